@@ -1,0 +1,65 @@
+// Tables of axes that expand into the cases of a family, and the user's changes to them (`--tb_axis`).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/case_id.hpp"
+
+namespace tbench {
+
+enum class Suite { kSmoke, kStandard, kFull };
+
+[[nodiscard]] std::string_view to_string(Suite suite);
+[[nodiscard]] std::optional<Suite> parse_suite(std::string_view text);
+
+struct Axis {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+/// One key of a family's names: what values it takes.
+struct KeySpec {
+  std::string key;
+  /// The values that exist; empty for a key that takes any positive whole number.
+  std::vector<std::string> known;
+};
+
+/// A grid: the product of its axes, in their order. Every table of a family has the same keys in the same order.
+struct CaseTable {
+  std::string name;
+  Suite suite{};
+  /// `--tb_axis` replaces values in these tables alone; tables of fixed shapes stay as they are.
+  bool is_course_grid{};
+  std::vector<Axis> axes;
+};
+
+/// Everything about a family that needs neither a GPU nor LibTorch.
+struct FamilySpec {
+  std::string name;
+  std::vector<KeySpec> keys;
+  std::vector<CaseTable> tables;
+  /// Says why a combination of values makes no sense, or nothing. May be empty.
+  std::function<std::optional<std::string>(const CaseId&)> nonsense;
+};
+
+/// `Family.key=v1,v2`
+struct AxisOverride {
+  std::string family;
+  Axis axis;
+};
+
+/// @throws  UsageError  if `text` is not `Family.key=value[,value...]`
+[[nodiscard]] AxisOverride parse_axis_override(std::string_view text);
+
+/// The cases of one suite, without duplicates, in table order.
+/// @throws  UsageError  for an override with an unknown family or key (names the nearest), a value that the key does
+///                      not take, or a combination that makes no sense
+[[nodiscard]] std::vector<CaseId> expand(std::span<const FamilySpec> families, Suite suite,
+                                         std::span<const AxisOverride> overrides);
+
+}  // namespace tbench

@@ -1,0 +1,39 @@
+// The transformer's sizes: one row a size. A new size is one line in model_size.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tbench {
+
+/// Extents of one transformer: head_dim is d_model / num_heads.
+struct ModelSize {
+  std::string name;
+  std::int64_t d_model{};
+  std::int64_t d_ff{};
+  std::int64_t num_layers{};
+  std::int64_t num_heads{};
+
+  [[nodiscard]] std::int64_t head_dim() const { return d_model / num_heads; }
+  bool operator==(const ModelSize&) const = default;
+};
+
+inline constexpr std::int64_t kVocabSize = 10'000;
+
+/// The sizes known without a flag: `tiny` (tests, machines without a GPU), `small` ... `2.7B`.
+[[nodiscard]] std::span<const ModelSize> builtin_model_sizes();
+
+/// Parameters of the model: two vocab_size x d_model matrices (embedding, LM head), and per layer four
+/// d_model x d_model projections, three d_model x d_ff matrices and two norms; one norm at the end. No biases.
+[[nodiscard]] std::int64_t parameter_count(const ModelSize& size, std::int64_t vocab_size = kVocabSize);
+
+/// Parses `NAME:d_model,d_ff,num_layers,num_heads`.
+/// @throws  UsageError  naming the text and what is wrong with it: a missing or non-positive extent, d_model not a
+///                      multiple of num_heads, an odd head_dim (RoPE rotates pairs), a name that a built-in has or
+///                      that would break a case name
+[[nodiscard]] ModelSize parse_model_size(std::string_view text);
+
+}  // namespace tbench

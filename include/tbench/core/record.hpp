@@ -1,0 +1,109 @@
+// Everything known about one measured case. Console, JSON, journal and counters are all derived from it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tbench/core/case_id.hpp"
+#include "tbench/core/status.hpp"
+#include "tbench/core/units.hpp"
+#include "tbench/core/work.hpp"
+
+namespace tbench {
+
+/// Why the sampler stopped.
+enum class StopReason { kPrecise, kSpreadSettled, kTimeLimit, kSampleLimit, kFixedCount };
+[[nodiscard]] std::string_view to_string(StopReason reason);
+[[nodiscard]] std::optional<StopReason> parse_stop_reason(std::string_view text);
+
+/// One part of a step, timed by events at its boundaries.
+struct PhaseTime {
+  std::string name;  // forward, backward, optimizer
+  Seconds median;
+  bool operator==(const PhaseTime&) const = default;
+};
+
+/// How the warm-up went.
+struct WarmUp {
+  std::int64_t steps{};
+  std::optional<Seconds> first;  // the first step's time; absent where no step was made (--tb_warmup=0)
+  bool steady{};                 // false: the limit was reached first
+  bool operator==(const WarmUp&) const = default;
+};
+
+/// Times of one case. Everything is per step.
+struct Timing {
+  std::vector<double> samples_s;             // in the order taken
+  std::vector<std::size_t> flagged_samples;  // indexes whose SM clock was under 0.97 of the median clock
+  Seconds median, p10, p90, min, mean;
+  std::optional<Seconds> standard_deviation;  // absent for one sample
+  std::optional<double> relative_iqr;         // absent for one sample
+  std::optional<double> relative_half_width;  // of the median's 95 % interval; absent under 8 samples
+  StopReason stop_reason{};
+  WarmUp warm_up;
+  std::vector<PhaseTime> phases;  // empty for a case of one phase
+  Seconds wall;                   // host time, synchronised
+  Seconds enqueue;                // host time until everything was enqueued
+  Seconds drain;                  // from the last enqueue to the device's end
+  Seconds cpu;                    // processor time of the whole process
+  bool host_bound{};              // a chunk's drain is under 15 % of a step
+  bool operator==(const Timing&) const = default;
+};
+
+/// What NVML said while sampling. Absent fields: the device does not tell.
+struct DeviceState {
+  std::optional<Hertz> sm_clock_p5, sm_clock_p50, sm_clock_p95;
+  std::optional<double> temperature_c;  // highest seen
+  std::optional<Watts> power;           // mean
+  std::optional<Joules> energy_per_step;
+  std::vector<std::string> throttle_reasons;  // seen at any time while sampling
+  bool operator==(const DeviceState&) const = default;
+};
+
+/// Peak memory of two steps in a pass of their own, untimed.
+struct MemoryUse {
+  std::int64_t allocated_peak{};            // bytes; exact
+  std::int64_t reserved_peak{};             // bytes; depends on what ran before
+  std::optional<std::int64_t> device_used;  // bytes in use on the whole device, all processes
+  /// Bytes by what they hold, for a training step: parameters, gradients, optimizer_state, activations.
+  std::map<std::string, std::int64_t> split;
+  bool operator==(const MemoryUse&) const = default;
+};
+
+/// The check of the output that came before the timing.
+struct Verification {
+  bool passed{};
+  std::string reference;    // what the output was compared with
+  double worst_error{};     // largest |output - reference| / tolerance of that element; <= 1 passes
+  std::string worst_where;  // tensor and index of it
+  std::string message;      // for a failure: the first bad index, with both values
+  bool operator==(const Verification&) const = default;
+};
+
+struct Record {
+  CaseId id;
+  Status status{Status::kOk};
+  std::string reason;  // empty if the status is ok
+  std::int64_t repetition_index{};
+  std::int64_t repetitions{1};
+  std::optional<Timing> timing;  // present exactly if has_time(status)
+  std::optional<Work> work;
+  std::optional<FlopPerSecond> datasheet_peak;  // at the median SM clock while sampling
+  std::optional<DeviceState> device;
+  std::optional<MemoryUse> memory;
+  std::optional<Verification> verification;
+  std::optional<std::int64_t> requested_bytes;  // of the allocation that failed, for `oom`
+  std::map<std::string, double> counters;       // the family's own, e.g. skipped_steps
+  Seconds harness;                              // host time spent on the case outside warm-up and sampling
+  bool operator==(const Record&) const = default;
+};
+
+/// Numbers shown beside the time in the console, in Google Benchmark's part of the JSON and in reports, by name. The
+/// formula of each is in bench/README.md. Only finite values; what is unknown is absent.
+[[nodiscard]] std::map<std::string, double> counters_of(const Record& record);
+
+}  // namespace tbench

@@ -1,0 +1,29 @@
+// Small text helpers: the nearest known name for an error message, splitting, strict numbers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tbench {
+
+/// Levenshtein distance: insertions, deletions and substitutions cost 1.
+[[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The candidate nearest to `text`, if it is near enough to be a likely typing error (distance at most a third of the
+/// longer length, at least 1).
+[[nodiscard]] std::optional<std::string> nearest_name(std::string_view text, std::span<const std::string> candidates);
+
+/// `; did you mean 'X'?`, or nothing.
+[[nodiscard]] std::string did_you_mean(std::string_view text, std::span<const std::string> candidates);
+
+[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
+[[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);
+
+/// The whole of `text` as a base-10 integer; nothing for anything else ("12x", "", "1e3", out of range).
+[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
+
+}  // namespace tbench

@@ -1,0 +1,59 @@
+// What a case has to do, counted from its shape: the numerators of FLOP/s, tokens/s and MFU.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "tbench/core/model_size.hpp"
+#include "tbench/core/precision.hpp"
+#include "tbench/core/units.hpp"
+
+namespace tbench {
+
+/// `forward` is inference, without a graph; `forward_backward` ends with gradients; `train_step` adds the optimizer.
+enum class Pass { kForward, kForwardBackward, kTrainStep };
+
+[[nodiscard]] std::string_view to_string(Pass pass);
+[[nodiscard]] std::optional<Pass> parse_pass(std::string_view text);
+
+struct Work {
+  Flop flop{};
+  std::int64_t tokens{};
+  bool operator==(const Work&) const = default;
+};
+
+struct AttentionShape {
+  std::int64_t batch{};
+  std::int64_t heads{};
+  std::int64_t seq_q{};
+  std::int64_t seq_kv{};
+  std::int64_t head_dim{};
+  bool causal{};
+};
+
+/// FLOP of one attention forward pass: QK^T and PV, a multiply and an add each. Softmax is not counted.
+/// @param shape  extents > 0; a causal mask requires seq_q == seq_kv
+/// @return       4 * batch * heads * seq_q * seq_kv * head_dim, halved if causal (the diagonal's 1/seq is ignored)
+/// @throws       std::invalid_argument if a requirement on `shape` fails
+/// @see          Dao, FlashAttention-2 (arXiv:2307.08691), section 4.1
+[[nodiscard]] Flop attention_forward_flop(const AttentionShape& shape);
+
+/// Work of one step of a causal transformer: dense layers 2 * tokens * weights forward (the embedding is a look-up
+/// and not counted), attention as `attention_forward_flop`, causal. Backward is twice the dense layers' forward and 2.5
+/// times attention's. The optimizer, norms, softmax and activations are not counted.
+/// @param size     extents > 0
+/// @param context  tokens a sequence, > 0
+/// @param batch    sequences, > 0
+/// @throws         std::invalid_argument if an extent is not positive
+[[nodiscard]] Work model_step_work(const ModelSize& size, std::int64_t context, std::int64_t batch, Pass pass);
+
+/// Bytes that a step certainly holds at once: float32 parameters, gradients if the pass has a backward, two moments if
+/// it has an optimizer. Activations come on top.
+[[nodiscard]] std::int64_t model_least_bytes(const ModelSize& size, Pass pass);
+
+/// A GPU's dense matrix rate by its datasheet: FLOP per SM and clock cycle, so that the peak at a measured clock is
+/// flop_per_sm_clock * sm_count * clock. Nothing for a GPU that is not in the table (work.cpp gives the sources).
+[[nodiscard]] std::optional<double> datasheet_flop_per_sm_clock(std::string_view gpu_name, Precision precision);
+
+}  // namespace tbench

@@ -1,0 +1,139 @@
+#include "tbench/core/case_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+
+namespace tbench {
+namespace {
+
+constexpr std::array kSuites{Suite::kSmoke, Suite::kStandard, Suite::kFull};
+constexpr std::array<std::string_view, kSuites.size()> kSuiteNames{"smoke", "standard", "full"};
+
+// Far above any shape, and small enough for the product of two extents to fit 64 bits.
+constexpr std::int64_t kLargestValue = std::int64_t{1} << 31;
+
+std::string listed(std::span<const std::string> names) { return fmt::format("{}", fmt::join(names, ", ")); }
+
+std::vector<std::string> family_names(std::span<const FamilySpec> families) {
+  std::vector<std::string> names;
+  for (const FamilySpec& family : families) names.push_back(family.name);
+  return names;
+}
+
+const FamilySpec& family_of(std::span<const FamilySpec> families, const std::string& name) {
+  const auto found = std::ranges::find(families, name, &FamilySpec::name);
+  if (found != families.end()) return *found;
+  const std::vector<std::string> names = family_names(families);
+  throw UsageError{
+      fmt::format("--tb_axis: no family '{}'{} (families: {})", name, did_you_mean(name, names), listed(names))};
+}
+
+const KeySpec& key_of(const FamilySpec& family, const std::string& key) {
+  const auto found = std::ranges::find(family.keys, key, &KeySpec::key);
+  if (found != family.keys.end()) return *found;
+  std::vector<std::string> names;
+  for (const KeySpec& spec : family.keys) names.push_back(spec.key);
+  throw UsageError{fmt::format("--tb_axis: family {} has no axis '{}'{} (axes: {})", family.name, key,
+                               did_you_mean(key, names), listed(names))};
+}
+
+void check_value(const FamilySpec& family, const KeySpec& key, const std::string& value) {
+  if (!key.known.empty()) {
+    if (std::ranges::find(key.known, value) != key.known.end()) return;
+    throw UsageError{fmt::format("--tb_axis={}.{}: unknown value '{}'{} (values: {})", family.name, key.key, value,
+                                 did_you_mean(value, key.known), listed(key.known))};
+  }
+  const std::optional<std::int64_t> number = parse_integer(value);
+  if (number && *number > kLargestValue) {
+    throw UsageError{fmt::format("--tb_axis={}.{}: '{}' is above {}", family.name, key.key, value, kLargestValue)};
+  }
+  if (!number || *number <= 0 || value != fmt::format("{}", *number)) {
+    throw UsageError{fmt::format("--tb_axis={}.{}: '{}' is not a positive whole number", family.name, key.key, value)};
+  }
+}
+
+/// The table's axes with the user's values in place of its own, where the table takes them.
+std::vector<Axis> axes_of(const FamilySpec& family, const CaseTable& table, std::span<const AxisOverride> overrides) {
+  std::vector<Axis> axes = table.axes;
+  if (!table.is_course_grid) return axes;
+  for (const AxisOverride& change : overrides) {
+    if (change.family != family.name) continue;
+    const auto axis = std::ranges::find(axes, change.axis.key, &Axis::key);
+    if (axis != axes.end()) axis->values = change.axis.values;
+  }
+  return axes;
+}
+
+/// Calls `visit` with every combination of values, the last axis varying fastest.
+void for_each_cell(const std::vector<Axis>& axes, const std::function<void(std::vector<CaseId::Parameter>)>& visit) {
+  std::vector<CaseId::Parameter> cell;
+  const std::function<void(std::size_t)> descend = [&](std::size_t depth) {
+    if (depth == axes.size()) return visit(cell);
+    for (const std::string& value : axes[depth].values) {
+      cell.emplace_back(axes[depth].key, value);
+      descend(depth + 1);
+      cell.pop_back();
+    }
+  };
+  descend(0);
+}
+
+}  // namespace
+
+std::string_view to_string(Suite suite) { return kSuiteNames.at(static_cast<std::size_t>(suite)); }
+
+std::optional<Suite> parse_suite(std::string_view text) {
+  for (const Suite suite : kSuites) {
+    if (to_string(suite) == text) return suite;
+  }
+  return std::nullopt;
+}
+
+AxisOverride parse_axis_override(std::string_view text) {
+  const auto wrong = [&](std::string_view what) {
+    return UsageError{
+        fmt::format("--tb_axis={}: {}; expected Family.key=value[,value...], e.g. Model.ctx=2048,4096", text, what)};
+  };
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos) throw wrong("no '='");
+  const std::size_t dot = text.substr(0, equals).find('.');
+  if (dot == std::string_view::npos) throw wrong("no '.' between family and axis");
+  AxisOverride change{std::string{text.substr(0, dot)},
+                      Axis{std::string{text.substr(dot + 1, equals - dot - 1)}, split(text.substr(equals + 1), ',')}};
+  for (const std::string& value : change.axis.values) {
+    if (value.empty()) throw wrong("an empty value");
+  }
+  return change;
+}
+
+std::vector<CaseId> expand(std::span<const FamilySpec> families, Suite suite, std::span<const AxisOverride> overrides) {
+  for (const AxisOverride& change : overrides) {
+    const FamilySpec& family = family_of(families, change.family);
+    const KeySpec& key = key_of(family, change.axis.key);
+    for (const std::string& value : change.axis.values) check_value(family, key, value);
+  }
+  std::vector<CaseId> cases;
+  std::set<std::string> seen;
+  for (const FamilySpec& family : families) {
+    for (const CaseTable& table : family.tables) {
+      if (table.suite != suite) continue;
+      for_each_cell(axes_of(family, table, overrides), [&](std::vector<CaseId::Parameter> cell) {
+        CaseId id{family.name, std::move(cell)};
+        if (!seen.insert(id.name()).second) return;
+        if (const auto reason = family.nonsense ? family.nonsense(id) : std::nullopt) {
+          throw UsageError{fmt::format("{}: {}", id.name(), *reason)};
+        }
+        cases.push_back(std::move(id));
+      });
+    }
+  }
+  return cases;
+}
+
+}  // namespace tbench

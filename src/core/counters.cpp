@@ -1,0 +1,70 @@
+// The numbers derived from a record; bench/README.md gives their formulas.
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "tbench/core/record.hpp"
+
+namespace tbench {
+namespace {
+
+using Counters = std::map<std::string, double>;
+
+void add_times(Counters& counters, const Timing& timing) {
+  counters["median_ms"] = to_milliseconds(timing.median);
+  counters["p10_ms"] = to_milliseconds(timing.p10);
+  counters["p90_ms"] = to_milliseconds(timing.p90);
+  counters["min_ms"] = to_milliseconds(timing.min);
+  counters["mean_ms"] = to_milliseconds(timing.mean);
+  if (timing.standard_deviation) counters["std_ms"] = to_milliseconds(*timing.standard_deviation);
+  if (timing.relative_iqr) counters["relative_iqr"] = *timing.relative_iqr;
+  if (timing.warm_up.first) counters["first_ms"] = to_milliseconds(*timing.warm_up.first);
+  for (const PhaseTime& phase : timing.phases) counters[phase.name + "_ms"] = to_milliseconds(phase.median);
+  counters["wall_ms"] = to_milliseconds(timing.wall);
+  counters["enqueue_ms"] = to_milliseconds(timing.enqueue);
+  counters["drain_ms"] = to_milliseconds(timing.drain);
+  counters["host_bound"] = timing.host_bound ? 1 : 0;
+}
+
+void add_rates(Counters& counters, const Record& record, Seconds step) {
+  if (!record.work) return;
+  if (record.work->tokens > 0) {
+    counters["tokens_per_second"] = static_cast<double>(record.work->tokens) / step.value;
+  }
+  if (record.work->flop.value <= 0) return;
+  const FlopPerSecond rate = record.work->flop / step;
+  counters["flop_per_second"] = rate.value;
+  if (record.datasheet_peak) counters["mfu"] = rate.value / record.datasheet_peak->value;
+}
+
+void add_device(Counters& counters, const Record& record) {
+  if (!record.device) return;
+  const DeviceState& device = *record.device;
+  if (device.sm_clock_p50) counters["sm_clock_mhz"] = device.sm_clock_p50->value / 1e6;
+  if (device.power) counters["power_w"] = device.power->value;
+  if (!device.energy_per_step) return;
+  counters["joules_per_step"] = device.energy_per_step->value;
+  if (record.work && record.work->tokens > 0) {
+    counters["joules_per_token"] = device.energy_per_step->value / static_cast<double>(record.work->tokens);
+  }
+}
+
+}  // namespace
+
+std::map<std::string, double> counters_of(const Record& record) {
+  Counters counters = record.counters;
+  if (record.timing) {
+    add_times(counters, *record.timing);
+    add_rates(counters, record, record.timing->median);
+    add_device(counters, record);
+  }
+  if (record.memory) {
+    counters["peak_allocated_bytes"] = static_cast<double>(record.memory->allocated_peak);
+    counters["peak_reserved_bytes"] = static_cast<double>(record.memory->reserved_peak);
+  }
+  std::erase_if(counters, [](const auto& entry) { return !std::isfinite(entry.second); });
+  return counters;
+}
+
+}  // namespace tbench

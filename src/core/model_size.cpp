@@ -1,0 +1,72 @@
+#include "tbench/core/model_size.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+
+namespace tbench {
+namespace {
+
+// Far above any model, and small enough for every product of extents to fit 64 bits.
+constexpr std::int64_t kLargestExtent = std::int64_t{1} << 20;
+
+const std::vector<ModelSize>& table() {
+  // name, d_model, d_ff, num_layers, num_heads
+  static const std::vector<ModelSize> sizes{
+      {"tiny", 64, 256, 2, 4},         //
+      {"small", 768, 3072, 12, 12},    //
+      {"medium", 1024, 4096, 24, 16},  //
+      {"large", 1280, 5120, 36, 20},   //
+      {"xl", 1600, 6400, 48, 25},      //
+      {"2.7B", 2560, 10240, 32, 32},   //
+  };
+  return sizes;
+}
+
+}  // namespace
+
+std::span<const ModelSize> builtin_model_sizes() { return table(); }
+
+std::int64_t parameter_count(const ModelSize& size, std::int64_t vocab_size) {
+  const std::int64_t layer = 4 * size.d_model * size.d_model + 3 * size.d_model * size.d_ff + 2 * size.d_model;
+  return 2 * vocab_size * size.d_model + size.num_layers * layer + size.d_model;
+}
+
+ModelSize parse_model_size(std::string_view text) {
+  const auto wrong = [&](const std::string& what) {
+    return UsageError{
+        fmt::format("--tb_size={}: {}; expected NAME:d_model,d_ff,num_layers,num_heads, e.g. "
+                    "mine:2048,8192,24,16",
+                    text, what)};
+  };
+  const std::size_t colon = text.find(':');
+  if (colon == 0 || colon == std::string_view::npos) throw wrong("no name before ':'");
+  const std::string name{text.substr(0, colon)};
+  if (name.find_first_of("/,= \t") != std::string::npos) throw wrong("the name may not hold '/', ',', '=' or spaces");
+  if (std::ranges::find(table(), name, &ModelSize::name) != table().end()) {
+    throw wrong(fmt::format("'{}' is a built-in size", name));
+  }
+  const std::vector<std::string> parts = split(text.substr(colon + 1), ',');
+  if (parts.size() != 4) throw wrong(fmt::format("{} numbers instead of 4", parts.size()));
+  std::vector<std::int64_t> extents;
+  for (const std::string& part : parts) {
+    const std::optional<std::int64_t> value = parse_integer(part);
+    if (!value || *value <= 0) throw wrong(fmt::format("'{}' is not a positive whole number", part));
+    if (*value > kLargestExtent) throw wrong(fmt::format("'{}' is above {}", part, kLargestExtent));
+    extents.push_back(*value);
+  }
+  const ModelSize size{name, extents[0], extents[1], extents[2], extents[3]};
+  if (size.d_model % size.num_heads != 0) {
+    throw wrong(fmt::format("d_model {} is not a multiple of num_heads {}", size.d_model, size.num_heads));
+  }
+  if (size.head_dim() % 2 != 0) {
+    throw wrong(fmt::format("head_dim d_model / num_heads = {} is odd, and RoPE rotates pairs", size.head_dim()));
+  }
+  return size;
+}
+
+}  // namespace tbench

@@ -1,0 +1,102 @@
+#include "tbench/core/work.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <stdexcept>
+
+namespace tbench {
+namespace {
+
+constexpr std::array<std::string_view, 3> kPassNames{"forward", "forward_backward", "train_step"};
+
+/// Dense FLOP per SM and clock cycle with float32 accumulation, structured sparsity not counted.
+struct GpuRate {
+  std::string_view name_part;  // of the name that the driver reports
+  double fp32, tf32, bits16;
+};
+
+// The datasheet's TFLOP/s over SM count and the boost clock it is given for:
+//   H100 SXM and H200 SXM: 989.4 (bf16, fp16) and 494.7 (TF32) with 132 SM at 1.83 GHz; 66.9 (fp32) at 1.98 GHz
+//     (NVIDIA H100 Tensor Core GPU Architecture, v1.04, table 2; NVIDIA H200 datasheet, the same rates)
+//   A100: 312, 156, 19.5 with 108 SM at 1.41 GHz (NVIDIA A100 Tensor Core GPU Architecture, table 1)
+//   RTX 4090: 165.2, 82.6, 82.6 with 128 SM at 2.52 GHz (NVIDIA Ada GPU Architecture, v2.02, appendix A)
+//   RTX 5090: 209.5, 104.8, 104.8 with 170 SM at 2.407 GHz (NVIDIA RTX Blackwell GPU Architecture, v1.1, appendix A)
+constexpr std::array kGpuRates{
+    GpuRate{"NVIDIA H200", 256, 2048, 4096},           GpuRate{"NVIDIA H100 80GB HBM3", 256, 2048, 4096},
+    GpuRate{"NVIDIA A100", 128, 1024, 2048},           GpuRate{"NVIDIA GeForce RTX 4090", 256, 256, 512},
+    GpuRate{"NVIDIA GeForce RTX 5090", 256, 256, 512},
+};
+
+}  // namespace
+
+std::string_view to_string(Pass pass) { return kPassNames.at(static_cast<std::size_t>(pass)); }
+
+std::optional<Pass> parse_pass(std::string_view text) {
+  for (std::size_t i = 0; i < kPassNames.size(); ++i) {
+    if (kPassNames.at(i) == text) return static_cast<Pass>(i);
+  }
+  return std::nullopt;
+}
+
+Flop attention_forward_flop(const AttentionShape& shape) {
+  if (shape.batch <= 0 || shape.heads <= 0 || shape.seq_q <= 0 || shape.seq_kv <= 0 || shape.head_dim <= 0) {
+    throw std::invalid_argument{fmt::format(
+        "attention_forward_flop: extents must be positive: batch {}, heads {}, seq_q {}, seq_kv {}, head_dim {}",
+        shape.batch, shape.heads, shape.seq_q, shape.seq_kv, shape.head_dim)};
+  }
+  if (shape.causal && shape.seq_q != shape.seq_kv) {
+    throw std::invalid_argument{fmt::format(
+        "attention_forward_flop: a causal mask needs seq_q == seq_kv, not {} and {}", shape.seq_q, shape.seq_kv)};
+  }
+  const double full = 4.0 * static_cast<double>(shape.batch * shape.heads) * static_cast<double>(shape.seq_q) *
+                      static_cast<double>(shape.seq_kv) * static_cast<double>(shape.head_dim);
+  return Flop{shape.causal ? full / 2 : full};
+}
+
+Work model_step_work(const ModelSize& size, std::int64_t context, std::int64_t batch, Pass pass) {
+  if (size.num_heads <= 0 || size.d_ff <= 0 || size.num_layers <= 0) {
+    throw std::invalid_argument{fmt::format("model_step_work: num_heads {}, d_ff {} and num_layers {} must be positive",
+                                            size.num_heads, size.d_ff, size.num_layers)};
+  }
+  const AttentionShape attention{.batch = batch,
+                                 .heads = size.num_heads,
+                                 .seq_q = context,
+                                 .seq_kv = context,
+                                 .head_dim = size.head_dim(),
+                                 .causal = true};
+  const Flop attention_flop = attention_forward_flop(attention) * static_cast<double>(size.num_layers);
+  const std::int64_t tokens = batch * context;
+  const std::int64_t weights =
+      size.num_layers * (4 * size.d_model * size.d_model + 3 * size.d_model * size.d_ff) + kVocabSize * size.d_model;
+  const Flop dense{2.0 * static_cast<double>(tokens) * static_cast<double>(weights)};
+  const Flop forward = dense + attention_flop;
+  const Flop backward = dense * 2.0 + attention_flop * 2.5;
+  return {.flop = pass == Pass::kForward ? forward : forward + backward, .tokens = tokens};
+}
+
+std::int64_t model_least_bytes(const ModelSize& size, Pass pass) {
+  constexpr std::int64_t kFloatBytes = 4;
+  std::int64_t copies = 1;                           // parameters
+  if (pass != Pass::kForward) copies += 1;           // gradients
+  if (pass == Pass::kTrainStep) copies += 2;         // AdamW's first and second moments
+  return copies * kFloatBytes * parameter_count(size);
+}
+
+std::optional<double> datasheet_flop_per_sm_clock(std::string_view gpu_name, Precision precision) {
+  for (const GpuRate& gpu : kGpuRates) {
+    if (gpu_name.find(gpu.name_part) == std::string_view::npos) continue;
+    switch (precision) {
+      case Precision::kFp32:
+        return gpu.fp32;
+      case Precision::kTf32:
+        return gpu.tf32;
+      case Precision::kBf16:
+      case Precision::kFp16:
+        return gpu.bits16;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace tbench

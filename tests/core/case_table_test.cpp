@@ -1,0 +1,164 @@
+// Expansion of case tables and the user's changes to them, on two small families that exist only here. The list of the
+// program's own cases is pinned where its families are.
+#include "tbench/core/case_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/error.hpp"
+
+namespace tbench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::optional<std::string> odd_context_of_large(const CaseId& id) {
+  if (id.family() == "Model" && id.at("size") == "large" && id.int_at("ctx") % 2 != 0) return "large needs an even ctx";
+  return std::nullopt;
+}
+
+std::vector<FamilySpec> families() {
+  FamilySpec model{.name = "Model",
+                   .keys = {{"size", {"small", "large"}}, {"ctx", {}}},
+                   .tables = {{"course", Suite::kStandard, true, {{"size", {"small", "large"}}, {"ctx", {"8", "16"}}}},
+                              {"fixed", Suite::kStandard, false, {{"size", {"small"}}, {"ctx", {"16", "32"}}}},
+                              {"smoke", Suite::kSmoke, true, {{"size", {"small"}}, {"ctx", {"4"}}}}},
+                   .nonsense = odd_context_of_large};
+  FamilySpec gemm{.name = "Gemm",
+                  .keys = {{"m", {}}},
+                  .tables = {{"square", Suite::kStandard, true, {{"m", {"64"}}}}},
+                  .nonsense = {}};
+  return {model, gemm};
+}
+
+std::vector<std::string> names_of(Suite suite, std::vector<std::string> changes = {}) {
+  std::vector<AxisOverride> overrides;
+  for (const std::string& change : changes) overrides.push_back(parse_axis_override(change));
+  std::vector<std::string> names;
+  for (const CaseId& id : expand(families(), suite, overrides)) names.push_back(id.name());
+  return names;
+}
+
+template <class Call>
+std::string usage_error_of(const Call& call) {
+  try {
+    static_cast<void>(call());
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+std::string expand_error(const std::string& change) {
+  return usage_error_of([&] { return names_of(Suite::kStandard, {change}); });
+}
+
+std::string parse_error(std::string_view text) {
+  return usage_error_of([&] { return parse_axis_override(text); });
+}
+
+TEST(SuiteTest, NamesGoBothWays) {
+  EXPECT_EQ(to_string(Suite::kSmoke), "smoke");
+  EXPECT_EQ(to_string(Suite::kStandard), "standard");
+  EXPECT_EQ(to_string(Suite::kFull), "full");
+  for (const Suite suite : {Suite::kSmoke, Suite::kStandard, Suite::kFull}) {
+    EXPECT_EQ(parse_suite(to_string(suite)), suite);
+  }
+  EXPECT_EQ(parse_suite("Full"), std::nullopt);
+  EXPECT_EQ(parse_suite(""), std::nullopt);
+}
+
+TEST(ExpandTest, LastAxisVariesFastestAndTablesFollowEachOther) {
+  EXPECT_THAT(names_of(Suite::kStandard), ElementsAre("Model/size:small/ctx:8", "Model/size:small/ctx:16",  //
+                                                      "Model/size:large/ctx:8", "Model/size:large/ctx:16",  //
+                                                      "Model/size:small/ctx:32",  // of `fixed`: its ctx:16 came before
+                                                      "Gemm/m:64"));
+}
+
+TEST(ExpandTest, TakesTheTablesOfItsSuiteAlone) {
+  EXPECT_THAT(names_of(Suite::kSmoke), ElementsAre("Model/size:small/ctx:4"));
+  EXPECT_THAT(names_of(Suite::kFull), IsEmpty());
+}
+
+TEST(ExpandTest, OverrideReplacesTheCourseGridAndLeavesFixedShapes) {
+  EXPECT_THAT(names_of(Suite::kStandard, {"Model.ctx=64,12"}),
+              ElementsAre("Model/size:small/ctx:64", "Model/size:small/ctx:12",  // in the user's order
+                          "Model/size:large/ctx:64", "Model/size:large/ctx:12",  //
+                          "Model/size:small/ctx:16", "Model/size:small/ctx:32", "Gemm/m:64"));
+}
+
+TEST(ExpandTest, OverridesOfSeveralAxesCombine) {
+  EXPECT_THAT(names_of(Suite::kSmoke, {"Model.ctx=2,6", "Model.size=large", "Gemm.m=1"}),
+              ElementsAre("Model/size:large/ctx:2", "Model/size:large/ctx:6"));
+}
+
+TEST(ExpandTest, ValuesGivenTwiceCountOnce) {
+  EXPECT_THAT(names_of(Suite::kSmoke, {"Model.ctx=2,2,4"}),
+              ElementsAre("Model/size:small/ctx:2", "Model/size:small/ctx:4"));
+}
+
+TEST(ExpandTest, RefusesUnknownFamilies) {
+  EXPECT_EQ(expand_error("Modl.ctx=8"), "--tb_axis: no family 'Modl'; did you mean 'Model'? (families: Model, Gemm)");
+  EXPECT_EQ(expand_error("Attention.ctx=8"), "--tb_axis: no family 'Attention' (families: Model, Gemm)");
+}
+
+TEST(ExpandTest, RefusesUnknownAxes) {
+  EXPECT_EQ(expand_error("Model.ctxt=8"),
+            "--tb_axis: family Model has no axis 'ctxt'; did you mean 'ctx'? (axes: size, ctx)");
+  EXPECT_EQ(expand_error("Model.=8"), "--tb_axis: family Model has no axis '' (axes: size, ctx)");
+  EXPECT_EQ(expand_error("Gemm.ctx=8"), "--tb_axis: family Gemm has no axis 'ctx' (axes: m)");
+}
+
+TEST(ExpandTest, RefusesUnknownValues) {
+  EXPECT_EQ(expand_error("Model.size=small,lage"),
+            "--tb_axis=Model.size: unknown value 'lage'; did you mean 'large'? (values: small, large)");
+  EXPECT_EQ(expand_error("Model.size=gigantic"),
+            "--tb_axis=Model.size: unknown value 'gigantic' (values: small, large)");
+}
+
+TEST(ExpandTest, RefusesWhatIsNoPositiveWholeNumber) {
+  for (const std::string value : {"0", "-8", "8k", "1.5", "1e3", "008", " 8", "99999999999999999999"}) {
+    EXPECT_EQ(expand_error("Model.ctx=8," + value),
+              "--tb_axis=Model.ctx: '" + value + "' is not a positive whole number");
+  }
+}
+
+TEST(ExpandTest, RefusesWhatWouldOverflowInProducts) {
+  EXPECT_EQ(expand_error("Model.ctx=2147483649"), "--tb_axis=Model.ctx: '2147483649' is above 2147483648");
+}
+
+TEST(ExpandTest, RefusesCombinationsThatMakeNoSense) {
+  EXPECT_EQ(expand_error("Model.ctx=7"), "Model/size:large/ctx:7: large needs an even ctx");
+}
+
+TEST(ExpandTest, ChecksOverridesEvenWhereTheSuiteHasNoSuchTable) {
+  EXPECT_EQ(usage_error_of([] { return names_of(Suite::kFull, {"Model.size=lage"}); }),
+            "--tb_axis=Model.size: unknown value 'lage'; did you mean 'large'? (values: small, large)");
+}
+
+TEST(ParseAxisOverrideTest, SplitsFamilyAxisAndValues) {
+  const AxisOverride change = parse_axis_override("Model.size=small,2.7B");  // a dot in a value is the value's
+  EXPECT_EQ(change.family, "Model");
+  EXPECT_EQ(change.axis.key, "size");
+  EXPECT_THAT(change.axis.values, ElementsAre("small", "2.7B"));
+}
+
+TEST(ParseAxisOverrideTest, SaysWhatIsMissing) {
+  const std::string expected = "; expected Family.key=value[,value...], e.g. Model.ctx=2048,4096";
+  EXPECT_EQ(parse_error("Model.ctx"), "--tb_axis=Model.ctx: no '='" + expected);
+  EXPECT_EQ(parse_error(""), "--tb_axis=: no '='" + expected);
+  EXPECT_EQ(parse_error("ctx=8"), "--tb_axis=ctx=8: no '.' between family and axis" + expected);
+  EXPECT_EQ(parse_error("size=2.7B"), "--tb_axis=size=2.7B: no '.' between family and axis" + expected);
+  EXPECT_EQ(parse_error("Model.ctx="), "--tb_axis=Model.ctx=: an empty value" + expected);
+  EXPECT_EQ(parse_error("Model.ctx=8,,16"), "--tb_axis=Model.ctx=8,,16: an empty value" + expected);
+  EXPECT_EQ(parse_error("Model.ctx=8,"), "--tb_axis=Model.ctx=8,: an empty value" + expected);
+}
+
+}  // namespace
+}  // namespace tbench

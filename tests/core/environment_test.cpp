@@ -1,0 +1,77 @@
+#include "tbench/core/environment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace tbench {
+namespace {
+
+Environment on_h200() {
+  Environment environment;
+  GpuFacts& gpu = environment.gpu.emplace();
+  gpu.name = "NVIDIA H200";
+  gpu.uuid = "GPU-1";
+  environment.cpu_name = "a CPU";
+  environment.versions = {{"driver", "580.159"}, {"libtorch", "2.11.0"}};
+  environment.sources_digest = "0123456789abcdef0123456789abcdef";
+  environment.build_type = "Release";
+  environment.commit = "abc";
+  environment.date = "2026-11-21T10:00:00Z";
+  return environment;
+}
+
+TEST(IncompatibilityTest, SerialNumberDateAndCommitDoNotMatter) {
+  Environment other = on_h200();
+  other.gpu->uuid = "GPU-2";
+  other.gpu->other_processes = 3;
+  other.date = "2027-01-01T00:00:00Z";
+  other.commit = "def";
+  other.cpu_name = "another CPU";
+  other.operating_system = "another system";
+  EXPECT_EQ(incompatibility(on_h200(), other), std::nullopt);
+}
+
+TEST(IncompatibilityTest, NamesAnotherGpuModel) {
+  Environment other = on_h200();
+  other.gpu->name = "NVIDIA A100-SXM4-80GB";
+  EXPECT_EQ(incompatibility(on_h200(), other), "another device: NVIDIA H200 against NVIDIA A100-SXM4-80GB");
+}
+
+TEST(IncompatibilityTest, OnTheCpuTheCpuIsTheDevice) {
+  Environment a = on_h200();
+  a.gpu.reset();
+  EXPECT_EQ(incompatibility(on_h200(), a), "another device: NVIDIA H200 against no GPU (a CPU)");
+  EXPECT_EQ(incompatibility(a, a), std::nullopt);
+  Environment b = a;
+  b.cpu_name = "another CPU";
+  EXPECT_EQ(incompatibility(a, b), "another device: no GPU (a CPU) against no GPU (another CPU)");
+}
+
+TEST(IncompatibilityTest, NamesAnotherBuild) {
+  Environment digest = on_h200();
+  digest.sources_digest = "fedcba9876543210";
+  EXPECT_EQ(incompatibility(on_h200(), digest), "another build: sources 0123456789ab against fedcba987654");
+  Environment build_type = on_h200();
+  build_type.build_type = "Debug";
+  EXPECT_EQ(incompatibility(on_h200(), build_type), "another build type: Release against Debug");
+}
+
+TEST(IncompatibilityTest, NamesTheVersionThatDiffers) {
+  Environment changed = on_h200();
+  changed.versions["libtorch"] = "2.12.0";
+  EXPECT_EQ(incompatibility(on_h200(), changed), "another version of libtorch: 2.11.0 against 2.12.0");
+  Environment added = on_h200();
+  added.versions["cudnn"] = "9.19";
+  EXPECT_EQ(incompatibility(on_h200(), added), "another version of cudnn: absent against 9.19");
+  EXPECT_EQ(incompatibility(added, on_h200()), "another version of cudnn: 9.19 against absent");
+}
+
+TEST(IncompatibilityTest, NamesAnotherClockPolicy) {
+  Environment locked = on_h200();
+  locked.clock_policy = "locked";
+  EXPECT_EQ(incompatibility(on_h200(), locked), "another clock policy: default against locked");
+}
+
+}  // namespace
+}  // namespace tbench

@@ -1,0 +1,151 @@
+#include "tbench/core/record.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace tbench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+Record timed_record() {
+  Record record;
+  Timing timing;
+  timing.median = {0.020};
+  timing.p10 = {0.019};
+  timing.p90 = {0.022};
+  timing.min = {0.018};
+  timing.mean = {0.0205};
+  timing.standard_deviation = Seconds{0.001};
+  timing.relative_iqr = 0.05;
+  timing.warm_up.first = Seconds{0.5};
+  timing.phases = {{"forward", {0.006}}, {"backward", {0.012}}};
+  timing.wall = {0.021};
+  timing.enqueue = {0.004};
+  timing.drain = {0.016};
+  record.timing = timing;
+  return record;
+}
+
+TEST(StopReasonTest, NamesGoBothWaysAndDiffer) {
+  std::set<std::string_view> names;
+  for (const StopReason reason : {StopReason::kPrecise, StopReason::kSpreadSettled, StopReason::kTimeLimit,
+                                  StopReason::kSampleLimit, StopReason::kFixedCount}) {
+    EXPECT_EQ(parse_stop_reason(to_string(reason)), reason);
+    names.insert(to_string(reason));
+  }
+  EXPECT_EQ(names.size(), 5U);
+  EXPECT_EQ(to_string(StopReason::kFixedCount), "fixed_count");
+  EXPECT_EQ(parse_stop_reason("precisely"), std::nullopt);
+}
+
+TEST(CountersTest, TimesAreInMilliseconds) {
+  const std::map<std::string, double> counters = counters_of(timed_record());
+  const std::map<std::string, double> expected{
+      {"median_ms", 20}, {"p10_ms", 19},      {"p90_ms", 22},         {"min_ms", 18},    {"mean_ms", 20.5},
+      {"std_ms", 1},     {"first_ms", 500},   {"wall_ms", 21},        {"enqueue_ms", 4}, {"drain_ms", 16},
+      {"forward_ms", 6}, {"backward_ms", 12}, {"relative_iqr", 0.05}, {"host_bound", 0},
+  };
+  ASSERT_EQ(counters.size(), expected.size());
+  for (const auto& [name, value] : expected) EXPECT_DOUBLE_EQ(counters.at(name), value) << name;
+}
+
+TEST(CountersTest, WhatIsUnknownIsAbsent) {
+  Record record = timed_record();
+  record.timing->standard_deviation.reset();
+  record.timing->relative_iqr.reset();
+  record.timing->warm_up.first.reset();
+  record.device = DeviceState{};
+  const auto counters = counters_of(record);
+  for (const char* name : {"std_ms", "relative_iqr", "first_ms", "flop_per_second", "tokens_per_second", "mfu",
+                           "sm_clock_mhz", "power_w", "joules_per_step", "joules_per_token", "peak_allocated_bytes"}) {
+    EXPECT_FALSE(counters.contains(name)) << name;
+  }
+}
+
+TEST(CountersTest, RatesAreWorkOverTheMedian) {
+  Record record = timed_record();
+  record.work = Work{.flop = {4e12}, .tokens = 2048};
+  EXPECT_DOUBLE_EQ(counters_of(record).at("tokens_per_second"), 102'400);  // 2048 / 0.020
+  EXPECT_DOUBLE_EQ(counters_of(record).at("flop_per_second"), 2e14);       // 4e12 / 0.020
+  EXPECT_FALSE(counters_of(record).contains("mfu"));
+  record.datasheet_peak = FlopPerSecond{8e14};
+  EXPECT_DOUBLE_EQ(counters_of(record).at("mfu"), 0.25);  // 2e14 / 8e14
+}
+
+TEST(CountersTest, CasesWithoutTokensOrFlopHaveNoSuchRates) {
+  Record record = timed_record();
+  record.work = Work{.flop = {0}, .tokens = 0};
+  record.datasheet_peak = FlopPerSecond{8e14};
+  for (const char* name : {"tokens_per_second", "flop_per_second", "mfu"}) {
+    EXPECT_FALSE(counters_of(record).contains(name)) << name;
+  }
+}
+
+TEST(CountersTest, DeviceAndMemoryAreTold) {
+  Record record = timed_record();
+  record.work = Work{.flop = {1}, .tokens = 2048};
+  record.device = DeviceState{};
+  record.device->sm_clock_p50 = Hertz{1.83e9};
+  record.device->power = Watts{650};
+  record.device->energy_per_step = Joules{13};
+  record.memory.emplace();
+  record.memory->allocated_peak = 3'000'000'000;
+  record.memory->reserved_peak = 4'000'000'000;
+  const auto counters = counters_of(record);
+  EXPECT_DOUBLE_EQ(counters.at("sm_clock_mhz"), 1830);
+  EXPECT_DOUBLE_EQ(counters.at("power_w"), 650);
+  EXPECT_DOUBLE_EQ(counters.at("joules_per_step"), 13);
+  EXPECT_DOUBLE_EQ(counters.at("joules_per_token"), 13.0 / 2048);
+  EXPECT_DOUBLE_EQ(counters.at("peak_allocated_bytes"), 3e9);
+  EXPECT_DOUBLE_EQ(counters.at("peak_reserved_bytes"), 4e9);
+}
+
+TEST(CountersTest, AreFiniteOrAbsent) {
+  Record record = timed_record();
+  record.timing->median = {0};
+  record.timing->mean = {std::nan("")};
+  record.work = Work{.flop = {1}, .tokens = 1};
+  record.counters = {{"worst", std::numeric_limits<double>::infinity()}, {"skipped_steps", 2}};
+  const auto counters = counters_of(record);
+  for (const auto& [name, value] : counters) EXPECT_TRUE(std::isfinite(value)) << name;
+  EXPECT_FALSE(counters.contains("mean_ms"));
+  EXPECT_FALSE(counters.contains("tokens_per_second"));
+  EXPECT_FALSE(counters.contains("worst"));
+  EXPECT_DOUBLE_EQ(counters.at("skipped_steps"), 2);
+}
+
+TEST(CountersTest, AFailedCaseHasNoTimes) {
+  Record record;
+  record.status = Status::kOom;
+  record.work = Work{.flop = {1e12}, .tokens = 2048};
+  record.device = DeviceState{};
+  record.device->energy_per_step = Joules{13};
+  EXPECT_THAT(counters_of(record), IsEmpty());
+  record.counters = {{"skipped_steps", 1}};
+  EXPECT_THAT(counters_of(record), ElementsAre(Pair("skipped_steps", 1)));
+}
+
+TEST(RecordTest, EqualityLooksIntoEveryPart) {
+  const Record record = timed_record();
+  EXPECT_EQ(record, timed_record());
+  Record other = record;
+  other.timing->phases.back().median = {0.013};
+  EXPECT_NE(other, record);
+  other = record;
+  other.memory = MemoryUse{};
+  EXPECT_NE(other, record);
+}
+
+}  // namespace
+}  // namespace tbench

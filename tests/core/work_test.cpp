@@ -1,0 +1,123 @@
+#include "tbench/core/work.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace tbench {
+namespace {
+
+const ModelSize kSmall{"small", 768, 3072, 12, 12};
+// Extents that keep the sums short: head_dim is 4.
+const ModelSize kMini{"mini", 8, 16, 3, 2};
+
+TEST(PassTest, NamesGoBothWays) {
+  EXPECT_EQ(to_string(Pass::kForward), "forward");
+  EXPECT_EQ(to_string(Pass::kForwardBackward), "forward_backward");
+  EXPECT_EQ(to_string(Pass::kTrainStep), "train_step");
+  for (const Pass pass : {Pass::kForward, Pass::kForwardBackward, Pass::kTrainStep}) {
+    EXPECT_EQ(parse_pass(to_string(pass)), pass);
+  }
+  EXPECT_EQ(parse_pass("backward"), std::nullopt);
+}
+
+TEST(AttentionForwardFlop, CountsTwoProducts) {
+  const AttentionShape shape{.batch = 2, .heads = 3, .seq_q = 5, .seq_kv = 7, .head_dim = 4, .causal = false};
+  EXPECT_EQ(attention_forward_flop(shape).value, 3360);  // 4 * 2 * 3 * 5 * 7 * 4
+}
+
+TEST(AttentionForwardFlop, CausalIsHalf) {
+  const AttentionShape shape{.batch = 2, .heads = 3, .seq_q = 5, .seq_kv = 5, .head_dim = 4, .causal = true};
+  EXPECT_EQ(attention_forward_flop(shape).value, 1200);  // 4 * 2 * 3 * 5 * 5 * 4 / 2
+}
+
+TEST(AttentionForwardFlop, DoesNotOverflow) {
+  // 4 * 2^14 * 2^10 * (2^20)^2 * 2^8 = 2^74
+  const AttentionShape shape{
+      .batch = 1 << 14, .heads = 1 << 10, .seq_q = 1 << 20, .seq_kv = 1 << 20, .head_dim = 1 << 8, .causal = false};
+  EXPECT_EQ(attention_forward_flop(shape).value, 0x1p74);
+}
+
+TEST(AttentionForwardFlop, RefusesWhatIsNoShape) {
+  const AttentionShape good{.batch = 1, .heads = 1, .seq_q = 2, .seq_kv = 2, .head_dim = 1, .causal = true};
+  EXPECT_EQ(attention_forward_flop(good).value, 8);  // 4 * 2 * 2 / 2
+  for (const auto extent : {&AttentionShape::batch, &AttentionShape::heads, &AttentionShape::seq_q,
+                            &AttentionShape::seq_kv, &AttentionShape::head_dim}) {
+    AttentionShape bad = good;
+    bad.causal = false;
+    bad.*extent = 0;
+    EXPECT_THROW(static_cast<void>(attention_forward_flop(bad)), std::invalid_argument);
+  }
+  AttentionShape not_square = good;
+  not_square.seq_kv = 3;
+  EXPECT_THROW(static_cast<void>(attention_forward_flop(not_square)), std::invalid_argument);
+}
+
+// Weights: 3 * (4 * 8 * 8 + 3 * 8 * 16) + 10,000 * 8 = 3 * 640 + 80,000 = 81,920.
+// Tokens: 2 * 10 = 20. Dense forward: 2 * 20 * 81,920 = 3,276,800.
+// Attention forward: 3 * 4 * 2 * 2 * 10 * 10 * 4 / 2 = 9,600.
+TEST(ModelStepWork, MatchesTheSumByHand) {
+  const Work forward = model_step_work(kMini, 10, 2, Pass::kForward);
+  EXPECT_EQ(forward.tokens, 20);
+  EXPECT_EQ(forward.flop.value, 3'286'400);  // 3,276,800 + 9,600
+  const Work with_backward = model_step_work(kMini, 10, 2, Pass::kForwardBackward);
+  EXPECT_EQ(with_backward.tokens, 20);
+  EXPECT_EQ(with_backward.flop.value, 9'864'000);                             // 3 * 3,276,800 + 3.5 * 9,600
+  EXPECT_EQ(model_step_work(kMini, 10, 2, Pass::kTrainStep), with_backward);  // the optimizer is not counted
+}
+
+// Weights: 12 * (2,359,296 + 7,077,888) + 7,680,000 = 120,926,208. Tokens: 4 * 512 = 2,048.
+// Dense: 2 * 2,048 * 120,926,208 = 495,313,747,968. Attention: 12 * 4 * 4 * 12 * 512^2 * 64 / 2 = 19,327,352,832.
+TEST(ModelStepWork, MatchesTheSumOfSmallAtContext512) {
+  EXPECT_EQ(model_step_work(kSmall, 512, 4, Pass::kForward).flop.value, 514'641'100'800.0);
+  // 3 * 495,313,747,968 + 3.5 * 19,327,352,832 = 1,485,941,243,904 + 67,645,734,912
+  EXPECT_EQ(model_step_work(kSmall, 512, 4, Pass::kTrainStep).flop.value, 1'553'586'978'816.0);
+}
+
+TEST(ModelStepWork, RefusesExtentsThatAreNotPositive) {
+  EXPECT_THROW(static_cast<void>(model_step_work(kMini, 0, 2, Pass::kForward)), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(model_step_work(kMini, 10, -1, Pass::kForward)), std::invalid_argument);
+  for (const auto extent : {&ModelSize::d_model, &ModelSize::d_ff, &ModelSize::num_layers, &ModelSize::num_heads}) {
+    ModelSize bad = kMini;
+    bad.*extent = 0;
+    EXPECT_THROW(static_cast<void>(model_step_work(bad, 10, 2, Pass::kForward)), std::invalid_argument);
+  }
+}
+
+// 128,625,408 parameters of 4 bytes are 514,501,632.
+TEST(ModelLeastBytes, AddsGradientsAndMoments) {
+  EXPECT_EQ(model_least_bytes(kSmall, Pass::kForward), 514'501'632);
+  EXPECT_EQ(model_least_bytes(kSmall, Pass::kForwardBackward), 1'029'003'264);
+  EXPECT_EQ(model_least_bytes(kSmall, Pass::kTrainStep), 2'058'006'528);
+}
+
+/// TFLOP/s by our table, to be compared with the number that the datasheet prints.
+double peak_tflops(std::string_view gpu, Precision precision, double sm_count, double clock_hz) {
+  return datasheet_flop_per_sm_clock(gpu, precision).value() * sm_count * clock_hz / 1e12;
+}
+
+TEST(DatasheetRate, GivesTheDatasheetsNumbers) {
+  const std::string h200 = "NVIDIA H200";
+  EXPECT_NEAR(peak_tflops(h200, Precision::kBf16, 132, 1.83e9), 989.4, 0.1);
+  EXPECT_NEAR(peak_tflops(h200, Precision::kFp16, 132, 1.83e9), 989.4, 0.1);
+  EXPECT_NEAR(peak_tflops(h200, Precision::kTf32, 132, 1.83e9), 494.7, 0.1);
+  EXPECT_NEAR(peak_tflops(h200, Precision::kFp32, 132, 1.98e9), 66.9, 0.1);
+  const std::string a100 = "NVIDIA A100-SXM4-80GB";
+  EXPECT_NEAR(peak_tflops(a100, Precision::kBf16, 108, 1.41e9), 312, 0.5);
+  EXPECT_NEAR(peak_tflops(a100, Precision::kTf32, 108, 1.41e9), 156, 0.5);
+  EXPECT_NEAR(peak_tflops(a100, Precision::kFp32, 108, 1.41e9), 19.5, 0.05);
+  const std::string ada = "NVIDIA GeForce RTX 4090";
+  EXPECT_NEAR(peak_tflops(ada, Precision::kBf16, 128, 2.52e9), 165.2, 0.1);
+  EXPECT_NEAR(peak_tflops(ada, Precision::kFp32, 128, 2.52e9), 82.6, 0.1);
+}
+
+TEST(DatasheetRate, IsUnknownForOtherGpus) {
+  for (const char* name : {"", "NVIDIA GH200 480GB", "NVIDIA H100 PCIe", "NVIDIA T4", "H200"}) {
+    EXPECT_EQ(datasheet_flop_per_sm_clock(name, Precision::kBf16), std::nullopt) << name;
+  }
+}
+
+}  // namespace
+}  // namespace tbench

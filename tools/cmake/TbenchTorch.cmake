@@ -1,0 +1,34 @@
+# Finds CUDA and LibTorch. LibTorch comes with the torch wheel: ci/setup.sh puts one into .venv and tells CMake where.
+
+# Torch's CMake ignores CMAKE_CUDA_ARCHITECTURES and, unless told, runs a program to look for a GPU.
+set(TORCH_CUDA_ARCH_LIST ${TBENCH_CUDA_ARCHITECTURES})
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+# nvcc is asked for machine code per target by the flags that Torch's CMake adds.
+set(CMAKE_CUDA_ARCHITECTURES OFF)
+enable_language(CUDA)
+find_package(CUDAToolkit 12.8 REQUIRED)
+
+if(NOT Torch_DIR AND NOT DEFINED ENV{Torch_DIR})
+  find_package(Python3 COMPONENTS Interpreter)
+  foreach(python ${PROJECT_SOURCE_DIR}/.venv/bin/python3 ${Python3_EXECUTABLE})
+    if(EXISTS ${python})
+      execute_process(COMMAND ${python} -c "import torch; print(torch.utils.cmake_prefix_path)"
+                      OUTPUT_VARIABLE torch_prefix OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+      if(torch_prefix)
+        list(APPEND CMAKE_PREFIX_PATH ${torch_prefix})
+        break()
+      endif()
+    endif()
+  endforeach()
+endif()
+find_package(Torch 2.11 REQUIRED)
+get_filename_component(TBENCH_TORCH_LIB_DIR ${TORCH_LIBRARY} DIRECTORY)
+
+# LibTorch's headers do not hold to our warnings.
+add_library(tbench_torch INTERFACE)
+target_include_directories(tbench_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+target_link_libraries(tbench_torch INTERFACE ${TORCH_LIBRARIES})
+separate_arguments(torch_cxx_flags NATIVE_COMMAND "${TORCH_CXX_FLAGS}")
+target_compile_options(tbench_torch INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${torch_cxx_flags}>)
+set(TBENCH_CUDA_LIB_DIRS ${CUDAToolkit_LIBRARY_DIR})
