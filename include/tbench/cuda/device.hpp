@@ -1,0 +1,46 @@
+// Facts about CUDA's current device (so CUDA_VISIBLE_DEVICES is respected), for the record and for messages.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tbench/core/environment.hpp"
+#include "tbench/cuda/nvml.hpp"
+
+namespace tbench::cuda {
+
+/// GPUs that this process can use; 0 without a driver. Never throws.
+[[nodiscard]] int device_count() noexcept;
+
+/// Name, UUID, extents and modes of the current device. Makes no CUDA context: call it before the process first uses
+/// the GPU, so that `other_processes` cannot count this one (see NvmlDevice::other_compute_processes).
+/// @param nvml   may be null: what only NVML knows is then absent
+/// @throws       CudaError  if there is no device
+[[nodiscard]] GpuFacts gpu_facts(const std::shared_ptr<const NvmlLibrary>& nvml);
+
+/// The current device as NVML knows it; a device that knows nothing if there is none. Of a MIG slice it is the whole
+/// GPU, whose clocks and power the slice shares.
+[[nodiscard]] NvmlDevice current_nvml_device(const std::shared_ptr<const NvmlLibrary>& nvml);
+
+struct DeviceMemory {
+  std::int64_t free{};   // bytes
+  std::int64_t total{};  // bytes
+  [[nodiscard]] std::int64_t used() const { return total - free; }
+};
+
+/// Memory of the current device, all processes together. Makes a CUDA context if there is none.
+/// @throws  CudaError
+[[nodiscard]] DeviceMemory device_memory();
+
+/// Waits for the current device. False once the context is lost, so that this process cannot measure any more; any
+/// error is cleared where it can be.
+[[nodiscard]] bool context_is_healthy() noexcept;
+
+/// Version of the CUDA runtime that this process uses, "13.0".
+[[nodiscard]] std::string cuda_runtime_version();
+/// Newest CUDA version that the driver supports, "13.0"; nothing without a driver.
+[[nodiscard]] std::optional<std::string> cuda_driver_version();
+
+}  // namespace tbench::cuda

@@ -1,0 +1,45 @@
+// Turns CUDA's error codes into exceptions that say which call failed and what to do about it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace tbench::cuda {
+
+/// A CUDA call failed. The message holds the call, its place, the error's name and text, and what to do.
+class CudaError : public std::runtime_error {
+ public:
+  CudaError(std::string_view call, std::string_view place, cudaError_t code);
+
+  [[nodiscard]] cudaError_t code() const noexcept { return code_; }
+  /// No CUDA call of this process can succeed any more: only a new process helps.
+  [[nodiscard]] bool context_is_lost() const noexcept;
+
+ private:
+  cudaError_t code_;
+};
+
+/// Whether an error of this kind ends the CUDA context (a kernel's bad address, a failed assertion, a hardware error).
+[[nodiscard]] bool loses_context(cudaError_t code) noexcept;
+
+/// Does nothing for cudaSuccess. Clears CUDA's "last error" before it throws, so that the next launch check does not
+/// report this error once more.
+/// @param call   the call's text
+/// @param place  file and line of the call
+/// @throws  OutOfMemory  for cudaErrorMemoryAllocation (the size asked for is in `call`, its bytes are unknown);
+///          CudaError    for every other error
+void check(cudaError_t code, std::string_view call, std::string_view place);
+
+/// For destructors: writes a line to stderr for a failure, and nothing for the same error twice in a row (a lost
+/// context fails every one of hundreds of handles). Never throws.
+void log_failure(cudaError_t code) noexcept;
+
+}  // namespace tbench::cuda
+
+#define TBENCH_CUDA_STRINGIZE_(text) #text
+#define TBENCH_CUDA_STRINGIZE(text) TBENCH_CUDA_STRINGIZE_(text)
+/// Checks the result of a CUDA runtime call; after a launch: TBENCH_CUDA_CHECK(cudaGetLastError()).
+#define TBENCH_CUDA_CHECK(call) ::tbench::cuda::check((call), #call, __FILE__ ":" TBENCH_CUDA_STRINGIZE(__LINE__))

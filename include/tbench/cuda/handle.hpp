@@ -1,0 +1,54 @@
+// Owners of C handles. Every CUDA handle of the program has exactly one.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <utility>
+
+#include "tbench/cuda/error.hpp"
+
+namespace tbench::cuda {
+
+/// Owns a handle of a C library: destroys it with `Destroy`, whose failure goes to the `log_failure` that belongs to
+/// its result type (found by argument-dependent look-up, or the one for CUDA above). Move-only; null after a move.
+template <class Handle, auto Destroy>
+class UniqueHandle {
+ public:
+  UniqueHandle() noexcept = default;
+  explicit UniqueHandle(Handle handle) noexcept : handle_{handle} {}
+  UniqueHandle(UniqueHandle&& other) noexcept : handle_{std::exchange(other.handle_, Handle{})} {}
+  UniqueHandle& operator=(UniqueHandle other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~UniqueHandle() {
+    if (handle_ != Handle{}) {
+      log_failure(Destroy(handle_));
+    }
+  }
+  [[nodiscard]] Handle get() const noexcept { return handle_; }
+
+ private:
+  Handle handle_{};
+};
+
+using Event = UniqueHandle<cudaEvent_t, &cudaEventDestroy>;
+using Stream = UniqueHandle<cudaStream_t, &cudaStreamDestroy>;
+
+/// An event that takes times, on the current device; waiting for it spins, which is the quickest to notice.
+/// @throws  CudaError
+[[nodiscard]] inline Event make_timing_event() {
+  cudaEvent_t event{};
+  TBENCH_CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDefault));
+  return Event{event};
+}
+
+/// A stream that does not wait for the legacy default stream, nor makes it wait.
+/// @throws  CudaError
+[[nodiscard]] inline Stream make_non_blocking_stream() {
+  cudaStream_t stream{};
+  TBENCH_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return Stream{stream};
+}
+
+}  // namespace tbench::cuda

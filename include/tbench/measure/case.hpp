@@ -1,0 +1,48 @@
+// What a benchmark family offers the measuring code: one case, able to say whether it can run, to check itself and to
+// run one step.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tbench/core/record.hpp"
+#include "tbench/core/work.hpp"
+
+namespace tbench::measure {
+
+/// Marks the end of a phase inside a timed step. Costs one event record; never synchronises.
+class PhaseMarker {
+ public:
+  virtual ~PhaseMarker() = default;
+  virtual void mark() = 0;
+};
+
+class Case {
+ public:
+  virtual ~Case() = default;
+
+  /// Why this case cannot run on this machine, or nothing. Cheap: called before build().
+  [[nodiscard]] virtual std::optional<std::string> unsupported_reason() const = 0;
+  /// Bytes of device memory that the case certainly holds at once; 0 where it cannot tell. For --tb_skip_oversize.
+  [[nodiscard]] virtual std::int64_t least_bytes() const { return 0; }
+  /// Allocates and fills whatever the steps need. Throws OutOfMemory.
+  virtual void build() = 0;
+  /// Runs the step that will be timed and compares its output with a reference in higher precision. Synchronises.
+  [[nodiscard]] virtual Verification verify() = 0;
+  /// Names of the phases of a step, in order; at least one.
+  [[nodiscard]] virtual std::span<const std::string_view> phases() const = 0;
+  /// Enqueues one step and calls `marker.mark()` at the end of each phase, phases().size() times. Never synchronises
+  /// the device with the host.
+  virtual void launch(PhaseMarker& marker) = 0;
+  [[nodiscard]] virtual Work work() const = 0;
+  /// Bytes of the peak by what they hold (Record::memory.split); called right after the memory pass. May be empty.
+  [[nodiscard]] virtual std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const = 0;
+  /// The family's own counters, read after sampling. May synchronise.
+  [[nodiscard]] virtual std::map<std::string, double> counters() = 0;
+};
+
+}  // namespace tbench::measure

@@ -1,0 +1,37 @@
+// Watches the device's clock, temperature, power and energy while a case is sampled.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tbench/core/units.hpp"
+
+namespace tbench::measure {
+
+struct ClockReading {
+  std::optional<Hertz> sm_clock;
+  std::optional<double> temperature_c;
+  std::optional<Watts> power;
+  std::vector<std::string> throttle_reasons;  // names of the active ones, e.g. "sw_power_cap"
+  /// One of the reasons makes times invalid: thermal slowdown or power brake (a software power cap does not: it is
+  /// how the GPU runs under load).
+  bool invalidates{};
+};
+
+class ClockMonitor {
+ public:
+  virtual ~ClockMonitor() = default;
+  [[nodiscard]] virtual ClockReading read() = 0;
+  /// Energy the device has used since some fixed moment.
+  [[nodiscard]] virtual std::optional<Joules> total_energy() = 0;
+};
+
+/// For machines without a GPU: knows nothing.
+class NoClockMonitor final : public ClockMonitor {
+ public:
+  ClockReading read() override { return {}; }
+  std::optional<Joules> total_energy() override { return std::nullopt; }
+};
+
+}  // namespace tbench::measure

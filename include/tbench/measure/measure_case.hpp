@@ -1,0 +1,38 @@
+// The one way from a case to a record: build, verify, warm up, sample, memory pass. Turns what can go wrong into a
+// status.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tbench/core/environment.hpp"
+#include "tbench/core/memory_probe.hpp"
+#include "tbench/core/precision.hpp"
+#include "tbench/core/record.hpp"
+#include "tbench/measure/case.hpp"
+#include "tbench/measure/clock_monitor.hpp"
+#include "tbench/measure/sampler.hpp"
+#include "tbench/measure/timer.hpp"
+
+namespace tbench::measure {
+
+/// What a case is measured with.
+struct Instruments {
+  Timer& timer;
+  ClockMonitor& monitor;
+  MemoryProbe* memory{};                                           // null: the device has no allocator to ask (CPU)
+  std::optional<GpuFacts> gpu;                                     // for the datasheet peak
+  std::function<std::optional<std::int64_t>()> device_used_bytes;  // may be empty
+};
+
+/// Measures `subject`, `repetitions` times after one build and one verification.
+/// Never throws for what a case can do: out of memory is `oom`, a wrong output `incorrect`, any other exception
+/// `crashed` (the caller decides whether the process is still fit to go on). Interrupted passes through.
+[[nodiscard]] std::vector<Record> measure_case(const CaseId& id, Case& subject, std::optional<Precision> precision,
+                                               const Instruments& instruments, const SamplerOptions& options,
+                                               std::int64_t repetitions, const ProgressCallback& progress,
+                                               const StopRequested& stop_requested);
+
+}  // namespace tbench::measure

@@ -1,0 +1,61 @@
+// Warms a step up, samples it until its median is known well enough, and says how sure it is. The rules are in
+// bench/README.md; nothing here knows about CUDA.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tbench/core/record.hpp"
+#include "tbench/measure/case.hpp"
+#include "tbench/measure/clock_monitor.hpp"
+#include "tbench/measure/timer.hpp"
+
+namespace tbench::measure {
+
+/// Limits of warm-up and sampling. The defaults are those for model steps.
+struct SamplerOptions {
+  Seconds warm_up_time{1.0};           // at least this long (--benchmark_min_warmup_time)
+  Seconds warm_up_limit{15.0};         // at most this long
+  std::int64_t warm_up_long_steps{5};  // enough where a step takes over a second
+  Seconds sample_time{0.5};            // at least this long (--benchmark_min_time)
+  Seconds sample_limit{60.0};          // at most this long
+  std::int64_t min_samples{20};
+  std::int64_t min_samples_long{8};  // where min_samples would take more than `long_case`
+  Seconds long_case{5.0};
+  std::int64_t max_samples{300};
+  double precise_half_width{0.0025};
+  double unstable_half_width{0.05};
+  Seconds chunk_time{0.25};
+  std::int64_t min_chunk{4};
+  std::int64_t max_chunk{64};
+  std::optional<std::int64_t> fixed_warm_up;  // --tb_warmup: exactly so many steps, 0 included
+  std::optional<std::int64_t> fixed_samples;  // --tb_samples: exactly so many, none dropped
+};
+
+struct SampleResult {
+  Timing timing;
+  DeviceState device;
+  Status status{Status::kOk};  // ok, unstable, throttled, or incorrect if work escapes the timed region
+  std::string reason;
+  Seconds elapsed;  // host time of warm-up and sampling, waits for a hot device included
+};
+
+/// Told what is going on, often enough to be a sign of life: "warm up", "sample".
+using ProgressCallback = std::function<void(std::string_view activity)>;
+/// Asked between chunks whether to stop early (Ctrl-C). Sampling then throws Interrupted.
+using StopRequested = std::function<bool()>;
+
+/// Thrown when the user asked to stop in the middle of a case.
+struct Interrupted {};
+
+/// Where the result is `incorrect` (work escapes the timed region, or a sample is not a positive number) its timing and
+/// device state are empty. A chunk whose work seems to escape is run once more before that verdict, because a host that
+/// was kept from running for a moment looks the same.
+/// @throws  Interrupted; std::logic_error for a case without phases; whatever the case's launch() throws
+[[nodiscard]] SampleResult sample(Case& subject, Timer& timer, ClockMonitor& monitor, const SamplerOptions& options,
+                                  const ProgressCallback& progress, const StopRequested& stop_requested);
+
+}  // namespace tbench::measure

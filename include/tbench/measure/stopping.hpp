@@ -1,0 +1,84 @@
+// The sampler's rules as pure functions: how long a chunk is, when the warm-up is over, when to stop sampling, which
+// samples are suspect.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tbench/core/record.hpp"
+#include "tbench/core/units.hpp"
+#include "tbench/measure/sampler.hpp"
+
+namespace tbench::measure {
+
+/// A step longer than this needs no second of warm-up to be measured well: `warm_up_long_steps` of them are enough.
+inline constexpr Seconds kLongStep{1.0};
+/// A sample is flagged under this share of the median clock; more than kFlaggedLimit of them are too many.
+inline constexpr double kSlowClock = 0.97;
+inline constexpr double kFlaggedLimit = 0.2;
+/// The host holds the device up if the queue is emptied within this share of a step after the last enqueue. A device
+/// that is behind has up to 1,024 launches waiting, a fifth of a step and more; one that waits still has the last
+/// kernels of the step to run, and an optimizer's take up to a tenth of it (seen on an H200, a 129 M parameter model).
+inline constexpr double kHostBoundDrain = 0.15;
+
+/// Steps of `step` seconds that fill `chunk_time`, within min_chunk and max_chunk.
+[[nodiscard]] std::int64_t regular_chunk(Seconds step, const SamplerOptions& options);
+
+/// Samples that a median needs at least: min_samples_long where min_samples would take more than `long_case`.
+[[nodiscard]] std::int64_t samples_wanted(Seconds step, const SamplerOptions& options);
+
+/// How many steps the next chunk of warm-up has: all that are left of a fixed count up to a regular chunk, single long
+/// steps, else a regular chunk.
+/// @param made  steps made so far, > 0
+[[nodiscard]] std::int64_t next_warm_up_chunk(std::int64_t made, Seconds step, const SamplerOptions& options);
+
+struct WarmUpEnd {
+  bool steady{};
+};
+
+/// Whether the warm-up is over, and whether it ended steady. `times` are all steps so far in order. It is over
+/// - after a fixed number of steps, if one is given: steady if the times are steady or level;
+/// - steady, once warm_up_time has passed and the times are steady;
+/// - steady, once twice warm_up_time has passed and the times are level: noise is not what warming up removes;
+/// - steady, after warm_up_long_steps where a step takes over kLongStep;
+/// - not steady, at warm_up_limit.
+[[nodiscard]] std::optional<WarmUpEnd> warm_up_end(std::span<const double> times, Seconds elapsed,
+                                                   const SamplerOptions& options);
+
+/// What the sampler knows at a check, at the end of a chunk.
+struct SamplingState {
+  std::span<const double> samples;               // kept ones, in order
+  std::span<const double> relative_iqr_history;  // one value a check
+  Seconds elapsed;                               // host time since sampling began
+};
+
+/// The next chunk: `steps` are run, of which the first `dropped` give no sample.
+struct ChunkPlan {
+  std::int64_t steps{};
+  std::int64_t dropped{};
+};
+
+/// @param step  the time of a step as far as known; nothing before the first one
+[[nodiscard]] ChunkPlan next_sampling_chunk(const SamplingState& state, std::optional<Seconds> step,
+                                            const SamplerOptions& options);
+
+/// Why to stop now, or nothing: the fixed count is reached; or, with enough samples and sample_time passed, the median
+/// is precise or the spread has settled; or a limit is reached.
+[[nodiscard]] std::optional<StopReason> stop_reason(const SamplingState& state, const SamplerOptions& options);
+
+/// Whether the median is too uncertain to be `ok`: sampling ran into a limit and the half-width of the median's
+/// interval is above unstable_half_width. Under 8 samples there is no interval, and half their whole range stands for
+/// it.
+[[nodiscard]] bool is_unstable(std::span<const double> samples, StopReason reason, const SamplerOptions& options);
+
+/// Indexes of the samples whose clock is under kSlowClock of the median of all known clocks.
+/// @param clocks  one a sample, in Hz; nothing where the clock is not known
+[[nodiscard]] std::vector<std::size_t> slow_samples(std::span<const std::optional<double>> clocks);
+
+/// Device time of a chunk that may pass after its last event without counting as escaped: 5 % of the chunk, or 1 ms.
+[[nodiscard]] Seconds escape_tolerance(Seconds chunk);
+
+}  // namespace tbench::measure

@@ -1,0 +1,221 @@
+#include "tbench/measure/measure_case.hpp"
+
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include "tbench/core/error.hpp"
+
+namespace tbench::measure {
+
+namespace {
+
+constexpr std::size_t kMemoryPassSteps = 2;
+
+/// One call of measure_case.
+class Measurement {
+ public:
+  Measurement(const CaseId& id, Case& subject, std::optional<Precision> precision, const Instruments& instruments,
+              const SamplerOptions& options, const ProgressCallback& progress, const StopRequested& stop_requested)
+      : subject_{subject},
+        precision_{precision},
+        instruments_{instruments},
+        options_{options},
+        progress_{progress},
+        stop_requested_{stop_requested} {
+    record_.id = id;
+  }
+
+  std::vector<Record> run(std::int64_t repetitions);
+
+ private:
+  void measure(std::int64_t repetitions);
+  bool prepare();
+  void repeat_once();
+  void take_over(SampleResult result);
+  [[nodiscard]] MemoryUse memory_pass();
+  [[nodiscard]] std::optional<FlopPerSecond> datasheet_peak(const DeviceState& device) const;
+  void fail(Status status, std::string reason);
+  void finish_record();
+  void release_cached();
+  void announce(std::string_view activity) const;
+  void announce_or_stop(std::string_view activity) const;
+
+  Case& subject_;
+  std::optional<Precision> precision_;
+  const Instruments& instruments_;
+  const SamplerOptions& options_;
+  const ProgressCallback& progress_;
+  const StopRequested& stop_requested_;
+
+  Record record_;  // the one in progress: what holds for all repetitions, and what this one has so far
+  std::vector<Record> done_;
+  Seconds record_begin_;
+  Seconds sampling_;  // warm-up and sampling within the record in progress
+};
+
+std::vector<Record> Measurement::run(std::int64_t repetitions) {
+  record_.repetitions = repetitions;
+  record_begin_ = instruments_.timer.now();
+  try {
+    measure(repetitions);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const OutOfMemory& error) {
+    record_.requested_bytes = error.requested_bytes();
+    fail(Status::kOom, error.what());
+    try {
+      release_cached();
+    } catch (const std::exception& release_error) {
+      done_.back().status = Status::kCrashed;
+      done_.back().reason += std::string{"; then releasing memory failed: "} + release_error.what();
+    }
+  } catch (const std::exception& error) {
+    fail(Status::kCrashed, error.what());
+  } catch (...) {
+    fail(Status::kCrashed, "an exception of unknown type");
+  }
+  return std::move(done_);
+}
+
+void Measurement::measure(std::int64_t repetitions) {
+  if (!prepare()) {
+    return;
+  }
+  const Record common = record_;
+  for (std::int64_t repetition = 0; repetition < repetitions; ++repetition) {
+    record_ = common;
+    record_.repetition_index = repetition;
+    repeat_once();
+    if (done_.back().status == Status::kIncorrect) {
+      return;
+    }
+  }
+}
+
+/// Builds and verifies. False if that was the case's end.
+bool Measurement::prepare() {
+  if (auto reason = subject_.unsupported_reason()) {
+    fail(Status::kUnsupported, std::move(*reason));
+    return false;
+  }
+  record_.work = subject_.work();
+  release_cached();
+  announce_or_stop("build");
+  subject_.build();
+  announce_or_stop("verify");
+  record_.verification = subject_.verify();
+  if (!record_.verification->passed) {
+    fail(Status::kIncorrect, record_.verification->message);
+    return false;
+  }
+  return true;
+}
+
+void Measurement::repeat_once() {
+  SampleResult result =
+      sample(subject_, instruments_.timer, instruments_.monitor, options_, progress_, stop_requested_);
+  sampling_ = result.elapsed;
+  if (!has_time(result.status)) {
+    fail(result.status, std::move(result.reason));
+    return;
+  }
+  take_over(std::move(result));
+  for (const auto& [name, value] : subject_.counters()) {
+    if (std::isfinite(value)) {
+      record_.counters.emplace(name, value);
+    }
+  }
+  if (instruments_.memory != nullptr) {
+    announce("memory");
+    record_.memory = memory_pass();
+  }
+  finish_record();
+}
+
+void Measurement::take_over(SampleResult result) {
+  record_.status = result.status;
+  record_.reason = std::move(result.reason);
+  record_.timing = std::move(result.timing);
+  record_.datasheet_peak = datasheet_peak(result.device);
+  if (result.device != DeviceState{}) {
+    record_.device = std::move(result.device);
+  }
+}
+
+/// Peaks of two steps, the case's own tensors among them. The timer synchronises after the steps.
+MemoryUse Measurement::memory_pass() {
+  MemoryProbe& probe = *instruments_.memory;
+  probe.release_cached();
+  probe.reset_peaks();
+  const Step step = [this](PhaseMarker& marker) { subject_.launch(marker); };
+  static_cast<void>(instruments_.timer.time_steps(kMemoryPassSteps, step, {}));
+  const MemoryPeaks peaks = probe.peaks();
+  MemoryUse use;
+  use.allocated_peak = peaks.allocated;
+  use.reserved_peak = peaks.reserved;
+  if (instruments_.device_used_bytes) {
+    use.device_used = instruments_.device_used_bytes();
+  }
+  use.split = subject_.memory_split(peaks.allocated);
+  return use;
+}
+
+std::optional<FlopPerSecond> Measurement::datasheet_peak(const DeviceState& device) const {
+  if (!precision_ || !instruments_.gpu || !device.sm_clock_p50) {
+    return std::nullopt;
+  }
+  const auto per_sm_clock = datasheet_flop_per_sm_clock(instruments_.gpu->name, *precision_);
+  if (!per_sm_clock) {
+    return std::nullopt;
+  }
+  return FlopPerSecond{*per_sm_clock * static_cast<double>(instruments_.gpu->sm_count) * device.sm_clock_p50->value};
+}
+
+/// Ends the record in progress without a time.
+void Measurement::fail(Status status, std::string reason) {
+  record_.status = status;
+  record_.reason = std::move(reason);
+  record_.timing.reset();
+  record_.device.reset();
+  record_.datasheet_peak.reset();
+  finish_record();
+}
+
+void Measurement::finish_record() {
+  const Seconds now = instruments_.timer.now();
+  record_.harness = now - record_begin_ - sampling_;
+  record_begin_ = now;
+  sampling_ = {};
+  done_.push_back(record_);
+}
+
+void Measurement::release_cached() {
+  if (instruments_.memory != nullptr) {
+    instruments_.memory->release_cached();
+  }
+}
+
+void Measurement::announce(std::string_view activity) const {
+  if (progress_) {
+    progress_(activity);
+  }
+}
+
+void Measurement::announce_or_stop(std::string_view activity) const {
+  announce(activity);
+  if (stop_requested_ && stop_requested_()) {
+    throw Interrupted{};
+  }
+}
+
+}  // namespace
+
+std::vector<Record> measure_case(const CaseId& id, Case& subject, std::optional<Precision> precision,
+                                 const Instruments& instruments, const SamplerOptions& options,
+                                 std::int64_t repetitions, const ProgressCallback& progress,
+                                 const StopRequested& stop_requested) {
+  return Measurement{id, subject, precision, instruments, options, progress, stop_requested}.run(repetitions);
+}
+
+}  // namespace tbench::measure

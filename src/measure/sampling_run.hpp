@@ -1,0 +1,43 @@
+// What one run through sampling gathered, and how it is condensed into a Timing and a DeviceState.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/record.hpp"
+#include "tbench/core/units.hpp"
+#include "tbench/measure/clock_monitor.hpp"
+
+namespace tbench::measure {
+
+/// Everything of one run through sampling; a device that throttled starts a new one.
+struct SamplingRun {
+  std::vector<double> samples;                       // seconds, kept ones in order
+  std::vector<std::optional<double>> sample_clocks;  // Hz, one a sample
+  std::vector<std::vector<double>> phase_samples;    // [phases][samples], seconds
+  std::vector<double> relative_iqr_history;          // one a check
+  std::vector<ClockReading> readings;                // one a chunk
+  std::vector<double> chunk_drains;                  // seconds, one a chunk
+  Seconds wall, enqueue, cpu;                        // sums over all steps, dropped ones too
+  std::int64_t steps{};                              // all, dropped ones too
+  std::optional<Joules> energy;                      // of all steps
+  StopReason stop{};
+
+  [[nodiscard]] std::vector<std::size_t> flagged() const;
+  [[nodiscard]] bool has_too_many_flagged() const;
+  [[nodiscard]] bool was_invalidated() const;
+  [[nodiscard]] bool is_throttled() const { return has_too_many_flagged() || was_invalidated(); }
+};
+
+/// @param run      at least one sample; its samples are moved out
+/// @param phases   names, one for each row of run.phase_samples
+[[nodiscard]] Timing timing_of(SamplingRun& run, std::span<const std::string_view> phases, const WarmUp& warm_up);
+[[nodiscard]] DeviceState device_state_of(const SamplingRun& run);
+/// For a throttled run: what the device did.
+[[nodiscard]] std::string throttled_reason(const SamplingRun& run);
+
+}  // namespace tbench::measure

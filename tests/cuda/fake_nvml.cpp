@@ -1,0 +1,112 @@
+// A library with NVML's names and documented signatures, for tests without a driver. It answers for two devices: "full"
+// knows everything, "bare" supports nothing. nvmlDeviceGetTemperature and nvmlDeviceGetCurrentClocksEventReasons are
+// missing, as they are in newer and in older drivers; what takes their place is here.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+int full_device;
+int bare_device;
+constexpr int kNotSupported = 3;
+constexpr int kNotFound = 6;
+constexpr int kInsufficientSize = 7;
+
+template <class Value>
+int answer(void* device, Value* target, Value value) {
+  if (device != &full_device) {
+    return kNotSupported;
+  }
+  *target = value;
+  return 0;
+}
+}  // namespace
+
+extern "C" {
+
+struct FakeProcess {
+  unsigned int pid;
+  unsigned long long memory;
+  unsigned int gpu_instance;
+  unsigned int compute_instance;
+};
+
+struct FakeTemperature {
+  unsigned int version;
+  int sensor;
+  int temperature;
+};
+
+int nvmlInit_v2() { return 0; }
+int nvmlShutdown() { return 0; }
+
+int nvmlSystemGetDriverVersion(char* text, unsigned int length) {
+  return std::snprintf(text, length, "580.159.03") > 0 ? 0 : 1;
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, void** device) {
+  if (std::strcmp(bus_id, "0000:0F:00.0") == 0) {
+    *device = &full_device;
+  } else if (std::strcmp(bus_id, "0000:10:00.0") == 0) {
+    *device = &bare_device;
+  } else {
+    return kNotFound;
+  }
+  return 0;
+}
+
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
+  *device = &full_device;
+  return std::strcmp(uuid, "GPU-full") == 0 ? 0 : kNotFound;
+}
+
+int nvmlDeviceGetClockInfo(void* device, int type, unsigned int* mhz) {
+  return answer(device, mhz, type == 1 ? 1755U : 9999U);
+}
+int nvmlDeviceGetMaxClockInfo(void* device, int type, unsigned int* mhz) {
+  return answer(device, mhz, type == 1 ? 1980U : 9999U);
+}
+int nvmlDeviceGetTemperatureV(void* device, FakeTemperature* target) {
+  if (target->version != 0x0100000CU || target->sensor != 0) {
+    return 2;
+  }
+  return answer(device, &target->temperature, 54);
+}
+int nvmlDeviceGetPowerUsage(void* device, unsigned int* milliwatts) { return answer(device, milliwatts, 612345U); }
+int nvmlDeviceGetEnforcedPowerLimit(void* device, unsigned int* milliwatts) {
+  return answer(device, milliwatts, 700000U);
+}
+int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* millijoules) {
+  return answer(device, millijoules, 8'000'000'123ULL);
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* mask) {
+  return answer(device, mask, 0x44ULL);
+}
+int nvmlDeviceGetEccMode(void* device, int* current, int* pending) {
+  *pending = 0;
+  return answer(device, current, 1);
+}
+int nvmlDeviceGetMigMode(void* device, unsigned int* current, unsigned int* pending) {
+  *pending = 1;
+  return answer(device, current, 0U);
+}
+
+/// 70 processes, the fifth of them the caller.
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, FakeProcess* processes) {
+  if (device != &full_device) {
+    return kNotSupported;
+  }
+  const unsigned int room = *count;
+  *count = 70;
+  if (room < 70) {
+    return kInsufficientSize;
+  }
+  for (unsigned int i = 0; i < 70; ++i) {
+    processes[i] = {i == 4 ? static_cast<unsigned int>(getpid()) : 4'000'000'000U + i, 0, 0, 0};
+  }
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,29 @@
+#include "spin_kernel.hpp"
+
+#include "tbench/cuda/error.hpp"
+
+namespace tbench::measure {
+
+namespace {
+
+__device__ unsigned long long global_nanoseconds() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+/// The global timer and not clock64(): its unit does not depend on the SM clock.
+__global__ void spin_kernel(unsigned long long nanoseconds) {
+  const unsigned long long begin = global_nanoseconds();
+  while (global_nanoseconds() - begin < nanoseconds) {
+  }
+}
+
+}  // namespace
+
+void launch_spin(double seconds, cudaStream_t stream) {
+  spin_kernel<<<1, 1, 0, stream>>>(static_cast<unsigned long long>(seconds * 1e9));
+  TBENCH_CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace tbench::measure

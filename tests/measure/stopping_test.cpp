@@ -1,0 +1,155 @@
+// Each rule of the sampler by itself.
+#include "tbench/measure/stopping.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace tbench::measure {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const SamplerOptions kDefaults;
+
+TEST(RegularChunk, FillsAQuarterOfASecondWithinItsBounds) {
+  EXPECT_EQ(regular_chunk({0.0125}, kDefaults), 20);  // 0.25 / 0.0125
+  EXPECT_EQ(regular_chunk({0.03}, kDefaults), 8);     // 8.3
+  EXPECT_EQ(regular_chunk({0.1}, kDefaults), 4);      // 2.5
+  EXPECT_EQ(regular_chunk({1e-6}, kDefaults), 64);
+  EXPECT_EQ(regular_chunk({0.0}, kDefaults), 64);
+}
+
+TEST(SamplesWanted, AreFewerWhereTwentyTakeOverFiveSeconds) {
+  EXPECT_EQ(samples_wanted({0.25}, kDefaults), 20);  // 20 * 0.25 = 5
+  EXPECT_EQ(samples_wanted({0.26}, kDefaults), 8);
+}
+
+TEST(NextWarmUpChunk, TakesLongStepsOneByOne) {
+  EXPECT_EQ(next_warm_up_chunk(1, {0.0125}, kDefaults), 20);
+  EXPECT_EQ(next_warm_up_chunk(1, {0.9}, kDefaults), 4);
+  EXPECT_EQ(next_warm_up_chunk(1, {1.1}, kDefaults), 1);
+  SamplerOptions fixed;
+  fixed.fixed_warm_up = 7;
+  EXPECT_EQ(next_warm_up_chunk(1, {0.0125}, fixed), 6);
+}
+
+TEST(WarmUpEnd, NeedsTheTimeAndSteadySteps) {
+  const std::vector<double> steady(12, 0.1);
+  EXPECT_FALSE(warm_up_end(steady, {0.99}, kDefaults).has_value());
+  ASSERT_TRUE(warm_up_end(steady, {1.0}, kDefaults).has_value());
+  EXPECT_TRUE(warm_up_end(steady, {1.0}, kDefaults)->steady);
+}
+
+TEST(WarmUpEnd, AcceptsALevelAfterTwiceTheTime) {
+  std::vector<double> noisy;
+  for (int i = 0; i < 30; ++i) {
+    noisy.push_back(i % 2 == 0 ? 0.09 : 0.11);
+  }
+  EXPECT_FALSE(warm_up_end(noisy, {1.9}, kDefaults).has_value());
+  ASSERT_TRUE(warm_up_end(noisy, {2.0}, kDefaults).has_value());
+  EXPECT_TRUE(warm_up_end(noisy, {2.0}, kDefaults)->steady);
+}
+
+TEST(WarmUpEnd, GivesUpAtTheLimit) {
+  const std::vector<double> rising{1.0, 2.0, 3.0};
+  EXPECT_FALSE(warm_up_end(rising, {14.9}, kDefaults).has_value());
+  ASSERT_TRUE(warm_up_end(rising, {15.0}, kDefaults).has_value());
+  EXPECT_FALSE(warm_up_end(rising, {15.0}, kDefaults)->steady);
+}
+
+TEST(WarmUpEnd, FiveLongStepsAreEnough) {
+  EXPECT_FALSE(warm_up_end(std::vector<double>(4, 1.1), {4.4}, kDefaults).has_value());
+  EXPECT_TRUE(warm_up_end(std::vector<double>(5, 1.1), {5.5}, kDefaults)->steady);
+  EXPECT_FALSE(warm_up_end(std::vector<double>(5, 0.9), {4.5}, kDefaults).has_value());
+}
+
+TEST(StopReason, NeedsSamplesAndTime) {
+  const std::vector<double> alike(20, 0.1);
+  const std::vector<double> nineteen(19, 0.1);
+  EXPECT_EQ(stop_reason({alike, {}, {0.5}}, kDefaults), StopReason::kPrecise);
+  EXPECT_FALSE(stop_reason({alike, {}, {0.4}}, kDefaults).has_value());
+  EXPECT_FALSE(stop_reason({nineteen, {}, {0.5}}, kDefaults).has_value());
+  EXPECT_FALSE(stop_reason({{}, {}, {99.0}}, kDefaults).has_value());
+}
+
+TEST(StopReason, ThenTheSpreadThenTheLimits) {
+  std::vector<double> wide;
+  for (int i = 0; i < 40; ++i) {
+    wide.push_back(0.1 + 0.001 * i);
+  }
+  const std::vector<double> settled(8, 0.2);
+  EXPECT_FALSE(stop_reason({wide, {}, {59.9}}, kDefaults).has_value());
+  EXPECT_EQ(stop_reason({wide, settled, {1.0}}, kDefaults), StopReason::kSpreadSettled);
+  EXPECT_EQ(stop_reason({wide, {}, {60.0}}, kDefaults), StopReason::kTimeLimit);
+  SamplerOptions few;
+  few.max_samples = 40;
+  EXPECT_EQ(stop_reason({wide, {}, {1.0}}, few), StopReason::kSampleLimit);
+}
+
+TEST(StopReason, OfAFixedCountIsTheCountAlone) {
+  SamplerOptions fixed;
+  fixed.fixed_samples = 3;
+  const std::vector<double> three(3, 0.1);
+  EXPECT_EQ(stop_reason({three, {}, {0.0}}, fixed), StopReason::kFixedCount);
+  EXPECT_FALSE(stop_reason({std::span{three}.first(2), {}, {99.0}}, fixed).has_value());
+}
+
+TEST(NextSamplingChunk, DropsOneStepUnlessTheCountIsFixed) {
+  const ChunkPlan plan = next_sampling_chunk({{}, {}, {}}, Seconds{0.0125}, kDefaults);
+  EXPECT_EQ(plan.steps, 20);
+  EXPECT_EQ(plan.dropped, 1);
+  SamplerOptions fixed;
+  fixed.fixed_samples = 30;
+  const std::vector<double> have(20, 0.0125);
+  const ChunkPlan rest = next_sampling_chunk({have, {}, {}}, Seconds{0.0125}, fixed);
+  EXPECT_EQ(rest.steps, 10);
+  EXPECT_EQ(rest.dropped, 0);
+}
+
+TEST(NextSamplingChunk, OfALongStepHoldsAllThatIsMissing) {
+  EXPECT_EQ(next_sampling_chunk({{}, {}, {}}, Seconds{1.0}, kDefaults).steps, 9);
+  const std::vector<double> five(5, 1.0);
+  EXPECT_EQ(next_sampling_chunk({five, {}, {5.0}}, Seconds{1.0}, kDefaults).steps, 4);
+  const std::vector<double> eight(8, 1.0);
+  EXPECT_EQ(next_sampling_chunk({eight, {}, {8.0}}, Seconds{1.0}, kDefaults).steps, 4);
+  EXPECT_EQ(next_sampling_chunk({{}, {}, {}}, Seconds{30.0}, kDefaults).steps, 4);  // 60 / 30 + 2
+}
+
+TEST(NextSamplingChunk, StaysWithinTheMostSamples) {
+  const std::vector<double> have(298, 0.0125);
+  EXPECT_EQ(next_sampling_chunk({have, {}, {}}, Seconds{0.0125}, kDefaults).steps, 3);
+}
+
+TEST(IsUnstable, OnlyAtALimitAndOnlyAboveFivePercent) {
+  std::vector<double> wide;
+  for (int i = 0; i < 20; ++i) {
+    wide.push_back(1.0 + 0.05 * i);  // ranks 5 and 16: (1.75 - 1.2) / 2 / 1.475 = 19 %
+  }
+  EXPECT_TRUE(is_unstable(wide, StopReason::kTimeLimit, kDefaults));
+  EXPECT_TRUE(is_unstable(wide, StopReason::kSampleLimit, kDefaults));
+  EXPECT_FALSE(is_unstable(wide, StopReason::kSpreadSettled, kDefaults));
+  EXPECT_FALSE(is_unstable(wide, StopReason::kFixedCount, kDefaults));
+  EXPECT_FALSE(is_unstable(std::vector<double>(20, 1.0), StopReason::kTimeLimit, kDefaults));
+}
+
+TEST(IsUnstable, TakesTheRangeOfVeryFew) {
+  EXPECT_TRUE(is_unstable(std::vector{1.0, 1.0, 1.2}, StopReason::kTimeLimit, kDefaults));    // 0.1 / 1.0
+  EXPECT_FALSE(is_unstable(std::vector{1.0, 1.0, 1.08}, StopReason::kTimeLimit, kDefaults));  // 0.04
+}
+
+TEST(SlowSamples, AreUnderNinetySevenPercentOfTheMedianClock) {
+  using Clocks = std::vector<std::optional<double>>;
+  EXPECT_THAT(slow_samples(Clocks{2.0, 1.93, 2.0, 1.95, 2.0}), ElementsAre(1));
+  EXPECT_THAT(slow_samples(Clocks{2.0, std::nullopt, 2.0, 1.0}), ElementsAre(3));
+  EXPECT_THAT(slow_samples(Clocks{std::nullopt, std::nullopt}), IsEmpty());
+  EXPECT_THAT(slow_samples(Clocks{}), IsEmpty());
+}
+
+TEST(EscapeTolerance, IsFivePercentButAtLeastAMillisecond) {
+  EXPECT_DOUBLE_EQ(escape_tolerance({0.2}).value, 0.01);
+  EXPECT_DOUBLE_EQ(escape_tolerance({0.01}).value, 0.001);
+}
+
+}  // namespace
+}  // namespace tbench::measure

@@ -1,0 +1,408 @@
+// The supervisor against a real worker process with planted faults (supervisor_test_worker.cpp). Time-outs are short
+// only where one is meant to pass; everywhere else a loaded machine has half a minute.
+#include "tbench/measure/supervisor.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace tbench::measure {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr Seconds kAmple{30.0};
+constexpr Seconds kShort{1.0};
+
+SupervisorOptions options_with_timeout(Seconds timeout) {
+  return {.command = {TBENCH_TEST_WORKER}, .timeout = timeout, .start_timeout = kAmple, .exit_grace = kAmple};
+}
+
+void ignore_progress(std::string_view) {}
+bool never() { return false; }
+
+class SupervisorTest : public ::testing::Test {
+ protected:
+  Outcome ask(std::string_view what) { return supervisor_.request(what, ignore_progress, never); }
+  std::string result_of(std::string_view what) {
+    const Outcome outcome = ask(what);
+    EXPECT_EQ(outcome.kind, Outcome::Kind::kResult) << outcome.reason;
+    return outcome.payload;
+  }
+  std::string crash_of(std::string_view what) {
+    const Outcome outcome = ask(what);
+    EXPECT_EQ(outcome.kind, Outcome::Kind::kCrashed) << outcome.payload;
+    return outcome.reason;
+  }
+
+  Supervisor supervisor_{options_with_timeout(kAmple)};
+};
+
+/// Ends the test with a failure if this process still has a child, running or a zombie.
+class NoChildIsLeft : public ::testing::Environment {
+ public:
+  void TearDown() override {
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+  }
+};
+const auto* const kNoChildIsLeft = ::testing::AddGlobalTestEnvironment(new NoChildIsLeft);
+
+TEST_F(SupervisorTest, GivesHelloAndResultsOfOneChild) {
+  const std::string hello = supervisor_.hello();
+  EXPECT_THAT(hello, StartsWith("hello from "));
+  EXPECT_EQ(result_of("echo:first"), "first");
+  EXPECT_EQ(result_of("echo:"), "");
+  EXPECT_THAT(result_of("identity"), StartsWith(hello.substr(std::string{"hello from "}.size())));
+  EXPECT_EQ(supervisor_.hello(), hello);
+}
+
+TEST_F(SupervisorTest, ReportsProgressInOrder) {
+  std::vector<std::string> activities;
+  const Outcome outcome = supervisor_.request(
+      "activity", [&](std::string_view activity) { activities.emplace_back(activity); }, never);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kResult);
+  EXPECT_THAT(activities, ElementsAre("warm up", "sample"));
+}
+
+TEST_F(SupervisorTest, ChildLeadsAGroupOfItsOwn) {
+  std::istringstream words{result_of("identity")};
+  pid_t child = 0, group = 0, parent = 0;
+  words >> child >> group >> parent;
+  EXPECT_EQ(group, child);
+  EXPECT_EQ(parent, getpid());
+}
+
+TEST_F(SupervisorTest, ChildInheritsNothingButItsPipes) {
+  const int leaked = open("/dev/null", O_RDONLY);  // deliberately not close-on-exec
+  ASSERT_GE(leaked, 0);
+  std::istringstream words{result_of("descriptors")};
+  close(leaked);
+  const std::vector<int> descriptors{std::istream_iterator<int>{words}, {}};
+  ASSERT_EQ(descriptors.size(), 5U);  // stdin, stdout, stderr, requests, messages
+  EXPECT_EQ(descriptors[2], STDERR_FILENO);
+  EXPECT_THAT(descriptors, Not(::testing::Contains(leaked)));
+}
+
+TEST_F(SupervisorTest, CarriesFiftyMegabytesBothWays) {
+  constexpr std::size_t kBytes = 50'000'000;
+  std::string text(kBytes, 'a');
+  for (std::size_t i = 0; i < kBytes; i += 997) text[i] = static_cast<char>('b' + i % 24);
+  EXPECT_TRUE(result_of("echo:" + text) == text);  // not EXPECT_EQ, which would print them
+  EXPECT_EQ(result_of("large:50000000").size(), kBytes);
+}
+
+TEST_F(SupervisorTest, NamesTheSignalAndTheActivity) {
+  EXPECT_THAT(crash_of("abort"), StartsWith("killed by signal 6 (Aborted) while sample"));
+  EXPECT_THAT(crash_of("segfault"),
+              StartsWith("killed by signal 11 (Segmentation fault) before reporting any progress"));
+  EXPECT_EQ(result_of("echo:still measured"), "still measured");
+}
+
+TEST_F(SupervisorTest, NamesTheExitStatusOfAChildThatDoesNotAnswer) {
+  EXPECT_EQ(crash_of("exit:7"), "exited with status 7 while sample");
+  EXPECT_EQ(crash_of("exit:0"), "exited with status 0 while sample");
+  EXPECT_EQ(result_of("echo:x"), "x");
+}
+
+TEST_F(SupervisorTest, KeepsTheEndOfStderrAndOfStdout) {
+  const std::string reason = crash_of("last_words");
+  EXPECT_THAT(reason, StartsWith("killed by signal 6 (Aborted) before reporting any progress\nxxx"));
+  EXPECT_THAT(reason, EndsWith("x\nlast words on stderr"));
+  EXPECT_LT(reason.size(), 4096U + 100U);
+  EXPECT_GT(reason.size(), 4000U);
+  EXPECT_EQ(crash_of("stdout_words"), "exited with status 4 before reporting any progress\nsaid on stdout");
+}
+
+TEST_F(SupervisorTest, KeepsStderrToItselfUnlessAsked) {
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(result_of("say"), "said");
+  EXPECT_EQ(result_of("echo:x"), "x");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.echo_stderr = true;
+  ::testing::internal::CaptureStderr();
+  {
+    Supervisor loud{options};
+    EXPECT_EQ(loud.request("say", ignore_progress, never).payload, "said");
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "said on stderr\n");
+}
+
+TEST_F(SupervisorTest, GarbageIsAProtocolError) {
+  EXPECT_EQ(crash_of("garbage"), "protocol error: unknown message kind 0x7a before reporting any progress");
+  EXPECT_THAT(crash_of("huge_length"), StartsWith("protocol error: a message of 9223372036854775807 bytes"));
+  EXPECT_THAT(crash_of("wrong_kind"), StartsWith("protocol error: a message of kind 'H'"));
+  EXPECT_EQ(result_of("echo:x"), "x");
+}
+
+TEST_F(SupervisorTest, ResultBeforePoisonedIsKeptAndTheNextChildIsNew) {
+  const std::string old_hello = supervisor_.hello();
+  EXPECT_THAT(result_of("answer_then_poisoned"), StartsWith("poisoned after "));
+  EXPECT_EQ(result_of("echo:x"), "x");  // whether or not kPoisoned had arrived before this request was sent
+  EXPECT_NE(supervisor_.hello(), old_hello);
+}
+
+TEST_F(SupervisorTest, APoisonedChildThatGoesOnIsNotAskedAgain) {
+  const std::string old_hello = supervisor_.hello();
+  EXPECT_EQ(result_of("answer_with_poisoned"), "poisoned");
+  EXPECT_EQ(result_of("echo:x"), "x");
+  EXPECT_NE(supervisor_.hello(), old_hello);
+}
+
+TEST_F(SupervisorTest, ResultAfterPoisonedIsKeptAndTheNextChildIsNew) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.exit_grace = Seconds{0.2};  // this worker does not end by itself
+  Supervisor supervisor{options};
+  const std::string old_hello = supervisor.hello();
+  EXPECT_EQ(supervisor.request("poisoned_then_answer", ignore_progress, never).payload, "poisoned before");
+  EXPECT_EQ(supervisor.request("echo:x", ignore_progress, never).payload, "x");
+  EXPECT_NE(supervisor.hello(), old_hello);
+}
+
+TEST_F(SupervisorTest, ADeathAfterTheAnswerCostsTheNextRequestNothing) {
+  EXPECT_EQ(result_of("answer_then_slow_death"), "answered");
+  EXPECT_EQ(result_of("echo:sent to a dying child"), "sent to a dying child");
+}
+
+TEST_F(SupervisorTest, ACrashAtOnceAfterAnAnswerIsStillACrash) {
+  EXPECT_EQ(result_of("echo:x"), "x");
+  EXPECT_THAT(crash_of("segfault"), StartsWith("killed by signal 11"));
+}
+
+TEST_F(SupervisorTest, AnAnswerThatNobodyAskedForIsNotTakenForTheNext) {
+  const std::string old_hello = supervisor_.hello();
+  EXPECT_EQ(result_of("answer_twice"), "first");
+  EXPECT_EQ(result_of("echo:x"), "x");
+  EXPECT_NE(supervisor_.hello(), old_hello);
+}
+
+TEST_F(SupervisorTest, AnExceptionOfTheCallerEndsTheChild) {
+  const std::string old_hello = supervisor_.hello();
+  const auto fail = [](std::string_view) { throw std::domain_error{"the caller's"}; };
+  EXPECT_THROW(static_cast<void>(supervisor_.request("activity", fail, never)), std::domain_error);
+  EXPECT_EQ(result_of("echo:x"), "x");
+  EXPECT_NE(supervisor_.hello(), old_hello);
+}
+
+TEST_F(SupervisorTest, AProcessThatTheChildLeftBehindDoesNotHideItsEnd) {
+  pid_t orphan = 0;
+  const auto note_orphan = [&](std::string_view pid) { orphan = std::stoi(std::string{pid}); };
+  const Outcome outcome = supervisor_.request("die_with_orphan", note_orphan, never);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kCrashed);
+  EXPECT_THAT(outcome.reason, StartsWith("exited with status 5 while "));
+  ASSERT_GT(orphan, 0);
+  EXPECT_EQ(kill(orphan, SIGKILL), 0);
+}
+
+TEST(SupervisorTimeout, AChildThatHangsIsKilled) {
+  Supervisor supervisor{options_with_timeout(kShort)};
+  const auto start = std::chrono::steady_clock::now();
+  Outcome outcome = supervisor.request("hang:warm up", ignore_progress, never);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds{1000});
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kTimeout);
+  EXPECT_EQ(outcome.reason, "no sign of life for 1 s while warm up");
+  outcome = supervisor.request("hang_silently", ignore_progress, never);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kTimeout);
+  EXPECT_EQ(outcome.reason, "no sign of life for 1 s before reporting any progress");
+}
+
+TEST(SupervisorTimeout, HalfAFrameIsNoAnswer) {
+  Supervisor supervisor{options_with_timeout(kShort)};
+  EXPECT_EQ(supervisor.request("half_a_frame", ignore_progress, never).kind, Outcome::Kind::kTimeout);
+}
+
+TEST(SupervisorTimeout, StderrIsNoSignOfLife) {
+  Supervisor supervisor{options_with_timeout(kShort)};
+  const Outcome outcome = supervisor.request("chatter", ignore_progress, never);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kTimeout);
+  EXPECT_THAT(outcome.reason, HasSubstr("\nstill here"));
+}
+
+TEST(SupervisorTimeout, ProgressIsASignOfLife) {
+  Supervisor supervisor{options_with_timeout({2.0})};  // the worker takes 2.5 s, and speaks every 0.1 s
+  const Outcome outcome = supervisor.request("slow", ignore_progress, never);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kResult) << outcome.reason;
+  EXPECT_EQ(outcome.payload, "25 steps");
+}
+
+TEST(SupervisorTimeout, AChildThatIgnoresSignalsIsKilled) {
+  Supervisor supervisor{options_with_timeout(kShort)};
+  bool is_ignoring = false;
+  const Outcome outcome = supervisor.request(
+      "ignore_signals", [&](std::string_view) { is_ignoring = true; }, [&] { return is_ignoring; });
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kTimeout);
+  EXPECT_EQ(outcome.reason, "no sign of life for 1 s while ignoring signals");
+}
+
+TEST(SupervisorTimeout, AChildThatClosesItsPipeAndStaysIsKilled) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.exit_grace = Seconds{0.3};
+  Supervisor supervisor{options};
+  const Outcome outcome = supervisor.request("close_pipe", ignore_progress, never);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kCrashed);
+  EXPECT_EQ(outcome.reason, "closed its pipe and did not end within 0.3 s before reporting any progress");
+}
+
+TEST(SupervisorTimeout, AChildThatCannotBeReapedIsLeftBehind) {
+  SupervisorOptions options = options_with_timeout(kShort);
+  options.kill_limit = Seconds{0.2};
+  Supervisor supervisor{options};
+  pid_t tracer = 0;
+  const Outcome outcome = supervisor.request(
+      "unreapable", [&](std::string_view pid) { tracer = std::stoi(std::string{pid}); }, never);
+  if (outcome.payload == "ptrace is not allowed") GTEST_SKIP() << outcome.payload;
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kTimeout);
+  EXPECT_THAT(outcome.reason, AllOf(StartsWith("no sign of life for 1 s while "),
+                                    EndsWith("; it did not end within 0.2 s of SIGKILL and was left behind")));
+  EXPECT_EQ(supervisor.request("echo:x", ignore_progress, never).payload, "x");
+  ASSERT_GT(tracer, 0);
+  kill(tracer, SIGKILL);
+  int status = 0;
+  EXPECT_GT(waitpid(-1, &status, 0), 0);  // the child that was left behind; the other one still waits for requests
+  EXPECT_EQ(WTERMSIG(status), SIGKILL);
+}
+
+TEST(SupervisorInterrupt, AChildThatDiesOfItIsInterrupted) {
+  Supervisor supervisor{options_with_timeout(kAmple)};
+  bool is_busy = false;
+  const Outcome outcome = supervisor.request(
+      "hang:sample", [&](std::string_view) { is_busy = true; }, [&] { return is_busy; });
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kInterrupted);
+  EXPECT_EQ(outcome.reason, "killed by signal 2 (Interrupt) while sample");
+}
+
+TEST(SupervisorInterrupt, AChildThatAnswersAfterOneSignalGivesItsResult) {
+  Supervisor supervisor{options_with_timeout(kAmple)};
+  bool is_waiting = false;
+  const Outcome outcome = supervisor.request(
+      "answer_after_interrupt", [&](std::string_view) { is_waiting = true; }, [&] { return is_waiting; });
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kResult) << outcome.reason;
+  EXPECT_EQ(outcome.payload, "interrupts: 1");
+}
+
+TEST(SupervisorInterrupt, NothingIsSentOnceItIsTimeToStop) {
+  Supervisor supervisor{options_with_timeout(kAmple)};
+  const Outcome outcome = supervisor.request("echo:x", ignore_progress, [] { return true; });
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kInterrupted);
+  EXPECT_THAT(outcome.payload, IsEmpty());
+}
+
+TEST(SupervisorInterrupt, AStartingChildIsNotWaitedFor) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.command.emplace_back("--silent");
+  Supervisor supervisor{options};
+  int asked = 0;
+  const Outcome outcome = supervisor.request("echo:x", ignore_progress, [&] { return ++asked > 3; });
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kInterrupted);
+}
+
+TEST(SupervisorStart, SaysWhyThereIsNoHello) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.command.emplace_back("--no_hello");
+  Supervisor supervisor{options};
+  try {
+    static_cast<void>(supervisor.hello());
+    FAIL() << "a hello from a worker that sends none";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), EndsWith("exited with status 3 before saying hello\nno device found"));
+  }
+  EXPECT_THROW(static_cast<void>(supervisor.request("echo:x", ignore_progress, never)), std::runtime_error);
+}
+
+TEST(SupervisorStart, DoesNotWaitForeverForTheHello) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.command.emplace_back("--silent");
+  options.start_timeout = Seconds{0.3};
+  Supervisor supervisor{options};
+  try {
+    static_cast<void>(supervisor.hello());
+    FAIL() << "a hello from a worker that sends none";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), EndsWith("no sign of life for 0.3 s before saying hello"));
+  }
+}
+
+TEST(SupervisorStart, NamesAProgramThatIsNotThere) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.command = {"/no/such/program"};
+  Supervisor supervisor{options};
+  try {
+    static_cast<void>(supervisor.hello());
+    FAIL() << "started a program that is not there";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("/no/such/program"), HasSubstr("No such file")));
+  }
+}
+
+TEST(SupervisorFreshChild, EveryRequestGetsItsOwn) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.fresh_child_per_request = true;
+  Supervisor supervisor{options};
+  const std::string hello = supervisor.hello();
+  const std::string first = supervisor.request("identity", ignore_progress, never).payload;
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "the child outlived its request";
+  const std::string second = supervisor.request("identity", ignore_progress, never).payload;
+  EXPECT_THAT(first, StartsWith(hello.substr(std::string{"hello from "}.size())));
+  EXPECT_NE(first, second);
+}
+
+TEST(SupervisorEnd, LeavesNoChild) {
+  { Supervisor never_used{options_with_timeout(kAmple)}; }
+  {
+    Supervisor supervisor{options_with_timeout(kAmple)};
+    EXPECT_EQ(supervisor.request("echo:x", ignore_progress, never).payload, "x");
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), 0) << "the child should be waiting for a request";
+  }
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+/// In a process of its own: supervises a worker that hangs, and tells the worker's number through `pipe`.
+[[noreturn]] void supervise_a_hanging_worker(int pipe) {
+  Supervisor supervisor{options_with_timeout(kAmple)};
+  const pid_t worker = std::stoi(supervisor.request("identity", ignore_progress, never).payload);
+  const auto tell = [&](std::string_view) {
+    if (write(pipe, &worker, sizeof worker) != sizeof worker) _exit(1);
+  };
+  static_cast<void>(supervisor.request("ignore_signals", tell, never));
+  _exit(0);
+}
+
+TEST(SupervisorEnd, NoChildOutlivesAKilledParent) {
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // the orphan becomes ours, so that its end can be waited for
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t parent = fork();
+  if (parent == 0) supervise_a_hanging_worker(ends[1]);
+  pid_t worker = 0;
+  ASSERT_EQ(read(ends[0], &worker, sizeof worker), static_cast<ssize_t>(sizeof worker));
+  kill(parent, SIGKILL);
+  EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
+  int status = 0;
+  EXPECT_EQ(waitpid(worker, &status, 0), worker);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  close(ends[0]);
+  close(ends[1]);
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+}  // namespace
+}  // namespace tbench::measure
