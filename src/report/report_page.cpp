@@ -1,0 +1,137 @@
+#include "tbench/report/report_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/report/pivot.hpp"
+
+namespace tbench::report {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::regex compile(const std::string& pattern) {
+  try {
+    return std::regex{pattern};
+  } catch (const std::regex_error& error) {
+    throw UsageError{fmt::format("--filter: '{}' is not a regular expression (ECMAScript): {}", pattern, error.what())};
+  }
+}
+
+std::vector<Record> select(const std::vector<Record>& records, const std::string& filter) {
+  if (filter.empty()) return records;
+  const std::regex pattern = compile(filter);
+  std::vector<Record> selected;
+  for (const Record& record : records) {
+    if (std::regex_search(record.id.name(), pattern)) selected.push_back(record);
+  }
+  if (selected.empty()) {
+    const std::string example =
+        records.empty() ? "the file has no cases" : "the first case is " + records.front().id.name();
+    throw UsageError{fmt::format("--filter: no case of {} matches '{}'; {}", records.size(), filter, example)};
+  }
+  return selected;
+}
+
+Texts keys_of(std::span<const Record> records) {
+  Texts keys;
+  for (const Record& record : records) {
+    for (const auto& [key, value] : record.id.parameters()) {
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+/// The keys of `wanted` that these records have.
+Texts present_keys(std::span<const Record> records, const Texts& wanted) {
+  const Texts known = keys_of(records);
+  Texts present;
+  for (const std::string& key : wanted) {
+    if (std::ranges::find(known, key) != known.end()) present.push_back(key);
+  }
+  return present;
+}
+
+void check_pivot(std::span<const Record> records, const Texts& wanted) {
+  const Texts known = keys_of(records);
+  for (const std::string& key : wanted) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    throw UsageError{fmt::format("--pivot: no case has the key '{}'{} (keys: {})", key, did_you_mean(key, known),
+                                 join(known, ", "))};
+  }
+}
+
+std::string version(const Environment& environment, const std::string& name) {
+  const auto found = environment.versions.find(name);
+  return found == environment.versions.end() ? "" : found->second;
+}
+
+struct Fact {
+  std::string label;
+  std::string text;
+};
+
+/// Those that are known.
+std::vector<Fact> facts_of(const ResultFile& file) {
+  const Environment& environment = file.environment;
+  std::vector<Fact> facts;
+  const auto add = [&](const char* label, std::string text) {
+    if (!text.empty()) facts.push_back({label, one_line(text)});
+  };
+  if (environment.gpu) {
+    add("GPU", environment.gpu->name);
+    add("driver", version(environment, "driver"));
+  } else {
+    add("CPU", fmt::format("{}, {} cores", environment.cpu_name, environment.cpu_cores));
+  }
+  add("LibTorch", version(environment, "libtorch"));
+  if (environment.gpu) add("clock policy", environment.clock_policy);
+  add("date", environment.date);
+  add("build", fmt::format("{} {:.12}", environment.build_type, environment.commit));
+  if (file.interrupted) add("run", "interrupted");
+  return facts;
+}
+
+FamilyTable table_of(std::span<const Record> family, const ReportOptions& options) {
+  const Texts keys = present_keys(family, options.pivot);
+  return keys.empty() ? family_table(family) : pivot_table(family, keys, options.show);
+}
+
+}  // namespace
+
+std::string environment_header(const ResultFile& file, bool markdown) {
+  Texts parts;
+  std::size_t width = 0;
+  const std::vector<Fact> facts = facts_of(file);
+  for (const Fact& fact : facts) width = std::max(width, display_width(fact.label));
+  for (const Fact& fact : facts) {
+    parts.push_back(markdown ? fmt::format("{} {}", fact.label, escape_markdown(fact.text))
+                             : fmt::format("{}  {}\n", pad(fact.label, width, Align::kLeft), fact.text));
+  }
+  return markdown ? join(parts, ", ") + "\n" : join(parts, "");
+}
+
+std::string report_page(const ResultFile& file, const ReportOptions& options) {
+  const std::vector<Record> records = select(file.records, options.filter);
+  check_pivot(records, options.pivot);
+  Texts blocks;
+  if (options.environment) blocks.push_back(environment_header(file, options.markdown));
+  for (const std::vector<Record>& family : group_by_family(records)) {
+    const FamilyTable table = table_of(family, options);
+    const std::string caption = one_line(table.caption);
+    blocks.push_back(options.markdown ? fmt::format("**{}**\n\n{}", escape_markdown(caption), table.table.markdown())
+                                      : fmt::format("{}\n{}", caption, table.table.text(options.max_width)));
+  }
+  if (records.empty()) blocks.emplace_back("No cases.\n");
+  return join(blocks, "\n");
+}
+
+}  // namespace tbench::report

@@ -1,0 +1,80 @@
+#include "tbench/report/console_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "sample_results.hpp"
+
+namespace tbench::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// What `print` prints to a file.
+template <class Print>
+std::string printed(Print print) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), &std::fclose};
+  print(file.get());
+  std::rewind(file.get());
+  std::string text(10'000, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  return text;
+}
+
+Record short_name(Record record) {
+  record.id = CaseId{"Model", {{"impl", record.id.at("impl")}}};
+  return record;
+}
+
+TEST(ConsoleTable, PrintsTheHeaderOnceAndAlignsRows) {
+  const std::string text = printed([](std::FILE* out) {
+    ConsoleTable table{out, {.name_width = 16, .colour = false}};
+    table.row(short_name(full_record()));
+    table.row(short_name(failed_record(model_id("forward", "eager"), Status::kOom, "out of memory:\n8 GiB")));
+    table.row(short_name(golden_file().records[3]));
+  });
+  EXPECT_EQ(text,
+            "case              status        median ms      ±%      tokens/s   TFLOP/s   MFU %   peak GiB      n\n"
+            "---------------------------------------------------------------------------------------------------\n"
+            "Model/impl:sdpa   ok                25.31    0.23        80,910     59.26     6.0      3.000      5\n"
+            "Model/impl:eager  oom          out of memory: 8 GiB\n"
+            "Model/impl:eager  unstable          16.00                                                         3"
+            "  the median's 95 % interval is 7 % wide after 60 s\n");
+}
+
+TEST(ConsoleTable, ColoursTheStatusOnlyWhenAsked) {
+  const auto rows = [](bool colour) {
+    return printed([&](std::FILE* out) {
+      ConsoleTable table{out, {.name_width = 16, .colour = colour}};
+      table.row(full_record());
+      table.row(golden_file().records[1]);
+      table.row(failed_record(model_id("forward", "eager"), Status::kIncorrect, "wrong"));
+    });
+  };
+  EXPECT_THAT(rows(false), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(rows(true), HasSubstr("\x1b[32mok         \x1b[0m"));
+  EXPECT_THAT(rows(true), HasSubstr("\x1b[33moom        \x1b[0m"));
+  EXPECT_THAT(rows(true), HasSubstr("\x1b[31mincorrect  \x1b[0m"));
+}
+
+TEST(ConsoleTable, SumsUp) {
+  const auto summary = [](int ok, int oom, const std::optional<std::string>& path) {
+    return printed([&](std::FILE* out) {
+      ConsoleTable table{out, {}};
+      for (int i = 0; i < oom; ++i) table.row(golden_file().records[1]);
+      for (int i = 0; i < ok; ++i) table.row(full_record());
+      table.summary({192}, path);
+    });
+  };
+  EXPECT_THAT(summary(3, 2, "a.json"), HasSubstr("\n5 cases: 3 ok, 2 oom; results in a.json; 3 min 12 s\n"));
+  EXPECT_THAT(summary(1, 0, std::nullopt), HasSubstr("\n1 case: 1 ok; 3 min 12 s\n"));
+  EXPECT_EQ(summary(0, 0, std::nullopt), "\n0 cases; 3 min 12 s\n");
+}
+
+}  // namespace
+}  // namespace tbench::report

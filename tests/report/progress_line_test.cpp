@@ -1,0 +1,97 @@
+#include "tbench/report/progress_line.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tbench/report/text_width.hpp"
+
+namespace tbench::report {
+namespace {
+
+Progress sample() {
+  return {.number = 12,
+          .count = 60,
+          .name = "Model/size:small/ctx:512",
+          .activity = "warm up",
+          .elapsed = {41},
+          .remaining = Seconds{130}};
+}
+
+template <class Print>
+std::string printed(Print print) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), &std::fclose};
+  print(file.get());
+  std::rewind(file.get());
+  std::string text(10'000, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  return text;
+}
+
+TEST(ProgressText, TellsWhatIsGoingOn) {
+  EXPECT_EQ(progress_text(sample(), 120), "[12/60] Model/size:small/ctx:512 · warm up · 0:41 elapsed, about 2:10 left");
+  Progress first = sample();
+  first.remaining.reset();
+  EXPECT_EQ(progress_text(first, 120), "[12/60] Model/size:small/ctx:512 · warm up · 0:41 elapsed");
+}
+
+TEST(ProgressText, ShortensTheNameFirst) {
+  EXPECT_EQ(progress_text(sample(), 61), "[12/60] Model/size… · warm up · 0:41 elapsed, about 2:10 left");
+  EXPECT_EQ(progress_text(sample(), 50), "[12/60] Model/s… · warm up · 0:41 elapsed, about …");
+}
+
+TEST(ProgressText, NeverIsTooWide) {
+  for (std::size_t width = 1; width < 100; ++width) EXPECT_LE(display_width(progress_text(sample(), width)), width);
+}
+
+TEST(ProgressLine, RewritesInPlaceAndIsErased) {
+  const std::string text = printed([](std::FILE* out) {
+    ProgressLine line{out, 200};
+    line.update(sample());
+    line.update(sample());
+    line.clear();
+    line.clear();
+  });
+  const std::string shown = "\r\x1b[K" + progress_text(sample(), 200);
+  EXPECT_EQ(text, shown + shown + "\r\x1b[K");
+}
+
+TEST(ProgressLine, IsErasedAtTheEnd) {
+  const std::string text = printed([](std::FILE* out) { ProgressLine{out, 80}.update(sample()); });
+  EXPECT_TRUE(text.ends_with("\r\x1b[K"));
+}
+
+TEST(ProgressLine, IsSilentWithoutATerminal) {
+  const std::string text = printed([](std::FILE* out) {
+    ProgressLine line{out, terminal_width(::fileno(out))};
+    line.update(sample());
+    line.clear();
+  });
+  EXPECT_EQ(text, "");
+}
+
+TEST(TerminalWidth, IsThatOfTheTerminal) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) GTEST_SKIP() << "no pseudo-terminals";
+  const int end = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
+  ASSERT_GE(end, 0);
+  winsize size{};
+  size.ws_col = 123;
+  ::ioctl(end, TIOCSWINSZ, &size);
+  EXPECT_EQ(terminal_width(end), 123U);
+  size.ws_col = 0;
+  ::ioctl(end, TIOCSWINSZ, &size);
+  EXPECT_EQ(terminal_width(end), 80U) << "a terminal that does not tell";
+  ::close(end);
+  ::close(terminal);
+}
+
+}  // namespace
+}  // namespace tbench::report

@@ -1,0 +1,223 @@
+// Records and environments survive the way to JSON and back, and nothing wrong passes either way.
+#include "tbench/report/record_json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sample_results.hpp"
+
+namespace tbench::report {
+namespace {
+
+using testing::HasSubstr;
+
+/// Through text, as a file does it.
+Record round_trip(const Record& record) {
+  return record_from_json(Json::parse(record_to_json(record).dump()), "record");
+}
+
+std::string write_error(const Record& record) {
+  try {
+    static_cast<void>(record_to_json(record));
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string read_error(const Json& json) {
+  try {
+    static_cast<void>(record_from_json(json, "here"));
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(RecordJson, EveryFieldSurvives) {
+  const Record record = full_record();
+  EXPECT_EQ(round_trip(record), record);
+}
+
+TEST(RecordJson, RecordsWithoutOptionalPartsSurvive) {
+  const Record timed = timed_record(model_id("forward", "eager"), Seconds{0.0123});
+  EXPECT_EQ(round_trip(timed), timed);
+  const Record failed =
+      failed_record(model_id("forward", "eager"), Status::kCrashed, "signal 11: \"quoted\"\nline 2 µ");
+  EXPECT_EQ(round_trip(failed), failed);
+}
+
+TEST(RecordJson, EveryStatusAndStopReasonSurvives) {
+  for (const Status status : kAllStatuses) {
+    Record record = has_time(status) ? timed_record(model_id("forward", "eager"), Seconds{0.01})
+                                     : failed_record(model_id("forward", "eager"), status, "why");
+    record.status = status;
+    EXPECT_EQ(round_trip(record), record) << to_string(status);
+  }
+  for (const StopReason reason : {StopReason::kPrecise, StopReason::kSpreadSettled, StopReason::kTimeLimit,
+                                  StopReason::kSampleLimit, StopReason::kFixedCount}) {
+    Record record = full_record();
+    record.timing->stop_reason = reason;
+    EXPECT_EQ(round_trip(record), record) << to_string(reason);
+  }
+}
+
+TEST(RecordJson, ExtremeNumbersSurvive) {
+  Record record = full_record();
+  using Limits = std::numeric_limits<double>;
+  record.timing->samples_s = {Limits::max(), Limits::min(), Limits::denorm_min(), Limits::epsilon(), 1e22, 123456789.0};
+  record.memory->allocated_peak = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(round_trip(record), record);
+}
+
+TEST(RecordJson, WhatIsUnknownIsAbsent) {
+  const Json timed = record_to_json(timed_record(model_id("forward", "eager"), Seconds{0.01}));
+  for (const char* key :
+       {"reason", "work", "datasheet_peak_flop_per_s", "device", "memory", "verification", "requested_bytes"}) {
+    EXPECT_FALSE(timed.contains(key)) << key;
+  }
+  for (const char* key : {"standard_deviation_s", "relative_iqr", "relative_half_width"}) {
+    EXPECT_FALSE(timed.at("timing").contains(key)) << key;
+  }
+  EXPECT_FALSE(timed.at("timing").at("warm_up").contains("first_s"));
+  EXPECT_FALSE(record_to_json(failed_record(model_id("forward", "eager"), Status::kOom, "x")).contains("timing"));
+}
+
+TEST(RecordJson, ParametersKeepTheirOrder) {
+  const Json json = record_to_json(full_record());
+  std::string keys;
+  for (const auto& [key, value] : json.at("parameters").items()) keys += key + " ";
+  EXPECT_EQ(keys, "size ctx batch pass precision impl ");
+}
+
+TEST(RecordJson, RefusesToWriteANumberThatIsNotFinite) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  struct Plant {
+    const char* field;
+    std::function<void(Record&)> spoil;
+  };
+  const std::vector<Plant> plants{
+      {"timing.samples_s[3]", [&](Record& r) { r.timing->samples_s[3] = nan; }},
+      {"timing.median_s", [&](Record& r) { r.timing->median = {infinity}; }},
+      {"timing.relative_iqr", [&](Record& r) { r.timing->relative_iqr = -infinity; }},
+      {"timing.warm_up.first_s", [&](Record& r) { r.timing->warm_up.first = Seconds{nan}; }},
+      {"timing.phases[1].median_s", [&](Record& r) { r.timing->phases[1].median = {nan}; }},
+      {"work.flop", [&](Record& r) { r.work->flop = {infinity}; }},
+      {"datasheet_peak_flop_per_s", [&](Record& r) { r.datasheet_peak = FlopPerSecond{nan}; }},
+      {"device.power_w", [&](Record& r) { r.device->power = Watts{nan}; }},
+      {"verification.worst_error", [&](Record& r) { r.verification->worst_error = nan; }},
+      {"counters.skipped_steps", [&](Record& r) { r.counters["skipped_steps"] = infinity; }},
+      {"harness_s", [&](Record& r) { r.harness = {nan}; }},
+  };
+  for (const Plant& plant : plants) {
+    Record record = full_record();
+    plant.spoil(record);
+    const std::string error = write_error(record);
+    EXPECT_THAT(error, HasSubstr(plant.field));
+    EXPECT_THAT(error, HasSubstr("not a finite number"));
+    EXPECT_THAT(error, HasSubstr("Model/size:small")) << "the case is named";
+  }
+}
+
+TEST(RecordJson, RefusesToWriteATimeThatTheStatusDoesNotHave) {
+  Record record = full_record();
+  record.status = Status::kIncorrect;
+  EXPECT_THAT(write_error(record), HasSubstr("the status is incorrect"));
+  record = failed_record(model_id("forward", "eager"), Status::kOom, "x");
+  record.status = Status::kOk;
+  EXPECT_THAT(write_error(record), HasSubstr("the status is ok"));
+}
+
+TEST(RecordJson, RefusesToWriteAParameterTwice) {
+  const Record record = timed_record(CaseId{"F", {{"a", "1"}, {"a", "2"}}}, Seconds{1});
+  EXPECT_THAT(write_error(record), HasSubstr("parameters.a: given twice"));
+}
+
+TEST(RecordJson, RefusesToReadWhatIsMissing) {
+  const Json whole = record_to_json(full_record());
+  for (const char* key :
+       {"family", "parameters", "status", "repetition_index", "repetitions", "timing", "counters", "harness_s"}) {
+    Json json = whole;
+    json.erase(key);
+    EXPECT_THAT(read_error(json), HasSubstr(std::string{"here."} + key));
+  }
+  for (const auto& [key, value] : whole.at("timing").items()) {
+    Json json = whole;
+    json["timing"].erase(key);
+    const bool is_optional = key == "standard_deviation_s" || key == "relative_iqr" || key == "relative_half_width";
+    EXPECT_THAT(read_error(json), is_optional ? "no error" : "here.timing." + key + ": the field is missing");
+  }
+}
+
+TEST(RecordJson, RefusesToReadAnotherTypeOrValue) {
+  struct Plant {
+    const char* pointer;
+    Json value;
+    const char* error;
+  };
+  const std::vector<Plant> plants{
+      {"/status", "fine", "here.status: unknown value 'fine'"},
+      {"/status", 1, "here.status: expected a string, found number"},
+      {"/status", "oom", "here.timing: there is a time exactly if"},
+      {"/timing/stop_reason", "bored", "here.timing.stop_reason: unknown value 'bored'"},
+      {"/timing/median_s", nullptr, "here.timing.median_s: expected a number, found null"},
+      {"/timing/median_s", "0.1", "here.timing.median_s: expected a number, found string"},
+      {"/timing/samples_s", 0.1, "here.timing.samples_s: expected an array"},
+      {"/timing/samples_s/2", true, "here.timing.samples_s[2]: expected a number"},
+      {"/timing/flagged_samples/0", -1, "here.timing.flagged_samples[0]: -1 is out of range"},
+      {"/timing/flagged_samples/0", 5, "flagged_samples: there is no sample 5"},
+      {"/timing/host_bound", 1, "here.timing.host_bound: expected true or false"},
+      {"/timing/phases/0", 1, "here.timing.phases[0]: expected an object"},
+      {"/repetitions", 1.5, "here.repetitions: expected a whole number"},
+      {"/memory/allocated_peak_bytes", 18446744073709551615U,
+       "here.memory.allocated_peak_bytes: 18446744073709551615 is"},
+      {"/memory/split_bytes/gradients", "many", "here.memory.split_bytes.gradients: expected a whole number"},
+      {"/parameters/ctx", 512, "here.parameters.ctx: expected a string"},
+      {"/work", Json::array(), "here.work: expected an object, found array"},
+      {"/surprise", 1, "here.surprise: unknown field"},
+      {"/timing/surprise", 1, "here.timing.surprise: unknown field"},
+      {"/device/surprise", 1, "here.device.surprise: unknown field"},
+  };
+  for (const Plant& plant : plants) {
+    Json json = record_to_json(full_record());
+    json[Json::json_pointer{plant.pointer}] = plant.value;
+    EXPECT_THAT(read_error(json), HasSubstr(plant.error)) << plant.pointer;
+  }
+  EXPECT_THAT(read_error(Json::array()), HasSubstr("here: expected an object, found array"));
+}
+
+TEST(EnvironmentJson, SurvivesWithAndWithoutAGpu) {
+  for (const Environment& environment : {gpu_environment(), cpu_environment()}) {
+    const Json json = Json::parse(environment_to_json(environment).dump());
+    EXPECT_EQ(environment_from_json(json, "environment"), environment);
+  }
+  EXPECT_FALSE(environment_to_json(cpu_environment()).contains("gpu"));
+  Environment environment = gpu_environment();
+  environment.gpu->ecc.reset();
+  environment.gpu->power_limit_w.reset();
+  EXPECT_EQ(environment_from_json(environment_to_json(environment), "environment"), environment);
+}
+
+TEST(EnvironmentJson, IsStrict) {
+  Json json = environment_to_json(gpu_environment());
+  json["gpu"].erase("sm_count");
+  EXPECT_THROW(static_cast<void>(environment_from_json(json, "e")), std::runtime_error);
+  json = environment_to_json(gpu_environment());
+  json["host_name"] = "x";
+  EXPECT_THROW(static_cast<void>(environment_from_json(json, "e")), std::runtime_error);
+  Environment environment = gpu_environment();
+  environment.gpu->power_limit_w = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(static_cast<void>(environment_to_json(environment)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace tbench::report

@@ -1,0 +1,126 @@
+// tbench as a user runs it: exit statuses and messages.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "child_process.hpp"
+#include "sample_results.hpp"
+#include "tbench/report/durable_file.hpp"
+#include "tbench/report/result_writer.hpp"
+
+namespace tbench::report {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kGolden = TBENCH_TEST_DATA "/results_golden.json";
+
+ChildResult tbench(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), TBENCH_TOOL);
+  return run_child(arguments);
+}
+
+/// Exit status 2, nothing on stdout, one line on stderr.
+void expect_usage_error(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
+  const ChildResult result = tbench(arguments);
+  EXPECT_EQ(result.exit_status, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, AllOf(StartsWith("tbench: "), message));
+  EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
+}
+
+TEST(Tbench, HelpAndVersion) {
+  EXPECT_THAT(tbench({"--help"}).out, HasSubstr("report"));
+  EXPECT_EQ(tbench({"--help"}).exit_status, 0);
+  const ChildResult help = tbench({"report", "--help"});
+  EXPECT_EQ(help.exit_status, 0);
+  for (const char* flag : {"--markdown", "--filter", "--pivot", "--show", "--update", "--section"}) {
+    EXPECT_THAT(help.out, HasSubstr(flag));
+  }
+  EXPECT_EQ(tbench({"--version"}).exit_status, 0);
+  EXPECT_THAT(tbench({"--version"}).out, testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(Tbench, WrongCommandLines) {
+  expect_usage_error({}, HasSubstr("tbench --help"));
+  expect_usage_error({"repotr", kGolden}, AllOf(HasSubstr("'repotr'"), HasSubstr("did you mean 'report'?")));
+  expect_usage_error({"zzz"}, AllOf(HasSubstr("unknown command 'zzz'"), HasSubstr("commands: report")));
+  expect_usage_error({"report"}, HasSubstr("FILE"));
+  expect_usage_error({"report", kGolden, "--markdwon"},
+                     AllOf(HasSubstr("unknown flag '--markdwon'"), HasSubstr("did you mean '--markdown'?")));
+  expect_usage_error({"report", kGolden, "--pivto=ctx"},
+                     AllOf(HasSubstr("unknown flag '--pivto'"), HasSubstr("did you mean '--pivot'?")));
+  expect_usage_error({"report", kGolden, "more.json"}, HasSubstr("unexpected argument 'more.json'"));
+  expect_usage_error({"report", kGolden, "--show=memroy", "--pivot=ctx"},
+                     AllOf(HasSubstr("--show"), HasSubstr("'memroy'"), HasSubstr("did you mean 'memory'?")));
+  expect_usage_error({"report", kGolden, "--pivot=ctxt"}, AllOf(HasSubstr("'ctxt'"), HasSubstr("did you mean 'ctx'?")));
+  expect_usage_error({"report", kGolden, "--filter=("}, HasSubstr("not a regular expression"));
+  expect_usage_error({"report", kGolden, "--filter=none"}, HasSubstr("no case of 5 matches 'none'"));
+  expect_usage_error({"report", kGolden, "--section=a"}, HasSubstr("--update=FILE.md and --section=NAME"));
+}
+
+TEST(Tbench, UnreadableInput) {
+  const TemporaryFolder folder;
+  expect_usage_error({"report", folder.file("a.json")}, AllOf(HasSubstr("a.json"), HasSubstr("No such file")));
+  write_text(folder.file("a.json"), "{\"context\": ");
+  expect_usage_error({"report", folder.file("a.json")}, HasSubstr("cut off"));
+}
+
+TEST(TbenchReport, PrintsTables) {
+  const ChildResult result = tbench({"report", kGolden});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(result.out, AllOf(StartsWith("GPU "), HasSubstr("\nModel, batch:4 precision:bf16\n"), HasSubstr("25.31"),
+                                HasSubstr("oom"), HasSubstr("\nGemm, ")));
+}
+
+TEST(TbenchReport, PrintsMarkdownAndPivots) {
+  const ChildResult result = tbench(
+      {"report", "--markdown", "--no-environment", "--filter=^Model", "--pivot=size,ctx", "--show=tokens", kGolden});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.out,
+            "**Model, batch:4 precision:bf16, tokens/s (* unstable or throttled)**\n\n"
+            "| pass | impl | size:small ctx:512 | size:2.7B ctx:1024 |\n"
+            "| --- | --- | ---: | ---: |\n"
+            "| train_step | sdpa | 80,910 |  |\n"
+            "| train_step | eager |  | OOM |\n"
+            "| forward | eager |  |  |\n");
+}
+
+TEST(TbenchReport, UpdatesASectionOfAMarkdownFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("README.md");
+  write_text(path, "before\n<!-- tbench:gemm -->\nold\n<!-- /tbench:gemm -->\nafter\n");
+  const std::vector<std::string> command{"report", kGolden, "--filter=Gemm", "--update=" + path, "--section=gemm"};
+  const ChildResult result = tbench(command);
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(result.out, "");
+  const std::string updated = read_whole_file(path);
+  EXPECT_THAT(updated, StartsWith("before\n<!-- tbench:gemm -->\nGPU NVIDIA H200, driver"));
+  EXPECT_THAT(updated, HasSubstr("| ok | 0.5000 |"));
+  EXPECT_THAT(updated, testing::EndsWith("|\n<!-- /tbench:gemm -->\nafter\n"));
+  EXPECT_EQ(tbench(command).exit_status, 0);
+  EXPECT_EQ(read_whole_file(path), updated);
+  expect_usage_error({"report", kGolden, "--update=" + path, "--section=other"},
+                     AllOf(HasSubstr("README.md"), HasSubstr("'<!-- tbench:other -->' is missing")));
+  expect_usage_error({"report", kGolden, "--update=" + folder.file("none.md"), "--section=a"}, HasSubstr("none.md"));
+}
+
+TEST(TbenchReport, ShowsWhatAKilledRunLeftInTheJournal) {
+  const TemporaryFolder folder;
+  ResultFile start = golden_file();
+  start.records.clear();
+  ResultWriter writer{folder.file("a.json"), start, std::chrono::hours{1}};
+  for (std::int64_t i = 0; i < 3; ++i) writer.add(numbered_record(i));
+  const ChildResult result = tbench({"report", folder.file("a.json")});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.err, HasSubstr("2 of 3 cases come from"));
+  EXPECT_THAT(result.out, HasSubstr("3.000"));
+}
+
+}  // namespace
+}  // namespace tbench::report

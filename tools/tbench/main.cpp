@@ -1,0 +1,30 @@
+// tbench: what to do with results. One file a subcommand. Needs neither CUDA nor LibTorch.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "command_line.hpp"
+#include "report.hpp"
+#include "tbench/core/error.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app{"Shows the results of transformer_bench.", "tbench"};
+  app.set_version_flag("--version", TBENCH_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough(false);
+  tbench::tool::add_report(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "tbench: {}\n", tbench::tool::explain(app, error));
+    return tbench::kExitUsage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tbench: {}\n", error.what());
+    return tbench::kExitUsage;
+  }
+  return tbench::kExitOk;
+}

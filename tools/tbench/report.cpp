@@ -1,0 +1,119 @@
+#include "report.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/report/durable_file.hpp"
+#include "tbench/report/markdown_section.hpp"
+#include "tbench/report/progress_line.hpp"
+#include "tbench/report/report_page.hpp"
+#include "tbench/report/result_writer.hpp"
+
+namespace tbench::tool {
+namespace {
+
+struct Arguments {
+  std::string file;
+  report::ReportOptions options;
+  std::string pivot;  // keys, separated by commas
+  std::string show{"ms"};
+  bool hides_environment{};
+  std::string update;
+  std::string section;
+};
+
+/// A killed run leaves its last records in the journal: they are results like the others.
+report::ResultFile load(const std::string& path) {
+  report::ResultFile file = report::read_result_file(path);
+  const std::size_t count = file.records.size();
+  if (const auto merged = report::load_for_resume(path)) file = *merged;
+  if (file.records.size() > count) {
+    fmt::print(stderr, "note: {} of {} cases come from '{}.journal': the run was killed\n", file.records.size() - count,
+               file.records.size(), path);
+  }
+  return file;
+}
+
+report::ReportOptions options_of(const Arguments& arguments) {
+  report::ReportOptions options = arguments.options;
+  if (!arguments.pivot.empty()) options.pivot = split(arguments.pivot, ',');
+  options.environment = !arguments.hides_environment;
+  options.markdown = options.markdown || !arguments.update.empty();
+  const std::optional<report::Metric> metric = report::parse_metric(arguments.show);
+  if (!metric) {
+    const auto names = report::metric_names();
+    throw UsageError{fmt::format("--show: unknown value '{}'{} (values: {})", arguments.show,
+                                 did_you_mean(arguments.show, names), join(names, ", "))};
+  }
+  options.show = *metric;
+  options.max_width = report::terminal_width(STDOUT_FILENO);
+  return options;
+}
+
+std::string read_document(const std::string& path) {
+  try {
+    return report::read_whole_file(path);
+  } catch (const std::system_error& error) {
+    throw UsageError{fmt::format("--update: {}; give a Markdown file that exists", error.what())};
+  }
+}
+
+void update(const Arguments& arguments, const std::string& page) {
+  const std::string document = read_document(arguments.update);
+  try {
+    report::write_atomically(arguments.update, report::replace_section(document, arguments.section, page));
+  } catch (const UsageError& error) {
+    throw UsageError{fmt::format("--update: '{}': {}", arguments.update, error.what())};
+  }
+}
+
+void run(const Arguments& arguments) {
+  if (arguments.update.empty() != arguments.section.empty()) {
+    throw UsageError{"--update=FILE.md and --section=NAME belong together; give both or neither"};
+  }
+  const report::ReportOptions options = options_of(arguments);
+  const std::string page = report::report_page(load(arguments.file), options);
+  if (arguments.update.empty()) {
+    fmt::print("{}", page);
+  } else {
+    update(arguments, page);
+  }
+}
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("report", "Show the tables of a results file");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("FILE", arguments->file, "Results, as transformer_bench --benchmark_out=FILE writes them")
+      ->required();
+  command->add_flag("--markdown", arguments->options.markdown, "Tables for a Markdown file");
+  command->add_option("--filter", arguments->options.filter, "Only cases whose name matches this regular expression")
+      ->type_name("REGEX");
+  command->add_option("--pivot", arguments->pivot, "Spread the values of these parameters over columns")
+      ->type_name("KEY[,KEY...]");
+  command->add_option("--show", arguments->show, "What the cells of a pivot hold: ms, tokens, tflops, mfu or memory")
+      ->capture_default_str()
+      ->type_name("METRIC");
+  command->add_flag("--no-environment", arguments->hides_environment, "Leave out where and with what it was measured");
+  command
+      ->add_option("--update", arguments->update,
+                   "Write the tables as Markdown between the markers of --section in this file")
+      ->type_name("FILE.md");
+  command
+      ->add_option("--section", arguments->section,
+                   "Between <!-- tbench:NAME --> and <!-- /tbench:NAME --> of the file of --update")
+      ->type_name("NAME");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace tbench::tool
