@@ -1,0 +1,60 @@
+// Names, storage, gradients and seeded initialisation of the transformer's parameters. Names are those of the course's
+// state dict, and the same whatever the storage: an implementation may keep q, k and v of a layer in one tensor.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tbench/core/model_size.hpp"
+#include "tbench/model/weights.hpp"
+
+namespace tbench::model {
+
+struct NamedParameter {
+  std::string name;
+  at::Tensor value;          // shares the leaf's storage, no autograd
+  std::size_t leaf{};        // index into leaves()
+  std::int64_t first_row{};  // of the leaf
+};
+
+class Parameters {
+ public:
+  /// Allocates the parameters, uninitialised.
+  /// @param fused_qkv  keep q, k and v of a layer in one leaf
+  Parameters(const ModelSize& size, std::int64_t vocab_size, bool fused_qkv, const at::TensorOptions& options);
+
+  /// Fills all with `initial_value`. Does not synchronise.
+  void initialise(std::uint64_t seed);
+  /// The value that parameter `index` starts with: projections and LM head from a normal distribution of standard
+  /// deviation sqrt(2 / (inputs + outputs)), embeddings of 1, both truncated at three of them; norms are ones. Depends
+  /// on `seed` and `index` alone.
+  [[nodiscard]] at::Tensor initial_value(std::size_t index, std::uint64_t seed) const;
+
+  /// Embedding; then of each layer ln1, q, k, v, output, w1, w2, w3, ln2; ln_final; lm_head.
+  [[nodiscard]] const std::vector<NamedParameter>& named() const { return named_; }
+  /// What autograd differentiates by and the optimizer updates.
+  [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; }
+  [[nodiscard]] const ModelWeights& weights() const { return weights_; }
+  /// Gradient of parameter `index`; undefined if it has none.
+  [[nodiscard]] at::Tensor gradient(std::size_t index) const;
+  void clear_gradients();
+  [[nodiscard]] std::int64_t count() const;
+  [[nodiscard]] std::int64_t bytes() const;
+
+ private:
+  enum class Kind { kEmbedding, kLinear, kNorm };
+  void add(std::string name, Kind kind, std::vector<std::int64_t> shape, const at::TensorOptions& options);
+  void add_fused(const std::string& prefix, std::int64_t d_model, const at::TensorOptions& options);
+  void assemble(std::int64_t num_layers, bool fused_qkv);
+
+  std::vector<NamedParameter> named_;
+  std::vector<Kind> kinds_;  // of named_
+  std::vector<at::Tensor> leaves_;
+  ModelWeights weights_;
+};
+
+}  // namespace tbench::model

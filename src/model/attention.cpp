@@ -1,0 +1,87 @@
+#include "tbench/model/attention.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_scaled_dot_product_efficient_attention.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
+#include <ATen/ops/amax.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/where.h>
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace tbench::model {
+namespace {
+
+constexpr double kNoDropout = 0.0;
+constexpr bool kCausal = true;
+
+/// q, k, v and the result: [batch, heads, context, head_dim].
+at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  if (q.is_cpu()) return std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, kNoDropout, kCausal));
+  if (q.scalar_type() == at::kBFloat16 || q.scalar_type() == at::kHalf) {
+    return std::get<0>(at::_scaled_dot_product_flash_attention(q, k, v, kNoDropout, kCausal));
+  }
+  // The backward pass needs the row sums' logarithms; inference does not pay for them.
+  const bool with_log_sum_exp = at::GradMode::is_enabled() && q.requires_grad();
+  return std::get<0>(
+      at::_scaled_dot_product_efficient_attention(q, k, v, /*attn_bias=*/{}, with_log_sum_exp, kNoDropout, kCausal));
+}
+
+}  // namespace
+
+AttentionTables make_eager_attention_tables(const AttentionTableConfig& config) {
+  AttentionTables tables;
+  tables.num_heads = config.num_heads;
+  tables.rope = make_rope_table(config.context, config.head_dim, config.options);
+  tables.mask = at::ones({config.context, config.context}, config.options.dtype(at::kBool)).tril();
+  tables.minus_infinity =
+      at::scalar_tensor(-std::numeric_limits<double>::infinity(), config.options.dtype(config.score_dtype));
+  return tables;
+}
+
+AttentionTables make_fused_attention_tables(const AttentionTableConfig& config) {
+  AttentionTables tables;
+  tables.num_heads = config.num_heads;
+  tables.rotation = make_rope_rotation(config.context, config.head_dim, config.options);
+  return tables;
+}
+
+at::Tensor eager_softmax(const at::Tensor& x) {
+  const at::Tensor exponentials = at::exp(x.sub(at::amax(x, -1, /*keepdim=*/true)));
+  return exponentials.div(exponentials.sum(-1, /*keepdim=*/true));
+}
+
+at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+  const std::int64_t batch = x.size(0), context = x.size(1), d_model = x.size(2);
+  const std::int64_t head_dim = d_model / tables.num_heads;
+  const auto project = [&](const at::Tensor& weight) {
+    return at::linear(x, weight).view({batch, context, tables.num_heads, head_dim}).transpose(1, 2);
+  };
+  const at::Tensor q = eager_rope(project(weights.q), tables.rope);
+  const at::Tensor k = eager_rope(project(weights.k), tables.rope);
+  const at::Tensor v = project(weights.v);
+  const at::Tensor scores = at::matmul(q, k.transpose(-2, -1)).div(std::sqrt(static_cast<double>(head_dim)));
+  const at::Tensor probabilities = eager_softmax(at::where(tables.mask, scores, tables.minus_infinity));
+  const at::Tensor attended = at::matmul(probabilities, v).transpose(1, 2).reshape({batch, context, d_model});
+  return at::linear(attended, weights.output);
+}
+
+at::Tensor fused_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+  const std::int64_t batch = x.size(0), context = x.size(1), d_model = x.size(2);
+  const std::int64_t head_dim = d_model / tables.num_heads;
+  const at::Tensor qkv = at::linear(x, weights.qkv).view({batch, context, 3, tables.num_heads, head_dim});
+  // Splits, not slices: the backward of a split is one concatenation, that of slices a zero-filled tensor for each.
+  const auto parts = qkv.split_with_sizes({2, 1}, 2);
+  const auto qk = fused_rope(parts[0], tables.rotation).unbind(2);
+  const at::Tensor attended = attend(qk[0].transpose(1, 2), qk[1].transpose(1, 2), parts[1].squeeze(2).transpose(1, 2));
+  return at::linear(attended.transpose(1, 2).reshape({batch, context, d_model}), weights.output);
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,47 @@
+#include "tbench/model/device.hpp"
+
+#include <ATen/Parallel.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include <array>
+#include <optional>
+
+namespace tbench::model {
+
+namespace {
+
+/// Of the cuBLAS that LibTorch has loaded. Asked for by name: linking it here could bring in another one.
+std::optional<std::string> cublas_version() {
+  using GetProperty = int (*)(int, int*);  // cublasStatus_t cublasGetProperty(libraryPropertyType, int*)
+  const auto get_property = reinterpret_cast<GetProperty>(::dlsym(RTLD_DEFAULT, "cublasGetProperty"));
+  if (get_property == nullptr) return std::nullopt;
+  std::array<int, 3> parts{};  // MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL are 0, 1, 2
+  for (int part = 0; part < 3; ++part) {
+    if (get_property(part, &parts.at(static_cast<std::size_t>(part))) != 0) return std::nullopt;
+  }
+  return fmt::format("{}.{}.{}", parts[0], parts[1], parts[2]);
+}
+
+}  // namespace
+
+int cuda_device_count() noexcept { return c10::cuda::device_count(); }
+
+std::map<std::string, std::string> library_versions() {
+  std::map<std::string, std::string> versions{{"libtorch", TORCH_VERSION}};
+  const auto& hooks = at::detail::getCUDAHooks();
+  if (hooks.hasCuDNN() || hooks.compiledWithCuDNN()) {
+    // Since cuDNN 9: major * 10000 + minor * 100 + patch.
+    const long version = hooks.versionRuntimeCuDNN();
+    versions["cudnn"] = fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+  }
+  if (const std::optional<std::string> version = cublas_version()) versions["cublas"] = *version;
+  return versions;
+}
+
+void use_one_cpu_thread() { at::set_num_threads(1); }
+
+}  // namespace tbench::model
