@@ -1,0 +1,11 @@
+#include "families.hpp"
+
+namespace tbench::bench {
+
+std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
+  return {
+      model_family(extra_sizes),
+  };
+}
+
+}  // namespace tbench::bench

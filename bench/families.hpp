@@ -1,0 +1,17 @@
+// The families of transformer_bench.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "family.hpp"
+#include "tbench/core/model_size.hpp"
+
+namespace tbench::bench {
+
+/// @param extra_sizes  the user's model sizes (`--tb_size`), which join the built-in ones on the course grids
+[[nodiscard]] std::vector<Family> all_families(std::span<const ModelSize> extra_sizes);
+
+[[nodiscard]] Family model_family(std::span<const ModelSize> extra_sizes);
+
+}  // namespace tbench::bench

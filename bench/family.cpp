@@ -1,0 +1,22 @@
+#include "family.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace tbench::bench {
+
+std::vector<FamilySpec> specs_of(const std::vector<Family>& families) {
+  std::vector<FamilySpec> specs;
+  for (const Family& family : families) specs.push_back(family.spec);
+  return specs;
+}
+
+const Family& family_of(const std::vector<Family>& families, const CaseId& id) {
+  const auto found = std::ranges::find_if(families, [&](const Family& f) { return f.spec.name == id.family(); });
+  if (found == families.end()) throw std::out_of_range{fmt::format("no benchmark family '{}'", id.family())};
+  return *found;
+}
+
+}  // namespace tbench::bench

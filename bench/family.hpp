@@ -1,0 +1,38 @@
+// What a benchmark family is to the program: its case tables, and how to make one of its cases. Adding a family is one
+// file that returns a Family plus one line in families.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tbench/core/case_id.hpp"
+#include "tbench/core/case_table.hpp"
+#include "tbench/core/model_size.hpp"
+#include "tbench/core/precision.hpp"
+#include "tbench/measure/case.hpp"
+
+namespace tbench::bench {
+
+/// What a case is made with, besides its name.
+struct CaseContext {
+  bool on_gpu{};
+  std::uint64_t seed{};
+  std::vector<ModelSize> model_sizes;  // the built-in ones and the user's
+};
+
+struct Family {
+  FamilySpec spec;
+  std::function<std::unique_ptr<measure::Case>(const CaseId&, const CaseContext&)> make_case;
+  /// The precision whose datasheet rate a case is held against; nothing where there is none. May be empty.
+  std::function<std::optional<Precision>(const CaseId&)> precision;
+};
+
+[[nodiscard]] std::vector<FamilySpec> specs_of(const std::vector<Family>& families);
+
+/// @throws  std::out_of_range  if there is no family of the case's name
+[[nodiscard]] const Family& family_of(const std::vector<Family>& families, const CaseId& id);
+
+}  // namespace tbench::bench

@@ -1,0 +1,121 @@
+#include "local_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "collect_environment.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/cuda/device.hpp"
+#include "tbench/measure/cuda_event_timer.hpp"
+#include "tbench/measure/measure_case.hpp"
+#include "tbench/measure/nvml_clock_monitor.hpp"
+#include "tbench/measure/steady_clock_timer.hpp"
+#include "tbench/model/device.hpp"
+#include "tbench/model/memory_probe.hpp"
+
+namespace tbench::bench {
+namespace {
+
+bool choose_gpu(DeviceChoice choice) {
+  if (choice == DeviceChoice::kCpu) return false;
+  const bool has_gpu = cuda::device_count() > 0;
+  if (choice == DeviceChoice::kCuda && !has_gpu) {
+    throw UsageError{"--tb_device=cuda: there is no CUDA device (driver missing, or hidden by CUDA_VISIBLE_DEVICES?)"};
+  }
+  return has_gpu;
+}
+
+void check_exclusive(const Options& options, const Environment& environment) {
+  if (!options.require_exclusive || !environment.gpu) return;
+  const std::optional<std::int64_t> others = environment.gpu->other_processes;
+  if (!others) throw UsageError{"--tb_require_exclusive: the driver does not tell which processes use the GPU"};
+  if (*others > 0) {
+    throw UsageError{fmt::format("--tb_require_exclusive: {} other processes are using the GPU", *others)};
+  }
+}
+
+std::vector<ModelSize> known_sizes(const Options& options) {
+  const auto builtin = builtin_model_sizes();
+  std::vector<ModelSize> sizes{builtin.begin(), builtin.end()};
+  sizes.insert(sizes.end(), options.sizes.begin(), options.sizes.end());
+  return sizes;
+}
+
+std::function<std::optional<std::int64_t>()> device_used_bytes_if(bool on_gpu) {
+  if (!on_gpu) return {};
+  return [] { return std::optional{cuda::device_memory().used()}; };
+}
+
+Record oversize_record(const CaseId& id, std::int64_t least_bytes, std::int64_t memory_bytes) {
+  Record record;
+  record.id = id;
+  record.status = Status::kOom;
+  record.reason =
+      fmt::format("not tried (--tb_skip_oversize): holds at least {} bytes, the GPU has {}", least_bytes, memory_bytes);
+  record.requested_bytes = least_bytes;
+  return record;
+}
+
+}  // namespace
+
+measure::SamplerOptions sampler_options(const Options& options, Suite suite) {
+  measure::SamplerOptions sampler;
+  if (suite == Suite::kSmoke) {
+    sampler.warm_up_time = {0.2};
+    sampler.warm_up_limit = {2.0};
+    sampler.sample_time = {0.1};
+    sampler.sample_limit = {2.0};
+    sampler.chunk_time = {0.05};
+  }
+  if (options.min_time) sampler.sample_time = *options.min_time;
+  if (options.min_warm_up_time) sampler.warm_up_time = *options.min_warm_up_time;
+  sampler.fixed_warm_up = options.fixed_warm_up;
+  sampler.fixed_samples = options.fixed_samples;
+  return sampler;
+}
+
+LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
+    : families_{std::move(families)},
+      options_{options},
+      on_gpu_{choose_gpu(options.device)},
+      environment_{collect_environment(on_gpu_, options.clock_policy)} {
+  check_exclusive(options_, environment_);
+  if (on_gpu_) {
+    timer_ = std::make_unique<measure::CudaEventTimer>();
+    monitor_ = std::make_unique<measure::NvmlClockMonitor>(cuda::current_nvml_device(cuda::load_nvml()));
+    memory_ = model::make_cuda_memory_probe();
+  } else {
+    model::use_one_cpu_thread();
+    timer_ = std::make_unique<measure::SteadyClockTimer>();
+    monitor_ = std::make_unique<measure::NoClockMonitor>();
+  }
+}
+
+std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity, const StopRequested& stop) {
+  const Family& family = family_of(families_, id);
+  const auto subject =
+      family.make_case(id, {.on_gpu = on_gpu_, .seed = options_.seed, .model_sizes = known_sizes(options_)});
+  if (options_.skip_oversize && environment_.gpu && subject->least_bytes() > environment_.gpu->memory_bytes) {
+    return {oversize_record(id, subject->least_bytes(), environment_.gpu->memory_bytes)};
+  }
+  const measure::Instruments instruments{.timer = *timer_,
+                                         .monitor = *monitor_,
+                                         .memory = memory_.get(),
+                                         .gpu = environment_.gpu,
+                                         .device_used_bytes = device_used_bytes_if(on_gpu_)};
+  try {
+    return measure::measure_case(id, *subject, family.precision ? family.precision(id) : std::nullopt, instruments,
+                                 sampler_options(options_, options_.suite.value_or(Suite::kStandard)),
+                                 options_.repetitions, activity, stop);
+  } catch (const measure::Interrupted&) {
+    return {};
+  }
+}
+
+bool LocalRunner::is_fit() const { return !on_gpu_ || cuda::context_is_healthy(); }
+
+}  // namespace tbench::bench

@@ -1,0 +1,7 @@
+#include "families.hpp"
+#include "session.hpp"
+
+int main(int argc, char** argv) {
+  return tbench::bench::run_program(
+      argc, argv, [](const std::vector<tbench::ModelSize>& sizes) { return tbench::bench::all_families(sizes); });
+}

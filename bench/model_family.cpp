@@ -1,0 +1,125 @@
+// The Model family: a transformer's forward pass, forward and backward, and training step by size, context, batch,
+// precision and implementation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "families.hpp"
+#include "tbench/core/work.hpp"
+#include "tbench/model/model_step.hpp"
+
+namespace tbench::bench {
+namespace {
+
+using Values = std::vector<std::string>;
+
+const Values kPasses{"forward", "forward_backward", "train_step"};
+const Values kCourseSizes{"small", "medium", "large", "xl", "2.7B"};
+
+std::vector<Axis> axes(Values size, Values ctx, Values pass, Values precision, Values impl) {
+  return {{"size", std::move(size)},           {"ctx", std::move(ctx)},  {"batch", {"4"}}, {"pass", std::move(pass)},
+          {"precision", std::move(precision)}, {"impl", std::move(impl)}};
+}
+
+Values with(Values values, std::span<const ModelSize> extra) {
+  for (const ModelSize& size : extra) values.push_back(size.name);
+  return values;
+}
+
+std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
+  const Values impls = model::model_impl_names();
+  return {
+      {"course", Suite::kSmoke, true, axes(with({"tiny"}, extra), {"64"}, kPasses, {"fp32", "bf16"}, impls)},
+      {"course", Suite::kStandard, true, axes(with(kCourseSizes, extra), {"512"}, kPasses, {"bf16"}, impls)},
+      {"context", Suite::kStandard, false,
+       axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, impls)},
+      {"precision", Suite::kStandard, false,
+       axes({"small", "medium"}, {"512"}, {"forward", "train_step"}, {"fp32", "tf32"}, {"eager"})},
+      {"course", Suite::kFull, true,
+       axes(with(kCourseSizes, extra), {"128", "256", "512", "1024"}, kPasses, {"fp32", "bf16"}, impls)},
+      {"precision", Suite::kFull, false, axes(kCourseSizes, {"512"}, kPasses, {"tf32", "fp16"}, impls)},
+  };
+}
+
+Values size_names(std::span<const ModelSize> extra) {
+  Values names;
+  for (const ModelSize& size : builtin_model_sizes()) names.push_back(size.name);
+  return with(names, extra);
+}
+
+Values precision_names() {
+  Values names;
+  for (const Precision precision : kAllPrecisions) names.emplace_back(to_string(precision));
+  return names;
+}
+
+Precision precision_of(const CaseId& id) { return parse_precision(id.at("precision")).value(); }
+
+model::ModelStepConfig config_of(const CaseId& id, const CaseContext& context) {
+  const auto size = std::ranges::find(context.model_sizes, id.at("size"), &ModelSize::name);
+  if (size == context.model_sizes.end()) throw std::out_of_range{fmt::format("{}: no such size", id.name())};
+  return {.size = *size,
+          .context = id.int_at("ctx"),
+          .batch = id.int_at("batch"),
+          .pass = parse_pass(id.at("pass")).value(),
+          .precision = precision_of(id),
+          .impl = id.at("impl"),
+          .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
+          .seed = context.seed};
+}
+
+std::span<const std::string_view> phases_of(Pass pass) {
+  static constexpr std::array<std::string_view, 3> kPhases{"forward", "backward", "optimizer"};
+  return std::span{kPhases}.first(static_cast<std::size_t>(pass) + 1);
+}
+
+class ModelCase final : public measure::Case {
+ public:
+  explicit ModelCase(const model::ModelStepConfig& config) : config_{config}, step_{config} {}
+
+  std::optional<std::string> unsupported_reason() const override { return step_.unsupported_reason(); }
+  std::int64_t least_bytes() const override { return model_least_bytes(config_.size, config_.pass); }
+  void build() override { step_.build(); }
+  Verification verify() override { return step_.verify(); }
+  std::span<const std::string_view> phases() const override { return phases_of(config_.pass); }
+  void launch(measure::PhaseMarker& marker) override {
+    step_.launch([&marker] { marker.mark(); });
+  }
+  Work work() const override { return model_step_work(config_.size, config_.context, config_.batch, config_.pass); }
+  std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const override {
+    return step_.memory_split(allocated_peak);
+  }
+  std::map<std::string, double> counters() override { return step_.counters(); }
+
+ private:
+  model::ModelStepConfig config_;
+  model::ModelStep step_;
+};
+
+}  // namespace
+
+Family model_family(std::span<const ModelSize> extra_sizes) {
+  return {.spec = {.name = "Model",
+                   .keys = {{"size", size_names(extra_sizes)},
+                            {"ctx", {}},
+                            {"batch", {}},
+                            {"pass", kPasses},
+                            {"precision", precision_names()},
+                            {"impl", model::model_impl_names()}},
+                   .tables = tables(extra_sizes),
+                   .nonsense = {}},
+          .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<measure::Case> {
+            return std::make_unique<ModelCase>(config_of(id, context));
+          },
+          .precision = [](const CaseId& id) -> std::optional<Precision> { return precision_of(id); }};
+}
+
+}  // namespace tbench::bench

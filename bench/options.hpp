@@ -1,0 +1,59 @@
+// The command line of transformer_bench: Google Benchmark's flags and ours, checked before any work.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tbench/core/case_table.hpp"
+#include "tbench/core/model_size.hpp"
+#include "tbench/core/units.hpp"
+
+namespace tbench::bench {
+
+/// Where cases run: `run` one child process for all, `case` a fresh one each, `none` this process.
+enum class Isolation { kRun, kCase, kNone };
+enum class DeviceChoice { kAuto, kCuda, kCpu };
+enum class ColorChoice { kAuto, kAlways, kNever };
+
+struct Options {
+  // What is measured
+  std::string filter{"."};
+  std::optional<Suite> suite;
+  std::vector<AxisOverride> axes;
+  std::vector<ModelSize> sizes;
+  bool list_only{};
+  DeviceChoice device{};
+  std::uint64_t seed{1};
+  // How
+  std::optional<Seconds> min_time;
+  std::optional<Seconds> min_warm_up_time;
+  std::int64_t repetitions{1};
+  std::optional<std::int64_t> fixed_warm_up;
+  std::optional<std::int64_t> fixed_samples;
+  Isolation isolation{};
+  Seconds timeout{120.0};
+  bool require_exclusive{};
+  bool skip_oversize{};
+  std::string clock_policy{"default"};
+  // Output
+  std::string out;
+  bool resume{};
+  bool json_on_stdout{};
+  ColorChoice color{};
+  std::vector<std::pair<std::string, std::string>> context;
+  // Of a child process: the descriptors it reads requests from and writes results to
+  std::optional<std::pair<int, int>> worker;
+};
+
+struct ParsedCommandLine {
+  Options options;
+  std::optional<std::string> help;  // the text to print instead of running
+};
+
+/// @throws  UsageError  naming the flag, its value and what would be right
+[[nodiscard]] ParsedCommandLine parse_command_line(int argc, const char* const* argv);
+
+}  // namespace tbench::bench

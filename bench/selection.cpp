@@ -1,0 +1,49 @@
+#include "selection.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <regex>
+#include <string>
+
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+
+namespace tbench::bench {
+namespace {
+
+/// As Google Benchmark filters: a search, not a match of the whole name; a leading '-' inverts it.
+std::vector<CaseId> filtered(std::vector<CaseId> cases, const std::string& filter) {
+  const bool inverted = filter.starts_with('-');
+  const std::regex regex{inverted ? filter.substr(1) : filter, std::regex::extended};
+  std::erase_if(cases, [&](const CaseId& id) { return std::regex_search(id.name(), regex) == inverted; });
+  return cases;
+}
+
+std::string other_suites_hint(std::span<const FamilySpec> families, const Options& options) {
+  std::vector<std::string> found;
+  for (const Suite suite : {Suite::kSmoke, Suite::kStandard, Suite::kFull}) {
+    const std::size_t count = filtered(expand(families, suite, options.axes), options.filter).size();
+    if (count > 0) found.push_back(fmt::format("--tb_suite={} has {}", to_string(suite), count));
+  }
+  if (found.empty()) return "; no suite has a match (--benchmark_list_tests --tb_suite=full lists the names)";
+  return "; " + join(found, ", ");
+}
+
+}  // namespace
+
+Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu) {
+  const Suite suite = options.suite.value_or(has_gpu ? Suite::kStandard : Suite::kSmoke);
+  Selection selection{suite, filtered(expand(families, suite, options.axes), options.filter)};
+  if (selection.cases.empty()) {
+    throw UsageError{fmt::format("--benchmark_filter={}: no case of the {} suite{} matches{}", options.filter,
+                                 to_string(suite),
+                                 options.suite ? ""
+                                 : has_gpu     ? ""
+                                               : " (the default without a GPU)",
+                                 other_suites_hint(families, options))};
+  }
+  return selection;
+}
+
+}  // namespace tbench::bench

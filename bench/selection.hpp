@@ -1,0 +1,22 @@
+// Which cases a command line means.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "options.hpp"
+#include "tbench/core/case_id.hpp"
+#include "tbench/core/case_table.hpp"
+
+namespace tbench::bench {
+
+struct Selection {
+  Suite suite{};
+  std::vector<CaseId> cases;  // never empty
+};
+
+/// Expands the suite (without --tb_suite: standard with a GPU, smoke without) and filters it by name.
+/// @throws  UsageError  if nothing is left, naming the suites in which the filter has matches; as expand() does
+[[nodiscard]] Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu);
+
+}  // namespace tbench::bench

@@ -1,0 +1,208 @@
+#include "session.hpp"
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "case_runner.hpp"
+#include "local_runner.hpp"
+#include "run_progress.hpp"
+#include "run_reporter.hpp"
+#include "selection.hpp"
+#include "stop_signal.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/cuda/nvml.hpp"
+#include "tbench/report/console_table.hpp"
+#include "tbench/report/result_file.hpp"
+#include "tbench/report/result_writer.hpp"
+#include "worker.hpp"
+
+namespace tbench::bench {
+namespace {
+
+/// Whether there is a GPU to choose the standard suite for. Asks the driver's management library, which neither makes
+/// a CUDA context nor wakes a GPU.
+bool has_gpu() {
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr && (std::string_view{visible}.empty() || std::string_view{visible} == "-1")) return false;
+  return cuda::nvml_driver_version(cuda::load_nvml()).has_value();
+}
+
+std::map<std::string, std::string> recorded_options(const Options& options, Suite suite) {
+  std::map<std::string, std::string> recorded{{"suite", std::string{to_string(suite)}},
+                                              {"filter", options.filter},
+                                              {"seed", fmt::format("{}", options.seed)},
+                                              {"repetitions", fmt::format("{}", options.repetitions)}};
+  const measure::SamplerOptions sampler = sampler_options(options, suite);
+  recorded["min_time_s"] = fmt::format("{}", sampler.sample_time.value);
+  recorded["min_warmup_time_s"] = fmt::format("{}", sampler.warm_up_time.value);
+  if (options.fixed_warm_up) recorded["warmup"] = fmt::format("{}", *options.fixed_warm_up);
+  if (options.fixed_samples) recorded["samples"] = fmt::format("{}", *options.fixed_samples);
+  for (const auto& [key, value] : options.context) recorded["context." + key] = value;
+  return recorded;
+}
+
+/// What an earlier run left at `path`, for --tb_resume; refuses to overwrite an unfinished run without it.
+std::optional<report::ResultFile> earlier_results(const Options& options) {
+  if (options.out.empty()) return std::nullopt;
+  report::ResultWriter::check_writable(options.out);
+  if (options.resume) return report::load_for_resume(options.out);
+  const std::string journal = options.out + ".journal";
+  if (::access(journal.c_str(), F_OK) == 0) {
+    throw UsageError{
+        fmt::format("--benchmark_out={}: {} holds an unfinished run: add --tb_resume to go on with it, or "
+                    "delete the journal to start afresh",
+                    options.out, journal)};
+  }
+  return std::nullopt;
+}
+
+void drop_finished(std::vector<CaseId>& cases, const std::vector<Record>& finished) {
+  std::set<std::string> names;
+  for (const Record& record : finished) names.insert(record.id.name());
+  std::erase_if(cases, [&](const CaseId& id) { return names.contains(id.name()); });
+}
+
+std::unique_ptr<CaseRunner> make_runner(const std::vector<Family>& families, const Options& options,
+                                        std::vector<std::string> arguments) {
+  if (options.isolation == Isolation::kNone) return std::make_unique<LocalRunner>(families, options);
+  return make_supervised_runner(options, std::move(arguments));
+}
+
+/// Registers one benchmark a case. Its body runs the case and leaves the records for the reporter; Google Benchmark
+/// gets the median as the time of the one iteration.
+void register_cases(const std::vector<CaseId>& cases, CaseRunner& runner, RunProgress& progress,
+                    FinishedRecords& finished) {
+  for (std::size_t index = 0; index < cases.size(); ++index) {
+    const auto body = [&, index](benchmark::State& state) {
+      if (stop_signalled()) return state.SkipWithError("interrupted");
+      const CaseId& id = cases[index];
+      progress.begin_case(index, id.name());
+      std::vector<Record> records = runner.run(
+          id, [&](std::string_view activity) { progress.update(activity); }, stop_signalled);
+      if (records.empty()) return state.SkipWithError("interrupted");
+      const Record& last = records.back();
+      if (last.timing) {
+        for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(last.timing->median.value);
+        for (const auto& [name, value] : counters_of(last)) state.counters[name] = value;
+      } else {
+        state.SkipWithError(last.reason.c_str());
+      }
+      finished[id.name()] = std::move(records);
+    };
+    benchmark::RegisterBenchmark(cases[index].name().c_str(), body)->UseManualTime()->Iterations(1);
+  }
+}
+
+/// Google Benchmark gets none of the flags: all of them are handled before (bench/README.md says why).
+void run_registered(RunReporter& reporter) {
+  std::string name = "transformer_bench";
+  char* arguments[] = {name.data(), nullptr};
+  int count = 1;
+  benchmark::Initialize(&count, arguments);
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  benchmark::Shutdown();
+}
+
+report::ConsoleTable make_console(const std::vector<CaseId>& cases, ColorChoice color) {
+  std::size_t width = 0;
+  for (const CaseId& id : cases) width = std::max(width, id.name().size());
+  const bool on_terminal = ::isatty(STDOUT_FILENO) != 0;
+  return {
+      stdout,
+      {.name_width = width, .colour = color == ColorChoice::kAlways || (color == ColorChoice::kAuto && on_terminal)}};
+}
+
+/// Runs `cases` and shows them as they finish.
+/// @return  their records
+std::vector<Record> run_cases(const std::vector<CaseId>& cases, CaseRunner& runner, const Options& options,
+                              report::ResultWriter* writer) {
+  RunProgress progress{cases.size()};
+  report::ConsoleTable console = make_console(cases, options.color);
+  FinishedRecords finished;
+  RunReporter reporter{finished, progress, options.json_on_stdout ? nullptr : &console, writer};
+  register_cases(cases, runner, progress, finished);
+  if (!cases.empty()) run_registered(reporter);
+  progress.clear();
+  if (writer != nullptr) {
+    if (stop_signalled()) writer->set_interrupted();
+    writer->finish();
+  }
+  if (!options.json_on_stdout) {
+    console.summary(progress.elapsed(), options.out.empty() ? std::nullopt : std::optional{options.out});
+    if (stop_signalled()) fmt::print("interrupted\n");
+  }
+  return reporter.records();
+}
+
+int exit_status(const std::vector<Record>& records) {
+  if (stop_signalled()) return kExitInterrupted;
+  const bool failed = std::ranges::any_of(records, [](const Record& record) { return is_failure(record.status); });
+  return failed ? kExitFailedCase : kExitOk;
+}
+
+}  // namespace
+
+int run_session(const std::vector<Family>& families, const Options& options, std::vector<std::string> arguments) {
+  const bool use_gpu = options.device != DeviceChoice::kCpu && has_gpu();
+  Selection selection = select_cases(specs_of(families), options, use_gpu);
+  if (options.list_only) {
+    for (const CaseId& id : selection.cases) fmt::print("{}\n", id.name());
+    return kExitOk;
+  }
+  if (options.device == DeviceChoice::kCuda && !use_gpu) {
+    throw UsageError{"--tb_device=cuda: there is no CUDA device (driver missing, or hidden by CUDA_VISIBLE_DEVICES?)"};
+  }
+  std::optional<report::ResultFile> earlier = earlier_results(options);
+  catch_stop_signals();
+  if (!options.suite) arguments.push_back(fmt::format("--tb_suite={}", to_string(selection.suite)));
+  Options chosen = options;
+  chosen.suite = selection.suite;
+  const std::unique_ptr<CaseRunner> runner = make_runner(families, chosen, std::move(arguments));
+  report::ResultFile file{.environment = runner->environment(),
+                          .host = report::read_host_facts("transformer_bench"),
+                          .options = recorded_options(options, selection.suite),
+                          .interrupted = false,
+                          .records = {}};
+  if (earlier) {
+    report::check_resumable(options.out, *earlier, file.environment);
+    drop_finished(selection.cases, earlier->records);
+    file.records = std::move(earlier->records);
+  }
+  std::optional<report::ResultWriter> writer;
+  if (!options.out.empty()) writer.emplace(options.out, file);
+  const std::vector<Record> records = run_cases(selection.cases, *runner, options, writer ? &*writer : nullptr);
+  file.records.insert(file.records.end(), records.begin(), records.end());
+  file.interrupted = stop_signalled();
+  if (options.json_on_stdout) fmt::print("{}", report::pretty(report::result_file_to_json(file)));
+  return exit_status(file.records);
+}
+
+int run_program(int argc, const char* const* argv,
+                const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families) try {
+  const ParsedCommandLine command = parse_command_line(argc, argv);
+  if (command.help) {
+    std::cout << *command.help;
+    return kExitOk;
+  }
+  const std::vector<Family> families = make_families(command.options.sizes);
+  if (command.options.worker) return run_worker(families, command.options);
+  return run_session(families, command.options, {argv + 1, argv + argc});
+} catch (const UsageError& error) {
+  std::cerr << "transformer_bench: " << error.what() << '\n';
+  return kExitUsage;
+} catch (const std::exception& error) {
+  std::cerr << "transformer_bench: " << error.what() << '\n';
+  return kExitFailedCase;
+}
+
+}  // namespace tbench::bench

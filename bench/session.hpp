@@ -1,0 +1,26 @@
+// One run of transformer_bench after its command line is understood: select, resume, run through Google Benchmark,
+// report.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "family.hpp"
+#include "options.hpp"
+
+namespace tbench::bench {
+
+/// Runs the selected cases of `families`.
+/// @param arguments  the command line without the program's name, for child processes
+/// @return  exit status: 0, 1 if a case is incorrect, timed out or crashed, 130 when interrupted
+/// @throws  UsageError  before any work
+int run_session(const std::vector<Family>& families, const Options& options, std::vector<std::string> arguments);
+
+/// Everything behind `main`: parses, lists, works or serves as a child; turns errors into a line on stderr and an exit
+/// status.
+/// @param make_families  given the user's model sizes
+int run_program(int argc, const char* const* argv,
+                const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families);
+
+}  // namespace tbench::bench

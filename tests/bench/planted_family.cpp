@@ -1,0 +1,75 @@
+#include "planted_family.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "bad_address.hpp"
+#include "tbench/core/error.hpp"
+
+namespace tbench::bench {
+namespace {
+
+constexpr std::array<std::string_view, 1> kPhases{"step"};
+
+class PlantedCase final : public measure::Case {
+ public:
+  explicit PlantedCase(std::string fault) : fault_{std::move(fault)} {}
+
+  std::optional<std::string> unsupported_reason() const override {
+    if (fault_ == "unsupported") return "planted: no machine can";
+    return std::nullopt;
+  }
+  void build() override {
+    if (fault_ == "oom") throw OutOfMemory{"planted: tried to allocate 1 TiB", std::int64_t{1} << 40};
+    if (fault_ == "throw") throw std::runtime_error{"planted exception"};
+  }
+  Verification verify() override {
+    const bool wrong = fault_ == "incorrect";
+    return {.passed = !wrong,
+            .reference = "planted",
+            .worst_error = wrong ? 7.0 : 0.5,
+            .worst_where = "output[3]",
+            .message = wrong ? "output[3] is 2, the reference says 1" : ""};
+  }
+  std::span<const std::string_view> phases() const override { return kPhases; }
+  void launch(measure::PhaseMarker& marker) override {
+    if (fault_ == "abort") std::abort();
+    if (fault_ == "segfault") std::raise(SIGSEGV);
+    if (fault_ == "exit") ::_exit(3);
+    if (fault_ == "hang") std::this_thread::sleep_for(std::chrono::hours{1});
+    if (fault_ == "bad_address") write_to_bad_address();
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    marker.mark();
+  }
+  Work work() const override { return {.flop = {1e6}, .tokens = 10}; }
+  std::map<std::string, std::int64_t> memory_split(std::int64_t) const override { return {}; }
+  std::map<std::string, double> counters() override { return {{"planted", 1.0}}; }
+
+ private:
+  std::string fault_;
+};
+
+}  // namespace
+
+Family planted_family() {
+  const std::vector<std::string> faults{"none",  "unsupported", "oom",  "throw", "incorrect",
+                                        "abort", "segfault",    "exit", "hang",  "bad_address"};
+  return {.spec = {.name = "Planted",
+                   .keys = {{"fault", faults}, {"index", {}}},
+                   .tables = {{"all", Suite::kSmoke, true, {{"fault", faults}, {"index", {"1"}}}},
+                              {"good", Suite::kFull, true, {{"fault", {"none"}}, {"index", {"1", "2", "3"}}}}},
+                   .nonsense = {}},
+          .make_case = [](const CaseId& id, const CaseContext&) -> std::unique_ptr<measure::Case> {
+            return std::make_unique<PlantedCase>(id.at("fault"));
+          },
+          .precision = {}};
+}
+
+}  // namespace tbench::bench

@@ -1,0 +1,11 @@
+// A family of cases that go wrong in every way that a case can, to run the whole program against.
+#pragma once
+
+#include "bench/family.hpp"
+
+namespace tbench::bench {
+
+/// `Planted/fault:F/index:I`: `none` succeeds (a few milliseconds a step); the others fail as their names say.
+[[nodiscard]] Family planted_family();
+
+}  // namespace tbench::bench

@@ -1,0 +1,82 @@
+// On a GPU: a kernel that ruins its CUDA context costs its own case alone; out of memory is a result after which
+// everything measures as before.
+#include <cuda_runtime_api.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "run_command.hpp"
+
+namespace tbench::test {
+namespace {
+
+class ProgramOnGpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "needs a GPU";
+    out_ = (std::filesystem::temp_directory_path() /
+            ("tbench_gpu_" + std::to_string(::getpid()) + "_" +
+             ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".json"))
+               .string();
+  }
+  void TearDown() override {
+    if (!out_.empty()) std::filesystem::remove(out_);
+  }
+
+  [[nodiscard]] nlohmann::json run(const std::string& program, std::vector<std::string> flags, int status) const {
+    flags.insert(flags.begin(), {program, "--benchmark_out=" + out_});
+    const CommandResult result = run_command(flags);
+    EXPECT_EQ(result.status, status) << result.out << result.err;
+    std::ifstream stream{out_};
+    return nlohmann::json::parse(stream).at("benchmarks");
+  }
+
+ private:
+  std::string out_;
+};
+
+TEST_F(ProgramOnGpu, ABadAddressCostsItsOwnCaseAlone) {
+  const nlohmann::json entries =
+      run(TBENCH_PLANTED_PROGRAM,
+          {"--tb_suite=smoke", "--tb_axis=Planted.fault=none,bad_address", "--tb_axis=Planted.index=1,2"}, 1);
+  ASSERT_EQ(entries.size(), 4U);
+  for (const nlohmann::json& entry : entries) {
+    const bool good = entry.at("tbench").at("parameters").at("fault") == "none";
+    EXPECT_EQ(entry.at("tbench").at("status"), good ? "ok" : "crashed") << entry.at("name");
+    if (!good) {
+      EXPECT_THAT(entry.at("error_message"), ::testing::HasSubstr("illegal memory access"));
+    }
+  }
+}
+
+TEST_F(ProgramOnGpu, OutOfMemoryLeavesNothingBehind) {
+  // 4,194,304 sequences of 64 tokens: 3.4e10 bytes for one bf16 activation of d_model 64, 5e12 for the logits.
+  const std::vector<std::string> flags{"--tb_suite=smoke", "--tb_axis=Model.size=tiny",
+                                       "--tb_axis=Model.precision=bf16", "--tb_axis=Model.impl=sdpa",
+                                       "--tb_axis=Model.pass=train_step"};
+  std::vector<std::string> with_oom = flags;
+  with_oom.emplace_back("--tb_axis=Model.batch=4,4194304,5");
+  const nlohmann::json disturbed = run(TBENCH_PROGRAM, with_oom, 0);
+  std::vector<std::string> without = flags;
+  without.emplace_back("--tb_axis=Model.batch=4,5");
+  const nlohmann::json undisturbed = run(TBENCH_PROGRAM, without, 0);
+  ASSERT_EQ(disturbed.size(), 3U);
+  ASSERT_EQ(undisturbed.size(), 2U);
+  EXPECT_EQ(disturbed[1].at("tbench").at("status"), "oom");
+  EXPECT_FALSE(disturbed[1].contains("real_time"));
+  EXPECT_GT(disturbed[1].at("tbench").at("requested_bytes").get<double>(), 1e10);
+  EXPECT_EQ(disturbed[0].at("peak_allocated_bytes"), undisturbed[0].at("peak_allocated_bytes"));
+  EXPECT_EQ(disturbed[2].at("peak_allocated_bytes"), undisturbed[1].at("peak_allocated_bytes"));
+  const double before = undisturbed[1].at("real_time").get<double>();
+  const double after = disturbed[2].at("real_time").get<double>();
+  EXPECT_LT(std::abs(after / before - 1), 0.25);  // host-bound: the spread between processes is wide
+}
+
+}  // namespace
+}  // namespace tbench::test

@@ -1,0 +1,8 @@
+// transformer_bench with the planted family in place of its own.
+#include "bench/session.hpp"
+#include "planted_family.hpp"
+
+int main(int argc, char** argv) {
+  return tbench::bench::run_program(
+      argc, argv, [](const std::vector<tbench::ModelSize>&) { return std::vector{tbench::bench::planted_family()}; });
+}

@@ -1,0 +1,153 @@
+// transformer_bench as a user runs it, on the CPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "run_command.hpp"
+
+namespace tbench::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kOneCase = "--benchmark_filter=size:tiny/.*pass:train_step/precision:fp32/impl:eager$";
+
+class Program : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::temp_directory_path() / ("tbench_program_" + std::to_string(::getpid()) + "_" +
+                                                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  static CommandResult run(std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {TBENCH_PROGRAM, "--tb_device=cpu"});
+    return run_command(flags);
+  }
+  static nlohmann::json read(const std::string& file) {
+    std::ifstream stream{file};
+    return nlohmann::json::parse(stream);
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(Program, SmokeMeasuresAModelOnTheCpu) {
+  const CommandResult result = run({kOneCase, "--benchmark_out=" + path("a.json")});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "");  // quiet when piped
+  EXPECT_THAT(result.out, HasSubstr("Model/size:tiny/ctx:64/batch:4/pass:train_step/precision:fp32/impl:eager"));
+  EXPECT_THAT(result.out, HasSubstr("1 case: 1 "));
+  const nlohmann::json file = read(path("a.json"));
+  ASSERT_EQ(file.at("benchmarks").size(), 1U);
+  const nlohmann::json& entry = file.at("benchmarks")[0];
+  EXPECT_TRUE(entry.at("tbench").at("verification").at("passed"));
+  EXPECT_GT(entry.at("real_time").get<double>(), 0.0);
+  EXPECT_EQ(entry.at("time_unit"), "ms");
+  EXPECT_GT(entry.at("tokens_per_second").get<double>(), 0.0);
+  EXPECT_GT(entry.at("forward_ms").get<double>(), 0.0);
+  EXPECT_GT(entry.at("backward_ms").get<double>(), 0.0);
+  EXPECT_GT(entry.at("optimizer_ms").get<double>(), 0.0);
+  EXPECT_FALSE(std::filesystem::exists(path("a.json.journal")));
+}
+
+TEST_F(Program, WhatTheCpuCannotDoIsUnsupportedWithItsReason) {
+  const CommandResult result = run({"--tb_axis=Model.precision=fp16,tf32", "--benchmark_filter=train_step.*eager",
+                                    "--benchmark_out=" + path("a.json")});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("unsupported"));
+  for (const nlohmann::json& entry : read(path("a.json")).at("benchmarks")) {
+    EXPECT_FALSE(entry.contains("real_time"));
+    EXPECT_EQ(entry.at("tbench").at("status"), "unsupported");
+    EXPECT_NE(entry.at("error_message"), "");
+  }
+}
+
+TEST_F(Program, ListsWithoutWorking) {
+  const CommandResult result = run({"--benchmark_list_tests", "--tb_suite=full", "--benchmark_filter=2.7B.*eager$"});
+  EXPECT_EQ(result.status, 0);
+  // 2.7B: 4 contexts x 3 passes x 2 precisions, and 3 passes x {tf32, fp16} at 512
+  EXPECT_EQ(std::ranges::count(result.out, '\n'), 4 * 3 * 2 + 3 * 2);
+}
+
+TEST_F(Program, BadUsageExits2BeforeAnyWork) {
+  const std::vector<std::vector<std::string>> bad{
+      {"--tb_suit=full"},
+      {"--benchmark_filter=Model/("},
+      {"--benchmark_filter=nothing_like_this"},
+      {"--tb_axis=Model.ctx=many"},
+      {"--tb_size=x:1,2"},
+      {"--benchmark_out=" + path("no/such/folder/a.json")},
+      {"--tb_resume"},
+  };
+  for (const auto& flags : bad) {
+    const CommandResult result = run(flags);
+    EXPECT_EQ(result.status, 2) << flags.front();
+    EXPECT_EQ(result.out, "") << flags.front();
+    EXPECT_THAT(result.err, HasSubstr("transformer_bench: ")) << flags.front();
+  }
+}
+
+TEST_F(Program, AskingForAGpuWithoutOneExits2) {
+  const CommandResult result =
+      run_command({"env", "CUDA_VISIBLE_DEVICES=", TBENCH_PROGRAM, "--tb_device=cuda", "--tb_suite=smoke", kOneCase});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("there is no CUDA device"));
+}
+
+TEST_F(Program, ResumeKeepsWhatIsThereAndMeasuresTheRest) {
+  const std::string out = "--benchmark_out=" + path("a.json");
+  ASSERT_EQ(run({kOneCase, out}).status, 0);
+  const double first = read(path("a.json")).at("benchmarks")[0].at("real_time").get<double>();
+  const CommandResult resumed =
+      run({"--benchmark_filter=size:tiny/.*pass:train_step/precision:fp32/impl", out, "--tb_resume"});
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  const nlohmann::json file = read(path("a.json"));
+  ASSERT_EQ(file.at("benchmarks").size(), 2U);
+  EXPECT_EQ(file.at("benchmarks")[0].at("real_time").get<double>(), first);
+}
+
+TEST_F(Program, ResumeRefusesResultsOfAnotherBuild) {
+  ASSERT_EQ(run({kOneCase, "--benchmark_out=" + path("a.json")}).status, 0);
+  std::ifstream in{path("a.json")};
+  std::string text{std::istreambuf_iterator<char>{in}, {}};
+  const std::string digest = nlohmann::json::parse(text)["context"]["tbench"]["environment"]["sources_digest"];
+  text.replace(text.find(digest), 4, "0000");
+  std::ofstream{path("a.json")} << text;
+  const CommandResult result = run({kOneCase, "--benchmark_out=" + path("a.json"), "--tb_resume"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("another build"));
+}
+
+TEST_F(Program, JsonOnStdoutIsTheFilesContent) {
+  const CommandResult result = run({kOneCase, "--benchmark_format=json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const nlohmann::json json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json.at("benchmarks").size(), 1U);
+  EXPECT_TRUE(json.at("context").contains("tbench"));
+}
+
+TEST_F(Program, FixedCountsAreKept) {
+  const CommandResult result = run({kOneCase, "--tb_warmup=2", "--tb_samples=7", "--benchmark_out=" + path("a.json")});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(read(path("a.json")).at("benchmarks")[0].at("iterations"), 7);
+}
+
+TEST_F(Program, RunsInThisProcessTheSame) {
+  const CommandResult result = run({kOneCase, "--tb_isolate=none", "--benchmark_repetitions=2"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("2 cases: "));
+}
+
+}  // namespace
+}  // namespace tbench::test

@@ -1,0 +1,84 @@
+#include "bench/selection.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/families.hpp"
+#include "tbench/core/error.hpp"
+
+namespace tbench::bench {
+namespace {
+
+using ::testing::HasSubstr;
+
+Selection select(const Options& options, bool has_gpu = true) {
+  const std::vector<FamilySpec> specs = specs_of(all_families(options.sizes));
+  return select_cases(specs, options, has_gpu);
+}
+
+std::string error_of(const Options& options, bool has_gpu = true) {
+  try {
+    static_cast<void>(select(options, has_gpu));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Selection, TheDefaultSuiteDependsOnTheMachine) {
+  EXPECT_EQ(select({}, true).suite, Suite::kStandard);
+  EXPECT_EQ(select({}, false).suite, Suite::kSmoke);
+}
+
+TEST(Selection, AFilterIsASearchAndCanBeAnchored) {
+  Options options;
+  options.filter = "precision:bf16/impl:eager$";
+  for (const CaseId& id : select(options).cases) EXPECT_TRUE(id.name().ends_with("precision:bf16/impl:eager"));
+  options.filter = "^Model/size:small/ctx:512/batch:4/pass:train_step/precision:bf16/impl:sdpa$";
+  EXPECT_EQ(select(options).cases.size(), 1U);
+  options.filter = "eager$";
+  const std::size_t eager = select(options).cases.size();
+  options.filter = "-eager$";
+  const std::size_t others = select(options).cases.size();
+  EXPECT_GT(others, 0U);
+  options.filter = ".";
+  EXPECT_EQ(select(options).cases.size(), eager + others);
+}
+
+TEST(Selection, AnEmptyOneSaysWhereThereAreMatches) {
+  Options options;
+  options.filter = "size:small/ctx:1024/.*precision:fp32/impl:sdpa";
+  EXPECT_THAT(error_of(options), HasSubstr("--tb_suite=full has 3"));
+  options.filter = "size:small";
+  EXPECT_THAT(error_of(options, false), HasSubstr("smoke suite (the default without a GPU)"));
+  options.filter = "Modle";
+  EXPECT_THAT(error_of(options), HasSubstr("no suite has a match"));
+}
+
+TEST(Selection, AnAxisAndASizeOfTheUserMakeNewCells) {
+  Options options;
+  options.sizes = {parse_model_size("mine:2048,8192,24,16")};
+  options.axes = {parse_axis_override("Model.ctx=2048"), parse_axis_override("Model.batch=1,8")};
+  options.filter = "Model/size:mine/.*";
+  const Selection selection = select(options);
+  // 1 size x 1 context x 2 batches x 3 passes x bf16 x 2 implementations
+  EXPECT_EQ(selection.cases.size(), 12U);
+  EXPECT_EQ(selection.cases.front().name(), "Model/size:mine/ctx:2048/batch:1/pass:forward/precision:bf16/impl:eager");
+}
+
+TEST(Selection, AnUnknownAxisOrValueNamesTheNearest) {
+  Options options;
+  options.axes = {parse_axis_override("Model.ctxt=2048")};
+  EXPECT_THAT(error_of(options), HasSubstr("did you mean 'ctx'?"));
+  options.axes = {parse_axis_override("Modle.ctx=2048")};
+  EXPECT_THAT(error_of(options), HasSubstr("did you mean 'Model'?"));
+  options.axes = {parse_axis_override("Model.precision=bf17")};
+  EXPECT_THAT(error_of(options), HasSubstr("did you mean 'bf16'?"));
+  options.axes = {parse_axis_override("Model.ctx=-5")};
+  EXPECT_THAT(error_of(options), HasSubstr("positive whole number"));
+  options.axes = {parse_axis_override("Model.size=mine")};
+  EXPECT_THAT(error_of(options), HasSubstr("unknown value 'mine'"));
+}
+
+}  // namespace
+}  // namespace tbench::bench
