@@ -29,7 +29,7 @@ std::optional<std::string> nearest_name(std::string_view text, std::span<const s
   std::size_t best = 0;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(text, candidate);
-    const std::size_t limit = std::max<std::size_t>(1, std::max(text.size(), candidate.size()) / 3);
+    const std::size_t limit = std::max<std::size_t>(1, 2 * std::max(text.size(), candidate.size()) / 5);
     if (distance <= limit && (!nearest || distance < best)) {
       nearest = candidate;
       best = distance;

@@ -77,9 +77,9 @@ Work model_step_work(const ModelSize& size, std::int64_t context, std::int64_t b
 
 std::int64_t model_least_bytes(const ModelSize& size, Pass pass) {
   constexpr std::int64_t kFloatBytes = 4;
-  std::int64_t copies = 1;                           // parameters
-  if (pass != Pass::kForward) copies += 1;           // gradients
-  if (pass == Pass::kTrainStep) copies += 2;         // AdamW's first and second moments
+  std::int64_t copies = 1;                    // parameters
+  if (pass != Pass::kForward) copies += 1;    // gradients
+  if (pass == Pass::kTrainStep) copies += 2;  // AdamW's first and second moments
   return copies * kFloatBytes * parameter_count(size);
 }
 

@@ -101,9 +101,9 @@ bool Measurement::prepare() {
   }
   record_.work = subject_.work();
   release_cached();
-  announce_or_stop("build");
+  announce_or_stop("building");
   subject_.build();
-  announce_or_stop("verify");
+  announce_or_stop("verifying");
   record_.verification = subject_.verify();
   if (!record_.verification->passed) {
     fail(Status::kIncorrect, record_.verification->message);
@@ -127,7 +127,7 @@ void Measurement::repeat_once() {
     }
   }
   if (instruments_.memory != nullptr) {
-    announce("memory");
+    announce("measuring memory");
     record_.memory = memory_pass();
   }
   finish_record();

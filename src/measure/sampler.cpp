@@ -112,7 +112,7 @@ WarmUp Sampler::warm_up() {
   std::int64_t next = 1;  // the first step alone: its time is kept apart
   std::optional<WarmUpEnd> end = options_.fixed_warm_up == 0 ? std::optional{WarmUpEnd{}} : std::nullopt;
   while (!end) {
-    report("warm up");
+    report("warming up");
     const Chunk chunk = run_chunk(next, {});
     for (std::size_t step = 0; step < chunk.steps(); ++step) {
       times.push_back(chunk.step_seconds(step));
@@ -158,7 +158,7 @@ SamplingRun Sampler::take_samples() {
   const Seconds begin = timer_.now();
   std::optional<StopReason> stop;
   while (!stop) {
-    report("sample");
+    report("sampling");
     const SamplingState before{run.samples, run.relative_iqr_history, timer_.now() - begin};
     take_chunk(run, next_sampling_chunk(before, step_estimate(run), options_));
     if (run.samples.size() > 1) {
@@ -177,7 +177,7 @@ SamplingRun Sampler::take_samples() {
 /// Waits at least once, and on while the device says that its times would be invalid; every wait is twice the last one.
 void Sampler::cool_down() {
   for (int waits = 0; waits < kWaitsPerTry; ++waits) {
-    report("cool down");
+    report("cooling down");
     timer_.wait(wait_);
     wait_ = std::min(wait_ * 2.0, kLongestWait);
     if (!monitor_.read().invalidates) {

@@ -24,6 +24,23 @@ bool is_long_case(Seconds step, const SamplerOptions& options) {
   return step * static_cast<double>(options.min_samples) > options.long_case;
 }
 
+/// Whether the last few steps are so long that they need no second look, or long and alike.
+bool are_enough_long_steps(std::span<const double> times, const SamplerOptions& options) {
+  const Seconds step{median(times)};
+  if (step > kLongStep) {
+    return true;
+  }
+  const auto last = times.last(static_cast<std::size_t>(options.warm_up_long_steps));
+  const auto [low, high] = std::minmax_element(last.begin(), last.end());
+  return is_long_case(step, options) && *high - *low <= kLongStepSpread * step.value;
+}
+
+/// The half-width that ends sampling: it relaxes with the time spent, because the samples of a host that wanders are
+/// not independent, and more of them do not make the median more certain.
+double wanted_half_width(Seconds elapsed, const SamplerOptions& options) {
+  return options.precise_half_width * std::clamp(elapsed / options.sample_time, 1.0, kRelaxedPrecision);
+}
+
 }  // namespace
 
 std::int64_t regular_chunk(Seconds step, const SamplerOptions& options) {
@@ -35,7 +52,7 @@ std::int64_t samples_wanted(Seconds step, const SamplerOptions& options) {
 }
 
 std::int64_t next_warm_up_chunk(std::int64_t made, Seconds step, const SamplerOptions& options) {
-  const std::int64_t regular = step > kLongStep ? 1 : regular_chunk(step, options);
+  const std::int64_t regular = is_long_case(step, options) ? 1 : regular_chunk(step, options);
   return options.fixed_warm_up ? std::min(regular, *options.fixed_warm_up - made) : regular;
 }
 
@@ -45,13 +62,10 @@ std::optional<WarmUpEnd> warm_up_end(std::span<const double> times, Seconds elap
     return made >= *options.fixed_warm_up ? std::optional{WarmUpEnd{is_steady(times) || is_level(times)}}
                                           : std::nullopt;
   }
-  if (elapsed >= options.warm_up_time && is_steady(times)) {
+  if (elapsed >= options.warm_up_time && (is_steady(times) || is_level(times))) {
     return WarmUpEnd{.steady = true};
   }
-  if (elapsed >= options.warm_up_time * 2.0 && is_level(times)) {
-    return WarmUpEnd{.steady = true};
-  }
-  if (made >= options.warm_up_long_steps && Seconds{median(times)} > kLongStep) {
+  if (made >= options.warm_up_long_steps && are_enough_long_steps(times, options)) {
     return WarmUpEnd{.steady = true};
   }
   return elapsed >= options.warm_up_limit ? std::optional{WarmUpEnd{.steady = false}} : std::nullopt;
@@ -68,7 +82,7 @@ ChunkPlan next_sampling_chunk(const SamplingState& state, std::optional<Seconds>
     const std::int64_t missing = samples_wanted(*step, options) - have;
     // Not longer than the time left, give or take a step: a chunk cannot be stopped.
     const std::int64_t affordable = 2 + times_into(*step, options.sample_limit - state.elapsed, options.max_chunk);
-    steps = missing > 0 ? std::min(missing + 1, affordable) : std::min(options.min_chunk, affordable);
+    steps = missing > 0 ? std::min(missing + 1, affordable) : std::min(options.min_samples_long / 2, affordable);
   }
   return {.steps = std::max<std::int64_t>(2, std::min(steps, options.max_samples - have + 1)), .dropped = 1};
 }
@@ -83,7 +97,7 @@ std::optional<StopReason> stop_reason(const SamplingState& state, const SamplerO
   }
   if (have >= samples_wanted({median(state.samples)}, options) && state.elapsed >= options.sample_time) {
     const std::optional<double> half_width = median_relative_half_width(state.samples);
-    if (half_width && *half_width <= options.precise_half_width) {
+    if (half_width && *half_width <= wanted_half_width(state.elapsed, options)) {
       return StopReason::kPrecise;
     }
     if (spread_has_settled(state.relative_iqr_history)) {

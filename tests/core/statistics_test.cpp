@@ -175,10 +175,11 @@ TEST(IsLevel, AllowsWhatTheNoiseInsideTheBlocksExplains) {
     return std::vector{centre - 9, centre - 7, centre - 5, centre - 3, centre - 1,
                        centre + 1, centre + 3, centre + 5, centre + 7, centre + 9};  // median: centre; IQR 4.5 + 4.5
   };
-  EXPECT_TRUE(is_level(concatenated({noisy(100), noisy(108), noisy(103)})));    // 8 < 0.97 * 9 * (1 - a little)
-  EXPECT_FALSE(is_level(concatenated({noisy(100), noisy(105), noisy(110)})));   // 10 > 8.73
+  EXPECT_TRUE(is_level(concatenated({noisy(100), noisy(108), noisy(103)})));   // 8 < 0.97 * 9 * (1 - a little)
+  EXPECT_FALSE(is_level(concatenated({noisy(100), noisy(105), noisy(110)})));  // 10 > 8.73
   EXPECT_FALSE(is_steady(concatenated({noisy(100), noisy(100), noisy(100)})));
-  std::vector<double> falling;  // a trend widens its own blocks, but the distance between them more: 20 against 0.97 * 4.5
+  std::vector<double>
+      falling;  // a trend widens its own blocks, but the distance between them more: 20 against 0.97 * 4.5
   for (int i = 0; i < 30; ++i) {
     falling.push_back(130.0 - i);
   }

@@ -219,7 +219,7 @@ TEST(MeasureCase, OutOfMemoryInAStepIsAResult) {
 TEST(MeasureCase, OutOfMemoryInTheMemoryPassLeavesNoTime) {
   Bench bench;
   bench.subject.on_launch = [&bench](std::int64_t) {
-    if (!bench.activities.empty() && bench.activities.back() == "memory") {
+    if (!bench.activities.empty() && bench.activities.back() == "measuring memory") {
       throw OutOfMemory{"too little", 1};
     }
   };
@@ -254,7 +254,7 @@ TEST(MeasureCase, OtherExceptionsAreCrashes) {
 }
 
 TEST(MeasureCase, AStopRequestPassesThrough) {
-  for (const char* activity : {"build", "verify", "warm up", "sample"}) {
+  for (const char* activity : {"building", "verifying", "warming up", "sampling"}) {
     Bench bench;
     bench.stop_at_activity = activity;
     EXPECT_THROW(bench.run(), Interrupted) << activity;
@@ -263,7 +263,7 @@ TEST(MeasureCase, AStopRequestPassesThrough) {
 
 TEST(MeasureCase, AStopRequestInTheMemoryPassLosesNothing) {
   Bench bench;
-  bench.stop_at_activity = "memory";
+  bench.stop_at_activity = "measuring memory";
   EXPECT_EQ(bench.run_once().status, Status::kOk);
 }
 

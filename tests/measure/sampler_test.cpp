@@ -64,7 +64,8 @@ TEST(Sampler, SteadyStepsStopAtTheMinimumTimes) {
   EXPECT_EQ(result.timing.relative_half_width, 0.0);
   EXPECT_THAT(result.timing.phases, IsEmpty());
   EXPECT_EQ(result.elapsed, (Seconds{65.0 / 64.0 + 0.5}));
-  EXPECT_THAT(bench.activities, ElementsAre("warm up", "warm up", "warm up", "warm up", "warm up", "sample", "sample"));
+  EXPECT_THAT(bench.activities, ElementsAre("warming up", "warming up", "warming up", "warming up", "warming up",
+                                            "sampling", "sampling"));
   EXPECT_EQ(result.device, DeviceState{});
 }
 
@@ -88,14 +89,14 @@ TEST(Sampler, DriftingStepsWarmUpUntilTheyHaveSettled) {
   EXPECT_LT(result.timing.median.value, 1.1 * kStep);
 }
 
-TEST(Sampler, NoiseWithoutATrendEndsTheWarmUpAfterTwiceTheTime) {
+TEST(Sampler, NoiseWithoutATrendEndsTheWarmUpInTime) {
   // 0.96 to 1.05 of a step, over and over: q90 - q10 is 7 %, but every ten steps have the same median.
   Bench bench{[](std::int64_t step) { return kStep * (0.96 + 0.01 * static_cast<double>(step % 10)); }};
   const SampleResult result = bench.run();
   EXPECT_TRUE(result.timing.warm_up.steady);
   const double warm_up_s = static_cast<double>(result.timing.warm_up.steps) * kStep;
-  EXPECT_GE(warm_up_s, 1.95);
-  EXPECT_LE(warm_up_s, 2.3);
+  EXPECT_GE(warm_up_s, 0.95);
+  EXPECT_LE(warm_up_s, 1.3);
   EXPECT_EQ(result.status, Status::kOk);
 }
 
@@ -264,7 +265,7 @@ TEST(Sampler, SlowClocksThatStayAreThrottledAfterThreeTries) {
   EXPECT_THAT(result.reason, HasSubstr("0.97 of the median SM clock"));
   EXPECT_FALSE(result.timing.samples_s.empty());
   EXPECT_THAT(bench.timer.waits, ElementsAre(0.05, 0.1, 0.2));
-  EXPECT_THAT(bench.activities, Contains("cool down"));
+  EXPECT_THAT(bench.activities, Contains("cooling down"));
 }
 
 TEST(Sampler, HeatThatStaysIsThrottledAfterWaitsThatDoubleToTwoSeconds) {

@@ -15,7 +15,8 @@ const SamplerOptions kDefaults;
 TEST(RegularChunk, FillsAQuarterOfASecondWithinItsBounds) {
   EXPECT_EQ(regular_chunk({0.0125}, kDefaults), 20);  // 0.25 / 0.0125
   EXPECT_EQ(regular_chunk({0.03}, kDefaults), 8);     // 8.3
-  EXPECT_EQ(regular_chunk({0.1}, kDefaults), 4);      // 2.5
+  EXPECT_EQ(regular_chunk({0.02}, kDefaults), 12);    // 12.5
+  EXPECT_EQ(regular_chunk({0.1}, kDefaults), 8);      // 2.5
   EXPECT_EQ(regular_chunk({1e-6}, kDefaults), 64);
   EXPECT_EQ(regular_chunk({0.0}, kDefaults), 64);
 }
@@ -27,8 +28,8 @@ TEST(SamplesWanted, AreFewerWhereTwentyTakeOverFiveSeconds) {
 
 TEST(NextWarmUpChunk, TakesLongStepsOneByOne) {
   EXPECT_EQ(next_warm_up_chunk(1, {0.0125}, kDefaults), 20);
-  EXPECT_EQ(next_warm_up_chunk(1, {0.9}, kDefaults), 4);
-  EXPECT_EQ(next_warm_up_chunk(1, {1.1}, kDefaults), 1);
+  EXPECT_EQ(next_warm_up_chunk(1, {0.24}, kDefaults), 8);
+  EXPECT_EQ(next_warm_up_chunk(1, {0.26}, kDefaults), 1);  // 20 would take 5.2 s
   SamplerOptions fixed;
   fixed.fixed_warm_up = 7;
   EXPECT_EQ(next_warm_up_chunk(1, {0.0125}, fixed), 6);
@@ -41,14 +42,14 @@ TEST(WarmUpEnd, NeedsTheTimeAndSteadySteps) {
   EXPECT_TRUE(warm_up_end(steady, {1.0}, kDefaults)->steady);
 }
 
-TEST(WarmUpEnd, AcceptsALevelAfterTwiceTheTime) {
+TEST(WarmUpEnd, AcceptsANoisyLevel) {
   std::vector<double> noisy;
   for (int i = 0; i < 30; ++i) {
     noisy.push_back(i % 2 == 0 ? 0.09 : 0.11);
   }
-  EXPECT_FALSE(warm_up_end(noisy, {1.9}, kDefaults).has_value());
-  ASSERT_TRUE(warm_up_end(noisy, {2.0}, kDefaults).has_value());
-  EXPECT_TRUE(warm_up_end(noisy, {2.0}, kDefaults)->steady);
+  EXPECT_FALSE(warm_up_end(noisy, {0.99}, kDefaults).has_value());
+  ASSERT_TRUE(warm_up_end(noisy, {1.0}, kDefaults).has_value());
+  EXPECT_TRUE(warm_up_end(noisy, {1.0}, kDefaults)->steady);
 }
 
 TEST(WarmUpEnd, GivesUpAtTheLimit) {
@@ -61,7 +62,13 @@ TEST(WarmUpEnd, GivesUpAtTheLimit) {
 TEST(WarmUpEnd, FiveLongStepsAreEnough) {
   EXPECT_FALSE(warm_up_end(std::vector<double>(4, 1.1), {4.4}, kDefaults).has_value());
   EXPECT_TRUE(warm_up_end(std::vector<double>(5, 1.1), {5.5}, kDefaults)->steady);
-  EXPECT_FALSE(warm_up_end(std::vector<double>(5, 0.9), {4.5}, kDefaults).has_value());
+}
+
+TEST(WarmUpEnd, FiveStepsOfALongCaseAreEnoughIfTheyAreAlike) {
+  EXPECT_TRUE(warm_up_end(std::vector{0.9, 0.901, 0.902, 0.903, 0.904}, {4.5}, kDefaults)->steady);
+  EXPECT_FALSE(warm_up_end(std::vector{0.9, 0.901, 0.902, 0.903, 0.906}, {4.5}, kDefaults).has_value());  // 0.7 %
+  EXPECT_TRUE(warm_up_end(std::vector{1.0, 0.9, 0.901, 0.902, 0.903, 0.904}, {5.5}, kDefaults)->steady);
+  EXPECT_FALSE(warm_up_end(std::vector<double>(5, 0.24), {1.2}, kDefaults).has_value());  // 20 take 4.8 s
 }
 
 TEST(StopReason, NeedsSamplesAndTime) {
@@ -114,6 +121,22 @@ TEST(NextSamplingChunk, OfALongStepHoldsAllThatIsMissing) {
   const std::vector<double> eight(8, 1.0);
   EXPECT_EQ(next_sampling_chunk({eight, {}, {8.0}}, Seconds{1.0}, kDefaults).steps, 4);
   EXPECT_EQ(next_sampling_chunk({{}, {}, {}}, Seconds{30.0}, kDefaults).steps, 4);  // 60 / 30 + 2
+}
+
+TEST(StopReason, WantsLessPrecisionTheLongerItTakes) {
+  // 40 samples alternating between 1 - d and 1 + d: ranks 13 and 28 are the two values, the half-width is d.
+  const auto alternating = [](double d) {
+    std::vector<double> samples;
+    for (int i = 0; i < 40; ++i) {
+      samples.push_back(i % 2 == 0 ? 1.0 - d : 1.0 + d);
+    }
+    return samples;
+  };
+  EXPECT_EQ(stop_reason({alternating(0.0024), {}, {0.5}}, kDefaults), StopReason::kPrecise);
+  EXPECT_FALSE(stop_reason({alternating(0.0049), {}, {0.9}}, kDefaults).has_value());  // allowed: 0.45 %
+  EXPECT_EQ(stop_reason({alternating(0.0049), {}, {1.0}}, kDefaults), StopReason::kPrecise);
+  EXPECT_EQ(stop_reason({alternating(0.0099), {}, {2.0}}, kDefaults), StopReason::kPrecise);
+  EXPECT_FALSE(stop_reason({alternating(0.0101), {}, {50.0}}, kDefaults).has_value());  // never above 1 %
 }
 
 TEST(NextSamplingChunk, StaysWithinTheMostSamples) {

@@ -78,7 +78,7 @@ TEST_F(SupervisorTest, ReportsProgressInOrder) {
   const Outcome outcome = supervisor_.request(
       "activity", [&](std::string_view activity) { activities.emplace_back(activity); }, never);
   EXPECT_EQ(outcome.kind, Outcome::Kind::kResult);
-  EXPECT_THAT(activities, ElementsAre("warm up", "sample"));
+  EXPECT_THAT(activities, ElementsAre("warming up", "sampling"));
 }
 
 TEST_F(SupervisorTest, ChildLeadsAGroupOfItsOwn) {
@@ -109,15 +109,15 @@ TEST_F(SupervisorTest, CarriesFiftyMegabytesBothWays) {
 }
 
 TEST_F(SupervisorTest, NamesTheSignalAndTheActivity) {
-  EXPECT_THAT(crash_of("abort"), StartsWith("killed by signal 6 (Aborted) while sample"));
+  EXPECT_THAT(crash_of("abort"), StartsWith("killed by signal 6 (Aborted) while sampling"));
   EXPECT_THAT(crash_of("segfault"),
               StartsWith("killed by signal 11 (Segmentation fault) before reporting any progress"));
   EXPECT_EQ(result_of("echo:still measured"), "still measured");
 }
 
 TEST_F(SupervisorTest, NamesTheExitStatusOfAChildThatDoesNotAnswer) {
-  EXPECT_EQ(crash_of("exit:7"), "exited with status 7 while sample");
-  EXPECT_EQ(crash_of("exit:0"), "exited with status 0 while sample");
+  EXPECT_EQ(crash_of("exit:7"), "exited with status 7 while sampling");
+  EXPECT_EQ(crash_of("exit:0"), "exited with status 0 while sampling");
   EXPECT_EQ(result_of("echo:x"), "x");
 }
 
@@ -215,10 +215,10 @@ TEST_F(SupervisorTest, AProcessThatTheChildLeftBehindDoesNotHideItsEnd) {
 TEST(SupervisorTimeout, AChildThatHangsIsKilled) {
   Supervisor supervisor{options_with_timeout(kShort)};
   const auto start = std::chrono::steady_clock::now();
-  Outcome outcome = supervisor.request("hang:warm up", ignore_progress, never);
+  Outcome outcome = supervisor.request("hang:warming up", ignore_progress, never);
   EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds{1000});
   EXPECT_EQ(outcome.kind, Outcome::Kind::kTimeout);
-  EXPECT_EQ(outcome.reason, "no sign of life for 1 s while warm up");
+  EXPECT_EQ(outcome.reason, "no sign of life for 1 s while warming up");
   outcome = supervisor.request("hang_silently", ignore_progress, never);
   EXPECT_EQ(outcome.kind, Outcome::Kind::kTimeout);
   EXPECT_EQ(outcome.reason, "no sign of life for 1 s before reporting any progress");
@@ -286,7 +286,7 @@ TEST(SupervisorInterrupt, AChildThatDiesOfItIsInterrupted) {
   const Outcome outcome = supervisor.request(
       "hang:sample", [&](std::string_view) { is_busy = true; }, [&] { return is_busy; });
   EXPECT_EQ(outcome.kind, Outcome::Kind::kInterrupted);
-  EXPECT_EQ(outcome.reason, "killed by signal 2 (Interrupt) while sample");
+  EXPECT_EQ(outcome.reason, "killed by signal 2 (Interrupt) while sampling");
 }
 
 TEST(SupervisorInterrupt, AChildThatAnswersAfterOneSignalGivesItsResult) {

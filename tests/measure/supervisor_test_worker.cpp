@@ -149,19 +149,19 @@ const std::map<std::string_view, std::function<void(const Worker&)>> kBehaviours
     {"large", [](const Worker& worker) { worker.answer(std::string(std::stoul(worker.argument), 'L')); }},
     {"activity",
      [](const Worker& worker) {
-       worker.progress("warm up");
-       worker.progress("sample");
+       worker.progress("warming up");
+       worker.progress("sampling");
        worker.answer("done");
      }},
     {"abort",
      [](const Worker& worker) {
-       worker.progress("sample");
+       worker.progress("sampling");
        std::abort();
      }},
     {"segfault", [](const Worker&) { segfault(); }},
     {"exit",
      [](const Worker& worker) {
-       worker.progress("sample");
+       worker.progress("sampling");
        std::exit(std::stoi(worker.argument));
      }},
     {"hang",

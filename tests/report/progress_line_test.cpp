@@ -20,7 +20,7 @@ Progress sample() {
   return {.number = 12,
           .count = 60,
           .name = "Model/size:small/ctx:512",
-          .activity = "warm up",
+          .activity = "warming up",
           .elapsed = {41},
           .remaining = Seconds{130}};
 }
@@ -36,15 +36,16 @@ std::string printed(Print print) {
 }
 
 TEST(ProgressText, TellsWhatIsGoingOn) {
-  EXPECT_EQ(progress_text(sample(), 120), "[12/60] Model/size:small/ctx:512 · warm up · 0:41 elapsed, about 2:10 left");
+  EXPECT_EQ(progress_text(sample(), 120),
+            "[12/60] Model/size:small/ctx:512 · warming up · 0:41 elapsed, about 2:10 left");
   Progress first = sample();
   first.remaining.reset();
-  EXPECT_EQ(progress_text(first, 120), "[12/60] Model/size:small/ctx:512 · warm up · 0:41 elapsed");
+  EXPECT_EQ(progress_text(first, 120), "[12/60] Model/size:small/ctx:512 · warming up · 0:41 elapsed");
 }
 
 TEST(ProgressText, ShortensTheNameFirst) {
-  EXPECT_EQ(progress_text(sample(), 61), "[12/60] Model/size… · warm up · 0:41 elapsed, about 2:10 left");
-  EXPECT_EQ(progress_text(sample(), 50), "[12/60] Model/s… · warm up · 0:41 elapsed, about …");
+  EXPECT_EQ(progress_text(sample(), 64), "[12/60] Model/size… · warming up · 0:41 elapsed, about 2:10 left");
+  EXPECT_EQ(progress_text(sample(), 53), "[12/60] Model/s… · warming up · 0:41 elapsed, about …");
 }
 
 TEST(ProgressText, NeverIsTooWide) {

@@ -13,8 +13,8 @@ namespace tbench {
 /// Levenshtein distance: insertions, deletions and substitutions cost 1.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate nearest to `text`, if it is near enough to be a likely typing error (distance at most a third of the
-/// longer length, at least 1).
+/// The candidate nearest to `text`, if it is near enough to be a likely typing error (distance at most two fifths of
+/// the longer length, at least 1).
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view text, std::span<const std::string> candidates);
 
 /// `; did you mean 'X'?`, or nothing.

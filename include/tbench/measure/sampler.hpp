@@ -29,7 +29,7 @@ struct SamplerOptions {
   double precise_half_width{0.0025};
   double unstable_half_width{0.05};
   Seconds chunk_time{0.25};
-  std::int64_t min_chunk{4};
+  std::int64_t min_chunk{8};
   std::int64_t max_chunk{64};
   std::optional<std::int64_t> fixed_warm_up;  // --tb_warmup: exactly so many steps, 0 included
   std::optional<std::int64_t> fixed_samples;  // --tb_samples: exactly so many, none dropped
@@ -43,7 +43,7 @@ struct SampleResult {
   Seconds elapsed;  // host time of warm-up and sampling, waits for a hot device included
 };
 
-/// Told what is going on, often enough to be a sign of life: "warm up", "sample".
+/// Told what is going on, often enough to be a sign of life: "warming up", "sampling".
 using ProgressCallback = std::function<void(std::string_view activity)>;
 /// Asked between chunks whether to stop early (Ctrl-C). Sampling then throws Interrupted.
 using StopRequested = std::function<bool()>;

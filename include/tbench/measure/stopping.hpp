@@ -16,6 +16,11 @@ namespace tbench::measure {
 
 /// A step longer than this needs no second of warm-up to be measured well: `warm_up_long_steps` of them are enough.
 inline constexpr Seconds kLongStep{1.0};
+/// How far apart the last few steps of a long case may lie, relative to their median, to be warm.
+inline constexpr double kLongStepSpread = 0.005;
+/// How many times wider than precise_half_width the median's interval may be at most: so wide after as many
+/// sample_time.
+inline constexpr double kRelaxedPrecision = 4.0;
 /// A sample is flagged under this share of the median clock; more than kFlaggedLimit of them are too many.
 inline constexpr double kSlowClock = 0.97;
 inline constexpr double kFlaggedLimit = 0.2;
@@ -41,9 +46,10 @@ struct WarmUpEnd {
 
 /// Whether the warm-up is over, and whether it ended steady. `times` are all steps so far in order. It is over
 /// - after a fixed number of steps, if one is given: steady if the times are steady or level;
-/// - steady, once warm_up_time has passed and the times are steady;
-/// - steady, once twice warm_up_time has passed and the times are level: noise is not what warming up removes;
-/// - steady, after warm_up_long_steps where a step takes over kLongStep;
+/// - steady, once warm_up_time has passed and the times are steady, or level: noise is not what warming up removes;
+/// - steady, after warm_up_long_steps where a step takes over kLongStep, or where min_samples of them would take more
+/// than
+///   `long_case` and the last warm_up_long_steps lie within kLongStepSpread;
 /// - not steady, at warm_up_limit.
 [[nodiscard]] std::optional<WarmUpEnd> warm_up_end(std::span<const double> times, Seconds elapsed,
                                                    const SamplerOptions& options);
@@ -66,7 +72,8 @@ struct ChunkPlan {
                                             const SamplerOptions& options);
 
 /// Why to stop now, or nothing: the fixed count is reached; or, with enough samples and sample_time passed, the median
-/// is precise or the spread has settled; or a limit is reached.
+/// is precise (its half-width within precise_half_width, relaxing in proportion to the time spent, at most
+/// kRelaxedPrecision times) or the spread has settled; or a limit is reached.
 [[nodiscard]] std::optional<StopReason> stop_reason(const SamplingState& state, const SamplerOptions& options);
 
 /// Whether the median is too uncertain to be `ok`: sampling ran into a limit and the half-width of the median's

@@ -22,7 +22,7 @@ struct Progress {
   std::optional<Seconds> remaining;  // estimate, once there is one
 };
 
-/// `[12/60] Model/... · warm up · 0:41 elapsed, about 2:10 left`, in at most `width` columns: the name is shortened
+/// `[12/60] Model/... · warming up · 0:41 elapsed, about 2:10 left`, in at most `width` columns: the name is shortened
 /// first.
 [[nodiscard]] std::string progress_text(const Progress& progress, std::size_t width);
 

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# clang-format and clang-tidy (14) over the project: prints what is wrong and exits 1, or exits 0. clang-tidy reads the
+# files that need neither CUDA nor LibTorch: 20 s a file with LibTorch's headers finds little more.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. ci/env.sh
+for tool in clang-format clang-tidy; do
+  "$tool" --version 2>/dev/null | grep -q 'version 14\.' || {
+    echo "tidy: error: needs $tool 14 (Debian: apt-get install clang-format-14 clang-tidy-14)" >&2
+    exit 1
+  }
+done
+git ls-files '*.cpp' '*.hpp' '*.cu' '*.cuh' | xargs clang-format --dry-run --Werror
+cmake --preset host -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+python3 - <<'PYTHON' | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build/host
+import json
+print("\n".join(sorted(e["file"] for e in json.load(open("build/host/compile_commands.json")))))
+PYTHON
