@@ -4,6 +4,7 @@
 #include <ATen/core/Generator.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/randint.h>
+#include <c10/core/AutogradState.h>
 
 #include <utility>
 
@@ -20,6 +21,21 @@ AttentionTableConfig table_config(const ModelStepConfig& config, const at::Tenso
           .options = options,
           .score_dtype = compute_dtype(config.precision, c10::typeMetaToScalarType(options.dtype()))};
 }
+
+/// Backward on the calling thread: handing over to the autograd engine's own thread and back costs a host-bound step its
+/// warm caches, and the two threads wander over the cores.
+class BackwardOnThisThread {
+ public:
+  BackwardOnThisThread() : before_{c10::AutogradState::get_tls_state().get_multithreading_enabled()} { set(false); }
+  ~BackwardOnThisThread() { set(before_); }
+  BackwardOnThisThread(const BackwardOnThisThread&) = delete;
+  BackwardOnThisThread& operator=(const BackwardOnThisThread&) = delete;
+
+ private:
+  static void set(bool enabled) { c10::AutogradState::get_tls_state().set_multithreading_enabled(enabled); }
+
+  bool before_;
+};
 
 void end_phase(const PhaseEnd& phase_end) {
   if (phase_end) phase_end();
@@ -68,6 +84,7 @@ at::Tensor Trainer::loss(const at::Tensor& tokens, const at::Tensor& targets) co
 }
 
 void Trainer::backward(const at::Tensor& loss) {
+  const BackwardOnThisThread here;
   if (scaler_) {
     scaler_->scaled(loss).backward();
   } else {
