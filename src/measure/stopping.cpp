@@ -52,8 +52,9 @@ std::int64_t samples_wanted(Seconds step, const SamplerOptions& options) {
 }
 
 std::int64_t next_warm_up_chunk(std::int64_t made, Seconds step, const SamplerOptions& options) {
-  const std::int64_t regular = is_long_case(step, options) ? 1 : regular_chunk(step, options);
-  return options.fixed_warm_up ? std::min(regular, *options.fixed_warm_up - made) : regular;
+  const std::int64_t filling = std::max(kWarmUpChunk, times_into(step, options.chunk_time, options.max_chunk));
+  const std::int64_t steps = is_long_case(step, options) ? 1 : filling;
+  return options.fixed_warm_up ? std::min(steps, *options.fixed_warm_up - made) : steps;
 }
 
 std::optional<WarmUpEnd> warm_up_end(std::span<const double> times, Seconds elapsed, const SamplerOptions& options) {

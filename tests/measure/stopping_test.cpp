@@ -21,15 +21,15 @@ TEST(RegularChunk, FillsAQuarterOfASecondWithinItsBounds) {
   EXPECT_EQ(regular_chunk({0.0}, kDefaults), 64);
 }
 
-TEST(SamplesWanted, AreFewerWhereTwentyTakeOverFiveSeconds) {
-  EXPECT_EQ(samples_wanted({0.25}, kDefaults), 20);  // 20 * 0.25 = 5
-  EXPECT_EQ(samples_wanted({0.26}, kDefaults), 8);
+TEST(SamplesWanted, AreFewerWhereTwentyTakeOverTwoSeconds) {
+  EXPECT_EQ(samples_wanted({0.1}, kDefaults), 20);  // 20 * 0.1 = 2
+  EXPECT_EQ(samples_wanted({0.11}, kDefaults), 8);
 }
 
 TEST(NextWarmUpChunk, TakesLongStepsOneByOne) {
   EXPECT_EQ(next_warm_up_chunk(1, {0.0125}, kDefaults), 20);
-  EXPECT_EQ(next_warm_up_chunk(1, {0.24}, kDefaults), 8);
-  EXPECT_EQ(next_warm_up_chunk(1, {0.26}, kDefaults), 1);  // 20 would take 5.2 s
+  EXPECT_EQ(next_warm_up_chunk(1, {0.09}, kDefaults), 3);
+  EXPECT_EQ(next_warm_up_chunk(1, {0.11}, kDefaults), 1);  // 20 would take 2.2 s
   SamplerOptions fixed;
   fixed.fixed_warm_up = 7;
   EXPECT_EQ(next_warm_up_chunk(1, {0.0125}, fixed), 6);
@@ -68,7 +68,7 @@ TEST(WarmUpEnd, FiveStepsOfALongCaseAreEnoughIfTheyAreAlike) {
   EXPECT_TRUE(warm_up_end(std::vector{0.9, 0.901, 0.902, 0.903, 0.904}, {4.5}, kDefaults)->steady);
   EXPECT_FALSE(warm_up_end(std::vector{0.9, 0.901, 0.902, 0.903, 0.906}, {4.5}, kDefaults).has_value());  // 0.7 %
   EXPECT_TRUE(warm_up_end(std::vector{1.0, 0.9, 0.901, 0.902, 0.903, 0.904}, {5.5}, kDefaults)->steady);
-  EXPECT_FALSE(warm_up_end(std::vector<double>(5, 0.24), {1.2}, kDefaults).has_value());  // 20 take 4.8 s
+  EXPECT_FALSE(warm_up_end(std::vector<double>(5, 0.09), {0.45}, kDefaults).has_value());  // 20 take 1.8 s
 }
 
 TEST(StopReason, NeedsSamplesAndTime) {
@@ -135,8 +135,8 @@ TEST(StopReason, WantsLessPrecisionTheLongerItTakes) {
   EXPECT_EQ(stop_reason({alternating(0.0024), {}, {0.5}}, kDefaults), StopReason::kPrecise);
   EXPECT_FALSE(stop_reason({alternating(0.0049), {}, {0.9}}, kDefaults).has_value());  // allowed: 0.45 %
   EXPECT_EQ(stop_reason({alternating(0.0049), {}, {1.0}}, kDefaults), StopReason::kPrecise);
-  EXPECT_EQ(stop_reason({alternating(0.0099), {}, {2.0}}, kDefaults), StopReason::kPrecise);
-  EXPECT_FALSE(stop_reason({alternating(0.0101), {}, {50.0}}, kDefaults).has_value());  // never above 1 %
+  EXPECT_EQ(stop_reason({alternating(0.0199), {}, {4.0}}, kDefaults), StopReason::kPrecise);
+  EXPECT_FALSE(stop_reason({alternating(0.0201), {}, {50.0}}, kDefaults).has_value());  // never above 2 %
 }
 
 TEST(NextSamplingChunk, StaysWithinTheMostSamples) {

@@ -24,7 +24,7 @@ struct SamplerOptions {
   Seconds sample_limit{60.0};          // at most this long
   std::int64_t min_samples{20};
   std::int64_t min_samples_long{8};  // where min_samples would take more than `long_case`
-  Seconds long_case{5.0};
+  Seconds long_case{2.0};
   std::int64_t max_samples{300};
   double precise_half_width{0.0025};
   double unstable_half_width{0.05};

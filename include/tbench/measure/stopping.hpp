@@ -20,7 +20,9 @@ inline constexpr Seconds kLongStep{1.0};
 inline constexpr double kLongStepSpread = 0.005;
 /// How many times wider than precise_half_width the median's interval may be at most: so wide after as many
 /// sample_time.
-inline constexpr double kRelaxedPrecision = 4.0;
+inline constexpr double kRelaxedPrecision = 8.0;
+/// Steps of a warm-up chunk at least: so that one first step and three chunks make the ten that is_steady() looks at.
+inline constexpr std::int64_t kWarmUpChunk = 3;
 /// A sample is flagged under this share of the median clock; more than kFlaggedLimit of them are too many.
 inline constexpr double kSlowClock = 0.97;
 inline constexpr double kFlaggedLimit = 0.2;
@@ -36,7 +38,7 @@ inline constexpr double kHostBoundDrain = 0.15;
 [[nodiscard]] std::int64_t samples_wanted(Seconds step, const SamplerOptions& options);
 
 /// How many steps the next chunk of warm-up has: all that are left of a fixed count up to a regular chunk, single long
-/// steps, else a regular chunk.
+/// steps, else as many as fill chunk_time, at least kWarmUpChunk.
 /// @param made  steps made so far, > 0
 [[nodiscard]] std::int64_t next_warm_up_chunk(std::int64_t made, Seconds step, const SamplerOptions& options);
 
