@@ -213,10 +213,10 @@ TEST(Sampler, HostTimesArePerStepOverAllSteps) {
 
 TEST(Sampler, AChunkThatEndsWithItsLastEnqueueIsHostBound) {
   Bench bench{[](std::int64_t) { return kStep; }};
-  bench.timer.drain = Seconds{kStep * 0.149};
+  bench.timer.drain = Seconds{kStep * 0.049};
   EXPECT_TRUE(bench.run().timing.host_bound);
   Bench other{[](std::int64_t) { return kStep; }};
-  other.timer.drain = Seconds{kStep * 0.151};
+  other.timer.drain = Seconds{kStep * 0.051};
   EXPECT_FALSE(other.run().timing.host_bound);
 }
 

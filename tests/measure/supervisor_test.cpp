@@ -284,7 +284,7 @@ TEST(SupervisorInterrupt, AChildThatDiesOfItIsInterrupted) {
   Supervisor supervisor{options_with_timeout(kAmple)};
   bool is_busy = false;
   const Outcome outcome = supervisor.request(
-      "hang:sample", [&](std::string_view) { is_busy = true; }, [&] { return is_busy; });
+      "hang:sampling", [&](std::string_view) { is_busy = true; }, [&] { return is_busy; });
   EXPECT_EQ(outcome.kind, Outcome::Kind::kInterrupted);
   EXPECT_EQ(outcome.reason, "killed by signal 2 (Interrupt) while sampling");
 }

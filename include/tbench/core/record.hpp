@@ -50,7 +50,7 @@ struct Timing {
   Seconds enqueue;                // host time until everything was enqueued
   Seconds drain;                  // from the last enqueue to the device's end
   Seconds cpu;                    // processor time of the whole process
-  bool host_bound{};              // a chunk's drain is under 15 % of a step
+  bool host_bound{};              // a chunk's drain is under 5 % of a step
   bool operator==(const Timing&) const = default;
 };
 

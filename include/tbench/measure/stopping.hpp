@@ -27,9 +27,10 @@ inline constexpr std::int64_t kWarmUpChunk = 3;
 inline constexpr double kSlowClock = 0.97;
 inline constexpr double kFlaggedLimit = 0.2;
 /// The host holds the device up if the queue is emptied within this share of a step after the last enqueue. A device
-/// that is behind has up to 1,024 launches waiting, a fifth of a step and more; one that waits still has the last
-/// kernels of the step to run, and an optimizer's take up to a tenth of it (seen on an H200, a 129 M parameter model).
-inline constexpr double kHostBoundDrain = 0.15;
+/// that is behind has up to 1,024 launches waiting, 8 % of a step and more. Not seen so: a host-bound step that ends in
+/// a long kernel (a fused optimizer's took 10 % of a 10 ms step on an H200; 15 % here would take in steps of 8,000
+/// launches that the device bounds).
+inline constexpr double kHostBoundDrain = 0.05;
 
 /// Steps of `step` seconds that fill `chunk_time`, within min_chunk and max_chunk.
 [[nodiscard]] std::int64_t regular_chunk(Seconds step, const SamplerOptions& options);

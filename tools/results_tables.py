@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Tables that compare results files with others than `tbench` reads, as Markdown.
+
+    results_tables.py pytorch PYTORCH.json RESULTS.json [RESULTS.json ...]   eager in C++ against time_pytorch_model.py
+    results_tables.py repeat RESULTS.json RESULTS.json [RESULTS.json ...]    the same cases in fresh processes
+    ... --update FILE.md --section NAME    write between <!-- tbench:NAME --> and <!-- /tbench:NAME --> of the file
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+
+
+def timed_entries(path):
+    """Case name: entry, for the cases of a results file that have a time."""
+    return {e["name"]: e for e in json.loads(pathlib.Path(path).read_text())["benchmarks"] if "real_time" in e}
+
+
+def short(name):
+    return " ".join(part.split(":", 1)[1] for part in name.split("/")[1:])
+
+
+def markdown(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "| --- |" + " ---: |" * (len(header) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
+
+
+def pytorch_table(paths):
+    theirs = json.loads(pathlib.Path(paths[0]).read_text())
+    ours = {}
+    for path in reversed(paths[1:]):  # the first file wins
+        ours |= timed_entries(path)
+    rows = [[short(name), f"{theirs[name]['median_ms']:.2f}", f"{ours[name]['real_time']:.2f}",
+             f"{ours[name]['real_time'] / theirs[name]['median_ms']:.3f}"] for name in theirs if name in ours]
+    return markdown(["case", "PyTorch, ms", "eager, ms", "ratio"], rows)
+
+
+def repeat_table(paths):
+    runs = [timed_entries(path) for path in paths]
+    rows = []
+    for name in runs[-1]:
+        found = [run[name] for run in runs if name in run]
+        if len(found) < 3:
+            continue
+        times = [entry["real_time"] for entry in found]
+        clocks = [entry["sm_clock_mhz"] for entry in found]
+        same = len({entry["peak_allocated_bytes"] for entry in found}) == 1
+        rows.append([short(name), ", ".join(f"{t:.2f}" for t in times),
+                     f"{(max(times) - min(times)) / statistics.median(times) * 100:.2f}",
+                     ", ".join(f"{clock:.0f}" for clock in clocks), "same" if same else "differ"])
+    return markdown(["case", "medians, ms", "range, %", "SM clock, MHz", "peak bytes"], rows)
+
+
+def update(path, section, table):
+    text = pathlib.Path(path).read_text()
+    begin, end = f"<!-- tbench:{section} -->", f"<!-- /tbench:{section} -->"
+    if begin not in text or end not in text:
+        sys.exit(f"results_tables: {path}: no section '{section}': add the lines {begin} and {end}")
+    before, rest = text.split(begin, 1)
+    pathlib.Path(path).write_text(before + begin + "\n" + table + end + rest.split(end, 1)[1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=("pytorch", "repeat"))
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--update", metavar="FILE.md")
+    parser.add_argument("--section", metavar="NAME")
+    arguments = parser.parse_args()
+    table = {"pytorch": pytorch_table, "repeat": repeat_table}[arguments.table](arguments.files)
+    if arguments.update:
+        update(arguments.update, arguments.section or arguments.table, table)
+    else:
+        print(table, end="")
+
+
+if __name__ == "__main__":
+    main()
