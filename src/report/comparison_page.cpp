@@ -57,34 +57,35 @@ std::string probability(double p) { return p < 0.0001 ? "<0.0001" : fmt::format(
 struct PageColumn {
   const char* header;
   Align align;
+  int spare;  // 0: always shown; of the others, those with the highest number go first where a terminal is narrow
   std::function<std::string(const Case&)> cell;
 };
 
 std::vector<PageColumn> verdict_columns(const std::function<std::string(const Case&)>& name) {
   using enum Align;
   return {
-      {"verdict", kLeft, [](const Case& c) { return c.verdict ? std::string{to_string(*c.verdict)} : ""; }},
-      {"case", kLeft, name},
-      {"base ms", kRight, [](const Case& c) { return milliseconds(c.base.time); }},
-      {"±%", kRight, [](const Case& c) { return spread_of(c.base); }},
-      {"new ms", kRight, [](const Case& c) { return milliseconds(c.next.time); }},
-      {"±%", kRight, [](const Case& c) { return spread_of(c.next); }},
-      {"change %", kRight, [](const Case& c) { return change_of(c.ratio); }},
-      {"95 % interval", kRight,
+      {"verdict", kLeft, 0, [](const Case& c) { return c.verdict ? std::string{to_string(*c.verdict)} : ""; }},
+      {"case", kLeft, 0, name},
+      {"base ms", kRight, 1, [](const Case& c) { return milliseconds(c.base.time); }},
+      {"±%", kRight, 5, [](const Case& c) { return spread_of(c.base); }},
+      {"new ms", kRight, 1, [](const Case& c) { return milliseconds(c.next.time); }},
+      {"±%", kRight, 5, [](const Case& c) { return spread_of(c.next); }},
+      {"change %", kRight, 0, [](const Case& c) { return change_of(c.ratio); }},
+      {"95 % interval", kRight, 3,
        [](const Case& c) {
          return cell_of(c.ratio_interval, [](const Interval& interval) {
            return fmt::format("{:+.2f} .. {:+.2f}", 100 * (interval.low - 1), 100 * (interval.high - 1));
          });
        }},
-      {"cycles %", kRight, [](const Case& c) { return change_of(c.cycle_ratio); }},
-      {"p", kRight, [](const Case& c) { return cell_of(c.adjusted_p, probability); }},
-      {"finds %", kRight,
+      {"cycles %", kRight, 2, [](const Case& c) { return change_of(c.cycle_ratio); }},
+      {"p", kRight, 4, [](const Case& c) { return cell_of(c.adjusted_p, probability); }},
+      {"finds %", kRight, 0,
        [](const Case& c) {
          return cell_of(c.smallest_detectable, [](double s) { return fmt::format("{:.1f}", 100 * s); });
        }},
-      {"memory %", kRight, memory_change},
-      {"n", kRight, replicates_of},
-      {"note", kLeft, [](const Case& c) { return c.note; }},
+      {"memory %", kRight, 1, memory_change},
+      {"n", kRight, 6, replicates_of},
+      {"note", kLeft, 0, [](const Case& c) { return c.note; }},
   };
 }
 
@@ -97,47 +98,71 @@ std::vector<PageColumn> cross_columns(const std::function<std::string(const Case
     return cell_of(value, [](double r) { return fmt::format("{:.3f}", r); });
   };
   return {
-      {"case", kLeft, name},
-      {"base ms", kRight, [](const Case& c) { return milliseconds(c.base.time); }},
-      {"new ms", kRight, [](const Case& c) { return milliseconds(c.next.time); }},
-      {"new/base", kRight, [ratio](const Case& c) { return ratio(c.ratio); }},
-      {"95 % interval", kRight,
+      {"case", kLeft, 0, name},
+      {"base ms", kRight, 1, [](const Case& c) { return milliseconds(c.base.time); }},
+      {"new ms", kRight, 1, [](const Case& c) { return milliseconds(c.next.time); }},
+      {"new/base", kRight, 0, [ratio](const Case& c) { return ratio(c.ratio); }},
+      {"95 % interval", kRight, 3,
        [](const Case& c) {
          return cell_of(c.ratio_interval, [&](const Interval& interval) {
            return fmt::format("{}{:.3f} .. {:.3f}", c.interval_is_within ? "~" : "", interval.low, interval.high);
          });
        }},
-      {"in cycles", kRight, [ratio](const Case& c) { return ratio(c.cycle_ratio); }},
-      {"base MFU %", kRight, [share](const Case& c) { return share(c.base); }},
-      {"new MFU %", kRight, [share](const Case& c) { return share(c.next); }},
-      {"base GiB", kRight, [](const Case& c) { return gibibytes(c.base.peak_bytes); }},
-      {"new GiB", kRight, [](const Case& c) { return gibibytes(c.next.peak_bytes); }},
-      {"n", kRight, replicates_of},
-      {"note", kLeft, [](const Case& c) { return c.note; }},
+      {"in cycles", kRight, 2, [ratio](const Case& c) { return ratio(c.cycle_ratio); }},
+      {"base MFU %", kRight, 1, [share](const Case& c) { return share(c.base); }},
+      {"new MFU %", kRight, 1, [share](const Case& c) { return share(c.next); }},
+      {"base GiB", kRight, 3, [](const Case& c) { return gibibytes(c.base.peak_bytes); }},
+      {"new GiB", kRight, 3, [](const Case& c) { return gibibytes(c.next.peak_bytes); }},
+      {"n", kRight, 6, replicates_of},
+      {"note", kLeft, 0, [](const Case& c) { return c.note; }},
   };
 }
 
-Table table_of(const Comparison& comparison, const std::vector<PageColumn>& all) {
-  std::vector<Texts> cells;  // a text a case and column
-  std::vector<bool> is_filled(all.size());
-  for (const Case& c : comparison.cases) {
-    Texts& row = cells.emplace_back();
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      row.push_back(all[i].cell(c));
-      if (!row.back().empty()) is_filled[i] = true;
-    }
-  }
-  std::vector<Column> columns;
+using Rows = std::vector<Texts>;
+
+/// Widest text of a column; of none, 0: the column says nothing.
+std::size_t width_of(const PageColumn& column, const Rows& rows, std::size_t index) {
+  std::size_t width = 0;
+  for (const Texts& row : rows) width = std::max(width, display_width(row[index]));
+  return width == 0 ? 0 : std::max(width, display_width(column.header));
+}
+
+/// Indexes of the columns to show: those that say something and, the note aside (it may be shortened), fit.
+std::vector<std::size_t> shown_columns(const std::vector<PageColumn>& all, const Rows& rows,
+                                       std::optional<std::size_t> max_width) {
+  constexpr std::size_t kGap = 2;
+  std::vector<std::size_t> shown;
+  std::vector<std::size_t> widths;
+  std::size_t total = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (is_filled[i]) columns.push_back({all[i].header, all[i].align});
+    widths.push_back(width_of(all[i], rows, i));
+    if (widths[i] == 0) continue;
+    shown.push_back(i);
+    if (std::string_view{all[i].header} != "note") total += widths[i] + kGap;
   }
+  while (max_width && total > *max_width + kGap) {
+    const auto most = std::ranges::max_element(shown, {}, [&](std::size_t i) { return all[i].spare; });
+    if (most == shown.end() || all[*most].spare == 0) break;
+    total -= widths[*most] + kGap;
+    shown.erase(most);
+  }
+  return shown;
+}
+
+Table table_of(const Comparison& comparison, const std::vector<PageColumn>& all, std::optional<std::size_t> max_width) {
+  Rows rows;
+  for (const Case& c : comparison.cases) {
+    Texts& row = rows.emplace_back();
+    for (const PageColumn& column : all) row.push_back(column.cell(c));
+  }
+  const std::vector<std::size_t> shown = shown_columns(all, rows, max_width);
+  std::vector<Column> columns;
+  for (const std::size_t i : shown) columns.push_back({all[i].header, all[i].align});
   Table table{columns};
-  for (Texts& row : cells) {
-    Texts shown;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (is_filled[i]) shown.push_back(std::move(row[i]));
-    }
-    table.add_row(std::move(shown));
+  for (Texts& row : rows) {
+    Texts cells;
+    for (const std::size_t i : shown) cells.push_back(std::move(row[i]));
+    table.add_row(std::move(cells));
   }
   return table;
 }
@@ -272,13 +297,14 @@ std::string text_table(const Comparison& comparison, const PageOptions& options)
     text += one_line(fmt::format("{:<5} {} {}", "all", family, joined(shared, " "))) + "\n";
   }
   const auto columns = comparison.cross ? cross_columns(name) : verdict_columns(name);
-  const std::string table = table_of(comparison, columns).text(options.max_width);
+  const std::string table = table_of(comparison, columns, options.max_width).text(options.max_width);
   return text + "\n" + (options.colour ? coloured(table) : table);
 }
 
 std::string markdown_table(const Comparison& comparison) {
   const auto name = [](const Case& c) { return c.id.name(); };
-  return "\n" + table_of(comparison, comparison.cross ? cross_columns(name) : verdict_columns(name)).markdown();
+  return "\n" +
+         table_of(comparison, comparison.cross ? cross_columns(name) : verdict_columns(name), std::nullopt).markdown();
 }
 
 }  // namespace

@@ -40,13 +40,13 @@ inline constexpr std::array kAllVerdicts{Verdict::kRegressed, Verdict::kImproved
 inline constexpr std::size_t kLeastReplicates = 3;
 
 struct CompareOptions {
-  std::optional<double> tau;  // threshold, 0.02 for 2 %; nothing: by family and length
-  std::optional<bool> cross;  // without verdicts, as between GPUs; nothing: if the devices differ
-  bool force{};               // compare what should not be compared, with warnings
-  std::string filter;         // regular expression on case names, found anywhere; empty: all
+  std::optional<double> tau{};  // threshold, 0.02 for 2 %; nothing: by family and length
+  std::optional<bool> cross{};  // without verdicts, as between GPUs; nothing: if the devices differ
+  bool force{};                 // compare what should not be compared, with warnings
+  std::string filter{};         // regular expression on case names, found anywhere; empty: all
   double false_discovery_rate{0.05};
   /// A case's spread of ln(time) between processes from comparisons of a build with itself, by match_key.
-  std::map<std::string, double> known_spread;
+  std::map<std::string, double> known_spread{};
 };
 
 /// One side of a case, over its replicates.

@@ -11,8 +11,8 @@ namespace tbench::report {
 
 struct PageOptions {
   bool markdown{};
-  bool colour{};                         // of the verdicts; ignored for Markdown
-  std::optional<std::size_t> max_width;  // columns of the terminal; ignored for Markdown
+  bool colour{};                           // of the verdicts; ignored for Markdown
+  std::optional<std::size_t> max_width{};  // columns of the terminal; ignored for Markdown
 };
 
 /// E.g. `12 cases: 1 REGRESSED, 11 SAME; 2 only in base`.
