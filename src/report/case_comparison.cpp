@@ -101,14 +101,18 @@ std::optional<SpreadPrior> prior_of(const std::string& key, const CompareOptions
   return SpreadPrior{.standard_deviation = found->second};
 }
 
-Interval ratios(Interval logarithms) { return {.low = std::exp(logarithms.low), .high = std::exp(logarithms.high)}; }
+/// Nothing where the spread is so large that a bound is no number.
+std::optional<Interval> ratios(Interval logarithms) {
+  const Interval interval{.low = std::exp(logarithms.low), .high = std::exp(logarithms.high)};
+  return std::isfinite(interval.low) && std::isfinite(interval.high) ? std::optional{interval} : std::nullopt;
+}
 
 /// With one process a side the only spread that there is comes from inside them.
 void put_interval_within(CaseComparison& c) {
   if (!c.base.spread_is_within || !c.next.spread_is_within) return;
   const double half_width = std::hypot(*c.base.spread, *c.next.spread);
   c.ratio_interval = ratios({.low = std::log(*c.ratio) - half_width, .high = std::log(*c.ratio) + half_width});
-  c.interval_is_within = true;
+  c.interval_is_within = c.ratio_interval.has_value();
 }
 
 std::optional<double> cycle_difference(const ComparedCase& base, const ComparedCase& next) {
@@ -229,7 +233,8 @@ void decide(ChangeOfCase& change, std::optional<double> adjusted_p, std::size_t 
   if (change.time_test && both_ok(c)) {
     const double difference = smallest_detectable_difference(*change.time_test, options.false_discovery_rate,
                                                              std::max<std::size_t>(1, comparisons));
-    c.smallest_detectable = std::max(c.threshold, std::expm1(difference));
+    const double change_found = std::expm1(difference);
+    if (std::isfinite(change_found)) c.smallest_detectable = std::max(c.threshold, change_found);
   }
   const std::optional<Verdict> memory = memory_verdict(c);
   const std::optional<Verdict> status = status_verdict(c);

@@ -73,8 +73,9 @@ std::vector<PageColumn> verdict_columns(const std::function<std::string(const Ca
       {"change %", kRight, 0, [](const Case& c) { return change_of(c.ratio); }},
       {"95 % interval", kRight, 3,
        [](const Case& c) {
-         return cell_of(c.ratio_interval, [](const Interval& interval) {
-           return fmt::format("{:+.2f} .. {:+.2f}", 100 * (interval.low - 1), 100 * (interval.high - 1));
+         return cell_of(c.ratio_interval, [&](const Interval& interval) {
+           return fmt::format("{}{:+.2f} .. {:+.2f}", c.interval_is_within ? "~" : "", 100 * (interval.low - 1),
+                              100 * (interval.high - 1));
          });
        }},
       {"cycles %", kRight, 2, [](const Case& c) { return change_of(c.cycle_ratio); }},

@@ -97,6 +97,8 @@ TEST(Verdict, ClockThatExplainsTheTimeIsNoRegression) {
   // Cycles rose by a third of the time's change, and by two thirds.
   EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.04)).verdict, Verdict::kClock);
   EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.02)).verdict, Verdict::kRegressed);
+  // As large, the other way round.
+  EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.13)).verdict, Verdict::kClock);
   EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1.06e9)).verdict, Verdict::kClock);
   EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1e9)).verdict, Verdict::kImproved);
 }
@@ -207,6 +209,13 @@ TEST(Compare, SmallestDetectableIsAtLeastTheThreshold) {
   EXPECT_EQ(detectable(0.02), 0.02);
   // (t(.975, 4) + t(.8, 4)) * .001 * sqrt(2 / 3) = (2.77645 + 0.94096) * 0.000816497 = 0.0030352
   EXPECT_NEAR(detectable(0.001).value(), std::expm1(0.0030352), 2e-7);
+}
+
+TEST(Compare, NumbersAreFiniteOrAbsent) {
+  const CaseComparison c = compare_one(timed_case(kModel, {1e-150, 1e150}), timed_case(kModel, {1e-150, 1e150}));
+  EXPECT_FALSE(c.ratio_interval.has_value());
+  EXPECT_FALSE(c.smallest_detectable.has_value());
+  EXPECT_EQ(c.p_value, 1);
 }
 
 TEST(Compare, MatchesByParametersInAnyOrder) {
