@@ -139,7 +139,7 @@ void add_diff(CLI::App& app, int& exit_status) {
       ->add_option("BASE", arguments->base,
                    "Results of the base, a file a process; without --to, the base's and the new file")
       ->required();
-  command->add_option("--to", arguments->next, "Results of what is new, a file a process")->type_name("NEW...");
+  command->add_option("--to", arguments->next, "Results of what is new, a file a process")->type_name("NEW");
   command
       ->add_option("--tau", arguments->tau_percent,
                    "Least change that matters, in percent (else 2 for model steps, 3, and 5 below 100 us)")
