@@ -23,6 +23,7 @@ packages=(
   "libgmock-dev:/usr/include/gmock/gmock.h"
   "nlohmann-json3-dev:/usr/include/nlohmann/json.hpp"
   "libcli11-dev:/usr/include/CLI/CLI.hpp"
+  "libboost-math-dev:/usr/include/boost/math/distributions/students_t.hpp"
   "libfmt-dev:/usr/include/fmt/format.h"
 )
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -192,26 +193,31 @@ Json benchmark_entries(std::span<const Record> records) {
   return entries;
 }
 
+std::optional<Record> record_of_entry(const Json& entry, const std::string& where) {
+  FieldReader in{entry, where};
+  std::string name;
+  std::string run_type;
+  in.field("name", name);
+  in.field("run_type", run_type);
+  const Json* ours = in.find("tbench");
+  if (ours == nullptr && run_type == "aggregate") return std::nullopt;  // derived from the records
+  Record record = record_from_json(in.at("tbench"), in.path("tbench"));
+  if (record.id.name() != name) {
+    throw std::runtime_error{
+        fmt::format("{}: '{}' is not the name of its record, '{}'", in.path("name"), name, record.id.name())};
+  }
+  if ((in.find("real_time") != nullptr) != record.timing.has_value()) {
+    throw std::runtime_error{fmt::format("{}: there is one exactly if the record has a time", in.path("real_time"))};
+  }
+  return record;
+}
+
 std::vector<Record> records_of_entries(const Json& benchmarks) {
   expect_type(benchmarks.is_array(), "an array", benchmarks, "benchmarks");
   std::vector<Record> records;
   for (std::size_t i = 0; i < benchmarks.size(); ++i) {
-    FieldReader in{benchmarks[i], fmt::format("benchmarks[{}]", i)};
-    std::string name;
-    std::string run_type;
-    in.field("name", name);
-    in.field("run_type", run_type);
-    const Json* ours = in.find("tbench");
-    if (ours == nullptr && run_type == "aggregate") continue;  // derived from the records
-    Record record = record_from_json(in.at("tbench"), in.path("tbench"));
-    if (record.id.name() != name) {
-      throw std::runtime_error{
-          fmt::format("{}: '{}' is not the name of its record, '{}'", in.path("name"), name, record.id.name())};
-    }
-    if ((in.find("real_time") != nullptr) != record.timing.has_value()) {
-      throw std::runtime_error{fmt::format("{}: there is one exactly if the record has a time", in.path("real_time"))};
-    }
-    records.push_back(std::move(record));
+    std::optional<Record> record = record_of_entry(benchmarks[i], fmt::format("benchmarks[{}]", i));
+    if (record) records.push_back(*std::move(record));
   }
   return records;
 }

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "case_filter.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/report/pivot.hpp"
@@ -17,20 +17,12 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-std::regex compile(const std::string& pattern) {
-  try {
-    return std::regex{pattern};
-  } catch (const std::regex_error& error) {
-    throw UsageError{fmt::format("--filter: '{}' is not a regular expression (ECMAScript): {}", pattern, error.what())};
-  }
-}
-
 std::vector<Record> select(const std::vector<Record>& records, const std::string& filter) {
   if (filter.empty()) return records;
-  const std::regex pattern = compile(filter);
+  const CaseFilter passes{filter};
   std::vector<Record> selected;
   for (const Record& record : records) {
-    if (std::regex_search(record.id.name(), pattern)) selected.push_back(record);
+    if (passes(record.id.name())) selected.push_back(record);
   }
   if (selected.empty()) {
     const std::string example =

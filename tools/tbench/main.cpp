@@ -6,14 +6,17 @@
 #include <exception>
 
 #include "command_line.hpp"
+#include "diff.hpp"
 #include "report.hpp"
 #include "tbench/core/error.hpp"
 
 int main(int argc, char** argv) {
-  CLI::App app{"Shows the results of transformer_bench.", "tbench"};
+  CLI::App app{"Shows and compares the results of transformer_bench.", "tbench"};
   app.set_version_flag("--version", TBENCH_VERSION);
   app.require_subcommand(1);
   app.fallthrough(false);
+  int exit_status = tbench::kExitOk;
+  tbench::tool::add_diff(app, exit_status);
   tbench::tool::add_report(app);
   try {
     app.parse(argc, argv);
@@ -26,5 +29,5 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "tbench: {}\n", error.what());
     return tbench::kExitUsage;
   }
-  return tbench::kExitOk;
+  return exit_status;
 }
