@@ -4,6 +4,7 @@ tbench.charts = (() => {
   const { element, format } = tbench;
   const kColours = ["#3b82c4", "#e08a1e", "#2a9d74", "#c2508f", "#8b6fd1", "#6f9e2f", "#d1553f", "#2aa3b8", "#a5793b", "#7d8896"];
   const kMaxPanels = 16; // of one plot
+  const kAxes = { bar: ["category", "linear"], line: ["logarithmic", "logarithmic"], stack: ["linear", "category"], scatter: ["linear", "linear"] };
   const made = new Map();
   const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const drop = (key) => { (made.get(key) ?? []).forEach((chart) => chart.destroy()); made.set(key, []); };
@@ -13,25 +14,27 @@ tbench.charts = (() => {
     const fill = series.file > 0 ? colour + "80" : colour; // later files are paler and dashed
     const marks = series.points.map((p) => p.mark !== undefined);
     return { label: series.name, data: series.points, backgroundColor: fill, borderColor: colour,
-      borderWidth: panel.kind === "line" ? 2 : 1, borderDash: series.file > 0 ? [6, 4] : [],
+      borderWidth: panel.kind === "line" ? 2 : 1, skipNull: true, borderDash: series.file > 0 ? [6, 4] : [],
       pointStyle: marks.map((m) => (m ? "crossRot" : "circle")), pointRadius: marks.map((m) => (m ? 8 : panel.small ? 2 : 4)),
       segment: { borderColor: (c) => (marks[c.p1DataIndex] || marks[c.p0DataIndex] ? "transparent" : undefined) } };
   }
-  function axis(title, log) {
+  function axis(title, type) {
+    const log = type === "logarithmic";
     const grid = { color: variable("--line") };
     const ticks = { color: variable("--dim"), autoSkip: true };
     if (log) ticks.callback = (value) => (/^[125]/.test(String(value / 10 ** Math.floor(Math.log10(value) + 1e-9))) ? format(value) : "");
-    return { type: log ? "logarithmic" : undefined, title: { display: Boolean(title), text: title, color: variable("--dim") }, grid, ticks };
+    if (type === "linear") ticks.callback = (value) => format(value);
+    return { type, title: { display: Boolean(title), text: title, color: variable("--dim") }, grid, ticks };
   }
   function options(panel) {
-    const x = axis(panel.x, panel.log);
-    const y = axis(panel.y, panel.log);
+    const [xType, yType] = kAxes[panel.kind];
+    const x = axis(panel.x, xType);
+    const y = axis(panel.y, yType);
     if (panel.log) {
       const values = [...new Set(panel.series.flatMap((s) => s.points.map((p) => p.x)))];
       x.afterBuildTicks = (scale) => { scale.ticks = values.sort((a, b) => a - b).map((value) => ({ value })); };
       x.ticks.callback = (value) => String(value);
     }
-    if (panel.kind === "scatter") x.type = y.type = "linear";
     if (panel.kind === "stack") { x.stacked = y.stacked = true; y.ticks.autoSkip = false; }
     const label = (item) => {
       const point = item.raw;

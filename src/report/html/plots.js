@@ -47,10 +47,12 @@ tbench.plots = (() => {
       if (!x) return [];
       const known = family.filter((r) => valueOf(r) !== undefined || r.status === "oom");
       const { panel, series } = split(known, x);
-      return [...groupBy(known, (r) => nameBy(r, panel)).values()].map((group) => {
+      const groups = [...groupBy(known, (r) => nameBy(r, panel)).values()].filter((group) => distinct(group, x).length > 1);
+      return groups.map((group) => {
         const top = Math.max(...group.map((r) => valueOf(r) ?? 0)) * 2 || 1;
         const point = (r) => (r.status === "oom" ? { x: +r.values[x], y: top, record: r, mark: "oom" } : { x: +r.values[x], y: valueOf(r), record: r });
-        return { title: titled(group[0], panel), kind: "line", x: `${x} (tokens)`, y: yTitle, log: true,
+        return { title: titled(group[0], panel), kind: "line", x: `${x} (tokens)`, y: yTitle,
+          log: true,
           series: seriesOf(group, series, (list) => list.map(point).sort((a, b) => a.x - b.x)) };
       });
     });
