@@ -91,8 +91,11 @@ class Browser:
     def screenshot(self, path, width, scheme):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=1000, deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        height = self.evaluate("new Promise((done) => setTimeout(() => done(document.body.scrollHeight), 600))")
+        # As tall as the page: a capture beyond the viewport resizes it, and catches charts before they redraw.
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.evaluate("new Promise((done) => setTimeout(done, 600))")
-        picture = self.call("Page.captureScreenshot", captureBeyondViewport=True)["data"]
+        picture = self.call("Page.captureScreenshot")["data"]
         with open(path, "wb") as file:
             file.write(base64.b64decode(picture))
 
