@@ -32,6 +32,8 @@ tbench.charts = (() => {
     const y = axis(panel.y, yType);
     if (panel.log) {
       const values = [...new Set(panel.series.flatMap((s) => s.points.map((p) => p.x)))];
+      x.min = Math.min(...values) / 1.2; // points off the frame
+      x.max = Math.max(...values) * 1.2;
       x.afterBuildTicks = (scale) => { scale.ticks = values.sort((a, b) => a - b).map((value) => ({ value })); };
       x.ticks.callback = (value) => String(value);
     }
