@@ -7,30 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "case_filter.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/report/pivot.hpp"
+#include "tbench/report/record_filter.hpp"
 
 namespace tbench::report {
 namespace {
 
 using Texts = std::vector<std::string>;
-
-std::vector<Record> select(const std::vector<Record>& records, const std::string& filter) {
-  if (filter.empty()) return records;
-  const CaseFilter passes{filter};
-  std::vector<Record> selected;
-  for (const Record& record : records) {
-    if (passes(record.id.name())) selected.push_back(record);
-  }
-  if (selected.empty()) {
-    const std::string example =
-        records.empty() ? "the file has no cases" : "the first case is " + records.front().id.name();
-    throw UsageError{fmt::format("--filter: no case of {} matches '{}'; {}", records.size(), filter, example)};
-  }
-  return selected;
-}
 
 Texts keys_of(std::span<const Record> records) {
   Texts keys;
@@ -112,7 +97,7 @@ std::string environment_header(const ResultFile& file, bool markdown) {
 }
 
 std::string report_page(const ResultFile& file, const ReportOptions& options) {
-  const std::vector<Record> records = select(file.records, options.filter);
+  const std::vector<Record> records = select_records(file.records, options.filter);
   check_pivot(records, options.pivot);
   Texts blocks;
   if (options.environment) blocks.push_back(environment_header(file, options.markdown));

@@ -54,7 +54,7 @@ TEST(Tbench, WrongCommandLines) {
                      AllOf(HasSubstr("unknown flag '--markdwon'"), HasSubstr("did you mean '--markdown'?")));
   expect_usage_error({"report", kGolden, "--pivto=ctx"},
                      AllOf(HasSubstr("unknown flag '--pivto'"), HasSubstr("did you mean '--pivot'?")));
-  expect_usage_error({"report", kGolden, "more.json"}, HasSubstr("unexpected argument 'more.json'"));
+  expect_usage_error({"report", kGolden, "more.json"}, HasSubstr("add -o FILE.html"));
   expect_usage_error({"report", kGolden, "--show=memroy", "--pivot=ctx"},
                      AllOf(HasSubstr("--show"), HasSubstr("'memroy'"), HasSubstr("did you mean 'memory'?")));
   expect_usage_error({"report", kGolden, "--pivot=ctxt"}, AllOf(HasSubstr("'ctxt'"), HasSubstr("did you mean 'ctx'?")));

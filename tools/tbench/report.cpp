@@ -9,12 +9,16 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/report/durable_file.hpp"
+#include "tbench/report/html_report.hpp"
 #include "tbench/report/markdown_section.hpp"
 #include "tbench/report/progress_line.hpp"
+#include "tbench/report/record_filter.hpp"
 #include "tbench/report/report_page.hpp"
 #include "tbench/report/result_writer.hpp"
 
@@ -22,7 +26,8 @@ namespace tbench::tool {
 namespace {
 
 struct Arguments {
-  std::string file;
+  std::vector<std::string> files;
+  std::string html;
   report::ReportOptions options;
   std::string pivot;  // keys, separated by commas
   std::string show{"ms"};
@@ -76,12 +81,53 @@ void update(const Arguments& arguments, const std::string& page) {
   }
 }
 
+void check_html(const Arguments& arguments) {
+  const bool has_other = arguments.options.markdown || !arguments.pivot.empty() || !arguments.update.empty();
+  if (has_other) {
+    throw UsageError{"-o writes an HTML page with all tables; leave out --markdown, --pivot and --update"};
+  }
+  for (const std::string& file : arguments.files) {
+    std::error_code missing;
+    if (!std::filesystem::equivalent(file, arguments.html, missing)) continue;
+    throw UsageError{fmt::format("-o: '{}' is the results file; give the page another name", arguments.html)};
+  }
+}
+
+/// The file's name; its path where two files have the same name.
+std::string label_of(const std::string& path, const std::vector<std::string>& paths) {
+  const auto name = std::filesystem::path{path}.filename();
+  std::size_t same = 0;
+  for (const std::string& other : paths) same += std::filesystem::path{other}.filename() == name ? 1 : 0;
+  return same > 1 ? path : name.string();
+}
+
+void write_html(const Arguments& arguments) {
+  check_html(arguments);
+  std::vector<report::NamedResults> results;
+  for (const std::string& path : arguments.files) {
+    report::ResultFile file = load(path);
+    file.records = report::select_records(file.records, arguments.options.filter);
+    results.push_back({label_of(path, arguments.files), std::move(file)});
+  }
+  const std::string page = report::html_report(results);
+  try {
+    report::write_atomically(arguments.html, page);
+  } catch (const std::system_error& error) {
+    throw UsageError{fmt::format("-o: {}; give a file in a folder that exists and can be written", error.what())};
+  }
+}
+
 void run(const Arguments& arguments) {
   if (arguments.update.empty() != arguments.section.empty()) {
     throw UsageError{"--update=FILE.md and --section=NAME belong together; give both or neither"};
   }
+  if (!arguments.html.empty()) return write_html(arguments);
+  if (arguments.files.size() > 1) {
+    throw UsageError{
+        fmt::format("{} files: only a page shows several; add -o FILE.html or give one file", arguments.files.size())};
+  }
   const report::ReportOptions options = options_of(arguments);
-  const std::string page = report::report_page(load(arguments.file), options);
+  const std::string page = report::report_page(load(arguments.files.front()), options);
   if (arguments.update.empty()) {
     fmt::print("{}", page);
   } else {
@@ -94,8 +140,12 @@ void run(const Arguments& arguments) {
 void add_report(CLI::App& app) {
   CLI::App* command = app.add_subcommand("report", "Show the tables of a results file");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("FILE", arguments->file, "Results, as transformer_bench --benchmark_out=FILE writes them")
+  command
+      ->add_option("FILE", arguments->files,
+                   "Results, as transformer_bench --benchmark_out=FILE writes them; several with -o")
       ->required();
+  command->add_option("-o,--output", arguments->html, "Write a self-contained HTML page with tables and plots")
+      ->type_name("FILE.html");
   command->add_flag("--markdown", arguments->options.markdown, "Tables for a Markdown file");
   command->add_option("--filter", arguments->options.filter, "Only cases whose name matches this regular expression")
       ->type_name("REGEX");

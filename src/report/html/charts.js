@@ -1,0 +1,90 @@
+// Panels of plots.js as Chart.js charts, in the colours of the theme.
+"use strict";
+tbench.charts = (() => {
+  const { element, format } = tbench;
+  const kColours = ["#3b82c4", "#e08a1e", "#2a9d74", "#c2508f", "#8b6fd1", "#6f9e2f", "#d1553f", "#2aa3b8", "#a5793b", "#7d8896"];
+  const kMaxPanels = 16; // of one plot
+  const kAxes = { bar: ["category", "linear"], line: ["logarithmic", "logarithmic"], stack: ["linear", "category"], scatter: ["linear", "linear"] };
+  const made = new Map();
+  const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const drop = (key) => { (made.get(key) ?? []).forEach((chart) => chart.destroy()); made.set(key, []); };
+
+  function dataset(series, panel, colours) {
+    const colour = kColours[colours.indexOf(series.colour) % kColours.length];
+    const fill = series.file > 0 ? colour + "80" : colour; // later files are paler and dashed
+    const marks = series.points.map((p) => p.mark !== undefined);
+    return { label: series.name, data: series.points, backgroundColor: fill, borderColor: colour,
+      borderWidth: panel.kind === "line" ? 2 : 1, skipNull: true, borderDash: series.file > 0 ? [6, 4] : [],
+      pointStyle: marks.map((m) => (m ? "crossRot" : "circle")), pointRadius: marks.map((m) => (m ? 8 : panel.small ? 2 : 4)),
+      segment: { borderColor: (c) => (marks[c.p1DataIndex] || marks[c.p0DataIndex] ? "transparent" : undefined) } };
+  }
+  function axis(title, type) {
+    const log = type === "logarithmic";
+    const grid = { color: variable("--line") };
+    const ticks = { color: variable("--dim"), autoSkip: true };
+    if (log) ticks.callback = (value) => (/^[125]/.test(String(value / 10 ** Math.floor(Math.log10(value) + 1e-9))) ? format(value) : "");
+    if (type === "linear") ticks.callback = (value) => format(value);
+    return { type, title: { display: Boolean(title), text: title, color: variable("--dim") }, grid, ticks };
+  }
+  function options(panel) {
+    const [xType, yType] = kAxes[panel.kind];
+    const x = axis(panel.x, xType);
+    const y = axis(panel.y, yType);
+    if (panel.log) {
+      const values = [...new Set(panel.series.flatMap((s) => s.points.map((p) => p.x)))];
+      x.min = Math.min(...values) / 1.2; // points off the frame
+      x.max = Math.max(...values) * 1.2;
+      x.afterBuildTicks = (scale) => { scale.ticks = values.sort((a, b) => a - b).map((value) => ({ value })); };
+      x.ticks.callback = (value) => String(value);
+    }
+    if (panel.kind === "stack") { x.stacked = y.stacked = true; y.ticks.autoSkip = false; }
+    const label = (item) => {
+      const point = item.raw;
+      return point.mark ? `${item.dataset.label}: ${point.record.reason || point.mark}` : `${item.dataset.label}: ${format(panel.kind === "stack" ? point.x : point.y)}`;
+    };
+    return { animation: false, responsive: true, maintainAspectRatio: false, indexAxis: panel.kind === "stack" ? "y" : "x", scales: { x, y },
+      plugins: { legend: { position: "bottom", labels: { color: variable("--text"), boxWidth: 12 } }, tooltip: { callbacks: { label } } } };
+  }
+  function draw(key, parent, panel, title) {
+    const count = panel.series.reduce((sum, s) => sum + s.points.length, 0);
+    const canvas = element("canvas", { role: "img", "aria-label": `${title}, ${panel.title}: ${count} values, which the table of cases lists` });
+    const box = element("div", { class: "plot" }, canvas);
+    box.style.height = panel.kind === "stack" ? `${110 + 26 * panel.labels.length}px` : "320px";
+    parent.append(element("div", { class: "panel" }, element("h3", {}, panel.title), box));
+    const colours = [...new Set(panel.series.map((s) => s.colour))];
+    const type = panel.kind === "stack" ? "bar" : panel.kind;
+    made.get(key).push(new Chart(canvas, { type, data: { labels: panel.labels, datasets: panel.series.map((s) => dataset(s, panel, colours)) }, options: options(panel) }));
+  }
+  function show(plot, records) {
+    drop(plot.id);
+    document.getElementById(plot.id)?.remove();
+    const all = plot.panels(records).filter((p) => p.series.length > 0);
+    if (all.length === 0) return;
+    const panels = element("div", { class: "panels" });
+    const note = plot.note + (all.length > kMaxPanels ? ` ${all.length - kMaxPanels} more panels: choose fewer cases above.` : "");
+    document.getElementById("plots").append(element("section", { id: plot.id }, element("h2", {}, plot.title), element("p", { class: "note" }, note), panels));
+    all.slice(0, kMaxPanels).forEach((panel) => draw(plot.id, panels, panel, plot.title));
+  }
+  function samples(record) {
+    drop("samples");
+    const parent = document.getElementById("samples");
+    parent.replaceChildren();
+    if (!record?.samples_ms?.length) return;
+    const values = record.samples_ms;
+    const low = Math.min(...values), high = Math.max(...values);
+    const bins = high > low ? Math.min(40, Math.ceil(2 * Math.sqrt(values.length))) : 1;
+    const counts = Array(bins).fill(0);
+    for (const v of values) counts[Math.min(bins - 1, Math.floor(((v - low) / (high - low || 1)) * bins))] += 1;
+    const labels = counts.map((_, i) => format(low + ((i + 0.5) * (high - low)) / bins));
+    const flagged = new Set(record.flagged ?? []);
+    const taken = values.map((y, x) => ({ x, y, record }));
+    draw("samples", parent, { title: `Distribution, ${values.length} of ${record.n} samples`, kind: "bar", x: "ms", y: "samples", labels,
+      series: [{ name: "samples", colour: "samples", file: 0, points: counts.map((y, i) => ({ x: labels[i], y, record })) }] }, "Samples");
+    draw("samples", parent, { title: "In the order taken", kind: "scatter", small: true, x: "sample", y: "ms",
+      series: [{ name: "full clock", colour: "full", file: 0, points: taken.filter((p) => !flagged.has(p.x)) },
+        { name: "clock under 0.97 of the median", colour: "flagged", file: 0, points: taken.filter((p) => flagged.has(p.x)) }].filter((s) => s.points.length) }, "Samples");
+  }
+  /** Number of points drawn, by plot. */
+  const counts = () => Object.fromEntries([...made].filter(([, charts]) => charts.length).map(([key, charts]) => [key, charts.reduce((n, c) => n + c.data.datasets.reduce((m, d) => m + d.data.length, 0), 0)]));
+  return { show, samples, counts };
+})();
