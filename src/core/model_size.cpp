@@ -59,7 +59,7 @@ ModelSize parse_model_size(std::string_view text) {
     if (*value > kLargestExtent) throw wrong(fmt::format("'{}' is above {}", part, kLargestExtent));
     extents.push_back(*value);
   }
-  const ModelSize size{name, extents[0], extents[1], extents[2], extents[3]};
+  ModelSize size{name, extents[0], extents[1], extents[2], extents[3]};
   if (size.d_model % size.num_heads != 0) {
     throw wrong(fmt::format("d_model {} is not a multiple of num_heads {}", size.d_model, size.num_heads));
   }

@@ -22,8 +22,8 @@ AttentionTableConfig table_config(const ModelStepConfig& config, const at::Tenso
           .score_dtype = compute_dtype(config.precision, c10::typeMetaToScalarType(options.dtype()))};
 }
 
-/// Backward on the calling thread: handing over to the autograd engine's own thread and back costs a host-bound step its
-/// warm caches, and the two threads wander over the cores.
+/// Backward on the calling thread: handing over to the autograd engine's own thread and back costs a host-bound step 4
+/// % (small, ctx 128 and 512, bf16, on an H200: geometric mean of two cells, the two binaries run ABBA).
 class BackwardOnThisThread {
  public:
   BackwardOnThisThread() : before_{c10::AutogradState::get_tls_state().get_multithreading_enabled()} { set(false); }
