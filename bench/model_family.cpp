@@ -22,11 +22,19 @@ namespace {
 using Values = std::vector<std::string>;
 
 const Values kPasses{"forward", "forward_backward", "train_step"};
-const Values kCourseSizes{"small", "medium", "large", "xl", "2.7B"};
 
 std::vector<Axis> axes(Values size, Values ctx, Values pass, Values precision, Values impl) {
   return {{"size", std::move(size)},           {"ctx", std::move(ctx)},  {"batch", {"4"}}, {"pass", std::move(pass)},
           {"precision", std::move(precision)}, {"impl", std::move(impl)}};
+}
+
+/// All built-in sizes but the one for tests.
+Values course_sizes() {
+  Values names;
+  for (const ModelSize& size : builtin_model_sizes()) {
+    if (size.name != "tiny") names.push_back(size.name);
+  }
+  return names;
 }
 
 Values with(Values values, std::span<const ModelSize> extra) {
@@ -38,14 +46,14 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
   const Values impls = model::model_impl_names();
   return {
       {"course", Suite::kSmoke, true, axes(with({"tiny"}, extra), {"64"}, kPasses, {"fp32", "bf16"}, impls)},
-      {"course", Suite::kStandard, true, axes(with(kCourseSizes, extra), {"512"}, kPasses, {"bf16"}, impls)},
+      {"course", Suite::kStandard, true, axes(with(course_sizes(), extra), {"512"}, kPasses, {"bf16"}, impls)},
       {"context", Suite::kStandard, false,
        axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, impls)},
       {"precision", Suite::kStandard, false,
        axes({"small", "medium"}, {"512"}, {"forward", "train_step"}, {"fp32", "tf32"}, {"eager"})},
       {"course", Suite::kFull, true,
-       axes(with(kCourseSizes, extra), {"128", "256", "512", "1024"}, kPasses, {"fp32", "bf16"}, impls)},
-      {"precision", Suite::kFull, false, axes(kCourseSizes, {"512"}, kPasses, {"tf32", "fp16"}, impls)},
+       axes(with(course_sizes(), extra), {"128", "256", "512", "1024"}, kPasses, {"fp32", "bf16"}, impls)},
+      {"precision", Suite::kFull, false, axes(course_sizes(), {"512"}, kPasses, {"tf32", "fp16"}, impls)},
   };
 }
 

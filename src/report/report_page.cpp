@@ -60,7 +60,7 @@ struct Fact {
 std::vector<Fact> facts_of(const ResultFile& file) {
   const Environment& environment = file.environment;
   std::vector<Fact> facts;
-  const auto add = [&](const char* label, std::string text) {
+  const auto add = [&](const char* label, const std::string& text) {
     if (!text.empty()) facts.push_back({label, one_line(text)});
   };
   if (environment.gpu) {

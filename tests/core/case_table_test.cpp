@@ -37,7 +37,7 @@ std::vector<FamilySpec> families() {
   return {model, gemm};
 }
 
-std::vector<std::string> names_of(Suite suite, std::vector<std::string> changes = {}) {
+std::vector<std::string> names_of(Suite suite, const std::vector<std::string>& changes = {}) {
   std::vector<AxisOverride> overrides;
   for (const std::string& change : changes) overrides.push_back(parse_axis_override(change));
   std::vector<std::string> names;

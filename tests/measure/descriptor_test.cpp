@@ -66,7 +66,7 @@ TEST(TransferTest, TellsBytesFromABlockAndFromTheEnd) {
 TEST(TransferTest, AFullPipeBlocks) {
   const Pipe pipe = make_pipe();
   set_non_blocking(pipe.write_end);
-  const std::string large(10'000'000, 'x');
+  const std::string large(10'000'000, 'x');  // NOLINT(bugprone-string-constructor)
   const Transfer first = write_some(pipe.write_end.get(), large);
   EXPECT_EQ(first.state, Transfer::State::kMoved);
   EXPECT_LT(first.bytes, large.size());
