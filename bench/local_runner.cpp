@@ -24,7 +24,7 @@ bool choose_gpu(DeviceChoice choice) {
   if (choice == DeviceChoice::kCpu) return false;
   const bool has_gpu = cuda::device_count() > 0;
   if (choice == DeviceChoice::kCuda && !has_gpu) {
-    throw UsageError{"--tb_device=cuda: there is no CUDA device (driver missing, or hidden by CUDA_VISIBLE_DEVICES?)"};
+    throw no_cuda_device();
   }
   return has_gpu;
 }
@@ -61,6 +61,10 @@ Record oversize_record(const CaseId& id, std::int64_t least_bytes, std::int64_t 
 }
 
 }  // namespace
+
+UsageError no_cuda_device() {
+  return UsageError{"--tb_device=cuda: there is no CUDA device (driver missing, or hidden by CUDA_VISIBLE_DEVICES?)"};
+}
 
 measure::SamplerOptions sampler_options(const Options& options, Suite suite) {
   measure::SamplerOptions sampler;

@@ -7,6 +7,7 @@
 #include "case_runner.hpp"
 #include "family.hpp"
 #include "options.hpp"
+#include "tbench/core/error.hpp"
 #include "tbench/core/memory_probe.hpp"
 #include "tbench/measure/clock_monitor.hpp"
 #include "tbench/measure/sampler.hpp"
@@ -33,6 +34,9 @@ class LocalRunner final : public CaseRunner {
   std::unique_ptr<measure::ClockMonitor> monitor_;
   std::unique_ptr<MemoryProbe> memory_;  // null on the CPU
 };
+
+/// What to throw where --tb_device=cuda finds no GPU.
+[[nodiscard]] UsageError no_cuda_device();
 
 /// The limits of warm-up and sampling that the options ask for.
 /// @param suite  smoke shortens both: it checks the machinery, and its numbers are for nothing else

@@ -160,7 +160,7 @@ int run_session(const std::vector<Family>& families, const Options& options, std
     return kExitOk;
   }
   if (options.device == DeviceChoice::kCuda && !use_gpu) {
-    throw UsageError{"--tb_device=cuda: there is no CUDA device (driver missing, or hidden by CUDA_VISIBLE_DEVICES?)"};
+    throw no_cuda_device();
   }
   std::optional<report::ResultFile> earlier = earlier_results(options);
   catch_stop_signals();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "printed.hpp"
 #include "sample_results.hpp"
 
 namespace tbench::report {
@@ -14,17 +15,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-/// What `print` prints to a file.
-template <class Print>
-std::string printed(Print print) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), &std::fclose};
-  print(file.get());
-  std::rewind(file.get());
-  std::string text(10'000, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  return text;
-}
 
 Record short_name(Record record) {
   record.id = CaseId{"Model", {{"impl", record.id.at("impl")}}};

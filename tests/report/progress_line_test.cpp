@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "printed.hpp"
 #include "tbench/report/text_width.hpp"
 
 namespace tbench::report {
@@ -23,16 +24,6 @@ Progress sample() {
           .activity = "warming up",
           .elapsed = {41},
           .remaining = Seconds{130}};
-}
-
-template <class Print>
-std::string printed(Print print) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), &std::fclose};
-  print(file.get());
-  std::rewind(file.get());
-  std::string text(10'000, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  return text;
 }
 
 TEST(ProgressText, TellsWhatIsGoingOn) {
