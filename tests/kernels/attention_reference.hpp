@@ -1,0 +1,56 @@
+// Attention in float64, every result with the standard deviation that rounding must be expected to give it in a kernel
+// of a given precision. Meant to be read, not to be fast; runs on the host or, the same functions, on the GPU.
+#pragma once
+
+#include <vector>
+
+#include "tbench/kernels/attention.hpp"
+
+namespace tbench::kernels {
+
+/// A value of exact arithmetic and the variance of what rounding adds to it.
+struct Uncertain {
+  double value{};
+  double variance{};
+};
+
+/// What a kernel of some precision rounds, from which the variances follow to first order.
+///
+/// A rounding to nearest with unit round-off u gives a relative error within +-u; taken as uniform, its variance is
+/// u^2/3 (an upper bound: the error is within +-u only just above a power of two). Errors of different elements are
+/// independent, so a sum's variance is the sum of its terms' (Higham and Mary, SIAM J. Sci. Comput. 41, 2019: the
+/// error of a sum grows with the root of the sum of squares, not with the sum).
+struct ErrorModel {
+  double input{};     // of a matrix product's operand that is read from memory: 0 where it is taken as it is stored
+  double operand{};   // of an operand that was computed: the probabilities, and dS
+  double storage{};   // of a result that is written
+  double smallest{};  // half the smallest subnormal number of operand and storage: rounding errors are not below it
+  /// One accumulation step of a tensor core (8 terms, float32): it truncates, so errors of a long sum do not cancel and
+  /// count in full: n terms give (n / 8) * accumulate relative to the sum's magnitude.
+  double accumulate{};
+
+  /// kBf16, kFp16: operands are exact as stored, computed ones round to the storage type.
+  /// kTf32: all operands round to TF32's 11 bits (to nearest), storage is float32.
+  /// kFp32: three TF32 products. An operand splits into two numbers of 11 bits, the product of the two low parts is
+  ///        dropped: 2^-22 of a product. Kernels on CUDA cores are within that, too.
+  [[nodiscard]] static ErrorModel of(Precision precision);
+};
+
+enum class Executor { kHost, kDevice };
+
+/// All contiguous: o, dq: [batch, heads, seq_q, head_dim]; dk, dv: [batch, heads, seq_kv, head_dim];
+/// lse: [batch, heads, seq_q].
+struct AttentionReference {
+  std::vector<Uncertain> o, lse, dq, dk, dv;
+};
+
+/// What attention_forward() and attention_backward() must give. The backward pass is taken to read o rounded to the
+/// storage type, and lse rounded to float32.
+/// @param q, k, v, grad_o  views as the kernels take them, of memory where `executor` can read it
+/// Synchronises. Needs about 48 bytes * seq_q * seq_kv of memory.
+/// @throws  cuda::CudaError
+[[nodiscard]] AttentionReference attention_reference(const AttentionProblem& problem, const TensorView& q,
+                                                     const TensorView& k, const TensorView& v, const TensorView& grad_o,
+                                                     Executor executor);
+
+}  // namespace tbench::kernels
