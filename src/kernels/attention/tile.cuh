@@ -1,0 +1,96 @@
+// Tiles of a [seq, head_dim] matrix in shared memory, rows padded by 16 bytes: a row is then an odd number of 16-byte
+// units for every head_dim that is a multiple of 16, so that the eight rows of a matrix load, and the eight rows that
+// eight quads of a warp touch, lie in different banks. A XOR swizzle does the same without the padding, but not for
+// rows of 160 or 192 bytes, and costs instructions where a padded row costs a constant offset.
+#pragma once
+
+#include <cstdint>
+
+#include "primitives.cuh"
+#include "tbench/kernels/attention.hpp"
+
+namespace tbench::kernels {
+
+constexpr int kVectorBytes = 16;
+
+template <class Element>
+constexpr int row_bytes(int head_dim) {
+  return head_dim * static_cast<int>(sizeof(Element)) + kVectorBytes;
+}
+
+/// One tensor as a kernel sees it.
+template <class Element>
+struct Matrix {
+  Element* data;
+  std::int64_t batch_stride, head_stride, row_stride;  // elements
+  bool vectors;                                        // every row starts on a 16-byte boundary
+
+  __device__ Element* head(std::int64_t batch, std::int64_t head) const {
+    return data + batch * batch_stride + head * head_stride;
+  }
+};
+
+template <class Element>
+Matrix<Element> matrix_of(const TensorView& view) {
+  constexpr std::int64_t kVector = kVectorBytes / static_cast<std::int64_t>(sizeof(Element));
+  bool vectors = reinterpret_cast<std::uintptr_t>(view.data) % kVectorBytes == 0;
+  for (const std::int64_t stride : view.strides) vectors = vectors && stride % kVector == 0;
+  return {static_cast<Element*>(view.data), view.strides[0], view.strides[1], view.strides[2], vectors};
+}
+
+/// Starts copying rows [first_row, first_row + kRows) of a head into a tile; rows from `rows` on become zeros. By
+/// vectors it is asynchronous (commit_copies() by the caller), otherwise done when it returns.
+template <class Element, int kRows, int kHeadDim, int kThreads>
+__device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* head, std::int64_t row_stride, bool vectors,
+                                          int first_row, int rows) {
+  constexpr int kPerVector = kVectorBytes / static_cast<int>(sizeof(Element));
+  constexpr int kVectorsPerRow = kHeadDim / kPerVector;
+  constexpr int kVectors = kRows * kVectorsPerRow;
+  if (vectors) {
+#pragma unroll
+    for (int i = 0; i < (kVectors + kThreads - 1) / kThreads; ++i) {
+      const int index = i * kThreads + static_cast<int>(threadIdx.x);
+      if (kVectors % kThreads != 0 && index >= kVectors) break;
+      const int row = index / kVectorsPerRow, column = index % kVectorsPerRow;
+      const bool valid = first_row + row < rows;
+      const Element* source = head + (valid ? first_row + row : 0) * row_stride + column * kPerVector;
+      copy_16_async(tile + row * row_bytes<Element>(kHeadDim) + column * kVectorBytes, source, valid);
+    }
+    return;
+  }
+#pragma unroll 1
+  for (int index = static_cast<int>(threadIdx.x); index < kRows * kHeadDim; index += kThreads) {
+    const int row = index / kHeadDim, column = index % kHeadDim;
+    char* const generic = static_cast<char*>(__cvta_shared_to_generic(tile));
+    Element element{};
+    if (first_row + row < rows) element = head[(first_row + row) * row_stride + column];
+    reinterpret_cast<Element*>(generic + row * row_bytes<Element>(kHeadDim))[column] = element;
+  }
+}
+
+/// Writes rows of a tile back, those below `rows`.
+template <class Element, int kRows, int kHeadDim, int kThreads>
+__device__ __forceinline__ void store_tile(const char* tile, Element* head, std::int64_t row_stride, bool vectors,
+                                           int first_row, int rows) {
+  constexpr int kPerVector = kVectorBytes / static_cast<int>(sizeof(Element));
+  constexpr int kVectorsPerRow = kHeadDim / kPerVector;
+  if (vectors) {
+#pragma unroll 4
+    for (int index = static_cast<int>(threadIdx.x); index < kRows * kVectorsPerRow; index += kThreads) {
+      const int row = index / kVectorsPerRow, column = index % kVectorsPerRow;
+      if (first_row + row >= rows) break;
+      *reinterpret_cast<uint4*>(head + (first_row + row) * row_stride + column * kPerVector) =
+          *reinterpret_cast<const uint4*>(tile + row * row_bytes<Element>(kHeadDim) + column * kVectorBytes);
+    }
+    return;
+  }
+#pragma unroll 1
+  for (int index = static_cast<int>(threadIdx.x); index < kRows * kHeadDim; index += kThreads) {
+    const int row = index / kHeadDim, column = index % kHeadDim;
+    if (first_row + row >= rows) break;
+    head[(first_row + row) * row_stride + column] =
+        reinterpret_cast<const Element*>(tile + row * row_bytes<Element>(kHeadDim))[column];
+  }
+}
+
+}  // namespace tbench::kernels
