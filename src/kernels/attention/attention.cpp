@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
+#include <tuple>
 
 #include "launch.hpp"
 #include "tbench/cuda/error.hpp"
@@ -66,6 +68,9 @@ std::optional<std::string> attention_unsupported_reason(const AttentionProblem& 
         problem.shape.head_dim, to_string(problem.precision), fmt::join(kHeadDims, ", "),
         is_16bit(problem.precision) ? ", 256" : "");
   }
+  if (!(problem.scale > 0.0f) || !std::isfinite(problem.scale)) {
+    return fmt::format("scale is {}: the kernels take a positive, finite one", problem.scale);
+  }
   return extent_problem(problem.shape);
 }
 
@@ -75,8 +80,8 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
 }
 
 std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return (is_16bit(problem.precision) ? &backward_16bit_workspace_bytes : &backward_32bit_workspace_bytes)(problem,
-                                                                                                           limits);
+  return is_16bit(problem.precision) ? backward_16bit_workspace_bytes(problem)
+                                     : backward_32bit_workspace_bytes(problem, limits);
 }
 
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {

@@ -22,6 +22,10 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
 __device__ __forceinline__ void copy_16_async(std::uint32_t destination, const void* source, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(destination), "l"(source), "r"(valid ? 16 : 0));
 }
+/// The same for 4 bytes.
+__device__ __forceinline__ void copy_4_async(std::uint32_t destination, const void* source, bool valid) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;\n" ::"r"(destination), "l"(source), "r"(valid ? 4 : 0));
+}
 __device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
 /// Waits until at most `kPending` of this thread's groups are under way.
 template <int kPending>
@@ -85,6 +89,15 @@ __device__ __forceinline__ float2 unpack<__nv_bfloat16>(std::uint32_t pair) {
 template <>
 __device__ __forceinline__ float2 unpack<__half>(std::uint32_t pair) {
   return __half22float2(reinterpret_cast<const __half2&>(pair));
+}
+
+/// Adds four floats to four in a row, each atomically. `destination` is aligned to 16 bytes.
+__device__ __forceinline__ void add_4(float* destination, const float (&values)[4]) {
+#if __CUDA_ARCH__ >= 900
+  atomicAdd(reinterpret_cast<float4*>(destination), float4{values[0], values[1], values[2], values[3]});
+#else
+  for (int i = 0; i < 4; ++i) atomicAdd(destination + i, values[i]);
+#endif
 }
 
 /// 2^x, flushing subnormal results; 0 for -infinity.

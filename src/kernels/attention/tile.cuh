@@ -38,33 +38,48 @@ Matrix<Element> matrix_of(const TensorView& view) {
   return {static_cast<Element*>(view.data), view.strides[0], view.strides[1], view.strides[2], vectors};
 }
 
-/// Starts copying rows [first_row, first_row + kRows) of a head into a tile; rows from `rows` on become zeros. By
-/// vectors it is asynchronous (commit_copies() by the caller), otherwise done when it returns.
-template <class Element, int kRows, int kHeadDim, int kThreads>
-__device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* head, std::int64_t row_stride, bool vectors,
-                                          int first_row, int rows) {
+/// Starts copying rows [first_row, first_row + kRows) of a head into a tile; where `kChecked`, rows from `rows` on
+/// become zeros (otherwise there are none). By vectors it is asynchronous (commit_copies() by the caller), else done
+/// when it returns.
+template <class Element, int kRows, int kHeadDim, int kThreads, bool kChecked>
+__device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* head, std::int64_t row_stride,
+                                          bool vectors, int first_row, int rows) {
   constexpr int kPerVector = kVectorBytes / static_cast<int>(sizeof(Element));
   constexpr int kVectorsPerRow = kHeadDim / kPerVector;
   constexpr int kVectors = kRows * kVectorsPerRow;
-  if (vectors) {
+  const int thread = static_cast<int>(threadIdx.x);
+  if (vectors && kThreads % kVectorsPerRow == 0) {
+    // Every pass of the block covers whole rows: a thread stays in its column.
+    constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
+    const int row = thread / kVectorsPerRow, column = thread % kVectorsPerRow;
+    const Element* source = head + (first_row + row) * row_stride + column * kPerVector;
+    const std::uint32_t destination = tile + row * row_bytes<Element>(kHeadDim) + column * kVectorBytes;
+#pragma unroll
+    for (int pass = 0; pass * kRowsPerPass < kRows; ++pass) {
+      if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
+      const bool valid = !kChecked || first_row + row + pass * kRowsPerPass < rows;
+      copy_16_async(destination + pass * kRowsPerPass * row_bytes<Element>(kHeadDim), valid ? source : head, valid);
+      source += kRowsPerPass * row_stride;
+    }
+  } else if (vectors) {
 #pragma unroll
     for (int i = 0; i < (kVectors + kThreads - 1) / kThreads; ++i) {
-      const int index = i * kThreads + static_cast<int>(threadIdx.x);
+      const int index = i * kThreads + thread;
       if (kVectors % kThreads != 0 && index >= kVectors) break;
       const int row = index / kVectorsPerRow, column = index % kVectorsPerRow;
-      const bool valid = first_row + row < rows;
-      const Element* source = head + (valid ? first_row + row : 0) * row_stride + column * kPerVector;
+      const bool valid = !kChecked || first_row + row < rows;
+      const Element* const source = head + (valid ? first_row + row : 0) * row_stride + column * kPerVector;
       copy_16_async(tile + row * row_bytes<Element>(kHeadDim) + column * kVectorBytes, source, valid);
     }
-    return;
-  }
-#pragma unroll 1
-  for (int index = static_cast<int>(threadIdx.x); index < kRows * kHeadDim; index += kThreads) {
-    const int row = index / kHeadDim, column = index % kHeadDim;
+  } else {
     char* const generic = static_cast<char*>(__cvta_shared_to_generic(tile));
-    Element element{};
-    if (first_row + row < rows) element = head[(first_row + row) * row_stride + column];
-    reinterpret_cast<Element*>(generic + row * row_bytes<Element>(kHeadDim))[column] = element;
+#pragma unroll 1
+    for (int index = thread; index < kRows * kHeadDim; index += kThreads) {
+      const int row = index / kHeadDim, column = index % kHeadDim;
+      Element element{};
+      if (first_row + row < rows) element = head[(first_row + row) * row_stride + column];
+      reinterpret_cast<Element*>(generic + row * row_bytes<Element>(kHeadDim))[column] = element;
+    }
   }
 }
 

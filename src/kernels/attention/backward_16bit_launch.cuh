@@ -1,0 +1,135 @@
+// The 16-bit backward kernels and their launches. Included by one .cu a precision.
+#pragma once
+
+#include "backward_16bit.cuh"
+#include "head_dim.cuh"
+
+namespace tbench::kernels {
+
+template <class Element, int kHeadDim>
+__global__ void __launch_bounds__(kBackwardHelperThreads)
+    attention_backward_prepare_kernel(const __grid_constant__ BackwardParameters<Element> p) {
+  const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
+  const std::int64_t head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
+  __shared__ float sums[kBackwardHelperRows];
+  row_products<Element, kHeadDim, kBackwardHelperThreads>(p.o, p.grad_o, first_row, kBackwardHelperRows, p.seq_q, sums);
+  __syncthreads();
+  for (int i = static_cast<int>(threadIdx.x); i < min(kBackwardHelperRows, p.seq_q - first_row);
+       i += kBackwardHelperThreads) {
+    p.delta_out[head * p.seq_q + first_row + i] = sums[i];
+  }
+  if (p.dq_sums == nullptr) return;
+  float4* const clear = reinterpret_cast<float4*>(p.dq_sums + (head * p.query_blocks * 16 + first_row) * kHeadDim);
+  for (int i = static_cast<int>(threadIdx.x); i < kBackwardHelperRows * kHeadDim / 4; i += kBackwardHelperThreads) {
+    clear[i] = float4{};
+  }
+}
+
+/// dq = scale * sums, from the accumulators' layout (see BackwardBlock::add_query_gradient).
+template <class Element, int kHeadDim>
+__global__ void __launch_bounds__(kBackwardHelperThreads)
+    attention_backward_convert_kernel(const __grid_constant__ BackwardParameters<Element> p) {
+  constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
+  extern __shared__ __align__(16) char tile[];
+  const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
+  const std::int64_t head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
+  const float4* const sums =
+      reinterpret_cast<const float4*>(p.dq_sums + (head * p.query_blocks * 16 + first_row) * kHeadDim);
+  for (int i = static_cast<int>(threadIdx.x); i < kBackwardHelperRows * kHeadDim / 4; i += kBackwardHelperThreads) {
+    const int lane = i % kWarpSize, block = i / kWarpSize;
+    const int row = block / (kHeadDim / 8) * 16 + lane / 4, col = block % (kHeadDim / 8) * 8 + lane % 4 * 2;
+    const float4 sum = sums[i];
+    char* const destination = tile + row * kRowBytes + col * 2;
+    *reinterpret_cast<std::uint32_t*>(destination) = pack<Element>(sum.x * p.scale, sum.y * p.scale);
+    *reinterpret_cast<std::uint32_t*>(destination + 8 * kRowBytes) = pack<Element>(sum.z * p.scale, sum.w * p.scale);
+  }
+  __syncthreads();
+  store_tile<Element, kBackwardHelperRows, kHeadDim, kBackwardHelperThreads>(
+      tile, p.dq.head(blockIdx.z, blockIdx.y), p.dq.row_stride, p.dq.vectors, first_row, p.seq_q);
+}
+
+template <class Element, int kHeadDim>
+__global__ void __launch_bounds__(AtomicBackward::tile(kHeadDim).warps* kWarpSize,
+                                  AtomicBackward::tile(kHeadDim).blocks_per_multiprocessor)
+    attention_backward_atomic_kernel(const __grid_constant__ BackwardParameters<Element> p) {
+  extern __shared__ __align__(16) char shared[];
+  BackwardBlock<Element, kHeadDim, AtomicBackward, Gradient::kKeysAndValues, true>{p, shared,
+                                                                                   static_cast<int>(blockIdx.x)}
+      .run();
+}
+
+template <class Element, int kHeadDim>
+__global__ void __launch_bounds__(SplitBackward::tile(kHeadDim).warps* kWarpSize,
+                                  SplitBackward::tile(kHeadDim).blocks_per_multiprocessor)
+    attention_backward_split_kernel(const __grid_constant__ BackwardParameters<Element> p) {
+  extern __shared__ __align__(16) char shared[];
+  const int block = static_cast<int>(blockIdx.x);
+  const auto run = [&]<Gradient kGradient>(int tile) {
+    BackwardBlock<Element, kHeadDim, SplitBackward, kGradient, false>{p, shared, tile}.run();
+  };
+  if constexpr (splits_keys_from_values(kHeadDim)) {
+    if (block < p.kv_tiles) return run.template operator()<Gradient::kKeys>(block);
+    if (block < 2 * p.kv_tiles) return run.template operator()<Gradient::kValues>(block - p.kv_tiles);
+  } else {
+    if (block < p.kv_tiles) return run.template operator()<Gradient::kKeysAndValues>(block);
+  }
+  // Last queries first: with a causal mask they see the most keys.
+  run.template operator()<Gradient::kQueries>(static_cast<int>(gridDim.x) - 1 - block);
+}
+
+template <class Element, int kHeadDim>
+void launch_backward(const AttentionProblem& problem, const BackwardMethod method,
+                     const BackwardParameters<Element>& parameters, cudaStream_t stream) {
+  const AttentionShape& shape = problem.shape;
+  if (method != BackwardMethod::kSplitAlone) {
+    launch_kernel(&attention_backward_prepare_kernel<Element, kHeadDim>, backward_helper_launch(shape, 0), parameters,
+                  stream);
+  }
+  if constexpr (!splits_keys_from_values(kHeadDim)) {
+    if (method == BackwardMethod::kAtomic) {
+      launch_kernel(&attention_backward_atomic_kernel<Element, kHeadDim>,
+                    backward_launch(problem, AtomicBackward::tile(kHeadDim), method), parameters, stream);
+      launch_kernel(&attention_backward_convert_kernel<Element, kHeadDim>,
+                    backward_helper_launch(shape, kBackwardHelperRows * padded_row_bytes_16bit(kHeadDim)), parameters,
+                    stream);
+      return;
+    }
+  }
+  launch_kernel(&attention_backward_split_kernel<Element, kHeadDim>,
+                backward_launch(problem, SplitBackward::tile(kHeadDim), method), parameters, stream);
+}
+
+template <class Element>
+void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
+  const AttentionShape& shape = problem.shape;
+  const BackwardMethod method = backward_method(problem);
+  const BackwardWorkspace workspace = backward_workspace(problem);
+  auto* const bytes = static_cast<char*>(arguments.workspace);
+  auto* const delta = workspace.delta_bytes > 0 ? reinterpret_cast<float*>(bytes) : nullptr;
+  const int head_dim = static_cast<int>(shape.head_dim);
+  const auto tiles = [&](int rows, int of) { return (rows + of - 1) / of; };
+  const BackwardParameters<Element> parameters{
+      .q = matrix_of<const Element>(arguments.q),
+      .k = matrix_of<const Element>(arguments.k),
+      .v = matrix_of<const Element>(arguments.v),
+      .o = matrix_of<const Element>(arguments.o),
+      .grad_o = matrix_of<const Element>(arguments.grad_o),
+      .lse = arguments.lse,
+      .delta = delta,
+      .dq = matrix_of<Element>(arguments.dq),
+      .dk = matrix_of<Element>(arguments.dk),
+      .dv = matrix_of<Element>(arguments.dv),
+      .delta_out = delta,
+      .dq_sums = workspace.dq_sums_bytes > 0 ? reinterpret_cast<float*>(bytes + workspace.delta_bytes) : nullptr,
+      .heads = static_cast<int>(shape.heads),
+      .seq_q = static_cast<int>(shape.seq_q),
+      .seq_kv = static_cast<int>(shape.seq_kv),
+      .query_blocks = tiles(static_cast<int>(shape.seq_q), kBackwardHelperRows) * (kBackwardHelperRows / 16),
+      .kv_tiles = tiles(static_cast<int>(shape.seq_kv), SplitBackward::tile(head_dim).kept_rows),
+      .scale = problem.scale,
+      .causal = shape.causal};
+  with_head_dim<16, 32, 64, 80, 96, 128, 256>(
+      shape.head_dim, [&]<int kHeadDim>() { launch_backward<Element, kHeadDim>(problem, method, parameters, stream); });
+}
+
+}  // namespace tbench::kernels

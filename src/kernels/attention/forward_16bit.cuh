@@ -1,0 +1,238 @@
+// Forward pass, bf16 and fp16. One block owns a tile of queries of one head and walks over its keys and values, last
+// tile first: the tiles that need a mask come first, and a loop without masks follows. The scores never leave the
+// registers: the accumulators of S = Q K^T are the left operand of O += P V as they stand.
+//
+// K and V have one buffer each. V of a step is on its way during Q K^T, K of the next during P V; the second block of
+// the multiprocessor computes while this one waits.
+#pragma once
+
+#include <cmath>
+
+#include "plan_16bit.hpp"
+#include "tile.cuh"
+
+namespace tbench::kernels {
+
+template <class Element>
+struct ForwardParameters {
+  Matrix<const Element> q, k, v;
+  Matrix<Element> o;
+  float* lse;
+  int heads, seq_q, seq_kv;
+  float scale;
+  bool causal;
+};
+
+template <class Element, int kHeadDim, class Tile>
+class ForwardBlock {
+  static constexpr ForwardTile kTile = Tile::tile(kHeadDim);
+  static constexpr int kThreads = kTile.warps * kWarpSize;
+  static constexpr int kRowBlocks = kTile.rows / kTile.warps / 16;  // 16 queries each, of a warp
+  static constexpr int kColBlocks = kTile.cols / 8;
+  static constexpr int kDimBlocks = kHeadDim / 8;
+  static constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
+  static_assert(kTile.rows == kTile.warps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
+  static_assert(kHeadDim % 16 == 0 && kTile.cols % 16 == 0, "a matrix product takes 16 of the inner extent");
+
+ public:
+  __device__ __forceinline__ ForwardBlock(const ForwardParameters<Element>& parameters, char* shared)
+      : p_{parameters},
+        q_tile_{shared_address(shared)},
+        k_tile_{q_tile_ + kTile.rows * kRowBytes},
+        v_tile_{k_tile_ + kTile.cols * kRowBytes},
+        shared_{shared},
+        warp_{static_cast<int>(threadIdx.x) / kWarpSize},
+        lane_{static_cast<int>(threadIdx.x) % kWarpSize},
+        // Heaviest first: with a causal mask the last queries see the most keys.
+        first_row_{static_cast<int>(p_.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * kTile.rows} {
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) maximum_[m][0] = maximum_[m][1] = -INFINITY;
+  }
+
+  __device__ __forceinline__ void run() {
+    const std::int64_t head = blockIdx.y, batch = blockIdx.z;
+    const Element* const k = p_.k.head(batch, head);
+    const Element* const v = p_.v.head(batch, head);
+    const int last_col = p_.causal ? min(p_.seq_kv, first_row_ + kTile.rows) : p_.seq_kv;
+    const int steps = (last_col + kTile.cols - 1) / kTile.cols;
+    // Steps whose tile reaches over the diagonal or the end.
+    const int first_masked = (p_.causal ? first_row_ : p_.seq_kv) / kTile.cols;
+    load_tile<Element, kTile.rows, kHeadDim, kThreads, true>(q_tile_, p_.q.head(batch, head), p_.q.row_stride,
+                                                             p_.q.vectors, first_row_, p_.seq_q);
+    load_step<true>(k_tile_, k, p_.k, steps - 1);
+    int step = steps - 1;
+    for (; step >= first_masked; --step) advance<true>(k, v, step);
+    for (; step >= 0; --step) advance<false>(k, v, step);
+    finish(batch, head);
+  }
+
+ private:
+  template <bool kChecked>
+  __device__ __forceinline__ void load_step(std::uint32_t tile, const Element* head,
+                                            const Matrix<const Element>& matrix, int step) {
+    load_tile<Element, kTile.cols, kHeadDim, kThreads, kChecked>(tile, head, matrix.row_stride, matrix.vectors,
+                                                                 step * kTile.cols, p_.seq_kv);
+    commit_copies();
+  }
+
+  template <bool kMasked>
+  __device__ __forceinline__ void advance(const Element* k, const Element* v, int step) {
+    wait_copies<0>();
+    __syncthreads();  // K has come, and nobody reads V any more
+    load_step<kMasked>(v_tile_, v, p_.v, step);
+    float s[kRowBlocks][kColBlocks][4] = {};
+    multiply_scores(s);
+    wait_copies<0>();
+    __syncthreads();  // V has come, and nobody reads K any more
+    if (step > 0) load_step<false>(k_tile_, k, p_.k, step - 1);
+    if constexpr (kMasked) mask(s, step * kTile.cols);
+    std::uint32_t probabilities[kRowBlocks][kColBlocks][2];
+    softmax<kMasked>(s, probabilities);
+    multiply_values(probabilities);
+  }
+
+  /// Lane's address in a tile for the left operand, or the right one stored [inner, outer] and loaded transposed.
+  __device__ __forceinline__ std::uint32_t row_major_offset() const { return lane_ % 16 * kRowBytes + lane_ / 16 * 16; }
+  /// The same for a right operand stored [outer, inner].
+  __device__ __forceinline__ std::uint32_t column_major_offset() const {
+    return (lane_ % 8 + lane_ / 16 * 8) * kRowBytes + lane_ / 8 % 2 * 16;
+  }
+
+  __device__ __forceinline__ void multiply_scores(float (&s)[kRowBlocks][kColBlocks][4]) {
+    const std::uint32_t q = q_tile_ + warp_ * kRowBlocks * 16 * kRowBytes + row_major_offset();
+    const std::uint32_t k = k_tile_ + column_major_offset();
+#pragma unroll
+    for (int inner = 0; inner < kHeadDim / 16; ++inner) {
+      std::uint32_t a[kRowBlocks][4];
+#pragma unroll
+      for (int m = 0; m < kRowBlocks; ++m) load_matrices(a[m], q + m * 16 * kRowBytes + inner * 32);
+#pragma unroll
+      for (int n = 0; n < kColBlocks; n += 2) {
+        std::uint32_t b[4];
+        load_matrices(b, k + n * 8 * kRowBytes + inner * 32);
+#pragma unroll
+        for (int m = 0; m < kRowBlocks; ++m) {
+          multiply_16x8x16<Element>(s[m][n], a[m], b[0], b[1]);
+          multiply_16x8x16<Element>(s[m][n + 1], a[m], b[2], b[3]);
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ void mask(float (&s)[kRowBlocks][kColBlocks][4], int first_col) const {
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int n = 0; n < kColBlocks; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int col = first_col + n * 8 + lane_ % 4 * 2 + i % 2;
+          const int row = first_row_ + (warp_ * kRowBlocks + m) * 16 + lane_ / 4 + i / 2 * 8;
+          if (col >= p_.seq_kv || (p_.causal && col > row)) s[m][n][i] = -INFINITY;
+        }
+      }
+    }
+  }
+
+  /// Updates maxima and sums, scales what O holds so far, and leaves exp2(scale * (s - maximum)) as operands.
+  template <bool kMasked>
+  __device__ __forceinline__ void softmax(float (&s)[kRowBlocks][kColBlocks][4],
+                                          std::uint32_t (&probabilities)[kRowBlocks][kColBlocks][2]) {
+    const float scale = p_.scale * kLog2E;
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float maximum = maximum_[m][half];
+#pragma unroll
+        for (int n = 0; n < kColBlocks; ++n) maximum = fmaxf(maximum, fmaxf(s[m][n][2 * half], s[m][n][2 * half + 1]));
+        maximum = fmaxf(maximum, __shfl_xor_sync(kFullWarp, maximum, 1));
+        maximum = fmaxf(maximum, __shfl_xor_sync(kFullWarp, maximum, 2));
+        // A row that has seen no key yet: anything finite keeps -infinity - (-infinity) away.
+        const float shift = (kMasked && maximum == -INFINITY ? 0.0f : maximum) * scale;
+        const float rescale = exp2_approximate(maximum_[m][half] * scale - shift);
+        maximum_[m][half] = maximum;
+        float sum = 0.0f;
+#pragma unroll
+        for (int n = 0; n < kColBlocks; ++n) {
+          const float low = exp2_approximate(fmaf(s[m][n][2 * half], scale, -shift));
+          const float high = exp2_approximate(fmaf(s[m][n][2 * half + 1], scale, -shift));
+          sum += low + high;
+          probabilities[m][n][half] = pack<Element>(low, high);
+        }
+        sum_[m][half] = sum_[m][half] * rescale + sum;
+#pragma unroll
+        for (int d = 0; d < kDimBlocks; ++d) {
+          o_[m][d][2 * half] *= rescale;
+          o_[m][d][2 * half + 1] *= rescale;
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ void multiply_values(const std::uint32_t (&probabilities)[kRowBlocks][kColBlocks][2]) {
+    const std::uint32_t v = v_tile_ + row_major_offset();
+#pragma unroll
+    for (int n = 0; n < kColBlocks; n += 2) {
+#pragma unroll
+      for (int d = 0; d < kDimBlocks; d += 2) {
+        std::uint32_t b[4];
+        load_matrices_transposed(b, v + n * 8 * kRowBytes + d * 16);
+#pragma unroll
+        for (int m = 0; m < kRowBlocks; ++m) {
+          const std::uint32_t a[4]{probabilities[m][n][0], probabilities[m][n][1], probabilities[m][n + 1][0],
+                                   probabilities[m][n + 1][1]};
+          multiply_16x8x16<Element>(o_[m][d], a, b[0], b[1]);
+          multiply_16x8x16<Element>(o_[m][d + 1], a, b[2], b[3]);
+        }
+      }
+    }
+  }
+
+  /// O / sum through the queries' tile, which nobody reads any more, and lse.
+  __device__ __forceinline__ void finish(std::int64_t batch, std::int64_t head) {
+    __syncthreads();
+    float* const lse = p_.lse + (batch * p_.heads + head) * p_.seq_q;
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float sum = sum_[m][half];
+        sum += __shfl_xor_sync(kFullWarp, sum, 1);
+        sum += __shfl_xor_sync(kFullWarp, sum, 2);
+        const int row = (warp_ * kRowBlocks + m) * 16 + half * 8 + lane_ / 4;
+        if (lane_ % 4 == 0 && first_row_ + row < p_.seq_q) {
+          lse[first_row_ + row] = maximum_[m][half] * p_.scale + logf(sum);
+        }
+        const float inverse = 1.0f / sum;
+        char* const line = shared_ + row * kRowBytes + lane_ % 4 * 4;
+#pragma unroll
+        for (int d = 0; d < kDimBlocks; ++d) {
+          *reinterpret_cast<std::uint32_t*>(line + d * 16) =
+              pack<Element>(o_[m][d][2 * half] * inverse, o_[m][d][2 * half + 1] * inverse);
+        }
+      }
+    }
+    __syncthreads();
+    store_tile<Element, kTile.rows, kHeadDim, kThreads>(shared_, p_.o.head(batch, head), p_.o.row_stride, p_.o.vectors,
+                                                        first_row_, p_.seq_q);
+  }
+
+  const ForwardParameters<Element>& p_;
+  std::uint32_t q_tile_, k_tile_, v_tile_;
+  char* shared_;
+  int warp_, lane_;
+  int first_row_;
+  float o_[kRowBlocks][kDimBlocks][4] = {};
+  float maximum_[kRowBlocks][2];
+  float sum_[kRowBlocks][2] = {};
+};
+
+template <class Element, int kHeadDim, class Tile>
+__global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
+    attention_forward_mma_kernel(const __grid_constant__ ForwardParameters<Element> parameters) {
+  extern __shared__ __align__(16) char shared[];
+  ForwardBlock<Element, kHeadDim, Tile>{parameters, shared}.run();
+}
+
+}  // namespace tbench::kernels

@@ -1,0 +1,39 @@
+// Which instantiation of the 16-bit forward kernel serves a problem, and its launch. Included by one .cu a precision.
+#pragma once
+
+#include "forward_16bit.cuh"
+#include "head_dim.cuh"
+#include "tbench/cuda/error.hpp"
+
+namespace tbench::kernels {
+
+template <class Element, int kHeadDim, class Tile>
+void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
+  const AttentionShape& shape = problem.shape;
+  const ForwardParameters<Element> parameters{.q = matrix_of<const Element>(arguments.q),
+                                              .k = matrix_of<const Element>(arguments.k),
+                                              .v = matrix_of<const Element>(arguments.v),
+                                              .o = matrix_of<Element>(arguments.o),
+                                              .lse = arguments.lse,
+                                              .heads = static_cast<int>(shape.heads),
+                                              .seq_q = static_cast<int>(shape.seq_q),
+                                              .seq_kv = static_cast<int>(shape.seq_kv),
+                                              .scale = problem.scale,
+                                              .causal = shape.causal};
+  launch_kernel(&attention_forward_mma_kernel<Element, kHeadDim, Tile>, forward_launch(shape, Tile::tile(kHeadDim)),
+                parameters, stream);
+}
+
+template <class Element>
+void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
+  const bool is_long = wants_long_forward_tile(problem.shape, current_device_limits().multiprocessors);
+  with_head_dim<16, 32, 64, 80, 96, 128, 256>(problem.shape.head_dim, [&]<int kHeadDim>() {
+    if (is_long) {
+      launch_forward<Element, kHeadDim, LongForward>(problem, arguments, stream);
+    } else {
+      launch_forward<Element, kHeadDim, ShortForward>(problem, arguments, stream);
+    }
+  });
+}
+
+}  // namespace tbench::kernels

@@ -1,0 +1,35 @@
+// From a head_dim known at run time to a template parameter, and the launch of a kernel that was chosen.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "plan_16bit.hpp"
+#include "tbench/cuda/error.hpp"
+
+namespace tbench::kernels {
+
+/// Calls `function.operator()<D>()` for the D of the list that equals `head_dim`; does nothing for any other, which
+/// attention_unsupported_reason() has refused.
+template <int... kHeadDims, class Function>
+void with_head_dim(std::int64_t head_dim, Function&& function) {
+  static_cast<void>(((head_dim == kHeadDims && (function.template operator()<kHeadDims>(), true)) || ...));
+}
+
+/// @throws  cuda::CudaError
+template <class Parameters>
+void launch_kernel(void (*kernel)(Parameters), const Launch& launch, const Parameters& parameters,
+                   cudaStream_t stream) {
+  constexpr std::size_t kSharedBytesWithoutAsking = std::size_t{48} << 10;
+  if (launch.shared_bytes > kSharedBytesWithoutAsking) {
+    TBENCH_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           static_cast<int>(launch.shared_bytes)));
+  }
+  const auto extent = [](std::int64_t value) { return static_cast<unsigned>(value); };
+  kernel<<<dim3{extent(launch.grid.x), extent(launch.grid.y), extent(launch.grid.z)}, launch.threads,
+           launch.shared_bytes, stream>>>(parameters);
+  TBENCH_CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace tbench::kernels

@@ -1,0 +1,20 @@
+// The two 16-bit precisions behind one set of functions.
+#include "launch_16bit.hpp"
+
+#include "plan_16bit.hpp"
+
+namespace tbench::kernels {
+
+void forward_16bit(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
+  (problem.precision == Precision::kBf16 ? &forward_bf16 : &forward_fp16)(problem, arguments, stream);
+}
+
+void backward_16bit(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
+  (problem.precision == Precision::kBf16 ? &backward_bf16 : &backward_fp16)(problem, arguments, stream);
+}
+
+std::size_t backward_16bit_workspace_bytes(const AttentionProblem& problem) {
+  return backward_workspace(problem).bytes();
+}
+
+}  // namespace tbench::kernels

@@ -1,0 +1,70 @@
+#include "plan_16bit.hpp"
+
+namespace tbench::kernels {
+namespace {
+
+constexpr int kWarpSize = 32;
+constexpr std::size_t kWorkspaceAlignment = 256;
+
+// Up to here the split kernel computes delta itself and saves a launch; seven products instead of five cost less than
+// the launches of the other way.
+constexpr std::int64_t kShortSequence = 512;
+
+std::int64_t blocks(std::int64_t extent, std::int64_t block) { return (extent + block - 1) / block; }
+
+std::size_t align(std::size_t bytes) {
+  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+}
+
+}  // namespace
+
+bool wants_long_forward_tile(const AttentionShape& shape, int multiprocessors) {
+  const std::int64_t tiles = blocks(shape.seq_q, LongForward::tile(static_cast<int>(shape.head_dim)).rows);
+  return tiles * shape.heads * shape.batch >= 2 * std::int64_t{multiprocessors};
+}
+
+Launch forward_launch(const AttentionShape& shape, ForwardTile tile) {
+  return {.grid = {blocks(shape.seq_q, tile.rows), shape.heads, shape.batch},
+          .threads = tile.warps * kWarpSize,
+          .shared_bytes = forward_shared_bytes(tile, static_cast<int>(shape.head_dim))};
+}
+
+BackwardMethod backward_method(const AttentionProblem& problem) {
+  const AttentionShape& shape = problem.shape;
+  if (std::max(shape.seq_q, shape.seq_kv) <= kShortSequence) return BackwardMethod::kSplitAlone;
+  const bool split = problem.deterministic || splits_keys_from_values(static_cast<int>(shape.head_dim));
+  return split ? BackwardMethod::kSplit : BackwardMethod::kAtomic;
+}
+
+Launch backward_launch(const AttentionProblem& problem, BackwardTile tile, BackwardMethod method) {
+  const AttentionShape& shape = problem.shape;
+  const int head_dim = static_cast<int>(shape.head_dim);
+  const bool atomic = method == BackwardMethod::kAtomic;
+  const std::int64_t kv_blocks = blocks(shape.seq_kv, tile.kept_rows) * (splits_keys_from_values(head_dim) ? 2 : 1);
+  const std::int64_t q_blocks = atomic ? 0 : blocks(shape.seq_q, tile.kept_rows);
+  return {.grid = {kv_blocks + q_blocks, shape.heads, shape.batch},
+          .threads = tile.warps * kWarpSize,
+          .shared_bytes = backward_shared_bytes(tile, head_dim, atomic)};
+}
+
+Launch backward_helper_launch(const AttentionShape& shape, std::size_t shared_bytes) {
+  return {.grid = {blocks(shape.seq_q, kBackwardHelperRows), shape.heads, shape.batch},
+          .threads = kBackwardHelperThreads,
+          .shared_bytes = shared_bytes};
+}
+
+BackwardWorkspace backward_workspace(const AttentionProblem& problem) {
+  const AttentionShape& shape = problem.shape;
+  const BackwardMethod method = backward_method(problem);
+  const auto bytes = [&](std::int64_t floats_per_head) {
+    return static_cast<std::size_t>(shape.batch * shape.heads * floats_per_head) * sizeof(float);
+  };
+  BackwardWorkspace workspace;
+  if (method != BackwardMethod::kSplitAlone) workspace.delta_bytes = align(bytes(shape.seq_q));
+  if (method == BackwardMethod::kAtomic) {
+    workspace.dq_sums_bytes = bytes(blocks(shape.seq_q, kBackwardHelperRows) * kBackwardHelperRows * shape.head_dim);
+  }
+  return workspace;
+}
+
+}  // namespace tbench::kernels

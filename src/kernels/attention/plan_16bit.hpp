@@ -1,0 +1,145 @@
+// Which tiles the 16-bit kernels use for a problem, and the launch that follows: pure host functions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "tbench/kernels/attention.hpp"
+
+namespace tbench::kernels {
+
+/// A literal type, so that a kernel takes it as a template parameter.
+struct ForwardTile {
+  int rows{};   // queries of a block
+  int cols{};   // keys and values of a step
+  int warps{};  // each takes rows / warps queries
+  int blocks_per_multiprocessor{};
+  bool operator==(const ForwardTile&) const = default;
+};
+
+struct BackwardTile {
+  int kept_rows{};      // of the pair of matrices that a block keeps
+  int streamed_rows{};  // of the other pair, a step
+  int cols_at_once{};   // streamed rows of which a warp holds scores in registers
+  int warps{};          // each takes kept_rows / warps rows
+  int stages{};         // steps in shared memory or on their way: 1 or 2
+  int dq_dim_warps{};   // kAtomic: warps that divide head_dim of dQ's share among them
+  int blocks_per_multiprocessor{};
+  bool operator==(const BackwardTile&) const = default;
+};
+
+struct Grid {
+  std::int64_t x{}, y{}, z{};
+  bool operator==(const Grid&) const = default;
+};
+
+struct Launch {
+  Grid grid;
+  int threads{};
+  std::size_t shared_bytes{};
+  bool operator==(const Launch&) const = default;
+};
+
+/// Long sequences: as many queries a warp as registers allow, so that a fragment of K or V read from shared memory
+/// serves two products. (Tiles are reached through types: nvcc 13.0 cannot name a kernel whose template argument is a
+/// struct's value.)
+struct LongForward {
+  static constexpr ForwardTile tile(int head_dim) {
+    if (head_dim > 128) return {.rows = 64, .cols = 32, .warps = 4, .blocks_per_multiprocessor = 1};
+    return {.rows = 128, .cols = 64, .warps = 4, .blocks_per_multiprocessor = 2};
+  }
+};
+
+/// Problems with too few long tiles to fill the GPU: half the queries a block, twice the blocks.
+struct ShortForward {
+  static constexpr ForwardTile tile(int head_dim) {
+    if (head_dim > 128) return LongForward::tile(head_dim);
+    return {.rows = 64, .cols = 64, .warps = 4, .blocks_per_multiprocessor = 2};
+  }
+};
+
+/// Bytes of one row of a tile in shared memory.
+[[nodiscard]] constexpr std::size_t padded_row_bytes_16bit(int head_dim) {
+  return static_cast<std::size_t>(head_dim) * 2 + 16;
+}
+
+[[nodiscard]] constexpr std::size_t forward_shared_bytes(ForwardTile tile, int head_dim) {
+  return static_cast<std::size_t>(tile.rows + 2 * tile.cols) * padded_row_bytes_16bit(head_dim);
+}
+
+/// Whether `shape` is cut into long tiles: only if they fill the multiprocessors about twice over.
+[[nodiscard]] bool wants_long_forward_tile(const AttentionShape& shape, int multiprocessors);
+[[nodiscard]] Launch forward_launch(const AttentionShape& shape, ForwardTile tile);
+
+/// Keys and values with dQ by atomic additions. Up to 80 a warp takes 32 keys, so that a fragment read from shared
+/// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers.
+struct AtomicBackward {
+  static constexpr BackwardTile tile(int head_dim) {
+    const bool wide = head_dim > 80;
+    return {.kept_rows = 128,
+            .streamed_rows = 64,
+            .cols_at_once = wide            ? 64
+                            : head_dim > 64 ? 16
+                                            : 32,
+            .warps = wide ? 8 : 4,
+            .stages = 2,
+            .dq_dim_warps = head_dim == 128                                      ? 4
+                            : head_dim == 96 || head_dim == 64 || head_dim == 32 ? 2
+                                                                                 : 1,
+            .blocks_per_multiprocessor = wide ? 1 : 2};
+  }
+};
+
+/// All gradients in one launch without atomic additions.
+struct SplitBackward {
+  static constexpr BackwardTile tile(int head_dim) {
+    const bool large = head_dim > 128;
+    return {.kept_rows = 64,
+            .streamed_rows = large ? 32 : 64,
+            .cols_at_once = large ? 32 : 64,
+            .warps = 4,
+            .stages = 2,
+            .dq_dim_warps = 1,
+            .blocks_per_multiprocessor = large ? 1 : 2};
+  }
+};
+
+/// dK and dV of 16 rows of this head_dim do not fit one warp's registers together: each has blocks of its own.
+[[nodiscard]] constexpr bool splits_keys_from_values(int head_dim) { return head_dim > 128; }
+
+[[nodiscard]] constexpr std::size_t backward_shared_bytes(BackwardTile tile, int head_dim, bool atomic) {
+  const std::size_t row = padded_row_bytes_16bit(head_dim);
+  const auto extent = [](int value) { return static_cast<std::size_t>(value); };
+  const std::size_t statistics =
+      std::max(2 * extent(tile.stages) * extent(tile.streamed_rows), 2 * extent(tile.kept_rows));
+  const std::size_t scores = atomic ? extent(tile.kept_rows) * padded_row_bytes_16bit(tile.streamed_rows) : 0;
+  return 2 * extent(tile.kept_rows) * row + 2 * extent(tile.stages) * extent(tile.streamed_rows) * row + scores +
+         statistics * sizeof(float);
+}
+
+enum class BackwardMethod {
+  kAtomic,      // three launches: delta and cleared sums, products, conversion
+  kSplit,       // delta, then all products in one launch
+  kSplitAlone,  // the latter without the former: every block computes the delta it needs
+};
+
+[[nodiscard]] BackwardMethod backward_method(const AttentionProblem& problem);
+
+/// Blocks of `kept_rows` keys (twice if keys and values have their own) and, if split, of as many queries.
+[[nodiscard]] Launch backward_launch(const AttentionProblem& problem, BackwardTile tile, BackwardMethod method);
+
+/// Of the kernels before and after: blocks of `kBackwardHelperRows` queries.
+constexpr int kBackwardHelperRows = 64;
+constexpr int kBackwardHelperThreads = 256;
+[[nodiscard]] Launch backward_helper_launch(const AttentionShape& shape, std::size_t shared_bytes);
+
+/// What lies where in the workspace; bytes.
+struct BackwardWorkspace {
+  std::size_t delta_bytes{};    // float32 [batch, heads, seq_q], rounded up to 256 bytes
+  std::size_t dq_sums_bytes{};  // float32, queries of each head rounded up to kBackwardHelperRows
+  [[nodiscard]] std::size_t bytes() const { return delta_bytes + dq_sums_bytes; }
+};
+[[nodiscard]] BackwardWorkspace backward_workspace(const AttentionProblem& problem);
+
+}  // namespace tbench::kernels
