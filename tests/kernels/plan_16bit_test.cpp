@@ -1,0 +1,83 @@
+#include "attention/plan_16bit.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tbench::kernels {
+namespace {
+
+constexpr int kMultiprocessors = 132;
+constexpr std::size_t kHopperSharedBytes = 227 * 1024;
+constexpr int kHeadDims[]{16, 32, 64, 80, 96, 128, 256};
+
+AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, bool deterministic = false) {
+  return {.shape = {.batch = 4, .heads = 12, .seq_q = seq, .seq_kv = seq, .head_dim = head_dim, .causal = true},
+          .precision = Precision::kBf16,
+          .scale = 0.125f,
+          .deterministic = deterministic};
+}
+
+TEST(ForwardLaunch, CoversEveryQuery) {
+  // ceil(129 / 64) = 3 tiles of 64 queries, ceil(129 / 128) = 2 of 128.
+  const AttentionShape shape = problem(129, 64).shape;
+  EXPECT_EQ(forward_launch(shape, ShortForward::tile(64)).grid, (Grid{3, 12, 4}));
+  EXPECT_EQ(forward_launch(shape, LongForward::tile(64)).grid, (Grid{2, 12, 4}));
+  EXPECT_EQ(forward_launch(shape, LongForward::tile(64)).threads, 128);
+}
+
+TEST(ForwardLaunch, SharedBytesAreThoseOfThreeTiles) {
+  // (128 queries + 2 * 64 keys and values) * (128 * 2 + 16) bytes
+  EXPECT_EQ(forward_shared_bytes({.rows = 128, .cols = 64, .warps = 4, .blocks_per_multiprocessor = 2}, 128), 69632u);
+}
+
+TEST(WantsLongForwardTile, OnlyWhereTheyFillTheGpuTwice) {
+  // 4 * 12 * ceil(seq / 128) tiles against 2 * 132
+  EXPECT_FALSE(wants_long_forward_tile(problem(640, 64).shape, kMultiprocessors));  // 240
+  EXPECT_TRUE(wants_long_forward_tile(problem(768, 64).shape, kMultiprocessors));   // 288
+}
+
+TEST(Tiles, FitAHopperMultiprocessor) {
+  for (const int head_dim : kHeadDims) {
+    for (const ForwardTile tile : {LongForward::tile(head_dim), ShortForward::tile(head_dim)}) {
+      const auto blocks = static_cast<std::size_t>(tile.blocks_per_multiprocessor);
+      EXPECT_LE(blocks * forward_shared_bytes(tile, head_dim), kHopperSharedBytes) << head_dim;
+    }
+    const BackwardTile split = SplitBackward::tile(head_dim);
+    EXPECT_LE(static_cast<std::size_t>(split.blocks_per_multiprocessor) * backward_shared_bytes(split, head_dim, false),
+              kHopperSharedBytes)
+        << head_dim;
+    if (splits_keys_from_values(head_dim)) continue;
+    const BackwardTile atomic = AtomicBackward::tile(head_dim);
+    EXPECT_LE(
+        static_cast<std::size_t>(atomic.blocks_per_multiprocessor) * backward_shared_bytes(atomic, head_dim, true),
+        kHopperSharedBytes)
+        << head_dim;
+  }
+}
+
+TEST(BackwardMethod, ShortSequencesTakeOneLaunchLongOnesAtomicAdditions) {
+  EXPECT_EQ(backward_method(problem(512, 64)), BackwardMethod::kSplitAlone);
+  EXPECT_EQ(backward_method(problem(513, 64)), BackwardMethod::kAtomic);
+  EXPECT_EQ(backward_method(problem(513, 64, true)), BackwardMethod::kSplit);
+  EXPECT_EQ(backward_method(problem(513, 256)), BackwardMethod::kSplit);
+}
+
+TEST(BackwardLaunch, HasBlocksForKeysAndIfSplitForQueries) {
+  // 1000 keys: ceil(1000 / 128) = 8 blocks; split ceil(1000 / 64) = 16 of keys and as many of queries, thrice for 256.
+  EXPECT_EQ(backward_launch(problem(1000, 64), AtomicBackward::tile(64), BackwardMethod::kAtomic).grid,
+            (Grid{8, 12, 4}));
+  EXPECT_EQ(backward_launch(problem(1000, 64), SplitBackward::tile(64), BackwardMethod::kSplit).grid,
+            (Grid{32, 12, 4}));
+  EXPECT_EQ(backward_launch(problem(1000, 256), SplitBackward::tile(256), BackwardMethod::kSplit).grid,
+            (Grid{48, 12, 4}));
+}
+
+TEST(BackwardWorkspace, HoldsDeltaAndTheSumsOfDq) {
+  // delta: 48 heads * 1000 * 4 bytes; sums: 48 heads * ceil(1000 / 64) * 64 rows * 64 * 4 bytes
+  EXPECT_EQ(backward_workspace(problem(1000, 64)).delta_bytes, 192000u);
+  EXPECT_EQ(backward_workspace(problem(1000, 64)).dq_sums_bytes, 12582912u);
+  EXPECT_EQ(backward_workspace(problem(1000, 64, true)).bytes(), 192000u);
+  EXPECT_EQ(backward_workspace(problem(512, 64)).bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace tbench::kernels
