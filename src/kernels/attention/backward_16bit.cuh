@@ -62,7 +62,7 @@ class BackwardBlock {
         scores_{streamed_ + 2 * kTile.stages * kStreamedBytes},
         // [stages, 2, streamed_rows] float32: lse * log2(e) and delta of the queries in shared memory
         statistics_{reinterpret_cast<float*>(shared + 2 * kKeptBytes + 2 * kTile.stages * kStreamedBytes +
-                                             (kAtomic ? kTile.kept_rows * kScoreRowBytes : 0))},
+                                             (kAtomic ? V_BUFS * kTile.kept_rows * kScoreRowBytes : 0))},
         warp_{static_cast<int>(threadIdx.x) / kWarpSize},
         lane_{static_cast<int>(threadIdx.x) % kWarpSize},
         first_row_{tile * kTile.kept_rows},
@@ -78,6 +78,12 @@ class BackwardBlock {
       wait_copies<0>();
       __syncthreads();  // the step's tiles have come, and nobody reads the last one's any more
       if (kTile.stages > 1 && step + 1 < range.last) load_step(step + 1, stage ^ 1);
+#if defined(V_PIPE)
+      if constexpr (kAtomic) {
+        if (step > range.first) add_query_gradient(step - 1);
+        score_stage_ = kTile.kept_rows * kScoreRowBytes - score_stage_;
+      }
+#endif
       if (needs_mask(step)) {
         advance<true>(step, stage);
       } else {
@@ -90,6 +96,12 @@ class BackwardBlock {
         load_step(step + 1, 0);
       }
     }
+#if defined(V_PIPE)
+    if constexpr (kAtomic) {
+      __syncthreads();
+      if (range.first < range.last) add_query_gradient(range.last - 1);
+    }
+#endif
     finish();
   }
 
@@ -158,8 +170,10 @@ class BackwardBlock {
       copy_4_async(shared_address(destination + i), p_.lse + source, valid);
       if (p_.delta != nullptr) copy_4_async(shared_address(destination + kRows + i), p_.delta + source, valid);
     }
-    if (p_.delta == nullptr) {
-      row_products<Element, kHeadDim, kThreads>(p_.o, p_.grad_o, first_query, kRows, p_.seq_q, destination + kRows);
+    if constexpr (!kAtomic) {
+      if (p_.delta == nullptr) {
+        row_products<Element, kHeadDim, kRows, kThreads>(p_.o, p_.grad_o, first_query, p_.seq_q, destination + kRows);
+      }
     }
   }
 
@@ -195,8 +209,11 @@ class BackwardBlock {
     const float* const statistics = statistics_ + 2 * stage * kTile.streamed_rows;
 #pragma unroll 1
     for (int col = 0; col < kTile.streamed_rows; col += kTile.cols_at_once) {
-      Scores s = {};
+      Scores s = {}, dp = {};
       multiply_kept(s, kept_, first + col * kRowBytes);
+#if !defined(V_OLD)
+      if constexpr (kWithKeys) multiply_kept(dp, kept_ + kKeptBytes, second + col * kRowBytes);
+#endif
       probabilities<kMasked>(s, step * kTile.streamed_rows + col, statistics + col);
       if constexpr (kWithValues) {
         Operand p;
@@ -204,8 +221,9 @@ class BackwardBlock {
         accumulate(values_, p, second + col * kRowBytes);
       }
       if constexpr (kWithKeys) {
-        Scores dp = {};
+#if defined(V_OLD)
         multiply_kept(dp, kept_ + kKeptBytes, second + col * kRowBytes);
+#endif
         score_gradients(s, dp, statistics + kTile.streamed_rows + col);
         Operand ds;
         pack_scores(dp, ds);
@@ -213,10 +231,12 @@ class BackwardBlock {
         if constexpr (kAtomic) store_scores(ds, col);
       }
     }
+#if !defined(V_PIPE)
     if constexpr (kAtomic) {
       __syncthreads();  // every warp's dS is there
       add_query_gradient(step);
     }
+#endif
   }
 
   /// s += kept[rows of this warp] streamed[cols]^T
@@ -317,7 +337,7 @@ class BackwardBlock {
 
   /// dS^T to shared memory, [kept row, streamed row].
   __device__ __forceinline__ void store_scores(const Operand& ds, int first_col) const {
-    char* const base = shared_ + (scores_ - kept_);
+    char* const base = shared_ + (scores_ - kept_) + score_stage_;
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
@@ -341,7 +361,7 @@ class BackwardBlock {
     const int row_block = warp_ / kDimWarps * kRows, dim_block = warp_ % kDimWarps * kDims;
     // dS^T is stored [key, query]: transposed on its way in it is the left operand, 16 queries by 16 keys.
     const std::uint32_t a_address =
-        scores_ + (lane_ % 8 + lane_ / 16 * 8) * kScoreRowBytes + lane_ / 8 % 2 * 16 + row_block * 32;
+        scores_ + score_stage_ + (lane_ % 8 + lane_ / 16 * 8) * kScoreRowBytes + lane_ / 8 % 2 * 16 + row_block * 32;
     const std::uint32_t b_address = kept_ + row_major_offset(kRowBytes) + dim_block * 16;
     float dq[kRows][kDims][4] = {};
 #pragma unroll
@@ -408,6 +428,7 @@ class BackwardBlock {
   std::uint32_t kept_, streamed_, scores_;
   float* statistics_;
   int warp_, lane_, first_row_;
+  int score_stage_ = 0;
   std::int64_t head_offset_;  // of the head's first query in lse and delta
   Accumulator keys_ = {};     // or of the queries
   Accumulator values_ = {};
