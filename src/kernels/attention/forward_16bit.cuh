@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "plan_16bit.hpp"
+#include "planted_fault.cuh"
 #include "tile.cuh"
 
 namespace tbench::kernels {
@@ -62,7 +63,7 @@ class ForwardBlock {
     load_step<true>(k_tile_, k, p_.k, steps - 1);
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(k, v, step);
-    for (; step >= 0; --step) advance<false>(k, v, step);
+    for (; step >= (planted(PlantedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(k, v, step);
     finish(batch, head);
   }
 
@@ -83,7 +84,7 @@ class ForwardBlock {
     float s[kRowBlocks][kColBlocks][4] = {};
     multiply_scores(s);
     wait_copies<0>();
-    __syncthreads();  // V has come, and nobody reads K any more
+    if (!planted(PlantedFault::kForwardBarrier)) __syncthreads();  // V has come, and nobody reads K any more
     if (step > 0) load_step<false>(k_tile_, k, p_.k, step - 1);
     if constexpr (kMasked) mask(s, step * kTile.cols);
     std::uint32_t probabilities[kRowBlocks][kColBlocks][2];
@@ -128,7 +129,8 @@ class ForwardBlock {
         for (int i = 0; i < 4; ++i) {
           const int col = first_col + n * 8 + lane_ % 4 * 2 + i % 2;
           const int row = first_row_ + (warp_ * kRowBlocks + m) * 16 + lane_ / 4 + i / 2 * 8;
-          if (col >= p_.seq_kv || (p_.causal && col > row)) s[m][n][i] = -INFINITY;
+          const int last = planted(PlantedFault::kForwardMask) ? row + 1 : row;
+          if (col >= p_.seq_kv || (p_.causal && col > last)) s[m][n][i] = -INFINITY;
         }
       }
     }
@@ -138,7 +140,7 @@ class ForwardBlock {
   template <bool kMasked>
   __device__ __forceinline__ void softmax(float (&s)[kRowBlocks][kColBlocks][4],
                                           std::uint32_t (&probabilities)[kRowBlocks][kColBlocks][2]) {
-    const float scale = p_.scale * kLog2E;
+    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kForwardScale) ? 1.05f : 1.0f);
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
@@ -202,7 +204,8 @@ class ForwardBlock {
         sum += __shfl_xor_sync(kFullWarp, sum, 2);
         const int row = (warp_ * kRowBlocks + m) * 16 + half * 8 + lane_ / 4;
         if (lane_ % 4 == 0 && first_row_ + row < p_.seq_q) {
-          lse[first_row_ + row] = maximum_[m][half] * p_.scale + logf(sum);
+          const float log = planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
+          lse[first_row_ + row] = maximum_[m][half] * p_.scale + log;
         }
         const float inverse = 1.0f / sum;
         char* const line = shared_ + row * kRowBytes + lane_ % 4 * 4;
