@@ -14,6 +14,7 @@
 #pragma once
 
 #include "plan_16bit.hpp"
+#include "planted_fault.cuh"
 #include "row_products.cuh"
 
 namespace tbench::kernels {
@@ -76,7 +77,8 @@ class BackwardBlock {
     int stage = 0;
     for (int step = range.first; step < range.last; ++step) {
       wait_copies<0>();
-      __syncthreads();  // the step's tiles have come, and nobody reads the last one's any more
+      // The step's tiles have come, and nobody reads the last one's any more.
+      if (!planted(PlantedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && step + 1 < range.last) load_step(step + 1, stage ^ 1);
 #if defined(V_PIPE)
       if constexpr (kAtomic) {
@@ -218,6 +220,7 @@ class BackwardBlock {
       if constexpr (kWithValues) {
         Operand p;
         pack_scores(s, p);
+        if (planted(PlantedFault::kDvSkipTile) && step == 0) clear(p);
         accumulate(values_, p, second + col * kRowBytes);
       }
       if constexpr (kWithKeys) {
@@ -227,6 +230,7 @@ class BackwardBlock {
         score_gradients(s, dp, statistics + kTile.streamed_rows + col);
         Operand ds;
         pack_scores(dp, ds);
+        if (kQueriesKept && planted(PlantedFault::kDqSkipTile) && step == 0) clear(ds);
         accumulate(keys_, ds, first + col * kRowBytes);
         if constexpr (kAtomic) store_scores(ds, col);
       }
@@ -234,7 +238,7 @@ class BackwardBlock {
 #if !defined(V_PIPE)
     if constexpr (kAtomic) {
       __syncthreads();  // every warp's dS is there
-      add_query_gradient(step);
+      if (!(planted(PlantedFault::kDqSkipTile) && first_row_ == 0)) add_query_gradient(step);
     }
 #endif
   }
@@ -263,7 +267,7 @@ class BackwardBlock {
 
   template <bool kMasked>
   __device__ __forceinline__ void probabilities(Scores& s, int first_col, const float* col_lse) const {
-    const float scale = p_.scale * kLog2E;
+    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
 #pragma unroll
     for (int n = 0; n < kColBlocks; ++n) {
       const int col = n * 8 + lane_ % 4 * 2;
@@ -280,7 +284,8 @@ class BackwardBlock {
             const int row = first_row_ + (warp_ * kRowBlocks + m) * 16 + i / 2 * 8 + lane_ / 4;
             const int query = kQueriesKept ? row : first_col + col + i % 2;
             const int key = kQueriesKept ? first_col + col + i % 2 : row;
-            if (key >= p_.seq_kv || (p_.causal && key > query)) score = 0.0f;
+            const int last = planted(PlantedFault::kBackwardMask) ? query + 1 : query;
+            if (key >= p_.seq_kv || (p_.causal && key > last)) score = 0.0f;
           }
         }
       }
@@ -302,6 +307,14 @@ class BackwardBlock {
                                                                   : delta.y));
         }
       }
+    }
+  }
+
+  __device__ __forceinline__ static void clear(Operand& packed) {
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int n = 0; n < kColBlocks; ++n) packed[m][n][0] = packed[m][n][1] = 0;
     }
   }
 
@@ -394,7 +407,10 @@ class BackwardBlock {
   __device__ __forceinline__ void finish() {
     wait_copies<0>();
     __syncthreads();
-    if constexpr (kWithKeys) write_tile(0, keys_, p_.scale);
+    if constexpr (kWithKeys) {
+      const bool forgets_scale = !kQueriesKept && planted(PlantedFault::kDkScale);
+      write_tile(0, keys_, forgets_scale ? 1.0f : p_.scale);
+    }
     if constexpr (kWithValues) write_tile(1, values_, 1.0f);
     __syncthreads();
     if constexpr (kWithKeys) store(0, kQueriesKept ? p_.dq : p_.dk);

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "plan_16bit.hpp"
+#include "planted_fault.cuh"
 #include "tile.cuh"
 
 namespace tbench::kernels {
@@ -64,7 +65,7 @@ class ForwardBlock {
     if constexpr (kTile.stages > 1) load_step<true>(v_tile_, v, p_.v, steps - 1);
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(k, v, step);
-    for (; step >= 0; --step) advance<false>(k, v, step);
+    for (; step >= (planted(PlantedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(k, v, step);
     finish(batch, head);
   }
 
@@ -80,7 +81,8 @@ class ForwardBlock {
   template <bool kMasked>
   __device__ __forceinline__ void advance(const Element* k, const Element* v, int step) {
     wait_copies<0>();
-    __syncthreads();  // K has come, and nobody reads V of the step before any more
+    // K has come, and nobody reads V of the step before any more.
+    if (!planted(PlantedFault::kForwardBarrier)) __syncthreads();
     float s[kRowBlocks][kColBlocks][4] = {};
     if constexpr (kTile.stages > 1) {
       const int other = kStageBytes - stage_;
@@ -140,7 +142,8 @@ class ForwardBlock {
         for (int i = 0; i < 4; ++i) {
           const int col = first_col + n * 8 + lane_ % 4 * 2 + i % 2;
           const int row = first_row_ + (warp_ * kRowBlocks + m) * 16 + lane_ / 4 + i / 2 * 8;
-          if (col >= p_.seq_kv || (p_.causal && col > row)) s[m][n][i] = -INFINITY;
+          const int last = planted(PlantedFault::kForwardMask) ? row + 1 : row;
+          if (col >= p_.seq_kv || (p_.causal && col > last)) s[m][n][i] = -INFINITY;
         }
       }
     }
@@ -154,7 +157,7 @@ class ForwardBlock {
   __device__ __forceinline__ void softmax(const float (&s)[kRowBlocks][kColBlocks][4],
                                           std::uint32_t (&probabilities)[kRowBlocks][kColBlocks][2]) {
     constexpr float kSlack = 8.0f;  // 2^8 times a probability of 1 is far from any format's limit
-    const float scale = p_.scale * kLog2E;
+    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kForwardScale) ? 1.05f : 1.0f);
     float maximum[kRowBlocks][2];
     bool risen = false;
 #pragma unroll
@@ -239,7 +242,8 @@ class ForwardBlock {
         sum += __shfl_xor_sync(kFullWarp, sum, 2);
         const int row = (warp_ * kRowBlocks + m) * 16 + half * 8 + lane_ / 4;
         if (lane_ % 4 == 0 && first_row_ + row < p_.seq_q) {
-          lse[first_row_ + row] = reference_[m][half] * p_.scale + logf(sum);
+          const float log = planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
+          lse[first_row_ + row] = reference_[m][half] * p_.scale + log;
         }
         const float inverse = 1.0f / sum;
         char* const line = shared_ + row * kRowBytes + lane_ % 4 * 4;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "plan_16bit.hpp"
+#include "planted_fault.cuh"
 #include "tbench/cuda/error.hpp"
 
 namespace tbench::kernels {
@@ -14,7 +15,11 @@ namespace tbench::kernels {
 /// attention_unsupported_reason() has refused.
 template <int... kHeadDims, class Function>
 void with_head_dim(std::int64_t head_dim, Function&& function) {
-  static_cast<void>(((head_dim == kHeadDims && (function.template operator()<kHeadDims>(), true)) || ...));
+  const auto call = [&]<int kHeadDim>() {
+    if constexpr (is_instantiated(kHeadDim)) function.template operator()<kHeadDim>();
+    return true;
+  };
+  static_cast<void>(((head_dim == kHeadDims && call.template operator()<kHeadDims>()) || ...));
 }
 
 /// @throws  cuda::CudaError
@@ -26,6 +31,7 @@ void launch_kernel(void (*kernel)(Parameters), const Launch& launch, const Param
     TBENCH_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                            static_cast<int>(launch.shared_bytes)));
   }
+  upload_planted_fault(stream);
   const auto extent = [](std::int64_t value) { return static_cast<unsigned>(value); };
   kernel<<<dim3{extent(launch.grid.x), extent(launch.grid.y), extent(launch.grid.z)}, launch.threads,
            launch.shared_bytes, stream>>>(parameters);

@@ -1,0 +1,127 @@
+// Faults planted into the kernels (planted_fault.hpp) must be found by the comparison with the reference, each in the
+// outputs that it spoils and in no other. Linked with the library that holds them, built for one head_dim.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+
+#include "attention/planted_fault.hpp"
+#include "attention_run.hpp"
+#include "kernel_grid.hpp"
+#include "tbench/cuda/device.hpp"
+
+namespace tbench::kernels {
+
+PlantedFault& planted_fault() {
+  static PlantedFault fault{PlantedFault::kNone};
+  return fault;
+}
+
+namespace {
+
+using Names = std::set<std::string>;
+
+enum class When { kAlways, kSometimes };  // a race need not show in every run, nor in every output
+
+struct FaultRow {
+  const char* name;
+  PlantedFault fault;
+  Names spoiled;
+  When when{When::kAlways};
+};
+
+const std::array kForwardFaults{
+    FaultRow{"none", PlantedFault::kNone, {}},
+    FaultRow{"scale", PlantedFault::kForwardScale, {"o", "lse"}},
+    FaultRow{"mask", PlantedFault::kForwardMask, {"o", "lse"}},
+    FaultRow{"skip_tile", PlantedFault::kForwardSkipTile, {"o", "lse"}},
+    FaultRow{"lse_base", PlantedFault::kLseBase, {"lse"}},
+    FaultRow{"barrier", PlantedFault::kForwardBarrier, {"o", "lse"}, When::kSometimes},
+};
+const std::array kBackwardFaults{
+    FaultRow{"none", PlantedFault::kNone, {}},
+    FaultRow{"scale", PlantedFault::kBackwardScale, {"dq", "dk", "dv"}},
+    FaultRow{"mask", PlantedFault::kBackwardMask, {"dq", "dk", "dv"}},
+    FaultRow{"dq_skip_tile", PlantedFault::kDqSkipTile, {"dq"}},
+    FaultRow{"dk_scale", PlantedFault::kDkScale, {"dk"}},
+    FaultRow{"dv_skip_tile", PlantedFault::kDvSkipTile, {"dv"}},
+    FaultRow{"barrier", PlantedFault::kBackwardBarrier, {"dq", "dk", "dv"}, When::kSometimes},
+};
+
+constexpr int kRaceRuns = 50;
+
+struct FaultCase {
+  FaultRow row;
+  Precision precision{};
+  std::int64_t seq{};
+};
+
+std::vector<FaultCase> fault_cases(std::span<const FaultRow> rows) {
+  std::vector<FaultCase> cases;
+  for (const FaultRow& row : rows) {
+    for (const Precision precision : {Precision::kBf16, Precision::kTf32}) {
+      for (const std::int64_t seq : {300, 2000}) cases.push_back({row, precision, seq});
+    }
+  }
+  return cases;
+}
+
+std::string name_of_case(const testing::TestParamInfo<FaultCase>& info) {
+  return fmt::format("{}_{}_{}", info.param.row.name, to_string(info.param.precision), info.param.seq);
+}
+
+class PlantedFaultOnGpu : public testing::TestWithParam<FaultCase> {
+ protected:
+  void SetUp() override {
+    if (cuda::device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+    planted_fault() = GetParam().row.fault;
+    const AttentionShape shape{.batch = 1,
+                               .heads = 4,
+                               .seq_q = GetParam().seq,
+                               .seq_kv = GetParam().seq,
+                               .head_dim = kPlantedHeadDim,
+                               .causal = true};
+    run_.emplace(AttentionCase{.problem = attention_problem(shape, GetParam().precision)});
+  }
+  void TearDown() override { planted_fault() = PlantedFault::kNone; }
+
+  /// @param outputs  names of what run_and_check() compares, in its order
+  template <class Check>
+  static void expect_found(const std::vector<std::string>& outputs, const Check& run_and_check) {
+    const FaultRow& row = GetParam().row;
+    Names found;
+    for (int i = 0; i < (row.when == When::kSometimes ? kRaceRuns : 1) && found.empty(); ++i) {
+      const std::vector<Comparison> comparisons = run_and_check();
+      for (std::size_t output = 0; output < outputs.size(); ++output) {
+        if (!comparisons.at(output).failure.empty()) found.insert(outputs[output]);
+      }
+    }
+    if (row.when == When::kSometimes) {
+      EXPECT_THAT(found, testing::Not(testing::IsEmpty()));
+    } else {
+      EXPECT_EQ(found, row.spoiled);
+    }
+  }
+
+  std::optional<AttentionRun> run_;
+};
+
+class ForwardFaultOnGpu : public PlantedFaultOnGpu {};
+INSTANTIATE_TEST_SUITE_P(Faults, ForwardFaultOnGpu, testing::ValuesIn(fault_cases(kForwardFaults)), name_of_case);
+
+TEST_P(ForwardFaultOnGpu, IsFound) {
+  expect_found({"o", "lse"}, [this] { return run_->check(run_->forward()); });
+}
+
+class BackwardFaultOnGpu : public PlantedFaultOnGpu {};
+INSTANTIATE_TEST_SUITE_P(Faults, BackwardFaultOnGpu, testing::ValuesIn(fault_cases(kBackwardFaults)), name_of_case);
+
+TEST_P(BackwardFaultOnGpu, IsFound) {
+  expect_found({"dq", "dk", "dv"}, [this] { return run_->check(run_->backward()); });
+}
+
+}  // namespace
+}  // namespace tbench::kernels

@@ -1,0 +1,101 @@
+// What the launch functions refuse, decided without a GPU.
+#include "tbench/kernels/attention.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "attention_run.hpp"
+#include "kernel_grid.hpp"
+
+namespace tbench::kernels {
+namespace {
+
+using testing::HasSubstr;
+using testing::Optional;
+
+constexpr DeviceLimits kHopper{
+    .compute_capability_major = 9, .multiprocessors = 132, .shared_bytes_per_block = 227 * 1024};
+
+AttentionProblem problem_of(std::int64_t head_dim, Precision precision) {
+  return attention_problem({.batch = 2, .heads = 3, .seq_q = 129, .seq_kv = 129, .head_dim = head_dim, .causal = true},
+                           precision);
+}
+
+std::optional<std::string> refusal(const AttentionProblem& problem) {
+  return attention_unsupported_reason(problem, kHopper);
+}
+
+TEST(AttentionUnsupportedReason, IsNothingForTheGrid) {
+  for (const auto& [precision, head_dim] : kernel_grid()) {
+    EXPECT_EQ(refusal(problem_of(head_dim, precision)), std::nullopt) << to_string(precision) << " " << head_dim;
+  }
+}
+
+TEST(AttentionUnsupportedReason, NamesTheHeadDimAndThoseThatExist) {
+  for (const std::int64_t head_dim : {0, 8, 17, 72, 160, 512}) {
+    for (const Precision precision : kAllPrecisions) {
+      EXPECT_THAT(refusal(problem_of(head_dim, precision)), Optional(HasSubstr(fmt::format("head_dim {} ", head_dim))));
+    }
+  }
+  EXPECT_THAT(refusal(problem_of(512, Precision::kBf16)), Optional(HasSubstr("16, 32, 64, 80, 96, 128, 256")));
+}
+
+TEST(AttentionUnsupportedReason, HeadDim256IsForSixteenBitTypes) {
+  EXPECT_EQ(refusal(problem_of(256, Precision::kFp16)), std::nullopt);
+  EXPECT_THAT(refusal(problem_of(256, Precision::kFp32)), Optional(HasSubstr("head_dim 256 has no kernel in fp32")));
+  EXPECT_THAT(refusal(problem_of(256, Precision::kTf32)), Optional(HasSubstr("head_dim 256 has no kernel in tf32")));
+}
+
+TEST(AttentionUnsupportedReason, NamesAnOldGpu) {
+  DeviceLimits turing = kHopper;
+  turing.compute_capability_major = 7;
+  EXPECT_THAT(attention_unsupported_reason(problem_of(64, Precision::kBf16), turing),
+              Optional(HasSubstr("need compute capability 8.0, the GPU has 7.x")));
+  DeviceLimits ampere = kHopper;
+  ampere.compute_capability_major = 8;
+  EXPECT_EQ(attention_unsupported_reason(problem_of(64, Precision::kBf16), ampere), std::nullopt);
+}
+
+TEST(AttentionUnsupportedReason, NamesTheExtentOutOfRange) {
+  AttentionProblem problem = problem_of(64, Precision::kBf16);
+  problem.shape.batch = 0;
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("batch is 0")));
+  problem.shape.batch = 1;
+  problem.shape.heads = 65536;
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("heads is 65536")));
+  problem.shape.heads = 1;
+  problem.shape.seq_q = problem.shape.seq_kv = (std::int64_t{1} << 30) + 1;
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("seq_q is 1073741825")));
+  problem.shape.seq_q = 1;
+  problem.shape.seq_kv = -1;
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("seq_kv is -1")));
+}
+
+TEST(AttentionUnsupportedReason, ACausalMaskNeedsASquare) {
+  AttentionProblem problem = problem_of(64, Precision::kBf16);
+  problem.shape.seq_kv = 130;
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("a causal mask needs as many queries as keys, not 129 and 130")));
+  problem.shape.causal = false;
+  EXPECT_EQ(refusal(problem), std::nullopt);
+}
+
+TEST(AttentionBackwardWorkspace, IsTheSameForTheSameProblemAndGrowsWithItLinearly) {
+  // A buffer per element of dq, dk or dv is the most that a backward may need: memory stays O(seq).
+  for (const auto& [precision, head_dim] : kernel_grid()) {
+    SCOPED_TRACE(fmt::format("{} {}", to_string(precision), head_dim));
+    for (const bool deterministic : {false, true}) {
+      AttentionProblem problem = problem_of(head_dim, precision);
+      problem.deterministic = deterministic;
+      const std::size_t bytes = attention_backward_workspace_bytes(problem, kHopper);
+      EXPECT_EQ(attention_backward_workspace_bytes(problem, kHopper), bytes);
+      problem.shape.seq_q = problem.shape.seq_kv = 65536;
+      const std::size_t long_bytes = attention_backward_workspace_bytes(problem, kHopper);
+      const auto elements = static_cast<std::size_t>(2 * 3 * 65536 * head_dim);
+      EXPECT_LE(long_bytes, elements * 4 * 3 + (std::size_t{64} << 20U));
+      EXPECT_GE(long_bytes, bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tbench::kernels
