@@ -22,11 +22,12 @@ namespace tbench::kernels {
 template <class Element>
 struct BackwardParameters {
   Matrix<const Element> q, k, v, o, grad_o;
-  const float* lse;    // [batch, heads, seq_q]
+  const float* lse;    // [batch, heads, seq_q]; kAtomic: in base 2, as the kernel before has left it
   const float* delta;  // [batch, heads, seq_q]; null: each block computes what it needs
   Matrix<Element> dq, dk, dv;
-  float* delta_out;  // the same, for the kernel that computes it
-  float* dq_sums;    // kAtomic: [batch, heads, query blocks of 16, head_dim / 8, lane, 4], see add_query_gradient()
+  float* delta_out;       // the same, for the kernel that computes it
+  float* base_2_lse_out;  // kAtomic: lse * log2(e), from that kernel
+  float* dq_sums;  // kAtomic: [batch, heads, query blocks of 16, head_dim / 8, lane, 4], see add_query_gradient()
   int heads, seq_q, seq_kv;
   int query_blocks;  // of 16, of a head, as the sums are allocated
   int kv_tiles;      // kSplit: blocks of keys, before those of queries
@@ -50,6 +51,8 @@ class BackwardBlock {
   static constexpr int kKeptBytes = kTile.kept_rows * kRowBytes;
   static constexpr int kStreamedBytes = kTile.streamed_rows * kRowBytes;
   static constexpr int kScoreRowBytes = row_bytes<Element>(kTile.streamed_rows);
+  // With two buffers of dS its product with K waits for the next step's barrier: one barrier a step instead of two.
+  static constexpr bool kDelayed = kAtomic && kTile.score_stages > 1;
   static_assert(kTile.kept_rows == kTile.warps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
   static_assert(kTile.streamed_rows % kTile.cols_at_once == 0 && kTile.cols_at_once % 16 == 0, "columns divide evenly");
   static_assert(!kAtomic || kGradient == Gradient::kKeysAndValues, "dQ's share comes with the keys' scores");
@@ -63,7 +66,7 @@ class BackwardBlock {
         scores_{streamed_ + 2 * kTile.stages * kStreamedBytes},
         // [stages, 2, streamed_rows] float32: lse * log2(e) and delta of the queries in shared memory
         statistics_{reinterpret_cast<float*>(shared + 2 * kKeptBytes + 2 * kTile.stages * kStreamedBytes +
-                                             (kAtomic ? V_BUFS * kTile.kept_rows * kScoreRowBytes : 0))},
+                                             (kAtomic ? kTile.score_stages * kTile.kept_rows * kScoreRowBytes : 0))},
         warp_{static_cast<int>(threadIdx.x) / kWarpSize},
         lane_{static_cast<int>(threadIdx.x) % kWarpSize},
         first_row_{tile * kTile.kept_rows},
@@ -80,12 +83,10 @@ class BackwardBlock {
       // The step's tiles have come, and nobody reads the last one's any more.
       if (!planted(PlantedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && step + 1 < range.last) load_step(step + 1, stage ^ 1);
-#if defined(V_PIPE)
-      if constexpr (kAtomic) {
+      if constexpr (kDelayed) {
         if (step > range.first) add_query_gradient(step - 1);
         score_stage_ = kTile.kept_rows * kScoreRowBytes - score_stage_;
       }
-#endif
       if (needs_mask(step)) {
         advance<true>(step, stage);
       } else {
@@ -98,12 +99,10 @@ class BackwardBlock {
         load_step(step + 1, 0);
       }
     }
-#if defined(V_PIPE)
-    if constexpr (kAtomic) {
+    if constexpr (kDelayed) {
       __syncthreads();
-      if (range.first < range.last) add_query_gradient(range.last - 1);
+      add_query_gradient(range.last - 1);
     }
-#endif
     finish();
   }
 
@@ -150,17 +149,26 @@ class BackwardBlock {
   }
 
   __device__ __forceinline__ void load_step(int step, int stage) {
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const Matrix<const Element>& matrix = streamed_matrix(i);
-      load_tile<Element, kTile.streamed_rows, kHeadDim, kThreads, true>(
-          streamed_ + (2 * stage + i) * kStreamedBytes, matrix.head(blockIdx.z, blockIdx.y), matrix.row_stride,
-          matrix.vectors, step * kTile.streamed_rows, streamed_extent());
+    if ((step + 1) * kTile.streamed_rows <= streamed_extent()) {
+      load_streamed<false>(step, stage);
+    } else {
+      load_streamed<true>(step, stage);
     }
     if constexpr (!kQueriesKept) {
       load_statistics<kTile.streamed_rows>(step * kTile.streamed_rows, statistics_ + 2 * stage * kTile.streamed_rows);
     }
     commit_copies();
+  }
+
+  template <bool kChecked>
+  __device__ __forceinline__ void load_streamed(int step, int stage) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const Matrix<const Element>& matrix = streamed_matrix(i);
+      load_tile<Element, kTile.streamed_rows, kHeadDim, kThreads, kChecked>(
+          streamed_ + (2 * stage + i) * kStreamedBytes, matrix.head(blockIdx.z, blockIdx.y), matrix.row_stride,
+          matrix.vectors, step * kTile.streamed_rows, streamed_extent());
+    }
   }
 
   /// lse and delta of `kRows` queries, zero after the end.
@@ -211,11 +219,8 @@ class BackwardBlock {
     const float* const statistics = statistics_ + 2 * stage * kTile.streamed_rows;
 #pragma unroll 1
     for (int col = 0; col < kTile.streamed_rows; col += kTile.cols_at_once) {
-      Scores s = {}, dp = {};
+      Scores s = {};
       multiply_kept(s, kept_, first + col * kRowBytes);
-#if !defined(V_OLD)
-      if constexpr (kWithKeys) multiply_kept(dp, kept_ + kKeptBytes, second + col * kRowBytes);
-#endif
       probabilities<kMasked>(s, step * kTile.streamed_rows + col, statistics + col);
       if constexpr (kWithValues) {
         Operand p;
@@ -224,9 +229,8 @@ class BackwardBlock {
         accumulate(values_, p, second + col * kRowBytes);
       }
       if constexpr (kWithKeys) {
-#if defined(V_OLD)
+        Scores dp = {};
         multiply_kept(dp, kept_ + kKeptBytes, second + col * kRowBytes);
-#endif
         score_gradients(s, dp, statistics + kTile.streamed_rows + col);
         Operand ds;
         pack_scores(dp, ds);
@@ -235,12 +239,10 @@ class BackwardBlock {
         if constexpr (kAtomic) store_scores(ds, col);
       }
     }
-#if !defined(V_PIPE)
-    if constexpr (kAtomic) {
+    if constexpr (kAtomic && !kDelayed) {
       __syncthreads();  // every warp's dS is there
-      if (!(planted(PlantedFault::kDqSkipTile) && first_row_ == 0)) add_query_gradient(step);
+      add_query_gradient(step);
     }
-#endif
   }
 
   /// s += kept[rows of this warp] streamed[cols]^T
@@ -277,7 +279,8 @@ class BackwardBlock {
       for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const float shift = kQueriesKept ? row_lse_[m][i / 2] : (i % 2 == 0 ? lse.x : lse.y) * kLog2E;
+          const float shift =
+              kQueriesKept ? row_lse_[m][i / 2] : (i % 2 == 0 ? lse.x : lse.y) * (kAtomic ? 1.0f : kLog2E);
           float& score = s[m][n][i];
           score = exp2_approximate(fmaf(score, scale, -shift));
           if constexpr (kMasked) {
@@ -368,6 +371,7 @@ class BackwardBlock {
   /// Adds dS K of this tile to the sums. The warps divide queries and head_dim among them. A thread's four elements of
   /// an accumulator lie side by side in the sums, so that a warp adds 512 bytes in a row.
   __device__ __forceinline__ void add_query_gradient(int step) const {
+    if (planted(PlantedFault::kDqSkipTile) && first_row_ == 0) return;
     constexpr int kDimWarps = kTile.dq_dim_warps, kRowWarps = kTile.warps / kDimWarps;
     constexpr int kRows = kTile.streamed_rows / kRowWarps / 16, kDims = kDimBlocks / kDimWarps;
     static_assert(kRows >= 1 && kDims % 2 == 0, "the warps divide dQ's tile in blocks of 16 by 16");
@@ -444,7 +448,7 @@ class BackwardBlock {
   std::uint32_t kept_, streamed_, scores_;
   float* statistics_;
   int warp_, lane_, first_row_;
-  int score_stage_ = 0;
+  int score_stage_ = 0;       // where this step's dS lies behind the first
   std::int64_t head_offset_;  // of the head's first query in lse and delta
   Accumulator keys_ = {};     // or of the queries
   Accumulator values_ = {};

@@ -64,6 +64,7 @@ BackwardWorkspace backward_workspace(const AttentionProblem& problem) {
   BackwardWorkspace workspace;
   if (method != BackwardMethod::kSplitAlone) workspace.delta_bytes = align(bytes(shape.seq_q));
   if (method == BackwardMethod::kAtomic) {
+    workspace.lse_bytes = workspace.delta_bytes;
     workspace.dq_sums_bytes = bytes(blocks(shape.seq_q, kBackwardHelperRows) * kBackwardHelperRows * shape.head_dim);
   }
   return workspace;

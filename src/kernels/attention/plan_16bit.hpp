@@ -7,11 +7,6 @@
 
 #include "tbench/kernels/attention.hpp"
 
-#if defined(V_PIPE)
-#define V_BUFS 2
-#else
-#define V_BUFS 1
-#endif
 namespace tbench::kernels {
 
 /// A literal type, so that a kernel takes it as a template parameter.
@@ -30,6 +25,7 @@ struct BackwardTile {
   int cols_at_once{};   // streamed rows of which a warp holds scores in registers
   int warps{};          // each takes kept_rows / warps rows
   int stages{};         // steps in shared memory or on their way: 1 or 2
+  int score_stages{};   // kAtomic: buffers of dS, 1 or 2
   int dq_dim_warps{};   // kAtomic: warps that divide head_dim of dQ's share among them
   int blocks_per_multiprocessor{};
   bool operator==(const BackwardTile&) const = default;
@@ -62,7 +58,7 @@ struct LongForward {
 struct ShortForward {
   static constexpr ForwardTile tile(int head_dim) {
     if (head_dim > 128) return LongForward::tile(head_dim);
-    return {.rows = 64, .cols = 64, .warps = 4, .stages = 1, .blocks_per_multiprocessor = head_dim > 80 ? 2 : 3};
+    return {.rows = 64, .cols = 64, .warps = 4, .stages = 2, .blocks_per_multiprocessor = head_dim > 80 ? 2 : 3};
   }
 };
 
@@ -92,6 +88,8 @@ struct AtomicBackward {
                                             : 32,
             .warps = wide ? 8 : 4,
             .stages = 2,
+            // Two do not leave room for a second block with 80.
+            .score_stages = head_dim == 80 ? 1 : 2,
             .dq_dim_warps = head_dim == 128                                      ? 4
                             : head_dim == 96 || head_dim == 64 || head_dim == 32 ? 2
                                                                                  : 1,
@@ -108,6 +106,7 @@ struct SplitBackward {
             .cols_at_once = 32,
             .warps = 4,
             .stages = 2,
+            .score_stages = 0,
             .dq_dim_warps = 1,
             .blocks_per_multiprocessor = large           ? 1
                                          : head_dim > 80 ? 2
@@ -123,7 +122,8 @@ struct SplitBackward {
   const auto extent = [](int value) { return static_cast<std::size_t>(value); };
   const std::size_t statistics =
       std::max(2 * extent(tile.stages) * extent(tile.streamed_rows), 2 * extent(tile.kept_rows));
-  const std::size_t scores = atomic ? V_BUFS * extent(tile.kept_rows) * padded_row_bytes_16bit(tile.streamed_rows) : 0;
+  const std::size_t scores =
+      atomic ? extent(tile.score_stages) * extent(tile.kept_rows) * padded_row_bytes_16bit(tile.streamed_rows) : 0;
   return 2 * extent(tile.kept_rows) * row + 2 * extent(tile.stages) * extent(tile.streamed_rows) * row + scores +
          statistics * sizeof(float);
 }
@@ -147,8 +147,9 @@ constexpr int kBackwardHelperThreads = 256;
 /// What lies where in the workspace; bytes.
 struct BackwardWorkspace {
   std::size_t delta_bytes{};    // float32 [batch, heads, seq_q], rounded up to 256 bytes
+  std::size_t lse_bytes{};      // kAtomic: as much, lse in base 2
   std::size_t dq_sums_bytes{};  // float32, queries of each head rounded up to kBackwardHelperRows
-  [[nodiscard]] std::size_t bytes() const { return delta_bytes + dq_sums_bytes; }
+  [[nodiscard]] std::size_t bytes() const { return delta_bytes + lse_bytes + dq_sums_bytes; }
 };
 [[nodiscard]] BackwardWorkspace backward_workspace(const AttentionProblem& problem);
 
