@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "launch.hpp"
+#include "plan_32bit.hpp"
 #include "tbench/cuda/error.hpp"
 
 namespace tbench::kernels {
@@ -70,6 +71,9 @@ std::optional<std::string> attention_unsupported_reason(const AttentionProblem& 
   }
   if (!(problem.scale > 0.0f) || !std::isfinite(problem.scale)) {
     return fmt::format("scale is {}: the kernels take a positive, finite one", problem.scale);
+  }
+  if (!is_16bit(problem.precision)) {
+    if (auto reason = unsupported_32bit_reason(problem, limits)) return reason;
   }
   return extent_problem(problem.shape);
 }

@@ -6,7 +6,7 @@
 
 namespace tbench::kernels {
 
-/// Of eight 16-bit elements.
+/// Of the elements in 16 bytes.
 template <class Element>
 __device__ __forceinline__ float dot(uint4 x, uint4 y) {
   const std::uint32_t xs[4]{x.x, x.y, x.z, x.w}, ys[4]{y.x, y.y, y.z, y.w};
@@ -17,6 +17,12 @@ __device__ __forceinline__ float dot(uint4 x, uint4 y) {
     sum = fmaf(a.x, b.x, fmaf(a.y, b.y, sum));
   }
   return sum;
+}
+
+template <>
+__device__ __forceinline__ float dot<float>(uint4 x, uint4 y) {
+  return fmaf(__uint_as_float(x.x), __uint_as_float(y.x), __uint_as_float(x.y) * __uint_as_float(y.y)) +
+         fmaf(__uint_as_float(x.z), __uint_as_float(y.z), __uint_as_float(x.w) * __uint_as_float(y.w));
 }
 
 /// Sums of products of rows [first_row, first_row + kRows) of the block's head, to result[0, kRows); rows from `rows`

@@ -46,12 +46,13 @@ __device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* hea
                                           bool vectors, int first_row, int rows) {
   constexpr int kPerVector = kVectorBytes / static_cast<int>(sizeof(Element));
   constexpr int kVectorsPerRow = kHeadDim / kPerVector;
-  constexpr int kVectors = kRows * kVectorsPerRow;
   const int thread = static_cast<int>(threadIdx.x);
-  if (vectors && kThreads % kVectorsPerRow == 0) {
-    // Every pass of the block covers whole rows: a thread stays in its column.
+  if (vectors) {
+    // Every pass of the block covers whole rows, so that a thread stays in its column: its addresses are one pointer
+    // and constants. Where rows do not divide the block evenly its last threads have nothing to do.
     constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
     const int row = thread / kVectorsPerRow, column = thread % kVectorsPerRow;
+    if (kThreads % kVectorsPerRow != 0 && row >= kRowsPerPass) return;
     const Element* source = head + (first_row + row) * row_stride + column * kPerVector;
     const std::uint32_t destination = tile + row * row_bytes<Element>(kHeadDim) + column * kVectorBytes;
 #pragma unroll
@@ -60,16 +61,6 @@ __device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* hea
       const bool valid = !kChecked || first_row + row + pass * kRowsPerPass < rows;
       copy_16_async(destination + pass * kRowsPerPass * row_bytes<Element>(kHeadDim), valid ? source : head, valid);
       source += kRowsPerPass * row_stride;
-    }
-  } else if (vectors) {
-#pragma unroll
-    for (int i = 0; i < (kVectors + kThreads - 1) / kThreads; ++i) {
-      const int index = i * kThreads + thread;
-      if (kVectors % kThreads != 0 && index >= kVectors) break;
-      const int row = index / kVectorsPerRow, column = index % kVectorsPerRow;
-      const bool valid = !kChecked || first_row + row < rows;
-      const Element* const source = head + (valid ? first_row + row : 0) * row_stride + column * kPerVector;
-      copy_16_async(tile + row * row_bytes<Element>(kHeadDim) + column * kVectorBytes, source, valid);
     }
   } else {
     char* const generic = static_cast<char*>(__cvta_shared_to_generic(tile));

@@ -1,0 +1,176 @@
+// Forward pass, float32 storage. The walk is that of forward_16bit.cuh: one block owns a tile of queries of one head
+// and takes its keys and values last tile first, K and V with one buffer each. The products are tf32.cuh's.
+//
+// A warp takes 32 queries where registers allow: a fragment of K or V then serves two products, and shared memory,
+// which gives one fragment in the time of about two products, is not what limits them.
+#pragma once
+
+#include <cmath>
+
+#include "plan_32bit.hpp"
+#include "tf32.cuh"
+
+namespace tbench::kernels {
+
+struct Forward32Parameters {
+  Matrix<const float> q, k, v;
+  Matrix<float> o;
+  float* lse;  // [batch, heads, seq_q]
+  int heads, seq_q, seq_kv;
+  float scale;
+  bool causal;
+};
+
+template <bool kExact, int kHeadDim, class Tile>
+class Forward32Block {
+  static constexpr ForwardTile kTile = Tile::tile(kHeadDim);
+  static constexpr int kThreads = kTile.warps * kWarpSize;
+  static constexpr int kRowBlocks = kTile.rows / kTile.warps / 16;  // 16 queries each, of a warp
+  static constexpr int kColBlocks = kTile.cols / 8;
+  static constexpr int kRowBytes = row_bytes<float>(kHeadDim);
+  static_assert(kTile.rows == kTile.warps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
+  static_assert(kHeadDim % 16 == 0 && kTile.cols % 16 == 0, "right operands are loaded in pairs of 8 columns");
+
+ public:
+  __device__ __forceinline__ Forward32Block(const Forward32Parameters& parameters, char* shared)
+      : p_{parameters},
+        shared_{shared},
+        lane_{static_cast<int>(threadIdx.x) % kWarpSize},
+        // Heaviest first: with a causal mask the last queries see the most keys.
+        first_row_{static_cast<int>(p_.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * kTile.rows},
+        warp_row_{static_cast<int>(threadIdx.x) / kWarpSize * kRowBlocks * 16} {
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) maximum_[m][0] = maximum_[m][1] = -INFINITY;
+  }
+
+  __device__ __forceinline__ void run() {
+    const int last_col = p_.causal ? min(p_.seq_kv, first_row_ + kTile.rows) : p_.seq_kv;
+    const int steps = (last_col + kTile.cols - 1) / kTile.cols;
+    // Steps whose tile reaches over the diagonal or the end.
+    const int first_masked = (p_.causal ? first_row_ : p_.seq_kv) / kTile.cols;
+    load_tile<float, kTile.rows, kHeadDim, kThreads, true>(shared_address(shared_), p_.q.head(blockIdx.z, blockIdx.y),
+                                                           p_.q.row_stride, p_.q.vectors, first_row_, p_.seq_q);
+    load_step<true>(kKeys, p_.k, steps - 1);
+    int step = steps - 1;
+    for (; step >= first_masked; --step) advance<true>(step);
+    for (; step >= 0; --step) advance<false>(step);
+    finish();
+  }
+
+ private:
+  using Scores = float[kRowBlocks][kColBlocks][4];
+  static constexpr int kKeys = kTile.rows * kRowBytes;  // where the tiles begin, bytes
+  static constexpr int kValues = kKeys + kTile.cols * kRowBytes;
+
+  template <bool kChecked>
+  __device__ __forceinline__ void load_step(int tile, const Matrix<const float>& matrix, int step) {
+    load_tile<float, kTile.cols, kHeadDim, kThreads, kChecked>(shared_address(shared_) + tile,
+                                                               matrix.head(blockIdx.z, blockIdx.y), matrix.row_stride,
+                                                               matrix.vectors, step * kTile.cols, p_.seq_kv);
+    commit_copies();
+  }
+
+  template <bool kMasked>
+  __device__ __forceinline__ void advance(int step) {
+    // Above the diagonal of all the warp's queries there is nothing to compute.
+    const bool active = !kMasked || !p_.causal || step * kTile.cols < first_row_ + warp_row_ + kRowBlocks * 16;
+    wait_copies<0>();
+    __syncthreads();  // K has come, and nobody reads V any more
+    load_step<kMasked>(kValues, p_.v, step);
+    Scores s = {};
+    if (active) {
+      multiply_rows<kExact, kHeadDim>(s,
+                                      shared_address(shared_) + warp_row_ * kRowBytes + left_offset(lane_, kRowBytes),
+                                      shared_address(shared_) + kKeys + right_offset(lane_, kRowBytes));
+    }
+    wait_copies<0>();
+    __syncthreads();  // V has come, and nobody reads K any more
+    if (step > 0) load_step<false>(kKeys, p_.k, step - 1);
+    if (active) {
+      if constexpr (kMasked) mask(s, step * kTile.cols);
+      softmax<kMasked>(s);
+      accumulate_rows<kExact, kHeadDim>(o_, s, shared_ + kValues + rows_offset(lane_, kRowBytes));
+    }
+  }
+
+  __device__ __forceinline__ void mask(Scores& s, int first_col) const {
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int n = 0; n < kColBlocks; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int col = first_col + n * 8 + lane_ % 4 * 2 + i % 2;
+          const int row = first_row_ + warp_row_ + m * 16 + lane_ / 4 + i / 2 * 8;
+          if (col >= p_.seq_kv || (p_.causal && col > row)) s[m][n][i] = -INFINITY;
+        }
+      }
+    }
+  }
+
+  /// Updates maxima and sums, scales what O holds so far, and turns scores into exp2(scale * (s - maximum)).
+  template <bool kMasked>
+  __device__ __forceinline__ void softmax(Scores& s) {
+    const float scale = p_.scale * kLog2E;
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float maximum = maximum_[m][half];
+#pragma unroll
+        for (int n = 0; n < kColBlocks; ++n) maximum = fmaxf(maximum, fmaxf(s[m][n][2 * half], s[m][n][2 * half + 1]));
+        maximum = fmaxf(maximum, __shfl_xor_sync(kFullWarp, maximum, 1));
+        maximum = fmaxf(maximum, __shfl_xor_sync(kFullWarp, maximum, 2));
+        // A row that has seen no key yet: anything finite keeps -infinity - (-infinity) away.
+        const float shift = kMasked && maximum == -INFINITY ? 0.0f : maximum;
+        const float rescale = exp2_approximate((maximum_[m][half] - shift) * scale);
+        maximum_[m][half] = maximum;
+        float sum = 0.0f;
+#pragma unroll
+        for (int n = 0; n < kColBlocks; ++n) {
+#pragma unroll
+          for (int i = 2 * half; i < 2 * half + 2; ++i) {
+            // Subtracting first keeps large scores exact; one multiply-add is what TF32 products leave time for.
+            s[m][n][i] =
+                exp2_approximate(kExact ? (s[m][n][i] - shift) * scale : fmaf(s[m][n][i], scale, -shift * scale));
+            sum += s[m][n][i];
+          }
+        }
+        sum_[m][half] = sum_[m][half] * rescale + sum;
+#pragma unroll
+        for (int d = 0; d < kHeadDim / 8; ++d) {
+          o_[m][d][2 * half] *= rescale;
+          o_[m][d][2 * half + 1] *= rescale;
+        }
+      }
+    }
+  }
+
+  /// O / sum, straight from registers, and lse.
+  __device__ __forceinline__ void finish() {
+    float* const lse = p_.lse + (static_cast<std::int64_t>(blockIdx.z) * p_.heads + blockIdx.y) * p_.seq_q;
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float& sum = sum_[m][half];
+        sum += __shfl_xor_sync(kFullWarp, sum, 1);
+        sum += __shfl_xor_sync(kFullWarp, sum, 2);
+        const int row = first_row_ + warp_row_ + m * 16 + half * 8 + lane_ / 4;
+        if (lane_ % 4 == 0 && row < p_.seq_q) lse[row] = maximum_[m][half] * p_.scale + logf(sum);
+      }
+    }
+    store_rows<kHeadDim>(o_, p_.o, first_row_ + warp_row_, p_.seq_q, lane_,
+                         [&](int m, int half) { return 1.0f / sum_[m][half]; });
+  }
+
+  const Forward32Parameters& p_;
+  char* shared_;
+  int lane_;
+  int first_row_, warp_row_;  // of the block; of the warp in it
+  float o_[kRowBlocks][kHeadDim / 8][4] = {};
+  float maximum_[kRowBlocks][2];
+  float sum_[kRowBlocks][2] = {};
+};
+
+}  // namespace tbench::kernels

@@ -1,0 +1,95 @@
+// Which tiles the float32 kernels use for a problem, and the launch that follows: pure host functions. The types are
+// those of the 16-bit plan.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "plan_16bit.hpp"
+
+namespace tbench::kernels {
+
+/// Long sequences: 32 queries a warp. The tile of keys is as large as shared memory allows with two blocks a
+/// multiprocessor.
+template <bool kExact>
+struct LongForward32 {
+  static constexpr ForwardTile tile(int head_dim) {
+    return {
+        .rows = 128, .cols = head_dim > 96 ? 32 : 64, .warps = 4, .blocks_per_multiprocessor = head_dim > 32 ? 2 : 3};
+  }
+};
+
+/// Problems with too few long tiles to fill the GPU: half the queries a block, twice the blocks.
+template <bool kExact>
+struct ShortForward32 {
+  static constexpr ForwardTile tile(int head_dim) {
+    return {
+        .rows = 64, .cols = head_dim > 96 ? 32 : 64, .warps = 4, .blocks_per_multiprocessor = head_dim > 64 ? 2 : 3};
+  }
+};
+
+/// Bytes of one row of a tile in shared memory.
+[[nodiscard]] constexpr std::size_t padded_row_bytes_32bit(int head_dim) {
+  return static_cast<std::size_t>(head_dim) * 4 + 16;
+}
+
+[[nodiscard]] constexpr std::size_t forward_32bit_shared_bytes(ForwardTile tile, int head_dim) {
+  return static_cast<std::size_t>(tile.rows + 2 * tile.cols) * padded_row_bytes_32bit(head_dim);
+}
+
+/// Keys and values with dQ by atomic additions. Up to 64 a warp takes 32 keys, so that a fragment read from shared
+/// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers.
+template <bool kExact>
+struct AtomicBackward32 {
+  static constexpr BackwardTile tile(int head_dim) {
+    return {.kept_rows = head_dim > 64 ? 64 : 128,
+            .streamed_rows = head_dim == 80 || head_dim <= 32 ? 64 : 32,
+            .cols_at_once = kExact && head_dim == 64 ? 16 : 32,
+            .warps = 4,
+            .stages = head_dim <= 32 || head_dim == 96 ? 2 : 1,
+            .dq_dim_warps = head_dim == 16 || head_dim == 80 ? 1 : 2,
+            .blocks_per_multiprocessor = 2};
+  }
+};
+
+/// All gradients in one launch without atomic additions.
+template <bool kExact>
+struct SplitBackward32 {
+  static constexpr BackwardTile tile(int head_dim) {
+    return {.kept_rows = 64,
+            .streamed_rows = head_dim > 32 ? 32 : 64,
+            .cols_at_once = 32,
+            .warps = 4,
+            .stages = head_dim > 96 ? 1 : 2,
+            .dq_dim_warps = 1,
+            .blocks_per_multiprocessor = head_dim > 64 ? 2 : 3};
+  }
+};
+
+[[nodiscard]] constexpr std::size_t backward_32bit_shared_bytes(BackwardTile tile, int head_dim, bool atomic) {
+  const auto extent = [](int value) { return static_cast<std::size_t>(value); };
+  const std::size_t statistics =
+      std::max(2 * extent(tile.stages) * extent(tile.streamed_rows), 2 * extent(tile.kept_rows));
+  const std::size_t rows = 2 * extent(tile.kept_rows) + 2 * extent(tile.stages) * extent(tile.streamed_rows);
+  const std::size_t scores = atomic ? extent(tile.streamed_rows) * padded_row_bytes_32bit(tile.kept_rows) : 0;
+  return rows * padded_row_bytes_32bit(head_dim) + scores + statistics * sizeof(float);
+}
+
+/// Why shared memory of a block does not hold the tiles that every problem of this head_dim can need, or nothing.
+[[nodiscard]] std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& problem,
+                                                                  const DeviceLimits& limits);
+
+/// Whether a problem is cut into long tiles: only if they fill the multiprocessors about twice over, and fit.
+[[nodiscard]] bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits);
+[[nodiscard]] Launch forward_32bit_launch(const AttentionShape& shape, ForwardTile tile);
+
+/// Which way the backward pass goes. `kAtomic` is here two launches: delta and a cleared dq, then the products. It
+/// needs blocks of keys enough to fill the multiprocessors, and shared memory for dS besides the tiles.
+[[nodiscard]] BackwardMethod backward_32bit_method(const AttentionProblem& problem, const DeviceLimits& limits);
+[[nodiscard]] BackwardTile backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method);
+[[nodiscard]] Launch backward_32bit_launch(const AttentionShape& shape, BackwardTile tile, BackwardMethod method);
+
+/// Bytes of delta, float32 [batch, heads, seq_q]: all that the workspace holds.
+[[nodiscard]] std::size_t backward_32bit_delta_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
+
+}  // namespace tbench::kernels

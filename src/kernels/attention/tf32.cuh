@@ -1,0 +1,175 @@
+// Products of float32 matrices on the tensor cores, mma.m16n8k8 with TF32 operands. `kExact` says how a product is
+// made: one product of rounded operands (an error of 2^-11 of each), or three (3xTF32). For the latter each operand is
+// the sum of two TF32 numbers, big + small, good to 2^-22 or better, and the products of all parts but small * small,
+// which lies below float32's rounding, are added, least first.
+//
+// A wide reading of the instruction's inner extent saves all shuffles: any permutation of it serves, as long as both
+// operands follow the same. Where scores become a left operand, the inner places l and l + 4 of a lane (l = lane % 4)
+// stand for the scores' columns 2 l and 2 l + 1, which are what the lane holds of the product that made them; the right
+// operand is then read from rows 2 l and 2 l + 1.
+#pragma once
+
+#include "tile.cuh"
+
+namespace tbench::kernels {
+
+/// Four words of an operand: all of a left one (16 by 8), or those of two neighbouring right ones (8 by 8 each).
+template <bool kExact>
+struct Operand32;
+template <>
+struct Operand32<false> {
+  std::uint32_t big[4];
+};
+template <>
+struct Operand32<true> {
+  std::uint32_t big[4], small[4];
+};
+
+/// To the nearest TF32 number, as a float32 whose low 13 bits are zero. Ties to even where that is one instruction,
+/// away from zero where it is four either way.
+__device__ __forceinline__ std::uint32_t round_to_tf32(float x) {
+  std::uint32_t y;
+#if __CUDA_ARCH__ >= 900
+  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
+#else
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
+#endif
+  return y;
+}
+
+template <bool kExact>
+__device__ __forceinline__ Operand32<kExact> to_operand(float x0, float x1, float x2, float x3) {
+  const float x[4]{x0, x1, x2, x3};
+  Operand32<kExact> operand;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    operand.big[i] = round_to_tf32(x[i]);
+    if constexpr (kExact) operand.small[i] = round_to_tf32(x[i] - __uint_as_float(operand.big[i]));
+  }
+  return operand;
+}
+
+/// Four 8x4 matrices of float32; lane i gives the address of row i % 8 of matrix i / 8.
+template <bool kExact>
+__device__ __forceinline__ Operand32<kExact> load_operand(std::uint32_t address) {
+  std::uint32_t r[4];
+  load_matrices(r, address);
+  return to_operand<kExact>(__uint_as_float(r[0]), __uint_as_float(r[1]), __uint_as_float(r[2]), __uint_as_float(r[3]));
+}
+
+/// c[16, 8] += a[16, 8] b[8, 8]
+__device__ __forceinline__ void multiply_16x8x8(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                                std::uint32_t b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\n"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/// c[m][n] and c[m][n + 1] += a[m] b, for every m. Neighbouring instructions write different accumulators.
+template <bool kExact, int kRowBlocks, int kColBlocks>
+__device__ __forceinline__ void multiply(float (&c)[kRowBlocks][kColBlocks][4], int n,
+                                         const Operand32<kExact> (&a)[kRowBlocks], const Operand32<kExact>& b) {
+  const auto add = [&](const auto& left, const std::uint32_t(&right)[4]) {
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) multiply_16x8x8(c[m][n + i], left(a[m]), right[2 * i], right[2 * i + 1]);
+    }
+  };
+  using Operand = Operand32<kExact>;
+  const auto big = [](const Operand& operand) -> const std::uint32_t(&)[4] { return operand.big; };
+  if constexpr (kExact) {
+    add([](const Operand& operand) -> const std::uint32_t(&)[4] { return operand.small; }, b.big);
+    add(big, b.small);
+  }
+  add(big, b.big);
+}
+
+/// A lane's byte offset in a tile with rows of `bytes`, for load_operand() of a left operand stored [row, inner].
+__device__ __forceinline__ std::uint32_t left_offset(int lane, int bytes) {
+  return static_cast<std::uint32_t>(lane % 16 * bytes + lane / 16 * kVectorBytes);
+}
+/// The same for two right operands, columns 0 to 7 and 8 to 15, stored [column, inner].
+__device__ __forceinline__ std::uint32_t right_offset(int lane, int bytes) {
+  return static_cast<std::uint32_t>((lane % 8 + lane / 16 * 8) * bytes + lane / 8 % 2 * kVectorBytes);
+}
+
+/// scores += left right^T, both stored [row, head_dim] in shared memory. `left` and `right` are addresses with
+/// left_offset() and right_offset() in them.
+template <bool kExact, int kHeadDim, int kRowBlocks, int kColBlocks>
+__device__ __forceinline__ void multiply_rows(float (&scores)[kRowBlocks][kColBlocks][4], std::uint32_t left,
+                                              std::uint32_t right) {
+  constexpr int kRowBytes = row_bytes<float>(kHeadDim);
+#pragma unroll
+  for (int inner = 0; inner < kHeadDim / 8; ++inner) {
+    Operand32<kExact> a[kRowBlocks];
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) a[m] = load_operand<kExact>(left + m * 16 * kRowBytes + inner * 32);
+#pragma unroll
+    for (int n = 0; n < kColBlocks; n += 2) {
+      multiply(scores, n, a, load_operand<kExact>(right + n * 8 * kRowBytes + inner * 32));
+    }
+  }
+}
+
+/// Two right operands of a product whose inner extent are the rows of a tile: columns 0 to 7 and 8 to 15 at `rows`,
+/// which points to the lane's column in row 2 (lane % 4). Single words: pairs of columns would halve the loads, but
+/// leave registers in an order that costs more moves than that.
+template <bool kExact, int kHeadDim>
+__device__ __forceinline__ Operand32<kExact> load_rows(const char* rows) {
+  const float* const even = reinterpret_cast<const float*>(rows);
+  const float* const odd = reinterpret_cast<const float*>(rows + row_bytes<float>(kHeadDim));
+  return to_operand<kExact>(even[0], odd[0], even[8], odd[8]);
+}
+/// A lane's byte offset for load_rows().
+__device__ __forceinline__ int rows_offset(int lane, int bytes) { return lane % 4 * 2 * bytes + lane / 4 * 4; }
+
+/// sums += scores rows, with `rows` stored [scores' column, head_dim]; a pointer with rows_offset() in it.
+template <bool kExact, int kHeadDim, int kRowBlocks, int kColBlocks>
+__device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadDim / 8][4],
+                                                const float (&scores)[kRowBlocks][kColBlocks][4], const char* rows) {
+  constexpr int kRowBytes = row_bytes<float>(kHeadDim);
+#pragma unroll
+  for (int n = 0; n < kColBlocks; ++n) {
+    Operand32<kExact> a[kRowBlocks];
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+      const float(&s)[4] = scores[m][n];
+      a[m] = to_operand<kExact>(s[0], s[2], s[1], s[3]);
+    }
+#pragma unroll
+    for (int d = 0; d < kHeadDim / 8; d += 2) {
+      multiply(sums, d, a, load_rows<kExact, kHeadDim>(rows + n * 8 * kRowBytes + d * 32));
+    }
+  }
+}
+
+/// Writes the rows of one warp's blocks that lie below `rows`, times factor(m, half).
+template <int kHeadDim, int kRowBlocks, class Factor>
+__device__ __forceinline__ void store_rows(const float (&sums)[kRowBlocks][kHeadDim / 8][4],
+                                           const Matrix<float>& matrix, int first_row, int rows, int lane,
+                                           Factor&& factor) {
+  float* const head = matrix.head(blockIdx.z, blockIdx.y) + lane % 4 * 2;
+#pragma unroll
+  for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = first_row + m * 16 + half * 8 + lane / 4;
+      if (row >= rows) continue;
+      float* const line = head + row * matrix.row_stride;
+      const float scale = factor(m, half);
+#pragma unroll
+      for (int d = 0; d < kHeadDim / 8; ++d) {
+        const float2 pair{sums[m][d][2 * half] * scale, sums[m][d][2 * half + 1] * scale};
+        if (matrix.vectors) {
+          *reinterpret_cast<float2*>(line + d * 8) = pair;
+        } else {
+          line[d * 8] = pair.x;
+          line[d * 8 + 1] = pair.y;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace tbench::kernels
