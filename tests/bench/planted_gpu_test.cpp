@@ -79,5 +79,24 @@ TEST_F(ProgramOnGpu, OutOfMemoryLeavesNothingBehind) {
   EXPECT_LT(std::abs(after / before - 1), 0.05);
 }
 
+TEST_F(ProgramOnGpu, ColdAndWarmKernelsAreCasesOfTheirOwn) {
+  const nlohmann::json cold = run(TBENCH_PLANTED_PROGRAM, {"--tb_suite=standard"}, 0);
+  ASSERT_EQ(cold.size(), 2U);
+  // The same file goes on with the warm ones: no name is taken for another's.
+  const nlohmann::json both = run(TBENCH_PLANTED_PROGRAM, {"--tb_suite=standard", "--tb_l2=warm", "--tb_resume"}, 0);
+  ASSERT_EQ(both.size(), 4U);
+  const nlohmann::json none = run(TBENCH_PLANTED_PROGRAM, {"--tb_suite=standard", "--tb_l2=cold", "--tb_resume"}, 0);
+  EXPECT_EQ(none, both);
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    const nlohmann::json& timing = both[i].at("tbench").at("timing");
+    EXPECT_EQ(timing.at("l2"), i < 2 ? "cold" : "warm") << both[i].at("name");
+    EXPECT_EQ(both[i].at("tbench").at("parameters").contains("l2"), i >= 2) << both[i].at("name");
+    EXPECT_EQ(timing.at("resolution_limited"), i % 2 == 0) << both[i].at("name");
+    const double microseconds = i % 2 == 0 ? 3 : 100;
+    EXPECT_GE(both[i].at("real_time").get<double>(), microseconds * 1e-3) << both[i].at("name");
+    EXPECT_LE(both[i].at("real_time").get<double>(), (microseconds + 6) * 1e-3) << both[i].at("name");
+  }
+}
+
 }  // namespace
 }  // namespace tbench::test
