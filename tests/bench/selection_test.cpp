@@ -80,5 +80,34 @@ TEST(Selection, AnUnknownAxisOrValueNamesTheNearest) {
   EXPECT_THAT(error_of(options), HasSubstr("unknown value 'mine'"));
 }
 
+TEST(Selection, AWarmCacheIsAKeyOfBurstsAndCanBeFilteredFor) {
+  const auto spec = [](const char* name, Regime regime) {
+    return FamilySpec{.name = name,
+                      .keys = {{"n", {}}},
+                      .tables = {{"all", Suite::kStandard, true, {{"n", {"1", "2"}}}}},
+                      .nonsense = {},
+                      .regime = regime};
+  };
+  const std::vector<FamilySpec> specs{spec("Steps", Regime::kSustained), spec("Bursts", Regime::kBurst)};
+  const auto names = [&](const Options& options) {
+    std::vector<std::string> found;
+    for (const CaseId& id : select_cases(specs, options, true).cases) found.push_back(id.name());
+    return found;
+  };
+  Options options;
+  EXPECT_THAT(names(options), ::testing::ElementsAre("Steps/n:1", "Steps/n:2", "Bursts/n:1", "Bursts/n:2"));
+  options.l2 = L2State::kCold;
+  EXPECT_THAT(names(options), ::testing::ElementsAre("Steps/n:1", "Steps/n:2", "Bursts/n:1", "Bursts/n:2"));
+  options.l2 = L2State::kWarm;
+  EXPECT_THAT(names(options),
+              ::testing::ElementsAre("Steps/n:1", "Steps/n:2", "Bursts/n:1/l2:warm", "Bursts/n:2/l2:warm"));
+  options.filter = "n:2/l2:warm$";
+  EXPECT_THAT(names(options), ::testing::ElementsAre("Bursts/n:2/l2:warm"));
+  // What a worker is asked for is the same case.
+  const CaseId asked = CaseId::parse(names(options).front());
+  EXPECT_EQ(asked.at("n"), "2");
+  EXPECT_TRUE(is_burst(specs, asked));
+}
+
 }  // namespace
 }  // namespace tbench::bench
