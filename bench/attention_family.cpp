@@ -19,7 +19,9 @@ namespace {
 
 using Values = std::vector<std::string>;
 
+const std::string kDeterministic = "deterministic";
 const Values kAllPasses{"forward", "backward", "forward_backward"};
+const Values kEnds{"forward", "forward_backward"};
 
 Values impls(Precision precision) { return model::attention_impl_names(precision); }
 
@@ -70,13 +72,23 @@ void add_smoke(std::vector<CaseTable>& tables) {
 
 /// What people ask for first: the usual head dimensions, causal, in bf16; the effect of the precision; the models.
 void add_standard(std::vector<CaseTable>& tables) {
-  const Values ends{"forward", "forward_backward"};
-  add(tables, "course", Suite::kStandard, true, {{"8"}, {"1"}, {"64", "128"}, {"1024", "4096", "16384"}, {"1"}}, ends,
+  add(tables, "course", Suite::kStandard, true, {{"8"}, {"1"}, {"64", "128"}, {"1024", "4096", "16384"}, {"1"}}, kEnds,
       {Precision::kBf16});
-  add(tables, "precision", Suite::kStandard, false, {{"8"}, {"1"}, {"64"}, {"1024", "4096"}, {"1"}}, ends,
+  add(tables, "precision", Suite::kStandard, false, {{"8"}, {"1"}, {"64"}, {"1024", "4096"}, {"1"}}, kEnds,
       {Precision::kFp32, Precision::kTf32});
   for (const Shapes& shapes : model_shapes({"512"})) {
     add(tables, "models", Suite::kStandard, false, shapes, {"forward_backward"}, {Precision::kBf16});
+  }
+}
+
+/// What the same bits every time cost. The key is in a name only where it is 1.
+void add_deterministic(std::vector<CaseTable>& tables) {
+  const Shapes shapes{{"8"}, {"1"}, {"64", "128"}, {"1024", "4096", "16384"}, {"1"}};
+  for (const Precision precision : {Precision::kBf16, Precision::kFp32}) {
+    std::vector<Axis> all = axes(shapes, {"backward"}, {std::string{to_string(precision)}},
+                                 model::deterministic_attention_impl_names(precision));
+    all.push_back({kDeterministic, {"1"}});
+    tables.push_back({"deterministic", Suite::kFull, true, std::move(all)});
   }
 }
 
@@ -86,7 +98,9 @@ void add_full(std::vector<CaseTable>& tables) {
       {{"8"}, {"1"}, {"16", "32", "64", "128", "256", "512"}, course_lengths, {"0", "1"}}, kAllPasses,
       kCoursePrecisions);
   for (const Shapes& shapes : model_shapes({"128", "256", "512", "1024"})) {
-    add(tables, "models", Suite::kFull, false, shapes, kAllPasses, kCoursePrecisions);
+    add(tables, "models", Suite::kFull, false, shapes, kAllPasses, {Precision::kBf16});
+    // forward_backward times its backward as a phase: the backward alone again is for the models' usual precision.
+    add(tables, "models", Suite::kFull, false, shapes, kEnds, {Precision::kFp32, Precision::kTf32});
   }
   // Long sequences. 16 heads of 65536 tokens take seconds a step in float32: those are left to --tb_axis.
   const Shapes one_head{{"1"}, {"1"}, {"64", "128"}, {"4096", "16384", "65536"}, {"1"}};
@@ -95,6 +109,7 @@ void add_full(std::vector<CaseTable>& tables) {
   add(tables, "long", Suite::kFull, false, heads, kAllPasses, kCoursePrecisions);
   const Shapes longest{{"1"}, {"16"}, {"1024", "2048"}, {"65536"}, {"1"}};
   add(tables, "long", Suite::kFull, false, longest, kAllPasses, {Precision::kBf16});
+  add_deterministic(tables);
 }
 
 std::vector<CaseTable> tables() {
@@ -117,6 +132,8 @@ Values all_precisions() {
   return names;
 }
 
+bool is_deterministic(const CaseId& id) { return id.parameters().back() == CaseId::Parameter{kDeterministic, "1"}; }
+
 Precision precision_of_case(const CaseId& id) { return parse_precision(id.at("precision")).value(); }
 
 model::AttentionStepConfig config_of_case(const CaseId& id, const CaseContext& context) {
@@ -130,7 +147,7 @@ model::AttentionStepConfig config_of_case(const CaseId& id, const CaseContext& c
           .pass = parse_attention_pass(id.at("pass")).value(),
           .precision = precision_of_case(id),
           .impl = id.at("impl"),
-          .deterministic = false,
+          .deterministic = is_deterministic(id),
           .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
           .seed = context.seed};
 }
@@ -177,7 +194,8 @@ Family attention_family() {
                             {"causal", {"0", "1"}},
                             {"pass", kAllPasses},
                             {"precision", all_precisions()},
-                            {"impl", model::attention_impl_names()}},
+                            {"impl", model::attention_impl_names()},
+                            {kDeterministic, {"1"}}},
                    .tables = tables(),
                    .nonsense = &nonsense,
                    .regime = Regime::kBurst},

@@ -31,6 +31,8 @@ struct AttentionStepConfig {
 [[nodiscard]] std::vector<std::string> attention_impl_names();
 /// Those of them that have a GPU kernel for `precision`, and that it changes.
 [[nodiscard]] std::vector<std::string> attention_impl_names(Precision precision);
+/// Those of these whose backward gives the same bits every time where it is asked to.
+[[nodiscard]] std::vector<std::string> deterministic_attention_impl_names(Precision precision);
 
 class AttentionStep {
  public:

@@ -54,6 +54,7 @@ struct AttentionImpl {
 [[nodiscard]] AttentionImpl sdpa_flash_attention_impl();
 [[nodiscard]] AttentionImpl sdpa_efficient_attention_impl();
 [[nodiscard]] AttentionImpl sdpa_cudnn_attention_impl();
+[[nodiscard]] AttentionImpl flash_attention_impl();
 
 /// @return  null if there is none of that name
 [[nodiscard]] const AttentionImpl* find_attention_impl(std::string_view name);
