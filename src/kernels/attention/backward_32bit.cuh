@@ -4,6 +4,7 @@
 #pragma once
 
 #include "plan_32bit.hpp"
+#include "planted_fault.cuh"
 #include "row_products.cuh"
 #include "tf32.cuh"
 
@@ -51,12 +52,16 @@ class Backward32Block {
     load_kept();
     const Range range = steps();
     if (range.first < range.last) load_step(range.first, 0);
+    wait_copies<0>();
+    round_kept();
     if constexpr (kQueriesKept) read_row_statistics();
     for (int step = range.first; step < range.last; ++step) {
       const int stage = kTile.stages > 1 ? (step - range.first) % 2 : 0;
       const bool more = step + 1 < range.last;
       wait_copies<0>();
-      __syncthreads();  // the step's tiles have come, and nobody reads the last one's any more
+      round_step(stage);
+      // The step's tiles have come, and nobody reads the last one's any more.
+      if (!planted(PlantedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && more) load_step(step + 1, stage ^ 1);
       if (needs_mask(step)) {
         advance<true>(step, stage);
@@ -65,7 +70,9 @@ class Backward32Block {
       }
       if (kTile.stages == 1 || kAtomic) __syncthreads();  // nobody reads the step's tiles, and every warp's dS is there
       if (kTile.stages == 1 && more) load_step(step + 1, 0);
-      if constexpr (kAtomic) add_query_gradient(step);
+      if constexpr (kAtomic) {
+        if (!(planted(PlantedFault::kDqSkipTile) && first_row_ == 0)) add_query_gradient(step);
+      }
     }
     finish();
   }
@@ -129,6 +136,21 @@ class Backward32Block {
     commit_copies();
   }
 
+  __device__ __forceinline__ void round_kept() const {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      round_own_elements<kExact, kTile.kept_rows, kHeadDim, kThreads>(shared_ + i * kKeptBytes, kept_matrix(i).vectors);
+    }
+  }
+
+  __device__ __forceinline__ void round_step(int stage) const {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      round_own_elements<kExact, kTile.streamed_rows, kHeadDim, kThreads>(
+          shared_ + kStreamed + (2 * stage + i) * kStreamedBytes, streamed_matrix(i).vectors);
+    }
+  }
+
   /// [kRows] float32 of lse, then of delta.
   template <int kRows>
   __device__ __forceinline__ float* statistics(int stage) const {
@@ -152,7 +174,6 @@ class Backward32Block {
 
   /// Queries kept: a thread's rows keep their statistics in registers.
   __device__ __forceinline__ void read_row_statistics() {
-    wait_copies<0>();
     __syncthreads();
     const float* const source = statistics<kTile.kept_rows>(0);
 #pragma unroll
@@ -180,10 +201,14 @@ class Backward32Block {
       if (!kMasked || holds_anything(step * kTile.streamed_rows + col)) {
         multiply_rows<kExact, kHeadDim>(s, kept, columns + first);
         probabilities<kMasked>(s, step * kTile.streamed_rows + col, col_statistics + col);
-        if constexpr (!kQueriesKept) accumulate_rows<kExact, kHeadDim>(values_, s, rows + second);
+        if (!kQueriesKept && !(planted(PlantedFault::kDvSkipTile) && step == 0)) {
+          accumulate_rows<kExact, kHeadDim>(values_, s, rows + second);
+        }
         multiply_rows<kExact, kHeadDim>(dp, kept + kKeptBytes, columns + second);
         score_gradients(s, dp, col_statistics + kTile.streamed_rows + col);
-        accumulate_rows<kExact, kHeadDim>(keys_, dp, rows + first);
+        if (!(kQueriesKept && planted(PlantedFault::kDqSkipTile) && step == 0)) {
+          accumulate_rows<kExact, kHeadDim>(keys_, dp, rows + first);
+        }
       }
       if constexpr (kAtomic) store_scores(dp, col);
     }
@@ -198,6 +223,7 @@ class Backward32Block {
   /// exp(scale * s - lse), zero under the mask.
   template <bool kMasked>
   __device__ __forceinline__ void probabilities(Scores& s, int first_col, const float* col_lse) const {
+    const float scale = p_.scale * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
 #pragma unroll
     for (int n = 0; n < kColBlocks; ++n) {
       const int col = n * 8 + lane_ % 4 * 2;
@@ -210,13 +236,14 @@ class Backward32Block {
           const float shift = kQueriesKept ? row_lse_[m][i / 2] : (i % 2 == 0 ? lse.x : lse.y);
           float& score = s[m][n][i];
           // Subtracting first keeps large scores exact; one multiply-add is what TF32 products leave time for.
-          score = exp2_approximate(kExact ? fmaf(score, p_.scale, -shift) * kLog2E
-                                          : fmaf(score, p_.scale * kLog2E, -shift * kLog2E));
+          score = exp2_approximate(kExact ? fmaf(score, scale, -shift) * kLog2E
+                                          : fmaf(score, scale * kLog2E, -shift * kLog2E));
           if constexpr (kMasked) {
             const int row = first_row_ + warp_row_ + m * 16 + i / 2 * 8 + lane_ / 4;
             const int query = kQueriesKept ? row : first_col + col + i % 2;
             const int key = kQueriesKept ? first_col + col + i % 2 : row;
-            if (key >= p_.seq_kv || (p_.causal && key > query)) score = 0.0f;
+            const int last = planted(PlantedFault::kBackwardMask) ? query + 1 : query;
+            if (key >= p_.seq_kv || (p_.causal && key > last)) score = 0.0f;
           }
         }
       }
@@ -253,7 +280,8 @@ class Backward32Block {
       for (int n = 0; n < kColBlocks; ++n) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          *reinterpret_cast<float*>(base + (n * 8 + i % 2) * kScoreRowBytes + (m * 16 + i / 2 * 8) * 4) = ds[m][n][i];
+          *reinterpret_cast<float*>(base + (n * 8 + i % 2) * kScoreRowBytes + (m * 16 + i / 2 * 8) * 4) =
+              kExact ? ds[m][n][i] : __uint_as_float(round_to_tf32(ds[m][n][i]));
         }
       }
     }
@@ -281,7 +309,7 @@ class Backward32Block {
         const char* const pairs = keys + inner * 8 * kRowBytes + d * 64;
         const float2 even = *reinterpret_cast<const float2*>(pairs);
         const float2 odd = *reinterpret_cast<const float2*>(pairs + kRowBytes);
-        multiply(dq, 2 * d, a, to_operand<kExact>(even.x, odd.x, even.y, odd.y));
+        multiply(dq, 2 * d, a, to_operand_from_tile<kExact>(even.x, odd.x, even.y, odd.y));
       }
     }
     float* const head = p_.dq.head(blockIdx.z, blockIdx.y) + dim + lane_ % 4 * 4;
@@ -308,7 +336,8 @@ class Backward32Block {
   }
 
   __device__ __forceinline__ void finish() const {
-    const auto scale = [this](int, int) { return p_.scale; };
+    const bool forgets_scale = !kQueriesKept && planted(PlantedFault::kDkScale);
+    const auto scale = [&](int, int) { return forgets_scale ? 1.0f : p_.scale; };
     const auto one = [](int, int) { return 1.0f; };
     store_rows<kHeadDim>(keys_, kQueriesKept ? p_.dq : p_.dk, first_row_ + warp_row_, kept_extent(), lane_, scale);
     if constexpr (!kQueriesKept)

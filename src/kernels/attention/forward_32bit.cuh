@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "plan_32bit.hpp"
+#include "planted_fault.cuh"
 #include "tf32.cuh"
 
 namespace tbench::kernels {
@@ -51,9 +52,11 @@ class Forward32Block {
     load_tile<float, kTile.rows, kHeadDim, kThreads, true>(shared_address(shared_), p_.q.head(blockIdx.z, blockIdx.y),
                                                            p_.q.row_stride, p_.q.vectors, first_row_, p_.seq_q);
     load_step<true>(kKeys, p_.k, steps - 1);
+    wait_copies<0>();
+    round_own_elements<kExact, kTile.rows, kHeadDim, kThreads>(shared_, p_.q.vectors);
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(step);
-    for (; step >= 0; --step) advance<false>(step);
+    for (; step >= (planted(PlantedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(step);
     finish();
   }
 
@@ -75,6 +78,7 @@ class Forward32Block {
     // Above the diagonal of all the warp's queries there is nothing to compute.
     const bool active = !kMasked || !p_.causal || step * kTile.cols < first_row_ + warp_row_ + kRowBlocks * 16;
     wait_copies<0>();
+    round_own_elements<kExact, kTile.cols, kHeadDim, kThreads>(shared_ + kKeys, p_.k.vectors);
     __syncthreads();  // K has come, and nobody reads V any more
     load_step<kMasked>(kValues, p_.v, step);
     Scores s = {};
@@ -84,7 +88,8 @@ class Forward32Block {
                                       shared_address(shared_) + kKeys + right_offset(lane_, kRowBytes));
     }
     wait_copies<0>();
-    __syncthreads();  // V has come, and nobody reads K any more
+    round_own_elements<kExact, kTile.cols, kHeadDim, kThreads>(shared_ + kValues, p_.v.vectors);
+    if (!planted(PlantedFault::kForwardBarrier)) __syncthreads();  // V has come, and nobody reads K any more
     if (step > 0) load_step<false>(kKeys, p_.k, step - 1);
     if (active) {
       if constexpr (kMasked) mask(s, step * kTile.cols);
@@ -102,7 +107,8 @@ class Forward32Block {
         for (int i = 0; i < 4; ++i) {
           const int col = first_col + n * 8 + lane_ % 4 * 2 + i % 2;
           const int row = first_row_ + warp_row_ + m * 16 + lane_ / 4 + i / 2 * 8;
-          if (col >= p_.seq_kv || (p_.causal && col > row)) s[m][n][i] = -INFINITY;
+          const int last = planted(PlantedFault::kForwardMask) ? row + 1 : row;
+          if (col >= p_.seq_kv || (p_.causal && col > last)) s[m][n][i] = -INFINITY;
         }
       }
     }
@@ -111,7 +117,7 @@ class Forward32Block {
   /// Updates maxima and sums, scales what O holds so far, and turns scores into exp2(scale * (s - maximum)).
   template <bool kMasked>
   __device__ __forceinline__ void softmax(Scores& s) {
-    const float scale = p_.scale * kLog2E;
+    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kForwardScale) ? 1.05f : 1.0f);
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
@@ -157,7 +163,8 @@ class Forward32Block {
         sum += __shfl_xor_sync(kFullWarp, sum, 1);
         sum += __shfl_xor_sync(kFullWarp, sum, 2);
         const int row = first_row_ + warp_row_ + m * 16 + half * 8 + lane_ / 4;
-        if (lane_ % 4 == 0 && row < p_.seq_q) lse[row] = maximum_[m][half] * p_.scale + logf(sum);
+        const float log = planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
+        if (lane_ % 4 == 0 && row < p_.seq_q) lse[row] = maximum_[m][half] * p_.scale + log;
       }
     }
     store_rows<kHeadDim>(o_, p_.o, first_row_ + warp_row_, p_.seq_q, lane_,

@@ -14,8 +14,10 @@ namespace tbench::kernels {
 template <bool kExact>
 struct LongForward32 {
   static constexpr ForwardTile tile(int head_dim) {
-    return {
-        .rows = 128, .cols = head_dim > 96 ? 32 : 64, .warps = 4, .blocks_per_multiprocessor = head_dim > 32 ? 2 : 3};
+    return {.rows = 128,
+            .cols = head_dim > 96 ? 32 : 64,
+            .warps = 4,
+            .blocks_per_multiprocessor = head_dim > (kExact ? 16 : 32) ? 2 : 3};
   }
 };
 
@@ -42,13 +44,14 @@ struct ShortForward32 {
 template <bool kExact>
 struct AtomicBackward32 {
   static constexpr BackwardTile tile(int head_dim) {
-    return {.kept_rows = head_dim > 64 ? 64 : 128,
+    const bool wide = head_dim > (kExact ? 32 : 64);
+    return {.kept_rows = wide ? 64 : 128,
             .streamed_rows = head_dim == 80 || head_dim <= 32 ? 64 : 32,
-            .cols_at_once = kExact && head_dim == 64 ? 16 : 32,
+            .cols_at_once = 32,
             .warps = 4,
             .stages = head_dim <= 32 || head_dim == 96 ? 2 : 1,
             .dq_dim_warps = head_dim == 16 || head_dim == 80 ? 1 : 2,
-            .blocks_per_multiprocessor = 2};
+            .blocks_per_multiprocessor = wide && head_dim == 64 ? 3 : 2};
   }
 };
 
