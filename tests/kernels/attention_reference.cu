@@ -106,7 +106,10 @@ struct Rows {
     } else {
       x = static_cast<double>(static_cast<const float*>(data)[at]);
     }
-    return {x, rounding(x, input, 0)};
+    // What has TF32's 11 significant bits is not rounded: nothing is left once they are cut off.
+    int exponent{};
+    const double significand = ldexp(frexp(x, &exponent), 11);
+    return {x, significand == trunc(significand) ? 0 : rounding(x, input, 0)};
   }
 };
 
@@ -120,6 +123,7 @@ struct Head {
   Matrix::View p;      // [seq_q, seq_kv]; scores, then probabilities
   Matrix::View ds;     // [seq_q, seq_kv]; the scores' gradient
   Matrix::View delta;  // [seq_q, 1]; sum of grad_o * o
+  Matrix::View keys;   // [seq_q, head_dim]; p k, the keys' mean that a query sees
   Matrix::View o, lse, dq, dk, dv;
 
   /// Keys that query i sees: the first so many.
@@ -154,6 +158,19 @@ struct Head {
   __host__ __device__ void probability(std::int64_t i, std::int64_t j) const {
     const double value = j < visible(i) ? exp(p(i, j).value - lse(i, 0).value) : 0;
     p(i, j) = {value, j < visible(i) ? square(value) * p(i, j).variance : 0};
+  }
+
+  __host__ __device__ void mean_key(std::int64_t i, std::int64_t d) const {
+    double sum = 0;
+    for (std::int64_t j = 0; j < visible(i); ++j) sum += p(i, j).value * k(j, d).value;
+    keys(i, d) = {sum, 0};
+  }
+
+  /// An error of q is one for the whole row: it changes lse by scale * error * the keys' mean.
+  __host__ __device__ void add_query_error(std::int64_t i) const {
+    for (std::int64_t d = 0; d < shape.head_dim; ++d) {
+      lse(i, 0).variance += square(scale * keys(i, d).value) * q(i, d).variance;
+    }
   }
 
   /// o = p v. Probabilities are rounded as operands, but not in the sum that normalises them; an error of an exponent
@@ -195,16 +212,14 @@ struct Head {
                 p(i, j).variance * square(difference) + square(p(i, j).value) * dp.variance};
   }
 
-  /// dq = scale * dS k. An error e of delta changes it by scale * e * sum of p k.
+  /// dq = scale * dS k. An error of delta changes it by scale * error * the keys' mean.
   __host__ __device__ void query_gradient(std::int64_t i, std::int64_t d) const {
     Accumulator sum;
-    double mean_key = 0;
     for (std::int64_t j = 0; j < visible(i); ++j) {
       sum.add(rounded(ds(i, j), model.operand, model.smallest), k(j, d));
-      mean_key += p(i, j).value * k(j, d).value;
     }
     const Uncertain result = sum.result(model);
-    const double variance = result.variance + delta(i, 0).variance * square(mean_key);
+    const double variance = result.variance + delta(i, 0).variance * square(keys(i, d).value);
     dq(i, d) = rounded({scale * result.value, square(scale) * variance}, model.storage, model.smallest);
   }
 
@@ -254,6 +269,8 @@ void compute(const Head& head, Executor executor) {
   on(seq_q, seq_kv, [head] __host__ __device__(Index i, Index j) { head.score(i, j); });
   on(seq_q, 1, [head] __host__ __device__(Index i, Index) { head.log_sum_exp(i); });
   on(seq_q, seq_kv, [head] __host__ __device__(Index i, Index j) { head.probability(i, j); });
+  on(seq_q, depth, [head] __host__ __device__(Index i, Index d) { head.mean_key(i, d); });
+  on(seq_q, 1, [head] __host__ __device__(Index i, Index) { head.add_query_error(i); });
   on(seq_q, depth, [head] __host__ __device__(Index i, Index d) { head.output(i, d); });
   on(seq_q, 1, [head] __host__ __device__(Index i, Index) { head.output_dot_gradient(i); });
   on(seq_q, seq_kv, [head] __host__ __device__(Index i, Index j) { head.score_gradient(i, j); });
@@ -266,10 +283,10 @@ void compute(const Head& head, Executor executor) {
 ErrorModel ErrorModel::of(Precision precision) {
   const double accumulate = 0x1p-24;
   const double u = unit_roundoff(precision);
-  if (precision == Precision::kFp32) return {0x1p-22, 0x1p-22, u, 0, accumulate};
-  if (precision == Precision::kTf32) return {u, u, unit_roundoff(Precision::kFp32), 0, accumulate};
-  // bfloat16 has float32's exponents; float16's smallest subnormal number is 2^-24.
-  return {0, u, u, precision == Precision::kFp16 ? 0x1p-25 : 0, accumulate};
+  const double underflow = precision == Precision::kFp16 ? 0x1p-25 : 0x1p-126;
+  if (precision == Precision::kFp32) return {0x1p-22, 0x1p-22, u, underflow, accumulate};
+  if (precision == Precision::kTf32) return {u, u, unit_roundoff(Precision::kFp32), underflow, accumulate};
+  return {0, u, u, underflow, accumulate};
 }
 
 AttentionReference attention_reference(const AttentionProblem& problem, const TensorView& q, const TensorView& k,
@@ -279,6 +296,7 @@ AttentionReference attention_reference(const AttentionProblem& problem, const Te
   Matrix p{executor, shape.seq_q, shape.seq_kv};
   Matrix ds{executor, shape.seq_q, shape.seq_kv};
   Matrix delta{executor, shape.seq_q, 1};
+  Matrix keys{executor, shape.seq_q, shape.head_dim};
   Matrix o{executor, shape.seq_q, shape.head_dim};
   Matrix lse{executor, shape.seq_q, 1};
   Matrix dq{executor, shape.seq_q, shape.head_dim};
@@ -303,6 +321,7 @@ AttentionReference attention_reference(const AttentionProblem& problem, const Te
              .p = p.view(),
              .ds = ds.view(),
              .delta = delta.view(),
+             .keys = keys.view(),
              .o = o.view(),
              .lse = lse.view(),
              .dq = dq.view(),

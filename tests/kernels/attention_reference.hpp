@@ -21,10 +21,12 @@ struct Uncertain {
 /// independent, so a sum's variance is the sum of its terms' (Higham and Mary, SIAM J. Sci. Comput. 41, 2019: the
 /// error of a sum grows with the root of the sum of squares, not with the sum).
 struct ErrorModel {
-  double input{};     // of a matrix product's operand that is read from memory: 0 where it is taken as it is stored
-  double operand{};   // of an operand that was computed: the probabilities, and dS
-  double storage{};   // of a result that is written
-  double smallest{};  // half the smallest subnormal number of operand and storage: rounding errors are not below it
+  double input{};    // of a matrix product's operand that is read from memory: 0 where it is taken as it is stored
+  double operand{};  // of an operand that was computed: the probabilities, and dS
+  double storage{};  // of a result that is written
+  /// Errors of computed operands and results are not below it: half of float16's smallest subnormal number, 2^-25; with
+  /// float32's exponents 2^-126, below which exp2 gives 0.
+  double smallest{};
   /// One accumulation step of a tensor core (8 terms, float32): it truncates, so errors of a long sum do not cancel and
   /// count in full: n terms give (n / 8) * accumulate relative to the sum's magnitude.
   double accumulate{};

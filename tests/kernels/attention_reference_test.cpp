@@ -166,6 +166,17 @@ TEST(AttentionReference, VariancesExplainRoundedInputs) {
   }
 }
 
+TEST(AttentionReference, ExactInputsAreNotTakenToBeRounded) {
+  SmallProblem fine{1, 1, 4, false, Precision::kTf32};
+  for (float& x : fine.k) x = 0;  // scores without errors
+  SmallProblem coarse = fine;
+  for (float& x : coarse.v) x = tf32(x);
+  // One key: o is v, which TF32's products round, or not; the probability counts as rounded in both.
+  const double u = 0x1p-11;
+  EXPECT_GT(fine.reference().o[0].variance, u * u / 100);
+  EXPECT_LT(coarse.reference().o[0].variance, fine.reference().o[0].variance / 1.5);
+}
+
 TEST(ErrorModel, KnowsTheRoundings) {
   EXPECT_EQ(ErrorModel::of(Precision::kBf16).input, 0);
   EXPECT_EQ(ErrorModel::of(Precision::kBf16).operand, 0x1p-8);

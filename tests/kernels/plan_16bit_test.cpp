@@ -31,8 +31,15 @@ TEST(ForwardLaunch, SharedBytesAreThoseOfThreeTiles) {
 
 TEST(WantsLongForwardTile, OnlyWhereTheyFillTheGpuTwice) {
   // 4 * 12 * ceil(seq / 128) tiles against 2 * 132
-  EXPECT_FALSE(wants_long_forward_tile(problem(640, 64).shape, kMultiprocessors));  // 240
-  EXPECT_TRUE(wants_long_forward_tile(problem(768, 64).shape, kMultiprocessors));   // 288
+  EXPECT_FALSE(wants_long_forward_tile(problem(640, 80).shape, kMultiprocessors));  // 240
+  EXPECT_TRUE(wants_long_forward_tile(problem(768, 80).shape, kMultiprocessors));   // 288
+}
+
+TEST(WantsLongForwardTile, NotForACausalMaskOverFewKeys) {
+  AttentionShape shape = problem(1024, 64).shape;  // 4 * 12 * 8 = 384 tiles
+  EXPECT_FALSE(wants_long_forward_tile(shape, kMultiprocessors));
+  shape.causal = false;
+  EXPECT_TRUE(wants_long_forward_tile(shape, kMultiprocessors));
 }
 
 TEST(Tiles, FitAHopperMultiprocessor) {
@@ -55,8 +62,8 @@ TEST(Tiles, FitAHopperMultiprocessor) {
 }
 
 TEST(BackwardMethod, ShortSequencesTakeOneLaunchLongOnesAtomicAdditions) {
-  EXPECT_EQ(backward_method(problem(512, 64)), BackwardMethod::kSplitAlone);
-  EXPECT_EQ(backward_method(problem(513, 64)), BackwardMethod::kAtomic);
+  EXPECT_EQ(backward_method(problem(256, 64)), BackwardMethod::kSplitAlone);
+  EXPECT_EQ(backward_method(problem(257, 64)), BackwardMethod::kAtomic);
   EXPECT_EQ(backward_method(problem(513, 64, true)), BackwardMethod::kSplit);
   EXPECT_EQ(backward_method(problem(513, 256)), BackwardMethod::kSplit);
 }
@@ -74,9 +81,10 @@ TEST(BackwardLaunch, HasBlocksForKeysAndIfSplitForQueries) {
 TEST(BackwardWorkspace, HoldsDeltaAndTheSumsOfDq) {
   // delta: 48 heads * 1000 * 4 bytes; sums: 48 heads * ceil(1000 / 64) * 64 rows * 64 * 4 bytes
   EXPECT_EQ(backward_workspace(problem(1000, 64)).delta_bytes, 192000u);
+  EXPECT_EQ(backward_workspace(problem(1000, 64)).lse_bytes, 192000u);
   EXPECT_EQ(backward_workspace(problem(1000, 64)).dq_sums_bytes, 12582912u);
   EXPECT_EQ(backward_workspace(problem(1000, 64, true)).bytes(), 192000u);
-  EXPECT_EQ(backward_workspace(problem(512, 64)).bytes(), 0u);
+  EXPECT_EQ(backward_workspace(problem(256, 64)).bytes(), 0u);
 }
 
 }  // namespace

@@ -22,11 +22,12 @@ namespace tbench::kernels {
 template <class Element>
 struct BackwardParameters {
   Matrix<const Element> q, k, v, o, grad_o;
-  const float* lse;    // [batch, heads, seq_q]
+  const float* lse;    // [batch, heads, seq_q]; kAtomic: in base 2, as the kernel before has left it
   const float* delta;  // [batch, heads, seq_q]; null: each block computes what it needs
   Matrix<Element> dq, dk, dv;
-  float* delta_out;  // the same, for the kernel that computes it
-  float* dq_sums;    // kAtomic: [batch, heads, query blocks of 16, head_dim / 8, lane, 4], see add_query_gradient()
+  float* delta_out;       // the same, for the kernel that computes it
+  float* base_2_lse_out;  // kAtomic: lse * log2(e), from that kernel
+  float* dq_sums;  // kAtomic: [batch, heads, query blocks of 16, head_dim / 8, lane, 4], see add_query_gradient()
   int heads, seq_q, seq_kv;
   int query_blocks;  // of 16, of a head, as the sums are allocated
   int kv_tiles;      // kSplit: blocks of keys, before those of queries
@@ -50,6 +51,8 @@ class BackwardBlock {
   static constexpr int kKeptBytes = kTile.kept_rows * kRowBytes;
   static constexpr int kStreamedBytes = kTile.streamed_rows * kRowBytes;
   static constexpr int kScoreRowBytes = row_bytes<Element>(kTile.streamed_rows);
+  // With two buffers of dS its product with K waits for the next step's barrier: one barrier a step instead of two.
+  static constexpr bool kDelayed = kAtomic && kTile.score_stages > 1;
   static_assert(kTile.kept_rows == kTile.warps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
   static_assert(kTile.streamed_rows % kTile.cols_at_once == 0 && kTile.cols_at_once % 16 == 0, "columns divide evenly");
   static_assert(!kAtomic || kGradient == Gradient::kKeysAndValues, "dQ's share comes with the keys' scores");
@@ -63,7 +66,7 @@ class BackwardBlock {
         scores_{streamed_ + 2 * kTile.stages * kStreamedBytes},
         // [stages, 2, streamed_rows] float32: lse * log2(e) and delta of the queries in shared memory
         statistics_{reinterpret_cast<float*>(shared + 2 * kKeptBytes + 2 * kTile.stages * kStreamedBytes +
-                                             (kAtomic ? kTile.kept_rows * kScoreRowBytes : 0))},
+                                             (kAtomic ? kTile.score_stages * kTile.kept_rows * kScoreRowBytes : 0))},
         warp_{static_cast<int>(threadIdx.x) / kWarpSize},
         lane_{static_cast<int>(threadIdx.x) % kWarpSize},
         first_row_{tile * kTile.kept_rows},
@@ -80,6 +83,10 @@ class BackwardBlock {
       // The step's tiles have come, and nobody reads the last one's any more.
       if (!planted(PlantedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && step + 1 < range.last) load_step(step + 1, stage ^ 1);
+      if constexpr (kDelayed) {
+        if (step > range.first) add_query_gradient(step - 1);
+        score_stage_ = kTile.kept_rows * kScoreRowBytes - score_stage_;
+      }
       if (needs_mask(step)) {
         advance<true>(step, stage);
       } else {
@@ -91,6 +98,10 @@ class BackwardBlock {
         __syncthreads();
         load_step(step + 1, 0);
       }
+    }
+    if constexpr (kDelayed) {
+      __syncthreads();
+      add_query_gradient(range.last - 1);
     }
     finish();
   }
@@ -138,17 +149,26 @@ class BackwardBlock {
   }
 
   __device__ __forceinline__ void load_step(int step, int stage) {
-#pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      const Matrix<const Element>& matrix = streamed_matrix(i);
-      load_tile<Element, kTile.streamed_rows, kHeadDim, kThreads, true>(
-          streamed_ + (2 * stage + i) * kStreamedBytes, matrix.head(blockIdx.z, blockIdx.y), matrix.row_stride,
-          matrix.vectors, step * kTile.streamed_rows, streamed_extent());
+    if ((step + 1) * kTile.streamed_rows <= streamed_extent()) {
+      load_streamed<false>(step, stage);
+    } else {
+      load_streamed<true>(step, stage);
     }
     if constexpr (!kQueriesKept) {
       load_statistics<kTile.streamed_rows>(step * kTile.streamed_rows, statistics_ + 2 * stage * kTile.streamed_rows);
     }
     commit_copies();
+  }
+
+  template <bool kChecked>
+  __device__ __forceinline__ void load_streamed(int step, int stage) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const Matrix<const Element>& matrix = streamed_matrix(i);
+      load_tile<Element, kTile.streamed_rows, kHeadDim, kThreads, kChecked>(
+          streamed_ + (2 * stage + i) * kStreamedBytes, matrix.head(blockIdx.z, blockIdx.y), matrix.row_stride,
+          matrix.vectors, step * kTile.streamed_rows, streamed_extent());
+    }
   }
 
   /// lse and delta of `kRows` queries, zero after the end.
@@ -160,8 +180,10 @@ class BackwardBlock {
       copy_4_async(shared_address(destination + i), p_.lse + source, valid);
       if (p_.delta != nullptr) copy_4_async(shared_address(destination + kRows + i), p_.delta + source, valid);
     }
-    if (p_.delta == nullptr) {
-      row_products<Element, kHeadDim, kThreads>(p_.o, p_.grad_o, first_query, kRows, p_.seq_q, destination + kRows);
+    if constexpr (!kAtomic) {
+      if (p_.delta == nullptr) {
+        row_products<Element, kHeadDim, kRows, kThreads>(p_.o, p_.grad_o, first_query, p_.seq_q, destination + kRows);
+      }
     }
   }
 
@@ -217,9 +239,9 @@ class BackwardBlock {
         if constexpr (kAtomic) store_scores(ds, col);
       }
     }
-    if constexpr (kAtomic) {
+    if constexpr (kAtomic && !kDelayed) {
       __syncthreads();  // every warp's dS is there
-      if (!(planted(PlantedFault::kDqSkipTile) && first_row_ == 0)) add_query_gradient(step);
+      add_query_gradient(step);
     }
   }
 
@@ -257,7 +279,8 @@ class BackwardBlock {
       for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const float shift = kQueriesKept ? row_lse_[m][i / 2] : (i % 2 == 0 ? lse.x : lse.y) * kLog2E;
+          const float shift =
+              kQueriesKept ? row_lse_[m][i / 2] : (i % 2 == 0 ? lse.x : lse.y) * (kAtomic ? 1.0f : kLog2E);
           float& score = s[m][n][i];
           score = exp2_approximate(fmaf(score, scale, -shift));
           if constexpr (kMasked) {
@@ -330,7 +353,7 @@ class BackwardBlock {
 
   /// dS^T to shared memory, [kept row, streamed row].
   __device__ __forceinline__ void store_scores(const Operand& ds, int first_col) const {
-    char* const base = shared_ + (scores_ - kept_);
+    char* const base = shared_ + (scores_ - kept_) + score_stage_;
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
@@ -348,13 +371,14 @@ class BackwardBlock {
   /// Adds dS K of this tile to the sums. The warps divide queries and head_dim among them. A thread's four elements of
   /// an accumulator lie side by side in the sums, so that a warp adds 512 bytes in a row.
   __device__ __forceinline__ void add_query_gradient(int step) const {
+    if (planted(PlantedFault::kDqSkipTile) && first_row_ == 0) return;
     constexpr int kDimWarps = kTile.dq_dim_warps, kRowWarps = kTile.warps / kDimWarps;
     constexpr int kRows = kTile.streamed_rows / kRowWarps / 16, kDims = kDimBlocks / kDimWarps;
     static_assert(kRows >= 1 && kDims % 2 == 0, "the warps divide dQ's tile in blocks of 16 by 16");
     const int row_block = warp_ / kDimWarps * kRows, dim_block = warp_ % kDimWarps * kDims;
     // dS^T is stored [key, query]: transposed on its way in it is the left operand, 16 queries by 16 keys.
     const std::uint32_t a_address =
-        scores_ + (lane_ % 8 + lane_ / 16 * 8) * kScoreRowBytes + lane_ / 8 % 2 * 16 + row_block * 32;
+        scores_ + score_stage_ + (lane_ % 8 + lane_ / 16 * 8) * kScoreRowBytes + lane_ / 8 % 2 * 16 + row_block * 32;
     const std::uint32_t b_address = kept_ + row_major_offset(kRowBytes) + dim_block * 16;
     float dq[kRows][kDims][4] = {};
 #pragma unroll
@@ -424,6 +448,7 @@ class BackwardBlock {
   std::uint32_t kept_, streamed_, scores_;
   float* statistics_;
   int warp_, lane_, first_row_;
+  int score_stage_ = 0;       // where this step's dS lies behind the first
   std::int64_t head_offset_;  // of the head's first query in lse and delta
   Accumulator keys_ = {};     // or of the queries
   Accumulator values_ = {};

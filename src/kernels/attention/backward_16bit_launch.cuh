@@ -12,11 +12,13 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
   const std::int64_t head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
   __shared__ float sums[kBackwardHelperRows];
-  row_products<Element, kHeadDim, kBackwardHelperThreads>(p.o, p.grad_o, first_row, kBackwardHelperRows, p.seq_q, sums);
+  row_products<Element, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(p.o, p.grad_o, first_row, p.seq_q, sums);
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < min(kBackwardHelperRows, p.seq_q - first_row);
        i += kBackwardHelperThreads) {
-    p.delta_out[head * p.seq_q + first_row + i] = sums[i];
+    const std::int64_t row = head * p.seq_q + first_row + i;
+    p.delta_out[row] = sums[i];
+    if (p.base_2_lse_out != nullptr) p.base_2_lse_out[row] = p.lse[row] * kLog2E;
   }
   if (p.dq_sums == nullptr) return;
   float4* const clear = reinterpret_cast<float4*>(p.dq_sums + (head * p.query_blocks * 16 + first_row) * kHeadDim);
@@ -87,8 +89,10 @@ void launch_backward(const AttentionProblem& problem, const BackwardMethod metho
   }
   if constexpr (!splits_keys_from_values(kHeadDim)) {
     if (method == BackwardMethod::kAtomic) {
+      BackwardParameters<Element> with_base_2 = parameters;
+      with_base_2.lse = parameters.base_2_lse_out;
       launch_kernel(&attention_backward_atomic_kernel<Element, kHeadDim>,
-                    backward_launch(problem, AtomicBackward::tile(kHeadDim), method), parameters, stream);
+                    backward_launch(problem, AtomicBackward::tile(kHeadDim), method), with_base_2, stream);
       launch_kernel(&attention_backward_convert_kernel<Element, kHeadDim>,
                     backward_helper_launch(shape, kBackwardHelperRows * padded_row_bytes_16bit(kHeadDim)), parameters,
                     stream);
@@ -104,8 +108,10 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
   const AttentionShape& shape = problem.shape;
   const BackwardMethod method = backward_method(problem);
   const BackwardWorkspace workspace = backward_workspace(problem);
-  auto* const bytes = static_cast<char*>(arguments.workspace);
-  auto* const delta = workspace.delta_bytes > 0 ? reinterpret_cast<float*>(bytes) : nullptr;
+  const auto part = [&](std::size_t offset, std::size_t bytes) {
+    return bytes > 0 ? reinterpret_cast<float*>(static_cast<char*>(arguments.workspace) + offset) : nullptr;
+  };
+  float* const delta = part(0, workspace.delta_bytes);
   const int head_dim = static_cast<int>(shape.head_dim);
   const auto tiles = [&](int rows, int of) { return (rows + of - 1) / of; };
   const BackwardParameters<Element> parameters{
@@ -120,7 +126,8 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
       .dk = matrix_of<Element>(arguments.dk),
       .dv = matrix_of<Element>(arguments.dv),
       .delta_out = delta,
-      .dq_sums = workspace.dq_sums_bytes > 0 ? reinterpret_cast<float*>(bytes + workspace.delta_bytes) : nullptr,
+      .base_2_lse_out = part(workspace.delta_bytes, workspace.lse_bytes),
+      .dq_sums = part(workspace.delta_bytes + workspace.lse_bytes, workspace.dq_sums_bytes),
       .heads = static_cast<int>(shape.heads),
       .seq_q = static_cast<int>(shape.seq_q),
       .seq_kv = static_cast<int>(shape.seq_kv),

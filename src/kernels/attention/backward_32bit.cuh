@@ -168,7 +168,7 @@ class Backward32Block {
       if (p_.delta != nullptr) copy_4_async(shared_address(destination + kRows + i), p_.delta + source, valid);
     }
     if (p_.delta == nullptr) {
-      row_products<float, kHeadDim, kThreads>(p_.o, p_.grad_o, first_query, kRows, p_.seq_q, destination + kRows);
+      row_products<float, kHeadDim, kRows, kThreads>(p_.o, p_.grad_o, first_query, p_.seq_q, destination + kRows);
     }
   }
 

@@ -32,6 +32,7 @@ class ForwardBlock {
   static constexpr int kColBlocks = kTile.cols / 8;
   static constexpr int kDimBlocks = kHeadDim / 8;
   static constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
+  static constexpr int kStageBytes = kTile.cols * kRowBytes;
   static_assert(kTile.rows == kTile.warps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
   static_assert(kHeadDim % 16 == 0 && kTile.cols % 16 == 0, "a matrix product takes 16 of the inner extent");
 
@@ -40,14 +41,14 @@ class ForwardBlock {
       : p_{parameters},
         q_tile_{shared_address(shared)},
         k_tile_{q_tile_ + kTile.rows * kRowBytes},
-        v_tile_{k_tile_ + kTile.cols * kRowBytes},
+        v_tile_{k_tile_ + kTile.stages * kTile.cols * kRowBytes},
         shared_{shared},
         warp_{static_cast<int>(threadIdx.x) / kWarpSize},
         lane_{static_cast<int>(threadIdx.x) % kWarpSize},
         // Heaviest first: with a causal mask the last queries see the most keys.
         first_row_{static_cast<int>(p_.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * kTile.rows} {
 #pragma unroll
-    for (int m = 0; m < kRowBlocks; ++m) maximum_[m][0] = maximum_[m][1] = -INFINITY;
+    for (int m = 0; m < kRowBlocks; ++m) reference_[m][0] = reference_[m][1] = -INFINITY;
   }
 
   __device__ __forceinline__ void run() {
@@ -61,6 +62,7 @@ class ForwardBlock {
     load_tile<Element, kTile.rows, kHeadDim, kThreads, true>(q_tile_, p_.q.head(batch, head), p_.q.row_stride,
                                                              p_.q.vectors, first_row_, p_.seq_q);
     load_step<true>(k_tile_, k, p_.k, steps - 1);
+    if constexpr (kTile.stages > 1) load_step<true>(v_tile_, v, p_.v, steps - 1);
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(k, v, step);
     for (; step >= (planted(PlantedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(k, v, step);
@@ -79,17 +81,28 @@ class ForwardBlock {
   template <bool kMasked>
   __device__ __forceinline__ void advance(const Element* k, const Element* v, int step) {
     wait_copies<0>();
-    __syncthreads();  // K has come, and nobody reads V any more
-    load_step<kMasked>(v_tile_, v, p_.v, step);
+    // K has come, and nobody reads V of the step before any more.
+    if (!planted(PlantedFault::kForwardBarrier)) __syncthreads();
     float s[kRowBlocks][kColBlocks][4] = {};
-    multiply_scores(s);
-    wait_copies<0>();
-    if (!planted(PlantedFault::kForwardBarrier)) __syncthreads();  // V has come, and nobody reads K any more
-    if (step > 0) load_step<false>(k_tile_, k, p_.k, step - 1);
+    if constexpr (kTile.stages > 1) {
+      const int other = kStageBytes - stage_;
+      if (step > 0) {
+        load_step<false>(k_tile_ + other, k, p_.k, step - 1);
+        load_step<false>(v_tile_ + other, v, p_.v, step - 1);
+      }
+      multiply_scores(s);
+    } else {
+      load_step<kMasked>(v_tile_, v, p_.v, step);
+      multiply_scores(s);
+      wait_copies<0>();
+      __syncthreads();  // V has come, and nobody reads K any more
+      if (step > 0) load_step<false>(k_tile_, k, p_.k, step - 1);
+    }
     if constexpr (kMasked) mask(s, step * kTile.cols);
     std::uint32_t probabilities[kRowBlocks][kColBlocks][2];
     softmax<kMasked>(s, probabilities);
     multiply_values(probabilities);
+    if constexpr (kTile.stages > 1) stage_ = kStageBytes - stage_;
   }
 
   /// Lane's address in a tile for the left operand, or the right one stored [inner, outer] and loaded transposed.
@@ -101,7 +114,7 @@ class ForwardBlock {
 
   __device__ __forceinline__ void multiply_scores(float (&s)[kRowBlocks][kColBlocks][4]) {
     const std::uint32_t q = q_tile_ + warp_ * kRowBlocks * 16 * kRowBytes + row_major_offset();
-    const std::uint32_t k = k_tile_ + column_major_offset();
+    const std::uint32_t k = k_tile_ + stage_ + column_major_offset();
 #pragma unroll
     for (int inner = 0; inner < kHeadDim / 16; ++inner) {
       std::uint32_t a[kRowBlocks][4];
@@ -136,33 +149,58 @@ class ForwardBlock {
     }
   }
 
-  /// Updates maxima and sums, scales what O holds so far, and leaves exp2(scale * (s - maximum)) as operands.
+  /// Leaves exp2(scale * (s - reference)) as operands and adds them to the sums. A row's reference is a maximum of its
+  /// scores, not the latest: it moves, and what O and the sum hold is scaled, only if some row of the warp has risen
+  /// above its own by a factor of 2^kSlack, which after the first steps is rare. Nothing is lost: references cancel at
+  /// the end.
   template <bool kMasked>
-  __device__ __forceinline__ void softmax(float (&s)[kRowBlocks][kColBlocks][4],
+  __device__ __forceinline__ void softmax(const float (&s)[kRowBlocks][kColBlocks][4],
                                           std::uint32_t (&probabilities)[kRowBlocks][kColBlocks][2]) {
+    constexpr float kSlack = 8.0f;  // 2^8 times a probability of 1 is far from any format's limit
     const float scale = p_.scale * kLog2E * (planted(PlantedFault::kForwardScale) ? 1.05f : 1.0f);
+    float maximum[kRowBlocks][2];
+    bool risen = false;
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        float maximum = maximum_[m][half];
+        float of_row = s[m][0][2 * half];
 #pragma unroll
-        for (int n = 0; n < kColBlocks; ++n) maximum = fmaxf(maximum, fmaxf(s[m][n][2 * half], s[m][n][2 * half + 1]));
-        maximum = fmaxf(maximum, __shfl_xor_sync(kFullWarp, maximum, 1));
-        maximum = fmaxf(maximum, __shfl_xor_sync(kFullWarp, maximum, 2));
+        for (int n = 0; n < kColBlocks; ++n) of_row = fmaxf(of_row, fmaxf(s[m][n][2 * half], s[m][n][2 * half + 1]));
+        of_row = fmaxf(of_row, __shfl_xor_sync(kFullWarp, of_row, 1));
+        of_row = fmaxf(of_row, __shfl_xor_sync(kFullWarp, of_row, 2));
+        maximum[m][half] = of_row;
+        risen = risen || (of_row - reference_[m][half]) * scale > kSlack;
+      }
+    }
+    if (__any_sync(kFullWarp, risen)) move_references(maximum, scale);
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
         // A row that has seen no key yet: anything finite keeps -infinity - (-infinity) away.
-        const float shift = (kMasked && maximum == -INFINITY ? 0.0f : maximum) * scale;
-        const float rescale = exp2_approximate(maximum_[m][half] * scale - shift);
-        maximum_[m][half] = maximum;
-        float sum = 0.0f;
+        const float shift = (kMasked && reference_[m][half] == -INFINITY ? 0.0f : reference_[m][half]) * scale;
 #pragma unroll
         for (int n = 0; n < kColBlocks; ++n) {
           const float low = exp2_approximate(fmaf(s[m][n][2 * half], scale, -shift));
           const float high = exp2_approximate(fmaf(s[m][n][2 * half + 1], scale, -shift));
-          sum += low + high;
+          sum_[m][half] += low + high;
           probabilities[m][n][half] = pack<Element>(low, high);
         }
-        sum_[m][half] = sum_[m][half] * rescale + sum;
+      }
+    }
+  }
+
+  __device__ __forceinline__ void move_references(const float (&maximum)[kRowBlocks][2], float scale) {
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const float raised = fmaxf(reference_[m][half], maximum[m][half]);
+        const float shift = (raised == -INFINITY ? 0.0f : raised) * scale;
+        const float rescale = exp2_approximate(fmaf(reference_[m][half], scale, -shift));
+        reference_[m][half] = raised;
+        sum_[m][half] *= rescale;
 #pragma unroll
         for (int d = 0; d < kDimBlocks; ++d) {
           o_[m][d][2 * half] *= rescale;
@@ -173,7 +211,7 @@ class ForwardBlock {
   }
 
   __device__ __forceinline__ void multiply_values(const std::uint32_t (&probabilities)[kRowBlocks][kColBlocks][2]) {
-    const std::uint32_t v = v_tile_ + row_major_offset();
+    const std::uint32_t v = v_tile_ + stage_ + row_major_offset();
 #pragma unroll
     for (int n = 0; n < kColBlocks; n += 2) {
 #pragma unroll
@@ -205,7 +243,7 @@ class ForwardBlock {
         const int row = (warp_ * kRowBlocks + m) * 16 + half * 8 + lane_ / 4;
         if (lane_ % 4 == 0 && first_row_ + row < p_.seq_q) {
           const float log = planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
-          lse[first_row_ + row] = maximum_[m][half] * p_.scale + log;
+          lse[first_row_ + row] = reference_[m][half] * p_.scale + log;
         }
         const float inverse = 1.0f / sum;
         char* const line = shared_ + row * kRowBytes + lane_ % 4 * 4;
@@ -226,8 +264,9 @@ class ForwardBlock {
   char* shared_;
   int warp_, lane_;
   int first_row_;
+  int stage_ = 0;  // where this step's K and V lie behind the first: 0 or kStageBytes
   float o_[kRowBlocks][kDimBlocks][4] = {};
-  float maximum_[kRowBlocks][2];
+  float reference_[kRowBlocks][2];
   float sum_[kRowBlocks][2] = {};
 };
 

@@ -8,7 +8,7 @@ constexpr std::size_t kWorkspaceAlignment = 256;
 
 // Up to here the split kernel computes delta itself and saves a launch; seven products instead of five cost less than
 // the launches of the other way.
-constexpr std::int64_t kShortSequence = 512;
+constexpr std::int64_t kShortSequence = 256;
 
 std::int64_t blocks(std::int64_t extent, std::int64_t block) { return (extent + block - 1) / block; }
 
@@ -19,6 +19,8 @@ std::size_t align(std::size_t bytes) {
 }  // namespace
 
 bool wants_long_forward_tile(const AttentionShape& shape, int multiprocessors) {
+  const std::int64_t few_keys = shape.head_dim <= 64 ? 1024 : 512;
+  if (shape.causal && shape.seq_kv <= few_keys) return false;
   const std::int64_t tiles = blocks(shape.seq_q, LongForward::tile(static_cast<int>(shape.head_dim)).rows);
   return tiles * shape.heads * shape.batch >= 2 * std::int64_t{multiprocessors};
 }
@@ -62,6 +64,7 @@ BackwardWorkspace backward_workspace(const AttentionProblem& problem) {
   BackwardWorkspace workspace;
   if (method != BackwardMethod::kSplitAlone) workspace.delta_bytes = align(bytes(shape.seq_q));
   if (method == BackwardMethod::kAtomic) {
+    workspace.lse_bytes = workspace.delta_bytes;
     workspace.dq_sums_bytes = bytes(blocks(shape.seq_q, kBackwardHelperRows) * kBackwardHelperRows * shape.head_dim);
   }
   return workspace;

@@ -11,9 +11,10 @@ namespace tbench::kernels {
 
 /// A literal type, so that a kernel takes it as a template parameter.
 struct ForwardTile {
-  int rows{};   // queries of a block
-  int cols{};   // keys and values of a step
-  int warps{};  // each takes rows / warps queries
+  int rows{};     // queries of a block
+  int cols{};     // keys and values of a step
+  int warps{};    // each takes rows / warps queries
+  int stages{1};  // buffers of K and of V: with 2 a step's copies have the whole step before to arrive
   int blocks_per_multiprocessor{};
   bool operator==(const ForwardTile&) const = default;
 };
@@ -24,6 +25,7 @@ struct BackwardTile {
   int cols_at_once{};   // streamed rows of which a warp holds scores in registers
   int warps{};          // each takes kept_rows / warps rows
   int stages{};         // steps in shared memory or on their way: 1 or 2
+  int score_stages{};   // kAtomic: buffers of dS, 1 or 2
   int dq_dim_warps{};   // kAtomic: warps that divide head_dim of dQ's share among them
   int blocks_per_multiprocessor{};
   bool operator==(const BackwardTile&) const = default;
@@ -46,16 +48,17 @@ struct Launch {
 /// struct's value.)
 struct LongForward {
   static constexpr ForwardTile tile(int head_dim) {
-    if (head_dim > 128) return {.rows = 64, .cols = 32, .warps = 4, .blocks_per_multiprocessor = 1};
-    return {.rows = 128, .cols = 64, .warps = 4, .blocks_per_multiprocessor = 2};
+    if (head_dim > 128) return {.rows = 64, .cols = 32, .warps = 4, .stages = 1, .blocks_per_multiprocessor = 1};
+    return {.rows = 128, .cols = 64, .warps = 4, .stages = head_dim > 64 ? 1 : 2, .blocks_per_multiprocessor = 2};
   }
 };
 
-/// Problems with too few long tiles to fill the GPU: half the queries a block, twice the blocks.
+/// Problems with too few long tiles to fill the GPU, and short causal ones, where half of a long tile on the diagonal
+/// is masked: half the queries a block, twice the blocks.
 struct ShortForward {
   static constexpr ForwardTile tile(int head_dim) {
     if (head_dim > 128) return LongForward::tile(head_dim);
-    return {.rows = 64, .cols = 64, .warps = 4, .blocks_per_multiprocessor = 2};
+    return {.rows = 64, .cols = 64, .warps = 4, .stages = 2, .blocks_per_multiprocessor = head_dim > 80 ? 2 : 3};
   }
 };
 
@@ -65,10 +68,11 @@ struct ShortForward {
 }
 
 [[nodiscard]] constexpr std::size_t forward_shared_bytes(ForwardTile tile, int head_dim) {
-  return static_cast<std::size_t>(tile.rows + 2 * tile.cols) * padded_row_bytes_16bit(head_dim);
+  return static_cast<std::size_t>(tile.rows + 2 * tile.stages * tile.cols) * padded_row_bytes_16bit(head_dim);
 }
 
-/// Whether `shape` is cut into long tiles: only if they fill the multiprocessors about twice over.
+/// Whether `shape` is cut into long tiles: only if they fill the multiprocessors about twice over, and not for a causal
+/// mask over few keys.
 [[nodiscard]] bool wants_long_forward_tile(const AttentionShape& shape, int multiprocessors);
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, ForwardTile tile);
 
@@ -84,6 +88,8 @@ struct AtomicBackward {
                                             : 32,
             .warps = wide ? 8 : 4,
             .stages = 2,
+            // Two do not leave room for a second block with 80.
+            .score_stages = head_dim == 80 ? 1 : 2,
             .dq_dim_warps = head_dim == 128                                      ? 4
                             : head_dim == 96 || head_dim == 64 || head_dim == 32 ? 2
                                                                                  : 1,
@@ -97,11 +103,14 @@ struct SplitBackward {
     const bool large = head_dim > 128;
     return {.kept_rows = 64,
             .streamed_rows = large ? 32 : 64,
-            .cols_at_once = large ? 32 : 64,
+            .cols_at_once = 32,
             .warps = 4,
             .stages = 2,
+            .score_stages = 0,
             .dq_dim_warps = 1,
-            .blocks_per_multiprocessor = large ? 1 : 2};
+            .blocks_per_multiprocessor = large           ? 1
+                                         : head_dim > 80 ? 2
+                                                         : 3};
   }
 };
 
@@ -113,7 +122,8 @@ struct SplitBackward {
   const auto extent = [](int value) { return static_cast<std::size_t>(value); };
   const std::size_t statistics =
       std::max(2 * extent(tile.stages) * extent(tile.streamed_rows), 2 * extent(tile.kept_rows));
-  const std::size_t scores = atomic ? extent(tile.kept_rows) * padded_row_bytes_16bit(tile.streamed_rows) : 0;
+  const std::size_t scores =
+      atomic ? extent(tile.score_stages) * extent(tile.kept_rows) * padded_row_bytes_16bit(tile.streamed_rows) : 0;
   return 2 * extent(tile.kept_rows) * row + 2 * extent(tile.stages) * extent(tile.streamed_rows) * row + scores +
          statistics * sizeof(float);
 }
@@ -137,8 +147,9 @@ constexpr int kBackwardHelperThreads = 256;
 /// What lies where in the workspace; bytes.
 struct BackwardWorkspace {
   std::size_t delta_bytes{};    // float32 [batch, heads, seq_q], rounded up to 256 bytes
+  std::size_t lse_bytes{};      // kAtomic: as much, lse in base 2
   std::size_t dq_sums_bytes{};  // float32, queries of each head rounded up to kBackwardHelperRows
-  [[nodiscard]] std::size_t bytes() const { return delta_bytes + dq_sums_bytes; }
+  [[nodiscard]] std::size_t bytes() const { return delta_bytes + lse_bytes + dq_sums_bytes; }
 };
 [[nodiscard]] BackwardWorkspace backward_workspace(const AttentionProblem& problem);
 

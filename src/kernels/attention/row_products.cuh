@@ -25,33 +25,39 @@ __device__ __forceinline__ float dot<float>(uint4 x, uint4 y) {
          fmaf(__uint_as_float(x.z), __uint_as_float(y.z), __uint_as_float(x.w) * __uint_as_float(y.w));
 }
 
-/// Sums of products of rows [first_row, first_row + count) of the block's head, to result[0, count); rows from `rows`
-/// on give 0. Eight threads share a row. Every thread of the block takes part; the caller synchronises.
-template <class Element, int kHeadDim, int kThreads>
+/// Sums of products of rows [first_row, first_row + kRows) of the block's head, to result[0, kRows); rows from `rows`
+/// on give 0. All threads of the block take part, as many to a row as there are, so that every load of a thread is
+/// under way at once; the caller synchronises.
+template <class Element, int kHeadDim, int kRows, int kThreads>
 __device__ __forceinline__ void row_products(const Matrix<const Element>& x, const Matrix<const Element>& y,
-                                             int first_row, int count, int rows, float* result) {
-  constexpr int kThreadsPerRow = 8;
+                                             int first_row, int rows, float* result) {
+  constexpr int kThreadsPerRow = kThreads / kRows;
+  static_assert(kThreadsPerRow * kRows == kThreads && kWarpSize % kThreadsPerRow == 0, "threads of a row share a warp");
   constexpr int kPerVector = kVectorBytes / static_cast<int>(sizeof(Element));
-  const Element* const x_head = x.head(blockIdx.z, blockIdx.y);
-  const Element* const y_head = y.head(blockIdx.z, blockIdx.y);
+  constexpr int kVectorsPerRow = kHeadDim / kPerVector;
+  const int row = first_row + static_cast<int>(threadIdx.x) / kThreadsPerRow;
   const int part = static_cast<int>(threadIdx.x) % kThreadsPerRow;
-  for (int row = static_cast<int>(threadIdx.x) / kThreadsPerRow; row < count; row += kThreads / kThreadsPerRow) {
-    float sum = 0.0f;
-    if (first_row + row < rows) {
-      const Element* const x_row = x_head + (first_row + row) * x.row_stride;
-      const Element* const y_row = y_head + (first_row + row) * y.row_stride;
-      if (x.vectors && y.vectors) {
-        for (int i = part * kPerVector; i < kHeadDim; i += kThreadsPerRow * kPerVector) {
-          sum += dot<Element>(reinterpret_cast<const uint4&>(x_row[i]), reinterpret_cast<const uint4&>(y_row[i]));
-        }
-      } else {
-        for (int i = part; i < kHeadDim; i += kThreadsPerRow)
-          sum += static_cast<float>(x_row[i]) * static_cast<float>(y_row[i]);
+  float sum = 0.0f;
+  if (row < rows) {
+    const Element* const x_row = x.head(blockIdx.z, blockIdx.y) + row * x.row_stride;
+    const Element* const y_row = y.head(blockIdx.z, blockIdx.y) + row * y.row_stride;
+    if (x.vectors && y.vectors) {
+#pragma unroll
+      for (int i = 0; i < (kVectorsPerRow + kThreadsPerRow - 1) / kThreadsPerRow; ++i) {
+        const int vector = i * kThreadsPerRow + part;
+        if (kVectorsPerRow % kThreadsPerRow != 0 && vector >= kVectorsPerRow) break;
+        sum +=
+            dot<Element>(reinterpret_cast<const uint4*>(x_row)[vector], reinterpret_cast<const uint4*>(y_row)[vector]);
+      }
+    } else {
+      for (int i = part; i < kHeadDim; i += kThreadsPerRow) {
+        sum += static_cast<float>(x_row[i]) * static_cast<float>(y_row[i]);
       }
     }
-    for (int distance = 1; distance < kThreadsPerRow; distance *= 2) sum += __shfl_xor_sync(kFullWarp, sum, distance);
-    if (part == 0) result[row] = sum;
   }
+#pragma unroll
+  for (int distance = 1; distance < kThreadsPerRow; distance *= 2) sum += __shfl_xor_sync(kFullWarp, sum, distance);
+  if (part == 0) result[static_cast<int>(threadIdx.x) / kThreadsPerRow] = sum;
 }
 
 }  // namespace tbench::kernels
