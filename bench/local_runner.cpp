@@ -50,6 +50,15 @@ std::function<std::optional<std::int64_t>()> device_used_bytes_if(bool on_gpu) {
   return [] { return std::optional{cuda::device_memory().used()}; };
 }
 
+/// The family's word makes the names before there is a case, the case's the measurement.
+void check_regime(const Family& family, const measure::Case& subject) {
+  if (family.spec.regime == subject.regime()) return;
+  throw std::logic_error{
+      fmt::format("family {} says that its cases are {}, and the case that it is {}: FamilySpec::regime and "
+                  "Case::regime() have to agree",
+                  family.spec.name, to_string(family.spec.regime), to_string(subject.regime()))};
+}
+
 Record oversize_record(const CaseId& id, std::int64_t least_bytes, std::int64_t memory_bytes) {
   Record record;
   record.id = id;
@@ -66,19 +75,27 @@ UsageError no_cuda_device() {
   return UsageError{"--tb_device=cuda: there is no CUDA device (driver missing, or hidden by CUDA_VISIBLE_DEVICES?)"};
 }
 
-measure::SamplerOptions sampler_options(const Options& options, Suite suite) {
-  measure::SamplerOptions sampler;
+UsageError no_l2_control(L2State l2) {
+  return UsageError{fmt::format(
+      "--tb_l2={}: the cases run on the CPU, whose caches are left as they are: leave the flag out", to_string(l2))};
+}
+
+measure::SamplerOptions sampler_options(const Options& options, Suite suite, Regime regime) {
+  const bool is_burst = regime == Regime::kBurst;
+  measure::SamplerOptions sampler = is_burst ? measure::burst_options() : measure::SamplerOptions{};
   if (suite == Suite::kSmoke) {
-    sampler.warm_up_time = {0.2};
-    sampler.warm_up_limit = {2.0};
-    sampler.sample_time = {0.1};
-    sampler.sample_limit = {2.0};
-    sampler.chunk_time = {0.05};
+    constexpr double kShorter = 5.0;
+    sampler.warm_up_time = sampler.warm_up_time / kShorter;
+    sampler.warm_up_limit = is_burst ? Seconds{0.5} : Seconds{2.0};
+    sampler.sample_time = sampler.sample_time / kShorter;
+    sampler.sample_limit = is_burst ? Seconds{1.0} : Seconds{2.0};
+    sampler.chunk_time = sampler.chunk_time / kShorter;
   }
   if (options.min_time) sampler.sample_time = *options.min_time;
   if (options.min_warm_up_time) sampler.warm_up_time = *options.min_warm_up_time;
   sampler.fixed_warm_up = options.fixed_warm_up;
   sampler.fixed_samples = options.fixed_samples;
+  sampler.l2 = options.l2.value_or(L2State::kCold);
   return sampler;
 }
 
@@ -88,6 +105,7 @@ LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
       on_gpu_{choose_gpu(options.device)},
       environment_{collect_environment(on_gpu_, options.clock_policy)} {
   check_exclusive(options_, environment_);
+  if (options_.l2 && !on_gpu_) throw no_l2_control(*options_.l2);
   if (on_gpu_) {
     timer_ = std::make_unique<measure::CudaEventTimer>();
     monitor_ = std::make_unique<measure::NvmlClockMonitor>(cuda::current_nvml_device(cuda::load_nvml()));
@@ -103,6 +121,7 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
   const Family& family = family_of(families_, id);
   const auto subject =
       family.make_case(id, {.on_gpu = on_gpu_, .seed = options_.seed, .model_sizes = known_sizes(options_)});
+  check_regime(family, *subject);
   if (options_.skip_oversize && environment_.gpu && subject->least_bytes() > environment_.gpu->memory_bytes) {
     return {oversize_record(id, subject->least_bytes(), environment_.gpu->memory_bytes)};
   }
@@ -112,9 +131,10 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
                                          .gpu = environment_.gpu,
                                          .device_used_bytes = device_used_bytes_if(on_gpu_)};
   try {
-    return measure::measure_case(id, *subject, family.precision ? family.precision(id) : std::nullopt, instruments,
-                                 sampler_options(options_, options_.suite.value_or(Suite::kStandard)),
-                                 options_.repetitions, activity, stop);
+    return measure::measure_case(
+        id, *subject, family.precision ? family.precision(id) : std::nullopt, instruments,
+        sampler_options(options_, options_.suite.value_or(Suite::kStandard), subject->regime()), options_.repetitions,
+        activity, stop);
   } catch (const measure::Interrupted&) {
     return {};
   }

@@ -17,7 +17,8 @@ namespace tbench::bench {
 
 class LocalRunner final : public CaseRunner {
  public:
-  /// @throws  UsageError  for --tb_device=cuda without a GPU, --tb_require_exclusive beside other processes
+  /// @throws  UsageError  for --tb_device=cuda without a GPU, --tb_l2 without one, --tb_require_exclusive beside other
+  ///                      processes
   LocalRunner(std::vector<Family> families, const Options& options);
 
   const Environment& environment() override { return environment_; }
@@ -38,8 +39,11 @@ class LocalRunner final : public CaseRunner {
 /// What to throw where --tb_device=cuda finds no GPU.
 [[nodiscard]] UsageError no_cuda_device();
 
+/// What to throw for --tb_l2 where the cases run on the CPU.
+[[nodiscard]] UsageError no_l2_control(L2State l2);
+
 /// The limits of warm-up and sampling that the options ask for.
 /// @param suite  smoke shortens both: it checks the machinery, and its numbers are for nothing else
-[[nodiscard]] measure::SamplerOptions sampler_options(const Options& options, Suite suite);
+[[nodiscard]] measure::SamplerOptions sampler_options(const Options& options, Suite suite, Regime regime);
 
 }  // namespace tbench::bench

@@ -48,7 +48,7 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
       {"course", Suite::kSmoke, true, axes(with({"tiny"}, extra), {"64"}, kPasses, {"fp32", "bf16"}, impls)},
       {"course", Suite::kStandard, true, axes(with(course_sizes(), extra), {"512"}, kPasses, {"bf16"}, impls)},
       {"context", Suite::kStandard, false,
-       axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, impls)},
+       axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, {"eager", "sdpa"})},
       {"precision", Suite::kStandard, false,
        axes({"small", "medium"}, {"512"}, {"forward", "train_step"}, {"fp32", "tf32"}, {"eager"})},
       {"course", Suite::kFull, true,

@@ -18,7 +18,7 @@ namespace {
 /// The flags as text; everything is parsed by us, so that every error reads alike.
 struct RawOptions {
   std::string filter{"."}, suite, device{"auto"}, seed{"1"};
-  std::string min_time, min_warm_up_time, repetitions{"1"}, warm_up, samples;
+  std::string min_time, min_warm_up_time, repetitions{"1"}, warm_up, samples, l2;
   std::string isolate{"run"}, timeout{"120"}, clock_policy{"default"};
   std::string out, out_format{"json"}, format{"console"}, color{"auto"}, worker;
   std::vector<std::string> axes, sizes, context;
@@ -63,17 +63,23 @@ void declare_selection(CLI::App& app, RawOptions& raw) {
 
 void declare_measuring(CLI::App& app, RawOptions& raw) {
   const std::string group = "How it is measured";
-  app.add_option("--benchmark_min_time", raw.min_time, "Sample at least so many seconds [default: 0.5; smoke 0.1]")
+  app.add_option("--benchmark_min_time", raw.min_time,
+                 "Sample at least so many seconds [default: 0.5, kernels 0.1; smoke a fifth]")
       ->group(group);
   app.add_option("--benchmark_min_warmup_time", raw.min_warm_up_time,
-                 "Warm up at least so many seconds [default: 1; smoke 0.2]")
+                 "Warm up at least so many seconds [default: 1, kernels 0.2; smoke a fifth]")
       ->group(group);
   app.add_option("--benchmark_repetitions", raw.repetitions, "Measure every case so often in its process")
       ->group(group)
       ->capture_default_str();
-  app.add_option("--tb_warmup", raw.warm_up, "Exactly so many warm-up steps, 0 included [default: until steady]")
+  app.add_option("--tb_warmup", raw.warm_up,
+                 "Exactly so many warm-up steps or launches, 0 included [default: until steady]")
       ->group(group);
   app.add_option("--tb_samples", raw.samples, "Exactly so many samples, none dropped [default: until precise]")
+      ->group(group);
+  app.add_option("--tb_l2", raw.l2,
+                 "What a kernel finds in the L2 cache: cold: flushed before every launch; warm: what the launch before "
+                 "left, and then l2:warm is part of the names. Model steps are chained as ever [default: cold]")
       ->group(group);
   app.add_option("--tb_isolate", raw.isolate,
                  "run: all cases in one child process; case: a fresh one each; none: in this process")
@@ -209,6 +215,9 @@ Options checked(const RawOptions& raw) {
   options.repetitions = parse_count("--benchmark_repetitions", raw.repetitions, 1);
   if (!raw.warm_up.empty()) options.fixed_warm_up = parse_count("--tb_warmup", raw.warm_up, 0);
   if (!raw.samples.empty()) options.fixed_samples = parse_count("--tb_samples", raw.samples, 1);
+  if (!raw.l2.empty()) {
+    options.l2 = choose<L2State>("--tb_l2", raw.l2, {{"cold", L2State::kCold}, {"warm", L2State::kWarm}});
+  }
   options.isolation = choose<Isolation>(
       "--tb_isolate", raw.isolate, {{"run", Isolation::kRun}, {"case", Isolation::kCase}, {"none", Isolation::kNone}});
   options.timeout = parse_seconds("--tb_timeout", raw.timeout);

@@ -9,6 +9,7 @@
 
 #include "tbench/core/case_table.hpp"
 #include "tbench/core/model_size.hpp"
+#include "tbench/core/regime.hpp"
 #include "tbench/core/units.hpp"
 
 namespace tbench::bench {
@@ -33,6 +34,7 @@ struct Options {
   std::int64_t repetitions{1};
   std::optional<std::int64_t> fixed_warm_up;
   std::optional<std::int64_t> fixed_samples;
+  std::optional<L2State> l2;  // what kernels meet; absent: cold where there is a GPU
   Isolation isolation{};
   Seconds timeout{120.0};
   bool require_exclusive{};

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <regex>
 #include <string>
+#include <utility>
 
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -20,10 +22,23 @@ std::vector<CaseId> filtered(std::vector<CaseId> cases, const std::string& filte
   return cases;
 }
 
+/// The cases of one suite with the keys that options of the measurement add.
+std::vector<CaseId> expanded(std::span<const FamilySpec> families, Suite suite, const Options& options) {
+  std::vector<CaseId> cases = expand(families, suite, options.axes);
+  if (options.l2 != L2State::kWarm) return cases;
+  for (CaseId& id : cases) {
+    if (!is_burst(families, id)) continue;
+    std::vector<CaseId::Parameter> parameters = id.parameters();
+    parameters.emplace_back("l2", to_string(*options.l2));
+    id = CaseId{id.family(), std::move(parameters)};
+  }
+  return cases;
+}
+
 std::string other_suites_hint(std::span<const FamilySpec> families, const Options& options) {
   std::vector<std::string> found;
   for (const Suite suite : {Suite::kSmoke, Suite::kStandard, Suite::kFull}) {
-    const std::size_t count = filtered(expand(families, suite, options.axes), options.filter).size();
+    const std::size_t count = filtered(expanded(families, suite, options), options.filter).size();
     if (count > 0) found.push_back(fmt::format("--tb_suite={} has {}", to_string(suite), count));
   }
   if (found.empty()) return "; no suite has a match (--benchmark_list_tests --tb_suite=full lists the names)";
@@ -32,9 +47,14 @@ std::string other_suites_hint(std::span<const FamilySpec> families, const Option
 
 }  // namespace
 
+bool is_burst(std::span<const FamilySpec> families, const CaseId& id) {
+  const auto family = std::ranges::find(families, id.family(), &FamilySpec::name);
+  return family != families.end() && family->regime == Regime::kBurst;
+}
+
 Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu) {
   const Suite suite = options.suite.value_or(has_gpu ? Suite::kStandard : Suite::kSmoke);
-  Selection selection{suite, filtered(expand(families, suite, options.axes), options.filter)};
+  Selection selection{suite, filtered(expanded(families, suite, options), options.filter)};
   if (selection.cases.empty()) {
     throw UsageError{fmt::format("--benchmark_filter={}: no case of the {} suite{} matches{}", options.filter,
                                  to_string(suite),

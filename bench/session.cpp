@@ -37,14 +37,26 @@ bool has_gpu() {
   return cuda::nvml_driver_version(cuda::load_nvml()).has_value();
 }
 
-std::map<std::string, std::string> recorded_options(const Options& options, Suite suite) {
+/// The regimes of the selected cases.
+std::set<Regime> regimes_of(const std::vector<FamilySpec>& families, const std::vector<CaseId>& cases) {
+  std::set<Regime> regimes;
+  for (const CaseId& id : cases) regimes.insert(is_burst(families, id) ? Regime::kBurst : Regime::kSustained);
+  return regimes;
+}
+
+std::map<std::string, std::string> recorded_options(const Options& options, Suite suite,
+                                                    const std::set<Regime>& regimes, bool on_gpu) {
   std::map<std::string, std::string> recorded{{"suite", std::string{to_string(suite)}},
                                               {"filter", options.filter},
                                               {"seed", fmt::format("{}", options.seed)},
                                               {"repetitions", fmt::format("{}", options.repetitions)}};
-  const measure::SamplerOptions sampler = sampler_options(options, suite);
-  recorded["min_time_s"] = fmt::format("{}", sampler.sample_time.value);
-  recorded["min_warmup_time_s"] = fmt::format("{}", sampler.warm_up_time.value);
+  for (const Regime regime : regimes) {
+    const std::string prefix = regime == Regime::kBurst ? "burst_" : "";
+    const measure::SamplerOptions sampler = sampler_options(options, suite, regime);
+    recorded[prefix + "min_time_s"] = fmt::format("{}", sampler.sample_time.value);
+    recorded[prefix + "min_warmup_time_s"] = fmt::format("{}", sampler.warm_up_time.value);
+    if (regime == Regime::kBurst && on_gpu) recorded["l2"] = to_string(sampler.l2);
+  }
   if (options.fixed_warm_up) recorded["warmup"] = fmt::format("{}", *options.fixed_warm_up);
   if (options.fixed_samples) recorded["samples"] = fmt::format("{}", *options.fixed_samples);
   for (const auto& [key, value] : options.context) recorded["context." + key] = value;
@@ -162,15 +174,18 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   if (options.device == DeviceChoice::kCuda && !use_gpu) {
     throw no_cuda_device();
   }
+  if (options.l2 && !use_gpu) throw no_l2_control(*options.l2);
   std::optional<report::ResultFile> earlier = earlier_results(options);
   catch_stop_signals();
   if (!options.suite) arguments.push_back(fmt::format("--tb_suite={}", to_string(selection.suite)));
   Options chosen = options;
   chosen.suite = selection.suite;
   const std::unique_ptr<CaseRunner> runner = make_runner(families, chosen, std::move(arguments));
+  const bool on_gpu = runner->environment().gpu.has_value();
+  const std::set<Regime> regimes = regimes_of(specs_of(families), selection.cases);
   report::ResultFile file{.environment = runner->environment(),
                           .host = report::read_host_facts("transformer_bench"),
-                          .options = recorded_options(options, selection.suite),
+                          .options = recorded_options(options, selection.suite, regimes, on_gpu),
                           .interrupted = false,
                           .records = {}};
   if (earlier) {

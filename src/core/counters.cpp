@@ -21,10 +21,13 @@ void add_times(Counters& counters, const Timing& timing) {
   if (timing.relative_iqr) counters["relative_iqr"] = *timing.relative_iqr;
   if (timing.warm_up.first) counters["first_ms"] = to_milliseconds(*timing.warm_up.first);
   for (const PhaseTime& phase : timing.phases) counters[phase.name + "_ms"] = to_milliseconds(phase.median);
-  counters["wall_ms"] = to_milliseconds(timing.wall);
+  if (timing.wall) counters["wall_ms"] = to_milliseconds(*timing.wall);
   counters["enqueue_ms"] = to_milliseconds(timing.enqueue);
-  counters["drain_ms"] = to_milliseconds(timing.drain);
+  if (timing.drain) counters["drain_ms"] = to_milliseconds(*timing.drain);
   counters["host_bound"] = timing.host_bound ? 1 : 0;
+  if (timing.regime != Regime::kBurst) return;
+  counters["launches_per_sample"] = static_cast<double>(timing.launches_per_sample);
+  counters["resolution_limited"] = timing.resolution_limited ? 1 : 0;
 }
 
 void add_rates(Counters& counters, const Record& record, Seconds step) {

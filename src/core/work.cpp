@@ -9,6 +9,9 @@ namespace tbench {
 namespace {
 
 constexpr std::array<std::string_view, 3> kPassNames{"forward", "forward_backward", "train_step"};
+constexpr std::array<std::string_view, 3> kAttentionPassNames{"forward", "backward", "forward_backward"};
+// Of attention's forward: five products of the same size instead of two (Dao, arXiv:2307.08691, section 4.1).
+constexpr double kAttentionBackwardRatio = 2.5;
 
 /// Dense FLOP per SM and clock cycle with float32 accumulation, structured sparsity not counted.
 struct GpuRate {
@@ -28,15 +31,25 @@ constexpr std::array kGpuRates{
     GpuRate{"NVIDIA GeForce RTX 5090", 256, 256, 512},
 };
 
+/// The enumerator whose name `text` is.
+template <class Enum, std::size_t kSize>
+std::optional<Enum> named(const std::array<std::string_view, kSize>& names, std::string_view text) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names.at(i) == text) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string_view to_string(Pass pass) { return kPassNames.at(static_cast<std::size_t>(pass)); }
 
-std::optional<Pass> parse_pass(std::string_view text) {
-  for (std::size_t i = 0; i < kPassNames.size(); ++i) {
-    if (kPassNames.at(i) == text) return static_cast<Pass>(i);
-  }
-  return std::nullopt;
+std::optional<Pass> parse_pass(std::string_view text) { return named<Pass>(kPassNames, text); }
+
+std::string_view to_string(AttentionPass pass) { return kAttentionPassNames.at(static_cast<std::size_t>(pass)); }
+
+std::optional<AttentionPass> parse_attention_pass(std::string_view text) {
+  return named<AttentionPass>(kAttentionPassNames, text);
 }
 
 Flop attention_forward_flop(const AttentionShape& shape) {
@@ -52,6 +65,28 @@ Flop attention_forward_flop(const AttentionShape& shape) {
   const double full = 4.0 * static_cast<double>(shape.batch * shape.heads) * static_cast<double>(shape.seq_q) *
                       static_cast<double>(shape.seq_kv) * static_cast<double>(shape.head_dim);
   return Flop{shape.causal ? full / 2 : full};
+}
+
+Work attention_work(const AttentionShape& shape, AttentionPass pass) {
+  const Flop forward = attention_forward_flop(shape);
+  const Flop backward = forward * kAttentionBackwardRatio;
+  const std::int64_t tokens = shape.batch * shape.seq_q;
+  switch (pass) {
+    case AttentionPass::kForward:
+      return {.flop = forward, .tokens = tokens};
+    case AttentionPass::kBackward:
+      return {.flop = backward, .tokens = tokens};
+    case AttentionPass::kForwardBackward:
+      break;
+  }
+  return {.flop = forward + backward, .tokens = tokens};
+}
+
+std::int64_t attention_least_bytes(const AttentionShape& shape, AttentionPass pass, std::int64_t element_bytes) {
+  const std::int64_t queries = shape.batch * shape.heads * shape.seq_q * shape.head_dim;  // q, output
+  const std::int64_t keys = shape.batch * shape.heads * shape.seq_kv * shape.head_dim;    // k, v
+  const std::int64_t forward = 2 * (queries + keys) * element_bytes;
+  return pass == AttentionPass::kForward ? forward : 2 * forward;
 }
 
 Work model_step_work(const ModelSize& size, std::int64_t context, std::int64_t batch, Pass pass) {
@@ -71,7 +106,7 @@ Work model_step_work(const ModelSize& size, std::int64_t context, std::int64_t b
       size.num_layers * (4 * size.d_model * size.d_model + 3 * size.d_model * size.d_ff) + kVocabSize * size.d_model;
   const Flop dense{2.0 * static_cast<double>(tokens) * static_cast<double>(weights)};
   const Flop forward = dense + attention_flop;
-  const Flop backward = dense * 2.0 + attention_flop * 2.5;
+  const Flop backward = dense * 2.0 + attention_flop * kAttentionBackwardRatio;
   return {.flop = pass == Pass::kForward ? forward : forward + backward, .tokens = tokens};
 }
 

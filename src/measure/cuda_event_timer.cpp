@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "host_time.hpp"
+#include "tbench/cuda/spin_kernel.hpp"
 
 namespace tbench::measure {
 
@@ -56,7 +57,11 @@ CudaEventTimer::CudaEventTimer(cudaStream_t stream) : stream_{stream} {}
 
 void CudaEventTimer::prepare(std::size_t max_steps, std::size_t phases) {
   phases_ = phases;
-  while (events_.size() < max_steps * phases + 1) {
+  make_events(max_steps * phases + 1);
+}
+
+void CudaEventTimer::make_events(std::size_t count) {
+  while (events_.size() < count) {
     events_.push_back(cuda::make_timing_event());
   }
 }
@@ -117,6 +122,67 @@ Chunk CudaEventTimer::time_steps(std::size_t count, const Step& step, const std:
   chunk.cpu = times.cpu;
   return chunk;
 }
+
+void CudaEventTimer::begin_bursts(const BurstSetup& setup) {
+  end_bursts();
+  if (setup.flush_l2) {
+    flush_.emplace();
+    flush_l2();
+  }
+  spin_ = kFirstSpin;
+  spin({});  // loads the kernel
+  TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
+  bursts_ = setup;
+}
+
+void CudaEventTimer::end_bursts() noexcept {
+  bursts_.reset();
+  flush_.reset();
+}
+
+/// Waits for all that was enqueued, the device's every stream included.
+/// @return  how much longer than the last event that took
+Seconds CudaEventTimer::wait_for_burst() {
+  TBENCH_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  const Seconds event_done = steady_now();
+  TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
+  return steady_now() - event_done;
+}
+
+Chunk CudaEventTimer::time_bursts(std::size_t count, std::size_t launches, const Step& launch,
+                                  const std::function<void()>& while_busy) {
+  const BurstSetup setup = bursts_.value_or(BurstSetup{.phases = 0});
+  require_bursts(setup.phases, count, launches);
+  make_events(Burst::events(setup, launches));
+  Chunk chunk;
+  chunk.phases = setup.phases;
+  chunk.launches = launches;
+  chunk.phase_seconds.resize(count * setup.phases);
+  TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
+  const Seconds begin = steady_now();
+  for (std::size_t i = 0; i < count; ++i) {
+    Burst burst{setup, launches};
+    burst.enqueue(*this, spin_, launch);
+    if (while_busy && i + 1 == count) {
+      while_busy();
+    }
+    chunk.escaped = std::max(chunk.escaped, wait_for_burst());
+    burst.read(*this, std::span{chunk.phase_seconds}.subspan(i * setup.phases, setup.phases));
+    chunk.enqueue = chunk.enqueue + burst.host().enqueue;
+    chunk.cpu = chunk.cpu + burst.host().cpu;
+    chunk.exposed = chunk.exposed || burst.host().exposed;
+  }
+  chunk.wall = steady_now() - begin;
+  return chunk;
+}
+
+void CudaEventTimer::flush_l2() { flush_.value().enqueue(stream_); }
+
+void CudaEventTimer::spin(Seconds duration) { cuda::launch_spin(duration, stream_); }
+
+void CudaEventTimer::record(std::size_t event) { TBENCH_CUDA_CHECK(cudaEventRecord(events_[event].get(), stream_)); }
+
+bool CudaEventTimer::has_passed(std::size_t event) { return has_completed(events_[event]); }
 
 Seconds CudaEventTimer::now() const { return steady_now(); }
 

@@ -28,4 +28,8 @@ inline void sleep_for(Seconds duration) { std::this_thread::sleep_for(std::chron
 /// @throws  std::logic_error  if step number `step` made `marks` marks and has `phases` phases
 void require_marks(std::size_t step, std::size_t marks, std::size_t phases);
 
+/// @throws  std::logic_error  if bursts cannot be timed: no phases (begin_bursts() was not called), none at all, or of
+///                            no launches
+void require_bursts(std::size_t phases, std::size_t count, std::size_t launches);
+
 }  // namespace tbench::measure

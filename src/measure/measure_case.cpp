@@ -113,6 +113,9 @@ bool Measurement::prepare() {
 }
 
 void Measurement::repeat_once() {
+  if (subject_.regime() == Regime::kBurst) {
+    release_cached();  // what verifying has left behind may be in the way of the memory that a flush needs
+  }
   SampleResult result =
       sample(subject_, instruments_.timer, instruments_.monitor, options_, progress_, stop_requested_);
   sampling_ = result.elapsed;

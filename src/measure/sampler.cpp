@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
+#include <limits>
+#include <span>
 #include <stdexcept>
+#include <vector>
 
+#include "chunk_runner.hpp"
 #include "sampling_run.hpp"
 #include "tbench/core/statistics.hpp"
 #include "tbench/measure/stopping.hpp"
@@ -20,17 +24,24 @@ constexpr Seconds kFirstWait{0.05};
 constexpr Seconds kLongestWait{2.0};
 constexpr int kWaitsPerTry = 6;
 
-/// The case cannot have a time: it ends as `incorrect`.
-struct Incorrect {
-  std::string reason;
+/// The timer made ready for bursts, until the end of a scope.
+class BurstScope {
+ public:
+  BurstScope(Timer& timer, const BurstSetup& setup) : timer_{timer} { timer_.begin_bursts(setup); }
+  ~BurstScope() { timer_.end_bursts(); }
+  BurstScope(const BurstScope&) = delete;
+  BurstScope& operator=(const BurstScope&) = delete;
+
+ private:
+  Timer& timer_;
 };
 
-Seconds device_time(const Chunk& chunk) {
-  Seconds sum;
-  for (const double seconds : chunk.phase_seconds) {
-    sum = sum + Seconds{seconds};
+std::vector<double> step_times(const Chunk& chunk) {
+  std::vector<double> times;
+  for (std::size_t step = 0; step < chunk.steps(); ++step) {
+    times.push_back(chunk.step_seconds(step));
   }
-  return sum;
+  return times;
 }
 
 class Sampler {
@@ -42,15 +53,24 @@ class Sampler {
         monitor_{monitor},
         options_{options},
         progress_{progress},
-        stop_requested_{stop_requested} {}
+        stop_requested_{stop_requested},
+        runner_{subject, timer},
+        regime_{subject.regime()} {
+    if (is_burst() && timer.can_flush_l2()) {
+      l2_ = options.l2;
+    }
+  }
 
   SampleResult measure();
 
  private:
   void report(std::string_view activity);
-  Chunk run_chunk(std::int64_t count, const std::function<void()>& while_busy);
-  void check_samples(const Chunk& chunk) const;
   WarmUp warm_up();
+  [[nodiscard]] bool is_burst() const { return regime_ == Regime::kBurst; }
+  [[nodiscard]] std::int64_t warm_up_left(const WarmUp& made) const;
+  Seconds chain_first_launches(WarmUp& result);
+  WarmUp warm_up_bursts();
+  SampleResult result_after(const WarmUp& warm);
   SamplingRun take_samples();
   void take_chunk(SamplingRun& run, const ChunkPlan& plan);
   std::optional<Seconds> step_estimate(const SamplingRun& run) const;
@@ -63,7 +83,11 @@ class Sampler {
   const SamplerOptions& options_;
   const ProgressCallback& progress_;
   const StopRequested& stop_requested_;
-  std::optional<Seconds> warm_step_;  // time of a step at the end of the warm-up
+  ChunkRunner runner_;
+  Regime regime_;
+  std::optional<L2State> l2_;         // of bursts, where the timer controls it
+  std::int64_t launches_{1};          // of a sample
+  std::optional<Seconds> warm_step_;  // time of a sample at the end of the warm-up
   Seconds wait_{kFirstWait};          // the next wait for a hot device
 };
 
@@ -76,35 +100,6 @@ void Sampler::report(std::string_view activity) {
   }
 }
 
-Chunk Sampler::run_chunk(std::int64_t count, const std::function<void()>& while_busy) {
-  const Step step = [this](PhaseMarker& marker) { subject_.launch(marker); };
-  const auto run = [&] { return timer_.time_steps(static_cast<std::size_t>(count), step, while_busy); };
-  const auto escapes = [](const Chunk& chunk) { return chunk.escaped > escape_tolerance(device_time(chunk)); };
-
-  Chunk chunk = run();
-  if (escapes(chunk)) {
-    chunk = run();
-  }
-  if (escapes(chunk)) {
-    throw Incorrect{
-        fmt::format("the timed region does not contain the work: the device went on for {:.3g} ms after the last event "
-                    "(chunk of {:.3g} ms)",
-                    to_milliseconds(chunk.escaped), to_milliseconds(device_time(chunk)))};
-  }
-  check_samples(chunk);
-  return chunk;
-}
-
-void Sampler::check_samples(const Chunk& chunk) const {
-  for (std::size_t step = 0; step < chunk.steps(); ++step) {
-    const double seconds = chunk.step_seconds(step);
-    if (!std::isfinite(seconds) || seconds <= 0.0) {
-      throw Incorrect{fmt::format("step {} of a chunk of {} took {} s by the timer: a time must be positive and finite",
-                                  step, chunk.steps(), seconds)};
-    }
-  }
-}
-
 WarmUp Sampler::warm_up() {
   WarmUp result;
   std::vector<double> times;
@@ -113,10 +108,7 @@ WarmUp Sampler::warm_up() {
   std::optional<WarmUpEnd> end = options_.fixed_warm_up == 0 ? std::optional{WarmUpEnd{}} : std::nullopt;
   while (!end) {
     report("warming up");
-    const Chunk chunk = run_chunk(next, {});
-    for (std::size_t step = 0; step < chunk.steps(); ++step) {
-      times.push_back(chunk.step_seconds(step));
-    }
+    std::ranges::copy(step_times(runner_.steps(next, {})), std::back_inserter(times));
     if (!result.first) {
       result.first = Seconds{times.front()};
     }
@@ -130,12 +122,68 @@ WarmUp Sampler::warm_up() {
   return result;
 }
 
+/// Launches that a fixed warm-up still lacks.
+std::int64_t Sampler::warm_up_left(const WarmUp& made) const {
+  return options_.fixed_warm_up.value_or(std::numeric_limits<std::int64_t>::max()) - made.steps;
+}
+
+/// The first launches are chained like a model's steps: work that escapes to another stream would end unseen while a
+/// burst's spin goes on, and here it piles up.
+/// @return  the time of a launch
+Seconds Sampler::chain_first_launches(WarmUp& result) {
+  Seconds launch;
+  while (const std::int64_t next =
+             std::min(next_chained_launches(result.steps, launch, options_), warm_up_left(result))) {
+    report("warming up");
+    const std::vector<double> times = step_times(runner_.steps(next, {}));
+    if (!result.first) {
+      result.first = Seconds{times.front()};
+    }
+    launch = Seconds{median(times)};
+    result.steps += next;
+  }
+  return launch;
+}
+
+WarmUp Sampler::warm_up_bursts() {
+  WarmUp result;
+  SamplerOptions open_end = options_;  // a fixed count is in launches, and counted here
+  open_end.fixed_warm_up.reset();
+  const Seconds begin = timer_.now();
+  Seconds launch = chain_first_launches(result);
+  std::vector<double> times;  // of a launch in bursts
+  std::optional<WarmUpEnd> end;
+  while (!end && warm_up_left(result) > 0) {
+    report("warming up");
+    launches_ = std::min(launches_per_sample(launch), warm_up_left(result));
+    const std::int64_t regular = next_warm_up_chunk(result.steps, launch * static_cast<double>(launches_), open_end);
+    const Chunk chunk = runner_.bursts(std::min(regular, warm_up_left(result) / launches_), launches_, {});
+    std::ranges::copy(step_times(chunk), std::back_inserter(times));
+    result.steps += static_cast<std::int64_t>(chunk.steps() * chunk.launches);
+    launch = Seconds{median(std::span{times}.last(std::min<std::size_t>(times.size(), 10)))};
+    if (!options_.fixed_warm_up) {
+      end = warm_up_end(times, timer_.now() - begin, open_end);
+    }
+  }
+  if (result.steps > 0) {
+    launches_ = launches_per_sample(launch);
+    warm_step_ = launch * static_cast<double>(launches_);
+  }
+  result.steady = end ? end->steady : is_steady(times) || is_level(times);
+  return result;
+}
+
 std::optional<Seconds> Sampler::step_estimate(const SamplingRun& run) const {
-  return run.samples.empty() ? warm_step_ : std::optional{Seconds{median(run.samples)}};
+  if (run.samples.empty()) {
+    return warm_step_;
+  }
+  return Seconds{median(run.samples)} * static_cast<double>(launches_);
 }
 
 void Sampler::take_chunk(SamplingRun& run, const ChunkPlan& plan) {
-  const Chunk chunk = run_chunk(plan.steps, [&] { run.readings.push_back(monitor_.read()); });
+  const auto read_clocks = [&] { run.readings.push_back(monitor_.read()); };
+  const Chunk chunk =
+      is_burst() ? runner_.bursts(plan.steps, launches_, read_clocks) : runner_.steps(plan.steps, read_clocks);
   const ClockReading& reading = run.readings.back();
   run.phase_samples.resize(chunk.phases);
   for (auto step = static_cast<std::size_t>(plan.dropped); step < chunk.steps(); ++step) {
@@ -149,11 +197,15 @@ void Sampler::take_chunk(SamplingRun& run, const ChunkPlan& plan) {
   run.wall = run.wall + chunk.wall;
   run.enqueue = run.enqueue + chunk.enqueue;
   run.cpu = run.cpu + chunk.cpu;
-  run.steps += static_cast<std::int64_t>(chunk.steps());
+  run.steps += static_cast<std::int64_t>(chunk.steps() * chunk.launches);
+  run.is_exposed = run.is_exposed || chunk.exposed;
 }
 
 SamplingRun Sampler::take_samples() {
   SamplingRun run;
+  run.regime = regime_;
+  run.l2 = l2_;
+  run.launches = launches_;
   const std::optional<Joules> energy_before = monitor_.total_energy();
   const Seconds begin = timer_.now();
   std::optional<StopReason> stop;
@@ -168,7 +220,8 @@ SamplingRun Sampler::take_samples() {
   }
   run.stop = *stop;
   const std::optional<Joules> energy_after = monitor_.total_energy();
-  if (energy_before && energy_after && *energy_after > *energy_before) {
+  // What flushes, spins and gaps used is not the kernel's.
+  if (!is_burst() && energy_before && energy_after && *energy_after > *energy_before) {
     run.energy = Joules{energy_after->value - energy_before->value};
   }
   return run;
@@ -209,8 +262,15 @@ SampleResult Sampler::measure() {
       static_cast<std::size_t>(std::max({options_.max_chunk, options_.min_chunk, options_.min_samples_long + 1})),
       phases);
 
+  if (!is_burst()) {
+    return result_after(warm_up());
+  }
+  const BurstScope bursts{timer_, {.phases = phases, .flush_l2 = l2_ == L2State::kCold}};
+  return result_after(warm_up_bursts());
+}
+
+SampleResult Sampler::result_after(const WarmUp& warm) {
   SampleResult result;
-  const WarmUp warm = warm_up();
   SamplingRun run = sample_until_cool();
   result.device = device_state_of(run);
   if (run.is_throttled()) {
@@ -227,6 +287,21 @@ SampleResult Sampler::measure() {
 }
 
 }  // namespace
+
+SamplerOptions burst_options() {
+  SamplerOptions options;
+  options.warm_up_time = {0.2};
+  options.warm_up_limit = {2.0};
+  options.sample_time = {0.1};
+  options.sample_limit = {15.0};
+  options.min_samples = 30;
+  options.max_samples = 2000;
+  options.precise_half_width = 0.005;
+  options.chunk_time = {0.02};
+  options.min_chunk = 5;
+  options.dropped_per_chunk = 0;
+  return options;
+}
 
 SampleResult sample(Case& subject, Timer& timer, ClockMonitor& monitor, const SamplerOptions& options,
                     const ProgressCallback& progress, const StopRequested& stop_requested) {

@@ -39,11 +39,19 @@ Timing timing_of(SamplingRun& run, std::span<const std::string_view> phases, con
   for (std::size_t phase = 0; phases.size() > 1 && phase < phases.size(); ++phase) {
     timing.phases.push_back({.name = std::string{phases[phase]}, .median = {median(run.phase_samples[phase])}});
   }
-  timing.wall = run.wall / steps;
   timing.enqueue = run.enqueue / steps;
-  timing.drain = (run.wall - run.enqueue) / steps;
   timing.cpu = run.cpu / steps;
-  timing.host_bound = median(run.chunk_drains) < kHostBoundDrain * timing.median.value;
+  if (run.regime == Regime::kBurst) {
+    timing.regime = run.regime;
+    timing.l2 = run.l2;
+    timing.launches_per_sample = run.launches;
+    timing.resolution_limited = timing.median < kResolution;
+    timing.host_bound = run.is_exposed;
+  } else {
+    timing.wall = run.wall / steps;
+    timing.drain = (run.wall - run.enqueue) / steps;
+    timing.host_bound = median(run.chunk_drains) < kHostBoundDrain * timing.median.value;
+  }
   timing.flagged_samples = run.flagged();
   timing.samples_s = std::move(run.samples);
   return timing;

@@ -16,6 +16,9 @@ namespace tbench::measure {
 
 /// Everything of one run through sampling; a device that throttled starts a new one.
 struct SamplingRun {
+  Regime regime{};
+  std::optional<L2State> l2;
+  std::int64_t launches{1};                          // of a sample
   std::vector<double> samples;                       // seconds, kept ones in order
   std::vector<std::optional<double>> sample_clocks;  // Hz, one a sample
   std::vector<std::vector<double>> phase_samples;    // [phases][samples], seconds
@@ -23,7 +26,8 @@ struct SamplingRun {
   std::vector<ClockReading> readings;                // one a chunk
   std::vector<double> chunk_drains;                  // seconds, one a chunk
   Seconds wall, enqueue, cpu;                        // sums over all steps, dropped ones too
-  std::int64_t steps{};                              // all, dropped ones too
+  std::int64_t steps{};                              // all, dropped ones too; of bursts: launches
+  bool is_exposed{};                                 // a burst's launch could not be hidden
   std::optional<Joules> energy;                      // of all steps
   StopReason stop{};
 

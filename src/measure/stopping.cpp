@@ -11,6 +11,9 @@ namespace {
 
 constexpr double kEscapeShare = 0.05;
 constexpr Seconds kEscapeFloor{1e-3};
+/// Launches that vary a little are not to make bursts under kLeastBurst.
+constexpr double kBurstMargin = 1.1;
+constexpr std::int64_t kMostLaunches = 1000;
 
 std::int64_t count_of(std::span<const double> samples) { return static_cast<std::int64_t>(samples.size()); }
 
@@ -38,10 +41,26 @@ bool are_enough_long_steps(std::span<const double> times, const SamplerOptions& 
 /// The half-width that ends sampling: it relaxes with the time spent, because the samples of a host that wanders are
 /// not independent, and more of them do not make the median more certain.
 double wanted_half_width(Seconds elapsed, const SamplerOptions& options) {
-  return options.precise_half_width * std::clamp(elapsed / options.sample_time, 1.0, kRelaxedPrecision);
+  const double relaxed = options.precise_half_width * std::clamp(elapsed / options.sample_time, 1.0, kRelaxedPrecision);
+  return std::min(relaxed, std::max(kWidestHalfWidth, options.precise_half_width));
 }
 
 }  // namespace
+
+std::int64_t launches_per_sample(Seconds launch) {
+  if (launch >= kLeastBurst) {
+    return 1;
+  }
+  return std::min(kMostLaunches, 1 + times_into(launch, kLeastBurst * kBurstMargin, kMostLaunches));
+}
+
+std::int64_t next_chained_launches(std::int64_t made, Seconds launch, const SamplerOptions& options) {
+  if (made <= 1) {
+    return made == 0 ? 1 : kWarmUpChunk;
+  }
+  const std::int64_t filling = times_into(launch, kChainedTime, options.max_chunk);
+  return made == 1 + kWarmUpChunk && filling > kWarmUpChunk ? filling : 0;
+}
 
 std::int64_t regular_chunk(Seconds step, const SamplerOptions& options) {
   return std::max(options.min_chunk, times_into(step, options.chunk_time, options.max_chunk));
@@ -83,9 +102,11 @@ ChunkPlan next_sampling_chunk(const SamplingState& state, std::optional<Seconds>
     const std::int64_t missing = samples_wanted(*step, options) - have;
     // Not longer than the time left, give or take a step: a chunk cannot be stopped.
     const std::int64_t affordable = 2 + times_into(*step, options.sample_limit - state.elapsed, options.max_chunk);
-    steps = missing > 0 ? std::min(missing + 1, affordable) : std::min(options.min_samples_long / 2, affordable);
+    steps = missing > 0 ? std::min(missing + options.dropped_per_chunk, affordable)
+                        : std::min(options.min_samples_long / 2, affordable);
   }
-  return {.steps = std::max<std::int64_t>(2, std::min(steps, options.max_samples - have + 1)), .dropped = 1};
+  const std::int64_t dropped = options.dropped_per_chunk;
+  return {.steps = std::max(1 + dropped, std::min(steps, options.max_samples - have + dropped)), .dropped = dropped};
 }
 
 std::optional<StopReason> stop_reason(const SamplingState& state, const SamplerOptions& options) {

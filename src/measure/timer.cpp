@@ -25,4 +25,13 @@ void require_marks(std::size_t step, std::size_t marks, std::size_t phases) {
   }
 }
 
+void require_bursts(std::size_t phases, std::size_t count, std::size_t launches) {
+  if (phases == 0) {
+    throw std::logic_error{"bursts asked of a timer that was not prepared for them: call begin_bursts()"};
+  }
+  if (count == 0 || launches == 0) {
+    throw std::logic_error{fmt::format("{} bursts of {} launches asked for: both must be above 0", count, launches)};
+  }
+}
+
 }  // namespace tbench::measure

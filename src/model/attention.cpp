@@ -1,5 +1,6 @@
 #include "tbench/model/attention.hpp"
 
+#include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_scaled_dot_product_efficient_attention.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention.h>
@@ -15,6 +16,8 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+
+#include "tbench/model/flash_attention.hpp"
 
 namespace tbench::model {
 namespace {
@@ -32,6 +35,31 @@ at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v)
   const bool with_log_sum_exp = at::GradMode::is_enabled() && q.requires_grad();
   return std::get<0>(
       at::_scaled_dot_product_efficient_attention(q, k, v, /*attn_bias=*/{}, with_log_sum_exp, kNoDropout, kCausal));
+}
+
+/// Our kernels. float32 tensors are multiplied as the process's TF32 switch says, like the other matrix products.
+at::Tensor attend_flash(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  Precision precision = at::globalContext().allowTF32CuBLAS() ? Precision::kTf32 : Precision::kFp32;
+  if (q.scalar_type() == at::kBFloat16) precision = Precision::kBf16;
+  if (q.scalar_type() == at::kHalf) precision = Precision::kFp16;
+  return flash_attention(q, k, v,
+                         {.causal = kCausal,
+                          .scale = 1.0 / std::sqrt(static_cast<double>(q.size(-1))),
+                          .precision = precision,
+                          .deterministic = false});
+}
+
+/// One matrix product for q, k and v, RoPE, `core` on [batch, heads, context, head_dim], the output projection.
+at::Tensor attention_around(at::Tensor (*core)(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v),
+                            const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+  const std::int64_t batch = x.size(0), context = x.size(1), d_model = x.size(2);
+  const std::int64_t head_dim = d_model / tables.num_heads;
+  const at::Tensor qkv = at::linear(x, weights.qkv).view({batch, context, 3, tables.num_heads, head_dim});
+  // Splits, not slices: the backward of a split is one concatenation, that of slices a zero-filled tensor for each.
+  const auto parts = qkv.split_with_sizes({2, 1}, 2);
+  const auto qk = fused_rope(parts[0], tables.rotation).unbind(2);
+  const at::Tensor attended = core(qk[0].transpose(1, 2), qk[1].transpose(1, 2), parts[1].squeeze(2).transpose(1, 2));
+  return at::linear(attended.transpose(1, 2).reshape({batch, context, d_model}), weights.output);
 }
 
 }  // namespace
@@ -74,14 +102,11 @@ at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights,
 }
 
 at::Tensor fused_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
-  const std::int64_t batch = x.size(0), context = x.size(1), d_model = x.size(2);
-  const std::int64_t head_dim = d_model / tables.num_heads;
-  const at::Tensor qkv = at::linear(x, weights.qkv).view({batch, context, 3, tables.num_heads, head_dim});
-  // Splits, not slices: the backward of a split is one concatenation, that of slices a zero-filled tensor for each.
-  const auto parts = qkv.split_with_sizes({2, 1}, 2);
-  const auto qk = fused_rope(parts[0], tables.rotation).unbind(2);
-  const at::Tensor attended = attend(qk[0].transpose(1, 2), qk[1].transpose(1, 2), parts[1].squeeze(2).transpose(1, 2));
-  return at::linear(attended.transpose(1, 2).reshape({batch, context, d_model}), weights.output);
+  return attention_around(&attend, x, weights, tables);
+}
+
+at::Tensor flash_fused_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+  return attention_around(&attend_flash, x, weights, tables);
 }
 
 }  // namespace tbench::model

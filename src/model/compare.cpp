@@ -60,7 +60,11 @@ at::Tensor reduce(const at::Tensor& actual, const at::Tensor& reference, const T
   const at::Tensor bad = ratio.gt(1.0);
   const at::Tensor first = at::argmax(bad.to(at::kByte), 0, /*keepdim=*/true);
   const at::Tensor error_norm = error.norm();
-  const at::Tensor norm_ratio = at::where(error_norm.eq(0), zero, error_norm.div(r.norm().mul(tolerance.of_norm)));
+  // An infinite tolerance leaves the norm alone, also that of a reference of zeros (0 * infinity).
+  const at::Tensor norm_ratio =
+      std::isinf(tolerance.of_norm)
+          ? zero
+          : at::where(error_norm.eq(0), zero, error_norm.div(r.norm().mul(tolerance.of_norm)));
   const at::Tensor count = bad.sum().to(at::kDouble).view({1});
   return at::cat({element(ratio, worst), worst.to(at::kDouble), count, first.to(at::kDouble), element(a, first),
                   element(r, first), element(ratio, first), norm_ratio.view({1})});

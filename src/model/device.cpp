@@ -1,6 +1,7 @@
 #include "tbench/model/device.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <dlfcn.h>
@@ -8,11 +9,12 @@
 #include <torch/version.h>
 
 #include <array>
-#include <optional>
 
 namespace tbench::model {
 
 namespace {
+
+constexpr int kAmpereMajor = 8;  // the first with bfloat16 and TF32 tensor cores
 
 /// Of the cuBLAS that LibTorch has loaded. Asked for by name: linking it here could bring in another one.
 std::optional<std::string> cublas_version() {
@@ -29,6 +31,22 @@ std::optional<std::string> cublas_version() {
 }  // namespace
 
 int cuda_device_count() noexcept { return c10::cuda::device_count(); }
+
+std::optional<std::string> device_unsupported_reason(DeviceKind device, Precision precision) {
+  const bool needs_ampere = precision == Precision::kTf32 || precision == Precision::kBf16;
+  if (device == DeviceKind::kCpu) {
+    if (precision == Precision::kTf32) return "TF32 is a mode of GPU matrix products: a CPU has none";
+    if (precision == Precision::kFp16) return "fp16 is measured on GPUs only";
+    return std::nullopt;
+  }
+  if (cuda_device_count() == 0) return "no CUDA device";
+  const auto* properties = at::cuda::getCurrentDeviceProperties();
+  if (needs_ampere && properties->major < kAmpereMajor) {
+    return fmt::format("{} needs compute capability 8.0, the GPU has {}.{}", to_string(precision), properties->major,
+                       properties->minor);
+  }
+  return std::nullopt;
+}
 
 std::map<std::string, std::string> library_versions() {
   std::map<std::string, std::string> versions{{"libtorch", TORCH_VERSION}};

@@ -12,6 +12,7 @@ std::deque<ModelImpl>& registry() {
   static std::deque<ModelImpl> impls{
       eager_impl(),
       sdpa_impl(),
+      flash_impl(),
   };
   return impls;
 }

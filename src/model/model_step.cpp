@@ -1,6 +1,5 @@
 #include "tbench/model/model_step.hpp"
 
-#include <ATen/cuda/CUDAContextLight.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,8 +15,6 @@
 
 namespace tbench::model {
 namespace {
-
-constexpr int kAmpereMajor = 8;  // the first with bfloat16 and TF32 tensor cores
 
 const ModelImpl& checked_impl(const ModelStepConfig& config) {
   const ModelImpl* impl = find_model_impl(config.impl);
@@ -35,22 +32,6 @@ const ModelImpl& checked_impl(const ModelStepConfig& config) {
         fmt::format("size:{}: d_model {} over {} heads is no even head_dim", size.name, size.d_model, size.num_heads)};
   }
   return *impl;
-}
-
-std::optional<std::string> device_unsupported_reason(const ModelStepConfig& config) {
-  const bool needs_ampere = config.precision == Precision::kTf32 || config.precision == Precision::kBf16;
-  if (config.device == DeviceKind::kCpu) {
-    if (config.precision == Precision::kTf32) return "TF32 is a mode of GPU matrix products: a CPU has none";
-    if (config.precision == Precision::kFp16) return "fp16 with loss scaling is measured on GPUs only";
-    return std::nullopt;
-  }
-  if (cuda_device_count() == 0) return "no CUDA device";
-  const auto* properties = at::cuda::getCurrentDeviceProperties();
-  if (needs_ampere && properties->major < kAmpereMajor) {
-    return fmt::format("{} needs compute capability 8.0, the GPU has {}.{}", to_string(config.precision),
-                       properties->major, properties->minor);
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -84,7 +65,7 @@ ModelStep::ModelStep(ModelStepConfig config) : impl_{std::make_unique<Impl>(std:
 ModelStep::~ModelStep() = default;
 
 std::optional<std::string> ModelStep::unsupported_reason() const {
-  if (auto reason = device_unsupported_reason(impl_->config)) return reason;
+  if (auto reason = device_unsupported_reason(impl_->config.device, impl_->config.precision)) return reason;
   return impl_->impl.unsupported_reason != nullptr ? impl_->impl.unsupported_reason(impl_->config) : std::nullopt;
 }
 

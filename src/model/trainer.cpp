@@ -4,10 +4,10 @@
 #include <ATen/core/Generator.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/randint.h>
-#include <c10/core/AutogradState.h>
 
 #include <utility>
 
+#include "tbench/model/execution_scope.hpp"
 #include "tbench/model/precision_scope.hpp"
 #include "tbench/model/transformer.hpp"
 
@@ -22,30 +22,11 @@ AttentionTableConfig table_config(const ModelStepConfig& config, const at::Tenso
           .score_dtype = compute_dtype(config.precision, c10::typeMetaToScalarType(options.dtype()))};
 }
 
-/// Backward on the calling thread: handing over to the autograd engine's own thread and back costs a host-bound step 4
-/// % (small, ctx 128 and 512, bf16, on an H200: geometric mean of two cells, the two binaries run ABBA).
-class BackwardOnThisThread {
- public:
-  BackwardOnThisThread() : before_{c10::AutogradState::get_tls_state().get_multithreading_enabled()} { set(false); }
-  ~BackwardOnThisThread() { set(before_); }
-  BackwardOnThisThread(const BackwardOnThisThread&) = delete;
-  BackwardOnThisThread& operator=(const BackwardOnThisThread&) = delete;
-
- private:
-  static void set(bool enabled) { c10::AutogradState::get_tls_state().set_multithreading_enabled(enabled); }
-
-  bool before_;
-};
-
 void end_phase(const PhaseEnd& phase_end) {
   if (phase_end) phase_end();
 }
 
 }  // namespace
-
-at::Device torch_device(DeviceKind kind) {
-  return kind == DeviceKind::kCpu ? at::Device{at::kCPU} : at::Device{at::kCUDA, 0};
-}
 
 Trainer::Trainer(ModelStepConfig config, const ModelImpl& impl, at::ScalarType dtype)
     : config_{std::move(config)},

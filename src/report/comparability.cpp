@@ -78,6 +78,34 @@ std::string work_difference(std::span<const MatchedCase> pairs) {
   return fmt::format("the work of {} case{} differs, first {}", count, count == 1 ? "" : "s", first);
 }
 
+/// What replicates of both sides say of how they were timed, where they contradict each other: "burst, sustained" or
+/// "L2 cold, L2 warm". A processor's caches are not spoken of, and contradict nothing.
+std::string contradiction_of(const MatchedCase& pair) {
+  std::set<std::string> regimes;
+  std::set<std::string> caches;
+  for (const ComparedCase* side : {pair.base, pair.next}) {
+    for (const Replicate& replicate : side->replicates) {
+      if (replicate.regime) regimes.insert(std::string{to_string(*replicate.regime)});
+      if (replicate.l2) caches.insert(fmt::format("L2 {}", to_string(*replicate.l2)));
+    }
+  }
+  if (regimes.size() > 1) return listed(regimes);
+  return caches.size() > 1 ? listed(caches) : "";
+}
+
+/// Cases that are called the same and were timed in another way, on either side or within one.
+std::string way_difference(std::span<const MatchedCase> pairs) {
+  std::size_t count = 0;
+  std::string first;
+  for (const MatchedCase& pair : pairs) {
+    const std::string contradiction = contradiction_of(pair);
+    if (contradiction.empty() || count++ > 0) continue;
+    first = fmt::format("{}: {}", pair.base->id.name(), contradiction);
+  }
+  if (count == 0) return "";
+  return fmt::format("{} case{} timed in different ways, first {}", count, count == 1 ? " was" : "s were", first);
+}
+
 }  // namespace
 
 std::string device_names(const ComparisonSide& side) { return listed(values_of(side, &device_of)); }
@@ -113,6 +141,7 @@ Texts objections(const ComparisonSide& base, const ComparisonSide& next, std::sp
   policies.merge(values_of(next, policy));
   if (policies.size() > 1) found.push_back(fmt::format("different clock policies: {}", listed(policies)));
   if (std::string work = work_difference(pairs); !work.empty()) found.push_back(std::move(work));
+  if (std::string way = way_difference(pairs); !way.empty()) found.push_back(std::move(way));
   return found;
 }
 

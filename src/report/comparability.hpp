@@ -25,7 +25,7 @@ struct MatchedCase {
 [[nodiscard]] std::vector<std::string> differences_of(const ComparisonSide& base, const ComparisonSide& next);
 
 /// Why the numbers must not be put beside each other: several devices on a side, another clock policy, other work of
-/// the same case. None: they may.
+/// the same case, a time taken in another way (regime, L2). None: they may.
 [[nodiscard]] std::vector<std::string> objections(const ComparisonSide& base, const ComparisonSide& next,
                                                   std::span<const MatchedCase> pairs);
 

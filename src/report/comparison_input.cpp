@@ -60,10 +60,10 @@ struct Entries {
 
 void check_schema(const std::string& path, const Json& context) {
   const Json& run = context.at("tbench");
-  if (!run.is_object() || !run.contains("schema_version") || run.at("schema_version") == kSchemaVersion) return;
-  throw NotComparable{fmt::format(
-      "'{}': schema version {}, and this program reads version {}; use the program of the build that wrote it", path,
-      compact(run.at("schema_version")), kSchemaVersion)};
+  if (!run.is_object() || !run.contains("schema_version")) return;
+  if (const auto problem = unreadable_version(run.at("schema_version"))) {
+    throw NotComparable{fmt::format("'{}': {}; use the program of the build that wrote it", path, *problem)};
+  }
 }
 
 void warn_of_shared_process(ComparedRun& run, const std::map<std::string, std::string>& options) {
@@ -146,6 +146,8 @@ Observation observation_of(const Record& record) {
         fmt::format("{}: a median of {} s cannot be compared", record.id.name(), record.timing->median.value)};
   }
   replicate.time = record.timing->median;
+  replicate.regime = record.timing->regime;
+  replicate.l2 = record.timing->l2;
   replicate.relative_half_width = record.timing->relative_half_width;
   const std::map<std::string, double> counters = counters_of(record);
   if (const auto mfu = counters.find("mfu"); mfu != counters.end()) replicate.ceiling_share = mfu->second;

@@ -53,7 +53,7 @@ void ConsoleTable::row(const Record& record) {
     if (i == 0 && options_.colour) cell = fmt::format("{}{}\x1b[0m", colour_of(record.status), cell);
     line += fmt::format("{}{}", kGap, cell);
   }
-  if (record.timing && !record.reason.empty()) line += fmt::format("{}{}", kGap, one_line(record.reason));
+  if (const std::string note = note_of(record); !note.empty()) line += fmt::format("{}{}", kGap, one_line(note));
   fmt::print(out_, "{}\n", trimmed(std::move(line)));
   std::fflush(out_);
   ++counts_[record.status];

@@ -72,6 +72,19 @@ class FieldWriter {
   void name(const std::string& key, Enum value, std::optional<Enum> (*)(std::string_view)) {
     object_[key] = std::string{to_string(value)};
   }
+  /// As field() and name(), of what version 1 of the schema did not have.
+  template <class T>
+  void late_field(const std::string& key, const T& value) {
+    field(key, value);
+  }
+  template <class Enum>
+  void late_name(const std::string& key, Enum value, std::optional<Enum> (*parse)(std::string_view)) {
+    name(key, value, parse);
+  }
+  template <class Enum>
+  void name(const std::string& key, std::optional<Enum> value, std::optional<Enum> (*parse)(std::string_view)) {
+    if (value) name(key, *value, parse);
+  }
   /// An empty text leaves the key out.
   void text_unless_empty(const std::string& key, const std::string& value) {
     if (!value.empty()) object_[key] = value;
@@ -124,6 +137,20 @@ class FieldReader {
     const std::optional<Enum> parsed = parse(text);
     if (!parsed) throw std::runtime_error{fmt::format("{}: unknown value '{}'", path(key), text)};
     value = *parsed;
+  }
+  template <class Enum>
+  void name(const std::string& key, std::optional<Enum>& value, std::optional<Enum> (*parse)(std::string_view)) {
+    value.reset();
+    if (find(key) != nullptr) name(key, value.emplace(), parse);
+  }
+  /// What version 1 of the schema did not have keeps its default where it is missing.
+  template <class T>
+  void late_field(const std::string& key, T& value) {
+    if (find(key) != nullptr) field(key, value);
+  }
+  template <class Enum>
+  void late_name(const std::string& key, Enum& value, std::optional<Enum> (*parse)(std::string_view)) {
+    if (find(key) != nullptr) name(key, value, parse);
   }
   void text_unless_empty(const std::string& key, std::string& value) {
     std::optional<std::string> text;

@@ -66,7 +66,11 @@ std::string caption_of(const Record& record, const Texts& common) {
   return caption;
 }
 
-bool has_note(const Record& record) { return record.timing && !record.reason.empty(); }
+bool has_note(const Record& record) { return !note_of(record).empty(); }
+
+bool is_unsure(const Record& record) { return record.timing && record.status != Status::kOk; }
+
+bool is_resolution_limited(const Record& record) { return record.timing && record.timing->resolution_limited; }
 
 /// What a pivoted cell says of a case without a time.
 std::string status_text(Status status) { return status == Status::kOom ? "OOM" : std::string{to_string(status)}; }
@@ -76,9 +80,11 @@ std::string cell_of(std::span<const Record* const> repetitions, Metric metric) {
   std::vector<double> values;
   std::size_t failed = 0;
   bool is_marked = false;
+  bool is_short = false;
   for (const Record* record : repetitions) {
     if (!record->timing) ++failed;
-    is_marked = is_marked || (record->timing && record->status != Status::kOk);
+    is_marked = is_marked || is_unsure(*record);
+    is_short = is_short || is_resolution_limited(*record);
     const std::optional<double> value = record->timing ? metric_value(*record, metric) : std::nullopt;
     if (value) values.push_back(*value);
   }
@@ -87,6 +93,7 @@ std::string cell_of(std::span<const Record* const> repetitions, Metric metric) {
   if (values.empty()) return {};
   std::string cell = format_metric(median(values), metric);
   if (is_marked) cell += "*";
+  if (is_short) cell += "~";
   if (failed > 0) cell += fmt::format(" ({} of {} failed)", failed, repetitions.size());
   return cell;
 }
@@ -121,7 +128,7 @@ FamilyTable family_table(std::span<const Record> records) {
     Texts cells = values_of(record, keys.varying);
     if (has_repetitions) cells.push_back(fmt::format("{}", record.repetition_index));
     std::ranges::copy(summary_cells(record), std::back_inserter(cells));
-    if (has_notes && record.timing) cells.push_back(record.reason);
+    if (has_notes && record.timing) cells.push_back(note_of(record));
     table.add_row(std::move(cells));
   }
   return {caption_of(records.front(), keys.common), std::move(table)};
@@ -162,11 +169,11 @@ FamilyTable pivot_table(std::span<const Record> records, std::span<const std::st
     }
     table.add_row(std::move(cells));
   }
-  const bool has_marks =
-      std::ranges::any_of(records, [](const Record& r) { return r.timing && r.status != Status::kOk; });
-  return {fmt::format("{}, {}{}", caption_of(records.front(), of_rows.common), metric_header(metric),
-                      has_marks ? " (* unstable or throttled)" : ""),
-          std::move(table)};
+  return {
+      fmt::format("{}, {}{}{}", caption_of(records.front(), of_rows.common), metric_header(metric),
+                  std::ranges::any_of(records, is_unsure) ? " (* unstable or throttled)" : "",
+                  std::ranges::any_of(records, is_resolution_limited) ? " (~ under 10 us: resolution limited)" : ""),
+      std::move(table)};
 }
 
 }  // namespace tbench::report

@@ -26,6 +26,10 @@ static void fields(auto& io, Like<PhaseTime> auto& phase) {
 }
 
 static void fields(auto& io, Like<Timing> auto& timing) {
+  io.late_name("regime", timing.regime, &parse_regime);
+  io.name("l2", timing.l2, &parse_l2_state);
+  io.late_field("launches_per_sample", timing.launches_per_sample);
+  io.late_field("resolution_limited", timing.resolution_limited);
   io.field("samples_s", timing.samples_s);
   io.field("flagged_samples", timing.flagged_samples);
   io.field("median_s", timing.median);
@@ -145,13 +149,30 @@ std::string timing_rule(const std::string& where, Status status) {
                      to_string(status));
 }
 
+/// Steps have their host times, and bursts what is said of bursts; nothing if that is so.
+std::string regime_problem(const Timing& timing) {
+  if (timing.regime == Regime::kBurst) {
+    return timing.wall || timing.drain ? "wall_s and drain_s are not told of bursts" : "";
+  }
+  if (!timing.wall || !timing.drain) return "wall_s and drain_s are missing";
+  return timing.l2 || timing.launches_per_sample != 1 || timing.resolution_limited
+             ? "l2, launches_per_sample above 1 and resolution_limited are told of bursts alone"
+             : "";
+}
+
+/// What contradicts itself in a record, with its place, or nothing.
+std::string contradiction(const Record& record, const std::string& where) {
+  if (record.timing.has_value() != has_time(record.status)) return timing_rule(where, record.status);
+  if (!record.timing) return "";
+  const std::string problem = regime_problem(*record.timing);
+  return problem.empty() ? "" : fmt::format("{}.timing: {}", where, problem);
+}
+
 }  // namespace
 
 Json record_to_json(const Record& record) {
   const std::string where = record.id.name();
-  if (record.timing.has_value() != has_time(record.status)) {
-    throw std::invalid_argument{timing_rule(where, record.status)};
-  }
+  if (std::string problem = contradiction(record, where); !problem.empty()) throw std::invalid_argument{problem};
   FieldWriter out{where};
   out.field("family", record.id.family());
   Json json = std::move(out).take();
@@ -168,9 +189,7 @@ Record record_from_json(const Json& json, const std::string& where) {
   record.id = CaseId{std::move(family), parameters_from_json(in.at("parameters"), in.path("parameters"))};
   fields(in, record);
   in.finish();
-  if (record.timing.has_value() != has_time(record.status)) {
-    throw std::runtime_error{timing_rule(where, record.status)};
-  }
+  if (std::string problem = contradiction(record, where); !problem.empty()) throw std::runtime_error{problem};
   if (!record.timing) return record;
   for (const std::size_t index : record.timing->flagged_samples) {
     if (index < record.timing->samples_s.size()) continue;

@@ -18,11 +18,9 @@ void check_kind(const std::string& path, const Json& json) {
     refuse_file(path, "Google Benchmark's own JSON, without 'context.tbench'", kMakeResultFile);
   }
   const Json& run = context.at("tbench");
-  if (run.is_object() && run.contains("schema_version") && run.at("schema_version") != kSchemaVersion) {
-    refuse_file(path,
-                fmt::format("schema version {}, and this program reads version {}", compact(run.at("schema_version")),
-                            kSchemaVersion),
-                "use the program of the build that wrote the file, or measure again");
+  if (!run.is_object() || !run.contains("schema_version")) return;
+  if (const auto problem = unreadable_version(run.at("schema_version"))) {
+    refuse_file(path, *problem, "use the program of the build that wrote the file, or measure again");
   }
 }
 

@@ -24,6 +24,12 @@ static void fields(auto& io, Like<HostFacts> auto& host) {
   io.field("load_avg", host.load_avg);
 }
 
+std::optional<std::string> unreadable_version(const Json& version) {
+  if (version.is_number_integer() && version >= kOldestSchemaVersion && version <= kSchemaVersion) return std::nullopt;
+  return fmt::format("schema version {}, and this program reads versions {} to {}", compact(version),
+                     kOldestSchemaVersion, kSchemaVersion);
+}
+
 std::string compact(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 namespace {
@@ -31,9 +37,8 @@ namespace {
 void check_schema_version(FieldReader& in) {
   std::int64_t version{};
   in.field("schema_version", version);
-  if (version != kSchemaVersion) {
-    throw std::runtime_error{fmt::format("{}: this program reads version {}, the file has version {}",
-                                         in.path("schema_version"), kSchemaVersion, version)};
+  if (const auto problem = unreadable_version(version)) {
+    throw std::runtime_error{fmt::format("{}: {}", in.path("schema_version"), *problem)};
   }
 }
 

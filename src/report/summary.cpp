@@ -80,6 +80,16 @@ std::vector<Column> summary_columns() {
           {"n", Align::kRight}};
 }
 
+std::string note_of(const Record& record) {
+  if (!record.timing) return "";
+  std::string note = record.reason;
+  if (record.timing->resolution_limited) {
+    if (!note.empty()) note += "; ";
+    note += "under 10 us: resolution limited";
+  }
+  return note;
+}
+
 std::vector<std::string> summary_cells(const Record& record) {
   const std::string status{to_string(record.status)};
   if (!record.timing) return {status, record.reason};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <set>
 #include <string>
@@ -34,9 +35,28 @@ TEST(CaseList, IsTheOnePinned) {
   EXPECT_EQ(names_of(Suite::kFull), pinned("full"));
 }
 
+std::int64_t count_of(Suite suite, const std::string& part) {
+  const std::vector<std::string> names = names_of(suite);
+  return std::ranges::count_if(names, [&](const std::string& name) { return name.find(part) != std::string::npos; });
+}
+
 TEST(CaseList, FullHoldsTheWholeModelGrid) {
-  // 5 sizes x 4 contexts x 3 passes x 2 precisions x 2 implementations, and at 512 tf32 and fp16: 5 x 3 x 2 x 2
-  EXPECT_EQ(names_of(Suite::kFull).size(), 240U + 60U);
+  // 5 sizes x 4 contexts x 3 passes x 2 precisions x 3 implementations, and at 512 tf32 and fp16: 5 x 3 x 2 x 3
+  EXPECT_EQ(count_of(Suite::kFull, "Model/"), 360 + 90);
+}
+
+TEST(CaseList, FullHoldsTheWholeAttentionGrid) {
+  // The course: 6 widths x 7 lengths x causal or not x 3 passes; the models: 5 sizes x 4 contexts x 3 passes; long
+  // sequences of one head: 2 widths x 3 lengths x 3 passes, of 16 heads the same.
+  const std::int64_t course = 6 * 7 * 2 * 3, models = 5 * 4 * 3, one_head = 2 * 3 * 3, sixteen_heads = 2 * 3 * 3;
+  EXPECT_EQ(count_of(Suite::kFull, "precision:bf16/impl:sdpa_cudnn"), course + models + one_head + sixteen_heads);
+  // In bf16 alone: a model's backward by itself (5 sizes x 4 contexts), 65,536 tokens of 16 heads (2 widths x 3
+  // passes).
+  EXPECT_EQ(count_of(Suite::kFull, "precision:fp32/impl:sdpa_efficient"),
+            course + models - 5 * 4 + one_head + sixteen_heads - 2 * 3);
+  EXPECT_EQ(count_of(Suite::kFull, "precision:tf32/impl:sdpa_"), 0);
+  // 2 widths x 3 lengths, the backward alone: bf16 of two implementations, fp32 of one
+  EXPECT_EQ(count_of(Suite::kFull, "/deterministic:1"), 2 * 3 * (2 + 1));
 }
 
 TEST(CaseList, FullHoldsTheStandardSuite) {

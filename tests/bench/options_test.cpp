@@ -37,6 +37,7 @@ TEST(Options, NothingGivenMeansTheDefaults) {
   EXPECT_EQ(options.repetitions, 1);
   EXPECT_DOUBLE_EQ(options.timeout.value, 120.0);
   EXPECT_FALSE(options.fixed_samples.has_value());
+  EXPECT_FALSE(options.l2.has_value());
 }
 
 TEST(Options, EveryFlagReachesItsField) {
@@ -52,6 +53,7 @@ TEST(Options, EveryFlagReachesItsField) {
                                  "--benchmark_repetitions=3",
                                  "--tb_warmup=0",
                                  "--tb_samples=10",
+                                 "--tb_l2=warm",
                                  "--tb_isolate=case",
                                  "--tb_timeout=30",
                                  "--tb_clock_policy=locked-base",
@@ -78,6 +80,7 @@ TEST(Options, EveryFlagReachesItsField) {
   EXPECT_EQ(options.repetitions, 3);
   EXPECT_EQ(options.fixed_warm_up, 0);
   EXPECT_EQ(options.fixed_samples, 10);
+  EXPECT_EQ(options.l2, L2State::kWarm);
   EXPECT_EQ(options.isolation, Isolation::kCase);
   EXPECT_DOUBLE_EQ(options.timeout.value, 30.0);
   EXPECT_EQ(options.clock_policy, "locked-base");
@@ -91,7 +94,7 @@ TEST(Options, EveryFlagReachesItsField) {
 TEST(Options, HelpTellsEveryFlagGrouped) {
   const std::string help = parse({"--help"}).help.value();
   for (const char* text : {"What is measured", "How it is measured", "Output", "--benchmark_filter", "--tb_axis",
-                           "--benchmark_out", "--tb_resume", "--tb_timeout", "120"}) {
+                           "--benchmark_out", "--tb_resume", "--tb_timeout", "--tb_l2", "120"}) {
     EXPECT_THAT(help, HasSubstr(text));
   }
   EXPECT_THAT(help, ::testing::Not(HasSubstr("tb_worker")));
@@ -135,6 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"--tb_axis=ctx=1", "no '.'"}, BadValue{"--tb_axis=Model.ctx=1,,2", "empty value"},
         BadValue{"--tb_size=mine", "no name before"}, BadValue{"--tb_size=mine:1,2,3", "3 numbers instead of 4"},
         BadValue{"--tb_size=small:64,256,2,4", "built-in"}, BadValue{"--benchmark_context=rack", "key=value"},
+        BadValue{"--tb_l2=warn", "did you mean 'warm'?"}, BadValue{"--tb_l2=hot", "cold, warm"},
         BadValue{"--tb_resume", "--benchmark_out"}, BadValue{"--benchmark_format=csv", "console, json"}));
 
 TEST(Options, ASizeMayNotBeGivenTwice) {

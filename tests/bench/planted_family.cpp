@@ -12,6 +12,7 @@
 
 #include "bad_address.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/cuda/spin_kernel.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -56,7 +57,50 @@ class PlantedCase final : public measure::Case {
   std::string fault_;
 };
 
+class PlantedKernel final : public measure::Case {
+ public:
+  PlantedKernel(Seconds duration, bool on_gpu) : duration_{duration}, on_gpu_{on_gpu} {}
+
+  Regime regime() const override { return Regime::kBurst; }
+  std::optional<std::string> unsupported_reason() const override { return std::nullopt; }
+  void build() override {}
+  Verification verify() override {
+    return {.passed = true, .reference = "planted", .worst_error = 0.0, .worst_where = "", .message = ""};
+  }
+  std::span<const std::string_view> phases() const override { return kPhases; }
+  void launch(measure::PhaseMarker& marker) override {
+    if (on_gpu_) {
+      cuda::launch_spin(duration_, nullptr);
+    } else {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>{duration_.value};
+      while (std::chrono::steady_clock::now() < end) {
+      }
+    }
+    marker.mark();
+  }
+  Work work() const override { return {.flop = {1e6}, .tokens = 10}; }
+  std::map<std::string, std::int64_t> memory_split(std::int64_t) const override { return {}; }
+  std::map<std::string, double> counters() override { return {}; }
+
+ private:
+  Seconds duration_;
+  bool on_gpu_;
+};
+
 }  // namespace
+
+Family planted_kernel_family() {
+  return {.spec = {.name = "PlantedKernel",
+                   .keys = {{"us", {}}},
+                   .tables = {{"all", Suite::kStandard, true, {{"us", {"3", "100"}}}}},
+                   .nonsense = {},
+                   .regime = Regime::kBurst},
+          .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<measure::Case> {
+            return std::make_unique<PlantedKernel>(Seconds{static_cast<double>(id.int_at("us")) * 1e-6},
+                                                   context.on_gpu);
+          },
+          .precision = {}};
+}
 
 Family planted_family() {
   const std::vector<std::string> faults{"none",  "unsupported", "oom",  "throw", "incorrect",

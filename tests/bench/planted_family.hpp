@@ -1,4 +1,5 @@
-// A family of cases that go wrong in every way that a case can, to run the whole program against.
+// Families to run the whole program against: cases that go wrong in every way that a case can, and kernels of known
+// time.
 #pragma once
 
 #include "bench/family.hpp"
@@ -7,5 +8,8 @@ namespace tbench::bench {
 
 /// `Planted/fault:F/index:I`: `none` succeeds (a few milliseconds a step); the others fail as their names say.
 [[nodiscard]] Family planted_family();
+
+/// `PlantedKernel/us:N`: a kernel that takes N microseconds, timed in bursts. In the standard suite alone.
+[[nodiscard]] Family planted_kernel_family();
 
 }  // namespace tbench::bench

@@ -34,10 +34,11 @@ class Planted : public ::testing::Test {
     return run_command(flags, interrupt_after_s);
   }
   [[nodiscard]] const std::string& out() const { return out_; }
-  [[nodiscard]] nlohmann::json entries() const {
+  [[nodiscard]] nlohmann::json contents() const {
     std::ifstream stream{out_};
-    return nlohmann::json::parse(stream).at("benchmarks");
+    return nlohmann::json::parse(stream);
   }
+  [[nodiscard]] nlohmann::json entries() const { return contents().at("benchmarks"); }
 
  private:
   std::string out_;
@@ -101,6 +102,48 @@ TEST_F(Planted, AnUnfinishedRunIsNotOverwrittenByAccident) {
   const CommandResult result = run({"--benchmark_filter=fault:none"});
   EXPECT_EQ(result.status, 2);
   EXPECT_THAT(result.err, HasSubstr("--tb_resume"));
+}
+
+TEST_F(Planted, KernelsAreTimedInBursts) {
+  const CommandResult result =
+      run({"--tb_suite=standard", "--benchmark_filter=PlantedKernel", "--benchmark_min_warmup_time=0.05"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const nlohmann::json file = contents();
+  ASSERT_EQ(file.at("benchmarks").size(), 2U);
+  const nlohmann::json& small = file.at("benchmarks")[0].at("tbench").at("timing");
+  EXPECT_EQ(small.at("regime"), "burst");
+  EXPECT_GT(small.at("launches_per_sample"), 1);
+  EXPECT_EQ(small.at("resolution_limited"), small.at("median_s") < 10e-6);
+  EXPECT_FALSE(small.contains("l2"));  // nobody flushes a processor's caches
+  EXPECT_FALSE(small.contains("wall_s"));
+  EXPECT_EQ(file.at("benchmarks")[0].at("launches_per_sample"), small.at("launches_per_sample"));
+  const nlohmann::json& large = file.at("benchmarks")[1].at("tbench").at("timing");
+  EXPECT_EQ(large.at("launches_per_sample"), 1);
+  EXPECT_EQ(large.at("resolution_limited"), false);
+  EXPECT_EQ(result.out.find("resolution limited") != std::string::npos, small.at("resolution_limited"));
+  const nlohmann::json& options = file.at("context").at("tbench").at("options");
+  EXPECT_EQ(options.at("burst_min_time_s"), "0.1");
+  EXPECT_EQ(options.at("burst_min_warmup_time_s"), "0.05");
+  EXPECT_FALSE(options.contains("min_time_s"));  // of model steps, of which there are none
+  EXPECT_FALSE(options.contains("l2"));
+}
+
+TEST_F(Planted, AWarmCacheIsInTheNamesOfBurstsAlone) {
+  const auto names = [&](const std::string& suite, const std::string& flag) {
+    return run({"--benchmark_list_tests", "--tb_suite=" + suite, flag}).out;
+  };
+  EXPECT_EQ(names("standard", "--tb_l2=warm"), "PlantedKernel/us:3/l2:warm\nPlantedKernel/us:100/l2:warm\n");
+  EXPECT_EQ(names("standard", "--tb_l2=cold"), "PlantedKernel/us:3\nPlantedKernel/us:100\n");
+  EXPECT_EQ(names("full", "--tb_l2=warm"), names("full", "--tb_seed=1"));  // model steps
+}
+
+TEST_F(Planted, ACpuHasNoL2ToControl) {
+  for (const char* flag : {"--tb_l2=warm", "--tb_l2=cold"}) {
+    const CommandResult result = run({"--tb_suite=standard", flag});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.err, HasSubstr(std::string{flag} + ": the cases run on the CPU"));
+    EXPECT_EQ(result.out, "");
+  }
 }
 
 }  // namespace

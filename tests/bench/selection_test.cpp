@@ -61,8 +61,8 @@ TEST(Selection, AnAxisAndASizeOfTheUserMakeNewCells) {
   options.axes = {parse_axis_override("Model.ctx=2048"), parse_axis_override("Model.batch=1,8")};
   options.filter = "Model/size:mine/.*";
   const Selection selection = select(options);
-  // 1 size x 1 context x 2 batches x 3 passes x bf16 x 2 implementations
-  EXPECT_EQ(selection.cases.size(), 12U);
+  // 1 size x 1 context x 2 batches x 3 passes x bf16 x 3 implementations
+  EXPECT_EQ(selection.cases.size(), 18U);
   EXPECT_EQ(selection.cases.front().name(), "Model/size:mine/ctx:2048/batch:1/pass:forward/precision:bf16/impl:eager");
 }
 
@@ -78,6 +78,35 @@ TEST(Selection, AnUnknownAxisOrValueNamesTheNearest) {
   EXPECT_THAT(error_of(options), HasSubstr("positive whole number"));
   options.axes = {parse_axis_override("Model.size=mine")};
   EXPECT_THAT(error_of(options), HasSubstr("unknown value 'mine'"));
+}
+
+TEST(Selection, AWarmCacheIsAKeyOfBurstsAndCanBeFilteredFor) {
+  const auto spec = [](const char* name, Regime regime) {
+    return FamilySpec{.name = name,
+                      .keys = {{"n", {}}},
+                      .tables = {{"all", Suite::kStandard, true, {{"n", {"1", "2"}}}}},
+                      .nonsense = {},
+                      .regime = regime};
+  };
+  const std::vector<FamilySpec> specs{spec("Steps", Regime::kSustained), spec("Bursts", Regime::kBurst)};
+  const auto names = [&](const Options& options) {
+    std::vector<std::string> found;
+    for (const CaseId& id : select_cases(specs, options, true).cases) found.push_back(id.name());
+    return found;
+  };
+  Options options;
+  EXPECT_THAT(names(options), ::testing::ElementsAre("Steps/n:1", "Steps/n:2", "Bursts/n:1", "Bursts/n:2"));
+  options.l2 = L2State::kCold;
+  EXPECT_THAT(names(options), ::testing::ElementsAre("Steps/n:1", "Steps/n:2", "Bursts/n:1", "Bursts/n:2"));
+  options.l2 = L2State::kWarm;
+  EXPECT_THAT(names(options),
+              ::testing::ElementsAre("Steps/n:1", "Steps/n:2", "Bursts/n:1/l2:warm", "Bursts/n:2/l2:warm"));
+  options.filter = "n:2/l2:warm$";
+  EXPECT_THAT(names(options), ::testing::ElementsAre("Bursts/n:2/l2:warm"));
+  // What a worker is asked for is the same case.
+  const CaseId asked = CaseId::parse(names(options).front());
+  EXPECT_EQ(asked.at("n"), "2");
+  EXPECT_TRUE(is_burst(specs, asked));
 }
 
 }  // namespace

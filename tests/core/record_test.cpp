@@ -30,9 +30,9 @@ Record timed_record() {
   timing.relative_iqr = 0.05;
   timing.warm_up.first = Seconds{0.5};
   timing.phases = {{"forward", {0.006}}, {"backward", {0.012}}};
-  timing.wall = {0.021};
+  timing.wall = Seconds{0.021};
   timing.enqueue = {0.004};
-  timing.drain = {0.016};
+  timing.drain = Seconds{0.016};
   record.timing = timing;
   return record;
 }
@@ -58,6 +58,23 @@ TEST(CountersTest, TimesAreInMilliseconds) {
   };
   ASSERT_EQ(counters.size(), expected.size());
   for (const auto& [name, value] : expected) EXPECT_DOUBLE_EQ(counters.at(name), value) << name;
+}
+
+TEST(CountersTest, BurstsTellHowTheyWereTakenAndNoTimesOfTheHost) {
+  Record record = timed_record();
+  record.timing->regime = Regime::kBurst;
+  record.timing->wall.reset();
+  record.timing->drain.reset();
+  record.timing->launches_per_sample = 12;
+  const auto counters = counters_of(record);
+  EXPECT_DOUBLE_EQ(counters.at("launches_per_sample"), 12);
+  EXPECT_DOUBLE_EQ(counters.at("resolution_limited"), 0);
+  EXPECT_FALSE(counters.contains("wall_ms"));
+  EXPECT_FALSE(counters.contains("drain_ms"));
+  EXPECT_DOUBLE_EQ(counters.at("enqueue_ms"), 4);
+  record.timing->resolution_limited = true;
+  EXPECT_DOUBLE_EQ(counters_of(record).at("resolution_limited"), 1);
+  EXPECT_FALSE(counters_of(timed_record()).contains("launches_per_sample"));  // steps of a model
 }
 
 TEST(CountersTest, WhatIsUnknownIsAbsent) {

@@ -55,6 +55,32 @@ TEST(AttentionForwardFlop, RefusesWhatIsNoShape) {
   EXPECT_THROW(static_cast<void>(attention_forward_flop(not_square)), std::invalid_argument);
 }
 
+TEST(AttentionPassTest, NamesGoBothWays) {
+  EXPECT_EQ(to_string(AttentionPass::kForward), "forward");
+  EXPECT_EQ(to_string(AttentionPass::kBackward), "backward");
+  EXPECT_EQ(to_string(AttentionPass::kForwardBackward), "forward_backward");
+  for (const auto pass : {AttentionPass::kForward, AttentionPass::kBackward, AttentionPass::kForwardBackward}) {
+    EXPECT_EQ(parse_attention_pass(to_string(pass)), pass);
+  }
+  EXPECT_EQ(parse_attention_pass("train_step"), std::nullopt);
+}
+
+TEST(AttentionWork, BackwardIsTwoAndAHalfTimesTheForward) {
+  const AttentionShape shape{.batch = 2, .heads = 3, .seq_q = 5, .seq_kv = 7, .head_dim = 4, .causal = false};
+  // forward 4 * 2 * 3 * 5 * 7 * 4 = 3,360; backward 10 * 2 * 3 * 5 * 7 * 4 = 8,400; tokens 2 * 5
+  EXPECT_EQ(attention_work(shape, AttentionPass::kForward), (Work{.flop = {3360}, .tokens = 10}));
+  EXPECT_EQ(attention_work(shape, AttentionPass::kBackward), (Work{.flop = {8400}, .tokens = 10}));
+  EXPECT_EQ(attention_work(shape, AttentionPass::kForwardBackward), (Work{.flop = {11760}, .tokens = 10}));
+}
+
+TEST(AttentionWork, LeastBytesAreInputsOutputAndGradients) {
+  const AttentionShape shape{.batch = 2, .heads = 3, .seq_q = 5, .seq_kv = 7, .head_dim = 4, .causal = false};
+  // q and o: 2 * 3 * 5 * 4 = 120 elements each; k and v: 2 * 3 * 7 * 4 = 168 each; 576 in all, twice with gradients
+  EXPECT_EQ(attention_least_bytes(shape, AttentionPass::kForward, 2), 1152);
+  EXPECT_EQ(attention_least_bytes(shape, AttentionPass::kBackward, 2), 2304);
+  EXPECT_EQ(attention_least_bytes(shape, AttentionPass::kForwardBackward, 4), 4608);
+}
+
 // Weights: 3 * (4 * 8 * 8 + 3 * 8 * 16) + 10,000 * 8 = 3 * 640 + 80,000 = 81,920.
 // Tokens: 2 * 10 = 20. Dense forward: 2 * 20 * 81,920 = 3,276,800.
 // Attention forward: 3 * 4 * 2 * 2 * 10 * 10 * 4 / 2 = 9,600.

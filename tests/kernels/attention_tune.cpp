@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "../measure/spin_kernel.hpp"
 #include "attention_run.hpp"
 #include "fill_normal.hpp"
 #include "tbench/cuda/device.hpp"
 #include "tbench/cuda/handle.hpp"
+#include "tbench/cuda/spin_kernel.hpp"
 
 namespace tbench::kernels {
 namespace {
@@ -124,7 +124,7 @@ class Launcher {
 
   /// Seconds of each of `launches` launches, their mean.
   double sample(int launches) {
-    measure::launch_spin(kSpinPerLaunch * (launches + 2), stream_);
+    cuda::launch_spin(Seconds{kSpinPerLaunch * (launches + 2)}, stream_);
     TBENCH_CUDA_CHECK(cudaEventRecord(begin_.get(), stream_));
     for (int i = 0; i < launches; ++i) (*this)();
     TBENCH_CUDA_CHECK(cudaEventRecord(end_.get(), stream_));

@@ -8,9 +8,9 @@
 #include <stdexcept>
 
 #include "fakes.hpp"
-#include "spin_kernel.hpp"
 #include "tbench/core/statistics.hpp"
 #include "tbench/cuda/device.hpp"
+#include "tbench/cuda/spin_kernel.hpp"
 #include "tbench/measure/measure_case.hpp"
 #include "tbench/measure/nvml_clock_monitor.hpp"
 
@@ -23,7 +23,7 @@ constexpr double kSpin = 0.002;
 constexpr std::size_t kSteps = 20;
 
 void spin_and_mark(PhaseMarker& marker) {
-  launch_spin(kSpin, nullptr);
+  cuda::launch_spin({kSpin}, nullptr);
   marker.mark();
 }
 
@@ -35,7 +35,7 @@ class CudaEventTimerOnGpu : public testing::Test {
     }
     timer_.prepare(64, 1);
     // Loads the kernel, so that no test's first step holds that.
-    launch_spin(1e-6, nullptr);
+    cuda::launch_spin({1e-6}, nullptr);
     TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
   }
   CudaEventTimer timer_;
@@ -56,7 +56,7 @@ TEST_F(CudaEventTimerOnGpu, PhasesAddUp) {
   const Chunk chunk = timer_.time_steps(kSteps,
                                         [](PhaseMarker& marker) {
                                           for (const double share : {1.0, 2.0, 3.0}) {
-                                            launch_spin(share * kSpin, nullptr);
+                                            cuda::launch_spin({share * kSpin}, nullptr);
                                             marker.mark();
                                           }
                                         },
@@ -79,7 +79,7 @@ TEST_F(CudaEventTimerOnGpu, ReadingClocksDoesNotLengthenTheTimes) {
 }
 
 TEST_F(CudaEventTimerOnGpu, EarlierWorkIsNotInTheRegion) {
-  launch_spin(0.05, nullptr);
+  cuda::launch_spin({0.05}, nullptr);
   const Chunk chunk = timer_.time_steps(2, spin_and_mark, {});
   EXPECT_NEAR(chunk.phase_seconds[0], kSpin, 0.25 * kSpin);
   EXPECT_LT(chunk.wall.value, 0.02);
@@ -89,7 +89,7 @@ TEST_F(CudaEventTimerOnGpu, WorkOnAnUnjoinedStreamEscapes) {
   const cuda::Stream other = cuda::make_non_blocking_stream();
   const Chunk chunk = timer_.time_steps(kSteps,
                                         [&](PhaseMarker& marker) {
-                                          launch_spin(kSpin, other.get());
+                                          cuda::launch_spin({kSpin}, other.get());
                                           marker.mark();
                                         },
                                         {});
@@ -105,7 +105,7 @@ TEST_F(CudaEventTimerOnGpu, WorkOnAnotherStreamThatIsJoinedDoesNot) {
                                         [&](PhaseMarker& marker) {
                                           TBENCH_CUDA_CHECK(cudaEventRecord(forked.get(), nullptr));
                                           TBENCH_CUDA_CHECK(cudaStreamWaitEvent(other.get(), forked.get()));
-                                          launch_spin(kSpin, other.get());
+                                          cuda::launch_spin({kSpin}, other.get());
                                           TBENCH_CUDA_CHECK(cudaEventRecord(joined.get(), other.get()));
                                           TBENCH_CUDA_CHECK(cudaStreamWaitEvent(nullptr, joined.get()));
                                           marker.mark();
@@ -132,7 +132,7 @@ TEST_F(CudaEventTimerOnGpu, MoreStepsThanPreparedAreRefused) {
 class SpinCase final : public FakeCase {
  public:
   explicit SpinCase(bool escapes) : other_{cuda::make_non_blocking_stream()} {
-    on_launch = [this, escapes](std::int64_t) { launch_spin(kSpin, escapes ? other_.get() : nullptr); };
+    on_launch = [this, escapes](std::int64_t) { cuda::launch_spin({kSpin}, escapes ? other_.get() : nullptr); };
   }
 
  private:

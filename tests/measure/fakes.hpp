@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -53,6 +54,31 @@ class FakeTimer final : public Timer {
     return chunk;
   }
 
+  bool can_flush_l2() const override { return flushes; }
+  void begin_bursts(const BurstSetup& wanted) override { bursts_begun.push_back(wanted); }
+  /// Bursts of the same steps; each takes `overhead` of simulated time besides.
+  Chunk time_bursts(std::size_t count, std::size_t launches, const Step& launch,
+                    const std::function<void()>& while_busy) override {
+    EXPECT_GT(bursts_begun.size(), static_cast<std::size_t>(bursts_ended));
+    prepared_steps = std::max(prepared_steps, count * launches);
+    const Chunk single = time_steps(count * launches, launch, while_busy);
+    Chunk chunk = single;
+    chunk.launches = launches;
+    chunk.phase_seconds.assign(count * phases, 0.0);
+    for (std::size_t i = 0; i < single.phase_seconds.size(); ++i) {
+      const std::size_t burst = i / phases / launches;
+      chunk.phase_seconds[burst * phases + i % phases] += single.phase_seconds[i];
+    }
+    for (double& seconds : chunk.phase_seconds) {
+      seconds /= static_cast<double>(launches);
+    }
+    chunk.exposed = exposed;
+    clock = clock + overhead * static_cast<double>(count);
+    burst_launches.push_back(static_cast<std::int64_t>(launches));
+    return chunk;
+  }
+  void end_bursts() noexcept override { ++bursts_ended; }
+
   Seconds now() const override { return clock; }
   void wait(Seconds time) override {
     waits.push_back(time.value);
@@ -62,6 +88,12 @@ class FakeTimer final : public Timer {
   std::function<double(std::int64_t step)> duration;
   std::function<Seconds(std::int64_t chunk)> escaped;  // none if empty
   std::optional<Seconds> drain;                        // of a chunk; the whole chunk if absent
+  bool flushes{true};
+  bool exposed{};
+  Seconds overhead;  // of a burst
+  std::vector<BurstSetup> bursts_begun;
+  int bursts_ended{};
+  std::vector<std::int64_t> burst_launches;  // of each chunk
   std::size_t prepared_steps{};
   std::size_t phases{};
   std::int64_t steps{};
@@ -115,12 +147,14 @@ class FakeCase : public Case {
       marker.mark();
     }
   }
+  Regime regime() const override { return own_regime; }
   Work work() const override { return {.flop = {1e12}, .tokens = 1024}; }
   std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const override {
     return {{"parameters", 100}, {"activations", allocated_peak - 100}};
   }
   std::map<std::string, double> counters() override { return own_counters; }
 
+  Regime own_regime{};
   std::optional<std::string> unsupported;
   std::function<void()> on_build;
   std::function<void(std::int64_t launch)> on_launch;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "fakes.hpp"
@@ -103,6 +104,19 @@ TEST(MeasureCase, TheMemoryPassIsTwoStepsOfItsOwn) {
   EXPECT_EQ(record.memory->reserved_peak, 2048);
   EXPECT_EQ(record.memory->device_used, 1 << 20);
   EXPECT_THAT(record.memory->split, UnorderedElementsAre(Pair("parameters", 100), Pair("activations", 900)));
+}
+
+TEST(MeasureCase, AFlushesMemoryIsNotThereInTheMemoryPass) {
+  Bench bench;
+  bench.subject.own_regime = Regime::kBurst;
+  std::vector<int> ended_before_launch;
+  bench.subject.on_launch = [&](std::int64_t) { ended_before_launch.push_back(bench.timer.bursts_ended); };
+  const Record record = bench.run_once();
+  EXPECT_EQ(record.status, Status::kOk);
+  EXPECT_EQ(record.timing->regime, Regime::kBurst);
+  EXPECT_EQ(std::ranges::count(ended_before_launch, 1), 2);  // the launches of the pass
+  EXPECT_EQ(bench.probe.releases, 3);  // before the case, before the flush's memory is taken, before the pass
+  EXPECT_EQ(record.memory->allocated_peak, 1000);
 }
 
 TEST(MeasureCase, TheHarnessTimeIsWhatIsNeitherWarmUpNorSampling) {
@@ -308,6 +322,31 @@ TEST(MeasureCase, RunsOnTheRealClockWithoutAGpu) {
   EXPECT_LT(records[0].timing->median.value, 0.05);
   EXPECT_FALSE(records[0].timing->host_bound);
   EXPECT_FALSE(records[0].memory.has_value());
+}
+
+TEST(MeasureCase, TimesBurstsOnTheRealClockWithoutAGpu) {
+  FakeCase subject;
+  subject.own_regime = Regime::kBurst;
+  SteadyClockTimer timer;
+  NoClockMonitor monitor;
+  subject.on_launch = [&](std::int64_t) {
+    const Seconds end = timer.now() + Seconds{4e-6};
+    while (timer.now() < end) {
+    }
+  };
+  const Instruments instruments{
+      .timer = timer, .monitor = monitor, .memory = nullptr, .gpu = std::nullopt, .device_used_bytes = {}};
+  const auto records =
+      measure_case(CaseId{"Planted", {}}, subject, std::nullopt, instruments, burst_options(), 1, {}, {});
+  ASSERT_EQ(records.size(), 1U);
+  ASSERT_TRUE(records[0].timing.has_value()) << records[0].reason;
+  const Timing& timing = *records[0].timing;
+  EXPECT_EQ(timing.regime, Regime::kBurst);
+  EXPECT_FALSE(timing.l2.has_value());
+  EXPECT_GE(timing.launches_per_sample, 5);
+  EXPECT_LE(timing.launches_per_sample, 14);  // 55 / 4 is 13.8
+  EXPECT_GE(timing.min.value, 4e-6);
+  EXPECT_EQ(timing.resolution_limited, timing.median.value < 10e-6);
 }
 
 }  // namespace

@@ -204,8 +204,8 @@ TEST(Sampler, HostTimesArePerStepOverAllSteps) {
   Bench bench{[](std::int64_t) { return kStep; }};
   bench.timer.drain = Seconds{kStep * 4.0};
   const SampleResult result = bench.run();
-  EXPECT_DOUBLE_EQ(result.timing.wall.value, kStep);
-  EXPECT_DOUBLE_EQ(result.timing.drain.value, kStep * 4.0 / 16.0);
+  EXPECT_DOUBLE_EQ(result.timing.wall->value, kStep);
+  EXPECT_DOUBLE_EQ(result.timing.drain->value, kStep * 4.0 / 16.0);
   EXPECT_DOUBLE_EQ(result.timing.enqueue.value, kStep * 12.0 / 16.0);
   EXPECT_DOUBLE_EQ(result.timing.cpu.value, kStep * 2.0);
   EXPECT_FALSE(result.timing.host_bound);

@@ -75,5 +75,44 @@ TEST(SteadyClockTimer, WaitsAtLeastAsLongAsAsked) {
   EXPECT_GE((timer.now() - begin).value, 0.01);
 }
 
+TEST(SteadyClockTimer, ABurstIsTheMeanOfItsLaunches) {
+  SteadyClockTimer timer;
+  EXPECT_FALSE(timer.can_flush_l2());
+  timer.begin_bursts({.phases = 2});
+  int launches = 0;
+  const Chunk chunk = timer.time_bursts(2, 3,
+                                        [&](PhaseMarker& marker) {
+                                          // 1, 2 and 3 ms in the first burst, 4, 5 and 6 in the second
+                                          busy_for(timer, 0.001 * ++launches);
+                                          marker.mark();
+                                          busy_for(timer, 0.001);
+                                          marker.mark();
+                                        },
+                                        {});
+  EXPECT_EQ(launches, 6);
+  EXPECT_EQ(chunk.launches, 3U);
+  ASSERT_EQ(chunk.steps(), 2U);
+  EXPECT_GE(chunk.phase_seconds[0], 0.002);
+  EXPECT_GE(chunk.phase_seconds[1], 0.001);
+  EXPECT_GE(chunk.phase_seconds[2], 0.005);
+  EXPECT_GE(chunk.phase_seconds[3], 0.001);
+  EXPECT_FALSE(chunk.exposed);
+  // Means and not sums: three launches of each burst are in the whole.
+  EXPECT_GE(chunk.wall.value, 3 * (chunk.step_seconds(0) + chunk.step_seconds(1)) - 1e-9);
+}
+
+TEST(SteadyClockTimer, BurstsNeedABeginAndCannotFlush) {
+  SteadyClockTimer timer;
+  const Step launch = [](PhaseMarker& marker) { marker.mark(); };
+  EXPECT_THROW(static_cast<void>(timer.time_bursts(1, 1, launch, {})), std::logic_error);
+  EXPECT_THROW(timer.begin_bursts({.phases = 1, .flush_l2 = true}), std::logic_error);
+  timer.begin_bursts({.phases = 1});
+  EXPECT_THROW(static_cast<void>(timer.time_bursts(0, 1, launch, {})), std::logic_error);
+  EXPECT_THROW(static_cast<void>(timer.time_bursts(1, 0, launch, {})), std::logic_error);
+  EXPECT_EQ(timer.time_bursts(1, 1, launch, {}).steps(), 1U);
+  timer.end_bursts();
+  EXPECT_THROW(static_cast<void>(timer.time_bursts(1, 1, launch, {})), std::logic_error);
+}
+
 }  // namespace
 }  // namespace tbench::measure

@@ -12,6 +12,48 @@ using testing::IsEmpty;
 
 const SamplerOptions kDefaults;
 
+TEST(LaunchesPerSample, LastFiftyMicrosecondsAtLeast) {
+  EXPECT_EQ(launches_per_sample({0.05}), 1);
+  EXPECT_EQ(launches_per_sample({50e-6}), 1);
+  EXPECT_EQ(launches_per_sample({49e-6}), 2);  // 55 / 49 is 1.1
+  EXPECT_EQ(launches_per_sample({10e-6}), 6);  // 5.5
+  EXPECT_EQ(launches_per_sample({2e-6}), 28);  // 27.5
+  EXPECT_EQ(launches_per_sample({1e-9}), 1000);
+  EXPECT_EQ(launches_per_sample({0.0}), 1000);
+}
+
+TEST(NextChainedLaunches, AreOneThenAFewThenAPile) {
+  EXPECT_EQ(next_chained_launches(0, {}, kDefaults), 1);
+  EXPECT_EQ(next_chained_launches(1, {0.001}, kDefaults), kWarmUpChunk);
+  EXPECT_EQ(next_chained_launches(4, {0.0016}, kDefaults), 12);  // 0.02 / 0.0016 is 12.5
+  EXPECT_EQ(next_chained_launches(4, {1e-6}, kDefaults), 64);
+  EXPECT_EQ(next_chained_launches(4, {0.0068}, kDefaults), 0);  // three of them were a pile
+  EXPECT_EQ(next_chained_launches(16, {0.0016}, kDefaults), 0);
+}
+
+TEST(BurstOptions, AreThoseForKernels) {
+  const SamplerOptions options = burst_options();
+  EXPECT_EQ(options.warm_up_time, Seconds{0.2});
+  EXPECT_EQ(options.warm_up_limit, Seconds{2.0});
+  EXPECT_EQ(options.sample_time, Seconds{0.1});
+  EXPECT_EQ(options.sample_limit, Seconds{15.0});
+  EXPECT_EQ(options.min_samples, 30);
+  EXPECT_EQ(options.max_samples, 2000);
+  EXPECT_DOUBLE_EQ(options.precise_half_width, 0.005);
+  EXPECT_EQ(options.l2, L2State::kCold);
+}
+
+TEST(NextSamplingChunk, OfBurstsDropsNone) {
+  SamplerOptions options = burst_options();
+  const std::vector<double> samples(1995, 1e-4);
+  const ChunkPlan last = next_sampling_chunk({samples, {}, {1.0}}, Seconds{1e-4}, options);
+  EXPECT_EQ(last.steps, 5);
+  EXPECT_EQ(last.dropped, 0);
+  const ChunkPlan first = next_sampling_chunk({{}, {}, {0.0}}, Seconds{1e-3}, options);
+  EXPECT_EQ(first.steps, 20);  // 0.02 / 0.001
+  EXPECT_EQ(first.dropped, 0);
+}
+
 TEST(RegularChunk, FillsAQuarterOfASecondWithinItsBounds) {
   EXPECT_EQ(regular_chunk({0.0125}, kDefaults), 20);  // 0.25 / 0.0125
   EXPECT_EQ(regular_chunk({0.03}, kDefaults), 8);     // 8.3

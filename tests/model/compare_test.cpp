@@ -58,6 +58,13 @@ TEST(CompareTensors, FirstBadIndexIsTheFirstNotTheWorst) {
   EXPECT_EQ(verdict.worst_where, "x[3, 0]");
 }
 
+TEST(CompareTensors, WithoutANormToleranceZerosHaveElementsAlone) {
+  const at::Tensor zeros = at::zeros({4}, at::kDouble);
+  const Tolerance tolerance{.relative = 0.0, .of_rms = 0.0, .absolute = 0.1};  // of_norm is infinite
+  EXPECT_TRUE(compare_tensors("x", at::full({4}, 0.05, at::kDouble), zeros, tolerance).passed);
+  EXPECT_FALSE(compare_tensors("x", at::full({4}, 0.2, at::kDouble), zeros, tolerance).passed);
+}
+
 TEST(CompareTensors, NanAndInfinityFailWhateverTheTolerance) {
   const Tolerance anything{.relative = 1e30, .of_rms = 1e30, .absolute = 1e30};
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),

@@ -36,7 +36,7 @@ TEST_P(EveryGpuStep, VerifiesAndRunsWithoutWaitingForTheDevice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryGpuStep,
-                         testing::Combine(testing::Values("eager", "sdpa"),
+                         testing::Combine(testing::Values("eager", "sdpa", "flash"),
                                           testing::Values(Pass::kForward, Pass::kForwardBackward, Pass::kTrainStep),
                                           testing::ValuesIn(kAllPrecisions)),
                          [](const auto& run) {
@@ -52,6 +52,14 @@ TEST_F(ModelStepGpu, FlashNamesTheHeadDimItCannotTake) {
   const auto reason = ModelStep{config}.unsupported_reason();
   ASSERT_TRUE(reason);
   EXPECT_NE(reason->find("not 4"), std::string::npos) << *reason;
+}
+
+TEST_F(ModelStepGpu, OurKernelsNameTheHeadDimTheyCannotTake) {
+  auto config = gpu_step("flash", Pass::kForward, Precision::kBf16);
+  config.size.num_heads = 8;  // head_dim 8
+  const auto reason = ModelStep{config}.unsupported_reason();
+  ASSERT_TRUE(reason);
+  EXPECT_NE(reason->find("head_dim 8"), std::string::npos) << *reason;
 }
 
 TEST_F(ModelStepGpu, Fp16SkipsAStepWithNonFiniteGradients) {

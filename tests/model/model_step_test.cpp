@@ -29,7 +29,7 @@ ModelStepConfig tiny_step(const std::string& impl, Pass pass, Precision precisio
           .vocab_size = 500};
 }
 
-TEST(ModelStep, ImplNames) { EXPECT_THAT(model_impl_names(), IsSupersetOf({"eager", "sdpa"})); }
+TEST(ModelStep, ImplNames) { EXPECT_THAT(model_impl_names(), IsSupersetOf({"eager", "sdpa", "flash"})); }
 
 class EveryStep : public testing::TestWithParam<std::tuple<std::string, Pass, Precision>> {};
 
@@ -66,6 +66,8 @@ TEST(ModelStep, WhatACpuCannotRun) {
   EXPECT_FALSE(reason(Precision::kBf16));
   EXPECT_THAT(reason(Precision::kTf32).value(), HasSubstr("TF32"));
   EXPECT_THAT(reason(Precision::kFp16).value(), HasSubstr("fp16"));
+  const ModelStep flash{tiny_step("flash", Pass::kForward, Precision::kFp32)};
+  EXPECT_THAT(flash.unsupported_reason().value(), HasSubstr("GPU"));
 }
 
 TEST(ModelStep, ConfigurationsThatMakeNoSenseAreUsageErrors) {

@@ -52,7 +52,7 @@ class ComparedFile : public testing::Test {
 
 TEST_F(ComparedFile, KeepsWhatAComparisonNeedsOfOurRecords) {
   const ComparedRun run = read_compared_run(kGolden);
-  ASSERT_EQ(run.observations.size(), 5U);
+  ASSERT_EQ(run.observations.size(), 6U);
   const Replicate& full = run.observations[0].replicate;
   EXPECT_EQ(run.observations[0].id, model_id("train_step", "sdpa"));
   EXPECT_EQ(full.status, Status::kOk);
@@ -138,9 +138,27 @@ TEST_F(ComparedFile, OurFilesAreReadStrictly) {
   EXPECT_THAT(refused(text.substr(0, text.size() / 2)), HasSubstr("cut off"));
 }
 
+TEST(ObservationOf, TellsHowTheTimeWasTaken) {
+  const Replicate burst = observation_of(burst_record(model_id("forward", "sdpa"), Seconds{5e-6})).replicate;
+  EXPECT_EQ(burst.regime, Regime::kBurst);
+  EXPECT_EQ(burst.l2, L2State::kCold);
+  const Replicate steps = observation_of(full_record()).replicate;
+  EXPECT_EQ(steps.regime, Regime::kSustained);
+  EXPECT_FALSE(steps.l2.has_value());
+  const Replicate failed = observation_of(failed_record(model_id("forward", "sdpa"), Status::kOom, "")).replicate;
+  EXPECT_FALSE(failed.regime.has_value());
+}
+
+TEST_F(ComparedFile, TheSchemaBeforeThisOneIsComparable) {
+  std::string text = read_whole_file(TBENCH_TEST_DATA "/results_golden.json");
+  const std::string from = "\"schema_version\": 2";
+  write_text(path_, text.replace(text.find(from), from.size(), "\"schema_version\": 1"));
+  EXPECT_EQ(read_compared_run(path_).observations.size(), golden_file().records.size());
+}
+
 TEST_F(ComparedFile, AnotherSchemaIsNotComparable) {
   std::string text = read_whole_file(kGolden);
-  const std::string from = "\"schema_version\": 1";
+  const std::string from = "\"schema_version\": 2";
   text.replace(text.find(from), from.size(), "\"schema_version\": 9");
   write_text(path_, text);
   EXPECT_THROW(static_cast<void>(read_compared_run(path_)), NotComparable);

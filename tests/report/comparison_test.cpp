@@ -287,6 +287,32 @@ TEST(Compare, RefusesOtherWorkOfTheSameCase) {
               HasSubstr("the work of 1 case differs, first Model/size:small/ctx:512: 1e+12 against 2e+12 FLOP"));
 }
 
+TEST(Compare, RefusesATimeTakenInAnotherWay) {
+  const auto taken = [](Regime regime, std::optional<L2State> l2) {
+    ComparedCase c = timed_case(kModel, kSteady);
+    for (Replicate& replicate : c.replicates) {
+      replicate.regime = regime;
+      replicate.l2 = l2;
+    }
+    return side_with({c});
+  };
+  const ComparisonSide steps = taken(Regime::kSustained, std::nullopt);
+  const ComparisonSide cold = taken(Regime::kBurst, L2State::kCold);
+  const ComparisonSide warm = taken(Regime::kBurst, L2State::kWarm);
+  EXPECT_EQ(refusal(steps, steps), "compared");
+  EXPECT_EQ(refusal(cold, cold), "compared");
+  EXPECT_THAT(refusal(cold, warm),
+              HasSubstr("1 case was timed in different ways, first Model/size:small/ctx:512: L2 cold, L2 warm"));
+  EXPECT_THAT(refusal(steps, cold), HasSubstr("Model/size:small/ctx:512: burst, sustained"));
+  // A CPU tells nothing of its caches, plain Google Benchmark JSON nothing at all.
+  EXPECT_EQ(refusal(cold, taken(Regime::kBurst, std::nullopt)), "compared");
+  EXPECT_EQ(refusal(cold, side_with({timed_case(kModel, kSteady)})), "compared");
+  // Replicates of one side are compared with each other too.
+  ComparisonSide mixed = cold;
+  mixed.cases[0].replicates[1].l2 = L2State::kWarm;
+  EXPECT_THAT(refusal(mixed, cold), HasSubstr("L2 cold, L2 warm"));
+}
+
 TEST(Compare, RefusesTwoDevicesOnOneSide) {
   const ComparisonSide base = side_with({timed_case(kModel, kSteady)});
   ComparisonSide next = base;

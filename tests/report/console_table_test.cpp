@@ -37,6 +37,19 @@ TEST(ConsoleTable, PrintsTheHeaderOnceAndAlignsRows) {
             "  the median's 95 % interval is 7 % wide after 60 s\n");
 }
 
+TEST(ConsoleTable, MarksATimeThatIsTooShortForTheTimer) {
+  const auto row = [](const Record& record) {
+    return printed([&](std::FILE* out) { ConsoleTable{out, {.name_width = 4, .colour = false}}.row(record); });
+  };
+  const CaseId id{"A", {{"n", "1"}}};
+  EXPECT_THAT(row(burst_record(id, Seconds{9.9e-6})), testing::EndsWith("  3  under 10 us: resolution limited\n"));
+  EXPECT_THAT(row(burst_record(id, Seconds{10e-6})), testing::EndsWith("  3\n"));
+  Record unstable = burst_record(id, Seconds{9e-6});
+  unstable.status = Status::kUnstable;
+  unstable.reason = "wide";
+  EXPECT_THAT(row(unstable), testing::EndsWith("  3  wide; under 10 us: resolution limited\n"));
+}
+
 TEST(ConsoleTable, ColoursTheStatusOnlyWhenAsked) {
   const auto rows = [](bool colour) {
     return printed([&](std::FILE* out) {

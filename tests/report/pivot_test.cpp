@@ -1,5 +1,6 @@
 #include "tbench/report/pivot.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -91,6 +92,16 @@ TEST(PivotTable, ACellHoldsAllRepetitions) {
   EXPECT_EQ(cell(), "| impl:eager |\n| ---: |\n| 2.500* (1 of 3 failed) |\n");
 }
 
+TEST(PivotTable, MarksTimesThatAreTooShortForTheTimer) {
+  const std::vector<Record> records{burst_record(model_id("forward", "eager"), Seconds{5e-6}),
+                                    burst_record(model_id("forward", "sdpa"), Seconds{20e-6})};
+  const std::vector<std::string> keys{"impl"};
+  const FamilyTable table = pivot_table(records, keys, Metric::kMilliseconds);
+  EXPECT_THAT(table.caption, testing::EndsWith("median ms (~ under 10 us: resolution limited)"));
+  EXPECT_EQ(table.table.markdown(), "| impl:eager | impl:sdpa |\n| ---: | ---: |\n| 0.005000~ | 0.02000 |\n");
+  EXPECT_THAT(family_table(records).table.markdown(), testing::HasSubstr("| under 10 us: resolution limited |"));
+}
+
 TEST(PivotTable, ShowsOtherMetricsAndOtherStatuses) {
   std::vector<Record> records{full_record(),
                               failed_record(model_id("train_step", "eager"), Status::kUnsupported, "no such kernel")};
@@ -103,9 +114,10 @@ TEST(PivotTable, ShowsOtherMetricsAndOtherStatuses) {
 
 TEST(GroupByFamily, KeepsTheOrderOfAppearance) {
   const std::vector<std::vector<Record>> families = group_by_family(golden_file().records);
-  ASSERT_EQ(families.size(), 2U);
+  ASSERT_EQ(families.size(), 3U);
   EXPECT_EQ(families[0].size(), 4U);
   EXPECT_EQ(families[1].front().id.family(), "Gemm");
+  EXPECT_EQ(families[2].front().id.family(), "Attention");
 }
 
 }  // namespace

@@ -73,7 +73,11 @@ TEST(ReportPage, PivotsFamiliesThatHaveTheKey) {
             "**Gemm, m:4096 precision:tf32**\n\n"
             "| status | median ms | ±% | tokens/s | TFLOP/s | MFU % | peak GiB | n |\n"
             "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-            "| ok | 0.5000 |  |  |  |  |  | 3 |\n");
+            "| ok | 0.5000 |  |  |  |  |  | 3 |\n"
+            "\n**Attention, seq_len:64 pass:forward**\n\n"
+            "| status | median ms | ±% | tokens/s | TFLOP/s | MFU % | peak GiB | n | note |\n"
+            "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n"
+            "| ok | 0.004250 |  |  |  |  |  | 3 | under 10 us: resolution limited |\n");
 }
 
 TEST(ReportPage, RefusesWhatMakesNoSense) {
@@ -81,7 +85,7 @@ TEST(ReportPage, RefusesWhatMakesNoSense) {
   options.filter = "impl:(sdpa";
   EXPECT_THAT(error_of(options), AllOf(HasSubstr("--filter"), HasSubstr("'impl:(sdpa'"), HasSubstr("not a regular")));
   options.filter = "impl:fused";
-  EXPECT_THAT(error_of(options), AllOf(HasSubstr("no case of 5 matches 'impl:fused'"), HasSubstr("Model/size:small")));
+  EXPECT_THAT(error_of(options), AllOf(HasSubstr("no case of 6 matches 'impl:fused'"), HasSubstr("Model/size:small")));
   options.filter = "";
   options.pivot = {"imp"};
   EXPECT_THAT(error_of(options), AllOf(HasSubstr("no case has the key 'imp'"), HasSubstr("did you mean 'impl'?"),

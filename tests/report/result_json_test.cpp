@@ -37,6 +37,20 @@ TEST(ResultJson, TheGoldenFileReadsBack) {
   EXPECT_EQ(result_file_from_json(json), golden_file());
 }
 
+TEST(ResultJson, ReadsTheVersionBeforeThisOne) {
+  ResultFile file = golden_file();
+  file.records.pop_back();  // there were no bursts
+  Json json = result_file_to_json(file);
+  json["context"]["tbench"]["schema_version"] = 1;
+  for (Json& entry : json["benchmarks"]) {
+    if (!entry.contains("tbench") || !entry["tbench"].contains("timing")) continue;
+    for (const char* key : {"regime", "launches_per_sample", "resolution_limited"}) {
+      EXPECT_EQ(entry["tbench"]["timing"].erase(key), 1U) << key;
+    }
+  }
+  EXPECT_EQ(result_file_from_json(json), file);
+}
+
 TEST(ResultJson, AFileWithoutRecordsSurvives) {
   ResultFile file;
   file.environment = cpu_environment();
@@ -82,8 +96,8 @@ TEST(ResultJson, IndexesNumberFamiliesAndCases) {
   for (const Json& entry : json.at("benchmarks")) {
     indexes.push_back(entry.at("family_index").dump() + "." + entry.at("per_family_instance_index").dump());
   }
-  // full, oom, two repetitions of one case and its four aggregates, the other family
-  const std::vector<std::string> expected{"0.0", "0.1", "0.2", "0.2", "0.2", "0.2", "0.2", "0.2", "1.0"};
+  // full, oom, two repetitions of one case and its four aggregates, the other families
+  const std::vector<std::string> expected{"0.0", "0.1", "0.2", "0.2", "0.2", "0.2", "0.2", "0.2", "1.0", "2.0"};
   EXPECT_EQ(indexes, expected);
 }
 
@@ -144,7 +158,7 @@ TEST(ResultJson, IsStrict) {
     const char* error;
   };
   const std::vector<Plant> plants{
-      {"/context/tbench/schema_version", 2, "this program reads version 1, the file has version 2"},
+      {"/context/tbench/schema_version", 3, "schema version 3, and this program reads versions 1 to 2"},
       {"/context/tbench/surprise", 1, "context.tbench.surprise: unknown field"},
       {"/context/tbench/options/seed", 1, "context.tbench.options.seed: expected a string"},
       {"/context/date", "yesterday", "context.date: \"yesterday\" contradicts"},

@@ -59,9 +59,9 @@ Record full_record() {
   timing.stop_reason = StopReason::kSpreadSettled;
   timing.warm_up = {.steps = 40, .first = Seconds{1.25}, .steady = true};
   timing.phases = {{"forward", {0.008}}, {"backward", {0.0135}}, {"optimizer", {0.0035}}};
-  timing.wall = {0.02575};
+  timing.wall = Seconds{0.02575};
   timing.enqueue = {0.012};
-  timing.drain = {0.01375};
+  timing.drain = Seconds{0.01375};
   timing.cpu = {0.0255};
   timing.host_bound = true;
   record.timing = timing;
@@ -89,6 +89,17 @@ Record full_record() {
                                      .message = ""};
   record.counters = {{"skipped_steps", 2}};
   record.harness = {0.875};
+  return record;
+}
+
+Record burst_record(CaseId id, Seconds median) {
+  Record record = timed_record(std::move(id), median);
+  record.timing->regime = Regime::kBurst;
+  record.timing->l2 = L2State::kCold;
+  record.timing->launches_per_sample = 13;
+  record.timing->resolution_limited = median < Seconds{10e-6};
+  record.timing->wall.reset();
+  record.timing->drain.reset();
   return record;
 }
 
@@ -161,6 +172,7 @@ ResultFile golden_file() {
   file.records.back().status = Status::kUnstable;
   file.records.back().reason = "the median's 95 % interval is 7 % wide after 60 s";
   file.records.push_back(timed_record(CaseId{"Gemm", {{"m", "4096"}, {"precision", "tf32"}}}, Seconds{0.0005}));
+  file.records.push_back(burst_record(CaseId{"Attention", {{"seq_len", "64"}, {"pass", "forward"}}}, Seconds{4.25e-6}));
   return file;
 }
 

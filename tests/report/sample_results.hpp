@@ -19,6 +19,8 @@ namespace tbench::report {
 [[nodiscard]] Record full_record();
 /// A record with a time of `median` and nothing optional.
 [[nodiscard]] Record timed_record(CaseId id, Seconds median);
+/// A record of a kernel's bursts, cold, of 13 launches a sample.
+[[nodiscard]] Record burst_record(CaseId id, Seconds median);
 /// A record without a time.
 [[nodiscard]] Record failed_record(CaseId id, Status status, std::string reason);
 /// The i-th of a series of records that all differ.
@@ -27,7 +29,8 @@ namespace tbench::report {
 [[nodiscard]] Environment gpu_environment();
 [[nodiscard]] Environment cpu_environment();
 
-/// One of each kind of entry: full, oom, two repetitions with aggregates of which one is unstable, another family.
+/// One of each kind of entry: full, oom, two repetitions with aggregates of which one is unstable, two other families,
+/// one of them of bursts.
 [[nodiscard]] ResultFile golden_file();
 
 /// A fresh folder, removed with everything in it at the end.

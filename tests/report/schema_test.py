@@ -36,9 +36,10 @@ def with_value(new, *keys):
     return spoil
 
 
-# In the golden file, entry 0 has everything, 1 failed, 2 and 3 are repetitions, 4 is their mean.
+# In the golden file, entry 0 has everything, 1 failed, 2 and 3 are repetitions, 4 is their mean, the last
+# is a burst.
 SPOILERS = {
-    "another version": with_value(2, "context", "tbench", "schema_version"),
+    "another version": with_value(3, "context", "tbench", "schema_version"),
     "no environment": without("context", "tbench", "environment"),
     "a host name": with_value("x", "context", "host_name"),
     "an unknown field of the run": with_value(1, "context", "tbench", "surprise"),
@@ -58,6 +59,12 @@ SPOILERS = {
     "a failed case of the time unit of others": with_value("ms", "benchmarks", 1, "time_unit"),
     "a counter that is a text": with_value("fast", "benchmarks", 0, "tokens_per_second"),
     "an aggregate of an unknown kind": with_value("mode", "benchmarks", 4, "aggregate_name"),
+    "an unknown regime": with_value("bursts", "benchmarks", -1, "tbench", "timing", "regime"),
+    "an unknown state of the cache": with_value("tepid", "benchmarks", -1, "tbench", "timing", "l2"),
+    "host times of a burst": with_value(0.1, "benchmarks", -1, "tbench", "timing", "wall_s"),
+    "a burst without its launches": without("benchmarks", -1, "tbench", "timing", "launches_per_sample"),
+    "steps with a state of the cache": with_value("cold", "benchmarks", 0, "tbench", "timing", "l2"),
+    "steps without host times": without("benchmarks", 0, "tbench", "timing", "wall_s"),
     "an unknown field of the file": with_value(1, "surprise"),
 }
 

@@ -59,7 +59,7 @@ TEST(Tbench, WrongCommandLines) {
                      AllOf(HasSubstr("--show"), HasSubstr("'memroy'"), HasSubstr("did you mean 'memory'?")));
   expect_usage_error({"report", kGolden, "--pivot=ctxt"}, AllOf(HasSubstr("'ctxt'"), HasSubstr("did you mean 'ctx'?")));
   expect_usage_error({"report", kGolden, "--filter=("}, HasSubstr("not a regular expression"));
-  expect_usage_error({"report", kGolden, "--filter=none"}, HasSubstr("no case of 5 matches 'none'"));
+  expect_usage_error({"report", kGolden, "--filter=none"}, HasSubstr("no case of 6 matches 'none'"));
   expect_usage_error({"report", kGolden, "--section=a"}, HasSubstr("--update=FILE.md and --section=NAME"));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tbench/core/case_id.hpp"
+#include "tbench/core/regime.hpp"
 
 namespace tbench {
 
@@ -45,6 +46,8 @@ struct FamilySpec {
   std::vector<CaseTable> tables;
   /// Says why a combination of values makes no sense, or nothing. May be empty.
   std::function<std::optional<std::string>(const CaseId&)> nonsense;
+  /// How its cases are timed: what their measure::Case::regime() says too.
+  Regime regime{Regime::kSustained};
 };
 
 /// `Family.key=v1,v2`

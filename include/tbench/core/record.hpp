@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tbench/core/case_id.hpp"
+#include "tbench/core/regime.hpp"
 #include "tbench/core/status.hpp"
 #include "tbench/core/units.hpp"
 #include "tbench/core/work.hpp"
@@ -35,8 +36,12 @@ struct WarmUp {
   bool operator==(const WarmUp&) const = default;
 };
 
-/// Times of one case. Everything is per step.
+/// Times of one case. Everything is per step; a step of a kernel's case is one launch.
 struct Timing {
+  Regime regime{};
+  std::optional<L2State> l2;                 // absent: left as it is (sustained steps, and on a CPU)
+  std::int64_t launches_per_sample{1};       // above 1 where a single launch is too short to be timed well
+  bool resolution_limited{};                 // a launch under 10 us: events do not resolve it well
   std::vector<double> samples_s;             // in the order taken
   std::vector<std::size_t> flagged_samples;  // indexes whose SM clock was under 0.97 of the median clock
   Seconds median, p10, p90, min, mean;
@@ -46,11 +51,11 @@ struct Timing {
   StopReason stop_reason{};
   WarmUp warm_up;
   std::vector<PhaseTime> phases;  // empty for a case of one phase
-  Seconds wall;                   // host time, synchronised
-  Seconds enqueue;                // host time until everything was enqueued
-  Seconds drain;                  // from the last enqueue to the device's end
-  Seconds cpu;                    // processor time of the whole process
-  bool host_bound{};              // a chunk's drain is under 5 % of a step
+  std::optional<Seconds> wall;    // host time, synchronised; absent for bursts, as it holds flushes and spins
+  Seconds enqueue;                // host time until everything was enqueued; of a burst: of its launches alone
+  std::optional<Seconds> drain;   // from the last enqueue to the device's end; absent for bursts
+  Seconds cpu;                    // processor time of the whole process; of a burst: while it was enqueued
+  bool host_bound{};              // a chunk's drain is under 5 % of a step; a burst's launch could not be hidden
   bool operator==(const Timing&) const = default;
 };
 

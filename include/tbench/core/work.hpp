@@ -17,6 +17,13 @@ enum class Pass { kForward, kForwardBackward, kTrainStep };
 [[nodiscard]] std::string_view to_string(Pass pass);
 [[nodiscard]] std::optional<Pass> parse_pass(std::string_view text);
 
+/// Of one attention layer's core alone, softmax(scale q k^T) v: its output, the gradients of q, k and v from a forward
+/// pass that ran before, or both.
+enum class AttentionPass { kForward, kBackward, kForwardBackward };
+
+[[nodiscard]] std::string_view to_string(AttentionPass pass);
+[[nodiscard]] std::optional<AttentionPass> parse_attention_pass(std::string_view text);
+
 struct Work {
   Flop flop{};
   std::int64_t tokens{};
@@ -38,6 +45,16 @@ struct AttentionShape {
 /// @throws       std::invalid_argument if a requirement on `shape` fails
 /// @see          Dao, FlashAttention-2 (arXiv:2307.08691), section 4.1
 [[nodiscard]] Flop attention_forward_flop(const AttentionShape& shape);
+
+/// Work of one attention pass. Backward is 2.5 times the forward: five products (scores again, dP, dQ, dK, dV) where
+/// that has two, however an implementation comes by them. Tokens are batch * seq_q.
+/// @throws  as attention_forward_flop
+[[nodiscard]] Work attention_work(const AttentionShape& shape, AttentionPass pass);
+
+/// Bytes that an attention pass certainly holds at once, in tensors of `element_bytes` an element: q, k, v and the
+/// output, and with a backward their four gradients. Scores, where an implementation keeps them, come on top.
+[[nodiscard]] std::int64_t attention_least_bytes(const AttentionShape& shape, AttentionPass pass,
+                                                 std::int64_t element_bytes);
 
 /// Work of one step of a causal transformer: dense layers 2 * tokens * weights forward (the embedding is a look-up
 /// and not counted), attention as `attention_forward_flop`, causal. Backward is twice the dense layers' forward and 2.5

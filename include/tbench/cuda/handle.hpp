@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <utility>
 
 #include "tbench/cuda/error.hpp"
@@ -34,6 +35,8 @@ class UniqueHandle {
 
 using Event = UniqueHandle<cudaEvent_t, &cudaEventDestroy>;
 using Stream = UniqueHandle<cudaStream_t, &cudaStreamDestroy>;
+/// Memory of cudaMalloc.
+using DeviceMemoryBlock = UniqueHandle<void*, &cudaFree>;
 
 /// An event that takes times, on the current device; waiting for it spins, which is the quickest to notice.
 /// @throws  CudaError
@@ -41,6 +44,14 @@ using Stream = UniqueHandle<cudaStream_t, &cudaStreamDestroy>;
   cudaEvent_t event{};
   TBENCH_CUDA_CHECK(cudaEventCreateWithFlags(&event, cudaEventDefault));
   return Event{event};
+}
+
+/// Memory of the current device. Synchronises.
+/// @throws  OutOfMemory, CudaError
+[[nodiscard]] inline DeviceMemoryBlock make_device_memory(std::size_t bytes) {
+  void* memory{};
+  TBENCH_CUDA_CHECK(cudaMalloc(&memory, bytes));
+  return DeviceMemoryBlock{memory};
 }
 
 /// A stream that does not wait for the legacy default stream, nor makes it wait.

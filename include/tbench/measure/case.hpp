@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tbench/core/record.hpp"
+#include "tbench/core/regime.hpp"
 #include "tbench/core/work.hpp"
 
 namespace tbench::measure {
@@ -29,6 +30,9 @@ class Case {
   [[nodiscard]] virtual std::optional<std::string> unsupported_reason() const = 0;
   /// Bytes of device memory that the case certainly holds at once; 0 where it cannot tell. For --tb_skip_oversize.
   [[nodiscard]] virtual std::int64_t least_bytes() const { return 0; }
+  /// How launch() is to be timed: chained steps, or single launches apart from each other. The same before and after
+  /// build().
+  [[nodiscard]] virtual Regime regime() const { return Regime::kSustained; }
   /// Allocates and fills whatever the steps need. Throws OutOfMemory.
   virtual void build() = 0;
   /// Runs the step that will be timed and compares its output with a reference in higher precision. Synchronises.

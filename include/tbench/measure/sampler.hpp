@@ -15,7 +15,8 @@
 
 namespace tbench::measure {
 
-/// Limits of warm-up and sampling. The defaults are those for model steps.
+/// Limits of warm-up and sampling. The defaults are those for model steps; burst_options() are those for kernels, of
+/// which a step is one launch.
 struct SamplerOptions {
   Seconds warm_up_time{1.0};           // at least this long (--benchmark_min_warmup_time)
   Seconds warm_up_limit{15.0};         // at most this long
@@ -31,9 +32,14 @@ struct SamplerOptions {
   Seconds chunk_time{0.25};
   std::int64_t min_chunk{8};
   std::int64_t max_chunk{64};
+  std::int64_t dropped_per_chunk{1};          // first samples of a chunk, which begin on an idle device
+  L2State l2{};                               // what a burst meets, where the timer can flush
   std::optional<std::int64_t> fixed_warm_up;  // --tb_warmup: exactly so many steps, 0 included
   std::optional<std::int64_t> fixed_samples;  // --tb_samples: exactly so many, none dropped
 };
+
+/// For launches of 5 us to 50 ms. A burst begins on an idle device as all others do, so none is dropped.
+[[nodiscard]] SamplerOptions burst_options();
 
 struct SampleResult {
   Timing timing;
@@ -51,6 +57,7 @@ using StopRequested = std::function<bool()>;
 /// Thrown when the user asked to stop in the middle of a case.
 struct Interrupted {};
 
+/// Samples chained steps or bursts, as the case's regime() says.
 /// Where the result is `incorrect` (work escapes the timed region, or a sample is not a positive number) its timing and
 /// device state are empty. A chunk whose work seems to escape is run once more before that verdict, because a host that
 /// was kept from running for a moment looks the same.

@@ -21,6 +21,8 @@ inline constexpr double kLongStepSpread = 0.005;
 /// How many times wider than precise_half_width the median's interval may be at most: so wide after as many
 /// sample_time.
 inline constexpr double kRelaxedPrecision = 8.0;
+/// However much time was spent: wider than this is not precise.
+inline constexpr double kWidestHalfWidth = 0.02;
 /// Steps of a warm-up chunk at least: so that one first step and three chunks make the ten that is_steady() looks at.
 inline constexpr std::int64_t kWarmUpChunk = 3;
 /// A sample is flagged under this share of the median clock; more than kFlaggedLimit of them are too many.
@@ -31,6 +33,23 @@ inline constexpr double kFlaggedLimit = 0.2;
 /// eager, on an H200). Not seen so: a host-bound step that ends in a long kernel (a fused optimizer's took about 10 %
 /// of a 10 ms step).
 inline constexpr double kHostBoundDrain = 0.05;
+
+/// A sample of a burst lasts at least so long: it has several launches where one is shorter.
+inline constexpr Seconds kLeastBurst{50e-6};
+/// A launch shorter than this is `resolution_limited`: what events and a kernel's start add is not small beside it.
+inline constexpr Seconds kResolution{10e-6};
+
+/// Chained launches that are sure to show work that escapes take together so long, or are max_chunk.
+inline constexpr Seconds kChainedTime{0.02};
+
+/// Launches of a burst: 1 where one lasts kLeastBurst, else as many as last a tenth more, at most 1,000.
+[[nodiscard]] std::int64_t launches_per_sample(Seconds launch);
+
+/// How many launches the next chained chunk at the begin of a burst's warm-up has: one, then a few, then as many as
+/// pile up kChainedTime of work if any of it escapes; 0 when that has been done.
+/// @param made    launches so far
+/// @param launch  the time of one of the latest; not looked at before there is one
+[[nodiscard]] std::int64_t next_chained_launches(std::int64_t made, Seconds launch, const SamplerOptions& options);
 
 /// Steps of `step` seconds that fill `chunk_time`, within min_chunk and max_chunk.
 [[nodiscard]] std::int64_t regular_chunk(Seconds step, const SamplerOptions& options);
@@ -76,7 +95,7 @@ struct ChunkPlan {
 
 /// Why to stop now, or nothing: the fixed count is reached; or, with enough samples and sample_time passed, the median
 /// is precise (its half-width within precise_half_width, relaxing in proportion to the time spent, at most
-/// kRelaxedPrecision times) or the spread has settled; or a limit is reached.
+/// kRelaxedPrecision times, and never beyond kWidestHalfWidth) or the spread has settled; or a limit is reached.
 [[nodiscard]] std::optional<StopReason> stop_reason(const SamplingState& state, const SamplerOptions& options);
 
 /// Whether the median is too uncertain to be `ok`: sampling ran into a limit and the half-width of the median's

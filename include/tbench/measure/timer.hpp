@@ -1,4 +1,5 @@
-// Times a chunk of back-to-back steps. Two implementations: CUDA events, and a steady clock where there is no GPU.
+// Times a chunk of back-to-back steps, or of bursts of launches apart from each other. Two implementations: CUDA
+// events, and a steady clock where there is no GPU.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +11,31 @@
 
 namespace tbench::measure {
 
-/// Times of one chunk of n steps with p phases each.
+/// Times of one chunk of n steps, or of n bursts, with p phases each.
 struct Chunk {
-  std::vector<double> phase_seconds;  // [n, p], row by row: from the previous mark to this one
+  /// [n, p], row by row: from the previous mark to this one. Of a burst: the mean over its launches.
+  std::vector<double> phase_seconds;
   std::size_t phases{};
-  Seconds wall;     // host: from before the first step to the device's end
-  Seconds enqueue;  // host: from before the first step to after the last was enqueued
-  Seconds cpu;      // processor time of the process over `wall`
-  /// Device time that passed after the last mark before the device was idle: work that the marks do not enclose.
+  std::size_t launches{1};  // of a burst, in each row
+  Seconds wall;             // host: from before the first step to the device's end
+  Seconds enqueue;  // host: from before the first step to after the last was enqueued; of bursts: launches alone
+  Seconds cpu;      // processor time of the process over `wall`; of bursts: over `enqueue`
+  /// Device time that passed after the last mark before the device was idle: work that the marks do not enclose. Of
+  /// bursts: after the one for which it was longest.
   Seconds escaped;
+  bool exposed{};  // of bursts: the device reached a launch before all of it was enqueued, in spite of the longest spin
 
   [[nodiscard]] std::size_t steps() const { return phases == 0 ? 0 : phase_seconds.size() / phases; }
   [[nodiscard]] double step_seconds(std::size_t step) const;
 };
 
 using Step = std::function<void(PhaseMarker&)>;
+
+/// What the bursts of a case have in common.
+struct BurstSetup {
+  std::size_t phases{1};
+  bool flush_l2{};  // before every launch
+};
 
 class Timer {
  public:
@@ -39,6 +50,19 @@ class Timer {
   /// @throws  std::logic_error  if a step does not mark each of its phases exactly once
   [[nodiscard]] virtual Chunk time_steps(std::size_t count, const Step& step,
                                          const std::function<void()>& while_busy) = 0;
+
+  /// Whether bursts can meet a cold L2 cache; without that caches are left as they are.
+  [[nodiscard]] virtual bool can_flush_l2() const = 0;
+  /// Makes what bursts need: loads kernels, allocates the memory that a flush writes. Synchronises.
+  virtual void begin_bursts(const BurstSetup& setup) = 0;
+  /// Runs `count` bursts of `launches` calls of `launch`, and waits for the end of each.
+  /// @param while_busy  called once the last burst is enqueued, before waiting for it
+  /// @throws  std::logic_error  without begin_bursts(), for no launches, or if a launch does not mark each of its
+  ///                            phases exactly once
+  [[nodiscard]] virtual Chunk time_bursts(std::size_t count, std::size_t launches, const Step& launch,
+                                          const std::function<void()>& while_busy) = 0;
+  /// Gives back the memory of begin_bursts(). Does nothing without one.
+  virtual void end_bursts() noexcept = 0;
 
   /// Host time from an arbitrary origin.
   [[nodiscard]] virtual Seconds now() const = 0;

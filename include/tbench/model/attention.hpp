@@ -47,4 +47,9 @@ struct AttentionTableConfig {
 [[nodiscard]] at::Tensor fused_attention(const at::Tensor& x, const AttentionWeights& weights,
                                          const AttentionTables& tables);
 
+/// The same around our own kernels (flash_attention.hpp), on CUDA alone; float32 with TF32 products where the process
+/// allows them.
+[[nodiscard]] at::Tensor flash_fused_attention(const at::Tensor& x, const AttentionWeights& weights,
+                                               const AttentionTables& tables);
+
 }  // namespace tbench::model

@@ -2,12 +2,22 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+
+#include "tbench/core/precision.hpp"
 
 namespace tbench::model {
 
+/// What a case runs on: the CPU, or the first visible CUDA device.
+enum class DeviceKind { kCpu, kCuda };
+
 /// CUDA devices that LibTorch can use; 0 without a driver. Never throws.
 [[nodiscard]] int cuda_device_count() noexcept;
+
+/// Why no implementation can compute in `precision` on the device, or nothing: there is none, it is older than Ampere
+/// (tf32, bf16), or a CPU (tf32, fp16).
+[[nodiscard]] std::optional<std::string> device_unsupported_reason(DeviceKind device, Precision precision);
 
 /// Versions of `libtorch` and `cudnn`, for Environment::versions. Needs no GPU.
 [[nodiscard]] std::map<std::string, std::string> library_versions();

@@ -36,6 +36,7 @@ struct ModelImpl {
 
 [[nodiscard]] ModelImpl eager_impl();
 [[nodiscard]] ModelImpl sdpa_impl();
+[[nodiscard]] ModelImpl flash_impl();
 
 /// @return  null if there is none of that name
 [[nodiscard]] const ModelImpl* find_model_impl(std::string_view name);

@@ -15,10 +15,9 @@
 #include "tbench/core/precision.hpp"
 #include "tbench/core/record.hpp"
 #include "tbench/core/work.hpp"
+#include "tbench/model/device.hpp"
 
 namespace tbench::model {
-
-enum class DeviceKind { kCpu, kCuda };
 
 struct ModelStepConfig {
   ModelSize size;

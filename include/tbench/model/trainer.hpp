@@ -16,8 +16,6 @@
 
 namespace tbench::model {
 
-[[nodiscard]] at::Device torch_device(DeviceKind kind);
-
 class Trainer {
  public:
   /// Allocates everything, then fills it: seeded weights, seeded uniform tokens (a sequence's targets are its tokens

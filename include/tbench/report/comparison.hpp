@@ -104,8 +104,8 @@ struct Comparison {
   std::vector<FamilyMean> families;
 };
 
-/// @throws  NotComparable  without `force`: another clock policy, other work of the same case, several devices on one
-///                         side
+/// @throws  NotComparable  without `force`: another clock policy; other work of the same case, or a time taken in
+///                         another way (regime, L2); several devices on one side
 /// @throws  UsageError     for a filter that is no regular expression or that no case passes; for two sides without a
 ///                         common case
 [[nodiscard]] Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const CompareOptions& options);

@@ -33,6 +33,8 @@ struct Replicate {
   std::optional<std::int64_t> peak_bytes;     // allocated; exact
   std::optional<Flop> work;
   std::optional<double> ceiling_share;  // of the datasheet's peak at the measured clock: MFU
+  std::optional<Regime> regime;         // absent without a time, and in plain Google Benchmark JSON
+  std::optional<L2State> l2;
 };
 
 struct Observation {

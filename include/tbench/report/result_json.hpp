@@ -14,8 +14,10 @@
 
 namespace tbench::report {
 
-/// Rises whenever a field is added, removed or changes its meaning; only files of this version are read.
-inline constexpr std::int64_t kSchemaVersion = 1;
+/// Rises whenever a field is added, removed or changes its meaning. Version 2 added how a number was taken (regime, l2,
+/// launches_per_sample, resolution_limited); version 1, where everything was sustained, is still read.
+inline constexpr std::int64_t kSchemaVersion = 2;
+inline constexpr std::int64_t kOldestSchemaVersion = 1;
 
 /// What Google Benchmark tells of the machine, besides what is in Environment. No host names.
 struct HostFacts {
@@ -54,6 +56,9 @@ struct ResultFile {
 /// journal (result_writer.hpp), and where `context` comes from. `records` is left out.
 [[nodiscard]] Json header_to_json(const ResultFile& file);
 [[nodiscard]] ResultFile header_from_json(const Json& json, const std::string& where);
+
+/// Why a file of schema version `version` cannot be read, or nothing.
+[[nodiscard]] std::optional<std::string> unreadable_version(const Json& version);
 
 /// JSON text on one line, without a newline. Invalid UTF-8 is replaced.
 [[nodiscard]] std::string compact(const Json& json);

@@ -30,4 +30,8 @@ enum class Metric { kMilliseconds, kTokens, kTflops, kMfu, kMemory };
 /// One cell a column; of a case without a time, the status, and the reason in place of all numbers.
 [[nodiscard]] std::vector<std::string> summary_cells(const Record& record);
 
+/// What is to be said of a time beside its numbers: why it is unstable or throttled, that it is too short for the
+/// timer. Empty for most, and without a time.
+[[nodiscard]] std::string note_of(const Record& record);
+
 }  // namespace tbench::report

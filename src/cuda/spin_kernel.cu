@@ -1,8 +1,9 @@
-#include "spin_kernel.hpp"
+#include <cmath>
 
 #include "tbench/cuda/error.hpp"
+#include "tbench/cuda/spin_kernel.hpp"
 
-namespace tbench::measure {
+namespace tbench::cuda {
 
 namespace {
 
@@ -21,9 +22,9 @@ __global__ void spin_kernel(unsigned long long nanoseconds) {
 
 }  // namespace
 
-void launch_spin(double seconds, cudaStream_t stream) {
-  spin_kernel<<<1, 1, 0, stream>>>(static_cast<unsigned long long>(seconds * 1e9));
+void launch_spin(Seconds duration, cudaStream_t stream) {
+  spin_kernel<<<1, 1, 0, stream>>>(static_cast<unsigned long long>(std::llround(duration.value * 1e9)));
   TBENCH_CUDA_CHECK(cudaGetLastError());
 }
 
-}  // namespace tbench::measure
+}  // namespace tbench::cuda

@@ -1,0 +1,65 @@
+// The registry of the Attention family's implementations. A new one is a file in src/model/attention/impl/ and a line
+// in src/model/attention/implementation.cpp.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/model/attention_step.hpp"
+
+namespace tbench::model {
+
+/// What an implementation computes with. Tensors are [batch, heads, seq_q | seq_kv, head_dim], contiguous.
+struct AttentionOperands {
+  AttentionStepConfig config;
+  double scale{};             // 1 / sqrt(head_dim)
+  at::Tensor q, k, v;         // those of an implementation that uses autograd require a gradient
+  at::Tensor grad_o;          // undefined for a forward pass alone
+  at::Tensor mask;            // filled by prepare(), where one needs it: [seq_q, seq_kv] bool, true where a query sees
+  at::Tensor minus_infinity;  // the same: scalar on the device, in the operands' dtype
+};
+
+/// What a forward pass leaves.
+struct AttentionState {
+  at::Tensor output;              // [batch, heads, seq_q, head_dim]
+  at::Tensor lse;                 // [batch, heads, seq_q or more] float, further extents 1; undefined where not given
+  std::vector<at::Tensor> saved;  // what else its backward reads
+};
+
+struct AttentionGradients {
+  at::Tensor dq, dk, dv;
+};
+
+struct AttentionImpl {
+  std::string name;
+  std::vector<Precision> precisions;  // that it has GPU kernels for, and that change what they compute
+  bool has_deterministic_mode{};      // a backward with the same bits every time, on request
+  std::int64_t score_matrices{};      // [batch, heads, seq_q, seq_kv] matrices it holds at once, at the least
+  /// What it cannot run on a device that exists and knows the precision. May be null.
+  std::optional<std::string> (*unsupported_reason)(const AttentionStepConfig& config);
+  /// Adds to the operands what it needs made once. May be null.
+  void (*prepare)(AttentionOperands& operands);
+  /// Never synchronises. What a backward needs is kept only if there will be one.
+  AttentionState (*forward)(const AttentionOperands& operands, bool for_backward);
+  /// Of the state that forward() left. Never synchronises.
+  /// @param keep_state  the same state is used again
+  AttentionGradients (*backward)(const AttentionOperands& operands, const AttentionState& state, bool keep_state);
+};
+
+[[nodiscard]] AttentionImpl naive_attention_impl();
+[[nodiscard]] AttentionImpl sdpa_flash_attention_impl();
+[[nodiscard]] AttentionImpl sdpa_efficient_attention_impl();
+[[nodiscard]] AttentionImpl sdpa_cudnn_attention_impl();
+[[nodiscard]] AttentionImpl flash_attention_impl();
+
+/// @return  null if there is none of that name
+[[nodiscard]] const AttentionImpl* find_attention_impl(std::string_view name);
+/// Adds an implementation for as long as the process runs (tests plant faulty ones). Not thread-safe.
+/// @throws  std::invalid_argument  if the name is taken
+void register_attention_impl(AttentionImpl impl);
+
+}  // namespace tbench::model

@@ -1,0 +1,33 @@
+// Attention and its gradients in float64, written from the formulas rather than from an implementation's operations,
+// in blocks of query rows: memory does not grow with the square of the sequence.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace tbench::model {
+
+struct AttentionReferenceInput {
+  at::Tensor q, k, v;  // [pairs, seq_q | seq_kv, head_dim], any dtype; pairs of batch and head
+  at::Tensor grad_o;   // [pairs, seq_q, head_dim], or undefined: no gradients
+  double scale{};
+  bool causal{};  // needs seq_q == seq_kv
+  /// Scores at once. By default a block is 256 MiB in float64; half a dozen such matrices live at a time.
+  std::int64_t block_elements{std::int64_t{1} << 25};
+};
+
+/// All float64. With p = exp(scale q k^T - lse):
+///   lse = log sum exp(scale q k^T), o = p v
+///   dv = p^T grad_o, ds = p (grad_o v^T - rowsum(grad_o o)), dq = scale ds k, dk = scale ds^T q
+struct AttentionReference {
+  at::Tensor o;           // [pairs, seq_q, head_dim]
+  at::Tensor lse;         // [pairs, seq_q]
+  at::Tensor dq, dk, dv;  // undefined without grad_o
+};
+
+/// Does not synchronise.
+/// @see  Dao et al., FlashAttention (arXiv:2205.14135), appendix B.4
+[[nodiscard]] AttentionReference attention_reference(const AttentionReferenceInput& input);
+
+}  // namespace tbench::model

@@ -1,0 +1,101 @@
+#include "tbench/model/attention/reference.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/logsumexp.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace tbench::model {
+namespace {
+
+/// Some whole (batch, head) pairs at once, in float64.
+class ReferenceGroup {
+ public:
+  ReferenceGroup(const AttentionReferenceInput& input, std::int64_t first, std::int64_t count)
+      : scale_{input.scale},
+        causal_{input.causal},
+        block_elements_{input.block_elements},
+        q_{pairs(input.q, first, count)},
+        k_{pairs(input.k, first, count)},
+        v_{pairs(input.v, first, count)},
+        grad_o_{input.grad_o.defined() ? pairs(input.grad_o, first, count) : at::Tensor{}} {
+    if (!grad_o_.defined()) return;
+    dk_ = at::zeros_like(k_);
+    dv_ = at::zeros_like(v_);
+  }
+
+  AttentionReference run() {
+    const std::int64_t seq_q = q_.size(1);
+    const std::int64_t rows = std::max<std::int64_t>(1, block_elements_ / (q_.size(0) * k_.size(1)));
+    for (std::int64_t first = 0; first < seq_q; first += rows) add_rows(first, std::min(rows, seq_q - first));
+    AttentionReference result{.o = at::cat(o_, 1), .lse = at::cat(lse_, 1), .dq = {}, .dk = dk_, .dv = dv_};
+    if (grad_o_.defined()) result.dq = at::cat(dq_, 1);
+    return result;
+  }
+
+ private:
+  static at::Tensor pairs(const at::Tensor& tensor, std::int64_t first, std::int64_t count) {
+    return tensor.narrow(0, first, count).to(at::kDouble);
+  }
+
+  void add_rows(std::int64_t first, std::int64_t count) {
+    // Keys after the block's last query are masked in all of its rows.
+    const std::int64_t visible = causal_ ? first + count : k_.size(1);
+    const at::Tensor q = q_.narrow(1, first, count), k = k_.narrow(1, 0, visible), v = v_.narrow(1, 0, visible);
+    at::Tensor p = at::bmm(q, k.transpose(1, 2)).mul_(scale_);
+    if (causal_) {
+      const auto index = q.options().dtype(at::kLong);
+      const at::Tensor query = at::arange(first, first + count, index).unsqueeze(1), key = at::arange(visible, index);
+      p.masked_fill_(key.gt(query), -std::numeric_limits<double>::infinity());
+    }
+    lse_.push_back(at::logsumexp(p, {-1}));
+    p.sub_(lse_.back().unsqueeze(-1)).exp_();
+    o_.push_back(at::bmm(p, v));
+    if (!grad_o_.defined()) return;
+    const at::Tensor grad_o = grad_o_.narrow(1, first, count);
+    dv_.narrow(1, 0, visible).baddbmm_(p.transpose(1, 2), grad_o);
+    const at::Tensor delta = grad_o.mul(o_.back()).sum(-1, /*keepdim=*/true);
+    const at::Tensor ds = at::bmm(grad_o, v.transpose(1, 2)).sub_(delta).mul_(p).mul_(scale_);
+    dq_.push_back(at::bmm(ds, k));
+    dk_.narrow(1, 0, visible).baddbmm_(ds.transpose(1, 2), q);
+  }
+
+  double scale_;
+  bool causal_;
+  std::int64_t block_elements_;
+  at::Tensor q_, k_, v_, grad_o_;
+  at::Tensor dk_, dv_;
+  std::vector<at::Tensor> o_, lse_, dq_;  // block by block
+};
+
+at::Tensor joined(const std::vector<AttentionReference>& groups, at::Tensor AttentionReference::*member) {
+  std::vector<at::Tensor> parts;
+  for (const AttentionReference& group : groups) parts.push_back(group.*member);
+  return parts.front().defined() ? at::cat(parts, 0) : at::Tensor{};
+}
+
+}  // namespace
+
+AttentionReference attention_reference(const AttentionReferenceInput& input) {
+  const at::NoGradGuard no_grad;
+  const std::int64_t count = input.q.size(0);
+  const std::int64_t at_once =
+      std::clamp<std::int64_t>(input.block_elements / (input.q.size(1) * input.k.size(1)), 1, count);
+  std::vector<AttentionReference> groups;
+  for (std::int64_t first = 0; first < count; first += at_once) {
+    groups.push_back(ReferenceGroup{input, first, std::min(at_once, count - first)}.run());
+  }
+  return {.o = joined(groups, &AttentionReference::o),
+          .lse = joined(groups, &AttentionReference::lse),
+          .dq = joined(groups, &AttentionReference::dq),
+          .dk = joined(groups, &AttentionReference::dk),
+          .dv = joined(groups, &AttentionReference::dv)};
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,133 @@
+#include "tbench/model/attention/runner.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/randn.h>
+
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include "tbench/model/execution_scope.hpp"
+#include "tbench/model/memory_probe.hpp"
+#include "tbench/model/precision_scope.hpp"
+
+namespace tbench::model {
+namespace {
+
+/// What holds for everything that is computed in a case.
+class CaseScope {
+ public:
+  explicit CaseScope(const AttentionStepConfig& config)
+      : tf32_{config.precision},
+        deterministic_{config.deterministic},
+        with_graph_{config.pass != AttentionPass::kForward} {}
+
+ private:
+  Tf32Scope tf32_;
+  DeterministicScope deterministic_;
+  at::AutoGradMode with_graph_;
+};
+
+void call(const std::function<void()>& phase_end) {
+  if (phase_end) phase_end();
+}
+
+/// The row sums' logarithms without padding and trailing extents of 1.
+at::Tensor plain_lse(const at::Tensor& lse, const AttentionShape& shape) {
+  if (!lse.defined()) return {};
+  return lse.detach().flatten(2).narrow(2, 0, shape.seq_q);
+}
+
+}  // namespace
+
+AttentionRunner::AttentionRunner(const AttentionStepConfig& config, const AttentionImpl& impl) : impl_{impl} {
+  operands_.config = config;
+  operands_.scale = 1.0 / std::sqrt(static_cast<double>(config.shape.head_dim));
+  make_operands();
+  if (config.pass != AttentionPass::kForward) weigh_state();
+}
+
+void AttentionRunner::make_operands() {
+  const AttentionStepConfig& config = operands_.config;
+  const AttentionShape& shape = config.shape;
+  const c10::Device device = torch_device(config.device);
+  at::Generator generator = at::globalContext().defaultGenerator(device).clone();
+  generator.set_current_seed(config.seed);
+  const at::ScalarType dtype = compute_dtype(config.precision, at::kFloat);
+  const auto normal = [&](std::int64_t seq) {
+    return at::randn({shape.batch, shape.heads, seq, shape.head_dim}, generator,
+                     at::TensorOptions{}.device(device).dtype(at::kFloat))
+        .to(dtype);
+  };
+  operands_.q = normal(shape.seq_q);
+  operands_.k = normal(shape.seq_kv);
+  operands_.v = normal(shape.seq_kv);
+  if (config.pass != AttentionPass::kForward) operands_.grad_o = normal(shape.seq_q);
+  if (impl_.prepare != nullptr) impl_.prepare(operands_);
+}
+
+/// The first forward pass makes the workspaces that libraries keep, so that the second adds its state alone.
+void AttentionRunner::weigh_state() {
+  const std::unique_ptr<MemoryProbe> probe =
+      operands_.config.device == DeviceKind::kCuda ? make_cuda_memory_probe() : nullptr;
+  state_ = forward(/*for_backward=*/true);
+  state_.reset();
+  const std::int64_t before = probe ? probe->allocated_now() : 0;
+  state_ = forward(/*for_backward=*/true);
+  if (probe) held_bytes_ = probe->allocated_now() - before;
+  if (operands_.config.pass != AttentionPass::kBackward) state_.reset();
+}
+
+AttentionState AttentionRunner::forward(bool for_backward) const {
+  const CaseScope scope{operands_.config};
+  return impl_.forward(operands_, for_backward);
+}
+
+void AttentionRunner::step(const std::function<void()>& phase_end) {
+  const CaseScope scope{operands_.config};
+  if (operands_.config.pass == AttentionPass::kBackward) {
+    const AttentionGradients gradients = impl_.backward(operands_, state_.value(), /*keep_state=*/true);
+    return call(phase_end);
+  }
+  const bool with_backward = operands_.config.pass == AttentionPass::kForwardBackward;
+  const AttentionState state = impl_.forward(operands_, with_backward);
+  call(phase_end);
+  if (!with_backward) return;
+  const AttentionGradients gradients = impl_.backward(operands_, state, /*keep_state=*/false);
+  call(phase_end);
+}
+
+AttentionOutputs AttentionRunner::outputs() {
+  const AttentionStepConfig& config = operands_.config;
+  const CaseScope scope{config};
+  state_.reset();
+  const bool with_backward = config.pass != AttentionPass::kForward;
+  const AttentionState state = impl_.forward(operands_, with_backward);
+  AttentionOutputs outputs{
+      .o = state.output.detach(), .lse = plain_lse(state.lse, config.shape), .dq = {}, .dk = {}, .dv = {}};
+  if (!with_backward) return outputs;
+  AttentionGradients gradients =
+      impl_.backward(operands_, state, /*keep_state=*/config.pass == AttentionPass::kBackward);
+  outputs.dq = std::move(gradients.dq);
+  outputs.dk = std::move(gradients.dk);
+  outputs.dv = std::move(gradients.dv);
+  return outputs;
+}
+
+void AttentionRunner::restore() {
+  if (operands_.config.pass == AttentionPass::kBackward) state_ = forward(/*for_backward=*/true);
+}
+
+std::int64_t AttentionRunner::input_bytes() const {
+  std::int64_t bytes = 0;
+  for (const at::Tensor& tensor :
+       {operands_.q, operands_.k, operands_.v, operands_.grad_o, operands_.mask, operands_.minus_infinity}) {
+    if (tensor.defined()) bytes += static_cast<std::int64_t>(tensor.nbytes());
+  }
+  return bytes;
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,110 @@
+#include "tbench/model/flash_attention.hpp"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <c10/cuda/CUDAStream.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <utility>
+
+#include "tbench/kernels/attention.hpp"
+
+namespace tbench::model {
+namespace {
+
+/// Of the first visible GPU: facts that do not change while the process runs.
+const kernels::DeviceLimits& device_limits() {
+  static const kernels::DeviceLimits limits = kernels::current_device_limits();
+  return limits;
+}
+
+kernels::AttentionProblem problem_of(const at::Tensor& q, const at::Tensor& k, const FlashOptions& options) {
+  return {.shape = {.batch = q.size(0),
+                    .heads = q.size(1),
+                    .seq_q = q.size(2),
+                    .seq_kv = k.size(2),
+                    .head_dim = q.size(3),
+                    .causal = options.causal},
+          .precision = options.precision,
+          .scale = static_cast<float>(options.scale),
+          .deterministic = options.deterministic};
+}
+
+kernels::TensorView view_of(const at::Tensor& tensor) {
+  return {.data = tensor.data_ptr(), .strides = {tensor.stride(0), tensor.stride(1), tensor.stride(2)}};
+}
+
+class FlashFunction final : public torch::autograd::Function<FlashFunction> {
+ public:
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
+                            const at::Tensor& v, const FlashOptions& options) {
+    FlashOutput output = flash_forward(q, k, v, options);
+    context->save_for_backward({q, k, v, output.o, output.lse});
+    context->saved_data["causal"] = options.causal;
+    context->saved_data["scale"] = options.scale;
+    context->saved_data["precision"] = static_cast<std::int64_t>(options.precision);
+    context->saved_data["deterministic"] = options.deterministic;
+    return std::move(output.o);
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 const torch::autograd::variable_list& gradients) {
+    const auto saved = context->get_saved_variables();
+    const FlashOptions options{.causal = context->saved_data["causal"].toBool(),
+                               .scale = context->saved_data["scale"].toDouble(),
+                               .precision = static_cast<Precision>(context->saved_data["precision"].toInt()),
+                               .deterministic = context->saved_data["deterministic"].toBool()};
+    FlashGradients result =
+        flash_backward(gradients[0], saved[0], saved[1], saved[2], {.o = saved[3], .lse = saved[4]}, options);
+    return {std::move(result.dq), std::move(result.dk), std::move(result.dv), at::Tensor{}};
+  }
+};
+
+}  // namespace
+
+std::optional<std::string> flash_unsupported_reason(const AttentionShape& shape, Precision precision) {
+  constexpr float kAnyScale = 1.0F;
+  return kernels::attention_unsupported_reason({.shape = shape, .precision = precision, .scale = kAnyScale},
+                                               device_limits());
+}
+
+FlashOutput flash_forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const FlashOptions& options) {
+  const kernels::AttentionProblem problem = problem_of(q, k, options);
+  FlashOutput output{.o = at::empty_like(q),
+                     .lse = at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kFloat))};
+  kernels::attention_forward(
+      problem,
+      {.q = view_of(q), .k = view_of(k), .v = view_of(v), .o = view_of(output.o), .lse = output.lse.data_ptr<float>()},
+      c10::cuda::getCurrentCUDAStream());
+  return output;
+}
+
+FlashGradients flash_backward(const at::Tensor& grad_o, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                              const FlashOutput& output, const FlashOptions& options) {
+  const kernels::AttentionProblem problem = problem_of(q, k, options);
+  const at::Tensor dense_grad_o = grad_o.stride(-1) == 1 ? grad_o : grad_o.contiguous();
+  FlashGradients gradients{.dq = at::empty_like(q), .dk = at::empty_like(k), .dv = at::empty_like(v)};
+  const auto workspace_bytes =
+      static_cast<std::int64_t>(kernels::attention_backward_workspace_bytes(problem, device_limits()));
+  const at::Tensor workspace =
+      workspace_bytes > 0 ? at::empty({workspace_bytes}, q.options().dtype(at::kByte)) : at::Tensor{};
+  kernels::attention_backward(problem,
+                              {.q = view_of(q),
+                               .k = view_of(k),
+                               .v = view_of(v),
+                               .o = view_of(output.o),
+                               .lse = output.lse.data_ptr<float>(),
+                               .grad_o = view_of(dense_grad_o),
+                               .dq = view_of(gradients.dq),
+                               .dk = view_of(gradients.dk),
+                               .dv = view_of(gradients.dv),
+                               .workspace = workspace.defined() ? workspace.data_ptr() : nullptr},
+                              c10::cuda::getCurrentCUDAStream());
+  return gradients;
+}
+
+at::Tensor flash_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const FlashOptions& options) {
+  return FlashFunction::apply(q, k, v, options);
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,202 @@
+// Bursts on a real GPU: the spin hides what the host does, short kernels are timed right, cold and warm caches differ.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "fakes.hpp"
+#include "read_kernel.hpp"
+#include "tbench/core/statistics.hpp"
+#include "tbench/cuda/device.hpp"
+#include "tbench/cuda/spin_kernel.hpp"
+#include "tbench/measure/cuda_event_timer.hpp"
+#include "tbench/measure/measure_case.hpp"
+#include "tbench/measure/nvml_clock_monitor.hpp"
+
+namespace tbench::measure {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kShort = 20e-6;
+constexpr std::size_t kBursts = 50;
+/// Two events around a kernel: what its start and its end take beside it, and the timer's step of up to 1 us.
+constexpr double kOverhead = 6e-6;
+constexpr std::int64_t kReadBytes = std::int64_t{16} << 20;
+
+void launch_short(PhaseMarker& marker) {
+  cuda::launch_spin({kShort}, nullptr);
+  marker.mark();
+}
+
+class BurstOnGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (cuda::device_count() == 0) {
+      GTEST_SKIP() << "no GPU on this machine";
+    }
+    timer_.prepare(64, 1);
+    cuda::launch_spin({1e-6}, nullptr);  // loads the kernel
+    TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
+  }
+  /// A launch before which the host is busy for `seconds`.
+  Step after_host_work(double seconds) const {
+    return [this, seconds](PhaseMarker& marker) {
+      const Seconds end = timer_.now() + Seconds{seconds};
+      while (timer_.now() < end) {
+      }
+      launch_short(marker);
+    };
+  }
+  CudaEventTimer timer_;
+};
+
+TEST_F(BurstOnGpu, TimesAShortKernel) {
+  for (const bool flush : {false, true}) {
+    for (const std::size_t launches : {1U, 3U}) {
+      timer_.begin_bursts({.phases = 1, .flush_l2 = flush});
+      const Chunk chunk = timer_.time_bursts(kBursts, launches, launch_short, {});
+      ASSERT_EQ(chunk.steps(), kBursts);
+      EXPECT_EQ(chunk.launches, launches);
+      const double time = median(chunk.phase_seconds);
+      RecordProperty(std::string{flush ? "cold_" : "warm_"} + std::to_string(launches) + "_us",
+                     std::to_string(time * 1e6));
+      EXPECT_GE(time, kShort) << flush << launches;
+      EXPECT_LE(time, kShort + kOverhead) << flush << launches;
+      EXPECT_FALSE(chunk.exposed);
+      EXPECT_LT(chunk.escaped.value, 0.001);
+    }
+  }
+  timer_.end_bursts();
+}
+
+TEST_F(BurstOnGpu, TheSpinHidesWhatTheHostDoes) {
+  const Step slow = after_host_work(300e-6);
+  // Chained, the first step's time holds the host's: its event passes at once.
+  EXPECT_GE(timer_.time_steps(1, slow, {}).phase_seconds[0], 300e-6);
+  timer_.begin_bursts({});
+  const Chunk chunk = timer_.time_bursts(kBursts, 1, slow, {});
+  EXPECT_FALSE(chunk.exposed);
+  EXPECT_GE(*std::ranges::min_element(chunk.phase_seconds), kShort);
+  EXPECT_LE(*std::ranges::max_element(chunk.phase_seconds), kShort + 2 * kOverhead);
+  EXPECT_GE(chunk.enqueue.value, 300e-6 * kBursts);
+}
+
+TEST_F(BurstOnGpu, ALaunchThatWaitsForTheDeviceCannotBeHidden) {
+  timer_.begin_bursts({});
+  const Chunk chunk = timer_.time_bursts(2, 1,
+                                         [](PhaseMarker& marker) {
+                                           TBENCH_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+                                           launch_short(marker);
+                                         },
+                                         {});
+  EXPECT_TRUE(chunk.exposed);
+  EXPECT_GE(chunk.phase_seconds[0], kShort);
+}
+
+TEST_F(BurstOnGpu, PhasesAreTimedApart) {
+  timer_.begin_bursts({.phases = 2});
+  const Chunk chunk = timer_.time_bursts(kBursts, 2,
+                                         [](PhaseMarker& marker) {
+                                           launch_short(marker);
+                                           cuda::launch_spin({3 * kShort}, nullptr);
+                                           marker.mark();
+                                         },
+                                         {});
+  std::vector<double> first;
+  std::vector<double> second;
+  for (std::size_t i = 0; i < kBursts; ++i) {
+    first.push_back(chunk.phase_seconds[2 * i]);
+    second.push_back(chunk.phase_seconds[2 * i + 1]);
+  }
+  EXPECT_NEAR(median(first), kShort + kOverhead / 2, kOverhead / 2);
+  EXPECT_NEAR(median(second), 3 * kShort + kOverhead / 2, kOverhead / 2);
+}
+
+TEST_F(BurstOnGpu, AFlushHoldsMemoryUntilItsEnd) {
+  timer_.begin_bursts({.phases = 1, .flush_l2 = true});  // so that nothing is left to be loaded
+  timer_.end_bursts();
+  const std::int64_t before = cuda::device_memory().used();
+  timer_.begin_bursts({.phases = 1, .flush_l2 = true});
+  EXPECT_GE(cuda::device_memory().used() - before, 2 * cuda::gpu_facts(nullptr).l2_bytes);
+  timer_.end_bursts();
+  EXPECT_EQ(cuda::device_memory().used(), before);
+  EXPECT_THROW(static_cast<void>(timer_.time_bursts(1, 1, launch_short, {})), std::logic_error);
+}
+
+/// Reads kReadBytes, which fit into the cache.
+class ReadCase final : public FakeCase {
+ public:
+  ReadCase() {
+    own_regime = Regime::kBurst;
+    TBENCH_CUDA_CHECK(cudaMemset(values_.get(), 0, static_cast<std::size_t>(kReadBytes)));
+    TBENCH_CUDA_CHECK(cudaMemset(sums_.get(), 0, kReadBlocks * sizeof(float)));
+    on_launch = [this](std::int64_t) {
+      launch_read(static_cast<const float4*>(values_.get()), kReadBytes / static_cast<std::int64_t>(sizeof(float4)),
+                  static_cast<float*>(sums_.get()), nullptr);
+    };
+  }
+
+ private:
+  cuda::DeviceMemoryBlock values_{cuda::make_device_memory(static_cast<std::size_t>(kReadBytes))};
+  cuda::DeviceMemoryBlock sums_{cuda::make_device_memory(kReadBlocks * sizeof(float))};
+};
+
+Record measure(Case& subject, L2State l2) {
+  CudaEventTimer timer;
+  NvmlClockMonitor monitor{cuda::current_nvml_device(cuda::load_nvml())};
+  SamplerOptions options = burst_options();
+  options.l2 = l2;
+  const Instruments instruments{
+      .timer = timer, .monitor = monitor, .memory = nullptr, .gpu = std::nullopt, .device_used_bytes = {}};
+  return measure_case(CaseId{"Planted", {}}, subject, std::nullopt, instruments, options, 1, {}, {}).at(0);
+}
+
+TEST_F(BurstOnGpu, ColdReadsTakeLongerThanWarmOnes) {
+  if (cuda::gpu_facts(nullptr).l2_bytes < 2 * kReadBytes) {
+    GTEST_SKIP() << "this GPU's L2 cache does not hold the buffer";
+  }
+  ReadCase subject;
+  const Record cold = measure(subject, L2State::kCold);
+  const Record warm = measure(subject, L2State::kWarm);
+  ASSERT_TRUE(cold.timing.has_value()) << cold.reason;
+  ASSERT_TRUE(warm.timing.has_value()) << warm.reason;
+  RecordProperty("cold_us", std::to_string(cold.timing->median.value * 1e6));
+  RecordProperty("warm_us", std::to_string(warm.timing->median.value * 1e6));
+  EXPECT_EQ(cold.timing->l2, L2State::kCold);
+  EXPECT_EQ(warm.timing->l2, L2State::kWarm);
+  EXPECT_GT(cold.timing->median.value, 1.1 * warm.timing->median.value);
+}
+
+TEST_F(BurstOnGpu, TheSamplerMakesSamplesOfFiftyMicroseconds) {
+  FakeCase subject;
+  subject.own_regime = Regime::kBurst;
+  subject.on_launch = [](std::int64_t) { cuda::launch_spin({4e-6}, nullptr); };
+  for (const L2State l2 : {L2State::kCold, L2State::kWarm}) {
+    const Record record = measure(subject, l2);
+    ASSERT_EQ(record.status, Status::kOk) << record.reason;
+    const Timing& timing = *record.timing;
+    RecordProperty(std::string{to_string(l2)} + "_us", std::to_string(timing.median.value * 1e6));
+    EXPECT_EQ(timing.regime, Regime::kBurst);
+    EXPECT_GE(timing.median.value * static_cast<double>(timing.launches_per_sample), 45e-6);
+    EXPECT_GE(timing.launches_per_sample, 5);
+    EXPECT_TRUE(timing.resolution_limited);
+    EXPECT_FALSE(timing.host_bound);
+    EXPECT_GE(timing.samples_s.size(), 30U);
+    EXPECT_LE(timing.samples_s.size(), 2000U);
+  }
+}
+
+TEST_F(BurstOnGpu, WorkOnAStreamThatNobodyJoinsIsIncorrect) {
+  const cuda::Stream other = cuda::make_non_blocking_stream();
+  FakeCase subject;
+  subject.own_regime = Regime::kBurst;
+  subject.on_launch = [&](std::int64_t) { cuda::launch_spin({200e-6}, other.get()); };
+  const Record record = measure(subject, L2State::kCold);
+  EXPECT_EQ(record.status, Status::kIncorrect);
+  EXPECT_THAT(record.reason, HasSubstr("the timed region does not contain the work"));
+}
+
+}  // namespace
+}  // namespace tbench::measure

@@ -1,0 +1,37 @@
+// Small attention operands of chosen values, for the tests of implementations.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <utility>
+
+#include "tbench/model/attention/implementation.hpp"
+
+namespace tbench::model {
+
+/// Operands of any dtype for `impl`, prepared; the shape is that of the tensors [batch, heads, seq, head_dim].
+inline AttentionOperands operands_for(const AttentionImpl& impl, at::Tensor q, at::Tensor k, at::Tensor v,
+                                      at::Tensor grad_o, double scale, bool causal) {
+  AttentionOperands operands;
+  operands.config = {.shape = {.batch = q.size(0),
+                               .heads = q.size(1),
+                               .seq_q = q.size(2),
+                               .seq_kv = k.size(2),
+                               .head_dim = q.size(3),
+                               .causal = causal},
+                     .pass = AttentionPass::kForwardBackward,
+                     .precision = Precision::kFp32,
+                     .impl = impl.name,
+                     .deterministic = false,
+                     .device = q.is_cuda() ? DeviceKind::kCuda : DeviceKind::kCpu,
+                     .seed = 1};
+  operands.scale = scale;
+  operands.q = std::move(q);
+  operands.k = std::move(k);
+  operands.v = std::move(v);
+  operands.grad_o = std::move(grad_o);
+  if (impl.prepare != nullptr) impl.prepare(operands);
+  return operands;
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,257 @@
+// The check must find what is wrong: faults planted in every result of an implementation that is right otherwise.
+#include "tbench/model/attention/verify.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_like.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+
+namespace tbench::model {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+AttentionStepConfig small_config(const std::string& impl, AttentionPass pass, Precision precision) {
+  return {.shape = {.batch = 2, .heads = 3, .seq_q = 130, .seq_kv = 130, .head_dim = 32, .causal = true},
+          .pass = pass,
+          .precision = precision,
+          .impl = impl,
+          .deterministic = false,
+          .device = DeviceKind::kCpu,
+          .seed = 1};
+}
+
+AttentionState right_forward(const AttentionOperands& operands) {
+  return sdpa_flash_attention_impl().forward(operands, /*for_backward=*/true);
+}
+AttentionState plain_forward(const AttentionOperands& operands, bool /*for_backward*/) {
+  return right_forward(operands);
+}
+AttentionGradients plain_backward(const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
+  return sdpa_flash_attention_impl().backward(operands, state, keep_state);
+}
+
+using Forward = AttentionState (*)(const AttentionOperands& operands, bool for_backward);
+using Backward = AttentionGradients (*)(const AttentionOperands& operands, const AttentionState& state,
+                                        bool keep_state);
+struct AttentionFault {
+  const char* name;
+  const char* seen_in;  // what the message starts with
+  Forward forward;
+  Backward backward;
+};
+
+/// Keys 64 to 95 of pair (1, 2) are passed over by queries 96 on.
+at::Tensor tile_skipped(const AttentionOperands& operands) {
+  AttentionOperands without = operands;
+  without.k = operands.k.clone();
+  // A key that scores far below any other.
+  without.k[1][2].narrow(0, 64, 32).copy_(operands.q[1][2].narrow(0, 96, 34).mean(0).mul(-1e3).expand({32, 32}));
+  at::Tensor output = right_forward(operands).output;
+  output[1][2].narrow(0, 96, 34).copy_(right_forward(without).output[1][2].narrow(0, 96, 34));
+  return output;
+}
+
+/// Stays between calls, as memory that a kernel forgets to write does.
+at::Tensor& forgotten_gradient() {
+  static at::Tensor tensor;
+  return tensor;
+}
+
+const AttentionFault kAttentionFaults[] = {
+    {"scale", "o",
+     [](const AttentionOperands& operands, bool) {
+       AttentionOperands wrong = operands;
+       wrong.scale *= 1.05;
+       return right_forward(wrong);
+     },
+     &plain_backward},
+    {"mask_off_by_one", "o",
+     [](const AttentionOperands& operands, bool) {
+       AttentionState state = right_forward(operands);
+       // Every query of a pair but the last sees one key too many, as if it stood one place later.
+       AttentionOperands later = operands;
+       later.q = operands.q.clone();
+       later.q[1][1].narrow(0, 1, 129).copy_(operands.q[1][1].narrow(0, 0, 129));
+       state.output[1][1].narrow(0, 0, 129).copy_(right_forward(later).output[1][1].narrow(0, 1, 129));
+       return state;
+     },
+     &plain_backward},
+    {"tile_skipped", "o",
+     [](const AttentionOperands& operands, bool) {
+       AttentionState state = right_forward(operands);
+       state.output = tile_skipped(operands);
+       return state;
+     },
+     &plain_backward},
+    {"nan", "o",
+     [](const AttentionOperands& operands, bool) {
+       AttentionState state = right_forward(operands);
+       state.output[1][0][5][3].fill_(std::numeric_limits<double>::quiet_NaN());
+       return state;
+     },
+     &plain_backward},
+    {"lse_in_base_2", "lse",
+     [](const AttentionOperands& operands, bool) {
+       AttentionState state = right_forward(operands);
+       state.lse = state.lse.mul(1.4426950408889634);
+       return state;
+     },
+     [](const AttentionOperands& operands, const AttentionState&, bool keep_state) {
+       return plain_backward(operands, right_forward(operands), keep_state);
+     }},
+    {"lse_of_one_row", "lse",
+     [](const AttentionOperands& operands, bool) {
+       AttentionState state = right_forward(operands);
+       state.lse = state.lse.clone();
+       state.lse[1][2][129].add_(1e-3);
+       return state;
+     },
+     [](const AttentionOperands& operands, const AttentionState&, bool keep_state) {
+       return plain_backward(operands, right_forward(operands), keep_state);
+     }},
+    {"dq_scale", "dq", &plain_forward,
+     [](const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
+       AttentionGradients gradients = plain_backward(operands, state, keep_state);
+       gradients.dq.mul_(1.05);
+       return gradients;
+     }},
+    {"dk_tile_zero", "dk", &plain_forward,
+     [](const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
+       AttentionGradients gradients = plain_backward(operands, state, keep_state);
+       gradients.dk[1][2].narrow(0, 96, 16).zero_();
+       return gradients;
+     }},
+    {"dv_of_another_row", "dv", &plain_forward,
+     [](const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
+       AttentionGradients gradients = plain_backward(operands, state, keep_state);
+       gradients.dv[0][1][7].copy_(gradients.dv[0][1][8].clone());
+       return gradients;
+     }},
+    {"dv_not_written", "dv", &plain_forward,
+     [](const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
+       AttentionGradients gradients = plain_backward(operands, state, keep_state);
+       // The first call leaves the right values behind; the second writes one half of them.
+       if (!forgotten_gradient().defined()) {
+         forgotten_gradient() = gradients.dv;
+       } else {
+         forgotten_gradient().narrow(2, 0, 65).copy_(gradients.dv.narrow(2, 0, 65));
+       }
+       gradients.dv = forgotten_gradient();
+       return gradients;
+     }},
+};
+
+class PlantedAttentionFault : public testing::TestWithParam<std::tuple<AttentionFault, Precision>> {};
+
+TEST_P(PlantedAttentionFault, IsFound) {
+  const auto& [fault, precision] = GetParam();
+  forgotten_gradient().reset();
+  const std::string name = fault.name;
+  AttentionImpl impl = sdpa_flash_attention_impl();
+  impl.name = name;
+  impl.forward = fault.forward;
+  impl.backward = fault.backward;
+  AttentionRunner runner{small_config(name, AttentionPass::kForwardBackward, precision), impl};
+  const Verification verdict = verify_attention(runner);
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_THAT(verdict.message, StartsWith(fault.seen_in));
+  EXPECT_GT(verdict.worst_error, 1.0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PlantedAttentionFault,
+                         testing::Combine(testing::ValuesIn(kAttentionFaults),
+                                          testing::Values(Precision::kFp32, Precision::kBf16)),
+                         [](const auto& run) {
+                           return std::string{std::get<0>(run.param).name} + "_" +
+                                  std::string{to_string(std::get<1>(run.param))};
+                         });
+
+TEST(VerifyAttention, ABackwardAloneIsCheckedAsMuch) {
+  AttentionImpl impl = sdpa_flash_attention_impl();
+  impl.backward = [](const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
+    AttentionGradients gradients = plain_backward(operands, state, keep_state);
+    gradients.dk.neg_();
+    return gradients;
+  };
+  AttentionRunner runner{small_config("sdpa_flash", AttentionPass::kBackward, Precision::kFp32), impl};
+  EXPECT_FALSE(verify_attention(runner).passed);
+}
+
+TEST(VerifyAttention, TheRightOnePassesAndIsReadyToBeTimed) {
+  for (const auto pass : {AttentionPass::kForward, AttentionPass::kBackward, AttentionPass::kForwardBackward}) {
+    AttentionRunner runner{small_config("naive", pass, Precision::kFp32), *find_attention_impl("naive")};
+    const Verification verdict = verify_attention(runner);
+    EXPECT_TRUE(verdict.passed) << verdict.message;
+    EXPECT_GT(verdict.worst_error, 0.0);
+    EXPECT_NO_THROW(runner.step({}));
+    EXPECT_TRUE(verify_attention(runner).passed);
+  }
+}
+
+TEST(VerifyAttention, LongSequencesArePartlyComparedAndSaySo) {
+  AttentionStepConfig config = small_config("sdpa_flash", AttentionPass::kForward, Precision::kFp32);
+  config.shape.seq_q = config.shape.seq_kv = 2048;  // 2^22 scores a pair: four of the six fit the CPU's 2^24
+  config.shape.head_dim = 8;
+  AttentionRunner runner{config, *find_attention_impl("sdpa_flash")};
+  const Verification verdict = verify_attention(runner);
+  EXPECT_TRUE(verdict.passed) << verdict.message;
+  EXPECT_THAT(verdict.reference, HasSubstr("4 of 6 pairs"));
+}
+
+TEST(VerifyAttention, APairThatIsNotComparedHasToBeFinite) {
+  AttentionStepConfig config = small_config("sdpa_flash", AttentionPass::kForward, Precision::kFp32);
+  config.shape = {.batch = 1, .heads = 2, .seq_q = 4096, .seq_kv = 4096, .head_dim = 8, .causal = true};
+  ASSERT_THAT(compared_pairs(config), ElementsAre(1));
+  AttentionImpl impl = sdpa_flash_attention_impl();
+  impl.forward = [](const AttentionOperands& operands, bool) {
+    AttentionState state = right_forward(operands);
+    state.output[0][0][17][1].fill_(std::numeric_limits<double>::infinity());
+    return state;
+  };
+  AttentionRunner runner{config, impl};
+  const Verification verdict = verify_attention(runner);
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_THAT(verdict.message, HasSubstr("elements of o that are not finite"));
+}
+
+TEST(ComparedPairs, AllOfShortOnes) {
+  EXPECT_THAT(compared_pairs(small_config("naive", AttentionPass::kForward, Precision::kFp32)),
+              ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+TEST(ComparedPairs, OfLongOnesTheLastAndOthersByTheSeed) {
+  AttentionStepConfig config = small_config("naive", AttentionPass::kForward, Precision::kFp32);
+  config.shape = {.batch = 10, .heads = 10, .seq_q = 1024, .seq_kv = 2048, .head_dim = 8, .causal = false};
+  std::set<std::vector<std::int64_t>> choices;
+  for (config.seed = 1; config.seed <= 5; ++config.seed) {
+    const std::vector<std::int64_t> pairs = compared_pairs(config);
+    EXPECT_EQ(pairs.size(), 8U);  // 2^24 / (2^10 * 2^11)
+    EXPECT_EQ(pairs.back(), 99);
+    EXPECT_EQ(std::set<std::int64_t>(pairs.begin(), pairs.end()).size(), pairs.size());
+    EXPECT_TRUE(std::is_sorted(pairs.begin(), pairs.end()));
+    EXPECT_EQ(pairs, compared_pairs(config));
+    choices.insert(pairs);
+  }
+  EXPECT_EQ(choices.size(), 5U);
+  config.device = DeviceKind::kCuda;
+  EXPECT_EQ(compared_pairs(config).size(), 100U);  // 2^28 / 2^21 = 128
+}
+
+TEST(AttentionTolerances, KnowTheirPrecision) {
+  const AttentionTolerances fp32 = attention_tolerances(Precision::kFp32, 1024);
+  const AttentionTolerances bf16 = attention_tolerances(Precision::kBf16, 1024);
+  EXPECT_LT(fp32.output.of_norm, 1e-5);
+  EXPECT_LT(bf16.output.of_norm, 2e-2);
+  EXPECT_GT(bf16.output.of_norm, fp32.output.of_norm);
+  // One key: p is 1, dq and dk are zero, and a norm relative to zero says nothing.
+  EXPECT_EQ(attention_tolerances(Precision::kBf16, 1).score_gradient.of_norm, std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+}  // namespace tbench::model

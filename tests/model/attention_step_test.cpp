@@ -1,0 +1,165 @@
+#include "tbench/model/attention_step.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+#include "tbench/core/error.hpp"
+
+namespace tbench::model {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+AttentionStepConfig cpu_attention(const std::string& impl, AttentionPass pass, Precision precision) {
+  return {.shape = {.batch = 2, .heads = 2, .seq_q = 48, .seq_kv = 48, .head_dim = 16, .causal = true},
+          .pass = pass,
+          .precision = precision,
+          .impl = impl,
+          .deterministic = false,
+          .device = DeviceKind::kCpu,
+          .seed = 1};
+}
+
+void expect_verified(const AttentionStepConfig& config) {
+  AttentionStep step{config};
+  ASSERT_FALSE(step.unsupported_reason());
+  step.build();
+  const Verification verdict = step.verify();
+  EXPECT_TRUE(verdict.passed) << verdict.message;
+  EXPECT_THAT(verdict.reference, HasSubstr("float64"));
+  int phases = 0;
+  step.launch([&] { ++phases; });
+  step.launch([&] { ++phases; });
+  EXPECT_EQ(phases, config.pass == AttentionPass::kForwardBackward ? 4 : 2);
+  step.launch({});
+}
+
+class EveryAttentionStep : public testing::TestWithParam<std::tuple<std::string, AttentionPass, Precision>> {};
+
+TEST_P(EveryAttentionStep, VerifiesAndRuns) {
+  const auto& [impl, pass, precision] = GetParam();
+  AttentionStepConfig config = cpu_attention(impl, pass, precision);
+  for (const std::int64_t seq : {1, 2, 3, 63, 65, 200}) {
+    for (const bool causal : {false, true}) {
+      SCOPED_TRACE(std::to_string(seq) + (causal ? " causal" : ""));
+      config.shape.seq_q = config.shape.seq_kv = seq;
+      config.shape.causal = causal;
+      expect_verified(config);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryAttentionStep,
+                         testing::Combine(testing::Values("naive", "sdpa_flash"),
+                                          testing::Values(AttentionPass::kForward, AttentionPass::kBackward,
+                                                          AttentionPass::kForwardBackward),
+                                          testing::Values(Precision::kFp32, Precision::kBf16)),
+                         [](const auto& run) {
+                           return std::get<0>(run.param) + "_" + std::string{to_string(std::get<1>(run.param))} + "_" +
+                                  std::string{to_string(std::get<2>(run.param))};
+                         });
+
+TEST(AttentionStep, KeysMayOutnumberQueriesWithoutAMask) {
+  for (const auto* impl : {"naive", "sdpa_flash"}) {
+    AttentionStepConfig config = cpu_attention(impl, AttentionPass::kForwardBackward, Precision::kFp32);
+    config.shape.causal = false;
+    config.shape.seq_q = 5;
+    AttentionStep step{config};
+    step.build();
+    const Verification verdict = step.verify();
+    EXPECT_TRUE(verdict.passed) << verdict.message;
+  }
+}
+
+std::string refusal(const AttentionStepConfig& config) {
+  return AttentionStep{config}.unsupported_reason().value_or("");
+}
+
+TEST(AttentionStep, WhatACpuCannotRun) {
+  const auto on_cpu = [](const std::string& impl, Precision precision) {
+    return refusal(cpu_attention(impl, AttentionPass::kForward, precision));
+  };
+  EXPECT_EQ(on_cpu("naive", Precision::kFp32), "");
+  EXPECT_THAT(on_cpu("naive", Precision::kTf32), HasSubstr("TF32"));
+  EXPECT_THAT(on_cpu("sdpa_flash", Precision::kFp16), HasSubstr("fp16"));
+  EXPECT_THAT(on_cpu("sdpa_efficient", Precision::kFp32), HasSubstr("no CPU kernel"));
+  EXPECT_THAT(on_cpu("sdpa_cudnn", Precision::kBf16), HasSubstr("no CPU kernel"));
+}
+
+TEST(AttentionStep, DeterministicOnlyWhereThereIsSuchAMode) {
+  AttentionStepConfig config = cpu_attention("naive", AttentionPass::kBackward, Precision::kFp32);
+  config.deterministic = true;
+  EXPECT_THAT(refusal(config), HasSubstr("naive has no deterministic mode"));
+  config.impl = "sdpa_flash";
+  AttentionStep step{config};
+  EXPECT_FALSE(step.unsupported_reason());
+  step.build();
+  EXPECT_TRUE(step.verify().passed);
+}
+
+TEST(AttentionStep, ConfigurationsThatMakeNoSenseAreUsageErrors) {
+  AttentionStepConfig config = cpu_attention("navie", AttentionPass::kForward, Precision::kFp32);
+  try {
+    AttentionStep{config};
+    FAIL() << "an unknown impl was accepted";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("navie"));
+    EXPECT_THAT(error.what(), HasSubstr("naive, sdpa_flash"));
+  }
+  config.impl = "naive";
+  config.shape.seq_kv = 49;  // with a causal mask
+  EXPECT_THROW(AttentionStep{config}, UsageError);
+  config.shape.seq_kv = config.shape.seq_q = 0;
+  EXPECT_THROW(AttentionStep{config}, UsageError);
+}
+
+TEST(AttentionStep, BuildComesFirst) {
+  AttentionStep step{cpu_attention("naive", AttentionPass::kForward, Precision::kFp32)};
+  EXPECT_THROW(step.launch({}), std::logic_error);
+}
+
+TEST(AttentionStep, LeastBytesHoldTheScoresOfWhoeverKeepsThem) {
+  // q, k, v, o: 4 * 2 * 2 * 48 * 16 * 4 bytes = 49,152; scores 2 * 2 * 48 * 48 * 4 bytes = 36,864, two of them
+  EXPECT_EQ((AttentionStep{cpu_attention("sdpa_flash", AttentionPass::kForward, Precision::kFp32)}.least_bytes()),
+            49'152);
+  EXPECT_EQ((AttentionStep{cpu_attention("naive", AttentionPass::kForward, Precision::kFp32)}.least_bytes()),
+            49'152 + 2 * 36'864);
+  EXPECT_EQ((AttentionStep{cpu_attention("sdpa_flash", AttentionPass::kBackward, Precision::kBf16)}.least_bytes()),
+            49'152);
+}
+
+TEST(AttentionStep, MemorySplitAddsUpToThePeak) {
+  AttentionStep step{cpu_attention("naive", AttentionPass::kForwardBackward, Precision::kFp32)};
+  step.build();
+  // q, k, v, grad_o: 49,152 bytes; mask 48 * 48; minus infinity 4
+  constexpr std::int64_t kInputs = 49'152 + 48 * 48 + 4;
+  EXPECT_THAT(step.memory_split(1'000'000), ElementsAre(Pair("inputs", kInputs), Pair("other", 1'000'000 - kInputs)));
+  EXPECT_TRUE(step.counters().empty());  // a CPU's allocator does not count
+}
+
+TEST(AttentionStep, ScoresThatDoNotFitAreOutOfMemoryWithTheirBytes) {
+  AttentionStepConfig config = cpu_attention("naive", AttentionPass::kForward, Precision::kFp32);
+  config.shape = {.batch = 1,
+                  .heads = 1,
+                  .seq_q = std::int64_t{1} << 21,
+                  .seq_kv = std::int64_t{1} << 21,
+                  .head_dim = 1,
+                  .causal = false};
+  AttentionStep step{config};
+  step.build();
+  try {
+    step.launch({});
+    FAIL() << "16 TiB were allocated";
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.requested_bytes(), std::int64_t{1} << 44);
+  }
+}
+
+}  // namespace
+}  // namespace tbench::model
