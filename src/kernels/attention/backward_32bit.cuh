@@ -19,6 +19,7 @@ struct Backward32Parameters {
   int kv_tiles;  // kSplit: blocks of keys and values, before those of queries
   float scale;
   bool causal;
+  bool heads_first;  // block_place()
 };
 
 template <bool kExact, int kHeadDim, class Tile, bool kQueriesKept, bool kAtomic>
@@ -40,13 +41,14 @@ class Backward32Block {
   static_assert(!kAtomic || !kQueriesKept, "dQ's share comes with the keys' scores");
 
  public:
-  __device__ __forceinline__ Backward32Block(const Backward32Parameters& parameters, char* shared, int tile)
+  __device__ __forceinline__ Backward32Block(const Backward32Parameters& parameters, char* shared, BlockPlace place)
       : p_{parameters},
         shared_{shared},
         warp_{static_cast<int>(threadIdx.x) / kWarpSize},
         lane_{static_cast<int>(threadIdx.x) % kWarpSize},
+        place_{place},
         warp_row_{warp_ * kRowBlocks * 16},
-        first_row_{tile * kTile.kept_rows} {}
+        first_row_{place.tile * kTile.kept_rows} {}
 
   __device__ __forceinline__ void run() {
     load_kept();
@@ -93,7 +95,7 @@ class Backward32Block {
   __device__ __forceinline__ int kept_extent() const { return kQueriesKept ? p_.seq_q : p_.seq_kv; }
   __device__ __forceinline__ int streamed_extent() const { return kQueriesKept ? p_.seq_kv : p_.seq_q; }
   __device__ __forceinline__ std::int64_t head_offset() const {
-    return (static_cast<std::int64_t>(blockIdx.z) * p_.heads + blockIdx.y) * p_.seq_q;
+    return (static_cast<std::int64_t>(place_.batch()) * p_.heads + place_.head()) * p_.seq_q;
   }
 
   /// Steps that hold anything under the mask.
@@ -118,7 +120,7 @@ class Backward32Block {
     for (int i = 0; i < 2; ++i) {
       const Matrix<const float>& matrix = kept_matrix(i);
       load_tile<float, kTile.kept_rows, kHeadDim, kThreads, true>(
-          shared_address(shared_) + i * kKeptBytes, matrix.head(blockIdx.z, blockIdx.y), matrix.row_stride,
+          shared_address(shared_) + i * kKeptBytes, matrix.head(place_.batch(), place_.head()), matrix.row_stride,
           matrix.vectors, first_row_, kept_extent());
     }
     if constexpr (kQueriesKept) load_statistics<kTile.kept_rows>(first_row_, 0);
@@ -129,8 +131,9 @@ class Backward32Block {
     for (int i = 0; i < 2; ++i) {
       const Matrix<const float>& matrix = streamed_matrix(i);
       load_tile<float, kTile.streamed_rows, kHeadDim, kThreads, true>(
-          shared_address(shared_) + kStreamed + (2 * stage + i) * kStreamedBytes, matrix.head(blockIdx.z, blockIdx.y),
-          matrix.row_stride, matrix.vectors, step * kTile.streamed_rows, streamed_extent());
+          shared_address(shared_) + kStreamed + (2 * stage + i) * kStreamedBytes,
+          matrix.head(place_.batch(), place_.head()), matrix.row_stride, matrix.vectors, step * kTile.streamed_rows,
+          streamed_extent());
     }
     if constexpr (!kQueriesKept) load_statistics<kTile.streamed_rows>(step * kTile.streamed_rows, stage);
     commit_copies();
@@ -312,7 +315,7 @@ class Backward32Block {
         multiply(dq, 2 * d, a, to_operand_from_tile<kExact>(even.x, odd.x, even.y, odd.y));
       }
     }
-    float* const head = p_.dq.head(blockIdx.z, blockIdx.y) + dim + lane_ % 4 * 4;
+    float* const head = p_.dq.head(place_.batch(), place_.head()) + dim + lane_ % 4 * 4;
 #pragma unroll
     for (int m = 0; m < kRows; ++m) {
 #pragma unroll
@@ -339,14 +342,16 @@ class Backward32Block {
     const bool forgets_scale = !kQueriesKept && planted(PlantedFault::kDkScale);
     const auto scale = [&](int, int) { return forgets_scale ? 1.0f : p_.scale; };
     const auto one = [](int, int) { return 1.0f; };
-    store_rows<kHeadDim>(keys_, kQueriesKept ? p_.dq : p_.dk, first_row_ + warp_row_, kept_extent(), lane_, scale);
+    store_rows<kHeadDim>(keys_, kQueriesKept ? p_.dq : p_.dk, place_, first_row_ + warp_row_, kept_extent(), lane_,
+                         scale);
     if constexpr (!kQueriesKept)
-      store_rows<kHeadDim>(values_, p_.dv, first_row_ + warp_row_, kept_extent(), lane_, one);
+      store_rows<kHeadDim>(values_, p_.dv, place_, first_row_ + warp_row_, kept_extent(), lane_, one);
   }
 
   const Backward32Parameters& p_;
   char* shared_;
   int warp_, lane_;
+  BlockPlace place_;
   int warp_row_, first_row_;  // of the warp in the block; of the block
   Accumulator keys_ = {};     // or of the queries
   Accumulator values_ = {};

@@ -9,6 +9,7 @@
 // operand is then read from rows 2 l and 2 l + 1.
 #pragma once
 
+#include "block_place.cuh"
 #include "tile.cuh"
 
 namespace tbench::kernels {
@@ -123,7 +124,7 @@ __device__ __forceinline__ void multiply_rows(float (&scores)[kRowBlocks][kColBl
                                               std::uint32_t right) {
   constexpr int kRowBytes = row_bytes<float>(kHeadDim);
   // Not further: loads moved to the front of a longer body take registers that the accumulators need.
-#pragma unroll 4
+#pragma unroll(kExact ? 2 : 4)
   for (int inner = 0; inner < kHeadDim / 8; ++inner) {
     Operand32<kExact> a[kRowBlocks];
 #pragma unroll
@@ -170,9 +171,9 @@ __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadD
 /// Writes the rows of one warp's blocks that lie below `rows`, times factor(m, half).
 template <int kHeadDim, int kRowBlocks, class Factor>
 __device__ __forceinline__ void store_rows(const float (&sums)[kRowBlocks][kHeadDim / 8][4],
-                                           const Matrix<float>& matrix, int first_row, int rows, int lane,
-                                           Factor&& factor) {
-  float* const head = matrix.head(blockIdx.z, blockIdx.y) + lane % 4 * 2;
+                                           const Matrix<float>& matrix, BlockPlace place, int first_row, int rows,
+                                           int lane, Factor&& factor) {
+  float* const head = matrix.head(place.batch(), place.head()) + lane % 4 * 2;
 #pragma unroll
   for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
