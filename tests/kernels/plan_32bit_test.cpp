@@ -9,8 +9,9 @@ namespace {
 constexpr DeviceLimits kH200{.compute_capability_major = 9, .multiprocessors = 132, .shared_bytes_per_block = 232448};
 // Of compute capability 8.6 and 8.9: 99 KiB.
 constexpr DeviceLimits kSmall{.compute_capability_major = 8, .multiprocessors = 84, .shared_bytes_per_block = 101376};
-constexpr std::size_t kSharedBytesOfMultiprocessor = 228 << 10;  // compute capability 9.0, with the next: CUDA's guide
-constexpr std::size_t kReservedBytesOfBlock = 1 << 10;
+constexpr std::size_t kSharedBytesOfMultiprocessor = std::size_t{228}
+                                                     << 10;  // compute capability 9.0, with the next: CUDA's guide
+constexpr std::size_t kReservedBytesOfBlock = std::size_t{1} << 10;
 constexpr std::size_t kRegistersOfMultiprocessor = 65536;
 constexpr int kHeadDims[]{16, 32, 64, 80, 96, 128};
 
@@ -80,7 +81,9 @@ TEST(Plan32bit, LongTilesOnlyWhereTheyFillTheGpu) {
   // 2 * 132 tiles of 128 rows
   EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 264, 128, 64), kH200));
   EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 263, 128, 64), kH200));
-  EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 264, 128, 64), kSmall));
+  // (128 + 4 * 64) rows of 272 bytes are 104448, more than a block has there; of 144 they are 55296.
+  EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 264, 128, 64), kSmall));
+  EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 264, 128, 32), kSmall));
 }
 
 TEST(Plan32bit, SplitWhereAtomicAdditionsDoNotPay) {
@@ -133,6 +136,14 @@ TEST(Plan32bit, ASmallerGpuGetsSmallerTilesOrAReason) {
   EXPECT_NE(reason->find("101376"), std::string::npos) << *reason;
   for (const int head_dim : kHeadDims)
     EXPECT_EQ(unsupported_32bit_reason(problem(1, 1, 64, head_dim), kH200), std::nullopt) << head_dim;
+}
+
+TEST(Plan32bit, RefusesMoreBlocksThanAreCounted) {
+  // 1 and 1 tile of each of 2^30 - 1 heads, then of 2^30
+  EXPECT_EQ(unsupported_32bit_reason(problem(32768 - 1, 32768 + 1, 64, 64), kH200), std::nullopt);
+  const auto reason = unsupported_32bit_reason(problem(32768, 32768, 64, 64), kH200);
+  ASSERT_TRUE(reason.has_value());
+  EXPECT_NE(reason->find("make 2147483648 blocks"), std::string::npos) << *reason;
 }
 
 }  // namespace

@@ -86,7 +86,8 @@ struct SplitBackward32 {
   return rows * padded_row_bytes_32bit(head_dim) + scores + statistics * sizeof(float);
 }
 
-/// Why shared memory of a block does not hold the tiles that every problem of this head_dim can need, or nothing.
+/// Why a block's shared memory does not hold the tiles that every problem of this head_dim can need, or a grid not the
+/// blocks; or nothing. Extents are positive.
 [[nodiscard]] std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& problem,
                                                                   const DeviceLimits& limits);
 
