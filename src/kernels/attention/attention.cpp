@@ -72,10 +72,8 @@ std::optional<std::string> attention_unsupported_reason(const AttentionProblem& 
   if (!(problem.scale > 0.0f) || !std::isfinite(problem.scale)) {
     return fmt::format("scale is {}: the kernels take a positive, finite one", problem.scale);
   }
-  if (!is_16bit(problem.precision)) {
-    if (auto reason = unsupported_32bit_reason(problem, limits)) return reason;
-  }
-  return extent_problem(problem.shape);
+  if (auto reason = extent_problem(problem.shape)) return reason;
+  return is_16bit(problem.precision) ? std::nullopt : unsupported_32bit_reason(problem, limits);
 }
 
 void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "plan_32bit.hpp"
+#include "planted_fault.cuh"
 #include "row_products.cuh"
 #include "tf32.cuh"
 
@@ -18,6 +19,7 @@ struct Backward32Parameters {
   int kv_tiles;  // kSplit: blocks of keys and values, before those of queries
   float scale;
   bool causal;
+  bool heads_first;  // block_place()
 };
 
 template <bool kExact, int kHeadDim, class Tile, bool kQueriesKept, bool kAtomic>
@@ -39,24 +41,29 @@ class Backward32Block {
   static_assert(!kAtomic || !kQueriesKept, "dQ's share comes with the keys' scores");
 
  public:
-  __device__ __forceinline__ Backward32Block(const Backward32Parameters& parameters, char* shared, int tile)
+  __device__ __forceinline__ Backward32Block(const Backward32Parameters& parameters, char* shared, BlockPlace place)
       : p_{parameters},
         shared_{shared},
         warp_{static_cast<int>(threadIdx.x) / kWarpSize},
         lane_{static_cast<int>(threadIdx.x) % kWarpSize},
+        place_{place},
         warp_row_{warp_ * kRowBlocks * 16},
-        first_row_{tile * kTile.kept_rows} {}
+        first_row_{place.tile * kTile.kept_rows} {}
 
   __device__ __forceinline__ void run() {
     load_kept();
     const Range range = steps();
     if (range.first < range.last) load_step(range.first, 0);
+    wait_copies<0>();
+    round_kept();
     if constexpr (kQueriesKept) read_row_statistics();
     for (int step = range.first; step < range.last; ++step) {
       const int stage = kTile.stages > 1 ? (step - range.first) % 2 : 0;
       const bool more = step + 1 < range.last;
       wait_copies<0>();
-      __syncthreads();  // the step's tiles have come, and nobody reads the last one's any more
+      round_step(stage);
+      // The step's tiles have come, and nobody reads the last one's any more.
+      if (!planted(PlantedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && more) load_step(step + 1, stage ^ 1);
       if (needs_mask(step)) {
         advance<true>(step, stage);
@@ -65,7 +72,9 @@ class Backward32Block {
       }
       if (kTile.stages == 1 || kAtomic) __syncthreads();  // nobody reads the step's tiles, and every warp's dS is there
       if (kTile.stages == 1 && more) load_step(step + 1, 0);
-      if constexpr (kAtomic) add_query_gradient(step);
+      if constexpr (kAtomic) {
+        if (!(planted(PlantedFault::kDqSkipTile) && first_row_ == 0)) add_query_gradient(step);
+      }
     }
     finish();
   }
@@ -86,7 +95,7 @@ class Backward32Block {
   __device__ __forceinline__ int kept_extent() const { return kQueriesKept ? p_.seq_q : p_.seq_kv; }
   __device__ __forceinline__ int streamed_extent() const { return kQueriesKept ? p_.seq_kv : p_.seq_q; }
   __device__ __forceinline__ std::int64_t head_offset() const {
-    return (static_cast<std::int64_t>(blockIdx.z) * p_.heads + blockIdx.y) * p_.seq_q;
+    return (static_cast<std::int64_t>(place_.batch()) * p_.heads + place_.head()) * p_.seq_q;
   }
 
   /// Steps that hold anything under the mask.
@@ -111,7 +120,7 @@ class Backward32Block {
     for (int i = 0; i < 2; ++i) {
       const Matrix<const float>& matrix = kept_matrix(i);
       load_tile<float, kTile.kept_rows, kHeadDim, kThreads, true>(
-          shared_address(shared_) + i * kKeptBytes, matrix.head(blockIdx.z, blockIdx.y), matrix.row_stride,
+          shared_address(shared_) + i * kKeptBytes, matrix.head(place_.batch(), place_.head()), matrix.row_stride,
           matrix.vectors, first_row_, kept_extent());
     }
     if constexpr (kQueriesKept) load_statistics<kTile.kept_rows>(first_row_, 0);
@@ -122,11 +131,27 @@ class Backward32Block {
     for (int i = 0; i < 2; ++i) {
       const Matrix<const float>& matrix = streamed_matrix(i);
       load_tile<float, kTile.streamed_rows, kHeadDim, kThreads, true>(
-          shared_address(shared_) + kStreamed + (2 * stage + i) * kStreamedBytes, matrix.head(blockIdx.z, blockIdx.y),
-          matrix.row_stride, matrix.vectors, step * kTile.streamed_rows, streamed_extent());
+          shared_address(shared_) + kStreamed + (2 * stage + i) * kStreamedBytes,
+          matrix.head(place_.batch(), place_.head()), matrix.row_stride, matrix.vectors, step * kTile.streamed_rows,
+          streamed_extent());
     }
     if constexpr (!kQueriesKept) load_statistics<kTile.streamed_rows>(step * kTile.streamed_rows, stage);
     commit_copies();
+  }
+
+  __device__ __forceinline__ void round_kept() const {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      round_own_elements<kExact, kTile.kept_rows, kHeadDim, kThreads>(shared_ + i * kKeptBytes, kept_matrix(i).vectors);
+    }
+  }
+
+  __device__ __forceinline__ void round_step(int stage) const {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      round_own_elements<kExact, kTile.streamed_rows, kHeadDim, kThreads>(
+          shared_ + kStreamed + (2 * stage + i) * kStreamedBytes, streamed_matrix(i).vectors);
+    }
   }
 
   /// [kRows] float32 of lse, then of delta.
@@ -152,7 +177,6 @@ class Backward32Block {
 
   /// Queries kept: a thread's rows keep their statistics in registers.
   __device__ __forceinline__ void read_row_statistics() {
-    wait_copies<0>();
     __syncthreads();
     const float* const source = statistics<kTile.kept_rows>(0);
 #pragma unroll
@@ -180,10 +204,14 @@ class Backward32Block {
       if (!kMasked || holds_anything(step * kTile.streamed_rows + col)) {
         multiply_rows<kExact, kHeadDim>(s, kept, columns + first);
         probabilities<kMasked>(s, step * kTile.streamed_rows + col, col_statistics + col);
-        if constexpr (!kQueriesKept) accumulate_rows<kExact, kHeadDim>(values_, s, rows + second);
+        if (!kQueriesKept && !(planted(PlantedFault::kDvSkipTile) && step == 0)) {
+          accumulate_rows<kExact, kHeadDim>(values_, s, rows + second);
+        }
         multiply_rows<kExact, kHeadDim>(dp, kept + kKeptBytes, columns + second);
         score_gradients(s, dp, col_statistics + kTile.streamed_rows + col);
-        accumulate_rows<kExact, kHeadDim>(keys_, dp, rows + first);
+        if (!(kQueriesKept && planted(PlantedFault::kDqSkipTile) && step == 0)) {
+          accumulate_rows<kExact, kHeadDim>(keys_, dp, rows + first);
+        }
       }
       if constexpr (kAtomic) store_scores(dp, col);
     }
@@ -198,6 +226,7 @@ class Backward32Block {
   /// exp(scale * s - lse), zero under the mask.
   template <bool kMasked>
   __device__ __forceinline__ void probabilities(Scores& s, int first_col, const float* col_lse) const {
+    const float scale = p_.scale * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
 #pragma unroll
     for (int n = 0; n < kColBlocks; ++n) {
       const int col = n * 8 + lane_ % 4 * 2;
@@ -210,13 +239,14 @@ class Backward32Block {
           const float shift = kQueriesKept ? row_lse_[m][i / 2] : (i % 2 == 0 ? lse.x : lse.y);
           float& score = s[m][n][i];
           // Subtracting first keeps large scores exact; one multiply-add is what TF32 products leave time for.
-          score = exp2_approximate(kExact ? fmaf(score, p_.scale, -shift) * kLog2E
-                                          : fmaf(score, p_.scale * kLog2E, -shift * kLog2E));
+          score = exp2_approximate(kExact ? fmaf(score, scale, -shift) * kLog2E
+                                          : fmaf(score, scale * kLog2E, -shift * kLog2E));
           if constexpr (kMasked) {
             const int row = first_row_ + warp_row_ + m * 16 + i / 2 * 8 + lane_ / 4;
             const int query = kQueriesKept ? row : first_col + col + i % 2;
             const int key = kQueriesKept ? first_col + col + i % 2 : row;
-            if (key >= p_.seq_kv || (p_.causal && key > query)) score = 0.0f;
+            const int last = planted(PlantedFault::kBackwardMask) ? query + 1 : query;
+            if (key >= p_.seq_kv || (p_.causal && key > last)) score = 0.0f;
           }
         }
       }
@@ -253,7 +283,8 @@ class Backward32Block {
       for (int n = 0; n < kColBlocks; ++n) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          *reinterpret_cast<float*>(base + (n * 8 + i % 2) * kScoreRowBytes + (m * 16 + i / 2 * 8) * 4) = ds[m][n][i];
+          *reinterpret_cast<float*>(base + (n * 8 + i % 2) * kScoreRowBytes + (m * 16 + i / 2 * 8) * 4) =
+              kExact ? ds[m][n][i] : __uint_as_float(round_to_tf32(ds[m][n][i]));
         }
       }
     }
@@ -281,10 +312,10 @@ class Backward32Block {
         const char* const pairs = keys + inner * 8 * kRowBytes + d * 64;
         const float2 even = *reinterpret_cast<const float2*>(pairs);
         const float2 odd = *reinterpret_cast<const float2*>(pairs + kRowBytes);
-        multiply(dq, 2 * d, a, to_operand<kExact>(even.x, odd.x, even.y, odd.y));
+        multiply(dq, 2 * d, a, to_operand_from_tile<kExact>(even.x, odd.x, even.y, odd.y));
       }
     }
-    float* const head = p_.dq.head(blockIdx.z, blockIdx.y) + dim + lane_ % 4 * 4;
+    float* const head = p_.dq.head(place_.batch(), place_.head()) + dim + lane_ % 4 * 4;
 #pragma unroll
     for (int m = 0; m < kRows; ++m) {
 #pragma unroll
@@ -308,16 +339,19 @@ class Backward32Block {
   }
 
   __device__ __forceinline__ void finish() const {
-    const auto scale = [this](int, int) { return p_.scale; };
+    const bool forgets_scale = !kQueriesKept && planted(PlantedFault::kDkScale);
+    const auto scale = [&](int, int) { return forgets_scale ? 1.0f : p_.scale; };
     const auto one = [](int, int) { return 1.0f; };
-    store_rows<kHeadDim>(keys_, kQueriesKept ? p_.dq : p_.dk, first_row_ + warp_row_, kept_extent(), lane_, scale);
+    store_rows<kHeadDim>(keys_, kQueriesKept ? p_.dq : p_.dk, place_, first_row_ + warp_row_, kept_extent(), lane_,
+                         scale);
     if constexpr (!kQueriesKept)
-      store_rows<kHeadDim>(values_, p_.dv, first_row_ + warp_row_, kept_extent(), lane_, one);
+      store_rows<kHeadDim>(values_, p_.dv, place_, first_row_ + warp_row_, kept_extent(), lane_, one);
   }
 
   const Backward32Parameters& p_;
   char* shared_;
   int warp_, lane_;
+  BlockPlace place_;
   int warp_row_, first_row_;  // of the warp in the block; of the block
   Accumulator keys_ = {};     // or of the queries
   Accumulator values_ = {};

@@ -37,8 +37,7 @@ __global__ void __launch_bounds__(AtomicBackward32<kExact>::tile(kHeadDim).warps
                                   AtomicBackward32<kExact>::tile(kHeadDim).blocks_per_multiprocessor)
     attention_backward_atomic_32bit_kernel(const __grid_constant__ Backward32Parameters p) {
   extern __shared__ __align__(16) char shared[];
-  Backward32Block<kExact, kHeadDim, AtomicBackward32<kExact>, false, true>{p, shared, static_cast<int>(blockIdx.x)}
-      .run();
+  Backward32Block<kExact, kHeadDim, AtomicBackward32<kExact>, false, true>{p, shared, block_place(p.heads_first)}.run();
 }
 
 template <bool kExact, int kHeadDim>
@@ -47,11 +46,19 @@ __global__ void __launch_bounds__(SplitBackward32<kExact>::tile(kHeadDim).warps*
     attention_backward_split_32bit_kernel(const __grid_constant__ Backward32Parameters p) {
   using Tile = SplitBackward32<kExact>;
   extern __shared__ __align__(16) char shared[];
-  const int block = static_cast<int>(blockIdx.x);
-  if (block < p.kv_tiles) return Backward32Block<kExact, kHeadDim, Tile, false, false>{p, shared, block}.run();
-  // Last queries first: with a causal mask they see the most keys.
-  const int tile = static_cast<int>(gridDim.x) - 1 - block;
-  Backward32Block<kExact, kHeadDim, Tile, true, false>{p, shared, tile}.run();
+  BlockPlace place = block_place(p.heads_first);
+  const int block = place.tile;
+  // Heaviest first: with a causal mask the first keys are seen by the most queries, and the last queries see the most
+  // keys. As many of either then, in turn; else the keys' blocks first, whose work is more.
+  const bool keeps_keys = p.heads_first ? block % 2 == 0 : block < p.kv_tiles;
+  const int blocks = static_cast<int>(gridDim.x);
+  if (keeps_keys) {
+    place.tile = p.heads_first ? block / 2 : block;
+    Backward32Block<kExact, kHeadDim, Tile, false, false>{p, shared, place}.run();
+  } else {
+    place.tile = p.heads_first ? (blocks - 1 - block) / 2 : blocks - 1 - block;
+    Backward32Block<kExact, kHeadDim, Tile, true, false>{p, shared, place}.run();
+  }
 }
 
 template <bool kExact, int kHeadDim>
@@ -91,7 +98,8 @@ void launch_backward_32bit(const AttentionProblem& problem, const AttentionBackw
       .seq_kv = static_cast<int>(shape.seq_kv),
       .kv_tiles = (static_cast<int>(shape.seq_kv) + kept_rows - 1) / kept_rows,
       .scale = problem.scale,
-      .causal = shape.causal};
+      .causal = shape.causal,
+      .heads_first = shape.causal && method != BackwardMethod::kSplitAlone};
   with_head_dim<16, 32, 64, 80, 96, 128>(shape.head_dim, [&]<int kHeadDim>() {
     launch_backward_32bit<kExact, kHeadDim>(problem, method, parameters, stream);
   });

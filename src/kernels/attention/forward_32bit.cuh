@@ -1,5 +1,5 @@
 // Forward pass, float32 storage. The walk is that of forward_16bit.cuh: one block owns a tile of queries of one head
-// and takes its keys and values last tile first, K and V with one buffer each. The products are tf32.cuh's.
+// and takes its keys and values last tile first, K and V with one buffer each, or two. The products are tf32.cuh's.
 //
 // A warp takes 32 queries where registers allow: a fragment of K or V then serves two products, and shared memory,
 // which gives one fragment in the time of about two products, is not what limits them.
@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "plan_32bit.hpp"
+#include "planted_fault.cuh"
 #include "tf32.cuh"
 
 namespace tbench::kernels {
@@ -36,8 +37,9 @@ class Forward32Block {
       : p_{parameters},
         shared_{shared},
         lane_{static_cast<int>(threadIdx.x) % kWarpSize},
+        place_{block_place(p_.causal)},
         // Heaviest first: with a causal mask the last queries see the most keys.
-        first_row_{static_cast<int>(p_.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * kTile.rows},
+        first_row_{(p_.causal ? static_cast<int>(gridDim.x) - 1 - place_.tile : place_.tile) * kTile.rows},
         warp_row_{static_cast<int>(threadIdx.x) / kWarpSize * kRowBlocks * 16} {
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) maximum_[m][0] = maximum_[m][1] = -INFINITY;
@@ -48,25 +50,30 @@ class Forward32Block {
     const int steps = (last_col + kTile.cols - 1) / kTile.cols;
     // Steps whose tile reaches over the diagonal or the end.
     const int first_masked = (p_.causal ? first_row_ : p_.seq_kv) / kTile.cols;
-    load_tile<float, kTile.rows, kHeadDim, kThreads, true>(shared_address(shared_), p_.q.head(blockIdx.z, blockIdx.y),
-                                                           p_.q.row_stride, p_.q.vectors, first_row_, p_.seq_q);
+    load_tile<float, kTile.rows, kHeadDim, kThreads, true>(shared_address(shared_),
+                                                           p_.q.head(place_.batch(), place_.head()), p_.q.row_stride,
+                                                           p_.q.vectors, first_row_, p_.seq_q);
     load_step<true>(kKeys, p_.k, steps - 1);
+    if constexpr (kTile.stages > 1) load_step<true>(kValues, p_.v, steps - 1);
+    wait_copies<kTile.stages - 1>();
+    round_own_elements<kExact, kTile.rows, kHeadDim, kThreads>(shared_, p_.q.vectors);
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(step);
-    for (; step >= 0; --step) advance<false>(step);
+    for (; step >= (planted(PlantedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(step);
     finish();
   }
 
  private:
   using Scores = float[kRowBlocks][kColBlocks][4];
   static constexpr int kKeys = kTile.rows * kRowBytes;  // where the tiles begin, bytes
-  static constexpr int kValues = kKeys + kTile.cols * kRowBytes;
+  static constexpr int kStageBytes = kTile.cols * kRowBytes;
+  static constexpr int kValues = kKeys + kTile.stages * kStageBytes;
 
   template <bool kChecked>
   __device__ __forceinline__ void load_step(int tile, const Matrix<const float>& matrix, int step) {
-    load_tile<float, kTile.cols, kHeadDim, kThreads, kChecked>(shared_address(shared_) + tile,
-                                                               matrix.head(blockIdx.z, blockIdx.y), matrix.row_stride,
-                                                               matrix.vectors, step * kTile.cols, p_.seq_kv);
+    load_tile<float, kTile.cols, kHeadDim, kThreads, kChecked>(
+        shared_address(shared_) + tile, matrix.head(place_.batch(), place_.head()), matrix.row_stride, matrix.vectors,
+        step * kTile.cols, p_.seq_kv);
     commit_copies();
   }
 
@@ -75,22 +82,39 @@ class Forward32Block {
     // Above the diagonal of all the warp's queries there is nothing to compute.
     const bool active = !kMasked || !p_.causal || step * kTile.cols < first_row_ + warp_row_ + kRowBlocks * 16;
     wait_copies<0>();
-    __syncthreads();  // K has come, and nobody reads V any more
-    load_step<kMasked>(kValues, p_.v, step);
-    Scores s = {};
-    if (active) {
-      multiply_rows<kExact, kHeadDim>(s,
-                                      shared_address(shared_) + warp_row_ * kRowBytes + left_offset(lane_, kRowBytes),
-                                      shared_address(shared_) + kKeys + right_offset(lane_, kRowBytes));
+    round_own_elements<kExact, kTile.cols, kHeadDim, kThreads>(shared_ + kKeys + stage_, p_.k.vectors);
+    if constexpr (kTile.stages > 1) {
+      round_own_elements<kExact, kTile.cols, kHeadDim, kThreads>(shared_ + kValues + stage_, p_.v.vectors);
     }
-    wait_copies<0>();
-    __syncthreads();  // V has come, and nobody reads K any more
-    if (step > 0) load_step<false>(kKeys, p_.k, step - 1);
+    // K has come, and nobody reads V of the step before any more.
+    if (!planted(PlantedFault::kForwardBarrier)) __syncthreads();
+    Scores s = {};
+    if constexpr (kTile.stages > 1) {
+      if (step > 0) {
+        load_step<false>(kKeys + kStageBytes - stage_, p_.k, step - 1);
+        load_step<false>(kValues + kStageBytes - stage_, p_.v, step - 1);
+      }
+      if (active) multiply_scores(s);
+    } else {
+      load_step<kMasked>(kValues, p_.v, step);
+      if (active) multiply_scores(s);
+      wait_copies<0>();
+      round_own_elements<kExact, kTile.cols, kHeadDim, kThreads>(shared_ + kValues, p_.v.vectors);
+      __syncthreads();  // V has come, and nobody reads K any more
+      if (step > 0) load_step<false>(kKeys, p_.k, step - 1);
+    }
     if (active) {
       if constexpr (kMasked) mask(s, step * kTile.cols);
       softmax<kMasked>(s);
-      accumulate_rows<kExact, kHeadDim>(o_, s, shared_ + kValues + rows_offset(lane_, kRowBytes));
+      accumulate_rows<kExact, kHeadDim>(o_, s, shared_ + kValues + stage_ + rows_offset(lane_, kRowBytes));
     }
+    if constexpr (kTile.stages > 1) stage_ = kStageBytes - stage_;
+  }
+
+  __device__ __forceinline__ void multiply_scores(Scores& s) const {
+    const std::uint32_t tiles = shared_address(shared_);
+    multiply_rows<kExact, kHeadDim>(s, tiles + warp_row_ * kRowBytes + left_offset(lane_, kRowBytes),
+                                    tiles + kKeys + stage_ + right_offset(lane_, kRowBytes));
   }
 
   __device__ __forceinline__ void mask(Scores& s, int first_col) const {
@@ -102,7 +126,8 @@ class Forward32Block {
         for (int i = 0; i < 4; ++i) {
           const int col = first_col + n * 8 + lane_ % 4 * 2 + i % 2;
           const int row = first_row_ + warp_row_ + m * 16 + lane_ / 4 + i / 2 * 8;
-          if (col >= p_.seq_kv || (p_.causal && col > row)) s[m][n][i] = -INFINITY;
+          const int last = planted(PlantedFault::kForwardMask) ? row + 1 : row;
+          if (col >= p_.seq_kv || (p_.causal && col > last)) s[m][n][i] = -INFINITY;
         }
       }
     }
@@ -111,7 +136,7 @@ class Forward32Block {
   /// Updates maxima and sums, scales what O holds so far, and turns scores into exp2(scale * (s - maximum)).
   template <bool kMasked>
   __device__ __forceinline__ void softmax(Scores& s) {
-    const float scale = p_.scale * kLog2E;
+    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kForwardScale) ? 1.05f : 1.0f);
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
@@ -148,7 +173,7 @@ class Forward32Block {
 
   /// O / sum, straight from registers, and lse.
   __device__ __forceinline__ void finish() {
-    float* const lse = p_.lse + (static_cast<std::int64_t>(blockIdx.z) * p_.heads + blockIdx.y) * p_.seq_q;
+    float* const lse = p_.lse + (static_cast<std::int64_t>(place_.batch()) * p_.heads + place_.head()) * p_.seq_q;
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
@@ -157,16 +182,19 @@ class Forward32Block {
         sum += __shfl_xor_sync(kFullWarp, sum, 1);
         sum += __shfl_xor_sync(kFullWarp, sum, 2);
         const int row = first_row_ + warp_row_ + m * 16 + half * 8 + lane_ / 4;
-        if (lane_ % 4 == 0 && row < p_.seq_q) lse[row] = maximum_[m][half] * p_.scale + logf(sum);
+        const float log = planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
+        if (lane_ % 4 == 0 && row < p_.seq_q) lse[row] = maximum_[m][half] * p_.scale + log;
       }
     }
-    store_rows<kHeadDim>(o_, p_.o, first_row_ + warp_row_, p_.seq_q, lane_,
+    store_rows<kHeadDim>(o_, p_.o, place_, first_row_ + warp_row_, p_.seq_q, lane_,
                          [&](int m, int half) { return 1.0f / sum_[m][half]; });
   }
 
   const Forward32Parameters& p_;
   char* shared_;
   int lane_;
+  BlockPlace place_;
+  int stage_ = 0;             // bytes from the first buffers of K and V to the step's
   int first_row_, warp_row_;  // of the block; of the warp in it
   float o_[kRowBlocks][kHeadDim / 8][4] = {};
   float maximum_[kRowBlocks][2];

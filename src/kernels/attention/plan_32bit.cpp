@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace tbench::kernels {
 namespace {
 
@@ -9,6 +11,9 @@ constexpr int kWarpSize = 32;
 
 // Up to here the split kernel computes delta itself and saves a launch.
 constexpr std::int64_t kShortSequence = 512;
+
+// Of a block, whatever the tile.
+constexpr std::int64_t kLeastRows = 64;
 
 std::int64_t blocks(std::int64_t extent, std::int64_t block) { return (extent + block - 1) / block; }
 
@@ -33,6 +38,14 @@ std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& prob
   const std::size_t forward = forward_32bit_shared_bytes(forward_tile(problem, false), head_dim_of(problem.shape));
   const std::size_t backward = backward_shared_bytes(problem, BackwardMethod::kSplit);
   const std::size_t needed = std::max(forward, backward);
+  const AttentionShape& shape = problem.shape;
+  const std::int64_t most_blocks =
+      (blocks(shape.seq_q, kLeastRows) + blocks(shape.seq_kv, kLeastRows)) * shape.heads * shape.batch;
+  if (most_blocks > std::numeric_limits<int>::max()) {
+    return fmt::format("batch {}, heads {}, sequences of {} and {} make {} blocks: the kernels count up to {}",
+                       shape.batch, shape.heads, shape.seq_q, shape.seq_kv, most_blocks,
+                       std::numeric_limits<int>::max());
+  }
   if (needed <= limits.shared_bytes_per_block) return std::nullopt;
   return fmt::format("head_dim {} in {} needs {} bytes of shared memory a block, the GPU has {}",
                      problem.shape.head_dim, to_string(problem.precision), needed, limits.shared_bytes_per_block);

@@ -9,13 +9,16 @@
 
 namespace tbench::kernels {
 
-/// Long sequences: 32 queries a warp. The tile of keys is as large as shared memory allows with two blocks a
-/// multiprocessor.
+/// Long sequences: 32 queries a warp. Two buffers and the tile of keys are as large as shared memory allows with two
+/// blocks a multiprocessor.
 template <bool kExact>
 struct LongForward32 {
   static constexpr ForwardTile tile(int head_dim) {
-    return {
-        .rows = 128, .cols = head_dim > 96 ? 32 : 64, .warps = 4, .blocks_per_multiprocessor = head_dim > 32 ? 2 : 3};
+    return {.rows = 128,
+            .cols = head_dim > 96 ? 32 : 64,
+            .warps = 4,
+            .stages = head_dim > 64 ? 1 : 2,
+            .blocks_per_multiprocessor = head_dim > 16 ? 2 : 3};
   }
 };
 
@@ -23,8 +26,11 @@ struct LongForward32 {
 template <bool kExact>
 struct ShortForward32 {
   static constexpr ForwardTile tile(int head_dim) {
-    return {
-        .rows = 64, .cols = head_dim > 96 ? 32 : 64, .warps = 4, .blocks_per_multiprocessor = head_dim > 64 ? 2 : 3};
+    return {.rows = 64,
+            .cols = head_dim > 80 ? 32 : 64,
+            .warps = 4,
+            .stages = 2,
+            .blocks_per_multiprocessor = head_dim > 32 ? 2 : 3};
   }
 };
 
@@ -34,7 +40,7 @@ struct ShortForward32 {
 }
 
 [[nodiscard]] constexpr std::size_t forward_32bit_shared_bytes(ForwardTile tile, int head_dim) {
-  return static_cast<std::size_t>(tile.rows + 2 * tile.cols) * padded_row_bytes_32bit(head_dim);
+  return static_cast<std::size_t>(tile.rows + 2 * tile.stages * tile.cols) * padded_row_bytes_32bit(head_dim);
 }
 
 /// Keys and values with dQ by atomic additions. Up to 64 a warp takes 32 keys, so that a fragment read from shared
@@ -42,13 +48,17 @@ struct ShortForward32 {
 template <bool kExact>
 struct AtomicBackward32 {
   static constexpr BackwardTile tile(int head_dim) {
-    return {.kept_rows = head_dim > 64 ? 64 : 128,
+    const bool widest = head_dim == 128;
+    return {.kept_rows = head_dim == 80 || head_dim == 96 ? 64 : 128,
             .streamed_rows = head_dim == 80 || head_dim <= 32 ? 64 : 32,
             .cols_at_once = kExact && head_dim == 64 ? 16 : 32,
-            .warps = 4,
+            .warps = widest ? 8 : 4,
             .stages = head_dim <= 32 || head_dim == 96 ? 2 : 1,
-            .dq_dim_warps = head_dim == 16 || head_dim == 80 ? 1 : 2,
-            .blocks_per_multiprocessor = 2};
+            .score_stages = 1,
+            .dq_dim_warps = widest                             ? 4
+                            : head_dim == 16 || head_dim == 80 ? 1
+                                                               : 2,
+            .blocks_per_multiprocessor = widest ? 1 : 2};
   }
 };
 
@@ -61,6 +71,7 @@ struct SplitBackward32 {
             .cols_at_once = 32,
             .warps = 4,
             .stages = head_dim > 96 ? 1 : 2,
+            .score_stages = 0,
             .dq_dim_warps = 1,
             .blocks_per_multiprocessor = head_dim > 64 ? 2 : 3};
   }
@@ -75,7 +86,8 @@ struct SplitBackward32 {
   return rows * padded_row_bytes_32bit(head_dim) + scores + statistics * sizeof(float);
 }
 
-/// Why shared memory of a block does not hold the tiles that every problem of this head_dim can need, or nothing.
+/// Why a block's shared memory does not hold the tiles that every problem of this head_dim can need, or a grid not the
+/// blocks; or nothing. Extents are positive.
 [[nodiscard]] std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& problem,
                                                                   const DeviceLimits& limits);
 

@@ -9,6 +9,7 @@
 // operand is then read from rows 2 l and 2 l + 1.
 #pragma once
 
+#include "block_place.cuh"
 #include "tile.cuh"
 
 namespace tbench::kernels {
@@ -49,12 +50,34 @@ __device__ __forceinline__ Operand32<kExact> to_operand(float x0, float x1, floa
   return operand;
 }
 
+/// The same for words from a tile in shared memory, which round_own_elements() has gone over unless `kExact`.
+template <bool kExact>
+__device__ __forceinline__ Operand32<kExact> to_operand_from_tile(float x0, float x1, float x2, float x3) {
+  if constexpr (kExact) {
+    return to_operand<kExact>(x0, x1, x2, x3);
+  } else {
+    return {{__float_as_uint(x0), __float_as_uint(x1), __float_as_uint(x2), __float_as_uint(x3)}};
+  }
+}
+
+/// Rounds what this thread copied of a tile: once an element, where each fragment's reading would do it once for each
+/// warp and each product that reads it. The two parts of an operand of three products would need twice the memory:
+/// they are made on reading.
+template <bool kExact, int kRows, int kHeadDim, int kThreads>
+__device__ __forceinline__ void round_own_elements(char* tile, bool vectors) {
+  if constexpr (!kExact) {
+    change_own_elements<float, kRows, kHeadDim, kThreads>(tile, vectors,
+                                                          [](float x) { return __uint_as_float(round_to_tf32(x)); });
+  }
+}
+
 /// Four 8x4 matrices of float32; lane i gives the address of row i % 8 of matrix i / 8.
 template <bool kExact>
 __device__ __forceinline__ Operand32<kExact> load_operand(std::uint32_t address) {
   std::uint32_t r[4];
   load_matrices(r, address);
-  return to_operand<kExact>(__uint_as_float(r[0]), __uint_as_float(r[1]), __uint_as_float(r[2]), __uint_as_float(r[3]));
+  return to_operand_from_tile<kExact>(__uint_as_float(r[0]), __uint_as_float(r[1]), __uint_as_float(r[2]),
+                                      __uint_as_float(r[3]));
 }
 
 /// c[16, 8] += a[16, 8] b[8, 8]
@@ -100,7 +123,8 @@ template <bool kExact, int kHeadDim, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void multiply_rows(float (&scores)[kRowBlocks][kColBlocks][4], std::uint32_t left,
                                               std::uint32_t right) {
   constexpr int kRowBytes = row_bytes<float>(kHeadDim);
-#pragma unroll
+  // Not further: loads moved to the front of a longer body take registers that the accumulators need.
+#pragma unroll(kExact ? 2 : 4)
   for (int inner = 0; inner < kHeadDim / 8; ++inner) {
     Operand32<kExact> a[kRowBlocks];
 #pragma unroll
@@ -119,7 +143,7 @@ template <bool kExact, int kHeadDim>
 __device__ __forceinline__ Operand32<kExact> load_rows(const char* rows) {
   const float* const even = reinterpret_cast<const float*>(rows);
   const float* const odd = reinterpret_cast<const float*>(rows + row_bytes<float>(kHeadDim));
-  return to_operand<kExact>(even[0], odd[0], even[8], odd[8]);
+  return to_operand_from_tile<kExact>(even[0], odd[0], even[8], odd[8]);
 }
 /// A lane's byte offset for load_rows().
 __device__ __forceinline__ int rows_offset(int lane, int bytes) { return lane % 4 * 2 * bytes + lane / 4 * 4; }
@@ -147,9 +171,9 @@ __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadD
 /// Writes the rows of one warp's blocks that lie below `rows`, times factor(m, half).
 template <int kHeadDim, int kRowBlocks, class Factor>
 __device__ __forceinline__ void store_rows(const float (&sums)[kRowBlocks][kHeadDim / 8][4],
-                                           const Matrix<float>& matrix, int first_row, int rows, int lane,
-                                           Factor&& factor) {
-  float* const head = matrix.head(blockIdx.z, blockIdx.y) + lane % 4 * 2;
+                                           const Matrix<float>& matrix, BlockPlace place, int first_row, int rows,
+                                           int lane, Factor&& factor) {
+  float* const head = matrix.head(place.batch(), place.head()) + lane % 4 * 2;
 #pragma unroll
   for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll

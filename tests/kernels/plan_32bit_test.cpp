@@ -1,0 +1,150 @@
+// The plan of the float32 kernels: worked-out launches, what fits which GPU, and which way the backward pass goes.
+#include "attention/plan_32bit.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tbench::kernels {
+namespace {
+
+constexpr DeviceLimits kH200{.compute_capability_major = 9, .multiprocessors = 132, .shared_bytes_per_block = 232448};
+// Of compute capability 8.6 and 8.9: 99 KiB.
+constexpr DeviceLimits kSmall{.compute_capability_major = 8, .multiprocessors = 84, .shared_bytes_per_block = 101376};
+constexpr std::size_t kSharedBytesOfMultiprocessor = std::size_t{228}
+                                                     << 10;  // compute capability 9.0, with the next: CUDA's guide
+constexpr std::size_t kReservedBytesOfBlock = std::size_t{1} << 10;
+constexpr std::size_t kRegistersOfMultiprocessor = 65536;
+constexpr int kHeadDims[]{16, 32, 64, 80, 96, 128};
+
+AttentionProblem problem(std::int64_t batch, std::int64_t heads, std::int64_t seq, std::int64_t head_dim,
+                         Precision precision = Precision::kTf32) {
+  return {.shape = {.batch = batch, .heads = heads, .seq_q = seq, .seq_kv = seq, .head_dim = head_dim, .causal = false},
+          .precision = precision,
+          .scale = 1.0f};
+}
+
+template <class Tile>
+void expect_resident(const Tile& tile, std::size_t shared_bytes) {
+  const auto blocks = static_cast<std::size_t>(tile.blocks_per_multiprocessor);
+  EXPECT_LE(blocks * (shared_bytes + kReservedBytesOfBlock), kSharedBytesOfMultiprocessor);
+  // A thread can have 255 registers: fewer would be left only with more than two blocks of 128 threads.
+  EXPECT_GE(kRegistersOfMultiprocessor / (blocks * static_cast<std::size_t>(tile.warps) * 32), 168u);
+}
+
+TEST(Plan32bit, TheBlocksOfEachTileFitAMultiprocessor) {
+  for (const int head_dim : kHeadDims) {
+    SCOPED_TRACE(head_dim);
+    expect_resident(LongForward32<false>::tile(head_dim),
+                    forward_32bit_shared_bytes(LongForward32<false>::tile(head_dim), head_dim));
+    expect_resident(LongForward32<true>::tile(head_dim),
+                    forward_32bit_shared_bytes(LongForward32<true>::tile(head_dim), head_dim));
+    expect_resident(ShortForward32<false>::tile(head_dim),
+                    forward_32bit_shared_bytes(ShortForward32<false>::tile(head_dim), head_dim));
+    expect_resident(ShortForward32<true>::tile(head_dim),
+                    forward_32bit_shared_bytes(ShortForward32<true>::tile(head_dim), head_dim));
+    for (const Precision precision : {Precision::kTf32, Precision::kFp32}) {
+      for (const BackwardMethod method : {BackwardMethod::kAtomic, BackwardMethod::kSplit}) {
+        const BackwardTile tile = backward_32bit_tile(problem(1, 1, 4096, head_dim, precision), method);
+        expect_resident(tile, backward_32bit_shared_bytes(tile, head_dim, method == BackwardMethod::kAtomic));
+      }
+    }
+  }
+}
+
+TEST(Plan32bit, SharedBytesOfForward) {
+  // (128 + 2 * 32) rows of 128 * 4 + 16 bytes
+  EXPECT_EQ(forward_32bit_shared_bytes({.rows = 128, .cols = 32, .warps = 4, .blocks_per_multiprocessor = 2}, 128),
+            101376u);
+}
+
+TEST(Plan32bit, SharedBytesOfBackward) {
+  const BackwardTile tile{.kept_rows = 64,
+                          .streamed_rows = 32,
+                          .cols_at_once = 32,
+                          .warps = 4,
+                          .stages = 1,
+                          .dq_dim_warps = 2,
+                          .blocks_per_multiprocessor = 2};
+  // 2 * (64 + 32) rows of 528 bytes, lse and delta of 64 rows
+  EXPECT_EQ(backward_32bit_shared_bytes(tile, 128, false), 101376u + 512u);
+  // and dS: 32 rows of 64 * 4 + 16 bytes
+  EXPECT_EQ(backward_32bit_shared_bytes(tile, 128, true), 101376u + 512u + 8704u);
+}
+
+TEST(Plan32bit, ForwardGridCoversTheLastRows) {
+  const ForwardTile tile{.rows = 128, .cols = 64, .warps = 4, .blocks_per_multiprocessor = 2};
+  EXPECT_EQ(forward_32bit_launch(problem(2, 3, 129, 64).shape, tile),
+            (Launch{.grid = {2, 3, 2}, .threads = 128, .shared_bytes = 69632}));
+  EXPECT_EQ(forward_32bit_launch(problem(2, 3, 128, 64).shape, tile).grid, (Grid{1, 3, 2}));
+}
+
+TEST(Plan32bit, LongTilesOnlyWhereTheyFillTheGpu) {
+  // 2 * 132 tiles of 128 rows
+  EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 264, 128, 64), kH200));
+  EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 263, 128, 64), kH200));
+  // (128 + 4 * 64) rows of 272 bytes are 104448, more than a block has there; of 144 they are 55296.
+  EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 264, 128, 64), kSmall));
+  EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 264, 128, 32), kSmall));
+}
+
+TEST(Plan32bit, SplitWhereAtomicAdditionsDoNotPay) {
+  EXPECT_EQ(backward_32bit_method(problem(4, 16, 512, 64), kH200), BackwardMethod::kSplitAlone);
+  EXPECT_EQ(backward_32bit_method(problem(4, 16, 513, 64), kH200), BackwardMethod::kAtomic);
+  // Of 1024 keys, 8 blocks of 128 for each of 8 heads: fewer than 132.
+  EXPECT_EQ(backward_32bit_method(problem(8, 1, 1024, 64), kH200), BackwardMethod::kSplit);
+  AttentionProblem same_bits = problem(4, 16, 4096, 64);
+  same_bits.deterministic = true;
+  EXPECT_EQ(backward_32bit_method(same_bits, kH200), BackwardMethod::kSplit);
+  same_bits.shape.seq_q = same_bits.shape.seq_kv = 512;
+  EXPECT_EQ(backward_32bit_method(same_bits, kH200), BackwardMethod::kSplitAlone);
+}
+
+TEST(Plan32bit, ALongSequenceOnEitherSideIsLong) {
+  AttentionProblem one = problem(4, 64, 512, 64);
+  one.shape.seq_kv = 4096;
+  EXPECT_EQ(backward_32bit_method(one, kH200), BackwardMethod::kAtomic);
+  one.shape.seq_kv = 512;
+  one.shape.seq_q = 4096;
+  EXPECT_EQ(backward_32bit_method(one, kH200), BackwardMethod::kAtomic);
+}
+
+TEST(Plan32bit, BackwardGridHasBlocksOfBothKindsOnlyWhenSplit) {
+  AttentionProblem one = problem(2, 3, 0, 64);
+  one.shape.seq_q = 65;    // 2 blocks of 64
+  one.shape.seq_kv = 300;  // 5 of 64, 3 of 128
+  const BackwardTile split = backward_32bit_tile(one, BackwardMethod::kSplit);
+  EXPECT_EQ(split.kept_rows, 64);
+  EXPECT_EQ(backward_32bit_launch(one.shape, split, BackwardMethod::kSplit).grid, (Grid{7, 3, 2}));
+  EXPECT_EQ(backward_32bit_launch(one.shape, split, BackwardMethod::kSplitAlone).grid, (Grid{7, 3, 2}));
+  const BackwardTile atomic = backward_32bit_tile(one, BackwardMethod::kAtomic);
+  EXPECT_EQ(atomic.kept_rows, 128);
+  EXPECT_EQ(backward_32bit_launch(one.shape, atomic, BackwardMethod::kAtomic).grid, (Grid{3, 3, 2}));
+}
+
+TEST(Plan32bit, TheWorkspaceIsDelta) {
+  EXPECT_EQ(backward_32bit_delta_bytes(problem(2, 3, 512, 64), kH200), 0u);
+  EXPECT_EQ(backward_32bit_delta_bytes(problem(2, 3, 1000, 64), kH200), 2u * 3 * 1000 * 4);
+}
+
+TEST(Plan32bit, ASmallerGpuGetsSmallerTilesOrAReason) {
+  // 64 wide, dS does not fit beside the tiles: 2 * (128 + 32) * 272 + 32 * 528 + 1024 = 104960 bytes
+  EXPECT_EQ(backward_32bit_method(problem(4, 16, 4096, 64), kSmall), BackwardMethod::kSplit);
+  EXPECT_EQ(unsupported_32bit_reason(problem(4, 16, 4096, 64), kSmall), std::nullopt);
+  // 128 wide, two streamed tiles beside the kept ones take 512 bytes more than there are.
+  const auto reason = unsupported_32bit_reason(problem(4, 16, 4096, 128), kSmall);
+  ASSERT_TRUE(reason.has_value());
+  EXPECT_NE(reason->find("head_dim 128 in tf32 needs 101888 bytes"), std::string::npos) << *reason;
+  EXPECT_NE(reason->find("101376"), std::string::npos) << *reason;
+  for (const int head_dim : kHeadDims)
+    EXPECT_EQ(unsupported_32bit_reason(problem(1, 1, 64, head_dim), kH200), std::nullopt) << head_dim;
+}
+
+TEST(Plan32bit, RefusesMoreBlocksThanAreCounted) {
+  // 1 and 1 tile of each of 2^30 - 1 heads, then of 2^30
+  EXPECT_EQ(unsupported_32bit_reason(problem(32768 - 1, 32768 + 1, 64, 64), kH200), std::nullopt);
+  const auto reason = unsupported_32bit_reason(problem(32768, 32768, 64, 64), kH200);
+  ASSERT_TRUE(reason.has_value());
+  EXPECT_NE(reason->find("make 2147483648 blocks"), std::string::npos) << *reason;
+}
+
+}  // namespace
+}  // namespace tbench::kernels
