@@ -132,7 +132,9 @@ Values all_precisions() {
   return names;
 }
 
-bool is_deterministic(const CaseId& id) { return id.parameters().back() == CaseId::Parameter{kDeterministic, "1"}; }
+bool is_deterministic(const CaseId& id) {
+  return std::ranges::find(id.parameters(), CaseId::Parameter{kDeterministic, "1"}) != id.parameters().end();
+}
 
 Precision precision_of_case(const CaseId& id) { return parse_precision(id.at("precision")).value(); }
 

@@ -61,6 +61,25 @@ TEST_F(Program, SmokeMeasuresAModelOnTheCpu) {
   EXPECT_FALSE(std::filesystem::exists(path("a.json.journal")));
 }
 
+TEST_F(Program, SmokeMeasuresAttentionOnTheCpu) {
+  const CommandResult result = run(
+      {"--benchmark_filter=Attention/.*causal:1/pass:forward_backward/precision:fp32/impl:(naive|sdpa_flash|flash)$",
+       "--benchmark_out=" + path("a.json")});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const nlohmann::json entries = read(path("a.json")).at("benchmarks");
+  ASSERT_EQ(entries.size(), 3U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_TRUE(entries[i].at("tbench").at("verification").at("passed"));
+    EXPECT_GT(entries[i].at("forward_ms").get<double>(), 0.0);
+    EXPECT_GT(entries[i].at("backward_ms").get<double>(), 0.0);
+    // batch 2, 2 heads, 96 tokens, head_dim 32, causal: forward 4 * 2 * 2 * 96 * 96 * 32 / 2 = 2,359,296; 3.5 of it
+    EXPECT_EQ(entries[i].at("tbench").at("work").at("flop").get<double>(), 8'257'536.0);
+    EXPECT_EQ(entries[i].at("tbench").at("work").at("tokens"), 2 * 96);
+  }
+  EXPECT_EQ(entries[2].at("tbench").at("status"), "unsupported");
+  EXPECT_THAT(entries[2].at("error_message"), HasSubstr("CPU"));
+}
+
 TEST_F(Program, WhatTheCpuCannotDoIsUnsupportedWithItsReason) {
   const CommandResult result = run({"--tb_axis=Model.precision=fp16,tf32", "--benchmark_filter=train_step.*eager",
                                     "--benchmark_out=" + path("a.json")});
@@ -110,7 +129,7 @@ TEST_F(Program, ResumeKeepsWhatIsThereAndMeasuresTheRest) {
   ASSERT_EQ(run({kOneCase, out}).status, 0);
   const double first = read(path("a.json")).at("benchmarks")[0].at("real_time").get<double>();
   const CommandResult resumed =
-      run({"--benchmark_filter=size:tiny/.*pass:train_step/precision:fp32/impl", out, "--tb_resume"});
+      run({"--benchmark_filter=size:tiny/.*pass:train_step/precision:fp32/impl:(eager|sdpa)", out, "--tb_resume"});
   ASSERT_EQ(resumed.status, 0) << resumed.err;
   const nlohmann::json file = read(path("a.json"));
   ASSERT_EQ(file.at("benchmarks").size(), 2U);

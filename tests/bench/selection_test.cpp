@@ -66,6 +66,16 @@ TEST(Selection, AnAxisAndASizeOfTheUserMakeNewCells) {
   EXPECT_EQ(selection.cases.front().name(), "Model/size:mine/ctx:2048/batch:1/pass:forward/precision:bf16/impl:eager");
 }
 
+TEST(Selection, AttentionHeadsHaveToDivideItsWidth) {
+  Options options;
+  options.axes = {parse_axis_override("Attention.heads=3")};
+  EXPECT_THAT(error_of(options), HasSubstr("d_model 64 is no multiple of heads 3"));
+  options.axes = {parse_axis_override("Attention.heads=16"), parse_axis_override("Attention.d_model=2048"),
+                  parse_axis_override("Attention.seq_len=2048")};
+  options.filter = "heads:16/d_model:2048/seq_len:2048/.*impl:(sdpa_cudnn|naive)";
+  EXPECT_EQ(select(options).cases.size(), 4U);  // forward and forward_backward in bf16
+}
+
 TEST(Selection, AnUnknownAxisOrValueNamesTheNearest) {
   Options options;
   options.axes = {parse_axis_override("Model.ctxt=2048")};
