@@ -120,6 +120,8 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
   }
 }
 
+void LocalRunner::renew_process() { throw std::logic_error{"this process cannot be renewed from inside it"}; }
+
 bool LocalRunner::is_fit() const { return !on_gpu_ || cuda::context_is_healthy(); }
 
 }  // namespace tbench::bench

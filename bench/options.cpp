@@ -18,7 +18,7 @@ namespace {
 /// The flags as text; everything is parsed by us, so that every error reads alike.
 struct RawOptions {
   std::string filter{"."}, suite, device{"auto"}, seed{"1"};
-  std::string min_time, min_warm_up_time, repetitions{"1"}, warm_up, samples;
+  std::string min_time, min_warm_up_time, repetitions{"1"}, processes{"1"}, warm_up, samples;
   std::string isolate{"run"}, timeout{"120"}, clock_policy{"default"};
   std::string out, out_format{"json"}, format{"console"}, color{"auto"}, worker;
   std::vector<std::string> axes, sizes, context;
@@ -69,6 +69,11 @@ void declare_measuring(CLI::App& app, RawOptions& raw) {
                  "Warm up at least so many seconds [default: 1; smoke 0.2]")
       ->group(group);
   app.add_option("--benchmark_repetitions", raw.repetitions, "Measure every case so often in its process")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--tb_processes", raw.processes,
+                 "Measure every case in so many fresh processes, in a random order of the cases by --tb_seed: the "
+                 "replicates that 'tbench diff' compares")
       ->group(group)
       ->capture_default_str();
   app.add_option("--tb_warmup", raw.warm_up, "Exactly so many warm-up steps, 0 included [default: until steady]")
@@ -187,6 +192,15 @@ void read_output(const RawOptions& raw, Options& options) {
   }
 }
 
+void check_processes(const Options& options) {
+  if (options.processes == 1) return;
+  const auto refuse_with = [&](const char* other, const char* why) {
+    throw UsageError{fmt::format("--tb_processes={}: not together with {}: {}", options.processes, other, why)};
+  };
+  if (options.repetitions > 1) refuse_with("--benchmark_repetitions", "a replicate is a process; leave one out");
+  if (options.isolation == Isolation::kNone) refuse_with("--tb_isolate=none", "that is one process; leave one out");
+}
+
 Options checked(const RawOptions& raw) {
   Options options;
   check_filter(raw.filter);
@@ -207,10 +221,12 @@ Options checked(const RawOptions& raw) {
     options.min_warm_up_time = parse_seconds("--benchmark_min_warmup_time", raw.min_warm_up_time);
   }
   options.repetitions = parse_count("--benchmark_repetitions", raw.repetitions, 1);
+  options.processes = parse_count("--tb_processes", raw.processes, 1);
   if (!raw.warm_up.empty()) options.fixed_warm_up = parse_count("--tb_warmup", raw.warm_up, 0);
   if (!raw.samples.empty()) options.fixed_samples = parse_count("--tb_samples", raw.samples, 1);
   options.isolation = choose<Isolation>(
       "--tb_isolate", raw.isolate, {{"run", Isolation::kRun}, {"case", Isolation::kCase}, {"none", Isolation::kNone}});
+  check_processes(options);
   options.timeout = parse_seconds("--tb_timeout", raw.timeout);
   if (options.timeout.value <= 0) refuse("--tb_timeout", raw.timeout, "more than 0 seconds");
   options.require_exclusive = raw.require_exclusive;

@@ -31,6 +31,7 @@ struct Options {
   std::optional<Seconds> min_time;
   std::optional<Seconds> min_warm_up_time;
   std::int64_t repetitions{1};
+  std::int64_t processes{1};  // fresh ones that measure every case once
   std::optional<std::int64_t> fixed_warm_up;
   std::optional<std::int64_t> fixed_samples;
   Isolation isolation{};

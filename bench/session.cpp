@@ -11,10 +11,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
 #include "case_runner.hpp"
 #include "local_runner.hpp"
+#include "run_plan.hpp"
 #include "run_progress.hpp"
 #include "run_reporter.hpp"
 #include "selection.hpp"
@@ -42,6 +42,7 @@ std::map<std::string, std::string> recorded_options(const Options& options, Suit
                                               {"filter", options.filter},
                                               {"seed", fmt::format("{}", options.seed)},
                                               {"repetitions", fmt::format("{}", options.repetitions)}};
+  if (options.processes > 1) recorded["processes"] = fmt::format("{}", options.processes);
   const measure::SamplerOptions sampler = sampler_options(options, suite);
   recorded["min_time_s"] = fmt::format("{}", sampler.sample_time.value);
   recorded["min_warmup_time_s"] = fmt::format("{}", sampler.warm_up_time.value);
@@ -66,10 +67,15 @@ std::optional<report::ResultFile> earlier_results(const Options& options) {
   return std::nullopt;
 }
 
-void drop_finished(std::vector<CaseId>& cases, const std::vector<Record>& finished) {
-  std::set<std::string> names;
-  for (const Record& record : finished) names.insert(record.id.name());
-  std::erase_if(cases, [&](const CaseId& id) { return names.contains(id.name()); });
+/// A file holds replicates of one number of processes: its records say of how many they are one.
+/// @throws  UsageError  if `earlier` was begun with another number
+void check_same_processes(const std::string& path, const report::ResultFile& earlier, std::int64_t processes) {
+  const auto recorded = earlier.options.find("processes");
+  const std::string before = recorded == earlier.options.end() ? "1" : recorded->second;
+  if (before == fmt::format("{}", processes)) return;
+  throw UsageError{fmt::format(
+      "--tb_resume: '{}' was begun with --tb_processes={}; go on with the same number, or give another --benchmark_out",
+      path, before)};
 }
 
 std::unique_ptr<CaseRunner> make_runner(const std::vector<Family>& families, const Options& options,
@@ -78,28 +84,41 @@ std::unique_ptr<CaseRunner> make_runner(const std::vector<Family>& families, con
   return make_supervised_runner(options, std::move(arguments));
 }
 
-/// Registers one benchmark a case. Its body runs the case and leaves the records for the reporter; Google Benchmark
-/// gets the median as the time of the one iteration.
-void register_cases(const std::vector<CaseId>& cases, CaseRunner& runner, RunProgress& progress,
-                    FinishedRecords& finished) {
-  for (std::size_t index = 0; index < cases.size(); ++index) {
-    const auto body = [&, index](benchmark::State& state) {
+/// The records of a planned case, each with the number of its process where there are several.
+std::vector<Record> run_planned(const PlannedCase& planned, std::int64_t processes, CaseRunner& runner,
+                                RunProgress& progress) {
+  if (planned.needs_fresh_process) runner.renew_process();
+  std::vector<Record> records = runner.run(
+      planned.id, [&](std::string_view activity) { progress.update(activity); }, stop_signalled);
+  if (processes == 1) return records;
+  for (Record& record : records) {
+    record.repetition_index = planned.process;
+    record.repetitions = processes;
+  }
+  return records;
+}
+
+/// Registers one benchmark a planned case. Its body runs the case and leaves the records for the reporter; Google
+/// Benchmark gets the median as the time of the one iteration.
+void register_cases(const std::vector<PlannedCase>& plan, std::int64_t processes, CaseRunner& runner,
+                    RunProgress& progress, FinishedRecords& finished) {
+  for (std::size_t index = 0; index < plan.size(); ++index) {
+    const auto body = [&, processes, index](benchmark::State& state) {
       if (stop_signalled()) return state.SkipWithError("interrupted");
-      const CaseId& id = cases[index];
-      progress.begin_case(index, id.name());
-      std::vector<Record> records = runner.run(
-          id, [&](std::string_view activity) { progress.update(activity); }, stop_signalled);
+      const std::string name = plan[index].id.name();
+      progress.begin_case(index, name);
+      std::vector<Record> records = run_planned(plan[index], processes, runner, progress);
       if (records.empty()) return state.SkipWithError("interrupted");
       const Record& last = records.back();
       if (last.timing) {
         for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(last.timing->median.value);
-        for (const auto& [name, value] : counters_of(last)) state.counters[name] = value;
+        for (const auto& [counter, value] : counters_of(last)) state.counters[counter] = value;
       } else {
         state.SkipWithError(last.reason.c_str());
       }
-      finished[id.name()] = std::move(records);
+      finished[name] = std::move(records);
     };
-    benchmark::RegisterBenchmark(cases[index].name().c_str(), body)->UseManualTime()->Iterations(1);
+    benchmark::RegisterBenchmark(plan[index].id.name().c_str(), body)->UseManualTime()->Iterations(1);
   }
 }
 
@@ -113,25 +132,25 @@ void run_registered(RunReporter& reporter) {
   benchmark::Shutdown();
 }
 
-report::ConsoleTable make_console(const std::vector<CaseId>& cases, ColorChoice color) {
+report::ConsoleTable make_console(const std::vector<PlannedCase>& plan, ColorChoice color) {
   std::size_t width = 0;
-  for (const CaseId& id : cases) width = std::max(width, id.name().size());
+  for (const PlannedCase& planned : plan) width = std::max(width, planned.id.name().size());
   const bool on_terminal = ::isatty(STDOUT_FILENO) != 0;
   return {
       stdout,
       {.name_width = width, .colour = color == ColorChoice::kAlways || (color == ColorChoice::kAuto && on_terminal)}};
 }
 
-/// Runs `cases` and shows them as they finish.
+/// Runs the planned cases and shows them as they finish.
 /// @return  their records
-std::vector<Record> run_cases(const std::vector<CaseId>& cases, CaseRunner& runner, const Options& options,
+std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& runner, const Options& options,
                               report::ResultWriter* writer) {
-  RunProgress progress{cases.size()};
-  report::ConsoleTable console = make_console(cases, options.color);
+  RunProgress progress{plan.size()};
+  report::ConsoleTable console = make_console(plan, options.color);
   FinishedRecords finished;
   RunReporter reporter{finished, progress, options.json_on_stdout ? nullptr : &console, writer};
-  register_cases(cases, runner, progress, finished);
-  if (!cases.empty()) run_registered(reporter);
+  register_cases(plan, options.processes, runner, progress, finished);
+  if (!plan.empty()) run_registered(reporter);
   progress.clear();
   if (writer != nullptr) {
     if (stop_signalled()) writer->set_interrupted();
@@ -154,7 +173,7 @@ int exit_status(const std::vector<Record>& records) {
 
 int run_session(const std::vector<Family>& families, const Options& options, std::vector<std::string> arguments) {
   const bool use_gpu = options.device != DeviceChoice::kCpu && has_gpu();
-  Selection selection = select_cases(specs_of(families), options, use_gpu);
+  const Selection selection = select_cases(specs_of(families), options, use_gpu);
   if (options.list_only) {
     for (const CaseId& id : selection.cases) fmt::print("{}\n", id.name());
     return kExitOk;
@@ -173,14 +192,16 @@ int run_session(const std::vector<Family>& families, const Options& options, std
                           .options = recorded_options(options, selection.suite),
                           .interrupted = false,
                           .records = {}};
+  std::vector<PlannedCase> plan = plan_runs(selection.cases, options.processes, options.seed);
   if (earlier) {
     report::check_resumable(options.out, *earlier, file.environment);
-    drop_finished(selection.cases, earlier->records);
+    check_same_processes(options.out, *earlier, options.processes);
+    drop_finished(plan, earlier->records, options.processes);
     file.records = std::move(earlier->records);
   }
   std::optional<report::ResultWriter> writer;
   if (!options.out.empty()) writer.emplace(options.out, file);
-  const std::vector<Record> records = run_cases(selection.cases, *runner, options, writer ? &*writer : nullptr);
+  const std::vector<Record> records = run_cases(plan, *runner, options, writer ? &*writer : nullptr);
   file.records.insert(file.records.end(), records.begin(), records.end());
   file.interrupted = stop_signalled();
   if (options.json_on_stdout) fmt::print("{}", report::pretty(report::result_file_to_json(file)));

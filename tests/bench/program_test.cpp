@@ -66,7 +66,9 @@ TEST_F(Program, WhatTheCpuCannotDoIsUnsupportedWithItsReason) {
                                     "--benchmark_out=" + path("a.json")});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("unsupported"));
-  for (const nlohmann::json& entry : read(path("a.json")).at("benchmarks")) {
+  const nlohmann::json file = read(path("a.json"));
+  ASSERT_EQ(file.at("benchmarks").size(), 2U);
+  for (const nlohmann::json& entry : file.at("benchmarks")) {
     EXPECT_FALSE(entry.contains("real_time"));
     EXPECT_EQ(entry.at("tbench").at("status"), "unsupported");
     EXPECT_NE(entry.at("error_message"), "");
