@@ -101,10 +101,10 @@ std::optional<Suite> parse_suite(std::string_view text) {
   return std::nullopt;
 }
 
-AxisOverride parse_axis_override(std::string_view text) {
+AxisOverride parse_axis_override(std::string_view text, std::string_view flag) {
   const auto wrong = [&](std::string_view what) {
     return UsageError{
-        fmt::format("--tb_axis={}: {}; expected Family.key=value[,value...], e.g. Model.ctx=2048,4096", text, what)};
+        fmt::format("{}={}: {}; expected Family.key=value[,value...], e.g. Model.ctx=2048,4096", flag, text, what)};
   };
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) throw wrong("no '='");

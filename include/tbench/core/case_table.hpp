@@ -59,8 +59,9 @@ struct FamilyGrid {
   std::vector<Axis> axes;
 };
 
-/// @throws  UsageError  if `text` is not `Family.key=value[,value...]`
-[[nodiscard]] AxisOverride parse_axis_override(std::string_view text);
+/// @param flag  that the text was given with, for the error
+/// @throws      UsageError  if `text` is not `Family.key=value[,value...]`
+[[nodiscard]] AxisOverride parse_axis_override(std::string_view text, std::string_view flag = "--tb_axis");
 
 /// The cases of one suite, without duplicates, in table order.
 /// @throws  UsageError  for an override with an unknown family or key (names the nearest), a value that the key does
