@@ -5,6 +5,7 @@ namespace tbench::bench {
 std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
   return {
       model_family(extra_sizes),
+      warmup_family(extra_sizes),
   };
 }
 

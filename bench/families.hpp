@@ -13,5 +13,6 @@ namespace tbench::bench {
 [[nodiscard]] std::vector<Family> all_families(std::span<const ModelSize> extra_sizes);
 
 [[nodiscard]] Family model_family(std::span<const ModelSize> extra_sizes);
+[[nodiscard]] Family warmup_family(std::span<const ModelSize> extra_sizes);
 
 }  // namespace tbench::bench

@@ -111,10 +111,11 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
                                          .memory = memory_.get(),
                                          .gpu = environment_.gpu,
                                          .device_used_bytes = device_used_bytes_if(on_gpu_)};
+  measure::SamplerOptions sampler = sampler_options(options_, options_.suite.value_or(Suite::kStandard));
+  if (family.prescribe) family.prescribe(id, sampler);
   try {
     return measure::measure_case(id, *subject, family.precision ? family.precision(id) : std::nullopt, instruments,
-                                 sampler_options(options_, options_.suite.value_or(Suite::kStandard)),
-                                 options_.repetitions, activity, stop);
+                                 sampler, options_.repetitions, activity, stop);
   } catch (const measure::Interrupted&) {
     return {};
   }

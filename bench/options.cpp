@@ -11,13 +11,14 @@
 
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/report/study.hpp"
 
 namespace tbench::bench {
 namespace {
 
 /// The flags as text; everything is parsed by us, so that every error reads alike.
 struct RawOptions {
-  std::string filter{"."}, suite, device{"auto"}, seed{"1"};
+  std::string filter{"."}, suite, study, device{"auto"}, seed{"1"};
   std::string min_time, min_warm_up_time, repetitions{"1"}, processes{"1"}, warm_up, samples;
   std::string isolate{"run"}, timeout{"120"}, clock_policy{"default"};
   std::string out, out_format{"json"}, format{"console"}, color{"auto"}, worker;
@@ -50,6 +51,10 @@ void declare_selection(CLI::App& app, RawOptions& raw) {
   app.add_option("--tb_suite", raw.suite,
                  "smoke: seconds, also on a CPU; standard: what people ask for first; full: every cell "
                  "[default: standard with a GPU, else smoke]")
+      ->group(group);
+  app.add_option("--tb_study", raw.study,
+                 fmt::format("Exactly the cases and the protocol of one table that 'tbench report --study' prints: {}",
+                             fmt::join(report::study_names(), ", ")))
       ->group(group);
   app.add_option("--tb_axis", raw.axes, "Family.key=v1,v2: replace an axis of the family's course grid (repeatable)")
       ->group(group)
@@ -201,6 +206,19 @@ void check_processes(const Options& options) {
   if (options.isolation == Isolation::kNone) refuse_with("--tb_isolate=none", "that is one process; leave one out");
 }
 
+/// The study's cases, and what the user has not said of its protocol.
+void read_study(const RawOptions& raw, Options& options) {
+  if (raw.study.empty()) return;
+  const report::Study& study = report::find_study(raw.study, "--tb_study");
+  if (options.suite) {
+    throw UsageError{fmt::format(
+        "--tb_study={}: not together with --tb_suite: a study has its own cases; leave one out", raw.study)};
+  }
+  options.study = study.name;
+  if (!options.fixed_warm_up) options.fixed_warm_up = study.protocol.warm_up;
+  if (!options.fixed_samples) options.fixed_samples = study.protocol.samples;
+}
+
 Options checked(const RawOptions& raw) {
   Options options;
   check_filter(raw.filter);
@@ -224,6 +242,7 @@ Options checked(const RawOptions& raw) {
   options.processes = parse_count("--tb_processes", raw.processes, 1);
   if (!raw.warm_up.empty()) options.fixed_warm_up = parse_count("--tb_warmup", raw.warm_up, 0);
   if (!raw.samples.empty()) options.fixed_samples = parse_count("--tb_samples", raw.samples, 1);
+  read_study(raw, options);
   options.isolation = choose<Isolation>(
       "--tb_isolate", raw.isolate, {{"run", Isolation::kRun}, {"case", Isolation::kCase}, {"none", Isolation::kNone}});
   check_processes(options);

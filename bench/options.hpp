@@ -22,6 +22,7 @@ struct Options {
   // What is measured
   std::string filter{"."};
   std::optional<Suite> suite;
+  std::string study;  // its name; empty: a suite's cases
   std::vector<AxisOverride> axes;
   std::vector<ModelSize> sizes;
   bool list_only{};

@@ -2,8 +2,6 @@
 
 #include <optional>
 #include <random>
-#include <set>
-#include <string>
 #include <utility>
 
 namespace tbench::bench {
@@ -38,6 +36,12 @@ std::vector<PlannedCase> plan_runs(std::span<const CaseId> cases, std::int64_t p
   }
   mark_fresh(plan);
   return plan;
+}
+
+void isolate(std::vector<PlannedCase>& plan, const std::set<std::string>& always_fresh) {
+  for (PlannedCase& planned : plan) {
+    if (always_fresh.contains(planned.id.family())) planned.needs_fresh_process = true;
+  }
 }
 
 void drop_finished(std::vector<PlannedCase>& plan, std::span<const Record> finished, std::int64_t processes) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tbench/core/case_id.hpp"
@@ -22,6 +24,10 @@ struct PlannedCase {
 /// @param seed       of the orders; the same on every machine
 [[nodiscard]] std::vector<PlannedCase> plan_runs(std::span<const CaseId> cases, std::int64_t processes,
                                                  std::uint64_t seed);
+
+/// Gives each case of these families a process of its own. To be called last.
+/// @param always_fresh  names of families
+void isolate(std::vector<PlannedCase>& plan, const std::set<std::string>& always_fresh);
 
 /// Takes out what earlier records hold: a case's name, of several processes with the same number. The first case that
 /// is left of a process still needs a fresh one.

@@ -15,7 +15,8 @@ struct Selection {
   std::vector<CaseId> cases;  // never empty
 };
 
-/// Expands the suite (without --tb_suite: standard with a GPU, smoke without) and filters it by name.
+/// Expands the suite (without --tb_suite: standard with a GPU, smoke without), or the study, and filters it by name. A
+/// study's cases are sampled as those of the standard suite.
 /// @throws  UsageError  if nothing is left, naming the suites in which the filter has matches; as expand() does
 [[nodiscard]] Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu);
 

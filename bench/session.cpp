@@ -11,9 +11,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "case_runner.hpp"
 #include "local_runner.hpp"
+#include "recorded_options.hpp"
 #include "run_plan.hpp"
 #include "run_progress.hpp"
 #include "run_reporter.hpp"
@@ -37,21 +39,6 @@ bool has_gpu() {
   return cuda::nvml_driver_version(cuda::load_nvml()).has_value();
 }
 
-std::map<std::string, std::string> recorded_options(const Options& options, Suite suite) {
-  std::map<std::string, std::string> recorded{{"suite", std::string{to_string(suite)}},
-                                              {"filter", options.filter},
-                                              {"seed", fmt::format("{}", options.seed)},
-                                              {"repetitions", fmt::format("{}", options.repetitions)}};
-  if (options.processes > 1) recorded["processes"] = fmt::format("{}", options.processes);
-  const measure::SamplerOptions sampler = sampler_options(options, suite);
-  recorded["min_time_s"] = fmt::format("{}", sampler.sample_time.value);
-  recorded["min_warmup_time_s"] = fmt::format("{}", sampler.warm_up_time.value);
-  if (options.fixed_warm_up) recorded["warmup"] = fmt::format("{}", *options.fixed_warm_up);
-  if (options.fixed_samples) recorded["samples"] = fmt::format("{}", *options.fixed_samples);
-  for (const auto& [key, value] : options.context) recorded["context." + key] = value;
-  return recorded;
-}
-
 /// What an earlier run left at `path`, for --tb_resume; refuses to overwrite an unfinished run without it.
 std::optional<report::ResultFile> earlier_results(const Options& options) {
   if (options.out.empty()) return std::nullopt;
@@ -65,6 +52,27 @@ std::optional<report::ResultFile> earlier_results(const Options& options) {
                     options.out, journal)};
   }
   return std::nullopt;
+}
+
+/// Families of which every case begins in a fresh process. Neither several samplings in a process nor this process can
+/// give them that.
+/// @throws  UsageError  if the options ask for it and the cases are among the selected
+std::set<std::string> always_fresh(const std::vector<Family>& families, const std::vector<CaseId>& cases,
+                                   const Options& options) {
+  std::set<std::string> names;
+  for (const Family& family : families) {
+    if (family.needs_fresh_process) names.insert(family.spec.name);
+  }
+  const auto first = std::ranges::find_if(cases, [&](const CaseId& id) { return names.contains(id.family()); });
+  if (first == cases.end()) return names;
+  const auto refuse = [&](const std::string& flag, const char* remedy) {
+    throw UsageError{fmt::format("{}: {} is measured in a fresh process; {}", flag, first->name(), remedy)};
+  };
+  if (options.isolation == Isolation::kNone) refuse("--tb_isolate=none", "leave it out, or filter such cases out");
+  if (options.repetitions > 1) {
+    refuse(fmt::format("--benchmark_repetitions={}", options.repetitions), "use --tb_processes");
+  }
+  return names;
 }
 
 /// A file holds replicates of one number of processes: its records say of how many they are one.
@@ -181,9 +189,11 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   if (options.device == DeviceChoice::kCuda && !use_gpu) {
     throw no_cuda_device();
   }
+  const std::set<std::string> fresh_families = always_fresh(families, selection.cases, options);
   std::optional<report::ResultFile> earlier = earlier_results(options);
   catch_stop_signals();
-  if (!options.suite) arguments.push_back(fmt::format("--tb_suite={}", to_string(selection.suite)));
+  if (!options.suite && options.study.empty())
+    arguments.push_back(fmt::format("--tb_suite={}", to_string(selection.suite)));
   Options chosen = options;
   chosen.suite = selection.suite;
   const std::unique_ptr<CaseRunner> runner = make_runner(families, chosen, std::move(arguments));
@@ -199,6 +209,7 @@ int run_session(const std::vector<Family>& families, const Options& options, std
     drop_finished(plan, earlier->records, options.processes);
     file.records = std::move(earlier->records);
   }
+  isolate(plan, fresh_families);
   std::optional<report::ResultWriter> writer;
   if (!options.out.empty()) writer.emplace(options.out, file);
   const std::vector<Record> records = run_cases(plan, *runner, options, writer ? &*writer : nullptr);

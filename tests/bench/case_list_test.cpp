@@ -36,7 +36,8 @@ TEST(CaseList, IsTheOnePinned) {
 
 TEST(CaseList, FullHoldsTheWholeModelGrid) {
   // 5 sizes x 4 contexts x 3 passes x 2 precisions x 2 implementations, and at 512 tf32 and fp16: 5 x 3 x 2 x 2
-  EXPECT_EQ(names_of(Suite::kFull).size(), 240U + 60U);
+  const std::vector<std::string> names = names_of(Suite::kFull);
+  EXPECT_EQ(std::ranges::count_if(names, [](const std::string& name) { return name.starts_with("Model/"); }), 240 + 60);
 }
 
 TEST(CaseList, FullHoldsTheStandardSuite) {

@@ -147,6 +147,13 @@ TEST(Options, ProcessesAreTheReplicates) {
   EXPECT_EQ(error_of({"--tb_processes=1", "--benchmark_repetitions=2", "--tb_isolate=none"}), "");
 }
 
+TEST(Options, AStudyHasItsOwnCases) {
+  EXPECT_EQ(parse({"--tb_study=scaling"}).options.study, "scaling");
+  EXPECT_THAT(error_of({"--tb_study=scalign"}), ::testing::StartsWith("--tb_study=scalign: no such study; did you mean "
+                                                                      "'scaling'? (studies: end_to_end, "));
+  EXPECT_THAT(error_of({"--tb_study=scaling", "--tb_suite=full"}), HasSubstr("not together with --tb_suite"));
+}
+
 TEST(Options, ASizeMayNotBeGivenTwice) {
   EXPECT_THAT(error_of({"--tb_size=a:64,256,2,4", "--tb_size=a:64,256,2,4"}), HasSubstr("twice"));
 }

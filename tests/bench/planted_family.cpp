@@ -72,4 +72,16 @@ Family planted_family() {
           .precision = {}};
 }
 
+Family planted_fresh_family() {
+  Family family = planted_family();
+  family.spec.name = "Fresh";
+  family.spec.tables = {{"good", Suite::kStandard, true, {{"fault", {"none"}}, {"index", {"1", "2", "3"}}}}};
+  family.prescribe = [](const CaseId&, measure::SamplerOptions& sampler) {
+    sampler.fixed_warm_up = 2;
+    sampler.fixed_samples = 3;
+  };
+  family.needs_fresh_process = true;
+  return family;
+}
+
 }  // namespace tbench::bench

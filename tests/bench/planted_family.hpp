@@ -7,5 +7,8 @@ namespace tbench::bench {
 
 /// `Planted/fault:F/index:I`: `none` succeeds (a few milliseconds a step); the others fail as their names say.
 [[nodiscard]] Family planted_family();
+/// Right cases of 3 steps after 2, each in a process of its own: `Fresh/fault:none/index:{1,2,3}` in the standard
+/// suite.
+[[nodiscard]] Family planted_fresh_family();
 
 }  // namespace tbench::bench

@@ -3,6 +3,7 @@
 #include "planted_family.hpp"
 
 int main(int argc, char** argv) {
-  return tbench::bench::run_program(
-      argc, argv, [](const std::vector<tbench::ModelSize>&) { return std::vector{tbench::bench::planted_family()}; });
+  return tbench::bench::run_program(argc, argv, [](const std::vector<tbench::ModelSize>&) {
+    return std::vector{tbench::bench::planted_family(), tbench::bench::planted_fresh_family()};
+  });
 }

@@ -121,6 +121,25 @@ TEST_F(Processes, CtrlCKeepsWhatIsDoneAndResumeMeasuresTheRest) {
   EXPECT_THAT(other.err, HasSubstr("was begun with --tb_processes=3"));
 }
 
+TEST_F(Processes, AFamilyThatAsksForItGetsOneForEveryCase) {
+  ASSERT_EQ(run("a.json", {"--tb_samples=50"}, 0, "standard").status, 0);
+  std::set<double> process_ids;
+  for (const nlohmann::json& record : records("a.json")) {
+    EXPECT_EQ(record.at("family"), "Fresh");
+    process_ids.insert(record.at("counters").at("process_id").get<double>());
+    // What the family prescribes, not what the command line says.
+    EXPECT_EQ(record.at("timing").at("samples_s").size(), 3U);
+    EXPECT_EQ(record.at("timing").at("warm_up").at("steps"), 2);
+  }
+  EXPECT_EQ(process_ids.size(), 3U);
+  const CommandResult here = run("b.json", {"--tb_isolate=none"}, 0, "standard");
+  EXPECT_EQ(here.status, 2);
+  EXPECT_THAT(here.err, HasSubstr("is measured in a fresh process"));
+  const CommandResult repeated = run("b.json", {"--benchmark_repetitions=2"}, 0, "standard");
+  EXPECT_EQ(repeated.status, 2);
+  EXPECT_THAT(repeated.err, HasSubstr("use --tb_processes"));
+}
+
 TEST_F(Processes, ACrashCostsTheReplicateThatCaseAlone) {
   const CommandResult result =
       run("a.json", {"--tb_processes=2", "--benchmark_filter=fault:(none|abort)/index"}, 0, "smoke");

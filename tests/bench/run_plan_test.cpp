@@ -104,6 +104,15 @@ TEST(RunPlan, TheFirstCaseLeftOfAProcessNeedsAFreshOne) {
   EXPECT_THAT(fresh(plan), ElementsAre(false, false, true));
 }
 
+TEST(RunPlan, AFamilyMayHaveAProcessForEveryCase) {
+  std::vector<CaseId> cases = numbered(2);
+  cases.push_back(CaseId{"Own", {{"i", "7"}}});
+  cases.push_back(CaseId{"Own", {{"i", "8"}}});
+  auto plan = plan_runs(cases, 1, 1);
+  isolate(plan, {"Own", "Other"});
+  EXPECT_THAT(fresh(plan), ElementsAre(false, false, true, true));
+}
+
 TEST(RunPlan, OfOneProcessARepetitionStandsForTheCase) {
   auto plan = plan_runs(numbered(3), 1, 1);
   drop_finished(plan, std::vector{record_of("1", 4)}, 1);
