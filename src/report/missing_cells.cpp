@@ -109,7 +109,8 @@ bool selects_others(const Box& box, const std::vector<bool>& named, std::span<co
   });
 }
 
-/// Names only the keys that tell the box from other cases of the study; all keys where that would select others too.
+/// Names only the keys that tell the box from other cases of the study; the family and all keys where that would select
+/// others too.
 std::string filter_of(const Box& box, std::span<const CaseId> all) {
   std::vector<std::vector<std::string>> values;
   std::vector<bool> named;
@@ -117,9 +118,10 @@ std::string filter_of(const Box& box, std::span<const CaseId> all) {
     values.push_back(values_at(all, i));
     named.push_back(values.back().size() != box.keys[i].second.size());
   }
-  if (selects_others(box, named, all)) named.assign(box.keys.size(), true);
-  std::string filter;
-  bool follows_named = false;
+  const bool needs_all = selects_others(box, named, all);
+  if (needs_all) named.assign(box.keys.size(), true);
+  std::string filter = needs_all ? fmt::format("^{}/", escaped(box.family)) : "";
+  bool follows_named = needs_all;
   for (std::size_t i = 0; i < box.keys.size(); ++i) {
     if (named[i]) {
       if (!follows_named) filter += filter.empty() ? "/" : ".*/";

@@ -79,6 +79,12 @@ TEST(MissingCells, GridsOfDifferentFamiliesAndHolesAreExactToo) {
   all.push_back(CaseId{"Gemm", {{"m", "64"}, {"n", "128"}}});
   all.push_back(CaseId{"Gemm", {{"m", "64"}, {"n", "1024"}}});
   all.erase(all.begin() + 3);  // a hole in the grid
+  // The same keys and values in two families: only the family tells them apart.
+  for (const char* ctx : {"64", "128"}) all.push_back(CaseId{"Other", {{"size", "small"}, {"ctx", ctx}}});
+  for (const char* ctx : {"64", "128"}) all.push_back(CaseId{"Another", {{"size", "small"}, {"ctx", ctx}}});
+  const std::vector<CaseId> other{all.end() - 4, all.end() - 2};
+  EXPECT_THAT(missing_cells(all, other).filters, ElementsAre("^Other/size:small/ctx:(64|128)$"));
+  expect_exact(all, other);
   expect_exact(all, {all.back()});
   expect_exact(all, matching(all, "small"));
   expect_exact(all, {all.begin(), all.begin() + 5});

@@ -16,7 +16,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
 CaseId id_of(const std::string& size, const std::string& ctx, const std::string& precision) {
   return {"Model", {{"size", size}, {"ctx", ctx}, {"batch", "4"}, {"precision", precision}}};
