@@ -31,12 +31,23 @@ class Processes : public ::testing::Test {
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   /// Cases of a few milliseconds, measured briefly; those of the full suite are all right.
-  CommandResult run(const std::string& file, std::vector<std::string> flags, double interrupt_after_s = 0,
-                    const char* suite = "full") const {
+  CommandResult run(const std::string& file, std::vector<std::string> flags, const char* suite = "full") const {
+    return run_command(command(file, std::move(flags), suite));
+  }
+  /// Stopped as soon as the first result is on the disk.
+  [[nodiscard]] CommandResult run_interrupted(const std::string& file, std::vector<std::string> flags) const {
+    std::vector<std::string> words = command(file, std::move(flags), "full");
+    const std::string script =
+        "\"$@\" & while ! test -e " + path(file) + " && kill -0 $!; do sleep 0.02; done; kill -TERM $!; wait $!";
+    words.insert(words.begin(), {"sh", "-c", script, "sh"});
+    return run_command(words);
+  }
+  [[nodiscard]] std::vector<std::string> command(const std::string& file, std::vector<std::string> flags,
+                                                 const char* suite) const {
     flags.insert(flags.begin(),
                  {TBENCH_PLANTED_PROGRAM, "--tb_device=cpu", std::string{"--tb_suite="} + suite,
                   "--benchmark_min_warmup_time=0.05", "--benchmark_min_time=0.05", "--benchmark_out=" + path(file)});
-    return run_command(flags, interrupt_after_s);
+    return flags;
   }
   [[nodiscard]] nlohmann::json read(const std::string& file) const {
     std::ifstream stream{path(file)};
@@ -94,16 +105,16 @@ TEST_F(Processes, TheFileIsOneSideOfADiff) {
     ASSERT_EQ(run(file, {"--tb_processes=3", "--tb_axis=Planted.index=1,2"}).status, 0);
   }
   const CommandResult diff = run_command({TBENCH_TOOL, "diff", path("base.json"), path("new.json"), "--csv"});
-  EXPECT_EQ(diff.status, 0) << diff.err << diff.out;
+  EXPECT_LE(diff.status, 1) << diff.err << diff.out;  // a busy machine may slow one side down: that is a result too
   EXPECT_THAT(diff.err, Not(HasSubstr("share a process")));
   EXPECT_THAT(diff.out, HasSubstr("Planted/fault:none/index:1,Planted,"));
   EXPECT_THAT(diff.out, HasSubstr(",3,3,"));  // replicates on either side
   EXPECT_THAT(diff.out, Not(HasSubstr("INSUFFICIENT")));
 }
 
-TEST_F(Processes, CtrlCKeepsWhatIsDoneAndResumeMeasuresTheRest) {
+TEST_F(Processes, AnInterruptKeepsWhatIsDoneAndResumeMeasuresTheRest) {
   const std::vector<std::string> flags{"--tb_processes=3", "--tb_axis=Planted.index=1,2,3,4,5,6,7,8"};
-  const CommandResult result = run("a.json", flags, 2.0);
+  const CommandResult result = run_interrupted("a.json", flags);
   ASSERT_EQ(result.status, 130) << result.err;
   const std::vector<nlohmann::json> before = records("a.json");
   ASSERT_GE(before.size(), 1U);
@@ -122,7 +133,7 @@ TEST_F(Processes, CtrlCKeepsWhatIsDoneAndResumeMeasuresTheRest) {
 }
 
 TEST_F(Processes, AFamilyThatAsksForItGetsOneForEveryCase) {
-  ASSERT_EQ(run("a.json", {"--tb_samples=50"}, 0, "standard").status, 0);
+  ASSERT_EQ(run("a.json", {"--tb_samples=50"}, "standard").status, 0);
   std::set<double> process_ids;
   for (const nlohmann::json& record : records("a.json")) {
     EXPECT_EQ(record.at("family"), "Fresh");
@@ -132,17 +143,17 @@ TEST_F(Processes, AFamilyThatAsksForItGetsOneForEveryCase) {
     EXPECT_EQ(record.at("timing").at("warm_up").at("steps"), 2);
   }
   EXPECT_EQ(process_ids.size(), 3U);
-  const CommandResult here = run("b.json", {"--tb_isolate=none"}, 0, "standard");
+  const CommandResult here = run("b.json", {"--tb_isolate=none"}, "standard");
   EXPECT_EQ(here.status, 2);
   EXPECT_THAT(here.err, HasSubstr("is measured in a fresh process"));
-  const CommandResult repeated = run("b.json", {"--benchmark_repetitions=2"}, 0, "standard");
+  const CommandResult repeated = run("b.json", {"--benchmark_repetitions=2"}, "standard");
   EXPECT_EQ(repeated.status, 2);
   EXPECT_THAT(repeated.err, HasSubstr("use --tb_processes"));
 }
 
 TEST_F(Processes, ACrashCostsTheReplicateThatCaseAlone) {
   const CommandResult result =
-      run("a.json", {"--tb_processes=2", "--benchmark_filter=fault:(none|abort)/index"}, 0, "smoke");
+      run("a.json", {"--tb_processes=2", "--benchmark_filter=fault:(none|abort)/index"}, "smoke");
   EXPECT_EQ(result.status, 1) << result.err;
   std::map<std::string, int> statuses;
   for (const nlohmann::json& record : records("a.json")) ++statuses[record.at("status")];
