@@ -29,6 +29,9 @@ class CaseRunner {
   /// does.
   [[nodiscard]] virtual std::vector<Record> run(const CaseId& id, const Activity& activity,
                                                 const StopRequested& stop) = 0;
+  /// Sees to it that the next case runs in a process that has measured nothing before.
+  /// @throws  std::logic_error  where cases run in this process
+  virtual void renew_process() = 0;
 };
 
 /// Runs cases in children of this program's own executable, started with the same arguments.

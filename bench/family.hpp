@@ -13,6 +13,7 @@
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/precision.hpp"
 #include "tbench/measure/case.hpp"
+#include "tbench/measure/sampler.hpp"
 
 namespace tbench::bench {
 
@@ -28,6 +29,10 @@ struct Family {
   std::function<std::unique_ptr<measure::Case>(const CaseId&, const CaseContext&)> make_case;
   /// The precision whose datasheet rate a case is held against; nothing where there is none. May be empty.
   std::function<std::optional<Precision>(const CaseId&)> precision;
+  /// What a case prescribes of its own sampling, over the command line. May be empty.
+  std::function<void(const CaseId&, measure::SamplerOptions&)> prescribe{};
+  /// Every case is measured in a process that has measured nothing before.
+  bool needs_fresh_process{};
 };
 
 [[nodiscard]] std::vector<FamilySpec> specs_of(const std::vector<Family>& families);

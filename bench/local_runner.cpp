@@ -130,15 +130,18 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
                                          .memory = memory_.get(),
                                          .gpu = environment_.gpu,
                                          .device_used_bytes = device_used_bytes_if(on_gpu_)};
+  measure::SamplerOptions sampler =
+      sampler_options(options_, options_.suite.value_or(Suite::kStandard), subject->regime());
+  if (family.prescribe) family.prescribe(id, sampler);
   try {
-    return measure::measure_case(
-        id, *subject, family.precision ? family.precision(id) : std::nullopt, instruments,
-        sampler_options(options_, options_.suite.value_or(Suite::kStandard), subject->regime()), options_.repetitions,
-        activity, stop);
+    return measure::measure_case(id, *subject, family.precision ? family.precision(id) : std::nullopt, instruments,
+                                 sampler, options_.repetitions, activity, stop);
   } catch (const measure::Interrupted&) {
     return {};
   }
 }
+
+void LocalRunner::renew_process() { throw std::logic_error{"this process cannot be renewed from inside it"}; }
 
 bool LocalRunner::is_fit() const { return !on_gpu_ || cuda::context_is_healthy(); }
 

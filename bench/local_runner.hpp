@@ -23,6 +23,7 @@ class LocalRunner final : public CaseRunner {
 
   const Environment& environment() override { return environment_; }
   std::vector<Record> run(const CaseId& id, const Activity& activity, const StopRequested& stop) override;
+  void renew_process() override;
   /// Whether the process can measure another case: a CUDA context that a kernel has poisoned cannot.
   [[nodiscard]] bool is_fit() const;
 

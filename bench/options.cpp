@@ -11,14 +11,15 @@
 
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/report/study.hpp"
 
 namespace tbench::bench {
 namespace {
 
 /// The flags as text; everything is parsed by us, so that every error reads alike.
 struct RawOptions {
-  std::string filter{"."}, suite, device{"auto"}, seed{"1"};
-  std::string min_time, min_warm_up_time, repetitions{"1"}, warm_up, samples, l2;
+  std::string filter{"."}, suite, study, device{"auto"}, seed{"1"};
+  std::string min_time, min_warm_up_time, repetitions{"1"}, processes{"1"}, warm_up, samples, l2;
   std::string isolate{"run"}, timeout{"120"}, clock_policy{"default"};
   std::string out, out_format{"json"}, format{"console"}, color{"auto"}, worker;
   std::vector<std::string> axes, sizes, context;
@@ -51,6 +52,10 @@ void declare_selection(CLI::App& app, RawOptions& raw) {
                  "smoke: seconds, also on a CPU; standard: what people ask for first; full: every cell "
                  "[default: standard with a GPU, else smoke]")
       ->group(group);
+  app.add_option("--tb_study", raw.study,
+                 fmt::format("Exactly the cases and the protocol of one table that 'tbench report --study' prints: {}",
+                             fmt::join(report::study_names(), ", ")))
+      ->group(group);
   app.add_option("--tb_axis", raw.axes, "Family.key=v1,v2: replace an axis of the family's course grid (repeatable)")
       ->group(group)
       ->allow_extra_args(false);
@@ -70,6 +75,11 @@ void declare_measuring(CLI::App& app, RawOptions& raw) {
                  "Warm up at least so many seconds [default: 1, kernels 0.2; smoke a fifth]")
       ->group(group);
   app.add_option("--benchmark_repetitions", raw.repetitions, "Measure every case so often in its process")
+      ->group(group)
+      ->capture_default_str();
+  app.add_option("--tb_processes", raw.processes,
+                 "Measure every case in so many fresh processes, in a random order of the cases by --tb_seed: the "
+                 "replicates that 'tbench diff' compares")
       ->group(group)
       ->capture_default_str();
   app.add_option("--tb_warmup", raw.warm_up,
@@ -193,6 +203,28 @@ void read_output(const RawOptions& raw, Options& options) {
   }
 }
 
+void check_processes(const Options& options) {
+  if (options.processes == 1) return;
+  const auto refuse_with = [&](const char* other, const char* why) {
+    throw UsageError{fmt::format("--tb_processes={}: not together with {}: {}", options.processes, other, why)};
+  };
+  if (options.repetitions > 1) refuse_with("--benchmark_repetitions", "a replicate is a process; leave one out");
+  if (options.isolation == Isolation::kNone) refuse_with("--tb_isolate=none", "that is one process; leave one out");
+}
+
+/// The study's cases, and what the user has not said of its protocol.
+void read_study(const RawOptions& raw, Options& options) {
+  if (raw.study.empty()) return;
+  const report::Study& study = report::find_study(raw.study, "--tb_study");
+  if (options.suite) {
+    throw UsageError{fmt::format(
+        "--tb_study={}: not together with --tb_suite: a study has its own cases; leave one out", raw.study)};
+  }
+  options.study = study.name;
+  if (!options.fixed_warm_up) options.fixed_warm_up = study.protocol.warm_up;
+  if (!options.fixed_samples) options.fixed_samples = study.protocol.samples;
+}
+
 Options checked(const RawOptions& raw) {
   Options options;
   check_filter(raw.filter);
@@ -213,13 +245,16 @@ Options checked(const RawOptions& raw) {
     options.min_warm_up_time = parse_seconds("--benchmark_min_warmup_time", raw.min_warm_up_time);
   }
   options.repetitions = parse_count("--benchmark_repetitions", raw.repetitions, 1);
+  options.processes = parse_count("--tb_processes", raw.processes, 1);
   if (!raw.warm_up.empty()) options.fixed_warm_up = parse_count("--tb_warmup", raw.warm_up, 0);
   if (!raw.samples.empty()) options.fixed_samples = parse_count("--tb_samples", raw.samples, 1);
   if (!raw.l2.empty()) {
     options.l2 = choose<L2State>("--tb_l2", raw.l2, {{"cold", L2State::kCold}, {"warm", L2State::kWarm}});
   }
+  read_study(raw, options);
   options.isolation = choose<Isolation>(
       "--tb_isolate", raw.isolate, {{"run", Isolation::kRun}, {"case", Isolation::kCase}, {"none", Isolation::kNone}});
+  check_processes(options);
   options.timeout = parse_seconds("--tb_timeout", raw.timeout);
   if (options.timeout.value <= 0) refuse("--tb_timeout", raw.timeout, "more than 0 seconds");
   options.require_exclusive = raw.require_exclusive;

@@ -23,6 +23,7 @@ struct Options {
   // What is measured
   std::string filter{"."};
   std::optional<Suite> suite;
+  std::string study;  // its name; empty: a suite's cases
   std::vector<AxisOverride> axes;
   std::vector<ModelSize> sizes;
   bool list_only{};
@@ -32,6 +33,7 @@ struct Options {
   std::optional<Seconds> min_time;
   std::optional<Seconds> min_warm_up_time;
   std::int64_t repetitions{1};
+  std::int64_t processes{1};  // fresh ones that measure every case once
   std::optional<std::int64_t> fixed_warm_up;
   std::optional<std::int64_t> fixed_samples;
   std::optional<L2State> l2;  // what kernels meet; absent: cold where there is a GPU

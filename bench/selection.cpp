@@ -10,6 +10,7 @@
 
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/report/study.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -45,6 +46,17 @@ std::string other_suites_hint(std::span<const FamilySpec> families, const Option
   return "; " + join(found, ", ");
 }
 
+Selection select_study(std::span<const FamilySpec> families, const Options& options) {
+  const std::vector<FamilyGrid> grids =
+      report::grids_with_sizes(report::find_study(options.study, "--tb_study"), options.sizes);
+  Selection selection{Suite::kStandard, filtered(expand(families, grids, options.axes), options.filter)};
+  if (!selection.cases.empty()) return selection;
+  throw UsageError{
+      fmt::format("--benchmark_filter={}: no case of the study {} matches; --benchmark_list_tests "
+                  "--tb_study={} lists the names",
+                  options.filter, options.study, options.study)};
+}
+
 }  // namespace
 
 bool is_burst(std::span<const FamilySpec> families, const CaseId& id) {
@@ -53,6 +65,7 @@ bool is_burst(std::span<const FamilySpec> families, const CaseId& id) {
 }
 
 Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu) {
+  if (!options.study.empty()) return select_study(families, options);
   const Suite suite = options.suite.value_or(has_gpu ? Suite::kStandard : Suite::kSmoke);
   Selection selection{suite, filtered(expanded(families, suite, options), options.filter)};
   if (selection.cases.empty()) {

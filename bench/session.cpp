@@ -15,6 +15,8 @@
 
 #include "case_runner.hpp"
 #include "local_runner.hpp"
+#include "recorded_options.hpp"
+#include "run_plan.hpp"
 #include "run_progress.hpp"
 #include "run_reporter.hpp"
 #include "selection.hpp"
@@ -44,25 +46,6 @@ std::set<Regime> regimes_of(const std::vector<FamilySpec>& families, const std::
   return regimes;
 }
 
-std::map<std::string, std::string> recorded_options(const Options& options, Suite suite,
-                                                    const std::set<Regime>& regimes, bool on_gpu) {
-  std::map<std::string, std::string> recorded{{"suite", std::string{to_string(suite)}},
-                                              {"filter", options.filter},
-                                              {"seed", fmt::format("{}", options.seed)},
-                                              {"repetitions", fmt::format("{}", options.repetitions)}};
-  for (const Regime regime : regimes) {
-    const std::string prefix = regime == Regime::kBurst ? "burst_" : "";
-    const measure::SamplerOptions sampler = sampler_options(options, suite, regime);
-    recorded[prefix + "min_time_s"] = fmt::format("{}", sampler.sample_time.value);
-    recorded[prefix + "min_warmup_time_s"] = fmt::format("{}", sampler.warm_up_time.value);
-    if (regime == Regime::kBurst && on_gpu) recorded["l2"] = to_string(sampler.l2);
-  }
-  if (options.fixed_warm_up) recorded["warmup"] = fmt::format("{}", *options.fixed_warm_up);
-  if (options.fixed_samples) recorded["samples"] = fmt::format("{}", *options.fixed_samples);
-  for (const auto& [key, value] : options.context) recorded["context." + key] = value;
-  return recorded;
-}
-
 /// What an earlier run left at `path`, for --tb_resume; refuses to overwrite an unfinished run without it.
 std::optional<report::ResultFile> earlier_results(const Options& options) {
   if (options.out.empty()) return std::nullopt;
@@ -78,10 +61,36 @@ std::optional<report::ResultFile> earlier_results(const Options& options) {
   return std::nullopt;
 }
 
-void drop_finished(std::vector<CaseId>& cases, const std::vector<Record>& finished) {
+/// Families of which every case begins in a fresh process. Neither several samplings in a process nor this process can
+/// give them that.
+/// @throws  UsageError  if the options ask for it and the cases are among the selected
+std::set<std::string> always_fresh(const std::vector<Family>& families, const std::vector<CaseId>& cases,
+                                   const Options& options) {
   std::set<std::string> names;
-  for (const Record& record : finished) names.insert(record.id.name());
-  std::erase_if(cases, [&](const CaseId& id) { return names.contains(id.name()); });
+  for (const Family& family : families) {
+    if (family.needs_fresh_process) names.insert(family.spec.name);
+  }
+  const auto first = std::ranges::find_if(cases, [&](const CaseId& id) { return names.contains(id.family()); });
+  if (first == cases.end()) return names;
+  const auto refuse = [&](const std::string& flag, const char* remedy) {
+    throw UsageError{fmt::format("{}: {} is measured in a fresh process; {}", flag, first->name(), remedy)};
+  };
+  if (options.isolation == Isolation::kNone) refuse("--tb_isolate=none", "leave it out, or filter such cases out");
+  if (options.repetitions > 1) {
+    refuse(fmt::format("--benchmark_repetitions={}", options.repetitions), "use --tb_processes");
+  }
+  return names;
+}
+
+/// A file holds replicates of one number of processes: its records say of how many they are one.
+/// @throws  UsageError  if `earlier` was begun with another number
+void check_same_processes(const std::string& path, const report::ResultFile& earlier, std::int64_t processes) {
+  const auto recorded = earlier.options.find("processes");
+  const std::string before = recorded == earlier.options.end() ? "1" : recorded->second;
+  if (before == fmt::format("{}", processes)) return;
+  throw UsageError{fmt::format(
+      "--tb_resume: '{}' was begun with --tb_processes={}; go on with the same number, or give another --benchmark_out",
+      path, before)};
 }
 
 std::unique_ptr<CaseRunner> make_runner(const std::vector<Family>& families, const Options& options,
@@ -90,28 +99,41 @@ std::unique_ptr<CaseRunner> make_runner(const std::vector<Family>& families, con
   return make_supervised_runner(options, std::move(arguments));
 }
 
-/// Registers one benchmark a case. Its body runs the case and leaves the records for the reporter; Google Benchmark
-/// gets the median as the time of the one iteration.
-void register_cases(const std::vector<CaseId>& cases, CaseRunner& runner, RunProgress& progress,
-                    FinishedRecords& finished) {
-  for (std::size_t index = 0; index < cases.size(); ++index) {
-    const auto body = [&, index](benchmark::State& state) {
+/// The records of a planned case, each with the number of its process where there are several.
+std::vector<Record> run_planned(const PlannedCase& planned, std::int64_t processes, CaseRunner& runner,
+                                RunProgress& progress) {
+  if (planned.needs_fresh_process) runner.renew_process();
+  std::vector<Record> records = runner.run(
+      planned.id, [&](std::string_view activity) { progress.update(activity); }, stop_signalled);
+  if (processes == 1) return records;
+  for (Record& record : records) {
+    record.repetition_index = planned.process;
+    record.repetitions = processes;
+  }
+  return records;
+}
+
+/// Registers one benchmark a planned case. Its body runs the case and leaves the records for the reporter; Google
+/// Benchmark gets the median as the time of the one iteration.
+void register_cases(const std::vector<PlannedCase>& plan, std::int64_t processes, CaseRunner& runner,
+                    RunProgress& progress, FinishedRecords& finished) {
+  for (std::size_t index = 0; index < plan.size(); ++index) {
+    const auto body = [&, processes, index](benchmark::State& state) {
       if (stop_signalled()) return state.SkipWithError("interrupted");
-      const CaseId& id = cases[index];
-      progress.begin_case(index, id.name());
-      std::vector<Record> records = runner.run(
-          id, [&](std::string_view activity) { progress.update(activity); }, stop_signalled);
+      const std::string name = plan[index].id.name();
+      progress.begin_case(index, name);
+      std::vector<Record> records = run_planned(plan[index], processes, runner, progress);
       if (records.empty()) return state.SkipWithError("interrupted");
       const Record& last = records.back();
       if (last.timing) {
         for ([[maybe_unused]] auto iteration : state) state.SetIterationTime(last.timing->median.value);
-        for (const auto& [name, value] : counters_of(last)) state.counters[name] = value;
+        for (const auto& [counter, value] : counters_of(last)) state.counters[counter] = value;
       } else {
         state.SkipWithError(last.reason.c_str());
       }
-      finished[id.name()] = std::move(records);
+      finished[name] = std::move(records);
     };
-    benchmark::RegisterBenchmark(cases[index].name().c_str(), body)->UseManualTime()->Iterations(1);
+    benchmark::RegisterBenchmark(plan[index].id.name().c_str(), body)->UseManualTime()->Iterations(1);
   }
 }
 
@@ -125,25 +147,25 @@ void run_registered(RunReporter& reporter) {
   benchmark::Shutdown();
 }
 
-report::ConsoleTable make_console(const std::vector<CaseId>& cases, ColorChoice color) {
+report::ConsoleTable make_console(const std::vector<PlannedCase>& plan, ColorChoice color) {
   std::size_t width = 0;
-  for (const CaseId& id : cases) width = std::max(width, id.name().size());
+  for (const PlannedCase& planned : plan) width = std::max(width, planned.id.name().size());
   const bool on_terminal = ::isatty(STDOUT_FILENO) != 0;
   return {
       stdout,
       {.name_width = width, .colour = color == ColorChoice::kAlways || (color == ColorChoice::kAuto && on_terminal)}};
 }
 
-/// Runs `cases` and shows them as they finish.
+/// Runs the planned cases and shows them as they finish.
 /// @return  their records
-std::vector<Record> run_cases(const std::vector<CaseId>& cases, CaseRunner& runner, const Options& options,
+std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& runner, const Options& options,
                               report::ResultWriter* writer) {
-  RunProgress progress{cases.size()};
-  report::ConsoleTable console = make_console(cases, options.color);
+  RunProgress progress{plan.size()};
+  report::ConsoleTable console = make_console(plan, options.color);
   FinishedRecords finished;
   RunReporter reporter{finished, progress, options.json_on_stdout ? nullptr : &console, writer};
-  register_cases(cases, runner, progress, finished);
-  if (!cases.empty()) run_registered(reporter);
+  register_cases(plan, options.processes, runner, progress, finished);
+  if (!plan.empty()) run_registered(reporter);
   progress.clear();
   if (writer != nullptr) {
     if (stop_signalled()) writer->set_interrupted();
@@ -166,7 +188,7 @@ int exit_status(const std::vector<Record>& records) {
 
 int run_session(const std::vector<Family>& families, const Options& options, std::vector<std::string> arguments) {
   const bool use_gpu = options.device != DeviceChoice::kCpu && has_gpu();
-  Selection selection = select_cases(specs_of(families), options, use_gpu);
+  const Selection selection = select_cases(specs_of(families), options, use_gpu);
   if (options.list_only) {
     for (const CaseId& id : selection.cases) fmt::print("{}\n", id.name());
     return kExitOk;
@@ -175,9 +197,11 @@ int run_session(const std::vector<Family>& families, const Options& options, std
     throw no_cuda_device();
   }
   if (options.l2 && !use_gpu) throw no_l2_control(*options.l2);
+  const std::set<std::string> fresh_families = always_fresh(families, selection.cases, options);
   std::optional<report::ResultFile> earlier = earlier_results(options);
   catch_stop_signals();
-  if (!options.suite) arguments.push_back(fmt::format("--tb_suite={}", to_string(selection.suite)));
+  if (!options.suite && options.study.empty())
+    arguments.push_back(fmt::format("--tb_suite={}", to_string(selection.suite)));
   Options chosen = options;
   chosen.suite = selection.suite;
   const std::unique_ptr<CaseRunner> runner = make_runner(families, chosen, std::move(arguments));
@@ -188,14 +212,17 @@ int run_session(const std::vector<Family>& families, const Options& options, std
                           .options = recorded_options(options, selection.suite, regimes, on_gpu),
                           .interrupted = false,
                           .records = {}};
+  std::vector<PlannedCase> plan = plan_runs(selection.cases, options.processes, options.seed);
   if (earlier) {
     report::check_resumable(options.out, *earlier, file.environment);
-    drop_finished(selection.cases, earlier->records);
+    check_same_processes(options.out, *earlier, options.processes);
+    drop_finished(plan, earlier->records, options.processes);
     file.records = std::move(earlier->records);
   }
+  isolate(plan, fresh_families);
   std::optional<report::ResultWriter> writer;
   if (!options.out.empty()) writer.emplace(options.out, file);
-  const std::vector<Record> records = run_cases(selection.cases, *runner, options, writer ? &*writer : nullptr);
+  const std::vector<Record> records = run_cases(plan, *runner, options, writer ? &*writer : nullptr);
   file.records.insert(file.records.end(), records.begin(), records.end());
   file.interrupted = stop_signalled();
   if (options.json_on_stdout) fmt::print("{}", report::pretty(report::result_file_to_json(file)));

@@ -48,6 +48,8 @@ class SupervisedRunner final : public CaseRunner {
     return records;
   }
 
+  void renew_process() override { supervisor_.renew_child(); }
+
  private:
   measure::Supervisor supervisor_;
   std::optional<Environment> environment_;

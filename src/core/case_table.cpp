@@ -58,16 +58,22 @@ void check_value(const FamilySpec& family, const KeySpec& key, const std::string
   }
 }
 
-/// The table's axes with the user's values in place of its own, where the table takes them.
-std::vector<Axis> axes_of(const FamilySpec& family, const CaseTable& table, std::span<const AxisOverride> overrides) {
-  std::vector<Axis> axes = table.axes;
-  if (!table.is_course_grid) return axes;
+/// The axes with the user's values in place of their own.
+std::vector<Axis> replaced(const std::string& family, std::vector<Axis> axes, std::span<const AxisOverride> overrides) {
   for (const AxisOverride& change : overrides) {
-    if (change.family != family.name) continue;
+    if (change.family != family) continue;
     const auto axis = std::ranges::find(axes, change.axis.key, &Axis::key);
     if (axis != axes.end()) axis->values = change.axis.values;
   }
   return axes;
+}
+
+void check_overrides(std::span<const FamilySpec> families, std::span<const AxisOverride> overrides) {
+  for (const AxisOverride& change : overrides) {
+    const FamilySpec& family = family_of(families, change.family);
+    const KeySpec& key = key_of(family, change.axis.key);
+    for (const std::string& value : change.axis.values) check_value(family, key, value);
+  }
 }
 
 /// Calls `visit` with every combination of values, the last axis varying fastest.
@@ -95,10 +101,10 @@ std::optional<Suite> parse_suite(std::string_view text) {
   return std::nullopt;
 }
 
-AxisOverride parse_axis_override(std::string_view text) {
+AxisOverride parse_axis_override(std::string_view text, std::string_view flag) {
   const auto wrong = [&](std::string_view what) {
     return UsageError{
-        fmt::format("--tb_axis={}: {}; expected Family.key=value[,value...], e.g. Model.ctx=2048,4096", text, what)};
+        fmt::format("{}={}: {}; expected Family.key=value[,value...], e.g. Model.ctx=2048,4096", flag, text, what)};
   };
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) throw wrong("no '='");
@@ -113,25 +119,43 @@ AxisOverride parse_axis_override(std::string_view text) {
 }
 
 std::vector<CaseId> expand(std::span<const FamilySpec> families, Suite suite, std::span<const AxisOverride> overrides) {
-  for (const AxisOverride& change : overrides) {
-    const FamilySpec& family = family_of(families, change.family);
-    const KeySpec& key = key_of(family, change.axis.key);
-    for (const std::string& value : change.axis.values) check_value(family, key, value);
-  }
-  std::vector<CaseId> cases;
-  std::set<std::string> seen;
+  check_overrides(families, overrides);
+  std::vector<FamilyGrid> grids;
   for (const FamilySpec& family : families) {
     for (const CaseTable& table : family.tables) {
       if (table.suite != suite) continue;
-      for_each_cell(axes_of(family, table, overrides), [&](std::vector<CaseId::Parameter> cell) {
-        CaseId id{family.name, std::move(cell)};
-        if (!seen.insert(id.name()).second) return;
-        if (const auto reason = family.nonsense ? family.nonsense(id) : std::nullopt) {
-          throw UsageError{fmt::format("{}: {}", id.name(), *reason)};
-        }
-        cases.push_back(std::move(id));
-      });
+      const auto changes = table.is_course_grid ? overrides : std::span<const AxisOverride>{};
+      grids.push_back({family.name, replaced(family.name, table.axes, changes)});
     }
+  }
+  return expand(families, grids, {});
+}
+
+std::vector<CaseId> expand(std::span<const FamilySpec> families, std::span<const FamilyGrid> grids,
+                           std::span<const AxisOverride> overrides) {
+  check_overrides(families, overrides);
+  std::vector<CaseId> cases = cells_of(grids, overrides);
+  for (const CaseId& id : cases) {
+    const auto family = std::ranges::find(families, id.family(), &FamilySpec::name);
+    if (family == families.end()) {
+      throw UsageError{fmt::format("{}: this program has no family '{}' (families: {})", id.name(), id.family(),
+                                   listed(family_names(families)))};
+    }
+    if (const auto reason = family->nonsense ? family->nonsense(id) : std::nullopt) {
+      throw UsageError{fmt::format("{}: {}", id.name(), *reason)};
+    }
+  }
+  return cases;
+}
+
+std::vector<CaseId> cells_of(std::span<const FamilyGrid> grids, std::span<const AxisOverride> overrides) {
+  std::vector<CaseId> cases;
+  std::set<std::string> seen;
+  for (const FamilyGrid& grid : grids) {
+    for_each_cell(replaced(grid.family, grid.axes, overrides), [&](std::vector<CaseId::Parameter> cell) {
+      CaseId id{grid.family, std::move(cell)};
+      if (seen.insert(id.name()).second) cases.push_back(std::move(id));
+    });
   }
   return cases;
 }

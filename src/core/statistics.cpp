@@ -141,4 +141,36 @@ bool spread_has_settled(std::span<const double> relative_iqr_history) {
   return *high - *low <= kSettledChange * *high;
 }
 
+std::optional<PowerLaw> power_law_fit(std::span<const double> x, std::span<const double> y) {
+  if (x.size() != y.size()) throw std::invalid_argument{"power_law_fit: as many y as x are needed"};
+  const auto logarithms = [](std::span<const double> values) {
+    std::vector<double> logs;
+    for (const double value : values) {
+      if (!(value > 0) || !std::isfinite(value)) throw std::invalid_argument{"power_law_fit: a value is not above 0"};
+      logs.push_back(std::log(value));
+    }
+    return logs;
+  };
+  const std::vector<double> u = logarithms(x);
+  const std::vector<double> v = logarithms(y);
+  const auto is_constant = [](const std::vector<double>& values) {
+    return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
+  };
+  if (is_constant(u)) return std::nullopt;
+  if (is_constant(v)) return PowerLaw{.exponent = 0, .factor = y.front(), .r_squared = 1};
+  const double mean_u = mean(u);
+  const double mean_v = mean(v);
+  double s_uu = 0;
+  double s_uv = 0;
+  double s_vv = 0;
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    s_uu += (u[i] - mean_u) * (u[i] - mean_u);
+    s_uv += (u[i] - mean_u) * (v[i] - mean_v);
+    s_vv += (v[i] - mean_v) * (v[i] - mean_v);
+  }
+  const double exponent = s_uv / s_uu;
+  return PowerLaw{
+      .exponent = exponent, .factor = std::exp(mean_v - exponent * mean_u), .r_squared = s_uv * s_uv / (s_uu * s_vv)};
+}
+
 }  // namespace tbench

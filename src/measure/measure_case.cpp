@@ -31,6 +31,7 @@ class Measurement {
  private:
   void measure(std::int64_t repetitions);
   bool prepare();
+  bool verify();
   void repeat_once();
   void take_over(SampleResult result);
   [[nodiscard]] MemoryUse memory_pass();
@@ -93,7 +94,7 @@ void Measurement::measure(std::int64_t repetitions) {
   }
 }
 
-/// Builds and verifies. False if that was the case's end.
+/// Builds, and verifies unless that comes last. False if that was the case's end.
 bool Measurement::prepare() {
   if (auto reason = subject_.unsupported_reason()) {
     fail(Status::kUnsupported, std::move(*reason));
@@ -103,9 +104,18 @@ bool Measurement::prepare() {
   release_cached();
   announce_or_stop("building");
   subject_.build();
+  if (subject_.verifies_last()) {
+    return true;
+  }
   announce_or_stop("verifying");
+  return verify();
+}
+
+bool Measurement::verify() {
   record_.verification = subject_.verify();
   if (!record_.verification->passed) {
+    record_.memory.reset();
+    record_.counters.clear();
     fail(Status::kIncorrect, record_.verification->message);
     return false;
   }
@@ -132,6 +142,12 @@ void Measurement::repeat_once() {
   if (instruments_.memory != nullptr) {
     announce("measuring memory");
     record_.memory = memory_pass();
+  }
+  if (subject_.verifies_last()) {
+    announce("verifying");
+    if (!verify()) {
+      return;
+    }
   }
   finish_record();
 }

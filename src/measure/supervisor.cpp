@@ -69,6 +69,10 @@ Outcome Supervisor::request(std::string_view payload, const std::function<void(s
   }
 }
 
+void Supervisor::renew_child() {
+  if (child_ && child_->has_answered) stop_child();
+}
+
 /// Starts a child and waits for its hello.
 /// @return  false if `stop` became true first
 bool Supervisor::start(const std::function<bool()>& stop) {

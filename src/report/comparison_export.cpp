@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "escapes.hpp"
 #include "json_fields.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/report/result_json.hpp"
@@ -84,22 +85,6 @@ constexpr std::array kCsvColumns{"case",
                                  "new_ceiling_share",
                                  "note"};
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted{"\""};
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
-std::string csv_row(const std::vector<std::string>& cells) {
-  std::vector<std::string> quoted;
-  for (const std::string& cell : cells) quoted.push_back(csv_cell(cell));
-  return join(quoted, ",") + "\n";
-}
-
 /// The shortest text that reads back as the number.
 template <class T>
 std::string text_of(const std::optional<T>& value) {
@@ -133,33 +118,6 @@ std::vector<std::string> csv_cells(const CaseComparison& c) {
           c.note};
 }
 
-/// Text in XML: markup escaped, and characters that XML 1.0 cannot hold replaced.
-std::string xml(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return escaped;
-}
-
-/// UTF-8 that is none would make the document invalid: as in JSON, it is replaced.
-std::string valid_utf8(const std::string& text) { return Json::parse(compact(Json(text))).get<std::string>(); }
-
 bool is_failed(const CaseComparison& c, bool strict) {
   if (c.verdict == Verdict::kRegressed) return true;
   return strict && (c.verdict == Verdict::kAmbiguous || c.verdict == Verdict::kInsufficient);
@@ -179,12 +137,12 @@ std::string message_of(const CaseComparison& c) {
 }
 
 std::string test_case(const CaseComparison& c, bool strict) {
-  const std::string head = fmt::format(R"(  <testcase classname="{}" name="{}")", xml(valid_utf8(c.id.family())),
-                                       xml(valid_utf8(c.id.name())));
+  const std::string head =
+      fmt::format(R"(  <testcase classname="{}" name="{}")", escape_markup(c.id.family()), escape_markup(c.id.name()));
   const bool failed = is_failed(c, strict);
   if (!failed && !is_skipped(c)) return head + "/>\n";
   return fmt::format("{}>\n    <{} message=\"{}\"/>\n  </testcase>\n", head, failed ? "failure" : "skipped",
-                     xml(valid_utf8(message_of(c))));
+                     escape_markup(message_of(c)));
 }
 
 }  // namespace
@@ -210,7 +168,7 @@ Json comparison_to_json(const Comparison& comparison, bool strict) {
 }
 
 std::string comparison_to_csv(const Comparison& comparison) {
-  std::string text = csv_row({kCsvColumns.begin(), kCsvColumns.end()});
+  std::string text = csv_row(std::vector<std::string>{kCsvColumns.begin(), kCsvColumns.end()});
   for (const CaseComparison& c : comparison.cases) text += csv_row(csv_cells(c));
   const auto add = [&](const std::vector<std::string>& names, const char* verdict) {
     for (const std::string& name : names) {

@@ -14,4 +14,8 @@ struct EmbeddedFile {
 /// In no particular order. The definition is written at build time (tools/cmake/EmbedFiles.cmake).
 [[nodiscard]] std::span<const EmbeddedFile> html_assets();
 
+/// The content of one of them.
+/// @throws  std::logic_error  for a name that none has
+[[nodiscard]] std::string_view html_asset(std::string_view name);
+
 }  // namespace tbench::report

@@ -23,7 +23,7 @@ constexpr std::size_t kMaxSamples = 400'000;  // of a page; 7 bytes each
 constexpr std::size_t kMinSamplesOfCase = 20;
 constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 
-constexpr std::array<std::string_view, 20> kMetrics{"median_ms",
+constexpr std::array<std::string_view, 21> kMetrics{"median_ms",
                                                     "p10_ms",
                                                     "p90_ms",
                                                     "min_ms",
@@ -35,6 +35,7 @@ constexpr std::array<std::string_view, 20> kMetrics{"median_ms",
                                                     "optimizer_ms",
                                                     "tokens_per_second",
                                                     "flop_per_second",
+                                                    "bytes_per_second",
                                                     "mfu",
                                                     "peak_allocated_bytes",
                                                     "peak_reserved_bytes",

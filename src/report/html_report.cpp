@@ -15,13 +15,6 @@
 namespace tbench::report {
 namespace {
 
-std::string_view asset(std::string_view name) {
-  const auto files = html_assets();
-  const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
-  if (found == files.end()) throw std::logic_error{fmt::format("page.html asks for '{}', which is not embedded", name)};
-  return found->content;
-}
-
 /// JSON that an HTML parser passes over whatever is in it: `<`, `>` and `&`, which JSON has only inside of texts, as
 /// escapes.
 std::string escape_json(std::string_view json) {
@@ -39,10 +32,17 @@ std::string escape_json(std::string_view json) {
 
 }  // namespace
 
+std::string_view html_asset(std::string_view name) {
+  const auto files = html_assets();
+  const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
+  if (found == files.end()) throw std::logic_error{fmt::format("there is no embedded file '{}'", name)};
+  return found->content;
+}
+
 std::string html_report(std::span<const NamedResults> results) {
   constexpr std::string_view kOpen = "{{";
   constexpr std::string_view kClose = "}}";
-  std::string_view rest = asset("page.html");
+  std::string_view rest = html_asset("page.html");
   std::string page;
   for (std::size_t begin = rest.find(kOpen); begin != std::string_view::npos; begin = rest.find(kOpen)) {
     const std::size_t end = rest.find(kClose, begin);
@@ -52,7 +52,7 @@ std::string html_report(std::span<const NamedResults> results) {
     if (name == "data") {
       page += escape_json(compact(html_data(results)));
     } else {
-      page += asset(name);
+      page += html_asset(name);
     }
     rest.remove_prefix(end + kClose.size());
   }

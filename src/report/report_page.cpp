@@ -84,16 +84,20 @@ FamilyTable table_of(std::span<const Record> family, const ReportOptions& option
 
 }  // namespace
 
-std::string environment_header(const ResultFile& file, bool markdown) {
+std::string environment_line(const ResultFile& file) {
   Texts parts;
+  for (const Fact& fact : facts_of(file)) parts.push_back(fmt::format("{} {}", fact.label, fact.text));
+  return join(parts, ", ");
+}
+
+std::string environment_header(const ResultFile& file, bool markdown) {
+  if (markdown) return escape_markdown(environment_line(file)) + "\n";
+  std::string header;
   std::size_t width = 0;
   const std::vector<Fact> facts = facts_of(file);
   for (const Fact& fact : facts) width = std::max(width, display_width(fact.label));
-  for (const Fact& fact : facts) {
-    parts.push_back(markdown ? fmt::format("{} {}", fact.label, escape_markdown(fact.text))
-                             : fmt::format("{}  {}\n", pad(fact.label, width, Align::kLeft), fact.text));
-  }
-  return markdown ? join(parts, ", ") + "\n" : join(parts, "");
+  for (const Fact& fact : facts) header += fmt::format("{}  {}\n", pad(fact.label, width, Align::kLeft), fact.text);
+  return header;
 }
 
 std::string report_page(const ResultFile& file, const ReportOptions& options) {

@@ -127,19 +127,36 @@ TEST_P(OptionsBadValue, IsRefusedWithTheFlagTheValueAndTheRemedy) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, OptionsBadValue,
-    ::testing::Values(
-        BadValue{"--tb_suite=ful", "did you mean 'full'?"}, BadValue{"--tb_device=gpu", "auto, cuda, cpu"},
-        BadValue{"--benchmark_min_time=fast", "seconds"}, BadValue{"--benchmark_min_time=-1", "seconds"},
-        BadValue{"--benchmark_min_time=nan", "seconds"}, BadValue{"--benchmark_min_time=1.5x", "seconds"},
-        BadValue{"--tb_timeout=0", "more than 0"}, BadValue{"--benchmark_repetitions=0", "at least 1"},
-        BadValue{"--tb_warmup=-1", "at least 0"}, BadValue{"--tb_samples=0", "at least 1"},
-        BadValue{"--tb_samples=ten", "whole number"}, BadValue{"--tb_seed=-3", "at least 0"},
-        BadValue{"--benchmark_filter=Model/(", "regular expression"}, BadValue{"--tb_axis=Model.ctx", "no '='"},
-        BadValue{"--tb_axis=ctx=1", "no '.'"}, BadValue{"--tb_axis=Model.ctx=1,,2", "empty value"},
-        BadValue{"--tb_size=mine", "no name before"}, BadValue{"--tb_size=mine:1,2,3", "3 numbers instead of 4"},
-        BadValue{"--tb_size=small:64,256,2,4", "built-in"}, BadValue{"--benchmark_context=rack", "key=value"},
-        BadValue{"--tb_l2=warn", "did you mean 'warm'?"}, BadValue{"--tb_l2=hot", "cold, warm"},
-        BadValue{"--tb_resume", "--benchmark_out"}, BadValue{"--benchmark_format=csv", "console, json"}));
+    ::testing::Values(BadValue{"--tb_suite=ful", "did you mean 'full'?"},
+                      BadValue{"--tb_device=gpu", "auto, cuda, cpu"}, BadValue{"--benchmark_min_time=fast", "seconds"},
+                      BadValue{"--benchmark_min_time=-1", "seconds"}, BadValue{"--benchmark_min_time=nan", "seconds"},
+                      BadValue{"--benchmark_min_time=1.5x", "seconds"}, BadValue{"--tb_timeout=0", "more than 0"},
+                      BadValue{"--benchmark_repetitions=0", "at least 1"}, BadValue{"--tb_processes=0", "at least 1"},
+                      BadValue{"--tb_warmup=-1", "at least 0"}, BadValue{"--tb_samples=0", "at least 1"},
+                      BadValue{"--tb_samples=ten", "whole number"}, BadValue{"--tb_seed=-3", "at least 0"},
+                      BadValue{"--benchmark_filter=Model/(", "regular expression"},
+                      BadValue{"--tb_axis=Model.ctx", "no '='"}, BadValue{"--tb_axis=ctx=1", "no '.'"},
+                      BadValue{"--tb_axis=Model.ctx=1,,2", "empty value"}, BadValue{"--tb_size=mine", "no name before"},
+                      BadValue{"--tb_size=mine:1,2,3", "3 numbers instead of 4"},
+                      BadValue{"--tb_size=small:64,256,2,4", "built-in"},
+                      BadValue{"--benchmark_context=rack", "key=value"},
+                      BadValue{"--tb_l2=warn", "did you mean 'warm'?"}, BadValue{"--tb_l2=hot", "cold, warm"},
+                      BadValue{"--tb_resume", "--benchmark_out"}, BadValue{"--benchmark_format=csv", "console, json"}));
+
+TEST(Options, ProcessesAreTheReplicates) {
+  EXPECT_EQ(parse({}).options.processes, 1);
+  EXPECT_EQ(parse({"--tb_processes=5", "--tb_isolate=case"}).options.processes, 5);
+  EXPECT_THAT(error_of({"--tb_processes=5", "--benchmark_repetitions=2"}), HasSubstr("a replicate is a process"));
+  EXPECT_THAT(error_of({"--tb_processes=5", "--tb_isolate=none"}), HasSubstr("--tb_isolate=none"));
+  EXPECT_EQ(error_of({"--tb_processes=1", "--benchmark_repetitions=2", "--tb_isolate=none"}), "");
+}
+
+TEST(Options, AStudyHasItsOwnCases) {
+  EXPECT_EQ(parse({"--tb_study=scaling"}).options.study, "scaling");
+  EXPECT_THAT(error_of({"--tb_study=scalign"}), ::testing::StartsWith("--tb_study=scalign: no such study; did you mean "
+                                                                      "'scaling'? (studies: end_to_end, "));
+  EXPECT_THAT(error_of({"--tb_study=scaling", "--tb_suite=full"}), HasSubstr("not together with --tb_suite"));
+}
 
 TEST(Options, ASizeMayNotBeGivenTwice) {
   EXPECT_THAT(error_of({"--tb_size=a:64,256,2,4", "--tb_size=a:64,256,2,4"}), HasSubstr("twice"));

@@ -51,7 +51,7 @@ class PlantedCase final : public measure::Case {
   }
   Work work() const override { return {.flop = {1e6}, .tokens = 10}; }
   std::map<std::string, std::int64_t> memory_split(std::int64_t) const override { return {}; }
-  std::map<std::string, double> counters() override { return {{"planted", 1.0}}; }
+  std::map<std::string, double> counters() override { return {{"process_id", static_cast<double>(::getpid())}}; }
 
  private:
   std::string fault_;
@@ -114,6 +114,18 @@ Family planted_family() {
             return std::make_unique<PlantedCase>(id.at("fault"));
           },
           .precision = {}};
+}
+
+Family planted_fresh_family() {
+  Family family = planted_family();
+  family.spec.name = "Fresh";
+  family.spec.tables = {{"good", Suite::kStandard, true, {{"fault", {"none"}}, {"index", {"1", "2", "3"}}}}};
+  family.prescribe = [](const CaseId&, measure::SamplerOptions& sampler) {
+    sampler.fixed_warm_up = 2;
+    sampler.fixed_samples = 3;
+  };
+  family.needs_fresh_process = true;
+  return family;
 }
 
 }  // namespace tbench::bench

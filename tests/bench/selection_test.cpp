@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bench/families.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/report/study.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -74,6 +77,44 @@ TEST(Selection, AttentionHeadsHaveToDivideItsWidth) {
                   parse_axis_override("Attention.seq_len=2048")};
   options.filter = "heads:16/d_model:2048/seq_len:2048/.*impl:(sdpa_cudnn|naive)";
   EXPECT_EQ(select(options).cases.size(), 4U);  // forward and forward_backward in bf16
+}
+
+TEST(Selection, AStudyIsItsGridAndNothingElse) {
+  Options options;
+  options.study = "end_to_end";
+  // 5 sizes x 5 contexts x 3 passes x 4 precisions
+  EXPECT_EQ(select(options).cases.size(), 300U);
+  EXPECT_EQ(select(options).cases.front().name(),
+            "Model/size:small/ctx:64/batch:4/pass:forward/precision:fp32/impl:eager");
+  options.sizes = {parse_model_size("mine:2048,8192,24,16")};
+  options.axes = {parse_axis_override("Model.ctx=2048")};
+  EXPECT_EQ(select(options).cases.size(), 6U * 3 * 4);
+  options.filter = "size:mine/.*train_step/precision:bf16";
+  EXPECT_EQ(select(options).cases.size(), 1U);
+  EXPECT_EQ(select(options, false).suite, Suite::kStandard);  // sampled as such, on a CPU too
+  options.filter = "sdpa";
+  EXPECT_THAT(error_of(options), HasSubstr("no case of the study end_to_end matches"));
+}
+
+TEST(Selection, EveryStudyOfTheFamiliesHereExpandsToTheirNames) {
+  const std::vector<FamilySpec> specs = specs_of(all_families({}));
+  for (const report::Study& study : report::all_studies()) {
+    Options options;
+    options.study = study.name;
+    const std::vector<CaseId> cases = select(options).cases;
+    EXPECT_FALSE(cases.empty()) << study.name;
+    for (const CaseId& id : cases) {
+      const auto family = std::ranges::find(specs, id.family(), &FamilySpec::name);
+      ASSERT_NE(family, specs.end()) << id.name();
+      ASSERT_EQ(id.parameters().size(), family->keys.size()) << id.name();
+      for (std::size_t i = 0; i < family->keys.size(); ++i) {
+        const auto& [key, value] = id.parameters()[i];
+        const std::vector<std::string>& known = family->keys[i].known;
+        EXPECT_EQ(key, family->keys[i].key) << id.name();
+        EXPECT_TRUE(known.empty() || std::ranges::find(known, value) != known.end()) << id.name();
+      }
+    }
+  }
 }
 
 TEST(Selection, AnUnknownAxisOrValueNamesTheNearest) {

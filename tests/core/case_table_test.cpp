@@ -142,6 +142,41 @@ TEST(ExpandTest, ChecksOverridesEvenWhereTheSuiteHasNoSuchTable) {
             "--tb_axis=Model.size: unknown value 'lage'; did you mean 'large'? (values: small, large)");
 }
 
+std::vector<FamilyGrid> grids() {
+  return {{"Model", {{"size", {"small"}}, {"ctx", {"8", "16"}}}},
+          {"Model", {{"size", {"small", "large"}}, {"ctx", {"16"}}}}};
+}
+
+std::vector<std::string> names_of(const std::vector<CaseId>& cases) {
+  std::vector<std::string> names;
+  for (const CaseId& id : cases) names.push_back(id.name());
+  return names;
+}
+
+TEST(ExpandGridsTest, GivesTheCellsOfAllGridsOnce) {
+  const auto expected = ElementsAre("Model/size:small/ctx:8", "Model/size:small/ctx:16", "Model/size:large/ctx:16");
+  EXPECT_THAT(names_of(expand(families(), grids(), {})), expected);
+  EXPECT_THAT(names_of(cells_of(grids(), {})), expected);
+}
+
+TEST(ExpandGridsTest, AnOverrideReplacesTheAxisOfEveryGrid) {
+  const std::vector<AxisOverride> changes{parse_axis_override("Model.ctx=32"), parse_axis_override("Gemm.m=1")};
+  EXPECT_THAT(names_of(expand(families(), grids(), changes)),
+              ElementsAre("Model/size:small/ctx:32", "Model/size:large/ctx:32"));
+}
+
+TEST(ExpandGridsTest, RefusesWhatTheFamiliesDoNotTake) {
+  const auto error_of = [](const FamilyGrid& grid, const std::string& change) {
+    std::vector<AxisOverride> changes;
+    if (!change.empty()) changes.push_back(parse_axis_override(change));
+    return usage_error_of([&] { return expand(families(), std::vector{grid}, changes); });
+  };
+  EXPECT_EQ(error_of({"Attention", {{"heads", {"1"}}}}, ""),
+            "Attention/heads:1: this program has no family 'Attention' (families: Model, Gemm)");
+  EXPECT_EQ(error_of(grids()[1], "Model.ctx=7"), "Model/size:large/ctx:7: large needs an even ctx");
+  EXPECT_EQ(error_of(grids()[0], "Model.ctx=-7"), "--tb_axis=Model.ctx: '-7' is not a positive whole number");
+}
+
 TEST(ParseAxisOverrideTest, SplitsFamilyAxisAndValues) {
   const AxisOverride change = parse_axis_override("Model.size=small,2.7B");  // a dot in a value is the value's
   EXPECT_EQ(change.family, "Model");

@@ -195,5 +195,40 @@ TEST(SpreadHasSettled, ComparesTheLastEight) {
   EXPECT_TRUE(spread_has_settled(std::vector<double>(8, 0.0)));
 }
 
+TEST(PowerLawFit, FindsTheLawOfExactPoints) {
+  // 3 x^1.5 at x = 1, 4, 16, 64: 3, 3 * 8, 3 * 64, 3 * 512
+  const auto law = power_law_fit(std::vector{1.0, 4.0, 16.0, 64.0}, std::vector{3.0, 24.0, 192.0, 1536.0});
+  ASSERT_TRUE(law);
+  EXPECT_NEAR(law->exponent, 1.5, 1e-12);
+  EXPECT_NEAR(law->factor, 3.0, 1e-11);
+  EXPECT_NEAR(law->r_squared, 1.0, 1e-12);
+}
+
+TEST(PowerLawFit, IsLeastSquaresOfTheLogarithms) {
+  // ln x = 0, 1, 2 and ln y = 0, 2, 1: means 1 and 1, S_uu = 2, S_vv = 2, S_uv = (-1)(-1) + 0 + (1)(0) = 1.
+  // Slope 1/2, intercept 1 - 1/2, r^2 = 1 / (2 * 2).
+  const double e = std::exp(1.0);
+  const auto law = power_law_fit(std::vector{1.0, e, e * e}, std::vector{1.0, e * e, e});
+  ASSERT_TRUE(law);
+  EXPECT_NEAR(law->exponent, 0.5, 1e-12);
+  EXPECT_NEAR(law->factor, std::exp(0.5), 1e-12);
+  EXPECT_NEAR(law->r_squared, 0.25, 1e-12);
+}
+
+TEST(PowerLawFit, AConstantHasTheExponentZero) {
+  const auto law = power_law_fit(std::vector{1.0, 2.0, 4.0}, std::vector{5.0, 5.0, 5.0});
+  ASSERT_TRUE(law);
+  EXPECT_DOUBLE_EQ(law->exponent, 0.0);
+  EXPECT_DOUBLE_EQ(law->r_squared, 1.0);
+}
+
+TEST(PowerLawFit, NeedsTwoPlacesAndValuesAboveZero) {
+  EXPECT_FALSE(power_law_fit({}, {}));
+  EXPECT_FALSE(power_law_fit(std::vector{2.0, 2.0}, std::vector{1.0, 3.0}));
+  EXPECT_THROW(static_cast<void>(power_law_fit(std::vector{1.0, 2.0}, std::vector{1.0})), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(power_law_fit(std::vector{0.0, 2.0}, std::vector{1.0, 1.0})), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(power_law_fit(std::vector{1.0, 2.0}, std::vector{1.0, -1.0})), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace tbench

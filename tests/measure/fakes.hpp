@@ -136,7 +136,11 @@ class FakeCase : public Case {
       on_build();
     }
   }
-  Verification verify() override { return verification; }
+  Verification verify() override {
+    launches_before_verification = launches;
+    return verification;
+  }
+  bool verifies_last() const override { return checked_last; }
   std::span<const std::string_view> phases() const override { return phase_names; }
   void launch(PhaseMarker& marker) override {
     if (on_launch) {
@@ -163,6 +167,8 @@ class FakeCase : public Case {
   std::vector<std::string_view> phase_names{"step"};
   std::map<std::string, double> own_counters;
   std::int64_t launches{};
+  bool checked_last{};
+  std::int64_t launches_before_verification{-1};
 };
 
 }  // namespace tbench::measure

@@ -194,6 +194,39 @@ TEST(MeasureCase, AWrongOutputHasNoTime) {
   EXPECT_EQ(bench.timer.steps, 0);
 }
 
+TEST(MeasureCase, ACaseIsCheckedBeforeItsFirstStepUnlessItAsksForAfterwards) {
+  Bench bench;
+  EXPECT_EQ(bench.run_once().status, Status::kOk);
+  EXPECT_EQ(bench.subject.launches_before_verification, 0);
+  Bench last;
+  last.subject.checked_last = true;
+  const Record record = last.run_once();
+  EXPECT_EQ(record.status, Status::kOk);
+  EXPECT_TRUE(record.verification->passed);
+  EXPECT_EQ(last.subject.launches_before_verification, last.subject.launches);
+  EXPECT_GT(last.subject.launches, 0);
+  EXPECT_EQ(last.activities.front(), "building");
+  EXPECT_EQ(last.activities.back(), "verifying");
+}
+
+TEST(MeasureCase, AnOutputFoundWrongAfterwardsHasNoTimeEither) {
+  Bench bench;
+  bench.subject.checked_last = true;
+  bench.subject.own_counters = {{"skipped_steps", 2.0}};
+  bench.subject.verification = {.passed = false,
+                                .reference = "float64",
+                                .worst_error = 7.0,
+                                .worst_where = "logits[3]",
+                                .message = "logits[3] is 1.5, expected 1.0"};
+  const Record record = bench.run_once();
+  EXPECT_EQ(record.status, Status::kIncorrect);
+  EXPECT_EQ(record.reason, "logits[3] is 1.5, expected 1.0");
+  EXPECT_FALSE(record.timing.has_value());
+  EXPECT_FALSE(record.memory.has_value());
+  EXPECT_TRUE(record.counters.empty());
+  EXPECT_GT(bench.timer.steps, 0);
+}
+
 TEST(MeasureCase, EscapedWorkHasNoTime) {
   Bench bench;
   bench.timer.escaped = [](std::int64_t) { return Seconds{1.0}; };

@@ -364,6 +364,18 @@ TEST(SupervisorFreshChild, EveryRequestGetsItsOwn) {
   EXPECT_NE(first, second);
 }
 
+TEST(SupervisorFreshChild, ARenewedOneIsNewOnlyIfTheOldOneWasUsed) {
+  Supervisor supervisor{options_with_timeout(kAmple)};
+  const std::string hello = supervisor.hello();
+  supervisor.renew_child();
+  const std::string first = supervisor.request("identity", ignore_progress, never).payload;
+  EXPECT_THAT(first, StartsWith(hello.substr(std::string{"hello from "}.size()))) << "an unused child was thrown away";
+  EXPECT_EQ(supervisor.request("identity", ignore_progress, never).payload, first);
+  supervisor.renew_child();
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "the old child is still there";
+  EXPECT_NE(supervisor.request("identity", ignore_progress, never).payload, first);
+}
+
 TEST(SupervisorEnd, LeavesNoChild) {
   { Supervisor never_used{options_with_timeout(kAmple)}; }
   {

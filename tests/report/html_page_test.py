@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 from browser import Browser, find_chromium
+from synthetic import refreshed
 
 SKIPPED = 77
 HOSTILE = "</script><img src=x onerror=window.hacked=1>&{{data}}"
@@ -30,18 +31,7 @@ def hostile_results(golden):
         results["benchmarks"].append(entry)
     failed = results["benchmarks"][1]
     failed["tbench"]["reason"] = failed["error_message"] = "out of memory " + HOSTILE
-    refresh(results)
-    return results
-
-
-def refresh(results):
-    """Fields outside of `tbench` repeat it and have to agree."""
-    for entry in results["benchmarks"]:
-        if "tbench" not in entry:
-            continue
-        record = entry["tbench"]
-        name = "/".join([record["family"], *(f"{k}:{v}" for k, v in record["parameters"].items())])
-        entry["name"] = entry["run_name"] = name
+    return refreshed(results)
 
 
 def report(tbench, folder, files):

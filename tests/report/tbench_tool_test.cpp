@@ -122,5 +122,42 @@ TEST(TbenchReport, ShowsWhatAKilledRunLeftInTheJournal) {
   EXPECT_THAT(result.out, HasSubstr("3.000"));
 }
 
+TEST(TbenchStudy, PrintsATableInEveryFormat) {
+  const TemporaryFolder folder;
+  const auto run = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"report", "--study", "scaling", "--filter=size:small/.*bf16", kGolden});
+    const ChildResult result = tbench(flags);
+    EXPECT_EQ(result.exit_status, 0) << result.err;
+    return result.out;
+  };
+  EXPECT_THAT(run({}), AllOf(StartsWith("scaling: "), HasSubstr("[1] transformer_bench --tb_study=scaling")));
+  EXPECT_THAT(run({"--markdown"}), AllOf(StartsWith("**scaling: "), HasSubstr("| pass | ctx:128 | ctx:256 |")));
+  EXPECT_THAT(run({"--csv"}), StartsWith("pass,ctx:128,ctx:256,ctx:512,ctx:1024,exponent of ctx,r²,"));
+  EXPECT_THAT(run({"--latex"}), AllOf(HasSubstr("\\begin{longtable}{lrrrrrr}"), HasSubstr("forward\\_backward")));
+  EXPECT_EQ(run({"-o", folder.file("page.html")}), "");
+  EXPECT_THAT(read_whole_file(folder.file("page.html")), StartsWith("<!doctype html>"));
+  write_text(folder.file("README.md"), "<!-- tbench:s -->\n<!-- /tbench:s -->\n");
+  EXPECT_EQ(run({"--update=" + folder.file("README.md"), "--section=s"}), "");
+  EXPECT_THAT(read_whole_file(folder.file("README.md")), StartsWith("<!-- tbench:s -->\n**scaling: "));
+  EXPECT_THAT(run({"--axis=Model.impl=sdpa", "--csv"}), HasSubstr("--tb_axis=Model.impl=sdpa"));
+}
+
+TEST(TbenchStudy, WrongCommandLines) {
+  const std::vector<std::string> study{"report", "--study=scaling", kGolden};
+  const auto with = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), study.begin(), study.end());
+    return flags;
+  };
+  expect_usage_error({"report", "--study=scalin", kGolden}, HasSubstr("did you mean 'scaling'?"));
+  expect_usage_error({"report", "--csv", kGolden}, HasSubstr("add --study=NAME (studies: end_to_end, "));
+  expect_usage_error({"report", "--axis=Model.ctx=1", kGolden}, HasSubstr("add --study=NAME"));
+  expect_usage_error(with({"--csv", "--latex"}), HasSubstr("exclude each other"));
+  expect_usage_error(with({"--markdown", "-o", "x.html"}), HasSubstr("exclude each other"));
+  expect_usage_error(with({"--pivot=ctx"}), HasSubstr("leave out --pivot"));
+  expect_usage_error(with({"--axis=Model.ctx"}), AllOf(HasSubstr("--axis=Model.ctx"), HasSubstr("no '='")));
+  expect_usage_error(with({"--axis=Model.ctxt=1"}), HasSubstr("did you mean 'Model.ctx'?"));
+  expect_usage_error(with({"-o", kGolden}), HasSubstr("is the results file"));
+}
+
 }  // namespace
 }  // namespace tbench::report

@@ -21,6 +21,9 @@
 #include "tbench/report/record_filter.hpp"
 #include "tbench/report/report_page.hpp"
 #include "tbench/report/result_writer.hpp"
+#include "tbench/report/study.hpp"
+#include "tbench/report/study_page.hpp"
+#include "tbench/report/study_report.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -34,6 +37,10 @@ struct Arguments {
   bool hides_environment{};
   std::string update;
   std::string section;
+  std::string study;
+  std::vector<std::string> axes;
+  bool csv{};
+  bool latex{};
 };
 
 /// A killed run leaves its last records in the journal: they are results like the others.
@@ -101,15 +108,13 @@ std::string label_of(const std::string& path, const std::vector<std::string>& pa
   return same > 1 ? path : name.string();
 }
 
-void write_html(const Arguments& arguments) {
-  check_html(arguments);
+std::vector<report::NamedResults> load_all(const Arguments& arguments) {
   std::vector<report::NamedResults> results;
-  for (const std::string& path : arguments.files) {
-    report::ResultFile file = load(path);
-    file.records = report::select_records(file.records, arguments.options.filter);
-    results.push_back({label_of(path, arguments.files), std::move(file)});
-  }
-  const std::string page = report::html_report(results);
+  for (const std::string& path : arguments.files) results.push_back({label_of(path, arguments.files), load(path)});
+  return results;
+}
+
+void write_page(const Arguments& arguments, const std::string& page) {
   try {
     report::write_atomically(arguments.html, page);
   } catch (const std::system_error& error) {
@@ -117,14 +122,57 @@ void write_html(const Arguments& arguments) {
   }
 }
 
+void write_html(const Arguments& arguments) {
+  check_html(arguments);
+  std::vector<report::NamedResults> results = load_all(arguments);
+  for (report::NamedResults& result : results) {
+    result.file.records = report::select_records(result.file.records, arguments.options.filter);
+  }
+  write_page(arguments, report::html_report(results));
+}
+
+/// The only format that the arguments ask for.
+report::StudyFormat study_format(const Arguments& arguments) {
+  const bool markdown = arguments.options.markdown || !arguments.update.empty();
+  if (markdown + arguments.csv + arguments.latex + !arguments.html.empty() > 1) {
+    throw UsageError{"--study: --markdown, --csv, --latex, --update and -o exclude each other; give one"};
+  }
+  if (markdown) return report::StudyFormat::kMarkdown;
+  if (arguments.csv) return report::StudyFormat::kCsv;
+  if (arguments.latex) return report::StudyFormat::kLatex;
+  return arguments.html.empty() ? report::StudyFormat::kText : report::StudyFormat::kHtml;
+}
+
+void run_study(const Arguments& arguments) {
+  const report::Study& study = report::find_study(arguments.study, "--study");
+  const report::StudyFormat format = study_format(arguments);
+  if (!arguments.pivot.empty()) throw UsageError{"--study: its table is fixed; leave out --pivot"};
+  if (!arguments.html.empty()) check_html(arguments);
+  report::StudyOptions options{.axes = {}, .filter = arguments.options.filter};
+  for (const std::string& axis : arguments.axes) options.axes.push_back(parse_axis_override(axis, "--axis"));
+  const std::vector<report::NamedResults> results = load_all(arguments);
+  const std::string page =
+      report::study_page(report::study_report(study, results, options), format, report::terminal_width(STDOUT_FILENO));
+  if (!arguments.html.empty()) return write_page(arguments, page);
+  if (!arguments.update.empty()) return update(arguments, page);
+  fmt::print("{}", page);
+}
+
 void run(const Arguments& arguments) {
   if (arguments.update.empty() != arguments.section.empty()) {
     throw UsageError{"--update=FILE.md and --section=NAME belong together; give both or neither"};
   }
+  if (!arguments.study.empty()) return run_study(arguments);
+  if (arguments.csv || arguments.latex || !arguments.axes.empty()) {
+    throw UsageError{
+        fmt::format("--csv, --latex and --axis are for the table of a study; add --study=NAME (studies: {})",
+                    join(report::study_names(), ", "))};
+  }
   if (!arguments.html.empty()) return write_html(arguments);
   if (arguments.files.size() > 1) {
-    throw UsageError{
-        fmt::format("{} files: only a page shows several; add -o FILE.html or give one file", arguments.files.size())};
+    throw UsageError{fmt::format(
+        "{} files: only a page or a study shows several; add -o FILE.html or --study=NAME, or give one file",
+        arguments.files.size())};
   }
   const report::ReportOptions options = options_of(arguments);
   const std::string page = report::report_page(load(arguments.files.front()), options);
@@ -142,7 +190,7 @@ void add_report(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
   command
       ->add_option("FILE", arguments->files,
-                   "Results, as transformer_bench --benchmark_out=FILE writes them; several with -o")
+                   "Results, as transformer_bench --benchmark_out=FILE writes them; several with -o or --study")
       ->required();
   command->add_option("-o,--output", arguments->html, "Write a self-contained HTML page with tables and plots")
       ->type_name("FILE.html");
@@ -163,6 +211,17 @@ void add_report(CLI::App& app) {
       ->add_option("--section", arguments->section,
                    "Between <!-- tbench:NAME --> and <!-- /tbench:NAME --> of the file of --update")
       ->type_name("NAME");
+  command
+      ->add_option("--study", arguments->study,
+                   fmt::format("The table of a study, from any files: {}", join(report::study_names(), ", ")))
+      ->type_name("NAME");
+  command
+      ->add_option("--axis", arguments->axes,
+                   "With --study: Family.key=v1,v2, other values than the study's (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("AXIS");
+  command->add_flag("--csv", arguments->csv, "With --study: for a spreadsheet");
+  command->add_flag("--latex", arguments->latex, "With --study: for a paper");
   command->callback([arguments] { run(*arguments); });
 }
 

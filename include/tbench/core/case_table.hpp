@@ -56,13 +56,28 @@ struct AxisOverride {
   Axis axis;
 };
 
-/// @throws  UsageError  if `text` is not `Family.key=value[,value...]`
-[[nodiscard]] AxisOverride parse_axis_override(std::string_view text);
+/// A grid that belongs to no suite: a study's. Its axes are the family's keys, in their order.
+struct FamilyGrid {
+  std::string family;
+  std::vector<Axis> axes;
+};
+
+/// @param flag  that the text was given with, for the error
+/// @throws      UsageError  if `text` is not `Family.key=value[,value...]`
+[[nodiscard]] AxisOverride parse_axis_override(std::string_view text, std::string_view flag = "--tb_axis");
 
 /// The cases of one suite, without duplicates, in table order.
 /// @throws  UsageError  for an override with an unknown family or key (names the nearest), a value that the key does
 ///                      not take, or a combination that makes no sense
 [[nodiscard]] std::vector<CaseId> expand(std::span<const FamilySpec> families, Suite suite,
                                          std::span<const AxisOverride> overrides);
+
+/// The cases of `grids`, without duplicates, in their order. An override replaces the axis in every grid of its family.
+/// @throws  UsageError  as above; for a family that is not among `families`
+[[nodiscard]] std::vector<CaseId> expand(std::span<const FamilySpec> families, std::span<const FamilyGrid> grids,
+                                         std::span<const AxisOverride> overrides);
+
+/// The cases of `grids` as above, for a program that knows no families: nothing is checked.
+[[nodiscard]] std::vector<CaseId> cells_of(std::span<const FamilyGrid> grids, std::span<const AxisOverride> overrides);
 
 }  // namespace tbench

@@ -31,6 +31,18 @@ struct Interval {
 /// Half the width of the median's interval over the median; nothing where there is no interval.
 [[nodiscard]] std::optional<double> median_relative_half_width(std::span<const double> samples);
 
+/// y = factor * x^exponent.
+struct PowerLaw {
+  double exponent{};
+  double factor{};
+  double r_squared{};  // of ln y: the share of its variance that the line explains; 1 where y does not vary
+};
+/// Least squares of ln y against ln x.
+/// @param x, y  as many of each, above 0 and finite
+/// @return      nothing for fewer than two different x
+/// @throws      std::invalid_argument  for another number of values, or one that is not above 0
+[[nodiscard]] std::optional<PowerLaw> power_law_fit(std::span<const double> x, std::span<const double> y);
+
 /// Whether the newest samples, in the order taken, show a settled level: the last ten have
 /// (q90 - q10) / median <= 1 %, and the median of the last five is within 0.5 % of that of the five before.
 [[nodiscard]] bool is_steady(std::span<const double> samples_in_order);

@@ -37,6 +37,8 @@ class Case {
   virtual void build() = 0;
   /// Runs the step that will be timed and compares its output with a reference in higher precision. Synchronises.
   [[nodiscard]] virtual Verification verify() = 0;
+  /// Whether verify() comes after the timing and may build() anew: for a case whose first steps are what is timed.
+  [[nodiscard]] virtual bool verifies_last() const { return false; }
   /// Names of the phases of a step, in order; at least one.
   [[nodiscard]] virtual std::span<const std::string_view> phases() const = 0;
   /// Enqueues one step and calls `marker.mark()` at the end of each phase, phases().size() times. Never synchronises

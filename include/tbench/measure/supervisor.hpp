@@ -67,6 +67,10 @@ class Supervisor {
   [[nodiscard]] Outcome request(std::string_view payload, const std::function<void(std::string_view)>& on_progress,
                                 const std::function<bool()>& stop);
 
+  /// Sees to it that the next request gets a child that has taken none before. Ends one that has, as the destructor
+  /// does.
+  void renew_child();
+
  private:
   struct Child;
   struct Exchange;

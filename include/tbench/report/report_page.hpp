@@ -20,7 +20,10 @@ struct ReportOptions {
   std::optional<std::size_t> max_width;  // columns of the terminal; ignored for Markdown
 };
 
-/// GPU (or CPU), driver, LibTorch, clock policy, date, build: a line each as text, one line in all as Markdown.
+/// GPU (or CPU), driver, LibTorch, clock policy, date, build, on one line.
+[[nodiscard]] std::string environment_line(const ResultFile& file);
+
+/// The same, a line each as text, or as one line of Markdown.
 [[nodiscard]] std::string environment_header(const ResultFile& file, bool markdown);
 
 /// The environment, and then a caption and a table for each family. A family without any of the keys to pivot by has a

@@ -1,21 +1,39 @@
-// Panels of plots.js as Chart.js charts, in the colours of the theme.
+// Panels of plots.js as Chart.js charts, in the colours of the theme. A chart is drawn when it comes near the viewport:
+// a page of thousands of cases opens at once all the same.
 "use strict";
 tbench.charts = (() => {
   const { element, format } = tbench;
   const kColours = ["#3b82c4", "#e08a1e", "#2a9d74", "#c2508f", "#8b6fd1", "#6f9e2f", "#d1553f", "#2aa3b8", "#a5793b", "#7d8896"];
   const kMaxPanels = 16; // of one plot
-  const kAxes = { bar: ["category", "linear"], line: ["logarithmic", "logarithmic"], stack: ["linear", "category"], scatter: ["linear", "linear"] };
-  const made = new Map();
+  const kAxes = { bar: ["category", "linear"], line: ["logarithmic", "logarithmic"], roof: ["logarithmic", "logarithmic"], stack: ["linear", "category"], scatter: ["linear", "linear"] };
+  const made = new Map(); // charts by plot
+  const waiting = new Map(); // what draws the chart in a box, by box
+  const observer = new IntersectionObserver((entries) => entries.filter((e) => e.isIntersecting).forEach((e) => drawNow(e.target)), { rootMargin: "400px" });
   const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const drop = (key) => { (made.get(key) ?? []).forEach((chart) => chart.destroy()); made.set(key, []); };
+  function drawNow(box) {
+    observer.unobserve(box);
+    const make = waiting.get(box)?.make;
+    waiting.delete(box);
+    make?.();
+  }
+  const drawAll = () => { [...waiting.keys()].forEach(drawNow); };
+  function drop(key) {
+    (made.get(key) ?? []).forEach((chart) => chart.destroy());
+    made.set(key, []);
+    for (const [box, entry] of waiting) {
+      if (entry.key !== key) continue;
+      observer.unobserve(box);
+      waiting.delete(box);
+    }
+  }
 
   function dataset(series, panel, colours) {
     const colour = kColours[colours.indexOf(series.colour) % kColours.length];
     const fill = series.file > 0 ? colour + "80" : colour; // later files are paler and dashed
     const marks = series.points.map((p) => p.mark !== undefined);
     return { label: series.name, data: series.points, backgroundColor: fill, borderColor: colour,
-      borderWidth: panel.kind === "line" ? 2 : 1, skipNull: true, borderDash: series.file > 0 ? [6, 4] : [],
-      pointStyle: marks.map((m) => (m ? "crossRot" : "circle")), pointRadius: marks.map((m) => (m ? 8 : panel.small ? 2 : 4)),
+      borderWidth: panel.kind === "line" || panel.kind === "roof" ? 2 : 1, skipNull: true, showLine: panel.kind === "line" || Boolean(series.line), borderDash: series.file > 0 ? [6, 4] : [],
+      pointStyle: marks.map((m) => (m ? "crossRot" : "circle")), pointRadius: marks.map((m) => (m ? 8 : series.line ? 0 : panel.small ? 2 : 4)),
       segment: { borderColor: (c) => (marks[c.p1DataIndex] || marks[c.p0DataIndex] ? "transparent" : undefined) } };
   }
   function axis(title, type) {
@@ -37,9 +55,11 @@ tbench.charts = (() => {
       x.afterBuildTicks = (scale) => { scale.ticks = values.sort((a, b) => a - b).map((value) => ({ value })); };
       x.ticks.callback = (value) => String(value);
     }
+    if (panel.kind === "roof") x.ticks.callback = y.ticks.callback;
     if (panel.kind === "stack") { x.stacked = y.stacked = true; y.ticks.autoSkip = false; }
     const label = (item) => {
       const point = item.raw;
+      if (panel.kind === "roof" && point.record) return `${point.record.name}: ${format(point.y)} TFLOP/s at ${format(point.x)} FLOP/B`;
       return point.mark ? `${item.dataset.label}: ${point.record.reason || point.mark}` : `${item.dataset.label}: ${format(panel.kind === "stack" ? point.x : point.y)}`;
     };
     return { animation: false, responsive: true, maintainAspectRatio: false, indexAxis: panel.kind === "stack" ? "y" : "x", scales: { x, y },
@@ -52,8 +72,10 @@ tbench.charts = (() => {
     box.style.height = panel.kind === "stack" ? `${110 + 26 * panel.labels.length}px` : "320px";
     parent.append(element("div", { class: "panel" }, element("h3", {}, panel.title), box));
     const colours = [...new Set(panel.series.map((s) => s.colour))];
-    const type = panel.kind === "stack" ? "bar" : panel.kind;
-    made.get(key).push(new Chart(canvas, { type, data: { labels: panel.labels, datasets: panel.series.map((s) => dataset(s, panel, colours)) }, options: options(panel) }));
+    const type = { stack: "bar", roof: "scatter" }[panel.kind] ?? panel.kind;
+    const make = () => made.get(key).push(new Chart(canvas, { type, data: { labels: panel.labels, datasets: panel.series.map((s) => dataset(s, panel, colours)) }, options: options(panel) }));
+    waiting.set(box, { key, make });
+    observer.observe(box);
   }
   function show(plot, records) {
     drop(plot.id);
@@ -84,7 +106,10 @@ tbench.charts = (() => {
       series: [{ name: "full clock", colour: "full", file: 0, points: taken.filter((p) => !flagged.has(p.x)) },
         { name: "clock under 0.97 of the median", colour: "flagged", file: 0, points: taken.filter((p) => flagged.has(p.x)) }].filter((s) => s.points.length) }, "Samples");
   }
-  /** Number of points drawn, by plot. */
-  const counts = () => Object.fromEntries([...made].filter(([, charts]) => charts.length).map(([key, charts]) => [key, charts.reduce((n, c) => n + c.data.datasets.reduce((m, d) => m + d.data.length, 0), 0)]));
-  return { show, samples, counts };
+  /** Number of points by plot, all of which are drawn for it. */
+  function counts() {
+    drawAll();
+    return Object.fromEntries([...made].filter(([, charts]) => charts.length).map(([key, charts]) => [key, charts.reduce((n, c) => n + c.data.datasets.reduce((m, d) => m + d.data.length, 0), 0)]));
+  }
+  return { show, samples, counts, drawAll };
 })();

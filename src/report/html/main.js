@@ -5,6 +5,7 @@
   const search = document.getElementById("search");
   const chosen = document.getElementById("chosen");
   const facets = [];
+  const kChoices = 1000; // of cases whose samples to show; a search narrows them
 
   for (const file of files) {
     const facts = file.facts.flatMap(([label, text]) => [element("dt", {}, label), element("dd", {}, text)]);
@@ -26,7 +27,9 @@
     return records.filter((r) => words.every((w) => r.name.toLowerCase().includes(w)) && facets.every((f) => !f.select.value || f.of(r) === f.select.value));
   }
   function showSamples() { charts.samples(records[Number(chosen.value)]); }
+  const option = (r) => element("option", { value: r.index }, r.join + (files.length > 1 ? ` · ${files[r.file].label}` : ""));
   function choose(record) {
+    if (![...chosen.options].some((o) => o.value === String(record.index))) chosen.append(option(record));
     chosen.value = record.index;
     showSamples();
     chosen.focus();
@@ -39,8 +42,8 @@
     table.show(list, choose);
     const before = chosen.value;
     const timed = list.filter((r) => r.samples_ms);
-    chosen.replaceChildren(...timed.map((r) => element("option", { value: r.index }, r.join + (files.length > 1 ? ` · ${files[r.file].label}` : ""))));
-    if (timed.some((r) => String(r.index) === before)) chosen.value = before;
+    chosen.replaceChildren(...timed.slice(0, kChoices).map(option));
+    if (timed.slice(0, kChoices).some((r) => String(r.index) === before)) chosen.value = before;
     showSamples();
   }
   let waiting;
@@ -49,7 +52,7 @@
   document.getElementById("filters").addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("filters").addEventListener("reset", () => setTimeout(update));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", update);
-  addEventListener("beforeprint", () => { document.documentElement.dataset.theme = "light"; update(); });
+  addEventListener("beforeprint", () => { document.documentElement.dataset.theme = "light"; update(); charts.drawAll(); });
   addEventListener("afterprint", () => { delete document.documentElement.dataset.theme; update(); });
   update();
 })();

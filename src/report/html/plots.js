@@ -1,11 +1,12 @@
 // Each plot is a function over records; it returns panels, or none where the data has nothing to show in it.
-// A panel: title, kind, x, y (axis titles), labels or log, series [{name, file, points [{x, y, record, mark}]}].
+// A panel: title, kind, x, y (axis titles), labels or log, series [{name, file, line, points [{x, y, record, mark}]}].
 "use strict";
 tbench.plots = (() => {
   const { files, keys, distinct, varying, groupBy } = tbench;
   const kMaxSeries = 10; // that one panel can tell apart
-  const kLengths = ["ctx", "seq_len"];
-  const nameBy = (record, by) => by.filter((k) => k in record.values).map((k) => (kLengths.includes(k) ? `${k} ` : "") + record.values[k]).join(" ");
+  const kMaxBars = 40; // stacked ones that one panel can name
+  /** A number alone does not say what it counts. */
+  const nameBy = (record, by) => by.filter((k) => k in record.values).map((k) => (/^\d+$/.test(record.values[k]) ? `${k} ` : "") + record.values[k]).join(" ");
   const metric = (name, factor = 1) => (r) => (r.metrics[name] === undefined ? undefined : r.metrics[name] * factor);
 
   /** Keys that split the records into panels, so that no panel has too many series. */
@@ -40,21 +41,48 @@ tbench.plots = (() => {
       }));
     });
   }
-  /** Log-log against the sequence length. A case without a value for lack of memory is a cross at the top. */
-  function lines(records, valueOf, yTitle) {
-    return families(records, (family) => {
-      const x = kLengths.find((key) => distinct(family, key).length > 1);
-      if (!x) return [];
+  /** Log-log against a length. A case without a value for lack of memory is a cross at the top. */
+  function lines(records, x, keysOf, valueOf, yTitle) {
+    return families(records.filter((r) => x in r.values), (family) => {
       const known = family.filter((r) => valueOf(r) !== undefined || r.status === "oom");
-      const { panel, series } = split(known, x);
+      const { panel, series } = keysOf(known);
       const groups = [...groupBy(known, (r) => nameBy(r, panel)).values()].filter((group) => distinct(group, x).length > 1);
       return groups.map((group) => {
         const top = Math.max(...group.map((r) => valueOf(r) ?? 0)) * 2 || 1;
-        const point = (r) => (r.status === "oom" ? { x: +r.values[x], y: top, record: r, mark: "oom" } : { x: +r.values[x], y: valueOf(r), record: r });
+        const point = (r) => (valueOf(r) === undefined ? { x: +r.values[x], y: top, record: r, mark: "oom" } : { x: +r.values[x], y: valueOf(r), record: r });
         return { title: titled(group[0], panel), kind: "line", x: `${x} (tokens)`, y: yTitle,
           log: true,
           series: seriesOf(group, series, (list) => list.map(point).sort((a, b) => a.x - b.x)) };
       });
+    });
+  }
+  const byContext = (records, valueOf, yTitle) => lines(records, "ctx", (known) => split(known, "ctx"), valueOf, yTitle);
+  /** All implementations of one shape in one panel. */
+  function bySequence(records, valueOf, yTitle) {
+    const keysOf = (known) => {
+      const rest = varying(known).filter((k) => k !== "seq_len");
+      return { panel: rest.filter((k) => k !== "impl"), series: rest.filter((k) => k === "impl") };
+    };
+    return lines(records, "seq_len", keysOf, valueOf, yTitle);
+  }
+  /** Rate against intensity, under the ceilings measured in the same file: cases whose family counts its bytes. */
+  function roofline(records) {
+    const rate = metric("flop_per_second", 1e-12), stream = metric("bytes_per_second", 1e-12);
+    const placed = records.filter((r) => r.family !== "Ceiling" && rate(r) > 0 && stream(r) > 0);
+    const intensity = (r) => rate(r) / stream(r);
+    const points = (list) => list.map((r) => ({ x: intensity(r), y: rate(r), record: r }));
+    return [...groupBy(placed, (r) => r.file)].flatMap(([file, cases]) => {
+      const ceilings = tbench.records.filter((r) => r.family === "Ceiling" && r.file === file); // whatever the filters are
+      const peaks = ceilings.filter((r) => rate(r) > 0);
+      const bandwidth = Math.max(0, ...ceilings.filter((r) => r.values.what === "copy").map((r) => stream(r) ?? 0));
+      if (bandwidth === 0 || peaks.length === 0) return [];
+      const low = Math.min(1, ...cases.map(intensity)) / 2;
+      const high = Math.max(...cases.map(intensity), ...peaks.map((p) => rate(p) / bandwidth)) * 4;
+      const roof = (p) => ({ name: p.values.what, colour: p.values.what, file: 0, line: true,
+        points: [low, rate(p) / bandwidth, high].map((x) => ({ x, y: Math.min(rate(p), x * bandwidth) })) });
+      const series = families(cases, (family) => seriesOf(family, varying(family).filter((k) => ["op", "impl"].includes(k)), points)
+        .map((s) => ({ ...s, file: 0, name: s.name === "all" ? family[0].family : `${family[0].family} ${s.name}`, colour: family[0].family + s.colour })));
+      return [{ title: `${files[file].label}: copy at ${tbench.format(bandwidth)} TB/s`, kind: "roof", x: "FLOP / byte", y: "TFLOP/s", series: [...peaks.map(roof), ...series] }];
     });
   }
   function phases(records) {
@@ -63,9 +91,11 @@ tbench.plots = (() => {
       const by = varying(family).filter((k) => !panel.includes(k));
       return [...groupBy(family, (r) => nameBy(r, panel)).values()].map((group) => {
         const label = (r) => (nameBy(r, by) || r.family) + (files.length > 1 ? ` · ${files[r.file].label}` : "") + (r.repetitions ? ` #${r.repetition}` : "");
-        const names = [...new Set(group.flatMap((r) => r.phases_ms.map(([name]) => name)))];
-        return { title: titled(group[0], panel), kind: "stack", x: "median, ms", y: "", labels: group.map(label),
-          series: names.map((name) => ({ name, colour: name, file: 0, points: group.flatMap((r) => r.phases_ms.filter(([n]) => n === name).map(([, ms]) => ({ x: ms, y: label(r), record: r }))) })) };
+        const shown = group.slice(0, kMaxBars);
+        const more = group.length > shown.length ? `; ${group.length - shown.length} more: choose fewer cases above` : "";
+        const names = [...new Set(shown.flatMap((r) => r.phases_ms.map(([name]) => name)))];
+        return { title: titled(group[0], panel) + more, kind: "stack", x: "median, ms", y: "", labels: shown.map(label),
+          series: names.map((name) => ({ name, colour: name, file: 0, points: shown.flatMap((r) => r.phases_ms.filter(([n]) => n === name).map(([, ms]) => ({ x: ms, y: label(r), record: r }))) })) };
       });
     });
   }
@@ -79,8 +109,11 @@ tbench.plots = (() => {
   }
   return [
     { id: "throughput", title: "Throughput", note: "Tokens a second, higher is better.", panels: (r) => bars(r, metric("tokens_per_second"), "tokens/s") },
-    { id: "time", title: "Step time against context", note: "Median of the samples. A cross: out of memory, at the top and not at a time.", panels: (r) => lines(r, metric("median_ms"), "ms") },
-    { id: "memory", title: "Peak memory against context", note: "Allocated peak. A cross: out of memory.", panels: (r) => lines(r, metric("peak_allocated_bytes", 2 ** -30), "GiB") },
+    { id: "time", title: "Step time against context", note: "Median of the samples. A cross: out of memory, at the top and not at a time.", panels: (r) => byContext(r, metric("median_ms"), "ms") },
+    { id: "memory", title: "Peak memory against context", note: "Allocated peak. A cross: out of memory.", panels: (r) => byContext(r, metric("peak_allocated_bytes", 2 ** -30), "GiB") },
+    { id: "attention-time", title: "Attention: time against sequence length", note: "Median of the samples of every implementation. A cross: out of memory, at the top and not at a time.", panels: (r) => bySequence(r, metric("median_ms"), "ms") },
+    { id: "attention-memory", title: "Attention: peak memory against sequence length", note: "Allocated peak. A cross: out of memory.", panels: (r) => bySequence(r, metric("peak_allocated_bytes", 2 ** -20), "MiB") },
+    { id: "roofline", title: "Roofline", note: "Achieved rate against FLOP per byte, under this GPU's own measured ceilings. Bytes are those that a case must move by its family's formula.", panels: roofline },
     { id: "flops", title: "Achieved FLOP/s", note: "Of the matrix products that the model needs.", panels: (r) => bars(r, metric("flop_per_second", 1e-12), "TFLOP/s") },
     { id: "mfu", title: "Model FLOP utilisation", note: "Share of the datasheet's dense rate at the measured clock.", panels: (r) => bars(r, metric("mfu", 100), "MFU %") },
     { id: "phases", title: "Phases of a step", note: "Medians of each phase; they need not add up to the step's median.", panels: phases },

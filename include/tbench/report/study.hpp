@@ -1,0 +1,75 @@
+// The tables of the course's write-ups: which cases each has, how they are measured and what its table shows. Both
+// `transformer_bench --tb_study` and `tbench report --study` take them from here. A study is one file in
+// src/report/studies/ and one line in studies.cpp there.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/case_table.hpp"
+#include "tbench/core/model_size.hpp"
+#include "tbench/core/record.hpp"
+
+namespace tbench::report {
+
+/// A quantity of a case, as a table shows it.
+struct StudyColumn {
+  std::string header;  // with the unit
+  /// In the header's unit; nothing where the record does not tell.
+  std::function<std::optional<double>(const Record&)> value;
+  std::function<std::string(double)> format;
+};
+
+/// Columns with the ratio of a case's first quantity with `base` in place of its own value of `key` over its own: above
+/// 1 it is faster than with `base`.
+struct StudySpeedUp {
+  std::string key;  // one of those that are spread over columns
+  std::string base;
+};
+
+/// Columns with the exponent of the first quantity as a power of x, and the fit's r^2, over the columns of a row.
+struct StudyFit {
+  std::string of;  // what x is, for the header: `ctx`, `parameters`
+  /// x of the only key that is spread.
+  std::function<double(const std::string& value, std::span<const ModelSize> sizes)> x;
+};
+
+/// A row for every combination of the varying keys that are not spread over columns.
+struct StudyTable {
+  std::string caption;
+  std::vector<std::string> spread;
+  std::vector<StudyColumn> columns;  // of every case; at least one
+  std::optional<StudySpeedUp> speed_up;
+  std::optional<StudyFit> fit;
+};
+
+/// A protocol with exact counts; what is absent is up to the sampler.
+struct StudyProtocol {
+  std::optional<std::int64_t> warm_up;  // steps
+  std::optional<std::int64_t> samples;  // steps, none dropped
+};
+
+struct Study {
+  std::string name;   // as --tb_study and --study take it
+  std::string title;  // one line
+  std::vector<FamilyGrid> grids;
+  StudyProtocol protocol;
+  std::vector<StudyTable> tables;
+};
+
+[[nodiscard]] std::span<const Study> all_studies();
+[[nodiscard]] std::vector<std::string> study_names();
+
+/// @param flag  that gave the name, for the error
+/// @throws      UsageError  for an unknown name, with the nearest one and all of them
+[[nodiscard]] const Study& find_study(std::string_view name, std::string_view flag);
+
+/// The study's grids with the user's sizes as further values of every `size` axis.
+[[nodiscard]] std::vector<FamilyGrid> grids_with_sizes(const Study& study, std::span<const ModelSize> extra_sizes);
+
+}  // namespace tbench::report

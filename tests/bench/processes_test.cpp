@@ -1,0 +1,165 @@
+// --tb_processes as a user runs it, on the CPU: replicates are processes, interrupted runs go on, and `tbench diff`
+// takes the file.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "run_command.hpp"
+
+namespace tbench::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Processes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::temp_directory_path() / ("tbench_processes_" + std::to_string(::getpid()) + "_" +
+                                                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  /// Cases of a few milliseconds, measured briefly; those of the full suite are all right.
+  CommandResult run(const std::string& file, std::vector<std::string> flags, const char* suite = "full") const {
+    return run_command(command(file, std::move(flags), suite));
+  }
+  /// Stopped as soon as the first result is on the disk.
+  [[nodiscard]] CommandResult run_interrupted(const std::string& file, std::vector<std::string> flags) const {
+    std::vector<std::string> words = command(file, std::move(flags), "full");
+    const std::string script =
+        "\"$@\" & while ! test -e " + path(file) + " && kill -0 $!; do sleep 0.02; done; kill -TERM $!; wait $!";
+    words.insert(words.begin(), {"sh", "-c", script, "sh"});
+    return run_command(words);
+  }
+  [[nodiscard]] std::vector<std::string> command(const std::string& file, std::vector<std::string> flags,
+                                                 const char* suite) const {
+    flags.insert(flags.begin(),
+                 {TBENCH_PLANTED_PROGRAM, "--tb_device=cpu", std::string{"--tb_suite="} + suite,
+                  "--benchmark_min_warmup_time=0.05", "--benchmark_min_time=0.05", "--benchmark_out=" + path(file)});
+    return flags;
+  }
+  [[nodiscard]] nlohmann::json read(const std::string& file) const {
+    std::ifstream stream{path(file)};
+    return nlohmann::json::parse(stream);
+  }
+  /// Entries that have a record: no aggregates.
+  [[nodiscard]] std::vector<nlohmann::json> records(const std::string& file) const {
+    std::vector<nlohmann::json> found;
+    const nlohmann::json whole = read(file);
+    for (const nlohmann::json& entry : whole.at("benchmarks")) {
+      if (entry.contains("tbench")) found.push_back(entry.at("tbench"));
+    }
+    return found;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Case and process of every record; fails if one is there twice.
+std::set<std::pair<std::string, int>> runs_of(const std::vector<nlohmann::json>& records) {
+  std::set<std::pair<std::string, int>> runs;
+  for (const nlohmann::json& record : records) {
+    const std::string index = record.at("parameters").at("index");
+    EXPECT_TRUE(runs.emplace(index, record.at("repetition_index").get<int>()).second) << index;
+  }
+  return runs;
+}
+
+TEST_F(Processes, AReplicateIsAFreshProcessWithAllCasesInItsOwnOrder) {
+  const CommandResult result = run("a.json", {"--tb_processes=3", "--tb_axis=Planted.index=1,2,3,4,5,6"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(read("a.json").at("context").at("tbench").at("options").at("processes"), "3");
+  EXPECT_EQ(read("a.json").at("context").at("tbench").at("options").at("seed"), "1");
+  std::map<int, std::set<double>> process_ids;
+  std::map<int, std::vector<std::string>> orders;
+  for (const nlohmann::json& record : records("a.json")) {
+    const int process = record.at("repetition_index");
+    EXPECT_EQ(record.at("repetitions"), 3);
+    process_ids[process].insert(record.at("counters").at("process_id").get<double>());
+    orders[process].push_back(record.at("parameters").at("index"));
+  }
+  EXPECT_EQ(runs_of(records("a.json")).size(), 18U);
+  std::set<double> all;
+  for (const auto& [process, ids] : process_ids) {
+    EXPECT_EQ(ids.size(), 1U) << "one process measures all cases of replicate " << process;
+    all.insert(ids.begin(), ids.end());
+  }
+  EXPECT_EQ(all.size(), 3U);
+  EXPECT_NE(orders[0], orders[1]);
+}
+
+TEST_F(Processes, TheFileIsOneSideOfADiff) {
+  for (const char* file : {"base.json", "new.json"}) {
+    ASSERT_EQ(run(file, {"--tb_processes=3", "--tb_axis=Planted.index=1,2"}).status, 0);
+  }
+  const CommandResult diff = run_command({TBENCH_TOOL, "diff", path("base.json"), path("new.json"), "--csv"});
+  EXPECT_LE(diff.status, 1) << diff.err << diff.out;  // a busy machine may slow one side down: that is a result too
+  EXPECT_THAT(diff.err, Not(HasSubstr("share a process")));
+  EXPECT_THAT(diff.out, HasSubstr("Planted/fault:none/index:1,Planted,"));
+  EXPECT_THAT(diff.out, HasSubstr(",3,3,"));  // replicates on either side
+  EXPECT_THAT(diff.out, Not(HasSubstr("INSUFFICIENT")));
+}
+
+TEST_F(Processes, AnInterruptKeepsWhatIsDoneAndResumeMeasuresTheRest) {
+  const std::vector<std::string> flags{"--tb_processes=3", "--tb_axis=Planted.index=1,2,3,4,5,6,7,8"};
+  const CommandResult result = run_interrupted("a.json", flags);
+  ASSERT_EQ(result.status, 130) << result.err;
+  const std::vector<nlohmann::json> before = records("a.json");
+  ASSERT_GE(before.size(), 1U);
+  ASSERT_LT(before.size(), 24U);
+  std::vector<std::string> resume = flags;
+  resume.emplace_back("--tb_resume");
+  const CommandResult resumed = run("a.json", resume);
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_EQ(runs_of(records("a.json")).size(), 24U);
+  EXPECT_EQ(records("a.json").front(), before.front());
+  // A file of three replicates is not one of two.
+  resume.front() = "--tb_processes=2";
+  const CommandResult other = run("a.json", resume);
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("was begun with --tb_processes=3"));
+}
+
+TEST_F(Processes, AFamilyThatAsksForItGetsOneForEveryCase) {
+  ASSERT_EQ(run("a.json", {"--tb_samples=50"}, "standard").status, 0);
+  std::set<double> process_ids;
+  for (const nlohmann::json& record : records("a.json")) {
+    EXPECT_EQ(record.at("family"), "Fresh");
+    process_ids.insert(record.at("counters").at("process_id").get<double>());
+    // What the family prescribes, not what the command line says.
+    EXPECT_EQ(record.at("timing").at("samples_s").size(), 3U);
+    EXPECT_EQ(record.at("timing").at("warm_up").at("steps"), 2);
+  }
+  EXPECT_EQ(process_ids.size(), 3U);
+  const CommandResult here = run("b.json", {"--tb_isolate=none"}, "standard");
+  EXPECT_EQ(here.status, 2);
+  EXPECT_THAT(here.err, HasSubstr("is measured in a fresh process"));
+  const CommandResult repeated = run("b.json", {"--benchmark_repetitions=2"}, "standard");
+  EXPECT_EQ(repeated.status, 2);
+  EXPECT_THAT(repeated.err, HasSubstr("use --tb_processes"));
+}
+
+TEST_F(Processes, ACrashCostsTheReplicateThatCaseAlone) {
+  const CommandResult result =
+      run("a.json", {"--tb_processes=2", "--benchmark_filter=fault:(none|abort)/index"}, "smoke");
+  EXPECT_EQ(result.status, 1) << result.err;
+  std::map<std::string, int> statuses;
+  for (const nlohmann::json& record : records("a.json")) ++statuses[record.at("status")];
+  EXPECT_EQ(statuses["ok"], 2);
+  EXPECT_EQ(statuses["crashed"], 2);
+}
+
+}  // namespace
+}  // namespace tbench::test

@@ -1,0 +1,98 @@
+// A study is two commands: `transformer_bench --tb_study` and `tbench report --study`, on the CPU at a size that it can
+// do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "run_command.hpp"
+
+namespace tbench::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+
+class StudyProgram : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    out_ = (std::filesystem::temp_directory_path() /
+            ("tbench_study_" + std::to_string(::getpid()) + "_" +
+             ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".json"))
+               .string();
+  }
+  void TearDown() override { std::filesystem::remove(out_); }
+
+  CommandResult measure(const std::string& study, std::vector<std::string> flags) const {
+    flags.insert(flags.begin(), {TBENCH_PROGRAM, "--tb_device=cpu", "--tb_study=" + study, "--benchmark_out=" + out_,
+                                 "--benchmark_min_warmup_time=0.05", "--benchmark_min_time=0.05"});
+    return run_command(flags);
+  }
+  [[nodiscard]] CommandResult report(const std::string& study) const {
+    return run_command({TBENCH_TOOL, "report", "--study", study, "--csv", out_});
+  }
+
+ private:
+  std::string out_;
+};
+
+TEST_F(StudyProgram, PrecisionTakesTheUsersAxesIntoTheTable) {
+  const CommandResult run =
+      measure("precision", {"--tb_axis=Model.size=tiny", "--tb_axis=Model.ctx=16", "--benchmark_filter=pass:forward/"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const CommandResult table = report("precision");
+  ASSERT_EQ(table.status, 0) << table.err;
+  // fp32 and bf16 have a time, a CPU has no tf32 and fp16; forward_backward was filtered out.
+  EXPECT_THAT(table.out, HasSubstr("pass,precision:fp32,precision:tf32,precision:bf16,precision:fp16,"));
+  EXPECT_THAT(table.out, HasSubstr(",unsupported,"));
+  EXPECT_THAT(table.out, HasSubstr("forward_backward,,,,,,,,transformer_bench --tb_study=precision "
+                                   "--tb_axis=Model.ctx=16 --tb_axis=Model.size=tiny "
+                                   "--benchmark_filter='/pass:forward_backward/' "
+                                   "--benchmark_out=precision_1.json"));
+}
+
+TEST_F(StudyProgram, WarmupCountsItsStepsInProcessesOfTheirOwn) {
+  const CommandResult run =
+      measure("warmup", {"--tb_axis=Warmup.size=tiny", "--tb_axis=Warmup.ctx=16", "--tb_axis=Warmup.warmup=0,2",
+                         "--tb_axis=Warmup.steps=10", "--benchmark_filter=pass:(forward|train_step)/"});
+  ASSERT_EQ(run.status, 0) << run.err << run.out;
+  EXPECT_THAT(run.out, HasSubstr("4 cases: 4 ok"));
+  const CommandResult table = report("warmup");
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("pass,warmup,mean ms,std ms,median ms,first step ms,"));
+  for (const char* row : {"forward,0,", "forward,2,", "train_step,0,", "train_step,2,"}) {
+    const std::size_t begin = table.out.find(std::string{"\n"} + row);
+    ASSERT_NE(begin, std::string::npos) << row;
+    const std::string line = table.out.substr(begin + 1, table.out.find('\n', begin + 1) - begin - 1);
+    EXPECT_THAT(line, MatchesRegex("[a-z_]+,[02],[0-9.]+,[0-9.]+,[0-9.]+,[0-9.]+,")) << row;
+  }
+}
+
+TEST_F(StudyProgram, TheCommandOfAFootnoteSelectsWhatIsMissing) {
+  const CommandResult run = measure("scaling", {"--tb_axis=Model.size=tiny", "--tb_axis=Model.ctx=16,32,64",
+                                                "--benchmark_filter=ctx:(16|32)/.*pass:forward/precision:fp32"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const std::string table = report("scaling").out;
+  std::size_t listed = 0;
+  std::string seen;
+  for (std::size_t at = table.find("transformer_bench --"); at != std::string::npos;
+       at = table.find("transformer_bench --", at + 1)) {
+    const std::string command = table.substr(at, table.find(".json", at) - at);
+    if (seen.find(command) != std::string::npos) continue;
+    seen += command + ".json\n";
+    const std::string flags = command.substr(command.find(' '), command.find(" --benchmark_out") - command.find(' '));
+    const CommandResult list =
+        run_command({"sh", "-c", std::string{TBENCH_PROGRAM} + flags + " --benchmark_list_tests"});
+    ASSERT_EQ(list.status, 0) << flags << list.err;
+    EXPECT_THAT(list.out, Not(HasSubstr("ctx:16/batch:4/pass:forward/precision:fp32")));
+    listed += static_cast<std::size_t>(std::ranges::count(list.out, '\n'));
+  }
+  EXPECT_EQ(listed, 3U * 3 * 2 - 2);  // contexts x passes x precisions, less the two that were measured
+}
+
+}  // namespace
+}  // namespace tbench::test

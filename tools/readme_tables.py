@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Writes the generated sections of the READMEs from the committed results, or checks that they are what it would write.
+
+    readme_tables.py TBENCH [--check]
+
+TBENCH is the program `tbench`. Exit status: 0; 1 where a section differs or a marker has no line here.
+"""
+import argparse
+import difflib
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = "bench/results/nvidia_h200"
+STANDARD = ["report", f"{RESULTS}/model_standard.json", "--filter=ctx:512/.*bf16", "--pivot=pass,impl"]
+# Document, section, and the arguments of tbench, or of results_tables.py where the first is its name.
+SECTIONS = [
+    ("README.md", "ms", STANDARD),
+    ("README.md", "tokens", STANDARD + ["--show=tokens", "--no-environment"]),
+    ("README.md", "memory", STANDARD + ["--show=memory", "--no-environment"]),
+    (f"{RESULTS}/README.md", "eager_bf16", ["report", f"{RESULTS}/model_bf16_eager.json", "--pivot=ctx"]),
+    (f"{RESULTS}/README.md", "full", ["report", f"{RESULTS}/model_full.json", "--pivot=ctx"]),
+    (f"{RESULTS}/README.md", "full_2", ["report", f"{RESULTS}/model_full_2.json", "--pivot=ctx"]),
+    (f"{RESULTS}/README.md", "scaling", ["report", "--study=scaling", f"{RESULTS}/model_full_2.json",
+                                         "--filter=precision:bf16"]),
+    (f"{RESULTS}/README.md", "pytorch", ["results_tables.py", "pytorch", *(
+        f"{RESULTS}/{name}.json" for name in ("pytorch_eager", "model_bf16_eager", "model_standard"))]),
+    (f"{RESULTS}/README.md", "repeat", ["results_tables.py", "repeat", *(
+        f"{RESULTS}/{name}.json" for name in ("model_bf16_eager", "model_full", "model_standard", "model_repeat"))]),
+    (f"{RESULTS}/README.md", "machines", ["results_tables.py", "repeat", *(
+        f"{RESULTS}/{name}.json" for name in ("model_bf16_eager", "model_full_2", "model_bf16_eager_3"))]),
+]
+
+
+def write_section(tbench, document, section, arguments):
+    if arguments[0] == "results_tables.py":
+        command = [sys.executable, ROOT / "tools" / arguments[0], *arguments[1:]]
+    else:
+        command = [tbench, *arguments]
+    subprocess.run([*command, f"--update={document}", f"--section={section}"], cwd=ROOT, check=True)
+
+
+def unlisted_markers():
+    """Markers in Markdown files that no line of SECTIONS fills."""
+    known = {(document, section) for document, section, _ in SECTIONS}
+    for path in [ROOT / "README.md", *sorted((ROOT / "bench").rglob("*.md"))]:
+        document = path.relative_to(ROOT).as_posix()
+        for section in re.findall(r"^<!-- tbench:(\S+) -->$", path.read_text(), re.MULTILINE):
+            if (document, section) not in known:
+                yield f"{document}: the section '{section}' has no line in tools/readme_tables.py"
+
+
+def differences(tbench):
+    with tempfile.TemporaryDirectory() as folder:
+        for number, document in enumerate(sorted({document for document, _, _ in SECTIONS})):
+            copy = pathlib.Path(folder) / f"{number}.md"
+            shutil.copy(ROOT / document, copy)
+            for _, section, arguments in (s for s in SECTIONS if s[0] == document):
+                write_section(tbench, copy, section, arguments)
+            yield from difflib.unified_diff((ROOT / document).read_text().splitlines(), copy.read_text().splitlines(),
+                                            document, "what the results say", lineterm="", n=0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tbench", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a section differs")
+    arguments = parser.parse_args()
+    if not arguments.check:
+        for document, section, command in SECTIONS:
+            write_section(arguments.tbench, ROOT / document, section, command)
+        return 0
+    wrong = [*unlisted_markers(), *differences(arguments.tbench)]
+    print("\n".join(wrong) or f"{len(SECTIONS)} sections are what the results say")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
