@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "json_fields.hpp"
+#include "junit.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/report/result_json.hpp"
 
@@ -133,33 +134,6 @@ std::vector<std::string> csv_cells(const CaseComparison& c) {
           c.note};
 }
 
-/// Text in XML: markup escaped, and characters that XML 1.0 cannot hold replaced.
-std::string xml(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return escaped;
-}
-
-/// UTF-8 that is none would make the document invalid: as in JSON, it is replaced.
-std::string valid_utf8(const std::string& text) { return Json::parse(compact(Json(text))).get<std::string>(); }
-
 bool is_failed(const CaseComparison& c, bool strict) {
   if (c.verdict == Verdict::kRegressed) return true;
   return strict && (c.verdict == Verdict::kAmbiguous || c.verdict == Verdict::kInsufficient);
@@ -178,13 +152,10 @@ std::string message_of(const CaseComparison& c) {
   return c.note.empty() ? text : fmt::format("{}: {}", text, c.note);
 }
 
-std::string test_case(const CaseComparison& c, bool strict) {
-  const std::string head = fmt::format(R"(  <testcase classname="{}" name="{}")", xml(valid_utf8(c.id.family())),
-                                       xml(valid_utf8(c.id.name())));
-  const bool failed = is_failed(c, strict);
-  if (!failed && !is_skipped(c)) return head + "/>\n";
-  return fmt::format("{}>\n    <{} message=\"{}\"/>\n  </testcase>\n", head, failed ? "failure" : "skipped",
-                     xml(valid_utf8(message_of(c))));
+JunitCase test_case(const CaseComparison& c, bool strict) {
+  using Result = JunitCase::Result;
+  const Result result = is_failed(c, strict) ? Result::kFailed : is_skipped(c) ? Result::kSkipped : Result::kPassed;
+  return {.family = c.id.family(), .name = c.id.name(), .result = result, .message = message_of(c)};
 }
 
 }  // namespace
@@ -227,19 +198,9 @@ std::string comparison_to_csv(const Comparison& comparison) {
 }
 
 std::string comparison_to_junit(const Comparison& comparison, bool strict) {
-  std::size_t failures = 0;
-  std::size_t skipped = 0;
-  std::string tests;
-  for (const CaseComparison& c : comparison.cases) {
-    const bool failed = is_failed(c, strict);
-    failures += failed ? 1 : 0;
-    skipped += !failed && is_skipped(c) ? 1 : 0;
-    tests += test_case(c, strict);
-  }
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<testsuite name=\"tbench diff\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n{}</testsuite>\n",
-      comparison.cases.size(), failures, skipped, tests);
+  std::vector<JunitCase> cases;
+  for (const CaseComparison& c : comparison.cases) cases.push_back(test_case(c, strict));
+  return junit_xml("tbench diff", cases);
 }
 
 }  // namespace tbench::report

@@ -43,6 +43,16 @@ void complete_since(NightCase& c, const MeasuredRun& tonight) {
   if (!c.found_by.empty() && !c.first_bad) c.first_bad = {tonight.started, tonight.environment.commit};
 }
 
+void accept(std::vector<JudgedCase>& cases, const std::set<std::string>& keys) {
+  for (JudgedCase& c : cases) {
+    if (!c.value || !keys.contains(c.result.key)) continue;
+    c.is_candidate = false;
+    c.creeps = false;
+    c.result.verdict = NightVerdict::kPassed;
+    c.result.note = c.result.note.empty() ? "accepted as the new normal" : c.result.note + "; accepted";
+  }
+}
+
 void confirm(std::vector<JudgedCase>& cases, const GateOptions& options) {
   std::vector<JudgedCase*> sudden;
   for (JudgedCase& c : cases) {
@@ -62,6 +72,7 @@ void judge_cases(NightReport& report, const NightsByCase& nights, const Measured
   std::vector<JudgedCase> cases = cases_of(nights, tonight);
   if (report.is_valid) {
     screen(cases, spreads, options.tau);
+    accept(cases, options.accepted);
     confirm(cases, options);
   }
   for (JudgedCase& c : cases) {

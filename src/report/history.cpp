@@ -2,17 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <system_error>
-#include <thread>
+#include <stdexcept>
 #include <utility>
 
 #include "history_database.hpp"
-#include "history_schema.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/report/result_json.hpp"
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "sqlite.hpp"
+#include "tbench/core/error.hpp"
 #include "tbench/report/history.hpp"
 
 namespace tbench::report {
@@ -28,6 +30,10 @@ struct History::Database {
       return work();
     } catch (const SqliteError& error) {
       refuse_database(path, error);
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::runtime_error& error) {  // JSON in the database that this program did not write
+      refuse_database(path, SqliteError{SQLITE_CORRUPT, error.what()});
     } catch (const nlohmann::json::exception& error) {
       refuse_database(path, SqliteError{SQLITE_CORRUPT, error.what()});
     }

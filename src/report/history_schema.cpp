@@ -44,6 +44,21 @@ constexpr std::array<const char*, static_cast<std::size_t>(kHistoryVersion)> kSt
         ceiling_share REAL,
         PRIMARY KEY (run, bench_case, replicate)) WITHOUT ROWID;
     )sql",
+    // 2: what was said of it. Runs of before were never judged: they count as valid.
+    R"sql(
+      ALTER TABLE run ADD COLUMN is_valid INTEGER NOT NULL DEFAULT 1;
+      CREATE TABLE judgement (
+        run INTEGER PRIMARY KEY REFERENCES run (id),
+        report TEXT NOT NULL);            -- JSON
+      CREATE TABLE regression (           -- confirmed
+        run INTEGER NOT NULL REFERENCES run (id),
+        bench_case INTEGER NOT NULL REFERENCES bench_case (id),
+        PRIMARY KEY (run, bench_case)) WITHOUT ROWID;
+      CREATE TABLE pin (                  -- the run is the case's baseline from then on
+        run INTEGER NOT NULL REFERENCES run (id),
+        bench_case INTEGER NOT NULL REFERENCES bench_case (id),
+        PRIMARY KEY (run, bench_case)) WITHOUT ROWID;
+    )sql",
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace tbench::report {
 inline constexpr std::int64_t kHistoryId = 0x74626e63;
 
 /// PRAGMA user_version that this program writes.
-inline constexpr std::int64_t kHistoryVersion = 1;
+inline constexpr std::int64_t kHistoryVersion = 2;
 
 /// Brings the tables of any older version, or of an empty database, to kHistoryVersion, in one transaction; does
 /// nothing to those that are there already. Two programs may do it at once.

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "case_filter.hpp"
 #include "result_parsing.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -171,6 +172,19 @@ MeasuredRun read_measured_run(std::span<const std::string> paths) {
                                     files.front().file.path, file.file.path, *found)};
   }
   return run_of(std::move(files));
+}
+
+std::set<std::string> matching_keys(const MeasuredRun& run, const std::string& pattern, const std::string& flag) {
+  std::set<std::string> keys;
+  if (pattern.empty()) return keys;
+  const CaseFilter passes{pattern, flag};
+  for (const ComparedCase& c : run.cases) {
+    if (passes(c.id.name())) keys.insert(c.key);
+  }
+  if (keys.empty()) {
+    throw UsageError{fmt::format("{}: none of {} cases matches '{}'", flag, run.cases.size(), pattern)};
+  }
+  return keys;
 }
 
 std::vector<MeasuredRun> read_runs_of_folder(const std::string& folder) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,15 @@ TEST_P(OlderHistory, IsBroughtUpToDateAndKeepsItsRuns) {
     EXPECT_DOUBLE_EQ(runs[0].cases[0].replicates.at(1).time->value, 0.0102);
     EXPECT_EQ(runs[0].cases[1].replicates.at(0).status, Status::kOom);
     EXPECT_FALSE(history.add(known).is_new);
+    const auto past = history.past(known.fingerprint, known.epoch, {}, 10);
+    ASSERT_EQ(past.size(), 2U);
+    EXPECT_TRUE(past[0].is_valid);
+    const std::set<std::string> noted = GetParam().ends_with("version1.sql")
+                                            ? std::set<std::string>{}
+                                            : std::set{match_key(model_id("forward", "sdpa"))};
+    EXPECT_EQ(past[1].regressed, noted) << "nothing was judged before version 2";
+    EXPECT_EQ(past[1].baseline_of, noted);
+    EXPECT_EQ(history.judgement(past[1].run.id).has_value(), !noted.empty());
   }
 }
 

@@ -22,14 +22,6 @@ inline constexpr std::size_t kLeastScreenNights = 8;
 /// Nights that change points are looked for in.
 inline constexpr std::size_t kTrendNights = 90;
 
-/// A run before tonight's, of the same fingerprint, with its cases.
-struct PastRun {
-  StoredRun run;
-  bool is_valid{true};
-  std::set<std::string> regressed;    // keys of the cases that were confirmed as REGRESSED in it
-  std::set<std::string> baseline_of;  // keys of the cases whose history starts anew with it, because it was pinned
-};
-
 /// Base and new build in turns: each a fresh process, base, new, new, base.
 struct ConfirmationBlock {
   std::vector<ComparedRun> base;
@@ -41,9 +33,10 @@ inline constexpr std::size_t kConfirmationBlocks = 6;
 using Confirm = std::function<std::vector<ConfirmationBlock>(const std::vector<std::string>& names)>;
 
 struct GateOptions {
-  std::optional<double> tau{};      // threshold, 0.02 for 2 %; nothing: by family and length
-  std::size_t most_candidates{40};  // confirmed in one night; the others stay unconfirmed
-  Confirm confirm_last_good{};      // empty: there is no such build
+  std::optional<double> tau{};       // threshold, 0.02 for 2 %; nothing: by family and length
+  std::size_t most_candidates{40};   // confirmed in one night; the others stay unconfirmed
+  std::set<std::string> accepted{};  // keys of cases whose level tonight is the new normal, whatever it is
+  Confirm confirm_last_good{};       // empty: there is no such build
   Confirm confirm_pinned{};
 };
 

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "tbench/core/units.hpp"
 #include "tbench/report/measured_run.hpp"
+#include "tbench/report/night.hpp"
 
 namespace tbench::report {
 
@@ -21,6 +23,14 @@ struct StoredRun {
   std::string epoch;
   Environment environment;
   std::vector<ComparedCase> cases;  // empty where they were not asked for
+};
+
+/// A run before tonight's, of the same fingerprint, with its cases.
+struct PastRun {
+  StoredRun run;
+  bool is_valid{true};
+  std::set<std::string> regressed;    // keys of the cases that were confirmed as REGRESSED in it
+  std::set<std::string> baseline_of;  // keys of the cases whose history starts anew with it, because it was pinned
 };
 
 class History {
@@ -63,6 +73,19 @@ class History {
   [[nodiscard]] std::vector<std::string> fingerprints() const;
   /// Fills in the cases of a run, in the order in which the history got to know them.
   void load_cases(StoredRun& run) const;
+
+  /// What a night is judged against: the last `most` runs of a fingerprint that began before `before`, and those older
+  /// ones of `epoch` that a case is pinned to. Oldest first, with their cases.
+  [[nodiscard]] std::vector<PastRun> past(const std::string& fingerprint, const std::string& epoch,
+                                          const std::string& before, std::size_t most) const;
+
+  /// How a run was judged; nothing if it was not yet.
+  [[nodiscard]] std::optional<NightReport> judgement(std::int64_t run) const;
+  /// Records how a run was judged, in place of what was recorded before, and pins the cases of `accepted` (by key) to
+  /// it: it is their baseline, and their history starts anew with it. Cases without a baseline are pinned to the first
+  /// valid run of their fingerprint and epoch. In one transaction.
+  /// @throws  UsageError  as add
+  void record(std::int64_t run, const NightReport& report, const std::set<std::string>& accepted);
 
  private:
   struct Database;

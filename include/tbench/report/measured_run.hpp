@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,6 +45,13 @@ struct MeasuredRun {
 /// @throws  NotComparable  for files of another schema, or that do not belong to one run: another fingerprint, epoch or
 ///                         build
 [[nodiscard]] MeasuredRun read_measured_run(std::span<const std::string> paths);
+
+/// Keys (match_key) of the run's cases whose name matches anywhere; none for an empty pattern.
+/// @param pattern  regular expression (ECMAScript)
+/// @param flag     where the pattern comes from, for error messages
+/// @throws         UsageError  naming the flag, for one that is no regular expression or that no case matches
+[[nodiscard]] std::set<std::string> matching_keys(const MeasuredRun& run, const std::string& pattern,
+                                                  const std::string& flag);
 
 /// Every results file in `folder` and the folders below it, but those called `null` and `confirm`, sorted into runs:
 /// of one folder, fingerprint, epoch and build, each process begun at most six hours after the one before. In the
