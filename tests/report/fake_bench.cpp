@@ -1,6 +1,6 @@
 // Helper of the gate's tests and of ci/nightly.sh's: a transformer_bench that measures nothing. It takes
-// `--benchmark_filter`, `--benchmark_out` and `--benchmark_list_tests`, and writes results of eight cases and a ceiling
-// that take about 10 ms. What its "build" is comes from the environment:
+// `--benchmark_filter`, `--benchmark_out`, `--tb_processes` and `--benchmark_list_tests`, and writes results of eight
+// cases and a ceiling that take about 10 ms. What its "build" is comes from the environment:
 //   FAKE_SLOW=REGEX  cases whose name matches take FAKE_FACTOR (1.05) times as long
 //   FAKE_FAIL=REGEX  these end as `incorrect`
 //   FAKE_BYTES=N     so many bytes more
@@ -70,10 +70,12 @@ int run(const std::vector<std::string>& arguments) {
   std::regex filter{".", std::regex::extended};
   std::string out;
   bool lists = false;
+  std::int64_t processes = 1;
   for (const std::string& argument : arguments) {
     const std::string value = argument.substr(argument.find('=') + 1);
     if (argument.starts_with("--benchmark_filter=")) filter = std::regex{value, std::regex::extended};
     if (argument.starts_with("--benchmark_out=")) out = value;
+    if (argument.starts_with("--tb_processes=")) processes = std::stoll(value);
     if (argument == "--benchmark_list_tests") lists = true;
   }
   ResultFile file;
@@ -83,9 +85,14 @@ int run(const std::vector<std::string>& arguments) {
   for (const CaseId& id : all_cases()) {
     if (!std::regex_search(id.name(), filter)) continue;
     if (lists) fmt::print("{}\n", id.name());
-    file.records.push_back(measured(id, random));
-    failed = failed || is_failure(file.records.back().status);
+    for (std::int64_t process = 0; process < processes; ++process) {
+      Record& record = file.records.emplace_back(measured(id, random));
+      record.repetition_index = process;
+      record.repetitions = processes;
+      failed = failed || is_failure(record.status);
+    }
   }
+  file.options["processes"] = std::to_string(processes);
   if (!out.empty()) write_result_file(out, file);
   return failed ? 1 : 0;
 }

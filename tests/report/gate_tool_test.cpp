@@ -158,6 +158,25 @@ TEST_F(TbenchGate, FailuresMemoryAndDriver) {
               AllOf(HasSubstr("A new epoch"), HasSubstr("driver 590.2"), HasSubstr("8 NEW"), HasSubstr("+5")));
 }
 
+TEST_F(TbenchGate, DiffLearnsTheSpreadsFromTheHistory) {
+  quiet_nights(9);
+  const Arguments base = measure(20);
+  const Arguments next = measure(21, {{"FAKE_SLOW", "Model"}});
+  const auto smallest = [&](const Arguments& flags) {
+    Arguments all{"diff", "--json", "--tau=0.1", base[0], base[1], base[2], "--to", next[0], next[1], next[2]};
+    all.insert(all.end(), flags.begin(), flags.end());
+    const ChildResult result = tbench(all);
+    EXPECT_EQ(result.exit_status, 1) << result.err;
+    double sum = 0;
+    const Json json = Json::parse(result.out);
+    for (const Json& c : json.at("cases")) sum += c.at("smallest_detectable_change").get<double>();
+    return sum;
+  };
+  // Three processes a side have four degrees of freedom; ten more make the smallest change that is found much smaller.
+  EXPECT_LT(smallest({"--db", db_}), 0.7 * smallest({}));
+  EXPECT_EQ(tbench({"diff", base[0], next[0], "--db", folder_.file("none.db")}).exit_status, 2);
+}
+
 TEST_F(TbenchGate, TheNullControl) {
   quiet_nights(9);
   const Variables slow{{"FAKE_SLOW", "small"}};
