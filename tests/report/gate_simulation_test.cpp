@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
@@ -77,6 +78,19 @@ TEST(SimulatedGate, OnePercentBeyondTheThresholdIsFound) {
 
 TEST(SimulatedGate, OnePercentBeyondTheThresholdIsFoundAgainstTheBaselineOfAYoungSeries) {
   EXPECT_GE(share_found(1 + kTau + 0.01, 3, 300 * times()), 0.9);
+}
+
+TEST(SimulatedGate, AmongTwoHundredYoungSeriesTooThanksToTheSpreadsThatTheHistoryKnows) {
+  int found = 0;
+  const int trials = 30 * times();
+  constexpr std::size_t kSlower = 10;
+  for (int trial = 0; trial < trials; ++trial) {
+    SimulatedNights nights{static_cast<std::uint64_t>(trial), kSeries};
+    nights.nights(3);
+    std::fill_n(nights.build.begin(), kSlower, 1 + kTau + 0.01);
+    found += static_cast<int>(count_of(nights.night(), NightVerdict::kRegressed));
+  }
+  EXPECT_GE(found / static_cast<double>(trials * kSlower), 0.9);
 }
 
 TEST(SimulatedGate, LargerOnesAlwaysAndHalfTheThresholdNever) {
