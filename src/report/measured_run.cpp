@@ -7,8 +7,10 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
+#include <regex>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -111,12 +113,27 @@ MeasuredRun run_of(std::vector<ReadFile> files) {
   return run;
 }
 
-bool is_results_file(const std::filesystem::directory_entry& entry) {
+bool is_json_file(const std::filesystem::directory_entry& entry) {
   return entry.is_regular_file() && entry.path().extension() == ".json";
 }
 
-std::vector<std::string> results_below(const std::string& folder) {
-  std::vector<std::string> paths;
+/// Whether a file begins as results do, also if it is cut off later.
+bool begins_as_results(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  std::string start(200, '\0');
+  file.read(start.data(), static_cast<std::streamsize>(start.size()));
+  static const std::regex kStart{R"(^\s*\{\s*"context")"};
+  return std::regex_search(start, kStart, std::regex_constants::match_continuous);
+}
+
+/// The .json files of a folder, and which of them are no results.
+struct JsonFiles {
+  std::vector<std::string> results;
+  std::vector<std::string> others;
+};
+
+JsonFiles files_below(const std::string& folder) {
+  JsonFiles files;
   std::error_code error;
   std::filesystem::recursive_directory_iterator entry{folder, error};
   if (error) {
@@ -125,11 +142,19 @@ std::vector<std::string> results_below(const std::string& folder) {
   for (; entry != std::filesystem::recursive_directory_iterator{}; ++entry) {
     const auto name = entry->path().filename();
     if (entry->is_directory() && (name == "null" || name == "confirm")) entry.disable_recursion_pending();
-    if (is_results_file(*entry)) paths.push_back(entry->path().string());
+    if (!is_json_file(*entry)) continue;
+    const std::string path = entry->path().string();
+    (begins_as_results(path) ? files.results : files.others).push_back(path);
   }
-  std::ranges::sort(paths);
-  if (paths.empty()) throw UsageError{fmt::format("'{}': no .json file in it or below", folder)};
-  return paths;
+  std::ranges::sort(files.results);
+  std::ranges::sort(files.others);
+  if (files.results.empty()) {
+    throw UsageError{
+        fmt::format("'{}': no results in it or below; give the folder that holds what transformer_bench "
+                    "wrote with --benchmark_out",
+                    folder)};
+  }
+  return files;
 }
 
 std::string folder_of(const ReadFile& file) { return std::filesystem::path{file.file.path}.parent_path().string(); }
@@ -187,8 +212,9 @@ std::set<std::string> matching_keys(const MeasuredRun& run, const std::string& p
   return keys;
 }
 
-std::vector<MeasuredRun> read_runs_of_folder(const std::string& folder) {
-  std::vector<ReadFile> files = read_files(results_below(folder));
+RunsOfFolder read_runs_of_folder(const std::string& folder) {
+  JsonFiles found = files_below(folder);
+  std::vector<ReadFile> files = read_files(found.results);
   std::ranges::stable_sort(files, {}, [](const ReadFile& f) {
     return std::tuple{folder_of(f), fingerprint_of(*f.run.environment), epoch_of(*f.run.environment),
                       f.run.environment->sources_digest, f.file.started};
@@ -200,10 +226,11 @@ std::vector<MeasuredRun> read_runs_of_folder(const std::string& folder) {
     if (!joins) groups.emplace_back();
     groups.back().push_back(std::move(file));
   }
-  std::vector<MeasuredRun> runs;
-  for (auto& group : groups) runs.push_back(run_of(std::move(group)));
-  std::ranges::stable_sort(runs, {}, &MeasuredRun::started);
-  return runs;
+  RunsOfFolder result;
+  result.ignored = std::move(found.others);
+  for (auto& group : groups) result.runs.push_back(run_of(std::move(group)));
+  std::ranges::stable_sort(result.runs, {}, &MeasuredRun::started);
+  return result;
 }
 
 }  // namespace tbench::report

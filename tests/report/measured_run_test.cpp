@@ -150,9 +150,12 @@ TEST_F(Runs, AFolderIsSortedIntoNights) {
   write("night/null/a.json", 1 * kDay + 700, 0.01);
   write("night/confirm/a.json", 1 * kDay + 800, 0.01);
   write_text(folder_.file("night/notes.txt"), "no results");
+  write_text(folder_.file("night/report.json"), "{\"outcome\": \"PASSED\"}");
+  const RunsOfFolder found = read_runs_of_folder(folder_.path());
   std::vector<std::size_t> sizes;
-  for (const MeasuredRun& run : read_runs_of_folder(folder_.path())) sizes.push_back(run.files.size());
+  for (const MeasuredRun& run : found.runs) sizes.push_back(run.files.size());
   EXPECT_THAT(sizes, ElementsAre(2, 2, 1, 1));
+  EXPECT_THAT(found.ignored, ElementsAre(folder_.file("night/report.json")));
 }
 
 TEST_F(Runs, AFolderWithADamagedFileIsRefused) {
@@ -164,7 +167,7 @@ TEST_F(Runs, AFolderWithADamagedFileIsRefused) {
               HasSubstr("No such file"));
   std::filesystem::create_directory(folder_.file("empty"));
   EXPECT_THAT(error_of([&] { static_cast<void>(read_runs_of_folder(folder_.file("empty"))); }),
-              HasSubstr("no .json file"));
+              HasSubstr("no results in it"));
 }
 
 }  // namespace

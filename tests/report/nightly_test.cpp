@@ -102,6 +102,13 @@ TEST_F(Nightly, AWeekAndAHalf) {
   EXPECT_EQ(night(accepted).exit_status, 0);
   EXPECT_EQ(read_whole_file(dir_ + "/good/bin/transformer_bench"), read_whole_file(slow));
   EXPECT_EQ(read_whole_file(dir_ + "/pinned/bin/transformer_bench"), read_whole_file(slow));
+
+  // The history can be made again from the folder: ten quiet nights, the bad one and the accepted one.
+  const ChildResult again =
+      run_child({TBENCH_TOOL, "history", "--db", folder_.file("again.db"), "--import", dir_ + "/runs"});
+  EXPECT_EQ(again.exit_status, 0);
+  EXPECT_THAT(again.out, HasSubstr("12 runs added"));
+  EXPECT_THAT(again.err, HasSubstr("note: 12 .json files hold no results"));
 }
 
 TEST_F(Nightly, WhatCannotBeDoneEndsWithTwo) {

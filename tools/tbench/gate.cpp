@@ -141,6 +141,9 @@ NightReport judged(const Arguments& arguments) {
     if (std::optional<NightReport> known = history.judgement(id)) return *std::move(known);
   }
   NightReport report = judge(arguments, history, run, accepted);
+  if (!report.is_valid && !accepted.empty()) {
+    fmt::print(stderr, "warning: --accept: the machine was not as usual, so nothing was accepted\n");
+  }
   history.record(id, report, report.is_valid ? accepted : std::set<std::string>{});
   return report;
 }

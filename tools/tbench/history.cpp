@@ -32,7 +32,11 @@ struct Arguments {
 };
 
 void import_folder(const Arguments& arguments) {
-  const std::vector<report::MeasuredRun> runs = report::read_runs_of_folder(arguments.import);
+  const auto [runs, ignored] = report::read_runs_of_folder(arguments.import);
+  if (!ignored.empty()) {
+    fmt::print(stderr, "note: {} .json file{} hold{} no results, the first is '{}'\n", ignored.size(),
+               ignored.size() == 1 ? "" : "s", ignored.size() == 1 ? "s" : "", ignored.front());
+  }
   report::History history = report::History::open(arguments.db, Seconds{arguments.wait});
   const auto added = history.add(runs);
   const auto is_new = std::ranges::count_if(added, &report::History::Added::is_new);

@@ -53,10 +53,15 @@ struct MeasuredRun {
 [[nodiscard]] std::set<std::string> matching_keys(const MeasuredRun& run, const std::string& pattern,
                                                   const std::string& flag);
 
+struct RunsOfFolder {
+  std::vector<MeasuredRun> runs;     // in the order in which they began
+  std::vector<std::string> ignored;  // .json files that hold something else than results
+};
+
 /// Every results file in `folder` and the folders below it, but those called `null` and `confirm`, sorted into runs:
-/// of one folder, fingerprint, epoch and build, each process begun at most six hours after the one before. In the
-/// order in which they began.
+/// of one folder, fingerprint, epoch and build, each process begun at most six hours after the one before. A .json file
+/// that does not begin with `context`, as results do, is left out; a damaged results file is an error.
 /// @throws  UsageError, NotComparable  naming the file, as read_measured_run; for a folder without results
-[[nodiscard]] std::vector<MeasuredRun> read_runs_of_folder(const std::string& folder);
+[[nodiscard]] RunsOfFolder read_runs_of_folder(const std::string& folder);
 
 }  // namespace tbench::report
