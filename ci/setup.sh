@@ -25,6 +25,8 @@ packages=(
   "libcli11-dev:/usr/include/CLI/CLI.hpp"
   "libboost-math-dev:/usr/include/boost/math/distributions/students_t.hpp"
   "libfmt-dev:/usr/include/fmt/format.h"
+  "libsqlite3-dev:/usr/include/sqlite3.h"
+  "libssl-dev:/usr/include/openssl/evp.h"
 )
 
 install_packages() {

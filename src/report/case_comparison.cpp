@@ -28,14 +28,6 @@ constexpr double kLeastCycleShare = 0.5;
 
 using Values = std::vector<double>;
 
-/// How bad: what one replicate of a side suffered is said of the side.
-int severity(Status status) {
-  if (is_failure(status)) return 4;
-  if (status == Status::kOom) return 3;
-  if (status == Status::kUnsupported) return 2;
-  return status == Status::kOk ? 0 : 1;
-}
-
 Values logarithms(std::span<const Replicate> replicates,
                   const std::function<std::optional<double>(const Replicate&)>& of) {
   Values values;
@@ -67,32 +59,8 @@ void put_spread(SideOfCase& side, const ComparedCase& c, const Values& times) {
   side.spread_is_within = side.spread.has_value();
 }
 
-SideOfCase side_of_case(const ComparedCase& c) {
-  SideOfCase side;
-  const auto worst =
-      std::ranges::max_element(c.replicates, {}, [](const Replicate& replicate) { return severity(replicate.status); });
-  side.status = worst->status;
-  side.reason = worst->reason;
-  side.replicates = c.replicates.size();
-  side.of_status = static_cast<std::size_t>(std::ranges::count(c.replicates, side.status, &Replicate::status));
-  const Values times = logarithms(c.replicates, time_of);
-  if (!times.empty()) side.time = Seconds{std::exp(mean(times))};
-  put_spread(side, c, times);
-  const Values clocks = logarithms(c.replicates, clock_of);
-  if (!clocks.empty()) side.sm_clock = Hertz{std::exp(mean(clocks))};
-  Values shares;
-  for (const Replicate& replicate : c.replicates) {
-    if (replicate.ceiling_share) shares.push_back(*replicate.ceiling_share);
-    if (replicate.peak_bytes) side.peak_bytes = std::max(side.peak_bytes.value_or(0), *replicate.peak_bytes);
-  }
-  if (!shares.empty()) side.ceiling_share = mean(shares);
-  return side;
-}
-
 double threshold_of(const CaseComparison& c, const CompareOptions& options) {
-  if (options.tau) return *options.tau;
-  if (c.id.family() == "Model") return kModelThreshold;
-  return c.base.time && *c.base.time < kShort ? kShortThreshold : kLongThreshold;
+  return options.tau.value_or(default_threshold(c.id, c.base.time));
 }
 
 std::optional<SpreadPrior> prior_of(const std::string& key, const CompareOptions& options) {
@@ -126,11 +94,9 @@ std::optional<double> cycle_difference(const ComparedCase& base, const ComparedC
 
 bool both_ok(const CaseComparison& c) { return c.base.status == Status::kOk && c.next.status == Status::kOk; }
 
-/// Whether the cycles moved as the time did. Without clocks the time alone has to do.
+/// Without clocks the time alone has to do.
 bool cycles_agree(const ChangeOfCase& change) {
-  if (!change.cycle_difference) return true;
-  const double time = change.time_test->difference;
-  return *change.cycle_difference * time > 0 && std::abs(*change.cycle_difference) >= kLeastCycleShare * std::abs(time);
+  return !change.cycle_difference || report::cycles_agree(change.time_test->difference, *change.cycle_difference);
 }
 
 Verdict time_verdict(const ChangeOfCase& change, std::optional<double> adjusted_p, double false_discovery_rate) {
@@ -151,16 +117,11 @@ Verdict time_verdict(const ChangeOfCase& change, std::optional<double> adjusted_
 /// REGRESSED, IMPROVED or SAME; nothing where a side's memory is unknown.
 std::optional<Verdict> memory_verdict(const CaseComparison& c) {
   if (!c.base.peak_bytes || !c.next.peak_bytes) return std::nullopt;
-  const double change = static_cast<double>(*c.next.peak_bytes - *c.base.peak_bytes);
-  const double limit =
-      std::max(static_cast<double>(kLeastBytes), kLeastMemoryChange * static_cast<double>(*c.base.peak_bytes));
-  if (change > limit) return Verdict::kRegressed;
-  return change < -limit ? Verdict::kImproved : Verdict::kSame;
+  return report::memory_verdict(*c.base.peak_bytes, *c.next.peak_bytes);
 }
 
 /// `ok` that became a failure or ran out of memory, and the mirror image; nothing otherwise.
 std::optional<Verdict> status_verdict(const CaseComparison& c) {
-  const auto is_bad = [](Status status) { return is_failure(status) || status == Status::kOom; };
   if (c.base.status == Status::kOk && is_bad(c.next.status)) return Verdict::kRegressed;
   if (is_bad(c.base.status) && c.next.status == Status::kOk) return Verdict::kImproved;
   return std::nullopt;
@@ -192,6 +153,54 @@ std::string described(const SideOfCase& side) {
 }
 
 }  // namespace
+
+int severity(Status status) {
+  if (is_failure(status)) return 4;
+  if (status == Status::kOom) return 3;
+  if (status == Status::kUnsupported) return 2;
+  return status == Status::kOk ? 0 : 1;
+}
+
+SideOfCase side_of_case(const ComparedCase& c) {
+  SideOfCase side;
+  const auto worst =
+      std::ranges::max_element(c.replicates, {}, [](const Replicate& replicate) { return severity(replicate.status); });
+  side.status = worst->status;
+  side.reason = worst->reason;
+  side.replicates = c.replicates.size();
+  side.of_status = static_cast<std::size_t>(std::ranges::count(c.replicates, side.status, &Replicate::status));
+  const Values times = logarithms(c.replicates, time_of);
+  if (!times.empty()) side.time = Seconds{std::exp(mean(times))};
+  put_spread(side, c, times);
+  const Values clocks = logarithms(c.replicates, clock_of);
+  if (!clocks.empty()) side.sm_clock = Hertz{std::exp(mean(clocks))};
+  Values shares;
+  for (const Replicate& replicate : c.replicates) {
+    if (replicate.ceiling_share) shares.push_back(*replicate.ceiling_share);
+    if (replicate.peak_bytes) side.peak_bytes = std::max(side.peak_bytes.value_or(0), *replicate.peak_bytes);
+  }
+  if (!shares.empty()) side.ceiling_share = mean(shares);
+  return side;
+}
+
+double default_threshold(const CaseId& id, std::optional<Seconds> time) {
+  if (id.family() == "Model") return kModelThreshold;
+  return time && *time < kShort ? kShortThreshold : kLongThreshold;
+}
+
+Verdict memory_verdict(std::int64_t base, std::int64_t next) {
+  const auto change = static_cast<double>(next - base);
+  const double limit = std::max(static_cast<double>(kLeastBytes), kLeastMemoryChange * static_cast<double>(base));
+  if (change > limit) return Verdict::kRegressed;
+  return change < -limit ? Verdict::kImproved : Verdict::kSame;
+}
+
+bool is_bad(Status status) { return is_failure(status) || status == Status::kOom; }
+
+bool cycles_agree(double time_difference, double cycle_difference) {
+  return cycle_difference * time_difference > 0 &&
+         std::abs(cycle_difference) >= kLeastCycleShare * std::abs(time_difference);
+}
 
 std::string status_note(const SideOfCase& base, const SideOfCase& next) {
   if (base.status == Status::kOk && next.status == Status::kOk) return "";

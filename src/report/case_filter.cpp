@@ -6,11 +6,11 @@
 
 namespace tbench::report {
 
-CaseFilter::CaseFilter(const std::string& pattern) : passes_all_{pattern.empty()} {
+CaseFilter::CaseFilter(const std::string& pattern, const std::string& flag) : passes_all_{pattern.empty()} {
   try {
     pattern_ = std::regex{pattern};
   } catch (const std::regex_error& error) {
-    throw UsageError{fmt::format("--filter: '{}' is not a regular expression (ECMAScript): {}", pattern, error.what())};
+    throw UsageError{fmt::format("{}: '{}' is not a regular expression (ECMAScript): {}", flag, pattern, error.what())};
   }
 }
 

@@ -10,7 +10,7 @@ namespace tbench::report {
 class CaseFilter {
  public:
   /// @throws  UsageError  if `pattern` is no regular expression (ECMAScript)
-  explicit CaseFilter(const std::string& pattern);
+  explicit CaseFilter(const std::string& pattern, const std::string& flag = "--filter");
   [[nodiscard]] bool operator()(const std::string& name) const;
 
  private:

@@ -10,6 +10,7 @@
 
 #include "escapes.hpp"
 #include "json_fields.hpp"
+#include "junit.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/report/result_json.hpp"
 
@@ -136,13 +137,10 @@ std::string message_of(const CaseComparison& c) {
   return c.note.empty() ? text : fmt::format("{}: {}", text, c.note);
 }
 
-std::string test_case(const CaseComparison& c, bool strict) {
-  const std::string head =
-      fmt::format(R"(  <testcase classname="{}" name="{}")", escape_markup(c.id.family()), escape_markup(c.id.name()));
-  const bool failed = is_failed(c, strict);
-  if (!failed && !is_skipped(c)) return head + "/>\n";
-  return fmt::format("{}>\n    <{} message=\"{}\"/>\n  </testcase>\n", head, failed ? "failure" : "skipped",
-                     escape_markup(message_of(c)));
+JunitCase test_case(const CaseComparison& c, bool strict) {
+  using Result = JunitCase::Result;
+  const Result result = is_failed(c, strict) ? Result::kFailed : is_skipped(c) ? Result::kSkipped : Result::kPassed;
+  return {.family = c.id.family(), .name = c.id.name(), .result = result, .message = message_of(c)};
 }
 
 }  // namespace
@@ -185,19 +183,9 @@ std::string comparison_to_csv(const Comparison& comparison) {
 }
 
 std::string comparison_to_junit(const Comparison& comparison, bool strict) {
-  std::size_t failures = 0;
-  std::size_t skipped = 0;
-  std::string tests;
-  for (const CaseComparison& c : comparison.cases) {
-    const bool failed = is_failed(c, strict);
-    failures += failed ? 1 : 0;
-    skipped += !failed && is_skipped(c) ? 1 : 0;
-    tests += test_case(c, strict);
-  }
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<testsuite name=\"tbench diff\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n{}</testsuite>\n",
-      comparison.cases.size(), failures, skipped, tests);
+  std::vector<JunitCase> cases;
+  for (const CaseComparison& c : comparison.cases) cases.push_back(test_case(c, strict));
+  return junit_xml("tbench diff", cases);
 }
 
 }  // namespace tbench::report

@@ -48,7 +48,8 @@ TEST(Tbench, HelpAndVersion) {
 TEST(Tbench, WrongCommandLines) {
   expect_usage_error({}, HasSubstr("tbench --help"));
   expect_usage_error({"repotr", kGolden}, AllOf(HasSubstr("'repotr'"), HasSubstr("did you mean 'report'?")));
-  expect_usage_error({"zzz"}, AllOf(HasSubstr("unknown command 'zzz'"), HasSubstr("commands: diff, report")));
+  expect_usage_error({"zzz"},
+                     AllOf(HasSubstr("unknown command 'zzz'"), HasSubstr("commands: diff, gate, history, report")));
   expect_usage_error({"report"}, HasSubstr("FILE"));
   expect_usage_error({"report", kGolden, "--markdwon"},
                      AllOf(HasSubstr("unknown flag '--markdwon'"), HasSubstr("did you mean '--markdown'?")));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -21,6 +22,8 @@
 #include "tbench/report/comparison_input.hpp"
 #include "tbench/report/comparison_page.hpp"
 #include "tbench/report/durable_file.hpp"
+#include "tbench/report/gate.hpp"
+#include "tbench/report/history.hpp"
 #include "tbench/report/progress_line.hpp"
 #include "tbench/report/result_json.hpp"
 #include "tbench/report/text_width.hpp"
@@ -32,6 +35,7 @@ struct Arguments {
   std::vector<std::string> base;
   std::vector<std::string> next;
   report::CompareOptions options;
+  std::string db;
   std::optional<double> tau_percent;
   bool cross{};
   bool strict{};
@@ -74,6 +78,20 @@ void check(const Arguments& arguments) {
   }
 }
 
+/// What the history knows of each case's spread between processes, on the machine and with the libraries of the base.
+std::map<std::string, double> known_spread(const std::string& db, const report::ComparisonSide& base) {
+  if (db.empty()) return {};
+  const report::History history = report::History::open_copy(db);
+  if (base.environments.empty()) return {};
+  const Environment& environment = base.environments.front();
+  const std::string epoch = report::epoch_of(environment);
+  const auto past = history.past(report::fingerprint_of(environment), epoch, {}, report::kTrendNights);
+  std::map<std::string, double> spreads = report::known_spreads(past, epoch);
+  if (spreads.empty())
+    fmt::print(stderr, "warning: --db: the history knows no spreads of this machine and its libraries\n");
+  return spreads;
+}
+
 report::Comparison compare(const Arguments& arguments) {
   std::vector<std::string> paths = arguments.base;
   paths.insert(paths.end(), arguments.next.begin(), arguments.next.end());
@@ -85,8 +103,9 @@ report::Comparison compare(const Arguments& arguments) {
   if (arguments.cross) options.cross = true;
   constexpr double kPercent = 100;
   if (arguments.tau_percent) options.tau = *arguments.tau_percent / kPercent;
-  report::Comparison comparison =
-      report::compare(report::side_of(std::move(runs)), report::side_of(std::move(next)), options);
+  const report::ComparisonSide base = report::side_of(std::move(runs));
+  options.known_spread = known_spread(arguments.db, base);
+  report::Comparison comparison = report::compare(base, report::side_of(std::move(next)), options);
   report::sort_cases(comparison, order_of(arguments.sort));
   return comparison;
 }
@@ -147,6 +166,11 @@ void add_diff(CLI::App& app, int& exit_status) {
   command->add_flag("--cross", arguments->cross, "Ratios without verdicts, as between different GPUs");
   command->add_flag("--force", arguments->options.force, "Compare although clock policy, work or devices differ");
   command->add_flag("--strict", arguments->strict, "Exit with 4 where a case is ambiguous or has too few replicates");
+  command
+      ->add_option("--db", arguments->db,
+                   "History of 'tbench gate': how much each case differs between processes of one build, so that few "
+                   "replicates find more")
+      ->type_name("FILE");
   add_output_options(*command, *arguments);
   command->footer(
       "Exit: 0 nothing regressed; 1 something did; 2 usage or unreadable input; 3 not comparable; 4 see --strict.");

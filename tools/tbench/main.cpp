@@ -7,6 +7,8 @@
 
 #include "command_line.hpp"
 #include "diff.hpp"
+#include "gate.hpp"
+#include "history.hpp"
 #include "report.hpp"
 #include "tbench/core/error.hpp"
 
@@ -17,6 +19,8 @@ int main(int argc, char** argv) {
   app.fallthrough(false);
   int exit_status = tbench::kExitOk;
   tbench::tool::add_diff(app, exit_status);
+  tbench::tool::add_gate(app, exit_status);
+  tbench::tool::add_history(app, exit_status);
   tbench::tool::add_report(app);
   try {
     app.parse(argc, argv);

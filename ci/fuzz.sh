@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Fuzzes the readers of files under AddressSanitizer and UBSan, each so many seconds (default: 600), from a corpus of real
+# files. Needs Clang (Debian: clang libclang-rt-dev). Exits 1 at the first finding, whose input it names.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. ci/env.sh
+seconds=${1:-600}
+command -v clang++ >/dev/null || {
+  echo "fuzz: error: needs clang++ (Debian: apt-get install clang libclang-rt-dev)" >&2
+  exit 2
+}
+build=build/fuzz
+cmake -G Ninja -S . -B $build -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTBENCH_HOST_ONLY=ON \
+  -DTBENCH_FUZZ=ON -DTBENCH_WARNINGS_AS_ERRORS=OFF >/dev/null
+cmake --build $build --target fuzz_results fuzz_journal fuzz_night tbench
+
+# Seeds: what the program wrote, small enough to change often.
+seeds=$build/seeds
+rm -rf $seeds
+mkdir -p $seeds/{results,journal,night}
+find tests/data bench/results -name '*.json' -size -200k -exec cp --backup=numbered -t $seeds/results {} +
+python3 - $seeds <<'PYTHON'
+import json, pathlib, sys
+seeds = pathlib.Path(sys.argv[1])
+golden = json.load(open("tests/data/results_golden.json"))
+host = {key: value for key, value in golden["context"].items() if key in ("executable", "mhz_per_cpu", "cpu_scaling_enabled", "load_avg")}
+header = {**golden["context"]["tbench"], "host": host}
+lines = [json.dumps(header)] + [json.dumps(e["tbench"]) for e in golden["benchmarks"] if "tbench" in e]
+(seeds / "journal/golden").write_text("\n".join(lines) + "\n")
+PYTHON
+$build/tools/tbench/tbench gate tests/data/results_golden.json --db $seeds/history.db --json >$seeds/message.json || true
+python3 -c 'import json, sys; json.dump(json.load(open(sys.argv[1]))["night"], open(sys.argv[2], "w"))' \
+  $seeds/message.json $seeds/night/golden
+
+for target in results journal night; do
+  mkdir -p $build/corpus/$target
+  echo "fuzz: $target, $seconds s"
+  $build/tests/fuzz/fuzz_$target -max_total_time="$seconds" -rss_limit_mb=4096 -timeout=30 -max_len=65536 -print_final_stats=1 \
+    -artifact_prefix=$build/$target- -dict=tests/fuzz/json.dict $build/corpus/$target $seeds/$target 2>&1 | tail -25
+done

@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# One night: build, measure, publish, gate. Needs a machine with a GPU and a folder that stays:
+#   ci/nightly.sh DIR
+# DIR/history.db is the history, DIR/runs/DATE/ holds a night's results and reports, DIR/good and DIR/pinned the builds
+# that candidates are run against. Exit: 0 nothing regressed (also where the machine was not as usual or the null
+# control failed: the report says so), 1 a confirmed regression, 2 something could not be done.
+# Settings, as variables:
+#   TBENCH_NIGHT_ARGUMENTS   what is measured, as flags of transformer_bench (default: --tb_suite=standard)
+#   TBENCH_NIGHT_FILTER      regular expression on case names (all)
+#   TBENCH_NIGHT_PROCESSES   fresh processes (5)
+#   TBENCH_NIGHT_ACCEPT      regular expression: tonight's level of these cases is the new normal, tonight's build the pinned one
+#   TBENCH_NIGHT_PUBLISH     command that gets the folder of the night as its argument, before the gate
+#   TBENCH_NIGHT_HOOK        command that gets the report as JSON on its input, for a chat
+#   TBENCH_NIGHT_BENCH, TBENCH_NIGHT_TOOL   programs to use instead of building transformer_bench and tbench
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'nightly: %s\n' "$*" >&2; }
+die() {
+  printf 'nightly: error: %s\n' "$*" >&2
+  exit 2
+}
+set -E
+trap 'die "line $LINENO: a command failed"' ERR  # a failure of another kind must not look like a regression
+
+[ $# -eq 1 ] || die "usage: ci/nightly.sh DIR"
+mkdir -p "$1/runs" || die "cannot make '$1/runs'"
+dir=$(cd "$1" && pwd)
+read -ra arguments <<<"${TBENCH_NIGHT_ARGUMENTS:---tb_suite=standard}"
+filter=${TBENCH_NIGHT_FILTER:-.}
+processes=${TBENCH_NIGHT_PROCESSES:-5}
+null_cases=10
+case " ${arguments[*]}" in *" --benchmark_filter"* | *" --benchmark_out"* | *" --tb_processes"*)
+  die "TBENCH_NIGHT_ARGUMENTS: --benchmark_filter, --benchmark_out and --tb_processes are set here; use TBENCH_NIGHT_FILTER and TBENCH_NIGHT_PROCESSES" ;;
+esac
+
+exec 9>"$dir/lock"
+flock -n 9 || die "another night is at work in '$dir'"
+
+# Tonight's build, in a folder of its own: it may become a kept one.
+tool=${TBENCH_NIGHT_TOOL:-./tbench}
+rm -rf "$dir/tonight"
+if [ -n "${TBENCH_NIGHT_BENCH:-}" ]; then
+  install -D "$TBENCH_NIGHT_BENCH" "$dir/tonight/bin/transformer_bench" || die "cannot copy '$TBENCH_NIGHT_BENCH'"
+else
+  ci/setup.sh || die "ci/setup.sh failed"
+  ci/build.sh release || die "the build failed"
+  (. ci/env.sh && cmake --install build/release --prefix "$dir/tonight" >&2) || die "cmake --install failed"
+fi
+bench=$dir/tonight/bin/transformer_bench
+
+run=$dir/runs/$(date -u +%Y-%m-%dT%H%M%SZ)
+mkdir "$run" "$run/null" || die "cannot make '$run'"
+[ -z "${GITHUB_OUTPUT:-}" ] || echo "run=$run" >>"$GITHUB_OUTPUT"
+
+# measure FILE FLAGS...: 1 means that a case failed, which is a result.
+measure() {
+  local out=$1 status=0
+  shift
+  "$bench" "${arguments[@]}" "$@" --benchmark_out="$out" >&2 9>&- || status=$?
+  [ "$status" -le 1 ] || die "transformer_bench ended with status $status"
+  [ -s "$out" ] || die "transformer_bench wrote no '$out'"
+}
+
+say "measuring in $processes processes: ${arguments[*]}"
+measure "$run/run.json" --benchmark_filter="$filter" --tb_processes="$processes"
+
+# The same build under two labels, in turns: cases spread over the whole list.
+names=$("$bench" "${arguments[@]}" --benchmark_filter="$filter" --benchmark_list_tests | grep -v '^Ceiling/' || true)
+[ -n "$names" ] || die "no case is selected by: ${arguments[*]}"
+null_filter=$(awk -v most=$null_cases '{ name[NR] = $0 }
+  END { step = NR > most ? NR / most : 1; for (i = 0; i * step < NR; i++) print name[int(i * step) + 1] }' <<<"$names" |
+  sed 's/[][\.*^$+?(){}|]/\\&/g' | paste -sd '|')
+say "null control"
+for label in a1 b1 b2 a2; do
+  measure "$run/null/$label.json" --benchmark_filter="^($null_filter)$"
+done
+
+if [ -n "${TBENCH_NIGHT_PUBLISH:-}" ]; then
+  sh -c "$TBENCH_NIGHT_PUBLISH \"\$1\"" sh "$run" >&2 || say "warning: publishing failed"
+fi
+
+# command FOLDER: how the build in it is run, as the shell reads it
+command_of() { printf '%q ' "$1/bin/transformer_bench" "${arguments[@]}"; }
+flags=(--db "$dir/history.db" --null-a "$run/null/a1.json" "$run/null/a2.json" --null-b "$run/null/b1.json"
+  "$run/null/b2.json" --confirm-dir "$run/confirm")
+[ -d "$dir/good" ] && flags+=(--good "$(command_of "$dir/good")")
+[ -d "$dir/pinned" ] && flags+=(--pinned "$(command_of "$dir/pinned")")
+[ -d "$dir/good" ] || [ -d "$dir/pinned" ] && flags+=(--new "$(command_of "$dir/tonight")")
+[ -z "${TBENCH_NIGHT_ACCEPT:-}" ] || flags+=(--accept "$TBENCH_NIGHT_ACCEPT")
+status=0
+"$tool" gate "$run/run.json" "${flags[@]}" --junit "$run/report.xml" >"$run/report.txt" 9>&- || status=$?
+cat "$run/report.txt"
+case $status in 0 | 1 | 5) ;; *) die "tbench gate ended with status $status" ;; esac
+
+# A second time changes nothing and runs nothing: it prints what was recorded.
+"$tool" gate "$run/run.json" --db "$dir/history.db" --markdown >"$run/report.md" || true
+"$tool" gate "$run/run.json" --db "$dir/history.db" --json >"$run/report.json" || true
+[ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$run/report.md" >>"$GITHUB_STEP_SUMMARY"
+if [ -n "${TBENCH_NIGHT_HOOK:-}" ]; then
+  sh -c "$TBENCH_NIGHT_HOOK" <"$run/report.json" >&2 || say "warning: the hook failed"
+fi
+
+# keep NAME: tonight's build under this name, in place of the one before
+keep() {
+  rm -rf "$dir/$1.new"
+  cp -a "$dir/tonight" "$dir/$1.new"
+  rm -rf "${dir:?}/$1"
+  mv "$dir/$1.new" "$dir/$1"
+  say "kept tonight's build as '$1'"
+}
+is_good=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["is_good"])' "$run/report.json")
+if [ "$is_good" = True ]; then
+  keep good
+  if [ ! -d "$dir/pinned" ] || [ -n "${TBENCH_NIGHT_ACCEPT:-}" ]; then keep pinned; fi
+fi
+
+if [ "$status" -eq 5 ]; then
+  [ -z "${GITHUB_ACTIONS:-}" ] || echo "::warning::The null control failed: tonight's numbers cannot be trusted, nothing was gated."
+  say "warning: the null control failed; nothing was gated"
+  status=0
+fi
+exit "$status"

@@ -1,0 +1,128 @@
+#include "tbench/report/series.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "case_comparison.hpp"
+#include "case_filter.hpp"
+#include "gate_reference.hpp"
+#include "json_fields.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/core/statistics.hpp"
+
+namespace tbench::report {
+
+// Written only: json_fields.hpp finds them through the namespace of their arguments.
+static void fields(FieldWriter& out, const SeriesPoint& point) {
+  out.field("started", point.started);
+  out.field("commit", point.commit);
+  out.field("epoch", point.epoch);
+  out.field("status", std::string{to_string(point.status)});
+  out.field("time_s", point.time);
+  out.field("relative_spread", point.spread);
+  out.field("processes", static_cast<std::int64_t>(point.processes));
+  out.field("allocated_peak_bytes", point.peak_bytes);
+  out.field("is_valid", point.is_valid);
+  out.field("has_regressed", point.has_regressed);
+}
+
+struct WrittenChange {
+  std::int64_t index;
+  double ratio;
+};
+static void fields(FieldWriter& out, const WrittenChange& change) {
+  out.field("index", change.index);
+  out.field("ratio", change.ratio);
+}
+
+static void fields(FieldWriter& out, const Series& series) {
+  out.field("name", series.name);
+  out.field("fingerprint", series.fingerprint);
+  out.field("points", series.points);
+  std::vector<WrittenChange> changes;
+  for (const ChangePoint& c : series.changes) {
+    changes.push_back({static_cast<std::int64_t>(c.index), std::exp(c.magnitude)});
+  }
+  out.field("changes", changes);
+}
+
+namespace {
+
+SeriesPoint point_of(const PastRun& run, const ComparedCase& c) {
+  SeriesPoint point;
+  point.started = run.run.started;
+  point.commit = run.run.environment.commit;
+  point.epoch = run.run.epoch;
+  point.status = worst_of(c).status;
+  if (const std::optional<double> value = value_of(c)) point.time = Seconds{std::exp(*value)};
+  const SideOfCase side = side_of_case(c);
+  if (!side.spread_is_within) point.spread = side.spread;
+  point.processes = c.replicates.size();
+  point.peak_bytes = side.peak_bytes;
+  point.is_valid = run.is_valid;
+  point.has_regressed = run.regressed.contains(c.key);
+  return point;
+}
+
+/// Change points of the points of one epoch, by their index in the series.
+void find_changes(Series& series, const std::vector<std::size_t>& indexes) {
+  std::vector<double> values;
+  for (const std::size_t i : indexes) values.push_back(std::log(series.points[i].time->value));
+  for (ChangePoint change : find_change_points(values, {})) {
+    change.index = indexes[change.index];
+    series.changes.push_back(change);
+  }
+}
+
+void find_changes(Series& series) {
+  std::vector<std::size_t> indexes;
+  std::string epoch;
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    const SeriesPoint& point = series.points[i];
+    if (point.epoch != epoch) {
+      find_changes(series, indexes);
+      indexes.clear();
+      epoch = point.epoch;
+    }
+    if (point.time && point.is_valid) indexes.push_back(i);
+  }
+  find_changes(series, indexes);
+}
+
+}  // namespace
+
+std::vector<Series> read_series(const History& history, const std::string& pattern, std::size_t nights) {
+  const CaseFilter passes{pattern, "REGEX"};
+  std::vector<Series> all;
+  std::size_t known = 0;
+  for (const std::string& fingerprint : history.fingerprints()) {
+    std::map<std::string, std::size_t> index;  // of this machine's series, by key
+    for (const PastRun& run : history.past(fingerprint, {}, {}, nights)) {
+      for (const ComparedCase& c : run.run.cases) {
+        ++known;
+        if (!passes(c.id.name())) continue;
+        const auto [found, is_new] = index.emplace(c.key, all.size());
+        if (is_new) all.push_back({.name = c.id.name(), .fingerprint = fingerprint, .points = {}, .changes = {}});
+        all[found->second].points.push_back(point_of(run, c));
+      }
+    }
+  }
+  if (all.empty()) {
+    throw UsageError{known == 0 ? std::string{"the history is empty; fill it with 'tbench gate' or --import=FOLDER"}
+                                : fmt::format("no case of the history matches '{}'", pattern)};
+  }
+  for (Series& series : all) find_changes(series);
+  return all;
+}
+
+Json series_to_json(std::span<const Series> series) {
+  FieldWriter out{"history"};
+  out.field("series", std::vector<Series>(series.begin(), series.end()));
+  return std::move(out).take();
+}
+
+}  // namespace tbench::report

@@ -1,0 +1,98 @@
+#include "history.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tbench/core/error.hpp"
+#include "tbench/report/comparison.hpp"
+#include "tbench/report/history.hpp"
+#include "tbench/report/progress_line.hpp"
+#include "tbench/report/result_json.hpp"
+#include "tbench/report/series.hpp"
+#include "tbench/report/text_width.hpp"
+
+namespace tbench::tool {
+namespace {
+
+struct Arguments {
+  std::string db{"tbench.db"};
+  std::string pattern;
+  std::string import;
+  std::int64_t nights{90};
+  double wait{report::History::kWait.value};
+  bool json{};
+};
+
+void import_folder(const Arguments& arguments) {
+  const auto [runs, ignored] = report::read_runs_of_folder(arguments.import);
+  if (!ignored.empty()) {
+    fmt::print(stderr, "note: {} .json file{} hold{} no results, the first is '{}'\n", ignored.size(),
+               ignored.size() == 1 ? "" : "s", ignored.size() == 1 ? "s" : "", ignored.front());
+  }
+  report::History history = report::History::open(arguments.db, Seconds{arguments.wait});
+  const auto added = history.add(runs);
+  const auto is_new = std::ranges::count_if(added, &report::History::Added::is_new);
+  fmt::print("{} run{} added to '{}', {} known already\n", is_new, is_new == 1 ? "" : "s", arguments.db,
+             added.size() - static_cast<std::size_t>(is_new));
+}
+
+void show(const Arguments& arguments) {
+  const auto history = report::History::open_copy(arguments.db, Seconds{arguments.wait});
+  const auto nights = static_cast<std::size_t>(arguments.nights);
+  const std::vector<report::Series> series = report::read_series(history, arguments.pattern, nights);
+  const std::optional<std::size_t> width = report::terminal_width(STDOUT_FILENO);
+  if (arguments.json) {
+    fmt::print("{}", report::pretty(report::series_to_json(series)));
+  } else if (series.size() == 1) {
+    fmt::print("{}", report::series_page(series.front(), width));
+  } else {
+    fmt::print("{}", report::series_overview(series, width));
+  }
+}
+
+int run(const Arguments& arguments) {
+  if (arguments.nights < 1) throw UsageError{fmt::format("--nights: {} runs; give 1 or more", arguments.nights)};
+  if (!(arguments.wait >= 0 && arguments.wait <= 3600)) {
+    throw UsageError{fmt::format("--wait: {} is no time; give seconds, from 0 to 3600", arguments.wait)};
+  }
+  try {
+    if (!arguments.import.empty()) import_folder(arguments);
+    if (arguments.import.empty() || !arguments.pattern.empty()) show(arguments);
+    return kExitOk;
+  } catch (const report::NotComparable& error) {
+    fmt::print(stderr, "tbench: not comparable: {}\n", report::one_line(error.what()));
+    return report::kExitNotComparable;
+  }
+}
+
+}  // namespace
+
+void add_history(CLI::App& app, int& exit_status) {
+  CLI::App* command = app.add_subcommand("history", "Show cases over time, from the history of 'tbench gate'");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("REGEX", arguments->pattern,
+                      "Cases whose name matches this regular expression: one is shown in full, several a row each");
+  command->add_option("--db", arguments->db, "The history")->type_name("FILE")->capture_default_str();
+  command
+      ->add_option("--import", arguments->import,
+                   "First add every results file in this folder and below; processes of one build that follow each "
+                   "other within six hours are one run")
+      ->type_name("DIR");
+  command->add_option("--nights", arguments->nights, "The newest so many runs")->type_name("N")->capture_default_str();
+  command->add_option("--wait", arguments->wait, "Seconds to wait while another program writes to the history")
+      ->type_name("S")
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "For programs, in full");
+  command->footer("In the plot: ▲ a change of level, ┊ a new driver or new libraries, × no valid value.");
+  command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
+}
+
+}  // namespace tbench::tool
