@@ -24,7 +24,12 @@ SECTIONS = [
     ("README.md", "memory", STANDARD + ["--show=memory", "--no-environment"]),
     (f"{RESULTS}/README.md", "eager_bf16", ["report", f"{RESULTS}/model_bf16_eager.json", "--pivot=ctx"]),
     (f"{RESULTS}/README.md", "full", ["report", f"{RESULTS}/model_full.json", "--pivot=ctx"]),
-    (f"{RESULTS}/README.md", "full_2", ["report", f"{RESULTS}/model_full_2.json", "--pivot=ctx"]),
+    (f"{RESULTS}/README.md", "full_2", ["report", f"{RESULTS}/model_full_2.json", "--filter=precision:(bf16|fp32)/",
+                                        "--pivot=ctx"]),
+    (f"{RESULTS}/README.md", "precision", ["report", f"{RESULTS}/model_full_2.json", "--filter=precision:(tf32|fp16)/",
+                                           "--pivot=precision,impl"]),
+    (f"{RESULTS}/README.md", "precision_speedup", ["report", "--study=precision", f"{RESULTS}/model_full_2.json",
+                                                   f"{RESULTS}/model_full.json", "--axis=Model.ctx=512"]),
     (f"{RESULTS}/README.md", "scaling", ["report", "--study=scaling", f"{RESULTS}/model_full_2.json",
                                          "--filter=precision:bf16"]),
     (f"{RESULTS}/README.md", "pytorch", ["results_tables.py", "pytorch", *(
