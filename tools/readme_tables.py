@@ -17,6 +17,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = "bench/results/nvidia_h200"
 STANDARD = ["report", f"{RESULTS}/model_standard.json", "--filter=ctx:512/.*bf16", "--pivot=pass,impl"]
+ATTENTION = ["report", f"{RESULTS}/attention_standard.json", "--pivot=impl"]
 # Document, section, and the arguments of tbench, or of results_tables.py where the first is its name.
 SECTIONS = [
     ("README.md", "ms", STANDARD),
@@ -24,9 +25,18 @@ SECTIONS = [
     ("README.md", "memory", STANDARD + ["--show=memory", "--no-environment"]),
     (f"{RESULTS}/README.md", "eager_bf16", ["report", f"{RESULTS}/model_bf16_eager.json", "--pivot=ctx"]),
     (f"{RESULTS}/README.md", "full", ["report", f"{RESULTS}/model_full.json", "--pivot=ctx"]),
-    (f"{RESULTS}/README.md", "full_2", ["report", f"{RESULTS}/model_full_2.json", "--pivot=ctx"]),
+    (f"{RESULTS}/README.md", "full_2", ["report", f"{RESULTS}/model_full_2.json", "--filter=precision:(bf16|fp32)/",
+                                        "--pivot=ctx"]),
+    (f"{RESULTS}/README.md", "precision", ["report", f"{RESULTS}/model_full_2.json", "--filter=precision:(tf32|fp16)/",
+                                           "--pivot=precision,impl"]),
+    (f"{RESULTS}/README.md", "precision_speedup", ["report", "--study=precision", f"{RESULTS}/model_full_2.json",
+                                                   f"{RESULTS}/model_full.json", "--axis=Model.ctx=512"]),
     (f"{RESULTS}/README.md", "scaling", ["report", "--study=scaling", f"{RESULTS}/model_full_2.json",
                                          "--filter=precision:bf16"]),
+    (f"{RESULTS}/README.md", "attention", ATTENTION),
+    (f"{RESULTS}/README.md", "attention_tflops", ATTENTION + ["--show=tflops", "--no-environment"]),
+    (f"{RESULTS}/README.md", "attention_ratios", ["results_tables.py", "attention",
+                                                  f"{RESULTS}/attention_standard.json"]),
     (f"{RESULTS}/README.md", "pytorch", ["results_tables.py", "pytorch", *(
         f"{RESULTS}/{name}.json" for name in ("pytorch_eager", "model_bf16_eager", "model_standard"))]),
     (f"{RESULTS}/README.md", "repeat", ["results_tables.py", "repeat", *(

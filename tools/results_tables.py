@@ -3,6 +3,7 @@
 
     results_tables.py pytorch PYTORCH.json RESULTS.json [RESULTS.json ...]   eager in C++ against time_pytorch_model.py
     results_tables.py repeat RESULTS.json RESULTS.json [RESULTS.json ...]    the same cases in fresh processes
+    results_tables.py attention RESULTS.json                                 impl:flash against the other implementations
     ... --update FILE.md --section NAME    write between <!-- tbench:NAME --> and <!-- /tbench:NAME --> of the file
 """
 import argparse
@@ -52,6 +53,35 @@ def repeat_table(paths):
     return markdown(["case", "medians, ms", "range, %", "SM clock, MHz", "peak bytes"], rows)
 
 
+def implementations_by_cell(path):
+    """Name of a case without its implementation: {implementation: entry}, cases that failed included."""
+    cells = {}
+    for entry in json.loads(pathlib.Path(path).read_text())["benchmarks"]:
+        parameters = entry.get("tbench", {}).get("parameters", {})
+        if "impl" in parameters:
+            cells.setdefault(entry["name"].replace(f"/impl:{parameters['impl']}", ""), {})[parameters["impl"]] = entry
+    return cells
+
+
+def attention_table(paths):
+    if len(paths) != 1:
+        sys.exit(f"results_tables: attention: {len(paths)} files given; give one, as both sides must be of one run")
+    others = ("naive", "sdpa_flash", "sdpa_efficient", "sdpa_cudnn")
+    rows = []
+    for name, entries in implementations_by_cell(paths[0]).items():
+        if "flash" not in entries:
+            continue
+        ours = entries["flash"]
+        if "real_time" not in ours:
+            rows.append([short(name), ours["tbench"]["status"], *[""] * (len(others) + 2)])
+            continue
+        times = {i: entries[i]["real_time"] for i in others if "real_time" in entries.get(i, {})}
+        ratios = [f"{times[i] / ours['real_time']:.3f}" if i in times else "" for i in others]
+        best = min(times, key=times.get, default="")
+        rows.append([short(name), f"{ours['real_time']:.4g}", f"{ours['flop_per_second'] / 1e12:.1f}", *ratios, best])
+    return markdown(["case", "flash, ms", "TFLOP/s", *(f"{i} / flash" for i in others), "best other"], rows)
+
+
 def update(path, section, table):
     text = pathlib.Path(path).read_text()
     begin, end = f"<!-- tbench:{section} -->", f"<!-- /tbench:{section} -->"
@@ -63,12 +93,13 @@ def update(path, section, table):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("pytorch", "repeat"))
+    parser.add_argument("table", choices=("pytorch", "repeat", "attention"))
     parser.add_argument("files", nargs="+")
     parser.add_argument("--update", metavar="FILE.md")
     parser.add_argument("--section", metavar="NAME")
     arguments = parser.parse_args()
-    table = {"pytorch": pytorch_table, "repeat": repeat_table}[arguments.table](arguments.files)
+    tables = {"pytorch": pytorch_table, "repeat": repeat_table, "attention": attention_table}
+    table = tables[arguments.table](arguments.files)
     if arguments.update:
         update(arguments.update, arguments.section or arguments.table, table)
     else:
