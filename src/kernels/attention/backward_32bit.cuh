@@ -127,6 +127,7 @@ class Backward32Block {
   }
 
   __device__ __forceinline__ void load_step(int step, int stage) {
+    delay_one_warp(PlantedFault::kBackwardBarrier);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const Matrix<const float>& matrix = streamed_matrix(i);
