@@ -165,6 +165,14 @@ __device__ __forceinline__ Operand32<kExact> load_rows(const char* rows) {
 /// A lane's byte offset for load_rows().
 __device__ __forceinline__ int rows_offset(int lane, int bytes) { return lane % 4 * 2 * bytes + lane / 4 * 4; }
 
+/// Always true, but not to the compiler, which does not move instructions over a branch: what is under way at a time,
+/// and the registers that it takes, stay few.
+__device__ __forceinline__ bool has_shared_memory() {
+  std::uint32_t bytes;
+  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+  return bytes != 0;
+}
+
 /// sums += scores rows, with `rows` stored [scores' column, head_dim]; a pointer with rows_offset() in it.
 template <bool kExact, int kHeadDim, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadDim / 8][4],
@@ -178,9 +186,19 @@ __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadD
       const float(&s)[4] = scores[m][n];
       a[m] = to_operand<kExact>(s[0], s[2], s[1], s[3]);
     }
-#pragma unroll
-    for (int d = 0; d < kHeadDim / 8; d += 2) {
+    const auto add = [&](int d) {
       multiply(sums, d, a, load_rows<kExact, kHeadDim>(rows + n * 8 * kRowBytes + d * 32));
+    };
+    if constexpr (kExact && kRowBlocks * kHeadDim >= 128) {
+#pragma unroll
+      for (int d = 0; d < kHeadDim / 8; d += 4) {
+        if (!has_shared_memory()) continue;
+        add(d);
+        add(d + 2);
+      }
+    } else {
+#pragma unroll
+      for (int d = 0; d < kHeadDim / 8; d += 2) add(d);
     }
   }
 }
