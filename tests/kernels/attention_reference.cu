@@ -80,7 +80,8 @@ class Accumulator {
   }
   __host__ __device__ Uncertain result(const ErrorModel& model) const {
     const double steps = (terms_ + 7) / 8;
-    return {sum_.value, sum_.variance + square(steps * model.accumulate) * (square(sum_.value) + squares_)};
+    const double growth = model.truncates ? square(steps) : steps;
+    return {sum_.value, sum_.variance + growth * square(model.accumulate) * (square(sum_.value) + squares_)};
   }
 
  private:
@@ -196,7 +197,14 @@ struct Head {
     delta(i, 0) = sum.result(model);
   }
 
-  /// dS = p (dP - delta), dP = grad_o v^T; p is recomputed from lse, whose rounding is one more error of its exponent.
+  /// dP = grad_o v^T
+  __host__ __device__ Uncertain probability_gradient(std::int64_t i, std::int64_t j) const {
+    Accumulator sum;
+    for (std::int64_t d = 0; d < shape.head_dim; ++d) sum.add(grad_o(i, d), v(j, d));
+    return sum.result(model);
+  }
+
+  /// dS = p (dP - delta); p is recomputed from lse, whose rounding is one more error of its exponent.
   /// delta's error is left out: it is one for the whole row, see query_gradient().
   __host__ __device__ void score_gradient(std::int64_t i, std::int64_t j) const {
     if (j >= visible(i)) {
@@ -204,9 +212,7 @@ struct Head {
       return;
     }
     p(i, j).variance += square(p(i, j).value) * rounding(lse(i, 0).value, 0x1p-24, 0);
-    Accumulator sum;
-    for (std::int64_t d = 0; d < shape.head_dim; ++d) sum.add(grad_o(i, d), v(j, d));
-    const Uncertain dp = sum.result(model);
+    const Uncertain dp = probability_gradient(i, j);
     const double difference = dp.value - delta(i, 0).value;
     ds(i, j) = {p(i, j).value * difference,
                 p(i, j).variance * square(difference) + square(p(i, j).value) * dp.variance};
@@ -223,19 +229,33 @@ struct Head {
     dq(i, d) = rounded({scale * result.value, square(scale) * variance}, model.storage, model.smallest);
   }
 
-  /// dk = scale * dS^T q, dv = p^T grad_o.
+  /// dk = scale * dS^T q, dv = p^T grad_o. If grad_o is one row for all queries, so are its errors and those of dP:
+  /// they are factors before the sums of p q and p.
   __host__ __device__ void key_and_value_gradient(std::int64_t j, std::int64_t d) const {
+    const bool one_row = grad_o.stride == 0;
+    const double shared_score = one_row ? probability_gradient(0, j).variance : 0;
+    const double shared_gradient = one_row ? grad_o(0, d).variance : 0;
     Accumulator key;
     Accumulator value;
+    double queries = 0;
+    double probabilities = 0;
     for (std::int64_t i = shape.causal ? j : 0; i < shape.seq_q; ++i) {
+      const double probability = p(i, j).value;
       Uncertain score = ds(i, j);
-      score.variance += square(p(i, j).value) * delta(i, 0).variance;
+      score.variance += square(probability) * (delta(i, 0).variance - shared_score);
+      const Uncertain gradient = grad_o(i, d);
       key.add(rounded(score, model.operand, model.smallest), q(i, d));
-      value.add(rounded(p(i, j), model.operand, model.smallest), grad_o(i, d));
+      value.add(rounded(p(i, j), model.operand, model.smallest), {gradient.value, gradient.variance - shared_gradient});
+      queries += probability * q(i, d).value;
+      probabilities += probability;
     }
-    const Uncertain result = key.result(model);
-    dk(j, d) = rounded({scale * result.value, square(scale) * result.variance}, model.storage, model.smallest);
-    dv(j, d) = rounded(value.result(model), model.storage, model.smallest);
+    Uncertain key_gradient = key.result(model);
+    Uncertain value_gradient = value.result(model);
+    key_gradient.variance += shared_score * square(queries);
+    value_gradient.variance += shared_gradient * square(probabilities);
+    dk(j, d) =
+        rounded({scale * key_gradient.value, square(scale) * key_gradient.variance}, model.storage, model.smallest);
+    dv(j, d) = rounded(value_gradient, model.storage, model.smallest);
   }
 };
 
@@ -284,9 +304,9 @@ ErrorModel ErrorModel::of(Precision precision) {
   const double accumulate = 0x1p-24;
   const double u = unit_roundoff(precision);
   const double underflow = precision == Precision::kFp16 ? 0x1p-25 : 0x1p-126;
-  if (precision == Precision::kFp32) return {0x1p-22, 0x1p-22, u, underflow, accumulate};
-  if (precision == Precision::kTf32) return {u, u, unit_roundoff(Precision::kFp32), underflow, accumulate};
-  return {0, u, u, underflow, accumulate};
+  if (precision == Precision::kFp32) return {0x1p-22, 0x1p-22, u, underflow, accumulate, false};
+  if (precision == Precision::kTf32) return {u, u, unit_roundoff(Precision::kFp32), underflow, accumulate, true};
+  return {0, u, u, underflow, accumulate, true};
 }
 
 AttentionReference attention_reference(const AttentionProblem& problem, const TensorView& q, const TensorView& k,

@@ -20,6 +20,10 @@ struct Uncertain {
 /// u^2/3 (an upper bound: the error is within +-u only just above a power of two). Errors of different elements are
 /// independent, so a sum's variance is the sum of its terms' (Higham and Mary, SIAM J. Sci. Comput. 41, 2019: the
 /// error of a sum grows with the root of the sum of squares, not with the sum).
+///
+/// Where all rows of grad_o are one row in memory, so are the errors of its rounding, and a key's row of dP has one
+/// error for all queries. Such an error is a factor before a sum over the queries: it counts with the square of the
+/// sum, not with the sum of squares.
 struct ErrorModel {
   double input{};    // of a matrix product's operand that is read from memory: 0 where it is taken as it is stored
   double operand{};  // of an operand that was computed: the probabilities, and dS
@@ -27,14 +31,16 @@ struct ErrorModel {
   /// Errors of computed operands and results are not below it: half of float16's smallest subnormal number, 2^-25; with
   /// float32's exponents 2^-126, below which exp2 gives 0.
   double smallest{};
-  /// One accumulation step of a tensor core (8 terms, float32): it truncates, so errors of a long sum do not cancel and
-  /// count in full: n terms give (n / 8) * accumulate relative to the sum's magnitude.
-  double accumulate{};
+  double accumulate{};  // of one step of an accumulation in float32: 8 terms more
+  /// Whether steps are added up in a tensor core, which truncates: errors of a long sum do not cancel and count in
+  /// full, n steps give n * accumulate relative to the sum's magnitude. Else additions round to nearest: sqrt(n) *
+  /// accumulate.
+  bool truncates{};
 
   /// kBf16, kFp16: operands are exact as stored, computed ones round to the storage type.
   /// kTf32: all operands round to TF32's 11 bits (to nearest), storage is float32.
   /// kFp32: three TF32 products. An operand splits into two numbers of 11 bits, the product of the two low parts is
-  ///        dropped: 2^-22 of a product. Kernels on CUDA cores are within that, too.
+  ///        dropped: 2^-22 of a product. Kernels on CUDA cores are within that, too. Long sums round to nearest.
   [[nodiscard]] static ErrorModel of(Precision precision);
 };
 

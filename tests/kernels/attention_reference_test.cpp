@@ -15,12 +15,14 @@ namespace {
 struct SmallProblem {
   AttentionProblem problem;
   std::vector<float> q, k, v, grad_o;
+  std::int64_t grad_row_stride{};
 
   SmallProblem(std::int64_t seq_q, std::int64_t seq_kv, std::int64_t head_dim, bool causal, Precision precision) {
     problem = {
         .shape = {.batch = 1, .heads = 1, .seq_q = seq_q, .seq_kv = seq_kv, .head_dim = head_dim, .causal = causal},
         .precision = precision,
         .scale = 0.375F};
+    grad_row_stride = head_dim;
     std::mt19937_64 engine{7};
     std::normal_distribution<float> normal;
     for (auto& [tensor, rows] : {std::pair{&q, seq_q}, {&k, seq_kv}, {&v, seq_kv}, {&grad_o, seq_q}}) {
@@ -31,7 +33,8 @@ struct SmallProblem {
     const auto view = [&](std::vector<float>& tensor) {
       return TensorView{.data = tensor.data(), .strides = {0, 0, problem.shape.head_dim}};
     };
-    return attention_reference(problem, view(q), view(k), view(v), view(grad_o), Executor::kHost);
+    const TensorView gradient{.data = grad_o.data(), .strides = {0, 0, grad_row_stride}};
+    return attention_reference(problem, view(q), view(k), view(v), gradient, Executor::kHost);
   }
 };
 
@@ -163,6 +166,25 @@ TEST(AttentionReference, VariancesExplainRoundedInputs) {
     const double ratio = std::sqrt(squares / static_cast<double>((expected.*member).size()));
     EXPECT_GT(ratio, 0.3);
     EXPECT_LT(ratio, 1.0);
+  }
+}
+
+TEST(AttentionReference, ErrorsOfOneRowOfGradientsAreTheSameForAllQueries) {
+  // One query sees each key with certainty 1/40: p is constant, and dv the mean of 40 gradients. Their rounding errors
+  // cancel if the rows are different, and do not if all are one.
+  SmallProblem many{40, 40, 16, false, Precision::kTf32};
+  for (float& x : many.q) x = 0;
+  SmallProblem one = many;
+  for (std::size_t i = 0; i < one.grad_o.size(); ++i) one.grad_o[i] = one.grad_o[i % 16];
+  const AttentionReference copies = one.reference();
+  one.grad_row_stride = 0;
+  const AttentionReference repeated = one.reference();
+  const double u = 0x1p-11;
+  for (std::size_t d = 0; d < 16; ++d) {
+    EXPECT_DOUBLE_EQ(repeated.dv[d].value, copies.dv[d].value);
+    const double rounded_row = u * u / 3 * repeated.dv[d].value * repeated.dv[d].value;
+    EXPECT_GT(repeated.dv[d].variance, rounded_row);
+    EXPECT_LT(copies.dv[d].variance, rounded_row / 10);
   }
 }
 

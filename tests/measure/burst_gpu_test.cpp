@@ -125,22 +125,21 @@ TEST_F(BurstOnGpu, AFlushHoldsMemoryUntilItsEnd) {
   EXPECT_THROW(static_cast<void>(timer_.time_bursts(1, 1, launch_short, {})), std::logic_error);
 }
 
-/// Reads kReadBytes, which fit into the cache.
+/// Reads kReadBytes, which fit into the cache, at its latency.
 class ReadCase final : public FakeCase {
  public:
   ReadCase() {
     own_regime = Regime::kBurst;
     TBENCH_CUDA_CHECK(cudaMemset(values_.get(), 0, static_cast<std::size_t>(kReadBytes)));
-    TBENCH_CUDA_CHECK(cudaMemset(sums_.get(), 0, kReadBlocks * sizeof(float)));
     on_launch = [this](std::int64_t) {
-      launch_read(static_cast<const float4*>(values_.get()), kReadBytes / static_cast<std::int64_t>(sizeof(float4)),
-                  static_cast<float*>(sums_.get()), nullptr);
+      launch_read(static_cast<const uint4*>(values_.get()), kReadBytes / static_cast<std::int64_t>(sizeof(uint4)),
+                  static_cast<unsigned*>(last_.get()), nullptr);
     };
   }
 
  private:
   cuda::DeviceMemoryBlock values_{cuda::make_device_memory(static_cast<std::size_t>(kReadBytes))};
-  cuda::DeviceMemoryBlock sums_{cuda::make_device_memory(kReadBlocks * sizeof(float))};
+  cuda::DeviceMemoryBlock last_{cuda::make_device_memory(sizeof(unsigned))};
 };
 
 Record measure(Case& subject, L2State l2) {
@@ -166,7 +165,8 @@ TEST_F(BurstOnGpu, ColdReadsTakeLongerThanWarmOnes) {
   RecordProperty("warm_us", std::to_string(warm.timing->median.value * 1e6));
   EXPECT_EQ(cold.timing->l2, L2State::kCold);
   EXPECT_EQ(warm.timing->l2, L2State::kWarm);
-  EXPECT_GT(cold.timing->median.value, 1.1 * warm.timing->median.value);
+  // Memory's latency is about twice the L2 cache's, and the kernel's start and end are short beside 32 of either.
+  EXPECT_GT(cold.timing->median.value, 1.3 * warm.timing->median.value);
 }
 
 TEST_F(BurstOnGpu, TheSamplerMakesSamplesOfFiftyMicroseconds) {

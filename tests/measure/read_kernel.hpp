@@ -7,9 +7,13 @@
 
 namespace tbench::measure {
 
-/// Enqueues the sum of `values` ([count], device memory) into `sums` ([kReadBlocks], device memory, one a block).
+/// Few enough that what they read at a time, half a megabyte, is below any bandwidth: latencies make the time.
+inline constexpr int kReadBlocks = 256;
+
+/// Enqueues one reading of `zeros` ([count], device memory, all zero). A thread's loads wait for one another, so that
+/// the latency of the L2 cache, or that of the memory behind it, counts some tens of times.
+/// @param last  device memory; written only if a value is not zero, so that the compiler keeps the loads
 /// @throws  cuda::CudaError  if the launch fails
-inline constexpr int kReadBlocks = 512;
-void launch_read(const float4* values, std::int64_t count, float* sums, cudaStream_t stream);
+void launch_read(const uint4* zeros, std::int64_t count, unsigned* last, cudaStream_t stream);
 
 }  // namespace tbench::measure

@@ -149,6 +149,7 @@ class BackwardBlock {
   }
 
   __device__ __forceinline__ void load_step(int step, int stage) {
+    delay_one_warp(PlantedFault::kBackwardBarrier);
     if ((step + 1) * kTile.streamed_rows <= streamed_extent()) {
       load_streamed<false>(step, stage);
     } else {

@@ -127,6 +127,7 @@ class Backward32Block {
   }
 
   __device__ __forceinline__ void load_step(int step, int stage) {
+    delay_one_warp(PlantedFault::kBackwardBarrier);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const Matrix<const float>& matrix = streamed_matrix(i);
@@ -302,7 +303,7 @@ class Backward32Block {
         shared_address(shared_) + kScores + row * kScoreRowBytes + left_offset(lane_, kScoreRowBytes);
     const char* const keys = shared_ + lane_ % 4 * 2 * kRowBytes + (dim + lane_ / 4 * 2) * 4;
     float dq[kRows][2 * kDims][4] = {};
-#pragma unroll 4
+#pragma unroll(kExact ? 1 : 4)
     for (int inner = 0; inner < kTile.kept_rows / 8; ++inner) {
       Operand32<kExact> a[kRows];
 #pragma unroll

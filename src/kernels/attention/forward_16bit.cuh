@@ -73,6 +73,7 @@ class ForwardBlock {
   template <bool kChecked>
   __device__ __forceinline__ void load_step(std::uint32_t tile, const Element* head,
                                             const Matrix<const Element>& matrix, int step) {
+    delay_one_warp(PlantedFault::kForwardBarrier);
     load_tile<Element, kTile.cols, kHeadDim, kThreads, kChecked>(tile, head, matrix.row_stride, matrix.vectors,
                                                                  step * kTile.cols, p_.seq_kv);
     commit_copies();

@@ -71,6 +71,7 @@ class Forward32Block {
 
   template <bool kChecked>
   __device__ __forceinline__ void load_step(int tile, const Matrix<const float>& matrix, int step) {
+    delay_one_warp(PlantedFault::kForwardBarrier);
     load_tile<float, kTile.cols, kHeadDim, kThreads, kChecked>(
         shared_address(shared_) + tile, matrix.head(place_.batch(), place_.head()), matrix.row_stride, matrix.vectors,
         step * kTile.cols, p_.seq_kv);

@@ -9,11 +9,17 @@
 
 namespace tbench::kernels {
 
+/// Three products need registers for their own sums and for both parts of operands: a warp takes 16 rows then, and few
+/// columns at once.
+constexpr int exact_cols(int head_dim) { return head_dim > 96 ? 16 : 32; }
+
 /// Long sequences: 32 queries a warp. Two buffers and the tile of keys are as large as shared memory allows with two
 /// blocks a multiprocessor.
 template <bool kExact>
 struct LongForward32 {
   static constexpr ForwardTile tile(int head_dim) {
+    if (kExact)
+      return {.rows = 128, .cols = exact_cols(head_dim), .warps = 8, .stages = 1, .blocks_per_multiprocessor = 1};
     return {.rows = 128,
             .cols = head_dim > 96 ? 32 : 64,
             .warps = 4,
@@ -27,10 +33,10 @@ template <bool kExact>
 struct ShortForward32 {
   static constexpr ForwardTile tile(int head_dim) {
     return {.rows = 64,
-            .cols = head_dim > 80 ? 32 : 64,
+            .cols = kExact ? exact_cols(head_dim) : (head_dim > 80 ? 32 : 64),
             .warps = 4,
             .stages = 2,
-            .blocks_per_multiprocessor = head_dim > 32 ? 2 : 3};
+            .blocks_per_multiprocessor = kExact || head_dim > 32 ? 2 : 3};
   }
 };
 
@@ -51,7 +57,7 @@ struct AtomicBackward32 {
     const bool widest = head_dim == 128;
     return {.kept_rows = head_dim == 80 || head_dim == 96 ? 64 : 128,
             .streamed_rows = head_dim == 80 || head_dim <= 32 ? 64 : 32,
-            .cols_at_once = kExact && head_dim == 64 ? 16 : 32,
+            .cols_at_once = kExact ? 16 : 32,
             .warps = widest ? 8 : 4,
             .stages = head_dim <= 32 || head_dim == 96 ? 2 : 1,
             .score_stages = 1,
@@ -68,12 +74,12 @@ struct SplitBackward32 {
   static constexpr BackwardTile tile(int head_dim) {
     return {.kept_rows = 64,
             .streamed_rows = head_dim > 32 ? 32 : 64,
-            .cols_at_once = 32,
+            .cols_at_once = kExact ? 16 : 32,
             .warps = 4,
             .stages = head_dim > 96 ? 1 : 2,
             .score_stages = 0,
             .dq_dim_warps = 1,
-            .blocks_per_multiprocessor = head_dim > 64 ? 2 : 3};
+            .blocks_per_multiprocessor = kExact || head_dim > 64 ? 2 : 3};
   }
 };
 

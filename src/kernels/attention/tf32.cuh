@@ -3,6 +3,11 @@
 // the sum of two TF32 numbers, big + small, good to 2^-22 or better, and the products of all parts but small * small,
 // which lies below float32's rounding, are added, least first.
 //
+// The tensor cores' additions truncate: in an accumulator that many products go into, errors have one sign and grow
+// with their number. Three products therefore start from zero and are added to the sum by an ordinary addition, which
+// rounds to nearest: four additions for three products that take several times as long. TF32's rounding of operands is
+// far above that.
+//
 // A wide reading of the instruction's inner extent saves all shuffles: any permutation of it serves, as long as both
 // operands follow the same. Where scores become a left operand, the inner places l and l + 4 of a lane (l = lane % 4)
 // stand for the scores' columns 2 l and 2 l + 1, which are what the lane holds of the product that made them; the right
@@ -88,24 +93,36 @@ __device__ __forceinline__ void multiply_16x8x8(float (&c)[4], const std::uint32
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// c[m][n] and c[m][n + 1] += a[m] b, for every m. Neighbouring instructions write different accumulators.
+/// c[m][n] and c[m][n + 1] += a[m] b, for every m. Neighbouring instructions write different accumulators. kExact: the
+/// sum is rounded to nearest, and the small parts' products are summed before the big ones', which then truncate once.
 template <bool kExact, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void multiply(float (&c)[kRowBlocks][kColBlocks][4], int n,
                                          const Operand32<kExact> (&a)[kRowBlocks], const Operand32<kExact>& b) {
-  const auto add = [&](const auto& left, const std::uint32_t(&right)[4]) {
+  using Operand = Operand32<kExact>;
+  const auto add = [&](auto& sums, int first, const auto& left, const std::uint32_t(&right)[4]) {
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
-      for (int i = 0; i < 2; ++i) multiply_16x8x8(c[m][n + i], left(a[m]), right[2 * i], right[2 * i + 1]);
+      for (int i = 0; i < 2; ++i) multiply_16x8x8(sums[m][first + i], left(a[m]), right[2 * i], right[2 * i + 1]);
     }
   };
-  using Operand = Operand32<kExact>;
   const auto big = [](const Operand& operand) -> const std::uint32_t(&)[4] { return operand.big; };
   if constexpr (kExact) {
-    add([](const Operand& operand) -> const std::uint32_t(&)[4] { return operand.small; }, b.big);
-    add(big, b.small);
+    float product[kRowBlocks][2][4] = {};
+    add(
+        product, 0, [](const Operand& operand) -> const std::uint32_t(&)[4] { return operand.small; }, b.big);
+    add(product, 0, big, b.small);
+    add(product, 0, big, b.big);
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) c[m][n + i / 4][i % 4] += product[m][i / 4][i % 4];
+    }
+    // Products are independent of each other now: without this, loads of many move ahead and take registers.
+    __syncwarp();
+  } else {
+    add(c, n, big, b.big);
   }
-  add(big, b.big);
 }
 
 /// A lane's byte offset in a tile with rows of `bytes`, for load_operand() of a left operand stored [row, inner].
@@ -124,7 +141,7 @@ __device__ __forceinline__ void multiply_rows(float (&scores)[kRowBlocks][kColBl
                                               std::uint32_t right) {
   constexpr int kRowBytes = row_bytes<float>(kHeadDim);
   // Not further: loads moved to the front of a longer body take registers that the accumulators need.
-#pragma unroll(kExact ? 2 : 4)
+#pragma unroll(kExact ? 1 : 4)
   for (int inner = 0; inner < kHeadDim / 8; ++inner) {
     Operand32<kExact> a[kRowBlocks];
 #pragma unroll
