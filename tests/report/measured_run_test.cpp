@@ -1,5 +1,6 @@
 #include "tbench/report/measured_run.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include "sample_results.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/report/result_file.hpp"
+#include "tbench/report/result_json.hpp"
 
 namespace tbench::report {
 namespace {
@@ -84,7 +86,7 @@ TEST(Fingerprint, EveryPartOfItCounts) {
 TEST(Epoch, IsTheVersionsThatAreNotOurs) {
   Environment environment = gpu_environment();
   environment.versions = {{"driver", "580.1"}, {"cublas", "13.1"}, {"compiler", "g++"}};
-  EXPECT_EQ(epoch_of(environment), "driver 580.1, cublas 13.1, schema 1");
+  EXPECT_EQ(epoch_of(environment), fmt::format("driver 580.1, cublas 13.1, schema {}", kSchemaVersion));
 }
 
 TEST_F(Runs, FilesOfOneNightAreReplicates) {
