@@ -4,9 +4,8 @@
 // which lies below float32's rounding, are added, least first.
 //
 // The tensor cores' additions truncate: in an accumulator that many products go into, errors have one sign and grow
-// with their number. Three products therefore start from zero and are added to the sum by an ordinary addition, which
-// rounds to nearest: four additions for three products that take several times as long. TF32's rounding of operands is
-// far above that.
+// with their number. Sums of three products therefore start from zero, are of 32 terms at most, and are added to the
+// longer sum by an ordinary addition, which rounds to nearest. TF32's rounding of operands is far above that.
 //
 // A wide reading of the instruction's inner extent saves all shuffles: any permutation of it serves, as long as both
 // operands follow the same. Where scores become a left operand, the inner places l and l + 4 of a lane (l = lane % 4)
@@ -93,35 +92,57 @@ __device__ __forceinline__ void multiply_16x8x8(float (&c)[4], const std::uint32
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// c[m][n] and c[m][n + 1] += a[m] b, for every m. Neighbouring instructions write different accumulators. kExact: the
-/// sum is rounded to nearest, and the small parts' products are summed before the big ones', which then truncate once.
+/// c[m][i] += left(m) right, for every m and the two right operands i. Neighbouring instructions write different sums.
+template <int kRowBlocks, int kColBlocks, class Left>
+__device__ __forceinline__ void multiply_pair(float (&c)[kRowBlocks][kColBlocks][4], int first, const Left& left,
+                                              const std::uint32_t (&right)[4]) {
+#pragma unroll
+  for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+    for (int i = 0; i < 2; ++i) multiply_16x8x8(c[m][first + i], left(m), right[2 * i], right[2 * i + 1]);
+  }
+}
+
+/// c[m][first] and c[m][first + 1] += the sum of a[i][m] b[i] over a few i, which is made in the tensor cores, the
+/// products with small parts before the others, and rounded to nearest as it is added.
+template <int kSteps, int kRowBlocks, int kColBlocks>
+__device__ __forceinline__ void add_exact_products(float (&c)[kRowBlocks][kColBlocks][4], int first,
+                                                   const Operand32<true> (&a)[kSteps][kRowBlocks],
+                                                   const Operand32<true> (&b)[kSteps]) {
+  static_assert(kSteps <= 4, "longer sums would show that the tensor cores truncate");
+  using Words = const std::uint32_t(&)[4];
+  float sums[kRowBlocks][2][4] = {};
+#pragma unroll
+  for (int i = 0; i < kSteps; ++i) {
+    multiply_pair(
+        sums, 0, [&](int m) -> Words { return a[i][m].small; }, b[i].big);
+    multiply_pair(
+        sums, 0, [&](int m) -> Words { return a[i][m].big; }, b[i].small);
+  }
+#pragma unroll
+  for (int i = 0; i < kSteps; ++i) {
+    multiply_pair(
+        sums, 0, [&](int m) -> Words { return a[i][m].big; }, b[i].big);
+  }
+#pragma unroll
+  for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) c[m][first + i / 4][i % 4] += sums[m][i / 4][i % 4];
+  }
+  // These sums are independent of each other: without this, loads for many of them move ahead and take registers.
+  __syncwarp();
+}
+
+/// c[m][first] and c[m][first + 1] += a[m] b, for every m.
 template <bool kExact, int kRowBlocks, int kColBlocks>
-__device__ __forceinline__ void multiply(float (&c)[kRowBlocks][kColBlocks][4], int n,
+__device__ __forceinline__ void multiply(float (&c)[kRowBlocks][kColBlocks][4], int first,
                                          const Operand32<kExact> (&a)[kRowBlocks], const Operand32<kExact>& b) {
-  using Operand = Operand32<kExact>;
-  const auto add = [&](auto& sums, int first, const auto& left, const std::uint32_t(&right)[4]) {
-#pragma unroll
-    for (int m = 0; m < kRowBlocks; ++m) {
-#pragma unroll
-      for (int i = 0; i < 2; ++i) multiply_16x8x8(sums[m][first + i], left(a[m]), right[2 * i], right[2 * i + 1]);
-    }
-  };
-  const auto big = [](const Operand& operand) -> const std::uint32_t(&)[4] { return operand.big; };
   if constexpr (kExact) {
-    float product[kRowBlocks][2][4] = {};
-    add(
-        product, 0, [](const Operand& operand) -> const std::uint32_t(&)[4] { return operand.small; }, b.big);
-    add(product, 0, big, b.small);
-    add(product, 0, big, b.big);
-#pragma unroll
-    for (int m = 0; m < kRowBlocks; ++m) {
-#pragma unroll
-      for (int i = 0; i < 8; ++i) c[m][n + i / 4][i % 4] += product[m][i / 4][i % 4];
-    }
-    // Products are independent of each other now: without this, loads of many move ahead and take registers.
-    __syncwarp();
+    add_exact_products<1>(c, first, reinterpret_cast<const Operand32<true>(&)[1][kRowBlocks]>(a),
+                          reinterpret_cast<const Operand32<true>(&)[1]>(b));
   } else {
-    add(c, n, big, b.big);
+    multiply_pair(
+        c, first, [&](int m) -> const std::uint32_t(&)[4] { return a[m].big; }, b.big);
   }
 }
 
@@ -165,40 +186,38 @@ __device__ __forceinline__ Operand32<kExact> load_rows(const char* rows) {
 /// A lane's byte offset for load_rows().
 __device__ __forceinline__ int rows_offset(int lane, int bytes) { return lane % 4 * 2 * bytes + lane / 4 * 4; }
 
-/// Always true, but not to the compiler, which does not move instructions over a branch: what is under way at a time,
-/// and the registers that it takes, stay few.
-__device__ __forceinline__ bool has_shared_memory() {
-  std::uint32_t bytes;
-  asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
-  return bytes != 0;
-}
-
 /// sums += scores rows, with `rows` stored [scores' column, head_dim]; a pointer with rows_offset() in it.
 template <bool kExact, int kHeadDim, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadDim / 8][4],
                                                 const float (&scores)[kRowBlocks][kColBlocks][4], const char* rows) {
   constexpr int kRowBytes = row_bytes<float>(kHeadDim);
-#pragma unroll
-  for (int n = 0; n < kColBlocks; ++n) {
-    Operand32<kExact> a[kRowBlocks];
+  const auto left = [&](Operand32<kExact>(&a)[kRowBlocks], int n) {
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) {
       const float(&s)[4] = scores[m][n];
       a[m] = to_operand<kExact>(s[0], s[2], s[1], s[3]);
     }
-    const auto add = [&](int d) {
-      multiply(sums, d, a, load_rows<kExact, kHeadDim>(rows + n * 8 * kRowBytes + d * 32));
-    };
-    if constexpr (kExact && kRowBlocks * kHeadDim >= 128) {
+  };
+  if constexpr (kExact) {
+    Operand32<true> a[kColBlocks][kRowBlocks];
 #pragma unroll
-      for (int d = 0; d < kHeadDim / 8; d += 4) {
-        if (!has_shared_memory()) continue;
-        add(d);
-        add(d + 2);
+    for (int n = 0; n < kColBlocks; ++n) left(a[n], n);
+#pragma unroll
+    for (int d = 0; d < kHeadDim / 8; d += 2) {
+      Operand32<true> b[kColBlocks];
+#pragma unroll
+      for (int n = 0; n < kColBlocks; ++n) b[n] = load_rows<true, kHeadDim>(rows + n * 8 * kRowBytes + d * 32);
+      add_exact_products(sums, d, a, b);
+    }
+  } else {
+#pragma unroll
+    for (int n = 0; n < kColBlocks; ++n) {
+      Operand32<false> a[kRowBlocks];
+      left(a, n);
+#pragma unroll
+      for (int d = 0; d < kHeadDim / 8; d += 2) {
+        multiply(sums, d, a, load_rows<false, kHeadDim>(rows + n * 8 * kRowBytes + d * 32));
       }
-    } else {
-#pragma unroll
-      for (int d = 0; d < kHeadDim / 8; d += 2) add(d);
     }
   }
 }
