@@ -12,30 +12,31 @@
 
 namespace {
 
-/// Where the journal is expected: beside a results file that is not there.
-std::string results_path() {
-  static const std::string kPath =
+/// A journal beside a results file that is not there; removed at the end.
+struct Journal {
+  std::string results =
       (std::filesystem::temp_directory_path() / ("tbench_fuzz_" + std::to_string(::getpid()) + ".json")).string();
-  return kPath;
-}
+  std::string path = results + ".journal";
 
-struct Remove {
-  ~Remove() {
+  Journal() = default;
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+  ~Journal() {
     std::error_code error;
-    std::filesystem::remove(results_path() + ".journal", error);
+    std::filesystem::remove(path, error);
   }
 };
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const Remove kAtTheEnd;
+  static const Journal kJournal;
   {
-    std::ofstream file{results_path() + ".journal", std::ios::binary | std::ios::trunc};
+    std::ofstream file{kJournal.path, std::ios::binary | std::ios::trunc};
     file.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   }
   try {
-    static_cast<void>(tbench::report::load_for_resume(results_path()));
+    static_cast<void>(tbench::report::load_for_resume(kJournal.results));
   } catch (const tbench::UsageError& error) {
     if (std::string{error.what()}.empty()) std::abort();
   }
