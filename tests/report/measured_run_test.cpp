@@ -40,7 +40,7 @@ class Runs : public testing::Test {
     file.environment = std::move(environment);
     file.environment.date = format_timestamp(start);
     file.records = {timed_record(model_id("forward", "sdpa"), Seconds{seconds})};
-    const std::string path = folder_.file(name);
+    std::string path = folder_.file(name);
     std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
     write_result_file(path, file);
     return path;
