@@ -16,6 +16,7 @@
 #include "plan_16bit.hpp"
 #include "planted_fault.cuh"
 #include "row_products.cuh"
+#include "warp_products_16bit.cuh"
 
 namespace tbench::kernels {
 
@@ -203,13 +204,6 @@ class BackwardBlock {
     }
   }
 
-  __device__ __forceinline__ std::uint32_t row_major_offset(int bytes) const {
-    return lane_ % 16 * bytes + lane_ / 16 * 16;
-  }
-  __device__ __forceinline__ std::uint32_t column_major_offset() const {
-    return (lane_ % 8 + lane_ / 16 * 8) * kRowBytes + lane_ / 8 % 2 * 16;
-  }
-
   using Scores = float[kRowBlocks][kColBlocks][4];
   using Operand = std::uint32_t[kRowBlocks][kColBlocks][2];
   using Accumulator = float[kRowBlocks][kDimBlocks][4];
@@ -221,50 +215,30 @@ class BackwardBlock {
 #pragma unroll 1
     for (int col = 0; col < kTile.streamed_rows; col += kTile.cols_at_once) {
       Scores s = {};
-      multiply_kept(s, kept_, first + col * kRowBytes);
+      multiply_by_transposed<Element, kHeadDim>(s, lane_, kept_ + warp_ * kRowBlocks * 16 * kRowBytes,
+                                                first + col * kRowBytes);
       probabilities<kMasked>(s, step * kTile.streamed_rows + col, statistics + col);
       if constexpr (kWithValues) {
         Operand p;
         pack_scores(s, p);
         if (planted(PlantedFault::kDvSkipTile) && step == 0) clear(p);
-        accumulate(values_, p, second + col * kRowBytes);
+        multiply_by<Element, kHeadDim>(values_, lane_, p, second + col * kRowBytes);
       }
       if constexpr (kWithKeys) {
         Scores dp = {};
-        multiply_kept(dp, kept_ + kKeptBytes, second + col * kRowBytes);
+        multiply_by_transposed<Element, kHeadDim>(dp, lane_, kept_ + kKeptBytes + warp_ * kRowBlocks * 16 * kRowBytes,
+                                                  second + col * kRowBytes);
         score_gradients(s, dp, statistics + kTile.streamed_rows + col);
         Operand ds;
         pack_scores(dp, ds);
         if (kQueriesKept && planted(PlantedFault::kDqSkipTile) && step == 0) clear(ds);
-        accumulate(keys_, ds, first + col * kRowBytes);
+        multiply_by<Element, kHeadDim>(keys_, lane_, ds, first + col * kRowBytes);
         if constexpr (kAtomic) store_scores(ds, col);
       }
     }
     if constexpr (kAtomic && !kDelayed) {
       __syncthreads();  // every warp's dS is there
       add_query_gradient(step);
-    }
-  }
-
-  /// s += kept[rows of this warp] streamed[cols]^T
-  __device__ __forceinline__ void multiply_kept(Scores& s, std::uint32_t kept, std::uint32_t streamed) const {
-    const std::uint32_t a_address = kept + warp_ * kRowBlocks * 16 * kRowBytes + row_major_offset(kRowBytes);
-    const std::uint32_t b_address = streamed + column_major_offset();
-#pragma unroll
-    for (int inner = 0; inner < kHeadDim / 16; ++inner) {
-      std::uint32_t a[kRowBlocks][4];
-#pragma unroll
-      for (int m = 0; m < kRowBlocks; ++m) load_matrices(a[m], a_address + m * 16 * kRowBytes + inner * 32);
-#pragma unroll
-      for (int n = 0; n < kColBlocks; n += 2) {
-        std::uint32_t b[4];
-        load_matrices(b, b_address + n * 8 * kRowBytes + inner * 32);
-#pragma unroll
-        for (int m = 0; m < kRowBlocks; ++m) {
-          multiply_16x8x16<Element>(s[m][n], a[m], b[0], b[1]);
-          multiply_16x8x16<Element>(s[m][n + 1], a[m], b[2], b[3]);
-        }
-      }
     }
   }
 
@@ -333,25 +307,6 @@ class BackwardBlock {
     }
   }
 
-  /// sums += left streamed[cols]
-  __device__ __forceinline__ void accumulate(Accumulator& sums, const Operand& left, std::uint32_t streamed) const {
-    const std::uint32_t b_address = streamed + row_major_offset(kRowBytes);
-#pragma unroll
-    for (int n = 0; n < kColBlocks; n += 2) {
-#pragma unroll
-      for (int d = 0; d < kDimBlocks; d += 2) {
-        std::uint32_t b[4];
-        load_matrices_transposed(b, b_address + n * 8 * kRowBytes + d * 16);
-#pragma unroll
-        for (int m = 0; m < kRowBlocks; ++m) {
-          const std::uint32_t a[4]{left[m][n][0], left[m][n][1], left[m][n + 1][0], left[m][n + 1][1]};
-          multiply_16x8x16<Element>(sums[m][d], a, b[0], b[1]);
-          multiply_16x8x16<Element>(sums[m][d + 1], a, b[2], b[3]);
-        }
-      }
-    }
-  }
-
   /// dS^T to shared memory, [kept row, streamed row].
   __device__ __forceinline__ void store_scores(const Operand& ds, int first_col) const {
     char* const base = shared_ + (scores_ - kept_) + score_stage_;
@@ -379,8 +334,8 @@ class BackwardBlock {
     const int row_block = warp_ / kDimWarps * kRows, dim_block = warp_ % kDimWarps * kDims;
     // dS^T is stored [key, query]: transposed on its way in it is the left operand, 16 queries by 16 keys.
     const std::uint32_t a_address =
-        scores_ + score_stage_ + (lane_ % 8 + lane_ / 16 * 8) * kScoreRowBytes + lane_ / 8 % 2 * 16 + row_block * 32;
-    const std::uint32_t b_address = kept_ + row_major_offset(kRowBytes) + dim_block * 16;
+        scores_ + score_stage_ + column_major_offset(lane_, kScoreRowBytes) + row_block * 32;
+    const std::uint32_t b_address = kept_ + row_major_offset(lane_, kRowBytes) + dim_block * 16;
     float dq[kRows][kDims][4] = {};
 #pragma unroll
     for (int key = 0; key < kTile.kept_rows; key += 16) {

@@ -10,7 +10,7 @@
 
 #include "plan_16bit.hpp"
 #include "planted_fault.cuh"
-#include "tile.cuh"
+#include "warp_products_16bit.cuh"
 
 namespace tbench::kernels {
 
@@ -91,10 +91,12 @@ class ForwardBlock {
         load_step<false>(k_tile_ + other, k, p_.k, step - 1);
         load_step<false>(v_tile_ + other, v, p_.v, step - 1);
       }
-      multiply_scores(s);
+      multiply_by_transposed<Element, kHeadDim>(s, lane_, q_tile_ + warp_ * kRowBlocks * 16 * kRowBytes,
+                                                k_tile_ + stage_);
     } else {
       load_step<kMasked>(v_tile_, v, p_.v, step);
-      multiply_scores(s);
+      multiply_by_transposed<Element, kHeadDim>(s, lane_, q_tile_ + warp_ * kRowBlocks * 16 * kRowBytes,
+                                                k_tile_ + stage_);
       wait_copies<0>();
       __syncthreads();  // V has come, and nobody reads K any more
       if (step > 0) load_step<false>(k_tile_, k, p_.k, step - 1);
@@ -102,36 +104,8 @@ class ForwardBlock {
     if constexpr (kMasked) mask(s, step * kTile.cols);
     std::uint32_t probabilities[kRowBlocks][kColBlocks][2];
     softmax<kMasked>(s, probabilities);
-    multiply_values(probabilities);
+    multiply_by<Element, kHeadDim>(o_, lane_, probabilities, v_tile_ + stage_);
     if constexpr (kTile.stages > 1) stage_ = kStageBytes - stage_;
-  }
-
-  /// Lane's address in a tile for the left operand, or the right one stored [inner, outer] and loaded transposed.
-  __device__ __forceinline__ std::uint32_t row_major_offset() const { return lane_ % 16 * kRowBytes + lane_ / 16 * 16; }
-  /// The same for a right operand stored [outer, inner].
-  __device__ __forceinline__ std::uint32_t column_major_offset() const {
-    return (lane_ % 8 + lane_ / 16 * 8) * kRowBytes + lane_ / 8 % 2 * 16;
-  }
-
-  __device__ __forceinline__ void multiply_scores(float (&s)[kRowBlocks][kColBlocks][4]) {
-    const std::uint32_t q = q_tile_ + warp_ * kRowBlocks * 16 * kRowBytes + row_major_offset();
-    const std::uint32_t k = k_tile_ + stage_ + column_major_offset();
-#pragma unroll
-    for (int inner = 0; inner < kHeadDim / 16; ++inner) {
-      std::uint32_t a[kRowBlocks][4];
-#pragma unroll
-      for (int m = 0; m < kRowBlocks; ++m) load_matrices(a[m], q + m * 16 * kRowBytes + inner * 32);
-#pragma unroll
-      for (int n = 0; n < kColBlocks; n += 2) {
-        std::uint32_t b[4];
-        load_matrices(b, k + n * 8 * kRowBytes + inner * 32);
-#pragma unroll
-        for (int m = 0; m < kRowBlocks; ++m) {
-          multiply_16x8x16<Element>(s[m][n], a[m], b[0], b[1]);
-          multiply_16x8x16<Element>(s[m][n + 1], a[m], b[2], b[3]);
-        }
-      }
-    }
   }
 
   __device__ __forceinline__ void mask(float (&s)[kRowBlocks][kColBlocks][4], int first_col) const {
@@ -206,25 +180,6 @@ class ForwardBlock {
         for (int d = 0; d < kDimBlocks; ++d) {
           o_[m][d][2 * half] *= rescale;
           o_[m][d][2 * half + 1] *= rescale;
-        }
-      }
-    }
-  }
-
-  __device__ __forceinline__ void multiply_values(const std::uint32_t (&probabilities)[kRowBlocks][kColBlocks][2]) {
-    const std::uint32_t v = v_tile_ + stage_ + row_major_offset();
-#pragma unroll
-    for (int n = 0; n < kColBlocks; n += 2) {
-#pragma unroll
-      for (int d = 0; d < kDimBlocks; d += 2) {
-        std::uint32_t b[4];
-        load_matrices_transposed(b, v + n * 8 * kRowBytes + d * 16);
-#pragma unroll
-        for (int m = 0; m < kRowBlocks; ++m) {
-          const std::uint32_t a[4]{probabilities[m][n][0], probabilities[m][n][1], probabilities[m][n + 1][0],
-                                   probabilities[m][n + 1][1]};
-          multiply_16x8x16<Element>(o_[m][d], a, b[0], b[1]);
-          multiply_16x8x16<Element>(o_[m][d + 1], a, b[2], b[3]);
         }
       }
     }
