@@ -18,7 +18,7 @@ LAYERS = {
     "core": (set(), TORCH + CUDA + GBENCH + JSON),
     "cuda": ({"core"}, TORCH + GBENCH + JSON),
     "kernels": ({"core", "cuda"}, TORCH + GBENCH + JSON),
-    "model": ({"core", "kernels"}, GBENCH + JSON),
+    "model": ({"core", "cuda", "kernels"}, GBENCH + JSON),
     "measure": ({"core", "cuda"}, TORCH + GBENCH + JSON),
     "capture": ({"core"}, GBENCH + JSON),
     "profile": ({"core"}, TORCH + CUDA + GBENCH),

@@ -35,10 +35,17 @@ void add_rates(Counters& counters, const Record& record, Seconds step) {
   if (record.work->tokens > 0) {
     counters["tokens_per_second"] = static_cast<double>(record.work->tokens) / step.value;
   }
-  if (record.work->flop.value <= 0) return;
-  const FlopPerSecond rate = record.work->flop / step;
-  counters["flop_per_second"] = rate.value;
-  if (record.datasheet_peak) counters["mfu"] = rate.value / record.datasheet_peak->value;
+  if (record.work->bytes > 0) counters["bytes_per_second"] = static_cast<double>(record.work->bytes) / step.value;
+  if (record.work->flop.value > 0) {
+    const FlopPerSecond rate = record.work->flop / step;
+    counters["flop_per_second"] = rate.value;
+    if (record.datasheet_peak) counters["mfu"] = rate.value / record.datasheet_peak->value;
+  }
+  const auto held = counters.find(record.work->bytes > 0 ? "bytes_per_second" : "flop_per_second");
+  if (!record.ceiling_per_second || held == counters.end()) return;
+  constexpr double kMeasurementError = 1.02;
+  counters["ceiling_share"] = held->second / *record.ceiling_per_second;
+  counters["above_ceiling"] = counters["ceiling_share"] > kMeasurementError ? 1 : 0;
 }
 
 void add_device(Counters& counters, const Record& record) {

@@ -116,6 +116,7 @@ bool Measurement::verify() {
   if (!record_.verification->passed) {
     record_.memory.reset();
     record_.counters.clear();
+    record_.findings.clear();
     fail(Status::kIncorrect, record_.verification->message);
     return false;
   }
@@ -139,6 +140,7 @@ void Measurement::repeat_once() {
       record_.counters.emplace(name, value);
     }
   }
+  record_.findings = subject_.findings();
   if (instruments_.memory != nullptr) {
     announce("measuring memory");
     record_.memory = memory_pass();

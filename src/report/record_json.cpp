@@ -53,6 +53,8 @@ static void fields(auto& io, Like<Timing> auto& timing) {
 static void fields(auto& io, Like<Work> auto& work) {
   io.field("flop", work.flop);
   io.field("tokens", work.tokens);
+  io.late_field("bytes", work.bytes);
+  io.text_unless_empty("ceiling", work.ceiling);
 }
 
 static void fields(auto& io, Like<DeviceState> auto& device) {
@@ -89,11 +91,13 @@ static void fields(auto& io, Like<Record> auto& record) {
   io.field("timing", record.timing);
   io.field("work", record.work);
   io.field("datasheet_peak_flop_per_s", record.datasheet_peak);
+  io.field("ceiling_per_second", record.ceiling_per_second);
   io.field("device", record.device);
   io.field("memory", record.memory);
   io.field("verification", record.verification);
   io.field("requested_bytes", record.requested_bytes);
   io.field("counters", record.counters);
+  io.late_field("findings", record.findings);
   io.field("harness_s", record.harness);
 }
 

@@ -109,6 +109,23 @@ TEST(CountersTest, CasesWithoutTokensOrFlopHaveNoSuchRates) {
   }
 }
 
+TEST(CountersTest, TheShareOfACeilingIsOfBytesWhereTheyAreCounted) {
+  Record record = timed_record();
+  record.work = Work{.flop = {4e12}, .tokens = 0, .bytes = 0, .ceiling = "gemm_bf16"};
+  EXPECT_FALSE(counters_of(record).contains("ceiling_share"));  // it was not measured
+  record.ceiling_per_second = 8e14;
+  EXPECT_DOUBLE_EQ(counters_of(record).at("ceiling_share"), 0.25);  // 4e12 / 0.020 / 8e14
+  EXPECT_DOUBLE_EQ(counters_of(record).at("above_ceiling"), 0);
+  EXPECT_FALSE(counters_of(record).contains("bytes_per_second"));
+  record.work->bytes = 60'000'000'000;
+  record.ceiling_per_second = 2.9e12;
+  EXPECT_DOUBLE_EQ(counters_of(record).at("bytes_per_second"), 3e12);  // 6e10 / 0.020
+  EXPECT_DOUBLE_EQ(counters_of(record).at("ceiling_share"), 3.0 / 2.9);
+  EXPECT_DOUBLE_EQ(counters_of(record).at("above_ceiling"), 1);
+  record.ceiling_per_second = 3e12;
+  EXPECT_DOUBLE_EQ(counters_of(record).at("above_ceiling"), 0);
+}
+
 TEST(CountersTest, DeviceAndMemoryAreTold) {
   Record record = timed_record();
   record.work = Work{.flop = {1}, .tokens = 2048};

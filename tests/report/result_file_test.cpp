@@ -35,7 +35,7 @@ TEST(ResultFile, SurvivesTheDisk) {
 TEST(ResultFile, SaysWhatIsWrongAndWhatToDo) {
   const std::string good = read_whole_file(TBENCH_TEST_DATA "/results_golden.json");
   std::string future = good;
-  const std::string version = "\"schema_version\": 2";
+  const std::string version = "\"schema_version\": 3";
   future.replace(future.find(version), version.size(), "\"schema_version\": 7");
   std::string wrong_field = good;
   const std::string status = "\"status\": \"oom\"";

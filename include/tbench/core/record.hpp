@@ -98,12 +98,15 @@ struct Record {
   std::optional<Timing> timing;  // present exactly if has_time(status)
   std::optional<Work> work;
   std::optional<FlopPerSecond> datasheet_peak;  // at the median SM clock while sampling
+  std::optional<double> ceiling_per_second;     // FLOP or bytes: what work.ceiling came to in the same run and regime
   std::optional<DeviceState> device;
   std::optional<MemoryUse> memory;
   std::optional<Verification> verification;
   std::optional<std::int64_t> requested_bytes;  // of the allocation that failed, for `oom`
   std::map<std::string, double> counters;       // the family's own, e.g. skipped_steps
-  Seconds harness;                              // host time spent on the case outside warm-up and sampling
+  /// What the family saw that is no number, e.g. the dtype that an operation ran in, the algorithm chosen.
+  std::map<std::string, std::string> findings;
+  Seconds harness;  // host time spent on the case outside warm-up and sampling
   bool operator==(const Record&) const = default;
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "tbench/core/model_size.hpp"
@@ -27,6 +28,10 @@ enum class AttentionPass { kForward, kBackward, kForwardBackward };
 struct Work {
   Flop flop{};
   std::int64_t tokens{};
+  std::int64_t bytes{};  // read and written by the formula of the case's family (bench/README.md); 0: not counted
+  /// What the rate is held against, a `what` of the Ceiling family: bytes a second where bytes are counted, else
+  /// FLOP/s.
+  std::string ceiling{};  // empty: nothing
   bool operator==(const Work&) const = default;
 };
 

@@ -49,6 +49,8 @@ class Case {
   [[nodiscard]] virtual std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const = 0;
   /// The family's own counters, read after sampling. May synchronise.
   [[nodiscard]] virtual std::map<std::string, double> counters() = 0;
+  /// Record::findings, read when the counters are. May synchronise.
+  [[nodiscard]] virtual std::map<std::string, std::string> findings() { return {}; }
 };
 
 }  // namespace tbench::measure
