@@ -7,6 +7,7 @@ std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
       model_family(extra_sizes),
       attention_family(),
       warmup_family(extra_sizes),
+      ceiling_family(),
   };
 }
 
