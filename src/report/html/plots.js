@@ -65,14 +65,15 @@ tbench.plots = (() => {
     };
     return lines(records, "seq_len", keysOf, valueOf, yTitle);
   }
-  /** Rate against intensity, under the ceilings measured in the same file: cases whose family counts its bytes. */
+  /** Rate against intensity, under the ceilings measured in the same file: cases whose family counts its bytes. Those are
+   * kernels, timed in bursts, and so are the ceilings. */
   function roofline(records) {
     const rate = metric("flop_per_second", 1e-12), stream = metric("bytes_per_second", 1e-12);
     const placed = records.filter((r) => r.family !== "Ceiling" && rate(r) > 0 && stream(r) > 0);
     const intensity = (r) => rate(r) / stream(r);
     const points = (list) => list.map((r) => ({ x: intensity(r), y: rate(r), record: r }));
     return [...groupBy(placed, (r) => r.file)].flatMap(([file, cases]) => {
-      const ceilings = tbench.records.filter((r) => r.family === "Ceiling" && r.file === file); // whatever the filters are
+      const ceilings = tbench.records.filter((r) => r.family === "Ceiling" && r.values.regime === "burst" && r.file === file); // whatever the filters are
       const peaks = ceilings.filter((r) => rate(r) > 0);
       const bandwidth = Math.max(0, ...ceilings.filter((r) => r.values.what === "copy").map((r) => stream(r) ?? 0));
       if (bandwidth === 0 || peaks.length === 0) return [];
