@@ -18,6 +18,7 @@ namespace tbench::bench {
 
 [[nodiscard]] Family model_family(std::span<const ModelSize> extra_sizes);
 [[nodiscard]] Family attention_family();
+[[nodiscard]] Family gemm_family();
 [[nodiscard]] Family warmup_family(std::span<const ModelSize> extra_sizes);
 
 }  // namespace tbench::bench
