@@ -4,10 +4,7 @@ namespace tbench::bench {
 
 std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
   return {
-      model_family(extra_sizes),
-      attention_family(),
-      warmup_family(extra_sizes),
-      ceiling_family(),
+      model_family(extra_sizes), attention_family(), gemm_family(), warmup_family(extra_sizes), ceiling_family(),
   };
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "family.hpp"
@@ -12,9 +13,13 @@ namespace tbench::bench {
 /// @param extra_sizes  the user's model sizes (`--tb_size`), which join the built-in ones on the course grids
 [[nodiscard]] std::vector<Family> all_families(std::span<const ModelSize> extra_sizes);
 
+/// The sizes of the studies, small to 2.7B.
+[[nodiscard]] std::vector<std::string> course_size_names();
+
 [[nodiscard]] Family model_family(std::span<const ModelSize> extra_sizes);
 [[nodiscard]] Family attention_family();
 [[nodiscard]] Family ceiling_family();
+[[nodiscard]] Family gemm_family();
 [[nodiscard]] Family warmup_family(std::span<const ModelSize> extra_sizes);
 
 }  // namespace tbench::bench

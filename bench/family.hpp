@@ -13,6 +13,7 @@
 #include "tbench/core/case_table.hpp"
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/precision.hpp"
+#include "tbench/core/units.hpp"
 #include "tbench/measure/case.hpp"
 #include "tbench/measure/sampler.hpp"
 
@@ -22,7 +23,8 @@ namespace tbench::bench {
 struct CaseContext {
   bool on_gpu{};
   std::uint64_t seed{};
-  std::vector<ModelSize> model_sizes;  // the built-in ones and the user's
+  std::optional<Seconds> context_time{};  // that the process took to make its CUDA context; absent on the CPU
+  std::vector<ModelSize> model_sizes;     // the built-in ones and the user's
 };
 
 struct Family {

@@ -108,6 +108,7 @@ LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
   check_exclusive(options_, environment_);
   if (options_.l2 && !on_gpu_) throw no_l2_control(*options_.l2);
   if (on_gpu_) {
+    context_time_ = cuda::make_context();
     timer_ = std::make_unique<measure::CudaEventTimer>();
     monitor_ = std::make_unique<measure::NvmlClockMonitor>(cuda::current_nvml_device(cuda::load_nvml()));
     memory_ = model::make_cuda_memory_probe();
@@ -120,8 +121,9 @@ LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
 
 std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity, const StopRequested& stop) {
   const Family& family = family_of(families_, id);
-  const auto subject =
-      family.make_case(id, {.on_gpu = on_gpu_, .seed = options_.seed, .model_sizes = known_sizes(options_)});
+  const auto subject = family.make_case(
+      id,
+      {.on_gpu = on_gpu_, .seed = options_.seed, .context_time = context_time_, .model_sizes = known_sizes(options_)});
   check_regime(family, id, *subject);
   if (options_.skip_oversize && environment_.gpu && subject->least_bytes() > environment_.gpu->memory_bytes) {
     return {oversize_record(id, subject->least_bytes(), environment_.gpu->memory_bytes)};

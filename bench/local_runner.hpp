@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "case_runner.hpp"
@@ -32,6 +33,7 @@ class LocalRunner final : public CaseRunner {
   Options options_;
   bool on_gpu_;
   Environment environment_;
+  std::optional<Seconds> context_time_;  // absent on the CPU
   std::unique_ptr<measure::Timer> timer_;
   std::unique_ptr<measure::ClockMonitor> monitor_;
   std::unique_ptr<MemoryProbe> memory_;  // null on the CPU

@@ -28,15 +28,6 @@ std::vector<Axis> axes(Values size, Values ctx, Values pass, Values precision, V
           {"precision", std::move(precision)}, {"impl", std::move(impl)}};
 }
 
-/// All built-in sizes but the one for tests.
-Values course_sizes() {
-  Values names;
-  for (const ModelSize& size : builtin_model_sizes()) {
-    if (size.name != "tiny") names.push_back(size.name);
-  }
-  return names;
-}
-
 Values with(Values values, std::span<const ModelSize> extra) {
   for (const ModelSize& size : extra) values.push_back(size.name);
   return values;
@@ -46,14 +37,14 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
   const Values impls = model::model_impl_names();
   return {
       {"course", Suite::kSmoke, true, axes(with({"tiny"}, extra), {"64"}, kPasses, {"fp32", "bf16"}, impls)},
-      {"course", Suite::kStandard, true, axes(with(course_sizes(), extra), {"512"}, kPasses, {"bf16"}, impls)},
+      {"course", Suite::kStandard, true, axes(with(course_size_names(), extra), {"512"}, kPasses, {"bf16"}, impls)},
       {"context", Suite::kStandard, false,
        axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, {"eager", "sdpa"})},
       {"precision", Suite::kStandard, false,
        axes({"small", "medium"}, {"512"}, {"forward", "train_step"}, {"fp32", "tf32"}, {"eager"})},
       {"course", Suite::kFull, true,
-       axes(with(course_sizes(), extra), {"128", "256", "512", "1024"}, kPasses, {"fp32", "bf16"}, impls)},
-      {"precision", Suite::kFull, false, axes(course_sizes(), {"512"}, kPasses, {"tf32", "fp16"}, impls)},
+       axes(with(course_size_names(), extra), {"128", "256", "512", "1024"}, kPasses, {"fp32", "bf16"}, impls)},
+      {"precision", Suite::kFull, false, axes(course_size_names(), {"512"}, kPasses, {"tf32", "fp16"}, impls)},
   };
 }
 
@@ -113,6 +104,14 @@ class ModelCase final : public measure::Case {
 };
 
 }  // namespace
+
+std::vector<std::string> course_size_names() {
+  Values names;
+  for (const ModelSize& size : builtin_model_sizes()) {
+    if (size.name != "tiny") names.push_back(size.name);
+  }
+  return names;
+}
 
 Family model_family(std::span<const ModelSize> extra_sizes) {
   return {.spec = {.name = "Model",

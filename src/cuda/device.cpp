@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 
 #include "tbench/cuda/error.hpp"
 
@@ -86,6 +87,12 @@ DeviceMemory device_memory() {
   std::size_t total{};
   TBENCH_CUDA_CHECK(cudaMemGetInfo(&free, &total));
   return {.free = static_cast<std::int64_t>(free), .total = static_cast<std::int64_t>(total)};
+}
+
+Seconds make_context() {
+  const auto begin = std::chrono::steady_clock::now();
+  TBENCH_CUDA_CHECK(cudaFree(nullptr));
+  return {std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count()};
 }
 
 bool context_is_healthy() noexcept {

@@ -59,6 +59,14 @@ TEST(CaseList, FullHoldsTheWholeAttentionGrid) {
   EXPECT_EQ(count_of(Suite::kFull, "/deterministic:1"), 2 * 3 * (2 + 1));
 }
 
+TEST(CaseList, FullHoldsEveryMatrixOfTheModelsOnceAndTheSquares) {
+  // 5 sizes x 5 shapes (projection, three of them fused, FFN up and down, LM head) and 7 squares
+  EXPECT_EQ(count_of(Suite::kFull, "precision:bf16/impl:cublaslt_best"), 5 * 5 + 7);
+  EXPECT_EQ(count_of(Suite::kFull, "Gemm/"), (5 * 5 + 7) * 5 * 3);
+  EXPECT_EQ(count_of(Suite::kFull, "Gemm/m:2048/n:10000/k:768/precision:fp8_e4m3/"), 3);
+  EXPECT_EQ(count_of(Suite::kFull, "Gemm/m:16384/n:16384/k:16384/precision:tf32/"), 3);
+}
+
 TEST(CaseList, FullHoldsTheStandardSuite) {
   const std::vector<std::string> full = names_of(Suite::kFull);
   const std::set<std::string> known{full.begin(), full.end()};

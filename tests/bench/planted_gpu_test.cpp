@@ -60,7 +60,8 @@ TEST_F(ProgramOnGpu, OutOfMemoryLeavesNothingBehind) {
   // bound by the device, so that a wandering host does not pass for a step that OOM has slowed down.
   const std::vector<std::string> flags{"--tb_suite=smoke",          "--tb_axis=Model.size=small",
                                        "--tb_axis=Model.ctx=512",   "--tb_axis=Model.precision=fp32",
-                                       "--tb_axis=Model.impl=sdpa", "--tb_axis=Model.pass=train_step"};
+                                       "--tb_axis=Model.impl=sdpa", "--tb_axis=Model.pass=train_step",
+                                       "--benchmark_filter=Model/"};
   std::vector<std::string> with_oom = flags;
   with_oom.emplace_back("--tb_axis=Model.batch=4,131072,5");
   const nlohmann::json disturbed = run(TBENCH_PROGRAM, with_oom, 0);
@@ -80,12 +81,16 @@ TEST_F(ProgramOnGpu, OutOfMemoryLeavesNothingBehind) {
 }
 
 TEST_F(ProgramOnGpu, ColdAndWarmKernelsAreCasesOfTheirOwn) {
-  const nlohmann::json cold = run(TBENCH_PLANTED_PROGRAM, {"--tb_suite=standard"}, 0);
+  const auto kernels = [this](std::vector<std::string> flags) {
+    flags.insert(flags.end(), {"--tb_suite=standard", "--benchmark_filter=PlantedKernel/"});
+    return run(TBENCH_PLANTED_PROGRAM, flags, 0);
+  };
+  const nlohmann::json cold = kernels({});
   ASSERT_EQ(cold.size(), 2U);
   // The same file goes on with the warm ones: no name is taken for another's.
-  const nlohmann::json both = run(TBENCH_PLANTED_PROGRAM, {"--tb_suite=standard", "--tb_l2=warm", "--tb_resume"}, 0);
+  const nlohmann::json both = kernels({"--tb_l2=warm", "--tb_resume"});
   ASSERT_EQ(both.size(), 4U);
-  const nlohmann::json none = run(TBENCH_PLANTED_PROGRAM, {"--tb_suite=standard", "--tb_l2=cold", "--tb_resume"}, 0);
+  const nlohmann::json none = kernels({"--tb_l2=cold", "--tb_resume"});
   EXPECT_EQ(none, both);
   for (std::size_t i = 0; i < both.size(); ++i) {
     const nlohmann::json& timing = both[i].at("tbench").at("timing");

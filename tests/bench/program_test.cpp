@@ -80,6 +80,26 @@ TEST_F(Program, SmokeMeasuresAttentionOnTheCpu) {
   EXPECT_THAT(entries[2].at("error_message"), HasSubstr("CPU"));
 }
 
+TEST_F(Program, SmokeMeasuresMatrixProductsOnTheCpu) {
+  const CommandResult result = run({"--benchmark_filter=Gemm/m:37/.*", "--benchmark_out=" + path("a.json")});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const nlohmann::json entries = read(path("a.json")).at("benchmarks");
+  ASSERT_EQ(entries.size(), 6U);  // fp32 and bf16 of three implementations
+  for (const nlohmann::json& entry : entries) {
+    // 2 * 37 * 53 * 29
+    if (entry.at("tbench").contains("work")) {
+      EXPECT_EQ(entry.at("tbench").at("work").at("flop").get<double>(), 113'738.0);
+      EXPECT_GT(entry.at("real_time").get<double>(), 0.0);
+      EXPECT_GT(entry.at("relative_error").get<double>(), 0.0);
+    } else {
+      EXPECT_THAT(entry.at("error_message"), HasSubstr("cuBLASLt"));
+    }
+  }
+  EXPECT_LT(entries[0].at("relative_error").get<double>(), 1e-6);
+  EXPECT_GT(entries[3].at("relative_error").get<double>(), 1e-4);
+  EXPECT_EQ(entries[0].at("tbench").at("work").at("ceiling"), "gemm_fp32");
+}
+
 TEST_F(Program, WhatTheCpuCannotDoIsUnsupportedWithItsReason) {
   const CommandResult result = run({"--tb_axis=Model.precision=fp16,tf32", "--benchmark_filter=train_step.*eager$",
                                     "--benchmark_out=" + path("a.json")});

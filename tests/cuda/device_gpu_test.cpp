@@ -68,6 +68,11 @@ TEST_F(DeviceOnGpu, MemoryInUseGrowsWithAnAllocation) {
   EXPECT_GE(growth, static_cast<std::int64_t>(kBytes));
 }
 
+TEST_F(DeviceOnGpu, AContextThatExistsIsNotMadeAgain) {
+  make_context();
+  EXPECT_LT(make_context(), Seconds{0.005});
+}
+
 TEST_F(DeviceOnGpu, AnErrorThatHarmsNothingLeavesTheContextHealthy) {
   EXPECT_TRUE(context_is_healthy());
   EXPECT_EQ(cudaMemset(nullptr, 0, 16), cudaErrorInvalidValue);

@@ -87,7 +87,7 @@ TEST(Study, ColumnsShowWhatARecordTells) {
 }
 
 TEST(Study, TheFirstStepIsThatOfTheWarmUpOrTheFirstTimedOne) {
-  const StudyColumn& first = find_study("warmup", "").tables[0].columns.back();
+  const StudyColumn& first = find_study("warmup", "").tables[0].columns.at(3);
   Record record = full_record();
   record.timing->warm_up.first = Seconds{0.125};
   record.timing->samples_s = {0.5, 0.25};

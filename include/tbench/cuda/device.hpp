@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tbench/core/environment.hpp"
+#include "tbench/core/units.hpp"
 #include "tbench/cuda/nvml.hpp"
 
 namespace tbench::cuda {
@@ -33,6 +34,11 @@ struct DeviceMemory {
 /// Memory of the current device, all processes together. Makes a CUDA context if there is none.
 /// @throws  CudaError
 [[nodiscard]] DeviceMemory device_memory();
+
+/// Makes the context of the current device, where there is none yet, and waits for it.
+/// @return  host time that it took
+/// @throws  CudaError
+Seconds make_context();
 
 /// Waits for the current device. False once the context is lost, so that this process cannot measure any more; any
 /// error is cleared where it can be.

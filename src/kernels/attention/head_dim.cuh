@@ -22,10 +22,11 @@ void with_head_dim(std::int64_t head_dim, Function&& function) {
   static_cast<void>(((head_dim == kHeadDims && call.template operator()<kHeadDims>()) || ...));
 }
 
+/// One for each file of kernels, as what it uploads is: a copy shared between files would upload to one of them alone.
 /// @throws  cuda::CudaError
 template <class Parameters>
-void launch_kernel(void (*kernel)(Parameters), const Launch& launch, const Parameters& parameters,
-                   cudaStream_t stream) {
+static void launch_kernel(void (*kernel)(Parameters), const Launch& launch, const Parameters& parameters,
+                          cudaStream_t stream) {
   constexpr std::size_t kSharedBytesWithoutAsking = std::size_t{48} << 10;
   if (launch.shared_bytes > kSharedBytesWithoutAsking) {
     TBENCH_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -34,7 +34,12 @@ Study warmup_study() {
                       .columns = {number_column("mean ms", "mean_ms"),
                                   number_column("std ms", "std_ms"),
                                   number_column("median ms", "median_ms"),
-                                  {.header = "first step ms", .value = first_step_ms, .format = &format_number}},
+                                  {.header = "first step ms", .value = first_step_ms, .format = &format_number},
+                                  number_column("context ms", "context_ms"),
+                                  number_column("first: loading ms", "first_loading_ms"),
+                                  number_column("allocation ms", "first_allocation_ms"),
+                                  number_column("launches ms", "first_launch_ms"),
+                                  number_column("other host ms", "first_host_ms")},
                       .speed_up = {},
                       .fit = {}}}};
 }

@@ -1,138 +1,92 @@
-// Matrix products of two square matrices, as ATen runs them with cuBLAS: the largest rate of a precision.
-#include <ATen/cuda/CUDAContextLight.h>
-#include <ATen/ops/_scaled_mm.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/mm.h>
-#include <ATen/ops/ones.h>
+// Matrix products: the largest rate of a precision. A product of the Gemm family, by whichever of its implementations
+// is the fastest in a trial.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "parts.hpp"
-#include "tbench/model/compare.hpp"
-#include "tbench/model/execution_scope.hpp"
-#include "tbench/model/operation/data.hpp"
+#include "tbench/model/operation/gemm.hpp"
 #include "tbench/model/operation/trial.hpp"
-#include "tbench/model/precision_scope.hpp"
 
 namespace tbench::model {
 namespace {
 
-constexpr int kFirstFp8Capability = 89;  // Ada
+constexpr std::string_view kProductPrefix = "gemm_";
 
-struct ProductKind {
-  std::string_view what;
-  at::ScalarType input;
-  at::ScalarType output;
-  std::optional<Precision> precision;  // nothing for fp8
-  Tolerance tolerance;
-};
+GemmPrecision product_gemm_precision(std::string_view what) {
+  return parse_gemm_precision(what.substr(kProductPrefix.size())).value();
+}
 
-// Errors of an element of a sum of k products of normal values, whose rms is sqrt(k). Inputs are exact to the reference
-// but for TF32, which rounds each to 11 bits: errors of 2^-12 / sqrt(3) times 2 / sqrt(2) of the rms, 2e-4, and five
-// times that in the worst of 10^5 elements. float32 sums of 8,192 terms: 2^-24 for each of sqrt(k) steps of a random
-// walk, 5e-6. Results are rounded to 9 (bf16) or 12 bits (fp16); both may add parts of a sum in their own precision.
-// fp8 with fast accumulation keeps some 14 bits of a sum, whose terms lose up to 2^-13 each.
-constexpr std::array kProducts{
-    ProductKind{"gemm_fp32", at::kFloat, at::kFloat, Precision::kFp32, {.relative = 1e-5, .of_rms = 5e-5}},
-    ProductKind{"gemm_tf32", at::kFloat, at::kFloat, Precision::kTf32, {.relative = 1e-3, .of_rms = 4e-3}},
-    ProductKind{"gemm_bf16", at::kBFloat16, at::kBFloat16, Precision::kBf16, {.relative = 8e-3, .of_rms = 8e-3}},
-    ProductKind{"gemm_fp16", at::kHalf, at::kHalf, Precision::kFp16, {.relative = 2e-3, .of_rms = 8e-3}},
-    ProductKind{"gemm_fp8_e4m3", at::kFloat8_e4m3fn, at::kBFloat16, std::nullopt, {.relative = 8e-3, .of_rms = 5e-2}},
-};
-
-const ProductKind& product_kind(std::string_view what) {
-  return *std::ranges::find(kProducts, what, &ProductKind::what);
+/// float32 products are a sixth as fast as the next: half of n and of k spare a second of trials and samples, and still
+/// leave milliseconds a launch.
+GemmConfig product_config(const CeilingConfig& config, std::string impl) {
+  const CeilingSizes sizes = ceiling_sizes(config);
+  const GemmPrecision precision = product_gemm_precision(config.what);
+  const std::int64_t extent = precision == GemmPrecision::kFp32 ? sizes.product_nk / 2 : sizes.product_nk;
+  return {.m = sizes.product_m,
+          .n = extent,
+          .k = extent,
+          .precision = precision,
+          .impl = std::move(impl),
+          .device = config.device,
+          .seed = config.seed};
 }
 
 class ProductCeiling final : public Operation {
  public:
-  explicit ProductCeiling(CeilingConfig config) : config_{std::move(config)}, kind_{product_kind(config_.what)} {}
+  explicit ProductCeiling(CeilingConfig config) : config_{std::move(config)} {}
 
   [[nodiscard]] std::optional<std::string> unsupported_reason() const override {
-    if (kind_.precision) return device_unsupported_reason(config_.device, *kind_.precision);
-    if (auto reason = needs_gpu_reason(config_)) return reason;
-    const auto* gpu = at::cuda::getCurrentDeviceProperties();
-    if (gpu->major * 10 + gpu->minor >= kFirstFp8Capability) return std::nullopt;
-    return fmt::format("fp8 needs compute capability 8.9, the GPU has {}.{}", gpu->major, gpu->minor);
+    // Without a GPU its shape is unknown, and that of a CPU's product stands for it.
+    CeilingConfig asked = config_;
+    if (cuda_device_count() == 0) asked.sizes = ceiling_sizes({.what = {}, .device = DeviceKind::kCpu});
+    return make_gemm(product_config(asked, "aten"))->unsupported_reason();
   }
-  [[nodiscard]] std::int64_t least_bytes() const override {
-    const std::int64_t n = square();
-    return n * n * static_cast<std::int64_t>(2 * c10::elementSize(kind_.input) + c10::elementSize(kind_.output));
-  }
+  [[nodiscard]] std::int64_t least_bytes() const override { return aten()->least_bytes(); }
   [[nodiscard]] Work work() const override {
-    const auto n = static_cast<double>(square());
-    return {.flop = {2 * n * n * n}, .tokens = 0};
+    Work work = aten()->work();
+    work.ceiling.clear();
+    return work;
   }
-  [[nodiscard]] std::map<std::string, std::string> findings() override { return {{"implementation", chosen_.name}}; }
+  [[nodiscard]] std::map<std::string, double> counters() override { return chosen_->counters(); }
+  [[nodiscard]] std::map<std::string, std::string> findings() override {
+    std::map<std::string, std::string> findings = chosen_->findings();
+    findings["implementation"] = impl_;
+    return findings;
+  }
 
  private:
-  [[nodiscard]] std::int64_t square() const { return ceiling_sizes(config_).square; }
+  [[nodiscard]] std::unique_ptr<Operation> aten() const { return make_gemm(product_config(config_, "aten")); }
 
   void do_build() override {
-    const std::int64_t n = square();
-    a_ = seeded_normal({n, n}, kind_.input, config_.device, config_.seed, 0);
-    b_ = seeded_normal({n, n}, kind_.input, config_.device, config_.seed, 1);
-    c_ = at::empty({n, n}, a_.options().dtype(kind_.output));
-    if (!kind_.precision) {
-      chosen_ = {"_scaled_mm, B transposed, fast accumulation",
-                 [this, one = at::ones({}, a_.options().dtype(at::kFloat))] {
-                   at::_scaled_mm_out(c_, a_, b_.t(), one, one, /*bias=*/{}, /*scale_result=*/{}, kind_.output,
-                                      /*use_fast_accum=*/true);
-                 }};
-      is_transposed_ = true;
-      return;
+    std::map<std::string, std::unique_ptr<Operation>> built;
+    std::vector<Candidate> candidates;
+    for (const char* const impl : {"aten", "cublaslt_best"}) {
+      std::unique_ptr<Operation> gemm = make_gemm(product_config(config_, impl));
+      if (gemm->unsupported_reason()) continue;
+      gemm->build();
+      candidates.push_back({impl, [&operation = *gemm] { operation.launch(); }});
+      built[impl] = std::move(gemm);
     }
-    std::vector<Candidate> candidates{{"mm, B transposed", [this] { multiply(b_.t()); }}};
-    if (config_.device == DeviceKind::kCuda) candidates.push_back({"mm", [this] { multiply(b_); }});
-    chosen_ = fastest_of(std::move(candidates));
-    is_transposed_ = chosen_.name != "mm";
+    impl_ = fastest_of(std::move(candidates)).name;
+    chosen_ = std::move(built.at(impl_));
   }
-
-  void multiply(const at::Tensor& b) {
-    const Tf32Scope tf32{*kind_.precision};
-    at::mm_out(c_, a_, b);
-  }
-
-  /// Some rows of the product, those at both ends among them, in float64: all of them would take far longer than the
-  /// products that are timed.
-  Verification do_verify() override {
-    c_.fill_(std::numeric_limits<double>::quiet_NaN());
-    do_launch();
-    constexpr std::int64_t kRows = 16;
-    const std::int64_t n = a_.size(0);
-    const std::int64_t count = std::min(kRows, n);
-    const auto stride = (n - 1) / std::max<std::int64_t>(count - 1, 1);
-    at::Tensor rows = at::arange(count, a_.options().dtype(at::kLong)).mul(stride);
-    rows[count - 1] = n - 1;
-    // Indexing knows no fp8.
-    const auto chosen = [&](const at::Tensor& tensor) {
-      return tensor.to(at::kFloat).index_select(0, rows).to(at::kDouble);
-    };
-    const at::Tensor b = b_.to(at::kFloat).to(at::kDouble);
-    Comparison comparison;
-    comparison.add("product", chosen(c_), at::mm(chosen(a_), is_transposed_ ? b.t() : b), kind_.tolerance);
-    return comparison.finish(fmt::format("float64, {} of {} rows", count, n));
-  }
-  void do_launch() override { chosen_.launch(); }
+  Verification do_verify() override { return chosen_->verify(); }
+  void do_launch() override { chosen_->launch(); }
 
   CeilingConfig config_;
-  const ProductKind& kind_;
-  at::Tensor a_, b_, c_;  // [square, square]; what is multiplied is a and b, or a and b transposed
-  bool is_transposed_{};
-  Candidate chosen_;
+  std::string impl_;
+  std::unique_ptr<Operation> chosen_;
 };
 
 }  // namespace
 
 std::optional<Precision> product_precision(std::string_view what) {
-  const auto* const found = std::ranges::find(kProducts, what, &ProductKind::what);
-  return found == kProducts.end() ? std::nullopt : found->precision;
+  return what.starts_with(kProductPrefix) ? common_precision(product_gemm_precision(what)) : std::nullopt;
 }
 
 std::unique_ptr<Operation> make_product_ceiling(const CeilingConfig& config) {

@@ -1,0 +1,46 @@
+// Where the host's time goes inside the CUDA driver: its API calls, timed one by one through CUPTI.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "tbench/core/units.hpp"
+
+namespace tbench::capture {
+
+/// What a driver call does. Allocation: of device memory and of addresses for it, and its release. Loading: of modules,
+/// libraries and kernels. Launch: of kernels, which are loaded on their first launch unless CUDA_MODULE_LOADING=EAGER.
+enum class DriverCallClass { kContext, kLoading, kAllocation, kLaunch, kOther };
+inline constexpr std::size_t kDriverCallClasses = 5;
+
+/// @param function  a name of the driver API, "cuMemAlloc_v2"
+[[nodiscard]] DriverCallClass driver_call_class(std::string_view function);
+
+struct DriverTime {
+  Seconds time;
+  std::int64_t calls{};
+};
+using DriverTimes = std::array<DriverTime, kDriverCallClasses>;  // by DriverCallClass
+
+/// Times the driver calls of all threads of this process while it lives. Costs the host well under a microsecond a
+/// call. CUPTI serves one at a time.
+class DriverCalls {
+ public:
+  /// @throws  std::runtime_error  if CUPTI refuses: another tool (a profiler) is using it, say
+  DriverCalls();
+  ~DriverCalls();
+  DriverCalls(const DriverCalls&) = delete;
+  DriverCalls& operator=(const DriverCalls&) = delete;
+
+  /// Of the calls that have returned so far.
+  [[nodiscard]] DriverTimes times() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tbench::capture
