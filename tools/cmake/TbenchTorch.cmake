@@ -8,6 +8,10 @@ set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_ARCHITECTURES OFF)
 enable_language(CUDA)
 find_package(CUDAToolkit 12.8 REQUIRED)
+if(NOT TARGET CUDA::cublasLt)
+  message(FATAL_ERROR "The CUDA toolkit in ${CUDAToolkit_LIBRARY_ROOT} has no cuBLAS: install its cuBLAS package (in "
+                      "NVIDIA's repositories libcublas-dev-13-0), or the wheels of ci/requirements-cuda.txt by ci/setup.sh")
+endif()
 
 if(NOT Torch_DIR AND NOT DEFINED ENV{Torch_DIR})
   find_package(Python3 COMPONENTS Interpreter)
@@ -31,4 +35,12 @@ target_include_directories(tbench_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
 target_link_libraries(tbench_torch INTERFACE ${TORCH_LIBRARIES})
 separate_arguments(torch_cxx_flags NATIVE_COMMAND "${TORCH_CXX_FLAGS}")
 target_compile_options(tbench_torch INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${torch_cxx_flags}>)
+
+# A process has one cuBLAS, cuBLASLt and CUDA runtime, whichever is loaded first: that has to be LibTorch's own, beside it
+# or, of the wheel, in a wheel of NVIDIA's, and not the toolkit's.
+get_filename_component(torch_wheel_libs ${TBENCH_TORCH_LIB_DIR}/../../nvidia/cu13/lib ABSOLUTE)
 set(TBENCH_CUDA_LIB_DIRS ${CUDAToolkit_LIBRARY_DIR})
+if(EXISTS ${torch_wheel_libs})
+  list(PREPEND TBENCH_CUDA_LIB_DIRS ${torch_wheel_libs})
+endif()
+set(CMAKE_BUILD_RPATH ${TBENCH_TORCH_LIB_DIR} ${TBENCH_CUDA_LIB_DIRS})

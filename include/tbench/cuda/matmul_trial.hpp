@@ -1,0 +1,52 @@
+// Which of several algorithms for one matrix product is the fastest, by trying: the rules of the trial, without a GPU,
+// and the timing of one candidate, with it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "tbench/core/units.hpp"
+#include "tbench/cuda/cublaslt.hpp"
+
+namespace tbench::cuda {
+
+struct TrialRules {
+  std::size_t rounds{5};    // at most so many times of every candidate
+  double keep_within{1.1};  // candidates slower than the best by this factor are not timed again
+  Seconds budget{1.0};      // no further time is taken once so much has been spent; the first candidate has one anyway
+};
+
+struct CandidateTime {
+  Seconds launch;  // of one launch
+  Seconds spent;   // on finding out
+};
+
+/// Takes one time of a candidate, or says that it cannot run.
+using CandidateTimer = std::function<std::optional<CandidateTime>(std::size_t candidate)>;
+
+struct TrialResult {
+  std::size_t fastest{};
+  std::size_t timed{};  // candidates that have a time
+};
+
+/// Takes the candidates' times in rounds, in their order, so that a clock that changes meets them all alike, and
+/// compares their medians; of equal ones the first.
+/// @return  nothing if no candidate can run
+[[nodiscard]] std::optional<TrialResult> find_fastest(std::size_t candidates, const CandidateTimer& time,
+                                                      const TrialRules& rules = {});
+
+/// `find_fastest` over algorithms of a product, on the operands it is for: launches chained behind a spin kernel
+/// between two events, so many that they take 100 us (L2 is as they leave it), after one launch that loads the kernel.
+/// An algorithm that cuBLASLt refuses to launch is none. Synchronises.
+/// @return  nothing if none can run
+/// @throws  CudaError, OutOfMemory
+[[nodiscard]] std::optional<TrialResult> fastest_algorithm(const Matmul& matmul,
+                                                           std::span<const MatmulAlgorithm> algorithms,
+                                                           const MatmulOperands& operands, cudaStream_t stream,
+                                                           const TrialRules& rules = {});
+
+}  // namespace tbench::cuda

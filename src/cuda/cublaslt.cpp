@@ -1,0 +1,243 @@
+#include "tbench/cuda/cublaslt.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+
+#include "tbench/core/error.hpp"
+#include "tbench/cuda/error.hpp"
+
+namespace tbench::cuda {
+namespace {
+
+#define TBENCH_CUBLAS_PLACE __FILE__ ":" TBENCH_CUDA_STRINGIZE(__LINE__)
+/// Checks a call that `problem` is the subject of.
+#define TBENCH_CUBLAS_CHECK(call, problem) ::tbench::cuda::check((call), #call, TBENCH_CUBLAS_PLACE, describe(problem))
+
+struct TypeName {
+  int type;
+  std::string_view name;
+};
+
+template <std::size_t Count>
+std::string name_in(const std::array<TypeName, Count>& names, int type) {
+  for (const TypeName& known : names) {
+    if (known.type == type) return std::string{known.name};
+  }
+  return fmt::format("type {}", type);
+}
+
+std::string name_of(cudaDataType_t type) {
+  static constexpr std::array kNames{TypeName{CUDA_R_32F, "fp32"}, TypeName{CUDA_R_16F, "fp16"},
+                                     TypeName{CUDA_R_16BF, "bf16"}, TypeName{CUDA_R_8F_E4M3, "fp8_e4m3"},
+                                     TypeName{CUDA_R_8F_E5M2, "fp8_e5m2"}};
+  return name_in(kNames, type);
+}
+
+std::string name_of(cublasComputeType_t type) {
+  static constexpr std::array kNames{
+      TypeName{CUBLAS_COMPUTE_16F, "16F"}, TypeName{CUBLAS_COMPUTE_16F_PEDANTIC, "16F_PEDANTIC"},
+      TypeName{CUBLAS_COMPUTE_32F, "32F"}, TypeName{CUBLAS_COMPUTE_32F_PEDANTIC, "32F_PEDANTIC"},
+      TypeName{CUBLAS_COMPUTE_32F_FAST_TF32, "32F_FAST_TF32"}};
+  return name_in(kNames, type);
+}
+
+bool sums_in_16_bits(cublasComputeType_t type) {
+  return type == CUBLAS_COMPUTE_16F || type == CUBLAS_COMPUTE_16F_PEDANTIC;
+}
+
+/// Type of the factors alpha and beta.
+cudaDataType_t scale_type_of(const MatmulProblem& problem) {
+  return sums_in_16_bits(problem.compute_type) ? CUDA_R_16F : CUDA_R_32F;
+}
+
+/// Row strides filled in.
+MatmulProblem checked(MatmulProblem problem) {
+  const auto refuse = [&](const std::string& what) {
+    throw std::invalid_argument{fmt::format("{}: {}", describe(problem), what)};
+  };
+  for (const std::int64_t extent : {problem.m, problem.n, problem.k}) {
+    if (extent <= 0) refuse(fmt::format("the extent {} is not positive", extent));
+  }
+  switch (problem.compute_type) {
+    case CUBLAS_COMPUTE_32I:
+    case CUBLAS_COMPUTE_32I_PEDANTIC:
+    case CUBLAS_COMPUTE_64F:
+    case CUBLAS_COMPUTE_64F_PEDANTIC:
+      refuse("sums in 16 or 32 bit floating point only");
+      break;
+    default:
+      break;
+  }
+  const auto fill = [&](std::int64_t& stride, std::int64_t row, std::string_view name) {
+    if (stride == 0) stride = row;
+    if (stride < row) refuse(fmt::format("{}'s row stride {} is shorter than a row of {}", name, stride, row));
+  };
+  fill(problem.x_row_stride, problem.k, "x");
+  fill(problem.w_row_stride, problem.k, "w");
+  fill(problem.y_row_stride, problem.n, "y");
+  return problem;
+}
+
+/// A row-major matrix to a library of columns: its transpose, whose columns are the rows.
+cublasLtMatrixLayout_t make_layout(const MatmulProblem& problem, cudaDataType_t type, std::int64_t rows,
+                                   std::int64_t columns, std::int64_t row_stride) {
+  cublasLtMatrixLayout_t layout{};
+  TBENCH_CUBLAS_CHECK(cublasLtMatrixLayoutCreate(&layout, type, static_cast<std::uint64_t>(columns),
+                                                 static_cast<std::uint64_t>(rows), row_stride),
+                      problem);
+  return layout;
+}
+
+cublasLtMatmulDesc_t make_description(const MatmulProblem& problem) {
+  cublasLtMatmulDesc_t description{};
+  TBENCH_CUBLAS_CHECK(cublasLtMatmulDescCreate(&description, problem.compute_type, scale_type_of(problem)), problem);
+  return description;
+}
+
+template <class Value>
+void set(cublasLtMatmulDesc_t description, cublasLtMatmulDescAttributes_t attribute, const Value& value,
+         const MatmulProblem& problem) {
+  TBENCH_CUBLAS_CHECK(cublasLtMatmulDescSetAttribute(description, attribute, &value, sizeof(value)), problem);
+}
+
+cublasLtHandle_t make_handle() {
+  cublasLtHandle_t handle{};
+  TBENCH_CUDA_CHECK(cublasLtCreate(&handle));
+  return handle;
+}
+
+using Preference = UniqueCublas<cublasLtMatmulPreference_t, &cublasLtMatmulPreferenceDestroy>;
+
+Preference make_preference(const MatmulProblem& problem, std::size_t workspace_limit, PartialSums partial_sums) {
+  cublasLtMatmulPreference_t raw{};
+  TBENCH_CUBLAS_CHECK(cublasLtMatmulPreferenceCreate(&raw), problem);
+  Preference preference{raw};
+  const std::uint64_t bytes = workspace_limit;
+  TBENCH_CUBLAS_CHECK(
+      cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof(bytes)),
+      problem);
+  // An in-place reduction adds in the output's type: it is not among those that lose nothing.
+  const std::uint32_t reductions = partial_sums == PartialSums::kComputeType ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE
+                                                                             : CUBLASLT_REDUCTION_SCHEME_MASK;
+  TBENCH_CUBLAS_CHECK(cublasLtMatmulPreferenceSetAttribute(raw, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions,
+                                                           sizeof(reductions)),
+                      problem);
+  return preference;
+}
+
+template <class Value>
+Value configured(const MatmulAlgorithm& algorithm, cublasLtMatmulAlgoConfigAttributes_t attribute) {
+  Value value{};
+  std::size_t written{};
+  TBENCH_CUDA_CHECK(
+      cublasLtMatmulAlgoConfigGetAttribute(&algorithm.algorithm, attribute, &value, sizeof(value), &written));
+  return value;
+}
+
+}  // namespace
+
+CublasError::CublasError(std::string_view call, std::string_view place, cublasStatus_t status, std::string_view subject)
+    : std::runtime_error{fmt::format("{} failed at {}: {} ({}){}{}; CUBLASLT_LOG_LEVEL=2 prints the library's reason",
+                                     call, place, cublasLtGetStatusName(status), cublasLtGetStatusString(status),
+                                     subject.empty() ? "" : ": ", subject)},
+      status_{status} {}
+
+void check(cublasStatus_t status, std::string_view call, std::string_view place, std::string_view subject) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) {
+    throw OutOfMemory{fmt::format("{} failed at {}: cuBLASLt has not enough memory: {}", call, place, subject),
+                      std::nullopt};
+  }
+  throw CublasError{call, place, status, subject};
+}
+
+void log_failure(CublasStatus status) noexcept {
+  if (status.code != CUBLAS_STATUS_SUCCESS) {
+    std::fprintf(stderr, "releasing a cuBLASLt handle failed: %s\n", cublasLtGetStatusName(status.code));
+  }
+}
+
+std::string describe(const MatmulProblem& problem) {
+  return fmt::format("y[{0}, {1}] = x[{0}, {2}] w[{1}, {2}]^T, {3} to {4}, compute type {5}", problem.m, problem.n,
+                     problem.k, name_of(problem.input_type), name_of(problem.output_type),
+                     name_of(problem.compute_type));
+}
+
+std::string describe(const MatmulAlgorithm& algorithm) {
+  const auto word = [&](cublasLtMatmulAlgoConfigAttributes_t attribute) {
+    return configured<std::uint32_t>(algorithm, attribute);
+  };
+  const auto half_word = [&](cublasLtMatmulAlgoConfigAttributes_t attribute) {
+    return configured<std::uint16_t>(algorithm, attribute);
+  };
+  return fmt::format(
+      "algorithm {}, tile {}, stages {}, split_k {}, reduction {}, swizzle {}, custom {}, inner {}, cluster {}",
+      word(CUBLASLT_ALGO_CONFIG_ID), word(CUBLASLT_ALGO_CONFIG_TILE_ID), word(CUBLASLT_ALGO_CONFIG_STAGES_ID),
+      word(CUBLASLT_ALGO_CONFIG_SPLITK_NUM), word(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME),
+      word(CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING), word(CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION),
+      half_word(CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID), half_word(CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID));
+}
+
+CublasLt::CublasLt() : handle_{make_handle()} {}
+
+Matmul::Matmul(const CublasLt& library, const MatmulProblem& problem)
+    : library_{library.get()},
+      problem_{checked(problem)},
+      description_{make_description(problem_)},
+      x_{make_layout(problem_, problem_.input_type, problem_.m, problem_.k, problem_.x_row_stride)},
+      w_{make_layout(problem_, problem_.input_type, problem_.n, problem_.k, problem_.w_row_stride)},
+      y_{make_layout(problem_, problem_.output_type, problem_.m, problem_.n, problem_.y_row_stride)} {
+  set(description_.get(), CUBLASLT_MATMUL_DESC_TRANSA, std::int32_t{CUBLAS_OP_T}, problem_);
+  set(description_.get(), CUBLASLT_MATMUL_DESC_TRANSB, std::int32_t{CUBLAS_OP_N}, problem_);
+  // w is the library's A, x its B.
+  if (problem_.w_scale != nullptr) {
+    set(description_.get(), CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, problem_.w_scale, problem_);
+  }
+  if (problem_.x_scale != nullptr) {
+    set(description_.get(), CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, problem_.x_scale, problem_);
+  }
+  if (problem_.fast_accumulation) {
+    set(description_.get(), CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1}, problem_);
+  }
+}
+
+std::vector<MatmulAlgorithm> Matmul::algorithms(int most, std::size_t workspace_limit, PartialSums partial_sums) const {
+  const Preference preference = make_preference(problem_, workspace_limit, partial_sums);
+  std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<std::size_t>(most));
+  int count{};
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoGetHeuristic(library_, description_.get(), w_.get(), x_.get(), y_.get(), y_.get(),
+                                     preference.get(), most, results.data(), &count);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
+  check(status, "cublasLtMatmulAlgoGetHeuristic", TBENCH_CUBLAS_PLACE, describe(problem_));
+  std::vector<MatmulAlgorithm> found;
+  for (int i = 0; i < count; ++i) {
+    const cublasLtMatmulHeuristicResult_t& result = results[static_cast<std::size_t>(i)];
+    if (result.state == CUBLAS_STATUS_SUCCESS) found.push_back({result.algo, result.workspaceSize});
+  }
+  return found;
+}
+
+void Matmul::launch(const MatmulAlgorithm& algorithm, const MatmulOperands& operands, cudaStream_t stream) const {
+  if (operands.x == nullptr || operands.w == nullptr || operands.y == nullptr) {
+    throw std::invalid_argument{describe(problem_) + ": an operand is null"};
+  }
+  if (operands.workspace_bytes < algorithm.workspace_bytes) {
+    throw std::invalid_argument{fmt::format("{}: the algorithm needs a workspace of {} bytes, not {}",
+                                            describe(problem_), algorithm.workspace_bytes, operands.workspace_bytes)};
+  }
+  static constexpr float kOne = 1.0F, kZero = 0.0F;
+  static constexpr std::uint16_t kHalfOne = 0x3c00, kHalfZero = 0;  // bits of fp16
+  const bool short_factors = scale_type_of(problem_) == CUDA_R_16F;
+  const void* const alpha = short_factors ? static_cast<const void*>(&kHalfOne) : &kOne;
+  const void* const beta = short_factors ? static_cast<const void*>(&kHalfZero) : &kZero;
+  const cublasStatus_t status = cublasLtMatmul(
+      library_, description_.get(), alpha, operands.w, w_.get(), operands.x, x_.get(), beta, operands.y, y_.get(),
+      operands.y, y_.get(), &algorithm.algorithm, operands.workspace, operands.workspace_bytes, stream);
+  // describe() in the success path would cost microseconds of every launch.
+  if (status != CUBLAS_STATUS_SUCCESS) check(status, "cublasLtMatmul", TBENCH_CUBLAS_PLACE, describe(problem_));
+}
+
+}  // namespace tbench::cuda

@@ -1,0 +1,109 @@
+#include "tbench/cuda/matmul_trial.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+#include "tbench/cuda/error.hpp"
+#include "tbench/cuda/handle.hpp"
+#include "tbench/cuda/spin_kernel.hpp"
+
+namespace tbench::cuda {
+namespace {
+
+constexpr Seconds kSampleTime{100e-6};
+constexpr int kMostLaunches = 50;
+/// An enqueued launch costs the host 2 to 4 us: the spin has to outlast all of a sample's.
+constexpr Seconds kEnqueueTime{5e-6};
+
+struct Candidate {
+  std::size_t index{};
+  std::vector<double> times;  // seconds
+
+  [[nodiscard]] double median() const {
+    std::vector<double> sorted = times;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    return *middle;
+  }
+};
+
+/// Times launches of one product's algorithms.
+class LaunchTimer {
+ public:
+  LaunchTimer(const Matmul& matmul, const MatmulOperands& operands, cudaStream_t stream)
+      : matmul_{matmul}, operands_{operands}, stream_{stream}, begin_{make_timing_event()}, end_{make_timing_event()} {}
+
+  /// Seconds of one of `count` launches.
+  [[nodiscard]] double time(const MatmulAlgorithm& algorithm, int count) const {
+    launch_spin(kEnqueueTime * (count + 2), stream_);
+    TBENCH_CUDA_CHECK(cudaEventRecord(begin_.get(), stream_));
+    for (int i = 0; i < count; ++i) matmul_.launch(algorithm, operands_, stream_);
+    TBENCH_CUDA_CHECK(cudaEventRecord(end_.get(), stream_));
+    TBENCH_CUDA_CHECK(cudaEventSynchronize(end_.get()));
+    float milliseconds{};
+    TBENCH_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()));
+    return static_cast<double>(milliseconds) * 1e-3 / count;
+  }
+
+ private:
+  const Matmul& matmul_;
+  MatmulOperands operands_;
+  cudaStream_t stream_;
+  Event begin_, end_;
+};
+
+int launches_for(double launch_s) {
+  const double wanted = std::ceil(kSampleTime.value / std::max(launch_s, 1e-9));
+  return static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(kMostLaunches)));
+}
+
+}  // namespace
+
+std::optional<TrialResult> find_fastest(std::size_t candidates, const CandidateTimer& time, const TrialRules& rules) {
+  std::vector<Candidate> alive(candidates);
+  for (std::size_t i = 0; i < candidates; ++i) alive[i].index = i;
+  Seconds spent{};
+  std::size_t timed = 0;
+  for (std::size_t round = 0; round < rules.rounds; ++round) {
+    for (Candidate& candidate : alive) {
+      if (spent >= rules.budget) break;
+      const std::optional<CandidateTime> taken = time(candidate.index);
+      if (!taken) continue;
+      spent = spent + taken->spent;
+      candidate.times.push_back(taken->launch.value);
+    }
+    std::erase_if(alive, [](const Candidate& candidate) { return candidate.times.empty(); });
+    if (alive.empty()) return std::nullopt;
+    if (round == 0) timed = alive.size();
+    const double best = std::ranges::min(alive, {}, &Candidate::median).median();
+    std::erase_if(alive, [&](const Candidate& candidate) { return candidate.median() > rules.keep_within * best; });
+    if (alive.size() == 1 || spent >= rules.budget) break;
+  }
+  return TrialResult{.fastest = std::ranges::min(alive, {}, &Candidate::median).index, .timed = timed};
+}
+
+std::optional<TrialResult> fastest_algorithm(const Matmul& matmul, std::span<const MatmulAlgorithm> algorithms,
+                                             const MatmulOperands& operands, cudaStream_t stream,
+                                             const TrialRules& rules) {
+  const LaunchTimer timer{matmul, operands, stream};
+  std::vector<int> launches(algorithms.size(), 0);  // of a sample; 0: the kernel is not loaded yet
+  const auto time = [&](std::size_t i) -> std::optional<CandidateTime> {
+    const auto begin = std::chrono::steady_clock::now();
+    if (launches[i] == 0) {
+      try {
+        static_cast<void>(timer.time(algorithms[i], 1));
+      } catch (const CublasError&) {
+        return std::nullopt;
+      }
+      launches[i] = launches_for(timer.time(algorithms[i], 1));
+    }
+    const Seconds launch{timer.time(algorithms[i], launches[i])};
+    return CandidateTime{launch,
+                         Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()}};
+  };
+  return find_fastest(algorithms.size(), time, rules);
+}
+
+}  // namespace tbench::cuda
