@@ -4,9 +4,8 @@ namespace tbench::bench {
 
 std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
   return {
-      model_family(extra_sizes),
-      attention_family(),
-      warmup_family(extra_sizes),
+      model_family(extra_sizes), attention_family(), warmup_family(extra_sizes),
+      accumulation_family(),     autocast_family(),
   };
 }
 

@@ -13,7 +13,9 @@ namespace tbench::bench {
 [[nodiscard]] std::vector<Family> all_families(std::span<const ModelSize> extra_sizes);
 
 [[nodiscard]] Family model_family(std::span<const ModelSize> extra_sizes);
+[[nodiscard]] Family accumulation_family();
 [[nodiscard]] Family attention_family();
+[[nodiscard]] Family autocast_family();
 [[nodiscard]] Family warmup_family(std::span<const ModelSize> extra_sizes);
 
 }  // namespace tbench::bench
