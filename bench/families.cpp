@@ -7,6 +7,8 @@ std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
       model_family(extra_sizes),
       attention_family(),
       gemm_family(),
+      accumulation_family(),
+      autocast_family(),
       warmup_family(extra_sizes),
   };
 }
