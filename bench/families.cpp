@@ -10,6 +10,7 @@ std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
       accumulation_family(),
       autocast_family(),
       warmup_family(extra_sizes),
+      ceiling_family(),
   };
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tbench/core/case_id.hpp"
@@ -31,6 +32,9 @@ struct Family {
   std::function<std::unique_ptr<measure::Case>(const CaseId&, const CaseContext&)> make_case;
   /// The precision whose datasheet rate a case is held against; nothing where there is none. May be empty.
   std::function<std::optional<Precision>(const CaseId&)> precision;
+  /// What a case is held against: a `what` of the Ceiling family, of which that case runs first (--tb_ceilings) and
+  /// whose name Work::ceiling then is. Nothing where there is none. May be empty.
+  std::function<std::optional<std::string>(const CaseId&)> ceiling{};
   /// What a case prescribes of its own sampling, over the command line. May be empty.
   std::function<void(const CaseId&, measure::SamplerOptions&)> prescribe{};
   /// Every case is measured in a process that has measured nothing before.

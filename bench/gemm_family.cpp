@@ -134,7 +134,8 @@ Family gemm_family() {
                    .nonsense = &nonsense,
                    .regime = Regime::kBurst},
           .make_case = &make_case,
-          .precision = [](const CaseId& id) { return model::common_precision(precision_of_case(id)); }};
+          .precision = [](const CaseId& id) { return model::common_precision(precision_of_case(id)); },
+          .ceiling = [](const CaseId& id) -> std::optional<std::string> { return "gemm_" + id.at("precision"); }};
 }
 
 }  // namespace tbench::bench

@@ -51,12 +51,13 @@ std::function<std::optional<std::int64_t>()> device_used_bytes_if(bool on_gpu) {
 }
 
 /// The family's word makes the names before there is a case, the case's the measurement.
-void check_regime(const Family& family, const measure::Case& subject) {
-  if (family.spec.regime == subject.regime()) return;
+void check_regime(const Family& family, const CaseId& id, const measure::Case& subject) {
+  const Regime regime = regime_of(family.spec, id);
+  if (regime == subject.regime()) return;
   throw std::logic_error{
-      fmt::format("family {} says that its cases are {}, and the case that it is {}: FamilySpec::regime and "
+      fmt::format("{}: {} by its family's word, and {} by its own: FamilySpec::regime, or the key of that name, and "
                   "Case::regime() have to agree",
-                  family.spec.name, to_string(family.spec.regime), to_string(subject.regime()))};
+                  id.name(), to_string(regime), to_string(subject.regime()))};
 }
 
 Record oversize_record(const CaseId& id, std::int64_t least_bytes, std::int64_t memory_bytes) {
@@ -123,7 +124,7 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
   const auto subject = family.make_case(
       id,
       {.on_gpu = on_gpu_, .seed = options_.seed, .context_time = context_time_, .model_sizes = known_sizes(options_)});
-  check_regime(family, *subject);
+  check_regime(family, id, *subject);
   if (options_.skip_oversize && environment_.gpu && subject->least_bytes() > environment_.gpu->memory_bytes) {
     return {oversize_record(id, subject->least_bytes(), environment_.gpu->memory_bytes)};
   }
@@ -136,8 +137,13 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
       sampler_options(options_, options_.suite.value_or(Suite::kStandard), subject->regime());
   if (family.prescribe) family.prescribe(id, sampler);
   try {
-    return measure::measure_case(id, *subject, family.precision ? family.precision(id) : std::nullopt, instruments,
-                                 sampler, options_.repetitions, activity, stop);
+    std::vector<Record> records =
+        measure::measure_case(id, *subject, family.precision ? family.precision(id) : std::nullopt, instruments,
+                              sampler, options_.repetitions, activity, stop);
+    for (Record& record : records) {
+      if (record.work && family.ceiling) record.work->ceiling = family.ceiling(id).value_or("");
+    }
+    return records;
   } catch (const measure::Interrupted&) {
     return {};
   }

@@ -126,7 +126,8 @@ Family model_family(std::span<const ModelSize> extra_sizes) {
           .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<measure::Case> {
             return std::make_unique<ModelCase>(config_of(id, context));
           },
-          .precision = [](const CaseId& id) -> std::optional<Precision> { return precision_of(id); }};
+          .precision = [](const CaseId& id) -> std::optional<Precision> { return precision_of(id); },
+          .ceiling = [](const CaseId& id) -> std::optional<std::string> { return "gemm_" + id.at("precision"); }};
 }
 
 }  // namespace tbench::bench

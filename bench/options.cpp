@@ -20,7 +20,7 @@ namespace {
 struct RawOptions {
   std::string filter{"."}, suite, study, device{"auto"}, seed{"1"};
   std::string min_time, min_warm_up_time, repetitions{"1"}, processes{"1"}, warm_up, samples, l2;
-  std::string isolate{"run"}, timeout{"120"}, clock_policy{"default"};
+  std::string ceilings{"auto"}, isolate{"run"}, timeout{"120"}, clock_policy{"default"};
   std::string out, out_format{"json"}, format{"console"}, color{"auto"}, worker;
   std::vector<std::string> axes, sizes, context;
   bool list{}, resume{}, require_exclusive{}, skip_oversize{}, help{};
@@ -91,6 +91,11 @@ void declare_measuring(CLI::App& app, RawOptions& raw) {
                  "What a kernel finds in the L2 cache: cold: flushed before every launch; warm: what the launch before "
                  "left, and then l2:warm is part of the names. Model steps are chained as ever [default: cold]")
       ->group(group);
+  app.add_option("--tb_ceilings", raw.ceilings,
+                 "on: the Ceiling cases that the selected cases are held against run first, selected or not; off: only "
+                 "what is selected runs; auto: on with a GPU, except in the smoke suite")
+      ->group(group)
+      ->capture_default_str();
   app.add_option("--tb_isolate", raw.isolate,
                  "run: all cases in one child process; case: a fresh one each; none: in this process")
       ->group(group)
@@ -251,6 +256,9 @@ Options checked(const RawOptions& raw) {
   if (!raw.l2.empty()) {
     options.l2 = choose<L2State>("--tb_l2", raw.l2, {{"cold", L2State::kCold}, {"warm", L2State::kWarm}});
   }
+  options.ceilings =
+      choose<CeilingChoice>("--tb_ceilings", raw.ceilings,
+                            {{"auto", CeilingChoice::kAuto}, {"on", CeilingChoice::kOn}, {"off", CeilingChoice::kOff}});
   read_study(raw, options);
   options.isolation = choose<Isolation>(
       "--tb_isolate", raw.isolate, {{"run", Isolation::kRun}, {"case", Isolation::kCase}, {"none", Isolation::kNone}});

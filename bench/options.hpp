@@ -17,6 +17,8 @@ namespace tbench::bench {
 /// Where cases run: `run` one child process for all, `case` a fresh one each, `none` this process.
 enum class Isolation { kRun, kCase, kNone };
 enum class DeviceChoice { kAuto, kCuda, kCpu };
+/// Whether the Ceiling cases run that the selected cases are held against: `auto` on a GPU, outside of the smoke suite.
+enum class CeilingChoice { kAuto, kOn, kOff };
 enum class ColorChoice { kAuto, kAlways, kNever };
 
 struct Options {
@@ -37,6 +39,7 @@ struct Options {
   std::optional<std::int64_t> fixed_warm_up;
   std::optional<std::int64_t> fixed_samples;
   std::optional<L2State> l2;  // what kernels meet; absent: cold where there is a GPU
+  CeilingChoice ceilings{};
   Isolation isolation{};
   Seconds timeout{120.0};
   bool require_exclusive{};

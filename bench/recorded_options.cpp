@@ -32,6 +32,9 @@ std::map<std::string, std::string> recorded_options(const Options& options, Suit
     recorded[prefix + "min_warmup_time_s"] = fmt::format("{}", sampler.warm_up_time.value);
     if (regime == Regime::kBurst && on_gpu) recorded["l2"] = to_string(sampler.l2);
   }
+  if (options.ceilings != CeilingChoice::kAuto) {
+    recorded["ceilings"] = options.ceilings == CeilingChoice::kOn ? "on" : "off";
+  }
   if (options.fixed_warm_up) recorded["warmup"] = fmt::format("{}", *options.fixed_warm_up);
   if (options.fixed_samples) recorded["samples"] = fmt::format("{}", *options.fixed_samples);
   for (const auto& [key, value] : options.context) recorded["context." + key] = value;

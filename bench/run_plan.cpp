@@ -1,8 +1,12 @@
 #include "run_plan.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <random>
 #include <utility>
+
+#include "ceilings.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -38,16 +42,42 @@ std::vector<PlannedCase> plan_runs(std::span<const CaseId> cases, std::int64_t p
   return plan;
 }
 
+void put_ceilings_first(std::vector<PlannedCase>& plan, const NeededCeilings& needed) {
+  std::vector<PlannedCase> ordered;
+  for (auto begin = plan.cbegin(); begin != plan.cend();) {
+    const std::int64_t process = begin->process;
+    const auto end = std::find_if(begin, plan.cend(), [&](const PlannedCase& p) { return p.process != process; });
+    std::vector<CaseId> cases;
+    std::transform(begin, end, std::back_inserter(cases), [](const PlannedCase& planned) { return planned.id; });
+    std::set<std::string> first;
+    const auto append = [&](CaseId id) { ordered.push_back({std::move(id), process, /*needs_fresh_process=*/false}); };
+    for (CaseId& id : needed(cases)) {
+      first.insert(id.name());
+      append(std::move(id));
+    }
+    std::ranges::stable_partition(cases, &is_ceiling);
+    for (CaseId& id : cases) {
+      if (!first.contains(id.name())) append(std::move(id));
+    }
+    begin = end;
+  }
+  plan = std::move(ordered);
+  mark_fresh(plan);
+}
+
 void isolate(std::vector<PlannedCase>& plan, const std::set<std::string>& always_fresh) {
   for (PlannedCase& planned : plan) {
     if (always_fresh.contains(planned.id.family())) planned.needs_fresh_process = true;
   }
 }
 
+std::int64_t process_of(const Record& record, std::int64_t processes) {
+  return processes == 1 ? 0 : record.repetition_index;
+}
+
 void drop_finished(std::vector<PlannedCase>& plan, std::span<const Record> finished, std::int64_t processes) {
-  const auto process_of = [&](std::int64_t index) { return processes == 1 ? 0 : index; };
   std::set<std::pair<std::string, std::int64_t>> done;
-  for (const Record& record : finished) done.emplace(record.id.name(), process_of(record.repetition_index));
+  for (const Record& record : finished) done.emplace(record.id.name(), process_of(record, processes));
   std::erase_if(plan, [&](const PlannedCase& planned) { return done.contains({planned.id.name(), planned.process}); });
   mark_fresh(plan);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
@@ -25,9 +26,19 @@ struct PlannedCase {
 [[nodiscard]] std::vector<PlannedCase> plan_runs(std::span<const CaseId> cases, std::int64_t processes,
                                                  std::uint64_t seed);
 
+/// The Ceiling cases that some are held against.
+using NeededCeilings = std::function<std::vector<CaseId>(std::span<const CaseId>)>;
+
+/// Puts the Ceiling cases of every process before its others: those that `needed` names, planned or not, and after them
+/// the rest of those planned.
+void put_ceilings_first(std::vector<PlannedCase>& plan, const NeededCeilings& needed);
+
 /// Gives each case of these families a process of its own. To be called last.
 /// @param always_fresh  names of families
 void isolate(std::vector<PlannedCase>& plan, const std::set<std::string>& always_fresh);
+
+/// The process that measured a record, from 0. Of one process several records of a case are its repetitions.
+[[nodiscard]] std::int64_t process_of(const Record& record, std::int64_t processes);
 
 /// Takes out what earlier records hold: a case's name, of several processes with the same number. The first case that
 /// is left of a process still needs a fresh one.

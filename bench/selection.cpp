@@ -23,12 +23,18 @@ std::vector<CaseId> filtered(std::vector<CaseId> cases, const std::string& filte
   return cases;
 }
 
+/// Null if there is none.
+const FamilySpec* family_of(std::span<const FamilySpec> families, const CaseId& id) {
+  const auto family = std::ranges::find(families, id.family(), &FamilySpec::name);
+  return family == families.end() ? nullptr : &*family;
+}
+
 /// The cases of one suite with the keys that options of the measurement add.
 std::vector<CaseId> expanded(std::span<const FamilySpec> families, Suite suite, const Options& options) {
   std::vector<CaseId> cases = expand(families, suite, options.axes);
   if (options.l2 != L2State::kWarm) return cases;
   for (CaseId& id : cases) {
-    if (!is_burst(families, id)) continue;
+    if (!is_burst(families, id) || family_of(families, id)->has_own_l2) continue;
     std::vector<CaseId::Parameter> parameters = id.parameters();
     parameters.emplace_back("l2", to_string(*options.l2));
     id = CaseId{id.family(), std::move(parameters)};
@@ -60,8 +66,8 @@ Selection select_study(std::span<const FamilySpec> families, const Options& opti
 }  // namespace
 
 bool is_burst(std::span<const FamilySpec> families, const CaseId& id) {
-  const auto family = std::ranges::find(families, id.family(), &FamilySpec::name);
-  return family != families.end() && family->regime == Regime::kBurst;
+  const FamilySpec* family = family_of(families, id);
+  return family != nullptr && regime_of(*family, id) == Regime::kBurst;
 }
 
 Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu) {

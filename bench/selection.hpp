@@ -19,8 +19,8 @@ struct Selection {
 [[nodiscard]] bool is_burst(std::span<const FamilySpec> families, const CaseId& id);
 
 /// Expands the suite (without --tb_suite: standard with a GPU, smoke without), or the study, and filters it by name. A
-/// study's cases are sampled as those of the standard suite. With --tb_l2=warm the names of bursts end in l2:warm; the
-/// default is in no name.
+/// study's cases are sampled as those of the standard suite. With --tb_l2=warm the names of bursts end in l2:warm,
+/// but for families of which each case has a state of its own; the default is in no name.
 /// @throws  UsageError  if nothing is left, naming the suites in which the filter has matches; as expand() does
 [[nodiscard]] Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu);
 

@@ -14,6 +14,7 @@
 #include <set>
 
 #include "case_runner.hpp"
+#include "ceilings.hpp"
 #include "local_runner.hpp"
 #include "recorded_options.hpp"
 #include "run_plan.hpp"
@@ -93,20 +94,35 @@ void check_same_processes(const std::string& path, const report::ResultFile& ear
       path, before)};
 }
 
+/// Whether the Ceiling cases run that the selected ones are held against.
+bool runs_ceilings(CeilingChoice choice, bool on_gpu, Suite suite) {
+  return choice == CeilingChoice::kAuto ? on_gpu && suite != Suite::kSmoke : choice == CeilingChoice::kOn;
+}
+
 std::unique_ptr<CaseRunner> make_runner(const std::vector<Family>& families, const Options& options,
                                         std::vector<std::string> arguments) {
   if (options.isolation == Isolation::kNone) return std::make_unique<LocalRunner>(families, options);
   return make_supervised_runner(options, std::move(arguments));
 }
 
-/// The records of a planned case, each with the number of its process where there are several.
-std::vector<Record> run_planned(const PlannedCase& planned, std::int64_t processes, CaseRunner& runner,
-                                RunProgress& progress) {
+/// What the cases are run with, and what their records are held against.
+struct Run {
+  CaseRunner& runner;
+  RunProgress& progress;
+  MeasuredCeilings& ceilings;
+  std::int64_t processes{};
+};
+
+/// The records of a planned case, each with its ceiling, and with the number of its process where there are several.
+std::vector<Record> run_planned(const PlannedCase& planned, const Run& run) {
+  const auto& [runner, progress, ceilings, processes] = run;
   if (planned.needs_fresh_process) runner.renew_process();
   std::vector<Record> records = runner.run(
-      planned.id, [&](std::string_view activity) { progress.update(activity); }, stop_signalled);
-  if (processes == 1) return records;
+      planned.id, [&](std::string_view activity) { run.progress.update(activity); }, stop_signalled);
   for (Record& record : records) {
+    ceilings.learn(record, planned.process);
+    ceilings.hold(record, planned.process);
+    if (processes == 1) continue;
     record.repetition_index = planned.process;
     record.repetitions = processes;
   }
@@ -115,14 +131,13 @@ std::vector<Record> run_planned(const PlannedCase& planned, std::int64_t process
 
 /// Registers one benchmark a planned case. Its body runs the case and leaves the records for the reporter; Google
 /// Benchmark gets the median as the time of the one iteration.
-void register_cases(const std::vector<PlannedCase>& plan, std::int64_t processes, CaseRunner& runner,
-                    RunProgress& progress, FinishedRecords& finished) {
+void register_cases(const std::vector<PlannedCase>& plan, const Run& run, FinishedRecords& finished) {
   for (std::size_t index = 0; index < plan.size(); ++index) {
-    const auto body = [&, processes, index](benchmark::State& state) {
+    const auto body = [&, index](benchmark::State& state) {
       if (stop_signalled()) return state.SkipWithError("interrupted");
       const std::string name = plan[index].id.name();
-      progress.begin_case(index, name);
-      std::vector<Record> records = run_planned(plan[index], processes, runner, progress);
+      run.progress.begin_case(index, name);
+      std::vector<Record> records = run_planned(plan[index], run);
       if (records.empty()) return state.SkipWithError("interrupted");
       const Record& last = records.back();
       if (last.timing) {
@@ -158,13 +173,14 @@ report::ConsoleTable make_console(const std::vector<PlannedCase>& plan, ColorCho
 
 /// Runs the planned cases and shows them as they finish.
 /// @return  their records
-std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& runner, const Options& options,
-                              report::ResultWriter* writer) {
+std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& runner, MeasuredCeilings& ceilings,
+                              const Options& options, report::ResultWriter* writer) {
   RunProgress progress{plan.size()};
   report::ConsoleTable console = make_console(plan, options.color);
   FinishedRecords finished;
   RunReporter reporter{finished, progress, options.json_on_stdout ? nullptr : &console, writer};
-  register_cases(plan, options.processes, runner, progress, finished);
+  const Run run{.runner = runner, .progress = progress, .ceilings = ceilings, .processes = options.processes};
+  register_cases(plan, run, finished);
   if (!plan.empty()) run_registered(reporter);
   progress.clear();
   if (writer != nullptr) {
@@ -212,17 +228,24 @@ int run_session(const std::vector<Family>& families, const Options& options, std
                           .options = recorded_options(options, selection.suite, regimes, on_gpu),
                           .interrupted = false,
                           .records = {}};
-  std::vector<PlannedCase> plan = plan_runs(selection.cases, options.processes, options.seed);
   if (earlier) {
     report::check_resumable(options.out, *earlier, file.environment);
     check_same_processes(options.out, *earlier, options.processes);
-    drop_finished(plan, earlier->records, options.processes);
     file.records = std::move(earlier->records);
   }
+  MeasuredCeilings ceilings{families};
+  for (const Record& record : file.records) ceilings.learn(record, process_of(record, options.processes));
+  const bool with_ceilings = runs_ceilings(options.ceilings, on_gpu, selection.suite);
+  std::vector<PlannedCase> plan = plan_runs(selection.cases, options.processes, options.seed);
+  drop_finished(plan, file.records, options.processes);
+  put_ceilings_first(plan, [&](std::span<const CaseId> cases) {
+    return with_ceilings ? ceilings_of(families, cases) : std::vector<CaseId>{};
+  });
+  drop_finished(plan, file.records, options.processes);
   isolate(plan, fresh_families);
   std::optional<report::ResultWriter> writer;
   if (!options.out.empty()) writer.emplace(options.out, file);
-  const std::vector<Record> records = run_cases(plan, *runner, options, writer ? &*writer : nullptr);
+  const std::vector<Record> records = run_cases(plan, *runner, ceilings, options, writer ? &*writer : nullptr);
   file.records.insert(file.records.end(), records.begin(), records.end());
   file.interrupted = stop_signalled();
   if (options.json_on_stdout) fmt::print("{}", report::pretty(report::result_file_to_json(file)));

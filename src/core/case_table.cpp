@@ -101,6 +101,11 @@ std::optional<Suite> parse_suite(std::string_view text) {
   return std::nullopt;
 }
 
+Regime regime_of(const FamilySpec& family, const CaseId& id) {
+  const auto own = std::ranges::find(id.parameters(), "regime", &CaseId::Parameter::first);
+  return own == id.parameters().end() ? family.regime : parse_regime(own->second).value();
+}
+
 AxisOverride parse_axis_override(std::string_view text, std::string_view flag) {
   const auto wrong = [&](std::string_view what) {
     return UsageError{

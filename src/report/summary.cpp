@@ -87,6 +87,11 @@ std::string note_of(const Record& record) {
     if (!note.empty()) note += "; ";
     note += "under 10 us: resolution limited";
   }
+  const std::map<std::string, double> counters = counters_of(record);
+  if (const auto above = counters.find("above_ceiling"); above != counters.end() && above->second > 0) {
+    if (!note.empty()) note += "; ";
+    note += fmt::format("{:.2f} of its ceiling: the formula or the timing is wrong", counters.at("ceiling_share"));
+  }
   return note;
 }
 

@@ -38,6 +38,7 @@ TEST(Options, NothingGivenMeansTheDefaults) {
   EXPECT_DOUBLE_EQ(options.timeout.value, 120.0);
   EXPECT_FALSE(options.fixed_samples.has_value());
   EXPECT_FALSE(options.l2.has_value());
+  EXPECT_EQ(options.ceilings, CeilingChoice::kAuto);
 }
 
 TEST(Options, EveryFlagReachesItsField) {
@@ -54,6 +55,7 @@ TEST(Options, EveryFlagReachesItsField) {
                                  "--tb_warmup=0",
                                  "--tb_samples=10",
                                  "--tb_l2=warm",
+                                 "--tb_ceilings=off",
                                  "--tb_isolate=case",
                                  "--tb_timeout=30",
                                  "--tb_clock_policy=locked-base",
@@ -81,6 +83,7 @@ TEST(Options, EveryFlagReachesItsField) {
   EXPECT_EQ(options.fixed_warm_up, 0);
   EXPECT_EQ(options.fixed_samples, 10);
   EXPECT_EQ(options.l2, L2State::kWarm);
+  EXPECT_EQ(options.ceilings, CeilingChoice::kOff);
   EXPECT_EQ(options.isolation, Isolation::kCase);
   EXPECT_DOUBLE_EQ(options.timeout.value, 30.0);
   EXPECT_EQ(options.clock_policy, "locked-base");
@@ -127,21 +130,20 @@ TEST_P(OptionsBadValue, IsRefusedWithTheFlagTheValueAndTheRemedy) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, OptionsBadValue,
-    ::testing::Values(BadValue{"--tb_suite=ful", "did you mean 'full'?"},
-                      BadValue{"--tb_device=gpu", "auto, cuda, cpu"}, BadValue{"--benchmark_min_time=fast", "seconds"},
-                      BadValue{"--benchmark_min_time=-1", "seconds"}, BadValue{"--benchmark_min_time=nan", "seconds"},
-                      BadValue{"--benchmark_min_time=1.5x", "seconds"}, BadValue{"--tb_timeout=0", "more than 0"},
-                      BadValue{"--benchmark_repetitions=0", "at least 1"}, BadValue{"--tb_processes=0", "at least 1"},
-                      BadValue{"--tb_warmup=-1", "at least 0"}, BadValue{"--tb_samples=0", "at least 1"},
-                      BadValue{"--tb_samples=ten", "whole number"}, BadValue{"--tb_seed=-3", "at least 0"},
-                      BadValue{"--benchmark_filter=Model/(", "regular expression"},
-                      BadValue{"--tb_axis=Model.ctx", "no '='"}, BadValue{"--tb_axis=ctx=1", "no '.'"},
-                      BadValue{"--tb_axis=Model.ctx=1,,2", "empty value"}, BadValue{"--tb_size=mine", "no name before"},
-                      BadValue{"--tb_size=mine:1,2,3", "3 numbers instead of 4"},
-                      BadValue{"--tb_size=small:64,256,2,4", "built-in"},
-                      BadValue{"--benchmark_context=rack", "key=value"},
-                      BadValue{"--tb_l2=warn", "did you mean 'warm'?"}, BadValue{"--tb_l2=hot", "cold, warm"},
-                      BadValue{"--tb_resume", "--benchmark_out"}, BadValue{"--benchmark_format=csv", "console, json"}));
+    ::testing::Values(
+        BadValue{"--tb_suite=ful", "did you mean 'full'?"}, BadValue{"--tb_device=gpu", "auto, cuda, cpu"},
+        BadValue{"--benchmark_min_time=fast", "seconds"}, BadValue{"--benchmark_min_time=-1", "seconds"},
+        BadValue{"--benchmark_min_time=nan", "seconds"}, BadValue{"--benchmark_min_time=1.5x", "seconds"},
+        BadValue{"--tb_timeout=0", "more than 0"}, BadValue{"--benchmark_repetitions=0", "at least 1"},
+        BadValue{"--tb_processes=0", "at least 1"}, BadValue{"--tb_warmup=-1", "at least 0"},
+        BadValue{"--tb_samples=0", "at least 1"}, BadValue{"--tb_samples=ten", "whole number"},
+        BadValue{"--tb_seed=-3", "at least 0"}, BadValue{"--benchmark_filter=Model/(", "regular expression"},
+        BadValue{"--tb_axis=Model.ctx", "no '='"}, BadValue{"--tb_axis=ctx=1", "no '.'"},
+        BadValue{"--tb_axis=Model.ctx=1,,2", "empty value"}, BadValue{"--tb_size=mine", "no name before"},
+        BadValue{"--tb_size=mine:1,2,3", "3 numbers instead of 4"}, BadValue{"--tb_size=small:64,256,2,4", "built-in"},
+        BadValue{"--benchmark_context=rack", "key=value"}, BadValue{"--tb_l2=warn", "did you mean 'warm'?"},
+        BadValue{"--tb_l2=hot", "cold, warm"}, BadValue{"--tb_ceilings=no", "auto, on, off"},
+        BadValue{"--tb_resume", "--benchmark_out"}, BadValue{"--benchmark_format=csv", "console, json"}));
 
 TEST(Options, ProcessesAreTheReplicates) {
   EXPECT_EQ(parse({}).options.processes, 1);

@@ -59,9 +59,11 @@ class PlantedCase final : public measure::Case {
 
 class PlantedKernel final : public measure::Case {
  public:
-  PlantedKernel(Seconds duration, bool on_gpu) : duration_{duration}, on_gpu_{on_gpu} {}
+  PlantedKernel(Seconds duration, bool on_gpu, Regime regime = Regime::kBurst,
+                Work work = {.flop = {1e6}, .tokens = 10})
+      : duration_{duration}, on_gpu_{on_gpu}, regime_{regime}, work_{std::move(work)} {}
 
-  Regime regime() const override { return Regime::kBurst; }
+  Regime regime() const override { return regime_; }
   std::optional<std::string> unsupported_reason() const override { return std::nullopt; }
   void build() override {}
   Verification verify() override {
@@ -78,14 +80,28 @@ class PlantedKernel final : public measure::Case {
     }
     marker.mark();
   }
-  Work work() const override { return {.flop = {1e6}, .tokens = 10}; }
+  Work work() const override { return work_; }
   std::map<std::string, std::int64_t> memory_split(std::int64_t) const override { return {}; }
   std::map<std::string, double> counters() override { return {}; }
 
  private:
   Seconds duration_;
   bool on_gpu_;
+  Regime regime_;
+  Work work_;
 };
+
+constexpr Seconds kCeilingStep{100e-6};
+constexpr Seconds kHeldStep{400e-6};
+
+const std::vector<std::string> kRegimes{"burst", "sustained"};
+
+/// A case of 10^6 bytes if it is about copies, else of as many FLOP.
+std::unique_ptr<measure::Case> make_rated(const CaseId& id, const char* key, Seconds duration, bool on_gpu) {
+  const Work work =
+      id.at(key) == "copy" ? Work{.flop = {}, .tokens = 0, .bytes = 1'000'000} : Work{.flop = {1e6}, .tokens = 0};
+  return std::make_unique<PlantedKernel>(duration, on_gpu, parse_regime(id.at("regime")).value(), work);
+}
 
 }  // namespace
 
@@ -100,6 +116,39 @@ Family planted_kernel_family() {
                                                    context.on_gpu);
           },
           .precision = {}};
+}
+
+Family planted_ceiling_family() {
+  const std::vector<std::string> what{"copy", "gemm_fp32"};
+  return {.spec = {.name = "Ceiling",
+                   .keys = {{"what", what}, {"regime", kRegimes}},
+                   .tables = {{"bytes", Suite::kStandard, false, {{"what", {"copy"}}, {"regime", {"burst"}}}},
+                              {"flop", Suite::kStandard, false, {{"what", {"gemm_fp32"}}, {"regime", kRegimes}}}},
+                   .nonsense = [](const CaseId& id) -> std::optional<std::string> {
+                     if (id.at("what") == "gemm_fp32" || id.at("regime") == "burst") return std::nullopt;
+                     return "planted: in bursts alone";
+                   },
+                   .has_own_l2 = true},
+          .make_case = [](const CaseId& id,
+                          const CaseContext& context) { return make_rated(id, "what", kCeilingStep, context.on_gpu); },
+          .precision = {}};
+}
+
+Family planted_held_family() {
+  return {.spec = {.name = "Held",
+                   .keys = {{"against", {"copy", "gemm_fp32", "nothing"}}, {"regime", kRegimes}},
+                   .tables = {{"all",
+                               Suite::kStandard,
+                               true,
+                               {{"against", {"copy", "gemm_fp32", "nothing"}}, {"regime", kRegimes}}}},
+                   .nonsense = {}},
+          .make_case = [](const CaseId& id,
+                          const CaseContext& context) { return make_rated(id, "against", kHeldStep, context.on_gpu); },
+          .precision = {},
+          .ceiling = [](const CaseId& id) -> std::optional<std::string> {
+            if (id.at("against") == "nothing") return std::nullopt;
+            return id.at("against");
+          }};
 }
 
 Family planted_family() {

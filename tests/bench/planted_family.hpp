@@ -15,4 +15,9 @@ namespace tbench::bench {
 /// `PlantedKernel/us:N`: a kernel that takes N microseconds, timed in bursts. In the standard suite alone.
 [[nodiscard]] Family planted_kernel_family();
 
+/// `Ceiling/what:{copy,gemm_fp32}/regime:R`: 10^6 bytes or FLOP in 100 us; copy in bursts alone. In the standard suite.
+[[nodiscard]] Family planted_ceiling_family();
+/// `Held/against:{copy,gemm_fp32,nothing}/regime:R`: a quarter of that ceiling's rate. In the standard suite.
+[[nodiscard]] Family planted_held_family();
+
 }  // namespace tbench::bench

@@ -103,5 +103,20 @@ TEST_F(ProgramOnGpu, ColdAndWarmKernelsAreCasesOfTheirOwn) {
   }
 }
 
+TEST_F(ProgramOnGpu, CeilingsRunFirstUnlessTheyAreSwitchedOff) {
+  const std::vector<std::string> held{"--tb_suite=standard", "--benchmark_filter=Held/against:copy/regime:burst"};
+  const nlohmann::json with = run(TBENCH_PLANTED_PROGRAM, held, 0);
+  ASSERT_EQ(with.size(), 2U);
+  EXPECT_EQ(with[0].at("name"), "Ceiling/what:copy/regime:burst");
+  // A quarter of the rate: spin kernels of 100 and of 400 us, each some microseconds longer.
+  EXPECT_NEAR(with[1].at("ceiling_share").get<double>(), 0.25, 0.02);
+  EXPECT_EQ(with[1].at("above_ceiling"), 0);
+  std::vector<std::string> off = held;
+  off.emplace_back("--tb_ceilings=off");
+  const nlohmann::json without = run(TBENCH_PLANTED_PROGRAM, off, 0);
+  ASSERT_EQ(without.size(), 1U);
+  EXPECT_FALSE(without[0].contains("ceiling_share"));
+}
+
 }  // namespace
 }  // namespace tbench::test

@@ -5,6 +5,7 @@
 int main(int argc, char** argv) {
   return tbench::bench::run_program(argc, argv, [](const std::vector<tbench::ModelSize>&) {
     return std::vector{tbench::bench::planted_family(), tbench::bench::planted_kernel_family(),
-                       tbench::bench::planted_fresh_family()};
+                       tbench::bench::planted_fresh_family(), tbench::bench::planted_held_family(),
+                       tbench::bench::planted_ceiling_family()};
   });
 }

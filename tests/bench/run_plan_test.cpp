@@ -113,6 +113,41 @@ TEST(RunPlan, AFamilyMayHaveAProcessForEveryCase) {
   EXPECT_THAT(fresh(plan), ElementsAre(false, false, true, true));
 }
 
+std::vector<std::string> all_names(const std::vector<PlannedCase>& plan) {
+  std::vector<std::string> all;
+  for (const PlannedCase& planned : plan) all.push_back(planned.id.name());
+  return all;
+}
+
+CaseId ceiling(const std::string& what) { return CaseId{"Ceiling", {{"what", what}}}; }
+
+TEST(RunPlan, CeilingsComeFirstTheNeededOnesBeforeTheSelected) {
+  std::vector<CaseId> cases = numbered(2);
+  cases.push_back(ceiling("read"));
+  cases.push_back(ceiling("copy"));
+  auto plan = plan_runs(cases, 1, 1);
+  put_ceilings_first(plan, [](std::span<const CaseId> held) {
+    EXPECT_EQ(held.size(), 4U);
+    return std::vector{ceiling("write"), ceiling("copy")};
+  });
+  EXPECT_THAT(all_names(plan),
+              ElementsAre("Ceiling/what:write", "Ceiling/what:copy", "Ceiling/what:read", "F/i:0", "F/i:1"));
+  EXPECT_THAT(fresh(plan), ElementsAre(false, false, false, false, false));
+}
+
+TEST(RunPlan, EveryProcessHasTheCeilingsOfTheCasesLeftInIt) {
+  auto plan = plan_runs(numbered(2), 2, 1);
+  drop_finished(plan, std::vector{record_of("0", 0), record_of("1", 0), record_of("1", 1)}, 2);
+  const auto needed = [](std::span<const CaseId>) { return std::vector{ceiling("copy")}; };
+  put_ceilings_first(plan, needed);
+  EXPECT_THAT(all_names(plan), ElementsAre("Ceiling/what:copy", "F/i:0"));
+  EXPECT_EQ(plan.front().process, 1);
+  auto both = plan_runs(numbered(1), 2, 1);
+  put_ceilings_first(both, needed);
+  EXPECT_THAT(all_names(both), ElementsAre("Ceiling/what:copy", "F/i:0", "Ceiling/what:copy", "F/i:0"));
+  EXPECT_THAT(fresh(both), ElementsAre(false, false, true, false));
+}
+
 TEST(RunPlan, OfOneProcessARepetitionStandsForTheCase) {
   auto plan = plan_runs(numbered(3), 1, 1);
   drop_finished(plan, std::vector{record_of("1", 4)}, 1);

@@ -131,6 +131,23 @@ TEST(Selection, AnUnknownAxisOrValueNamesTheNearest) {
   EXPECT_THAT(error_of(options), HasSubstr("unknown value 'mine'"));
 }
 
+TEST(Selection, AFamilyMayHaveBothRegimesAndItsOwnCacheStates) {
+  FamilySpec spec{.name = "Mixed",
+                  .keys = {{"regime", {"burst", "sustained"}}},
+                  .tables = {{"all", Suite::kStandard, true, {{"regime", {"burst", "sustained"}}}}},
+                  .nonsense = {}};
+  const auto names = [&] {
+    Options options;
+    options.l2 = L2State::kWarm;
+    std::vector<std::string> found;
+    for (const CaseId& id : select_cases(std::vector{spec}, options, true).cases) found.push_back(id.name());
+    return found;
+  };
+  EXPECT_THAT(names(), ::testing::ElementsAre("Mixed/regime:burst/l2:warm", "Mixed/regime:sustained"));
+  spec.has_own_l2 = true;
+  EXPECT_THAT(names(), ::testing::ElementsAre("Mixed/regime:burst", "Mixed/regime:sustained"));
+}
+
 TEST(Selection, AWarmCacheIsAKeyOfBurstsAndCanBeFilteredFor) {
   const auto spec = [](const char* name, Regime regime) {
     return FamilySpec{.name = name,

@@ -74,6 +74,17 @@ TEST(SuiteTest, NamesGoBothWays) {
   EXPECT_EQ(parse_suite(""), std::nullopt);
 }
 
+TEST(RegimeOfTest, IsTheFamilysUnlessTheCaseSaysItself) {
+  const FamilySpec steps{.name = "Model", .keys = {}, .tables = {}, .nonsense = {}};
+  const FamilySpec bursts{.name = "Model", .keys = {}, .tables = {}, .nonsense = {}, .regime = Regime::kBurst};
+  const CaseId plain{"Model", {{"ctx", "8"}}};
+  EXPECT_EQ(regime_of(steps, plain), Regime::kSustained);
+  EXPECT_EQ(regime_of(bursts, plain), Regime::kBurst);
+  EXPECT_EQ(regime_of(steps, CaseId{"Model", {{"ctx", "8"}, {"regime", "burst"}}}), Regime::kBurst);
+  EXPECT_EQ(regime_of(bursts, CaseId{"Model", {{"regime", "sustained"}}}), Regime::kSustained);
+  EXPECT_THROW(static_cast<void>(regime_of(steps, CaseId{"Model", {{"regime", "bursts"}}})), std::bad_optional_access);
+}
+
 TEST(ExpandTest, LastAxisVariesFastestAndTablesFollowEachOther) {
   EXPECT_THAT(names_of(Suite::kStandard), ElementsAre("Model/size:small/ctx:8", "Model/size:small/ctx:16",  //
                                                       "Model/size:large/ctx:8", "Model/size:large/ctx:16",  //

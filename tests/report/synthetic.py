@@ -109,8 +109,8 @@ def processes(golden, factors):
 
 
 def attention(golden):
-    """The attention grid: time grows with the square of the length, naive is out of memory at 16384; three ceilings,
-    and two operations whose bytes are counted."""
+    """The attention grid: time grows with the square of the length, naive is out of memory at 16384; three ceilings of
+    bursts and one of chained steps, and two operations whose bytes are counted."""
     timed, failed = golden["benchmarks"][0], golden["benchmarks"][1]
     entries = []
     for parameters in attention_parameters():
@@ -120,13 +120,14 @@ def attention(golden):
         else:
             entry = entry_like(timed, "Attention", parameters, 1e-9 * int(parameters["seq_len"]) ** 2)
         entries.append(entry)
-    for what, flop, moved in (("copy", None, 4.3e12), ("gemm_bf16", 8e14, None), ("gemm_fp32", 5e13, None)):
-        entry = entry_like(timed, "Ceiling", {"what": what}, 1e-3, **({"bytes_per_second": moved} if moved else {}))
-        entry["tbench"]["work"] = {"flop": flop * 1e-3 if flop else 0.0, "tokens": 0}
+    for what, regime, flop, moved in (("copy", "burst", 0, 4.3e9), ("gemm_bf16", "burst", 8e11, 0),
+                                      ("gemm_bf16", "sustained", 7e11, 0), ("gemm_fp32", "burst", 5e10, 0)):
+        entry = entry_like(timed, "Ceiling", {"what": what, "regime": regime}, 1e-3)
+        entry["tbench"]["work"] = {"flop": flop, "tokens": 0, "bytes": int(moved)}
         entries.append(entry)
     for op in ("rmsnorm", "softmax"):
-        entry = entry_like(timed, "Kernel", {"op": op, "impl": "aten"}, 1e-3, bytes_per_second=2e12)
-        entry["tbench"]["work"] = {"flop": 1e9, "tokens": 0}
+        entry = entry_like(timed, "Kernel", {"op": op, "impl": "aten"}, 1e-3)
+        entry["tbench"]["work"] = {"flop": 1e9, "tokens": 0, "bytes": 2_000_000_000}
         entries.append(entry)
     return refreshed({"context": golden["context"], "benchmarks": entries})
 

@@ -46,9 +46,16 @@ struct FamilySpec {
   std::vector<CaseTable> tables;
   /// Says why a combination of values makes no sense, or nothing. May be empty.
   std::function<std::optional<std::string>(const CaseId&)> nonsense;
-  /// How its cases are timed: what their measure::Case::regime() says too.
+  /// How its cases are timed: what their measure::Case::regime() says too. A family that times some in one way and some
+  /// in the other has a key `regime`, whose value goes before this: see regime_of().
   Regime regime{Regime::kSustained};
+  /// Each case is about one state of the L2 cache, which it prescribes: --tb_l2 is not for them, and no name says it.
+  bool has_own_l2{};
 };
+
+/// How a case of the family is timed: as the value of its key `regime` says, else as the family does.
+/// @throws  std::bad_optional_access  if that value is no regime
+[[nodiscard]] Regime regime_of(const FamilySpec& family, const CaseId& id);
 
 /// `Family.key=v1,v2`
 struct AxisOverride {

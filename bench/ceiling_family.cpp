@@ -1,0 +1,93 @@
+// The Ceiling family: this GPU's own limits, measured, which the other families' rates are held against.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "families.hpp"
+#include "operation_case.hpp"
+#include "tbench/model/operation/ceiling.hpp"
+
+namespace tbench::bench {
+namespace {
+
+using Values = std::vector<std::string>;
+
+const Values kStreams{"copy", "read", "write", "l2_read"};
+const Values kProducts{"gemm_fp32", "gemm_tf32", "gemm_bf16", "gemm_fp16", "gemm_fp8_e4m3"};
+const Values kDevice{"launch", "event"};
+/// What involves the host, which no spin kernel can hide, and page-locked copies for a comparison with the others.
+const Values kHost{"dispatch", "h2d_pinned", "h2d_pageable", "d2h_pinned", "d2h_pageable"};
+
+bool contains(const Values& values, const std::string& value) {
+  return std::ranges::find(values, value) != values.end();
+}
+
+void add(std::vector<CaseTable>& tables, const std::string& name, Suite suite, const Values& what,
+         const Values& regime) {
+  tables.push_back({name, suite, /*is_course_grid=*/what == kProducts, {{"what", what}, {"regime", regime}}});
+}
+
+std::vector<CaseTable> tables() {
+  std::vector<CaseTable> all;
+  add(all, "bandwidth", Suite::kSmoke, {"copy", "read", "write"}, {"burst"});
+  add(all, "products", Suite::kSmoke, {"gemm_fp32"}, {"burst", "sustained"});
+  add(all, "host", Suite::kSmoke, {"dispatch"}, {"sustained"});
+  for (const Suite suite : {Suite::kStandard, Suite::kFull}) {
+    add(all, "bandwidth", suite, kStreams, {"burst"});
+    add(all, "products", suite, kProducts, {"burst", "sustained"});
+    add(all, "device", suite, kDevice, {"burst"});
+    add(all, "host", suite, kHost, {"sustained"});
+  }
+  return all;
+}
+
+std::optional<std::string> nonsense(const CaseId& id) {
+  const std::string& what = id.at("what");
+  if (contains(kProducts, what)) return std::nullopt;
+  const char* const regime = contains(kHost, what) ? "sustained" : "burst";
+  if (id.at("regime") == regime) return std::nullopt;
+  return fmt::format("{} is measured {} alone", what, contains(kHost, what) ? "sustained" : "in bursts");
+}
+
+/// All ceilings together are to take a few seconds, and to be what they are whatever protocol the cases have that are
+/// held against them: --tb_warmup and --tb_samples are not for them.
+void prescribe(const CaseId& id, measure::SamplerOptions& sampler) {
+  sampler.fixed_warm_up.reset();
+  sampler.fixed_samples.reset();
+  const auto at_most = [](Seconds& time, Seconds limit) { time = std::min(time, limit); };
+  at_most(sampler.warm_up_limit, Seconds{1.5});
+  at_most(sampler.sample_limit, Seconds{2.0});
+  if (contains(kHost, id.at("what"))) {
+    at_most(sampler.warm_up_time, Seconds{0.1});
+    at_most(sampler.sample_time, Seconds{0.1});
+  } else if (id.at("regime") == "sustained") {
+    at_most(sampler.warm_up_time, Seconds{0.4});
+    at_most(sampler.sample_time, Seconds{0.25});
+  }
+  sampler.l2 = id.at("what") == "l2_read" ? L2State::kWarm : L2State::kCold;
+}
+
+}  // namespace
+
+Family ceiling_family() {
+  return {.spec = {.name = "Ceiling",
+                   .keys = {{"what", model::ceiling_names()}, {"regime", {"burst", "sustained"}}},
+                   .tables = tables(),
+                   .nonsense = &nonsense,
+                   .has_own_l2 = true},
+          .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<measure::Case> {
+            return make_operation_case(
+                model::make_ceiling({.what = id.at("what"),
+                                     .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
+                                     .seed = context.seed}),
+                parse_regime(id.at("regime")).value());
+          },
+          .precision = [](const CaseId& id) { return model::ceiling_precision(id.at("what")); },
+          .prescribe = &prescribe};
+}
+
+}  // namespace tbench::bench

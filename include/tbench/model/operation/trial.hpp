@@ -1,0 +1,22 @@
+// Ways to do the same thing on a GPU, and which of them is the fastest there.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tbench::model {
+
+/// One way: launch() enqueues it on the current stream.
+struct Candidate {
+  std::string name;
+  std::function<void()> launch;
+};
+
+/// The candidate whose fastest launch took least: each is launched once before and then three times between events, on
+/// an idle device. Synchronises. For launches of a millisecond or so, beside which what events add is small.
+/// @param candidates  at least one; a single one is not launched
+/// @throws            std::invalid_argument; CudaError; whatever a launch throws
+[[nodiscard]] Candidate fastest_of(std::vector<Candidate> candidates);
+
+}  // namespace tbench::model

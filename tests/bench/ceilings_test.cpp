@@ -1,0 +1,179 @@
+#include "bench/ceilings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "bench/families.hpp"
+
+namespace tbench::bench {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// `Ceiling`, of which copies are measured in bursts alone, and a family of steps whose cases name what they are held
+/// against.
+std::vector<Family> two_families() {
+  Family ceilings;
+  ceilings.spec = {.name = "Ceiling",
+                   .keys = {{"what", {"copy", "gemm_bf16"}}, {"regime", {"burst", "sustained"}}},
+                   .tables = {},
+                   .nonsense = [](const CaseId& id) -> std::optional<std::string> {
+                     if (id.at("what") == "copy" && id.at("regime") == "sustained") return "in bursts alone";
+                     return std::nullopt;
+                   }};
+  Family held;
+  held.spec = {.name = "Held", .keys = {{"against", {}}}, .tables = {}, .nonsense = {}};
+  held.ceiling = [](const CaseId& id) -> std::optional<std::string> {
+    if (id.at("against") == "nothing") return std::nullopt;
+    return id.at("against");
+  };
+  return {ceilings, held};
+}
+
+CaseId held_case(const std::string& against) { return CaseId{"Held", {{"against", against}}}; }
+
+std::vector<std::string> names_needed(const std::vector<Family>& families, const std::vector<CaseId>& cases) {
+  std::vector<std::string> names;
+  for (const CaseId& id : ceilings_of(families, cases)) names.push_back(id.name());
+  return names;
+}
+
+Record timed(CaseId id, double seconds, Regime regime, const Work& work) {
+  Record record;
+  record.id = std::move(id);
+  record.timing.emplace();
+  record.timing->median = {seconds};
+  record.timing->regime = regime;
+  record.work = work;
+  return record;
+}
+
+CaseId ceiling_case(const std::string& what, const std::string& regime) {
+  return CaseId{"Ceiling", {{"what", what}, {"regime", regime}}};
+}
+
+Work flop(double count, const std::string& ceiling = "") { return {.flop = {count}, .tokens = 0, .ceiling = ceiling}; }
+Work bytes(std::int64_t count, const std::string& ceiling = "") {
+  return {.flop = {}, .tokens = 0, .bytes = count, .ceiling = ceiling};
+}
+
+/// Learnt: products 8e12 FLOP in 10 ms sustained and in 8 ms in bursts, copies of 4e9 bytes in 1 ms.
+class Shares : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ceilings.learn(timed(ceiling_case("gemm_bf16", "sustained"), 0.010, Regime::kSustained, flop(8e12)), 0);
+    ceilings.learn(timed(ceiling_case("gemm_bf16", "burst"), 0.008, Regime::kBurst, flop(8e12)), 0);
+    Record copy = timed(ceiling_case("copy", "burst"), 0.001, Regime::kBurst, bytes(4'000'000'000));
+    copy.timing->l2 = L2State::kCold;
+    ceilings.learn(copy, 0);
+  }
+  [[nodiscard]] std::optional<double> held(Record record, std::int64_t process = 0) const {
+    ceilings.hold(record, process);
+    return record.ceiling_per_second;
+  }
+
+  std::vector<Family> families = two_families();
+  MeasuredCeilings ceilings{families};
+};
+
+TEST(CeilingsOf, AreThoseOfTheCasesOwnRegimeEachOnce) {
+  std::vector<Family> families = two_families();
+  const std::vector<CaseId> cases{held_case("gemm_bf16"), held_case("nothing"), held_case("copy"), held_case("copy"),
+                                  ceiling_case("gemm_bf16", "burst")};
+  EXPECT_THAT(names_needed(families, cases),
+              ElementsAre("Ceiling/what:gemm_bf16/regime:sustained", "Ceiling/what:copy/regime:burst"));
+  families.back().spec.regime = Regime::kBurst;
+  EXPECT_THAT(names_needed(families, cases),
+              ElementsAre("Ceiling/what:gemm_bf16/regime:burst", "Ceiling/what:copy/regime:burst"));
+  families.erase(families.begin());
+  EXPECT_THAT(names_needed(families, {held_case("copy")}), IsEmpty());
+}
+
+TEST(CeilingsOf, ANameThatThereIsNotIsADefect) {
+  EXPECT_THROW(static_cast<void>(ceilings_of(two_families(), std::vector{held_case("gemm_fp4")})), std::logic_error);
+}
+
+TEST(CeilingsOf, EveryCaseNamesOneThatThereIs) {
+  const std::vector<Family> families = all_families({});
+  const std::vector<FamilySpec> specs = specs_of(families);
+  for (const Suite suite : {Suite::kSmoke, Suite::kStandard, Suite::kFull}) {
+    const std::vector<CaseId> cases = expand(specs, suite, {});
+    std::vector<CaseId> needed;
+    ASSERT_NO_THROW(needed = ceilings_of(families, cases));
+    EXPECT_FALSE(needed.empty());
+  }
+}
+
+TEST(CeilingsOf, ModelsAndAttentionAreHeldAgainstProductsOfTheirPrecision) {
+  const std::vector<Family> families = all_families({});
+  EXPECT_THAT(names_needed(families,
+                           {CaseId::parse("Model/size:small/ctx:512/batch:4/pass:forward/precision:bf16/impl:eager")}),
+              ElementsAre("Ceiling/what:gemm_bf16/regime:sustained"));
+  const auto of_attention = [&](const std::string& variant) {
+    return names_needed(families, {CaseId::parse("Attention/batch:8/heads:1/d_model:64/seq_len:1024/causal:1/"
+                                                 "pass:forward/" +
+                                                 variant)});
+  };
+  EXPECT_THAT(of_attention("precision:tf32/impl:flash"), ElementsAre("Ceiling/what:gemm_tf32/regime:burst"));
+  EXPECT_THAT(of_attention("precision:fp32/impl:naive"), ElementsAre("Ceiling/what:gemm_fp32/regime:burst"));
+  // Three TF32 products for one are no float32 products.
+  EXPECT_THAT(of_attention("precision:fp32/impl:flash"), IsEmpty());
+  EXPECT_THAT(of_attention("precision:fp32/impl:sdpa_efficient"), IsEmpty());
+}
+
+TEST_F(Shares, AreOfTheOwnRegime) {
+  EXPECT_EQ(held(timed(held_case("x"), 0.1, Regime::kSustained, flop(1e12, "gemm_bf16"))), 8e12 / 0.010);
+  EXPECT_EQ(held(timed(held_case("x"), 0.1, Regime::kBurst, flop(1e12, "gemm_bf16"))), 8e12 / 0.008);
+}
+
+TEST_F(Shares, OfMemoryAreThoseOfBurstsForStepsToo) {
+  EXPECT_EQ(held(timed(held_case("x"), 0.1, Regime::kSustained, bytes(1000, "copy"))), 4e9 / 0.001);
+}
+
+TEST_F(Shares, AreOfTheOwnProcess) {
+  ceilings.learn(timed(ceiling_case("gemm_bf16", "burst"), 0.016, Regime::kBurst, flop(8e12)), 1);
+  const Record record = timed(held_case("x"), 0.1, Regime::kBurst, flop(1e12, "gemm_bf16"));
+  EXPECT_EQ(held(record, 0), 8e12 / 0.008);
+  EXPECT_EQ(held(record, 1), 8e12 / 0.016);
+  EXPECT_EQ(held(record, 2), std::nullopt);
+}
+
+TEST_F(Shares, AWarmCacheIsNotHeldAgainstColdMemory) {
+  Record warm = timed(held_case("x"), 0.1, Regime::kBurst, bytes(1000, "copy"));
+  warm.timing->l2 = L2State::kWarm;
+  EXPECT_EQ(held(warm), std::nullopt);
+  warm.timing->l2 = L2State::kCold;
+  EXPECT_EQ(held(warm), 4e9 / 0.001);
+  Record product = timed(held_case("x"), 0.1, Regime::kBurst, flop(1e12, "gemm_bf16"));
+  product.timing->l2 = L2State::kWarm;
+  EXPECT_EQ(held(product), 8e12 / 0.008);
+}
+
+TEST_F(Shares, TheHighestOfSeveralRepetitionsCounts) {
+  ceilings.learn(timed(ceiling_case("gemm_bf16", "burst"), 0.004, Regime::kBurst, flop(8e12)), 0);
+  ceilings.learn(timed(ceiling_case("gemm_bf16", "burst"), 0.005, Regime::kBurst, flop(8e12)), 0);
+  EXPECT_EQ(held(timed(held_case("x"), 0.1, Regime::kBurst, flop(1e12, "gemm_bf16"))), 8e12 / 0.004);
+}
+
+TEST_F(Shares, AreAbsentWhereNothingIsKnown) {
+  EXPECT_EQ(held(timed(held_case("x"), 0.1, Regime::kBurst, flop(1e12))), std::nullopt);
+  EXPECT_EQ(held(timed(held_case("x"), 0.1, Regime::kBurst, flop(1e12, "gemm_fp8_e4m3"))), std::nullopt);
+  Record failed = timed(held_case("x"), 0.1, Regime::kBurst, flop(1e12, "gemm_bf16"));
+  failed.timing.reset();
+  EXPECT_EQ(held(failed), std::nullopt);
+  // What is not ok, and what is no ceiling, is not learnt from.
+  MeasuredCeilings empty{families};
+  Record throttled = timed(ceiling_case("copy", "burst"), 0.001, Regime::kBurst, bytes(1000));
+  throttled.status = Status::kThrottled;
+  empty.learn(throttled, 0);
+  empty.learn(timed(held_case("copy"), 0.001, Regime::kBurst, bytes(1000)), 0);
+  Record copy = timed(held_case("x"), 0.1, Regime::kBurst, bytes(1000, "copy"));
+  empty.hold(copy, 0);
+  EXPECT_EQ(copy.ceiling_per_second, std::nullopt);
+}
+
+}  // namespace
+}  // namespace tbench::bench
