@@ -17,9 +17,11 @@ namespace tbench::bench {
 [[nodiscard]] std::vector<std::string> course_size_names();
 
 [[nodiscard]] Family model_family(std::span<const ModelSize> extra_sizes);
+[[nodiscard]] Family accumulation_family();
 [[nodiscard]] Family attention_family();
 [[nodiscard]] Family ceiling_family();
 [[nodiscard]] Family gemm_family();
+[[nodiscard]] Family autocast_family();
 [[nodiscard]] Family warmup_family(std::span<const ModelSize> extra_sizes);
 
 }  // namespace tbench::bench

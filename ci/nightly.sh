@@ -96,6 +96,7 @@ case $status in 0 | 1 | 5) ;; *) die "tbench gate ended with status $status" ;; 
 # A second time changes nothing and runs nothing: it prints what was recorded.
 "$tool" gate "$run/run.json" --db "$dir/history.db" --markdown >"$run/report.md" || true
 "$tool" gate "$run/run.json" --db "$dir/history.db" --json >"$run/report.json" || true
+"$tool" history --db "$dir/history.db" -o "$run/history.html" >&2 || say "warning: no page of the history"
 [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$run/report.md" >>"$GITHUB_STEP_SUMMARY"
 if [ -n "${TBENCH_NIGHT_HOOK:-}" ]; then
   sh -c "$TBENCH_NIGHT_HOOK" <"$run/report.json" >&2 || say "warning: the hook failed"

@@ -70,6 +70,8 @@ MatmulProblem checked(MatmulProblem problem) {
     default:
       break;
   }
+  const bool has_scales = problem.x_scale != nullptr && problem.w_scale != nullptr;
+  if (problem.input_type == CUDA_R_8F_E4M3 && !has_scales) refuse("fp8 needs the scales of x and of w");
   const auto fill = [&](std::int64_t& stride, std::int64_t row, std::string_view name) {
     if (stride == 0) stride = row;
     if (stride < row) refuse(fmt::format("{}'s row stride {} is shorter than a row of {}", name, stride, row));
@@ -172,12 +174,13 @@ std::string describe(const MatmulAlgorithm& algorithm) {
   const auto half_word = [&](cublasLtMatmulAlgoConfigAttributes_t attribute) {
     return configured<std::uint16_t>(algorithm, attribute);
   };
+  const auto split_k = configured<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);  // -1: its own choice
   return fmt::format(
       "algorithm {}, tile {}, stages {}, split_k {}, reduction {}, swizzle {}, custom {}, inner {}, cluster {}",
-      word(CUBLASLT_ALGO_CONFIG_ID), word(CUBLASLT_ALGO_CONFIG_TILE_ID), word(CUBLASLT_ALGO_CONFIG_STAGES_ID),
-      word(CUBLASLT_ALGO_CONFIG_SPLITK_NUM), word(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME),
-      word(CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING), word(CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION),
-      half_word(CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID), half_word(CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID));
+      word(CUBLASLT_ALGO_CONFIG_ID), word(CUBLASLT_ALGO_CONFIG_TILE_ID), word(CUBLASLT_ALGO_CONFIG_STAGES_ID), split_k,
+      word(CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME), word(CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING),
+      word(CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION), half_word(CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID),
+      half_word(CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID));
 }
 
 CublasLt::CublasLt() : handle_{make_handle()} {}

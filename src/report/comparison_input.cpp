@@ -95,6 +95,17 @@ ComparedRun plain_run(const std::string& path, Entries entries) {
   return run;
 }
 
+/// @param header  the file, with or without its records
+ComparedRun run_of(const std::string& path, const ResultFile& header, std::vector<Observation> observations) {
+  ComparedRun run;
+  run.path = path;
+  run.environment = header.environment;
+  run.observations = std::move(observations);
+  if (header.interrupted) run.warnings.push_back(fmt::format("'{}': the run was interrupted", path));
+  warn_of_shared_process(run, header.options);
+  return run;
+}
+
 /// @param rest  the file without its entries
 ComparedRun our_run(const std::string& path, const Json& rest, Entries entries) {
   const ResultFile header = result_file_from_json(rest);
@@ -102,24 +113,13 @@ ComparedRun our_run(const std::string& path, const Json& rest, Entries entries) 
   if (!entries.plain.observations.empty() || entries.plain.first_error) {
     throw std::runtime_error{"benchmarks: there is an entry that has no record and is no aggregate of others"};
   }
-  ComparedRun run;
-  run.path = path;
-  run.environment = header.environment;
-  run.observations = std::move(entries.ours.observations);
-  if (header.interrupted) run.warnings.push_back(fmt::format("'{}': the run was interrupted", path));
-  warn_of_shared_process(run, header.options);
-  return run;
+  return run_of(path, header, std::move(entries.ours.observations));
 }
 
 /// A killed run leaves its last records in the journal: they are results like the others.
 ComparedRun run_with_journal(const std::string& path) {
-  const ResultFile file = load_for_resume(path).value();
-  ComparedRun run;
-  run.path = path;
-  run.environment = file.environment;
-  for (const Record& record : file.records) run.observations.push_back(observation_of(record));
+  ComparedRun run = compared_run(path, load_for_resume(path).value());
   run.warnings.push_back(fmt::format("'{}': the run was killed; its journal was read too", path));
-  warn_of_shared_process(run, file.options);
   return run;
 }
 
@@ -152,6 +152,12 @@ Observation observation_of(const Record& record) {
   const std::map<std::string, double> counters = counters_of(record);
   if (const auto mfu = counters.find("mfu"); mfu != counters.end()) replicate.ceiling_share = mfu->second;
   return observation;
+}
+
+ComparedRun compared_run(const std::string& path, const ResultFile& file) {
+  std::vector<Observation> observations;
+  for (const Record& record : file.records) observations.push_back(observation_of(record));
+  return run_of(path, file, std::move(observations));
 }
 
 ComparedRun read_compared_run(const std::string& path) {

@@ -95,16 +95,15 @@ Replicate replicate_of(const Statement& row) {
   return replicate;
 }
 
-/// A name that the history has from a plain program is no `Family/key:value`: it is a family of its own.
-CaseId id_of(const std::string& name) {
+}  // namespace
+
+CaseId case_of_name(const std::string& name) {
   try {
     return CaseId::parse(name);
   } catch (const std::invalid_argument&) {
     return CaseId{name, {}};
   }
 }
-
-}  // namespace
 
 History::History(std::unique_ptr<Database> database) : database_{std::move(database)} {}
 History::History(History&&) noexcept = default;
@@ -180,7 +179,8 @@ void History::load_cases(StoredRun& run) const {
     run.cases.clear();
     while (select.step()) {
       const std::string key = select.text(0);
-      if (run.cases.empty() || run.cases.back().key != key) run.cases.push_back({id_of(select.text(1)), key, {}});
+      if (run.cases.empty() || run.cases.back().key != key)
+        run.cases.push_back({case_of_name(select.text(1)), key, {}});
       run.cases.back().replicates.push_back(replicate_of(select));
     }
   });

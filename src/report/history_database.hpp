@@ -15,6 +15,9 @@ namespace tbench::report {
 /// @throws  UsageError  naming the file, the problem and the remedy
 [[noreturn]] void refuse_database(const std::string& path, const SqliteError& error);
 
+/// A name that the history has from a plain program is no `Family/key:value`: it is a family of its own.
+[[nodiscard]] CaseId case_of_name(const std::string& name);
+
 struct History::Database {
   std::string path;
   Connection connection;

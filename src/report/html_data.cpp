@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "html_comparison.hpp"
+#include "html_page.hpp"
 #include "tbench/report/html_report.hpp"
 #include "tbench/report/number_format.hpp"
 
@@ -23,7 +23,7 @@ constexpr std::size_t kMaxSamples = 400'000;  // of a page; 7 bytes each
 constexpr std::size_t kMinSamplesOfCase = 20;
 constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 
-constexpr std::array<std::string_view, 21> kMetrics{"median_ms",
+constexpr std::array<std::string_view, 23> kMetrics{"median_ms",
                                                     "p10_ms",
                                                     "p90_ms",
                                                     "min_ms",
@@ -37,6 +37,8 @@ constexpr std::array<std::string_view, 21> kMetrics{"median_ms",
                                                     "flop_per_second",
                                                     "bytes_per_second",
                                                     "mfu",
+                                                    "ceiling_share",
+                                                    "above_ceiling",
                                                     "peak_allocated_bytes",
                                                     "peak_reserved_bytes",
                                                     "power_w",
@@ -44,16 +46,6 @@ constexpr std::array<std::string_view, 21> kMetrics{"median_ms",
                                                     "sm_clock_mhz",
                                                     "host_bound",
                                                     "relative_iqr"};
-
-/// `value` with so many significant digits: its text in JSON is as short.
-double rounded(double value, int digits) { return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr); }
-
-Json number(double value) {
-  constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
-  const bool whole = value > -kExactIntegers && value < kExactIntegers &&
-                     value == static_cast<double>(static_cast<std::int64_t>(value));
-  return whole ? Json(static_cast<std::int64_t>(value)) : Json(rounded(value, 6));
-}
 
 class Facts {
  public:
@@ -125,50 +117,12 @@ Json facts_of(const ResultFile& file) {
   return facts.take();
 }
 
-/// The families of a page, each with the union of its records' keys.
-class Families {
- public:
-  std::size_t index_of(const CaseId& id) {
-    const auto found = std::ranges::find(families_, id.family(), &Family::name);
-    const auto index = static_cast<std::size_t>(found - families_.begin());
-    if (found == families_.end()) families_.push_back({id.family(), {}});
-    for (const auto& [key, value] : id.parameters()) {
-      std::vector<std::string>& keys = families_[index].keys;
-      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
-    }
-    return index;
-  }
-
-  /// One value a key.
-  [[nodiscard]] Json values(std::size_t index, const CaseId& id) const {
-    Json values = Json::array();
-    for (const std::string& key : families_[index].keys) {
-      const auto found = std::ranges::find(id.parameters(), key, &CaseId::Parameter::first);
-      values.push_back(found == id.parameters().end() ? Json(nullptr) : Json(found->second));
-    }
-    return values;
-  }
-
-  [[nodiscard]] Json json() const {
-    Json json = Json::array();
-    for (const Family& family : families_) json.push_back({{"name", family.name}, {"keys", family.keys}});
-    return json;
-  }
-
- private:
-  struct Family {
-    std::string name;
-    std::vector<std::string> keys;
-  };
-  std::vector<Family> families_;
-};
-
 Json metrics_of(const Record& record) {
   const std::map<std::string, double> counters = counters_of(record);
   Json values = Json::array();
   for (const std::string_view name : kMetrics) {
     const auto found = counters.find(std::string{name});
-    values.push_back(found == counters.end() ? Json(nullptr) : number(found->second));
+    values.push_back(found == counters.end() ? Json(nullptr) : page_number(found->second));
   }
   return values;
 }
@@ -202,12 +156,12 @@ void add_timing(Json& json, const Timing& timing, std::size_t sample_limit) {
   add_samples(json, timing, sample_limit);
 }
 
-Json record_data(const Record& record, std::size_t file, std::size_t family, const Families& families,
+Json record_data(const Record& record, std::size_t file, std::size_t family, const PageFamilies& families,
                  std::size_t sample_limit) {
   Json json;
   json["file"] = file;
   json["family"] = family;
-  json["values"] = families.values(family, record.id);
+  json["values"] = families.values(record.id);
   json["status"] = to_string(record.status);
   if (!record.reason.empty()) json["reason"] = record.reason;
   if (record.repetitions > 1) {
@@ -215,6 +169,8 @@ Json record_data(const Record& record, std::size_t file, std::size_t family, con
     json["repetitions"] = record.repetitions;
   }
   json["metrics"] = metrics_of(record);
+  if (record.work && !record.work->ceiling.empty()) json["ceiling"] = record.work->ceiling;
+  if (!record.findings.empty()) json["findings"] = record.findings;
   if (record.timing) add_timing(json, *record.timing, sample_limit);
   return json;
 }
@@ -239,7 +195,7 @@ Json html_data(std::span<const NamedResults> results) {
   const std::size_t sample_limit =
       std::max(kMinSamplesOfCase, kMaxSamples / std::max<std::size_t>(1, count_cases(results)));
   Json files = Json::array();
-  Families families;
+  PageFamilies families;
   for (const NamedResults& result : results) {
     files.push_back(file_data(result));
     for (const Record& record : result.file.records) families.index_of(record.id);
@@ -250,7 +206,9 @@ Json html_data(std::span<const NamedResults> results) {
       records.push_back(record_data(record, i, families.index_of(record.id), families, sample_limit));
     }
   }
+  Json comparisons = html_comparisons(results, families);
   return {{"files", std::move(files)},
+          {"comparisons", std::move(comparisons)},
           {"families", families.json()},
           {"metrics", kMetrics},
           {"records", std::move(records)}};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -55,6 +56,7 @@ class Cells {
       : study_{study}, cells_{cells}, missing_{missing} {}
 
   [[nodiscard]] std::optional<double> value(const CaseId& id, const StudyColumn& column) const;
+  [[nodiscard]] std::string shown(const CaseId& id, const StudyColumn& column) const;
   [[nodiscard]] StudyCell cell(const CaseId& id, const StudyColumn& column, bool is_first);
   [[nodiscard]] const StudyCells& all() const { return cells_; }
   [[nodiscard]] const Marks& marks() const { return marks_; }
@@ -87,10 +89,24 @@ bool Cells::keeps_protocol(const Record& record) const {
 /// The median over the case's records.
 std::optional<double> Cells::value(const CaseId& id, const StudyColumn& column) const {
   std::vector<double> values;
+  if (!column.value) return std::nullopt;
   for (const Record* record : records(id)) {
     if (const std::optional<double> known = column.value(*record)) values.push_back(*known);
   }
   return values.empty() ? std::nullopt : std::optional{median(values)};
+}
+
+/// The median as its column writes it, or every text that there is.
+std::string Cells::shown(const CaseId& id, const StudyColumn& column) const {
+  if (!column.text) {
+    const std::optional<double> known = value(id, column);
+    return known ? column.format(*known) : "";
+  }
+  Texts texts;
+  for (const Record* record : records(id)) {
+    if (const std::optional<std::string> known = column.text(*record)) append_new(texts, one_line(*known));
+  }
+  return join(texts, " / ");
 }
 
 StudyCell Cells::cell(const CaseId& id, const StudyColumn& column, bool is_first) {
@@ -103,8 +119,7 @@ StudyCell Cells::cell(const CaseId& id, const StudyColumn& column, bool is_first
   marks_.most_records = std::max(marks_.most_records, found.size());
   const auto failed =
       static_cast<std::size_t>(std::ranges::count_if(found, [](const Record* r) { return !r->timing; }));
-  std::string text;
-  if (const std::optional<double> known = value(id, column)) text = column.format(*known);
+  std::string text = shown(id, column);
   if (!is_first) return {.text = text, .footnote = 0};
   if (failed == found.size()) {
     const Status status = found.front()->status;
@@ -124,7 +139,8 @@ StudyCell Cells::cell(const CaseId& id, const StudyColumn& column, bool is_first
 class Section {
  public:
   Section(const StudyTable& table, Cells& cells);
-  [[nodiscard]] StudySection build();
+  /// Nothing for a table without cases.
+  [[nodiscard]] std::optional<StudySection> build();
 
  private:
   using Rows = std::vector<std::pair<Texts, std::vector<std::optional<CaseId>>>>;  // a case a combination
@@ -133,12 +149,14 @@ class Section {
   [[nodiscard]] std::string header_of(const Texts& combination) const;
   [[nodiscard]] std::optional<std::size_t> base_of(const Texts& combination) const;
   void add_columns();
+  void add_rows(const Texts& values, const std::vector<std::optional<CaseId>>& cases);
   [[nodiscard]] std::vector<StudyCell> row_of(const Texts& values, const std::vector<std::optional<CaseId>>& cases);
   void add_speed_ups(std::vector<StudyCell>& row, const std::vector<std::optional<CaseId>>& cases) const;
   void add_fit(std::vector<StudyCell>& row, const std::vector<std::optional<CaseId>>& cases) const;
 
   const StudyTable& table_;
   Cells& cells_;
+  std::vector<CaseId> cases_;
   Texts common_;
   Texts row_keys_;
   std::vector<Texts> combinations_;
@@ -146,21 +164,26 @@ class Section {
   StudySection section_;
 };
 
-Section::Section(const StudyTable& table, Cells& cells) : table_{table}, cells_{cells} { collect(); }
+Section::Section(const StudyTable& table, Cells& cells) : table_{table}, cells_{cells} {
+  std::ranges::copy_if(cells.all().cases, std::back_inserter(cases_), [&](const CaseId& id) {
+    return std::ranges::all_of(table.only, [&](const auto& one) { return value_of(id, one.first) == one.second; });
+  });
+  collect();
+}
 
 void Section::collect() {
   Texts keys;
-  for (const CaseId& id : cells_.all().cases) {
+  for (const CaseId& id : cases_) {
     for (const auto& [key, value] : id.parameters()) append_new(keys, key);
   }
   for (const std::string& key : keys) {
     if (holds(table_.spread, key)) continue;
     Texts values;
-    for (const CaseId& id : cells_.all().cases) append_new(values, value_of(id, key));
+    for (const CaseId& id : cases_) append_new(values, value_of(id, key));
     (values.size() == 1 ? common_ : row_keys_).push_back(key);
   }
-  for (const CaseId& id : cells_.all().cases) append_new(combinations_, values_of(id, table_.spread));
-  for (const CaseId& id : cells_.all().cases) {
+  for (const CaseId& id : cases_) append_new(combinations_, values_of(id, table_.spread));
+  for (const CaseId& id : cases_) {
     const Texts row = values_of(id, row_keys_);
     auto found = std::ranges::find(rows_, row, &Rows::value_type::first);
     if (found == rows_.end()) {
@@ -191,6 +214,11 @@ std::optional<std::size_t> Section::base_of(const Texts& combination) const {
 
 void Section::add_columns() {
   for (const std::string& key : row_keys_) section_.columns.push_back({key, Align::kLeft});
+  if (table_.quantities_down) {
+    section_.columns.push_back({"quantity", Align::kLeft});
+    for (const Texts& combination : combinations_) section_.columns.push_back({header_of(combination), Align::kRight});
+    return;
+  }
   for (const Texts& combination : combinations_) {
     for (const StudyColumn& column : table_.columns) {
       Texts parts;
@@ -249,10 +277,27 @@ std::vector<StudyCell> Section::row_of(const Texts& values, const std::vector<st
   return row;
 }
 
-StudySection Section::build() {
+void Section::add_rows(const Texts& values, const std::vector<std::optional<CaseId>>& cases) {
+  if (!table_.quantities_down) {
+    section_.rows.push_back(row_of(values, cases));
+    return;
+  }
+  for (std::size_t i = 0; i < table_.columns.size(); ++i) {
+    std::vector<StudyCell> row;
+    for (const std::string& value : values) row.push_back({.text = one_line(value), .footnote = 0});
+    row.push_back({.text = table_.columns[i].header, .footnote = 0});
+    for (const std::optional<CaseId>& id : cases) {
+      row.push_back(id ? cells_.cell(*id, table_.columns[i], i == 0) : StudyCell{});
+    }
+    section_.rows.push_back(std::move(row));
+  }
+}
+
+std::optional<StudySection> Section::build() {
+  if (cases_.empty()) return std::nullopt;
   add_columns();
-  for (const auto& [values, cases] : rows_) section_.rows.push_back(row_of(values, cases));
-  const CaseId& first = cells_.all().cases.front();
+  for (const auto& [values, cases] : rows_) add_rows(values, cases);
+  const CaseId& first = cases_.front();
   Texts parts{first.family()};
   for (const std::string& key : common_) parts.push_back(key + ":" + one_line(value_of(first, key)));
   section_.caption = fmt::format("{}. {}", join(parts, " "), table_.caption);
@@ -296,7 +341,9 @@ StudyReport study_report(const Study& study, std::span<const NamedResults> resul
     report.sources.push_back(fmt::format("{}: {}", one_line(result.label), environment_line(result.file)));
   }
   Cells contents{study, cells, missing};
-  for (const StudyTable& table : study.tables) report.sections.push_back(Section{table, contents}.build());
+  for (const StudyTable& table : study.tables) {
+    if (auto section = Section{table, contents}.build()) report.sections.push_back(std::move(*section));
+  }
   report.notes = notes_of(study, contents.marks());
   for (std::size_t i = 0; i < missing.filters.size(); ++i) {
     const std::string& filter = missing.filters[i];

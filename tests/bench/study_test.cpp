@@ -72,6 +72,32 @@ TEST_F(StudyProgram, WarmupCountsItsStepsInProcessesOfTheirOwn) {
   }
 }
 
+TEST_F(StudyProgram, AccumulationShowsTheCoursesSumsToTheLastDigit) {
+  const CommandResult run = measure("accumulation", {"--benchmark_filter=op:sum/n:1000/"});
+  ASSERT_EQ(run.status, 0) << run.err << run.out;
+  EXPECT_THAT(run.out, HasSubstr("7 cases: 7 ok"));
+  const CommandResult table = report("accumulation");
+  ASSERT_EQ(table.status, 0) << table.err;
+  for (const char* row : {"1000,fp32,fp32,sequential,10.000133514404297,", "1000,fp16,fp16,sequential,9.953125,",
+                          "1000,fp16,fp32,sequential,10.00213623046875,", "1000,fp16,fp32,cast_up,10.00213623046875,",
+                          "1000,bf16,bf16,sequential,4,"}) {
+    EXPECT_THAT(table.out, HasSubstr(row));
+  }
+}
+
+TEST_F(StudyProgram, AutocastHasADtypeInEveryCell) {
+  const CommandResult run = measure("autocast", {"--tb_warmup=1", "--tb_samples=2"});
+  ASSERT_EQ(run.status, 0) << run.err << run.out;
+  EXPECT_THAT(run.out, HasSubstr("4 cases: 4 ok"));
+  const CommandResult table = report("autocast");
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("quantity,precision:fp16,precision:bf16,"));
+  EXPECT_THAT(table.out, HasSubstr("\nfc1,fp16,bf16,"));
+  EXPECT_THAT(table.out, HasSubstr("\nq projection,fp16,bf16,"));
+  EXPECT_THAT(table.out, HasSubstr("\ngradients,fp32,fp32,"));
+  EXPECT_THAT(table.out, Not(HasSubstr(",,")));  // every quantity of the study is one that the family found
+}
+
 TEST_F(StudyProgram, TheCommandOfAFootnoteSelectsWhatIsMissing) {
   const CommandResult run = measure("scaling", {"--tb_axis=Model.size=tiny", "--tb_axis=Model.ctx=16,32,64",
                                                 "--benchmark_filter=ctx:(16|32)/.*pass:forward/precision:fp32"});

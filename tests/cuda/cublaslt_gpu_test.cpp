@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "tbench/cuda/device.hpp"
@@ -164,23 +165,25 @@ bool has_fp8() {
 
 TEST_F(CublasLtOnGpu, Fp8TakesBothScalesAndEvenExtents) {
   if (!has_fp8()) GTEST_SKIP() << "the GPU has no fp8";
-  const DeviceMemoryBlock scales = make_device_memory(2 * sizeof(float));
-  const float values[]{4.0F, 0.5F};
-  TBENCH_CUDA_CHECK(cudaMemcpy(scales.get(), values, sizeof(values), cudaMemcpyHostToDevice));
+  const DeviceMemoryBlock x_scale = make_device_memory(sizeof(float)), w_scale = make_device_memory(sizeof(float));
   constexpr Types kTypes{CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+  const auto with_scales = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    Product<__nv_fp8_e4m3, __nv_bfloat16> product{m, n, k, kTypes};
+    product.problem.x_scale = static_cast<const float*>(x_scale.get());
+    product.problem.w_scale = static_cast<const float*>(w_scale.get());
+    return product;
+  };
   for (const bool fast : {false, true}) {
-    Product<__nv_fp8_e4m3, __nv_bfloat16> product{48, 96, 64, kTypes};
-    product.problem.fast_accumulation = fast;
-    product.run();
-    product.expect_exact();
-    product.problem.x_scale = static_cast<const float*>(scales.get());
-    product.run();
-    product.expect_exact(4.0F);
-    product.problem.w_scale = static_cast<const float*>(scales.get()) + 1;
-    product.run();
-    product.expect_exact(2.0F);
+    for (const auto& [x, w] : {std::pair{1.0F, 1.0F}, std::pair{4.0F, 1.0F}, std::pair{4.0F, 0.5F}}) {
+      TBENCH_CUDA_CHECK(cudaMemcpy(x_scale.get(), &x, sizeof(x), cudaMemcpyHostToDevice));
+      TBENCH_CUDA_CHECK(cudaMemcpy(w_scale.get(), &w, sizeof(w), cudaMemcpyHostToDevice));
+      auto product = with_scales(48, 96, 64);
+      product.problem.fast_accumulation = fast;
+      product.run();
+      product.expect_exact(x * w);
+    }
   }
-  const Product<__nv_fp8_e4m3, __nv_bfloat16> odd{37, 53, 29, kTypes};
+  const auto odd = with_scales(37, 53, 29);
   EXPECT_TRUE(Matmul(odd.library, odd.problem).algorithms(1, kWorkspaceBytes, PartialSums::kAnyType).empty());
 }
 
@@ -225,6 +228,9 @@ TEST_F(CublasLtOnGpu, WhatMakesNoSenseIsRefusedWithTheProblem) {
   problem = product.problem;
   problem.compute_type = CUBLAS_COMPUTE_64F;
   EXPECT_THROW(Matmul(product.library, problem), std::invalid_argument);
+  problem = product.problem;
+  problem.input_type = CUDA_R_8F_E4M3;
+  EXPECT_THROW(Matmul(product.library, problem), std::invalid_argument);  // without scales
 
   const Matmul matmul{product.library, product.problem};
   MatmulAlgorithm algorithm = matmul.algorithms(1, kWorkspaceBytes, PartialSums::kComputeType).at(0);

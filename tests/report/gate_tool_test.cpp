@@ -223,6 +223,12 @@ TEST_F(TbenchGate, BackfillAndSeries) {
   EXPECT_EQ(json.at("series").size(), 2U);
   EXPECT_EQ(json.at("series").at(0).at("points").size(), 20U);
 
+  const std::string page = folder_.file("history.html");
+  const ChildResult written = tbench({"history", "--db", db_, "2\\.7B", "-o", page});
+  EXPECT_EQ(written.exit_status, 0) << written.err;
+  EXPECT_EQ(written.out, "");
+  EXPECT_THAT(read_whole_file(page), AllOf(StartsWith("<!doctype html>"), HasSubstr("\"commit\":\"night15\"")));
+
   // What was imported is what tonight is judged against.
   EXPECT_THAT(gate(measure(30)).out, AllOf(HasSubstr("against  30 valid nights"), HasSubstr("PASSED: 8 cases")));
 }
@@ -250,6 +256,7 @@ TEST_F(TbenchGate, WrongCommandLines) {
   EXPECT_FALSE(std::filesystem::exists(db_)) << "nothing was changed";
   expect_usage_error(tbench({"history", "--db", db_, "x"}), HasSubstr("no such file"));
   expect_usage_error(tbench({"history", "--db", db_, "--nights", "0"}), HasSubstr("--nights: 0"));
+  expect_usage_error(tbench({"history", "--db", db_, "--json", "-o", "x.html"}), HasSubstr("exclude each other"));
 }
 
 TEST_F(TbenchGate, FilesThatAreNotOfOneRun) {
@@ -264,11 +271,14 @@ TEST_F(TbenchGate, BadDatabasesGiveOneLineAndStayAsTheyAre) {
   write_text(db_, std::string(5000, 'x'));
   expect_usage_error(gate(files), AllOf(HasSubstr(db_), HasSubstr("not a SQLite database")));
   expect_usage_error(tbench({"history", "--db", db_, "x"}), HasSubstr("not a SQLite database"));
+  expect_usage_error(tbench({"history", "--db", db_, "-o", db_}), HasSubstr("is what the page is made from"));
   EXPECT_EQ(read_whole_file(db_), std::string(5000, 'x'));
   std::filesystem::remove(db_);
   ASSERT_EQ(gate(files).exit_status, 0);
   expect_usage_error(tbench({"history", "--db", db_, "none"}), HasSubstr("no case of the history matches 'none'"));
   expect_usage_error(tbench({"history", "--db", db_, "("}), HasSubstr("not a regular expression"));
+  expect_usage_error(tbench({"history", "--db", db_, "-o", folder_.file("none/x.html")}),
+                     HasSubstr("a folder that exists"));
   expect_usage_error(gate({files[0]}), HasSubstr("in the history already, with other files"));
 }
 

@@ -12,10 +12,9 @@ import sys
 import tempfile
 
 from browser import Browser, find_chromium
-from synthetic import refreshed
+from synthetic import HOSTILE, refreshed
 
 SKIPPED = 77
-HOSTILE = "</script><img src=x onerror=window.hacked=1>&{{data}}"
 ROWS = "[...document.querySelectorAll('#cases tbody tr')]"
 
 

@@ -90,8 +90,8 @@ TEST_F(Nightly, AWeekAndAHalf) {
   EXPECT_THAT(read_whole_file(folder_.file("published")), HasSubstr(dir_ + "/runs/"));
   EXPECT_THAT(read_whole_file(folder_.file("summary.md")), HasSubstr("**REGRESSED: 8 cases: 1 REGRESSED"));
   EXPECT_THAT(read_whole_file(folder_.file("output")), HasSubstr("run=" + last_run()));
-  for (const char* name : {"run.json", "report.txt", "report.md", "report.json", "report.xml", "null/a2.json",
-                           "confirm/good_6_new_2.json"}) {
+  for (const char* name : {"run.json", "report.txt", "report.md", "report.json", "report.xml", "history.html",
+                           "null/a2.json", "confirm/good_6_new_2.json"}) {
     EXPECT_TRUE(std::filesystem::exists(last_run() + "/" + name)) << name;
   }
   EXPECT_NE(read_whole_file(dir_ + "/good/bin/transformer_bench"), read_whole_file(slow)) << "a bad build is not kept";

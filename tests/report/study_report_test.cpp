@@ -158,6 +158,41 @@ TEST(StudyReport, AFitIsTheExponentOverARow) {
   EXPECT_THAT(texts(report.sections[0].rows[3]), ElementsAre("large", "bf16", "1", "4", "[1]", "", ""));
 }
 
+TEST(StudyReport, QuantitiesGoDownAndATableTakesItsOwnCasesAlone) {
+  StudyTable table = spread_over({"precision"}, {kMilliseconds, kSamples});
+  table.quantities_down = true;
+  table.only = {{"size", "large"}, {"ctx", "256"}};
+  Study study = study_of(table);
+  study.tables.push_back(spread_over({"precision"}));
+  study.tables.back().only = {{"size", "none"}};
+  std::vector<Record> records = all_records();
+  records[9].status = Status::kUnstable;
+  records[9].reason = "noisy";
+  const auto report = report_of(study, {results_of(records)});
+  ASSERT_EQ(report.sections.size(), 1U);  // a table without cases is left out
+  const StudySection& section = report.sections[0];
+  EXPECT_EQ(section.caption, "Model size:large ctx:256 batch:4. Caption");
+  EXPECT_THAT(headers(section), ElementsAre("quantity", "precision:fp32", "precision:bf16"));
+  ASSERT_EQ(section.rows.size(), 2U);
+  EXPECT_THAT(texts(section.rows[0]), ElementsAre("ms", "48", "24*"));
+  EXPECT_THAT(texts(section.rows[1]), ElementsAre("n", ::testing::_, ::testing::_));
+}
+
+TEST(StudyReport, ATextStandsInPlaceOfANumber) {
+  StudyColumn dtype{
+      .header = "dtype", .value = {}, .format = {}, .text = [](const Record& record) -> std::optional<std::string> {
+        const auto found = record.findings.find("relu");
+        return found == record.findings.end() ? std::nullopt : std::optional{found->second};
+      }};
+  std::vector<Record> records = all_records();
+  records[0].findings["relu"] = "fp16";
+  NamedResults second = results_of({timed("small", "128", "fp32", 9)});
+  second.file.records[0].findings["relu"] = "bf16";
+  const auto report = report_of(study_of(spread_over({"precision"}, {dtype})), {results_of(records), second});
+  EXPECT_EQ(report.sections[0].rows[0][2].text, "fp16 / bf16");  // two records that differ: both
+  EXPECT_EQ(report.sections[0].rows[0][3].text, "");
+}
+
 TEST(StudyReport, OutOfMemoryIsACellAndWhatWasMeasuredIsKept) {
   std::vector<Record> records = all_records();
   records[11] = failed_record(id_of("large", "512", "bf16"), Status::kOom, "tried to allocate 1 TiB");

@@ -38,6 +38,9 @@ TEST(Study, GridsAreThoseOfTheWriteUps) {
   EXPECT_EQ(count("precision"), 5U * 4 * 2 * 4);
   EXPECT_EQ(count("memory"), 5U * 5 * 3 * 2);
   EXPECT_EQ(count("scaling"), 5U * 4 * 3 * 2);
+  EXPECT_EQ(count("autocast"), 2U * 2);  // subjects, dtypes
+  // sums of 0.01: seven of a thousand, four of 10,000, one of 100,000; sums and products by order and length
+  EXPECT_EQ(count("accumulation"), 12U + 12 * 3 + 7 * 3 + 7 * 5);
   EXPECT_EQ(count("warmup"), 5U * 3 * 2 * 5);  // sizes, passes, counts of timed steps, of warm-up steps
 }
 
@@ -84,6 +87,21 @@ TEST(Study, ColumnsShowWhatARecordTells) {
   EXPECT_THAT(shown("memory"),
               ElementsAre("allocated MiB=3,072", "reserved MiB=4,096", "parameters MiB=512", "gradients MiB=nothing",
                           "optimizer MiB=nothing", "activations MiB=nothing", "median ms=500.0", "tokens/s=1,200,000"));
+}
+
+TEST(Study, TheSumsAreShownWithAllTheirDigitsAndTheDtypesAsTheyAre) {
+  Record record = full_record();
+  record.counters = {{"result", 10.000133514404297}, {"relative_error", 1.3351440429690361e-05}};
+  record.findings = {{"layer norm", "bf16+fp32 -> bf16"}};
+  const StudyTable& sums = find_study("accumulation", "").tables[0];
+  EXPECT_EQ(sums.columns[0].format(sums.columns[0].value(record).value()), "10.000133514404297");
+  EXPECT_EQ(sums.columns[1].format(sums.columns[1].value(record).value()), "1.34e-05");
+  const StudyTable& toy = find_study("autocast", "").tables[0];
+  const auto column = std::ranges::find(toy.columns, "layer norm", &StudyColumn::header);
+  ASSERT_NE(column, toy.columns.end());
+  EXPECT_EQ(column->text(record), "bf16+fp32 -> bf16");
+  record.findings.clear();
+  EXPECT_FALSE(column->text(record).has_value());
 }
 
 TEST(Study, TheFirstStepIsThatOfTheWarmUpOrTheFirstTimedOne) {

@@ -4,6 +4,8 @@ import copy
 import itertools
 import json
 
+HOSTILE = "</script><img src=x onerror=window.hacked=1>&{{data}}"
+
 
 def refreshed(results):
     """Fields outside of `tbench` repeat it and have to agree."""
@@ -37,6 +39,73 @@ def attention_parameters(**changes):
     axes = {"batch": ["8"], "heads": ["1"], "d_model": ["64"], "seq_len": ["256", "1024", "4096", "16384"], "causal": ["1"],
             "pass": ["forward", "backward"], "precision": ["bf16"], "impl": ["naive", "flash", "sdpa_flash"]}
     return grid(**(axes | changes))
+
+
+def ceiling_entries(timed, ceilings):
+    """Ceilings by `what`: bytes or FLOP a second, in both regimes; sustained ones are a tenth lower."""
+    entries = []
+    for regime, factor in (("burst", 1), ("sustained", 0.9)):
+        for what, moved, flop in ceilings:
+            entry = entry_like(timed, "Ceiling", {"what": what, "regime": regime}, 1e-3)
+            entry["tbench"]["work"] = {"flop": flop * factor * 1e-3, "tokens": 0, "bytes": round(moved * factor * 1e-3)}
+            entries.append(entry)
+    return entries
+
+
+def held_against(entry, flop, moved, ceiling, per_second):
+    """Work, and the ceiling that its rate is held against."""
+    entry["tbench"]["work"] = {"flop": flop, "tokens": 0, "bytes": round(moved), "ceiling": ceiling}
+    entry["tbench"]["ceiling_per_second"] = per_second
+    return entry
+
+
+SQUARES = ("1024", "2048", "4096", "8192")
+SHAPES = (("2048", "4096", "1024"), ("2048", "1024", "4096"))
+
+
+def operations(golden):
+    """Ceilings, matrix products of squares and of two other shapes, kernels by operation (one of them above its
+    ceiling), and a case with findings."""
+    timed = golden["benchmarks"][0]
+    entries = ceiling_entries(timed, (("copy", 4e12, 0), ("l2_read", 1e13, 0), ("gemm_bf16", 0, 8e14), ("gemm_fp32", 0, 5e13)))
+    for precision, peak in (("bf16", 8e14), ("fp32", 5e13)):
+        for impl, share in (("cublas", 0.9), ("cublaslt", 0.95)):
+            for m, n, k in [(size,) * 3 for size in SQUARES] + list(SHAPES):
+                flop = 2.0 * int(m) * int(n) * int(k)
+                parameters = {"m": m, "n": n, "k": k, "precision": precision, "impl": impl}
+                entry = entry_like(timed, "Gemm", parameters, flop / (peak * share * int(m) / (int(m) + 512)))
+                entries.append(held_against(entry, flop, 0, f"gemm_{precision}", peak))
+    for parameters in grid(op=["rmsnorm", "softmax", "swiglu", "adamw"], size=["small", "xl"], ctx=["512"], batch=["4"],
+                           **{"pass": ["forward", "backward"]}, precision=["bf16"], impl=["aten", "fused"]):
+        share = 0.4 if parameters["impl"] == "aten" else 1.1 if parameters["op"] == "adamw" else 0.85
+        moved = 1e8 if parameters["size"] == "small" else 4e8
+        entry = entry_like(timed, "Kernel", parameters, moved / (4e12 * share))
+        entries.append(held_against(entry, moved / 4, moved, "copy", 4e12))
+    found = entry_like(timed, "Autocast", {"precision": "fp16"}, 1e-4)
+    found["tbench"]["findings"] = {"layer_norm": "float32", "linear": "float16 " + HOSTILE}
+    entries.append(found)
+    results = {"context": copy.deepcopy(golden["context"]), "benchmarks": entries}
+    results["context"]["tbench"]["schema_version"] = 3  # findings, bytes and ceilings are of version 3
+    return refreshed(results)
+
+
+PROCESSES = 5
+
+
+def processes(golden, factors):
+    """Five processes of a training step by size; factors: how much longer it takes by size."""
+    timed = golden["benchmarks"][0]
+    entries = []
+    for number, size in enumerate(["small", "medium", "large", "xl"]):
+        for index in range(PROCESSES):
+            parameters = timed["tbench"]["parameters"] | {"size": size}
+            noise = 1 + 0.001 * ((3 * index + number) % PROCESSES)
+            entry = entry_like(timed, "Model", parameters, 0.02 * (1 + number) * noise * factors.get(size, 1))
+            entry["tbench"]["repetition_index"], entry["tbench"]["repetitions"] = index, PROCESSES
+            entries.append(entry)
+    results = {"context": copy.deepcopy(golden["context"]), "benchmarks": entries}
+    results["context"]["tbench"]["options"]["processes"] = str(PROCESSES)
+    return refreshed(results)
 
 
 def attention(golden):

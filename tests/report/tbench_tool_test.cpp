@@ -157,7 +157,7 @@ TEST(TbenchStudy, WrongCommandLines) {
   expect_usage_error(with({"--pivot=ctx"}), HasSubstr("leave out --pivot"));
   expect_usage_error(with({"--axis=Model.ctx"}), AllOf(HasSubstr("--axis=Model.ctx"), HasSubstr("no '='")));
   expect_usage_error(with({"--axis=Model.ctxt=1"}), HasSubstr("did you mean 'Model.ctx'?"));
-  expect_usage_error(with({"-o", kGolden}), HasSubstr("is the results file"));
+  expect_usage_error(with({"-o", kGolden}), HasSubstr("is what the page is made from"));
 }
 
 }  // namespace

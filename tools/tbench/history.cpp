@@ -8,9 +8,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "page_file.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/report/comparison.hpp"
 #include "tbench/report/history.hpp"
@@ -29,6 +31,7 @@ struct Arguments {
   std::int64_t nights{90};
   double wait{report::History::kWait.value};
   bool json{};
+  std::string html;
 };
 
 void import_folder(const Arguments& arguments) {
@@ -49,7 +52,9 @@ void show(const Arguments& arguments) {
   const auto nights = static_cast<std::size_t>(arguments.nights);
   const std::vector<report::Series> series = report::read_series(history, arguments.pattern, nights);
   const std::optional<std::size_t> width = report::terminal_width(STDOUT_FILENO);
-  if (arguments.json) {
+  if (!arguments.html.empty()) {
+    write_page(arguments.html, report::series_html(series));
+  } else if (arguments.json) {
     fmt::print("{}", report::pretty(report::series_to_json(series)));
   } else if (series.size() == 1) {
     fmt::print("{}", report::series_page(series.front(), width));
@@ -63,9 +68,11 @@ int run(const Arguments& arguments) {
   if (!(arguments.wait >= 0 && arguments.wait <= 3600)) {
     throw UsageError{fmt::format("--wait: {} is no time; give seconds, from 0 to 3600", arguments.wait)};
   }
+  if (arguments.json && !arguments.html.empty()) throw UsageError{"--json and -o exclude each other; give one"};
+  check_page_path(arguments.html, std::span{&arguments.db, 1});
   try {
     if (!arguments.import.empty()) import_folder(arguments);
-    if (arguments.import.empty() || !arguments.pattern.empty()) show(arguments);
+    if (arguments.import.empty() || !arguments.pattern.empty() || !arguments.html.empty()) show(arguments);
     return kExitOk;
   } catch (const report::NotComparable& error) {
     fmt::print(stderr, "tbench: not comparable: {}\n", report::one_line(error.what()));
@@ -91,6 +98,8 @@ void add_history(CLI::App& app, int& exit_status) {
       ->type_name("S")
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "For programs, in full");
+  command->add_option("-o,--output", arguments->html, "Write a self-contained HTML page with a plot and a table a case")
+      ->type_name("FILE.html");
   command->footer("In the plot: ▲ a change of level, ┊ a new driver or new libraries, × no valid value.");
   command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
 }

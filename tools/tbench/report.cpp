@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "page_file.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/report/durable_file.hpp"
@@ -93,11 +94,7 @@ void check_html(const Arguments& arguments) {
   if (has_other) {
     throw UsageError{"-o writes an HTML page with all tables; leave out --markdown, --pivot and --update"};
   }
-  for (const std::string& file : arguments.files) {
-    std::error_code missing;
-    if (!std::filesystem::equivalent(file, arguments.html, missing)) continue;
-    throw UsageError{fmt::format("-o: '{}' is the results file; give the page another name", arguments.html)};
-  }
+  check_page_path(arguments.html, arguments.files);
 }
 
 /// The file's name; its path where two files have the same name.
@@ -114,21 +111,13 @@ std::vector<report::NamedResults> load_all(const Arguments& arguments) {
   return results;
 }
 
-void write_page(const Arguments& arguments, const std::string& page) {
-  try {
-    report::write_atomically(arguments.html, page);
-  } catch (const std::system_error& error) {
-    throw UsageError{fmt::format("-o: {}; give a file in a folder that exists and can be written", error.what())};
-  }
-}
-
 void write_html(const Arguments& arguments) {
   check_html(arguments);
   std::vector<report::NamedResults> results = load_all(arguments);
   for (report::NamedResults& result : results) {
     result.file.records = report::select_records(result.file.records, arguments.options.filter);
   }
-  write_page(arguments, report::html_report(results));
+  write_page(arguments.html, report::html_report(results));
 }
 
 /// The only format that the arguments ask for.
@@ -153,7 +142,7 @@ void run_study(const Arguments& arguments) {
   const std::vector<report::NamedResults> results = load_all(arguments);
   const std::string page =
       report::study_page(report::study_report(study, results, options), format, report::terminal_width(STDOUT_FILENO));
-  if (!arguments.html.empty()) return write_page(arguments, page);
+  if (!arguments.html.empty()) return write_page(arguments.html, page);
   if (!arguments.update.empty()) return update(arguments, page);
   fmt::print("{}", page);
 }

@@ -14,6 +14,7 @@
 #include "tbench/core/record.hpp"
 #include "tbench/core/status.hpp"
 #include "tbench/core/units.hpp"
+#include "tbench/report/result_json.hpp"
 
 namespace tbench::report {
 
@@ -68,7 +69,13 @@ struct ComparisonSide {
 /// What cases are matched by: family and parameters, the order of which does not matter.
 [[nodiscard]] std::string match_key(const CaseId& id);
 
+/// @throws  std::runtime_error  for a median that is not above 0
 [[nodiscard]] Observation observation_of(const Record& record);
+
+/// Results that are read already.
+/// @param path  how warnings call them
+/// @throws      as observation_of
+[[nodiscard]] ComparedRun compared_run(const std::string& path, const ResultFile& file);
 
 /// Reads a results file (with the journal of a killed run beside it) or plain Google Benchmark JSON. A name of the
 /// latter loses what the library appends to it (`/iterations:N`, `/repeats:N`, `/manual_time`, ...); an entry with an

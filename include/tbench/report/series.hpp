@@ -1,4 +1,4 @@
-// A case over time, from the history: for a terminal and for programs.
+// A case over time, from the history: for a terminal, as an HTML page, and for programs.
 #pragma once
 
 #include <cstddef>
@@ -56,6 +56,22 @@ struct Series {
 
 /// Several: a row each, with a sparkline.
 [[nodiscard]] std::string series_overview(std::span<const Series> series, std::optional<std::size_t> max_width);
+
+/// Values that one HTML page can hold: about 8 MB.
+inline constexpr std::size_t kMostPageValues = 200'000;
+
+/// What the HTML page shows, as its scripts read it (src/report/html/history.js):
+///   files     machines: label, runs (started, commit, epoch, and `invalid` where the machine was not as usual)
+///   families  name, keys, as in html_report.hpp
+///   records   series: file and family (indexes), values (one a key), runs (indexes of the machine's); and, one a run,
+///             ms, spread, peak_bytes (null where unknown), n (processes); status (by position, where it is not `ok`),
+///             regressed (positions), changes (pairs of position and ratio of the levels)
+[[nodiscard]] Json series_page_data(std::span<const Series> series);
+
+/// The page: every series with change points, epochs, nights that are not valid and confirmed regressions, and a table
+/// of the same beside it. It needs no network and no other file. Texts of the history are data in it, never markup.
+/// @throws  UsageError  for more than kMostPageValues values
+[[nodiscard]] std::string series_html(std::span<const Series> series);
 
 /// Everything, in SI units; what is unknown is absent.
 [[nodiscard]] Json series_to_json(std::span<const Series> series);

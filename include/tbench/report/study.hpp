@@ -23,6 +23,8 @@ struct StudyColumn {
   /// In the header's unit; nothing where the record does not tell.
   std::function<std::optional<double>(const Record&)> value;
   std::function<std::string(double)> format;
+  /// What is no number, in place of `value` and `format`; nothing where the record does not tell.
+  std::function<std::optional<std::string>(const Record&)> text{};
 };
 
 /// Columns with the ratio of a case's first quantity with `base` in place of its own value of `key` over its own: above
@@ -39,13 +41,16 @@ struct StudyFit {
   std::function<double(const std::string& value, std::span<const ModelSize> sizes)> x;
 };
 
-/// A row for every combination of the varying keys that are not spread over columns.
+/// A row for every combination of the varying keys that are not spread over columns. A table without cases (a filter
+/// left it none) is not shown.
 struct StudyTable {
   std::string caption;
   std::vector<std::string> spread;
   std::vector<StudyColumn> columns;  // of every case; at least one
   std::optional<StudySpeedUp> speed_up;
   std::optional<StudyFit> fit;
+  std::vector<CaseId::Parameter> only{};  // the cases that have all of these; empty: all of the study's
+  bool quantities_down{};                 // a row for every quantity, a column for every combination of spread keys
 };
 
 /// A protocol with exact counts; what is absent is up to the sampler.

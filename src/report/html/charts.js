@@ -1,11 +1,16 @@
-// Panels of plots.js as Chart.js charts, in the colours of the theme. A chart is drawn when it comes near the viewport:
+// Panels (plotting.js, series.js) as Chart.js charts, in the colours of the theme. A chart is drawn when it comes near the viewport:
 // a page of thousands of cases opens at once all the same.
 "use strict";
 tbench.charts = (() => {
-  const { element, format } = tbench;
+  const { element, format, percent } = tbench;
   const kColours = ["#3b82c4", "#e08a1e", "#2a9d74", "#c2508f", "#8b6fd1", "#6f9e2f", "#d1553f", "#2aa3b8", "#a5793b", "#7d8896"];
   const kMaxPanels = 16; // of one plot
-  const kAxes = { bar: ["category", "linear"], line: ["logarithmic", "logarithmic"], roof: ["logarithmic", "logarithmic"], stack: ["linear", "category"], scatter: ["linear", "linear"] };
+  const kAxes = { bar: ["category", "linear"], line: ["logarithmic", "logarithmic"], curve: ["logarithmic", "linear"], roof: ["logarithmic", "logarithmic"], stack: ["linear", "category"], forest: ["linear", "category"],
+    scatter: ["linear", "linear"], time: ["linear", "linear"] };
+  const kTypes = { stack: "bar", forest: "line", roof: "scatter", curve: "line", time: "line" }; // of Chart.js, where it is not the kind
+  const kLines = ["line", "curve", "roof", "time"]; // kinds that are drawn with lines of 2 pixels
+  const kSideways = ["stack", "forest"]; // kinds whose categories stand below each other
+  const day = (x) => new Date(x).toISOString().slice(0, 10);
   const made = new Map(); // charts by plot
   const waiting = new Map(); // what draws the chart in a box, by box
   const observer = new IntersectionObserver((entries) => entries.filter((e) => e.isIntersecting).forEach((e) => drawNow(e.target)), { rootMargin: "400px" });
@@ -27,14 +32,16 @@ tbench.charts = (() => {
     }
   }
 
+  /** Of a series: paint (a colour of the theme), type, line (points are not shown), shape (the line is not), thin. */
   function dataset(series, panel, colours) {
-    const colour = kColours[colours.indexOf(series.colour) % kColours.length];
-    const fill = series.file > 0 ? colour + "80" : colour; // later files are paler and dashed
+    const colour = series.paint ? variable(series.paint) : kColours[colours.indexOf(series.colour) % kColours.length];
+    const fill = series.file > 0 && !series.paint ? colour + "80" : colour; // later files are paler and dashed
     const marks = series.points.map((p) => p.mark !== undefined);
-    return { label: series.name, data: series.points, backgroundColor: fill, borderColor: colour,
-      borderWidth: panel.kind === "line" || panel.kind === "roof" ? 2 : 1, skipNull: true, showLine: panel.kind === "line" || Boolean(series.line), borderDash: series.file > 0 ? [6, 4] : [],
-      pointStyle: marks.map((m) => (m ? "crossRot" : "circle")), pointRadius: marks.map((m) => (m ? 8 : series.line ? 0 : panel.small ? 2 : 4)),
-      segment: { borderColor: (c) => (marks[c.p1DataIndex] || marks[c.p0DataIndex] ? "transparent" : undefined) } };
+    const small = panel.small ? 2 : 4;
+    return { type: series.type, label: series.name, data: series.points, backgroundColor: fill, borderColor: colour, barThickness: series.thin ? 4 : undefined, order: series.thin ? 1 : series.shape ? -1 : 0,
+      borderWidth: kLines.includes(panel.kind) || series.line ? 2 : 1, skipNull: true, showLine: !series.shape && (["line", "curve", "time"].includes(panel.kind) || Boolean(series.line)), borderDash: series.file > 0 ? [6, 4] : [],
+      pointStyle: series.line ? "line" : marks.map((m) => (m ? "crossRot" : series.shape ?? "circle")), pointRadius: marks.map((m) => (m ? 8 : series.line ? 0 : series.shape ? 7 : small)),
+      segment: { borderColor: (c) => (marks[c.p1DataIndex] || marks[c.p0DataIndex] || series.points[c.p1DataIndex]?.apart ? "transparent" : undefined) } };
   }
   function axis(title, type) {
     const log = type === "logarithmic";
@@ -56,23 +63,28 @@ tbench.charts = (() => {
       x.ticks.callback = (value) => String(value);
     }
     if (panel.kind === "roof") x.ticks.callback = y.ticks.callback;
-    if (panel.kind === "stack") { x.stacked = y.stacked = true; y.ticks.autoSkip = false; }
+    if (panel.kind === "stack") x.stacked = y.stacked = true;
+    if (panel.kind === "time") { x.ticks.callback = day; x.ticks.maxRotation = 0; x.ticks.maxTicksLimit = 6; Object.assign(x, panel.between); Object.assign(y, panel.range); }
+    if (kSideways.includes(panel.kind)) y.ticks.autoSkip = false;
+    if (panel.kind === "forest") { x.beginAtZero = false; y.offset = true; }
     const label = (item) => {
       const point = item.raw;
+      if (point.said) return point.said;
+      if (point.case) return `${point.case.name}: ${percent(point.case.ratio)} % ${point.case.note ?? ""}`;
       if (panel.kind === "roof" && point.record) return `${point.record.name}: ${format(point.y)} TFLOP/s at ${format(point.x)} FLOP/B`;
       return point.mark ? `${item.dataset.label}: ${point.record.reason || point.mark}` : `${item.dataset.label}: ${format(panel.kind === "stack" ? point.x : point.y)}`;
     };
-    return { animation: false, responsive: true, maintainAspectRatio: false, indexAxis: panel.kind === "stack" ? "y" : "x", scales: { x, y },
-      plugins: { legend: { position: "bottom", labels: { color: variable("--text"), boxWidth: 12 } }, tooltip: { callbacks: { label } } } };
+    return { animation: false, responsive: true, maintainAspectRatio: false, indexAxis: kSideways.includes(panel.kind) ? "y" : "x", scales: { x, y },
+      plugins: { legend: { position: "bottom", labels: { color: variable("--text"), boxWidth: 12, usePointStyle: panel.kind === "time" } }, tooltip: { callbacks: { label, ...(panel.kind === "time" ? { title: (items) => (items.length ? day(items[0].raw.x) : "") } : {}) } } } };
   }
   function draw(key, parent, panel, title) {
     const count = panel.series.reduce((sum, s) => sum + s.points.length, 0);
-    const canvas = element("canvas", { role: "img", "aria-label": `${title}, ${panel.title}: ${count} values, which the table of cases lists` });
+    const canvas = element("canvas", { role: "img", "aria-label": panel.said ?? `${title}, ${panel.title}: ${count} values, which the table of cases lists` });
     const box = element("div", { class: "plot" }, canvas);
-    box.style.height = panel.kind === "stack" ? `${110 + 26 * panel.labels.length}px` : "320px";
-    parent.append(element("div", { class: "panel" }, element("h3", {}, panel.title), box));
+    box.style.height = kSideways.includes(panel.kind) ? `${110 + 26 * panel.labels.length}px` : "320px";
+    parent.append(element("div", { class: "panel" }, ...(panel.title ? [element("h3", {}, panel.title)] : []), box));
     const colours = [...new Set(panel.series.map((s) => s.colour))];
-    const type = { stack: "bar", roof: "scatter" }[panel.kind] ?? panel.kind;
+    const type = kTypes[panel.kind] ?? panel.kind;
     const make = () => made.get(key).push(new Chart(canvas, { type, data: { labels: panel.labels, datasets: panel.series.map((s) => dataset(s, panel, colours)) }, options: options(panel) }));
     waiting.set(box, { key, make });
     observer.observe(box);
@@ -111,5 +123,5 @@ tbench.charts = (() => {
     drawAll();
     return Object.fromEntries([...made].filter(([, charts]) => charts.length).map(([key, charts]) => [key, charts.reduce((n, c) => n + c.data.datasets.reduce((m, d) => m + d.data.length, 0), 0)]));
   }
-  return { show, samples, counts, drawAll };
+  return { show, samples, counts, drawAll, draw, drop };
 })();

@@ -34,7 +34,8 @@ StudyColumn counter_column(std::string header, std::string counter, double facto
 
 std::vector<Study> make_studies() {
   return {
-      end_to_end_study(), warmup_study(), precision_study(), memory_study(), scaling_study(),
+      end_to_end_study(), warmup_study(),       precision_study(), memory_study(),
+      scaling_study(),    accumulation_study(), autocast_study(),
   };
 }
 
@@ -90,6 +91,17 @@ StudyColumn split_column(std::string header, std::string part) {
             return static_cast<double>(found->second) / kMebi;
           },
           .format = &format_thousands};
+}
+
+StudyColumn finding_column(std::string header, std::string finding) {
+  return {.header = std::move(header),
+          .value = {},
+          .format = {},
+          .text = [finding = std::move(finding)](const Record& record) -> std::optional<std::string> {
+            const auto found = record.findings.find(finding);
+            if (found == record.findings.end()) return std::nullopt;
+            return found->second;
+          }};
 }
 
 std::vector<std::string> course_sizes() {

@@ -8,6 +8,8 @@
 
 namespace tbench::report {
 
+[[nodiscard]] Study accumulation_study();
+[[nodiscard]] Study autocast_study();
 [[nodiscard]] Study end_to_end_study();
 [[nodiscard]] Study memory_study();
 [[nodiscard]] Study precision_study();
@@ -22,6 +24,9 @@ namespace tbench::report {
 [[nodiscard]] StudyColumn mebibytes_column(std::string header, std::string counter);
 /// A part of the memory's split as MiB: parameters, gradients, optimizer_state, activations.
 [[nodiscard]] StudyColumn split_column(std::string header, std::string part);
+
+/// What the family saw under `finding` (Record::findings).
+[[nodiscard]] StudyColumn finding_column(std::string header, std::string finding);
 
 /// All built-in model sizes but the one for tests.
 [[nodiscard]] std::vector<std::string> course_sizes();

@@ -1,0 +1,32 @@
+// Search, a choice for each key that varies, and what has to be drawn anew: when a filter, the theme or the paper changes.
+"use strict";
+/** Calls update(list) with the records that pass. facets: [title, values, of(record)] beside those of the keys. */
+tbench.filters = (facets, noun, update) => {
+  const { records, keys, distinct, element, charts } = tbench;
+  const search = document.getElementById("search");
+  const made = [];
+  function refresh() {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const list = records.filter((r) => words.every((w) => r.name.toLowerCase().includes(w)) && made.every((f) => !f.select.value || f.of(r) === f.select.value));
+    document.getElementById("count").textContent = `${list.length} of ${records.length} ${noun}`;
+    update(list);
+  }
+  function facet(title, values, of) {
+    if (values.length < 2) return;
+    const select = element("select", { name: title }, element("option", { value: "" }, "all"), ...values.map((v) => element("option", { value: v }, v)));
+    document.getElementById("facets").append(element("label", {}, `${title} `, select));
+    select.addEventListener("change", refresh);
+    made.push({ select, of });
+  }
+  keys.forEach((key) => facet(key, distinct(records, key), (r) => r.values[key]));
+  facets.forEach(([title, of]) => facet(title, [...new Set(records.map(of))], of));
+  let waiting;
+  search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(refresh, 150); });
+  const form = document.getElementById("filters");
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(refresh));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
+  addEventListener("beforeprint", () => { document.documentElement.dataset.theme = "light"; refresh(); charts.drawAll(); });
+  addEventListener("afterprint", () => { delete document.documentElement.dataset.theme; refresh(); });
+  refresh();
+};

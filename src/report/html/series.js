@@ -1,0 +1,85 @@
+// One series over time: its points, levels and events, as a panel for charts.js and as a table that says the same.
+"use strict";
+tbench.series = (() => {
+  const { files, groupBy, format, percent, element } = tbench;
+  const kLeastRange = 0.04; // of the middle: noise is to look like noise
+  const kHalfDay = 43_200_000; // ms, so that points are off the frame
+  const night = (point) => point.started.split("T")[0];
+  const median = (values) => {
+    const sorted = [...values].sort((a, b) => a - b);
+    return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
+  };
+
+  /** The points, oldest first, each with its run; first: the first time of its epoch that counts. */
+  function pointsOf(record) {
+    const changes = new Map(record.changes);
+    const regressed = new Set(record.regressed);
+    const known = (value) => (value === null ? undefined : value);
+    let first;
+    return record.runs.map((number, i, all) => {
+      const run = files[record.file].runs[number];
+      const before = i > 0 ? files[record.file].runs[all[i - 1]] : undefined;
+      const startsEpoch = before !== undefined && before.epoch !== run.epoch;
+      const point = { ...run, index: i, x: Date.parse(run.started), ms: known(record.ms[i]), spread: known(record.spread[i]), bytes: known(record.peak_bytes[i]), n: record.n[i],
+        status: record.status?.[i] ?? "ok", change: changes.get(i), regressed: regressed.has(i), startsEpoch };
+      point.counts = point.ms !== undefined && !run.invalid;
+      if (startsEpoch) first = undefined;
+      if (point.counts) first ??= point.ms;
+      return { ...point, first };
+    });
+  }
+  /** What there is to say of a night, for the table and the pointer. */
+  function eventsOf(point) {
+    return [...(point.startsEpoch ? ["new epoch"] : []), ...(point.change === undefined ? [] : [`level ${percent(point.change)} %`]), ...(point.regressed ? ["REGRESSED"] : []),
+      ...(point.invalid ? ["invalid night"] : []), ...(point.status === "ok" ? [] : [point.status])];
+  }
+  function rangeOf(points) {
+    const values = points.filter((p) => p.counts).map((p) => p.ms);
+    if (values.length === 0) return { min: 0, max: 1 };
+    const low = Math.min(...values), high = Math.max(...values), middle = (low + high) / 2;
+    const half = 1.1 * Math.max((high - low) / 2, (middle * kLeastRange) / 2);
+    return { min: middle - half, max: middle + half };
+  }
+  /** The medians between changes of level and of epoch, as lines with gaps between them. */
+  function levels(points) {
+    let level = 0;
+    const numbered = points.map((p) => ({ p, level: (level += p.startsEpoch || p.change !== undefined ? 1 : 0) })).filter(({ p }) => p.counts);
+    return [...groupBy(numbered, (n) => n.level).values()].flatMap((group) => {
+      const y = median(group.map(({ p }) => p.ms));
+      const end = (p) => ({ x: p.x, y, said: `level: ${format(y)} ms` });
+      return [end(group[0].p), end(group.at(-1).p), { x: group.at(-1).p.x, y: NaN }];
+    });
+  }
+  function panelOf(record, points) {
+    const range = rangeOf(points);
+    const edge = 0.03 * (range.max - range.min);
+    const inside = (ms) => Math.min(range.max - edge, Math.max(range.min + edge, ms ?? range.max));
+    const days = [points[0].x - kHalfDay, points.at(-1).x + kHalfDay];
+    const at = (p) => ({ x: p.x, y: inside(p.ms), said: `${p.ms === undefined ? "no value" : `${format(p.ms)} ms`}${eventsOf(p).map((e) => `; ${e}`).join("")}`, apart: p.startsEpoch });
+    const only = (passes) => points.filter(passes).map(at);
+    const series = [{ name: "median of the processes", colour: "median", file: 0, points: only((p) => p.counts) },
+      { name: "level", colour: "level", file: 1, line: true, points: levels(points) },
+      { name: "level changed", colour: "changed", paint: "--warn", file: 0, shape: "triangle", points: only((p) => p.change !== undefined) },
+      { name: "confirmed regression", colour: "regressed", paint: "--bad", file: 0, shape: "rectRot", points: only((p) => p.regressed) },
+      { name: "invalid night", colour: "invalid", paint: "--dim", file: 0, shape: "crossRot", points: only((p) => p.invalid && p.ms !== undefined) },
+      { name: "no value", colour: "none", paint: "--bad", file: 0, shape: "star", points: only((p) => p.ms === undefined) },
+      { name: "new epoch", colour: "epoch", paint: "--dim", file: 1, line: true,
+        points: points.filter((p) => p.startsEpoch).flatMap((p) => [{ x: p.x, y: range.min, said: `new epoch: ${p.epoch}` }, { x: p.x, y: range.max, said: `new epoch: ${p.epoch}` }, { x: p.x, y: NaN }]) }];
+    const events = points.flatMap((p) => eventsOf(p).map((e) => `${night(p)} ${e}`));
+    return { title: "", kind: "time", small: points.length > 60, x: "", y: "ms", range, between: { min: days[0], max: days[1] }, series: series.filter((s) => s.points.length > 0),
+      said: `${record.name}: ${points.length} nights. ${events.length ? events.join(", ") : "No events"}. The table lists them.` };
+  }
+  const kColumns = [["night", (p) => night(p)], ["ms", (p) => format(p.ms), true], ["±%", (p) => (p.spread === undefined ? "" : (100 * p.spread).toFixed(2)), true],
+    ["from first %", (p) => (p.ms === undefined || p.first === undefined ? "" : percent(p.ms / p.first)), true], ["events", (p) => eventsOf(p).join("; ")],
+    ["commit", (p) => p.commit.slice(0, 12)], ["peak GiB", (p) => (p.bytes === undefined ? "" : (p.bytes / 2 ** 30).toFixed(3)), true], ["n", (p) => String(p.n), true]];
+  /** Newest first. */
+  function tableOf(record, points) {
+    const attributes = (number) => (number ? { class: "number" } : {});
+    const kind = (title, p) => (title === "events" ? { class: p.regressed || p.status !== "ok" ? "bad" : p.change !== undefined || p.invalid ? "warn" : "" } : {});
+    const rows = [...points].reverse().map((p) => element("tr", {}, ...kColumns.map(([title, of, number], i) =>
+      element(i === 0 ? "th" : "td", i === 0 ? { scope: "row" } : { ...attributes(number), ...kind(title, p) }, of(p)))));
+    return element("table", { "aria-label": `${record.name}, a row a night` },
+      element("thead", {}, element("tr", {}, ...kColumns.map(([title, , number]) => element("th", { scope: "col", ...attributes(number) }, title)))), element("tbody", {}, ...rows));
+  }
+  return { night, pointsOf, eventsOf, panelOf, tableOf };
+})();

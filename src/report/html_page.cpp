@@ -1,0 +1,98 @@
+#include "html_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "embedded_file.hpp"
+#include "tbench/report/result_json.hpp"
+
+namespace tbench::report {
+namespace {
+
+/// JSON that an HTML parser passes over whatever is in it: `<`, `>` and `&`, which JSON has only inside of texts, as
+/// escapes.
+std::string escape_json(std::string_view json) {
+  std::string escaped;
+  escaped.reserve(json.size());
+  for (const char letter : json) {
+    if (letter == '<' || letter == '>' || letter == '&') {
+      escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(letter));
+    } else {
+      escaped += letter;
+    }
+  }
+  return escaped;
+}
+
+}  // namespace
+
+std::string_view html_asset(std::string_view name) {
+  const auto files = html_assets();
+  const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
+  if (found == files.end()) throw std::logic_error{fmt::format("there is no embedded file '{}'", name)};
+  return found->content;
+}
+
+std::string html_page(std::string_view template_name, const Json& data) {
+  constexpr std::string_view kOpen = "{{";
+  constexpr std::string_view kClose = "}}";
+  std::string_view rest = html_asset(template_name);
+  std::string page;
+  for (std::size_t begin = rest.find(kOpen); begin != std::string_view::npos; begin = rest.find(kOpen)) {
+    const std::size_t end = rest.find(kClose, begin);
+    if (end == std::string_view::npos) throw std::logic_error{fmt::format("{}: '{{{{' without '}}}}'", template_name)};
+    page += rest.substr(0, begin);
+    const std::string_view name = rest.substr(begin + kOpen.size(), end - begin - kOpen.size());
+    if (name == "data") {
+      page += escape_json(compact(data));
+    } else {
+      page += html_asset(name);
+    }
+    rest.remove_prefix(end + kClose.size());
+  }
+  return page += rest;
+}
+
+double rounded(double value, int digits) { return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr); }
+
+Json page_number(double value) {
+  constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
+  const bool whole = value > -kExactIntegers && value < kExactIntegers &&
+                     value == static_cast<double>(static_cast<std::int64_t>(value));
+  return whole ? Json(static_cast<std::int64_t>(value)) : Json(rounded(value, 6));
+}
+
+std::size_t PageFamilies::index_of(const CaseId& id) {
+  const auto found = std::ranges::find(families_, id.family(), &Family::name);
+  const auto index = static_cast<std::size_t>(found - families_.begin());
+  if (found == families_.end()) families_.push_back({id.family(), {}});
+  for (const auto& [key, value] : id.parameters()) {
+    std::vector<std::string>& keys = families_[index].keys;
+    if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+  }
+  return index;
+}
+
+Json PageFamilies::values(const CaseId& id) const {
+  const auto family = std::ranges::find(families_, id.family(), &Family::name);
+  if (family == families_.end()) throw std::logic_error{fmt::format("the page has no family '{}'", id.family())};
+  Json values = Json::array();
+  for (const std::string& key : family->keys) {
+    const auto found = std::ranges::find(id.parameters(), key, &CaseId::Parameter::first);
+    values.push_back(found == id.parameters().end() ? Json(nullptr) : Json(found->second));
+  }
+  return values;
+}
+
+Json PageFamilies::json() const {
+  Json json = Json::array();
+  for (const Family& family : families_) json.push_back({{"name", family.name}, {"keys", family.keys}});
+  return json;
+}
+
+}  // namespace tbench::report

@@ -1,0 +1,43 @@
+// How the pages of this layer are put together, and how their data is written. Private to the report layer.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/case_id.hpp"
+#include "tbench/report/record_json.hpp"
+
+namespace tbench::report {
+
+/// The embedded template of that name, its `{{name}}` replaced by the embedded files of those names, and `{{data}}` by
+/// `data`. What is put in is not looked at again, so no text of the data can name a file or be markup.
+[[nodiscard]] std::string html_page(std::string_view template_name, const Json& data);
+
+/// `value` with so many significant digits: its text in JSON is as short.
+[[nodiscard]] double rounded(double value, int digits);
+
+/// A number for the page: exact if it is whole, else with six digits.
+[[nodiscard]] Json page_number(double value);
+
+/// The families of a page, each with the union of its cases' keys: cases name their family by its index and have one
+/// value a key, so that no name is written twice.
+class PageFamilies {
+ public:
+  /// Adds family and keys where they are new.
+  std::size_t index_of(const CaseId& id);
+  /// One value a key, null where the case has none.
+  [[nodiscard]] Json values(const CaseId& id) const;
+  /// Pairs of `name` and `keys`.
+  [[nodiscard]] Json json() const;
+
+ private:
+  struct Family {
+    std::string name;
+    std::vector<std::string> keys;
+  };
+  std::vector<Family> families_;
+};
+
+}  // namespace tbench::report

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Compares a build with itself, on a GPU: no REGRESSED between two sets of processes, and a planted slowdown is found.
+
+    aa_check.py --out DIR [--bench COMMAND] [--tbench COMMAND] [--processes N] [--cases FILE] [--planted NAME] [--reuse]
+
+Measures the cases below in three sets of five fresh processes each, DIR/a.json, DIR/a2.json and DIR/b.json, and has
+`tbench diff` compare a with a2 and a with b: the same build, so that a REGRESSED is a false alarm. Then the samples of
+one case of b are multiplied by 1 + tau + 1 %, tau being the case's threshold (2 % of a model step, 3 % of a kernel, 5 %
+of one under 100 us), and a is compared with that: planted in the data, for every case in turn. The case of --planted, which
+is chosen before anything is measured, has to be found; how many of the others are is told too.
+
+Writes DIR/aa.json, DIR/ab.json, DIR/planted/N.json (results) and N.diff.json, DIR/verdict.json. Exit status: 0 passed; 1
+a false alarm, or the planted slowdown was not found; 2 something could not be run. --reuse: the sets are in DIR already.
+
+By the times of bench/results/nvidia_h200 the twelve cases take about 15 s a process; with what it takes to start one, the
+15 processes are expected to take four to five minutes. Ceilings that the program measures unasked come on top: leave them
+out in --bench, by its flag for that.
+"""
+import argparse
+import copy
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+
+def model(size, ctx, run, precision, impl):
+    return f"Model/size:{size}/ctx:{ctx}/batch:4/pass:{run}/precision:{precision}/impl:{impl}"
+
+
+def attention(d_model, seq_len, impl):
+    return f"Attention/batch:8/heads:1/d_model:{d_model}/seq_len:{seq_len}/causal:1/pass:forward/precision:bf16/impl:{impl}"
+
+
+PLANTED = model("medium", 512, "forward", "bf16", "sdpa")
+CASES = [
+    model("small", 128, "train_step", "bf16", "sdpa"),  # the host's speed
+    model("small", 512, "forward", "bf16", "eager"),
+    model("small", 512, "forward", "fp32", "eager"),
+    model("small", 512, "train_step", "tf32", "eager"),
+    PLANTED,
+    attention(64, 1024, "sdpa_flash"),  # under 100 us
+    attention(64, 1024, "flash"),
+    attention(64, 4096, "naive"),
+    attention(64, 4096, "sdpa_flash"),
+    attention(64, 4096, "sdpa_cudnn"),
+    attention(64, 4096, "flash"),
+    attention(128, 16384, "flash"),
+]
+BEYOND = 0.01  # what the planted slowdown is above the threshold
+SETS = ("a", "a2", "b")
+OF_SAMPLES = ("median_s", "p10_s", "p90_s", "min_s", "mean_s", "standard_deviation_s")
+
+
+def fail(message):
+    print(f"aa_check: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def exact_filter(names):
+    return "^(" + "|".join(re.sub(r"([\\.\[\]{}()*+?^$|])", r"\\\1", name) for name in names) + ")$"
+
+
+def load(path):
+    with open(path) as file:
+        return json.load(file)
+
+
+def save(path, content):
+    with open(path, "w") as file:
+        json.dump(content, file, indent=1)
+
+
+def measure(arguments, names):
+    flags = [*shlex.split(arguments.bench), "--tb_suite=full", f"--benchmark_filter={exact_filter(names)}"]
+    listed = subprocess.run([*flags, "--benchmark_list_tests"], capture_output=True, text=True)
+    missing = [name for name in names if name not in listed.stdout.split("\n")]
+    if missing:
+        fail(f"the program has no case '{missing[0]}'; {listed.stderr.strip()}")
+    for label in SETS:
+        path = arguments.out / f"{label}.json"
+        began = time.monotonic()
+        status = subprocess.run([*flags, f"--tb_processes={arguments.processes}", f"--benchmark_out={path}"], stdout=sys.stderr).returncode
+        if status != 0:
+            fail(f"set {label}: the program ended with status {status}")
+        print(f"set {label}: {arguments.processes} processes of {len(names)} cases took {time.monotonic() - began:.0f} s")
+
+
+def diff(arguments, names, base, new, out):
+    """What `tbench diff` says of each case, by name."""
+    command = [*shlex.split(arguments.tbench), "diff", str(base), "--to", str(new), "--filter", exact_filter(names), "--json"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode not in (0, 1):
+        fail(f"{shlex.join(command)}: {result.stderr.strip()}")
+    out.write_text(result.stdout)
+    cases = {case["name"]: case for case in json.loads(result.stdout)["cases"]}
+    missing = [name for name in names if name not in cases]
+    if missing:
+        fail(f"'{new}' has no case '{missing[0]}'")
+    return cases
+
+
+def plant(results, name, factor):
+    """The results with the samples of one case, and what follows from them under `tbench`, times `factor`. Its counters
+    for other programs stay as they were; the options say what was done."""
+    planted = copy.deepcopy(results)
+    planted["context"]["tbench"]["options"]["planted"] = f"samples of {name} times {factor:g}"
+    for entry in planted["benchmarks"]:
+        timing = entry.get("tbench", {}).get("timing")
+        if entry["name"] != name or timing is None:
+            continue
+        timing["samples_s"] = [factor * sample for sample in timing["samples_s"]]
+        for field in OF_SAMPLES:
+            if field in timing:
+                timing[field] *= factor
+        for phase in timing["phases"]:
+            phase["median_s"] *= factor
+    return planted
+
+
+def regressed(cases):
+    return [name for name, case in cases.items() if case["verdict"] == "REGRESSED"]
+
+
+def percent(ratio):
+    return f"{100 * (ratio - 1):+.2f}"
+
+
+def find_planted(arguments, names, aa, ab):
+    """For each case: the factor, and what is said of it and of the others when it is planted."""
+    results = load(arguments.out / "b.json")
+    folder = arguments.out / "planted"
+    folder.mkdir(exist_ok=True)
+    rows = []
+    for number, name in enumerate(names):
+        factor = 1 + aa[name]["threshold"] + BEYOND
+        save(folder / f"{number}.json", plant(results, name, factor))
+        cases = diff(arguments, names, arguments.out / "a.json", folder / f"{number}.json", folder / f"{number}.diff.json")
+        others = [other for other in regressed(cases) if other != name]
+        rows.append({"case": name, "factor": factor, "aa_verdict": aa[name]["verdict"], "aa_ratio": aa[name]["ratio"], "ab_verdict": ab[name]["verdict"],
+                     "ab_ratio": ab[name]["ratio"], "planted_verdict": cases[name]["verdict"], "planted_ratio": cases[name]["ratio"],
+                     "finds": cases[name].get("smallest_detectable_change"), "others_regressed": others})
+    return rows
+
+
+def show(rows):
+    print(f"{'A/A %':>7} {'verdict':12} {'A/B %':>7} {'verdict':12} {'planted %':>9} {'seen %':>7} {'verdict':12} {'finds %':>7}  case")
+    for row in rows:
+        finds = "" if row["finds"] is None else f"{100 * row['finds']:.1f}"
+        print(f"{percent(row['aa_ratio']):>7} {row['aa_verdict']:12} {percent(row['ab_ratio']):>7} {row['ab_verdict']:12} {percent(row['factor']):>9}"
+              f" {percent(row['planted_ratio']):>7} {row['planted_verdict']:12} {finds:>7}  {row['case']}")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for what is measured and found")
+    parser.add_argument("--bench", default="./transformer_bench", help="how transformer_bench is run, flags included")
+    parser.add_argument("--tbench", default="./tbench")
+    parser.add_argument("--processes", type=int, default=5)
+    parser.add_argument("--cases", type=pathlib.Path, help="file of other cases, a name a line")
+    parser.add_argument("--planted", default=PLANTED, help="the case whose planted slowdown has to be found")
+    parser.add_argument("--reuse", action="store_true", help="the sets are in DIR already")
+    return parser.parse_args()
+
+
+def main():
+    arguments = parse_arguments()
+    names = arguments.cases.read_text().split() if arguments.cases else CASES
+    if arguments.planted not in names:
+        fail(f"--planted: '{arguments.planted}' is none of the cases")
+    os.makedirs(arguments.out, exist_ok=True)
+    if not arguments.reuse:
+        measure(arguments, names)
+    base = arguments.out / "a.json"
+    aa = diff(arguments, names, base, arguments.out / "a2.json", arguments.out / "aa.json")
+    ab = diff(arguments, names, base, arguments.out / "b.json", arguments.out / "ab.json")
+    not_timed = [name for name in names if "ratio" not in aa[name] or "ratio" not in ab[name]]
+    if not_timed:
+        fail(f"'{not_timed[0]}' has no time")
+    rows = find_planted(arguments, names, aa, ab)
+    show(rows)
+    false_alarms = sorted({*regressed(aa), *regressed(ab)})
+    found = [row["case"] for row in rows if row["planted_verdict"] == "REGRESSED"]
+    passed = not false_alarms and arguments.planted in found
+    save(arguments.out / "verdict.json", {"passed": passed, "false_alarms": false_alarms, "planted": arguments.planted, "found": found, "cases": rows})
+    for name in false_alarms:
+        print(f"false alarm: {name}")
+    print(f"planted in the data: {'found' if arguments.planted in found else 'NOT found'} in {arguments.planted}; in {len(found)} of {len(names)} cases")
+    print("PASSED" if passed else "FAILED")
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

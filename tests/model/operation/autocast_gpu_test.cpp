@@ -1,0 +1,51 @@
+// Dtypes under a GPU's autocast, which unlike a CPU's has layer norm and softmax in float32.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <string>
+
+#include "../gpu_support.hpp"
+#include "tbench/model/operation/autocast.hpp"
+
+namespace tbench::model {
+namespace {
+
+class AutocastOnGpu : public GpuTest, public testing::WithParamInterface<Precision> {
+ protected:
+  static std::map<std::string, std::string> verified_findings(AutocastSubject subject) {
+    const auto operation =
+        make_autocast({.subject = subject, .precision = GetParam(), .device = DeviceKind::kCuda, .seed = 1});
+    EXPECT_EQ(operation->unsupported_reason(), std::nullopt);
+    operation->build();
+    const Verification verdict = operation->verify();
+    EXPECT_TRUE(verdict.passed) << verdict.message;
+    operation->launch();
+    return operation->findings();
+  }
+};
+
+TEST_P(AutocastOnGpu, TheToyModelIsAsTheCourseSaysIt) {
+  const std::string narrow{to_string(GetParam())};
+  const std::map<std::string, std::string> expected{{"parameters", "fp32"}, {"fc1", narrow},    {"relu", narrow},
+                                                    {"layer norm", "fp32"}, {"logits", narrow}, {"loss", "fp32"},
+                                                    {"gradients", "fp32"}};
+  EXPECT_EQ(verified_findings(AutocastSubject::kToy), expected);
+}
+
+TEST_P(AutocastOnGpu, TheTransformersSoftmaxIsInFloat32) {
+  const std::string narrow{to_string(GetParam())};
+  const auto findings = verified_findings(AutocastSubject::kTransformer);
+  EXPECT_EQ(findings.size(), 22U + 2);
+  for (const char* product : {"q projection", "scores", "context", "swiglu down", "logits"}) {
+    EXPECT_EQ(findings.at(product), narrow) << product;
+  }
+  for (const char* wide : {"parameters", "gradients", "softmax exp", "softmax sum", "softmax", "loss exp", "loss"}) {
+    EXPECT_EQ(findings.at(wide), "fp32") << wide;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AutocastOnGpu, testing::Values(Precision::kFp16, Precision::kBf16),
+                         [](const auto& run) { return std::string{to_string(run.param)}; });
+
+}  // namespace
+}  // namespace tbench::model
