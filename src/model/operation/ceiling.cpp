@@ -41,12 +41,17 @@ std::int64_t gpu_memory_bytes() {
 CeilingSizes default_ceiling_sizes(DeviceKind device) {
   if (device == DeviceKind::kCpu) {
     // One core, some 10 GB/s and 50 GFLOP/s: about 10 ms a launch, and well above the caches of a core.
-    return {.stream_bytes = 64 * kMebi, .transfer_bytes = 64 * kMebi, .square = 512, .dispatches = 1000};
+    return {.stream_bytes = 64 * kMebi,
+            .transfer_bytes = 64 * kMebi,
+            .product_m = 512,
+            .product_nk = 1024,
+            .dispatches = 1000};
   }
   const auto eighth = std::bit_floor(static_cast<std::uint64_t>(gpu_memory_bytes() / 8));
   return {.stream_bytes = std::min(4096 * kMebi, static_cast<std::int64_t>(eighth)),
           .transfer_bytes = 64 * kMebi,
-          .square = 8192,
+          .product_m = 64 * static_cast<std::int64_t>(at::cuda::getCurrentDeviceProperties()->multiProcessorCount),
+          .product_nk = 8192,
           .dispatches = 1000};
 }
 

@@ -29,7 +29,11 @@ TEST_P(CeilingGpu, IsRightWhenSmall) {
   check({.what = GetParam(),
          .device = DeviceKind::kCuda,
          .seed = 1,
-         .sizes = CeilingSizes{.stream_bytes = 67 << 15, .transfer_bytes = 4 * 1013, .square = 272, .dispatches = 10}});
+         .sizes = CeilingSizes{.stream_bytes = 67 << 15,
+                               .transfer_bytes = 4 * 1013,
+                               .product_m = 264,
+                               .product_nk = 288,
+                               .dispatches = 10}});
 }
 
 TEST_P(CeilingGpu, IsRightAtTheSizeThatIsMeasured) {

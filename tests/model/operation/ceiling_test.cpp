@@ -10,7 +10,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr CeilingSizes kSmall{.stream_bytes = 3 << 15, .transfer_bytes = 4096, .square = 48, .dispatches = 10};
+constexpr CeilingSizes kSmall{
+    .stream_bytes = 3 << 15, .transfer_bytes = 4096, .product_m = 48, .product_nk = 64, .dispatches = 10};
 
 std::unique_ptr<Operation> on_cpu(const std::string& what) {
   return make_ceiling({.what = what, .device = DeviceKind::kCpu, .seed = 1, .sizes = kSmall});
@@ -40,7 +41,9 @@ TEST(Ceiling, CountsWhatIsMovedAndMultiplied) {
   EXPECT_EQ(on_cpu("copy")->work().bytes, 2 * buffer);  // read and written
   EXPECT_EQ(on_cpu("read")->work().bytes, buffer);
   EXPECT_EQ(on_cpu("write")->work().bytes, buffer);
-  EXPECT_EQ(on_cpu("gemm_fp32")->work().flop.value, 221184.0);  // 2 * 48^3
+  EXPECT_EQ(on_cpu("gemm_bf16")->work().flop.value, 393'216.0);  // 2 * 48 * 64 * 64
+  EXPECT_EQ(on_cpu("gemm_fp32")->work().flop.value, 98'304.0);   // half of n and of k
+  EXPECT_EQ(on_cpu("gemm_fp32")->work().ceiling, "");
   EXPECT_EQ(on_cpu("gemm_fp32")->work().bytes, 0);
   EXPECT_EQ(on_cpu("h2d_pinned")->work().bytes, 4096);  // over the bus once
   for (const char* what : {"dispatch", "launch", "event"}) EXPECT_EQ(on_cpu(what)->work(), Work{}) << what;
@@ -59,10 +62,10 @@ TEST(Ceiling, DispatchCountsTheHostsTimeOfOneOperation) {
 }
 
 TEST(Ceiling, WhatACpuLacksSaysSo) {
-  for (const char* what :
-       {"l2_read", "launch", "event", "h2d_pinned", "h2d_pageable", "d2h_pinned", "d2h_pageable", "gemm_fp8_e4m3"}) {
+  for (const char* what : {"l2_read", "launch", "event", "h2d_pinned", "h2d_pageable", "d2h_pinned", "d2h_pageable"}) {
     EXPECT_THAT(on_cpu(what)->unsupported_reason().value_or(""), HasSubstr("a CPU has none")) << what;
   }
+  EXPECT_THAT(on_cpu("gemm_fp8_e4m3")->unsupported_reason().value_or(""), HasSubstr("GPUs only"));
   EXPECT_THAT(on_cpu("gemm_tf32")->unsupported_reason().value_or(""), HasSubstr("TF32"));
 }
 

@@ -19,12 +19,14 @@ namespace tbench::model {
 struct CeilingSizes {
   std::int64_t stream_bytes{};    // of each buffer of copy, read and write; a multiple of 2^15
   std::int64_t transfer_bytes{};  // copied between host and device; a multiple of 4
-  std::int64_t square{};          // m = n = k of the matrix products; fp8 needs a multiple of 16
+  std::int64_t product_m{};       // of the matrix products
+  std::int64_t product_nk{};      // n = k of the matrix products, twice that of float32's; fp8 needs a multiple of 16
   std::int64_t dispatches{};      // operations one after the other
 };
 
 /// What the benchmark uses. On a GPU buffers of copy, read and write have 4 GiB each, or an eighth of its memory if
 /// that is less: what a flush leaves dirty in L2, whose write-back a cold launch pays, is about a hundredth of them.
+/// Products have m of 64 a multiprocessor: tiles of 128 x 128 and of 128 x 256 then fill every wave of blocks.
 [[nodiscard]] CeilingSizes default_ceiling_sizes(DeviceKind device);
 
 struct CeilingConfig {
