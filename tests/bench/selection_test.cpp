@@ -96,6 +96,18 @@ TEST(Selection, AStudyIsItsGridAndNothingElse) {
   EXPECT_THAT(error_of(options), HasSubstr("no case of the study end_to_end matches"));
 }
 
+TEST(Selection, AStudyTakesAnImplementationAsSoonAsTheFamilyHasIt) {
+  Options options;
+  options.study = "attention_grid";
+  std::vector<FamilySpec> specs = specs_of(all_families({}));
+  const auto attention = std::ranges::find(specs, "Attention", &FamilySpec::name);
+  const auto impl = std::ranges::find(attention->keys, "impl", &KeySpec::key);
+  std::erase(impl->known, "compiled");
+  EXPECT_EQ(select_cases(specs, options, true).cases.size(), 6U * 7 * 2 * 2);  // widths, lengths, passes, impls
+  impl->known.emplace_back("compiled");
+  EXPECT_EQ(select_cases(specs, options, true).cases.size(), 6U * 7 * 2 * 3);
+}
+
 TEST(Selection, EveryStudyOfTheFamiliesHereExpandsToTheirNames) {
   const std::vector<FamilySpec> specs = specs_of(all_families({}));
   for (const report::Study& study : report::all_studies()) {
