@@ -29,7 +29,7 @@ TEST(SeededNormal, DiffersFromBufferToBufferAndFromSeedToSeed) {
   const at::Tensor x = values(7, 3);
   for (const at::Tensor& other : {values(7, 4), values(8, 3), values(3, 7), values(8, 2)}) {
     // Independent: a correlation of n values has the standard error 1/sqrt(n) = 0.00098.
-    EXPECT_NEAR((x * other).mean().item<double>(), 0.0, 5 * 0.00098);
+    EXPECT_NEAR(x.mul(other).mean().item<double>(), 0.0, 5 * 0.00098);
   }
 }
 
