@@ -14,6 +14,7 @@ namespace tbench::bench {
 
 [[nodiscard]] Family model_family(std::span<const ModelSize> extra_sizes);
 [[nodiscard]] Family attention_family();
+[[nodiscard]] Family kernel_family(std::span<const ModelSize> extra_sizes);
 [[nodiscard]] Family warmup_family(std::span<const ModelSize> extra_sizes);
 
 }  // namespace tbench::bench

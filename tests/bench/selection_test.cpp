@@ -79,6 +79,16 @@ TEST(Selection, AttentionHeadsHaveToDivideItsWidth) {
   EXPECT_EQ(select(options).cases.size(), 4U);  // forward and forward_backward in bf16
 }
 
+TEST(Selection, AKernelThatMakesNoSenseSaysWhyAndHowToLeaveItOut) {
+  Options options;
+  options.axes = {parse_axis_override("Kernel.precision=fp16")};
+  EXPECT_THAT(error_of(options), HasSubstr("op:adamw has no precision:fp16: parameters, gradients and moments are "
+                                           "float32 at every precision of a model; --tb_axis=Kernel.op="));
+  options.axes.push_back(parse_axis_override("Kernel.op=rmsnorm,softmax"));
+  options.filter = "^Kernel/";
+  EXPECT_EQ(select(options).cases.size(), 2U * 2);  // operations, passes
+}
+
 TEST(Selection, AStudyIsItsGridAndNothingElse) {
   Options options;
   options.study = "end_to_end";
