@@ -96,8 +96,11 @@ Precision precision_of_kernel(const CaseId& id) { return parse_precision(id.at("
 std::optional<std::string> nonsense(const CaseId& id) {
   std::optional<std::string> reason =
       model::kernel_nonsense(id.at("op"), pass_of(id), precision_of_kernel(id), id.at("impl"));
-  if (reason) *reason += "; --tb_axis=Kernel.op=... leaves the operation out";
-  return reason;
+  if (!reason) return std::nullopt;
+  return fmt::format(
+      "{}; --tb_axis=Kernel.op takes operations that have the pass and the precision, "
+      "--benchmark_filter=op:{}/ one with all that it has",
+      *reason, id.at("op"));
 }
 
 model::KernelConfig config_of_kernel(const CaseId& id, const CaseContext& context) {

@@ -34,7 +34,7 @@ Study attention_grid_study() {
           .grids = {course_attention_grid({"fp32"}, {"naive", "compiled", "flash"})},
           .protocol = {},
           .tables = {{.caption = "Medians: the forward pass alone, which keeps nothing; the backward's part of forward "
-                                 "and backward; and what that holds between the two, the output in it, q, k and v not",
+                                 "and backward; and what is held between these two: the output, but not q, k and v",
                       .spread = {"pass"},
                       .columns = {attention_forward_column(), attention_backward_column(),
                                   of_pass("forward_backward",
