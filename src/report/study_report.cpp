@@ -247,7 +247,8 @@ void Section::add_columns() {
   for (const std::string& key : row_keys_) section_.columns.push_back({key, Align::kLeft});
   if (table_.quantities_down) {
     section_.columns.push_back({"quantity", Align::kLeft});
-    for (const Texts& combination : combinations_) section_.columns.push_back({header_of(combination), Align::kRight});
+    for (const Texts& combination : combinations_)
+      section_.columns.push_back({header_of(combination, {}), Align::kRight});
     return;
   }
   for (const Texts& combination : combinations_) {

@@ -18,7 +18,7 @@ constexpr std::uint32_t kPoison = 0xfff5a5a5;
 Words random_words(std::int64_t bytes, unsigned seed) {
   std::mt19937 random{seed};
   Words words(static_cast<std::size_t>(bytes) / sizeof(std::uint32_t));
-  for (std::uint32_t& word : words) word = random();
+  for (std::uint32_t& word : words) word = static_cast<std::uint32_t>(random());
   return words;
 }
 
