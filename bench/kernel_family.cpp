@@ -63,15 +63,6 @@ Values with(Values values, std::span<const ModelSize> extra) {
   return values;
 }
 
-/// All built-in sizes, less the one for tests.
-Values course_sizes() {
-  Values names;
-  for (const ModelSize& size : builtin_model_sizes()) {
-    if (size.name != "tiny") names.push_back(size.name);
-  }
-  return names;
-}
-
 /// Operations on activations: a parameter's cast and its step do not change with the context.
 Values ops_of_tokens() {
   Values ops = model::kernel_op_names();
@@ -85,8 +76,8 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
   std::vector<CaseTable> all;
   add(all, {"course", Suite::kSmoke, with({"tiny"}, extra), {"64"}, both}, ops);
   add(all, {"course", Suite::kStandard, with({"xl"}, extra), {"512"}, both}, ops);
-  add(all, {"course", Suite::kFull, with(course_sizes(), extra), {"512"}, both}, ops);
-  add(all, {"context", Suite::kFull, with(course_sizes(), extra), {"1024"}, {Precision::kBf16}}, ops_of_tokens());
+  add(all, {"course", Suite::kFull, with(course_size_names(), extra), {"512"}, both}, ops);
+  add(all, {"context", Suite::kFull, with(course_size_names(), extra), {"1024"}, {Precision::kBf16}}, ops_of_tokens());
   return all;
 }
 
@@ -140,7 +131,11 @@ Family kernel_family(std::span<const ModelSize> extra_sizes) {
           .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<measure::Case> {
             return make_operation_case(model::make_kernel_operation(config_of_kernel(id, context)), Regime::kBurst);
           },
-          .precision = {}};
+          .precision = {},
+          .ceiling = [sizes = known_model_sizes(extra_sizes)](const CaseId& id) -> std::optional<std::string> {
+            const CaseContext anywhere{.on_gpu = false, .seed = 0, .context_time = {}, .model_sizes = sizes};
+            return model::kernel_ceiling(model::kernel_bytes(config_of_kernel(id, anywhere)));
+          }};
 }
 
 }  // namespace tbench::bench

@@ -50,6 +50,21 @@ TEST(ConsoleTable, MarksATimeThatIsTooShortForTheTimer) {
   EXPECT_THAT(row(unstable), testing::EndsWith("  3  wide; under 10 us: resolution limited\n"));
 }
 
+TEST(ConsoleTable, SaysWhatIsAboveItsCeiling) {
+  const auto row = [](std::int64_t bytes, double microseconds) {
+    Record record = burst_record(CaseId{"A", {{"n", "1"}}}, Seconds{microseconds * 1e-6});
+    record.work->bytes = bytes;
+    record.ceiling_per_second = 4e12;
+    return printed([&](std::FILE* out) { ConsoleTable{out, {.name_width = 4, .colour = false}}.row(record); });
+  };
+  // 101 million bytes in 25 us: 4.04e12 a second, 1.01 times the ceiling, which still passes.
+  EXPECT_THAT(row(101'000'000, 25), testing::EndsWith("  3\n"));
+  EXPECT_THAT(row(103'000'000, 25),
+              testing::EndsWith("  3  1.03 of its ceiling: the formula or the timing is wrong\n"));
+  EXPECT_THAT(row(41'200'000, 5), testing::EndsWith("  3  under 10 us: resolution limited; 2.06 of its ceiling: the "
+                                                    "formula or the timing is wrong\n"));
+}
+
 TEST(ConsoleTable, ColoursTheStatusOnlyWhenAsked) {
   const auto rows = [](bool colour) {
     return printed([&](std::FILE* out) {

@@ -63,7 +63,7 @@ class KernelOperation final : public Operation {
     return {.flop = {},
             .tokens = op_.counts_tokens ? config_.tokens() : 0,
             .bytes = bytes.read + bytes.written,
-            .ceiling = kernel_ceiling(bytes)};
+            .ceiling = {}};
   }
 
  private:

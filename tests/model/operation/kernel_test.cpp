@@ -189,7 +189,7 @@ TEST(Kernel, BytesAreThoseOfEveryInputAndOutputOnce) {
     EXPECT_EQ(bytes.written, expected.bytes.written);
     const auto operation = make_kernel_operation(config);
     EXPECT_EQ(operation->work().bytes, bytes.read + bytes.written);
-    EXPECT_EQ(operation->work().ceiling, expected.ceiling);
+    EXPECT_EQ(kernel_ceiling(bytes), expected.ceiling);
     EXPECT_EQ(operation->work().flop.value, 0);
     EXPECT_EQ(operation->least_bytes(), std::max(bytes.read, bytes.written));
   }
