@@ -117,6 +117,13 @@ model::AccumulationConfig config_of_sum(const CaseId& id) {
           .seed = 0};
 }
 
+/// Of the same input with float32 accumulators, the only ones that there is a ceiling of.
+std::optional<std::string> ceiling_of_sum(const CaseId& id) {
+  const model::AccumulationConfig config = config_of_sum(id);
+  if (config.op != model::AccumulationOp::kMatmul || config.accumulator != Precision::kFp32) return std::nullopt;
+  return "gemm_" + id.at("input");
+}
+
 }  // namespace
 
 Family accumulation_family() {
@@ -139,7 +146,8 @@ Family accumulation_family() {
             const model::AccumulationConfig config = config_of_sum(id);
             if (config.op != model::AccumulationOp::kMatmul) return std::nullopt;  // no matrix rate to hold it against
             return config.input;
-          }};
+          },
+          .ceiling = &ceiling_of_sum};
 }
 
 }  // namespace tbench::bench

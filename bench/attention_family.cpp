@@ -187,6 +187,7 @@ class AttentionCase final : public measure::Case {
     return step_.memory_split(allocated_peak);
   }
   std::map<std::string, double> counters() override { return step_.counters(); }
+  std::map<std::string, double> build_counters() override { return step_.counters(); }
 
  private:
   model::AttentionStepConfig config_;

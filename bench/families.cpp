@@ -4,13 +4,9 @@ namespace tbench::bench {
 
 std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
   return {
-      model_family(extra_sizes),
-      attention_family(),
-      gemm_family(),
-      accumulation_family(),
-      autocast_family(),
-      warmup_family(extra_sizes),
-      ceiling_family(),
+      model_family(extra_sizes),  attention_family(),    gemm_family(),
+      kernel_family(extra_sizes), accumulation_family(), autocast_family(),
+      warmup_family(extra_sizes), ceiling_family(),
   };
 }
 

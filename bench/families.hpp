@@ -19,9 +19,10 @@ namespace tbench::bench {
 [[nodiscard]] Family model_family(std::span<const ModelSize> extra_sizes);
 [[nodiscard]] Family accumulation_family();
 [[nodiscard]] Family attention_family();
+[[nodiscard]] Family autocast_family();
 [[nodiscard]] Family ceiling_family();
 [[nodiscard]] Family gemm_family();
-[[nodiscard]] Family autocast_family();
+[[nodiscard]] Family kernel_family(std::span<const ModelSize> extra_sizes);
 [[nodiscard]] Family warmup_family(std::span<const ModelSize> extra_sizes);
 
 }  // namespace tbench::bench

@@ -7,6 +7,13 @@
 
 namespace tbench::bench {
 
+std::vector<ModelSize> known_model_sizes(std::span<const ModelSize> extra) {
+  const std::span<const ModelSize> builtin = builtin_model_sizes();
+  std::vector<ModelSize> sizes{builtin.begin(), builtin.end()};
+  sizes.insert(sizes.end(), extra.begin(), extra.end());
+  return sizes;
+}
+
 std::vector<FamilySpec> specs_of(const std::vector<Family>& families) {
   std::vector<FamilySpec> specs;
   for (const Family& family : families) specs.push_back(family.spec);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct Family {
   /// Every case is measured in a process that has measured nothing before.
   bool needs_fresh_process{};
 };
+
+/// The built-in sizes and the user's.
+[[nodiscard]] std::vector<ModelSize> known_model_sizes(std::span<const ModelSize> extra);
 
 [[nodiscard]] std::vector<FamilySpec> specs_of(const std::vector<Family>& families);
 

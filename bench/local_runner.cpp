@@ -38,13 +38,6 @@ void check_exclusive(const Options& options, const Environment& environment) {
   }
 }
 
-std::vector<ModelSize> known_sizes(const Options& options) {
-  const auto builtin = builtin_model_sizes();
-  std::vector<ModelSize> sizes{builtin.begin(), builtin.end()};
-  sizes.insert(sizes.end(), options.sizes.begin(), options.sizes.end());
-  return sizes;
-}
-
 std::function<std::optional<std::int64_t>()> device_used_bytes_if(bool on_gpu) {
   if (!on_gpu) return {};
   return [] { return std::optional{cuda::device_memory().used()}; };
@@ -121,9 +114,10 @@ LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
 
 std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity, const StopRequested& stop) {
   const Family& family = family_of(families_, id);
-  const auto subject = family.make_case(
-      id,
-      {.on_gpu = on_gpu_, .seed = options_.seed, .context_time = context_time_, .model_sizes = known_sizes(options_)});
+  const auto subject = family.make_case(id, {.on_gpu = on_gpu_,
+                                             .seed = options_.seed,
+                                             .context_time = context_time_,
+                                             .model_sizes = known_model_sizes(options_.sizes)});
   check_regime(family, id, *subject);
   if (options_.skip_oversize && environment_.gpu && subject->least_bytes() > environment_.gpu->memory_bytes) {
     return {oversize_record(id, subject->least_bytes(), environment_.gpu->memory_bytes)};

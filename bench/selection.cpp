@@ -52,9 +52,18 @@ std::string other_suites_hint(std::span<const FamilySpec> families, const Option
   return "; " + join(found, ", ");
 }
 
+bool knows(std::span<const FamilySpec> families, const std::string& family, const CaseId::Parameter& value) {
+  const auto spec = std::ranges::find(families, family, &FamilySpec::name);
+  if (spec == families.end()) return false;
+  const auto key = std::ranges::find(spec->keys, value.first, &KeySpec::key);
+  return key != spec->keys.end() && std::ranges::find(key->known, value.second) != key->known.end();
+}
+
 Selection select_study(std::span<const FamilySpec> families, const Options& options) {
-  const std::vector<FamilyGrid> grids =
-      report::grids_with_sizes(report::find_study(options.study, "--tb_study"), options.sizes);
+  const report::Study study = report::with_known_values(
+      report::find_study(options.study, "--tb_study"),
+      [&](const std::string& family, const CaseId::Parameter& value) { return knows(families, family, value); });
+  const std::vector<FamilyGrid> grids = report::grids_with_sizes(study, options.sizes);
   Selection selection{Suite::kStandard, filtered(expand(families, grids, options.axes), options.filter)};
   if (!selection.cases.empty()) return selection;
   throw UsageError{

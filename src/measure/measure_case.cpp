@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <exception>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "tbench/core/error.hpp"
@@ -34,6 +36,7 @@ class Measurement {
   bool verify();
   void repeat_once();
   void take_over(SampleResult result);
+  void keep_counters(const std::map<std::string, double>& counters);
   [[nodiscard]] MemoryUse memory_pass();
   [[nodiscard]] std::optional<FlopPerSecond> datasheet_peak(const DeviceState& device) const;
   void fail(Status status, std::string reason);
@@ -49,6 +52,7 @@ class Measurement {
   const ProgressCallback& progress_;
   const StopRequested& stop_requested_;
 
+  std::map<std::string, double> build_counters_;
   Record record_;  // the one in progress: what holds for all repetitions, and what this one has so far
   std::vector<Record> done_;
   Seconds record_begin_;
@@ -64,6 +68,7 @@ std::vector<Record> Measurement::run(std::int64_t repetitions) {
     throw;
   } catch (const OutOfMemory& error) {
     record_.requested_bytes = error.requested_bytes();
+    keep_counters(build_counters_);
     fail(Status::kOom, error.what());
     try {
       release_cached();
@@ -104,6 +109,7 @@ bool Measurement::prepare() {
   release_cached();
   announce_or_stop("building");
   subject_.build();
+  build_counters_ = subject_.build_counters();
   if (subject_.verifies_last()) {
     return true;
   }
@@ -135,11 +141,7 @@ void Measurement::repeat_once() {
     return;
   }
   take_over(std::move(result));
-  for (const auto& [name, value] : subject_.counters()) {
-    if (std::isfinite(value)) {
-      record_.counters.emplace(name, value);
-    }
-  }
+  keep_counters(subject_.counters());
   record_.findings = subject_.findings();
   if (instruments_.memory != nullptr) {
     announce("measuring memory");
@@ -161,6 +163,14 @@ void Measurement::take_over(SampleResult result) {
   record_.datasheet_peak = datasheet_peak(result.device);
   if (result.device != DeviceState{}) {
     record_.device = std::move(result.device);
+  }
+}
+
+void Measurement::keep_counters(const std::map<std::string, double>& counters) {
+  for (const auto& [name, value] : counters) {
+    if (std::isfinite(value)) {
+      record_.counters.emplace(name, value);
+    }
   }
 }
 

@@ -125,6 +125,16 @@ Changes changes_of_all(const Study& study, std::span<const NamedResults> results
   return all;
 }
 
+/// Whether any file has a case of the family with the value.
+bool is_measured(std::span<const NamedResults> results, const std::string& family, const CaseId::Parameter& value) {
+  const auto has_value = [&](const Record& record) {
+    const auto& parameters = record.id.parameters();
+    return record.id.family() == family && std::ranges::find(parameters, value) != parameters.end();
+  };
+  return std::ranges::any_of(
+      results, [&](const NamedResults& result) { return std::ranges::any_of(result.file.records, has_value); });
+}
+
 void check_axes(const Study& study, const std::vector<AxisOverride>& axes) {
   for (const AxisOverride& change : axes) {
     if (!own_values(study, change).empty()) continue;
@@ -140,8 +150,11 @@ void check_axes(const Study& study, const std::vector<AxisOverride>& axes) {
 
 }  // namespace
 
-StudyCells study_cells(const Study& study, std::span<const NamedResults> results, const StudyOptions& options) {
+StudyCells study_cells(const Study& whole, std::span<const NamedResults> results, const StudyOptions& options) {
   check_one_device(results);
+  const Study study = with_known_values(whole, [&](const std::string& family, const CaseId::Parameter& value) {
+    return is_measured(results, family, value);
+  });
   check_axes(study, options.axes);
   Changes all = changes_of_all(study, results);
   if (!options.axes.empty()) all.axes = options.axes;

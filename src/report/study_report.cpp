@@ -42,6 +42,23 @@ void append_new(std::vector<T>& all, const T& one) {
 
 bool holds(const Texts& texts, const std::string& text) { return std::ranges::find(texts, text) != texts.end(); }
 
+std::string joined(const std::string& one, const std::string& other) {
+  return one + (one.empty() || other.empty() ? "" : " ") + other;
+}
+
+/// `forward` of `forward ms`; nothing of `ms`.
+std::string without_unit(const std::string& header) {
+  const std::size_t space = header.rfind(' ');
+  return space == std::string::npos ? "" : header.substr(0, space);
+}
+
+/// A quantity against its base, as StudySpeedUp says; empty where either is unknown.
+std::string held_against(const std::optional<double>& base, const std::optional<double>& own, bool as_change) {
+  if (!base || !own) return {};
+  if (as_change) return *base > 0 ? fmt::format("{:+.1f}", 100 * (*own - *base) / *base) : "";
+  return *own > 0 ? fmt::format("{:.3f}", *base / *own) : "";
+}
+
 /// What marks the tables use.
 struct Marks {
   bool unsure{};          // *
@@ -146,7 +163,8 @@ class Section {
   using Rows = std::vector<std::pair<Texts, std::vector<std::optional<CaseId>>>>;  // a case a combination
 
   void collect();
-  [[nodiscard]] std::string header_of(const Texts& combination) const;
+  [[nodiscard]] bool has(const Texts& combination, const StudyColumn& column) const;
+  [[nodiscard]] std::string header_of(const Texts& combination, const StudyColumn& column) const;
   [[nodiscard]] std::optional<std::size_t> base_of(const Texts& combination) const;
   void add_columns();
   void add_rows(const Texts& values, const std::vector<std::optional<CaseId>>& cases);
@@ -195,9 +213,22 @@ void Section::collect() {
   }
 }
 
-std::string Section::header_of(const Texts& combination) const {
+/// Whether the cases of a combination have the column's quantity.
+bool Section::has(const Texts& combination, const StudyColumn& column) const {
+  if (!column.only_of) return true;
+  for (std::size_t i = 0; i < combination.size(); ++i) {
+    if (table_.spread[i] == column.only_of->first) return combination[i] == column.only_of->second;
+  }
+  return false;
+}
+
+/// The combination's values, without the one that the column's own header tells.
+std::string Section::header_of(const Texts& combination, const StudyColumn& column) const {
   Texts parts;
-  for (std::size_t i = 0; i < combination.size(); ++i) parts.push_back(table_.spread[i] + ":" + combination[i]);
+  for (std::size_t i = 0; i < combination.size(); ++i) {
+    if (column.only_of && table_.spread[i] == column.only_of->first) continue;
+    parts.push_back(table_.spread[i] + ":" + combination[i]);
+  }
   return join(parts, " ");
 }
 
@@ -216,20 +247,25 @@ void Section::add_columns() {
   for (const std::string& key : row_keys_) section_.columns.push_back({key, Align::kLeft});
   if (table_.quantities_down) {
     section_.columns.push_back({"quantity", Align::kLeft});
-    for (const Texts& combination : combinations_) section_.columns.push_back({header_of(combination), Align::kRight});
+    for (const Texts& combination : combinations_)
+      section_.columns.push_back({header_of(combination, {}), Align::kRight});
     return;
   }
   for (const Texts& combination : combinations_) {
     for (const StudyColumn& column : table_.columns) {
-      Texts parts;
-      if (!combination.empty()) parts.push_back(header_of(combination));
-      if (combination.empty() || table_.columns.size() > 1) parts.push_back(column.header);
-      section_.columns.push_back({join(parts, " "), Align::kRight});
+      if (!has(combination, column)) continue;
+      const std::string values = header_of(combination, column);
+      const bool needs_quantity = values.empty() || table_.columns.size() > 1;
+      section_.columns.push_back({joined(values, needs_quantity ? column.header : ""), Align::kRight});
     }
   }
   for (const Texts& combination : combinations_) {
     if (!table_.speed_up || !base_of(combination)) continue;
-    section_.columns.push_back({header_of(combination) + " speed-up", Align::kRight});
+    for (const StudyColumn& column : table_.columns) {
+      if (!has(combination, column)) continue;
+      const std::string what = joined(header_of(combination, column), without_unit(column.header));
+      section_.columns.push_back({joined(what, table_.speed_up->as_change ? "change %" : "speed-up"), Align::kRight});
+    }
   }
   if (!table_.fit) return;
   section_.columns.push_back({"exponent of " + table_.fit->of, Align::kRight});
@@ -237,16 +273,16 @@ void Section::add_columns() {
 }
 
 void Section::add_speed_ups(std::vector<StudyCell>& row, const std::vector<std::optional<CaseId>>& cases) const {
-  const auto time_at = [&](std::size_t i) {
-    return cases[i] ? cells_.value(*cases[i], table_.columns.front()) : std::nullopt;
-  };
   for (std::size_t i = 0; i < combinations_.size(); ++i) {
     const std::optional<std::size_t> base = base_of(combinations_[i]);
     if (!base) continue;
-    const std::optional<double> before = time_at(*base);
-    const std::optional<double> now = time_at(i);
-    const bool known = before && now && *now > 0;
-    row.push_back({.text = known ? fmt::format("{:.3f}", *before / *now) : "", .footnote = 0});
+    for (const StudyColumn& column : table_.columns) {
+      if (!has(combinations_[i], column)) continue;
+      const auto at = [&](std::size_t index) {
+        return cases[index] ? cells_.value(*cases[index], column) : std::nullopt;
+      };
+      row.push_back({.text = held_against(at(*base), at(i), table_.speed_up->as_change), .footnote = 0});
+    }
   }
 }
 
@@ -267,9 +303,12 @@ void Section::add_fit(std::vector<StudyCell>& row, const std::vector<std::option
 std::vector<StudyCell> Section::row_of(const Texts& values, const std::vector<std::optional<CaseId>>& cases) {
   std::vector<StudyCell> row;
   for (const std::string& value : values) row.push_back({.text = one_line(value), .footnote = 0});
-  for (const std::optional<CaseId>& id : cases) {
-    for (std::size_t i = 0; i < table_.columns.size(); ++i) {
-      row.push_back(id ? cells_.cell(*id, table_.columns[i], i == 0) : StudyCell{});
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    bool is_first = true;
+    for (const StudyColumn& column : table_.columns) {
+      if (!has(combinations_[i], column)) continue;
+      row.push_back(cases[i] ? cells_.cell(*cases[i], column, is_first) : StudyCell{});
+      is_first = false;
     }
   }
   if (table_.speed_up) add_speed_ups(row, cases);

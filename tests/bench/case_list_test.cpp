@@ -67,6 +67,16 @@ TEST(CaseList, FullHoldsEveryMatrixOfTheModelsOnceAndTheSquares) {
   EXPECT_EQ(count_of(Suite::kFull, "Gemm/m:16384/n:16384/k:16384/precision:tf32/"), 3);
 }
 
+TEST(CaseList, EveryOperationOfTheKernelFamilyIsInEverySuite) {
+  // rmsnorm, rope, swiglu, softmax, cross_entropy, embedding: 2 passes x 2 precisions; add: 2 precisions; cast: 2
+  // passes in bf16; adamw: float32
+  const std::int64_t of_one_size = 6 * 2 * 2 + 2 + 2 + 1;
+  EXPECT_EQ(count_of(Suite::kSmoke, "Kernel/"), of_one_size);
+  EXPECT_EQ(count_of(Suite::kStandard, "Kernel/"), of_one_size);
+  // 5 sizes at 512; at 1024 the operations on activations in bf16
+  EXPECT_EQ(count_of(Suite::kFull, "Kernel/"), 5 * of_one_size + 5 * (6 * 2 + 1));
+}
+
 TEST(CaseList, FullHoldsTheStandardSuite) {
   const std::vector<std::string> full = names_of(Suite::kFull);
   const std::set<std::string> known{full.begin(), full.end()};

@@ -79,6 +79,16 @@ TEST(Selection, AttentionHeadsHaveToDivideItsWidth) {
   EXPECT_EQ(select(options).cases.size(), 4U);  // forward and forward_backward in bf16
 }
 
+TEST(Selection, AKernelThatMakesNoSenseSaysWhyAndHowToLeaveItOut) {
+  Options options;
+  options.axes = {parse_axis_override("Kernel.precision=fp16")};
+  EXPECT_THAT(error_of(options), HasSubstr("op:adamw has no precision:fp16: parameters, gradients and moments are "
+                                           "float32 at every precision of a model; --tb_axis=Kernel.op takes"));
+  options.axes.push_back(parse_axis_override("Kernel.op=rmsnorm,softmax"));
+  options.filter = "^Kernel/";
+  EXPECT_EQ(select(options).cases.size(), 2U * 2);  // operations, passes
+}
+
 TEST(Selection, AStudyIsItsGridAndNothingElse) {
   Options options;
   options.study = "end_to_end";
@@ -96,6 +106,18 @@ TEST(Selection, AStudyIsItsGridAndNothingElse) {
   EXPECT_THAT(error_of(options), HasSubstr("no case of the study end_to_end matches"));
 }
 
+TEST(Selection, AStudyTakesAnImplementationAsSoonAsTheFamilyHasIt) {
+  Options options;
+  options.study = "attention_grid";
+  std::vector<FamilySpec> specs = specs_of(all_families({}));
+  const auto attention = std::ranges::find(specs, "Attention", &FamilySpec::name);
+  const auto impl = std::ranges::find(attention->keys, "impl", &KeySpec::key);
+  std::erase(impl->known, "compiled");
+  EXPECT_EQ(select_cases(specs, options, true).cases.size(), 6U * 7 * 2 * 2);  // widths, lengths, passes, impls
+  impl->known.emplace_back("compiled");
+  EXPECT_EQ(select_cases(specs, options, true).cases.size(), 6U * 7 * 2 * 3);
+}
+
 TEST(Selection, EveryStudyOfTheFamiliesHereExpandsToTheirNames) {
   const std::vector<FamilySpec> specs = specs_of(all_families({}));
   for (const report::Study& study : report::all_studies()) {
@@ -106,8 +128,9 @@ TEST(Selection, EveryStudyOfTheFamiliesHereExpandsToTheirNames) {
     for (const CaseId& id : cases) {
       const auto family = std::ranges::find(specs, id.family(), &FamilySpec::name);
       ASSERT_NE(family, specs.end()) << id.name();
-      ASSERT_EQ(id.parameters().size(), family->keys.size()) << id.name();
-      for (std::size_t i = 0; i < family->keys.size(); ++i) {
+      // A last key that names have only where it is not the default (Attention's deterministic) is in no study.
+      ASSERT_EQ(id.parameters().size(), family->tables.front().axes.size()) << id.name();
+      for (std::size_t i = 0; i < id.parameters().size(); ++i) {
         const auto& [key, value] = id.parameters()[i];
         const std::vector<std::string>& known = family->keys[i].known;
         EXPECT_EQ(key, family->keys[i].key) << id.name();

@@ -98,6 +98,27 @@ TEST_F(StudyProgram, AutocastHasADtypeInEveryCell) {
   EXPECT_THAT(table.out, Not(HasSubstr(",,")));  // every quantity of the study is one that the family found
 }
 
+TEST_F(StudyProgram, AttentionGridShowsForwardAndBackwardOfEachImplementation) {
+  const CommandResult run = measure("attention_grid", {"--tb_axis=Attention.batch=2", "--tb_axis=Attention.d_model=16",
+                                                       "--tb_axis=Attention.seq_len=32,64"});
+  ASSERT_EQ(run.status, 0) << run.err << run.out;
+  const CommandResult table = report("attention_grid");
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("seq_len,impl,forward ms,backward ms,held before backward MiB,"));
+  EXPECT_THAT(table.out, ::testing::ContainsRegex("\n64,naive,[0-9.]+,[0-9.]+,,\n"));  // a CPU's memory is not counted
+  EXPECT_THAT(table.out, HasSubstr("\n64,flash,unsupported,unsupported,,\n"));
+}
+
+TEST_F(StudyProgram, Tf32AndFlashAreTables) {
+  const CommandResult tf32 = measure("tf32", {"--tb_axis=Attention.d_model=16", "--tb_axis=Attention.seq_len=32"});
+  ASSERT_EQ(tf32.status, 0) << tf32.err << tf32.out;
+  EXPECT_THAT(report("tf32").out, HasSubstr("precision:tf32 forward change %,precision:tf32 backward change %,"));
+  const CommandResult flash = measure("flash", {"--tb_axis=Attention.d_model=16", "--tb_axis=Attention.seq_len=32"});
+  ASSERT_EQ(flash.status, 0) << flash.err << flash.out;
+  EXPECT_THAT(report("flash").out,
+              ::testing::ContainsRegex("\nfp32,[0-9.]+,unsupported,[0-9.]+,[0-9.]+,unsupported,,"));
+}
+
 TEST_F(StudyProgram, TheCommandOfAFootnoteSelectsWhatIsMissing) {
   const CommandResult run = measure("scaling", {"--tb_axis=Model.size=tiny", "--tb_axis=Model.ctx=16,32,64",
                                                 "--benchmark_filter=ctx:(16|32)/.*pass:forward/precision:fp32"});

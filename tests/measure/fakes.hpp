@@ -157,6 +157,7 @@ class FakeCase : public Case {
     return {{"parameters", 100}, {"activations", allocated_peak - 100}};
   }
   std::map<std::string, double> counters() override { return own_counters; }
+  std::map<std::string, double> build_counters() override { return own_build_counters; }
 
   Regime own_regime{};
   std::optional<std::string> unsupported;
@@ -166,6 +167,7 @@ class FakeCase : public Case {
       .passed = true, .reference = "float64", .worst_error = 0.5, .worst_where = "logits[0]", .message = ""};
   std::vector<std::string_view> phase_names{"step"};
   std::map<std::string, double> own_counters;
+  std::map<std::string, double> own_build_counters;
   std::int64_t launches{};
   bool checked_last{};
   std::int64_t launches_before_verification{-1};

@@ -263,6 +263,30 @@ TEST(MeasureCase, OutOfMemoryInAStepIsAResult) {
   EXPECT_TRUE(record.verification->passed);
 }
 
+TEST(MeasureCase, OutOfMemoryKeepsTheCountersThatBuildingHasSettled) {
+  Bench bench;
+  bench.subject.own_counters = {{"held_bytes", 8.0}, {"skipped_steps", 2.0}};
+  bench.subject.own_build_counters = {{"held_bytes", 8.0}, {"broken", std::numeric_limits<double>::quiet_NaN()}};
+  bench.subject.on_launch = [](std::int64_t) { throw OutOfMemory{"no room for the gradients", 5}; };
+  const Record record = bench.run_once();
+  EXPECT_EQ(record.status, Status::kOom);
+  EXPECT_THAT(record.counters, ElementsAre(Pair("held_bytes", 8.0)));
+
+  bench.subject.on_build = [] { throw OutOfMemory{"no room for the inputs", 5}; };
+  EXPECT_TRUE(bench.run_once().counters.empty());
+}
+
+TEST(MeasureCase, NoOtherFailureKeepsCounters) {
+  Bench crashed;
+  crashed.subject.own_build_counters = {{"held_bytes", 8.0}};
+  crashed.subject.on_launch = [](std::int64_t) { throw std::runtime_error{"an illegal memory access"}; };
+  EXPECT_TRUE(crashed.run_once().counters.empty());
+  Bench wrong;
+  wrong.subject.own_build_counters = {{"held_bytes", 8.0}};
+  wrong.subject.verification.passed = false;
+  EXPECT_TRUE(wrong.run_once().counters.empty());
+}
+
 TEST(MeasureCase, OutOfMemoryInTheMemoryPassLeavesNoTime) {
   Bench bench;
   bench.subject.on_launch = [&bench](std::int64_t) {

@@ -137,6 +137,64 @@ TEST(StudyReport, ASpeedUpIsTheBasesTimeOverTheCases) {
   EXPECT_THAT(texts(report.sections[0].rows[1]), ElementsAre("small", "256", "16", "8", "2.000"));
 }
 
+TEST(StudyReport, EveryQuantityIsHeldAgainstItsBase) {
+  StudyColumn first = kMilliseconds;
+  first.header = "forward pass ms";
+  StudyTable table = spread_over({"precision"}, {first, kSamples});
+  table.speed_up = StudySpeedUp{.key = "precision", .base = "fp32"};
+  const auto ratios = report_of(study_of(table), {results_of(all_records())});
+  EXPECT_THAT(
+      headers(ratios.sections[0]),
+      ElementsAre("size", "ctx", "precision:fp32 forward pass ms", "precision:fp32 n", "precision:bf16 forward pass ms",
+                  "precision:bf16 n", "precision:bf16 forward pass speed-up", "precision:bf16 speed-up"));
+  table.speed_up->as_change = true;
+  table.columns.pop_back();
+  std::vector<Record> records = all_records();
+  records[3].timing->median = Seconds{20e-3};  // small 256 bf16, where fp32 takes 16 ms
+  records[4] = failed_record(id_of("small", "512", "fp32"), Status::kOom, "no room");
+  const auto changes = report_of(study_of(table), {results_of(records)});
+  EXPECT_THAT(headers(changes.sections[0]),
+              ElementsAre("size", "ctx", "precision:fp32", "precision:bf16", "precision:bf16 forward pass change %"));
+  EXPECT_THAT(texts(changes.sections[0].rows[0]), ElementsAre("small", "128", "8", "4", "-50.0"));
+  EXPECT_THAT(texts(changes.sections[0].rows[1]), ElementsAre("small", "256", "16", "20", "+25.0"));
+  EXPECT_THAT(texts(changes.sections[0].rows[2]), ElementsAre("small", "512", "OOM", "16", ""));
+}
+
+TEST(StudyReport, AQuantityOfSomeCasesIsAColumnOfThoseAlone) {
+  StudyColumn full = kMilliseconds;
+  full.header = "full ms";
+  full.only_of = {"precision", "fp32"};
+  StudyColumn short_ms = kMilliseconds;
+  short_ms.header = "short ms";
+  short_ms.only_of = {"precision", "bf16"};
+  StudyColumn short_n = kSamples;
+  short_n.header = "short n";
+  short_n.only_of = short_ms.only_of;
+  std::vector<Record> records = all_records();
+  records[1] = failed_record(id_of("small", "128", "bf16"), Status::kOom, "no room");
+  records.erase(records.begin() + 3);  // small 256 bf16
+  const auto report = report_of(study_of(spread_over({"precision"}, {full, short_ms, short_n})), {results_of(records)});
+  EXPECT_THAT(headers(report.sections[0]), ElementsAre("size", "ctx", "full ms", "short ms", "short n"));
+  EXPECT_THAT(texts(report.sections[0].rows[0]), ElementsAre("small", "128", "8", "OOM", ""));
+  EXPECT_THAT(texts(report.sections[0].rows[1]), ElementsAre("small", "256", "16", "[1]", ""));
+  EXPECT_THAT(texts(report.sections[0].rows[2]), ElementsAre("small", "512", "32", "16", "3"));
+}
+
+TEST(StudyReport, AValueThatNotEveryProgramHasIsShownWhereAFileHoldsIt) {
+  Study study = study_of(spread_over({"precision"}));
+  study.grids[0].axes[3].values.emplace_back("fp4");
+  study.if_known = {{"Model", {"precision", {"fp4"}}}};
+  std::vector<Record> records = all_records();
+  EXPECT_THAT(headers(report_of(study, {results_of(records)}).sections[0]),
+              ElementsAre("size", "ctx", "precision:fp32", "precision:bf16"));
+  records.push_back(timed("small", "128", "fp4", 1));
+  const auto report = report_of(study, {results_of(records)});
+  EXPECT_THAT(headers(report.sections[0]),
+              ElementsAre("size", "ctx", "precision:fp32", "precision:bf16", "precision:fp4"));
+  EXPECT_THAT(texts(report.sections[0].rows[0]), ElementsAre("small", "128", "8", "4", "1"));
+  EXPECT_THAT(texts(report.sections[0].rows[1]), ElementsAre("small", "256", "16", "8", "[1]"));
+}
+
 TEST(StudyReport, AFitIsTheExponentOverARow) {
   StudyTable table = spread_over({"ctx"});
   table.fit = StudyFit{.of = "ctx", .x = [](const std::string& value, std::span<const ModelSize>) {

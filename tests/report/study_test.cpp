@@ -25,11 +25,17 @@ TEST(Study, EveryOneHasANameOfItsOwnCasesAndATable) {
     for (const StudyTable& table : study.tables) {
       EXPECT_FALSE(table.columns.empty()) << study.name;
       EXPECT_EQ(table.fit.has_value() && table.spread.size() != 1, false) << study.name << ": a fit is over one key";
+      for (const StudyColumn& column : table.columns) {
+        if (!column.only_of) continue;
+        EXPECT_NE(std::ranges::find(table.spread, column.only_of->first), table.spread.end()) << study.name;
+        EXPECT_FALSE(table.fit.has_value()) << study.name << ": a fit is of a quantity that all cases have";
+      }
       if (!table.speed_up) continue;
       EXPECT_NE(std::ranges::find(table.spread, table.speed_up->key), table.spread.end()) << study.name;
     }
   }
-  EXPECT_THAT(study_names(), ::testing::IsSupersetOf({"end_to_end", "warmup", "precision", "memory", "scaling"}));
+  EXPECT_THAT(study_names(), ::testing::IsSupersetOf({"end_to_end", "warmup", "precision", "memory", "scaling",
+                                                      "attention_grid", "tf32", "flash"}));
 }
 
 TEST(Study, GridsAreThoseOfTheWriteUps) {
@@ -41,7 +47,31 @@ TEST(Study, GridsAreThoseOfTheWriteUps) {
   EXPECT_EQ(count("autocast"), 2U * 2);  // subjects, dtypes
   // sums of 0.01: seven of a thousand, four of 10,000, one of 100,000; sums and products by order and length
   EXPECT_EQ(count("accumulation"), 12U + 12 * 3 + 7 * 3 + 7 * 5);
-  EXPECT_EQ(count("warmup"), 5U * 3 * 2 * 5);  // sizes, passes, counts of timed steps, of warm-up steps
+  EXPECT_EQ(count("warmup"), 5U * 3 * 2 * 5);          // sizes, passes, counts of timed steps, of warm-up steps
+  EXPECT_EQ(count("attention_grid"), 6U * 7 * 2 * 3);  // widths, lengths, passes, implementations
+  EXPECT_EQ(count("tf32"), 6U * 7 * 2 * 2 * 2);        // widths, lengths, passes, precisions, implementations
+  EXPECT_EQ(count("flash"), 4U * 10 * 2 * 2 * 2);      // head dimensions, lengths, passes, precisions, implementations
+}
+
+TEST(Study, WhatAProgramDoesNotKnowIsLeftOutWhereTheStudyAllowsIt) {
+  const Study study{.name = "s",
+                    .title = "t",
+                    .grids = {{"A", {{"impl", {"x", "new", "y"}}}}, {"B", {{"impl", {"new"}}}}},
+                    .protocol = {},
+                    .tables = {},
+                    .if_known = {{"A", {"impl", {"new", "newer"}}}}};
+  std::vector<std::string> asked;
+  const auto answer = [&](bool is_known) {
+    return [&asked, is_known](const std::string& family, const CaseId::Parameter& value) {
+      asked.push_back(family + "." + value.first + "=" + value.second);
+      return is_known;
+    };
+  };
+  const Study without = with_known_values(study, answer(false));
+  EXPECT_THAT(without.grids[0].axes[0].values, ElementsAre("x", "y"));
+  EXPECT_THAT(without.grids[1].axes[0].values, ElementsAre("new"));  // of another family
+  EXPECT_THAT(asked, ElementsAre("A.impl=new", "A.impl=newer"));
+  EXPECT_THAT(with_known_values(study, answer(true)).grids[0].axes[0].values, ElementsAre("x", "new", "y"));
 }
 
 TEST(Study, AnUnknownNameGetsTheNearest) {

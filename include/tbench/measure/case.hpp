@@ -49,6 +49,9 @@ class Case {
   [[nodiscard]] virtual std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const = 0;
   /// The family's own counters, read after sampling. May synchronise.
   [[nodiscard]] virtual std::map<std::string, double> counters() = 0;
+  /// Those of counters() that build() has settled, read right after it: all that a case tells that then runs out of
+  /// memory.
+  [[nodiscard]] virtual std::map<std::string, double> build_counters() { return {}; }
   /// Record::findings, read when the counters are. May synchronise.
   [[nodiscard]] virtual std::map<std::string, std::string> findings() { return {}; }
 };

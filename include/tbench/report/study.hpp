@@ -25,13 +25,18 @@ struct StudyColumn {
   std::function<std::string(double)> format;
   /// What is no number, in place of `value` and `format`; nothing where the record does not tell.
   std::function<std::optional<std::string>(const Record&)> text{};
+  /// A key that is spread over columns and its value whose cases alone have the quantity: {"pass", "forward"}. The
+  /// header then says what that value means. Absent: all cases have it.
+  std::optional<CaseId::Parameter> only_of{};
 };
 
-/// Columns with the ratio of a case's first quantity with `base` in place of its own value of `key` over its own: above
-/// 1 it is faster than with `base`.
+/// A column for each quantity that holds the case against the one with `base` in place of its own value of `key`.
 struct StudySpeedUp {
   std::string key;  // one of those that are spread over columns
   std::string base;
+  /// false: the base's quantity over the case's; of times: above 1 is faster. true: what the case's is more than the
+  /// base's, in percent of the base's; of times: below 0 is faster.
+  bool as_change{};
 };
 
 /// Columns with the exponent of the first quantity as a power of x, and the fit's r^2, over the columns of a row.
@@ -65,6 +70,9 @@ struct Study {
   std::vector<FamilyGrid> grids;
   StudyProtocol protocol;
   std::vector<StudyTable> tables;
+  /// Values of the grids that not every program has, an implementation say. A run leaves out what its program does not
+  /// know, a table what none of its files holds.
+  std::vector<AxisOverride> if_known{};
 };
 
 [[nodiscard]] std::span<const Study> all_studies();
@@ -73,6 +81,10 @@ struct Study {
 /// @param flag  that gave the name, for the error
 /// @throws      UsageError  for an unknown name, with the nearest one and all of them
 [[nodiscard]] const Study& find_study(std::string_view name, std::string_view flag);
+
+/// The study without those of its `if_known` values that `is_known` denies.
+[[nodiscard]] Study with_known_values(
+    Study study, const std::function<bool(const std::string& family, const CaseId::Parameter& value)>& is_known);
 
 /// The study's grids with the user's sizes as further values of every `size` axis.
 [[nodiscard]] std::vector<FamilyGrid> grids_with_sizes(const Study& study, std::span<const ModelSize> extra_sizes);

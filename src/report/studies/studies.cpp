@@ -34,8 +34,8 @@ StudyColumn counter_column(std::string header, std::string counter, double facto
 
 std::vector<Study> make_studies() {
   return {
-      end_to_end_study(), warmup_study(),       precision_study(), memory_study(),
-      scaling_study(),    accumulation_study(), autocast_study(),
+      end_to_end_study(), warmup_study(),         precision_study(), memory_study(),       scaling_study(),
+      tf32_study(),       attention_grid_study(), flash_study(),     accumulation_study(), autocast_study(),
   };
 }
 
@@ -60,6 +60,20 @@ const Study& find_study(std::string_view name, std::string_view flag) {
       fmt::format("{}={}: no such study{} (studies: {})", flag, name, did_you_mean(name, names), join(names, ", "))};
 }
 
+Study with_known_values(
+    Study study, const std::function<bool(const std::string& family, const CaseId::Parameter& value)>& is_known) {
+  for (const auto& [family, optional] : study.if_known) {
+    for (const std::string& value : optional.values) {
+      if (is_known(family, {optional.key, value})) continue;
+      for (FamilyGrid& grid : study.grids) {
+        const auto axis = std::ranges::find(grid.axes, optional.key, &Axis::key);
+        if (grid.family == family && axis != grid.axes.end()) std::erase(axis->values, value);
+      }
+    }
+  }
+  return study;
+}
+
 std::vector<FamilyGrid> grids_with_sizes(const Study& study, std::span<const ModelSize> extra_sizes) {
   std::vector<FamilyGrid> grids = study.grids;
   for (FamilyGrid& grid : grids) {
@@ -80,6 +94,11 @@ StudyColumn whole_column(std::string header, std::string counter, double factor)
 
 StudyColumn mebibytes_column(std::string header, std::string counter) {
   return whole_column(std::move(header), std::move(counter), 1 / kMebi);
+}
+
+StudyColumn of_pass(std::string pass, StudyColumn column) {
+  column.only_of = {"pass", std::move(pass)};
+  return column;
 }
 
 StudyColumn split_column(std::string header, std::string part) {

@@ -151,14 +151,10 @@ std::optional<std::string> LongMatmul::unsupported_reason() const {
   return format_unsupported_reason(config_);
 }
 
-/// 2 * 1024 * 1024 * n; held against the ceiling of the same input with fp32 accumulators, the only ones measured.
+/// 2 * 1024 * 1024 * n.
 Work LongMatmul::work() const {
   const double flop = 2.0 * static_cast<double>(kMatmulExtent * kMatmulExtent) * static_cast<double>(config_.n);
-  const bool has_ceiling = config_.accumulator == Precision::kFp32;
-  return {.flop = {flop},
-          .tokens = 0,
-          .bytes = 0,
-          .ceiling = has_ceiling ? fmt::format("gemm_{}", to_string(config_.input)) : std::string{}};
+  return {.flop = {flop}, .tokens = 0, .bytes = 0, .ceiling = {}};
 }
 
 void LongMatmul::do_build() {
