@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times in PyTorch what the Ceiling cases measure in C++: the same work, in the same regime, by the same protocol.
 
-Bursts: a write over twice the L2 cache, a kernel that spins, event, operation, event, on an idle device; at least 30
+Bursts: a write over twice the L2 cache, a kernel that spins, event, operation, event, on an idle device, then a rest; at least 30
 samples after 0.2 s of warm-up. Sustained: operations chained between events; chunks of 0.25 s, the first of each dropped.
 Medians. On the CPU a steady clock, one thread and no flush. Given a results file of the same GPU, made right before or
 after, it prints what the Ceiling cases reach of PyTorch's rate, and exits 1 if one reaches less than --at-least of it.
@@ -22,6 +22,7 @@ SPIN_CYCLES = 100_000  # some 50 us, longer than it takes to enqueue an operatio
 DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16,
           "fp8_e4m3": torch.float8_e4m3fn}
 MEBI = 1 << 20
+PATTERN_WORDS = 8192  # 32 KiB
 
 
 class Gpu:
@@ -49,6 +50,9 @@ class Gpu:
         torch.cuda.synchronize()
         return [a.elapsed_time(b) / 1e3 for a, b in zip(marks, marks[1:])]
 
+    def rest(self, busy):
+        time.sleep(min(3 * busy, 5e-3))
+
     def release(self):
         torch.cuda.empty_cache()
 
@@ -68,6 +72,9 @@ class Cpu:
     def seconds(self, marks):
         return [b - a for a, b in zip(marks, marks[1:])]
 
+    def rest(self, busy):
+        pass
+
     def release(self):
         pass
 
@@ -79,7 +86,9 @@ def burst(machine, launch, count):
         marks = [machine.mark()]
         launch()
         marks.append(machine.mark())
-        samples += machine.seconds(marks)
+        taken = machine.seconds(marks)
+        samples += taken
+        machine.rest(taken[0])
     return samples
 
 
@@ -112,7 +121,9 @@ def stream(machine, what):
     if what == "read":
         return x.sum, machine.stream_bytes
     if what == "write":
-        return lambda: x.fill_(1.5), machine.stream_bytes
+        pattern = torch.randn(PATTERN_WORDS, device=machine.device)  # constants are written faster
+        rows = x.view(-1, PATTERN_WORDS)
+        return lambda: rows.copy_(pattern), machine.stream_bytes
     y = torch.empty_like(x)
     return lambda: y.copy_(x), 2 * machine.stream_bytes
 

@@ -70,8 +70,7 @@ MatmulProblem checked(MatmulProblem problem) {
     default:
       break;
   }
-  const bool has_scales = problem.x_scale != nullptr && problem.w_scale != nullptr;
-  if (problem.input_type == CUDA_R_8F_E4M3 && !has_scales) refuse("fp8 needs the scales of x and of w");
+  if ((problem.x_scale == nullptr) != (problem.w_scale == nullptr)) refuse("x and w have a scale each, or neither");
   const auto fill = [&](std::int64_t& stride, std::int64_t row, std::string_view name) {
     if (stride == 0) stride = row;
     if (stride < row) refuse(fmt::format("{}'s row stride {} is shorter than a row of {}", name, stride, row));
@@ -226,6 +225,9 @@ std::vector<MatmulAlgorithm> Matmul::algorithms(int most, std::size_t workspace_
 void Matmul::launch(const MatmulAlgorithm& algorithm, const MatmulOperands& operands, cudaStream_t stream) const {
   if (operands.x == nullptr || operands.w == nullptr || operands.y == nullptr) {
     throw std::invalid_argument{describe(problem_) + ": an operand is null"};
+  }
+  if (problem_.input_type == CUDA_R_8F_E4M3 && problem_.x_scale == nullptr) {
+    throw std::invalid_argument{describe(problem_) + ": fp8 needs the scales of x and of w"};
   }
   if (operands.workspace_bytes < algorithm.workspace_bytes) {
     throw std::invalid_argument{fmt::format("{}: the algorithm needs a workspace of {} bytes, not {}",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 
@@ -167,7 +168,10 @@ Chunk CudaEventTimer::time_bursts(std::size_t count, std::size_t launches, const
       while_busy();
     }
     chunk.escaped = std::max(chunk.escaped, wait_for_burst());
-    burst.read(*this, std::span{chunk.phase_seconds}.subspan(i * setup.phases, setup.phases));
+    const std::span<double> phases = std::span{chunk.phase_seconds}.subspan(i * setup.phases, setup.phases);
+    burst.read(*this, phases);
+    const double launch_seconds = std::accumulate(phases.begin(), phases.end(), 0.0);
+    sleep_for(rest_after(Seconds{launch_seconds * static_cast<double>(launches)}));
     chunk.enqueue = chunk.enqueue + burst.host().enqueue;
     chunk.cpu = chunk.cpu + burst.host().cpu;
     chunk.exposed = chunk.exposed || burst.host().exposed;

@@ -229,8 +229,8 @@ TEST_F(CublasLtOnGpu, WhatMakesNoSenseIsRefusedWithTheProblem) {
   problem.compute_type = CUBLAS_COMPUTE_64F;
   EXPECT_THROW(Matmul(product.library, problem), std::invalid_argument);
   problem = product.problem;
-  problem.input_type = CUDA_R_8F_E4M3;
-  EXPECT_THROW(Matmul(product.library, problem), std::invalid_argument);  // without scales
+  problem.x_scale = static_cast<const float*>(product.x.device.get());
+  EXPECT_THROW(Matmul(product.library, problem), std::invalid_argument);
 
   const Matmul matmul{product.library, product.problem};
   MatmulAlgorithm algorithm = matmul.algorithms(1, kWorkspaceBytes, PartialSums::kComputeType).at(0);

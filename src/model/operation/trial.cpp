@@ -3,7 +3,6 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -29,20 +28,20 @@ float milliseconds_of(const Candidate& candidate, const cuda::Event& begin, cons
 Candidate fastest_of(std::vector<Candidate> candidates) {
   if (candidates.empty()) throw std::invalid_argument{"fastest_of: no candidates"};
   if (candidates.size() == 1) return std::move(candidates.front());
-  constexpr int kTimed = 3;
+  constexpr std::size_t kRounds = 5;
   const cuda::Event begin = cuda::make_timing_event();
   const cuda::Event end = cuda::make_timing_event();
-  std::size_t best = 0;
-  float best_milliseconds = std::numeric_limits<float>::infinity();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    candidates[i].launch();
-    for (int timed = 0; timed < kTimed; ++timed) {
-      const float milliseconds = milliseconds_of(candidates[i], begin, end);
-      if (milliseconds >= best_milliseconds) continue;
-      best_milliseconds = milliseconds;
-      best = i;
+  std::vector<std::vector<float>> milliseconds(candidates.size());
+  for (const Candidate& candidate : candidates) candidate.launch();
+  for (std::size_t round = 0; round < kRounds; ++round) {
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      milliseconds[i].push_back(milliseconds_of(candidates[i], begin, end));
     }
   }
+  for (std::vector<float>& times : milliseconds) std::ranges::nth_element(times, times.begin() + kRounds / 2);
+  const auto fastest =
+      std::ranges::min_element(milliseconds, {}, [](const std::vector<float>& times) { return times[kRounds / 2]; });
+  const auto best = static_cast<std::size_t>(fastest - milliseconds.begin());
   return std::move(candidates[best]);
 }
 

@@ -26,9 +26,9 @@ class AutocastOnGpu : public GpuTest, public testing::WithParamInterface<Precisi
 
 TEST_P(AutocastOnGpu, TheToyModelIsAsTheCourseSaysIt) {
   const std::string narrow{to_string(GetParam())};
-  const std::map<std::string, std::string> expected{{"parameters", "fp32"}, {"fc1", narrow},    {"relu", narrow},
-                                                    {"layer norm", "fp32"}, {"logits", narrow}, {"loss", "fp32"},
-                                                    {"gradients", "fp32"}};
+  const std::map<std::string, std::string> expected{
+      {"parameters", "fp32"},        {"fc1", narrow},      {"relu", narrow}, {"layer norm", "fp32"}, {"logits", narrow},
+      {"loss", narrow + " -> fp32"}, {"gradients", "fp32"}};
   EXPECT_EQ(verified_findings(AutocastSubject::kToy), expected);
 }
 

@@ -13,8 +13,8 @@ struct Candidate {
   std::function<void()> launch;
 };
 
-/// The candidate whose fastest launch took least: each is launched once before and then three times between events, on
-/// an idle device. Synchronises. For launches of a millisecond or so, beside which what events add is small.
+/// The candidate whose median launch took least: each is launched once before and then five times between events, in
+/// rounds, on an idle device. Synchronises. For launches of a millisecond or so, beside which what events add is small.
 /// @param candidates  at least one; a single one is not launched
 /// @throws            std::invalid_argument; CudaError; whatever a launch throws
 [[nodiscard]] Candidate fastest_of(std::vector<Candidate> candidates);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -79,20 +80,20 @@ bool splits_sums(const cuda::MatmulAlgorithm& algorithm) {
   cuda::check(cublasLtMatmulAlgoConfigGetAttribute(&algorithm.algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM, &parts,
                                                    sizeof(parts), &written),
               "cublasLtMatmulAlgoConfigGetAttribute", __FILE__);
-  return parts > 1;
+  return parts != 0 && parts != 1;  // -1: as the kernel sees fit
 }
 
-/// One cuBLASLt product and the algorithm that it takes: the heuristic's first whose sums are n terms long.
+/// One cuBLASLt product and the algorithm that it takes: the heuristic's first whose sums are n terms long; where it
+/// names none, its first, whose partial sums are in the accumulator's format too.
 class LtProduct {
  public:
   explicit LtProduct(const cuda::MatmulProblem& problem) : matmul_{library_, problem} {
     const std::vector<cuda::MatmulAlgorithm> found =
         matmul_.algorithms(kLongMatmulCandidates, kLongMatmulWorkspaceBytes, cuda::PartialSums::kComputeType);
+    if (found.empty()) throw std::runtime_error{cuda::describe(problem) + ": cuBLASLt has no algorithm"};
     const auto whole = std::ranges::find_if_not(found, &splits_sums);
-    if (whole == found.end()) {
-      throw std::runtime_error{cuda::describe(problem) + ": cuBLASLt has no algorithm that does not split the sums"};
-    }
-    algorithm_ = *whole;
+    is_split_ = whole == found.end();
+    algorithm_ = is_split_ ? found.front() : *whole;
     workspace_ = at::empty({static_cast<std::int64_t>(std::max<std::size_t>(algorithm_.workspace_bytes, 1))},
                            at::TensorOptions{}.device(at::kCUDA).dtype(at::kByte));
   }
@@ -105,12 +106,15 @@ class LtProduct {
                     .workspace_bytes = workspace_.nbytes()},
                    c10::cuda::getCurrentCUDAStream());
   }
-  [[nodiscard]] std::string algorithm() const { return cuda::describe(algorithm_); }
+  [[nodiscard]] std::map<std::string, std::string> findings() const {
+    return {{"algorithm", cuda::describe(algorithm_)}, {"sums", is_split_ ? "split" : "whole"}};
+  }
 
  private:
   cuda::CublasLt library_;
   cuda::Matmul matmul_;
   cuda::MatmulAlgorithm algorithm_;
+  bool is_split_{};
   at::Tensor workspace_;
 };
 
@@ -126,8 +130,7 @@ class LongMatmul final : public Operation {
   Work work() const override;
   std::map<std::string, double> counters() override { return {{"relative_error", relative_error_}}; }
   std::map<std::string, std::string> findings() override {
-    if (!product_) return {};
-    return {{"algorithm", product_->algorithm()}};
+    return product_ ? product_->findings() : std::map<std::string, std::string>{};
   }
 
  private:

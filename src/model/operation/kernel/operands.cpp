@@ -75,7 +75,7 @@ at::Tensor exact(const at::Tensor& tensor) { return tensor.detach().to(at::kDoub
 Tolerance kernel_tolerance(Precision precision, const KernelRoundings& roundings) {
   Tolerance tolerance{.relative = roundings.relative * kFloatRoundOff,
                       .of_rms = roundings.of_rms * kFloatRoundOff,
-                      .absolute = precision == Precision::kFp16 ? kHalfOfTheLeastFp16 : 0.0};
+                      .absolute = precision == Precision::kFp16 ? roundings.least * kHalfOfTheLeastFp16 : 0.0};
   if (precision != Precision::kFp32) {
     tolerance.relative += roundings.stored * unit_roundoff(precision);
     tolerance.of_rms += roundings.stored_of_rms * unit_roundoff(precision);

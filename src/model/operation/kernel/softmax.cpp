@@ -24,7 +24,7 @@ void softmax_fill(KernelOperands& operands) {
   if (operands.config.pass == KernelPass::kBackward) add_normal_gradient(operands, softmax_shape(operands.config));
 }
 
-/// dscores = p (dp - sum(p dp)).
+/// dscores = p (dp - sum(p dp)). ATen stores p, p dp and the result.
 std::vector<KernelResult> softmax_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor x = exact(operands.inputs[0]);
@@ -35,7 +35,7 @@ std::vector<KernelResult> softmax_expect(const KernelOperands& operands) {
   }
   const at::Tensor dp = exact(operands.gradients[0]);
   return {{"dscores", p.mul(dp.sub(p.mul(dp).sum(-1, /*keepdim=*/true))),
-           kernel_tolerance(precision, {.relative = 64, .of_rms = 32, .stored = 2.1, .stored_of_rms = 2})}};
+           kernel_tolerance(precision, {.relative = 64, .of_rms = 32, .stored = 3.1, .stored_of_rms = 2})}};
 }
 
 void softmax_prepare(KernelOperands& operands) {

@@ -27,7 +27,8 @@ std::vector<KernelResult> swiglu_expect(const KernelOperands& operands) {
   const at::Tensor gate = exact(operands.inputs[0]);
   const at::Tensor up = exact(operands.inputs[1]);
   const at::Tensor s = at::sigmoid(gate);
-  const KernelRoundings product{.relative = 16, .stored = 2.1};
+  // A stored silu that fp16 can no longer hold in full is multiplied by a normal value of up to 5.
+  const KernelRoundings product{.relative = 16, .stored = 2.1, .least = 6};
   if (operands.config.pass == KernelPass::kForward) {
     return {{"h", gate.mul(s).mul(up), kernel_tolerance(precision, product)}};
   }

@@ -115,6 +115,7 @@ struct KernelRoundings {
   double of_rms{};         // float32 round-offs of the row's rms
   double stored{1};        // storage round-offs of the element, where that is not float32
   double stored_of_rms{};  // storage round-offs of the row's rms, where that is not float32
+  double least{1};         // halves of fp16's smallest number: what storing a smaller one costs, in every result
 };
 [[nodiscard]] Tolerance kernel_tolerance(Precision precision, const KernelRoundings& roundings);
 
