@@ -24,7 +24,8 @@ void softmax_fill(KernelOperands& operands) {
   if (operands.config.pass == KernelPass::kBackward) add_normal_gradient(operands, softmax_shape(operands.config));
 }
 
-/// dscores = p (dp - sum(p dp)). ATen stores p, p dp and the result.
+/// dscores = p (dp - sum(p dp)). ATen stores p, p dp and the result; an
+/// element near zero is a difference of numbers of its row's size, with all of their roundings.
 std::vector<KernelResult> softmax_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor x = exact(operands.inputs[0]);
@@ -35,7 +36,7 @@ std::vector<KernelResult> softmax_expect(const KernelOperands& operands) {
   }
   const at::Tensor dp = exact(operands.gradients[0]);
   return {{"dscores", p.mul(dp.sub(p.mul(dp).sum(-1, /*keepdim=*/true))),
-           kernel_tolerance(precision, {.relative = 64, .of_rms = 32, .stored = 3.1, .stored_of_rms = 2})}};
+           kernel_tolerance(precision, {.relative = 64, .of_rms = 32, .stored = 3.1, .stored_of_rms = 3})}};
 }
 
 void softmax_prepare(KernelOperands& operands) {
