@@ -4,6 +4,7 @@
     results_tables.py pytorch PYTORCH.json RESULTS.json [RESULTS.json ...]   eager in C++ against time_pytorch_model.py
     results_tables.py repeat RESULTS.json RESULTS.json [RESULTS.json ...]    the same cases in fresh processes
     results_tables.py attention RESULTS.json                                 impl:flash against the other implementations
+    results_tables.py ceilings PYTORCH.json RESULTS.json                     Ceiling cases by process, and PyTorch on the same
     ... --update FILE.md --section NAME    write between <!-- tbench:NAME --> and <!-- /tbench:NAME --> of the file
 """
 import argparse
@@ -82,6 +83,37 @@ def attention_table(paths):
     return markdown(["case", "flash, ms", "TFLOP/s", *(f"{i} / flash" for i in others), "best other"], rows)
 
 
+def rate_of(entry):
+    """A rate and its unit; of what counts neither FLOP nor bytes, a time."""
+    if entry["tbench"]["parameters"]["what"] == "dispatch":
+        return entry["dispatch_us"], "us"
+    for counter, factor, unit in (("bytes_per_second", 1e-9, "GB/s"), ("flop_per_second", 1e-12, "TFLOP/s")):
+        if counter in entry:
+            return entry[counter] * factor, unit
+    return entry["real_time"] * 1e3, "us"
+
+
+def ceilings_table(paths):
+    theirs = json.loads(pathlib.Path(paths[0]).read_text())
+    processes = {}
+    for entry in json.loads(pathlib.Path(paths[1]).read_text())["benchmarks"]:
+        if "tbench" in entry and "real_time" in entry:
+            processes.setdefault(entry["name"], []).append(entry)
+    rows = []
+    for name in sorted(processes, key=lambda name: ("gemm" in name, "_p" in name, name)):
+        found = sorted(processes[name], key=lambda entry: entry["repetition_index"])
+        rates, unit = [rate_of(entry)[0] for entry in found], rate_of(found[0])[1]
+        middle = statistics.median(rates)
+        ratio = ""
+        if name in theirs and unit != "us":
+            per_second = theirs[name]["per_second"] * (1e-9 if unit == "GB/s" else 1e-12)
+            ratio = f"{middle / per_second:.3f}"
+        clocks = ", ".join(f"{entry['sm_clock_mhz']:.0f}" for entry in found if "sm_clock_mhz" in entry)
+        rows.append([short(name), unit, ", ".join(f"{rate:.4g}" for rate in rates),
+                     f"{(max(rates) / min(rates) - 1) * 100:.2f}", clocks, ratio])
+    return markdown(["what", "unit", "three processes", "range, %", "SM clock, MHz", "of PyTorch's"], rows)
+
+
 def update(path, section, table):
     text = pathlib.Path(path).read_text()
     begin, end = f"<!-- tbench:{section} -->", f"<!-- /tbench:{section} -->"
@@ -93,12 +125,13 @@ def update(path, section, table):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("pytorch", "repeat", "attention"))
+    parser.add_argument("table", choices=("pytorch", "repeat", "attention", "ceilings"))
     parser.add_argument("files", nargs="+")
     parser.add_argument("--update", metavar="FILE.md")
     parser.add_argument("--section", metavar="NAME")
     arguments = parser.parse_args()
-    tables = {"pytorch": pytorch_table, "repeat": repeat_table, "attention": attention_table}
+    tables = {"pytorch": pytorch_table, "repeat": repeat_table, "attention": attention_table,
+              "ceilings": ceilings_table}
     table = tables[arguments.table](arguments.files)
     if arguments.update:
         update(arguments.update, arguments.section or arguments.table, table)

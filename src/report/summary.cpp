@@ -31,9 +31,11 @@ constexpr std::array kSpecs{
     MetricSpec{Metric::kTflops, "TFLOP/s", "flop_per_second", 1e-12},
     MetricSpec{Metric::kMfu, "MFU %", "mfu", 100},
     MetricSpec{Metric::kMemory, "peak GiB", "peak_allocated_bytes", 1 / kGibi},
+    MetricSpec{Metric::kBandwidth, "TB/s", "bytes_per_second", 1e-12},
+    MetricSpec{Metric::kCeilingShare, "% of ceiling", "ceiling_share", 100},
 };
 
-const std::array<std::string, kSpecs.size()> kNames{"ms", "tokens", "tflops", "mfu", "memory"};
+const std::array<std::string, kSpecs.size()> kNames{"ms", "tokens", "tflops", "mfu", "memory", "bandwidth", "share"};
 
 const MetricSpec& spec_of(Metric metric) { return kSpecs.at(static_cast<std::size_t>(metric)); }
 
@@ -65,7 +67,7 @@ std::optional<double> metric_value(const Record& record, Metric metric) {
 
 std::string format_metric(double value, Metric metric) {
   if (metric == Metric::kTokens) return format_thousands(value);
-  if (metric == Metric::kMfu) return fmt::format("{:.1f}", value);
+  if (metric == Metric::kMfu || metric == Metric::kCeilingShare) return fmt::format("{:.1f}", value);
   return format_number(value);
 }
 

@@ -28,7 +28,7 @@ TEST(Summary, ShowsTheReasonInPlaceOfATime) {
 TEST(Summary, HasOneCellAColumn) { EXPECT_EQ(summary_columns().size(), summary_cells(full_record()).size()); }
 
 TEST(Metric, HasAName) {
-  EXPECT_THAT(metric_names(), ElementsAre("ms", "tokens", "tflops", "mfu", "memory"));
+  EXPECT_THAT(metric_names(), ElementsAre("ms", "tokens", "tflops", "mfu", "memory", "bandwidth", "share"));
   EXPECT_EQ(parse_metric("memory"), Metric::kMemory);
   EXPECT_EQ(parse_metric("tokens"), Metric::kTokens);
   EXPECT_EQ(parse_metric("seconds"), std::nullopt);
@@ -39,6 +39,11 @@ TEST(Metric, IsInTheUnitOfItsHeader) {
   EXPECT_DOUBLE_EQ(metric_value(full_record(), Metric::kMilliseconds).value(), 25.312);
   EXPECT_DOUBLE_EQ(metric_value(full_record(), Metric::kMemory).value(), 3);
   EXPECT_EQ(metric_value(timed_record(model_id("forward", "eager"), Seconds{1}), Metric::kMfu), std::nullopt);
+  Record record = full_record();
+  record.work = Work{.flop = {0}, .tokens = 0, .bytes = 60'000'000};
+  record.ceiling_per_second = 4e9;
+  EXPECT_DOUBLE_EQ(metric_value(record, Metric::kBandwidth).value(), 60e6 / 0.025312 * 1e-12);
+  EXPECT_DOUBLE_EQ(metric_value(record, Metric::kCeilingShare).value(), 60e6 / 0.025312 / 4e9 * 100);
 }
 
 }  // namespace

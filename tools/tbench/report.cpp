@@ -1,6 +1,7 @@
 #include "report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -25,6 +26,7 @@
 #include "tbench/report/study.hpp"
 #include "tbench/report/study_page.hpp"
 #include "tbench/report/study_report.hpp"
+#include "tbench/report/summary.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -188,7 +190,9 @@ void add_report(CLI::App& app) {
       ->type_name("REGEX");
   command->add_option("--pivot", arguments->pivot, "Spread the values of these parameters over columns")
       ->type_name("KEY[,KEY...]");
-  command->add_option("--show", arguments->show, "What the cells of a pivot hold: ms, tokens, tflops, mfu or memory")
+  command
+      ->add_option("--show", arguments->show,
+                   fmt::format("What the cells of a pivot hold: {}", fmt::join(report::metric_names(), ", ")))
       ->capture_default_str()
       ->type_name("METRIC");
   command->add_flag("--no-environment", arguments->hides_environment, "Leave out where and with what it was measured");

@@ -13,12 +13,12 @@
 namespace tbench::report {
 
 /// A quantity that a table can show of a case.
-enum class Metric { kMilliseconds, kTokens, kTflops, kMfu, kMemory };
+enum class Metric { kMilliseconds, kTokens, kTflops, kMfu, kMemory, kBandwidth, kCeilingShare };
 
-/// The names that `--show` takes: ms, tokens, tflops, mfu, memory.
+/// The names that `--show` takes: ms, tokens, tflops, mfu, memory, bandwidth, share.
 [[nodiscard]] std::span<const std::string> metric_names();
 [[nodiscard]] std::optional<Metric> parse_metric(std::string_view name);
-/// With the unit: `median ms`, `tokens/s`, `TFLOP/s`, `MFU %`, `peak GiB`.
+/// With the unit: `median ms`, `tokens/s`, `TFLOP/s`, `MFU %`, `peak GiB`, `TB/s`, `% of ceiling`.
 [[nodiscard]] std::string metric_header(Metric metric);
 /// In the unit of the header; nothing where the record does not tell.
 [[nodiscard]] std::optional<double> metric_value(const Record& record, Metric metric);
