@@ -85,13 +85,13 @@ std::vector<Axis> axes(Values size, std::string ctx, Values pass, Values steps, 
 }
 
 std::vector<CaseTable> tables() {
-  return {
-      {"first_steps", Suite::kSmoke, true, axes({"tiny"}, "64", {"train_step"}, {"10"}, {"0"})},
-      {"first_steps", Suite::kStandard, true, axes({"small"}, "512", {"forward", "forward_backward"}, {"10"}, {"0", "5"})},
-      {"first_steps", Suite::kFull, true,
-       axes(course_size_names(), "512", {"forward", "forward_backward"}, {"10"}, {"0", "1", "2", "5", "10"})},
-      {"more_steps", Suite::kFull, false,
-       axes({"small"}, "512", {"forward", "forward_backward"}, {"30"}, {"0", "1", "2", "5", "10"})}};
+  return {{"first_steps", Suite::kSmoke, true, axes({"tiny"}, "64", {"train_step"}, {"10"}, {"0"})},
+          {"first_steps", Suite::kStandard, true,
+           axes({"small"}, "512", {"forward", "forward_backward"}, {"10"}, {"0", "5"})},
+          {"first_steps", Suite::kFull, true,
+           axes(course_size_names(), "512", {"forward", "forward_backward"}, {"10"}, {"0", "1", "2", "5", "10"})},
+          {"more_steps", Suite::kFull, false,
+           axes({"small"}, "512", {"forward", "forward_backward"}, {"30"}, {"0", "1", "2", "5", "10"})}};
 }
 
 }  // namespace

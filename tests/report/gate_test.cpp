@@ -317,18 +317,18 @@ std::vector<PastRun> nights_with_ceiling(int count, double wobble) {
   std::vector<PastRun> past;
   for (int night = 0; night < count; ++night) {
     past.push_back(past_of(run_of_night(
-        night, {timed_case(kCase, around(kTime)),
-                timed_case(CaseId{"Ceiling", {{"what", "copy"}, {"regime", "burst"}}}, {0.001 * (1 + wobble * ((night % 3) - 1))})})));
+        night, {timed_case(kCase, around(kTime)), timed_case(CaseId{"Ceiling", {{"what", "copy"}, {"regime", "burst"}}},
+                                                             {0.001 * (1 + wobble * ((night % 3) - 1))})})));
   }
   return past;
 }
 
 TEST(Gate, AMachineThatIsNotAsItWasGatesNothing) {
   const auto report = [](double ceiling, double wobble, int nights = 20) {
-    return judge(
-        nights_with_ceiling(nights, wobble),
-        {timed_case(kCase, around(kTime * 1.05)), timed_case(CaseId{"Ceiling", {{"what", "copy"}, {"regime", "burst"}}}, {0.001 * ceiling})},
-        with_last_good(confirming(1.05)));
+    return judge(nights_with_ceiling(nights, wobble),
+                 {timed_case(kCase, around(kTime * 1.05)),
+                  timed_case(CaseId{"Ceiling", {{"what", "copy"}, {"regime", "burst"}}}, {0.001 * ceiling})},
+                 with_last_good(confirming(1.05)));
   };
   EXPECT_EQ(outcome_of(report(1.009, 0.001)), "REGRESSED");
   const NightReport off = report(1.011, 0.001);

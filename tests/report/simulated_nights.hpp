@@ -69,7 +69,8 @@ class SimulatedNights {
     }
     if (has_ceiling) {
       std::normal_distribution<double> noise{0, 0.001};
-      cases.push_back(timed_case(CaseId{"Ceiling", {{"what", "copy"}, {"regime", "burst"}}}, {0.001 * ceiling * std::exp(noise(random_))}));
+      cases.push_back(timed_case(CaseId{"Ceiling", {{"what", "copy"}, {"regime", "burst"}}},
+                                 {0.001 * ceiling * std::exp(noise(random_))}));
     }
     return run_of_night(++number_, std::move(cases), driver);
   }

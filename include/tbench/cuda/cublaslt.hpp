@@ -43,8 +43,8 @@ struct MatmulProblem {
   std::int64_t x_row_stride{};         // elements from one row to the next; 0: rows follow each other (k)
   std::int64_t w_row_stride{};         // the same (k)
   std::int64_t y_row_stride{};         // the same (n)
-  const float* x_scale{};              // on the device: x stands for *x_scale * x. Both or neither; a launch of fp8 needs both
-  const float* w_scale{};              // the same of w
+  const float* x_scale{};  // on the device: x stands for *x_scale * x. Both or neither; a launch of fp8 needs both
+  const float* w_scale{};  // the same of w
   /// fp8 on Hopper: tensor cores add in their own registers all along k, instead of handing over to float32 sums at
   /// short intervals. Quicker, and about 14 bits.
   bool fast_accumulation{};
