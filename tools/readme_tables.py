@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = "bench/results/nvidia_h200"
 STANDARD = ["report", f"{RESULTS}/model_standard.json", "--filter=ctx:512/.*bf16", "--pivot=pass,impl"]
 ATTENTION = ["report", f"{RESULTS}/attention_standard.json", "--pivot=impl"]
+OPERATIONS = f"{RESULTS}/operations.json"
 # Document, section, and the arguments of tbench, or of results_tables.py where the first is its name.
 SECTIONS = [
     ("README.md", "ms", STANDARD),
@@ -34,6 +35,19 @@ SECTIONS = [
                                                    "--axis=Model.ctx=512"]),
     (f"{RESULTS}/README.md", "scaling", ["report", "--study=scaling", f"{RESULTS}/model_full_2.json",
                                          "--filter=precision:bf16"]),
+    (f"{RESULTS}/README.md", "ceilings", ["results_tables.py", "ceilings", *(
+        f"{RESULTS}/{name}.json" for name in ("pytorch_ceilings", "ceilings"))]),
+    (f"{RESULTS}/README.md", "gemm", ["report", OPERATIONS, "--filter=^Gemm/.*impl:cublaslt_best", "--pivot=precision",
+                                      "--show=tflops"]),
+    (f"{RESULTS}/README.md", "gemm_impls", ["report", OPERATIONS, "--filter=^Gemm/m:2048/.*precision:bf16",
+                                            "--pivot=impl", "--show=tflops", "--no-environment"]),
+    (f"{RESULTS}/README.md", "kernel", ["report", OPERATIONS, "--filter=^Kernel/.*ctx:512", "--pivot=size",
+                                        "--show=share", "--no-environment"]),
+    (f"{RESULTS}/README.md", "accumulation", ["report", "--study=accumulation", OPERATIONS]),
+    (f"{RESULTS}/README.md", "autocast", ["report", "--study=autocast", OPERATIONS]),
+    (f"{RESULTS}/README.md", "warmup", ["report", "--study=warmup", f"{RESULTS}/warmup.json",
+                                        "--axis=Warmup.steps=10", "--axis=Warmup.pass=forward,forward_backward"]),
+    (f"{RESULTS}/README.md", "aa", ["results_tables.py", "aa", f"{RESULTS}/aa_verdict.json"]),
     (f"{RESULTS}/README.md", "attention", ATTENTION),
     (f"{RESULTS}/README.md", "attention_tflops", ATTENTION + ["--show=tflops", "--no-environment"]),
     (f"{RESULTS}/README.md", "attention_ratios", ["results_tables.py", "attention",

@@ -5,6 +5,7 @@
     results_tables.py repeat RESULTS.json RESULTS.json [RESULTS.json ...]    the same cases in fresh processes
     results_tables.py attention RESULTS.json                                 impl:flash against the other implementations
     results_tables.py ceilings PYTORCH.json RESULTS.json                     Ceiling cases by process, and PyTorch on the same
+    results_tables.py aa VERDICT.json                                        aa_check.py: a build against itself
     ... --update FILE.md --section NAME    write between <!-- tbench:NAME --> and <!-- /tbench:NAME --> of the file
 """
 import argparse
@@ -114,6 +115,14 @@ def ceilings_table(paths):
     return markdown(["what", "unit", "three processes", "range, %", "SM clock, MHz", "of PyTorch's"], rows)
 
 
+def aa_table(paths):
+    def seen(case, which):
+        return f"{(case[f'{which}_ratio'] - 1) * 100:+.2f} {case[f'{which}_verdict']}"
+    rows = [[short(case["case"]), seen(case, "aa"), seen(case, "ab"), f"{(case['factor'] - 1) * 100:+.2f}", seen(case, "planted"),
+             f"{case['finds'] * 100:.1f}"] for case in json.loads(pathlib.Path(paths[0]).read_text())["cases"]]
+    return markdown(["case", "A to A', %", "A to B, %", "planted in B, %", "A to planted B, %", "finds, %"], rows)
+
+
 def update(path, section, table):
     text = pathlib.Path(path).read_text()
     begin, end = f"<!-- tbench:{section} -->", f"<!-- /tbench:{section} -->"
@@ -125,13 +134,13 @@ def update(path, section, table):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("pytorch", "repeat", "attention", "ceilings"))
+    parser.add_argument("table", choices=("pytorch", "repeat", "attention", "ceilings", "aa"))
     parser.add_argument("files", nargs="+")
     parser.add_argument("--update", metavar="FILE.md")
     parser.add_argument("--section", metavar="NAME")
     arguments = parser.parse_args()
     tables = {"pytorch": pytorch_table, "repeat": repeat_table, "attention": attention_table,
-              "ceilings": ceilings_table}
+              "ceilings": ceilings_table, "aa": aa_table}
     table = tables[arguments.table](arguments.files)
     if arguments.update:
         update(arguments.update, arguments.section or arguments.table, table)
