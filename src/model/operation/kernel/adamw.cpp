@@ -119,13 +119,6 @@ KernelOp adamw_kernel_op() {
 }
 
 /// One fused kernel over all tensors; the count of steps stays.
-KernelImpl adamw_aten() {
-  return {.op = "adamw",
-          .name = "aten",
-          .unsupported_reason = nullptr,
-          .prepare = &adamw_prepare,
-          .forward = &adamw_step,
-          .backward = nullptr};
-}
+KernelImpl adamw_aten() { return {.op = "adamw", .name = "aten", .prepare = &adamw_prepare, .forward = &adamw_step}; }
 
 }  // namespace tbench::model

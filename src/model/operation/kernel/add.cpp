@@ -25,24 +25,15 @@ KernelOp add_kernel_op() {
   return {.name = "add",
           .passes = {KernelPass::kForward},
           .pass_refusal = "the gradient of a sum is that of its terms: nothing is launched",
-          .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp16},
-          .precision_refusal = {},
-          .counts_tokens = true,
-          .is_in_place = false,
           .bytes = &add_bytes,
           .fill = &add_fill,
           .expect = &add_expect};
 }
 
 KernelImpl add_aten() {
-  return {.op = "add",
-          .name = "aten",
-          .unsupported_reason = nullptr,
-          .prepare = nullptr,
-          .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+  return {.op = "add", .name = "aten", .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
             return {operands.inputs[0].add(operands.inputs[1])};
-          },
-          .backward = nullptr};
+          }};
 }
 
 }  // namespace tbench::model

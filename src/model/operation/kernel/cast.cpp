@@ -34,12 +34,9 @@ std::vector<KernelResult> cast_expect(const KernelOperands& operands) {
 
 KernelOp cast_kernel_op() {
   return {.name = "cast",
-          .passes = {KernelPass::kForward, KernelPass::kBackward},
-          .pass_refusal = {},
           .precisions = {Precision::kBf16, Precision::kFp16},
           .precision_refusal = "parameters are float32 already: give bf16 or fp16",
           .counts_tokens = false,
-          .is_in_place = false,
           .bytes = &cast_bytes,
           .fill = &cast_fill,
           .expect = &cast_expect};
@@ -48,8 +45,6 @@ KernelOp cast_kernel_op() {
 KernelImpl cast_aten() {
   return {.op = "cast",
           .name = "aten",
-          .unsupported_reason = nullptr,
-          .prepare = nullptr,
           .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
             return {operands.inputs[0].to(compute_dtype(operands.config.precision, at::kFloat))};
           },

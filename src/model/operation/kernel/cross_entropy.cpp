@@ -58,12 +58,6 @@ std::vector<at::Tensor> cross_entropy_forward(const KernelOperands& operands) {
 
 KernelOp cross_entropy_kernel_op() {
   return {.name = "cross_entropy",
-          .passes = {KernelPass::kForward, KernelPass::kBackward},
-          .pass_refusal = {},
-          .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp16},
-          .precision_refusal = {},
-          .counts_tokens = true,
-          .is_in_place = false,
           .bytes = &cross_entropy_bytes,
           .fill = &cross_entropy_fill,
           .expect = &cross_entropy_expect};
@@ -73,7 +67,6 @@ KernelOp cross_entropy_kernel_op() {
 KernelImpl cross_entropy_aten() {
   return {.op = "cross_entropy",
           .name = "aten",
-          .unsupported_reason = nullptr,
           .prepare =
               [](KernelOperands& operands) {
                 if (operands.config.pass == KernelPass::kBackward) record_graph(operands, &cross_entropy_forward);

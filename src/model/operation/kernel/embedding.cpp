@@ -50,23 +50,12 @@ std::vector<KernelResult> embedding_expect(const KernelOperands& operands) {
 }  // namespace
 
 KernelOp embedding_kernel_op() {
-  return {.name = "embedding",
-          .passes = {KernelPass::kForward, KernelPass::kBackward},
-          .pass_refusal = {},
-          .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp16},
-          .precision_refusal = {},
-          .counts_tokens = true,
-          .is_in_place = false,
-          .bytes = &embedding_bytes,
-          .fill = &embedding_fill,
-          .expect = &embedding_expect};
+  return {.name = "embedding", .bytes = &embedding_bytes, .fill = &embedding_fill, .expect = &embedding_expect};
 }
 
 KernelImpl embedding_aten() {
   return {.op = "embedding",
           .name = "aten",
-          .unsupported_reason = nullptr,
-          .prepare = nullptr,
           .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
             return {at::embedding(operands.inputs[0], operands.inputs[1])};
           },

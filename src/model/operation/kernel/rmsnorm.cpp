@@ -48,23 +48,13 @@ std::vector<at::Tensor> rmsnorm_forward(const KernelOperands& operands) {
 }  // namespace
 
 KernelOp rmsnorm_kernel_op() {
-  return {.name = "rmsnorm",
-          .passes = {KernelPass::kForward, KernelPass::kBackward},
-          .pass_refusal = {},
-          .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp16},
-          .precision_refusal = {},
-          .counts_tokens = true,
-          .is_in_place = false,
-          .bytes = &rmsnorm_bytes,
-          .fill = &rmsnorm_fill,
-          .expect = &rmsnorm_expect};
+  return {.name = "rmsnorm", .bytes = &rmsnorm_bytes, .fill = &rmsnorm_fill, .expect = &rmsnorm_expect};
 }
 
 /// ATen's fused kernels on a GPU; on a CPU operation by operation.
 KernelImpl rmsnorm_aten() {
   return {.op = "rmsnorm",
           .name = "aten",
-          .unsupported_reason = nullptr,
           .prepare =
               [](KernelOperands& operands) {
                 if (operands.config.pass == KernelPass::kBackward) record_graph(operands, &rmsnorm_forward);

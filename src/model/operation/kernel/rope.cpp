@@ -53,24 +53,12 @@ void rope_prepare(KernelOperands& operands) {
 
 }  // namespace
 
-KernelOp rope_kernel_op() {
-  return {.name = "rope",
-          .passes = {KernelPass::kForward, KernelPass::kBackward},
-          .pass_refusal = {},
-          .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp16},
-          .precision_refusal = {},
-          .counts_tokens = true,
-          .is_in_place = false,
-          .bytes = &rope_bytes,
-          .fill = &rope_fill,
-          .expect = &rope_expect};
-}
+KernelOp rope_kernel_op() { return {.name = "rope", .bytes = &rope_bytes, .fill = &rope_fill, .expect = &rope_expect}; }
 
 /// One complex product, with a cast before and after it for 16-bit storage: stock LibTorch has no operator of its own.
 KernelImpl rope_aten() {
   return {.op = "rope",
           .name = "aten",
-          .unsupported_reason = nullptr,
           .prepare = &rope_prepare,
           .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
             return {fused_rope(operands.inputs[0], operands.saved[0])};

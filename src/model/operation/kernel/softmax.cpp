@@ -46,22 +46,12 @@ void softmax_prepare(KernelOperands& operands) {
 }  // namespace
 
 KernelOp softmax_kernel_op() {
-  return {.name = "softmax",
-          .passes = {KernelPass::kForward, KernelPass::kBackward},
-          .pass_refusal = {},
-          .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp16},
-          .precision_refusal = {},
-          .counts_tokens = true,
-          .is_in_place = false,
-          .bytes = &softmax_bytes,
-          .fill = &softmax_fill,
-          .expect = &softmax_expect};
+  return {.name = "softmax", .bytes = &softmax_bytes, .fill = &softmax_fill, .expect = &softmax_expect};
 }
 
 KernelImpl softmax_aten() {
   return {.op = "softmax",
           .name = "aten",
-          .unsupported_reason = nullptr,
           .prepare = &softmax_prepare,
           .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
             return {at::softmax(operands.inputs[0], -1)};

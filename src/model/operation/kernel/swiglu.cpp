@@ -46,22 +46,12 @@ void swiglu_prepare(KernelOperands& operands) {
 }  // namespace
 
 KernelOp swiglu_kernel_op() {
-  return {.name = "swiglu",
-          .passes = {KernelPass::kForward, KernelPass::kBackward},
-          .pass_refusal = {},
-          .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp16},
-          .precision_refusal = {},
-          .counts_tokens = true,
-          .is_in_place = false,
-          .bytes = &swiglu_bytes,
-          .fill = &swiglu_fill,
-          .expect = &swiglu_expect};
+  return {.name = "swiglu", .bytes = &swiglu_bytes, .fill = &swiglu_fill, .expect = &swiglu_expect};
 }
 
 KernelImpl swiglu_aten() {
   return {.op = "swiglu",
           .name = "aten",
-          .unsupported_reason = nullptr,
           .prepare = &swiglu_prepare,
           .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
             return {at::silu(operands.inputs[0]).mul(operands.inputs[1])};

@@ -32,12 +32,12 @@ struct KernelResult {
 /// What is computed, whoever does it.
 struct KernelOp {
   std::string name;
-  std::vector<KernelPass> passes;
-  std::string pass_refusal;  // why it has no other; empty where it has both
-  std::vector<Precision> precisions;
-  std::string precision_refusal;  // why it has no other; empty where it has fp32, bf16 and fp16
-  bool counts_tokens{};           // its work grows with batch and context
-  bool is_in_place{};             // its results are its inputs
+  std::vector<KernelPass> passes{KernelPass::kForward, KernelPass::kBackward};
+  std::string pass_refusal{};  // why it has no other
+  std::vector<Precision> precisions{Precision::kFp32, Precision::kBf16, Precision::kFp16};
+  std::string precision_refusal{};  // why it has no other
+  bool counts_tokens{true};         // its work grows with batch and context
+  bool is_in_place{};               // its results are its inputs
   KernelBytes (*bytes)(const KernelConfig& config);
   /// Makes inputs, and for a backward the outputs' gradients: seeded and normal, token ids uniform.
   void (*fill)(KernelOperands& operands);
@@ -49,13 +49,13 @@ struct KernelImpl {
   std::string op;
   std::string name;
   /// What it cannot run on a device that exists and knows the precision. May be null.
-  std::optional<std::string> (*unsupported_reason)(const KernelConfig& config);
+  std::optional<std::string> (*unsupported_reason)(const KernelConfig& config){};
   /// Makes once what the pass reads besides: for a backward, what a forward pass leaves. May be null.
-  void (*prepare)(KernelOperands& operands);
+  void (*prepare)(KernelOperands& operands){};
   /// The results in the order of KernelOp::expect. Never synchronises.
   std::vector<at::Tensor> (*forward)(const KernelOperands& operands);
   /// As forward, any number of times from the same `saved`. Null where the operation has no backward.
-  std::vector<at::Tensor> (*backward)(const KernelOperands& operands);
+  std::vector<at::Tensor> (*backward)(const KernelOperands& operands){};
 };
 
 [[nodiscard]] KernelOp rmsnorm_kernel_op();
