@@ -159,7 +159,8 @@ model::AttentionStepConfig config_of_case(const CaseId& id, const CaseContext& c
           .impl = id.at("impl"),
           .deterministic = is_deterministic(id),
           .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
-          .seed = context.seed};
+          .seed = context.seed,
+          .packages = context.packages};
 }
 
 std::span<const std::string_view> phases_of_pass(AttentionPass pass) {

@@ -24,6 +24,7 @@ namespace tbench::bench {
 struct CaseContext {
   bool on_gpu{};
   std::uint64_t seed{};
+  std::string packages{};                 // folder of compiled graphs; empty: none
   std::optional<Seconds> context_time{};  // that the process took to make its CUDA context; absent on the CPU
   std::vector<ModelSize> model_sizes;     // the built-in ones and the user's
 };

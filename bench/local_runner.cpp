@@ -116,6 +116,7 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
   const Family& family = family_of(families_, id);
   const auto subject = family.make_case(id, {.on_gpu = on_gpu_,
                                              .seed = options_.seed,
+                                             .packages = options_.packages,
                                              .context_time = context_time_,
                                              .model_sizes = known_model_sizes(options_.sizes)});
   check_regime(family, id, *subject);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
@@ -20,7 +21,7 @@ namespace {
 struct RawOptions {
   std::string filter{"."}, suite, study, device{"auto"}, seed{"1"};
   std::string min_time, min_warm_up_time, repetitions{"1"}, processes{"1"}, warm_up, samples, l2;
-  std::string ceilings{"auto"}, isolate{"run"}, timeout{"120"}, clock_policy{"default"};
+  std::string packages, ceilings{"auto"}, isolate{"run"}, timeout{"120"}, clock_policy{"default"};
   std::string out, out_format{"json"}, format{"console"}, color{"auto"}, worker;
   std::vector<std::string> axes, sizes, context;
   bool list{}, resume{}, require_exclusive{}, skip_oversize{}, help{};
@@ -103,6 +104,10 @@ void declare_measuring(CLI::App& app, RawOptions& raw) {
   app.add_option("--tb_timeout", raw.timeout, "Give a case up after so many seconds without a sign of life")
       ->group(group)
       ->capture_default_str();
+  app.add_option("--tb_packages", raw.packages,
+                 "Folder of what tools/compile_attention.py made, for Attention's impl:compiled")
+      ->group(group)
+      ->type_name("DIR");
   app.add_flag("--tb_require_exclusive", raw.require_exclusive, "Refuse to run beside other processes on the GPU")
       ->group(group);
   app.add_flag("--tb_skip_oversize", raw.skip_oversize,
@@ -265,6 +270,10 @@ Options checked(const RawOptions& raw) {
   check_processes(options);
   options.timeout = parse_seconds("--tb_timeout", raw.timeout);
   if (options.timeout.value <= 0) refuse("--tb_timeout", raw.timeout, "more than 0 seconds");
+  if (!raw.packages.empty() && !std::filesystem::is_directory(raw.packages)) {
+    refuse("--tb_packages", raw.packages, "a folder; tools/compile_attention.py --out makes one");
+  }
+  options.packages = raw.packages;
   options.require_exclusive = raw.require_exclusive;
   options.skip_oversize = raw.skip_oversize;
   options.clock_policy = raw.clock_policy;

@@ -42,6 +42,7 @@ struct Options {
   CeilingChoice ceilings{};
   Isolation isolation{};
   Seconds timeout{120.0};
+  std::string packages;  // folder of compiled graphs; empty: none
   bool require_exclusive{};
   bool skip_oversize{};
   std::string clock_policy{"default"};

@@ -136,14 +136,15 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"--benchmark_min_time=nan", "seconds"}, BadValue{"--benchmark_min_time=1.5x", "seconds"},
         BadValue{"--tb_timeout=0", "more than 0"}, BadValue{"--benchmark_repetitions=0", "at least 1"},
         BadValue{"--tb_processes=0", "at least 1"}, BadValue{"--tb_warmup=-1", "at least 0"},
-        BadValue{"--tb_samples=0", "at least 1"}, BadValue{"--tb_samples=ten", "whole number"},
-        BadValue{"--tb_seed=-3", "at least 0"}, BadValue{"--benchmark_filter=Model/(", "regular expression"},
-        BadValue{"--tb_axis=Model.ctx", "no '='"}, BadValue{"--tb_axis=ctx=1", "no '.'"},
-        BadValue{"--tb_axis=Model.ctx=1,,2", "empty value"}, BadValue{"--tb_size=mine", "no name before"},
-        BadValue{"--tb_size=mine:1,2,3", "3 numbers instead of 4"}, BadValue{"--tb_size=small:64,256,2,4", "built-in"},
-        BadValue{"--benchmark_context=rack", "key=value"}, BadValue{"--tb_l2=warn", "did you mean 'warm'?"},
-        BadValue{"--tb_l2=hot", "cold, warm"}, BadValue{"--tb_ceilings=no", "auto, on, off"},
-        BadValue{"--tb_resume", "--benchmark_out"}, BadValue{"--benchmark_format=csv", "console, json"}));
+        BadValue{"--tb_packages=/no/such/folder", "a folder"}, BadValue{"--tb_samples=0", "at least 1"},
+        BadValue{"--tb_samples=ten", "whole number"}, BadValue{"--tb_seed=-3", "at least 0"},
+        BadValue{"--benchmark_filter=Model/(", "regular expression"}, BadValue{"--tb_axis=Model.ctx", "no '='"},
+        BadValue{"--tb_axis=ctx=1", "no '.'"}, BadValue{"--tb_axis=Model.ctx=1,,2", "empty value"},
+        BadValue{"--tb_size=mine", "no name before"}, BadValue{"--tb_size=mine:1,2,3", "3 numbers instead of 4"},
+        BadValue{"--tb_size=small:64,256,2,4", "built-in"}, BadValue{"--benchmark_context=rack", "key=value"},
+        BadValue{"--tb_l2=warn", "did you mean 'warm'?"}, BadValue{"--tb_l2=hot", "cold, warm"},
+        BadValue{"--tb_ceilings=no", "auto, on, off"}, BadValue{"--tb_resume", "--benchmark_out"},
+        BadValue{"--benchmark_format=csv", "console, json"}));
 
 TEST(Options, ProcessesAreTheReplicates) {
   EXPECT_EQ(parse({}).options.processes, 1);

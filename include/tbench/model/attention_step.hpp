@@ -25,6 +25,7 @@ struct AttentionStepConfig {
   bool deterministic{};   // the same bits every time
   DeviceKind device{};
   std::uint64_t seed{};
+  std::string packages{};  // folder of what tools/compile_attention.py made; empty: none
 };
 
 /// The names `impl` takes, in order.

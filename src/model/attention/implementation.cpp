@@ -11,8 +11,8 @@ namespace {
 /// A deque: pointers into it stay valid when one is added.
 std::deque<AttentionImpl>& attention_registry() {
   static std::deque<AttentionImpl> impls{
-      naive_attention_impl(),      sdpa_flash_attention_impl(), sdpa_efficient_attention_impl(),
-      sdpa_cudnn_attention_impl(), flash_attention_impl(),
+      naive_attention_impl(),          compiled_attention_impl(),   sdpa_flash_attention_impl(),
+      sdpa_efficient_attention_impl(), sdpa_cudnn_attention_impl(), flash_attention_impl(),
   };
   return impls;
 }

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ struct AttentionOperands {
   at::Tensor grad_o;          // undefined for a forward pass alone
   at::Tensor mask;            // filled by prepare(), where one needs it: [seq_q, seq_kv] bool, true where a query sees
   at::Tensor minus_infinity;  // the same: scalar on the device, in the operands' dtype
+  std::shared_ptr<const void> made{};  // whatever else prepare() makes, of the implementation's own type
 };
 
 /// What a forward pass leaves.
@@ -51,6 +53,7 @@ struct AttentionImpl {
 };
 
 [[nodiscard]] AttentionImpl naive_attention_impl();
+[[nodiscard]] AttentionImpl compiled_attention_impl();
 [[nodiscard]] AttentionImpl sdpa_flash_attention_impl();
 [[nodiscard]] AttentionImpl sdpa_efficient_attention_impl();
 [[nodiscard]] AttentionImpl sdpa_cudnn_attention_impl();
