@@ -19,7 +19,7 @@ namespace {
 using Values = std::vector<std::string>;
 
 /// Tokens of a model's step, the course's batch of 4 with a context of 512.
-constexpr std::int64_t kTokens = 4 * 512;
+constexpr std::int64_t kTokens = 2048;
 constexpr std::array<std::int64_t, 7> kSquares{256, 512, 1024, 2048, 4096, 8192, 16384};
 // Far above any shape, and small enough for every product of two extents and an element's bytes to fit 64 bits.
 constexpr std::int64_t kLargestExtent = std::int64_t{1} << 20;

@@ -13,11 +13,9 @@
 namespace tbench::report {
 namespace {
 
-using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::UnorderedElementsAre;
 
 const CaseId kCase = model_id("forward", "sdpa");
 const CaseId kOther = model_id("train_step", "sdpa");

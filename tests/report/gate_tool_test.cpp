@@ -20,7 +20,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using testing::Not;
 using testing::StartsWith;
 
 using Variables = std::map<std::string, std::string>;
