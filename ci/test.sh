@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test that this machine can run: first those that need neither CUDA
-# nor LibTorch under AddressSanitizer and UBSan, then all of them. Tests that need a GPU are skipped without one.
+# nor LibTorch under AddressSanitizer and UBSan, but for long simulations and what measures speed, then all of them. Tests
+# that need a GPU are skipped without one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ci/setup.sh
