@@ -2,11 +2,13 @@
 
 #include <c10/cuda/CUDAStream.h>
 
-#include <algorithm>
+#include <limits>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "tbench/cuda/handle.hpp"
+#include "tbench/cuda/matmul_trial.hpp"
 
 namespace tbench::model {
 namespace {
@@ -28,21 +30,18 @@ float milliseconds_of(const Candidate& candidate, const cuda::Event& begin, cons
 Candidate fastest_of(std::vector<Candidate> candidates) {
   if (candidates.empty()) throw std::invalid_argument{"fastest_of: no candidates"};
   if (candidates.size() == 1) return std::move(candidates.front());
-  constexpr std::size_t kRounds = 5;
+  // Nobody drops out, and nothing ends it early.
+  constexpr cuda::TrialRules kRules{.rounds = 5,
+                                    .keep_within = std::numeric_limits<double>::infinity(),
+                                    .budget = Seconds{std::numeric_limits<double>::infinity()}};
   const cuda::Event begin = cuda::make_timing_event();
   const cuda::Event end = cuda::make_timing_event();
-  std::vector<std::vector<float>> milliseconds(candidates.size());
   for (const Candidate& candidate : candidates) candidate.launch();
-  for (std::size_t round = 0; round < kRounds; ++round) {
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      milliseconds[i].push_back(milliseconds_of(candidates[i], begin, end));
-    }
-  }
-  for (std::vector<float>& times : milliseconds) std::ranges::nth_element(times, times.begin() + kRounds / 2);
-  const auto fastest =
-      std::ranges::min_element(milliseconds, {}, [](const std::vector<float>& times) { return times[kRounds / 2]; });
-  const auto best = static_cast<std::size_t>(fastest - milliseconds.begin());
-  return std::move(candidates[best]);
+  const auto time = [&](std::size_t i) -> std::optional<cuda::CandidateTime> {
+    const Seconds launch{static_cast<double>(milliseconds_of(candidates[i], begin, end)) * 1e-3};
+    return cuda::CandidateTime{.launch = launch, .spent = {}};
+  };
+  return std::move(candidates[cuda::find_fastest(candidates.size(), time, kRules).value().fastest]);
 }
 
 }  // namespace tbench::model
