@@ -7,11 +7,9 @@ Usage: html_history_test.py TBENCH FAKE_BENCH GOLDEN. Exit status 77: there is n
 import os
 import subprocess
 import sys
-import tempfile
 
 import nights
-from browser import Browser, find_chromium
-from html_page_test import SKIPPED, expect
+from html_page_test import expect, in_browser
 from synthetic import HOSTILE, load
 
 SETTLED = "new Promise((done) => setTimeout(done, 400))"
@@ -141,29 +139,21 @@ def check_layouts(browser):
 
 def main():
     tbench, fake_bench, golden_path = sys.argv[1:]
-    chromium = find_chromium()
-    if not chromium:
-        print("skipped: needs Chromium (apt-get install chromium)")
-        return SKIPPED
-    browser = Browser(chromium)
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            db = nights.make_history(tbench, fake_bench, load(golden_path), folder)
-            page = os.path.join(folder, "history.html")
-            subprocess.run([tbench, "history", "--db", db, "-o", page], check=True)
-            browser.open(page)
-            check_overview(browser)
-            check_plots(browser)
-            check_tables(browser)
-            check_filters(browser)
-            check_keyboard(browser)
-            check_screen_reader(browser)
-            check_layouts(browser)
-        expect(browser.problems, [], "errors and requests")
-    finally:
-        browser.close()
-    print("a history's levels, epochs, invalid nights and regressions are as they should be")
-    return 0
+
+    def check_all(browser, folder):
+        db = nights.make_history(tbench, fake_bench, load(golden_path), folder)
+        page = os.path.join(folder, "history.html")
+        subprocess.run([tbench, "history", "--db", db, "-o", page], check=True)
+        browser.open(page)
+        check_overview(browser)
+        check_plots(browser)
+        check_tables(browser)
+        check_filters(browser)
+        check_keyboard(browser)
+        check_screen_reader(browser)
+        check_layouts(browser)
+
+    return in_browser(check_all, "a history's levels, epochs, invalid nights and regressions are as they should be")
 
 
 if __name__ == "__main__":

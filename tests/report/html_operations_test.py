@@ -7,10 +7,8 @@ import copy
 import json
 import os
 import sys
-import tempfile
 
-from browser import Browser, find_chromium
-from html_page_test import ROWS, SKIPPED, expect, report
+from html_page_test import ROWS, expect, in_browser, report
 from html_plots_test import CHARTS
 from synthetic import HOSTILE, SHAPES, SQUARES, load, operations, processes
 
@@ -112,33 +110,25 @@ def check_refused(browser, tbench, folder, base):
 
 def main():
     tbench, golden_path = sys.argv[1:]
-    chromium = find_chromium()
-    if not chromium:
-        print("skipped: needs Chromium (apt-get install chromium)")
-        return SKIPPED
     golden = load(golden_path)
     files = {"operations": operations(golden), "base": processes(golden, {}), "new": processes(golden, {"medium": 1.05, "xl": 0.9})}
-    browser = Browser(chromium)
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            paths = {name: os.path.join(folder, f"{name}.json") for name in files}
-            for name, results in files.items():
-                with open(paths[name], "w") as file:
-                    json.dump(results, file)
-            browser.open(report(tbench, folder, [paths["operations"]]))
-            browser.evaluate("tbench.charts.drawAll()")
-            check_ceilings(browser)
-            check_shares(browser)
-            check_products(browser)
-            check_cases(browser)
-            browser.open(report(tbench, folder, [paths["base"], paths["new"]]))
-            check_comparison(browser)
-            check_refused(browser, tbench, folder, files["base"])
-        expect(browser.problems, [], "errors and requests")
-    finally:
-        browser.close()
-    print("ceilings, shares, products, findings and comparisons are as they should be")
-    return 0
+
+    def check_all(browser, folder):
+        paths = {name: os.path.join(folder, f"{name}.json") for name in files}
+        for name, results in files.items():
+            with open(paths[name], "w") as file:
+                json.dump(results, file)
+        browser.open(report(tbench, folder, [paths["operations"]]))
+        browser.evaluate("tbench.charts.drawAll()")
+        check_ceilings(browser)
+        check_shares(browser)
+        check_products(browser)
+        check_cases(browser)
+        browser.open(report(tbench, folder, [paths["base"], paths["new"]]))
+        check_comparison(browser)
+        check_refused(browser, tbench, folder, files["base"])
+
+    return in_browser(check_all, "ceilings, shares, products, findings and comparisons are as they should be")
 
 
 if __name__ == "__main__":

@@ -39,6 +39,28 @@ def report(tbench, folder, files):
     return page
 
 
+def in_browser(check, done=""):
+    """Calls check(browser, folder) with a folder that goes away; then no page may have had an error, or asked for
+    anything beyond the disk. Prints `done`.
+
+    Returns the exit status of a test program: that of a skipped one without Chromium.
+    """
+    chromium = find_chromium()
+    if not chromium:
+        print("skipped: needs Chromium (apt-get install chromium)")
+        return SKIPPED
+    browser = Browser(chromium)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            check(browser, folder)
+        expect(browser.problems, [], "errors and requests")
+    finally:
+        browser.close()
+    if done:
+        print(done)
+    return 0
+
+
 def expect(actual, expected, what):
     assert actual == expected, f"{what}: {actual!r}, expected {expected!r}"
 
@@ -88,29 +110,21 @@ def check_table(browser, records):
 
 def main():
     tbench, golden_path = sys.argv[1:]
-    chromium = find_chromium()
-    if not chromium:
-        print("skipped: needs Chromium (apt-get install chromium)")
-        return SKIPPED
     with open(golden_path) as file:
         results = hostile_results(json.load(file))
     records = [entry["tbench"] for entry in results["benchmarks"] if "tbench" in entry]
-    browser = Browser(chromium)
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "results.json")
-            with open(path, "w") as file:
-                json.dump(results, file)
-            check_single(browser, report(tbench, folder, [path]), records)
-            check_table(browser, records)
-            browser.open(report(tbench, folder, [path, golden_path]))
-            expect(browser.evaluate("document.querySelectorAll('.run').length"), 2, "run headers")
-            assert browser.evaluate("tbench.charts.counts().ratio") > 0, "a comparison of two files"
-        expect(browser.problems, [], "errors and requests")
-    finally:
-        browser.close()
-    print(f"{len(records)} records shown, sorted and filtered")
-    return 0
+
+    def check_all(browser, folder):
+        path = os.path.join(folder, "results.json")
+        with open(path, "w") as file:
+            json.dump(results, file)
+        check_single(browser, report(tbench, folder, [path]), records)
+        check_table(browser, records)
+        browser.open(report(tbench, folder, [path, golden_path]))
+        expect(browser.evaluate("document.querySelectorAll('.run').length"), 2, "run headers")
+        assert browser.evaluate("tbench.charts.counts().ratio") > 0, "a comparison of two files"
+
+    return in_browser(check_all, f"{len(records)} records shown, sorted and filtered")
 
 
 if __name__ == "__main__":

@@ -6,10 +6,8 @@ Usage: html_plots_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 import json
 import os
 import sys
-import tempfile
 
-from browser import Browser, find_chromium
-from html_page_test import SKIPPED, expect, report
+from html_page_test import expect, in_browser, report
 from synthetic import attention, load
 
 CHARTS = "[...document.querySelectorAll('#{} canvas')].map((c) => Chart.getChart(c))"
@@ -105,30 +103,22 @@ def check_print(browser):
 
 def main():
     tbench, golden_path = sys.argv[1:]
-    chromium = find_chromium()
-    if not chromium:
-        print("skipped: needs Chromium (apt-get install chromium)")
-        return SKIPPED
-    browser = Browser(chromium)
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "attention.json")
-            with open(path, "w") as file:
-                json.dump(attention(load(golden_path)), file)
-            browser.open(report(tbench, folder, [path]))
-            check_attention(browser)
-            check_roofline(browser)
-            check_screen_reader(browser)
-            check_keyboard(browser)
-            check_print(browser)
-            browser.open(report(tbench, folder, [golden_path]))
-            expect(browser.evaluate("document.querySelectorAll('#attention-time, #roofline').length"), 0,
-                   "plots without anything to show")
-        expect(browser.problems, [], "errors and requests")
-    finally:
-        browser.close()
-    print("attention, roofline, keyboard, screen reader and print are as they should be")
-    return 0
+
+    def check_all(browser, folder):
+        path = os.path.join(folder, "attention.json")
+        with open(path, "w") as file:
+            json.dump(attention(load(golden_path)), file)
+        browser.open(report(tbench, folder, [path]))
+        check_attention(browser)
+        check_roofline(browser)
+        check_screen_reader(browser)
+        check_keyboard(browser)
+        check_print(browser)
+        browser.open(report(tbench, folder, [golden_path]))
+        expect(browser.evaluate("document.querySelectorAll('#attention-time, #roofline').length"), 0,
+               "plots without anything to show")
+
+    return in_browser(check_all, "attention, roofline, keyboard, screen reader and print are as they should be")
 
 
 if __name__ == "__main__":
