@@ -61,12 +61,16 @@ void prescribe(const CaseId& id, measure::SamplerOptions& sampler) {
   const auto at_most = [](Seconds& time, Seconds limit) { time = std::min(time, limit); };
   at_most(sampler.warm_up_limit, Seconds{1.5});
   at_most(sampler.sample_limit, Seconds{2.0});
-  if (contains(kHost, id.at("what"))) {
-    at_most(sampler.warm_up_time, Seconds{0.1});
-    at_most(sampler.sample_time, Seconds{0.1});
-  } else if (id.at("regime") == "sustained") {
-    at_most(sampler.warm_up_time, Seconds{0.4});
-    at_most(sampler.sample_time, Seconds{0.25});
+  const bool is_chained_product = contains(kProducts, id.at("what")) && id.at("regime") == "sustained";
+  at_most(sampler.warm_up_time, Seconds{is_chained_product ? 1.0 : 0.1});
+  at_most(sampler.sample_time, Seconds{is_chained_product ? 0.5 : 0.1});
+  if (is_chained_product) {
+    // A power limit takes a second to settle, and a break between chunks undoes some of it: few, long ones.
+    sampler.max_chunk = 512;
+    sampler.max_samples = 1000;
+  } else if (contains(kHost, id.at("what"))) {
+    at_most(sampler.warm_up_limit, Seconds{0.25});
+    at_most(sampler.sample_limit, Seconds{0.4});
   }
   sampler.l2 = id.at("what") == "l2_read" ? L2State::kWarm : L2State::kCold;
 }

@@ -30,21 +30,26 @@ class WarmupCase final : public measure::Case {
 
   std::optional<std::string> unsupported_reason() const override { return model_->unsupported_reason(); }
   std::int64_t least_bytes() const override { return model_->least_bytes(); }
-  void build() override { model_->build(); }
+  void build() override {
+    if (context_time_) driver_calls_.emplace();
+    model_->build();
+  }
   /// Of the weights as they were before the timed steps.
   Verification verify() override {
+    driver_calls_.reset();
     model_->build();
     return model_->verify();
   }
   bool verifies_last() const override { return true; }
   std::span<const std::string_view> phases() const override { return model_->phases(); }
   void launch(measure::PhaseMarker& marker) override {
-    if (!context_time_ || first_step_) return model_->launch(marker);
-    const capture::DriverCalls calls;
+    if (!driver_calls_ || first_step_) return model_->launch(marker);
+    driver_calls_->start();
     const auto begin = std::chrono::steady_clock::now();
     model_->launch(marker);
     const std::chrono::duration<double> enqueue = std::chrono::steady_clock::now() - begin;
-    first_step_ = FirstStep{.enqueue = {enqueue.count()}, .driver = calls.times()};
+    driver_calls_->stop();
+    first_step_ = FirstStep{.enqueue = {enqueue.count()}, .driver = driver_calls_->times()};
   }
   Work work() const override { return model_->work(); }
   std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const override {
@@ -75,6 +80,7 @@ class WarmupCase final : public measure::Case {
 
   std::unique_ptr<measure::Case> model_;
   std::optional<Seconds> context_time_;
+  std::optional<capture::DriverCalls> driver_calls_;  // on a GPU, until the steps are timed
   std::optional<FirstStep> first_step_;
 };
 

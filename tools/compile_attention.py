@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles attention ahead of time with PyTorch's inductor, into the packages that `impl:compiled` loads.
 
-    compile_attention.py --out DIR [--head-dim 16,32,...] [--precision bf16,fp32] [--causal 0,1] [--device cuda|cpu]
+    compile_attention.py --out DIR [--head-dim 16,32,...] [--precision bf16,fp32] [--causal 0,1] [--device cuda|cpu] [--jobs N]
 
 The operations are those of `impl:naive`: product, scale, mask, softmax, product; the backward is their gradient, written
 out, from the probabilities that the forward leaves. As torch.compile does, a training step is two graphs. A package
@@ -11,7 +11,9 @@ serves every number of (batch, head) pairs from 2 on, and every sequence length 
     ./transformer_bench --tb_packages=DIR --benchmark_filter='Attention/.*/impl:(naive|compiled)'
 """
 import argparse
+import concurrent.futures
 import math
+import multiprocessing
 import os
 import pathlib
 import tempfile
@@ -19,7 +21,7 @@ import time
 import zipfile
 
 import torch
-import torch._inductor
+import torch._inductor.config
 from torch.export import Dim
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
@@ -80,6 +82,7 @@ def compile_part(part, head_dim, causal, precision, device, path):
     arguments = (rows, rows + 1, rows + 2, scores, rows + 3) if part == "backward" else (rows, rows + 1, rows + 2)
     shapes = tuple({0: pairs, 1: seq, 2: seq} if argument is scores else {0: pairs, 1: seq} for argument in arguments)
     module = PARTS[part](head_dim, causal).to(device).eval()
+    torch._inductor.config.compile_threads = 1  # the packages are what goes in parallel
     with torch.no_grad():
         program = torch.export.export(module, arguments, dynamic_shapes=shapes, strict=False)
         with tempfile.TemporaryDirectory() as folder:
@@ -108,6 +111,8 @@ def main():
     parser.add_argument("--precision", type=lambda text: text.split(","), default="bf16,fp32", help="[default: %(default)s]")
     parser.add_argument("--causal", type=numbers, default="0,1", help="[default: %(default)s]")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--jobs", type=int, default=max(1, len(os.sched_getaffinity(0)) // 2), metavar="N",
+                        help="processes that compile, each with a CUDA context [default: half the processors, %(default)s]")
     arguments = parser.parse_args()
     unknown = [name for name in arguments.precision if name not in DTYPES]
     if unknown:
@@ -115,12 +120,20 @@ def main():
     arguments.out.mkdir(parents=True, exist_ok=True)
     wanted = [(part, head_dim, causal, precision) for precision in arguments.precision for head_dim in arguments.head_dim
               for causal in arguments.causal for part in PARTS]
+    device = device_name(arguments.device)
+    packages = {arguments.out / f"attention_{part}_{device}_d{head_dim}_causal{causal}_{precision}.pt2":
+                (part, head_dim, bool(causal), precision, arguments.device)
+                for part, head_dim, causal, precision in wanted}
+    missing = {path: what for path, what in packages.items() if not path.exists()}
     begin = time.monotonic()
-    for number, (part, head_dim, causal, precision) in enumerate(wanted, 1):
-        path = arguments.out / f"attention_{part}_{device_name(arguments.device)}_d{head_dim}_causal{causal}_{precision}.pt2"
-        if not path.exists():
-            compile_part(part, head_dim, bool(causal), precision, arguments.device, path)
-        print(f"[{number}/{len(wanted)}] {path.name}: {path.stat().st_size >> 10} KiB, {time.monotonic() - begin:.0f} s", flush=True)
+    # Fresh processes: a CUDA context does not survive a fork.
+    with concurrent.futures.ProcessPoolExecutor(arguments.jobs, multiprocessing.get_context("spawn")) as pool:
+        made = {pool.submit(compile_part, *what, path): path for path, what in missing.items()}
+        for number, future in enumerate(concurrent.futures.as_completed(made), 1):
+            future.result()
+            path = made[future]
+            print(f"[{number}/{len(missing)}] {path.name}: {path.stat().st_size >> 10} KiB, {time.monotonic() - begin:.0f} s", flush=True)
+    print(f"{len(packages)} packages, {sum(path.stat().st_size for path in packages) >> 10} KiB, in {arguments.out}")
 
 
 if __name__ == "__main__":

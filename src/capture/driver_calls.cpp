@@ -69,15 +69,14 @@ DriverCallClass driver_call_class(std::string_view function) {
 
 class DriverCalls::Impl {
  public:
-  Impl() {
-    check(cuptiSubscribe(&subscriber_, &Impl::on_call, this), "cuptiSubscribe");
-    const CUptiResult enabled = cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API);
-    if (enabled != CUPTI_SUCCESS) cuptiUnsubscribe(subscriber_);
-    check(enabled, "cuptiEnableDomain");
-  }
+  Impl() { check(cuptiSubscribe(&subscriber_, &Impl::on_call, this), "cuptiSubscribe"); }
   ~Impl() { cuptiUnsubscribe(subscriber_); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
+
+  void enable(bool on) {
+    check(cuptiEnableDomain(on ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API), "cuptiEnableDomain");
+  }
 
   [[nodiscard]] DriverTimes times() const {
     DriverTimes times;
@@ -101,7 +100,7 @@ class DriverCalls::Impl {
       *call.correlationData = now_ns();
       return;
     }
-    if (*call.correlationData == 0) return;  // had begun before this object did
+    if (*call.correlationData == 0) return;  // had begun before start()
     Sum& sum = static_cast<Impl*>(self)->sums_.at(static_cast<std::size_t>(driver_call_class(call.functionName)));
     sum.nanoseconds += now_ns() - *call.correlationData;
     ++sum.calls;
@@ -113,6 +112,8 @@ class DriverCalls::Impl {
 
 DriverCalls::DriverCalls() : impl_{std::make_unique<Impl>()} {}
 DriverCalls::~DriverCalls() = default;
+void DriverCalls::start() { impl_->enable(true); }
+void DriverCalls::stop() { impl_->enable(false); }
 DriverTimes DriverCalls::times() const { return impl_->times(); }
 
 }  // namespace tbench::capture

@@ -1,6 +1,8 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "tbench/capture/driver_calls.hpp"
 
 namespace tbench::capture {
@@ -17,16 +19,22 @@ class DriverCallsOnGpu : public testing::Test {
     if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU on this machine";
     ASSERT_EQ(cudaFree(nullptr), cudaSuccess);  // makes the context
   }
-};
 
-TEST_F(DriverCallsOnGpu, AllocationsAreCountedAndTimedWhileItLives) {
-  constexpr int kBlocks = 5;
-  const DriverCalls calls;
-  for (int i = 0; i < kBlocks; ++i) {
+  static void allocate_and_free() {
     void* block = nullptr;
     ASSERT_EQ(cudaMalloc(&block, std::size_t{64} << 20U), cudaSuccess);
     ASSERT_EQ(cudaFree(block), cudaSuccess);
   }
+};
+
+TEST_F(DriverCallsOnGpu, AllocationsAreCountedAndTimedBetweenStartAndStop) {
+  constexpr int kBlocks = 5;
+  DriverCalls calls;
+  allocate_and_free();
+  calls.start();
+  for (int i = 0; i < kBlocks; ++i) allocate_and_free();
+  calls.stop();
+  allocate_and_free();
   const DriverTime allocation = of(calls.times(), DriverCallClass::kAllocation);
   EXPECT_EQ(allocation.calls, 2 * kBlocks);
   EXPECT_GT(allocation.time, Seconds{1e-5});
@@ -39,11 +47,19 @@ TEST_F(DriverCallsOnGpu, AnotherOneIsRefusedUntilTheFirstHasGone) {
     const DriverCalls first;
     EXPECT_THROW(DriverCalls{}, std::runtime_error);
   }
-  const DriverCalls second;
-  void* block = nullptr;
-  ASSERT_EQ(cudaMalloc(&block, 1024), cudaSuccess);
-  ASSERT_EQ(cudaFree(block), cudaSuccess);
+  DriverCalls second;
+  second.start();
+  allocate_and_free();
   EXPECT_EQ(of(second.times(), DriverCallClass::kAllocation).calls, 2);
+}
+
+/// They stand around a step of a few milliseconds.
+TEST_F(DriverCallsOnGpu, StartAndStopTakeNoTimeOfAStep) {
+  DriverCalls calls;
+  const auto begin = std::chrono::steady_clock::now();
+  calls.start();
+  calls.stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::microseconds{200});
 }
 
 }  // namespace

@@ -25,8 +25,9 @@ struct DriverTime {
 };
 using DriverTimes = std::array<DriverTime, kDriverCallClasses>;  // by DriverCallClass
 
-/// Times the driver calls of all threads of this process while it lives. Costs the host well under a microsecond a
-/// call. CUPTI serves one at a time.
+/// Times the driver calls of all threads of this process between start() and stop(), at well under a microsecond a
+/// call. CUPTI serves one at a time. It is attached by the constructor, which takes milliseconds, and let go by the
+/// destructor: neither has to be inside what is timed.
 class DriverCalls {
  public:
   /// @throws  std::runtime_error  if CUPTI refuses: another tool (a profiler) is using it, say
@@ -35,7 +36,11 @@ class DriverCalls {
   DriverCalls(const DriverCalls&) = delete;
   DriverCalls& operator=(const DriverCalls&) = delete;
 
-  /// Of the calls that have returned so far.
+  /// @throws  std::runtime_error  if CUPTI fails
+  void start();
+  void stop();
+
+  /// Of the calls that have begun and returned between start() and stop() so far.
   [[nodiscard]] DriverTimes times() const;
 
  private:
