@@ -62,15 +62,20 @@ void prescribe(const CaseId& id, measure::SamplerOptions& sampler) {
   at_most(sampler.warm_up_limit, Seconds{1.5});
   at_most(sampler.sample_limit, Seconds{2.0});
   const bool is_chained_product = contains(kProducts, id.at("what")) && id.at("regime") == "sustained";
-  at_most(sampler.warm_up_time, Seconds{is_chained_product ? 1.0 : 0.1});
+  at_most(sampler.warm_up_time, Seconds{0.1});
   at_most(sampler.sample_time, Seconds{is_chained_product ? 0.5 : 0.1});
   if (is_chained_product) {
-    // A power limit takes a second to settle, and a break between chunks undoes some of it: few, long ones.
-    sampler.max_chunk = 512;
-    sampler.max_samples = 1000;
+    // A clock at the power limit takes 0.2 s to settle, and any break undoes that: the warm-up only tells how long a
+    // step is, and a chunk is long and loses its first part.
+    sampler.fixed_warm_up = 20;
+    sampler.dropped_time = sampler.chunk_time;
+    sampler.chunk_time = sampler.chunk_time * 3.0;
+    sampler.max_chunk = 1024;
+    sampler.max_samples = 2048;
+    sampler.precise_half_width = 0.005;
   } else if (contains(kHost, id.at("what"))) {
-    at_most(sampler.warm_up_limit, Seconds{0.25});
-    at_most(sampler.sample_limit, Seconds{0.4});
+    at_most(sampler.warm_up_limit, Seconds{0.5});
+    at_most(sampler.sample_limit, Seconds{0.6});
   }
   sampler.l2 = id.at("what") == "l2_read" ? L2State::kWarm : L2State::kCold;
 }

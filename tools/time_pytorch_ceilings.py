@@ -2,8 +2,8 @@
 """Times in PyTorch what the Ceiling cases measure in C++: the same work, in the same regime, by the same protocol.
 
 Bursts: a write over twice the L2 cache, a kernel that spins, event, operation, event, on an idle device, then a rest; at least 30
-samples after 0.1 s of warm-up. Sustained: operations chained between events; chunks of 0.25 s, the first of each dropped;
-products are sampled for 0.5 s after 1 s of warm-up, the rest for 0.1 s after 0.1 s. Medians. On the CPU a steady clock, one thread and no flush. Given a results file of the same GPU, made right before or
+samples after 0.1 s of warm-up. Sustained: operations chained between events, sampled for 0.1 s after 0.1 s of warm-up in
+chunks of 0.25 s, the first of each dropped; products in chunks of 0.75 s, the first 0.25 s of each dropped. Medians. On the CPU a steady clock, one thread and no flush. Given a results file of the same GPU, made right before or
 after, it prints what the Ceiling cases reach of PyTorch's rate, and exits 1 if one reaches less than --at-least of it.
 
     ./transformer_bench --benchmark_filter='Ceiling/.*' --benchmark_out=ceilings.json
@@ -100,21 +100,19 @@ def chained(machine, launch, count):
 
 
 def median_seconds(machine, launch, regime, is_product):
-    take, least, dropped = (burst, 30, 0) if regime == "burst" else (chained, 20, 1)
+    take, least = (burst, 30) if regime == "burst" else (chained, 20)
     is_long = is_product and regime == "sustained"
-    warm_up, wanted, longest = (1.0, 0.5, 512) if is_long else (0.1, 0.1, 64)
-
-    def count():
-        return 5 if regime == "burst" else int(min(max(0.25 / statistics.median(taken), 8), longest))
+    wanted, chunk, dropped_time, longest = (0.5, 0.75, 0.25, 1024) if is_long else (0.1, 0.25, 0.0, 64)
 
     start = time.perf_counter()
-    taken = take(machine, launch, 2)
-    while time.perf_counter() - start < warm_up:
-        taken = take(machine, launch, count())
+    taken = take(machine, launch, 20 if is_long else 2)
+    while time.perf_counter() - start < 0.1 and not is_long:
+        taken = take(machine, launch, 2)
     samples, spent = [], 0.0
     while len(samples) < least or spent < wanted:
-        taken = take(machine, launch, count())
-        samples += taken[dropped:]
+        step = statistics.median(taken)
+        taken = take(machine, launch, 5 if regime == "burst" else int(min(max(chunk / step, 8), longest)))
+        samples += taken[0 if regime == "burst" else 1 + int(dropped_time / step):]
         spent += sum(taken)
     return statistics.median(samples)
 

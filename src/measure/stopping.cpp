@@ -97,15 +97,15 @@ ChunkPlan next_sampling_chunk(const SamplingState& state, std::optional<Seconds>
   if (options.fixed_samples) {
     return {.steps = std::min(regular, *options.fixed_samples - have), .dropped = 0};
   }
+  const std::int64_t dropped =
+      options.dropped_per_chunk + (step ? times_into(*step, options.dropped_time, options.max_chunk) : 0);
   std::int64_t steps = regular;
   if (step && is_long_case(*step, options)) {
     const std::int64_t missing = samples_wanted(*step, options) - have;
     // Not longer than the time left, give or take a step: a chunk cannot be stopped.
     const std::int64_t affordable = 2 + times_into(*step, options.sample_limit - state.elapsed, options.max_chunk);
-    steps = missing > 0 ? std::min(missing + options.dropped_per_chunk, affordable)
-                        : std::min(options.min_samples_long / 2, affordable);
+    steps = missing > 0 ? std::min(missing + dropped, affordable) : std::min(options.min_samples_long / 2, affordable);
   }
-  const std::int64_t dropped = options.dropped_per_chunk;
   return {.steps = std::max(1 + dropped, std::min(steps, options.max_samples - have + dropped)), .dropped = dropped};
 }
 

@@ -156,6 +156,15 @@ TEST(NextSamplingChunk, DropsOneStepUnlessTheCountIsFixed) {
   EXPECT_EQ(rest.dropped, 0);
 }
 
+TEST(NextSamplingChunk, DropsWhatADeviceTakesToSettle) {
+  SamplerOptions options;
+  options.dropped_time = {0.1};
+  const ChunkPlan plan = next_sampling_chunk({{}, {}, {}}, Seconds{0.0125}, options);
+  EXPECT_EQ(plan.steps, 20);
+  EXPECT_EQ(plan.dropped, 9);  // 1 + 0.1 / 0.0125
+  EXPECT_EQ(next_sampling_chunk({{}, {}, {}}, std::nullopt, options).dropped, 1);
+}
+
 TEST(NextSamplingChunk, OfALongStepHoldsAllThatIsMissing) {
   EXPECT_EQ(next_sampling_chunk({{}, {}, {}}, Seconds{1.0}, kDefaults).steps, 9);
   const std::vector<double> five(5, 1.0);

@@ -167,7 +167,7 @@ TEST_F(FlashAutograd, GradientsAreThoseOfTheFormulas) {
                                                            .grad_o = pairs(at::ones_like(o)),
                                                            .scale = kOptions.scale,
                                                            .causal = true});
-  const AttentionTolerances tolerances = attention_tolerances(Precision::kBf16, kSeq);
+  const AttentionTolerances tolerances = attention_tolerances(Precision::kBf16, kSeq, kSeq);
   const std::vector<at::Tensor> gradients = heads_of(gradient);
   const auto check = [&](const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance) {
     const Verification verdict = compare_tensors("gradient", pairs(actual), reference, tolerance);

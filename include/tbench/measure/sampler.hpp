@@ -33,6 +33,7 @@ struct SamplerOptions {
   std::int64_t min_chunk{8};
   std::int64_t max_chunk{64};
   std::int64_t dropped_per_chunk{1};          // first samples of a chunk, which begin on an idle device
+  Seconds dropped_time{};                     // and those of so much time after them
   L2State l2{};                               // what a burst meets, where the timer can flush
   std::optional<std::int64_t> fixed_warm_up;  // --tb_warmup: exactly so many steps, 0 included
   std::optional<std::int64_t> fixed_samples;  // --tb_samples: exactly so many, none dropped

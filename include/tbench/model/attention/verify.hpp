@@ -18,11 +18,12 @@ namespace tbench::model {
 [[nodiscard]] std::vector<std::int64_t> compared_pairs(const AttentionStepConfig& config);
 
 /// How far rounding may move the results: see verify.cpp for the derivation.
+/// @param seq_q, seq_kv  o and dq are sums over the one, dk and dv over the other
 struct AttentionTolerances {
   Tolerance output;  // o and dv, which are sums over p alone
   Tolerance lse;
   Tolerance score_gradient;  // dq and dk, which see the difference of two numbers near each other
 };
-[[nodiscard]] AttentionTolerances attention_tolerances(Precision precision, std::int64_t seq_kv);
+[[nodiscard]] AttentionTolerances attention_tolerances(Precision precision, std::int64_t seq_q, std::int64_t seq_kv);
 
 }  // namespace tbench::model
