@@ -175,18 +175,17 @@ def regimes(what):
 
 
 def rates_of(path):
-    """Of each timed Ceiling case of a results file: bytes, FLOP or operations a second."""
+    """Of each timed Ceiling case of a results file: bytes, FLOP or operations a second, the median of its processes."""
     with open(path, encoding="utf-8") as file:
         entries = json.load(file)["benchmarks"]
     rates = {}
     for entry in entries:
-        if not entry["name"].startswith("Ceiling/") or "real_time" not in entry:
+        if not entry["name"].startswith("Ceiling/") or "real_time" not in entry or entry.get("run_type") == "aggregate":
             continue
-        if "dispatch_us" in entry:
-            rates[entry["name"]] = 1e6 / entry["dispatch_us"]
-        else:
-            rates[entry["name"]] = entry.get("bytes_per_second", entry.get("flop_per_second"))
-    return rates
+        rate = 1e6 / entry["dispatch_us"] if "dispatch_us" in entry else entry.get("bytes_per_second", entry.get("flop_per_second"))
+        if rate:
+            rates.setdefault(entry["name"], []).append(rate)
+    return {name: statistics.median(of_name) for name, of_name in rates.items()}
 
 
 def parse_arguments():

@@ -290,11 +290,12 @@ SampleResult Sampler::result_after(const WarmUp& warm) {
 
 SamplerOptions burst_options() {
   SamplerOptions options;
-  options.warm_up_time = {0.2};
+  options.warm_up_time = {0.1};
   options.warm_up_limit = {2.0};
   options.sample_time = {0.1};
   options.sample_limit = {15.0};
   options.min_samples = 30;
+  options.long_case = {0.5};
   options.max_samples = 2000;
   options.precise_half_width = 0.005;
   options.chunk_time = {0.02};

@@ -33,11 +33,13 @@ TEST(NextChainedLaunches, AreOneThenAFewThenAPile) {
 
 TEST(BurstOptions, AreThoseForKernels) {
   const SamplerOptions options = burst_options();
-  EXPECT_EQ(options.warm_up_time, Seconds{0.2});
+  EXPECT_EQ(options.warm_up_time, Seconds{0.1});
   EXPECT_EQ(options.warm_up_limit, Seconds{2.0});
   EXPECT_EQ(options.sample_time, Seconds{0.1});
   EXPECT_EQ(options.sample_limit, Seconds{15.0});
   EXPECT_EQ(options.min_samples, 30);
+  EXPECT_EQ(samples_wanted({0.0166}, options), 30);
+  EXPECT_EQ(samples_wanted({0.0167}, options), 8);  // 30 would take over 0.5 s
   EXPECT_EQ(options.max_samples, 2000);
   EXPECT_DOUBLE_EQ(options.precise_half_width, 0.005);
   EXPECT_EQ(options.l2, L2State::kCold);
