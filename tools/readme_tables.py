@@ -17,7 +17,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = "bench/results/nvidia_h200"
 STANDARD = ["report", f"{RESULTS}/model_standard.json", "--filter=ctx:512/.*bf16", "--pivot=pass,impl"]
-ATTENTION = ["report", f"{RESULTS}/attention_standard.json", "--pivot=impl"]
+ATTENTION = ["report", f"{RESULTS}/attention_standard.json", "--filter=^Attention/", "--pivot=impl"]
 OPERATIONS = f"{RESULTS}/operations.json"
 # Document, section, and the arguments of tbench, or of results_tables.py where the first is its name.
 SECTIONS = [
@@ -52,6 +52,10 @@ SECTIONS = [
     (f"{RESULTS}/README.md", "attention_tflops", ATTENTION + ["--show=tflops", "--no-environment"]),
     (f"{RESULTS}/README.md", "attention_ratios", ["results_tables.py", "attention",
                                                   f"{RESULTS}/attention_standard.json"]),
+    (f"{RESULTS}/README.md", "tf32", ["report", "--study=tf32", f"{RESULTS}/attention_tf32.json"]),
+    (f"{RESULTS}/README.md", "flash", ["report", f"{RESULTS}/model_flash.json", "--filter=^Model/", "--pivot=ctx"]),
+    *((f"{RESULTS}/README.md", f"flash_{size}", ["report", f"{RESULTS}/model_flash_2.json", f"--filter=^Model/size:{size}/",
+                                                 "--pivot=ctx"]) for size in ("xl", "2.7B")),
     (f"{RESULTS}/README.md", "pytorch", ["results_tables.py", "pytorch", *(
         f"{RESULTS}/{name}.json" for name in ("pytorch_eager", "model_bf16_eager", "model_standard"))]),
     (f"{RESULTS}/README.md", "repeat", ["results_tables.py", "repeat", *(

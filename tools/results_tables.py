@@ -68,7 +68,7 @@ def implementations_by_cell(path):
 def attention_table(paths):
     if len(paths) != 1:
         sys.exit(f"results_tables: attention: {len(paths)} files given; give one, as both sides must be of one run")
-    others = ("naive", "sdpa_flash", "sdpa_efficient", "sdpa_cudnn")
+    others = ("naive", "compiled", "sdpa_flash", "sdpa_efficient", "sdpa_cudnn")
     rows = []
     for name, entries in implementations_by_cell(paths[0]).items():
         if "flash" not in entries:
