@@ -1,5 +1,5 @@
-// main of the test programs whose suites are one ctest test each: exit status 77, which ctest calls skipped, where every
-// test was skipped, 1 where one failed, else 0.
+// main of the test programs whose suites are one ctest test each: exit status 77, which ctest calls skipped, where
+// every test was skipped, 1 where one failed, else 0.
 #include <gtest/gtest.h>
 
 int main(int argc, char** argv) {
