@@ -41,10 +41,11 @@ void add_rates(Counters& counters, const Record& record, Seconds step) {
     counters["flop_per_second"] = rate.value;
     if (record.datasheet_peak) counters["mfu"] = rate.value / record.datasheet_peak->value;
   }
-  const auto held = counters.find(record.work->bytes > 0 ? "bytes_per_second" : "flop_per_second");
-  if (!record.ceiling_per_second || held == counters.end()) return;
+  const double held = record.work->bytes > 0 ? static_cast<double>(record.work->bytes)
+                                             : record.work->least_flop.value_or(record.work->flop).value;
+  if (!record.ceiling_per_second || held == 0) return;
   constexpr double kMeasurementError = 1.02;
-  counters["ceiling_share"] = held->second / *record.ceiling_per_second;
+  counters["ceiling_share"] = held / step.value / *record.ceiling_per_second;
   counters["above_ceiling"] = counters["ceiling_share"] > kMeasurementError ? 1 : 0;
 }
 

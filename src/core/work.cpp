@@ -12,6 +12,7 @@ constexpr std::array<std::string_view, 3> kPassNames{"forward", "forward_backwar
 constexpr std::array<std::string_view, 3> kAttentionPassNames{"forward", "backward", "forward_backward"};
 // Of attention's forward: five products of the same size instead of two (Dao, arXiv:2307.08691, section 4.1).
 constexpr double kAttentionBackwardRatio = 2.5;
+constexpr double kLeastAttentionBackwardRatio = 2.0;  // without the scores
 
 /// Dense FLOP per SM and clock cycle with float32 accumulation, structured sparsity not counted.
 struct GpuRate {
@@ -70,16 +71,17 @@ Flop attention_forward_flop(const AttentionShape& shape) {
 Work attention_work(const AttentionShape& shape, AttentionPass pass) {
   const Flop forward = attention_forward_flop(shape);
   const Flop backward = forward * kAttentionBackwardRatio;
+  const Flop least_backward = forward * kLeastAttentionBackwardRatio;
   const std::int64_t tokens = shape.batch * shape.seq_q;
   switch (pass) {
     case AttentionPass::kForward:
       return {.flop = forward, .tokens = tokens};
     case AttentionPass::kBackward:
-      return {.flop = backward, .tokens = tokens};
+      return {.flop = backward, .least_flop = least_backward, .tokens = tokens};
     case AttentionPass::kForwardBackward:
       break;
   }
-  return {.flop = forward + backward, .tokens = tokens};
+  return {.flop = forward + backward, .least_flop = forward + least_backward, .tokens = tokens};
 }
 
 std::int64_t attention_least_bytes(const AttentionShape& shape, AttentionPass pass, std::int64_t element_bytes) {
@@ -106,8 +108,13 @@ Work model_step_work(const ModelSize& size, std::int64_t context, std::int64_t b
       size.num_layers * (4 * size.d_model * size.d_model + 3 * size.d_model * size.d_ff) + kVocabSize * size.d_model;
   const Flop dense{2.0 * static_cast<double>(tokens) * static_cast<double>(weights)};
   const Flop forward = dense + attention_flop;
-  const Flop backward = dense * 2.0 + attention_flop * kAttentionBackwardRatio;
-  return {.flop = pass == Pass::kForward ? forward : forward + backward, .tokens = tokens};
+  if (pass == Pass::kForward) return {.flop = forward, .tokens = tokens};
+  const auto with_backward = [&](double attention_ratio) {
+    return forward + dense * 2.0 + attention_flop * attention_ratio;
+  };
+  return {.flop = with_backward(kAttentionBackwardRatio),
+          .least_flop = with_backward(kLeastAttentionBackwardRatio),
+          .tokens = tokens};
 }
 
 std::int64_t model_least_bytes(const ModelSize& size, Pass pass) {

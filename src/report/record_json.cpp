@@ -52,6 +52,7 @@ static void fields(auto& io, Like<Timing> auto& timing) {
 
 static void fields(auto& io, Like<Work> auto& work) {
   io.field("flop", work.flop);
+  io.field("least_flop", work.least_flop);
   io.field("tokens", work.tokens);
   io.late_field("bytes", work.bytes);
   io.text_unless_empty("ceiling", work.ceiling);

@@ -116,6 +116,9 @@ TEST(CountersTest, TheShareOfACeilingIsOfBytesWhereTheyAreCounted) {
   record.ceiling_per_second = 8e14;
   EXPECT_DOUBLE_EQ(counters_of(record).at("ceiling_share"), 0.25);  // 4e12 / 0.020 / 8e14
   EXPECT_DOUBLE_EQ(counters_of(record).at("above_ceiling"), 0);
+  record.work->least_flop = Flop{2e12};  // an implementation may do without the rest
+  EXPECT_DOUBLE_EQ(counters_of(record).at("ceiling_share"), 0.125);
+  EXPECT_DOUBLE_EQ(counters_of(record).at("flop_per_second"), 2e14);
   EXPECT_FALSE(counters_of(record).contains("bytes_per_second"));
   record.work->bytes = 60'000'000'000;
   record.ceiling_per_second = 2.9e12;

@@ -69,8 +69,10 @@ TEST(AttentionWork, BackwardIsTwoAndAHalfTimesTheForward) {
   const AttentionShape shape{.batch = 2, .heads = 3, .seq_q = 5, .seq_kv = 7, .head_dim = 4, .causal = false};
   // forward 4 * 2 * 3 * 5 * 7 * 4 = 3,360; backward 10 * 2 * 3 * 5 * 7 * 4 = 8,400; tokens 2 * 5
   EXPECT_EQ(attention_work(shape, AttentionPass::kForward), (Work{.flop = {3360}, .tokens = 10}));
-  EXPECT_EQ(attention_work(shape, AttentionPass::kBackward), (Work{.flop = {8400}, .tokens = 10}));
-  EXPECT_EQ(attention_work(shape, AttentionPass::kForwardBackward), (Work{.flop = {11760}, .tokens = 10}));
+  EXPECT_EQ(attention_work(shape, AttentionPass::kBackward),
+            (Work{.flop = {8400}, .least_flop = Flop{6720}, .tokens = 10}));
+  EXPECT_EQ(attention_work(shape, AttentionPass::kForwardBackward),
+            (Work{.flop = {11760}, .least_flop = Flop{10080}, .tokens = 10}));
 }
 
 TEST(AttentionWork, LeastBytesAreInputsOutputAndGradients) {
@@ -91,6 +93,7 @@ TEST(ModelStepWork, MatchesTheSumByHand) {
   const Work with_backward = model_step_work(kMini, 10, 2, Pass::kForwardBackward);
   EXPECT_EQ(with_backward.tokens, 20);
   EXPECT_EQ(with_backward.flop.value, 9'864'000);                             // 3 * 3,276,800 + 3.5 * 9,600
+  EXPECT_EQ(with_backward.least_flop, Flop{9'859'200});                       // 3 * 3,276,800 + 3 * 9,600
   EXPECT_EQ(model_step_work(kMini, 10, 2, Pass::kTrainStep), with_backward);  // the optimizer is not counted
 }
 

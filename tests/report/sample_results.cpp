@@ -65,7 +65,7 @@ Record full_record() {
   timing.cpu = {0.0255};
   timing.host_bound = true;
   record.timing = timing;
-  record.work = Work{.flop = {1.5e12}, .tokens = 2048};
+  record.work = Work{.flop = {1.5e12}, .least_flop = Flop{1.4e12}, .tokens = 2048};
   record.datasheet_peak = FlopPerSecond{9.9e14};
   DeviceState device;
   device.sm_clock_p5 = Hertz{1.965e9};

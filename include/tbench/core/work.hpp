@@ -27,6 +27,7 @@ enum class AttentionPass { kForward, kBackward, kForwardBackward };
 
 struct Work {
   Flop flop{};
+  std::optional<Flop> least_flop{};  // what of it no implementation can avoid, where that is less: shares are of this
   std::int64_t tokens{};
   std::int64_t bytes{};  // read and written by the formula of the case's family (bench/README.md); 0: not counted
   /// What the rate is held against, a `what` of the Ceiling family: bytes a second where bytes are counted, else
@@ -52,7 +53,8 @@ struct AttentionShape {
 [[nodiscard]] Flop attention_forward_flop(const AttentionShape& shape);
 
 /// Work of one attention pass. Backward is 2.5 times the forward: five products (scores again, dP, dQ, dK, dV) where
-/// that has two, however an implementation comes by them. Tokens are batch * seq_q.
+/// that has two, however an implementation comes by them. One that kept the scores makes four: least_flop has 2 times.
+/// Tokens are batch * seq_q.
 /// @throws  as attention_forward_flop
 [[nodiscard]] Work attention_work(const AttentionShape& shape, AttentionPass pass);
 
@@ -63,7 +65,7 @@ struct AttentionShape {
 
 /// Work of one step of a causal transformer: dense layers 2 * tokens * weights forward (the embedding is a look-up
 /// and not counted), attention as `attention_forward_flop`, causal. Backward is twice the dense layers' forward and 2.5
-/// times attention's. The optimizer, norms, softmax and activations are not counted.
+/// times attention's (2 times in least_flop). The optimizer, norms, softmax and activations are not counted.
 /// @param size     extents > 0
 /// @param context  tokens a sequence, > 0
 /// @param batch    sequences, > 0
