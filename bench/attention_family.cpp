@@ -49,11 +49,10 @@ void add(std::vector<CaseTable>& tables, const std::string& name, Suite suite, b
   }
 }
 
-/// Heads and d_model of the built-in models, batch 4, causal: one entry a model, since the two go together.
+/// Heads and d_model of the course's models, batch 4, causal: one entry a model, since the two go together.
 std::vector<Shapes> model_shapes(const Values& contexts) {
   std::vector<Shapes> shapes;
-  for (const ModelSize& size : builtin_model_sizes()) {
-    if (size.name == "tiny") continue;
+  for (const ModelSize& size : course_model_sizes()) {
     shapes.push_back({{"4"}, {fmt::format("{}", size.num_heads)}, {fmt::format("{}", size.d_model)}, contexts, {"1"}});
   }
   return shapes;

@@ -13,9 +13,6 @@ namespace tbench::bench {
 /// @param extra_sizes  the user's model sizes (`--tb_size`), which join the built-in ones on the course grids
 [[nodiscard]] std::vector<Family> all_families(std::span<const ModelSize> extra_sizes);
 
-/// The sizes of the studies, small to 2.7B.
-[[nodiscard]] std::vector<std::string> course_size_names();
-
 [[nodiscard]] Family model_family(std::span<const ModelSize> extra_sizes);
 [[nodiscard]] Family accumulation_family();
 [[nodiscard]] Family attention_family();

@@ -62,8 +62,7 @@ std::vector<Shape> shapes_of(const ModelSize& size) {
 /// Of all sizes of the course, each shape once.
 std::vector<Shape> model_shapes() {
   std::vector<Shape> shapes;
-  for (const ModelSize& size : builtin_model_sizes()) {
-    if (size.name == "tiny") continue;
+  for (const ModelSize& size : course_model_sizes()) {
     for (const Shape& shape : shapes_of(size)) {
       if (std::ranges::find(shapes, shape) == shapes.end()) shapes.push_back(shape);
     }

@@ -105,14 +105,6 @@ class ModelCase final : public measure::Case {
 
 }  // namespace
 
-std::vector<std::string> course_size_names() {
-  Values names;
-  for (const ModelSize& size : builtin_model_sizes()) {
-    if (size.name != "tiny") names.push_back(size.name);
-  }
-  return names;
-}
-
 Family model_family(std::span<const ModelSize> extra_sizes) {
   return {.spec = {.name = "Model",
                    .keys = {{"size", size_names(extra_sizes)},

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -15,7 +14,7 @@ namespace {
 constexpr std::int64_t kLargestExtent = std::int64_t{1} << 20;
 
 const std::vector<ModelSize>& table() {
-  // name, d_model, d_ff, num_layers, num_heads
+  // name, d_model, d_ff, num_layers, num_heads; the first is not the course's
   static const std::vector<ModelSize> sizes{
       {"tiny", 64, 256, 2, 4},         //
       {"small", 768, 3072, 12, 12},    //
@@ -30,6 +29,14 @@ const std::vector<ModelSize>& table() {
 }  // namespace
 
 std::span<const ModelSize> builtin_model_sizes() { return table(); }
+
+std::span<const ModelSize> course_model_sizes() { return builtin_model_sizes().subspan(1); }
+
+std::vector<std::string> course_size_names() {
+  std::vector<std::string> names;
+  for (const ModelSize& size : course_model_sizes()) names.push_back(size.name);
+  return names;
+}
 
 std::int64_t parameter_count(const ModelSize& size, std::int64_t vocab_size) {
   const std::int64_t layer = 4 * size.d_model * size.d_model + 3 * size.d_model * size.d_ff + 2 * size.d_model;

@@ -1,4 +1,4 @@
-// The page's template, style, scripts and chart library, as they are in src/report/html/.
+// The pages' frame and parts, style, scripts and chart library, as they are in src/report/html/.
 #pragma once
 
 #include <span>

@@ -29,6 +29,21 @@ std::string escape_json(std::string_view json) {
   return escaped;
 }
 
+/// What stands for `{{name}}` of the frame.
+std::string filled_in(std::string_view name, const HtmlPage& page, const Json& data) {
+  if (name == "data") return escape_json(compact(data));
+  if (name == "title") return std::string{page.title};
+  if (name == "heading") return std::string{page.heading};
+  if (name == "filter_label") return std::string{page.filter_label};
+  if (name == "main") return std::string{html_asset(page.main)};
+  if (name != "scripts") return std::string{html_asset(name)};
+  std::string scripts;
+  for (const std::string_view script : page.scripts) {
+    scripts += fmt::format("<script>{}</script>\n", html_asset(script));
+  }
+  return scripts;
+}
+
 }  // namespace
 
 std::string_view html_asset(std::string_view name) {
@@ -38,24 +53,19 @@ std::string_view html_asset(std::string_view name) {
   return found->content;
 }
 
-std::string html_page(std::string_view template_name, const Json& data) {
+std::string html_page(const HtmlPage& page, const Json& data) {
   constexpr std::string_view kOpen = "{{";
   constexpr std::string_view kClose = "}}";
-  std::string_view rest = html_asset(template_name);
-  std::string page;
+  std::string_view rest = html_asset("frame.html");
+  std::string text;
   for (std::size_t begin = rest.find(kOpen); begin != std::string_view::npos; begin = rest.find(kOpen)) {
     const std::size_t end = rest.find(kClose, begin);
-    if (end == std::string_view::npos) throw std::logic_error{fmt::format("{}: '{{{{' without '}}}}'", template_name)};
-    page += rest.substr(0, begin);
-    const std::string_view name = rest.substr(begin + kOpen.size(), end - begin - kOpen.size());
-    if (name == "data") {
-      page += escape_json(compact(data));
-    } else {
-      page += html_asset(name);
-    }
+    if (end == std::string_view::npos) throw std::logic_error{"frame.html: '{{' without '}}'"};
+    text += rest.substr(0, begin);
+    text += filled_in(rest.substr(begin + kOpen.size(), end - begin - kOpen.size()), page, data);
     rest.remove_prefix(end + kClose.size());
   }
-  return page += rest;
+  return text += rest;
 }
 
 double rounded(double value, int digits) { return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr); }

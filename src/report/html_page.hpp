@@ -11,9 +11,18 @@
 
 namespace tbench::report {
 
-/// The embedded template of that name, its `{{name}}` replaced by the embedded files of those names, and `{{data}}` by
+/// What a page has of its own: html/frame.html has the rest. Texts are markup as they are.
+struct HtmlPage {
+  std::string_view title;
+  std::string_view heading;
+  std::string_view filter_label;
+  std::string_view main;                  // the embedded file with what comes below the filters
+  std::vector<std::string_view> scripts;  // embedded files, run in this order after those of the frame
+};
+
+/// The frame, its `{{name}}` replaced by the page's member or else the embedded file of that name, and `{{data}}` by
 /// `data`. What is put in is not looked at again, so no text of the data can name a file or be markup.
-[[nodiscard]] std::string html_page(std::string_view template_name, const Json& data);
+[[nodiscard]] std::string html_page(const HtmlPage& page, const Json& data);
 
 /// `value` with so many significant digits: its text in JSON is as short.
 [[nodiscard]] double rounded(double value, int digits);

@@ -117,7 +117,12 @@ std::string series_html(std::span<const Series> series) {
         "-o: {} series have {} values, and a page holds {}; give a pattern that fewer cases match, or fewer --nights",
         series.size(), values, kMostPageValues)};
   }
-  return html_page("history.html", series_page_data(series));
+  const HtmlPage page{.title = "transformer_bench history",
+                      .heading = "transformer_bench: history",
+                      .filter_label = "Filter the series",
+                      .main = "history.html",
+                      .scripts = {"series.js", "filters.js", "history.js"}};
+  return html_page(page, series_page_data(series));
 }
 
 }  // namespace tbench::report

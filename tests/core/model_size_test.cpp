@@ -1,5 +1,6 @@
 #include "tbench/core/model_size.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 
 namespace tbench {
 namespace {
+
+using testing::ElementsAre;
 
 ModelSize builtin(std::string_view name) {
   for (const ModelSize& size : builtin_model_sizes()) {
@@ -38,6 +41,12 @@ TEST(BuiltinModelSizes, AreTheCoursesWithTinyInFront) {
   EXPECT_EQ(sizes[3], (ModelSize{"large", 1280, 5120, 36, 20}));
   EXPECT_EQ(sizes[4], (ModelSize{"xl", 1600, 6400, 48, 25}));
   EXPECT_EQ(sizes[5], (ModelSize{"2.7B", 2560, 10240, 32, 32}));
+}
+
+TEST(CourseModelSizes, AreThoseWithoutTiny) {
+  EXPECT_THAT(course_size_names(), ElementsAre("small", "medium", "large", "xl", "2.7B"));
+  EXPECT_EQ(course_model_sizes().size(), 5U);
+  EXPECT_EQ(course_model_sizes().front().d_model, 768);
 }
 
 TEST(BuiltinModelSizes, HaveWholeEvenHeads) {

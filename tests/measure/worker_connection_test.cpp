@@ -1,5 +1,5 @@
 // The connection to shell scripts that are no workers: silence, an early end and stderr. Conversations with a real
-// worker are in supervisor_test.cpp.
+// worker are in supervisor_test.cpp and supervisor_lifetime_test.cpp.
 #include "tbench/measure/worker_connection.hpp"
 
 #include <gtest/gtest.h>

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "attention/attention_config.hpp"
 #include "gpu_support.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/model/attention/runner.hpp"
@@ -21,13 +22,7 @@ using testing::HasSubstr;
 
 AttentionStepConfig gpu_attention(const std::string& impl, AttentionPass pass, Precision precision,
                                   const AttentionShape& shape) {
-  return {.shape = shape,
-          .pass = pass,
-          .precision = precision,
-          .impl = impl,
-          .deterministic = false,
-          .device = DeviceKind::kCuda,
-          .seed = 1};
+  return attention_config(DeviceKind::kCuda, impl, pass, precision, shape);
 }
 
 /// Odd lengths, and every head dimension that our kernels have.

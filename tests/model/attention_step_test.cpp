@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "attention/attention_config.hpp"
 #include "tbench/core/error.hpp"
 
 namespace tbench::model {
@@ -17,13 +18,8 @@ using testing::HasSubstr;
 using testing::Pair;
 
 AttentionStepConfig cpu_attention(const std::string& impl, AttentionPass pass, Precision precision) {
-  return {.shape = {.batch = 2, .heads = 2, .seq_q = 48, .seq_kv = 48, .head_dim = 16, .causal = true},
-          .pass = pass,
-          .precision = precision,
-          .impl = impl,
-          .deterministic = false,
-          .device = DeviceKind::kCpu,
-          .seed = 1};
+  return attention_config(DeviceKind::kCpu, impl, pass, precision,
+                          {.batch = 2, .heads = 2, .seq_q = 48, .seq_kv = 48, .head_dim = 16, .causal = true});
 }
 
 void expect_verified(const AttentionStepConfig& config) {

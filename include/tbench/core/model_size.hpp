@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tbench {
 
@@ -25,6 +26,9 @@ inline constexpr std::int64_t kVocabSize = 10'000;
 
 /// The sizes known without a flag: `tiny` (tests, machines without a GPU), `small` ... `2.7B`.
 [[nodiscard]] std::span<const ModelSize> builtin_model_sizes();
+/// Those of the studies: all but `tiny`.
+[[nodiscard]] std::span<const ModelSize> course_model_sizes();
+[[nodiscard]] std::vector<std::string> course_size_names();
 
 /// Parameters of the model: two vocab_size x d_model matrices (embedding, LM head), and per layer four
 /// d_model x d_model projections, three d_model x d_ff matrices and two norms; one norm at the end. No biases.

@@ -123,17 +123,9 @@ StudyColumn finding_column(std::string header, std::string finding) {
           }};
 }
 
-std::vector<std::string> course_sizes() {
-  std::vector<std::string> names;
-  for (const ModelSize& size : builtin_model_sizes()) {
-    if (size.name != "tiny") names.push_back(size.name);
-  }
-  return names;
-}
-
 FamilyGrid model_grid(std::vector<std::string> ctx, std::vector<std::string> pass, std::vector<std::string> precision) {
   return {.family = "Model",
-          .axes = {{"size", course_sizes()},
+          .axes = {{"size", course_size_names()},
                    {"ctx", std::move(ctx)},
                    {"batch", {"4"}},
                    {"pass", std::move(pass)},

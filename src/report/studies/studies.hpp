@@ -39,9 +39,6 @@ namespace tbench::report {
 [[nodiscard]] StudyColumn attention_forward_column();
 [[nodiscard]] StudyColumn attention_backward_column();
 
-/// All built-in model sizes but the one for tests.
-[[nodiscard]] std::vector<std::string> course_sizes();
-
 /// Cases of the course's model, as its code is written: batch 4, operation by operation.
 [[nodiscard]] FamilyGrid model_grid(std::vector<std::string> ctx, std::vector<std::string> pass,
                                     std::vector<std::string> precision);

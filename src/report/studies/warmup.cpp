@@ -20,7 +20,7 @@ Study warmup_study() {
   return {.name = "warmup",
           .title = "Mean and spread of the first steps of a process by warm-up steps",
           .grids = {{.family = "Warmup",
-                     .axes = {{"size", course_sizes()},
+                     .axes = {{"size", course_size_names()},
                               {"ctx", {"512"}},
                               {"batch", {"4"}},
                               {"pass", {"forward", "forward_backward", "train_step"}},

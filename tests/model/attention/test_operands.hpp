@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "attention_config.hpp"
 #include "tbench/model/attention/implementation.hpp"
 
 namespace tbench::model {
@@ -13,18 +14,14 @@ namespace tbench::model {
 inline AttentionOperands operands_for(const AttentionImpl& impl, at::Tensor q, at::Tensor k, at::Tensor v,
                                       at::Tensor grad_o, double scale, bool causal) {
   AttentionOperands operands;
-  operands.config = {.shape = {.batch = q.size(0),
-                               .heads = q.size(1),
-                               .seq_q = q.size(2),
-                               .seq_kv = k.size(2),
-                               .head_dim = q.size(3),
-                               .causal = causal},
-                     .pass = AttentionPass::kForwardBackward,
-                     .precision = Precision::kFp32,
-                     .impl = impl.name,
-                     .deterministic = false,
-                     .device = q.is_cuda() ? DeviceKind::kCuda : DeviceKind::kCpu,
-                     .seed = 1};
+  operands.config = attention_config(q.is_cuda() ? DeviceKind::kCuda : DeviceKind::kCpu, impl.name,
+                                     AttentionPass::kForwardBackward, Precision::kFp32,
+                                     {.batch = q.size(0),
+                                      .heads = q.size(1),
+                                      .seq_q = q.size(2),
+                                      .seq_kv = k.size(2),
+                                      .head_dim = q.size(3),
+                                      .causal = causal});
   operands.scale = scale;
   operands.q = std::move(q);
   operands.k = std::move(k);

@@ -9,6 +9,8 @@
 #include <limits>
 #include <set>
 
+#include "attention_config.hpp"
+
 namespace tbench::model {
 namespace {
 
@@ -17,13 +19,8 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 AttentionStepConfig small_config(const std::string& impl, AttentionPass pass, Precision precision) {
-  return {.shape = {.batch = 2, .heads = 3, .seq_q = 130, .seq_kv = 130, .head_dim = 32, .causal = true},
-          .pass = pass,
-          .precision = precision,
-          .impl = impl,
-          .deterministic = false,
-          .device = DeviceKind::kCpu,
-          .seed = 1};
+  return attention_config(DeviceKind::kCpu, impl, pass, precision,
+                          {.batch = 2, .heads = 3, .seq_q = 130, .seq_kv = 130, .head_dim = 32, .causal = true});
 }
 
 AttentionState right_forward(const AttentionOperands& operands) {

@@ -7,6 +7,7 @@
 
 #include "../gpu_support.hpp"
 #include "tbench/model/operation/accumulation.hpp"
+#include "verified_operation.hpp"
 
 namespace tbench::model {
 namespace {
@@ -41,13 +42,7 @@ class AccumulationOnGpu : public GpuTest {
   static std::map<std::string, double> counters_of_sum(const AccumulationConfig& config) {
     SCOPED_TRACE(testing::Message() << to_string(config.op) << " n " << config.n << ' ' << to_string(config.input)
                                     << ' ' << to_string(config.accumulator) << ' ' << to_string(config.method));
-    const auto operation = make_accumulation(config);
-    EXPECT_EQ(operation->unsupported_reason(), std::nullopt);
-    operation->build();
-    const Verification verdict = operation->verify();
-    EXPECT_TRUE(verdict.passed) << verdict.message;
-    operation->launch();
-    return operation->counters();
+    return verified(make_accumulation(config))->counters();
   }
 };
 

@@ -11,6 +11,7 @@
 #include "../planted_output.hpp"
 #include "operation/accumulation/operations.hpp"
 #include "tbench/core/error.hpp"
+#include "verified_operation.hpp"
 
 namespace tbench::model {
 namespace {
@@ -34,13 +35,7 @@ AccumulationConfig cpu_sum(AccumulationOp op, std::int64_t n, Precision input, P
 
 /// Counters after a verification that passed.
 std::map<std::string, double> counters_of_sum(const AccumulationConfig& config) {
-  const auto operation = make_accumulation(config);
-  EXPECT_EQ(operation->unsupported_reason(), std::nullopt);
-  operation->build();
-  const Verification verdict = operation->verify();
-  EXPECT_TRUE(verdict.passed) << verdict.message;
-  operation->launch();
-  return operation->counters();
+  return verified(make_accumulation(config))->counters();
 }
 
 struct KnownSum {

@@ -6,6 +6,7 @@
 
 #include "../gpu_support.hpp"
 #include "tbench/model/operation/autocast.hpp"
+#include "verified_operation.hpp"
 
 namespace tbench::model {
 namespace {
@@ -13,14 +14,8 @@ namespace {
 class AutocastOnGpu : public GpuTest, public testing::WithParamInterface<Precision> {
  protected:
   static std::map<std::string, std::string> verified_findings(AutocastSubject subject) {
-    const auto operation =
-        make_autocast({.subject = subject, .precision = GetParam(), .device = DeviceKind::kCuda, .seed = 1});
-    EXPECT_EQ(operation->unsupported_reason(), std::nullopt);
-    operation->build();
-    const Verification verdict = operation->verify();
-    EXPECT_TRUE(verdict.passed) << verdict.message;
-    operation->launch();
-    return operation->findings();
+    const AutocastConfig config{.subject = subject, .precision = GetParam(), .device = DeviceKind::kCuda, .seed = 1};
+    return verified(make_autocast(config))->findings();
   }
 };
 

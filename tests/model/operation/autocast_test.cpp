@@ -9,6 +9,7 @@
 
 #include "../planted_output.hpp"
 #include "tbench/core/error.hpp"
+#include "verified_operation.hpp"
 
 namespace tbench::model {
 namespace {
@@ -20,12 +21,7 @@ AutocastConfig cpu_autocast(AutocastSubject subject, Precision precision, std::u
 }
 
 std::map<std::string, std::string> verified_findings(const AutocastConfig& config) {
-  const auto operation = make_autocast(config);
-  EXPECT_EQ(operation->unsupported_reason(), std::nullopt);
-  operation->build();
-  const Verification verdict = operation->verify();
-  EXPECT_TRUE(verdict.passed) << verdict.message;
-  operation->launch();
+  const auto operation = verified(make_autocast(config));
   operation->launch();
   return operation->findings();
 }

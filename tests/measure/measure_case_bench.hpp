@@ -1,0 +1,75 @@
+// A planted case with simulated instruments, for the tests of measure_case().
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fakes.hpp"
+#include "tbench/measure/measure_case.hpp"
+
+namespace tbench::measure {
+
+inline constexpr double kStep = 1.0 / 64.0;
+
+/// An allocator whose peak follows the launches: each one allocates 700 bytes beside the 300 that the case holds.
+class FakeProbe final : public MemoryProbe {
+ public:
+  explicit FakeProbe(const FakeCase& subject) : subject_{subject} {}
+  void release_cached() override {
+    if (fail_release) {
+      throw std::runtime_error{"release failed"};
+    }
+    ++releases;
+    cached_ = 0;
+  }
+  void reset_peaks() override { launches_at_reset_ = subject_.launches; }
+  MemoryPeaks peaks() const override {
+    const std::int64_t launches = subject_.launches - launches_at_reset_;
+    launches_in_pass = launches;
+    return {.allocated = 300 + (launches > 0 ? 700 : 0), .reserved = 2048 + cached_};
+  }
+  std::int64_t allocated_now() const override { return 300; }
+
+  int releases{};
+  bool fail_release{};
+  mutable std::int64_t launches_in_pass{};
+
+ private:
+  const FakeCase& subject_;
+  std::int64_t launches_at_reset_{};
+  std::int64_t cached_{4096};
+};
+
+struct Bench {
+  std::vector<Record> run(std::int64_t repetitions = 1) {
+    const Instruments instruments{
+        .timer = timer, .monitor = monitor, .memory = &probe, .gpu = gpu, .device_used_bytes = device_used};
+    return measure_case(
+        CaseId{"Planted", {{"size", "tiny"}}}, subject, Precision::kBf16, instruments, {}, repetitions,
+        [this](std::string_view activity) { activities.emplace_back(activity); },
+        [this] { return stop_at_activity && activities.back() == *stop_at_activity; });
+  }
+  Record run_once() {
+    const std::vector<Record> records = run();
+    EXPECT_EQ(records.size(), 1U);
+    return records.at(0);
+  }
+
+  FakeCase subject;
+  FakeTimer timer{[](std::int64_t) { return kStep; }};
+  FakeMonitor monitor{timer, [](std::int64_t) { return ClockReading{}; }};
+  FakeProbe probe{subject};
+  std::optional<GpuFacts> gpu;
+  std::function<std::optional<std::int64_t>()> device_used;
+  std::vector<std::string> activities;
+  std::optional<std::string> stop_at_activity;
+};
+
+}  // namespace tbench::measure
