@@ -33,6 +33,13 @@ def check_attention(browser):
         assert abs(value - 1e-6 * length ** 2) <= 1e-4 * value, f"{value} ms at {length}"
     titles = browser.evaluate("[...document.querySelectorAll('#attention-time h3')].map((h) => h.textContent)")
     expect(titles, ["Attention, forward", "Attention, backward"], "titles of the panels")
+    colours = f"Object.fromEntries({CHARTS.format('attention-time')}.flatMap((c) => c.data.datasets.map((d) => [d.label, d.borderColor])))"
+    before = browser.evaluate(colours)
+    expect(len(set(before.values())), 3, "colours of three implementations")
+    browser.evaluate("{ const s = document.getElementById('search'); s.value = 'flash'; s.dispatchEvent(new Event('input'));"
+                     " new Promise((r) => setTimeout(r, 300)).then(() => tbench.charts.drawAll()); }")
+    expect(browser.evaluate(colours), {name: before[name] for name in ("flash", "sdpa_flash")}, "colours when naive is gone")
+    browser.evaluate("document.querySelector('button[type=reset]').click(); new Promise((r) => setTimeout(r, 100)).then(() => tbench.charts.drawAll())")
 
 
 def check_roofline(browser):

@@ -32,9 +32,22 @@ tbench.charts = (() => {
     }
   }
 
+  const named = []; // what has had a colour on this page, in the order of its coming
+  /** Places in kColours: what bears one name has one colour in all charts, unless two in a panel would then share one. */
+  function coloursOf(panel) {
+    const places = new Map();
+    for (const name of new Set(panel.series.filter((s) => !s.paint).map((s) => s.colour))) {
+      if (!named.includes(name)) named.push(name);
+      const taken = new Set(places.values());
+      let place = named.indexOf(name) % kColours.length;
+      while (taken.has(place) && taken.size < kColours.length) place = (place + 1) % kColours.length;
+      places.set(name, place);
+    }
+    return places;
+  }
   /** Of a series: paint (a colour of the theme), type, line (points are not shown), shape (the line is not), thin. */
   function dataset(series, panel, colours) {
-    const colour = series.paint ? variable(series.paint) : kColours[colours.indexOf(series.colour) % kColours.length];
+    const colour = series.paint ? variable(series.paint) : kColours[colours.get(series.colour)];
     const fill = series.file > 0 && !series.paint ? colour + "80" : colour; // later files are paler and dashed
     const marks = series.points.map((p) => p.mark !== undefined);
     const small = panel.small ? 2 : 4;
@@ -83,7 +96,7 @@ tbench.charts = (() => {
     const box = element("div", { class: "plot" }, canvas);
     box.style.height = kSideways.includes(panel.kind) ? `${110 + 26 * panel.labels.length}px` : "320px";
     parent.append(element("div", { class: "panel" }, ...(panel.title ? [element("h3", {}, panel.title)] : []), box));
-    const colours = [...new Set(panel.series.map((s) => s.colour))];
+    const colours = coloursOf(panel);
     const type = kTypes[panel.kind] ?? panel.kind;
     const make = () => made.get(key).push(new Chart(canvas, { type, data: { labels: panel.labels, datasets: panel.series.map((s) => dataset(s, panel, colours)) }, options: options(panel) }));
     waiting.set(box, { key, make });
