@@ -151,14 +151,14 @@ TEST(ObservationOf, TellsHowTheTimeWasTaken) {
 
 TEST_F(ComparedFile, TheSchemaBeforeThisOneIsComparable) {
   std::string text = read_whole_file(TBENCH_TEST_DATA "/results_golden.json");
-  const std::string from = "\"schema_version\": 3";
+  const std::string from = "\"schema_version\": 4";
   write_text(path_, text.replace(text.find(from), from.size(), "\"schema_version\": 1"));
   EXPECT_EQ(read_compared_run(path_).observations.size(), golden_file().records.size());
 }
 
 TEST_F(ComparedFile, AnotherSchemaIsNotComparable) {
   std::string text = read_whole_file(kGolden);
-  const std::string from = "\"schema_version\": 3";
+  const std::string from = "\"schema_version\": 4";
   text.replace(text.find(from), from.size(), "\"schema_version\": 9");
   write_text(path_, text);
   EXPECT_THROW(static_cast<void>(read_compared_run(path_)), NotComparable);
