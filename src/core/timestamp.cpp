@@ -41,7 +41,7 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text) {
   const int second = number(text.substr(17, 2));
   if (!offset || !day.ok() || hour > 23 || minute > 59 || second > 60) return std::nullopt;
   const std::int64_t midnight = std::chrono::sys_seconds{std::chrono::sys_days{day}}.time_since_epoch().count();
-  return midnight + std::int64_t{3600} * hour + 60 * minute + second - *offset;
+  return midnight + std::int64_t{3600} * hour + std::int64_t{60} * minute + second - *offset;
 }
 
 std::string format_timestamp(std::int64_t seconds) {

@@ -23,8 +23,8 @@ constexpr std::size_t kLeastCeilingNights = 3;  // a median that one odd night d
 constexpr double kNullLevel = 0.01;
 constexpr std::size_t kAllowedRejections = 1;
 
-constexpr std::int64_t kStaleAfter = 48 * 3600;
-constexpr std::int64_t kForgottenAfter = 30 * 24 * 3600;  // a case that was taken away does not warn for ever
+constexpr std::int64_t kStaleAfter = std::int64_t{48} * 3600;
+constexpr std::int64_t kForgottenAfter = std::int64_t{30} * 24 * 3600;  // a case taken away does not warn for ever
 
 std::vector<double> logarithms(const ComparedCase& c) {
   std::vector<double> values;

@@ -25,7 +25,7 @@
 namespace tbench::report {
 namespace {
 
-constexpr std::int64_t kLongestGap = 6 * 3600;  // seconds between the starts of two processes of one run
+constexpr std::int64_t kLongestGap = std::int64_t{6} * 3600;  // seconds between the starts of two processes of one run
 
 std::string sha256(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};

@@ -90,7 +90,7 @@ TEST(SimulatedGate, AmongTwoHundredYoungSeriesTooThanksToTheSpreadsThatTheHistor
     std::fill_n(nights.build.begin(), kSlower, 1 + kTau + 0.01);
     found += static_cast<int>(count_of(nights.night(), NightVerdict::kRegressed));
   }
-  EXPECT_GE(found / static_cast<double>(trials * kSlower), 0.9);
+  EXPECT_GE(found / (static_cast<double>(trials) * kSlower), 0.9);
 }
 
 TEST(SimulatedGate, LargerOnesAlwaysAndHalfTheThresholdNever) {
