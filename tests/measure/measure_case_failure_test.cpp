@@ -16,6 +16,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
 
+Verification wrong_output() {
+  return {.passed = false,
+          .reference = "float64",
+          .worst_error = 7.0,
+          .worst_where = "logits[3]",
+          .message = "logits[3] is 1.5, expected 1.0"};
+}
+
 TEST(MeasureCase, AnUnsupportedCaseIsNotBuilt) {
   Bench bench;
   bench.subject.unsupported = "needs tensor cores";
@@ -28,11 +36,7 @@ TEST(MeasureCase, AnUnsupportedCaseIsNotBuilt) {
 
 TEST(MeasureCase, AWrongOutputHasNoTime) {
   Bench bench;
-  bench.subject.verification = {.passed = false,
-                                .reference = "float64",
-                                .worst_error = 7.0,
-                                .worst_where = "logits[3]",
-                                .message = "logits[3] is 1.5, expected 1.0"};
+  bench.subject.verification = wrong_output();
   const Record record = bench.run_once();
   EXPECT_EQ(record.status, Status::kIncorrect);
   EXPECT_EQ(record.reason, "logits[3] is 1.5, expected 1.0");
@@ -46,11 +50,7 @@ TEST(MeasureCase, AnOutputFoundWrongAfterwardsHasNoTimeEither) {
   Bench bench;
   bench.subject.checked_last = true;
   bench.subject.own_counters = {{"skipped_steps", 2.0}};
-  bench.subject.verification = {.passed = false,
-                                .reference = "float64",
-                                .worst_error = 7.0,
-                                .worst_where = "logits[3]",
-                                .message = "logits[3] is 1.5, expected 1.0"};
+  bench.subject.verification = wrong_output();
   const Record record = bench.run_once();
   EXPECT_EQ(record.status, Status::kIncorrect);
   EXPECT_EQ(record.reason, "logits[3] is 1.5, expected 1.0");

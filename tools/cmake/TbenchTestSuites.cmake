@@ -2,7 +2,7 @@
 # `resource`.
 execute_process(COMMAND ${program} --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE failed)
 if(failed)
-  add_test([=[${name}_NOT_BUILT]=] "${program}")
+  add_test("${name}_NOT_BUILT" "${program}")
   return()
 endif()
 string(REGEX MATCHALL "\n[^ \n]+\\." suites "\n${listed}")
