@@ -43,7 +43,7 @@ constexpr ResultRoundings kShortResults{.element = 50, .norm = 4.6};
 // A GPU's float32 products without TF32 add n terms one after the other, and each addition rounds a partial sum that is
 // as large as the result: an error that grows with sqrt(n), apart from the one above. Of an element 0.4 to 4.7 sqrt(n)
 // u were seen (H200, naive and compiled, 64 to 16,384 keys, head dimension 16 to 512); as a norm it is 0.32 sqrt(n) u
-// (such sums imitated on a CPU, 1,024 to 16,384 terms). Twice these again.
+// (such sums imitated on a CPU, 1,024 to 16,384 terms). Nearly twice these.
 constexpr ResultRoundings kFloatSums{.element = 9, .norm = 0.65};
 // ds = p (dP - rowsum(grad_o o)) is zero for a query that sees one key, and the difference of two rounded numbers of
 // size sqrt(head_dim): an error of some u whatever the rows' size. 65 u were seen in float32, also the precision of
