@@ -48,11 +48,11 @@ std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<c
 
 void MeasuredCeilings::learn(const Record& record, std::int64_t process) {
   if (!is_ceiling(record.id) || record.status != Status::kOk || !record.timing || !record.work) return;
-  const bool is_of_bytes = record.work->bytes > 0;
-  const double amount = is_of_bytes ? static_cast<double>(record.work->bytes) : record.work->flop.value;
-  if (amount <= 0) return;
-  const Rate rate{
-      .per_second = amount / record.timing->median.value, .l2 = record.timing->l2, .is_of_bytes = is_of_bytes};
+  const HeldAmount amount = held_amount(*record.work);
+  if (amount.value <= 0) return;
+  const Rate rate{.per_second = amount.value / record.timing->median.value,
+                  .l2 = record.timing->l2,
+                  .is_of_bytes = amount.is_of_bytes};
   const auto [known, is_new] = rates_.try_emplace({process, record.id.name()}, rate);
   if (!is_new && rate.per_second > known->second.per_second) known->second = rate;
 }

@@ -41,11 +41,10 @@ void add_rates(Counters& counters, const Record& record, Seconds step) {
     counters["flop_per_second"] = rate.value;
     if (record.datasheet_peak) counters["mfu"] = rate.value / record.datasheet_peak->value;
   }
-  const double held = record.work->bytes > 0 ? static_cast<double>(record.work->bytes)
-                                             : record.work->least_flop.value_or(record.work->flop).value;
-  if (!record.ceiling_per_second || held == 0) return;
+  const HeldAmount held = held_amount(*record.work);
+  if (!record.ceiling_per_second || held.value == 0) return;
   constexpr double kMeasurementError = 1.02;
-  counters["ceiling_share"] = held / step.value / *record.ceiling_per_second;
+  counters["ceiling_share"] = held.value / step.value / *record.ceiling_per_second;
   counters["above_ceiling"] = counters["ceiling_share"] > kMeasurementError ? 1 : 0;
 }
 

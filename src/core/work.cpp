@@ -53,6 +53,11 @@ std::optional<AttentionPass> parse_attention_pass(std::string_view text) {
   return named<AttentionPass>(kAttentionPassNames, text);
 }
 
+HeldAmount held_amount(const Work& work) {
+  if (work.bytes > 0) return {.value = static_cast<double>(work.bytes), .is_of_bytes = true};
+  return {.value = work.least_flop.value_or(work.flop).value, .is_of_bytes = false};
+}
+
 Flop attention_forward_flop(const AttentionShape& shape) {
   if (shape.batch <= 0 || shape.heads <= 0 || shape.seq_q <= 0 || shape.seq_kv <= 0 || shape.head_dim <= 0) {
     throw std::invalid_argument{fmt::format(

@@ -86,6 +86,18 @@ TEST(AttentionWork, LeastBytesAreInputsOutputAndGradients) {
 // Weights: 3 * (4 * 8 * 8 + 3 * 8 * 16) + 10,000 * 8 = 3 * 640 + 80,000 = 81,920.
 // Tokens: 2 * 10 = 20. Dense forward: 2 * 20 * 81,920 = 3,276,800.
 // Attention forward: 3 * 4 * 2 * 2 * 10 * 10 * 4 / 2 = 9,600.
+TEST(HeldAmount, IsBytesWhereTheyAreCountedAndElseTheFlopThatCannotBeAvoided) {
+  const auto expect = [](const Work& work, double value, bool is_of_bytes) {
+    const HeldAmount held = held_amount(work);
+    EXPECT_EQ(held.value, value);
+    EXPECT_EQ(held.is_of_bytes, is_of_bytes);
+  };
+  expect({.flop = {30}, .least_flop = Flop{20}, .bytes = 10}, 10, true);
+  expect({.flop = {30}, .least_flop = Flop{20}}, 20, false);
+  expect({.flop = {30}}, 30, false);
+  expect({.tokens = 7}, 0, false);
+}
+
 TEST(ModelStepWork, MatchesTheSumByHand) {
   const Work forward = model_step_work(kMini, 10, 2, Pass::kForward);
   EXPECT_EQ(forward.tokens, 20);

@@ -36,6 +36,13 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
+/// What of a work is held against its ceiling: bytes where they are counted, else the FLOP that cannot be avoided.
+struct HeldAmount {
+  double value{};  // 0: neither is counted
+  bool is_of_bytes{};
+};
+[[nodiscard]] HeldAmount held_amount(const Work& work);
+
 struct AttentionShape {
   std::int64_t batch{};
   std::int64_t heads{};
