@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <thread>
 #include <vector>
 
+#include "tbench/core/device_rest.hpp"
 #include "tbench/cuda/error.hpp"
 #include "tbench/cuda/handle.hpp"
 #include "tbench/cuda/spin_kernel.hpp"
@@ -85,10 +87,11 @@ std::optional<TrialResult> find_fastest(std::size_t candidates, const CandidateT
 }
 
 std::optional<TrialResult> fastest_algorithm(const Matmul& matmul, std::span<const MatmulAlgorithm> algorithms,
-                                             const MatmulOperands& operands, cudaStream_t stream,
+                                             const MatmulOperands& operands, Regime regime, cudaStream_t stream,
                                              const TrialRules& rules) {
   const LaunchTimer timer{matmul, operands, stream};
   std::vector<int> launches(algorithms.size(), 0);  // of a sample; 0: the kernel is not loaded yet
+  Seconds busy{};                                   // the sample before
   const auto time = [&](std::size_t i) -> std::optional<CandidateTime> {
     const auto begin = std::chrono::steady_clock::now();
     if (launches[i] == 0) {
@@ -98,8 +101,11 @@ std::optional<TrialResult> fastest_algorithm(const Matmul& matmul, std::span<con
         return std::nullopt;
       }
       launches[i] = launches_for(timer.time(algorithms[i], 1));
+    } else if (regime == Regime::kBurst) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(rest_after(busy).value));
     }
     const Seconds launch{timer.time(algorithms[i], launches[i])};
+    busy = launch * launches[i];
     return CandidateTime{launch,
                          Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()}};
   };

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "host_time.hpp"
+#include "tbench/core/device_rest.hpp"
 #include "tbench/cuda/spin_kernel.hpp"
 
 namespace tbench::measure {

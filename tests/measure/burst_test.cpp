@@ -78,13 +78,6 @@ std::vector<double> run_burst(SimulatedDevice& device, const BurstSetup& setup, 
   return times;
 }
 
-TEST(Burst, TheDeviceRestsThreeTimesAsLongAsItWorkedUpToALimit) {
-  EXPECT_DOUBLE_EQ(rest_after(Seconds{1e-3}).value, 3e-3);
-  EXPECT_DOUBLE_EQ(rest_after(Seconds{2e-3}).value, 5e-3);
-  EXPECT_DOUBLE_EQ(rest_after(Seconds{50e-3}).value, 5e-3);
-  EXPECT_DOUBLE_EQ(rest_after(Seconds{0}).value, 0);
-}
-
 TEST(Burst, HidesOneLaunchBehindASpin) {
   SimulatedDevice device{4 * kMicro};
   Seconds spin = kFirstSpin;

@@ -9,13 +9,14 @@
 #include <optional>
 #include <span>
 
+#include "tbench/core/regime.hpp"
 #include "tbench/core/units.hpp"
 #include "tbench/cuda/cublaslt.hpp"
 
 namespace tbench::cuda {
 
 struct TrialRules {
-  std::size_t rounds{5};    // at most so many times of every candidate
+  std::size_t rounds{4};    // at most so many times of every candidate
   double keep_within{1.1};  // candidates slower than the best by this factor are not timed again
   Seconds budget{1.0};      // no further time is taken once so much has been spent; the first candidate has one anyway
 };
@@ -41,12 +42,13 @@ struct TrialResult {
 
 /// `find_fastest` over algorithms of a product, on the operands it is for: launches chained behind a spin kernel
 /// between two events, so many that they take 100 us (L2 is as they leave it), after one launch that loads the kernel.
-/// An algorithm that cuBLASLt refuses to launch is none. Synchronises.
+/// For bursts the device rests before each time from the second round on, as it will before each sample: at the power
+/// limit another algorithm may be the fastest. An algorithm that cuBLASLt refuses to launch is none. Synchronises.
 /// @return  nothing if none can run
 /// @throws  CudaError, OutOfMemory
 [[nodiscard]] std::optional<TrialResult> fastest_algorithm(const Matmul& matmul,
                                                            std::span<const MatmulAlgorithm> algorithms,
-                                                           const MatmulOperands& operands, cudaStream_t stream,
-                                                           const TrialRules& rules = {});
+                                                           const MatmulOperands& operands, Regime regime,
+                                                           cudaStream_t stream, const TrialRules& rules = {});
 
 }  // namespace tbench::cuda

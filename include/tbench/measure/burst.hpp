@@ -15,14 +15,6 @@ namespace tbench::measure {
 inline constexpr Seconds kFirstSpin{20e-6};
 inline constexpr Seconds kLongestSpin{50e-3};
 
-/// How long a device rests after it was busy with a sample: three times as long, at most 5 ms. Launch upon launch,
-/// large ones would run into the power limit, and their times would be those of whatever ran before.
-[[nodiscard]] constexpr Seconds rest_after(Seconds busy) {
-  constexpr Seconds kLongestRest{5e-3};
-  const Seconds rest = busy * 3.0;
-  return rest < kLongestRest ? rest : kLongestRest;
-}
-
 /// A device's queue. Everything that is enqueued runs in order, none of it waits for the host.
 class BurstQueue {
  public:

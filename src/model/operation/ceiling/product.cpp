@@ -33,7 +33,8 @@ GemmConfig product_config(const CeilingConfig& config, std::string impl) {
           .precision = precision,
           .impl = std::move(impl),
           .device = config.device,
-          .seed = config.seed};
+          .seed = config.seed,
+          .regime = config.regime};
 }
 
 class ProductCeiling final : public Operation {
