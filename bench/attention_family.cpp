@@ -6,11 +6,13 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "families.hpp"
+#include "step_kernels.hpp"
 #include "tbench/core/work.hpp"
 #include "tbench/model/attention_step.hpp"
 
@@ -177,7 +179,17 @@ class AttentionCase final : public measure::Case {
   std::int64_t least_bytes() const override { return step_.least_bytes(); }
   Regime regime() const override { return Regime::kBurst; }
   void build() override { step_.build(); }
-  Verification verify() override { return step_.verify(); }
+  /// Also of the kernels that ran, on a GPU.
+  Verification verify() override {
+    if (config_.device == model::DeviceKind::kCuda) kernels_ = record_kernels(*this);
+    Verification verdict = step_.verify();
+    if (!kernels_ || !verdict.passed) return verdict;
+    if (auto missing = missing_kernel(config_.impl, step_.kernel_mark(), *kernels_)) {
+      verdict.passed = false;
+      verdict.message = std::move(*missing);
+    }
+    return verdict;
+  }
   std::span<const std::string_view> phases() const override { return phases_of_pass(config_.pass); }
   void launch(measure::PhaseMarker& marker) override {
     step_.launch([&marker] { marker.mark(); });
@@ -188,10 +200,15 @@ class AttentionCase final : public measure::Case {
   }
   std::map<std::string, double> counters() override { return step_.counters(); }
   std::map<std::string, double> build_counters() override { return step_.counters(); }
+  std::map<std::string, std::string> findings() override {
+    if (!kernels_) return {};
+    return {{"kernels", to_string(*kernels_)}};
+  }
 
  private:
   model::AttentionStepConfig config_;
   model::AttentionStep step_;
+  std::optional<StepKernels> kernels_;  // of one step, where they could be recorded
 };
 
 }  // namespace

@@ -1,12 +1,11 @@
 #include "tbench/capture/driver_calls.hpp"
 
 #include <cupti.h>
-#include <fmt/format.h>
 
 #include <atomic>
 #include <chrono>
-#include <span>
-#include <stdexcept>
+
+#include "cupti_subscription.hpp"
 
 namespace tbench::capture {
 namespace {
@@ -46,13 +45,6 @@ constexpr std::array kPrefixes{
     ClassOfPrefix{"cuDevicePrimaryCtxReset", DriverCallClass::kContext},
 };
 
-void check(CUptiResult result, std::string_view call) {
-  if (result == CUPTI_SUCCESS) return;
-  const char* text = "an unknown error";
-  cuptiGetResultString(result, &text);
-  throw std::runtime_error{fmt::format("{}: {}: is a profiler attached to this process? run without it", call, text)};
-}
-
 std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(
       std::chrono::nanoseconds{std::chrono::steady_clock::now().time_since_epoch()}.count());
@@ -69,14 +61,7 @@ DriverCallClass driver_call_class(std::string_view function) {
 
 class DriverCalls::Impl {
  public:
-  Impl() { check(cuptiSubscribe(&subscriber_, &Impl::on_call, this), "cuptiSubscribe"); }
-  ~Impl() { cuptiUnsubscribe(subscriber_); }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  void enable(bool on) {
-    check(cuptiEnableDomain(on ? 1 : 0, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API), "cuptiEnableDomain");
-  }
+  void enable(bool on) { subscription_.enable_all(on); }
 
   [[nodiscard]] DriverTimes times() const {
     DriverTimes times;
@@ -106,8 +91,8 @@ class DriverCalls::Impl {
     ++sum.calls;
   }
 
-  CUpti_SubscriberHandle subscriber_{};
   std::array<Sum, kDriverCallClasses> sums_;
+  CuptiSubscription subscription_{&Impl::on_call, this};
 };
 
 DriverCalls::DriverCalls() : impl_{std::make_unique<Impl>()} {}

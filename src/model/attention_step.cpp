@@ -75,6 +75,8 @@ std::int64_t AttentionStep::least_bytes() const {
   return attention_least_bytes(shape, impl_->config.pass, element) + impl_->impl.score_matrices * scores;
 }
 
+std::string_view AttentionStep::kernel_mark() const { return impl_->impl.kernel_mark; }
+
 void AttentionStep::build() {
   if (impl_->config.device == DeviceKind::kCuda) observe_cuda_out_of_memory();
   impl_->runner.reset();

@@ -1,5 +1,5 @@
 // On a GPU: a kernel that ruins its CUDA context costs its own case alone; out of memory is a result after which
-// everything measures as before.
+// everything measures as before; attention tells its kernels.
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "run_command.hpp"
@@ -116,6 +117,27 @@ TEST_F(ProgramOnGpu, CeilingsRunFirstUnlessTheyAreSwitchedOff) {
   const nlohmann::json without = run(TBENCH_PLANTED_PROGRAM, off, 0);
   ASSERT_EQ(without.size(), 1U);
   EXPECT_FALSE(without[0].contains("ceiling_share"));
+}
+
+/// Each phase of each implementation runs a kernel that its mark names: else it is incorrect.
+TEST_F(ProgramOnGpu, AttentionTellsTheKernelsThatRan) {
+  const nlohmann::json entries = run(TBENCH_PROGRAM,
+                                     {"--tb_suite=smoke", "--tb_ceilings=off", "--tb_warmup=1", "--tb_samples=2",
+                                      "--benchmark_filter=Attention/.*causal:1/pass:forward_backward/precision:bf16/"},
+                                     0);
+  ASSERT_GE(entries.size(), 6U);
+  std::map<std::string, std::string> kernels;
+  for (const nlohmann::json& entry : entries) {
+    const nlohmann::json& record = entry.at("tbench");
+    if (record.at("status") == "unsupported") continue;  // compiled, without its packages
+    kernels[record.at("parameters").at("impl")] = record.at("findings").at("kernels");
+  }
+  using ::testing::ContainsRegex;
+  EXPECT_THAT(kernels["sdpa_flash"], ContainsRegex("pytorch_flash::flash_fwd.* [|] .*pytorch_flash::flash_bwd"));
+  EXPECT_THAT(kernels["sdpa_efficient"], ContainsRegex("fmha_cutlassF_bf16.* [|] .*fmha_cutlassB_bf16"));
+  EXPECT_THAT(kernels["sdpa_cudnn"], ContainsRegex("cudnn.* [|] .*cudnn"));
+  EXPECT_THAT(kernels["flash"], ContainsRegex("tbench::kernels::attention_forward.* [|] .*attention_backward"));
+  EXPECT_THAT(kernels["naive"], ContainsRegex("softmax|SoftMax"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tbench/core/precision.hpp"
@@ -49,6 +50,8 @@ class AttentionStep {
   /// Bytes of device memory that the step certainly holds at once: inputs, results, and the score matrices of an
   /// implementation that keeps them.
   [[nodiscard]] std::int64_t least_bytes() const;
+  /// A part of the name of a kernel that each phase has to launch on a GPU: AttentionImpl::kernel_mark.
+  [[nodiscard]] std::string_view kernel_mark() const;
   /// Makes q, k, v and, for a backward, the output's gradient: seeded, normal, [batch, heads, seq, head_dim]
   /// contiguous. With a backward, runs the forward pass twice: what it leaves for the backward is weighed.
   /// @throws  OutOfMemory

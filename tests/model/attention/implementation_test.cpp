@@ -34,6 +34,15 @@ TEST(AttentionImpls, ANameIsTakenOnce) {
   EXPECT_THROW(register_attention_impl(naive_attention_impl()), std::invalid_argument);
 }
 
+TEST(AttentionImpls, ThatAreALibrarysKernelsSayHowTheseAreNamed) {
+  for (const char* general : {"naive", "compiled"}) {
+    EXPECT_EQ(find_attention_impl(general)->kernel_mark, "") << general;
+  }
+  for (const char* library : {"sdpa_flash", "sdpa_efficient", "sdpa_cudnn", "flash"}) {
+    EXPECT_NE(find_attention_impl(library)->kernel_mark, "") << library;
+  }
+}
+
 /// In float64, where an implementation and the reference differ by rounding of 1e-16 alone.
 class CpuImpl : public testing::TestWithParam<std::tuple<std::string, bool>> {};
 

@@ -41,6 +41,9 @@ struct AttentionImpl {
   std::vector<Precision> precisions;  // that it has GPU kernels for, and that change what they compute
   bool has_deterministic_mode{};      // a backward with the same bits every time, on request
   std::int64_t score_matrices{};      // [batch, heads, seq_q, seq_kv] matrices it holds at once, at the least
+  /// A part of the name of a kernel that each of its passes launches on a GPU; empty where it is made of general
+  /// operations.
+  std::string_view kernel_mark{};
   /// What it cannot run on a device that exists and knows the precision. May be null.
   std::optional<std::string> (*unsupported_reason)(const AttentionStepConfig& config);
   /// Adds to the operands what it needs made once. May be null.

@@ -122,6 +122,7 @@ AttentionImpl compiled_attention_impl() {
           .precisions = {Precision::kFp32, Precision::kTf32, Precision::kBf16},
           .has_deterministic_mode = false,
           .score_matrices = 1,
+          .kernel_mark = {},
           .unsupported_reason = &compiled_unsupported_reason,
           .prepare = &prepare_compiled,
           .forward = &compiled_forward,

@@ -40,6 +40,7 @@ AttentionImpl flash_attention_impl() {
           .precisions = {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16},
           .has_deterministic_mode = true,
           .score_matrices = 0,
+          .kernel_mark = "tbench::kernels::attention",
           .unsupported_reason = &own_refusal,
           .prepare = nullptr,
           .forward = &own_forward,

@@ -46,6 +46,7 @@ AttentionImpl naive_attention_impl() {
           .precisions = {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16},
           .has_deterministic_mode = false,
           .score_matrices = 2,
+          .kernel_mark = {},
           .unsupported_reason = nullptr,
           .prepare = &prepare_naive,
           .forward = &naive_forward,

@@ -47,6 +47,7 @@ AttentionImpl sdpa_cudnn_attention_impl() {
           .precisions = {Precision::kBf16, Precision::kFp16},
           .has_deterministic_mode = false,
           .score_matrices = 0,
+          .kernel_mark = "cudnn",
           .unsupported_reason = &cudnn_refusal,
           .prepare = nullptr,
           .forward = &cudnn_forward,

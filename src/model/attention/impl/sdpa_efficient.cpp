@@ -48,6 +48,7 @@ AttentionImpl sdpa_efficient_attention_impl() {
           .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp16},
           .has_deterministic_mode = false,
           .score_matrices = 0,
+          .kernel_mark = "fmha",
           .unsupported_reason = &efficient_refusal,
           .prepare = nullptr,
           .forward = &efficient_forward,

@@ -70,6 +70,7 @@ AttentionImpl sdpa_flash_attention_impl() {
           .precisions = {Precision::kBf16, Precision::kFp16},
           .has_deterministic_mode = true,
           .score_matrices = 0,
+          .kernel_mark = "flash",
           .unsupported_reason = &flash_refusal,
           .prepare = nullptr,
           .forward = &flash_forward_operator,

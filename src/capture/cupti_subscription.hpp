@@ -1,0 +1,44 @@
+// A place among CUPTI's callbacks, of which a process has one, and the check of CUPTI's calls.
+#pragma once
+
+#include <cupti.h>
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+
+namespace tbench::capture {
+
+inline void check_cupti(CUptiResult result, std::string_view call) {
+  if (result == CUPTI_SUCCESS) return;
+  const char* text = "an unknown error";
+  cuptiGetResultString(result, &text);
+  throw std::runtime_error{fmt::format("{}: {}: is a profiler attached to this process? run without it", call, text)};
+}
+
+/// Calls `on_call(context, ...)` for those calls of the driver API that are enabled, on the calling thread, before and
+/// after each. Everything throws std::runtime_error if CUPTI fails.
+class CuptiSubscription {
+ public:
+  CuptiSubscription(CUpti_CallbackFunc on_call, void* context) {
+    check_cupti(cuptiSubscribe(&subscriber_, on_call, context), "cuptiSubscribe");
+  }
+  ~CuptiSubscription() { cuptiUnsubscribe(subscriber_); }
+  CuptiSubscription(const CuptiSubscription&) = delete;
+  CuptiSubscription& operator=(const CuptiSubscription&) = delete;
+
+  void enable_all(bool on) {
+    check_cupti(cuptiEnableDomain(flag(on), subscriber_, CUPTI_CB_DOMAIN_DRIVER_API), "cuptiEnableDomain");
+  }
+  void enable(CUpti_CallbackId call, bool on) {
+    check_cupti(cuptiEnableCallback(flag(on), subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, call), "cuptiEnableCallback");
+  }
+
+ private:
+  static std::uint32_t flag(bool on) { return on ? 1 : 0; }
+
+  CUpti_SubscriberHandle subscriber_{};
+};
+
+}  // namespace tbench::capture
