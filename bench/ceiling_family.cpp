@@ -74,8 +74,8 @@ void prescribe(const CaseId& id, measure::SamplerOptions& sampler) {
     sampler.max_samples = 2048;
     sampler.precise_half_width = 0.005;
   } else if (contains(kHost, id.at("what"))) {
-    at_most(sampler.warm_up_limit, Seconds{0.5});
-    at_most(sampler.sample_limit, Seconds{0.6});
+    at_most(sampler.warm_up_limit, Seconds{0.3});
+    at_most(sampler.sample_limit, Seconds{0.4});
   }
   sampler.l2 = id.at("what") == "l2_read" ? L2State::kWarm : L2State::kCold;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tbench/core/device_rest.hpp"
+#include "tbench/core/statistics.hpp"
 #include "tbench/cuda/error.hpp"
 #include "tbench/cuda/handle.hpp"
 #include "tbench/cuda/spin_kernel.hpp"
@@ -18,17 +19,15 @@ constexpr Seconds kSampleTime{100e-6};
 constexpr int kMostLaunches = 50;
 /// An enqueued launch costs the host 2 to 4 us: the spin has to outlast all of a sample's.
 constexpr Seconds kEnqueueTime{5e-6};
+/// After so much work without rests the clock may be down, and takes this long to rise (an H200's, measured).
+constexpr Seconds kLongRound{20e-3};
+constexpr Seconds kClockRise{0.2};
 
 struct Candidate {
   std::size_t index{};
   std::vector<double> times;  // seconds
 
-  [[nodiscard]] double median() const {
-    std::vector<double> sorted = times;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    return *middle;
-  }
+  [[nodiscard]] double median() const { return tbench::median(times); }
 };
 
 /// Times launches of one product's algorithms.
@@ -56,6 +55,22 @@ class LaunchTimer {
   Event begin_, end_;
 };
 
+/// A device's pauses before a burst's times: as long as before a sample, but the first until the clock has risen again.
+class Pauses {
+ public:
+  void add_work(Seconds busy) { busy_ = busy_ + busy; }
+  void pause() {
+    const Seconds duration = is_first_ && busy_ >= kLongRound ? kClockRise : rest_after(busy_);
+    std::this_thread::sleep_for(std::chrono::duration<double>(duration.value));
+    is_first_ = false;
+    busy_ = {};
+  }
+
+ private:
+  bool is_first_{true};
+  Seconds busy_;  // since the last pause
+};
+
 int launches_for(double launch_s) {
   const double wanted = std::ceil(kSampleTime.value / std::max(launch_s, 1e-9));
   return static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(kMostLaunches)));
@@ -69,6 +84,7 @@ std::optional<TrialResult> find_fastest(std::size_t candidates, const CandidateT
   Seconds spent{};
   std::size_t timed = 0;
   for (std::size_t round = 0; round < rules.rounds; ++round) {
+    if (round > 0) std::ranges::reverse(alive);
     for (Candidate& candidate : alive) {
       if (spent >= rules.budget) break;
       const std::optional<CandidateTime> taken = time(candidate.index);
@@ -83,15 +99,16 @@ std::optional<TrialResult> find_fastest(std::size_t candidates, const CandidateT
     std::erase_if(alive, [&](const Candidate& candidate) { return candidate.median() > rules.keep_within * best; });
     if (alive.size() == 1 || spent >= rules.budget) break;
   }
-  return TrialResult{.fastest = std::ranges::min(alive, {}, &Candidate::median).index, .timed = timed};
+  const double best = std::ranges::min(alive, {}, &Candidate::median).median();
+  std::erase_if(alive, [&](const Candidate& candidate) { return candidate.median() > rules.equal_within * best; });
+  return TrialResult{.fastest = std::ranges::min(alive, {}, &Candidate::index).index, .timed = timed};
 }
 
 std::optional<TrialResult> fastest_algorithm(const Matmul& matmul, std::span<const MatmulAlgorithm> algorithms,
-                                             const MatmulOperands& operands, Regime regime, cudaStream_t stream,
-                                             const TrialRules& rules) {
+                                             const MatmulOperands& operands, Regime regime, cudaStream_t stream) {
   const LaunchTimer timer{matmul, operands, stream};
   std::vector<int> launches(algorithms.size(), 0);  // of a sample; 0: the kernel is not loaded yet
-  Seconds busy{};                                   // the sample before
+  Pauses pauses;
   const auto time = [&](std::size_t i) -> std::optional<CandidateTime> {
     const auto begin = std::chrono::steady_clock::now();
     if (launches[i] == 0) {
@@ -102,14 +119,14 @@ std::optional<TrialResult> fastest_algorithm(const Matmul& matmul, std::span<con
       }
       launches[i] = launches_for(timer.time(algorithms[i], 1));
     } else if (regime == Regime::kBurst) {
-      std::this_thread::sleep_for(std::chrono::duration<double>(rest_after(busy).value));
+      pauses.pause();
     }
     const Seconds launch{timer.time(algorithms[i], launches[i])};
-    busy = launch * launches[i];
+    pauses.add_work(launch * launches[i]);
     return CandidateTime{launch,
                          Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()}};
   };
-  return find_fastest(algorithms.size(), time, rules);
+  return find_fastest(algorithms.size(), time, {.equal_within = trial_resolution(regime)});
 }
 
 }  // namespace tbench::cuda

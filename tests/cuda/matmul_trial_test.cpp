@@ -45,12 +45,30 @@ TEST(FindFastest, OfEqualOnesTheFirst) {
   EXPECT_EQ(trial(given).fastest, 0U);
 }
 
-TEST(FindFastest, SlowCandidatesAreTimedOnceAndAllInTurn) {
+TEST(FindFastest, OfThoseWithinItsResolutionTheFirst) {
+  GivenTimes given{.times = {{1.04}, {1.01}, {1.0}}};
+  EXPECT_EQ(trial(given, {.equal_within = 1.02}).fastest, 1U);
+  EXPECT_EQ(trial(given, {.equal_within = 1.05}).fastest, 0U);
+  EXPECT_EQ(trial(given, {.equal_within = 1.0}).fastest, 2U);
+}
+
+TEST(FindFastest, AClockThatRisesFavoursNobody) {
+  // Each time is 1 % shorter than the one before, whoever's it is; the third is 2 % slower than the others.
+  const std::vector<double> cost{1.0, 1.0, 1.02};
+  double clock = 1.0;
+  const auto time = [&](std::size_t candidate) -> std::optional<CandidateTime> {
+    clock *= 1.01;
+    return CandidateTime{.launch = {cost[candidate] / clock}, .spent = {}};
+  };
+  EXPECT_EQ(find_fastest(cost.size(), time, {.rounds = 4, .equal_within = 1.01})->fastest, 0U);
+}
+
+TEST(FindFastest, SlowCandidatesAreTimedOnceAndAllInTurnThereAndBack) {
   GivenTimes given{.times = {{1.0}, {1.2}, {1.05}}};
   const TrialResult result = trial(given, {.rounds = 3, .keep_within = 1.1, .budget = {1}});
   EXPECT_EQ(result.fastest, 0U);
   EXPECT_EQ(result.timed, 3U);
-  EXPECT_THAT(given.asked, ElementsAre(0, 1, 2, 0, 2, 0, 2));
+  EXPECT_THAT(given.asked, ElementsAre(0, 1, 2, 2, 0, 0, 2));
 }
 
 TEST(FindFastest, StopsWhereOneIsLeft) {

@@ -15,10 +15,15 @@
 
 namespace tbench::cuda {
 
+/// Times within this factor are equal to a trial of a few samples. Launch upon launch the power limit decides, and what
+/// it makes of a candidate would show after 0.2 s of that one alone.
+[[nodiscard]] constexpr double trial_resolution(Regime regime) { return regime == Regime::kBurst ? 1.01 : 1.03; }
+
 struct TrialRules {
-  std::size_t rounds{4};    // at most so many times of every candidate
-  double keep_within{1.1};  // candidates slower than the best by this factor are not timed again
-  Seconds budget{1.0};      // no further time is taken once so much has been spent; the first candidate has one anyway
+  std::size_t rounds{4};     // at most so many times of every candidate; even: there as often as back
+  double keep_within{1.1};   // candidates slower than the best by this factor are not timed again
+  double equal_within{1.0};  // of candidates within this factor of the best the first is taken
+  Seconds budget{1.0};       // no further time is taken once so much has been spent; the first candidate has one anyway
 };
 
 struct CandidateTime {
@@ -34,21 +39,23 @@ struct TrialResult {
   std::size_t timed{};  // candidates that have a time
 };
 
-/// Takes the candidates' times in rounds, in their order, so that a clock that changes meets them all alike, and
-/// compares their medians; of equal ones the first.
+/// Takes the candidates' times in rounds, in their order and then in the opposite one, so that a clock that changes
+/// meets them all alike, and compares their medians.
 /// @return  nothing if no candidate can run
 [[nodiscard]] std::optional<TrialResult> find_fastest(std::size_t candidates, const CandidateTimer& time,
                                                       const TrialRules& rules = {});
 
 /// `find_fastest` over algorithms of a product, on the operands it is for: launches chained behind a spin kernel
 /// between two events, so many that they take 100 us (L2 is as they leave it), after one launch that loads the kernel.
-/// For bursts the device rests before each time from the second round on, as it will before each sample: at the power
-/// limit another algorithm may be the fastest. An algorithm that cuBLASLt refuses to launch is none. Synchronises.
+/// For bursts the device rests before each time from the second round on, as it will before each sample, and first
+/// until its clock has risen again if the first round was long: at the power limit another algorithm may be the
+/// fastest. The times' equality is trial_resolution(). An algorithm that cuBLASLt refuses to launch is none.
+/// Synchronises.
 /// @return  nothing if none can run
 /// @throws  CudaError, OutOfMemory
 [[nodiscard]] std::optional<TrialResult> fastest_algorithm(const Matmul& matmul,
                                                            std::span<const MatmulAlgorithm> algorithms,
                                                            const MatmulOperands& operands, Regime regime,
-                                                           cudaStream_t stream, const TrialRules& rules = {});
+                                                           cudaStream_t stream);
 
 }  // namespace tbench::cuda

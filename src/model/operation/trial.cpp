@@ -2,11 +2,14 @@
 
 #include <c10/cuda/CUDAStream.h>
 
+#include <chrono>
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
+#include "tbench/core/device_rest.hpp"
 #include "tbench/cuda/handle.hpp"
 #include "tbench/cuda/matmul_trial.hpp"
 
@@ -27,21 +30,25 @@ float milliseconds_of(const Candidate& candidate, const cuda::Event& begin, cons
 
 }  // namespace
 
-Candidate fastest_of(std::vector<Candidate> candidates) {
+Candidate fastest_of(std::vector<Candidate> candidates, const TrialConditions& conditions) {
   if (candidates.empty()) throw std::invalid_argument{"fastest_of: no candidates"};
   if (candidates.size() == 1) return std::move(candidates.front());
   // Nobody drops out, and nothing ends it early.
-  constexpr cuda::TrialRules kRules{.rounds = 5,
-                                    .keep_within = std::numeric_limits<double>::infinity(),
-                                    .budget = Seconds{std::numeric_limits<double>::infinity()}};
+  const cuda::TrialRules rules{.rounds = 6,
+                               .keep_within = std::numeric_limits<double>::infinity(),
+                               .equal_within = conditions.equal_within,
+                               .budget = Seconds{std::numeric_limits<double>::infinity()}};
   const cuda::Event begin = cuda::make_timing_event();
   const cuda::Event end = cuda::make_timing_event();
   for (const Candidate& candidate : candidates) candidate.launch();
+  Seconds busy{};  // in the launch before
   const auto time = [&](std::size_t i) -> std::optional<cuda::CandidateTime> {
+    if (conditions.rests) std::this_thread::sleep_for(std::chrono::duration<double>(rest_after(busy).value));
     const Seconds launch{static_cast<double>(milliseconds_of(candidates[i], begin, end)) * 1e-3};
+    busy = launch;
     return cuda::CandidateTime{.launch = launch, .spent = {}};
   };
-  return std::move(candidates[cuda::find_fastest(candidates.size(), time, kRules).value().fastest]);
+  return std::move(candidates[cuda::find_fastest(candidates.size(), time, rules).value().fastest]);
 }
 
 }  // namespace tbench::model

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "parts.hpp"
+#include "tbench/cuda/matmul_trial.hpp"
 #include "tbench/model/operation/gemm.hpp"
 #include "tbench/model/operation/trial.hpp"
 
@@ -73,7 +74,9 @@ class ProductCeiling final : public Operation {
       candidates.push_back({impl, [&operation = *gemm] { operation.launch(); }});
       built[impl] = std::move(gemm);
     }
-    impl_ = fastest_of(std::move(candidates)).name;
+    impl_ = fastest_of(std::move(candidates), {.rests = config_.regime == Regime::kBurst,
+                                               .equal_within = cuda::trial_resolution(config_.regime)})
+                .name;
     chosen_ = std::move(built.at(impl_));
   }
   Verification do_verify() override { return chosen_->verify(); }
