@@ -3,7 +3,7 @@
 
 Bursts: a write over twice the L2 cache, a kernel that spins, event, operation, event, on an idle device, then a rest; at least 30
 samples after 0.1 s of warm-up. Sustained: operations chained between events, sampled for 0.1 s after 0.1 s of warm-up in
-chunks of 0.25 s, the first of each dropped; products in chunks of 0.75 s, the first 0.25 s of each dropped. Medians. On the CPU a steady clock, one thread and no flush. Given a results file of the same GPU, made right before or
+chunks of 0.25 s, the first of each dropped; products in chunks of 0.55 s, the first 0.25 s of each dropped. Medians. On the CPU a steady clock, one thread and no flush. Given a results file of the same GPU, made right before or
 after, it prints what the Ceiling cases reach of PyTorch's rate, and exits 1 if one reaches less than --at-least of it.
 
     ./transformer_bench --benchmark_filter='Ceiling/.*' --benchmark_out=ceilings.json
@@ -102,7 +102,7 @@ def chained(machine, launch, count):
 def median_seconds(machine, launch, regime, is_product):
     take, least = (burst, 30) if regime == "burst" else (chained, 20)
     is_long = is_product and regime == "sustained"
-    wanted, chunk, dropped_time, longest = (0.5, 0.75, 0.25, 1024) if is_long else (0.1, 0.25, 0.0, 64)
+    wanted, chunk, dropped_time, longest = (0.3, 0.55, 0.25, 1024) if is_long else (0.1, 0.25, 0.0, 64)
 
     start = time.perf_counter()
     taken = take(machine, launch, 20 if is_long else 2)
