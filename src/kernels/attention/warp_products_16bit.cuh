@@ -43,6 +43,20 @@ __device__ __forceinline__ void multiply_by_transposed(float (&sums)[kRowBlocks]
   }
 }
 
+/// Scores as the next product's left operand: pairs of neighbouring columns.
+template <class Element, int kRowBlocks, int kColBlocks>
+__device__ __forceinline__ void pack_scores(const float (&s)[kRowBlocks][kColBlocks][4],
+                                            std::uint32_t (&packed)[kRowBlocks][kColBlocks][2]) {
+#pragma unroll
+  for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+    for (int n = 0; n < kColBlocks; ++n) {
+      packed[m][n][0] = pack<Element>(s[m][n][0], s[m][n][1]);
+      packed[m][n][1] = pack<Element>(s[m][n][2], s[m][n][3]);
+    }
+  }
+}
+
 /// sums += left right over kColBlocks * 8 rows of `right`, a tile [cols, head_dim] of padded rows. `left` are scores as
 /// their accumulators hold them, packed in pairs.
 template <class Element, int kHeadDim, int kRowBlocks, int kColBlocks>
