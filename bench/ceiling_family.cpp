@@ -90,13 +90,11 @@ Family ceiling_family() {
                    .nonsense = &nonsense,
                    .has_own_l2 = true},
           .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<measure::Case> {
-            const Regime regime = parse_regime(id.at("regime")).value();
             return make_operation_case(
                 model::make_ceiling({.what = id.at("what"),
                                      .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
-                                     .seed = context.seed,
-                                     .regime = regime}),
-                regime);
+                                     .seed = context.seed}),
+                parse_regime(id.at("regime")).value());
           },
           .precision = [](const CaseId& id) { return model::ceiling_precision(id.at("what")); },
           .prescribe = &prescribe};

@@ -22,6 +22,8 @@ constexpr Seconds kEnqueueTime{5e-6};
 /// After so much work without rests the clock may be down, and takes this long to rise (an H200's, measured).
 constexpr Seconds kLongRound{20e-3};
 constexpr Seconds kClockRise{0.2};
+/// Times that are no further apart are equal to a trial of a few samples.
+constexpr double kEqualWithin = 1.01;
 
 struct Candidate {
   std::size_t index{};
@@ -105,7 +107,7 @@ std::optional<TrialResult> find_fastest(std::size_t candidates, const CandidateT
 }
 
 std::optional<TrialResult> fastest_algorithm(const Matmul& matmul, std::span<const MatmulAlgorithm> algorithms,
-                                             const MatmulOperands& operands, Regime regime, cudaStream_t stream) {
+                                             const MatmulOperands& operands, cudaStream_t stream) {
   const LaunchTimer timer{matmul, operands, stream};
   std::vector<int> launches(algorithms.size(), 0);  // of a sample; 0: the kernel is not loaded yet
   Pauses pauses;
@@ -118,7 +120,7 @@ std::optional<TrialResult> fastest_algorithm(const Matmul& matmul, std::span<con
         return std::nullopt;
       }
       launches[i] = launches_for(timer.time(algorithms[i], 1));
-    } else if (regime == Regime::kBurst) {
+    } else {
       pauses.pause();
     }
     const Seconds launch{timer.time(algorithms[i], launches[i])};
@@ -126,7 +128,7 @@ std::optional<TrialResult> fastest_algorithm(const Matmul& matmul, std::span<con
     return CandidateTime{launch,
                          Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()}};
   };
-  return find_fastest(algorithms.size(), time, {.equal_within = trial_resolution(regime)});
+  return find_fastest(algorithms.size(), time, {.equal_within = kEqualWithin});
 }
 
 }  // namespace tbench::cuda

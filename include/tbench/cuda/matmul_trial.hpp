@@ -9,15 +9,10 @@
 #include <optional>
 #include <span>
 
-#include "tbench/core/regime.hpp"
 #include "tbench/core/units.hpp"
 #include "tbench/cuda/cublaslt.hpp"
 
 namespace tbench::cuda {
-
-/// Times within this factor are equal to a trial of a few samples. Launch upon launch the power limit decides, and what
-/// it makes of a candidate would show after 0.2 s of that one alone.
-[[nodiscard]] constexpr double trial_resolution(Regime regime) { return regime == Regime::kBurst ? 1.01 : 1.03; }
 
 struct TrialRules {
   std::size_t rounds{4};     // at most so many times of every candidate; even: there as often as back
@@ -47,15 +42,13 @@ struct TrialResult {
 
 /// `find_fastest` over algorithms of a product, on the operands it is for: launches chained behind a spin kernel
 /// between two events, so many that they take 100 us (L2 is as they leave it), after one launch that loads the kernel.
-/// For bursts the device rests before each time from the second round on, as it will before each sample, and first
-/// until its clock has risen again if the first round was long: at the power limit another algorithm may be the
-/// fastest. The times' equality is trial_resolution(). An algorithm that cuBLASLt refuses to launch is none.
-/// Synchronises.
+/// From the second round on the device rests before each time, as before a burst's sample, and first until its clock
+/// has risen again if the first round was long: at the power limit another algorithm may be the fastest. Of algorithms
+/// within 1 % of the best it is the first. One that cuBLASLt refuses to launch is none. Synchronises.
 /// @return  nothing if none can run
 /// @throws  CudaError, OutOfMemory
 [[nodiscard]] std::optional<TrialResult> fastest_algorithm(const Matmul& matmul,
                                                            std::span<const MatmulAlgorithm> algorithms,
-                                                           const MatmulOperands& operands, Regime regime,
-                                                           cudaStream_t stream);
+                                                           const MatmulOperands& operands, cudaStream_t stream);
 
 }  // namespace tbench::cuda

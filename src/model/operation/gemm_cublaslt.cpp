@@ -93,8 +93,7 @@ class CublasLtGemm final : public GemmProduct {
 
  private:
   void choose(const std::vector<cuda::MatmulAlgorithm>& candidates) {
-    trial_ = cuda::fastest_algorithm(matmul_, candidates, pointers(), operands_.config.regime,
-                                     c10::cuda::getCurrentCUDAStream().stream());
+    trial_ = cuda::fastest_algorithm(matmul_, candidates, pointers(), c10::cuda::getCurrentCUDAStream().stream());
     if (!trial_) throw std::runtime_error{"no algorithm runs of those for " + cuda::describe(matmul_.problem())};
     algorithm_ = candidates.at(trial_->fastest);
   }

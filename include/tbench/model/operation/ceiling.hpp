@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "tbench/core/precision.hpp"
-#include "tbench/core/regime.hpp"
 #include "tbench/model/device.hpp"
 #include "tbench/model/operation.hpp"
 
@@ -34,7 +33,6 @@ struct CeilingConfig {
   std::string what;  // one of ceiling_names()
   DeviceKind device{};
   std::uint64_t seed{};
-  Regime regime{Regime::kBurst};        // in which it is measured: the fastest way may depend on it
   std::optional<CeilingSizes> sizes{};  // absent: default_ceiling_sizes(), asked for as late as work() or build()
 };
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "tbench/core/precision.hpp"
-#include "tbench/core/regime.hpp"
 #include "tbench/model/device.hpp"
 #include "tbench/model/operation.hpp"
 
@@ -37,7 +36,6 @@ struct GemmConfig {
   std::string impl;  // "aten", "cublaslt_heuristic", ...: see gemm_implementation.hpp
   DeviceKind device{};
   std::uint64_t seed{};
-  Regime regime{Regime::kBurst};  // in which it is measured: cublaslt_best tries its candidates in the same
 };
 
 /// The names `impl` takes, in order.
