@@ -9,6 +9,7 @@
 
 #include "backward_16bit_tiles.cuh"
 #include "query_gradient_16bit.cuh"
+#include "shared_rows_16bit.cuh"
 
 namespace tbench::kernels {
 
@@ -74,15 +75,17 @@ class BackwardBlock
 
   /// Address of the warp's rows of the i-th kept tile.
   __device__ __forceinline__ std::uint32_t warp_rows(int i) const {
-    return this->kept(i) + place_.warp * Geometry::kRowBlocks * 16 * kRowBytes;
+    return this->kept(i) + Geometry::row_block(place_.warp) * 16 * kRowBytes;
   }
 
   template <bool kMasked>
   __device__ __forceinline__ void advance(int step, int stage) {
+    constexpr int kCols = kTile.streamed_rows / kTile.sharing_warps;
     const std::uint32_t first = this->streamed(stage), second = first + Geometry::kStreamedBytes;
     const float* const statistics = this->statistics(stage);
+    const int first_col = Geometry::part(place_.warp) * kCols;
 #pragma unroll 1
-    for (int col = 0; col < kTile.streamed_rows; col += kTile.cols_at_once) {
+    for (int col = first_col; col < first_col + kCols; col += kTile.cols_at_once) {
       Scores s = {};
       multiply_by_transposed<Element, kHeadDim>(s, place_.lane, warp_rows(0), first + col * kRowBytes);
       to_probabilities<kMasked>(s, step * kTile.streamed_rows + col, statistics + col);
@@ -90,7 +93,8 @@ class BackwardBlock
         Operand p;
         pack_scores<Element>(s, p);
         if (planted(PlantedFault::kDvSkipTile) && step == 0) clear(p);
-        multiply_by<Element, kHeadDim>(values_, place_.lane, p, second + col * kRowBytes);
+        if constexpr (Geometry::kSharesRows) leave_probabilities<Geometry>(p, *this);
+        add_gradient(values_, p, second, col);
       }
       if constexpr (kWithKeys) {
         Scores dp = {};
@@ -99,14 +103,35 @@ class BackwardBlock
         Operand ds;
         pack_scores<Element>(dp, ds);
         if (kQueriesKept && planted(PlantedFault::kDqSkipTile) && step == 0) clear(ds);
-        multiply_by<Element, kHeadDim>(keys_, place_.lane, ds, first + col * kRowBytes);
-        if constexpr (kAtomic) store_scores<Geometry>(ds, *this, col);
+        if constexpr (Geometry::kSharesRows) {  // before its product, which the partner need not wait for
+          store_scores<Geometry>(ds, *this, col);
+          announce_scores(place_);
+        }
+        add_gradient(keys_, ds, first, col);
+        if constexpr (kAtomic && !Geometry::kSharesRows) store_scores<Geometry>(ds, *this, col);
       }
     }
+    if constexpr (Geometry::kSharesRows) add_products_of_partner(first, second, kCols - first_col);
     if constexpr (kAtomic && !kDelayed) {
       __syncthreads();  // every warp's dS is there
       add_query_gradient<Geometry>(*this, step);
     }
+  }
+
+  /// What the other half of the scores, columns from `col` on, adds to the warp's half of the gradients.
+  __device__ __forceinline__ void add_products_of_partner(std::uint32_t first, std::uint32_t second, int col) {
+    await_partner(place_);
+    Operand p, ds;
+    take_probabilities<Geometry>(p, *this);
+    add_gradient(values_, p, second, col);
+    take_score_gradients<Geometry>(ds, *this, col);
+    add_gradient(keys_, ds, first, col);
+  }
+
+  /// sums += scores * the rows from `col` on of the streamed tile `right`, the warp's part of its columns.
+  __device__ __forceinline__ void add_gradient(typename Geometry::Accumulator& sums, const Operand& scores,
+                                               std::uint32_t right, int col) const {
+    multiply_by<Element, kHeadDim>(sums, place_.lane, scores, right + col * kRowBytes + this->gradient_offset());
   }
 
   template <bool kMasked>
