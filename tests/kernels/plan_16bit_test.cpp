@@ -61,6 +61,16 @@ TEST(Tiles, FitAHopperMultiprocessor) {
   }
 }
 
+TEST(BackwardSharedBytes, HoldTheProbabilitiesOfWarpsThatShareRows) {
+  // 2 * 128 keys and 2 * 2 * 64 queries of 272 bytes, 2 * 128 rows of dS of 144, 4 * 64 floats, 128 * 64 of P in 16
+  // bits
+  BackwardTile tile = AtomicBackward::tile(128);
+  EXPECT_EQ(tile.sharing_warps, 2);
+  EXPECT_EQ(backward_shared_bytes(tile, 128, true), 193536u);
+  tile.sharing_warps = 1;
+  EXPECT_EQ(backward_shared_bytes(tile, 128, true), 177152u);
+}
+
 TEST(BackwardMethod, ShortSequencesTakeOneLaunchLongOnesAtomicAdditions) {
   EXPECT_EQ(backward_method(problem(256, 64)), BackwardMethod::kSplitAlone);
   EXPECT_EQ(backward_method(problem(257, 64)), BackwardMethod::kAtomic);

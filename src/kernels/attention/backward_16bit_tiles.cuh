@@ -35,13 +35,17 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
  public:
   /// First row of the warp's m-th 16, in the whole matrix.
   __device__ __forceinline__ int row(int m) const {
-    return place_.first_row + (place_.warp * Geometry::kRowBlocks + m) * 16;
+    return place_.first_row + (Geometry::row_block(place_.warp) + m) * 16;
   }
 
   /// Addresses of the first (K or Q) and the second tile that is kept, and of the step's dS.
   __device__ __forceinline__ std::uint32_t kept(int i) const { return kept_ + i * Geometry::kKeptBytes; }
   __device__ __forceinline__ std::uint32_t scores() const { return scores_ + score_stage_; }
   __device__ __forceinline__ char* scores_pointer() const { return shared_ + (scores_ - kept_) + score_stage_; }
+  /// Where a warp that shares its rows leaves the step's P.
+  __device__ __forceinline__ char* probabilities_pointer(int warp) const {
+    return shared_ + Geometry::kProbabilities + warp * Geometry::kProbabilityBytes;
+  }
 
  protected:
   using Sides::kept_extent;
@@ -104,11 +108,16 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
     for (int m = 0; m < Geometry::kRowBlocks; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const int row = (place_.warp * Geometry::kRowBlocks + m) * 16 + half * 8 + place_.lane / 4;
+        const int row = (Geometry::row_block(place_.warp) + m) * 16 + half * 8 + place_.lane / 4;
         rows.lse[m][half] = statistics_[row] * kLog2E;
         rows.delta[m][half] = statistics_[kTile.kept_rows + row];
       }
     }
+  }
+
+  /// Bytes from a row's start to the warp's part of the gradients' columns.
+  __device__ __forceinline__ int gradient_offset() const {
+    return Geometry::part(place_.warp) * Geometry::kGradientBlocks * 16;
   }
 
   /// A warp's sums, times `factor`, over the i-th kept tile, which nobody reads any more.
@@ -118,10 +127,11 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
     for (int m = 0; m < Geometry::kRowBlocks; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const int row = (place_.warp * Geometry::kRowBlocks + m) * 16 + half * 8 + place_.lane / 4;
-        char* const line = shared_ + i * Geometry::kKeptBytes + row * Geometry::kRowBytes + place_.lane % 4 * 4;
+        const int row = (Geometry::row_block(place_.warp) + m) * 16 + half * 8 + place_.lane / 4;
+        char* const line =
+            shared_ + i * Geometry::kKeptBytes + row * Geometry::kRowBytes + gradient_offset() + place_.lane % 4 * 4;
 #pragma unroll
-        for (int d = 0; d < Geometry::kDimBlocks; ++d) {
+        for (int d = 0; d < Geometry::kGradientBlocks; ++d) {
           *reinterpret_cast<std::uint32_t*>(line + d * 16) =
               pack<Element>(sums[m][d][2 * half] * factor, sums[m][d][2 * half + 1] * factor);
         }

@@ -23,9 +23,11 @@ struct BackwardGeometry {
   static constexpr bool kQueriesKept = kKeepsQueries;
   static constexpr bool kAtomic = kAddsQueryGradient;
   static constexpr int kThreads = kTile.warps * kWarpSize;
-  static constexpr int kRowBlocks = kTile.kept_rows / kTile.warps / 16;  // of a warp
+  static constexpr bool kSharesRows = kTile.sharing_warps > 1;                                 // shared_rows_16bit.cuh
+  static constexpr int kRowBlocks = kTile.kept_rows * kTile.sharing_warps / kTile.warps / 16;  // of a warp
   static constexpr int kColBlocks = kTile.cols_at_once / 8;
   static constexpr int kDimBlocks = kHeadDim / 8;
+  static constexpr int kGradientBlocks = kDimBlocks / kTile.sharing_warps;  // of kDimBlocks, a warp's in the gradients
   static constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
   static constexpr int kKeptBytes = kTile.kept_rows * kRowBytes;
   static constexpr int kStreamedBytes = kTile.streamed_rows * kRowBytes;
@@ -33,17 +35,28 @@ struct BackwardGeometry {
   static constexpr bool kKeysByQueries = sizeof(Element) == 2;
   static constexpr int kScoreRowBytes = row_bytes<Element>(kKeysByQueries ? kTile.streamed_rows : kTile.kept_rows);
   static constexpr int kScoreBytes = (kKeysByQueries ? kTile.kept_rows : kTile.streamed_rows) * kScoreRowBytes;
-  // Bytes from the start: two kept tiles, two streamed ones a stage, dS, lse and delta of queries.
+  static constexpr int kProbabilityBytes = kRowBlocks * kColBlocks * 8 * 16 * 2;  // of a warp's P in 16 bits
+  // Bytes from the start: two kept tiles, two streamed ones a stage, dS, P if rows are shared, lse and delta of
+  // queries.
   static constexpr int kStreamed = 2 * kKeptBytes;
   static constexpr int kScores = kStreamed + 2 * kTile.stages * kStreamedBytes;
-  static constexpr int kStatistics = kScores + (kAtomic ? kTile.score_stages * kScoreBytes : 0);
-  static_assert(kTile.kept_rows == kTile.warps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
+  static constexpr int kProbabilities = kScores + (kAtomic ? kTile.score_stages * kScoreBytes : 0);
+  static constexpr int kStatistics = kProbabilities + (kSharesRows ? kTile.warps * kProbabilityBytes : 0);
+  static_assert(kTile.kept_rows * kTile.sharing_warps == kTile.warps * kRowBlocks * 16,
+                "a warp takes a whole number of 16-row blocks");
   static_assert(kTile.streamed_rows % kTile.cols_at_once == 0 && kTile.cols_at_once % 16 == 0, "columns divide evenly");
   static_assert(!kAtomic || !kQueriesKept, "dQ's share comes with the keys' scores");
+  static_assert(!kSharesRows || (kAtomic && kTile.sharing_warps == 2 && kTile.streamed_rows == 2 * kTile.cols_at_once),
+                "two warps of the same rows take half a step's columns each");
+  static_assert(kDimBlocks % (2 * kTile.sharing_warps) == 0, "and head_dim in blocks of 16");
 
   // A warp's, in the layout of the products' accumulators.
   using Scores = float[kRowBlocks][kColBlocks][4];
-  using Accumulator = float[kRowBlocks][kDimBlocks][4];
+  using Accumulator = float[kRowBlocks][kGradientBlocks][4];
+
+  /// The first of a warp's row blocks, and which of the warps that share them it is.
+  __device__ __forceinline__ static int row_block(int warp) { return (kSharesRows ? warp / 2 : warp) * kRowBlocks; }
+  __device__ __forceinline__ static int part(int warp) { return kSharesRows ? warp % 2 : 0; }
 };
 
 /// A thread in its block, whose rows begin at `first_row`.

@@ -20,13 +20,14 @@ struct ForwardTile {
 };
 
 struct BackwardTile {
-  int kept_rows{};      // of the pair of matrices that a block keeps
-  int streamed_rows{};  // of the other pair, a step
-  int cols_at_once{};   // streamed rows of which a warp holds scores in registers
-  int warps{};          // each takes kept_rows / warps rows
-  int stages{};         // steps in shared memory or on their way: 1 or 2
-  int score_stages{};   // kAtomic: buffers of dS, 1 or 2
-  int dq_dim_warps{};   // kAtomic: warps that divide head_dim of dQ's share among them
+  int kept_rows{};       // of the pair of matrices that a block keeps
+  int streamed_rows{};   // of the other pair, a step
+  int cols_at_once{};    // streamed rows of which a warp holds scores in registers
+  int warps{};           // each takes kept_rows / warps * sharing_warps rows
+  int sharing_warps{1};  // kAtomic: warps of the same rows, 1 or 2, which divide columns and then head_dim
+  int stages{};          // steps in shared memory or on their way: 1 or 2
+  int score_stages{};    // kAtomic: buffers of dS, 1 or 2
+  int dq_dim_warps{};    // kAtomic: warps that divide head_dim of dQ's share among them
   int blocks_per_multiprocessor{};
   bool operator==(const BackwardTile&) const = default;
 };
@@ -77,16 +78,18 @@ struct ShortForward {
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, ForwardTile tile);
 
 /// Keys and values with dQ by atomic additions. Up to 80 a warp takes 32 keys, so that a fragment read from shared
-/// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers.
+/// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers. With 128 two warps share 32
+/// keys, and each holds half of their dK and dV.
 struct AtomicBackward {
   static constexpr BackwardTile tile(int head_dim) {
     const bool wide = head_dim > 80;
     return {.kept_rows = 128,
             .streamed_rows = 64,
-            .cols_at_once = wide            ? 64
-                            : head_dim > 64 ? 16
-                                            : 32,
+            .cols_at_once = head_dim == 96   ? 64
+                            : head_dim == 80 ? 16
+                                             : 32,
             .warps = wide ? 8 : 4,
+            .sharing_warps = head_dim == 128 ? 2 : 1,
             .stages = 2,
             // Two do not leave room for a second block with 80.
             .score_stages = head_dim == 80 ? 1 : 2,
@@ -124,8 +127,10 @@ struct SplitBackward {
       std::max(2 * extent(tile.stages) * extent(tile.streamed_rows), 2 * extent(tile.kept_rows));
   const std::size_t scores =
       atomic ? extent(tile.score_stages) * extent(tile.kept_rows) * padded_row_bytes_16bit(tile.streamed_rows) : 0;
+  const std::size_t shared_probabilities =
+      tile.sharing_warps > 1 ? 2 * extent(tile.kept_rows) * extent(tile.streamed_rows) : 0;
   return 2 * extent(tile.kept_rows) * row + 2 * extent(tile.stages) * extent(tile.streamed_rows) * row + scores +
-         statistics * sizeof(float);
+         shared_probabilities + statistics * sizeof(float);
 }
 
 enum class BackwardMethod {

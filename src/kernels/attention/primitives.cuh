@@ -33,6 +33,18 @@ __device__ __forceinline__ void wait_copies() {
   asm volatile("cp.async.wait_group %0;\n" ::"n"(kPending) : "memory");
 }
 
+/// A barrier of `kThreads` threads beside __syncthreads(), which is number 0 of 16. Whole warps call:
+/// arrive_at_barrier() to show what they have written to those that wait, and go on; wait_at_barrier() to wait for all
+/// others.
+template <int kThreads>
+__device__ __forceinline__ void arrive_at_barrier(int number) {
+  asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "n"(kThreads) : "memory");
+}
+template <int kThreads>
+__device__ __forceinline__ void wait_at_barrier(int number) {
+  asm volatile("bar.sync %0, %1;\n" ::"r"(number), "n"(kThreads) : "memory");
+}
+
 /// Four 8x8 matrices of 16-bit elements; lane i gives the address of row i % 8 of matrix i / 8.
 __device__ __forceinline__ void load_matrices(std::uint32_t (&r)[4], std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];\n"

@@ -18,7 +18,7 @@ __device__ __forceinline__ void store_scores(const std::uint32_t (&ds)[Geometry:
     for (int n = 0; n < Geometry::kColBlocks; ++n) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const int row = (place.warp * Geometry::kRowBlocks + m) * 16 + half * 8 + place.lane / 4;
+        const int row = (Geometry::row_block(place.warp) + m) * 16 + half * 8 + place.lane / 4;
         const int col = first_col + n * 8 + place.lane % 4 * 2;
         *reinterpret_cast<std::uint32_t*>(base + row * Geometry::kScoreRowBytes + col * 2) = ds[m][n][half];
       }

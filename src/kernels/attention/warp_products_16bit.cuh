@@ -57,10 +57,10 @@ __device__ __forceinline__ void pack_scores(const float (&s)[kRowBlocks][kColBlo
   }
 }
 
-/// sums += left right over kColBlocks * 8 rows of `right`, a tile [cols, head_dim] of padded rows. `left` are scores as
-/// their accumulators hold them, packed in pairs.
-template <class Element, int kHeadDim, int kRowBlocks, int kColBlocks>
-__device__ __forceinline__ void multiply_by(float (&sums)[kRowBlocks][kHeadDim / 8][4], int lane,
+/// sums += left right over kColBlocks * 8 rows and kDimBlocks * 8 columns of `right`, a tile [cols, head_dim] of padded
+/// rows. `left` are scores as their accumulators hold them, packed in pairs.
+template <class Element, int kHeadDim, int kRowBlocks, int kDimBlocks, int kColBlocks>
+__device__ __forceinline__ void multiply_by(float (&sums)[kRowBlocks][kDimBlocks][4], int lane,
                                             const std::uint32_t (&left)[kRowBlocks][kColBlocks][2],
                                             std::uint32_t right) {
   constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
@@ -68,7 +68,7 @@ __device__ __forceinline__ void multiply_by(float (&sums)[kRowBlocks][kHeadDim /
 #pragma unroll
   for (int n = 0; n < kColBlocks; n += 2) {
 #pragma unroll
-    for (int d = 0; d < kHeadDim / 8; d += 2) {
+    for (int d = 0; d < kDimBlocks; d += 2) {
       std::uint32_t b[4];
       load_matrices_transposed(b, b_address + n * 8 * kRowBytes + d * 16);
 #pragma unroll
