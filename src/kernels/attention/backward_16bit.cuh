@@ -80,65 +80,52 @@ class BackwardBlock
 
   template <bool kMasked>
   __device__ __forceinline__ void advance(int step, int stage) {
+    constexpr int kCols = kTile.streamed_rows / kTile.sharing_warps;
     const std::uint32_t first = this->streamed(stage), second = first + Geometry::kStreamedBytes;
     const float* const statistics = this->statistics(stage);
-    if constexpr (Geometry::kSharesRows) {
-      add_shared_products<kMasked>(step, first, second, statistics);
-    } else {
+    const int first_col = Geometry::part(place_.warp) * kCols;
 #pragma unroll 1
-      for (int col = 0; col < kTile.streamed_rows; col += kTile.cols_at_once) {
-        Scores s = {};
-        multiply_by_transposed<Element, kHeadDim>(s, place_.lane, warp_rows(0), first + col * kRowBytes);
-        to_probabilities<kMasked>(s, step * kTile.streamed_rows + col, statistics + col);
-        if constexpr (kWithValues) {
-          Operand p;
-          pack_scores<Element>(s, p);
-          if (planted(PlantedFault::kDvSkipTile) && step == 0) clear(p);
-          add_gradient(values_, p, second, col);
+    for (int col = first_col; col < first_col + kCols; col += kTile.cols_at_once) {
+      Scores s = {};
+      multiply_by_transposed<Element, kHeadDim>(s, place_.lane, warp_rows(0), first + col * kRowBytes);
+      to_probabilities<kMasked>(s, step * kTile.streamed_rows + col, statistics + col);
+      if constexpr (kWithValues) {
+        Operand p;
+        pack_scores<Element>(s, p);
+        if (planted(PlantedFault::kDvSkipTile) && step == 0) clear(p);
+        if constexpr (Geometry::kSharesRows) leave_probabilities<Geometry>(p, *this);
+        add_gradient(values_, p, second, col);
+      }
+      if constexpr (kWithKeys) {
+        Scores dp = {};
+        multiply_by_transposed<Element, kHeadDim>(dp, place_.lane, warp_rows(1), second + col * kRowBytes);
+        score_gradients<Geometry>(s, dp, place_, rows_, statistics + kTile.streamed_rows + col);
+        Operand ds;
+        pack_scores<Element>(dp, ds);
+        if (kQueriesKept && planted(PlantedFault::kDqSkipTile) && step == 0) clear(ds);
+        if constexpr (Geometry::kSharesRows) {  // before its product, which the partner need not wait for
+          store_scores<Geometry>(ds, *this, col);
+          announce_scores(place_);
         }
-        if constexpr (kWithKeys) {
-          Scores dp = {};
-          multiply_by_transposed<Element, kHeadDim>(dp, place_.lane, warp_rows(1), second + col * kRowBytes);
-          score_gradients<Geometry>(s, dp, place_, rows_, statistics + kTile.streamed_rows + col);
-          Operand ds;
-          pack_scores<Element>(dp, ds);
-          if (kQueriesKept && planted(PlantedFault::kDqSkipTile) && step == 0) clear(ds);
-          add_gradient(keys_, ds, first, col);
-          if constexpr (kAtomic) store_scores<Geometry>(ds, *this, col);
-        }
+        add_gradient(keys_, ds, first, col);
+        if constexpr (kAtomic && !Geometry::kSharesRows) store_scores<Geometry>(ds, *this, col);
       }
     }
+    if constexpr (Geometry::kSharesRows) add_products_of_partner(first, second, kCols - first_col);
     if constexpr (kAtomic && !kDelayed) {
       __syncthreads();  // every warp's dS is there
       add_query_gradient<Geometry>(*this, step);
     }
   }
 
-  /// A step of a warp that shares its rows: all its scores first, and what they add to its gradients while the
-  /// partner's are on their way.
-  template <bool kMasked>
-  __device__ __forceinline__ void add_shared_products(int step, std::uint32_t first, std::uint32_t second,
-                                                      const float* statistics) {
-    const int own = Geometry::part(place_.warp) * kTile.cols_at_once, others = kTile.cols_at_once - own;
-    Scores s = {}, dp = {};
-    Operand p, ds;
-    multiply_by_transposed<Element, kHeadDim>(s, place_.lane, warp_rows(0), first + own * kRowBytes);
-    multiply_by_transposed<Element, kHeadDim>(dp, place_.lane, warp_rows(1), second + own * kRowBytes);
-    to_probabilities<kMasked>(s, step * kTile.streamed_rows + own, statistics + own);
-    pack_scores<Element>(s, p);
-    if (planted(PlantedFault::kDvSkipTile) && step == 0) clear(p);
-    leave_probabilities<Geometry>(p, *this);
-    score_gradients<Geometry>(s, dp, place_, rows_, statistics + kTile.streamed_rows + own);
-    pack_scores<Element>(dp, ds);
-    store_scores<Geometry>(ds, *this, own);
-    announce_scores(place_);
-    add_gradient(values_, p, second, own);
-    add_gradient(keys_, ds, first, own);
+  /// What the other half of the scores, columns from `col` on, adds to the warp's half of the gradients.
+  __device__ __forceinline__ void add_products_of_partner(std::uint32_t first, std::uint32_t second, int col) {
     await_partner(place_);
+    Operand p, ds;
     take_probabilities<Geometry>(p, *this);
-    add_gradient(values_, p, second, others);
-    take_score_gradients<Geometry>(ds, *this, others);
-    add_gradient(keys_, ds, first, others);
+    add_gradient(values_, p, second, col);
+    take_score_gradients<Geometry>(ds, *this, col);
+    add_gradient(keys_, ds, first, col);
   }
 
   /// sums += scores * the rows from `col` on of the streamed tile `right`, the warp's part of its columns.
