@@ -7,6 +7,13 @@ namespace {
 
 constexpr int kMultiprocessors = 132;
 constexpr std::size_t kHopperSharedBytes = 227 * 1024;
+constexpr DeviceLimits kH200{
+    .compute_capability_major = 9, .multiprocessors = kMultiprocessors, .shared_bytes_per_block = kHopperSharedBytes};
+// 163 and 99 KiB (CUDA C++ Programming Guide, compute capabilities 8.0 and 8.6).
+constexpr DeviceLimits kA100{
+    .compute_capability_major = 8, .multiprocessors = 108, .shared_bytes_per_block = 163 * 1024};
+constexpr DeviceLimits kSmall{
+    .compute_capability_major = 8, .multiprocessors = 84, .shared_bytes_per_block = 99 * 1024};
 constexpr int kHeadDims[]{16, 32, 64, 80, 96, 128, 256};
 
 AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, bool deterministic = false) {
@@ -72,10 +79,26 @@ TEST(BackwardSharedBytes, HoldTheProbabilitiesOfWarpsThatShareRows) {
 }
 
 TEST(BackwardMethod, ShortSequencesTakeOneLaunchLongOnesAtomicAdditions) {
-  EXPECT_EQ(backward_method(problem(256, 64)), BackwardMethod::kSplitAlone);
-  EXPECT_EQ(backward_method(problem(257, 64)), BackwardMethod::kAtomic);
-  EXPECT_EQ(backward_method(problem(513, 64, true)), BackwardMethod::kSplit);
-  EXPECT_EQ(backward_method(problem(513, 256)), BackwardMethod::kSplit);
+  EXPECT_EQ(backward_method(problem(256, 64), kH200), BackwardMethod::kSplitAlone);
+  EXPECT_EQ(backward_method(problem(257, 64), kH200), BackwardMethod::kAtomic);
+  EXPECT_EQ(backward_method(problem(513, 64, true), kH200), BackwardMethod::kSplit);
+  EXPECT_EQ(backward_method(problem(513, 256), kH200), BackwardMethod::kSplit);
+}
+
+TEST(BackwardMethod, AtomicAdditionsNeedSharedMemoryForTheirScores) {
+  EXPECT_EQ(backward_method(problem(513, 128), kH200), BackwardMethod::kAtomic);
+  EXPECT_EQ(backward_method(problem(513, 128), kA100), BackwardMethod::kSplit);
+  EXPECT_EQ(backward_method(problem(513, 96), kA100), BackwardMethod::kAtomic);
+  EXPECT_EQ(backward_workspace(problem(1000, 128), kA100).bytes(), 192000u);  // delta alone
+}
+
+TEST(Unsupported16Bit, NamesWhatDoesNotFit) {
+  for (const int head_dim : kHeadDims) {
+    EXPECT_EQ(unsupported_16bit_reason(problem(4096, head_dim), kA100), std::nullopt) << head_dim;
+  }
+  EXPECT_EQ(unsupported_16bit_reason(problem(4096, 96), kSmall), std::nullopt);
+  EXPECT_EQ(unsupported_16bit_reason(problem(4096, 128), kSmall),
+            "head_dim 128 in bf16 needs 105472 bytes of shared memory a block, the GPU has 101376");
 }
 
 TEST(BackwardLaunch, HasBlocksForKeysAndIfSplitForQueries) {
@@ -90,11 +113,11 @@ TEST(BackwardLaunch, HasBlocksForKeysAndIfSplitForQueries) {
 
 TEST(BackwardWorkspace, HoldsDeltaAndTheSumsOfDq) {
   // delta: 48 heads * 1000 * 4 bytes; sums: 48 heads * ceil(1000 / 64) * 64 rows * 64 * 4 bytes
-  EXPECT_EQ(backward_workspace(problem(1000, 64)).delta_bytes, 192000u);
-  EXPECT_EQ(backward_workspace(problem(1000, 64)).lse_bytes, 192000u);
-  EXPECT_EQ(backward_workspace(problem(1000, 64)).dq_sums_bytes, 12582912u);
-  EXPECT_EQ(backward_workspace(problem(1000, 64, true)).bytes(), 192000u);
-  EXPECT_EQ(backward_workspace(problem(256, 64)).bytes(), 0u);
+  EXPECT_EQ(backward_workspace(problem(1000, 64), kH200).delta_bytes, 192000u);
+  EXPECT_EQ(backward_workspace(problem(1000, 64), kH200).lse_bytes, 192000u);
+  EXPECT_EQ(backward_workspace(problem(1000, 64), kH200).dq_sums_bytes, 12582912u);
+  EXPECT_EQ(backward_workspace(problem(1000, 64, true), kH200).bytes(), 192000u);
+  EXPECT_EQ(backward_workspace(problem(256, 64), kH200).bytes(), 0u);
 }
 
 }  // namespace

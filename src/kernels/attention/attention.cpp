@@ -73,7 +73,7 @@ std::optional<std::string> attention_unsupported_reason(const AttentionProblem& 
     return fmt::format("scale is {}: the kernels take a positive, finite one", problem.scale);
   }
   if (auto reason = extent_problem(problem.shape)) return reason;
-  return is_16bit(problem.precision) ? std::nullopt : unsupported_32bit_reason(problem, limits);
+  return (is_16bit(problem.precision) ? &unsupported_16bit_reason : &unsupported_32bit_reason)(problem, limits);
 }
 
 void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
@@ -82,7 +82,7 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
 }
 
 std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return is_16bit(problem.precision) ? backward_16bit_workspace_bytes(problem)
+  return is_16bit(problem.precision) ? backward_16bit_workspace_bytes(problem, limits)
                                      : backward_32bit_workspace_bytes(problem, limits);
 }
 

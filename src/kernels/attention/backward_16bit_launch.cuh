@@ -106,8 +106,9 @@ void launch_backward(const AttentionProblem& problem, const BackwardMethod metho
 template <class Element>
 void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
   const AttentionShape& shape = problem.shape;
-  const BackwardMethod method = backward_method(problem);
-  const BackwardWorkspace workspace = backward_workspace(problem);
+  const DeviceLimits limits = current_device_limits();
+  const BackwardMethod method = backward_method(problem, limits);
+  const BackwardWorkspace workspace = backward_workspace(problem, limits);
   const auto part = [&](std::size_t offset, std::size_t bytes) {
     return bytes > 0 ? reinterpret_cast<float*>(static_cast<char*>(arguments.workspace) + offset) : nullptr;
   };

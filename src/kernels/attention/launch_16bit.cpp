@@ -13,8 +13,8 @@ void backward_16bit(const AttentionProblem& problem, const AttentionBackward& ar
   (problem.precision == Precision::kBf16 ? &backward_bf16 : &backward_fp16)(problem, arguments, stream);
 }
 
-std::size_t backward_16bit_workspace_bytes(const AttentionProblem& problem) {
-  return backward_workspace(problem).bytes();
+std::size_t backward_16bit_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
+  return backward_workspace(problem, limits).bytes();
 }
 
 }  // namespace tbench::kernels

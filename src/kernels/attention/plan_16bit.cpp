@@ -1,5 +1,7 @@
 #include "plan_16bit.hpp"
 
+#include <fmt/format.h>
+
 namespace tbench::kernels {
 namespace {
 
@@ -31,11 +33,14 @@ Launch forward_launch(const AttentionShape& shape, ForwardTile tile) {
           .shared_bytes = forward_shared_bytes(tile, static_cast<int>(shape.head_dim))};
 }
 
-BackwardMethod backward_method(const AttentionProblem& problem) {
+BackwardMethod backward_method(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
   if (std::max(shape.seq_q, shape.seq_kv) <= kShortSequence) return BackwardMethod::kSplitAlone;
-  const bool split = problem.deterministic || splits_keys_from_values(static_cast<int>(shape.head_dim));
-  return split ? BackwardMethod::kSplit : BackwardMethod::kAtomic;
+  const int head_dim = static_cast<int>(shape.head_dim);
+  if (problem.deterministic || splits_keys_from_values(head_dim)) return BackwardMethod::kSplit;
+  const bool fits =
+      backward_shared_bytes(AtomicBackward::tile(head_dim), head_dim, /*atomic=*/true) <= limits.shared_bytes_per_block;
+  return fits ? BackwardMethod::kAtomic : BackwardMethod::kSplit;
 }
 
 Launch backward_launch(const AttentionProblem& problem, BackwardTile tile, BackwardMethod method) {
@@ -55,9 +60,9 @@ Launch backward_helper_launch(const AttentionShape& shape, std::size_t shared_by
           .shared_bytes = shared_bytes};
 }
 
-BackwardWorkspace backward_workspace(const AttentionProblem& problem) {
+BackwardWorkspace backward_workspace(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
-  const BackwardMethod method = backward_method(problem);
+  const BackwardMethod method = backward_method(problem, limits);
   const auto bytes = [&](std::int64_t floats_per_head) {
     return static_cast<std::size_t>(shape.batch * shape.heads * floats_per_head) * sizeof(float);
   };
@@ -68,6 +73,23 @@ BackwardWorkspace backward_workspace(const AttentionProblem& problem) {
     workspace.dq_sums_bytes = bytes(blocks(shape.seq_q, kBackwardHelperRows) * kBackwardHelperRows * shape.head_dim);
   }
   return workspace;
+}
+
+std::optional<std::string> shared_memory_reason(const AttentionProblem& problem, std::size_t needed,
+                                                const DeviceLimits& limits) {
+  if (needed <= limits.shared_bytes_per_block) return std::nullopt;
+  return fmt::format("head_dim {} in {} needs {} bytes of shared memory a block, the GPU has {}",
+                     problem.shape.head_dim, to_string(problem.precision), needed, limits.shared_bytes_per_block);
+}
+
+std::optional<std::string> unsupported_16bit_reason(const AttentionProblem& problem, const DeviceLimits& limits) {
+  const int head_dim = static_cast<int>(problem.shape.head_dim);
+  return shared_memory_reason(problem,
+                              std::max({forward_shared_bytes(LongForward::tile(head_dim), head_dim),
+                                        forward_shared_bytes(ShortForward::tile(head_dim), head_dim),
+                                        backward_shared_bytes(SplitBackward::tile(head_dim), head_dim,
+                                                              /*atomic=*/false)}),
+                              limits);
 }
 
 }  // namespace tbench::kernels

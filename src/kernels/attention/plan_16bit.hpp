@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "tbench/kernels/attention.hpp"
 
@@ -78,18 +80,16 @@ struct ShortForward {
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, ForwardTile tile);
 
 /// Keys and values with dQ by atomic additions. Up to 80 a warp takes 32 keys, so that a fragment read from shared
-/// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers. With 128 two warps share 32
-/// keys, and each holds half of their dK and dV.
+/// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers: two warps share 32 keys, and
+/// each holds half of their dK and dV.
 struct AtomicBackward {
   static constexpr BackwardTile tile(int head_dim) {
     const bool wide = head_dim > 80;
     return {.kept_rows = 128,
             .streamed_rows = 64,
-            .cols_at_once = head_dim == 96   ? 64
-                            : head_dim == 80 ? 16
-                                             : 32,
+            .cols_at_once = head_dim == 80 ? 16 : 32,
             .warps = wide ? 8 : 4,
-            .sharing_warps = head_dim == 128 ? 2 : 1,
+            .sharing_warps = wide ? 2 : 1,
             .stages = 2,
             // Two do not leave room for a second block with 80.
             .score_stages = head_dim == 80 ? 1 : 2,
@@ -139,7 +139,8 @@ enum class BackwardMethod {
   kSplitAlone,  // the latter without the former: every block computes the delta it needs
 };
 
-[[nodiscard]] BackwardMethod backward_method(const AttentionProblem& problem);
+/// Which way the backward pass goes. `kAtomic` needs shared memory for dS besides the tiles.
+[[nodiscard]] BackwardMethod backward_method(const AttentionProblem& problem, const DeviceLimits& limits);
 
 /// Blocks of `kept_rows` keys (twice if keys and values have their own) and, if split, of as many queries.
 [[nodiscard]] Launch backward_launch(const AttentionProblem& problem, BackwardTile tile, BackwardMethod method);
@@ -156,6 +157,14 @@ struct BackwardWorkspace {
   std::size_t dq_sums_bytes{};  // float32, queries of each head rounded up to kBackwardHelperRows
   [[nodiscard]] std::size_t bytes() const { return delta_bytes + lse_bytes + dq_sums_bytes; }
 };
-[[nodiscard]] BackwardWorkspace backward_workspace(const AttentionProblem& problem);
+[[nodiscard]] BackwardWorkspace backward_workspace(const AttentionProblem& problem, const DeviceLimits& limits);
+
+/// Why a block of a problem that needs so many bytes of shared memory does not run; or nothing.
+[[nodiscard]] std::optional<std::string> shared_memory_reason(const AttentionProblem& problem, std::size_t needed,
+                                                              const DeviceLimits& limits);
+
+/// Why a block's shared memory does not hold the tiles that every problem of this head_dim can need; or nothing.
+[[nodiscard]] std::optional<std::string> unsupported_16bit_reason(const AttentionProblem& problem,
+                                                                  const DeviceLimits& limits);
 
 }  // namespace tbench::kernels

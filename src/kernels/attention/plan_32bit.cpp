@@ -46,9 +46,7 @@ std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& prob
                        shape.batch, shape.heads, shape.seq_q, shape.seq_kv, most_blocks,
                        std::numeric_limits<int>::max());
   }
-  if (needed <= limits.shared_bytes_per_block) return std::nullopt;
-  return fmt::format("head_dim {} in {} needs {} bytes of shared memory a block, the GPU has {}",
-                     problem.shape.head_dim, to_string(problem.precision), needed, limits.shared_bytes_per_block);
+  return shared_memory_reason(problem, needed, limits);
 }
 
 bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits) {
