@@ -4,6 +4,8 @@
     results_tables.py pytorch PYTORCH.json RESULTS.json [RESULTS.json ...]   eager in C++ against time_pytorch_model.py
     results_tables.py repeat RESULTS.json RESULTS.json [RESULTS.json ...]    the same cases in fresh processes
     results_tables.py attention RESULTS.json                                 impl:flash against the other implementations
+    results_tables.py grid_naive RESULTS.json [RESULTS.json ...]             times of impl:naive over impl:flash's, by length
+    results_tables.py grid_library RESULTS.json [RESULTS.json ...]           of the fastest ATen backend over impl:flash's
     results_tables.py ceilings PYTORCH.json RESULTS.json                     Ceiling cases by process, and PyTorch on the same
     results_tables.py aa VERDICT.json                                        aa_check.py: a build against itself
     ... --update FILE.md --section NAME    write between <!-- tbench:NAME --> and <!-- /tbench:NAME --> of the file
@@ -84,6 +86,31 @@ def attention_table(paths):
     return markdown(["case", "flash, ms", "TFLOP/s", *(f"{i} / flash" for i in others), "best other"], rows)
 
 
+def grid_table(paths, others):
+    """Least time of `others` over flash's: a row for each cell but for its length, a column for each length. Each file is
+    one run, which holds both sides of its cells."""
+    lengths, rows = set(), {}
+    for path in paths:
+        for entries in implementations_by_cell(path).values():
+            times = {i: entry["real_time"] for i, entry in entries.items() if "real_time" in entry}
+            best = min((i for i in others if i in times), key=times.get, default=None)
+            if "flash" not in times or best is None:
+                continue
+            parameters = dict(entries["flash"]["tbench"]["parameters"])
+            length = int(parameters.pop("seq_len"))
+            del parameters["impl"]
+            parameters["causal"] = "causal" if parameters["causal"] == "1" else "full"
+            if parameters.pop("deterministic", "0") == "1":
+                parameters["pass"] += ", same bits every time"
+            letter = f" {best.removeprefix('sdpa_')[0]}" if len(others) > 1 else ""
+            limited = "~" if entries["flash"]["resolution_limited"] else ""
+            lengths.add(length)
+            rows.setdefault(tuple(parameters.values()), {})[length] = f"{times[best] / times['flash']:.2f}{letter}{limited}"
+    columns = sorted(lengths)
+    return markdown(["batch heads d_model mask pass precision", *map(str, columns)],
+                    [[" ".join(key), *(row.get(length, "") for length in columns)] for key, row in rows.items()])
+
+
 def rate_of(entry):
     """A rate and its unit; of what counts neither FLOP nor bytes, a time."""
     if entry["tbench"]["parameters"]["what"] == "dispatch":
@@ -134,12 +161,15 @@ def update(path, section, table):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("pytorch", "repeat", "attention", "ceilings", "aa"))
+    parser.add_argument("table", choices=("pytorch", "repeat", "attention", "grid_naive", "grid_library",
+                                          "ceilings", "aa"))
     parser.add_argument("files", nargs="+")
     parser.add_argument("--update", metavar="FILE.md")
     parser.add_argument("--section", metavar="NAME")
     arguments = parser.parse_args()
     tables = {"pytorch": pytorch_table, "repeat": repeat_table, "attention": attention_table,
+              "grid_naive": lambda paths: grid_table(paths, ("naive",)),
+              "grid_library": lambda paths: grid_table(paths, ("sdpa_flash", "sdpa_efficient", "sdpa_cudnn")),
               "ceilings": ceilings_table, "aa": aa_table}
     table = tables[arguments.table](arguments.files)
     if arguments.update:
