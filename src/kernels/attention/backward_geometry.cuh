@@ -23,7 +23,8 @@ struct BackwardGeometry {
   static constexpr bool kQueriesKept = kKeepsQueries;
   static constexpr bool kAtomic = kAddsQueryGradient;
   static constexpr int kThreads = kTile.warps * kWarpSize;
-  static constexpr int kRowBlocks = kTile.kept_rows / kTile.warps / 16;  // of a warp
+  static constexpr int kRowWarps = kTile.warps / kTile.groups;
+  static constexpr int kRowBlocks = kTile.kept_rows / kRowWarps / 16;  // of a warp
   static constexpr int kColBlocks = kTile.cols_at_once / 8;
   static constexpr int kDimBlocks = kHeadDim / 8;
   static constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
@@ -37,8 +38,10 @@ struct BackwardGeometry {
   static constexpr int kStreamed = 2 * kKeptBytes;
   static constexpr int kScores = kStreamed + 2 * kTile.stages * kStreamedBytes;
   static constexpr int kStatistics = kScores + (kAtomic ? kTile.score_stages * kScoreBytes : 0);
-  static_assert(kTile.kept_rows == kTile.warps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
-  static_assert(kTile.streamed_rows % kTile.cols_at_once == 0 && kTile.cols_at_once % 16 == 0, "columns divide evenly");
+  static_assert(kTile.warps == kRowWarps * kTile.groups, "groups divide warps evenly");
+  static_assert(kTile.kept_rows == kRowWarps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
+  static_assert(kTile.streamed_rows % (kTile.groups * kTile.cols_at_once) == 0 && kTile.cols_at_once % 16 == 0,
+                "columns divide evenly");
   static_assert(!kAtomic || !kQueriesKept, "dQ's share comes with the keys' scores");
 
   // A warp's, in the layout of the products' accumulators.
