@@ -53,27 +53,33 @@ const std::array kBackwardFaults{
 
 constexpr int kRaceRuns = 50;
 
-/// Of 2000 queries: 16 tiles of 128 a head, twice as many blocks as the 132 multiprocessors of an H200.
-constexpr std::int64_t kManyHeads = 17;
+struct FaultShape {
+  std::int64_t seq{}, heads{};
+};
+
+/// What each kernel of a precision serves on the 132 multiprocessors of an H200: few tiles; with 5 tiles of 64 a head
+/// more of them than two for each multiprocessor; with 16 tiles of 128 a head as many.
+constexpr std::array kFaultShapes{FaultShape{300, 4}, FaultShape{300, 56}, FaultShape{2000, 17}};
 
 struct FaultCase {
   FaultRow row;
   Precision precision{};
-  std::int64_t seq{};
+  FaultShape shape;
 };
 
 std::vector<FaultCase> fault_cases(std::span<const FaultRow> rows) {
   std::vector<FaultCase> cases;
   for (const FaultRow& row : rows) {
     for (const Precision precision : {Precision::kBf16, Precision::kTf32}) {
-      for (const std::int64_t seq : {300, 2000}) cases.push_back({row, precision, seq});
+      for (const FaultShape& shape : kFaultShapes) cases.push_back({row, precision, shape});
     }
   }
   return cases;
 }
 
 std::string name_of_case(const testing::TestParamInfo<FaultCase>& info) {
-  return fmt::format("{}_{}_{}", info.param.row.name, to_string(info.param.precision), info.param.seq);
+  const auto& [row, precision, shape] = info.param;
+  return fmt::format("{}_{}_{}_heads_{}", row.name, to_string(precision), shape.seq, shape.heads);
 }
 
 class PlantedFaultOnGpu : public testing::TestWithParam<FaultCase> {
@@ -81,13 +87,9 @@ class PlantedFaultOnGpu : public testing::TestWithParam<FaultCase> {
   void SetUp() override {
     if (cuda::device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
     planted_fault() = GetParam().row.fault;
-    // Of the long sequence as many heads as fill a GPU, which is what the kernels of long problems wait for.
-    const AttentionShape shape{.batch = 1,
-                               .heads = GetParam().seq < 1000 ? 4 : kManyHeads,
-                               .seq_q = GetParam().seq,
-                               .seq_kv = GetParam().seq,
-                               .head_dim = kPlantedHeadDim,
-                               .causal = true};
+    const auto& [seq, heads] = GetParam().shape;
+    const AttentionShape shape{
+        .batch = 1, .heads = heads, .seq_q = seq, .seq_kv = seq, .head_dim = kPlantedHeadDim, .causal = true};
     run_.emplace(AttentionCase{.problem = attention_problem(shape, GetParam().precision)});
   }
   void TearDown() override { planted_fault() = PlantedFault::kNone; }

@@ -86,6 +86,14 @@ TEST_P(AttentionOnGpu, ManyHeadsAndBatches) {
   expect_right(make_case({63, 65, false}, 70, 3));
 }
 
+TEST_P(AttentionOnGpu, GridsThatFillTheGpu) {
+  // What serves small grids leaves these, in the order of their size, to the tiles of larger ones.
+  expect_right(make_case({300, 300, true}, 2, 28));
+  expect_right(make_case({300, 300, false}, 2, 14));
+  expect_right(make_case({1000, 1000, false}, 2, 6));
+  expect_right(make_case({1000, 1000, true}, 3, 12));
+}
+
 TEST_P(AttentionOnGpu, Layouts) {
   for (const Layout layout : {Layout::kTransposed, Layout::kPacked, Layout::kUnaligned}) {
     for (const SequenceShape& shape : {SequenceShape{130, 130, true}, SequenceShape{67, 200, false}}) {

@@ -22,12 +22,14 @@ AttentionProblem problem(std::int64_t batch, std::int64_t heads, std::int64_t se
           .scale = 1.0f};
 }
 
+/// A thread can have 255 registers: fewer are left only with more than two blocks of 128 threads.
+constexpr std::size_t kLeastRegisters = 168;
+
 template <class Tile>
-void expect_resident(const Tile& tile, std::size_t shared_bytes) {
+void expect_resident(const Tile& tile, std::size_t shared_bytes, std::size_t least_registers = kLeastRegisters) {
   const auto blocks = static_cast<std::size_t>(tile.blocks_per_multiprocessor);
   EXPECT_LE(blocks * (shared_bytes + kReservedBytesOfBlock), kSharedBytesOfMultiprocessor);
-  // A thread can have 255 registers: fewer would be left only with more than two blocks of 128 threads.
-  EXPECT_GE(kRegistersOfMultiprocessor / (blocks * static_cast<std::size_t>(tile.warps) * 32), 168u);
+  EXPECT_GE(kRegistersOfMultiprocessor / (blocks * static_cast<std::size_t>(tile.warps) * 32), least_registers);
 }
 
 TEST(Plan32bit, TheBlocksOfEachTileFitAMultiprocessor) {
@@ -41,10 +43,17 @@ TEST(Plan32bit, TheBlocksOfEachTileFitAMultiprocessor) {
                     forward_32bit_shared_bytes(ShortForward32<false>::tile(head_dim), head_dim));
     expect_resident(ShortForward32<true>::tile(head_dim),
                     forward_32bit_shared_bytes(ShortForward32<true>::tile(head_dim), head_dim));
+    // Sixteen queries of a warp with sixteen keys at once take 128 registers.
+    constexpr std::size_t kRegistersOfGrouped = 128;
+    expect_resident(GroupedForward32::tile(head_dim),
+                    forward_32bit_shared_bytes(GroupedForward32::tile(head_dim), head_dim), kRegistersOfGrouped);
     for (const Precision precision : {Precision::kTf32, Precision::kFp32}) {
       for (const BackwardMethod method : {BackwardMethod::kAtomic, BackwardMethod::kSplit}) {
-        const BackwardTile tile = backward_32bit_tile(problem(1, 1, 4096, head_dim, precision), method);
-        expect_resident(tile, backward_32bit_shared_bytes(tile, head_dim, method == BackwardMethod::kAtomic));
+        for (const bool is_grouped : {false, true}) {
+          const BackwardTile tile = backward_32bit_tile(problem(1, 1, 4096, head_dim, precision), method, is_grouped);
+          expect_resident(tile, backward_32bit_shared_bytes(tile, head_dim, method == BackwardMethod::kAtomic),
+                          is_grouped ? kRegistersOfGrouped : kLeastRegisters);
+        }
       }
     }
   }
@@ -86,11 +95,75 @@ TEST(Plan32bit, LongTilesOnlyWhereTheyFillTheGpu) {
   EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 264, 128, 32), kSmall));
 }
 
+AttentionProblem causal(AttentionProblem one) {
+  one.shape.causal = true;
+  return one;
+}
+
+TEST(Plan32bit, GroupsDivideTheKeysOfSmallGrids) {
+  // 131 and 132 tiles of 64 rows, with a causal mask 263 and 264
+  EXPECT_TRUE(wants_grouped_forward_32bit_tile(problem(131, 1, 64, 64), kH200));
+  EXPECT_FALSE(wants_grouped_forward_32bit_tile(problem(132, 1, 64, 64), kH200));
+  EXPECT_TRUE(wants_grouped_forward_32bit_tile(causal(problem(263, 1, 64, 64)), kH200));
+  EXPECT_FALSE(wants_grouped_forward_32bit_tile(causal(problem(264, 1, 64, 64)), kH200));
+  for (const int head_dim : kHeadDims) {
+    for (const std::int64_t seq : {1, 64, 256, 1024}) {
+      EXPECT_TRUE(wants_grouped_forward_32bit_tile(problem(8, 1, seq, head_dim, Precision::kFp32), kH200))
+          << head_dim << ", " << seq;
+    }
+  }
+  // (32 + 2 * 2 * 64) rows of 96 * 4 + 16 bytes are 115200: more than a block has there.
+  EXPECT_FALSE(wants_grouped_forward_32bit_tile(problem(1, 1, 64, 96), kSmall));
+  EXPECT_TRUE(wants_grouped_forward_32bit_tile(problem(1, 1, 64, 80), kSmall));
+}
+
+TEST(Plan32bit, LongTilesAreNeverGrouped) {
+  // 264 tiles of one row are 264 short ones too.
+  EXPECT_TRUE(wants_long_forward_32bit_tile(causal(problem(264, 1, 1, 64)), kH200));
+  EXPECT_FALSE(wants_grouped_forward_32bit_tile(causal(problem(264, 1, 1, 64)), kH200));
+}
+
+TEST(Plan32bit, LaunchOfAGroupedForward) {
+  // 2 tiles of 32 rows, 8 warps, (32 + 2 * 64) rows of 528 bytes
+  EXPECT_EQ(forward_32bit_launch(problem(2, 3, 33, 128).shape, GroupedForward32::tile(128)),
+            (Launch{.grid = {2, 3, 2}, .threads = 256, .shared_bytes = 84480}));
+}
+
+TEST(Plan32bit, GroupsDivideWhatSmallGridsOfBackwardStream) {
+  // 8 + 8 blocks of 64 of 8 heads: 128, and of 9 heads 144
+  EXPECT_TRUE(wants_grouped_backward_32bit_tile(problem(8, 1, 512, 128), BackwardMethod::kSplitAlone, kH200));
+  EXPECT_FALSE(wants_grouped_backward_32bit_tile(problem(9, 1, 512, 128), BackwardMethod::kSplitAlone, kH200));
+  EXPECT_TRUE(wants_grouped_backward_32bit_tile(causal(problem(9, 1, 512, 128)), BackwardMethod::kSplitAlone, kH200));
+  EXPECT_FALSE(wants_grouped_backward_32bit_tile(causal(problem(17, 1, 512, 128)), BackwardMethod::kSplitAlone, kH200));
+  // 2 * 32 + 4 * 64 rows of 336 bytes, and lse and delta of 128 rows, are 108544 bytes: more than a block has there.
+  EXPECT_FALSE(wants_grouped_backward_32bit_tile(problem(1, 1, 64, 80), BackwardMethod::kSplitAlone, kSmall));
+  EXPECT_TRUE(wants_grouped_backward_32bit_tile(problem(1, 1, 64, 64), BackwardMethod::kSplitAlone, kSmall));
+}
+
+TEST(Plan32bit, AtomicAdditionsWithGroupsFromHalfAGpuOn) {
+  // 16 blocks of 64 keys of 8 heads: 128 of at least 66. 8 of 128 keys: 64.
+  const AttentionProblem one = problem(8, 1, 1024, 128);
+  EXPECT_EQ(backward_32bit_method(one, kH200), BackwardMethod::kAtomic);
+  EXPECT_TRUE(wants_grouped_backward_32bit_tile(one, BackwardMethod::kAtomic, kH200));
+  const BackwardTile tile = backward_32bit_tile(one, BackwardMethod::kAtomic, true);
+  // 2 * 64 + 4 * 32 rows of 528 bytes, dS of 32 rows of 272, lse and delta of 64 rows
+  EXPECT_EQ(backward_32bit_launch(one.shape, tile, BackwardMethod::kAtomic),
+            (Launch{.grid = {16, 1, 8}, .threads = 256, .shared_bytes = 144384}));
+  // 17 heads fill the GPU with 136 blocks of 128 keys.
+  EXPECT_EQ(backward_32bit_method(problem(17, 1, 1024, 128), kH200), BackwardMethod::kAtomic);
+  EXPECT_FALSE(wants_grouped_backward_32bit_tile(problem(17, 1, 1024, 128), BackwardMethod::kAtomic, kH200));
+  // With a causal mask the first keys' block would take as long as without; 256 split blocks are few then.
+  EXPECT_EQ(backward_32bit_method(causal(one), kH200), BackwardMethod::kSplit);
+  EXPECT_TRUE(wants_grouped_backward_32bit_tile(causal(one), BackwardMethod::kSplit, kH200));
+  // The warps do not divide 80.
+  EXPECT_EQ(backward_32bit_method(problem(8, 1, 1024, 80), kH200), BackwardMethod::kSplit);
+}
+
 TEST(Plan32bit, SplitWhereAtomicAdditionsDoNotPay) {
   EXPECT_EQ(backward_32bit_method(problem(4, 16, 512, 64), kH200), BackwardMethod::kSplitAlone);
   EXPECT_EQ(backward_32bit_method(problem(4, 16, 513, 64), kH200), BackwardMethod::kAtomic);
-  // Of 1024 keys, 8 blocks of 128 for each of 8 heads: fewer than 132.
-  EXPECT_EQ(backward_32bit_method(problem(8, 1, 1024, 64), kH200), BackwardMethod::kSplit);
+  // Of 1024 keys, 8 blocks of 128 for each of 4 heads: fewer than 132, and 16 of 64 are fewer than 66.
+  EXPECT_EQ(backward_32bit_method(problem(4, 1, 1024, 64), kH200), BackwardMethod::kSplit);
   AttentionProblem same_bits = problem(4, 16, 4096, 64);
   same_bits.deterministic = true;
   EXPECT_EQ(backward_32bit_method(same_bits, kH200), BackwardMethod::kSplit);
@@ -111,12 +184,14 @@ TEST(Plan32bit, BackwardGridHasBlocksOfBothKindsOnlyWhenSplit) {
   AttentionProblem one = problem(2, 3, 0, 64);
   one.shape.seq_q = 65;    // 2 blocks of 64
   one.shape.seq_kv = 300;  // 5 of 64, 3 of 128
-  const BackwardTile split = backward_32bit_tile(one, BackwardMethod::kSplit);
+  const BackwardTile split = backward_32bit_tile(one, BackwardMethod::kSplit, false);
   EXPECT_EQ(split.kept_rows, 64);
   EXPECT_EQ(backward_32bit_launch(one.shape, split, BackwardMethod::kSplit).grid, (Grid{7, 3, 2}));
   EXPECT_EQ(backward_32bit_launch(one.shape, split, BackwardMethod::kSplitAlone).grid, (Grid{7, 3, 2}));
-  const BackwardTile atomic = backward_32bit_tile(one, BackwardMethod::kAtomic);
+  const BackwardTile atomic = backward_32bit_tile(one, BackwardMethod::kAtomic, false);
   EXPECT_EQ(atomic.kept_rows, 128);
+  const BackwardTile grouped = backward_32bit_tile(one, BackwardMethod::kSplit, true);  // 3 and 10 of 32
+  EXPECT_EQ(backward_32bit_launch(one.shape, grouped, BackwardMethod::kSplit).grid, (Grid{13, 3, 2}));
   EXPECT_EQ(backward_32bit_launch(one.shape, atomic, BackwardMethod::kAtomic).grid, (Grid{3, 3, 2}));
 }
 

@@ -45,7 +45,11 @@ class Backward32Block : Backward32SharedTiles<kExact, BackwardGeometry<float, kH
       if (kTile.stages == 1 && more) this->load_step(step + 1, 0);
       if constexpr (kAtomic) add_query_gradient<kExact, Geometry>(*this, step);
     }
-    finish();
+    if constexpr (kTile.groups > 1) {
+      finish_groups();
+    } else {
+      finish();
+    }
   }
 
  private:
@@ -59,7 +63,8 @@ class Backward32Block : Backward32SharedTiles<kExact, BackwardGeometry<float, kH
               second = first + Geometry::kStreamedBytes;
     const float* const col_statistics = this->template statistics<kTile.streamed_rows>(stage);
 #pragma unroll 1
-    for (int col = 0; col < kTile.streamed_rows; col += kTile.cols_at_once) {
+    for (int first_col = 0; first_col < kTile.streamed_rows; first_col += kTile.groups * kTile.cols_at_once) {
+      const int col = first_col + this->group() * kTile.cols_at_once;
       const int offset = col * kRowBytes;
       const std::uint32_t columns = shared_address(this->shared()) + offset + right_offset(place_.lane, kRowBytes);
       const char* const rows = this->shared() + offset + rows_offset(place_.lane, kRowBytes);
@@ -109,6 +114,21 @@ class Backward32Block : Backward32SharedTiles<kExact, BackwardGeometry<float, kH
     if constexpr (!kQueriesKept)
       store_rows<kHeadDim>(values_, p_.dv, this->block(), place_.first_row + this->warp_row(), this->kept_extent(),
                            place_.lane, one);
+  }
+
+  /// The same where groups of warps have each seen a part of what was streamed.
+  __device__ __forceinline__ void finish_groups() const {
+    static_assert(kTile.groups * kTile.kept_rows * kRowBytes <= Geometry::kStatistics,
+                  "the tiles' memory holds the groups' sums");
+    const bool forgets_scale = !kQueriesKept && planted(PlantedFault::kDkScale);
+    const auto store = [&](const typename Geometry::Accumulator& sums, const Matrix<float>& matrix, float scale) {
+      __syncthreads();  // nobody reads the tiles, or the other sums, any more
+      store_group_sums<kHeadDim, kTile.kept_rows, kTile.groups, Geometry::kThreads>(
+          sums, this->shared(), this->group() * kTile.kept_rows + this->warp_row(), matrix, this->block(),
+          place_.first_row, this->kept_extent(), [scale](int, int) { return scale; });
+    };
+    store(keys_, kQueriesKept ? p_.dq : p_.dk, forgets_scale ? 1.0f : p_.scale);
+    if constexpr (!kQueriesKept) store(values_, p_.dv, 1.0f);
   }
 
   typename Geometry::Accumulator keys_ = {};  // or of the queries

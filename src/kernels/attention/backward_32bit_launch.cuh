@@ -32,19 +32,16 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   }
 }
 
-template <bool kExact, int kHeadDim>
-__global__ void __launch_bounds__(AtomicBackward32<kExact>::tile(kHeadDim).warps* kWarpSize,
-                                  AtomicBackward32<kExact>::tile(kHeadDim).blocks_per_multiprocessor)
+template <bool kExact, int kHeadDim, class Tile>
+__global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
     attention_backward_atomic_32bit_kernel(const __grid_constant__ Backward32Parameters p) {
   extern __shared__ __align__(16) char shared[];
-  Backward32Block<kExact, kHeadDim, AtomicBackward32<kExact>, false, true>{p, shared, block_place(p.heads_first)}.run();
+  Backward32Block<kExact, kHeadDim, Tile, false, true>{p, shared, block_place(p.heads_first)}.run();
 }
 
-template <bool kExact, int kHeadDim>
-__global__ void __launch_bounds__(SplitBackward32<kExact>::tile(kHeadDim).warps* kWarpSize,
-                                  SplitBackward32<kExact>::tile(kHeadDim).blocks_per_multiprocessor)
+template <bool kExact, int kHeadDim, class Tile>
+__global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
     attention_backward_split_32bit_kernel(const __grid_constant__ Backward32Parameters p) {
-  using Tile = SplitBackward32<kExact>;
   extern __shared__ __align__(16) char shared[];
   BlockPlace place = block_place(p.heads_first);
   const int block = place.tile;
@@ -62,18 +59,28 @@ __global__ void __launch_bounds__(SplitBackward32<kExact>::tile(kHeadDim).warps*
 }
 
 template <bool kExact, int kHeadDim>
-void launch_backward_32bit(const AttentionProblem& problem, BackwardMethod method,
+auto backward_32bit_kernel(BackwardMethod method, bool is_grouped) {
+  if (method != BackwardMethod::kAtomic) {
+    return is_grouped ? &attention_backward_split_32bit_kernel<kExact, kHeadDim, GroupedSplitBackward32>
+                      : &attention_backward_split_32bit_kernel<kExact, kHeadDim, SplitBackward32<kExact>>;
+  }
+  if constexpr (GroupedAtomicBackward32::serves(kHeadDim)) {
+    if (is_grouped) return &attention_backward_atomic_32bit_kernel<kExact, kHeadDim, GroupedAtomicBackward32>;
+  }
+  return &attention_backward_atomic_32bit_kernel<kExact, kHeadDim, AtomicBackward32<kExact>>;
+}
+
+template <bool kExact, int kHeadDim>
+void launch_backward_32bit(const AttentionProblem& problem, BackwardMethod method, bool is_grouped,
                            const Backward32Parameters& parameters, cudaStream_t stream) {
-  const bool atomic = method == BackwardMethod::kAtomic;
   if (method != BackwardMethod::kSplitAlone) {
-    launch_kernel(atomic ? &attention_backward_prepare_32bit_kernel<kHeadDim, true>
-                         : &attention_backward_prepare_32bit_kernel<kHeadDim, false>,
+    launch_kernel(method == BackwardMethod::kAtomic ? &attention_backward_prepare_32bit_kernel<kHeadDim, true>
+                                                    : &attention_backward_prepare_32bit_kernel<kHeadDim, false>,
                   backward_helper_launch(problem.shape, 0), parameters, stream);
   }
-  const BackwardTile tile = backward_32bit_tile(problem, method);
-  launch_kernel(atomic ? &attention_backward_atomic_32bit_kernel<kExact, kHeadDim>
-                       : &attention_backward_split_32bit_kernel<kExact, kHeadDim>,
-                backward_32bit_launch(problem.shape, tile, method), parameters, stream);
+  launch_kernel(backward_32bit_kernel<kExact, kHeadDim>(method, is_grouped),
+                backward_32bit_launch(problem.shape, backward_32bit_tile(problem, method, is_grouped), method),
+                parameters, stream);
 }
 
 template <bool kExact>
@@ -81,7 +88,8 @@ void launch_backward_32bit(const AttentionProblem& problem, const AttentionBackw
   const AttentionShape& shape = problem.shape;
   const DeviceLimits limits = current_device_limits();
   const BackwardMethod method = backward_32bit_method(problem, limits);
-  const int kept_rows = backward_32bit_tile(problem, method).kept_rows;
+  const bool is_grouped = wants_grouped_backward_32bit_tile(problem, method, limits);
+  const int kept_rows = backward_32bit_tile(problem, method, is_grouped).kept_rows;
   const Backward32Parameters parameters{
       .q = matrix_of<const float>(arguments.q),
       .k = matrix_of<const float>(arguments.k),
@@ -101,7 +109,7 @@ void launch_backward_32bit(const AttentionProblem& problem, const AttentionBackw
       .causal = shape.causal,
       .heads_first = shape.causal && method != BackwardMethod::kSplitAlone};
   with_head_dim<16, 32, 64, 80, 96, 128>(shape.head_dim, [&]<int kHeadDim>() {
-    launch_backward_32bit<kExact, kHeadDim>(problem, method, parameters, stream);
+    launch_backward_32bit<kExact, kHeadDim>(problem, method, is_grouped, parameters, stream);
   });
 }
 

@@ -5,7 +5,7 @@
 #include "backward_scores.cuh"
 #include "plan_32bit.hpp"
 #include "row_products.cuh"
-#include "tf32.cuh"
+#include "warp_groups_32bit.cuh"
 
 namespace tbench::kernels {
 
@@ -34,6 +34,8 @@ class Backward32SharedTiles : public BackwardSides<Geometry, Backward32Parameter
   __device__ __forceinline__ BlockPlace block() const { return block_; }
   /// First row of the warp's m-th 16, in the whole matrix.
   __device__ __forceinline__ int row(int m) const { return place_.first_row + warp_row_ + m * 16; }
+  /// Which share of the streamed rows the warp takes.
+  __device__ __forceinline__ int group() const { return warp_group<kTile.warps, kTile.groups>(place_.warp); }
   /// Of the warp's rows in the block.
   __device__ __forceinline__ int warp_row() const { return warp_row_; }
 
@@ -48,7 +50,7 @@ class Backward32SharedTiles : public BackwardSides<Geometry, Backward32Parameter
   __device__ __forceinline__ Backward32SharedTiles(const Backward32Parameters& parameters, char* shared,
                                                    BlockPlace block)
       : Sides{parameters, block.tile},
-        warp_row_{place_.warp * Geometry::kRowBlocks * 16},
+        warp_row_{row_warp<kTile.warps, kTile.groups>(place_.warp) * Geometry::kRowBlocks * 16},
         shared_{shared},
         block_{block} {}
 

@@ -23,8 +23,9 @@ struct BackwardGeometry {
   static constexpr bool kQueriesKept = kKeepsQueries;
   static constexpr bool kAtomic = kAddsQueryGradient;
   static constexpr int kThreads = kTile.warps * kWarpSize;
-  static constexpr bool kSharesRows = kTile.sharing_warps > 1;                                 // shared_rows_16bit.cuh
-  static constexpr int kRowBlocks = kTile.kept_rows * kTile.sharing_warps / kTile.warps / 16;  // of a warp
+  static constexpr bool kSharesRows = kTile.sharing_warps > 1;  // shared_rows_16bit.cuh
+  static constexpr int kRowWarps = kTile.warps / kTile.groups;
+  static constexpr int kRowBlocks = kTile.kept_rows * kTile.sharing_warps / kRowWarps / 16;  // of a warp
   static constexpr int kColBlocks = kTile.cols_at_once / 8;
   static constexpr int kDimBlocks = kHeadDim / 8;
   static constexpr int kGradientBlocks = kDimBlocks / kTile.sharing_warps;  // of kDimBlocks, a warp's in the gradients
@@ -42,9 +43,11 @@ struct BackwardGeometry {
   static constexpr int kScores = kStreamed + 2 * kTile.stages * kStreamedBytes;
   static constexpr int kProbabilities = kScores + (kAtomic ? kTile.score_stages * kScoreBytes : 0);
   static constexpr int kStatistics = kProbabilities + (kSharesRows ? kTile.warps * kProbabilityBytes : 0);
-  static_assert(kTile.kept_rows * kTile.sharing_warps == kTile.warps * kRowBlocks * 16,
+  static_assert(kTile.warps == kRowWarps * kTile.groups, "groups divide warps evenly");
+  static_assert(kTile.kept_rows * kTile.sharing_warps == kRowWarps * kRowBlocks * 16,
                 "a warp takes a whole number of 16-row blocks");
-  static_assert(kTile.streamed_rows % kTile.cols_at_once == 0 && kTile.cols_at_once % 16 == 0, "columns divide evenly");
+  static_assert(kTile.streamed_rows % (kTile.groups * kTile.cols_at_once) == 0 && kTile.cols_at_once % 16 == 0,
+                "columns divide evenly");
   static_assert(!kAtomic || !kQueriesKept, "dQ's share comes with the keys' scores");
   static_assert(!kSharesRows || (kAtomic && kTile.sharing_warps == 2 && kTile.streamed_rows == 2 * kTile.cols_at_once),
                 "two warps of the same rows take half a step's columns each");

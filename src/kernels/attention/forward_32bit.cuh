@@ -9,7 +9,7 @@
 
 #include "plan_32bit.hpp"
 #include "planted_fault.cuh"
-#include "tf32.cuh"
+#include "warp_groups_32bit.cuh"
 
 namespace tbench::kernels {
 
@@ -26,11 +26,15 @@ template <bool kExact, int kHeadDim, class Tile>
 class Forward32Block {
   static constexpr ForwardTile kTile = Tile::tile(kHeadDim);
   static constexpr int kThreads = kTile.warps * kWarpSize;
-  static constexpr int kRowBlocks = kTile.rows / kTile.warps / 16;  // 16 queries each, of a warp
-  static constexpr int kColBlocks = kTile.cols / 8;
+  static constexpr int kRowWarps = kTile.warps / kTile.groups;
+  static constexpr int kRowBlocks = kTile.rows / kRowWarps / 16;  // 16 queries each, of a warp
+  static constexpr int kWarpCols = kTile.cols / kTile.groups;     // keys of a step, of a warp
+  static constexpr int kColBlocks = kWarpCols / 8;
   static constexpr int kRowBytes = row_bytes<float>(kHeadDim);
-  static_assert(kTile.rows == kTile.warps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
-  static_assert(kHeadDim % 16 == 0 && kTile.cols % 16 == 0, "right operands are loaded in pairs of 8 columns");
+  static_assert(kTile.rows == kRowWarps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
+  static_assert(kTile.warps == kRowWarps * kTile.groups && kTile.cols == kWarpCols * kTile.groups,
+                "groups divide warps and keys evenly");
+  static_assert(kHeadDim % 16 == 0 && kWarpCols % 16 == 0, "right operands are loaded in pairs of 8 columns");
 
  public:
   __device__ __forceinline__ Forward32Block(const Forward32Parameters& parameters, char* shared)
@@ -40,7 +44,7 @@ class Forward32Block {
         place_{block_place(p_.causal)},
         // Heaviest first: with a causal mask the last queries see the most keys.
         first_row_{(p_.causal ? static_cast<int>(gridDim.x) - 1 - place_.tile : place_.tile) * kTile.rows},
-        warp_row_{static_cast<int>(threadIdx.x) / kWarpSize * kRowBlocks * 16} {
+        warp_row_{row_warp<kTile.warps, kTile.groups>(static_cast<int>(threadIdx.x) / kWarpSize) * kRowBlocks * 16} {
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) maximum_[m][0] = maximum_[m][1] = -INFINITY;
   }
@@ -60,7 +64,11 @@ class Forward32Block {
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(step);
     for (; step >= (planted(PlantedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(step);
-    finish();
+    if constexpr (kTile.groups > 1) {
+      finish_groups();
+    } else {
+      finish();
+    }
   }
 
  private:
@@ -68,6 +76,17 @@ class Forward32Block {
   static constexpr int kKeys = kTile.rows * kRowBytes;  // where the tiles begin, bytes
   static constexpr int kStageBytes = kTile.cols * kRowBytes;
   static constexpr int kValues = kKeys + kTile.stages * kStageBytes;
+  // With groups, at the end: their sums from the start, then [groups, rows] of a row's maximum and sum.
+  static constexpr int kStatistics = kTile.groups * kTile.rows * kRowBytes;
+  static_assert(kTile.groups == 1 || kStatistics + kTile.groups * kTile.rows * static_cast<int>(sizeof(float2)) <=
+                                         kValues + kTile.stages * kStageBytes,
+                "the tiles' memory holds the groups' sums");
+
+  /// Which share of a step's keys the warp takes, and where it begins.
+  __device__ __forceinline__ int group() const {
+    return warp_group<kTile.warps, kTile.groups>(static_cast<int>(threadIdx.x) / kWarpSize);
+  }
+  __device__ __forceinline__ int warp_col() const { return group() * kWarpCols; }
 
   template <bool kChecked>
   __device__ __forceinline__ void load_step(int tile, const Matrix<const float>& matrix, int step) {
@@ -81,7 +100,8 @@ class Forward32Block {
   template <bool kMasked>
   __device__ __forceinline__ void advance(int step) {
     // Above the diagonal of all the warp's queries there is nothing to compute.
-    const bool active = !kMasked || !p_.causal || step * kTile.cols < first_row_ + warp_row_ + kRowBlocks * 16;
+    const bool active =
+        !kMasked || !p_.causal || step * kTile.cols + warp_col() < first_row_ + warp_row_ + kRowBlocks * 16;
     wait_copies<0>();
     round_own_elements<kExact, kTile.cols, kHeadDim, kThreads>(shared_ + kKeys + stage_, p_.k.vectors);
     if constexpr (kTile.stages > 1) {
@@ -105,9 +125,10 @@ class Forward32Block {
       if (step > 0) load_step<false>(kKeys, p_.k, step - 1);
     }
     if (active) {
-      if constexpr (kMasked) mask(s, step * kTile.cols);
+      if constexpr (kMasked) mask(s, step * kTile.cols + warp_col());
       softmax<kMasked>(s);
-      accumulate_rows<kExact, kHeadDim>(o_, s, shared_ + kValues + stage_ + rows_offset(lane_, kRowBytes));
+      accumulate_rows<kExact, kHeadDim>(
+          o_, s, shared_ + kValues + stage_ + warp_col() * kRowBytes + rows_offset(lane_, kRowBytes));
     }
     if constexpr (kTile.stages > 1) stage_ = kStageBytes - stage_;
   }
@@ -115,7 +136,7 @@ class Forward32Block {
   __device__ __forceinline__ void multiply_scores(Scores& s) const {
     const std::uint32_t tiles = shared_address(shared_);
     multiply_rows<kExact, kHeadDim>(s, tiles + warp_row_ * kRowBytes + left_offset(lane_, kRowBytes),
-                                    tiles + kKeys + stage_ + right_offset(lane_, kRowBytes));
+                                    tiles + kKeys + stage_ + warp_col() * kRowBytes + right_offset(lane_, kRowBytes));
   }
 
   __device__ __forceinline__ void mask(Scores& s, int first_col) const {
@@ -134,10 +155,15 @@ class Forward32Block {
     }
   }
 
+  /// Of scores, in exponents to base 2.
+  __device__ __forceinline__ float exponent_scale() const {
+    return p_.scale * kLog2E * (planted(PlantedFault::kForwardScale) ? 1.05f : 1.0f);
+  }
+
   /// Updates maxima and sums, scales what O holds so far, and turns scores into exp2(scale * (s - maximum)).
   template <bool kMasked>
   __device__ __forceinline__ void softmax(Scores& s) {
-    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kForwardScale) ? 1.05f : 1.0f);
+    const float scale = exponent_scale();
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
@@ -179,16 +205,70 @@ class Forward32Block {
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        float& sum = sum_[m][half];
-        sum += __shfl_xor_sync(kFullWarp, sum, 1);
-        sum += __shfl_xor_sync(kFullWarp, sum, 2);
+        add_lanes(sum_[m][half]);
         const int row = first_row_ + warp_row_ + m * 16 + half * 8 + lane_ / 4;
-        const float log = planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
+        const float log = logarithm(sum_[m][half]);
         if (lane_ % 4 == 0 && row < p_.seq_q) lse[row] = maximum_[m][half] * p_.scale + log;
       }
     }
     store_rows<kHeadDim>(o_, p_.o, place_, first_row_ + warp_row_, p_.seq_q, lane_,
                          [&](int m, int half) { return 1.0f / sum_[m][half]; });
+  }
+
+  /// The same where groups of warps have each seen a part of a row's keys, or none (a maximum of -infinity, sums of 0):
+  /// all shares are brought to the maximum of all.
+  __device__ __forceinline__ void finish_groups() {
+    float* const lse = p_.lse + (static_cast<std::int64_t>(place_.batch()) * p_.heads + place_.head()) * p_.seq_q;
+    float2* const statistics = reinterpret_cast<float2*>(shared_ + kStatistics);
+    __syncthreads();  // nobody reads the tiles any more
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        add_lanes(sum_[m][half]);
+        const int row = warp_row_ + m * 16 + half * 8 + lane_ / 4;
+        if (lane_ % 4 == 0) statistics[group() * kTile.rows + row] = float2{maximum_[m][half], sum_[m][half]};
+      }
+    }
+    __syncthreads();
+    float factor[kRowBlocks][2];
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int row = warp_row_ + m * 16 + half * 8 + lane_ / 4;
+        float2 of[kTile.groups];  // maximum, sum
+        float maximum = -INFINITY, sum = 0.0f;
+#pragma unroll
+        for (int i = 0; i < kTile.groups; ++i) {
+          of[i] = statistics[i * kTile.rows + row];
+          maximum = fmaxf(maximum, of[i].x);
+        }
+#pragma unroll
+        for (int i = 0; i < kTile.groups; ++i) sum += of[i].y * rescaling(of[i].x, maximum);
+        factor[m][half] = rescaling(maximum_[m][half], maximum) / sum;
+        const float log = logarithm(sum);
+        if (group() == 0 && lane_ % 4 == 0 && first_row_ + row < p_.seq_q) {
+          lse[first_row_ + row] = maximum * p_.scale + log;
+        }
+      }
+    }
+    store_group_sums<kHeadDim, kTile.rows, kTile.groups, kThreads>(o_, shared_, group() * kTile.rows + warp_row_, p_.o,
+                                                                   place_, first_row_, p_.seq_q,
+                                                                   [&](int m, int half) { return factor[m][half]; });
+  }
+
+  /// What brings a sum of exponentials from one maximum to another.
+  __device__ __forceinline__ float rescaling(float from, float to) const {
+    return exp2_approximate((from - to) * exponent_scale());
+  }
+  /// The sum of the four lanes that share a row.
+  static __device__ __forceinline__ void add_lanes(float& sum) {
+    sum += __shfl_xor_sync(kFullWarp, sum, 1);
+    sum += __shfl_xor_sync(kFullWarp, sum, 2);
+  }
+  static __device__ __forceinline__ float logarithm(float sum) {
+    return planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
   }
 
   const Forward32Parameters& p_;

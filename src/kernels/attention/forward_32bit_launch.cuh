@@ -26,7 +26,9 @@ void launch_forward_32bit(const AttentionProblem& problem, const AttentionForwar
                                        .seq_kv = static_cast<int>(shape.seq_kv),
                                        .scale = problem.scale,
                                        .causal = shape.causal};
-  const bool is_long = wants_long_forward_32bit_tile(problem, current_device_limits());
+  const DeviceLimits limits = current_device_limits();
+  const bool is_long = wants_long_forward_32bit_tile(problem, limits);
+  const bool is_grouped = wants_grouped_forward_32bit_tile(problem, limits);
   with_head_dim<16, 32, 64, 80, 96, 128>(shape.head_dim, [&]<int kHeadDim>() {
     const auto launch = [&]<class Tile>() {
       launch_kernel(&attention_forward_32bit_kernel<kExact, kHeadDim, Tile>,
@@ -34,6 +36,8 @@ void launch_forward_32bit(const AttentionProblem& problem, const AttentionForwar
     };
     if (is_long) {
       launch.template operator()<LongForward32<kExact>>();
+    } else if (is_grouped) {
+      launch.template operator()<GroupedForward32>();
     } else {
       launch.template operator()<ShortForward32<kExact>>();
     }

@@ -15,7 +15,8 @@ namespace tbench::kernels {
 struct ForwardTile {
   int rows{};     // queries of a block
   int cols{};     // keys and values of a step
-  int warps{};    // each takes rows / warps queries
+  int warps{};    // each takes rows / (warps / groups) queries
+  int groups{1};  // of warps that share the same queries and divide the keys of a step
   int stages{1};  // buffers of K and of V: with 2 a step's copies have the whole step before to arrive
   int blocks_per_multiprocessor{};
   bool operator==(const ForwardTile&) const = default;
@@ -25,8 +26,9 @@ struct BackwardTile {
   int kept_rows{};       // of the pair of matrices that a block keeps
   int streamed_rows{};   // of the other pair, a step
   int cols_at_once{};    // streamed rows of which a warp holds scores in registers
-  int warps{};           // each takes kept_rows / warps * sharing_warps rows
+  int warps{};           // each takes kept_rows / warps * sharing_warps * groups rows
   int sharing_warps{1};  // kAtomic: warps of the same rows, 1 or 2, which divide columns and then head_dim
+  int groups{1};         // of warps that share the same kept rows, divide the streamed ones, and are summed at the end
   int stages{};          // steps in shared memory or on their way: 1 or 2
   int score_stages{};    // kAtomic: buffers of dS, 1 or 2
   int dq_dim_warps{};    // kAtomic: warps that divide head_dim of dQ's share among them

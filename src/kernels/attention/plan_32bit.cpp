@@ -12,7 +12,7 @@ constexpr int kWarpSize = 32;
 // Up to here the split kernel computes delta itself and saves a launch.
 constexpr std::int64_t kShortSequence = 512;
 
-// Of a block, whatever the tile.
+// Of a block, whatever the tile, but for those with groups, which serve small grids alone.
 constexpr std::int64_t kLeastRows = 64;
 
 std::int64_t blocks(std::int64_t extent, std::int64_t block) { return (extent + block - 1) / block; }
@@ -27,16 +27,37 @@ ForwardTile forward_tile(const AttentionProblem& problem, bool is_long) {
   return is_exact(problem) ? ShortForward32<true>::tile(head_dim) : ShortForward32<false>::tile(head_dim);
 }
 
-std::size_t backward_shared_bytes(const AttentionProblem& problem, BackwardMethod method) {
-  return backward_32bit_shared_bytes(backward_32bit_tile(problem, method), head_dim_of(problem.shape),
+std::size_t backward_shared_bytes(const AttentionProblem& problem, BackwardMethod method, bool is_grouped) {
+  return backward_32bit_shared_bytes(backward_32bit_tile(problem, method, is_grouped), head_dim_of(problem.shape),
                                      method == BackwardMethod::kAtomic);
+}
+
+std::int64_t backward_blocks(const AttentionProblem& problem, BackwardMethod method, bool is_grouped) {
+  const Grid grid = backward_32bit_launch(problem.shape, backward_32bit_tile(problem, method, is_grouped), method).grid;
+  return grid.x * grid.y * grid.z;
+}
+
+/// Whether so many usual blocks leave a GPU so empty that groups of warps pay. With a causal mask the heaviest of the
+/// blocks that run side by side takes the longest: twice as many are still few.
+bool is_small_grid(std::int64_t usual_blocks, const AttentionProblem& problem, const DeviceLimits& limits) {
+  return usual_blocks < std::int64_t{limits.multiprocessors} * (problem.shape.causal ? 2 : 1);
+}
+
+/// Whether blocks of keys with atomic additions are enough, and fit. Those with groups, at most about one a
+/// multiprocessor, do not even out what a causal mask leaves of them.
+bool serves_atomic(const AttentionProblem& problem, const DeviceLimits& limits, bool is_grouped) {
+  if (is_grouped && (problem.shape.causal || !GroupedAtomicBackward32::serves(head_dim_of(problem.shape))))
+    return false;
+  const std::int64_t least_blocks = is_grouped ? (limits.multiprocessors + 1) / 2 : limits.multiprocessors;
+  return backward_blocks(problem, BackwardMethod::kAtomic, is_grouped) >= least_blocks &&
+         backward_shared_bytes(problem, BackwardMethod::kAtomic, is_grouped) <= limits.shared_bytes_per_block;
 }
 
 }  // namespace
 
 std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& problem, const DeviceLimits& limits) {
   const std::size_t forward = forward_32bit_shared_bytes(forward_tile(problem, false), head_dim_of(problem.shape));
-  const std::size_t backward = backward_shared_bytes(problem, BackwardMethod::kSplit);
+  const std::size_t backward = backward_shared_bytes(problem, BackwardMethod::kSplit, false);
   const std::size_t needed = std::max(forward, backward);
   const AttentionShape& shape = problem.shape;
   const std::int64_t most_blocks =
@@ -56,6 +77,14 @@ bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const Device
          forward_32bit_shared_bytes(tile, head_dim_of(shape)) <= limits.shared_bytes_per_block;
 }
 
+bool wants_grouped_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits) {
+  const AttentionShape& shape = problem.shape;
+  const std::int64_t short_tiles = blocks(shape.seq_q, forward_tile(problem, false).rows) * shape.heads * shape.batch;
+  const int head_dim = head_dim_of(shape);
+  return is_small_grid(short_tiles, problem, limits) &&
+         forward_32bit_shared_bytes(GroupedForward32::tile(head_dim), head_dim) <= limits.shared_bytes_per_block;
+}
+
 Launch forward_32bit_launch(const AttentionShape& shape, ForwardTile tile) {
   return {.grid = {blocks(shape.seq_q, tile.rows), shape.heads, shape.batch},
           .threads = tile.warps * kWarpSize,
@@ -65,18 +94,27 @@ Launch forward_32bit_launch(const AttentionShape& shape, ForwardTile tile) {
 BackwardMethod backward_32bit_method(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
   if (std::max(shape.seq_q, shape.seq_kv) <= kShortSequence) return BackwardMethod::kSplitAlone;
-  const int kept_rows = backward_32bit_tile(problem, BackwardMethod::kAtomic).kept_rows;
-  const bool fills = blocks(shape.seq_kv, kept_rows) * shape.heads * shape.batch >= limits.multiprocessors;
-  const bool fits = backward_shared_bytes(problem, BackwardMethod::kAtomic) <= limits.shared_bytes_per_block;
-  return problem.deterministic || !fills || !fits ? BackwardMethod::kSplit : BackwardMethod::kAtomic;
+  const bool atomic =
+      !problem.deterministic && (serves_atomic(problem, limits, false) || serves_atomic(problem, limits, true));
+  return atomic ? BackwardMethod::kAtomic : BackwardMethod::kSplit;
 }
 
-BackwardTile backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method) {
+bool wants_grouped_backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method,
+                                       const DeviceLimits& limits) {
+  if (method == BackwardMethod::kAtomic) return !serves_atomic(problem, limits, false);
+  return is_small_grid(backward_blocks(problem, method, false), problem, limits) &&
+         backward_shared_bytes(problem, method, true) <= limits.shared_bytes_per_block;
+}
+
+BackwardTile backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method, bool is_grouped) {
   const int head_dim = head_dim_of(problem.shape);
+  const bool exact = is_exact(problem);
   if (method == BackwardMethod::kAtomic) {
-    return is_exact(problem) ? AtomicBackward32<true>::tile(head_dim) : AtomicBackward32<false>::tile(head_dim);
+    if (is_grouped) return GroupedAtomicBackward32::tile(head_dim);
+    return exact ? AtomicBackward32<true>::tile(head_dim) : AtomicBackward32<false>::tile(head_dim);
   }
-  return is_exact(problem) ? SplitBackward32<true>::tile(head_dim) : SplitBackward32<false>::tile(head_dim);
+  if (is_grouped) return GroupedSplitBackward32::tile(head_dim);
+  return exact ? SplitBackward32<true>::tile(head_dim) : SplitBackward32<false>::tile(head_dim);
 }
 
 Launch backward_32bit_launch(const AttentionShape& shape, BackwardTile tile, BackwardMethod method) {

@@ -40,6 +40,20 @@ struct ShortForward32 {
   }
 };
 
+/// Problems with so few short tiles that the chain of products that a warp makes one after the other is all the time:
+/// half the queries a block again, and four warps for the same queries, each with a quarter of the keys. Not for larger
+/// grids: a key in shared memory serves 32 queries instead of 64.
+struct GroupedForward32 {
+  static constexpr ForwardTile tile(int head_dim) {
+    return {.rows = 32,
+            .cols = 64,
+            .warps = 8,
+            .groups = 4,
+            .stages = head_dim > 96 ? 1 : 2,
+            .blocks_per_multiprocessor = 2};
+  }
+};
+
 /// Bytes of one row of a tile in shared memory.
 [[nodiscard]] constexpr std::size_t padded_row_bytes_32bit(int head_dim) {
   return static_cast<std::size_t>(head_dim) * 4 + 16;
@@ -83,6 +97,41 @@ struct SplitBackward32 {
   }
 };
 
+/// Problems with so few blocks of SplitBackward32 that each has a multiprocessor to itself: half the rows a block, and
+/// four warps for the same rows, each with a quarter of the streamed ones.
+struct GroupedSplitBackward32 {
+  static constexpr BackwardTile tile(int /*head_dim*/) {
+    return {.kept_rows = 32,
+            .streamed_rows = 64,
+            .cols_at_once = 16,
+            .warps = 8,
+            .groups = 4,
+            .stages = 2,
+            .score_stages = 0,
+            .dq_dim_warps = 1,
+            .blocks_per_multiprocessor = 1};
+  }
+};
+
+/// Longer sequences, but too few blocks of AtomicBackward32 for the GPU: 64 keys a block, and two warps for the same
+/// keys, each with half of the queries. Five products instead of the seven of a split pass.
+struct GroupedAtomicBackward32 {
+  /// The warps divide dQ's tile, streamed queries by head_dim, in 4 by 2, or 2 by 4 at 128: a loop over more than 32
+  /// streamed rows would take registers there that accumulators need.
+  static constexpr bool serves(int head_dim) { return head_dim % 32 == 0; }
+  static constexpr BackwardTile tile(int head_dim) {
+    return {.kept_rows = 64,
+            .streamed_rows = head_dim > 96 ? 32 : 64,
+            .cols_at_once = 16,
+            .warps = 8,
+            .groups = 2,
+            .stages = 2,
+            .score_stages = 1,
+            .dq_dim_warps = head_dim > 96 ? 4 : 2,
+            .blocks_per_multiprocessor = head_dim > 32 ? 1 : 2};
+  }
+};
+
 [[nodiscard]] constexpr std::size_t backward_32bit_shared_bytes(BackwardTile tile, int head_dim, bool atomic) {
   const auto extent = [](int value) { return static_cast<std::size_t>(value); };
   const std::size_t statistics =
@@ -99,12 +148,20 @@ struct SplitBackward32 {
 
 /// Whether a problem is cut into long tiles: only if they fill the multiprocessors about twice over, and fit.
 [[nodiscard]] bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits);
+/// Whether groups of warps divide the keys: only if short tiles are fewer than the multiprocessors, or than twice those
+/// with a causal mask, and if it fits. Never where long tiles are wanted.
+[[nodiscard]] bool wants_grouped_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits);
 [[nodiscard]] Launch forward_32bit_launch(const AttentionShape& shape, ForwardTile tile);
 
 /// Which way the backward pass goes. `kAtomic` is here two launches: delta and a cleared dq, then the products. It
-/// needs blocks of keys enough to fill the multiprocessors, and shared memory for dS besides the tiles.
+/// needs blocks of keys enough to fill the multiprocessors, or with groups and without a mask half of them, and shared
+/// memory for dS besides the tiles.
 [[nodiscard]] BackwardMethod backward_32bit_method(const AttentionProblem& problem, const DeviceLimits& limits);
-[[nodiscard]] BackwardTile backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method);
+/// Whether groups of warps divide what is streamed, with the method that backward_32bit_method() gives: if the usual
+/// blocks are fewer than the multiprocessors (split: with a causal mask than twice those), and if it fits.
+[[nodiscard]] bool wants_grouped_backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method,
+                                                     const DeviceLimits& limits);
+[[nodiscard]] BackwardTile backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method, bool is_grouped);
 [[nodiscard]] Launch backward_32bit_launch(const AttentionShape& shape, BackwardTile tile, BackwardMethod method);
 
 /// Bytes of delta, float32 [batch, heads, seq_q]: all that the workspace holds.
