@@ -102,10 +102,15 @@ AttentionProblem causal(AttentionProblem one) {
 
 TEST(Plan32bit, GroupsDivideTheKeysOfSmallGrids) {
   // 131 and 132 tiles of 64 rows, with a causal mask 263 and 264
-  EXPECT_TRUE(wants_grouped_forward_32bit_tile(problem(131, 1, 64, 64), kH200));
-  EXPECT_FALSE(wants_grouped_forward_32bit_tile(problem(132, 1, 64, 64), kH200));
-  EXPECT_TRUE(wants_grouped_forward_32bit_tile(causal(problem(263, 1, 64, 64)), kH200));
-  EXPECT_FALSE(wants_grouped_forward_32bit_tile(causal(problem(264, 1, 64, 64)), kH200));
+  const auto exact = [](std::int64_t batch) { return problem(batch, 1, 64, 64, Precision::kFp32); };
+  EXPECT_TRUE(wants_grouped_forward_32bit_tile(exact(131), kH200));
+  EXPECT_FALSE(wants_grouped_forward_32bit_tile(exact(132), kH200));
+  EXPECT_TRUE(wants_grouped_forward_32bit_tile(causal(exact(263)), kH200));
+  EXPECT_FALSE(wants_grouped_forward_32bit_tile(causal(exact(264)), kH200));
+  // TF32: half of 132, whatever the mask
+  EXPECT_TRUE(wants_grouped_forward_32bit_tile(problem(66, 1, 64, 64), kH200));
+  EXPECT_FALSE(wants_grouped_forward_32bit_tile(problem(67, 1, 64, 64), kH200));
+  EXPECT_FALSE(wants_grouped_forward_32bit_tile(causal(problem(67, 1, 64, 64)), kH200));
   for (const int head_dim : kHeadDims) {
     for (const std::int64_t seq : {1, 64, 256, 1024}) {
       EXPECT_TRUE(wants_grouped_forward_32bit_tile(problem(8, 1, seq, head_dim, Precision::kFp32), kH200))
@@ -131,10 +136,14 @@ TEST(Plan32bit, LaunchOfAGroupedForward) {
 
 TEST(Plan32bit, GroupsDivideWhatSmallGridsOfBackwardStream) {
   // 8 + 8 blocks of 64 of 8 heads: 128, and of 9 heads 144
-  EXPECT_TRUE(wants_grouped_backward_32bit_tile(problem(8, 1, 512, 128), BackwardMethod::kSplitAlone, kH200));
-  EXPECT_FALSE(wants_grouped_backward_32bit_tile(problem(9, 1, 512, 128), BackwardMethod::kSplitAlone, kH200));
-  EXPECT_TRUE(wants_grouped_backward_32bit_tile(causal(problem(9, 1, 512, 128)), BackwardMethod::kSplitAlone, kH200));
-  EXPECT_FALSE(wants_grouped_backward_32bit_tile(causal(problem(17, 1, 512, 128)), BackwardMethod::kSplitAlone, kH200));
+  const auto exact = [](std::int64_t batch) { return problem(batch, 1, 512, 128, Precision::kFp32); };
+  EXPECT_TRUE(wants_grouped_backward_32bit_tile(exact(8), BackwardMethod::kSplitAlone, kH200));
+  EXPECT_FALSE(wants_grouped_backward_32bit_tile(exact(9), BackwardMethod::kSplitAlone, kH200));
+  EXPECT_TRUE(wants_grouped_backward_32bit_tile(causal(exact(9)), BackwardMethod::kSplitAlone, kH200));
+  EXPECT_FALSE(wants_grouped_backward_32bit_tile(causal(exact(17)), BackwardMethod::kSplitAlone, kH200));
+  // TF32: half of 132, 64 of 4 heads
+  EXPECT_TRUE(wants_grouped_backward_32bit_tile(problem(4, 1, 512, 128), BackwardMethod::kSplitAlone, kH200));
+  EXPECT_FALSE(wants_grouped_backward_32bit_tile(problem(5, 1, 512, 128), BackwardMethod::kSplitAlone, kH200));
   // 2 * 32 + 4 * 64 rows of 336 bytes, and lse and delta of 128 rows, are 108544 bytes: more than a block has there.
   EXPECT_FALSE(wants_grouped_backward_32bit_tile(problem(1, 1, 64, 80), BackwardMethod::kSplitAlone, kSmall));
   EXPECT_TRUE(wants_grouped_backward_32bit_tile(problem(1, 1, 64, 64), BackwardMethod::kSplitAlone, kSmall));
@@ -152,9 +161,13 @@ TEST(Plan32bit, AtomicAdditionsWithGroupsFromHalfAGpuOn) {
   // 17 heads fill the GPU with 136 blocks of 128 keys.
   EXPECT_EQ(backward_32bit_method(problem(17, 1, 1024, 128), kH200), BackwardMethod::kAtomic);
   EXPECT_FALSE(wants_grouped_backward_32bit_tile(problem(17, 1, 1024, 128), BackwardMethod::kAtomic, kH200));
-  // With a causal mask the first keys' block would take as long as without; 256 split blocks are few then.
+  // With a causal mask the first keys' block would take as long as without; 256 split blocks are few then, but
+  // not for TF32.
+  const AttentionProblem exact = problem(8, 1, 1024, 128, Precision::kFp32);
+  EXPECT_EQ(backward_32bit_method(causal(exact), kH200), BackwardMethod::kSplit);
+  EXPECT_TRUE(wants_grouped_backward_32bit_tile(causal(exact), BackwardMethod::kSplit, kH200));
   EXPECT_EQ(backward_32bit_method(causal(one), kH200), BackwardMethod::kSplit);
-  EXPECT_TRUE(wants_grouped_backward_32bit_tile(causal(one), BackwardMethod::kSplit, kH200));
+  EXPECT_FALSE(wants_grouped_backward_32bit_tile(causal(one), BackwardMethod::kSplit, kH200));
   // The warps do not divide 80.
   EXPECT_EQ(backward_32bit_method(problem(8, 1, 1024, 80), kH200), BackwardMethod::kSplit);
 }

@@ -38,9 +38,12 @@ std::int64_t backward_blocks(const AttentionProblem& problem, BackwardMethod met
 }
 
 /// Whether so many usual blocks leave a GPU so empty that groups of warps pay. With a causal mask the heaviest of the
-/// blocks that run side by side takes the longest: twice as many are still few.
+/// blocks that run side by side takes the longest: twice as many are still few. TF32's chains of products are a third
+/// as long, and groups pay up to half a GPU alone, whatever the mask.
 bool is_small_grid(std::int64_t usual_blocks, const AttentionProblem& problem, const DeviceLimits& limits) {
-  return usual_blocks < std::int64_t{limits.multiprocessors} * (problem.shape.causal ? 2 : 1);
+  const std::int64_t multiprocessors = limits.multiprocessors;
+  if (!is_exact(problem)) return 2 * usual_blocks <= multiprocessors;
+  return usual_blocks < multiprocessors * (problem.shape.causal ? 2 : 1);
 }
 
 /// Whether blocks of keys with atomic additions are enough, and fit. Those with groups, at most about one a

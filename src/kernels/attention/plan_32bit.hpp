@@ -149,7 +149,7 @@ struct GroupedAtomicBackward32 {
 /// Whether a problem is cut into long tiles: only if they fill the multiprocessors about twice over, and fit.
 [[nodiscard]] bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits);
 /// Whether groups of warps divide the keys: only if short tiles are fewer than the multiprocessors, or than twice those
-/// with a causal mask, and if it fits. Never where long tiles are wanted.
+/// with a causal mask (TF32: at most half of them), and if it fits. Never where long tiles are wanted.
 [[nodiscard]] bool wants_grouped_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits);
 [[nodiscard]] Launch forward_32bit_launch(const AttentionShape& shape, ForwardTile tile);
 
@@ -158,7 +158,7 @@ struct GroupedAtomicBackward32 {
 /// memory for dS besides the tiles.
 [[nodiscard]] BackwardMethod backward_32bit_method(const AttentionProblem& problem, const DeviceLimits& limits);
 /// Whether groups of warps divide what is streamed, with the method that backward_32bit_method() gives: if the usual
-/// blocks are fewer than the multiprocessors (split: with a causal mask than twice those), and if it fits.
+/// blocks are fewer than the multiprocessors (split: as wants_grouped_forward_32bit_tile()), and if it fits.
 [[nodiscard]] bool wants_grouped_backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method,
                                                      const DeviceLimits& limits);
 [[nodiscard]] BackwardTile backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method, bool is_grouped);
