@@ -1,16 +1,15 @@
 // Faults planted into the kernels (planted_fault.hpp) must be found by the comparison with the reference, each in the
 // outputs that it spoils and in no other. Linked with the library that holds them, built for one head_dim.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 
-#include "attention/planted_fault.hpp"
 #include "attention_run.hpp"
 #include "kernel_grid.hpp"
+#include "planted_fault_rows.hpp"
 #include "tbench/cuda/device.hpp"
 
 namespace tbench::kernels {
@@ -21,35 +20,6 @@ PlantedFault& planted_fault() {
 }
 
 namespace {
-
-using Names = std::set<std::string>;
-
-enum class When { kAlways, kSometimes };  // a race need not show in every run, nor in every output
-
-struct FaultRow {
-  const char* name;
-  PlantedFault fault;
-  Names spoiled;
-  When when{When::kAlways};
-};
-
-const std::array kForwardFaults{
-    FaultRow{"none", PlantedFault::kNone, {}},
-    FaultRow{"scale", PlantedFault::kForwardScale, {"o", "lse"}},
-    FaultRow{"mask", PlantedFault::kForwardMask, {"o", "lse"}},
-    FaultRow{"skip_tile", PlantedFault::kForwardSkipTile, {"o", "lse"}},
-    FaultRow{"lse_base", PlantedFault::kLseBase, {"lse"}},
-    FaultRow{"barrier", PlantedFault::kForwardBarrier, {"o", "lse"}, When::kSometimes},
-};
-const std::array kBackwardFaults{
-    FaultRow{"none", PlantedFault::kNone, {}},
-    FaultRow{"scale", PlantedFault::kBackwardScale, {"dq", "dk", "dv"}},
-    FaultRow{"mask", PlantedFault::kBackwardMask, {"dq", "dk", "dv"}},
-    FaultRow{"dq_skip_tile", PlantedFault::kDqSkipTile, {"dq"}},
-    FaultRow{"dk_scale", PlantedFault::kDkScale, {"dk"}},
-    FaultRow{"dv_skip_tile", PlantedFault::kDvSkipTile, {"dv"}},
-    FaultRow{"barrier", PlantedFault::kBackwardBarrier, {"dq", "dk", "dv"}, When::kSometimes},
-};
 
 constexpr int kRaceRuns = 50;
 
@@ -94,24 +64,6 @@ class PlantedFaultOnGpu : public testing::TestWithParam<FaultCase> {
   }
   void TearDown() override { planted_fault() = PlantedFault::kNone; }
 
-  /// @param outputs  names of what run_and_check() compares, in its order
-  template <class Check>
-  static void expect_found(const std::vector<std::string>& outputs, const Check& run_and_check) {
-    const FaultRow& row = GetParam().row;
-    Names found;
-    for (int i = 0; i < (row.when == When::kSometimes ? kRaceRuns : 1) && found.empty(); ++i) {
-      const std::vector<Comparison> comparisons = run_and_check();
-      for (std::size_t output = 0; output < outputs.size(); ++output) {
-        if (!comparisons.at(output).failure.empty()) found.insert(outputs[output]);
-      }
-    }
-    if (row.when == When::kSometimes) {
-      EXPECT_THAT(found, testing::Not(testing::IsEmpty()));
-    } else {
-      EXPECT_EQ(found, row.spoiled);
-    }
-  }
-
   std::optional<AttentionRun> run_;
 };
 
@@ -119,14 +71,14 @@ class ForwardFaultOnGpu : public PlantedFaultOnGpu {};
 INSTANTIATE_TEST_SUITE_P(Faults, ForwardFaultOnGpu, testing::ValuesIn(fault_cases(kForwardFaults)), name_of_case);
 
 TEST_P(ForwardFaultOnGpu, IsFound) {
-  expect_found({"o", "lse"}, [this] { return run_->check(run_->forward()); });
+  expect_found(GetParam().row, {"o", "lse"}, kRaceRuns, [this] { return run_->check(run_->forward()); });
 }
 
 class BackwardFaultOnGpu : public PlantedFaultOnGpu {};
 INSTANTIATE_TEST_SUITE_P(Faults, BackwardFaultOnGpu, testing::ValuesIn(fault_cases(kBackwardFaults)), name_of_case);
 
 TEST_P(BackwardFaultOnGpu, IsFound) {
-  expect_found({"dq", "dk", "dv"}, [this] { return run_->check(run_->backward()); });
+  expect_found(GetParam().row, {"dq", "dk", "dv"}, kRaceRuns, [this] { return run_->check(run_->backward()); });
 }
 
 }  // namespace

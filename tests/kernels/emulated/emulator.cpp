@@ -1,0 +1,261 @@
+#include "emulated/emulator.hpp"
+
+#include <fmt/format.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace tbench::kernels::emulator {
+namespace {
+
+constexpr std::size_t kStackBytes = std::size_t{96} << 10;
+constexpr std::size_t kMostHandedIn = 64;
+constexpr int kBarriers = 16;
+
+enum class State { kReady, kAtWarp, kAtBarrier, kDone };
+
+using Copy = std::function<void()>;
+
+struct Fiber {
+  ucontext_t context{};
+  std::unique_ptr<char[]> stack{std::make_unique_for_overwrite<char[]>(kStackBytes)};
+  State state{State::kReady};
+  std::vector<std::vector<Copy>> groups;  // of copies that have been committed
+  std::vector<Copy> copies;               // not committed yet
+};
+
+/// Two rooms in turn: who is first in the next meeting does not overwrite what others still read of the last one.
+struct Warp {
+  int arrived{};
+  std::size_t room{};
+  std::array<std::array<std::byte, kLanes * kMostHandedIn>, 2> handed_in{};
+};
+
+struct Barrier {
+  int arrived{}, expected{};
+  std::vector<std::size_t> waiting;
+};
+
+class Block {
+ public:
+  Block(const BlockLaunch& launch, const std::function<void(char*)>& thread)
+      : launch_{launch},
+        thread_{thread},
+        random_{launch.seed},
+        shared_(launch.shared_bytes + kAlignment, static_cast<char>(0xff)),
+        fibers_(static_cast<std::size_t>(launch.threads)),
+        warps_(fibers_.size() / kLanes) {
+    void* begin = shared_.data();
+    std::size_t space = shared_.size();
+    base_ = static_cast<char*>(std::align(kAlignment, launch.shared_bytes, begin, space));
+  }
+
+  void run();
+
+  [[nodiscard]] const BlockLaunch& launch() const { return launch_; }
+  [[nodiscard]] std::size_t current() const { return current_; }
+  [[nodiscard]] char* base() const { return base_; }
+  [[nodiscard]] Fiber& fiber() { return fibers_[current_]; }
+
+  void pause(State state) {
+    fiber().state = state;
+    swapcontext(&fiber().context, &scheduler_);
+  }
+  void meet(int number, int threads, bool waits);
+  const std::byte* meet_warp(const void* mine, std::size_t bytes);
+
+ private:
+  static constexpr std::size_t kAlignment = 128;
+
+  static void enter();
+  void start(Fiber& fiber);
+  [[nodiscard]] std::vector<std::size_t> runnable_warps() const;
+  void run_warp(std::size_t warp);
+
+  BlockLaunch launch_;
+  const std::function<void(char*)>& thread_;
+  std::mt19937 random_;
+  std::vector<char> shared_;
+  char* base_{};
+  std::vector<Fiber> fibers_;
+  std::vector<Warp> warps_;
+  std::array<Barrier, kBarriers> barriers_;
+  ucontext_t scheduler_{};
+  std::size_t current_{};
+  std::exception_ptr error_;
+};
+
+Block* running = nullptr;
+
+Block& block() {
+  if (running == nullptr) throw std::logic_error{"emulator: no block is running"};
+  return *running;
+}
+
+void Block::enter() {
+  try {
+    running->thread_(running->base_);
+  } catch (...) {
+    running->error_ = std::current_exception();
+  }
+  running->pause(State::kDone);
+}
+
+void Block::start(Fiber& fiber) {
+  getcontext(&fiber.context);
+  fiber.context.uc_stack.ss_sp = fiber.stack.get();
+  fiber.context.uc_stack.ss_size = kStackBytes;
+  fiber.context.uc_link = &scheduler_;
+  makecontext(&fiber.context, &Block::enter, 0);
+}
+
+std::vector<std::size_t> Block::runnable_warps() const {
+  std::vector<std::size_t> runnable;
+  for (std::size_t i = 0; i < fibers_.size(); ++i) {
+    const std::size_t warp = i / kLanes;
+    if (fibers_[i].state == State::kReady && (runnable.empty() || runnable.back() != warp)) runnable.push_back(warp);
+  }
+  return runnable;
+}
+
+/// Until nothing of it can go on, or in one case of three for a while only.
+void Block::run_warp(std::size_t warp) {
+  const bool is_short = random_() % 3 == 0;
+  std::size_t left = is_short ? random_() % 2000 : std::size_t{1} << 30;
+  for (bool went_on = true; went_on && left > 0;) {
+    went_on = false;
+    for (current_ = warp * kLanes; current_ < (warp + 1) * kLanes; ++current_) {
+      if (fibers_[current_].state != State::kReady) continue;
+      went_on = true;
+      left -= std::min<std::size_t>(left, 1);
+      swapcontext(&scheduler_, &fibers_[current_].context);
+      if (error_) std::rethrow_exception(error_);
+    }
+  }
+}
+
+void Block::run() {
+  for (Fiber& fiber : fibers_) start(fiber);
+  for (std::vector<std::size_t> runnable = runnable_warps(); !runnable.empty(); runnable = runnable_warps()) {
+    run_warp(runnable[random_() % runnable.size()]);
+  }
+  const bool all_done = std::ranges::all_of(fibers_, [](const Fiber& fiber) { return fiber.state == State::kDone; });
+  for (std::size_t i = 0; i < barriers_.size(); ++i) {
+    if (barriers_[i].arrived == 0) continue;
+    throw std::logic_error{fmt::format("emulator: barrier {} is left with {} of {} arrivals", i, barriers_[i].arrived,
+                                       barriers_[i].expected)};
+  }
+  if (!all_done) throw std::logic_error{"emulator: a warp waits for lanes that have ended or wait elsewhere"};
+}
+
+void Block::meet(int number, int threads, bool waits) {
+  Barrier& barrier = barriers_.at(static_cast<std::size_t>(number));
+  if (barrier.arrived > 0 && barrier.expected != threads) {
+    throw std::logic_error{
+        fmt::format("emulator: barrier {} of {} threads is met as one of {}", number, barrier.expected, threads)};
+  }
+  barrier.expected = threads;
+  if (++barrier.arrived == threads) {
+    for (const std::size_t thread : std::exchange(barrier.waiting, {})) fibers_[thread].state = State::kReady;
+    barrier.arrived = 0;
+    return;
+  }
+  if (!waits) return;
+  barrier.waiting.push_back(current_);
+  pause(State::kAtBarrier);
+}
+
+const std::byte* Block::meet_warp(const void* mine, std::size_t bytes) {
+  if (bytes > kMostHandedIn) throw std::logic_error{fmt::format("emulator: a lane hands in {} bytes", bytes)};
+  const std::size_t first = current_ / kLanes * kLanes;
+  Warp& warp = warps_[current_ / kLanes];
+  std::byte* const room = warp.handed_in[warp.room].data();
+  std::memcpy(room + (current_ - first) * bytes, mine, bytes);
+  if (++warp.arrived < kLanes) {
+    pause(State::kAtWarp);
+    return room;
+  }
+  warp.arrived = 0;
+  warp.room ^= 1;
+  for (std::size_t i = first; i < first + kLanes; ++i) {
+    if (fibers_[i].state == State::kAtWarp) fibers_[i].state = State::kReady;
+  }
+  return room;
+}
+
+Index index_of(std::size_t thread) { return {.x = static_cast<unsigned>(thread)}; }
+
+}  // namespace
+
+void run_block(const BlockLaunch& launch, const std::function<void(char*)>& thread) {
+  if (launch.threads <= 0 || launch.threads % kLanes != 0) {
+    throw std::logic_error{fmt::format("emulator: {} threads are no warps of {}", launch.threads, kLanes)};
+  }
+  Block block{launch, thread};
+  const auto previous = std::exchange(running, &block);
+  try {
+    block.run();
+  } catch (...) {
+    running = previous;
+    throw;
+  }
+  running = previous;
+}
+
+Index thread_index() { return index_of(block().current()); }
+Index block_index() { return block().launch().block; }
+Index grid_extents() { return block().launch().grid; }
+int block_threads() { return block().launch().threads; }
+
+char* shared_memory(std::uint32_t address, std::size_t bytes) {
+  if (address % bytes != 0 || address + bytes > block().launch().shared_bytes) {
+    throw std::logic_error{fmt::format("emulator: {} bytes at {} of {} bytes of shared memory", bytes, address,
+                                       block().launch().shared_bytes)};
+  }
+  return block().base() + address;
+}
+
+std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(static_cast<const char*>(pointer) - block().base());
+}
+
+void meet_block(int number, int threads, bool waits) { block().meet(number, threads, waits); }
+
+void copy_async(std::uint32_t destination, const void* source, std::size_t bytes, bool valid) {
+  char* const to = shared_memory(destination, bytes);
+  Copy copy = [to, source, bytes, valid] {
+    if (valid) {
+      std::memcpy(to, source, bytes);
+    } else {
+      std::memset(to, 0, bytes);
+    }
+  };
+  if (block().launch().late_copies) {
+    block().fiber().copies.push_back(std::move(copy));
+  } else {
+    copy();
+  }
+}
+
+void commit_copies() {
+  Fiber& fiber = block().fiber();
+  fiber.groups.push_back(std::exchange(fiber.copies, {}));
+}
+
+void wait_copies(std::size_t pending) {
+  std::vector<std::vector<Copy>>& groups = block().fiber().groups;
+  while (groups.size() > pending) {
+    for (const Copy& copy : groups.front()) copy();
+    groups.erase(groups.begin());
+  }
+}
+
+const std::byte* meet_warp(const void* mine, std::size_t bytes) { return block().meet_warp(mine, bytes); }
+
+}  // namespace tbench::kernels::emulator
