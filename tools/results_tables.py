@@ -160,17 +160,16 @@ def update(path, section, table):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("pytorch", "repeat", "attention", "grid_naive", "grid_library",
-                                          "ceilings", "aa"))
-    parser.add_argument("files", nargs="+")
-    parser.add_argument("--update", metavar="FILE.md")
-    parser.add_argument("--section", metavar="NAME")
-    arguments = parser.parse_args()
     tables = {"pytorch": pytorch_table, "repeat": repeat_table, "attention": attention_table,
               "grid_naive": lambda paths: grid_table(paths, ("naive",)),
               "grid_library": lambda paths: grid_table(paths, ("sdpa_flash", "sdpa_efficient", "sdpa_cudnn")),
               "ceilings": ceilings_table, "aa": aa_table}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=tables)
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--update", metavar="FILE.md")
+    parser.add_argument("--section", metavar="NAME")
+    arguments = parser.parse_args()
     table = tables[arguments.table](arguments.files)
     if arguments.update:
         update(arguments.update, arguments.section or arguments.table, table)

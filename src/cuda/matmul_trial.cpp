@@ -57,21 +57,11 @@ class LaunchTimer {
   Event begin_, end_;
 };
 
-/// A device's pauses before a burst's times: as long as before a sample, but the first until the clock has risen again.
-class Pauses {
- public:
-  void add_work(Seconds busy) { busy_ = busy_ + busy; }
-  void pause() {
-    const Seconds duration = is_first_ && busy_ >= kLongRound ? kClockRise : rest_after(busy_);
-    std::this_thread::sleep_for(std::chrono::duration<double>(duration.value));
-    is_first_ = false;
-    busy_ = {};
-  }
-
- private:
-  bool is_first_{true};
-  Seconds busy_;  // since the last pause
-};
+/// Keeps the candidates within a factor of the best.
+void drop_slower(std::vector<Candidate>& candidates, double factor) {
+  const double best = std::ranges::min(candidates, {}, &Candidate::median).median();
+  std::erase_if(candidates, [&](const Candidate& candidate) { return candidate.median() > factor * best; });
+}
 
 int launches_for(double launch_s) {
   const double wanted = std::ceil(kSampleTime.value / std::max(launch_s, 1e-9));
@@ -79,6 +69,13 @@ int launches_for(double launch_s) {
 }
 
 }  // namespace
+
+void TrialPauses::pause() {
+  const Seconds duration = is_first_ && busy_ >= kLongRound ? kClockRise : rest_after(busy_);
+  std::this_thread::sleep_for(std::chrono::duration<double>(duration.value));
+  is_first_ = false;
+  busy_ = {};
+}
 
 std::optional<TrialResult> find_fastest(std::size_t candidates, const CandidateTimer& time, const TrialRules& rules) {
   std::vector<Candidate> alive(candidates);
@@ -97,12 +94,10 @@ std::optional<TrialResult> find_fastest(std::size_t candidates, const CandidateT
     std::erase_if(alive, [](const Candidate& candidate) { return candidate.times.empty(); });
     if (alive.empty()) return std::nullopt;
     if (round == 0) timed = alive.size();
-    const double best = std::ranges::min(alive, {}, &Candidate::median).median();
-    std::erase_if(alive, [&](const Candidate& candidate) { return candidate.median() > rules.keep_within * best; });
+    drop_slower(alive, rules.keep_within);
     if (alive.size() == 1 || spent >= rules.budget) break;
   }
-  const double best = std::ranges::min(alive, {}, &Candidate::median).median();
-  std::erase_if(alive, [&](const Candidate& candidate) { return candidate.median() > rules.equal_within * best; });
+  drop_slower(alive, rules.equal_within);
   return TrialResult{.fastest = std::ranges::min(alive, {}, &Candidate::index).index, .timed = timed};
 }
 
@@ -110,7 +105,7 @@ std::optional<TrialResult> fastest_algorithm(const Matmul& matmul, std::span<con
                                              const MatmulOperands& operands, cudaStream_t stream) {
   const LaunchTimer timer{matmul, operands, stream};
   std::vector<int> launches(algorithms.size(), 0);  // of a sample; 0: the kernel is not loaded yet
-  Pauses pauses;
+  TrialPauses pauses;
   const auto time = [&](std::size_t i) -> std::optional<CandidateTime> {
     const auto begin = std::chrono::steady_clock::now();
     if (launches[i] == 0) {

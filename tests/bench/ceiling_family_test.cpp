@@ -50,9 +50,8 @@ TEST(CeilingFamily, PrescribesItsSamplingAndTheStateOfTheCache) {
   family.prescribe(case_of("gemm_bf16", "sustained"), steps);
   // A clock at the power limit settles in what is dropped of a chunk, which ends before the limit's control overshoots.
   EXPECT_EQ(steps.fixed_warm_up, 20);
-  EXPECT_GE(steps.dropped_time, Seconds{0.2});
-  EXPECT_GT(steps.chunk_time, steps.dropped_time + steps.sample_time * 0.5);
-  EXPECT_LE(steps.chunk_time, Seconds{0.55});
+  EXPECT_EQ(steps.dropped_time, Seconds{0.25});
+  EXPECT_EQ(steps.chunk_time, Seconds{0.55});
   EXPECT_LE(steps.sample_limit, Seconds{2.0});
   measure::SamplerOptions smoke;
   smoke.warm_up_time = smoke.sample_time = {0.01};

@@ -1,8 +1,8 @@
-#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 
+#include "on_gpu.hpp"
 #include "tbench/capture/driver_calls.hpp"
 
 namespace tbench::capture {
@@ -12,14 +12,8 @@ const DriverTime& of(const DriverTimes& times, DriverCallClass call_class) {
   return times.at(static_cast<std::size_t>(call_class));
 }
 
-class DriverCallsOnGpu : public testing::Test {
+class DriverCallsOnGpu : public OnGpu {
  protected:
-  void SetUp() override {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU on this machine";
-    ASSERT_EQ(cudaFree(nullptr), cudaSuccess);  // makes the context
-  }
-
   static void allocate_and_free() {
     void* block = nullptr;
     ASSERT_EQ(cudaMalloc(&block, std::size_t{64} << 20U), cudaSuccess);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "known_kernels.hpp"
+#include "on_gpu.hpp"
 #include "tbench/capture/driver_calls.hpp"
 
 namespace tbench::capture {
@@ -15,14 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class KernelLaunchesOnGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "no GPU on this machine";
-    ASSERT_EQ(cudaFree(nullptr), cudaSuccess);  // makes the context
-  }
-};
+class KernelLaunchesOnGpu : public OnGpu {};
 
 TEST_F(KernelLaunchesOnGpu, AreNamedAndCountedInTheOrderOfTheFirst) {
   KernelLaunches launches;

@@ -13,12 +13,6 @@
 #include "tbench/cuda/device.hpp"
 
 namespace tbench::kernels {
-
-PlantedFault& planted_fault() {
-  static PlantedFault fault{PlantedFault::kNone};
-  return fault;
-}
-
 namespace {
 
 constexpr int kRaceRuns = 50;

@@ -34,6 +34,18 @@ struct TrialResult {
   std::size_t timed{};  // candidates that have a time
 };
 
+/// A device's pauses between the times of a trial: as long as before a burst's sample, but the first one, after a long
+/// round without any, until the clock has risen again.
+class TrialPauses {
+ public:
+  void add_work(Seconds busy) { busy_ = busy_ + busy; }
+  void pause();
+
+ private:
+  bool is_first_{true};
+  Seconds busy_;  // since the last pause
+};
+
 /// Takes the candidates' times in rounds, in their order and then in the opposite one, so that a clock that changes
 /// meets them all alike, and compares their medians.
 /// @return  nothing if no candidate can run

@@ -2,14 +2,11 @@
 
 #include <c10/cuda/CUDAStream.h>
 
-#include <chrono>
 #include <limits>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
-#include "tbench/core/device_rest.hpp"
 #include "tbench/cuda/handle.hpp"
 #include "tbench/cuda/matmul_trial.hpp"
 
@@ -41,11 +38,11 @@ Candidate fastest_of(std::vector<Candidate> candidates, const TrialConditions& c
   const cuda::Event begin = cuda::make_timing_event();
   const cuda::Event end = cuda::make_timing_event();
   for (const Candidate& candidate : candidates) candidate.launch();
-  Seconds busy{};  // in the launch before
+  cuda::TrialPauses pauses;
   const auto time = [&](std::size_t i) -> std::optional<cuda::CandidateTime> {
-    if (conditions.rests) std::this_thread::sleep_for(std::chrono::duration<double>(rest_after(busy).value));
+    if (conditions.rests) pauses.pause();
     const Seconds launch{static_cast<double>(milliseconds_of(candidates[i], begin, end)) * 1e-3};
-    busy = launch;
+    pauses.add_work(launch);
     return cuda::CandidateTime{.launch = launch, .spent = {}};
   };
   return std::move(candidates[cuda::find_fastest(candidates.size(), time, rules).value().fastest]);

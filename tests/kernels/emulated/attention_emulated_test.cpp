@@ -10,12 +10,6 @@
 #include "planted_fault_rows.hpp"
 
 namespace tbench::kernels {
-
-PlantedFault& planted_fault() {
-  static PlantedFault fault{PlantedFault::kNone};
-  return fault;
-}
-
 namespace {
 
 constexpr std::array kLengths{Lengths{1, 1, true},     Lengths{2, 63, false},   Lengths{65, 65, true},

@@ -189,8 +189,6 @@ const std::byte* Block::meet_warp(const void* mine, std::size_t bytes) {
   return room;
 }
 
-Index index_of(std::size_t thread) { return {.x = static_cast<unsigned>(thread)}; }
-
 }  // namespace
 
 void run_block(const BlockLaunch& launch, const std::function<void(char*)>& thread) {
@@ -198,17 +196,14 @@ void run_block(const BlockLaunch& launch, const std::function<void(char*)>& thre
     throw std::logic_error{fmt::format("emulator: {} threads are no warps of {}", launch.threads, kLanes)};
   }
   Block block{launch, thread};
-  const auto previous = std::exchange(running, &block);
-  try {
-    block.run();
-  } catch (...) {
-    running = previous;
-    throw;
-  }
-  running = previous;
+  struct Scope {
+    ~Scope() { running = nullptr; }
+  } scope;
+  running = &block;
+  block.run();
 }
 
-Index thread_index() { return index_of(block().current()); }
+Index thread_index() { return {.x = static_cast<unsigned>(block().current())}; }
 Index block_index() { return block().launch().block; }
 Index grid_extents() { return block().launch().grid; }
 int block_threads() { return block().launch().threads; }
