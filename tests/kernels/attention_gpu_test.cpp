@@ -74,11 +74,11 @@ TEST_P(AttentionOnGpu, ShortSequences) {
 }
 
 TEST_P(AttentionOnGpu, SequencesOfAThousand) {
-  for (const SequenceShape& shape : kMediumShapes) expect_right(make_case(shape));
+  for (const SequenceShape& shape : kMediumShapes) expect_right(make_case(shape, 3, 5));
 }
 
 TEST_P(AttentionOnGpu, LongSequences) {
-  for (const SequenceShape& shape : kLongShapes) expect_right(make_case(shape, 1, 2));
+  for (const SequenceShape& shape : kLongShapes) expect_right(make_case(shape, 1, 3));
 }
 
 TEST_P(AttentionOnGpu, ManyHeadsAndBatches) {
@@ -94,10 +94,16 @@ TEST_P(AttentionOnGpu, GridsThatFillTheGpu) {
   expect_right(make_case({1000, 1000, true}, 3, 12));
 }
 
+TEST_P(AttentionOnGpu, SmallGrids) {
+  expect_right(make_case({1000, 1000, true}, 1, 1));
+  expect_right(make_case({1000, 900, false}, 1, 1));
+  expect_right(make_case({4097, 4097, false}, 1, 1));
+}
+
 TEST_P(AttentionOnGpu, Layouts) {
   for (const Layout layout : {Layout::kTransposed, Layout::kPacked, Layout::kUnaligned}) {
-    for (const SequenceShape& shape : {SequenceShape{130, 130, true}, SequenceShape{67, 200, false}}) {
-      AttentionCase one = make_case(shape);
+    for (AttentionCase one :
+         {make_case({130, 130, true}), make_case({67, 200, false}), make_case({67, 300, false}, 2, 23)}) {
       one.layout = layout;
       one.grad_layout = layout;
       expect_right(one);

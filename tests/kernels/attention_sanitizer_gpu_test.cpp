@@ -68,6 +68,11 @@ TEST_P(AttentionSanitizer, SequencesOfAThousand) {
   run({127, 1000, false}, 1, Layout::kContiguous);
 }
 
+TEST_P(AttentionSanitizer, GridsThatFillHalfTheGpu) {
+  run({300, 300, true}, 23, Layout::kContiguous);
+  run({129, 300, false}, 23, Layout::kUnaligned);
+}
+
 TEST_P(AttentionSanitizer, LongSequences) { run({4097, 4097, true}, 1, Layout::kContiguous); }
 
 }  // namespace

@@ -36,10 +36,23 @@ TEST(ForwardLaunch, SharedBytesAreThoseOfThreeTiles) {
   EXPECT_EQ(forward_shared_bytes({.rows = 128, .cols = 64, .warps = 4, .blocks_per_multiprocessor = 2}, 128), 69632u);
 }
 
-TEST(WantsLongForwardTile, OnlyWhereTheyFillTheGpuTwice) {
+TEST(WantsLongForwardTile, WithACausalMaskOnlyWhereTheyFillTheGpuTwice) {
   // 4 * 12 * ceil(seq / 128) tiles against 2 * 132
   EXPECT_FALSE(wants_long_forward_tile(problem(640, 80).shape, kMultiprocessors));  // 240
   EXPECT_TRUE(wants_long_forward_tile(problem(768, 80).shape, kMultiprocessors));   // 288
+}
+
+TEST(WantsLongForwardTile, WithoutAMaskWhereShortTilesDoNotRunAllAtOnce) {
+  // 4 * 12 * ceil(seq / 64) short tiles against 3 * 132, or 2 * 132 above 80
+  const auto wants = [](std::int64_t seq, std::int64_t head_dim) {
+    AttentionShape shape = problem(seq, head_dim).shape;
+    shape.causal = false;
+    return wants_long_forward_tile(shape, kMultiprocessors);
+  };
+  EXPECT_FALSE(wants(512, 80));  // 384
+  EXPECT_TRUE(wants(576, 80));   // 432
+  EXPECT_FALSE(wants(320, 96));  // 240
+  EXPECT_TRUE(wants(384, 96));   // 288
 }
 
 TEST(WantsLongForwardTile, NotForACausalMaskOverFewKeys) {
@@ -83,6 +96,17 @@ TEST(BackwardMethod, ShortSequencesTakeOneLaunchLongOnesAtomicAdditions) {
   EXPECT_EQ(backward_method(problem(257, 64), kH200), BackwardMethod::kAtomic);
   EXPECT_EQ(backward_method(problem(513, 64, true), kH200), BackwardMethod::kSplit);
   EXPECT_EQ(backward_method(problem(513, 256), kH200), BackwardMethod::kSplit);
+}
+
+TEST(BackwardMethod, FewBlocksOfKeysDoNotAddAtomically) {
+  // ceil(1000 / 128) = 8 blocks a head against 132 / 2
+  AttentionProblem few = problem(1000, 64);
+  few.shape.batch = 1;
+  few.shape.heads = 8;
+  EXPECT_EQ(backward_method(few, kH200), BackwardMethod::kSplit);
+  EXPECT_EQ(backward_workspace(few, kH200).bytes(), 32000u);  // delta alone
+  few.shape.heads = 9;
+  EXPECT_EQ(backward_method(few, kH200), BackwardMethod::kAtomic);
 }
 
 TEST(BackwardMethod, AtomicAdditionsNeedSharedMemoryForTheirScores) {

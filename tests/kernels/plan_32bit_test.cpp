@@ -35,18 +35,17 @@ void expect_resident(const Tile& tile, std::size_t shared_bytes, std::size_t lea
 TEST(Plan32bit, TheBlocksOfEachTileFitAMultiprocessor) {
   for (const int head_dim : kHeadDims) {
     SCOPED_TRACE(head_dim);
-    expect_resident(LongForward32<false>::tile(head_dim),
-                    forward_32bit_shared_bytes(LongForward32<false>::tile(head_dim), head_dim));
-    expect_resident(LongForward32<true>::tile(head_dim),
-                    forward_32bit_shared_bytes(LongForward32<true>::tile(head_dim), head_dim));
+    expect_resident(LongForward32::tile(head_dim), forward_32bit_shared_bytes(LongForward32::tile(head_dim), head_dim));
     expect_resident(ShortForward32<false>::tile(head_dim),
                     forward_32bit_shared_bytes(ShortForward32<false>::tile(head_dim), head_dim));
     expect_resident(ShortForward32<true>::tile(head_dim),
                     forward_32bit_shared_bytes(ShortForward32<true>::tile(head_dim), head_dim));
+    expect_resident(GroupedForward32<2>::tile(head_dim),
+                    forward_32bit_shared_bytes(GroupedForward32<2>::tile(head_dim), head_dim));
     // Sixteen queries of a warp with sixteen keys at once take 128 registers.
     constexpr std::size_t kRegistersOfGrouped = 128;
-    expect_resident(GroupedForward32::tile(head_dim),
-                    forward_32bit_shared_bytes(GroupedForward32::tile(head_dim), head_dim), kRegistersOfGrouped);
+    expect_resident(GroupedForward32<4>::tile(head_dim),
+                    forward_32bit_shared_bytes(GroupedForward32<4>::tile(head_dim), head_dim), kRegistersOfGrouped);
     for (const Precision precision : {Precision::kTf32, Precision::kFp32}) {
       for (const BackwardMethod method : {BackwardMethod::kAtomic, BackwardMethod::kSplit}) {
         for (const bool is_grouped : {false, true}) {
@@ -86,52 +85,58 @@ TEST(Plan32bit, ForwardGridCoversTheLastRows) {
   EXPECT_EQ(forward_32bit_launch(problem(2, 3, 128, 64).shape, tile).grid, (Grid{1, 3, 2}));
 }
 
-TEST(Plan32bit, LongTilesOnlyWhereTheyFillTheGpu) {
-  // 2 * 132 tiles of 128 rows
-  EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 264, 128, 64), kH200));
-  EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 263, 128, 64), kH200));
-  // (128 + 4 * 64) rows of 272 bytes are 104448, more than a block has there; of 144 they are 55296.
-  EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 264, 128, 64), kSmall));
-  EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 264, 128, 32), kSmall));
-}
-
 AttentionProblem causal(AttentionProblem one) {
   one.shape.causal = true;
   return one;
 }
 
+TEST(Plan32bit, LongTilesOnlyForTf32AndWhereTheyFillTheGpu) {
+  // Without a mask: more than 2 * 132 short tiles, of 64 rows; of 32 columns three fit a multiprocessor.
+  EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 133, 128, 64), kH200));
+  EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 132, 128, 64), kH200));
+  EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 198, 128, 32), kH200));
+  EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 199, 128, 32), kH200));
+  EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 264, 128, 64, Precision::kFp32), kH200));
+  // With one: 2 * 132 tiles of 128 rows
+  EXPECT_TRUE(wants_long_forward_32bit_tile(causal(problem(1, 264, 128, 64)), kH200));
+  EXPECT_FALSE(wants_long_forward_32bit_tile(causal(problem(1, 263, 128, 64)), kH200));
+  // (128 + 4 * 64) rows of 272 bytes are 104448, more than a block has there; of 144 they are 55296.
+  EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 264, 128, 64), kSmall));
+  EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 264, 128, 32), kSmall));
+}
+
 TEST(Plan32bit, GroupsDivideTheKeysOfSmallGrids) {
-  // 131 and 132 tiles of 64 rows, with a causal mask 263 and 264
+  // Tiles of 64 rows against 132: four groups up to half of them, two below all; with a causal mask twice as many
   const auto exact = [](std::int64_t batch) { return problem(batch, 1, 64, 64, Precision::kFp32); };
-  EXPECT_TRUE(wants_grouped_forward_32bit_tile(exact(131), kH200));
-  EXPECT_FALSE(wants_grouped_forward_32bit_tile(exact(132), kH200));
-  EXPECT_TRUE(wants_grouped_forward_32bit_tile(causal(exact(263)), kH200));
-  EXPECT_FALSE(wants_grouped_forward_32bit_tile(causal(exact(264)), kH200));
+  EXPECT_EQ(forward_32bit_groups(exact(66), kH200), 4);
+  EXPECT_EQ(forward_32bit_groups(exact(67), kH200), 2);
+  EXPECT_EQ(forward_32bit_groups(exact(131), kH200), 2);
+  EXPECT_EQ(forward_32bit_groups(exact(132), kH200), 1);
+  EXPECT_EQ(forward_32bit_groups(causal(exact(132)), kH200), 4);
+  EXPECT_EQ(forward_32bit_groups(causal(exact(133)), kH200), 2);
+  EXPECT_EQ(forward_32bit_groups(causal(exact(263)), kH200), 2);
+  EXPECT_EQ(forward_32bit_groups(causal(exact(264)), kH200), 1);
   // TF32: half of 132, whatever the mask
-  EXPECT_TRUE(wants_grouped_forward_32bit_tile(problem(66, 1, 64, 64), kH200));
-  EXPECT_FALSE(wants_grouped_forward_32bit_tile(problem(67, 1, 64, 64), kH200));
-  EXPECT_FALSE(wants_grouped_forward_32bit_tile(causal(problem(67, 1, 64, 64)), kH200));
+  EXPECT_EQ(forward_32bit_groups(problem(66, 1, 64, 64), kH200), 4);
+  EXPECT_EQ(forward_32bit_groups(problem(67, 1, 64, 64), kH200), 1);
+  EXPECT_EQ(forward_32bit_groups(causal(problem(67, 1, 64, 64)), kH200), 1);
   for (const int head_dim : kHeadDims) {
     for (const std::int64_t seq : {1, 64, 256, 1024}) {
-      EXPECT_TRUE(wants_grouped_forward_32bit_tile(problem(8, 1, seq, head_dim, Precision::kFp32), kH200))
+      EXPECT_GT(forward_32bit_groups(problem(8, 1, seq, head_dim, Precision::kFp32), kH200), 1)
           << head_dim << ", " << seq;
     }
   }
   // (32 + 2 * 2 * 64) rows of 96 * 4 + 16 bytes are 115200: more than a block has there.
-  EXPECT_FALSE(wants_grouped_forward_32bit_tile(problem(1, 1, 64, 96), kSmall));
-  EXPECT_TRUE(wants_grouped_forward_32bit_tile(problem(1, 1, 64, 80), kSmall));
-}
-
-TEST(Plan32bit, LongTilesAreNeverGrouped) {
-  // 264 tiles of one row are 264 short ones too.
-  EXPECT_TRUE(wants_long_forward_32bit_tile(causal(problem(264, 1, 1, 64)), kH200));
-  EXPECT_FALSE(wants_grouped_forward_32bit_tile(causal(problem(264, 1, 1, 64)), kH200));
+  EXPECT_EQ(forward_32bit_groups(problem(1, 1, 64, 96), kSmall), 1);
+  EXPECT_EQ(forward_32bit_groups(problem(1, 1, 64, 80), kSmall), 4);
 }
 
 TEST(Plan32bit, LaunchOfAGroupedForward) {
-  // 2 tiles of 32 rows, 8 warps, (32 + 2 * 64) rows of 528 bytes
-  EXPECT_EQ(forward_32bit_launch(problem(2, 3, 33, 128).shape, GroupedForward32::tile(128)),
+  // 2 tiles of 32 rows, or 1 of 64; 8 warps; (32 + 2 * 64) or (64 + 2 * 2 * 64) rows of 528 bytes
+  EXPECT_EQ(forward_32bit_launch(problem(2, 3, 33, 128).shape, GroupedForward32<4>::tile(128)),
             (Launch{.grid = {2, 3, 2}, .threads = 256, .shared_bytes = 84480}));
+  EXPECT_EQ(forward_32bit_launch(problem(2, 3, 33, 128).shape, GroupedForward32<2>::tile(128)),
+            (Launch{.grid = {1, 3, 2}, .threads = 256, .shared_bytes = 168960}));
 }
 
 TEST(Plan32bit, GroupsDivideWhatSmallGridsOfBackwardStream) {

@@ -27,17 +27,19 @@ void launch_forward_32bit(const AttentionProblem& problem, const AttentionForwar
                                        .scale = problem.scale,
                                        .causal = shape.causal};
   const DeviceLimits limits = current_device_limits();
-  const bool is_long = wants_long_forward_32bit_tile(problem, limits);
-  const bool is_grouped = wants_grouped_forward_32bit_tile(problem, limits);
   with_head_dim<16, 32, 64, 80, 96, 128>(shape.head_dim, [&]<int kHeadDim>() {
     const auto launch = [&]<class Tile>() {
       launch_kernel(&attention_forward_32bit_kernel<kExact, kHeadDim, Tile>,
                     forward_32bit_launch(shape, Tile::tile(kHeadDim)), parameters, stream);
     };
-    if (is_long) {
-      launch.template operator()<LongForward32<kExact>>();
-    } else if (is_grouped) {
-      launch.template operator()<GroupedForward32>();
+    const int groups = forward_32bit_groups(problem, limits);
+    if constexpr (kExact) {
+      if (groups == 2) return launch.template operator()<GroupedForward32<2>>();
+    } else {
+      if (wants_long_forward_32bit_tile(problem, limits)) return launch.template operator()<LongForward32>();
+    }
+    if (groups == 4) {
+      launch.template operator()<GroupedForward32<4>>();
     } else {
       launch.template operator()<ShortForward32<kExact>>();
     }

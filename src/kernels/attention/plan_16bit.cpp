@@ -21,10 +21,14 @@ std::size_t align(std::size_t bytes) {
 }  // namespace
 
 bool wants_long_forward_tile(const AttentionShape& shape, int multiprocessors) {
-  const std::int64_t few_keys = shape.head_dim <= 64 ? 1024 : 512;
-  if (shape.causal && shape.seq_kv <= few_keys) return false;
-  const std::int64_t tiles = blocks(shape.seq_q, LongForward::tile(static_cast<int>(shape.head_dim)).rows);
-  return tiles * shape.heads * shape.batch >= 2 * std::int64_t{multiprocessors};
+  const int head_dim = static_cast<int>(shape.head_dim);
+  const auto tiles = [&](ForwardTile tile) { return blocks(shape.seq_q, tile.rows) * shape.heads * shape.batch; };
+  if (!shape.causal) {
+    const ForwardTile short_tile = ShortForward::tile(head_dim);
+    return tiles(short_tile) > std::int64_t{multiprocessors} * short_tile.blocks_per_multiprocessor;
+  }
+  const std::int64_t few_keys = head_dim <= 64 ? 1024 : 512;
+  return shape.seq_kv > few_keys && tiles(LongForward::tile(head_dim)) >= 2 * std::int64_t{multiprocessors};
 }
 
 Launch forward_launch(const AttentionShape& shape, ForwardTile tile) {
@@ -38,9 +42,10 @@ BackwardMethod backward_method(const AttentionProblem& problem, const DeviceLimi
   if (std::max(shape.seq_q, shape.seq_kv) <= kShortSequence) return BackwardMethod::kSplitAlone;
   const int head_dim = static_cast<int>(shape.head_dim);
   if (problem.deterministic || splits_keys_from_values(head_dim)) return BackwardMethod::kSplit;
-  const bool fits =
-      backward_shared_bytes(AtomicBackward::tile(head_dim), head_dim, /*atomic=*/true) <= limits.shared_bytes_per_block;
-  return fits ? BackwardMethod::kAtomic : BackwardMethod::kSplit;
+  const BackwardTile tile = AtomicBackward::tile(head_dim);
+  const std::int64_t key_blocks = blocks(shape.seq_kv, tile.kept_rows) * shape.heads * shape.batch;
+  const bool fits = backward_shared_bytes(tile, head_dim, /*atomic=*/true) <= limits.shared_bytes_per_block;
+  return fits && 2 * key_blocks > limits.multiprocessors ? BackwardMethod::kAtomic : BackwardMethod::kSplit;
 }
 
 Launch backward_launch(const AttentionProblem& problem, BackwardTile tile, BackwardMethod method) {

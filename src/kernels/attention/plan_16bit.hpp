@@ -76,8 +76,9 @@ struct ShortForward {
   return static_cast<std::size_t>(tile.rows + 2 * tile.stages * tile.cols) * padded_row_bytes_16bit(head_dim);
 }
 
-/// Whether `shape` is cut into long tiles: only if they fill the multiprocessors about twice over, and not for a causal
-/// mask over few keys.
+/// Whether `shape` is cut into long tiles: without a mask if not all short ones can run at once. A causal mask leaves
+/// tiles of unequal work, of which more are wanted: only if long ones fill the multiprocessors about twice over, and
+/// not over few keys.
 [[nodiscard]] bool wants_long_forward_tile(const AttentionShape& shape, int multiprocessors);
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, ForwardTile tile);
 
@@ -141,7 +142,9 @@ enum class BackwardMethod {
   kSplitAlone,  // the latter without the former: every block computes the delta it needs
 };
 
-/// Which way the backward pass goes. `kAtomic` needs shared memory for dS besides the tiles.
+/// Which way the backward pass goes. `kAtomic` needs shared memory for dS besides the tiles, and blocks of keys for
+/// more than half of the multiprocessors: on fewer the split kernel's two more products cost less than a GPU left
+/// empty.
 [[nodiscard]] BackwardMethod backward_method(const AttentionProblem& problem, const DeviceLimits& limits);
 
 /// Blocks of `kept_rows` keys (twice if keys and values have their own) and, if split, of as many queries.

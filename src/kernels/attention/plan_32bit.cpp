@@ -21,10 +21,13 @@ int head_dim_of(const AttentionShape& shape) { return static_cast<int>(shape.hea
 
 bool is_exact(const AttentionProblem& problem) { return problem.precision == Precision::kFp32; }
 
-ForwardTile forward_tile(const AttentionProblem& problem, bool is_long) {
+ForwardTile short_tile(const AttentionProblem& problem) {
   const int head_dim = head_dim_of(problem.shape);
-  if (is_long) return is_exact(problem) ? LongForward32<true>::tile(head_dim) : LongForward32<false>::tile(head_dim);
   return is_exact(problem) ? ShortForward32<true>::tile(head_dim) : ShortForward32<false>::tile(head_dim);
+}
+
+std::int64_t blocks_of(const AttentionShape& shape, ForwardTile tile) {
+  return blocks(shape.seq_q, tile.rows) * shape.heads * shape.batch;
 }
 
 std::size_t backward_shared_bytes(const AttentionProblem& problem, BackwardMethod method, bool is_grouped) {
@@ -59,7 +62,7 @@ bool serves_atomic(const AttentionProblem& problem, const DeviceLimits& limits, 
 }  // namespace
 
 std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& problem, const DeviceLimits& limits) {
-  const std::size_t forward = forward_32bit_shared_bytes(forward_tile(problem, false), head_dim_of(problem.shape));
+  const std::size_t forward = forward_32bit_shared_bytes(short_tile(problem), head_dim_of(problem.shape));
   const std::size_t backward = backward_shared_bytes(problem, BackwardMethod::kSplit, false);
   const std::size_t needed = std::max(forward, backward);
   const AttentionShape& shape = problem.shape;
@@ -74,18 +77,22 @@ std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& prob
 }
 
 bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits) {
-  const AttentionShape& shape = problem.shape;
-  const ForwardTile tile = forward_tile(problem, true);
-  return blocks(shape.seq_q, tile.rows) * shape.heads * shape.batch >= 2 * std::int64_t{limits.multiprocessors} &&
-         forward_32bit_shared_bytes(tile, head_dim_of(shape)) <= limits.shared_bytes_per_block;
+  const int head_dim = head_dim_of(problem.shape);
+  const ForwardTile tile = LongForward32::tile(head_dim);
+  if (is_exact(problem) || forward_32bit_shared_bytes(tile, head_dim) > limits.shared_bytes_per_block) return false;
+  const std::int64_t multiprocessors = limits.multiprocessors;
+  if (problem.shape.causal) return blocks_of(problem.shape, tile) >= 2 * multiprocessors;
+  return blocks_of(problem.shape, short_tile(problem)) >
+         short_tile(problem).blocks_per_multiprocessor * multiprocessors;
 }
 
-bool wants_grouped_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits) {
-  const AttentionShape& shape = problem.shape;
-  const std::int64_t short_tiles = blocks(shape.seq_q, forward_tile(problem, false).rows) * shape.heads * shape.batch;
-  const int head_dim = head_dim_of(shape);
-  return is_small_grid(short_tiles, problem, limits) &&
-         forward_32bit_shared_bytes(GroupedForward32::tile(head_dim), head_dim) <= limits.shared_bytes_per_block;
+int forward_32bit_groups(const AttentionProblem& problem, const DeviceLimits& limits) {
+  const int head_dim = head_dim_of(problem.shape);
+  const std::int64_t tiles = blocks_of(problem.shape, short_tile(problem));
+  if (!is_small_grid(tiles, problem, limits)) return 1;
+  const int groups = (problem.shape.causal ? 1 : 2) * tiles <= limits.multiprocessors ? 4 : 2;
+  const ForwardTile tile = groups == 4 ? GroupedForward32<4>::tile(head_dim) : GroupedForward32<2>::tile(head_dim);
+  return forward_32bit_shared_bytes(tile, head_dim) <= limits.shared_bytes_per_block ? groups : 1;
 }
 
 Launch forward_32bit_launch(const AttentionShape& shape, ForwardTile tile) {

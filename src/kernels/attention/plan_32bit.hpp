@@ -9,17 +9,10 @@
 
 namespace tbench::kernels {
 
-/// Three products need registers for their own sums and for both parts of operands: a warp takes 16 rows then, and few
-/// columns at once.
-constexpr int exact_cols(int head_dim) { return head_dim > 96 ? 16 : 32; }
-
-/// Long sequences: 32 queries a warp. Two buffers and the tile of keys are as large as shared memory allows with two
-/// blocks a multiprocessor.
-template <bool kExact>
+/// TF32, long sequences: 32 queries a warp. Two buffers and the tile of keys are as large as shared memory allows with
+/// two blocks a multiprocessor.
 struct LongForward32 {
   static constexpr ForwardTile tile(int head_dim) {
-    if (kExact)
-      return {.rows = 128, .cols = exact_cols(head_dim), .warps = 8, .stages = 1, .blocks_per_multiprocessor = 1};
     return {.rows = 128,
             .cols = head_dim > 96 ? 32 : 64,
             .warps = 4,
@@ -28,29 +21,38 @@ struct LongForward32 {
   }
 };
 
-/// Problems with too few long tiles to fill the GPU: half the queries a block, twice the blocks.
+/// Problems with too few long tiles to fill the GPU, half the queries a block; and all that are `kExact`: three
+/// products need registers for their own sums and for both parts of operands, so that a warp takes 16 queries, and 32
+/// keys at once.
 template <bool kExact>
 struct ShortForward32 {
   static constexpr ForwardTile tile(int head_dim) {
+    if (kExact) {
+      const bool narrow = head_dim <= 64;
+      return {
+          .rows = 64, .cols = 32, .warps = 4, .stages = narrow ? 1 : 2, .blocks_per_multiprocessor = narrow ? 3 : 2};
+    }
     return {.rows = 64,
-            .cols = kExact ? exact_cols(head_dim) : (head_dim > 80 ? 32 : 64),
+            .cols = head_dim > 80 ? 32 : 64,
             .warps = 4,
             .stages = 2,
-            .blocks_per_multiprocessor = kExact || head_dim > 32 ? 2 : 3};
+            .blocks_per_multiprocessor = head_dim > 32 ? 2 : 3};
   }
 };
 
 /// Problems with so few short tiles that the chain of products that a warp makes one after the other is all the time:
-/// half the queries a block again, and four warps for the same queries, each with a quarter of the keys. Not for larger
-/// grids: a key in shared memory serves 32 queries instead of 64.
+/// several warps for the same queries, each with its share of the keys. With four a block has half the queries: twice
+/// the blocks, but a key in shared memory serves 32 queries instead of 64. TF32 takes four alone.
+template <int kGroups>
 struct GroupedForward32 {
+  static_assert(kGroups == 2 || kGroups == 4);
   static constexpr ForwardTile tile(int head_dim) {
-    return {.rows = 32,
+    return {.rows = 128 / kGroups,
             .cols = 64,
             .warps = 8,
-            .groups = 4,
-            .stages = head_dim > 96 ? 1 : 2,
-            .blocks_per_multiprocessor = 2};
+            .groups = kGroups,
+            .stages = kGroups == 4 && head_dim > 96 ? 1 : 2,
+            .blocks_per_multiprocessor = kGroups / 2};
   }
 };
 
@@ -71,7 +73,7 @@ struct AtomicBackward32 {
     const bool widest = head_dim == 128;
     return {.kept_rows = head_dim == 80 || head_dim == 96 ? 64 : 128,
             .streamed_rows = head_dim == 80 || head_dim <= 32 ? 64 : 32,
-            .cols_at_once = kExact ? 16 : 32,
+            .cols_at_once = kExact && head_dim <= 64 ? 16 : 32,
             .warps = widest ? 8 : 4,
             .stages = head_dim <= 32 || head_dim == 96 ? 2 : 1,
             .score_stages = 1,
@@ -146,11 +148,13 @@ struct GroupedAtomicBackward32 {
 [[nodiscard]] std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& problem,
                                                                   const DeviceLimits& limits);
 
-/// Whether a problem is cut into long tiles: only if they fill the multiprocessors about twice over, and fit.
+/// Whether a problem is cut into long tiles: TF32 alone, where they fit; without a mask if not all short ones can run
+/// at once, with a causal one if long ones fill the multiprocessors about twice over.
 [[nodiscard]] bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits);
-/// Whether groups of warps divide the keys: only if short tiles are fewer than the multiprocessors, or than twice those
-/// with a causal mask (TF32: at most half of them), and if it fits. Never where long tiles are wanted.
-[[nodiscard]] bool wants_grouped_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits);
+/// How many groups of warps divide the keys, by the number of short tiles: 4 up to half of the multiprocessors, 2 below
+/// all of them, with a causal mask each up to twice as many (TF32: 4 up to half of them, whatever the mask); 1 beyond,
+/// or where groups do not fit. For problems that do not want long tiles.
+[[nodiscard]] int forward_32bit_groups(const AttentionProblem& problem, const DeviceLimits& limits);
 [[nodiscard]] Launch forward_32bit_launch(const AttentionShape& shape, ForwardTile tile);
 
 /// Which way the backward pass goes. `kAtomic` is here two launches: delta and a cleared dq, then the products. It

@@ -57,19 +57,14 @@ __device__ __forceinline__ void add_query_gradient(const Backward32SharedTiles<k
                                   left_offset(place.lane, kScoreRowBytes);
   const char* const keys = tiles.shared() + place.lane % 4 * 2 * kRowBytes + (dim + place.lane / 4 * 2) * 4;
   float dq[kRows][2 * kDims][4] = {};
-#pragma unroll(kExact ? 1 : 4)
-  for (int inner = 0; inner < kTile.kept_rows / 8; ++inner) {
-    Operand32<kExact> a[kRows];
-#pragma unroll
-    for (int m = 0; m < kRows; ++m) a[m] = load_operand<kExact>(a_address + m * 16 * kScoreRowBytes + inner * 32);
-#pragma unroll
-    for (int d = 0; d < kDims; ++d) {
-      const char* const pairs = keys + inner * 8 * kRowBytes + d * 64;
-      const float2 even = *reinterpret_cast<const float2*>(pairs);
-      const float2 odd = *reinterpret_cast<const float2*>(pairs + kRowBytes);
-      multiply(dq, 2 * d, a, to_operand_from_tile<kExact>(even.x, odd.x, even.y, odd.y));
-    }
-  }
+  multiply_steps<kExact, kTile.kept_rows / 8>(
+      dq, [&](int m, int inner) { return load_operand<kExact>(a_address + m * 16 * kScoreRowBytes + inner * 32); },
+      [&](int n, int inner) {
+        const char* const pairs = keys + inner * 8 * kRowBytes + n * 32;
+        const float2 even = *reinterpret_cast<const float2*>(pairs);
+        const float2 odd = *reinterpret_cast<const float2*>(pairs + kRowBytes);
+        return to_operand_from_tile<kExact>(even.x, odd.x, even.y, odd.y);
+      });
   float* const head =
       tiles.parameters().dq.head(tiles.block().batch(), tiles.block().head()) + dim + place.lane % 4 * 4;
 #pragma unroll

@@ -1,11 +1,12 @@
 // Products of float32 matrices on the tensor cores, mma.m16n8k8 with TF32 operands. `kExact` says how a product is
 // made: one product of rounded operands (an error of 2^-11 of each), or three (3xTF32). For the latter each operand is
-// the sum of two TF32 numbers, big + small, good to 2^-22 or better, and the products of all parts but small * small,
-// which lies below float32's rounding, are added, least first.
+// the sum of two TF32 numbers, big + small, good to 2^-23, and the products of all parts but small * small, which lies
+// below float32's rounding, are added.
 //
 // The tensor cores' additions truncate: in an accumulator that many products go into, errors have one sign and grow
 // with their number. Sums of three products therefore start from zero, are of 32 terms at most, and are added to the
-// longer sum by an ordinary addition, which rounds to nearest. TF32's rounding of operands is far above that.
+// longer sum by an ordinary addition, which rounds to nearest. Products with small parts are 2^-11 of the others: what
+// the tensor cores lose of their sum is nothing, however long it is. TF32's rounding of operands is far above all that.
 //
 // A wide reading of the instruction's inner extent saves all shuffles: any permutation of it serves, as long as both
 // operands follow the same. Where scores become a left operand, the inner places l and l + 4 of a lane (l = lane % 4)
@@ -27,8 +28,10 @@ struct Operand32<false> {
 };
 template <>
 struct Operand32<true> {
-  std::uint32_t big[4], small[4];
+  std::uint32_t big[4];
+  std::uint32_t small[4];  // not rounded: of its 12 bits that may be set the tensor cores ignore one at most
 };
+using OperandWords = const std::uint32_t (&)[4];
 
 /// To the nearest TF32 number, as a float32 whose low 13 bits are zero. Ties to even where that is one instruction,
 /// away from zero where it is four either way.
@@ -49,7 +52,7 @@ __device__ __forceinline__ Operand32<kExact> to_operand(float x0, float x1, floa
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     operand.big[i] = round_to_tf32(x[i]);
-    if constexpr (kExact) operand.small[i] = round_to_tf32(x[i] - __uint_as_float(operand.big[i]));
+    if constexpr (kExact) operand.small[i] = __float_as_uint(x[i] - __uint_as_float(operand.big[i]));
   }
   return operand;
 }
@@ -110,19 +113,18 @@ __device__ __forceinline__ void add_exact_products(float (&c)[kRowBlocks][kColBl
                                                    const Operand32<true> (&a)[kSteps][kRowBlocks],
                                                    const Operand32<true> (&b)[kSteps]) {
   static_assert(kSteps <= 4, "longer sums would show that the tensor cores truncate");
-  using Words = const std::uint32_t(&)[4];
   float sums[kRowBlocks][2][4] = {};
 #pragma unroll
   for (int i = 0; i < kSteps; ++i) {
     multiply_pair(
-        sums, 0, [&](int m) -> Words { return a[i][m].small; }, b[i].big);
+        sums, 0, [&](int m) -> OperandWords { return a[i][m].small; }, b[i].big);
     multiply_pair(
-        sums, 0, [&](int m) -> Words { return a[i][m].big; }, b[i].small);
+        sums, 0, [&](int m) -> OperandWords { return a[i][m].big; }, b[i].small);
   }
 #pragma unroll
   for (int i = 0; i < kSteps; ++i) {
     multiply_pair(
-        sums, 0, [&](int m) -> Words { return a[i][m].big; }, b[i].big);
+        sums, 0, [&](int m) -> OperandWords { return a[i][m].big; }, b[i].big);
   }
 #pragma unroll
   for (int m = 0; m < kRowBlocks; ++m) {
@@ -133,16 +135,63 @@ __device__ __forceinline__ void add_exact_products(float (&c)[kRowBlocks][kColBl
   __syncwarp();
 }
 
-/// c[m][first] and c[m][first + 1] += a[m] b, for every m.
-template <bool kExact, int kRowBlocks, int kColBlocks>
-__device__ __forceinline__ void multiply(float (&c)[kRowBlocks][kColBlocks][4], int first,
-                                         const Operand32<kExact> (&a)[kRowBlocks], const Operand32<kExact>& b) {
+/// c += other
+template <int kRowBlocks, int kColBlocks>
+__device__ __forceinline__ void add(float (&c)[kRowBlocks][kColBlocks][4],
+                                    const float (&other)[kRowBlocks][kColBlocks][4]) {
+#pragma unroll
+  for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+    for (int n = 0; n < kColBlocks; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) c[m][n][i] += other[m][n][i];
+    }
+  }
+}
+
+/// c += the sum over `kInner` steps of 8 of the inner extent of left(m, step) right(n, step): functions that give the
+/// operands of row block m, and of column blocks n and n + 1.
+template <bool kExact, int kInner, int kRowBlocks, int kColBlocks, class Left, class Right>
+__device__ __forceinline__ void multiply_steps(float (&c)[kRowBlocks][kColBlocks][4], const Left& left,
+                                               const Right& right) {
   if constexpr (kExact) {
-    add_exact_products<1>(c, first, reinterpret_cast<const Operand32<true>(&)[1][kRowBlocks]>(a),
-                          reinterpret_cast<const Operand32<true>(&)[1]>(b));
+    constexpr int kSteps = kInner % 4 == 0 ? 4 : 2;  // of 8 terms: 32 at most
+    float small[kRowBlocks][kColBlocks][4] = {};
+#pragma unroll 1
+    for (int first = 0; first < kInner; first += kSteps) {
+      float big[kRowBlocks][kColBlocks][4] = {};
+#pragma unroll
+      for (int i = 0; i < kSteps; ++i) {
+        Operand32<true> a[kRowBlocks];
+#pragma unroll
+        for (int m = 0; m < kRowBlocks; ++m) a[m] = left(m, first + i);
+#pragma unroll
+        for (int n = 0; n < kColBlocks; n += 2) {
+          const Operand32<true> b = right(n, first + i);
+          multiply_pair(
+              small, n, [&](int m) -> OperandWords { return a[m].small; }, b.big);
+          multiply_pair(
+              big, n, [&](int m) -> OperandWords { return a[m].big; }, b.big);
+          multiply_pair(
+              small, n, [&](int m) -> OperandWords { return a[m].big; }, b.small);
+        }
+      }
+      add(c, big);
+    }
+    add(c, small);
   } else {
-    multiply_pair(
-        c, first, [&](int m) -> const std::uint32_t(&)[4] { return a[m].big; }, b.big);
+    // Not further: loads moved to the front of a longer body take registers that the accumulators need.
+#pragma unroll 4
+    for (int step = 0; step < kInner; ++step) {
+      Operand32<false> a[kRowBlocks];
+#pragma unroll
+      for (int m = 0; m < kRowBlocks; ++m) a[m] = left(m, step);
+#pragma unroll
+      for (int n = 0; n < kColBlocks; n += 2) {
+        multiply_pair(
+            c, n, [&](int m) -> OperandWords { return a[m].big; }, right(n, step).big);
+      }
+    }
   }
 }
 
@@ -161,17 +210,9 @@ template <bool kExact, int kHeadDim, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void multiply_rows(float (&scores)[kRowBlocks][kColBlocks][4], std::uint32_t left,
                                               std::uint32_t right) {
   constexpr int kRowBytes = row_bytes<float>(kHeadDim);
-  // Not further: loads moved to the front of a longer body take registers that the accumulators need.
-#pragma unroll(kExact ? 1 : 4)
-  for (int inner = 0; inner < kHeadDim / 8; ++inner) {
-    Operand32<kExact> a[kRowBlocks];
-#pragma unroll
-    for (int m = 0; m < kRowBlocks; ++m) a[m] = load_operand<kExact>(left + m * 16 * kRowBytes + inner * 32);
-#pragma unroll
-    for (int n = 0; n < kColBlocks; n += 2) {
-      multiply(scores, n, a, load_operand<kExact>(right + n * 8 * kRowBytes + inner * 32));
-    }
-  }
+  multiply_steps<kExact, kHeadDim / 8>(
+      scores, [&](int m, int inner) { return load_operand<kExact>(left + m * 16 * kRowBytes + inner * 32); },
+      [&](int n, int inner) { return load_operand<kExact>(right + n * 8 * kRowBytes + inner * 32); });
 }
 
 /// Two right operands of a product whose inner extent are the rows of a tile: columns 0 to 7 and 8 to 15 at `rows`,
@@ -216,7 +257,9 @@ __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadD
       left(a, n);
 #pragma unroll
       for (int d = 0; d < kHeadDim / 8; d += 2) {
-        multiply(sums, d, a, load_rows<false, kHeadDim>(rows + n * 8 * kRowBytes + d * 32));
+        multiply_pair(
+            sums, d, [&](int m) -> OperandWords { return a[m].big; },
+            load_rows<false, kHeadDim>(rows + n * 8 * kRowBytes + d * 32).big);
       }
     }
   }
