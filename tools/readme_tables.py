@@ -53,7 +53,8 @@ SECTIONS = [
     (f"{RESULTS}/README.md", "attention_ratios", ["results_tables.py", "attention",
                                                   f"{RESULTS}/attention_standard.json"]),
     *((f"{RESULTS}/README.md", f"attention_{grid}", ["results_tables.py", grid, *(
-        f"{RESULTS}/attention_full_{part}.json" for part in (1, 3, 2))]) for grid in ("grid_naive", "grid_library")),
+        f"{RESULTS}/attention_full_{part}.json" for part in parts)])
+      for grid, parts in (("grid_naive", range(1, 7)), ("grid_library", range(1, 5)), ("grid_tf32", (1, 5, 6)))),
     (f"{RESULTS}/README.md", "tf32", ["report", "--study=tf32", f"{RESULTS}/attention_tf32.json"]),
     (f"{RESULTS}/README.md", "flash", ["report", f"{RESULTS}/model_flash.json", "--filter=^Model/", "--pivot=ctx"]),
     *((f"{RESULTS}/README.md", f"flash_{size}", ["report", f"{RESULTS}/model_flash_2.json", f"--filter=^Model/size:{size}/",

@@ -6,6 +6,7 @@
     results_tables.py attention RESULTS.json                                 impl:flash against the other implementations
     results_tables.py grid_naive RESULTS.json [RESULTS.json ...]             times of impl:naive over impl:flash's, by length
     results_tables.py grid_library RESULTS.json [RESULTS.json ...]           of the fastest ATen backend over impl:flash's
+    results_tables.py grid_tf32 RESULTS.json [RESULTS.json ...]              of fp32's sdpa_efficient over tf32's impl:flash
     results_tables.py ceilings PYTORCH.json RESULTS.json                     Ceiling cases by process, and PyTorch on the same
     results_tables.py aa VERDICT.json                                        aa_check.py: a build against itself
     ... --update FILE.md --section NAME    write between <!-- tbench:NAME --> and <!-- /tbench:NAME --> of the file
@@ -86,29 +87,59 @@ def attention_table(paths):
     return markdown(["case", "flash, ms", "TFLOP/s", *(f"{i} / flash" for i in others), "best other"], rows)
 
 
+def row_and_length(entry):
+    """Of a case of Attention: its row in a grid's table, which names all but length and implementation; and its length."""
+    parameters = dict(entry["tbench"]["parameters"])
+    length = int(parameters.pop("seq_len"))
+    del parameters["impl"]
+    parameters["causal"] = "causal" if parameters["causal"] == "1" else "full"
+    if parameters.pop("deterministic", "0") == "1":
+        parameters["pass"] += ", same bits every time"
+    return tuple(parameters.values()), length
+
+
+def lengths_table(rows):
+    """Rows by their names, cells by length."""
+    lengths = sorted({length for row in rows.values() for length in row})
+    return markdown(["batch heads d_model mask pass precision", *map(str, lengths)],
+                    [[" ".join(key), *(row.get(length, "") for length in lengths)] for key, row in rows.items()])
+
+
+def limited(entry):
+    return "~" if entry["resolution_limited"] else ""
+
+
 def grid_table(paths, others):
     """Least time of `others` over flash's: a row for each cell but for its length, a column for each length. Each file is
     one run, which holds both sides of its cells."""
-    lengths, rows = set(), {}
+    rows = {}
     for path in paths:
         for entries in implementations_by_cell(path).values():
             times = {i: entry["real_time"] for i, entry in entries.items() if "real_time" in entry}
             best = min((i for i in others if i in times), key=times.get, default=None)
             if "flash" not in times or best is None:
                 continue
-            parameters = dict(entries["flash"]["tbench"]["parameters"])
-            length = int(parameters.pop("seq_len"))
-            del parameters["impl"]
-            parameters["causal"] = "causal" if parameters["causal"] == "1" else "full"
-            if parameters.pop("deterministic", "0") == "1":
-                parameters["pass"] += ", same bits every time"
+            row, length = row_and_length(entries["flash"])
             letter = f" {best.removeprefix('sdpa_')[0]}" if len(others) > 1 else ""
-            limited = "~" if entries["flash"]["resolution_limited"] else ""
-            lengths.add(length)
-            rows.setdefault(tuple(parameters.values()), {})[length] = f"{times[best] / times['flash']:.2f}{letter}{limited}"
-    columns = sorted(lengths)
-    return markdown(["batch heads d_model mask pass precision", *map(str, columns)],
-                    [[" ".join(key), *(row.get(length, "") for length in columns)] for key, row in rows.items()])
+            rows.setdefault(row, {})[length] = f"{times[best] / times['flash']:.2f}{letter}{limited(entries['flash'])}"
+    return lengths_table(rows)
+
+
+def tf32_grid_table(paths):
+    """Time of sdpa_efficient, which heeds no TF32 setting and is in the suite as fp32 alone, over tf32's flash. The files
+    are of one GPU."""
+    documents = [json.loads(pathlib.Path(path).read_text()) for path in paths]
+    gpus = {document["context"]["tbench"]["environment"]["gpu"]["uuid"] for document in documents}
+    if len(gpus) > 1:
+        sys.exit(f"results_tables: grid_tf32: files of {len(gpus)} GPUs given ({', '.join(sorted(gpus))}); give files of one")
+    entries = {e["name"]: e for document in documents for e in document["benchmarks"] if "real_time" in e}
+    rows = {}
+    for name, ours in entries.items():
+        theirs = entries.get(name.replace("precision:tf32/impl:flash", "precision:fp32/impl:sdpa_efficient"), ours)
+        if theirs is not ours:
+            row, length = row_and_length(ours)
+            rows.setdefault(row, {})[length] = f"{theirs['real_time'] / ours['real_time']:.2f}{limited(ours)}"
+    return lengths_table(rows)
 
 
 def rate_of(entry):
@@ -163,7 +194,7 @@ def main():
     tables = {"pytorch": pytorch_table, "repeat": repeat_table, "attention": attention_table,
               "grid_naive": lambda paths: grid_table(paths, ("naive",)),
               "grid_library": lambda paths: grid_table(paths, ("sdpa_flash", "sdpa_efficient", "sdpa_cudnn")),
-              "ceilings": ceilings_table, "aa": aa_table}
+              "grid_tf32": tf32_grid_table, "ceilings": ceilings_table, "aa": aa_table}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=tables)
     parser.add_argument("files", nargs="+")
