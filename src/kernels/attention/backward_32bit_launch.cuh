@@ -43,19 +43,7 @@ template <bool kExact, int kHeadDim, class Tile>
 __global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
     attention_backward_split_32bit_kernel(const __grid_constant__ Backward32Parameters p) {
   extern __shared__ __align__(16) char shared[];
-  BlockPlace place = block_place(p.heads_first);
-  const int block = place.tile;
-  // Heaviest first: with a causal mask the first keys are seen by the most queries, and the last queries see the most
-  // keys. As many of either then, in turn; else the keys' blocks first, whose work is more.
-  const bool keeps_keys = p.heads_first ? block % 2 == 0 : block < p.kv_tiles;
-  const int blocks = static_cast<int>(gridDim.x);
-  if (keeps_keys) {
-    place.tile = p.heads_first ? block / 2 : block;
-    Backward32Block<kExact, kHeadDim, Tile, false, false>{p, shared, place}.run();
-  } else {
-    place.tile = p.heads_first ? (blocks - 1 - block) / 2 : blocks - 1 - block;
-    Backward32Block<kExact, kHeadDim, Tile, true, false>{p, shared, place}.run();
-  }
+  run_split_backward_32bit<kExact, kHeadDim, Tile>(p, shared);
 }
 
 template <bool kExact, int kHeadDim>

@@ -33,18 +33,6 @@ struct Operand32<true> {
 };
 using OperandWords = const std::uint32_t (&)[4];
 
-/// To the nearest TF32 number, as a float32 whose low 13 bits are zero. Ties to even where that is one instruction,
-/// away from zero where it is four either way.
-__device__ __forceinline__ std::uint32_t round_to_tf32(float x) {
-  std::uint32_t y;
-#if __CUDA_ARCH__ >= 900
-  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
-#else
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y) : "f"(x));
-#endif
-  return y;
-}
-
 template <bool kExact>
 __device__ __forceinline__ Operand32<kExact> to_operand(float x0, float x1, float x2, float x3) {
   const float x[4]{x0, x1, x2, x3};
@@ -85,14 +73,6 @@ __device__ __forceinline__ Operand32<kExact> load_operand(std::uint32_t address)
   load_matrices(r, address);
   return to_operand_from_tile<kExact>(__uint_as_float(r[0]), __uint_as_float(r[1]), __uint_as_float(r[2]),
                                       __uint_as_float(r[3]));
-}
-
-/// c[16, 8] += a[16, 8] b[8, 8]
-__device__ __forceinline__ void multiply_16x8x8(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
-                                                std::uint32_t b1) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\n"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 /// c[m][i] += left(m) right, for every m and the two right operands i. Neighbouring instructions write different sums.

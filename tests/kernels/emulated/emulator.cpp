@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -63,10 +64,7 @@ class Block {
   [[nodiscard]] char* base() const { return base_; }
   [[nodiscard]] Fiber& fiber() { return fibers_[current_]; }
 
-  void pause(State state) {
-    fiber().state = state;
-    swapcontext(&fiber().context, &scheduler_);
-  }
+  void pause(State state);
   void meet(int number, int threads, bool waits);
   const std::byte* meet_warp(const void* mine, std::size_t bytes);
 
@@ -76,6 +74,7 @@ class Block {
   static void enter();
   void start(Fiber& fiber);
   [[nodiscard]] std::vector<std::size_t> runnable_warps() const;
+  [[nodiscard]] std::optional<std::size_t> next_lane(std::size_t warp, std::size_t from) const;
   void run_warp(std::size_t warp);
 
   BlockLaunch launch_;
@@ -88,6 +87,7 @@ class Block {
   std::array<Barrier, kBarriers> barriers_;
   ucontext_t scheduler_{};
   std::size_t current_{};
+  std::size_t left_{};  // lanes' turns until another warp's
   std::exception_ptr error_;
 };
 
@@ -124,20 +124,38 @@ std::vector<std::size_t> Block::runnable_warps() const {
   return runnable;
 }
 
+/// The first that can go on of a warp's lanes from `from` on.
+std::optional<std::size_t> Block::next_lane(std::size_t warp, std::size_t from) const {
+  for (std::size_t i = from; i < (warp + 1) * kLanes; ++i) {
+    if (fibers_[i].state == State::kReady) return i;
+  }
+  return std::nullopt;
+}
+
 /// Until nothing of it can go on, or in one case of three for a while only.
 void Block::run_warp(std::size_t warp) {
   const bool is_short = random_() % 3 == 0;
-  std::size_t left = is_short ? random_() % 2000 : std::size_t{1} << 30;
-  for (bool went_on = true; went_on && left > 0;) {
-    went_on = false;
-    for (current_ = warp * kLanes; current_ < (warp + 1) * kLanes; ++current_) {
-      if (fibers_[current_].state != State::kReady) continue;
-      went_on = true;
-      left -= std::min<std::size_t>(left, 1);
-      swapcontext(&scheduler_, &fibers_[current_].context);
-      if (error_) std::rethrow_exception(error_);
-    }
+  left_ = is_short ? random_() % 2000 : std::size_t{1} << 30;
+  for (auto lane = next_lane(warp, warp * kLanes); lane && left_ > 0; lane = next_lane(warp, warp * kLanes)) {
+    --left_;
+    current_ = *lane;
+    swapcontext(&scheduler_, &fiber().context);
+    if (error_) std::rethrow_exception(error_);
   }
+}
+
+/// To the warp's next lane, or after the last one back to run_warp().
+void Block::pause(State state) {
+  Fiber& mine = fiber();
+  mine.state = state;
+  const auto next = error_ || left_ == 0 ? std::nullopt : next_lane(current_ / kLanes, current_ + 1);
+  if (!next) {
+    swapcontext(&mine.context, &scheduler_);
+    return;
+  }
+  --left_;
+  current_ = *next;
+  swapcontext(&mine.context, &fiber().context);
 }
 
 void Block::run() {

@@ -39,6 +39,8 @@ inline float __shfl_xor_sync(unsigned, float value, int mask) {
 inline bool __any_sync(unsigned, bool value) {
   return std::ranges::any_of(emulator::meet_warp(value), [](bool one) { return one; });
 }
+inline void __syncwarp() { static_cast<void>(emulator::meet_warp(0)); }
+inline std::uint32_t __float_as_uint(float value) { return std::bit_cast<std::uint32_t>(value); }
 inline float __uint_as_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 inline void* __cvta_shared_to_generic(std::uint32_t address) { return emulator::shared_memory(address, 1); }
 
@@ -118,6 +120,36 @@ void multiply_16x8x16(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t 
   }
 }
 
+/// The nearest TF32 number, ties to even.
+inline std::uint32_t round_to_tf32(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+}
+
+/// The float32 number next to x towards zero: what is left of a sum in the tensor cores.
+inline float truncate(double x) {
+  const auto nearest = static_cast<float>(x);
+  return std::abs(static_cast<double>(nearest)) > std::abs(x) ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
+/// c[16, 8] += a[16, 8] b[8, 8], of TF32 operands: their low 13 bits are ignored.
+inline void multiply_16x8x8(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
+  struct Operands {
+    std::uint32_t a[4], b[2];
+  };
+  const auto all = emulator::meet_warp(Operands{{a[0], a[1], a[2], a[3]}, {b0, b1}});
+  const auto element = [](std::uint32_t word) { return double{std::bit_cast<float>(word & ~0x1fffu)}; };
+  for (int i = 0; i < 4; ++i) {
+    const int row = emulator::lane() / 4 + i / 2 * 8, col = emulator::lane() % 4 * 2 + i % 2;
+    double sum = c[i];
+    for (int k = 0; k < 8; ++k) {
+      sum += element(all[row % 8 * 4 + k % 4].a[row / 8 + k / 4 * 2]) * element(all[col * 4 + k % 4].b[k / 4]);
+    }
+    c[i] = truncate(sum);
+  }
+}
+
+inline void atomicAdd(float* destination, float value) { *destination += value; }
 inline void add_4(float* destination, const float (&values)[4]) {
   for (int i = 0; i < 4; ++i) destination[i] += values[i];
 }

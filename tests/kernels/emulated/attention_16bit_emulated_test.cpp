@@ -1,0 +1,32 @@
+// What the GPU tests find out about the 16-bit attention kernels, where there is no GPU: right at odd lengths, and
+// every planted fault found in the outputs that it spoils.
+#include "emulated/emulated_attention_16bit.hpp"
+#include "emulated/expect_emulated.hpp"
+
+namespace tbench::kernels {
+namespace {
+
+template <class Attention>
+class EmulatedAttention16Test : public testing::Test {};
+using Attentions = testing::Types<EmulatedAttention16<64>, EmulatedAttention16<96>, EmulatedAttention16<128>>;
+TYPED_TEST_SUITE(EmulatedAttention16Test, Attentions);
+
+constexpr auto kShortForward = [](auto& attention) { return attention.template forward<ShortForward>(); };
+constexpr auto kLongForward = [](auto& attention) { return attention.template forward<LongForward>(); };
+constexpr auto kAtomicBackward = [](auto& attention) { return attention.backward(BackwardMethod::kAtomic); };
+constexpr auto kSplitBackward = [](auto& attention) { return attention.backward(BackwardMethod::kSplit); };
+
+TYPED_TEST(EmulatedAttention16Test, ForwardInShortTiles) { expect_right<TypeParam>(kShortForward); }
+TYPED_TEST(EmulatedAttention16Test, ForwardInLongTiles) { expect_right<TypeParam>(kLongForward); }
+TYPED_TEST(EmulatedAttention16Test, BackwardWithAtomicAdditions) { expect_right<TypeParam>(kAtomicBackward); }
+TYPED_TEST(EmulatedAttention16Test, BackwardSplit) { expect_right<TypeParam>(kSplitBackward); }
+
+TYPED_TEST(EmulatedAttention16Test, FaultsInForwardAreFound) {
+  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kShortForward);
+}
+TYPED_TEST(EmulatedAttention16Test, FaultsInBackwardAreFound) {
+  expect_all_found<TypeParam>(kBackwardFaults, {"dq", "dk", "dv"}, kAtomicBackward);
+}
+
+}  // namespace
+}  // namespace tbench::kernels

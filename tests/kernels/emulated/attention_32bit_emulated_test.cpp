@@ -1,0 +1,63 @@
+// The same for the float32 attention kernels, their tiles for small grids included.
+#include <type_traits>
+
+#include "emulated/emulated_attention_32bit.hpp"
+#include "emulated/expect_emulated.hpp"
+
+namespace tbench::kernels {
+namespace {
+
+using Tf32 = EmulatedAttention32<false, 64>;
+using Fp32 = EmulatedAttention32<true, 64>;
+using WideFp32 = EmulatedAttention32<true, 128>;
+
+template <class Attention>
+class EmulatedAttention32Test : public testing::Test {};
+using Attentions = testing::Types<Tf32, Fp32, WideFp32>;
+TYPED_TEST_SUITE(EmulatedAttention32Test, Attentions);
+
+template <class Attention>
+constexpr bool kIsExact = !std::is_same_v<Attention, Tf32>;
+
+template <class Tile>
+constexpr auto kForward = [](auto& attention) { return attention.template forward<Tile>(); };
+template <class Tile>
+constexpr auto kAtomic = [](auto& attention) { return attention.template backward<Tile>(BackwardMethod::kAtomic); };
+template <class Tile>
+constexpr auto kSplit = [](auto& attention) { return attention.template backward<Tile>(BackwardMethod::kSplit); };
+template <class Tile>
+constexpr auto kSplitAlone =
+    [](auto& attention) { return attention.template backward<Tile>(BackwardMethod::kSplitAlone); };
+
+TYPED_TEST(EmulatedAttention32Test, Forward) { expect_right<TypeParam>(kForward<ShortForward32<kIsExact<TypeParam>>>); }
+TYPED_TEST(EmulatedAttention32Test, ForwardInGroups) {
+  expect_right<TypeParam>(kForward<GroupedForward32<4>>);
+  if constexpr (kIsExact<TypeParam>) {
+    expect_right<TypeParam>(kForward<GroupedForward32<2>>);
+  }
+}
+TEST(EmulatedTf32Test, ForwardInLongTiles) { expect_right<Tf32>(kForward<LongForward32>); }
+
+TYPED_TEST(EmulatedAttention32Test, BackwardWithAtomicAdditions) {
+  expect_right<TypeParam>(kAtomic<AtomicBackward32<kIsExact<TypeParam>>>);
+  expect_right<TypeParam>(kAtomic<GroupedAtomicBackward32>);
+}
+TYPED_TEST(EmulatedAttention32Test, BackwardSplit) {
+  expect_right<TypeParam>(kSplit<SplitBackward32<kIsExact<TypeParam>>>);
+  expect_right<TypeParam>(kSplitAlone<GroupedSplitBackward32>);
+}
+
+template <class Attention>
+class EmulatedFaults32Test : public testing::Test {};
+using NarrowAttentions = testing::Types<Tf32, Fp32>;
+TYPED_TEST_SUITE(EmulatedFaults32Test, NarrowAttentions);
+
+TYPED_TEST(EmulatedFaults32Test, InForwardAreFound) {
+  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kForward<ShortForward32<kIsExact<TypeParam>>>);
+}
+TYPED_TEST(EmulatedFaults32Test, InBackwardAreFound) {
+  expect_all_found<TypeParam>(kBackwardFaults, {"dq", "dk", "dv"}, kAtomic<AtomicBackward32<kIsExact<TypeParam>>>);
+}
+
+}  // namespace
+}  // namespace tbench::kernels

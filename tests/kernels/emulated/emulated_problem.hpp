@@ -1,0 +1,135 @@
+// One attention problem for the emulator: its inputs, the reference, and how blocks run over it.
+#pragma once
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "attention/plan_16bit.hpp"
+#include "attention/tile.cuh"
+#include "attention_reference.hpp"
+#include "compare_outputs.hpp"
+#include "emulated/emulator.hpp"
+
+namespace tbench::kernels {
+
+constexpr std::int64_t kHeads = 2;
+
+struct Lengths {
+  int q{}, kv{};
+  bool causal{};
+};
+
+/// One sequence of two heads, contiguous, and what is needed to run kernels of it. Base of those that do.
+template <class Element, int kHeadDim>
+class EmulatedProblem {
+ public:
+  EmulatedProblem(Precision precision, const Lengths& lengths, std::uint32_t seed)
+      : lengths_{lengths},
+        seed_{seed},
+        problem_{.shape = {.batch = 1,
+                           .heads = kHeads,
+                           .seq_q = lengths.q,
+                           .seq_kv = lengths.kv,
+                           .head_dim = kHeadDim,
+                           .causal = lengths.causal},
+                 .precision = precision,
+                 .scale = 1.0f / std::sqrt(static_cast<float>(kHeadDim))},
+        q_{normal(lengths.q)},
+        k_{normal(lengths.kv)},
+        v_{normal(lengths.kv)},
+        grad_o_{normal(lengths.q)},
+        reference_{attention_reference(problem_, view(q_), view(k_), view(v_), view(grad_o_), Executor::kHost)} {}
+
+  /// Of another order of the warps.
+  void next_order() { ++seed_; }
+
+ protected:
+  static std::size_t rows(int length) { return static_cast<std::size_t>(kHeads * length); }
+  static std::vector<Element> nothing(int length) {
+    return std::vector<Element>(rows(length) * kHeadDim, Element(NAN));
+  }
+
+  static TensorView view(std::vector<Element>& elements) {
+    const auto head = static_cast<std::int64_t>(elements.size()) / kHeads;
+    return {.data = elements.data(), .strides = {kHeads * head, head, kHeadDim}};
+  }
+  template <class T>
+  static Matrix<T> matrix(std::vector<Element>& elements) {
+    return matrix_of<T>(view(elements));
+  }
+
+  /// What the forward pass has left for the backward one.
+  std::vector<Element> stored_o() const {
+    std::vector<Element> o;
+    for (const Uncertain& one : reference_.o) o.push_back(Element(static_cast<float>(one.value)));
+    return o;
+  }
+  std::vector<float> lse(float factor = 1.0f) const {
+    std::vector<float> lse;
+    for (const Uncertain& one : reference_.lse) lse.push_back(static_cast<float>(one.value) * factor);
+    return lse;
+  }
+  /// As the kernel before the products leaves it.
+  std::vector<float> row_products_of_o() const {
+    const std::vector<Element> o = stored_o();
+    std::vector<float> delta(rows(lengths_.q));
+    for (std::size_t i = 0; i < o.size(); ++i) {
+      delta[i / kHeadDim] += static_cast<float>(o[i]) * static_cast<float>(grad_o_[i]);
+    }
+    return delta;
+  }
+
+  template <class Thread>
+  void run(const Launch& launch, const Thread& thread) {
+    const auto extent = [](std::int64_t value) { return static_cast<unsigned>(value); };
+    const emulator::Index grid{extent(launch.grid.x), extent(launch.grid.y), extent(launch.grid.z)};
+    for (unsigned head = 0; head < grid.y; ++head) {
+      for (unsigned tile = 0; tile < grid.x; ++tile) {
+        emulator::run_block({.block = {tile, head, 0},
+                             .grid = grid,
+                             .threads = launch.threads,
+                             .shared_bytes = launch.shared_bytes,
+                             .seed = seed_ + tile,
+                             .late_copies = (seed_ + tile) % 2 == 0},
+                            thread);
+      }
+    }
+  }
+
+  std::vector<Comparison> compare_forward(const std::vector<Element>& o, const std::vector<float>& lse) const {
+    return {compare("o", lengths_.q, kHeadDim, o, reference_.o), compare("lse", lengths_.q, 1, lse, reference_.lse)};
+  }
+  std::vector<Comparison> compare_backward(const std::vector<Element>& dq, const std::vector<Element>& dk,
+                                           const std::vector<Element>& dv) const {
+    return {compare("dq", lengths_.q, kHeadDim, dq, reference_.dq),
+            compare("dk", lengths_.kv, kHeadDim, dk, reference_.dk),
+            compare("dv", lengths_.kv, kHeadDim, dv, reference_.dv)};
+  }
+
+ private:
+  template <class T>
+  static Comparison compare(const std::string& name, int length, int columns, const std::vector<T>& actual,
+                            const std::vector<Uncertain>& expected) {
+    const std::vector<double> values(actual.begin(), actual.end());
+    return compare_outputs(name, {1, kHeads, length, columns}, values, expected);
+  }
+
+  std::vector<Element> normal(int length) {
+    std::normal_distribution<float> distribution;
+    std::vector<Element> elements(rows(length) * kHeadDim);
+    for (Element& element : elements) element = Element(distribution(random_));
+    return elements;
+  }
+
+ protected:
+  Lengths lengths_;
+  std::uint32_t seed_;
+  std::mt19937 random_{7};
+  AttentionProblem problem_;
+  std::vector<Element> q_, k_, v_, grad_o_;
+  AttentionReference reference_;
+};
+
+}  // namespace tbench::kernels
