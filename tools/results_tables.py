@@ -18,9 +18,13 @@ import statistics
 import sys
 
 
-def timed_entries(path):
+def timed(document):
     """Case name: entry, for the cases of a results file that have a time."""
-    return {e["name"]: e for e in json.loads(pathlib.Path(path).read_text())["benchmarks"] if "real_time" in e}
+    return {e["name"]: e for e in document["benchmarks"] if "real_time" in e}
+
+
+def timed_entries(path):
+    return timed(json.loads(pathlib.Path(path).read_text()))
 
 
 def short(name):
@@ -132,11 +136,13 @@ def tf32_grid_table(paths):
     gpus = {document["context"]["tbench"]["environment"]["gpu"]["uuid"] for document in documents}
     if len(gpus) > 1:
         sys.exit(f"results_tables: grid_tf32: files of {len(gpus)} GPUs given ({', '.join(sorted(gpus))}); give files of one")
-    entries = {e["name"]: e for document in documents for e in document["benchmarks"] if "real_time" in e}
+    entries = {name: entry for document in documents for name, entry in timed(document).items()}
     rows = {}
     for name, ours in entries.items():
-        theirs = entries.get(name.replace("precision:tf32/impl:flash", "precision:fp32/impl:sdpa_efficient"), ours)
-        if theirs is not ours:
+        if not name.endswith("precision:tf32/impl:flash"):
+            continue
+        theirs = entries.get(name.replace("precision:tf32/impl:flash", "precision:fp32/impl:sdpa_efficient"))
+        if theirs:
             row, length = row_and_length(ours)
             rows.setdefault(row, {})[length] = f"{theirs['real_time'] / ours['real_time']:.2f}{limited(ours)}"
     return lengths_table(rows)

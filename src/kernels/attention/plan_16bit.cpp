@@ -12,27 +12,30 @@ constexpr std::size_t kWorkspaceAlignment = 256;
 // the launches of the other way.
 constexpr std::int64_t kShortSequence = 256;
 
-std::int64_t blocks(std::int64_t extent, std::int64_t block) { return (extent + block - 1) / block; }
-
 std::size_t align(std::size_t bytes) {
   return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
 }
 
 }  // namespace
 
+std::int64_t forward_tiles(const AttentionShape& shape, ForwardTile tile) {
+  return block_count(shape.seq_q, tile.rows) * shape.heads * shape.batch;
+}
+
+bool long_tiles_pay(const AttentionShape& shape, ForwardTile long_tile, ForwardTile short_tile, int multiprocessors) {
+  if (shape.causal) return forward_tiles(shape, long_tile) >= 2 * std::int64_t{multiprocessors};
+  return forward_tiles(shape, short_tile) > std::int64_t{multiprocessors} * short_tile.blocks_per_multiprocessor;
+}
+
 bool wants_long_forward_tile(const AttentionShape& shape, int multiprocessors) {
   const int head_dim = static_cast<int>(shape.head_dim);
-  const auto tiles = [&](ForwardTile tile) { return blocks(shape.seq_q, tile.rows) * shape.heads * shape.batch; };
-  if (!shape.causal) {
-    const ForwardTile short_tile = ShortForward::tile(head_dim);
-    return tiles(short_tile) > std::int64_t{multiprocessors} * short_tile.blocks_per_multiprocessor;
-  }
   const std::int64_t few_keys = head_dim <= 64 ? 1024 : 512;
-  return shape.seq_kv > few_keys && tiles(LongForward::tile(head_dim)) >= 2 * std::int64_t{multiprocessors};
+  if (shape.causal && shape.seq_kv <= few_keys) return false;
+  return long_tiles_pay(shape, LongForward::tile(head_dim), ShortForward::tile(head_dim), multiprocessors);
 }
 
 Launch forward_launch(const AttentionShape& shape, ForwardTile tile) {
-  return {.grid = {blocks(shape.seq_q, tile.rows), shape.heads, shape.batch},
+  return {.grid = {block_count(shape.seq_q, tile.rows), shape.heads, shape.batch},
           .threads = tile.warps * kWarpSize,
           .shared_bytes = forward_shared_bytes(tile, static_cast<int>(shape.head_dim))};
 }
@@ -43,7 +46,7 @@ BackwardMethod backward_method(const AttentionProblem& problem, const DeviceLimi
   const int head_dim = static_cast<int>(shape.head_dim);
   if (problem.deterministic || splits_keys_from_values(head_dim)) return BackwardMethod::kSplit;
   const BackwardTile tile = AtomicBackward::tile(head_dim);
-  const std::int64_t key_blocks = blocks(shape.seq_kv, tile.kept_rows) * shape.heads * shape.batch;
+  const std::int64_t key_blocks = block_count(shape.seq_kv, tile.kept_rows) * shape.heads * shape.batch;
   const bool fits = backward_shared_bytes(tile, head_dim, /*atomic=*/true) <= limits.shared_bytes_per_block;
   return fits && 2 * key_blocks > limits.multiprocessors ? BackwardMethod::kAtomic : BackwardMethod::kSplit;
 }
@@ -52,15 +55,16 @@ Launch backward_launch(const AttentionProblem& problem, BackwardTile tile, Backw
   const AttentionShape& shape = problem.shape;
   const int head_dim = static_cast<int>(shape.head_dim);
   const bool atomic = method == BackwardMethod::kAtomic;
-  const std::int64_t kv_blocks = blocks(shape.seq_kv, tile.kept_rows) * (splits_keys_from_values(head_dim) ? 2 : 1);
-  const std::int64_t q_blocks = atomic ? 0 : blocks(shape.seq_q, tile.kept_rows);
+  const std::int64_t kv_blocks =
+      block_count(shape.seq_kv, tile.kept_rows) * (splits_keys_from_values(head_dim) ? 2 : 1);
+  const std::int64_t q_blocks = atomic ? 0 : block_count(shape.seq_q, tile.kept_rows);
   return {.grid = {kv_blocks + q_blocks, shape.heads, shape.batch},
           .threads = tile.warps * kWarpSize,
           .shared_bytes = backward_shared_bytes(tile, head_dim, atomic)};
 }
 
 Launch backward_helper_launch(const AttentionShape& shape, std::size_t shared_bytes) {
-  return {.grid = {blocks(shape.seq_q, kBackwardHelperRows), shape.heads, shape.batch},
+  return {.grid = {block_count(shape.seq_q, kBackwardHelperRows), shape.heads, shape.batch},
           .threads = kBackwardHelperThreads,
           .shared_bytes = shared_bytes};
 }
@@ -75,7 +79,8 @@ BackwardWorkspace backward_workspace(const AttentionProblem& problem, const Devi
   if (method != BackwardMethod::kSplitAlone) workspace.delta_bytes = align(bytes(shape.seq_q));
   if (method == BackwardMethod::kAtomic) {
     workspace.lse_bytes = workspace.delta_bytes;
-    workspace.dq_sums_bytes = bytes(blocks(shape.seq_q, kBackwardHelperRows) * kBackwardHelperRows * shape.head_dim);
+    workspace.dq_sums_bytes =
+        bytes(block_count(shape.seq_q, kBackwardHelperRows) * kBackwardHelperRows * shape.head_dim);
   }
   return workspace;
 }

@@ -36,6 +36,11 @@ struct BackwardTile {
   bool operator==(const BackwardTile&) const = default;
 };
 
+/// Blocks of `block` rows that hold `extent`.
+[[nodiscard]] constexpr std::int64_t block_count(std::int64_t extent, std::int64_t block) {
+  return (extent + block - 1) / block;
+}
+
 struct Grid {
   std::int64_t x{}, y{}, z{};
   bool operator==(const Grid&) const = default;
@@ -76,9 +81,16 @@ struct ShortForward {
   return static_cast<std::size_t>(tile.rows + 2 * tile.stages * tile.cols) * padded_row_bytes_16bit(head_dim);
 }
 
-/// Whether `shape` is cut into long tiles: without a mask if not all short ones can run at once. A causal mask leaves
-/// tiles of unequal work, of which more are wanted: only if long ones fill the multiprocessors about twice over, and
-/// not over few keys.
+/// Tiles of all heads.
+[[nodiscard]] std::int64_t forward_tiles(const AttentionShape& shape, ForwardTile tile);
+
+/// Whether long tiles serve a grid better than short ones: without a mask if not all short ones can run at once. A
+/// causal mask leaves tiles of unequal work, of which more are wanted: only if long ones fill the multiprocessors about
+/// twice over.
+[[nodiscard]] bool long_tiles_pay(const AttentionShape& shape, ForwardTile long_tile, ForwardTile short_tile,
+                                  int multiprocessors);
+
+/// Whether `shape` is cut into long tiles: where they pay, but not for a causal mask over few keys.
 [[nodiscard]] bool wants_long_forward_tile(const AttentionShape& shape, int multiprocessors);
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, ForwardTile tile);
 

@@ -15,8 +15,6 @@ constexpr std::int64_t kShortSequence = 512;
 // Of a block, whatever the tile, but for those with groups, which serve small grids alone.
 constexpr std::int64_t kLeastRows = 64;
 
-std::int64_t blocks(std::int64_t extent, std::int64_t block) { return (extent + block - 1) / block; }
-
 int head_dim_of(const AttentionShape& shape) { return static_cast<int>(shape.head_dim); }
 
 bool is_exact(const AttentionProblem& problem) { return problem.precision == Precision::kFp32; }
@@ -24,10 +22,6 @@ bool is_exact(const AttentionProblem& problem) { return problem.precision == Pre
 ForwardTile short_tile(const AttentionProblem& problem) {
   const int head_dim = head_dim_of(problem.shape);
   return is_exact(problem) ? ShortForward32<true>::tile(head_dim) : ShortForward32<false>::tile(head_dim);
-}
-
-std::int64_t blocks_of(const AttentionShape& shape, ForwardTile tile) {
-  return blocks(shape.seq_q, tile.rows) * shape.heads * shape.batch;
 }
 
 std::size_t backward_shared_bytes(const AttentionProblem& problem, BackwardMethod method, bool is_grouped) {
@@ -67,7 +61,7 @@ std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& prob
   const std::size_t needed = std::max(forward, backward);
   const AttentionShape& shape = problem.shape;
   const std::int64_t most_blocks =
-      (blocks(shape.seq_q, kLeastRows) + blocks(shape.seq_kv, kLeastRows)) * shape.heads * shape.batch;
+      (block_count(shape.seq_q, kLeastRows) + block_count(shape.seq_kv, kLeastRows)) * shape.heads * shape.batch;
   if (most_blocks > std::numeric_limits<int>::max()) {
     return fmt::format("batch {}, heads {}, sequences of {} and {} make {} blocks: the kernels count up to {}",
                        shape.batch, shape.heads, shape.seq_q, shape.seq_kv, most_blocks,
@@ -79,16 +73,13 @@ std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& prob
 bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits) {
   const int head_dim = head_dim_of(problem.shape);
   const ForwardTile tile = LongForward32::tile(head_dim);
-  if (is_exact(problem) || forward_32bit_shared_bytes(tile, head_dim) > limits.shared_bytes_per_block) return false;
-  const std::int64_t multiprocessors = limits.multiprocessors;
-  if (problem.shape.causal) return blocks_of(problem.shape, tile) >= 2 * multiprocessors;
-  return blocks_of(problem.shape, short_tile(problem)) >
-         short_tile(problem).blocks_per_multiprocessor * multiprocessors;
+  return !is_exact(problem) && forward_32bit_shared_bytes(tile, head_dim) <= limits.shared_bytes_per_block &&
+         long_tiles_pay(problem.shape, tile, short_tile(problem), limits.multiprocessors);
 }
 
 int forward_32bit_groups(const AttentionProblem& problem, const DeviceLimits& limits) {
   const int head_dim = head_dim_of(problem.shape);
-  const std::int64_t tiles = blocks_of(problem.shape, short_tile(problem));
+  const std::int64_t tiles = forward_tiles(problem.shape, short_tile(problem));
   if (!is_small_grid(tiles, problem, limits)) return 1;
   const int groups = (problem.shape.causal ? 1 : 2) * tiles <= limits.multiprocessors ? 4 : 2;
   const ForwardTile tile = groups == 4 ? GroupedForward32<4>::tile(head_dim) : GroupedForward32<2>::tile(head_dim);
@@ -96,7 +87,7 @@ int forward_32bit_groups(const AttentionProblem& problem, const DeviceLimits& li
 }
 
 Launch forward_32bit_launch(const AttentionShape& shape, ForwardTile tile) {
-  return {.grid = {blocks(shape.seq_q, tile.rows), shape.heads, shape.batch},
+  return {.grid = {block_count(shape.seq_q, tile.rows), shape.heads, shape.batch},
           .threads = tile.warps * kWarpSize,
           .shared_bytes = forward_32bit_shared_bytes(tile, head_dim_of(shape))};
 }
@@ -129,8 +120,8 @@ BackwardTile backward_32bit_tile(const AttentionProblem& problem, BackwardMethod
 
 Launch backward_32bit_launch(const AttentionShape& shape, BackwardTile tile, BackwardMethod method) {
   const bool atomic = method == BackwardMethod::kAtomic;
-  const std::int64_t q_blocks = atomic ? 0 : blocks(shape.seq_q, tile.kept_rows);
-  return {.grid = {blocks(shape.seq_kv, tile.kept_rows) + q_blocks, shape.heads, shape.batch},
+  const std::int64_t q_blocks = atomic ? 0 : block_count(shape.seq_q, tile.kept_rows);
+  return {.grid = {block_count(shape.seq_kv, tile.kept_rows) + q_blocks, shape.heads, shape.batch},
           .threads = tile.warps * kWarpSize,
           .shared_bytes = backward_32bit_shared_bytes(tile, head_dim_of(shape), atomic)};
 }

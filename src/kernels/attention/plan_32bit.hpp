@@ -148,8 +148,7 @@ struct GroupedAtomicBackward32 {
 [[nodiscard]] std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& problem,
                                                                   const DeviceLimits& limits);
 
-/// Whether a problem is cut into long tiles: TF32 alone, where they fit; without a mask if not all short ones can run
-/// at once, with a causal one if long ones fill the multiprocessors about twice over.
+/// Whether a problem is cut into long tiles: TF32 alone, where they fit and pay.
 [[nodiscard]] bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits);
 /// How many groups of warps divide the keys, by the number of short tiles: 4 up to half of the multiprocessors, 2 below
 /// all of them, with a causal mask each up to twice as many (TF32: 4 up to half of them, whatever the mask); 1 beyond,

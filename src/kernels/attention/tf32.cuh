@@ -31,7 +31,6 @@ struct Operand32<true> {
   std::uint32_t big[4];
   std::uint32_t small[4];  // not rounded: of its 12 bits that may be set the tensor cores ignore one at most
 };
-using OperandWords = const std::uint32_t (&)[4];
 
 template <bool kExact>
 __device__ __forceinline__ Operand32<kExact> to_operand(float x0, float x1, float x2, float x3) {
@@ -75,14 +74,29 @@ __device__ __forceinline__ Operand32<kExact> load_operand(std::uint32_t address)
                                       __uint_as_float(r[3]));
 }
 
-/// c[m][i] += left(m) right, for every m and the two right operands i. Neighbouring instructions write different sums.
-template <int kRowBlocks, int kColBlocks, class Left>
-__device__ __forceinline__ void multiply_pair(float (&c)[kRowBlocks][kColBlocks][4], int first, const Left& left,
-                                              const std::uint32_t (&right)[4]) {
+/// c[m][first + i] += left[m].*kPart right, for every m and the two right operands i. Neighbouring instructions write
+/// different sums.
+template <auto kPart, class Operand, int kRowBlocks, int kColBlocks>
+__device__ __forceinline__ void multiply_pair(float (&c)[kRowBlocks][kColBlocks][4], int first,
+                                              const Operand (&left)[kRowBlocks], const std::uint32_t (&right)[4]) {
 #pragma unroll
   for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
-    for (int i = 0; i < 2; ++i) multiply_16x8x8(c[m][first + i], left(m), right[2 * i], right[2 * i + 1]);
+    for (int i = 0; i < 2; ++i) multiply_16x8x8(c[m][first + i], left[m].*kPart, right[2 * i], right[2 * i + 1]);
+  }
+}
+
+/// c += other, whose first column block is c's `first`.
+template <int kRowBlocks, int kColBlocks, int kOtherColBlocks>
+__device__ __forceinline__ void add(float (&c)[kRowBlocks][kColBlocks][4], int first,
+                                    const float (&other)[kRowBlocks][kOtherColBlocks][4]) {
+#pragma unroll
+  for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+    for (int n = 0; n < kOtherColBlocks; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) c[m][first + n][i] += other[m][n][i];
+    }
   }
 }
 
@@ -96,37 +110,14 @@ __device__ __forceinline__ void add_exact_products(float (&c)[kRowBlocks][kColBl
   float sums[kRowBlocks][2][4] = {};
 #pragma unroll
   for (int i = 0; i < kSteps; ++i) {
-    multiply_pair(
-        sums, 0, [&](int m) -> OperandWords { return a[i][m].small; }, b[i].big);
-    multiply_pair(
-        sums, 0, [&](int m) -> OperandWords { return a[i][m].big; }, b[i].small);
+    multiply_pair<&Operand32<true>::small>(sums, 0, a[i], b[i].big);
+    multiply_pair<&Operand32<true>::big>(sums, 0, a[i], b[i].small);
   }
 #pragma unroll
-  for (int i = 0; i < kSteps; ++i) {
-    multiply_pair(
-        sums, 0, [&](int m) -> OperandWords { return a[i][m].big; }, b[i].big);
-  }
-#pragma unroll
-  for (int m = 0; m < kRowBlocks; ++m) {
-#pragma unroll
-    for (int i = 0; i < 8; ++i) c[m][first + i / 4][i % 4] += sums[m][i / 4][i % 4];
-  }
+  for (int i = 0; i < kSteps; ++i) multiply_pair<&Operand32<true>::big>(sums, 0, a[i], b[i].big);
+  add(c, first, sums);
   // These sums are independent of each other: without this, loads for many of them move ahead and take registers.
   __syncwarp();
-}
-
-/// c += other
-template <int kRowBlocks, int kColBlocks>
-__device__ __forceinline__ void add(float (&c)[kRowBlocks][kColBlocks][4],
-                                    const float (&other)[kRowBlocks][kColBlocks][4]) {
-#pragma unroll
-  for (int m = 0; m < kRowBlocks; ++m) {
-#pragma unroll
-    for (int n = 0; n < kColBlocks; ++n) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) c[m][n][i] += other[m][n][i];
-    }
-  }
 }
 
 /// c += the sum over `kInner` steps of 8 of the inner extent of left(m, step) right(n, step): functions that give the
@@ -148,17 +139,14 @@ __device__ __forceinline__ void multiply_steps(float (&c)[kRowBlocks][kColBlocks
 #pragma unroll
         for (int n = 0; n < kColBlocks; n += 2) {
           const Operand32<true> b = right(n, first + i);
-          multiply_pair(
-              small, n, [&](int m) -> OperandWords { return a[m].small; }, b.big);
-          multiply_pair(
-              big, n, [&](int m) -> OperandWords { return a[m].big; }, b.big);
-          multiply_pair(
-              small, n, [&](int m) -> OperandWords { return a[m].big; }, b.small);
+          multiply_pair<&Operand32<true>::small>(small, n, a, b.big);
+          multiply_pair<&Operand32<true>::big>(big, n, a, b.big);
+          multiply_pair<&Operand32<true>::big>(small, n, a, b.small);
         }
       }
-      add(c, big);
+      add(c, 0, big);
     }
-    add(c, small);
+    add(c, 0, small);
   } else {
     // Not further: loads moved to the front of a longer body take registers that the accumulators need.
 #pragma unroll 4
@@ -168,8 +156,7 @@ __device__ __forceinline__ void multiply_steps(float (&c)[kRowBlocks][kColBlocks
       for (int m = 0; m < kRowBlocks; ++m) a[m] = left(m, step);
 #pragma unroll
       for (int n = 0; n < kColBlocks; n += 2) {
-        multiply_pair(
-            c, n, [&](int m) -> OperandWords { return a[m].big; }, right(n, step).big);
+        multiply_pair<&Operand32<false>::big>(c, n, a, right(n, step).big);
       }
     }
   }
@@ -237,9 +224,8 @@ __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadD
       left(a, n);
 #pragma unroll
       for (int d = 0; d < kHeadDim / 8; d += 2) {
-        multiply_pair(
-            sums, d, [&](int m) -> OperandWords { return a[m].big; },
-            load_rows<false, kHeadDim>(rows + n * 8 * kRowBytes + d * 32).big);
+        multiply_pair<&Operand32<false>::big>(sums, d, a,
+                                              load_rows<false, kHeadDim>(rows + n * 8 * kRowBytes + d * 32).big);
       }
     }
   }

@@ -12,8 +12,6 @@ template <int kHeadDim>
 class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
   using Element = __nv_bfloat16;
   using Problem = EmulatedProblem<Element, kHeadDim>;
-  using Problem::grad_o_, Problem::k_, Problem::q_, Problem::v_;
-  using Problem::lengths_, Problem::problem_;
 
  public:
   EmulatedAttention16(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kBf16, lengths, seed} {}
@@ -21,56 +19,29 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
   /// o, lse.
   template <class Tile>
   std::vector<Comparison> forward() {
-    constexpr ForwardTile kTile = Tile::tile(kHeadDim);
-    std::vector<Element> o = this->nothing(lengths_.q);
-    std::vector<float> lse(this->rows(lengths_.q), NAN);
-    const ForwardParameters<Element> parameters{.q = Problem::template matrix<const Element>(q_),
-                                                .k = Problem::template matrix<const Element>(k_),
-                                                .v = Problem::template matrix<const Element>(v_),
-                                                .o = Problem::template matrix<Element>(o),
-                                                .lse = lse.data(),
-                                                .heads = static_cast<int>(kHeads),
-                                                .seq_q = lengths_.q,
-                                                .seq_kv = lengths_.kv,
-                                                .scale = problem_.scale,
-                                                .causal = lengths_.causal};
-    this->run(forward_launch(problem_.shape, kTile), [&](char* memory) {
-      ForwardBlock<Element, kHeadDim, Tile>{parameters, memory}.run();
-    });
-    return this->compare_forward(o, lse);
+    return this->template run_forward<ForwardParameters<Element>>(
+        forward_launch(this->problem_.shape, Tile::tile(kHeadDim)),
+        [](const ForwardParameters<Element>& parameters, char* memory) {
+          ForwardBlock<Element, kHeadDim, Tile>{parameters, memory}.run();
+        });
   }
 
   /// dq, dk, dv.
   std::vector<Comparison> backward(BackwardMethod method) {
-    std::vector<Element> dq = this->nothing(lengths_.q), dk = this->nothing(lengths_.kv),
-                         dv = this->nothing(lengths_.kv);
     const bool atomic = method == BackwardMethod::kAtomic;
-    const int query_blocks = (lengths_.q + kBackwardHelperRows - 1) / kBackwardHelperRows * (kBackwardHelperRows / 16);
+    const int query_blocks =
+        static_cast<int>(block_count(this->lengths_.q, kBackwardHelperRows)) * (kBackwardHelperRows / 16);
     std::vector<float> sums(static_cast<std::size_t>(kHeads * query_blocks * 16 * kHeadDim), 0.0f);
     const std::vector<float> lse = this->lse(atomic ? kLog2E : 1.0f), delta = this->row_products_of_o();
+    auto gradients = this->no_gradients();
     const BackwardTile split = SplitBackward::tile(kHeadDim);
-    const BackwardParameters<Element> parameters{.q = Problem::template matrix<const Element>(q_),
-                                                 .k = Problem::template matrix<const Element>(k_),
-                                                 .v = Problem::template matrix<const Element>(v_),
-                                                 .o = {},
-                                                 .grad_o = Problem::template matrix<const Element>(grad_o_),
-                                                 .lse = lse.data(),
-                                                 .delta = delta.data(),
-                                                 .dq = Problem::template matrix<Element>(dq),
-                                                 .dk = Problem::template matrix<Element>(dk),
-                                                 .dv = Problem::template matrix<Element>(dv),
-                                                 .delta_out = nullptr,
-                                                 .base_2_lse_out = nullptr,
-                                                 .dq_sums = sums.data(),
-                                                 .heads = static_cast<int>(kHeads),
-                                                 .seq_q = lengths_.q,
-                                                 .seq_kv = lengths_.kv,
-                                                 .query_blocks = query_blocks,
-                                                 .kv_tiles = (lengths_.kv + split.kept_rows - 1) / split.kept_rows,
-                                                 .scale = problem_.scale,
-                                                 .causal = lengths_.causal};
+    auto parameters = this->template backward_parameters<BackwardParameters<Element>>(gradients, split.kept_rows);
+    parameters.lse = lse.data();
+    parameters.delta = delta.data();
+    parameters.dq_sums = sums.data();
+    parameters.query_blocks = query_blocks;
     const BackwardTile tile = atomic ? AtomicBackward::tile(kHeadDim) : split;
-    this->run(backward_launch(problem_, tile, method), [&](char* memory) {
+    this->run(backward_launch(this->problem_, tile, method), [&](char* memory) {
       const int index = static_cast<int>(blockIdx.x);
       if (atomic) {
         BackwardBlock<Element, kHeadDim, AtomicBackward, Gradient::kKeysAndValues, true>{parameters, memory, index}
@@ -84,8 +55,8 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
             .run();
       }
     });
-    if (atomic) take_sums(dq, sums, query_blocks);
-    return this->compare_backward(dq, dk, dv);
+    if (atomic) take_sums(gradients.dq, sums, query_blocks);
+    return this->compare_backward(gradients);
   }
 
  private:
@@ -93,11 +64,12 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
   void take_sums(std::vector<Element>& dq, const std::vector<float>& sums, int query_blocks) const {
     for (std::size_t i = 0; i < dq.size(); ++i) {
       const auto column = static_cast<int>(i % kHeadDim);
-      const auto row = static_cast<int>(i / kHeadDim) % lengths_.q, head = static_cast<int>(i / kHeadDim) / lengths_.q;
+      const auto row = static_cast<int>(i / kHeadDim) % this->lengths_.q,
+                 head = static_cast<int>(i / kHeadDim) / this->lengths_.q;
       const int block = (head * query_blocks + row / 16) * (kHeadDim / 8) + column / 8;
       const int lane = row % 8 * 4 + column % 8 / 2, register_number = row % 16 / 8 * 2 + column % 2;
-      dq[i] =
-          Element(sums[static_cast<std::size_t>((block * kWarpSize + lane) * 4 + register_number)] * problem_.scale);
+      dq[i] = Element(sums[static_cast<std::size_t>((block * kWarpSize + lane) * 4 + register_number)] *
+                      this->problem_.scale);
     }
   }
 };

@@ -11,8 +11,6 @@ namespace tbench::kernels {
 template <bool kExact, int kHeadDim>
 class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
   using Problem = EmulatedProblem<float, kHeadDim>;
-  using Problem::grad_o_, Problem::k_, Problem::q_, Problem::v_;
-  using Problem::lengths_, Problem::problem_;
 
  public:
   EmulatedAttention32(const Lengths& lengths, std::uint32_t seed)
@@ -21,50 +19,27 @@ class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
   /// o, lse.
   template <class Tile>
   std::vector<Comparison> forward() {
-    std::vector<float> o = this->nothing(lengths_.q), lse(this->rows(lengths_.q), NAN);
-    const Forward32Parameters parameters{.q = Problem::template matrix<const float>(q_),
-                                         .k = Problem::template matrix<const float>(k_),
-                                         .v = Problem::template matrix<const float>(v_),
-                                         .o = Problem::template matrix<float>(o),
-                                         .lse = lse.data(),
-                                         .heads = static_cast<int>(kHeads),
-                                         .seq_q = lengths_.q,
-                                         .seq_kv = lengths_.kv,
-                                         .scale = problem_.scale,
-                                         .causal = lengths_.causal};
-    this->run(forward_32bit_launch(problem_.shape, Tile::tile(kHeadDim)), [&](char* memory) {
-      Forward32Block<kExact, kHeadDim, Tile>{parameters, memory}.run();
-    });
-    return this->compare_forward(o, lse);
+    return this->template run_forward<Forward32Parameters>(
+        forward_32bit_launch(this->problem_.shape, Tile::tile(kHeadDim)),
+        [](const Forward32Parameters& parameters, char* memory) {
+          Forward32Block<kExact, kHeadDim, Tile>{parameters, memory}.run();
+        });
   }
 
   /// dq, dk, dv.
   template <class Tile>
   std::vector<Comparison> backward(BackwardMethod method) {
-    const bool atomic = method == BackwardMethod::kAtomic;
     constexpr BackwardTile kTile = Tile::tile(kHeadDim);
+    auto gradients = this->no_gradients();
+    if (method == BackwardMethod::kAtomic) gradients.dq.assign(gradients.dq.size(), 0.0f);
     std::vector<float> o = this->stored_o(), delta = this->row_products_of_o();
     const std::vector<float> lse = this->lse();
-    std::vector<float> dq = this->nothing(lengths_.q), dk = this->nothing(lengths_.kv), dv = dk;
-    if (atomic) dq.assign(dq.size(), 0.0f);
-    const Backward32Parameters parameters{.q = Problem::template matrix<const float>(q_),
-                                          .k = Problem::template matrix<const float>(k_),
-                                          .v = Problem::template matrix<const float>(v_),
-                                          .o = Problem::template matrix<const float>(o),
-                                          .grad_o = Problem::template matrix<const float>(grad_o_),
-                                          .lse = lse.data(),
-                                          .delta = method == BackwardMethod::kSplitAlone ? nullptr : delta.data(),
-                                          .dq = Problem::template matrix<float>(dq),
-                                          .dk = Problem::template matrix<float>(dk),
-                                          .dv = Problem::template matrix<float>(dv),
-                                          .heads = static_cast<int>(kHeads),
-                                          .seq_q = lengths_.q,
-                                          .seq_kv = lengths_.kv,
-                                          .kv_tiles = (lengths_.kv + kTile.kept_rows - 1) / kTile.kept_rows,
-                                          .scale = problem_.scale,
-                                          .causal = lengths_.causal,
-                                          .heads_first = lengths_.causal && method != BackwardMethod::kSplitAlone};
-    this->run(backward_32bit_launch(problem_.shape, kTile, method), [&](char* memory) {
+    auto parameters = this->template backward_parameters<Backward32Parameters>(gradients, kTile.kept_rows);
+    parameters.o = this->template matrix<const float>(o);
+    parameters.lse = lse.data();
+    parameters.delta = method == BackwardMethod::kSplitAlone ? nullptr : delta.data();
+    parameters.heads_first = this->lengths_.causal && method != BackwardMethod::kSplitAlone;
+    this->run(backward_32bit_launch(this->problem_.shape, kTile, method), [&](char* memory) {
       if constexpr (kTile.score_stages > 0) {
         Backward32Block<kExact, kHeadDim, Tile, false, true>{parameters, memory, block_place(parameters.heads_first)}
             .run();
@@ -72,7 +47,7 @@ class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
         run_split_backward_32bit<kExact, kHeadDim, Tile>(parameters, memory);
       }
     });
-    return this->compare_backward(dq, dk, dv);
+    return this->compare_backward(gradients);
   }
 };
 

@@ -60,6 +60,55 @@ class EmulatedProblem {
     return matrix_of<T>(view(elements));
   }
 
+  /// o, lse, of the blocks run_block(parameters, shared memory).
+  template <class Parameters, class RunBlock>
+  std::vector<Comparison> run_forward(const Launch& launch, const RunBlock& run_block) {
+    std::vector<Element> o = nothing(lengths_.q);
+    std::vector<float> lse(rows(lengths_.q), NAN);
+    const Parameters parameters{.q = matrix<const Element>(q_),
+                                .k = matrix<const Element>(k_),
+                                .v = matrix<const Element>(v_),
+                                .o = matrix<Element>(o),
+                                .lse = lse.data(),
+                                .heads = static_cast<int>(kHeads),
+                                .seq_q = lengths_.q,
+                                .seq_kv = lengths_.kv,
+                                .scale = problem_.scale,
+                                .causal = lengths_.causal};
+    run(launch, [&](char* memory) { run_block(parameters, memory); });
+    return {compare("o", lengths_.q, kHeadDim, o, reference_.o), compare("lse", lengths_.q, 1, lse, reference_.lse)};
+  }
+
+  struct Gradients {
+    std::vector<Element> dq, dk, dv;
+  };
+  Gradients no_gradients() const { return {nothing(lengths_.q), nothing(lengths_.kv), nothing(lengths_.kv)}; }
+
+  /// What the backward kernels of both widths are given, but for the forward pass's results and delta.
+  template <class Parameters>
+  Parameters backward_parameters(Gradients& gradients, int kept_rows) {
+    Parameters parameters{};
+    parameters.q = matrix<const Element>(q_);
+    parameters.k = matrix<const Element>(k_);
+    parameters.v = matrix<const Element>(v_);
+    parameters.grad_o = matrix<const Element>(grad_o_);
+    parameters.dq = matrix<Element>(gradients.dq);
+    parameters.dk = matrix<Element>(gradients.dk);
+    parameters.dv = matrix<Element>(gradients.dv);
+    parameters.heads = static_cast<int>(kHeads);
+    parameters.seq_q = lengths_.q;
+    parameters.seq_kv = lengths_.kv;
+    parameters.kv_tiles = static_cast<int>(block_count(lengths_.kv, kept_rows));
+    parameters.scale = problem_.scale;
+    parameters.causal = lengths_.causal;
+    return parameters;
+  }
+  std::vector<Comparison> compare_backward(const Gradients& gradients) const {
+    return {compare("dq", lengths_.q, kHeadDim, gradients.dq, reference_.dq),
+            compare("dk", lengths_.kv, kHeadDim, gradients.dk, reference_.dk),
+            compare("dv", lengths_.kv, kHeadDim, gradients.dv, reference_.dv)};
+  }
+
   /// What the forward pass has left for the backward one.
   std::vector<Element> stored_o() const {
     std::vector<Element> o;
@@ -96,16 +145,6 @@ class EmulatedProblem {
                             thread);
       }
     }
-  }
-
-  std::vector<Comparison> compare_forward(const std::vector<Element>& o, const std::vector<float>& lse) const {
-    return {compare("o", lengths_.q, kHeadDim, o, reference_.o), compare("lse", lengths_.q, 1, lse, reference_.lse)};
-  }
-  std::vector<Comparison> compare_backward(const std::vector<Element>& dq, const std::vector<Element>& dk,
-                                           const std::vector<Element>& dv) const {
-    return {compare("dq", lengths_.q, kHeadDim, dq, reference_.dq),
-            compare("dk", lengths_.kv, kHeadDim, dk, reference_.dk),
-            compare("dv", lengths_.kv, kHeadDim, dv, reference_.dv)};
   }
 
  private:

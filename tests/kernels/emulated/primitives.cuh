@@ -120,9 +120,10 @@ void multiply_16x8x16(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t 
   }
 }
 
-/// The nearest TF32 number, ties to even.
+/// The nearest TF32 number, ties to even; NaN stays what it is.
 inline std::uint32_t round_to_tf32(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
+  if (std::isnan(x)) return bits;
   return (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
 }
 
