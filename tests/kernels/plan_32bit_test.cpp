@@ -40,12 +40,14 @@ TEST(Plan32bit, TheBlocksOfEachTileFitAMultiprocessor) {
                     forward_32bit_shared_bytes(ShortForward32<false>::tile(head_dim), head_dim));
     expect_resident(ShortForward32<true>::tile(head_dim),
                     forward_32bit_shared_bytes(ShortForward32<true>::tile(head_dim), head_dim));
-    expect_resident(GroupedForward32<2>::tile(head_dim),
-                    forward_32bit_shared_bytes(GroupedForward32<2>::tile(head_dim), head_dim));
+    for (const ForwardTile tile :
+         {GroupedForward32<true, 64>::tile(head_dim), GroupedForward32<false, 64>::tile(head_dim),
+          GroupedForward32<false, 32>::tile(head_dim), GroupedForward32<false, 16>::tile(head_dim)})
+      expect_resident(tile, forward_32bit_shared_bytes(tile, head_dim));
     // Sixteen queries of a warp with sixteen keys at once take 128 registers.
     constexpr std::size_t kRegistersOfGrouped = 128;
-    expect_resident(GroupedForward32<4>::tile(head_dim),
-                    forward_32bit_shared_bytes(GroupedForward32<4>::tile(head_dim), head_dim), kRegistersOfGrouped);
+    const ForwardTile four_groups = GroupedForward32<true, 32>::tile(head_dim);
+    expect_resident(four_groups, forward_32bit_shared_bytes(four_groups, head_dim), kRegistersOfGrouped);
     for (const Precision precision : {Precision::kTf32, Precision::kFp32}) {
       for (const BackwardMethod method : {BackwardMethod::kAtomic, BackwardMethod::kSplit}) {
         for (const bool is_grouped : {false, true}) {
@@ -61,6 +63,10 @@ TEST(Plan32bit, TheBlocksOfEachTileFitAMultiprocessor) {
 TEST(Plan32bit, SharedBytesOfForward) {
   // (128 + 2 * 32) rows of 128 * 4 + 16 bytes
   EXPECT_EQ(forward_32bit_shared_bytes({.rows = 128, .cols = 32, .warps = 4, .blocks_per_multiprocessor = 2}, 128),
+            101376u);
+  // as many of 64 queries in two parts
+  EXPECT_EQ(forward_32bit_shared_bytes(
+                {.rows = 64, .cols = 32, .warps = 4, .query_parts = 2, .blocks_per_multiprocessor = 2}, 128),
             101376u);
 }
 
@@ -106,36 +112,52 @@ TEST(Plan32bit, LongTilesOnlyForTf32AndWhereTheyFillTheGpu) {
 }
 
 TEST(Plan32bit, GroupsDivideTheKeysOfSmallGrids) {
-  // Tiles of 64 rows against 132: four groups up to half of them, two below all; with a causal mask twice as many
+  // Tiles of 64 rows against 132: 32 rows up to half of them, 64 below all; with a causal mask twice as many
   const auto exact = [](std::int64_t batch) { return problem(batch, 1, 64, 64, Precision::kFp32); };
-  EXPECT_EQ(forward_32bit_groups(exact(66), kH200), 4);
-  EXPECT_EQ(forward_32bit_groups(exact(67), kH200), 2);
-  EXPECT_EQ(forward_32bit_groups(exact(131), kH200), 2);
-  EXPECT_EQ(forward_32bit_groups(exact(132), kH200), 1);
-  EXPECT_EQ(forward_32bit_groups(causal(exact(132)), kH200), 4);
-  EXPECT_EQ(forward_32bit_groups(causal(exact(133)), kH200), 2);
-  EXPECT_EQ(forward_32bit_groups(causal(exact(263)), kH200), 2);
-  EXPECT_EQ(forward_32bit_groups(causal(exact(264)), kH200), 1);
-  // TF32: half of 132, whatever the mask
-  EXPECT_EQ(forward_32bit_groups(problem(66, 1, 64, 64), kH200), 4);
-  EXPECT_EQ(forward_32bit_groups(problem(67, 1, 64, 64), kH200), 1);
-  EXPECT_EQ(forward_32bit_groups(causal(problem(67, 1, 64, 64)), kH200), 1);
+  EXPECT_EQ(grouped_forward_32bit_rows(exact(66), kH200), 32);
+  EXPECT_EQ(grouped_forward_32bit_rows(exact(67), kH200), 64);
+  EXPECT_EQ(grouped_forward_32bit_rows(exact(131), kH200), 64);
+  EXPECT_EQ(grouped_forward_32bit_rows(exact(132), kH200), 0);
+  EXPECT_EQ(grouped_forward_32bit_rows(causal(exact(132)), kH200), 32);
+  EXPECT_EQ(grouped_forward_32bit_rows(causal(exact(133)), kH200), 64);
+  EXPECT_EQ(grouped_forward_32bit_rows(causal(exact(263)), kH200), 64);
+  EXPECT_EQ(grouped_forward_32bit_rows(causal(exact(264)), kH200), 0);
+  // TF32: 16 rows up to an eighth of 132, 32 up to half, 64 up to all, whatever the mask
+  for (const bool is_causal : {false, true}) {
+    const auto tf32 = [is_causal](std::int64_t batch) {
+      return is_causal ? causal(problem(batch, 1, 64, 64)) : problem(batch, 1, 64, 64);
+    };
+    EXPECT_EQ(grouped_forward_32bit_rows(tf32(16), kH200), 16);
+    EXPECT_EQ(grouped_forward_32bit_rows(tf32(17), kH200), 32);
+    EXPECT_EQ(grouped_forward_32bit_rows(tf32(66), kH200), 32);
+    EXPECT_EQ(grouped_forward_32bit_rows(tf32(67), kH200), 64);
+    EXPECT_EQ(grouped_forward_32bit_rows(tf32(132), kH200), 64);
+    EXPECT_EQ(grouped_forward_32bit_rows(tf32(133), kH200), 0);
+  }
   for (const int head_dim : kHeadDims) {
     for (const std::int64_t seq : {1, 64, 256, 1024}) {
-      EXPECT_GT(forward_32bit_groups(problem(8, 1, seq, head_dim, Precision::kFp32), kH200), 1)
-          << head_dim << ", " << seq;
+      for (const Precision precision : {Precision::kFp32, Precision::kTf32}) {
+        EXPECT_GT(grouped_forward_32bit_rows(problem(8, 1, seq, head_dim, precision), kH200), 0)
+            << head_dim << ", " << seq;
+      }
     }
   }
-  // (32 + 2 * 2 * 64) rows of 96 * 4 + 16 bytes are 115200: more than a block has there.
-  EXPECT_EQ(forward_32bit_groups(problem(1, 1, 64, 96), kSmall), 1);
-  EXPECT_EQ(forward_32bit_groups(problem(1, 1, 64, 80), kSmall), 4);
+  // (2 * 32 + 2 * 2 * 64) rows of 80 * 4 + 16 bytes are 107520: more than a block has there.
+  EXPECT_EQ(grouped_forward_32bit_rows(problem(1, 1, 64, 80, Precision::kFp32), kSmall), 0);
+  EXPECT_EQ(grouped_forward_32bit_rows(problem(1, 1, 64, 64, Precision::kFp32), kSmall), 32);
 }
 
 TEST(Plan32bit, LaunchOfAGroupedForward) {
-  // 2 tiles of 32 rows, or 1 of 64; 8 warps; (32 + 2 * 64) or (64 + 2 * 2 * 64) rows of 528 bytes
-  EXPECT_EQ(forward_32bit_launch(problem(2, 3, 33, 128).shape, GroupedForward32<4>::tile(128)),
-            (Launch{.grid = {2, 3, 2}, .threads = 256, .shared_bytes = 84480}));
-  EXPECT_EQ(forward_32bit_launch(problem(2, 3, 33, 128).shape, GroupedForward32<2>::tile(128)),
+  // 2 tiles of 32 rows, or 1 of 64; 8 warps; (2 * 32 + 2 * 64) or (2 * 64 + 2 * 2 * 64) rows of 528 bytes
+  const AttentionShape shape = problem(2, 3, 33, 128).shape;
+  EXPECT_EQ(forward_32bit_launch(shape, GroupedForward32<true, 32>::tile(128)),
+            (Launch{.grid = {2, 3, 2}, .threads = 256, .shared_bytes = 101376}));
+  EXPECT_EQ(forward_32bit_launch(shape, GroupedForward32<true, 64>::tile(128)),
+            (Launch{.grid = {1, 3, 2}, .threads = 256, .shared_bytes = 202752}));
+  // TF32: 3 tiles of 16 rows, 4 warps, (16 + 2 * 2 * 64) rows; or (64 + 2 * 128)
+  EXPECT_EQ(forward_32bit_launch(shape, GroupedForward32<false, 16>::tile(128)),
+            (Launch{.grid = {3, 3, 2}, .threads = 128, .shared_bytes = 143616}));
+  EXPECT_EQ(forward_32bit_launch(shape, GroupedForward32<false, 64>::tile(128)),
             (Launch{.grid = {1, 3, 2}, .threads = 256, .shared_bytes = 168960}));
 }
 

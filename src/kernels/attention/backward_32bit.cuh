@@ -70,15 +70,15 @@ class Backward32Block : Backward32SharedTiles<kExact, BackwardGeometry<float, kH
       const char* const rows = this->shared() + offset + rows_offset(place_.lane, kRowBytes);
       Scores s = {}, dp = {};
       if (!kMasked || holds_anything(step * kTile.streamed_rows + col)) {
-        multiply_rows<kExact, kHeadDim>(s, kept, columns + first);
+        multiply_rows<kExact, Tiles::kRounded, kHeadDim>(s, kept, columns + first);
         to_probabilities<kMasked>(s, step * kTile.streamed_rows + col, col_statistics + col);
         if (!kQueriesKept && !(planted(PlantedFault::kDvSkipTile) && step == 0)) {
-          accumulate_rows<kExact, kHeadDim>(values_, s, rows + second);
+          accumulate_rows<kExact, Tiles::kRounded, kHeadDim>(values_, s, rows + second);
         }
-        multiply_rows<kExact, kHeadDim>(dp, kept + Geometry::kKeptBytes, columns + second);
+        multiply_rows<kExact, Tiles::kRounded, kHeadDim>(dp, kept + Geometry::kKeptBytes, columns + second);
         score_gradients<Geometry>(s, dp, place_, rows_, col_statistics + kTile.streamed_rows + col);
         if (!(kQueriesKept && planted(PlantedFault::kDqSkipTile) && step == 0)) {
-          accumulate_rows<kExact, kHeadDim>(keys_, dp, rows + first);
+          accumulate_rows<kExact, Tiles::kRounded, kHeadDim>(keys_, dp, rows + first);
         }
       }
       if constexpr (kAtomic) store_scores<kExact, Geometry>(dp, *this, col);

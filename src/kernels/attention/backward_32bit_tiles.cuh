@@ -40,6 +40,9 @@ class Backward32SharedTiles : public BackwardSides<Geometry, Backward32Parameter
   __device__ __forceinline__ int warp_row() const { return warp_row_; }
 
  protected:
+  // Of what is streamed through shared memory. With groups few warps read the same rows: each rounds what it reads.
+  static constexpr bool kRounded = !kExact && kTile.groups == 1;
+
   using Sides::kept_extent;
   using Sides::kept_matrix;
   using Sides::p_;
@@ -80,18 +83,22 @@ class Backward32SharedTiles : public BackwardSides<Geometry, Backward32Parameter
   }
 
   __device__ __forceinline__ void round_kept() const {
+    if constexpr (!kExact) {
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      round_own_elements<kExact, kTile.kept_rows, kHeadDim, kThreads>(shared_ + i * Geometry::kKeptBytes,
-                                                                      kept_matrix(i).vectors);
+      for (int i = 0; i < 2; ++i) {
+        round_own_elements<kTile.kept_rows, kHeadDim, kThreads>(shared_ + i * Geometry::kKeptBytes,
+                                                                kept_matrix(i).vectors);
+      }
     }
   }
 
   __device__ __forceinline__ void round_step(int stage) const {
+    if constexpr (kRounded) {
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-      round_own_elements<kExact, kTile.streamed_rows, kHeadDim, kThreads>(
-          shared_ + Geometry::kStreamed + (2 * stage + i) * Geometry::kStreamedBytes, streamed_matrix(i).vectors);
+      for (int i = 0; i < 2; ++i) {
+        round_own_elements<kTile.streamed_rows, kHeadDim, kThreads>(
+            shared_ + Geometry::kStreamed + (2 * stage + i) * Geometry::kStreamedBytes, streamed_matrix(i).vectors);
+      }
     }
   }
 

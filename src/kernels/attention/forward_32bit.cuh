@@ -60,7 +60,11 @@ class Forward32Block {
     load_step<true>(kKeys, p_.k, steps - 1);
     if constexpr (kTile.stages > 1) load_step<true>(kValues, p_.v, steps - 1);
     wait_copies<kTile.stages - 1>();
-    round_own_elements<kExact, kTile.rows, kHeadDim, kThreads>(shared_, p_.q.vectors);
+    if constexpr (kExact) {
+      split_own_elements<kTile.rows, kHeadDim, kThreads>(shared_, shared_ + kSmallQueries, p_.q.vectors);
+    } else {
+      round_own_elements<kTile.rows, kHeadDim, kThreads>(shared_, p_.q.vectors);
+    }
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(step);
     for (; step >= (planted(PlantedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(step);
@@ -73,7 +77,11 @@ class Forward32Block {
 
  private:
   using Scores = float[kRowBlocks][kColBlocks][4];
-  static constexpr int kKeys = kTile.rows * kRowBytes;  // where the tiles begin, bytes
+  // Of the keys and values in shared memory. With groups few warps read the same ones: each rounds what it reads.
+  static constexpr bool kRounded = !kExact && kTile.groups == 1;
+  static_assert(kTile.query_parts == (kExact ? 2 : 1), "every step reads the queries: they are split once");
+  static constexpr int kSmallQueries = (kTile.query_parts - 1) * kTile.rows * kRowBytes;  // where tiles begin, bytes
+  static constexpr int kKeys = kTile.query_parts * kTile.rows * kRowBytes;
   static constexpr int kStageBytes = kTile.cols * kRowBytes;
   static constexpr int kValues = kKeys + kTile.stages * kStageBytes;
   // With groups, at the end: their sums from the start, then [groups, rows] of a row's maximum and sum.
@@ -97,16 +105,18 @@ class Forward32Block {
     commit_copies();
   }
 
+  __device__ __forceinline__ void round_step(int tile, const Matrix<const float>& matrix) {
+    if constexpr (kRounded) round_own_elements<kTile.cols, kHeadDim, kThreads>(shared_ + tile, matrix.vectors);
+  }
+
   template <bool kMasked>
   __device__ __forceinline__ void advance(int step) {
     // Above the diagonal of all the warp's queries there is nothing to compute.
     const bool active =
         !kMasked || !p_.causal || step * kTile.cols + warp_col() < first_row_ + warp_row_ + kRowBlocks * 16;
     wait_copies<0>();
-    round_own_elements<kExact, kTile.cols, kHeadDim, kThreads>(shared_ + kKeys + stage_, p_.k.vectors);
-    if constexpr (kTile.stages > 1) {
-      round_own_elements<kExact, kTile.cols, kHeadDim, kThreads>(shared_ + kValues + stage_, p_.v.vectors);
-    }
+    round_step(kKeys + stage_, p_.k);
+    if constexpr (kTile.stages > 1) round_step(kValues + stage_, p_.v);
     // K has come, and nobody reads V of the step before any more.
     if (!planted(PlantedFault::kForwardBarrier)) __syncthreads();
     Scores s = {};
@@ -120,14 +130,14 @@ class Forward32Block {
       load_step<kMasked>(kValues, p_.v, step);
       if (active) multiply_scores(s);
       wait_copies<0>();
-      round_own_elements<kExact, kTile.cols, kHeadDim, kThreads>(shared_ + kValues, p_.v.vectors);
+      round_step(kValues, p_.v);
       __syncthreads();  // V has come, and nobody reads K any more
       if (step > 0) load_step<false>(kKeys, p_.k, step - 1);
     }
     if (active) {
       if constexpr (kMasked) mask(s, step * kTile.cols + warp_col());
       softmax<kMasked>(s);
-      accumulate_rows<kExact, kHeadDim>(
+      accumulate_rows<kExact, kRounded, kHeadDim>(
           o_, s, shared_ + kValues + stage_ + warp_col() * kRowBytes + rows_offset(lane_, kRowBytes));
     }
     if constexpr (kTile.stages > 1) stage_ = kStageBytes - stage_;
@@ -135,8 +145,9 @@ class Forward32Block {
 
   __device__ __forceinline__ void multiply_scores(Scores& s) const {
     const std::uint32_t tiles = shared_address(shared_);
-    multiply_rows<kExact, kHeadDim>(s, tiles + warp_row_ * kRowBytes + left_offset(lane_, kRowBytes),
-                                    tiles + kKeys + stage_ + warp_col() * kRowBytes + right_offset(lane_, kRowBytes));
+    multiply_rows<kExact, kRounded, kHeadDim, kSmallQueries>(
+        s, tiles + warp_row_ * kRowBytes + left_offset(lane_, kRowBytes),
+        tiles + kKeys + stage_ + warp_col() * kRowBytes + right_offset(lane_, kRowBytes));
   }
 
   __device__ __forceinline__ void mask(Scores& s, int first_col) const {

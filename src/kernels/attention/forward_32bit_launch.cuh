@@ -32,14 +32,15 @@ void launch_forward_32bit(const AttentionProblem& problem, const AttentionForwar
       launch_kernel(&attention_forward_32bit_kernel<kExact, kHeadDim, Tile>,
                     forward_32bit_launch(shape, Tile::tile(kHeadDim)), parameters, stream);
     };
-    const int groups = forward_32bit_groups(problem, limits);
-    if constexpr (kExact) {
-      if (groups == 2) return launch.template operator()<GroupedForward32<2>>();
-    } else {
+    const int grouped_rows = grouped_forward_32bit_rows(problem, limits);
+    if constexpr (!kExact) {
       if (wants_long_forward_32bit_tile(problem, limits)) return launch.template operator()<LongForward32>();
+      if (grouped_rows == 16) return launch.template operator()<GroupedForward32<false, 16>>();
     }
-    if (groups == 4) {
-      launch.template operator()<GroupedForward32<4>>();
+    if (grouped_rows == 32) {
+      launch.template operator()<GroupedForward32<kExact, 32>>();
+    } else if (grouped_rows == 64) {
+      launch.template operator()<GroupedForward32<kExact, 64>>();
     } else {
       launch.template operator()<ShortForward32<kExact>>();
     }

@@ -13,11 +13,12 @@ namespace tbench::kernels {
 
 /// A literal type, so that a kernel takes it as a template parameter.
 struct ForwardTile {
-  int rows{};     // queries of a block
-  int cols{};     // keys and values of a step
-  int warps{};    // each takes rows / (warps / groups) queries
-  int groups{1};  // of warps that share the same queries and divide the keys of a step
-  int stages{1};  // buffers of K and of V: with 2 a step's copies have the whole step before to arrive
+  int rows{};          // queries of a block
+  int cols{};          // keys and values of a step
+  int warps{};         // each takes rows / (warps / groups) queries
+  int groups{1};       // of warps that share the same queries and divide the keys of a step
+  int stages{1};       // buffers of K and of V: with 2 a step's copies have the whole step before to arrive
+  int query_parts{1};  // tiles of queries in shared memory: with 2 the big parts of its elements, and the small ones
   int blocks_per_multiprocessor{};
   bool operator==(const ForwardTile&) const = default;
 };

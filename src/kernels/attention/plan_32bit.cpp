@@ -36,7 +36,7 @@ std::int64_t backward_blocks(const AttentionProblem& problem, BackwardMethod met
 
 /// Whether so many usual blocks leave a GPU so empty that groups of warps pay. With a causal mask the heaviest of the
 /// blocks that run side by side takes the longest: twice as many are still few. TF32's chains of products are a third
-/// as long, and groups pay up to half a GPU alone, whatever the mask.
+/// as long, and groups pay up to half a GPU alone, whatever the mask (backward: the forward pass has tiles of its own).
 bool is_small_grid(std::int64_t usual_blocks, const AttentionProblem& problem, const DeviceLimits& limits) {
   const std::int64_t multiprocessors = limits.multiprocessors;
   if (!is_exact(problem)) return 2 * usual_blocks <= multiprocessors;
@@ -77,13 +77,22 @@ bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const Device
          long_tiles_pay(problem.shape, tile, short_tile(problem), limits.multiprocessors);
 }
 
-int forward_32bit_groups(const AttentionProblem& problem, const DeviceLimits& limits) {
+int grouped_forward_32bit_rows(const AttentionProblem& problem, const DeviceLimits& limits) {
   const int head_dim = head_dim_of(problem.shape);
-  const std::int64_t tiles = forward_tiles(problem.shape, short_tile(problem));
-  if (!is_small_grid(tiles, problem, limits)) return 1;
-  const int groups = (problem.shape.causal ? 1 : 2) * tiles <= limits.multiprocessors ? 4 : 2;
-  const ForwardTile tile = groups == 4 ? GroupedForward32<4>::tile(head_dim) : GroupedForward32<2>::tile(head_dim);
-  return forward_32bit_shared_bytes(tile, head_dim) <= limits.shared_bytes_per_block ? groups : 1;
+  const std::int64_t tiles = forward_tiles(problem.shape, short_tile(problem)),
+                     multiprocessors = limits.multiprocessors;
+  ForwardTile tile;
+  if (is_exact(problem)) {
+    if (!is_small_grid(tiles, problem, limits)) return 0;
+    tile = (problem.shape.causal ? 1 : 2) * tiles <= multiprocessors ? GroupedForward32<true, 32>::tile(head_dim)
+                                                                     : GroupedForward32<true, 64>::tile(head_dim);
+  } else {
+    if (tiles > multiprocessors) return 0;
+    tile = 8 * tiles <= multiprocessors   ? GroupedForward32<false, 16>::tile(head_dim)
+           : 2 * tiles <= multiprocessors ? GroupedForward32<false, 32>::tile(head_dim)
+                                          : GroupedForward32<false, 64>::tile(head_dim);
+  }
+  return forward_32bit_shared_bytes(tile, head_dim) <= limits.shared_bytes_per_block ? tile.rows : 0;
 }
 
 Launch forward_32bit_launch(const AttentionShape& shape, ForwardTile tile) {

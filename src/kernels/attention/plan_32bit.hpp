@@ -28,9 +28,12 @@ template <bool kExact>
 struct ShortForward32 {
   static constexpr ForwardTile tile(int head_dim) {
     if (kExact) {
-      const bool narrow = head_dim <= 64;
-      return {
-          .rows = 64, .cols = 32, .warps = 4, .stages = narrow ? 1 : 2, .blocks_per_multiprocessor = narrow ? 3 : 2};
+      return {.rows = 64,
+              .cols = 32,
+              .warps = 4,
+              .stages = head_dim == 80 || head_dim == 96 ? 2 : 1,
+              .query_parts = 2,
+              .blocks_per_multiprocessor = head_dim <= 64 ? 3 : 2};
     }
     return {.rows = 64,
             .cols = head_dim > 80 ? 32 : 64,
@@ -41,18 +44,28 @@ struct ShortForward32 {
 };
 
 /// Problems with so few short tiles that the chain of products that a warp makes one after the other is all the time:
-/// several warps for the same queries, each with its share of the keys. With four a block has half the queries: twice
-/// the blocks, but a key in shared memory serves 32 queries instead of 64. TF32 takes four alone.
-template <int kGroups>
+/// several warps for the same queries, each with its share of the keys. The fewer queries a block has, the more blocks
+/// there are, and the fewer queries a key in shared memory serves.
+template <bool kExact, int kRows>
 struct GroupedForward32 {
-  static_assert(kGroups == 2 || kGroups == 4);
+  static_assert(kRows == 64 || kRows == 32 || (kRows == 16 && !kExact));
   static constexpr ForwardTile tile(int head_dim) {
-    return {.rows = 128 / kGroups,
-            .cols = 64,
-            .warps = 8,
-            .groups = kGroups,
-            .stages = kGroups == 4 && head_dim > 96 ? 1 : 2,
-            .blocks_per_multiprocessor = kGroups / 2};
+    if (kExact) {
+      return {.rows = kRows,
+              .cols = 64,
+              .warps = 8,
+              .groups = 128 / kRows,
+              .stages = kRows == 32 && head_dim > 80 ? 1 : 2,
+              .query_parts = 2,
+              .blocks_per_multiprocessor = 64 / kRows};
+    }
+    const bool least = kRows == 16;
+    return {.rows = kRows,
+            .cols = least ? 64 : 128,
+            .warps = least ? 4 : 8,
+            .groups = 4,
+            .stages = least || (kRows == 64 && head_dim <= 64) ? 2 : 1,
+            .blocks_per_multiprocessor = 1};
   }
 };
 
@@ -62,7 +75,8 @@ struct GroupedForward32 {
 }
 
 [[nodiscard]] constexpr std::size_t forward_32bit_shared_bytes(ForwardTile tile, int head_dim) {
-  return static_cast<std::size_t>(tile.rows + 2 * tile.stages * tile.cols) * padded_row_bytes_32bit(head_dim);
+  return static_cast<std::size_t>(tile.query_parts * tile.rows + 2 * tile.stages * tile.cols) *
+         padded_row_bytes_32bit(head_dim);
 }
 
 /// Keys and values with dQ by atomic additions. Up to 64 a warp takes 32 keys, so that a fragment read from shared
@@ -150,10 +164,11 @@ struct GroupedAtomicBackward32 {
 
 /// Whether a problem is cut into long tiles: TF32 alone, where they fit and pay.
 [[nodiscard]] bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits);
-/// How many groups of warps divide the keys, by the number of short tiles: 4 up to half of the multiprocessors, 2 below
-/// all of them, with a causal mask each up to twice as many (TF32: 4 up to half of them, whatever the mask); 1 beyond,
-/// or where groups do not fit. For problems that do not want long tiles.
-[[nodiscard]] int forward_32bit_groups(const AttentionProblem& problem, const DeviceLimits& limits);
+/// The queries of a block whose warps divide the keys in groups, by the number of short tiles: 32 up to half of the
+/// multiprocessors, 64 below all of them, with a causal mask each up to twice as many (TF32, whatever the mask: 16 up
+/// to an eighth, 32 up to half, 64 up to all of them); 0 beyond, and where such a block does not fit: no groups. For
+/// problems that do not want long tiles.
+[[nodiscard]] int grouped_forward_32bit_rows(const AttentionProblem& problem, const DeviceLimits& limits);
 [[nodiscard]] Launch forward_32bit_launch(const AttentionShape& shape, ForwardTile tile);
 
 /// Which way the backward pass goes. `kAtomic` is here two launches: delta and a cleared dq, then the products. It
@@ -161,7 +176,8 @@ struct GroupedAtomicBackward32 {
 /// memory for dS besides the tiles.
 [[nodiscard]] BackwardMethod backward_32bit_method(const AttentionProblem& problem, const DeviceLimits& limits);
 /// Whether groups of warps divide what is streamed, with the method that backward_32bit_method() gives: if the usual
-/// blocks are fewer than the multiprocessors (split: as wants_grouped_forward_32bit_tile()), and if it fits.
+/// blocks are fewer than the multiprocessors (split: with a causal mask than twice those; TF32: half of them at most),
+/// and if it fits.
 [[nodiscard]] bool wants_grouped_backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method,
                                                      const DeviceLimits& limits);
 [[nodiscard]] BackwardTile backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method, bool is_grouped);

@@ -58,12 +58,13 @@ __device__ __forceinline__ void add_query_gradient(const Backward32SharedTiles<k
   const char* const keys = tiles.shared() + place.lane % 4 * 2 * kRowBytes + (dim + place.lane / 4 * 2) * 4;
   float dq[kRows][2 * kDims][4] = {};
   multiply_steps<kExact, kTile.kept_rows / 8>(
-      dq, [&](int m, int inner) { return load_operand<kExact>(a_address + m * 16 * kScoreRowBytes + inner * 32); },
+      dq,
+      [&](int m, int inner) { return load_operand<kExact, !kExact>(a_address + m * 16 * kScoreRowBytes + inner * 32); },
       [&](int n, int inner) {
         const char* const pairs = keys + inner * 8 * kRowBytes + n * 32;
         const float2 even = *reinterpret_cast<const float2*>(pairs);
         const float2 odd = *reinterpret_cast<const float2*>(pairs + kRowBytes);
-        return to_operand_from_tile<kExact>(even.x, odd.x, even.y, odd.y);
+        return to_operand_from_tile<kExact, !kExact>(even.x, odd.x, even.y, odd.y);
       });
   float* const head =
       tiles.parameters().dq.head(tiles.block().batch(), tiles.block().head()) + dim + place.lane % 4 * 4;

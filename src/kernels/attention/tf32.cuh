@@ -44,34 +44,50 @@ __device__ __forceinline__ Operand32<kExact> to_operand(float x0, float x1, floa
   return operand;
 }
 
-/// The same for words from a tile in shared memory, which round_own_elements() has gone over unless `kExact`.
-template <bool kExact>
+/// The same for words from a tile in shared memory, TF32 numbers already if `kRounded`.
+template <bool kExact, bool kRounded>
 __device__ __forceinline__ Operand32<kExact> to_operand_from_tile(float x0, float x1, float x2, float x3) {
-  if constexpr (kExact) {
-    return to_operand<kExact>(x0, x1, x2, x3);
-  } else {
+  static_assert(!(kExact && kRounded), "rounding loses the small parts");
+  if constexpr (kRounded) {
     return {{__float_as_uint(x0), __float_as_uint(x1), __float_as_uint(x2), __float_as_uint(x3)}};
+  } else {
+    return to_operand<kExact>(x0, x1, x2, x3);
   }
 }
 
-/// Rounds what this thread copied of a tile: once an element, where each fragment's reading would do it once for each
-/// warp and each product that reads it. The two parts of an operand of three products would need twice the memory:
-/// they are made on reading.
-template <bool kExact, int kRows, int kHeadDim, int kThreads>
+/// Rounds what this thread copied of a tile. Once an element, where each fragment's reading would do it once for each
+/// warp and each product that reads it; but then nothing else goes on, and where warps divide a tile's rows among them
+/// rounding on reading takes less time.
+template <int kRows, int kHeadDim, int kThreads>
 __device__ __forceinline__ void round_own_elements(char* tile, bool vectors) {
-  if constexpr (!kExact) {
-    change_own_elements<float, kRows, kHeadDim, kThreads>(tile, vectors,
-                                                          [](float x) { return __uint_as_float(round_to_tf32(x)); });
-  }
+  change_own_elements<float, kRows, kHeadDim, kThreads>(tile, tile, vectors,
+                                                        [](float x) { return __uint_as_float(round_to_tf32(x)); });
+}
+
+/// The two parts of the operands of three products, of what this thread copied of a tile: big ones in its place, small
+/// ones in another tile's. For operands that are read again and again; twice the memory for all would be too much.
+template <int kRows, int kHeadDim, int kThreads>
+__device__ __forceinline__ void split_own_elements(char* tile, char* small, bool vectors) {
+  change_own_elements<float, kRows, kHeadDim, kThreads>(tile, small, vectors,
+                                                        [](float x) { return x - __uint_as_float(round_to_tf32(x)); });
+  round_own_elements<kRows, kHeadDim, kThreads>(tile, vectors);
 }
 
 /// Four 8x4 matrices of float32; lane i gives the address of row i % 8 of matrix i / 8.
-template <bool kExact>
+template <bool kExact, bool kRounded>
 __device__ __forceinline__ Operand32<kExact> load_operand(std::uint32_t address) {
   std::uint32_t r[4];
   load_matrices(r, address);
-  return to_operand_from_tile<kExact>(__uint_as_float(r[0]), __uint_as_float(r[1]), __uint_as_float(r[2]),
-                                      __uint_as_float(r[3]));
+  return to_operand_from_tile<kExact, kRounded>(__uint_as_float(r[0]), __uint_as_float(r[1]), __uint_as_float(r[2]),
+                                                __uint_as_float(r[3]));
+}
+
+/// The same of two tiles that split_own_elements() has made, `small_parts` bytes apart.
+__device__ __forceinline__ Operand32<true> load_split_operand(std::uint32_t address, int small_parts) {
+  Operand32<true> operand;
+  load_matrices(operand.big, address);
+  load_matrices(operand.small, address + small_parts);
+  return operand;
 }
 
 /// c[m][first + i] += left[m].*kPart right, for every m and the two right operands i. Neighbouring instructions write
@@ -128,7 +144,7 @@ __device__ __forceinline__ void multiply_steps(float (&c)[kRowBlocks][kColBlocks
   if constexpr (kExact) {
     constexpr int kSteps = kInner % 4 == 0 ? 4 : 2;  // of 8 terms: 32 at most
     float small[kRowBlocks][kColBlocks][4] = {};
-#pragma unroll 1
+#pragma unroll 2
     for (int first = 0; first < kInner; first += kSteps) {
       float big[kRowBlocks][kColBlocks][4] = {};
 #pragma unroll
@@ -172,30 +188,40 @@ __device__ __forceinline__ std::uint32_t right_offset(int lane, int bytes) {
 }
 
 /// scores += left right^T, both stored [row, head_dim] in shared memory. `left` and `right` are addresses with
-/// left_offset() and right_offset() in them.
-template <bool kExact, int kHeadDim, int kRowBlocks, int kColBlocks>
+/// left_offset() and right_offset() in them. Where right's elements are TF32 numbers is `kRounded`; left's always are
+/// unless `kExact`. The bytes from left's big parts to its small ones are `kSmallParts`, or zero if it is not split.
+template <bool kExact, bool kRounded, int kHeadDim, int kSmallParts = 0, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void multiply_rows(float (&scores)[kRowBlocks][kColBlocks][4], std::uint32_t left,
                                               std::uint32_t right) {
   constexpr int kRowBytes = row_bytes<float>(kHeadDim);
   multiply_steps<kExact, kHeadDim / 8>(
-      scores, [&](int m, int inner) { return load_operand<kExact>(left + m * 16 * kRowBytes + inner * 32); },
-      [&](int n, int inner) { return load_operand<kExact>(right + n * 8 * kRowBytes + inner * 32); });
+      scores,
+      [&](int m, int inner) {
+        const std::uint32_t address = left + m * 16 * kRowBytes + inner * 32;
+        if constexpr (kSmallParts > 0) {
+          return load_split_operand(address, kSmallParts);
+        } else {
+          return load_operand<kExact, !kExact>(address);
+        }
+      },
+      [&](int n, int inner) { return load_operand<kExact, kRounded>(right + n * 8 * kRowBytes + inner * 32); });
 }
 
 /// Two right operands of a product whose inner extent are the rows of a tile: columns 0 to 7 and 8 to 15 at `rows`,
 /// which points to the lane's column in row 2 (lane % 4). Single words: pairs of columns would halve the loads, but
 /// leave registers in an order that costs more moves than that.
-template <bool kExact, int kHeadDim>
+template <bool kExact, bool kRounded, int kHeadDim>
 __device__ __forceinline__ Operand32<kExact> load_rows(const char* rows) {
   const float* const even = reinterpret_cast<const float*>(rows);
   const float* const odd = reinterpret_cast<const float*>(rows + row_bytes<float>(kHeadDim));
-  return to_operand_from_tile<kExact>(even[0], odd[0], even[8], odd[8]);
+  return to_operand_from_tile<kExact, kRounded>(even[0], odd[0], even[8], odd[8]);
 }
 /// A lane's byte offset for load_rows().
 __device__ __forceinline__ int rows_offset(int lane, int bytes) { return lane % 4 * 2 * bytes + lane / 4 * 4; }
 
-/// sums += scores rows, with `rows` stored [scores' column, head_dim]; a pointer with rows_offset() in it.
-template <bool kExact, int kHeadDim, int kRowBlocks, int kColBlocks>
+/// sums += scores rows, with `rows` stored [scores' column, head_dim]; a pointer with rows_offset() in it. `kRounded`:
+/// the rows' elements are TF32 numbers.
+template <bool kExact, bool kRounded, int kHeadDim, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadDim / 8][4],
                                                 const float (&scores)[kRowBlocks][kColBlocks][4], const char* rows) {
   constexpr int kRowBytes = row_bytes<float>(kHeadDim);
@@ -214,7 +240,7 @@ __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadD
     for (int d = 0; d < kHeadDim / 8; d += 2) {
       Operand32<true> b[kColBlocks];
 #pragma unroll
-      for (int n = 0; n < kColBlocks; ++n) b[n] = load_rows<true, kHeadDim>(rows + n * 8 * kRowBytes + d * 32);
+      for (int n = 0; n < kColBlocks; ++n) b[n] = load_rows<true, false, kHeadDim>(rows + n * 8 * kRowBytes + d * 32);
       add_exact_products(sums, d, a, b);
     }
   } else {
@@ -224,8 +250,8 @@ __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadD
       left(a, n);
 #pragma unroll
       for (int d = 0; d < kHeadDim / 8; d += 2) {
-        multiply_pair<&Operand32<false>::big>(sums, d, a,
-                                              load_rows<false, kHeadDim>(rows + n * 8 * kRowBytes + d * 32).big);
+        const Operand32<false> b = load_rows<false, kRounded, kHeadDim>(rows + n * 8 * kRowBytes + d * 32);
+        multiply_pair<&Operand32<false>::big>(sums, d, a, b.big);
       }
     }
   }

@@ -74,10 +74,12 @@ __device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* hea
   }
 }
 
-/// Replaces x by change(x) for those elements of a tile that this thread copied with load_tile() of the same
-/// parameters: after wait_copies() and before the barrier that shows the tile to others.
+/// Writes change(x) to `destination`, the tile itself or another of its form, for those elements x of a tile that this
+/// thread copied with load_tile() of the same parameters: after wait_copies() and before the barrier that shows the
+/// tiles to others.
 template <class Element, int kRows, int kHeadDim, int kThreads, class Change>
-__device__ __forceinline__ void change_own_elements(char* tile, bool vectors, Change&& change) {
+__device__ __forceinline__ void change_own_elements(const char* tile, char* destination, bool vectors,
+                                                    Change&& change) {
   constexpr int kPerVector = kVectorBytes / static_cast<int>(sizeof(Element));
   constexpr int kVectorsPerRow = kHeadDim / kPerVector;
   const int thread = static_cast<int>(threadIdx.x);
@@ -85,25 +87,26 @@ __device__ __forceinline__ void change_own_elements(char* tile, bool vectors, Ch
     constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
     const int row = thread / kVectorsPerRow, column = thread % kVectorsPerRow;
     if (kThreads % kVectorsPerRow != 0 && row >= kRowsPerPass) return;
-    char* const own = tile + row * row_bytes<Element>(kHeadDim) + column * kVectorBytes;
+    const int own = row * row_bytes<Element>(kHeadDim) + column * kVectorBytes;
 #pragma unroll
     for (int pass = 0; pass * kRowsPerPass < kRows; ++pass) {
       if (kRows % kRowsPerPass != 0 && row + pass * kRowsPerPass >= kRows) break;
       struct alignas(kVectorBytes) Vector {
         Element elements[kPerVector];
       };
-      Vector& vector = *reinterpret_cast<Vector*>(own + pass * kRowsPerPass * row_bytes<Element>(kHeadDim));
-      Vector changed = vector;
+      const int offset = own + pass * kRowsPerPass * row_bytes<Element>(kHeadDim);
+      Vector changed = *reinterpret_cast<const Vector*>(tile + offset);
 #pragma unroll
       for (int i = 0; i < kPerVector; ++i) changed.elements[i] = change(changed.elements[i]);
-      vector = changed;
+      *reinterpret_cast<Vector*>(destination + offset) = changed;
     }
   } else {
 #pragma unroll 1
     for (int index = thread; index < kRows * kHeadDim; index += kThreads) {
       const int row = index / kHeadDim, column = index % kHeadDim;
-      Element& element = reinterpret_cast<Element*>(tile + row * row_bytes<Element>(kHeadDim))[column];
-      element = change(element);
+      const int line = row * row_bytes<Element>(kHeadDim);
+      reinterpret_cast<Element*>(destination + line)[column] =
+          change(reinterpret_cast<const Element*>(tile + line)[column]);
     }
   }
 }

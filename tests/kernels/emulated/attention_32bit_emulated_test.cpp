@@ -31,10 +31,9 @@ constexpr auto kSplitAlone =
 
 TYPED_TEST(EmulatedAttention32Test, Forward) { expect_right<TypeParam>(kForward<ShortForward32<kIsExact<TypeParam>>>); }
 TYPED_TEST(EmulatedAttention32Test, ForwardInGroups) {
-  expect_right<TypeParam>(kForward<GroupedForward32<4>>);
-  if constexpr (kIsExact<TypeParam>) {
-    expect_right<TypeParam>(kForward<GroupedForward32<2>>);
-  }
+  expect_right<TypeParam>(kForward<GroupedForward32<kIsExact<TypeParam>, 32>>);
+  expect_right<TypeParam>(kForward<GroupedForward32<kIsExact<TypeParam>, 64>>);
+  if constexpr (!kIsExact<TypeParam>) expect_right<TypeParam>(kForward<GroupedForward32<false, 16>>);
 }
 TEST(EmulatedTf32Test, ForwardInLongTiles) { expect_right<Tf32>(kForward<LongForward32>); }
 
