@@ -40,16 +40,19 @@ at::Tensor row_rms(const at::Tensor& matrix) {
 }
 
 /// What each element of a matrix may be off, flattened.
-at::Tensor allowed_errors(const at::Tensor& matrix, const Tolerance& tolerance) {
+at::Tensor allowed_errors(const at::Tensor& matrix, const Tolerance& tolerance, const at::Tensor& row_allowance) {
   const at::Tensor scale = at::maximum(row_rms(matrix), row_rms(matrix.view({1, -1})));
-  return matrix.abs().mul(tolerance.relative).add(scale.mul(tolerance.of_rms)).add(tolerance.absolute).flatten();
+  at::Tensor of_row = scale.mul(tolerance.of_rms).add(tolerance.absolute);
+  if (row_allowance.defined()) of_row = of_row.add(row_allowance.view({-1, 1}));
+  return matrix.abs().mul(tolerance.relative).add(of_row).flatten();
 }
 
-at::Tensor reduce(const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance) {
+at::Tensor reduce(const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance,
+                  const at::Tensor& row_allowance) {
   const at::Tensor a = actual.detach().to(at::kDouble).flatten();
   const at::Tensor r = reference.detach().to(at::kDouble).flatten();
-  const at::Tensor allowed =
-      allowed_errors(r.view({-1, reference.dim() > 0 ? reference.size(-1) : std::int64_t{1}}), tolerance);
+  const at::Tensor allowed = allowed_errors(r.view({-1, reference.dim() > 0 ? reference.size(-1) : std::int64_t{1}}),
+                                            tolerance, row_allowance);
   const at::Tensor error = a.sub(r).abs();
   const at::Tensor zero = at::scalar_tensor(0.0, a.options());
   const at::Tensor infinity = at::scalar_tensor(std::numeric_limits<double>::infinity(), a.options());
@@ -96,7 +99,7 @@ void note(Verification& result, double ratio, const std::string& where, const st
 }  // namespace
 
 void Comparison::add(std::string name, const at::Tensor& actual, const at::Tensor& reference,
-                     const Tolerance& tolerance) {
+                     const Tolerance& tolerance, const at::Tensor& row_allowance) {
   const at::NoGradGuard no_grad;
   Entry entry{.name = std::move(name),
               .shape = reference.sizes().vec(),
@@ -109,7 +112,7 @@ void Comparison::add(std::string name, const at::Tensor& actual, const at::Tenso
     entry.shape_error = fmt::format("shape is [{}], the reference's [{}]", fmt::join(actual.sizes().vec(), ", "),
                                     fmt::join(entry.shape, ", "));
   } else {
-    entry.statistics = reduce(actual, reference, tolerance);
+    entry.statistics = reduce(actual, reference, tolerance, row_allowance);
   }
   entries_.push_back(std::move(entry));
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -21,6 +22,11 @@ namespace {
 constexpr std::int64_t kNothingFailed = -1;
 /// Bytes of the last CUDA allocation that failed. Written by whichever thread allocates: the backward pass has its own.
 std::atomic<std::int64_t> failed_bytes{kNothingFailed};
+
+std::optional<std::int64_t> cuda_allocation_failed() {
+  const std::int64_t bytes = failed_bytes.exchange(kNothingFailed);
+  return bytes == kNothingFailed ? std::nullopt : std::optional{bytes};
+}
 
 /// The CPU allocator throws a plain c10::Error: "DefaultCPUAllocator: ... you tried to allocate N bytes ...".
 std::optional<std::int64_t> cpu_allocation_failed(std::string_view message) {
@@ -46,16 +52,21 @@ void observe_cuda_out_of_memory() {
 }
 
 void with_out_of_memory_translated(const std::function<void()>& action) {
+  failed_bytes = kNothingFailed;  // of an allocation that somebody did without
   try {
     action();
   } catch (const c10::OutOfMemoryError& error) {
-    const std::int64_t requested = failed_bytes.exchange(kNothingFailed);
-    throw OutOfMemory{error.what_without_backtrace(),
-                      requested == kNothingFailed ? std::nullopt : std::optional{requested}};
-  } catch (const c10::Error& error) {
-    const auto requested = cpu_allocation_failed(error.what_without_backtrace());
+    throw OutOfMemory{error.what_without_backtrace(), cuda_allocation_failed()};
+  } catch (const std::exception& error) {
+    const auto* const of_torch = dynamic_cast<const c10::Error*>(&error);
+    const std::string message = of_torch == nullptr ? error.what() : of_torch->what_without_backtrace();
+    // A compiled package keeps the allocator's error to itself and passes on that a call failed.
+    if (const auto requested = cuda_allocation_failed()) {
+      throw OutOfMemory{fmt::format("the GPU had no {} bytes left, and then: {}", *requested, message), requested};
+    }
+    const auto requested = cpu_allocation_failed(message);
     if (!requested) throw;
-    throw OutOfMemory{error.what_without_backtrace(), requested};
+    throw OutOfMemory{message, requested};
   }
 }
 

@@ -3,11 +3,14 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace tbench::model {
 namespace {
@@ -108,6 +111,24 @@ TEST(CompareTensors, ALargeRowHasItsOwnScale) {
   actual[3][0] = 1050.0;  // 50 / (0.1 * 1000)
   EXPECT_DOUBLE_EQ(compare_tensors("x", actual, reference, {.relative = 0, .of_rms = 0.1, .absolute = 0}).worst_error,
                    0.5);
+}
+
+TEST(Comparison, ARowMayBeAllowedMoreThanOthers) {
+  at::Tensor actual = matrix().clone();
+  actual[1].add_(0.5);
+  const auto verdict_with = [&](const std::vector<double>& allowances) {
+    Comparison comparison;
+    comparison.add("m", actual, matrix(), kTight,
+                   at::tensor(allowances, at::TensorOptions{}.dtype(at::kDouble)).unsqueeze(1));
+    return comparison.finish({});
+  };
+  std::vector<double> allowances(static_cast<std::size_t>(matrix().size(0)), 0.0);
+  EXPECT_FALSE(verdict_with(allowances).passed);
+  allowances[1] = 1.0;
+  EXPECT_TRUE(verdict_with(allowances).passed);
+  EXPECT_NEAR(verdict_with(allowances).worst_error, 0.5, 1e-3);
+  std::swap(allowances[0], allowances[1]);
+  EXPECT_FALSE(verdict_with(allowances).passed);
 }
 
 TEST(CompareTensors, TheNormSeesWhatIsALittleWrongEverywhere) {

@@ -29,7 +29,10 @@ class Comparison {
  public:
   /// Enqueues the comparison of all elements, in float64. Any strides; the same device. An element that is NaN or
   /// infinite on either side fails; so does a difference of shapes. Does not synchronise.
-  void add(std::string name, const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance);
+  /// @param row_allowance  what every element of a row, along the last dimension, may be off besides: float64, one
+  ///                       element a row; or undefined
+  void add(std::string name, const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance,
+           const at::Tensor& row_allowance = {});
   /// The verdict over everything added. Synchronises.
   /// @param reference  what Verification::reference says
   [[nodiscard]] Verification finish(std::string reference) const;

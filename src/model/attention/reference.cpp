@@ -34,8 +34,12 @@ class ReferenceGroup {
     const std::int64_t seq_q = q_.size(1);
     const std::int64_t rows = std::max<std::int64_t>(1, block_elements_ / (q_.size(0) * k_.size(1)));
     for (std::int64_t first = 0; first < seq_q; first += rows) add_rows(first, std::min(rows, seq_q - first));
-    AttentionReference result{.o = at::cat(o_, 1), .lse = at::cat(lse_, 1), .dq = {}, .dk = dk_, .dv = dv_};
-    if (grad_o_.defined()) result.dq = at::cat(dq_, 1);
+    AttentionReference result{
+        .o = at::cat(o_, 1), .lse = at::cat(lse_, 1), .dq = {}, .dk = dk_, .dv = dv_, .dq_of_rowsum = {}};
+    if (grad_o_.defined()) {
+      result.dq = at::cat(dq_, 1);
+      result.dq_of_rowsum = at::cat(dq_of_rowsum_, 1);
+    }
     return result;
   }
 
@@ -60,10 +64,13 @@ class ReferenceGroup {
     if (!grad_o_.defined()) return;
     const at::Tensor grad_o = grad_o_.narrow(1, first, count);
     dv_.narrow(1, 0, visible).baddbmm_(p.transpose(1, 2), grad_o);
-    const at::Tensor delta = grad_o.mul(o_.back()).sum(-1, /*keepdim=*/true);
-    const at::Tensor ds = at::bmm(grad_o, v.transpose(1, 2)).sub_(delta).mul_(p).mul_(scale_);
+    const at::Tensor products = grad_o.mul(o_.back());
+    const at::Tensor ds =
+        at::bmm(grad_o, v.transpose(1, 2)).sub_(products.sum(-1, /*keepdim=*/true)).mul_(p).mul_(scale_);
     dq_.push_back(at::bmm(ds, k));
     dk_.narrow(1, 0, visible).baddbmm_(ds.transpose(1, 2), q);
+    const at::Tensor mean_square = at::bmm(p, k).square_().mean(-1, /*keepdim=*/true);
+    dq_of_rowsum_.push_back(products.norm(2, -1, /*keepdim=*/true).mul_(mean_square.sqrt_()).mul_(scale_));
   }
 
   double scale_;
@@ -71,7 +78,7 @@ class ReferenceGroup {
   std::int64_t block_elements_;
   at::Tensor q_, k_, v_, grad_o_;
   at::Tensor dk_, dv_;
-  std::vector<at::Tensor> o_, lse_, dq_;  // block by block
+  std::vector<at::Tensor> o_, lse_, dq_, dq_of_rowsum_;  // block by block
 };
 
 at::Tensor joined(const std::vector<AttentionReference>& groups, at::Tensor AttentionReference::*member) {
@@ -95,7 +102,8 @@ AttentionReference attention_reference(const AttentionReferenceInput& input) {
           .lse = joined(groups, &AttentionReference::lse),
           .dq = joined(groups, &AttentionReference::dq),
           .dk = joined(groups, &AttentionReference::dk),
-          .dv = joined(groups, &AttentionReference::dv)};
+          .dv = joined(groups, &AttentionReference::dv),
+          .dq_of_rowsum = joined(groups, &AttentionReference::dq_of_rowsum)};
 }
 
 }  // namespace tbench::model

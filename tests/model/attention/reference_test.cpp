@@ -45,6 +45,7 @@ TEST(AttentionReference, WorkedOutByHand) {
   expect_values(result.dv, {2.0 / 3 * 1 + 0.5 * 2, 1.0 / 3 * 1 + 0.5 * 2});
   expect_values(result.dq, {-2.0 / 3, -1.5});                                     // ds k, k = [1, 0]
   expect_values(result.dk, {-2.0 / 3 * std::log(2.0), 2.0 / 3 * std::log(2.0)});  // ds^T q, q = [ln 2, 0]
+  expect_values(result.dq_of_rowsum, {4 * 2.0 / 3, 9 * 0.5});                     // grad_o o is [4, 9], p k [2/3, 1/2]
 }
 
 TEST(AttentionReference, CausalWorkedOutByHand) {
@@ -65,6 +66,7 @@ TEST(AttentionReference, TheScaleIsOfScoresAndOfTheirGradients) {
   expect_values(result.o, {4.0, 4.5});
   expect_values(result.dq, {-2.0 / 3 / 4, -1.5 / 4});
   expect_values(result.dk, {-2.0 / 3 * std::log(2.0), 2.0 / 3 * std::log(2.0)});
+  expect_values(result.dq_of_rowsum, {4 * 2.0 / 3 / 4, 9 * 0.5 / 4});
 }
 
 TEST(AttentionReference, WithoutGradientOfTheOutputThereAreNone) {

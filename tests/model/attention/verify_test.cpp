@@ -1,15 +1,21 @@
 // The check must find what is wrong: faults planted in every result of an implementation that is right otherwise.
 #include "tbench/model/attention/verify.hpp"
 
+#include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <set>
 
 #include "attention_config.hpp"
+#include "tbench/model/attention/reference.hpp"
 
 namespace tbench::model {
 namespace {
@@ -240,12 +246,43 @@ TEST(ComparedPairs, OfLongOnesTheLastAndOthersByTheSeed) {
   EXPECT_EQ(compared_pairs(config).size(), 100U);  // 2^28 / 2^21 = 128
 }
 
+/// Gradients whose only errors are those of 16-bit results and of rowsum(grad_o o) of the rounded o, as libraries
+/// compute them, of many queries that see two to eight keys; each row against its own size.
+TEST(AttentionTolerances, RowsOfFewKeysSeeTheRoundingOfTheOutput) {
+  constexpr std::int64_t kPairs = 4000, kSeq = 8, kHeadDim = 64;
+  const double scale = 1.0 / std::sqrt(static_cast<double>(kHeadDim));
+  at::manual_seed(5);
+  const auto rounded = [](const at::Tensor& tensor) { return tensor.to(at::kBFloat16).to(at::kDouble); };
+  const auto random = [&] { return rounded(at::randn({kPairs, kSeq, kHeadDim})); };
+  const at::Tensor q = random(), k = random(), v = random(), grad_o = random();
+  const AttentionReference reference =
+      attention_reference({.q = q, .k = k, .v = v, .grad_o = grad_o, .scale = scale, .causal = true});
+  const at::Tensor hidden = at::ones({kSeq, kSeq}, at::kBool).triu(1);
+  const at::Tensor p =
+      at::matmul(q, k.transpose(1, 2)).mul(scale).sub(reference.lse.unsqueeze(-1)).exp().masked_fill(hidden, 0.0);
+  const at::Tensor rowsum = grad_o.mul(rounded(reference.o)).sum(-1, /*keepdim=*/true);
+  const at::Tensor ds = rounded(p.mul(at::matmul(grad_o, v.transpose(1, 2)).sub(rowsum)));
+  const at::Tensor error = rounded(at::matmul(ds, k).mul(scale)).sub(reference.dq).abs();
+
+  const AttentionTolerances tolerances = attention_tolerances(Precision::kBf16, kSeq, kSeq);
+  const at::Tensor of_size =
+      reference.dq.square().mean(-1, /*keepdim=*/true).sqrt().mul(tolerances.score_gradient.of_rms);
+  const auto worst = [&](const at::Tensor& allowed) {
+    return error.div(allowed).narrow(1, 1, kSeq - 1).max().item<double>();  // the first query's gradient is zero
+  };
+  const at::Tensor more = reference.dq_of_rowsum.mul(tolerances.dq_of_rowsum);
+  EXPECT_LT(worst(of_size.add(more)), 1.0);
+  EXPECT_GT(worst(of_size), 1.0);
+}
+
 TEST(AttentionTolerances, KnowTheirPrecision) {
   const AttentionTolerances fp32 = attention_tolerances(Precision::kFp32, 1024, 1024);
   const AttentionTolerances bf16 = attention_tolerances(Precision::kBf16, 1024, 1024);
   EXPECT_LT(fp32.output.of_norm, 1e-5);
   EXPECT_LT(bf16.output.of_norm, 2e-2);
   EXPECT_GT(bf16.output.of_norm, fp32.output.of_norm);
+  EXPECT_GT(bf16.dq_of_rowsum, 0.0);
+  EXPECT_EQ(fp32.dq_of_rowsum, 0.0);
   // Sums of float32 are the less exact the longer, and nowhere near TF32.
   const AttentionTolerances longest = attention_tolerances(Precision::kFp32, 65536, 1024);
   EXPECT_GT(longest.output.of_rms, 4 * fp32.output.of_rms);

@@ -24,6 +24,9 @@ struct AttentionReference {
   at::Tensor o;           // [pairs, seq_q, head_dim]
   at::Tensor lse;         // [pairs, seq_q]
   at::Tensor dq, dk, dv;  // undefined without grad_o
+  /// [pairs, seq_q, 1]: scale ||grad_o o|| rms(p k), by which a relative error of the products in rowsum(grad_o o)
+  /// moves the elements of a row of dq; undefined without grad_o
+  at::Tensor dq_of_rowsum;
 };
 
 /// Does not synchronise.

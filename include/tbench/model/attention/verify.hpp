@@ -23,6 +23,7 @@ struct AttentionTolerances {
   Tolerance output;  // o and dv, which are sums over p alone
   Tolerance lse;
   Tolerance score_gradient;  // dq and dk, which see the difference of two numbers near each other
+  double dq_of_rowsum{};     // times AttentionReference::dq_of_rowsum, what dq may be off besides
 };
 [[nodiscard]] AttentionTolerances attention_tolerances(Precision precision, std::int64_t seq_q, std::int64_t seq_kv);
 

@@ -1,0 +1,72 @@
+// What becomes of an allocation that fails on a GPU, whichever error reaches the caller.
+#include "tbench/model/out_of_memory.hpp"
+
+#include <ATen/ops/empty.h>
+#include <c10/util/Exception.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <stdexcept>
+
+#include "gpu_support.hpp"
+#include "tbench/core/error.hpp"
+
+namespace tbench::model {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t kTooMuch = std::int64_t{1} << 42;
+
+void allocate_too_much() { at::empty({kTooMuch}, at::TensorOptions{}.dtype(at::kByte).device(at::kCUDA)); }
+
+/// What a compiled package does.
+void allocate_too_much_and_say_nothing() {
+  try {
+    allocate_too_much();
+  } catch (const c10::Error&) {
+    throw std::runtime_error{"API call failed"};
+  }
+}
+
+class OutOfMemoryGpu : public GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (!IsSkipped()) observe_cuda_out_of_memory();
+  }
+};
+
+TEST_F(OutOfMemoryGpu, IsToldWithItsBytes) {
+  try {
+    with_out_of_memory_translated(&allocate_too_much);
+    FAIL() << "4 TiB were allocated";
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.requested_bytes(), kTooMuch);
+  }
+}
+
+TEST_F(OutOfMemoryGpu, IsToldWhereAnotherErrorCameOfIt) {
+  try {
+    with_out_of_memory_translated(&allocate_too_much_and_say_nothing);
+    FAIL() << "4 TiB were allocated";
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.requested_bytes(), kTooMuch);
+    EXPECT_THAT(error.what(), HasSubstr("API call failed"));
+  }
+}
+
+TEST_F(OutOfMemoryGpu, IsNotToldOfAnErrorBeforeOrOfOneThatWasBorne) {
+  EXPECT_THROW(allocate_too_much(), c10::OutOfMemoryError);
+  const auto fail = [] { throw std::runtime_error{"something else"}; };
+  try {
+    with_out_of_memory_translated(fail);
+    FAIL() << "nothing was thrown";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "something else");
+  }
+}
+
+}  // namespace
+}  // namespace tbench::model
