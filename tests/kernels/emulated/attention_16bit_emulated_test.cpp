@@ -21,6 +21,10 @@ TYPED_TEST(EmulatedAttention16Test, ForwardInLongTiles) { expect_right<TypeParam
 TYPED_TEST(EmulatedAttention16Test, BackwardWithAtomicAdditions) { expect_right<TypeParam>(kAtomicBackward); }
 TYPED_TEST(EmulatedAttention16Test, BackwardSplit) { expect_right<TypeParam>(kSplitBackward); }
 
+using Wide = EmulatedAttention16<256>;
+TEST(EmulatedWide16Test, Forward) { expect_right<Wide>(kLongForward); }
+TEST(EmulatedWide16Test, BackwardSplit) { expect_right<Wide>(kSplitBackward); }
+
 TYPED_TEST(EmulatedAttention16Test, FaultsInForwardAreFound) {
   expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kShortForward);
 }
