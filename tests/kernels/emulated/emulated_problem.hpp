@@ -19,6 +19,7 @@ constexpr std::int64_t kHeads = 2;
 struct Lengths {
   int q{}, kv{};
   bool causal{};
+  bool vectors{true};  // false: as if rows did not start on 16-byte boundaries, which is element by element
 };
 
 /// One sequence of two heads, contiguous, and what is needed to run kernels of it. Base of those that do.
@@ -56,8 +57,10 @@ class EmulatedProblem {
     return {.data = elements.data(), .strides = {kHeads * head, head, kHeadDim}};
   }
   template <class T>
-  static Matrix<T> matrix(std::vector<Element>& elements) {
-    return matrix_of<T>(view(elements));
+  Matrix<T> matrix(std::vector<Element>& elements) const {
+    Matrix<T> matrix = matrix_of<T>(view(elements));
+    matrix.vectors = matrix.vectors && lengths_.vectors;
+    return matrix;
   }
 
   /// o, lse, of the blocks run_block(parameters, shared memory).

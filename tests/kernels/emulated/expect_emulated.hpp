@@ -12,15 +12,21 @@
 
 namespace tbench::kernels {
 
-constexpr std::array kLengths{Lengths{1, 1, true},     Lengths{2, 63, false},   Lengths{65, 65, true},
-                              Lengths{129, 65, false}, Lengths{65, 190, false}, Lengths{200, 200, true}};
+constexpr std::array kLengths{Lengths{1, 1, true},
+                              Lengths{2, 63, false},
+                              Lengths{65, 65, true},
+                              Lengths{129, 65, false},
+                              Lengths{65, 190, false},
+                              Lengths{200, 200, true},
+                              Lengths{65, 130, false, /*vectors=*/false}};
 
 /// @param run  of an `Attention`, its comparisons with the reference
 template <class Attention, class Run>
 void expect_right(const Run& run) {
   std::uint32_t seed = 1;
   for (const Lengths& lengths : kLengths) {
-    SCOPED_TRACE(testing::Message() << lengths.q << " x " << lengths.kv << (lengths.causal ? ", causal" : ""));
+    SCOPED_TRACE(testing::Message() << lengths.q << " x " << lengths.kv << (lengths.causal ? ", causal" : "")
+                                    << (lengths.vectors ? "" : ", unaligned"));
     Attention attention{lengths, seed++};
     for (const Comparison& comparison : run(attention)) EXPECT_EQ(comparison.failure, "");
   }
