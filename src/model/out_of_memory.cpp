@@ -52,7 +52,7 @@ void observe_cuda_out_of_memory() {
 }
 
 void with_out_of_memory_translated(const std::function<void()>& action) {
-  failed_bytes = kNothingFailed;  // of an allocation that somebody did without
+  failed_bytes = kNothingFailed;  // an allocation that failed before says nothing of this action
   try {
     action();
   } catch (const c10::OutOfMemoryError& error) {

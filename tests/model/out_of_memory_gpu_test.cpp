@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 
 #include "gpu_support.hpp"
@@ -30,6 +31,17 @@ void allocate_too_much_and_say_nothing() {
   }
 }
 
+/// What an action that runs out of memory is told as; fails where it does not.
+OutOfMemory told(void (*action)()) {
+  try {
+    with_out_of_memory_translated(action);
+  } catch (const OutOfMemory& error) {
+    return error;
+  }
+  ADD_FAILURE() << "4 TiB were allocated";
+  return {"", std::nullopt};
+}
+
 class OutOfMemoryGpu : public GpuTest {
  protected:
   void SetUp() override {
@@ -38,26 +50,15 @@ class OutOfMemoryGpu : public GpuTest {
   }
 };
 
-TEST_F(OutOfMemoryGpu, IsToldWithItsBytes) {
-  try {
-    with_out_of_memory_translated(&allocate_too_much);
-    FAIL() << "4 TiB were allocated";
-  } catch (const OutOfMemory& error) {
-    EXPECT_EQ(error.requested_bytes(), kTooMuch);
-  }
-}
+TEST_F(OutOfMemoryGpu, IsToldWithItsBytes) { EXPECT_EQ(told(&allocate_too_much).requested_bytes(), kTooMuch); }
 
 TEST_F(OutOfMemoryGpu, IsToldWhereAnotherErrorCameOfIt) {
-  try {
-    with_out_of_memory_translated(&allocate_too_much_and_say_nothing);
-    FAIL() << "4 TiB were allocated";
-  } catch (const OutOfMemory& error) {
-    EXPECT_EQ(error.requested_bytes(), kTooMuch);
-    EXPECT_THAT(error.what(), HasSubstr("API call failed"));
-  }
+  const OutOfMemory error = told(&allocate_too_much_and_say_nothing);
+  EXPECT_EQ(error.requested_bytes(), kTooMuch);
+  EXPECT_THAT(error.what(), HasSubstr("API call failed"));
 }
 
-TEST_F(OutOfMemoryGpu, IsNotToldOfAnErrorBeforeOrOfOneThatWasBorne) {
+TEST_F(OutOfMemoryGpu, IsNotToldOfAnAllocationThatFailedBefore) {
   EXPECT_THROW(allocate_too_much(), c10::OutOfMemoryError);
   const auto fail = [] { throw std::runtime_error{"something else"}; };
   try {

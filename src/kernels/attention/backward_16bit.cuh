@@ -172,4 +172,21 @@ class BackwardBlock
   RowStatistics<Geometry> rows_;
 };
 
+/// What a block of a split pass does: of keys, of values, of both, or of queries.
+template <class Element, int kHeadDim>
+__device__ __forceinline__ void run_split_backward_16bit(const BackwardParameters<Element>& p, char* shared) {
+  const int block = static_cast<int>(blockIdx.x);
+  const auto run = [&]<Gradient kGradient>(int tile) {
+    BackwardBlock<Element, kHeadDim, SplitBackward, kGradient, false>{p, shared, tile}.run();
+  };
+  if constexpr (splits_keys_from_values(kHeadDim)) {
+    if (block < p.kv_tiles) return run.template operator()<Gradient::kKeys>(block);
+    if (block < 2 * p.kv_tiles) return run.template operator()<Gradient::kValues>(block - p.kv_tiles);
+  } else {
+    if (block < p.kv_tiles) return run.template operator()<Gradient::kKeysAndValues>(block);
+  }
+  // Last queries first: with a causal mask they see the most keys.
+  run.template operator()<Gradient::kQueries>(static_cast<int>(gridDim.x) - 1 - block);
+}
+
 }  // namespace tbench::kernels

@@ -65,18 +65,7 @@ __global__ void __launch_bounds__(SplitBackward::tile(kHeadDim).warps* kWarpSize
                                   SplitBackward::tile(kHeadDim).blocks_per_multiprocessor)
     attention_backward_split_kernel(const __grid_constant__ BackwardParameters<Element> p) {
   extern __shared__ __align__(16) char shared[];
-  const int block = static_cast<int>(blockIdx.x);
-  const auto run = [&]<Gradient kGradient>(int tile) {
-    BackwardBlock<Element, kHeadDim, SplitBackward, kGradient, false>{p, shared, tile}.run();
-  };
-  if constexpr (splits_keys_from_values(kHeadDim)) {
-    if (block < p.kv_tiles) return run.template operator()<Gradient::kKeys>(block);
-    if (block < 2 * p.kv_tiles) return run.template operator()<Gradient::kValues>(block - p.kv_tiles);
-  } else {
-    if (block < p.kv_tiles) return run.template operator()<Gradient::kKeysAndValues>(block);
-  }
-  // Last queries first: with a causal mask they see the most keys.
-  run.template operator()<Gradient::kQueries>(static_cast<int>(gridDim.x) - 1 - block);
+  run_split_backward_16bit<Element, kHeadDim>(p, shared);
 }
 
 template <class Element, int kHeadDim>

@@ -40,8 +40,7 @@ class Backward32SharedTiles : public BackwardSides<Geometry, Backward32Parameter
   __device__ __forceinline__ int warp_row() const { return warp_row_; }
 
  protected:
-  // Of what is streamed through shared memory. With groups few warps read the same rows: each rounds what it reads.
-  static constexpr bool kRounded = !kExact && kTile.groups == 1;
+  static constexpr bool kRounded = kRoundsStreamedTiles<kExact, kTile.groups>;
 
   using Sides::kept_extent;
   using Sides::kept_matrix;

@@ -77,8 +77,7 @@ class Forward32Block {
 
  private:
   using Scores = float[kRowBlocks][kColBlocks][4];
-  // Of the keys and values in shared memory. With groups few warps read the same ones: each rounds what it reads.
-  static constexpr bool kRounded = !kExact && kTile.groups == 1;
+  static constexpr bool kRounded = kRoundsStreamedTiles<kExact, kTile.groups>;
   static_assert(kTile.query_parts == (kExact ? 2 : 1), "every step reads the queries: they are split once");
   static constexpr int kSmallQueries = (kTile.query_parts - 1) * kTile.rows * kRowBytes;  // where tiles begin, bytes
   static constexpr int kKeys = kTile.query_parts * kTile.rows * kRowBytes;

@@ -18,6 +18,11 @@ __device__ __forceinline__ int warp_group(int warp) {
   return kGroups == 1 ? 0 : warp / (kWarps / kGroups);
 }
 
+/// Whether the block rounds to TF32, in shared memory, the tiles that it streams. With groups few warps read the same
+/// rows: each rounds what it reads.
+template <bool kExact, int kGroups>
+constexpr bool kRoundsStreamedTiles = !kExact && kGroups == 1;
+
 /// Writes the block's rows [first_row, first_row + kRows) that lie below `rows`: the groups' sums, each times its
 /// factor(m, half). `partials` is [kGroups, kRows, head_dim] with padded rows, whose old contents nobody reads any
 /// more; `own_row` is the first of this warp's rows there. All threads of the block take part.

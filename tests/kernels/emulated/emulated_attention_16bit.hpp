@@ -42,36 +42,21 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
     parameters.query_blocks = query_blocks;
     const BackwardTile tile = atomic ? AtomicBackward::tile(kHeadDim) : split;
     this->run(backward_launch(this->problem_, tile, method), [&](char* memory) {
-      const int index = static_cast<int>(blockIdx.x);
       if constexpr (!splits_keys_from_values(kHeadDim)) {
         if (atomic) {
-          BackwardBlock<Element, kHeadDim, AtomicBackward, Gradient::kKeysAndValues, true>{parameters, memory, index}
+          BackwardBlock<Element, kHeadDim, AtomicBackward, Gradient::kKeysAndValues, true>{parameters, memory,
+                                                                                           static_cast<int>(blockIdx.x)}
               .run();
           return;
         }
       }
-      run_split_block(parameters, memory, index);
+      run_split_backward_16bit<Element, kHeadDim>(parameters, memory);
     });
     if (atomic) take_sums(gradients.dq, sums, query_blocks);
     return this->compare_backward(gradients);
   }
 
  private:
-  static void run_split_block(const BackwardParameters<Element>& parameters, char* memory, int index) {
-    const auto run = [&]<Gradient kGradient>(int tile) {
-      BackwardBlock<Element, kHeadDim, SplitBackward, kGradient, false>{parameters, memory, tile}.run();
-    };
-    const int tiles = parameters.kv_tiles;
-    if constexpr (splits_keys_from_values(kHeadDim)) {
-      if (index < tiles) return run.template operator()<Gradient::kKeys>(index);
-      if (index < 2 * tiles) return run.template operator()<Gradient::kValues>(index - tiles);
-      run.template operator()<Gradient::kQueries>(index - 2 * tiles);
-    } else {
-      if (index < tiles) return run.template operator()<Gradient::kKeysAndValues>(index);
-      run.template operator()<Gradient::kQueries>(index - tiles);
-    }
-  }
-
   /// What the kernel after the products makes of the sums: see add_query_gradient().
   void take_sums(std::vector<Element>& dq, const std::vector<float>& sums, int query_blocks) const {
     for (std::size_t i = 0; i < dq.size(); ++i) {
