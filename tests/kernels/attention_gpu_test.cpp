@@ -97,6 +97,8 @@ TEST_P(AttentionOnGpu, GridsThatFillTheGpu) {
 TEST_P(AttentionOnGpu, SmallGrids) {
   expect_right(make_case({1000, 1000, true}, 1, 1));
   expect_right(make_case({1000, 900, false}, 1, 1));
+  expect_right(make_case({1000, 1000, true}, 1, 6));
+  expect_right(make_case({900, 1000, false}, 1, 6));
   expect_right(make_case({4097, 4097, false}, 1, 1));
   expect_right(make_case({300, 300, true}, 1, 23));
 }

@@ -71,6 +71,7 @@ TEST_P(AttentionSanitizer, SequencesOfAThousand) {
 TEST_P(AttentionSanitizer, GridsThatFillHalfTheGpu) {
   run({300, 300, true}, 23, Layout::kContiguous);
   run({129, 300, false}, 23, Layout::kUnaligned);
+  run({129, 520, false}, 23, Layout::kContiguous);
 }
 
 TEST_P(AttentionSanitizer, LongSequences) { run({4097, 4097, true}, 1, Layout::kContiguous); }

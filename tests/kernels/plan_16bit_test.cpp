@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace tbench::kernels {
 namespace {
 
@@ -62,9 +64,44 @@ TEST(WantsLongForwardTile, NotForACausalMaskOverFewKeys) {
   EXPECT_TRUE(wants_long_forward_tile(shape, kMultiprocessors));
 }
 
+AttentionShape square(std::int64_t batch, std::int64_t seq, std::int64_t head_dim) {
+  return {.batch = batch, .heads = 1, .seq_q = seq, .seq_kv = seq, .head_dim = head_dim, .causal = false};
+}
+
+TEST(GroupedForwardRows, FollowTheNumberOfShortTiles) {
+  // batch * ceil(seq / 64) tiles against 132 / 8, 132 / 2 and 132
+  EXPECT_EQ(grouped_forward_rows(square(2, 512, 64), kH200), 16);   // 16
+  EXPECT_EQ(grouped_forward_rows(square(2, 576, 64), kH200), 32);   // 18
+  EXPECT_EQ(grouped_forward_rows(square(6, 704, 64), kH200), 32);   // 66
+  EXPECT_EQ(grouped_forward_rows(square(6, 768, 64), kH200), 64);   // 72
+  EXPECT_EQ(grouped_forward_rows(square(12, 704, 64), kH200), 64);  // 132
+  EXPECT_EQ(grouped_forward_rows(square(12, 768, 64), kH200), 0);   // 144
+}
+
+TEST(GroupedForwardRows, AreNoneWhereKeysAreTooFewToBeDivided) {
+  EXPECT_EQ(grouped_forward_rows(square(8, 64, 64), kH200), 0);
+  EXPECT_EQ(grouped_forward_rows(square(8, 65, 64), kH200), 16);
+  EXPECT_EQ(grouped_forward_rows(square(24, 128, 64), kH200), 0);
+  EXPECT_EQ(grouped_forward_rows(square(16, 129, 64), kH200), 32);
+  EXPECT_EQ(grouped_forward_rows(square(16, 512, 64), kH200), 0);
+  EXPECT_EQ(grouped_forward_rows(square(14, 513, 64), kH200), 64);
+}
+
+TEST(GroupedForwardRows, AreNoneWhereSuchABlockDoesNotFit) {
+  // (32 + 4 * 256) * 144 bytes
+  EXPECT_EQ(grouped_forward_rows(square(4, 512, 64), kA100), 32);
+  EXPECT_EQ(grouped_forward_rows(square(4, 512, 64), kSmall), 0);
+  EXPECT_EQ(grouped_forward_rows(square(8, 512, 256), kH200), 0);
+}
+
 TEST(Tiles, FitAHopperMultiprocessor) {
   for (const int head_dim : kHeadDims) {
-    for (const ForwardTile tile : {LongForward::tile(head_dim), ShortForward::tile(head_dim)}) {
+    std::vector<ForwardTile> tiles{LongForward::tile(head_dim), ShortForward::tile(head_dim)};
+    if (head_dim <= 128) {
+      tiles.insert(tiles.end(), {GroupedForward<16>::tile(head_dim), GroupedForward<32>::tile(head_dim),
+                                 GroupedForward<64>::tile(head_dim)});
+    }
+    for (const ForwardTile& tile : tiles) {
       const auto blocks = static_cast<std::size_t>(tile.blocks_per_multiprocessor);
       EXPECT_LE(blocks * forward_shared_bytes(tile, head_dim), kHopperSharedBytes) << head_dim;
     }
@@ -72,7 +109,6 @@ TEST(Tiles, FitAHopperMultiprocessor) {
     EXPECT_LE(static_cast<std::size_t>(split.blocks_per_multiprocessor) * backward_shared_bytes(split, head_dim, false),
               kHopperSharedBytes)
         << head_dim;
-    if (splits_keys_from_values(head_dim)) continue;
     const BackwardTile atomic = AtomicBackward::tile(head_dim);
     EXPECT_LE(
         static_cast<std::size_t>(atomic.blocks_per_multiprocessor) * backward_shared_bytes(atomic, head_dim, true),
@@ -95,7 +131,7 @@ TEST(BackwardMethod, ShortSequencesTakeOneLaunchLongOnesAtomicAdditions) {
   EXPECT_EQ(backward_method(problem(256, 64), kH200), BackwardMethod::kSplitAlone);
   EXPECT_EQ(backward_method(problem(257, 64), kH200), BackwardMethod::kAtomic);
   EXPECT_EQ(backward_method(problem(513, 64, true), kH200), BackwardMethod::kSplit);
-  EXPECT_EQ(backward_method(problem(513, 256), kH200), BackwardMethod::kSplit);
+  EXPECT_EQ(backward_method(problem(513, 256), kH200), BackwardMethod::kAtomic);
 }
 
 TEST(BackwardMethod, FewBlocksOfKeysDoNotAddAtomically) {
@@ -126,9 +162,11 @@ TEST(Unsupported16Bit, NamesWhatDoesNotFit) {
 }
 
 TEST(BackwardLaunch, HasBlocksForKeysAndIfSplitForQueries) {
-  // 1000 keys: ceil(1000 / 128) = 8 blocks; split ceil(1000 / 64) = 16 of keys and as many of queries, thrice for 256.
+  // 1000 keys: ceil(1000 / 128) = 8 blocks, 16 of 64 for 256; split 16 of keys and as many of queries, thrice for 256.
   EXPECT_EQ(backward_launch(problem(1000, 64), AtomicBackward::tile(64), BackwardMethod::kAtomic).grid,
             (Grid{8, 12, 4}));
+  EXPECT_EQ(backward_launch(problem(1000, 256), AtomicBackward::tile(256), BackwardMethod::kAtomic).grid,
+            (Grid{16, 12, 4}));
   EXPECT_EQ(backward_launch(problem(1000, 64), SplitBackward::tile(64), BackwardMethod::kSplit).grid,
             (Grid{32, 12, 4}));
   EXPECT_EQ(backward_launch(problem(1000, 256), SplitBackward::tile(256), BackwardMethod::kSplit).grid,

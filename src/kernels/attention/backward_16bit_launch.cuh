@@ -76,17 +76,15 @@ void launch_backward(const AttentionProblem& problem, const BackwardMethod metho
     launch_kernel(&attention_backward_prepare_kernel<Element, kHeadDim>, backward_helper_launch(shape, 0), parameters,
                   stream);
   }
-  if constexpr (!splits_keys_from_values(kHeadDim)) {
-    if (method == BackwardMethod::kAtomic) {
-      BackwardParameters<Element> with_base_2 = parameters;
-      with_base_2.lse = parameters.base_2_lse_out;
-      launch_kernel(&attention_backward_atomic_kernel<Element, kHeadDim>,
-                    backward_launch(problem, AtomicBackward::tile(kHeadDim), method), with_base_2, stream);
-      launch_kernel(&attention_backward_convert_kernel<Element, kHeadDim>,
-                    backward_helper_launch(shape, kBackwardHelperRows * padded_row_bytes_16bit(kHeadDim)), parameters,
-                    stream);
-      return;
-    }
+  if (method == BackwardMethod::kAtomic) {
+    BackwardParameters<Element> with_base_2 = parameters;
+    with_base_2.lse = parameters.base_2_lse_out;
+    launch_kernel(&attention_backward_atomic_kernel<Element, kHeadDim>,
+                  backward_launch(problem, AtomicBackward::tile(kHeadDim), method), with_base_2, stream);
+    launch_kernel(&attention_backward_convert_kernel<Element, kHeadDim>,
+                  backward_helper_launch(shape, kBackwardHelperRows * padded_row_bytes_16bit(kHeadDim)), parameters,
+                  stream);
+    return;
   }
   launch_kernel(&attention_backward_split_kernel<Element, kHeadDim>,
                 backward_launch(problem, SplitBackward::tile(kHeadDim), method), parameters, stream);

@@ -5,7 +5,8 @@
 #include "backward_scores.cuh"
 #include "plan_32bit.hpp"
 #include "row_products.cuh"
-#include "warp_groups_32bit.cuh"
+#include "tf32.cuh"
+#include "warp_groups.cuh"
 
 namespace tbench::kernels {
 

@@ -10,6 +10,7 @@
 
 #include "plan_16bit.hpp"
 #include "planted_fault.cuh"
+#include "warp_groups.cuh"
 #include "warp_products_16bit.cuh"
 
 namespace tbench::kernels {
@@ -28,13 +29,17 @@ template <class Element, int kHeadDim, class Tile>
 class ForwardBlock {
   static constexpr ForwardTile kTile = Tile::tile(kHeadDim);
   static constexpr int kThreads = kTile.warps * kWarpSize;
-  static constexpr int kRowBlocks = kTile.rows / kTile.warps / 16;  // 16 queries each, of a warp
-  static constexpr int kColBlocks = kTile.cols / 8;
+  static constexpr int kRowWarps = kTile.warps / kTile.groups;
+  static constexpr int kRowBlocks = kTile.rows / kRowWarps / 16;  // 16 queries each, of a warp
+  static constexpr int kWarpCols = kTile.cols / kTile.groups;     // keys of a step, of a warp
+  static constexpr int kColBlocks = kWarpCols / 8;
   static constexpr int kDimBlocks = kHeadDim / 8;
   static constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
   static constexpr int kStageBytes = kTile.cols * kRowBytes;
-  static_assert(kTile.rows == kTile.warps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
-  static_assert(kHeadDim % 16 == 0 && kTile.cols % 16 == 0, "a matrix product takes 16 of the inner extent");
+  static_assert(kTile.rows == kRowWarps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
+  static_assert(kTile.warps == kRowWarps * kTile.groups && kTile.cols == kWarpCols * kTile.groups,
+                "groups divide warps and keys evenly");
+  static_assert(kHeadDim % 16 == 0 && kWarpCols % 16 == 0, "a matrix product takes 16 of the inner extent");
 
  public:
   __device__ __forceinline__ ForwardBlock(const ForwardParameters<Element>& parameters, char* shared)
@@ -43,7 +48,7 @@ class ForwardBlock {
         k_tile_{q_tile_ + kTile.rows * kRowBytes},
         v_tile_{k_tile_ + kTile.stages * kTile.cols * kRowBytes},
         shared_{shared},
-        warp_{static_cast<int>(threadIdx.x) / kWarpSize},
+        row_warp_{row_warp<kTile.warps, kTile.groups>(static_cast<int>(threadIdx.x) / kWarpSize)},
         lane_{static_cast<int>(threadIdx.x) % kWarpSize},
         // Heaviest first: with a causal mask the last queries see the most keys.
         first_row_{static_cast<int>(p_.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * kTile.rows} {
@@ -66,10 +71,28 @@ class ForwardBlock {
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(k, v, step);
     for (; step >= (planted(PlantedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(k, v, step);
-    finish(batch, head);
+    if constexpr (kTile.groups > 1) {
+      finish_groups(batch, head);
+    } else {
+      finish(batch, head);
+    }
   }
 
  private:
+  // With groups, at the end: their sums from the start, then [groups, rows] of a row's reference and sum.
+  static constexpr int kStatistics = kTile.groups * kTile.rows * row_bytes<float>(kHeadDim);
+  static_assert(kTile.groups == 1 || kStatistics + kTile.groups * kTile.rows * static_cast<int>(sizeof(float2)) <=
+                                         kTile.rows * kRowBytes + 2 * kTile.stages * kStageBytes,
+                "the tiles' memory holds the groups' sums");
+
+  /// Which share of a step's keys the warp takes, and where it begins.
+  __device__ __forceinline__ int group() const {
+    return warp_group<kTile.warps, kTile.groups>(static_cast<int>(threadIdx.x) / kWarpSize);
+  }
+  __device__ __forceinline__ int warp_col() const { return group() * kWarpCols; }
+  /// First of the warp's rows in the block.
+  __device__ __forceinline__ int warp_row() const { return row_warp_ * kRowBlocks * 16; }
+
   template <bool kChecked>
   __device__ __forceinline__ void load_step(std::uint32_t tile, const Element* head,
                                             const Matrix<const Element>& matrix, int step) {
@@ -91,21 +114,24 @@ class ForwardBlock {
         load_step<false>(k_tile_ + other, k, p_.k, step - 1);
         load_step<false>(v_tile_ + other, v, p_.v, step - 1);
       }
-      multiply_by_transposed<Element, kHeadDim>(s, lane_, q_tile_ + warp_ * kRowBlocks * 16 * kRowBytes,
-                                                k_tile_ + stage_);
+      multiply_scores(s);
     } else {
       load_step<kMasked>(v_tile_, v, p_.v, step);
-      multiply_by_transposed<Element, kHeadDim>(s, lane_, q_tile_ + warp_ * kRowBlocks * 16 * kRowBytes,
-                                                k_tile_ + stage_);
+      multiply_scores(s);
       wait_copies<0>();
       __syncthreads();  // V has come, and nobody reads K any more
       if (step > 0) load_step<false>(k_tile_, k, p_.k, step - 1);
     }
-    if constexpr (kMasked) mask(s, step * kTile.cols);
+    if constexpr (kMasked) mask(s, step * kTile.cols + warp_col());
     std::uint32_t probabilities[kRowBlocks][kColBlocks][2];
     softmax<kMasked>(s, probabilities);
-    multiply_by<Element, kHeadDim>(o_, lane_, probabilities, v_tile_ + stage_);
+    multiply_by<Element, kHeadDim>(o_, lane_, probabilities, v_tile_ + stage_ + warp_col() * kRowBytes);
     if constexpr (kTile.stages > 1) stage_ = kStageBytes - stage_;
+  }
+
+  __device__ __forceinline__ void multiply_scores(float (&s)[kRowBlocks][kColBlocks][4]) const {
+    multiply_by_transposed<Element, kHeadDim>(s, lane_, q_tile_ + row_warp_ * kRowBlocks * 16 * kRowBytes,
+                                              k_tile_ + stage_ + warp_col() * kRowBytes);
   }
 
   __device__ __forceinline__ void mask(float (&s)[kRowBlocks][kColBlocks][4], int first_col) const {
@@ -116,12 +142,17 @@ class ForwardBlock {
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const int col = first_col + n * 8 + lane_ % 4 * 2 + i % 2;
-          const int row = first_row_ + (warp_ * kRowBlocks + m) * 16 + lane_ / 4 + i / 2 * 8;
+          const int row = first_row_ + (row_warp_ * kRowBlocks + m) * 16 + lane_ / 4 + i / 2 * 8;
           const int last = planted(PlantedFault::kForwardMask) ? row + 1 : row;
           if (col >= p_.seq_kv || (p_.causal && col > last)) s[m][n][i] = -INFINITY;
         }
       }
     }
+  }
+
+  /// Of scores, in exponents to base 2.
+  __device__ __forceinline__ float exponent_scale() const {
+    return p_.scale * kLog2E * (planted(PlantedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
   /// Leaves exp2(scale * (s - reference)) as operands and adds them to the sums. A row's reference is a maximum of its
@@ -132,7 +163,7 @@ class ForwardBlock {
   __device__ __forceinline__ void softmax(const float (&s)[kRowBlocks][kColBlocks][4],
                                           std::uint32_t (&probabilities)[kRowBlocks][kColBlocks][2]) {
     constexpr float kSlack = 8.0f;  // 2^8 times a probability of 1 is far from any format's limit
-    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kForwardScale) ? 1.05f : 1.0f);
+    const float scale = exponent_scale();
     float maximum[kRowBlocks][2];
     bool risen = false;
 #pragma unroll
@@ -193,13 +224,10 @@ class ForwardBlock {
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        float sum = sum_[m][half];
-        sum += __shfl_xor_sync(kFullWarp, sum, 1);
-        sum += __shfl_xor_sync(kFullWarp, sum, 2);
-        const int row = (warp_ * kRowBlocks + m) * 16 + half * 8 + lane_ / 4;
+        const float sum = add_lanes(sum_[m][half]);
+        const int row = (row_warp_ * kRowBlocks + m) * 16 + half * 8 + lane_ / 4;
         if (lane_ % 4 == 0 && first_row_ + row < p_.seq_q) {
-          const float log = planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
-          lse[first_row_ + row] = reference_[m][half] * p_.scale + log;
+          lse[first_row_ + row] = reference_[m][half] * p_.scale + logarithm(sum);
         }
         const float inverse = 1.0f / sum;
         char* const line = shared_ + row * kRowBytes + lane_ % 4 * 4;
@@ -215,10 +243,32 @@ class ForwardBlock {
                                                         first_row_, p_.seq_q);
   }
 
+  /// The same where groups of warps have each seen a part of a row's keys.
+  __device__ __forceinline__ void finish_groups(std::int64_t batch, std::int64_t head) {
+    float* const lse = p_.lse + (batch * p_.heads + head) * p_.seq_q;
+    float2* const statistics = reinterpret_cast<float2*>(shared_ + kStatistics);
+    __syncthreads();  // nobody reads the tiles any more
+    float factor[kRowBlocks][2];
+    combine_groups<kTile.rows, kTile.groups>(reference_, sum_, exponent_scale(), group(), warp_row(), lane_, statistics,
+                                             factor, [&](int row, float reference, float sum) {
+                                               const float log = logarithm(sum);
+                                               if (group() == 0 && lane_ % 4 == 0 && first_row_ + row < p_.seq_q) {
+                                                 lse[first_row_ + row] = reference * p_.scale + log;
+                                               }
+                                             });
+    store_group_sums<kHeadDim, kTile.rows, kTile.groups, kThreads>(o_, shared_, group() * kTile.rows + warp_row(), p_.o,
+                                                                   block_place(false), first_row_, p_.seq_q,
+                                                                   [&](int m, int half) { return factor[m][half]; });
+  }
+
+  static __device__ __forceinline__ float logarithm(float sum) {
+    return planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
+  }
+
   const ForwardParameters<Element>& p_;
   std::uint32_t q_tile_, k_tile_, v_tile_;
   char* shared_;
-  int warp_, lane_;
+  int row_warp_, lane_;  // which share of the block's rows the warp takes
   int first_row_;
   int stage_ = 0;  // where this step's K and V lie behind the first: 0 or kStageBytes
   float o_[kRowBlocks][kDimBlocks][4] = {};

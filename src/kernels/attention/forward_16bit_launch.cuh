@@ -26,12 +26,20 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
 
 template <class Element>
 void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
-  const bool is_long = wants_long_forward_tile(problem.shape, current_device_limits().multiprocessors);
+  const DeviceLimits limits = current_device_limits();
+  const int grouped_rows = grouped_forward_rows(problem.shape, limits);
+  const bool is_long = wants_long_forward_tile(problem.shape, limits.multiprocessors);
   with_head_dim<16, 32, 64, 80, 96, 128, 256>(problem.shape.head_dim, [&]<int kHeadDim>() {
+    const auto launch = [&]<class Tile>() { launch_forward<Element, kHeadDim, Tile>(problem, arguments, stream); };
+    if constexpr (kHeadDim <= 128) {
+      if (grouped_rows == 16) return launch.template operator()<GroupedForward<16>>();
+      if (grouped_rows == 32) return launch.template operator()<GroupedForward<32>>();
+      if (grouped_rows == 64) return launch.template operator()<GroupedForward<64>>();
+    }
     if (is_long) {
-      launch_forward<Element, kHeadDim, LongForward>(problem, arguments, stream);
+      launch.template operator()<LongForward>();
     } else {
-      launch_forward<Element, kHeadDim, ShortForward>(problem, arguments, stream);
+      launch.template operator()<ShortForward>();
     }
   });
 }

@@ -9,7 +9,8 @@
 
 #include "plan_32bit.hpp"
 #include "planted_fault.cuh"
-#include "warp_groups_32bit.cuh"
+#include "tf32.cuh"
+#include "warp_groups.cuh"
 
 namespace tbench::kernels {
 
@@ -215,7 +216,7 @@ class Forward32Block {
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        add_lanes(sum_[m][half]);
+        sum_[m][half] = add_lanes(sum_[m][half]);
         const int row = first_row_ + warp_row_ + m * 16 + half * 8 + lane_ / 4;
         const float log = logarithm(sum_[m][half]);
         if (lane_ % 4 == 0 && row < p_.seq_q) lse[row] = maximum_[m][half] * p_.scale + log;
@@ -231,52 +232,19 @@ class Forward32Block {
     float* const lse = p_.lse + (static_cast<std::int64_t>(place_.batch()) * p_.heads + place_.head()) * p_.seq_q;
     float2* const statistics = reinterpret_cast<float2*>(shared_ + kStatistics);
     __syncthreads();  // nobody reads the tiles any more
-#pragma unroll
-    for (int m = 0; m < kRowBlocks; ++m) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        add_lanes(sum_[m][half]);
-        const int row = warp_row_ + m * 16 + half * 8 + lane_ / 4;
-        if (lane_ % 4 == 0) statistics[group() * kTile.rows + row] = float2{maximum_[m][half], sum_[m][half]};
-      }
-    }
-    __syncthreads();
     float factor[kRowBlocks][2];
-#pragma unroll
-    for (int m = 0; m < kRowBlocks; ++m) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int row = warp_row_ + m * 16 + half * 8 + lane_ / 4;
-        float2 of[kTile.groups];  // maximum, sum
-        float maximum = -INFINITY, sum = 0.0f;
-#pragma unroll
-        for (int i = 0; i < kTile.groups; ++i) {
-          of[i] = statistics[i * kTile.rows + row];
-          maximum = fmaxf(maximum, of[i].x);
-        }
-#pragma unroll
-        for (int i = 0; i < kTile.groups; ++i) sum += of[i].y * rescaling(of[i].x, maximum);
-        factor[m][half] = rescaling(maximum_[m][half], maximum) / sum;
-        const float log = logarithm(sum);
-        if (group() == 0 && lane_ % 4 == 0 && first_row_ + row < p_.seq_q) {
-          lse[first_row_ + row] = maximum * p_.scale + log;
-        }
-      }
-    }
+    combine_groups<kTile.rows, kTile.groups>(maximum_, sum_, exponent_scale(), group(), warp_row_, lane_, statistics,
+                                             factor, [&](int row, float maximum, float sum) {
+                                               const float log = logarithm(sum);
+                                               if (group() == 0 && lane_ % 4 == 0 && first_row_ + row < p_.seq_q) {
+                                                 lse[first_row_ + row] = maximum * p_.scale + log;
+                                               }
+                                             });
     store_group_sums<kHeadDim, kTile.rows, kTile.groups, kThreads>(o_, shared_, group() * kTile.rows + warp_row_, p_.o,
                                                                    place_, first_row_, p_.seq_q,
                                                                    [&](int m, int half) { return factor[m][half]; });
   }
 
-  /// What brings a sum of exponentials from one maximum to another.
-  __device__ __forceinline__ float rescaling(float from, float to) const {
-    return exp2_approximate((from - to) * exponent_scale());
-  }
-  /// The sum of the four lanes that share a row.
-  static __device__ __forceinline__ void add_lanes(float& sum) {
-    sum += __shfl_xor_sync(kFullWarp, sum, 1);
-    sum += __shfl_xor_sync(kFullWarp, sum, 2);
-  }
   static __device__ __forceinline__ float logarithm(float sum) {
     return planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
   }

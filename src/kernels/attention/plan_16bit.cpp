@@ -34,6 +34,26 @@ bool wants_long_forward_tile(const AttentionShape& shape, int multiprocessors) {
   return long_tiles_pay(shape, LongForward::tile(head_dim), ShortForward::tile(head_dim), multiprocessors);
 }
 
+int grouped_forward_rows(const AttentionShape& shape, const DeviceLimits& limits) {
+  const int head_dim = static_cast<int>(shape.head_dim);
+  if (head_dim > 128) return 0;
+  const int rows = rows_of_grouped_tiles(forward_tiles(shape, ShortForward::tile(head_dim)), limits.multiprocessors);
+  const auto rows_if = [&](ForwardTile tile, std::int64_t few_keys) {
+    const bool fits = forward_shared_bytes(tile, head_dim) <= limits.shared_bytes_per_block;
+    return fits && shape.seq_kv > few_keys ? tile.rows : 0;
+  };
+  switch (rows) {
+    case 16:
+      return rows_if(GroupedForward<16>::tile(head_dim), 64);
+    case 32:
+      return rows_if(GroupedForward<32>::tile(head_dim), 128);
+    case 64:
+      return rows_if(GroupedForward<64>::tile(head_dim), 512);
+    default:
+      return 0;
+  }
+}
+
 Launch forward_launch(const AttentionShape& shape, ForwardTile tile) {
   return {.grid = {block_count(shape.seq_q, tile.rows), shape.heads, shape.batch},
           .threads = tile.warps * kWarpSize,
@@ -44,7 +64,7 @@ BackwardMethod backward_method(const AttentionProblem& problem, const DeviceLimi
   const AttentionShape& shape = problem.shape;
   if (std::max(shape.seq_q, shape.seq_kv) <= kShortSequence) return BackwardMethod::kSplitAlone;
   const int head_dim = static_cast<int>(shape.head_dim);
-  if (problem.deterministic || splits_keys_from_values(head_dim)) return BackwardMethod::kSplit;
+  if (problem.deterministic) return BackwardMethod::kSplit;
   const BackwardTile tile = AtomicBackward::tile(head_dim);
   const std::int64_t key_blocks = block_count(shape.seq_kv, tile.kept_rows) * shape.heads * shape.batch;
   const bool fits = backward_shared_bytes(tile, head_dim, /*atomic=*/true) <= limits.shared_bytes_per_block;
@@ -56,7 +76,7 @@ Launch backward_launch(const AttentionProblem& problem, BackwardTile tile, Backw
   const int head_dim = static_cast<int>(shape.head_dim);
   const bool atomic = method == BackwardMethod::kAtomic;
   const std::int64_t kv_blocks =
-      block_count(shape.seq_kv, tile.kept_rows) * (splits_keys_from_values(head_dim) ? 2 : 1);
+      block_count(shape.seq_kv, tile.kept_rows) * (!atomic && splits_keys_from_values(head_dim) ? 2 : 1);
   const std::int64_t q_blocks = atomic ? 0 : block_count(shape.seq_q, tile.kept_rows);
   return {.grid = {kv_blocks + q_blocks, shape.heads, shape.batch},
           .threads = tile.warps * kWarpSize,

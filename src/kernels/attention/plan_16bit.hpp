@@ -59,7 +59,7 @@ struct Launch {
 /// struct's value.)
 struct LongForward {
   static constexpr ForwardTile tile(int head_dim) {
-    if (head_dim > 128) return {.rows = 64, .cols = 32, .warps = 4, .stages = 1, .blocks_per_multiprocessor = 1};
+    if (head_dim > 128) return {.rows = 128, .cols = 64, .warps = 8, .stages = 1, .blocks_per_multiprocessor = 1};
     return {.rows = 128, .cols = 64, .warps = 4, .stages = head_dim > 64 ? 1 : 2, .blocks_per_multiprocessor = 2};
   }
 };
@@ -68,10 +68,36 @@ struct LongForward {
 /// is masked: half the queries a block, twice the blocks.
 struct ShortForward {
   static constexpr ForwardTile tile(int head_dim) {
-    if (head_dim > 128) return LongForward::tile(head_dim);
-    return {.rows = 64, .cols = 64, .warps = 4, .stages = 2, .blocks_per_multiprocessor = head_dim > 80 ? 2 : 3};
+    return {.rows = 64,
+            .cols = 64,
+            .warps = 4,
+            .stages = head_dim > 128 ? 1 : 2,
+            .blocks_per_multiprocessor = head_dim > 80 ? 2 : 3};
   }
 };
+
+/// Problems with so few short tiles that each has a multiprocessor to itself, and the chain of steps that a warp makes
+/// one after the other is all the time: groups of warps for the same queries divide the keys of a step. The fewer
+/// queries a block has, the more blocks there are, and the fewer queries a key in shared memory serves. Up to 128.
+template <int kRows>
+struct GroupedForward {
+  static_assert(kRows == 64 || kRows == 32 || kRows == 16);
+  static constexpr ForwardTile tile(int head_dim) {
+    const bool least = kRows == 16;
+    return {.rows = kRows,
+            .cols = least || head_dim > 64 ? 128 : 256,
+            .warps = least ? 4 : 8,
+            .groups = 4,
+            .stages = 2,
+            .blocks_per_multiprocessor = 1};
+  }
+};
+
+/// The queries of a block with groups, by the number of blocks of 64 queries: 16 up to an eighth of the
+/// multiprocessors, 32 up to half, 64 up to all of them; 0 beyond: no groups.
+[[nodiscard]] constexpr int rows_of_grouped_tiles(std::int64_t tiles, int multiprocessors) {
+  return tiles > multiprocessors ? 0 : 2 * tiles > multiprocessors ? 64 : 8 * tiles > multiprocessors ? 32 : 16;
+}
 
 /// Bytes of one row of a tile in shared memory.
 [[nodiscard]] constexpr std::size_t padded_row_bytes_16bit(int head_dim) {
@@ -93,15 +119,18 @@ struct ShortForward {
 
 /// Whether `shape` is cut into long tiles: where they pay, but not for a causal mask over few keys.
 [[nodiscard]] bool wants_long_forward_tile(const AttentionShape& shape, int multiprocessors);
+/// The queries of a block whose warps divide the keys in groups; 0, no groups, where the grid is not small, the keys
+/// are too few to be divided, or such a block does not fit.
+[[nodiscard]] int grouped_forward_rows(const AttentionShape& shape, const DeviceLimits& limits);
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, ForwardTile tile);
 
 /// Keys and values with dQ by atomic additions. Up to 80 a warp takes 32 keys, so that a fragment read from shared
-/// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers: two warps share 32 keys, and
-/// each holds half of their dK and dV.
+/// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers: two warps share 32 keys, of
+/// 256 elements 16, and each holds half of their dK and dV.
 struct AtomicBackward {
   static constexpr BackwardTile tile(int head_dim) {
     const bool wide = head_dim > 80;
-    return {.kept_rows = 128,
+    return {.kept_rows = head_dim > 128 ? 64 : 128,
             .streamed_rows = 64,
             .cols_at_once = head_dim == 80 ? 16 : 32,
             .warps = wide ? 8 : 4,
@@ -109,7 +138,8 @@ struct AtomicBackward {
             .stages = 2,
             // Two do not leave room for a second block with 80.
             .score_stages = head_dim == 80 ? 1 : 2,
-            .dq_dim_warps = head_dim == 128                                      ? 4
+            .dq_dim_warps = head_dim > 128                                       ? 8
+                            : head_dim == 128                                    ? 4
                             : head_dim == 96 || head_dim == 64 || head_dim == 32 ? 2
                                                                                  : 1,
             .blocks_per_multiprocessor = wide ? 1 : 2};
@@ -133,7 +163,8 @@ struct SplitBackward {
   }
 };
 
-/// dK and dV of 16 rows of this head_dim do not fit one warp's registers together: each has blocks of its own.
+/// kSplit, where no warps share rows: dK and dV of 16 rows of this head_dim do not fit one warp's registers together,
+/// and each has blocks of its own.
 [[nodiscard]] constexpr bool splits_keys_from_values(int head_dim) { return head_dim > 128; }
 
 [[nodiscard]] constexpr std::size_t backward_shared_bytes(BackwardTile tile, int head_dim, bool atomic) {

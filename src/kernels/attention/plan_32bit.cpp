@@ -79,18 +79,19 @@ bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const Device
 
 int grouped_forward_32bit_rows(const AttentionProblem& problem, const DeviceLimits& limits) {
   const int head_dim = head_dim_of(problem.shape);
-  const std::int64_t tiles = forward_tiles(problem.shape, short_tile(problem)),
-                     multiprocessors = limits.multiprocessors;
+  const std::int64_t tiles = forward_tiles(problem.shape, short_tile(problem));
   ForwardTile tile;
   if (is_exact(problem)) {
     if (!is_small_grid(tiles, problem, limits)) return 0;
-    tile = (problem.shape.causal ? 1 : 2) * tiles <= multiprocessors ? GroupedForward32<true, 32>::tile(head_dim)
-                                                                     : GroupedForward32<true, 64>::tile(head_dim);
+    tile = (problem.shape.causal ? 1 : 2) * tiles <= limits.multiprocessors
+               ? GroupedForward32<true, 32>::tile(head_dim)
+               : GroupedForward32<true, 64>::tile(head_dim);
   } else {
-    if (tiles > multiprocessors) return 0;
-    tile = 8 * tiles <= multiprocessors   ? GroupedForward32<false, 16>::tile(head_dim)
-           : 2 * tiles <= multiprocessors ? GroupedForward32<false, 32>::tile(head_dim)
-                                          : GroupedForward32<false, 64>::tile(head_dim);
+    const int rows = rows_of_grouped_tiles(tiles, limits.multiprocessors);
+    if (rows == 0) return 0;
+    tile = rows == 16   ? GroupedForward32<false, 16>::tile(head_dim)
+           : rows == 32 ? GroupedForward32<false, 32>::tile(head_dim)
+                        : GroupedForward32<false, 64>::tile(head_dim);
   }
   return forward_32bit_shared_bytes(tile, head_dim) <= limits.shared_bytes_per_block ? tile.rows : 0;
 }

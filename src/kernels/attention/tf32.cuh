@@ -55,6 +55,11 @@ __device__ __forceinline__ Operand32<kExact> to_operand_from_tile(float x0, floa
   }
 }
 
+/// Whether a block rounds to TF32, in shared memory, the tiles that it streams. With groups few warps read the same
+/// rows: each rounds what it reads.
+template <bool kExact, int kGroups>
+constexpr bool kRoundsStreamedTiles = !kExact && kGroups == 1;
+
 /// Rounds what this thread copied of a tile. Once an element, where each fragment's reading would do it once for each
 /// warp and each product that reads it; but then nothing else goes on, and where warps divide a tile's rows among them
 /// rounding on reading takes less time.

@@ -13,20 +13,30 @@ TYPED_TEST_SUITE(EmulatedAttention16Test, Attentions);
 
 constexpr auto kShortForward = [](auto& attention) { return attention.template forward<ShortForward>(); };
 constexpr auto kLongForward = [](auto& attention) { return attention.template forward<LongForward>(); };
+template <int kRows>
+constexpr auto kGroupedForward = [](auto& attention) { return attention.template forward<GroupedForward<kRows>>(); };
 constexpr auto kAtomicBackward = [](auto& attention) { return attention.backward(BackwardMethod::kAtomic); };
 constexpr auto kSplitBackward = [](auto& attention) { return attention.backward(BackwardMethod::kSplit); };
 
 TYPED_TEST(EmulatedAttention16Test, ForwardInShortTiles) { expect_right<TypeParam>(kShortForward); }
 TYPED_TEST(EmulatedAttention16Test, ForwardInLongTiles) { expect_right<TypeParam>(kLongForward); }
+TYPED_TEST(EmulatedAttention16Test, ForwardInGroups) {
+  expect_right<TypeParam>(kGroupedForward<16>);
+  expect_right<TypeParam>(kGroupedForward<32>);
+  expect_right<TypeParam>(kGroupedForward<64>);
+}
 TYPED_TEST(EmulatedAttention16Test, BackwardWithAtomicAdditions) { expect_right<TypeParam>(kAtomicBackward); }
 TYPED_TEST(EmulatedAttention16Test, BackwardSplit) { expect_right<TypeParam>(kSplitBackward); }
 
 using Wide = EmulatedAttention16<256>;
-TEST(EmulatedWide16Test, Forward) { expect_right<Wide>(kLongForward); }
+TEST(EmulatedWide16Test, ForwardInShortTiles) { expect_right<Wide>(kShortForward); }
+TEST(EmulatedWide16Test, ForwardInLongTiles) { expect_right<Wide>(kLongForward); }
+TEST(EmulatedWide16Test, BackwardWithAtomicAdditions) { expect_right<Wide>(kAtomicBackward); }
 TEST(EmulatedWide16Test, BackwardSplit) { expect_right<Wide>(kSplitBackward); }
 
 TYPED_TEST(EmulatedAttention16Test, FaultsInForwardAreFound) {
   expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kShortForward);
+  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kGroupedForward<16>);
 }
 TYPED_TEST(EmulatedAttention16Test, FaultsInBackwardAreFound) {
   expect_all_found<TypeParam>(kBackwardFaults, {"dq", "dk", "dv"}, kAtomicBackward);

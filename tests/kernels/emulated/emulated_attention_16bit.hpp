@@ -42,15 +42,13 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
     parameters.query_blocks = query_blocks;
     const BackwardTile tile = atomic ? AtomicBackward::tile(kHeadDim) : split;
     this->run(backward_launch(this->problem_, tile, method), [&](char* memory) {
-      if constexpr (!splits_keys_from_values(kHeadDim)) {
-        if (atomic) {
-          BackwardBlock<Element, kHeadDim, AtomicBackward, Gradient::kKeysAndValues, true>{parameters, memory,
-                                                                                           static_cast<int>(blockIdx.x)}
-              .run();
-          return;
-        }
+      if (atomic) {
+        BackwardBlock<Element, kHeadDim, AtomicBackward, Gradient::kKeysAndValues, true>{parameters, memory,
+                                                                                         static_cast<int>(blockIdx.x)}
+            .run();
+      } else {
+        run_split_backward_16bit<Element, kHeadDim>(parameters, memory);
       }
-      run_split_backward_16bit<Element, kHeadDim>(parameters, memory);
     });
     if (atomic) take_sums(gradients.dq, sums, query_blocks);
     return this->compare_backward(gradients);
