@@ -54,13 +54,15 @@ SECTIONS = [
                                                   f"{RESULTS}/attention_standard.json"]),
     *((f"{RESULTS}/README.md", f"attention_{grid}", ["results_tables.py", grid, *(
         f"{RESULTS}/attention_full_{part}.json" for part in parts)])
-      for grid, parts in (("grid_naive", range(1, 9)), ("grid_library", (1, 2, 3, 4, 7, 8)), ("grid_tf32", (1, 5, 6)))),
+      for grid, parts in (("grid_naive", range(1, 13)), ("grid_library", (1, 2, 3, 4, *range(6, 13))), ("grid_tf32", (1, 5, 6)))),
     (f"{RESULTS}/README.md", "attention_grid_study", ["report", "--study=attention_grid", *(
         f"{RESULTS}/attention_full_{part}.json" for part in (1, 7)), "--filter=causal:0/.*impl:naive"]),
     (f"{RESULTS}/README.md", "tf32", ["report", "--study=tf32", f"{RESULTS}/attention_tf32.json"]),
     (f"{RESULTS}/README.md", "flash", ["report", f"{RESULTS}/model_flash.json", "--filter=^Model/", "--pivot=ctx"]),
     *((f"{RESULTS}/README.md", f"flash_{size}", ["report", f"{RESULTS}/model_flash_2.json", f"--filter=^Model/size:{size}/",
                                                  "--pivot=ctx"]) for size in ("xl", "2.7B")),
+    (f"{RESULTS}/README.md", "flash_precision", ["report", f"{RESULTS}/model_flash_3.json", "--filter=^Model/",
+                                                 "--pivot=precision"]),
     (f"{RESULTS}/README.md", "pytorch", ["results_tables.py", "pytorch", *(
         f"{RESULTS}/{name}.json" for name in ("pytorch_eager", "model_bf16_eager", "model_standard"))]),
     (f"{RESULTS}/README.md", "repeat", ["results_tables.py", "repeat", *(
