@@ -24,9 +24,11 @@ constexpr const char* kMemory = ":memory:";
 
 /// @return  true if it is empty: not a history yet
 bool check_kind(const std::string& path, const Connection& connection) {
+  connection.execute("BEGIN");  // all of one state: another program may be making it a history just now
   const std::int64_t id = connection.integer("PRAGMA application_id");
   const std::int64_t version = connection.integer("PRAGMA user_version");
   const bool is_empty = connection.integer("SELECT count(*) FROM sqlite_master") == 0;
+  connection.execute("COMMIT");
   if (id == 0 && version == 0 && is_empty) return true;
   if (id != kHistoryId) {
     refuse(path, "a SQLite database, but not a history of tbench", "give another file, or one that does not exist yet");

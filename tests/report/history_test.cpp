@@ -171,10 +171,10 @@ TEST_F(HistoryFile, ACopyLeavesTheFileAlone) {
   EXPECT_FALSE(std::filesystem::exists(folder_.file("none.db")));
 }
 
-TEST_F(HistoryFile, TwoWritersWaitForEachOther) {
-  constexpr int kEach = 30;
+TEST_F(HistoryFile, WritersThatMakeItAtOnceWaitForEachOther) {
+  constexpr int kWriters = 8, kEach = 8;
   std::vector<std::thread> writers;
-  for (int writer = 0; writer < 2; ++writer) {
+  for (int writer = 0; writer < kWriters; ++writer) {
     writers.emplace_back([&, writer] {
       const ChildResult result =
           run_child({TBENCH_HISTORY_WRITER, path_, std::to_string(writer * kEach), std::to_string(kEach)});
@@ -182,7 +182,7 @@ TEST_F(HistoryFile, TwoWritersWaitForEachOther) {
     });
   }
   for (std::thread& writer : writers) writer.join();
-  EXPECT_EQ(starts(History::open(path_)).size(), 2U * kEach);
+  EXPECT_EQ(starts(History::open(path_)).size(), std::size_t{kWriters * kEach});
 }
 
 TEST_F(HistoryFile, ALockedOneIsRefusedAfterAWhile) {
