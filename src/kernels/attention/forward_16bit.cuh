@@ -8,22 +8,13 @@
 
 #include <cmath>
 
+#include "forward_parameters.cuh"
 #include "plan_16bit.hpp"
 #include "planted_fault.cuh"
 #include "warp_groups.cuh"
 #include "warp_products_16bit.cuh"
 
 namespace tbench::kernels {
-
-template <class Element>
-struct ForwardParameters {
-  Matrix<const Element> q, k, v;
-  Matrix<Element> o;
-  float* lse;
-  int heads, seq_q, seq_kv;
-  float scale;
-  bool causal;
-};
 
 template <class Element, int kHeadDim, class Tile>
 class ForwardBlock {

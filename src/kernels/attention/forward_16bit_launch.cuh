@@ -7,30 +7,17 @@
 
 namespace tbench::kernels {
 
-template <class Element, int kHeadDim, class Tile>
-void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
-  const AttentionShape& shape = problem.shape;
-  const ForwardParameters<Element> parameters{.q = matrix_of<const Element>(arguments.q),
-                                              .k = matrix_of<const Element>(arguments.k),
-                                              .v = matrix_of<const Element>(arguments.v),
-                                              .o = matrix_of<Element>(arguments.o),
-                                              .lse = arguments.lse,
-                                              .heads = static_cast<int>(shape.heads),
-                                              .seq_q = static_cast<int>(shape.seq_q),
-                                              .seq_kv = static_cast<int>(shape.seq_kv),
-                                              .scale = problem.scale,
-                                              .causal = shape.causal};
-  launch_kernel(&attention_forward_mma_kernel<Element, kHeadDim, Tile>, forward_launch(shape, Tile::tile(kHeadDim)),
-                parameters, stream);
-}
-
 template <class Element>
 void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
+  const ForwardParameters<Element> parameters = forward_parameters<Element>(problem, arguments);
   const DeviceLimits limits = current_device_limits();
   const int grouped_rows = grouped_forward_rows(problem.shape, limits);
   const bool is_long = wants_long_forward_tile(problem.shape, limits.multiprocessors);
   with_head_dim<16, 32, 64, 80, 96, 128, 256>(problem.shape.head_dim, [&]<int kHeadDim>() {
-    const auto launch = [&]<class Tile>() { launch_forward<Element, kHeadDim, Tile>(problem, arguments, stream); };
+    const auto launch = [&]<class Tile>() {
+      launch_kernel(&attention_forward_mma_kernel<Element, kHeadDim, Tile>,
+                    forward_launch(problem.shape, Tile::tile(kHeadDim)), parameters, stream);
+    };
     if constexpr (kHeadDim <= 128) {
       if (grouped_rows == 16) return launch.template operator()<GroupedForward<16>>();
       if (grouped_rows == 32) return launch.template operator()<GroupedForward<32>>();

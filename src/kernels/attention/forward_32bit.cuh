@@ -7,21 +7,13 @@
 
 #include <cmath>
 
+#include "forward_parameters.cuh"
 #include "plan_32bit.hpp"
 #include "planted_fault.cuh"
 #include "tf32.cuh"
 #include "warp_groups.cuh"
 
 namespace tbench::kernels {
-
-struct Forward32Parameters {
-  Matrix<const float> q, k, v;
-  Matrix<float> o;
-  float* lse;  // [batch, heads, seq_q]
-  int heads, seq_q, seq_kv;
-  float scale;
-  bool causal;
-};
 
 template <bool kExact, int kHeadDim, class Tile>
 class Forward32Block {
@@ -38,7 +30,7 @@ class Forward32Block {
   static_assert(kHeadDim % 16 == 0 && kWarpCols % 16 == 0, "right operands are loaded in pairs of 8 columns");
 
  public:
-  __device__ __forceinline__ Forward32Block(const Forward32Parameters& parameters, char* shared)
+  __device__ __forceinline__ Forward32Block(const ForwardParameters<float>& parameters, char* shared)
       : p_{parameters},
         shared_{shared},
         lane_{static_cast<int>(threadIdx.x) % kWarpSize},
@@ -249,7 +241,7 @@ class Forward32Block {
     return planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
   }
 
-  const Forward32Parameters& p_;
+  const ForwardParameters<float>& p_;
   char* shared_;
   int lane_;
   BlockPlace place_;

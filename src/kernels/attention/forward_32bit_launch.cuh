@@ -8,7 +8,7 @@ namespace tbench::kernels {
 
 template <bool kExact, int kHeadDim, class Tile>
 __global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
-    attention_forward_32bit_kernel(const __grid_constant__ Forward32Parameters parameters) {
+    attention_forward_32bit_kernel(const __grid_constant__ ForwardParameters<float> parameters) {
   extern __shared__ __align__(16) char shared[];
   Forward32Block<kExact, kHeadDim, Tile>{parameters, shared}.run();
 }
@@ -16,16 +16,7 @@ __global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::t
 template <bool kExact>
 void launch_forward_32bit(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
   const AttentionShape& shape = problem.shape;
-  const Forward32Parameters parameters{.q = matrix_of<const float>(arguments.q),
-                                       .k = matrix_of<const float>(arguments.k),
-                                       .v = matrix_of<const float>(arguments.v),
-                                       .o = matrix_of<float>(arguments.o),
-                                       .lse = arguments.lse,
-                                       .heads = static_cast<int>(shape.heads),
-                                       .seq_q = static_cast<int>(shape.seq_q),
-                                       .seq_kv = static_cast<int>(shape.seq_kv),
-                                       .scale = problem.scale,
-                                       .causal = shape.causal};
+  const ForwardParameters<float> parameters = forward_parameters<float>(problem, arguments);
   const DeviceLimits limits = current_device_limits();
   with_head_dim<16, 32, 64, 80, 96, 128>(shape.head_dim, [&]<int kHeadDim>() {
     const auto launch = [&]<class Tile>() {

@@ -19,11 +19,10 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
   /// o, lse.
   template <class Tile>
   std::vector<Comparison> forward() {
-    return this->template run_forward<ForwardParameters<Element>>(
-        forward_launch(this->problem_.shape, Tile::tile(kHeadDim)),
-        [](const ForwardParameters<Element>& parameters, char* memory) {
-          ForwardBlock<Element, kHeadDim, Tile>{parameters, memory}.run();
-        });
+    return this->run_forward(forward_launch(this->problem_.shape, Tile::tile(kHeadDim)),
+                             [](const ForwardParameters<Element>& parameters, char* memory) {
+                               ForwardBlock<Element, kHeadDim, Tile>{parameters, memory}.run();
+                             });
   }
 
   /// dq, dk, dv.

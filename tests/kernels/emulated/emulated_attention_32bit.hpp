@@ -19,11 +19,10 @@ class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
   /// o, lse.
   template <class Tile>
   std::vector<Comparison> forward() {
-    return this->template run_forward<Forward32Parameters>(
-        forward_32bit_launch(this->problem_.shape, Tile::tile(kHeadDim)),
-        [](const Forward32Parameters& parameters, char* memory) {
-          Forward32Block<kExact, kHeadDim, Tile>{parameters, memory}.run();
-        });
+    return this->run_forward(forward_32bit_launch(this->problem_.shape, Tile::tile(kHeadDim)),
+                             [](const ForwardParameters<float>& parameters, char* memory) {
+                               Forward32Block<kExact, kHeadDim, Tile>{parameters, memory}.run();
+                             });
   }
 
   /// dq, dk, dv.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/forward_parameters.cuh"
 #include "attention/plan_16bit.hpp"
 #include "attention/tile.cuh"
 #include "attention_reference.hpp"
@@ -64,20 +65,16 @@ class EmulatedProblem {
   }
 
   /// o, lse, of the blocks run_block(parameters, shared memory).
-  template <class Parameters, class RunBlock>
+  template <class RunBlock>
   std::vector<Comparison> run_forward(const Launch& launch, const RunBlock& run_block) {
     std::vector<Element> o = nothing(lengths_.q);
     std::vector<float> lse(rows(lengths_.q), NAN);
-    const Parameters parameters{.q = matrix<const Element>(q_),
-                                .k = matrix<const Element>(k_),
-                                .v = matrix<const Element>(v_),
-                                .o = matrix<Element>(o),
-                                .lse = lse.data(),
-                                .heads = static_cast<int>(kHeads),
-                                .seq_q = lengths_.q,
-                                .seq_kv = lengths_.kv,
-                                .scale = problem_.scale,
-                                .causal = lengths_.causal};
+    auto parameters = forward_parameters<Element>(
+        problem_, {.q = view(q_), .k = view(k_), .v = view(v_), .o = view(o), .lse = lse.data()});
+    for (bool* const vectors :
+         {&parameters.q.vectors, &parameters.k.vectors, &parameters.v.vectors, &parameters.o.vectors}) {
+      *vectors = *vectors && lengths_.vectors;
+    }
     run(launch, [&](char* memory) { run_block(parameters, memory); });
     return {compare("o", lengths_.q, kHeadDim, o, reference_.o), compare("lse", lengths_.q, 1, lse, reference_.lse)};
   }
