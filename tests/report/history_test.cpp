@@ -172,9 +172,9 @@ TEST_F(HistoryFile, ACopyLeavesTheFileAlone) {
 }
 
 TEST_F(HistoryFile, WritersThatMakeItAtOnceWaitForEachOther) {
-  constexpr int kWriters = 8, kEach = 8;
+  constexpr std::size_t kWriters = 8, kEach = 8;
   std::vector<std::thread> writers;
-  for (int writer = 0; writer < kWriters; ++writer) {
+  for (std::size_t writer = 0; writer < kWriters; ++writer) {
     writers.emplace_back([&, writer] {
       const ChildResult result =
           run_child({TBENCH_HISTORY_WRITER, path_, std::to_string(writer * kEach), std::to_string(kEach)});
@@ -182,7 +182,7 @@ TEST_F(HistoryFile, WritersThatMakeItAtOnceWaitForEachOther) {
     });
   }
   for (std::thread& writer : writers) writer.join();
-  EXPECT_EQ(starts(History::open(path_)).size(), std::size_t{kWriters * kEach});
+  EXPECT_EQ(starts(History::open(path_)).size(), kWriters * kEach);
 }
 
 TEST_F(HistoryFile, ALockedOneIsRefusedAfterAWhile) {
