@@ -54,7 +54,8 @@ SECTIONS = [
                                                   f"{RESULTS}/attention_standard.json"]),
     *((f"{RESULTS}/README.md", f"attention_{grid}", ["results_tables.py", grid, *(
         f"{RESULTS}/attention_full_{part}.json" for part in parts)])
-      for grid, parts in (("grid_naive", range(1, 13)), ("grid_library", (1, 2, 3, 4, *range(6, 13))), ("grid_tf32", (1, 5, 6)))),
+      for grid, parts in (("grid_naive", range(1, 13)), ("grid_library", (1, 2, 3, 4, *range(6, 13))),
+                          ("grid_tf32", (1, 5, 6)))),
     (f"{RESULTS}/README.md", "attention_grid_study", ["report", "--study=attention_grid", *(
         f"{RESULTS}/attention_full_{part}.json" for part in (1, 7)), "--filter=causal:0/.*impl:naive"]),
     (f"{RESULTS}/README.md", "tf32", ["report", "--study=tf32", f"{RESULTS}/attention_tf32.json"]),

@@ -16,7 +16,7 @@ constexpr std::array kLengths{Lengths{1, 1, true},
                               Lengths{2, 63, false},
                               Lengths{65, 65, true},
                               Lengths{129, 65, false},
-                              Lengths{33, 300, false},
+                              Lengths{65, 300, false},
                               Lengths{200, 200, true},
                               Lengths{65, 130, false, /*vectors=*/false}};
 
