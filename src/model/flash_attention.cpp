@@ -34,6 +34,13 @@ kernels::TensorView view_of(const at::Tensor& tensor) {
   return {.data = tensor.data_ptr(), .strides = {tensor.stride(0), tensor.stride(1), tensor.stride(2)}};
 }
 
+/// Undefined where none is needed.
+at::Tensor workspace_of(std::size_t bytes, const at::Tensor& like) {
+  return bytes > 0 ? at::empty({static_cast<std::int64_t>(bytes)}, like.options().dtype(at::kByte)) : at::Tensor{};
+}
+
+void* pointer_to(const at::Tensor& workspace) { return workspace.defined() ? workspace.data_ptr() : nullptr; }
+
 class FlashFunction final : public torch::autograd::Function<FlashFunction> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
@@ -72,10 +79,15 @@ FlashOutput flash_forward(const at::Tensor& q, const at::Tensor& k, const at::Te
   const kernels::AttentionProblem problem = problem_of(q, k, options);
   FlashOutput output{.o = at::empty_like(q),
                      .lse = at::empty({q.size(0), q.size(1), q.size(2)}, q.options().dtype(at::kFloat))};
-  kernels::attention_forward(
-      problem,
-      {.q = view_of(q), .k = view_of(k), .v = view_of(v), .o = view_of(output.o), .lse = output.lse.data_ptr<float>()},
-      c10::cuda::getCurrentCUDAStream());
+  const at::Tensor workspace = workspace_of(kernels::attention_forward_workspace_bytes(problem, device_limits()), q);
+  kernels::attention_forward(problem,
+                             {.q = view_of(q),
+                              .k = view_of(k),
+                              .v = view_of(v),
+                              .o = view_of(output.o),
+                              .lse = output.lse.data_ptr<float>(),
+                              .workspace = pointer_to(workspace)},
+                             c10::cuda::getCurrentCUDAStream());
   return output;
 }
 
@@ -84,10 +96,7 @@ FlashGradients flash_backward(const at::Tensor& grad_o, const at::Tensor& q, con
   const kernels::AttentionProblem problem = problem_of(q, k, options);
   const at::Tensor dense_grad_o = grad_o.stride(-1) == 1 ? grad_o : grad_o.contiguous();
   FlashGradients gradients{.dq = at::empty_like(q), .dk = at::empty_like(k), .dv = at::empty_like(v)};
-  const auto workspace_bytes =
-      static_cast<std::int64_t>(kernels::attention_backward_workspace_bytes(problem, device_limits()));
-  const at::Tensor workspace =
-      workspace_bytes > 0 ? at::empty({workspace_bytes}, q.options().dtype(at::kByte)) : at::Tensor{};
+  const at::Tensor workspace = workspace_of(kernels::attention_backward_workspace_bytes(problem, device_limits()), q);
   kernels::attention_backward(problem,
                               {.q = view_of(q),
                                .k = view_of(k),
@@ -98,7 +107,7 @@ FlashGradients flash_backward(const at::Tensor& grad_o, const at::Tensor& q, con
                                .dq = view_of(gradients.dq),
                                .dk = view_of(gradients.dk),
                                .dv = view_of(gradients.dv),
-                               .workspace = workspace.defined() ? workspace.data_ptr() : nullptr},
+                               .workspace = pointer_to(workspace)},
                               c10::cuda::getCurrentCUDAStream());
   return gradients;
 }

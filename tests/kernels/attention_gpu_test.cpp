@@ -103,10 +103,16 @@ TEST_P(AttentionOnGpu, SmallGrids) {
   expect_right(make_case({300, 300, true}, 1, 23));
 }
 
+TEST_P(AttentionOnGpu, FewQueriesAndManyKeys) {
+  expect_right(make_case({1100, 1100, true}, 1, 1));
+  expect_right(make_case({1, 1100, false}, 1, 2));
+  expect_right(make_case({130, 2050, false}, 2, 2));
+}
+
 TEST_P(AttentionOnGpu, Layouts) {
   for (const Layout layout : {Layout::kTransposed, Layout::kPacked, Layout::kUnaligned}) {
-    for (AttentionCase one :
-         {make_case({130, 130, true}), make_case({67, 200, false}), make_case({67, 300, false}, 2, 23)}) {
+    for (AttentionCase one : {make_case({130, 130, true}), make_case({67, 200, false}),
+                              make_case({67, 300, false}, 2, 23), make_case({67, 1100, false}, 2, 2)}) {
       one.layout = layout;
       one.grad_layout = layout;
       expect_right(one);
@@ -123,7 +129,7 @@ TEST_P(AttentionOnGpu, ExpandedGradients) {
 }
 
 TEST_P(AttentionOnGpu, ScoresOfTenThousand) {
-  for (const SequenceShape& shape : {SequenceShape{257, 257, true}, SequenceShape{65, 300, false}}) {
+  for (const SequenceShape& shape : kExtremeShapes) {
     AttentionCase one = make_case(shape);
     one.data = Data::kLarge;
     expect_right(one);
@@ -131,7 +137,7 @@ TEST_P(AttentionOnGpu, ScoresOfTenThousand) {
 }
 
 TEST_P(AttentionOnGpu, EqualInputs) {
-  for (const SequenceShape& shape : {SequenceShape{257, 257, true}, SequenceShape{65, 300, false}}) {
+  for (const SequenceShape& shape : kExtremeShapes) {
     AttentionCase one = make_case(shape);
     one.data = Data::kEqual;
     expect_right(one);
@@ -139,13 +145,14 @@ TEST_P(AttentionOnGpu, EqualInputs) {
 }
 
 TEST_P(AttentionOnGpu, SameBitsEveryTime) {
-  for (const SequenceShape& shape : {SequenceShape{300, 300, true}, SequenceShape{1000, 1000, false}}) {
+  for (const SequenceShape& shape :
+       {SequenceShape{300, 300, true}, SequenceShape{1000, 1000, false}, SequenceShape{100, 1100, false}}) {
     SCOPED_TRACE(describe(make_case(shape)));
     const AttentionRun run{make_case(shape)};
     const ForwardResult forward = run.forward();
     const BackwardResult backward = run.backward({.deterministic = true});
     for (const std::byte garbage : {std::byte{0x00}, std::byte{0x5a}}) {
-      const ForwardResult forward_again = run.forward();
+      const ForwardResult forward_again = run.forward(garbage);
       EXPECT_TRUE(forward.o.bytes() == forward_again.o.bytes()) << "o";
       EXPECT_TRUE(forward.lse.bytes() == forward_again.lse.bytes()) << "lse";
       const BackwardResult again = run.backward({.deterministic = true, .garbage = garbage});

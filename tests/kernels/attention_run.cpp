@@ -30,6 +30,12 @@ double large_factor(const AttentionProblem& problem) {
   return std::sqrt(2500 / (static_cast<double>(problem.scale) * std::sqrt(depth)));
 }
 
+/// Leaves the workspace as it was allocated where there is no garbage to fill it with.
+void poison(const DeviceBytes& workspace, std::optional<std::byte> garbage) {
+  if (!garbage || workspace.size() == 0) return;
+  TBENCH_CUDA_CHECK(cudaMemset(workspace.data(), std::to_integer<int>(*garbage), workspace.size()));
+}
+
 enum class Operand { kQ, kK, kV, kGradO };
 
 DeviceTensor make_input(const AttentionCase& one, Operand operand) {
@@ -104,14 +110,17 @@ ForwardResult AttentionRun::reference_forward() const {
   return result;
 }
 
-ForwardResult AttentionRun::forward() const {
+ForwardResult AttentionRun::forward(std::optional<std::byte> garbage) const {
   ForwardResult result = forward_outputs();
+  const DeviceBytes workspace{attention_forward_workspace_bytes(case_.problem, current_device_limits())};
+  poison(workspace, garbage);
   attention_forward(case_.problem,
                     {.q = q_.view(),
                      .k = k_.view(),
                      .v = v_.view(),
                      .o = result.o.view(),
-                     .lse = static_cast<float*>(result.lse.view().data)},
+                     .lse = static_cast<float*>(result.lse.view().data),
+                     .workspace = workspace.data()},
                     nullptr);
   TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
   return result;
@@ -126,9 +135,7 @@ BackwardResult AttentionRun::backward(const BackwardOptions& options) const {
   AttentionProblem problem = case_.problem;
   problem.deterministic = options.deterministic;
   const DeviceBytes workspace{attention_backward_workspace_bytes(problem, current_device_limits())};
-  if (options.garbage && workspace.size() > 0) {
-    TBENCH_CUDA_CHECK(cudaMemset(workspace.data(), std::to_integer<int>(*options.garbage), workspace.size()));
-  }
+  poison(workspace, options.garbage);
   attention_backward(problem,
                      {.q = q_.view(),
                       .k = k_.view(),

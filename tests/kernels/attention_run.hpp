@@ -40,10 +40,12 @@ struct BackwardResult {
   DeviceTensor dq, dk, dv;
 };
 
+/// What every byte of a workspace holds before; nothing leaves it as it was allocated.
+constexpr std::optional<std::byte> kGarbage{std::byte{0xff}};
+
 struct BackwardOptions {
   bool deterministic{};
-  /// What every byte of the workspace holds before; nothing leaves it as it was allocated.
-  std::optional<std::byte> garbage{std::byte{0xff}};
+  std::optional<std::byte> garbage{kGarbage};
   /// The o and lse to read; null for the reference's, so that an error of the forward kernel does not show.
   const ForwardResult* forward{};
 };
@@ -54,7 +56,7 @@ class AttentionRun {
   explicit AttentionRun(const AttentionCase& one);
 
   /// Runs the kernel on poisoned outputs and waits for it.
-  [[nodiscard]] ForwardResult forward() const;
+  [[nodiscard]] ForwardResult forward(std::optional<std::byte> garbage = kGarbage) const;
   [[nodiscard]] BackwardResult backward(const BackwardOptions& options = {}) const;
 
   /// Of the outputs against the reference, in the order of the results' members; failures also for a byte written

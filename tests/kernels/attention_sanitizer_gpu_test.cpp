@@ -31,7 +31,7 @@ class AttentionSanitizer : public testing::TestWithParam<KernelOfGrid> {
                             .guard = Guard::kExact};
     SCOPED_TRACE(describe(one));
     const AttentionRun run{one};
-    const ForwardResult forward = run.forward();
+    const ForwardResult forward = run.forward(std::nullopt);
     expect_finite("o", forward.o);
     expect_finite("lse", forward.lse);
     for (const bool deterministic : {false, true}) {
@@ -72,6 +72,11 @@ TEST_P(AttentionSanitizer, GridsThatFillHalfTheGpu) {
   run({300, 300, true}, 23, Layout::kContiguous);
   run({129, 300, false}, 23, Layout::kUnaligned);
   run({129, 520, false}, 23, Layout::kContiguous);
+}
+
+TEST_P(AttentionSanitizer, FewQueriesAndManyKeys) {
+  run({1100, 1100, true}, 1, Layout::kContiguous);
+  run({65, 1100, false}, 2, Layout::kUnaligned);
 }
 
 TEST_P(AttentionSanitizer, LongSequences) { run({4097, 4097, true}, 1, Layout::kContiguous); }

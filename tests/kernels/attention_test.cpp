@@ -79,6 +79,25 @@ TEST(AttentionUnsupportedReason, ACausalMaskNeedsASquare) {
   EXPECT_EQ(refusal(problem), std::nullopt);
 }
 
+TEST(AttentionForwardWorkspace, IsBoundedWhateverTheLengths) {
+  for (const auto& [precision, head_dim] : kernel_grid()) {
+    SCOPED_TRACE(fmt::format("{} {}", to_string(precision), head_dim));
+    std::size_t most = 0;
+    for (const bool causal : {false, true}) {
+      for (std::int64_t seq = 1; seq <= 1 << 20; seq *= 2) {
+        AttentionProblem problem = problem_of(head_dim, precision);
+        problem.shape.seq_kv = seq;
+        problem.shape.causal = causal;
+        if (causal) problem.shape.seq_q = seq;
+        most = std::max(most, attention_forward_workspace_bytes(problem, kHopper));
+      }
+    }
+    const bool divides = (precision == Precision::kBf16 || precision == Precision::kFp16) && head_dim <= 128;
+    EXPECT_EQ(most > 0, divides);
+    EXPECT_LE(most, std::size_t{32} << 20U);
+  }
+}
+
 TEST(AttentionBackwardWorkspace, IsTheSameForTheSameProblemAndGrowsWithItLinearly) {
   // A buffer per element of dq, dk or dv is the most that a backward may need: memory stays O(seq).
   for (const auto& [precision, head_dim] : kernel_grid()) {

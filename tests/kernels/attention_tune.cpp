@@ -47,7 +47,9 @@ constexpr int kMaxLaunches = 64;          // of a sample
 class TensorSet {
  public:
   TensorSet(const AttentionProblem& problem, std::uint64_t seed, cudaStream_t stream)
-      : problem_{problem}, workspace_{attention_backward_workspace_bytes(problem, current_device_limits())} {
+      : problem_{problem},
+        forward_workspace_{attention_forward_workspace_bytes(problem, current_device_limits())},
+        workspace_{attention_backward_workspace_bytes(problem, current_device_limits())} {
     const auto& shape = problem.shape;
     for (int i = 0; i < kTensors; ++i) {
       const std::int64_t rows = is_query_side(i) ? shape.seq_q : shape.seq_kv;
@@ -62,7 +64,14 @@ class TensorSet {
   }
 
   void forward(cudaStream_t stream) const {
-    attention_forward(problem_, {.q = view(kQ), .k = view(kK), .v = view(kV), .o = view(kO), .lse = lse()}, stream);
+    attention_forward(problem_,
+                      {.q = view(kQ),
+                       .k = view(kK),
+                       .v = view(kV),
+                       .o = view(kO),
+                       .lse = lse(),
+                       .workspace = forward_workspace_.data()},
+                      stream);
   }
   void backward(cudaStream_t stream) const {
     attention_backward(problem_,
@@ -97,7 +106,7 @@ class TensorSet {
   [[nodiscard]] float* lse() const { return reinterpret_cast<float*>(tensors_[kTensors].data()); }
 
   AttentionProblem problem_;
-  DeviceBytes workspace_;
+  DeviceBytes forward_workspace_, workspace_;
   std::vector<DeviceBytes> tensors_;
 };
 

@@ -57,4 +57,8 @@ inline constexpr std::array kLongShapes{
     SequenceShape{4097, 63, false},
 };
 
+/// For inputs at the limits.
+inline constexpr std::array kExtremeShapes{SequenceShape{257, 257, true}, SequenceShape{65, 300, false},
+                                           SequenceShape{65, 1100, false}};
+
 }  // namespace tbench::kernels

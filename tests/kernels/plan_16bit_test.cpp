@@ -94,6 +94,48 @@ TEST(GroupedForwardRows, AreNoneWhereSuchABlockDoesNotFit) {
   EXPECT_EQ(grouped_forward_rows(square(8, 512, 256), kH200), 0);
 }
 
+AttentionShape causal(AttentionShape shape) {
+  shape.causal = true;
+  return shape;
+}
+
+TEST(ForwardKeyParts, AreSoManyThatAllBlocksRunAtOnce) {
+  // 64 tiles: 396 blocks at once at head_dim 64, 264 at 128; 6 and 4 parts of each.
+  EXPECT_EQ(forward_key_parts(square(1, 4096, 64), kH200), (KeyParts{.keys = 704, .count = 6}));
+  EXPECT_EQ(forward_key_parts(square(1, 4096, 128), kH200), (KeyParts{.keys = 1024, .count = 4}));
+  // With a mask half the keys; tiles of as many queries as come before them: 6 * (1 + ... + 10) + 4 * 11 = 374 blocks,
+  // and 9 * (1 + ... + 7) + 8 = 260.
+  EXPECT_EQ(forward_key_parts(causal(square(1, 4096, 64)), kH200), (KeyParts{.keys = 384, .count = 11}));
+  EXPECT_EQ(forward_key_parts(causal(square(1, 4096, 128)), kH200), (KeyParts{.keys = 576, .count = 8}));
+}
+
+TEST(ForwardKeyParts, AreWholeTilesOfQueriesAndNotTooSmall) {
+  EXPECT_EQ(forward_key_parts(square(1, 1025, 64), kH200), (KeyParts{.keys = 256, .count = 5}));
+  AttentionShape one_query = square(1, 65536, 64);
+  one_query.seq_q = 1;
+  EXPECT_EQ(forward_key_parts(one_query, kH200), (KeyParts{.keys = 256, .count = 256}));
+}
+
+TEST(ForwardKeyParts, IsOneWhereTilesAreEnoughOrKeysFew) {
+  EXPECT_EQ(forward_key_parts(square(1, 1024, 64), kH200), KeyParts{});
+  EXPECT_EQ(forward_key_parts(square(1, 4096, 256), kH200), KeyParts{});
+  EXPECT_GT(forward_key_parts(square(2, 2112, 64), kH200).count, 1);  // 66 tiles
+  EXPECT_EQ(forward_key_parts(square(2, 2113, 64), kH200), KeyParts{});
+  EXPECT_GT(forward_key_parts(causal(square(4, 2112, 64)), kH200).count, 1);  // 132
+  EXPECT_EQ(forward_key_parts(causal(square(4, 2113, 64)), kH200), KeyParts{});
+}
+
+TEST(ForwardWorkspace, HoldsThePartsOfOAndTheirLse) {
+  // 4096 queries in 6 parts, of 64 floats and one
+  EXPECT_EQ(forward_workspace(square(1, 4096, 64), {.keys = 704, .count = 6}).o_bytes, 6291456u);
+  EXPECT_EQ(forward_workspace(square(1, 4096, 64), {.keys = 704, .count = 6}).bytes(), 6389760u);
+}
+
+TEST(ForwardCombineLaunch, CoversEveryElement) {
+  // 129 rows of 20 times four elements in blocks of 128 threads
+  EXPECT_EQ(forward_combine_launch(problem(129, 80).shape).grid, (Grid{21, 12, 4}));
+}
+
 TEST(Tiles, FitAHopperMultiprocessor) {
   for (const int head_dim : kHeadDims) {
     std::vector<ForwardTile> tiles{LongForward::tile(head_dim), ShortForward::tile(head_dim)};
@@ -171,6 +213,19 @@ TEST(BackwardLaunch, HasBlocksForKeysAndIfSplitForQueries) {
             (Grid{32, 12, 4}));
   EXPECT_EQ(backward_launch(problem(1000, 256), SplitBackward::tile(256), BackwardMethod::kSplit).grid,
             (Grid{48, 12, 4}));
+}
+
+TEST(SplitsHeadsFirst, WithAMaskWhereBlocksAreMoreThanMultiprocessors) {
+  // 8 * 2 * ceil(seq / 64) blocks against 132
+  const auto splits = [](std::int64_t seq, std::int64_t head_dim, bool causal) {
+    AttentionShape shape = square(8, seq, head_dim);
+    shape.causal = causal;
+    return splits_heads_first({.shape = shape, .precision = Precision::kBf16}, kMultiprocessors);
+  };
+  EXPECT_FALSE(splits(512, 64, true));  // 128
+  EXPECT_TRUE(splits(513, 64, true));   // 144
+  EXPECT_FALSE(splits(513, 64, false));
+  EXPECT_FALSE(splits(513, 256, true));
 }
 
 TEST(BackwardWorkspace, HoldsDeltaAndTheSumsOfDq) {

@@ -35,6 +35,7 @@ struct AttentionForward {
   TensorView q, k, v;  // [batch, heads, seq_q | seq_kv, head_dim]
   TensorView o;        // [batch, heads, seq_q, head_dim], written
   float* lse{};        // [batch, heads, seq_q] contiguous, written: log of the sum of exp(scale * q k^T), natural
+  void* workspace{};   // attention_forward_workspace_bytes(), aligned to 256 bytes; contents do not matter
 };
 
 struct AttentionBackward {
@@ -61,7 +62,13 @@ struct DeviceLimits {
 [[nodiscard]] std::optional<std::string> attention_unsupported_reason(const AttentionProblem& problem,
                                                                       const DeviceLimits& limits);
 
-/// Enqueues o = softmax(scale * q k^T, masked) v and its row sums' logarithms. One launch. Does not synchronise.
+/// Bytes that attention_forward() needs of device memory besides its arguments; 0 where it needs none. Some MiB at
+/// most, whatever the lengths.
+[[nodiscard]] std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem,
+                                                            const DeviceLimits& limits);
+
+/// Enqueues o = softmax(scale * q k^T, masked) v and its row sums' logarithms. One or two launches. Does not
+/// synchronise.
 /// @throws  std::invalid_argument  for what attention_unsupported_reason() refuses; cuda::CudaError
 void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream);
 

@@ -81,6 +81,10 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
   (is_16bit(problem.precision) ? &forward_16bit : &forward_32bit)(problem, arguments, stream);
 }
 
+std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
+  return is_16bit(problem.precision) ? forward_16bit_workspace_bytes(problem, limits) : 0;
+}
+
 std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
   return is_16bit(problem.precision) ? backward_16bit_workspace_bytes(problem, limits)
                                      : backward_32bit_workspace_bytes(problem, limits);

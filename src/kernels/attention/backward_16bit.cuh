@@ -32,8 +32,9 @@ class BackwardBlock
   static_assert(!kAtomic || kGradient == Gradient::kKeysAndValues, "dQ's share comes with the keys' scores");
 
  public:
-  __device__ __forceinline__ BackwardBlock(const BackwardParameters<Element>& parameters, char* shared, int tile)
-      : Tiles{parameters, shared, tile} {}
+  __device__ __forceinline__ BackwardBlock(const BackwardParameters<Element>& parameters, char* shared,
+                                           BlockPlace block)
+      : Tiles{parameters, shared, block} {}
 
   __device__ __forceinline__ void run() {
     this->load_kept();
@@ -175,18 +176,21 @@ class BackwardBlock
 /// What a block of a split pass does: of keys, of values, of both, or of queries.
 template <class Element, int kHeadDim>
 __device__ __forceinline__ void run_split_backward_16bit(const BackwardParameters<Element>& p, char* shared) {
-  const int block = static_cast<int>(blockIdx.x);
-  const auto run = [&]<Gradient kGradient>(int tile) {
-    BackwardBlock<Element, kHeadDim, SplitBackward, kGradient, false>{p, shared, tile}.run();
+  BlockPlace place = block_place(p.heads_first);
+  const auto run = [&]<Gradient kGradient>() {
+    BackwardBlock<Element, kHeadDim, SplitBackward, kGradient, false>{p, shared, place}.run();
   };
-  if constexpr (splits_keys_from_values(kHeadDim)) {
-    if (block < p.kv_tiles) return run.template operator()<Gradient::kKeys>(block);
-    if (block < 2 * p.kv_tiles) return run.template operator()<Gradient::kValues>(block - p.kv_tiles);
-  } else {
-    if (block < p.kv_tiles) return run.template operator()<Gradient::kKeysAndValues>(block);
+  constexpr bool kApart = splits_keys_from_values(kHeadDim);
+  if (!keeps_keys(place, p.heads_first, p.kv_tiles * (kApart ? 2 : 1))) {
+    return run.template operator()<Gradient::kQueries>();
   }
-  // Last queries first: with a causal mask they see the most keys.
-  run.template operator()<Gradient::kQueries>(static_cast<int>(gridDim.x) - 1 - block);
+  if constexpr (kApart) {
+    if (place.tile < p.kv_tiles) return run.template operator()<Gradient::kKeys>();
+    place.tile -= p.kv_tiles;
+    run.template operator()<Gradient::kValues>();
+  } else {
+    run.template operator()<Gradient::kKeysAndValues>();
+  }
 }
 
 }  // namespace tbench::kernels

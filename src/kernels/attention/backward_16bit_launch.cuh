@@ -12,7 +12,8 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
   const std::int64_t head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
   __shared__ float sums[kBackwardHelperRows];
-  row_products<Element, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(p.o, p.grad_o, first_row, p.seq_q, sums);
+  row_products<Element, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(p.o, p.grad_o, blockIdx.z, blockIdx.y,
+                                                                               first_row, p.seq_q, sums);
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < min(kBackwardHelperRows, p.seq_q - first_row);
        i += kBackwardHelperThreads) {
@@ -55,9 +56,7 @@ __global__ void __launch_bounds__(AtomicBackward::tile(kHeadDim).warps* kWarpSiz
                                   AtomicBackward::tile(kHeadDim).blocks_per_multiprocessor)
     attention_backward_atomic_kernel(const __grid_constant__ BackwardParameters<Element> p) {
   extern __shared__ __align__(16) char shared[];
-  BackwardBlock<Element, kHeadDim, AtomicBackward, Gradient::kKeysAndValues, true>{p, shared,
-                                                                                   static_cast<int>(blockIdx.x)}
-      .run();
+  BackwardBlock<Element, kHeadDim, AtomicBackward, Gradient::kKeysAndValues, true>{p, shared, block_place(false)}.run();
 }
 
 template <class Element, int kHeadDim>
@@ -122,7 +121,8 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
       .query_blocks = tiles(static_cast<int>(shape.seq_q), kBackwardHelperRows) * (kBackwardHelperRows / 16),
       .kv_tiles = tiles(static_cast<int>(shape.seq_kv), SplitBackward::tile(head_dim).kept_rows),
       .scale = problem.scale,
-      .causal = shape.causal};
+      .causal = shape.causal,
+      .heads_first = method != BackwardMethod::kAtomic && splits_heads_first(problem, limits.multiprocessors)};
   with_head_dim<16, 32, 64, 80, 96, 128, 256>(
       shape.head_dim, [&]<int kHeadDim>() { launch_backward<Element, kHeadDim>(problem, method, parameters, stream); });
 }

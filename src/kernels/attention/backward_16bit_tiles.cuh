@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backward_scores.cuh"
+#include "block_place.cuh"
 #include "row_products.cuh"
 #include "warp_products_16bit.cuh"
 
@@ -22,6 +23,7 @@ struct BackwardParameters {
   int kv_tiles;      // kSplit: blocks of keys, before those of queries
   float scale;
   bool causal;
+  bool heads_first;  // kSplit: block_place()
 };
 
 /// Loads and addresses of a block. Base of the block itself.
@@ -55,14 +57,20 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
   using Sides::streamed_extent;
   using Sides::streamed_matrix;
 
-  __device__ __forceinline__ BackwardSharedTiles(const BackwardParameters<Element>& parameters, char* shared, int tile)
-      : Sides{parameters, tile},
+  __device__ __forceinline__ BackwardSharedTiles(const BackwardParameters<Element>& parameters, char* shared,
+                                                 BlockPlace block)
+      : Sides{parameters, block.tile},
+        block_{block},
         shared_{shared},
         kept_{shared_address(shared)},
         streamed_{kept_ + Geometry::kStreamed},
         scores_{kept_ + Geometry::kScores},
         statistics_{reinterpret_cast<float*>(shared + Geometry::kStatistics)},
-        head_offset_{(static_cast<std::int64_t>(blockIdx.z) * p_.heads + blockIdx.y) * p_.seq_q} {}
+        head_offset_{(batch() * p_.heads + head()) * p_.seq_q} {}
+
+  /// Of the block. kAtomic follows the grid, without a register for it.
+  __device__ __forceinline__ std::int64_t batch() const { return Geometry::kAtomic ? blockIdx.z : block_.batch(); }
+  __device__ __forceinline__ std::int64_t head() const { return Geometry::kAtomic ? blockIdx.y : block_.head(); }
 
   /// Address of the first tile (Q or K) of a stage; the second lies behind it.
   __device__ __forceinline__ std::uint32_t streamed(int stage) const {
@@ -81,8 +89,7 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
     for (int i = 0; i < 2; ++i) {
       const Matrix<const Element>& matrix = kept_matrix(i);
       load_tile<Element, kTile.kept_rows, Geometry::kHeadDim, Geometry::kThreads, true>(
-          kept(i), matrix.head(blockIdx.z, blockIdx.y), matrix.row_stride, matrix.vectors, place_.first_row,
-          kept_extent());
+          kept(i), matrix.head(batch(), head()), matrix.row_stride, matrix.vectors, place_.first_row, kept_extent());
     }
     if constexpr (kQueriesKept) load_statistics<kTile.kept_rows>(place_.first_row, statistics_);
   }
@@ -142,8 +149,8 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
   /// What write_gradient() has left of all warps, to memory.
   __device__ __forceinline__ void store_gradient(int i, const Matrix<Element>& gradient) const {
     store_tile<Element, kTile.kept_rows, Geometry::kHeadDim, Geometry::kThreads>(
-        shared_ + i * Geometry::kKeptBytes, gradient.head(blockIdx.z, blockIdx.y), gradient.row_stride,
-        gradient.vectors, place_.first_row, kept_extent());
+        shared_ + i * Geometry::kKeptBytes, gradient.head(batch(), head()), gradient.row_stride, gradient.vectors,
+        place_.first_row, kept_extent());
   }
 
  private:
@@ -153,8 +160,8 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
     for (int i = 0; i < 2; ++i) {
       const Matrix<const Element>& matrix = streamed_matrix(i);
       load_tile<Element, kTile.streamed_rows, Geometry::kHeadDim, Geometry::kThreads, kChecked>(
-          streamed_ + (2 * stage + i) * Geometry::kStreamedBytes, matrix.head(blockIdx.z, blockIdx.y),
-          matrix.row_stride, matrix.vectors, step * kTile.streamed_rows, streamed_extent());
+          streamed_ + (2 * stage + i) * Geometry::kStreamedBytes, matrix.head(batch(), head()), matrix.row_stride,
+          matrix.vectors, step * kTile.streamed_rows, streamed_extent());
     }
   }
 
@@ -169,12 +176,13 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
     }
     if constexpr (!Geometry::kAtomic) {
       if (p_.delta == nullptr) {
-        row_products<Element, Geometry::kHeadDim, kRows, Geometry::kThreads>(p_.o, p_.grad_o, first_query, p_.seq_q,
-                                                                             destination + kRows);
+        row_products<Element, Geometry::kHeadDim, kRows, Geometry::kThreads>(
+            p_.o, p_.grad_o, batch(), head(), first_query, p_.seq_q, destination + kRows);
       }
     }
   }
 
+  BlockPlace block_;
   int score_stage_ = 0;  // where this step's dS lies behind the first
   char* shared_;
   std::uint32_t kept_, streamed_, scores_;

@@ -140,16 +140,9 @@ class Backward32Block : Backward32SharedTiles<kExact, BackwardGeometry<float, kH
 template <bool kExact, int kHeadDim, class Tile>
 __device__ __forceinline__ void run_split_backward_32bit(const Backward32Parameters& p, char* shared) {
   BlockPlace place = block_place(p.heads_first);
-  const int block = place.tile;
-  // Heaviest first: with a causal mask the first keys are seen by the most queries, and the last queries see the most
-  // keys. As many of either then, in turn; else the keys' blocks first, whose work is more.
-  const bool keeps_keys = p.heads_first ? block % 2 == 0 : block < p.kv_tiles;
-  const int blocks = static_cast<int>(gridDim.x);
-  if (keeps_keys) {
-    place.tile = p.heads_first ? block / 2 : block;
+  if (keeps_keys(place, p.heads_first, p.kv_tiles)) {
     Backward32Block<kExact, kHeadDim, Tile, false, false>{p, shared, place}.run();
   } else {
-    place.tile = p.heads_first ? (blocks - 1 - block) / 2 : blocks - 1 - block;
     Backward32Block<kExact, kHeadDim, Tile, true, false>{p, shared, place}.run();
   }
 }

@@ -135,7 +135,8 @@ class Backward32SharedTiles : public BackwardSides<Geometry, Backward32Parameter
       if (p_.delta != nullptr) copy_4_async(shared_address(destination + kRows + i), p_.delta + source, valid);
     }
     if (p_.delta == nullptr) {
-      row_products<float, kHeadDim, kRows, kThreads>(p_.o, p_.grad_o, first_query, p_.seq_q, destination + kRows);
+      row_products<float, kHeadDim, kRows, kThreads>(p_.o, p_.grad_o, blockIdx.z, blockIdx.y, first_query, p_.seq_q,
+                                                     destination + kRows);
     }
   }
 

@@ -8,8 +8,7 @@
 
 #include <cmath>
 
-#include "forward_parameters.cuh"
-#include "plan_16bit.hpp"
+#include "forward_parts.cuh"
 #include "planted_fault.cuh"
 #include "warp_groups.cuh"
 #include "warp_products_16bit.cuh"
@@ -31,6 +30,7 @@ class ForwardBlock {
   static_assert(kTile.warps == kRowWarps * kTile.groups && kTile.cols == kWarpCols * kTile.groups,
                 "groups divide warps and keys evenly");
   static_assert(kHeadDim % 16 == 0 && kWarpCols % 16 == 0, "a matrix product takes 16 of the inner extent");
+  static_assert(!kTile.divides_keys || kTile.groups == 1, "keys are divided among blocks or among their warps");
 
  public:
   __device__ __forceinline__ ForwardBlock(const ForwardParameters<Element>& parameters, char* shared)
@@ -48,21 +48,28 @@ class ForwardBlock {
   }
 
   __device__ __forceinline__ void run() {
-    const std::int64_t head = blockIdx.y, batch = blockIdx.z;
+    const std::int64_t head = blockIdx.y, batch = kTile.divides_keys ? blockIdx.z / p_.parts.count : blockIdx.z;
     const Element* const k = p_.k.head(batch, head);
     const Element* const v = p_.v.head(batch, head);
-    const int last_col = p_.causal ? min(p_.seq_kv, first_row_ + kTile.rows) : p_.seq_kv;
+    int last_col = p_.causal ? min(p_.seq_kv, first_row_ + kTile.rows) : p_.seq_kv;
+    if constexpr (kTile.divides_keys) {
+      if (first_step() * kTile.cols >= last_col) return;  // the mask hides all keys of the part
+      last_col = min(last_col, first_step() * kTile.cols + p_.parts.keys);
+    }
     const int steps = (last_col + kTile.cols - 1) / kTile.cols;
     // Steps whose tile reaches over the diagonal or the end.
-    const int first_masked = (p_.causal ? first_row_ : p_.seq_kv) / kTile.cols;
+    int first_masked = (p_.causal ? first_row_ : p_.seq_kv) / kTile.cols;
+    if constexpr (kTile.divides_keys) first_masked = max(first_masked, first_step());
     load_tile<Element, kTile.rows, kHeadDim, kThreads, true>(q_tile_, p_.q.head(batch, head), p_.q.row_stride,
                                                              p_.q.vectors, first_row_, p_.seq_q);
     load_step<true>(k_tile_, k, p_.k, steps - 1);
     if constexpr (kTile.stages > 1) load_step<true>(v_tile_, v, p_.v, steps - 1);
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(k, v, step);
-    for (; step >= (planted(PlantedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(k, v, step);
-    if constexpr (kTile.groups > 1) {
+    for (; step >= first_step() + (planted(PlantedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(k, v, step);
+    if constexpr (kTile.divides_keys) {
+      finish_part(batch, head);
+    } else if constexpr (kTile.groups > 1) {
       finish_groups(batch, head);
     } else {
       finish(batch, head);
@@ -81,6 +88,11 @@ class ForwardBlock {
     return warp_group<kTile.warps, kTile.groups>(static_cast<int>(threadIdx.x) / kWarpSize);
   }
   __device__ __forceinline__ int warp_col() const { return group() * kWarpCols; }
+  /// Where blocks divide the keys: which part of them the block takes. And the first step of those it takes.
+  __device__ __forceinline__ int part() const { return static_cast<int>(blockIdx.z) % p_.parts.count; }
+  __device__ __forceinline__ int first_step() const {
+    return kTile.divides_keys ? part() * (p_.parts.keys / kTile.cols) : 0;
+  }
   /// First of the warp's rows in the block.
   __device__ __forceinline__ int warp_row() const { return row_warp_ * kRowBlocks * 16; }
 
@@ -101,7 +113,7 @@ class ForwardBlock {
     float s[kRowBlocks][kColBlocks][4] = {};
     if constexpr (kTile.stages > 1) {
       const int other = kStageBytes - stage_;
-      if (step > 0) {
+      if (step > first_step()) {
         load_step<false>(k_tile_ + other, k, p_.k, step - 1);
         load_step<false>(v_tile_ + other, v, p_.v, step - 1);
       }
@@ -111,7 +123,7 @@ class ForwardBlock {
       multiply_scores(s);
       wait_copies<0>();
       __syncthreads();  // V has come, and nobody reads K any more
-      if (step > 0) load_step<false>(k_tile_, k, p_.k, step - 1);
+      if (step > first_step()) load_step<false>(k_tile_, k, p_.k, step - 1);
     }
     if constexpr (kMasked) mask(s, step * kTile.cols + warp_col());
     std::uint32_t probabilities[kRowBlocks][kColBlocks][2];
@@ -252,8 +264,26 @@ class ForwardBlock {
                                                                    [&](int m, int half) { return factor[m][half]; });
   }
 
-  static __device__ __forceinline__ float logarithm(float sum) {
-    return planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
+  /// O / sum and lse of the block's part of the keys, to the workspace.
+  __device__ __forceinline__ void finish_part(std::int64_t batch, std::int64_t head) const {
+    const std::int64_t first = ((batch * p_.heads + head) * p_.parts.count + part()) * p_.seq_q + first_row_;
+#pragma unroll
+    for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const float sum = add_lanes(sum_[m][half]);
+        const int row = warp_row() + m * 16 + half * 8 + lane_ / 4;
+        if (first_row_ + row >= p_.seq_q) continue;
+        if (lane_ % 4 == 0) p_.parts.lse[first + row] = reference_[m][half] * p_.scale + logf(sum);
+        const float inverse = 1.0f / sum;
+        float* const line = p_.parts.o + (first + row) * kHeadDim + lane_ % 4 * 2;
+#pragma unroll
+        for (int d = 0; d < kDimBlocks; ++d) {
+          *reinterpret_cast<float2*>(line + d * 8) =
+              float2{o_[m][d][2 * half] * inverse, o_[m][d][2 * half + 1] * inverse};
+        }
+      }
+    }
   }
 
   const ForwardParameters<Element>& p_;

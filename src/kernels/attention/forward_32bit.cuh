@@ -237,10 +237,6 @@ class Forward32Block {
                                                                    [&](int m, int half) { return factor[m][half]; });
   }
 
-  static __device__ __forceinline__ float logarithm(float sum) {
-    return planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
-  }
-
   const ForwardParameters<float>& p_;
   char* shared_;
   int lane_;

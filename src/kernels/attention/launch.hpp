@@ -9,6 +9,7 @@ namespace tbench::kernels {
 /// bf16 and fp16: mma.m16n8k16, float32 accumulators.
 void forward_16bit(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream);
 void backward_16bit(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream);
+[[nodiscard]] std::size_t forward_16bit_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
 [[nodiscard]] std::size_t backward_16bit_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
 
 /// float32 storage: mma.m16n8k8 with TF32 products (kTf32), or three of them for float32's accuracy (kFp32).

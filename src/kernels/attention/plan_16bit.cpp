@@ -12,6 +12,10 @@ constexpr std::size_t kWorkspaceAlignment = 256;
 // the launches of the other way.
 constexpr std::int64_t kShortSequence = 256;
 
+// Up to here groups of warps divide the keys better than blocks, whose sums cross memory.
+constexpr std::int64_t kFewKeysToDivide = 1024;
+constexpr std::int64_t kLeastKeysOfPart = 256;
+
 std::size_t align(std::size_t bytes) {
   return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
 }
@@ -54,10 +58,36 @@ int grouped_forward_rows(const AttentionShape& shape, const DeviceLimits& limits
   }
 }
 
-Launch forward_launch(const AttentionShape& shape, ForwardTile tile) {
-  return {.grid = {block_count(shape.seq_q, tile.rows), shape.heads, shape.batch},
+KeyParts forward_key_parts(const AttentionShape& shape, const DeviceLimits& limits) {
+  const int head_dim = static_cast<int>(shape.head_dim);
+  const ForwardTile tile = DividedForward::tile(head_dim);
+  const std::int64_t tiles = forward_tiles(shape, tile);
+  const bool few_tiles = tiles * (shape.causal ? 1 : 2) <= limits.multiprocessors;
+  if (head_dim > 128 || shape.seq_kv <= kFewKeysToDivide || !few_tiles) return {};
+  const std::int64_t at_once = std::int64_t{limits.multiprocessors} * tile.blocks_per_multiprocessor;
+  // With a causal mask a tile has half the keys on average, and its last part half a part's.
+  const std::int64_t keys = shape.causal ? block_count(tiles * shape.seq_kv / 2, at_once - tiles / 2)
+                                         : block_count(shape.seq_kv, at_once / tiles);
+  const std::int64_t part = std::max(block_count(keys, tile.rows) * tile.rows, kLeastKeysOfPart);
+  return {.keys = static_cast<int>(part), .count = static_cast<int>(block_count(shape.seq_kv, part))};
+}
+
+ForwardWorkspace forward_workspace(const AttentionShape& shape, KeyParts parts) {
+  const auto rows = static_cast<std::size_t>(shape.batch * shape.heads * parts.count * shape.seq_q);
+  return {.o_bytes = align(rows * static_cast<std::size_t>(shape.head_dim) * sizeof(float)),
+          .lse_bytes = rows * sizeof(float)};
+}
+
+Launch forward_launch(const AttentionShape& shape, ForwardTile tile, int parts) {
+  return {.grid = {block_count(shape.seq_q, tile.rows), shape.heads, shape.batch * parts},
           .threads = tile.warps * kWarpSize,
           .shared_bytes = forward_shared_bytes(tile, static_cast<int>(shape.head_dim))};
+}
+
+Launch forward_combine_launch(const AttentionShape& shape) {
+  return {
+      .grid = {block_count(shape.seq_q * shape.head_dim / kCombineElements, kCombineThreads), shape.heads, shape.batch},
+      .threads = kCombineThreads};
 }
 
 BackwardMethod backward_method(const AttentionProblem& problem, const DeviceLimits& limits) {
@@ -81,6 +111,14 @@ Launch backward_launch(const AttentionProblem& problem, BackwardTile tile, Backw
   return {.grid = {kv_blocks + q_blocks, shape.heads, shape.batch},
           .threads = tile.warps * kWarpSize,
           .shared_bytes = backward_shared_bytes(tile, head_dim, atomic)};
+}
+
+bool splits_heads_first(const AttentionProblem& problem, int multiprocessors) {
+  const AttentionShape& shape = problem.shape;
+  const BackwardTile tile = SplitBackward::tile(static_cast<int>(shape.head_dim));
+  if (splits_keys_from_values(static_cast<int>(shape.head_dim))) return false;
+  const Grid grid = backward_launch(problem, tile, BackwardMethod::kSplit).grid;
+  return shape.causal && grid.x * grid.y * grid.z > multiprocessors;
 }
 
 Launch backward_helper_launch(const AttentionShape& shape, std::size_t shared_bytes) {

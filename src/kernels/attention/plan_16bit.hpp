@@ -20,6 +20,7 @@ struct ForwardTile {
   int stages{1};       // buffers of K and of V: with 2 a step's copies have the whole step before to arrive
   int query_parts{1};  // tiles of queries in shared memory: with 2 the big parts of its elements, and the small ones
   int blocks_per_multiprocessor{};
+  bool divides_keys{};  // a block sees a part of a row's keys and leaves its sums to be combined
   bool operator==(const ForwardTile&) const = default;
 };
 
@@ -93,6 +94,15 @@ struct GroupedForward {
   }
 };
 
+/// Few tiles of queries and many keys: the short tiles, each by several blocks that divide its keys. Up to 128.
+struct DividedForward {
+  static constexpr ForwardTile tile(int head_dim) {
+    ForwardTile tile = ShortForward::tile(head_dim);
+    tile.divides_keys = true;
+    return tile;
+  }
+};
+
 /// The queries of a block with groups, by the number of blocks of 64 queries: 16 up to an eighth of the
 /// multiprocessors, 32 up to half, 64 up to all of them; 0 beyond: no groups.
 [[nodiscard]] constexpr int rows_of_grouped_tiles(std::int64_t tiles, int multiprocessors) {
@@ -122,7 +132,35 @@ struct GroupedForward {
 /// The queries of a block whose warps divide the keys in groups; 0, no groups, where the grid is not small, the keys
 /// are too few to be divided, or such a block does not fit.
 [[nodiscard]] int grouped_forward_rows(const AttentionShape& shape, const DeviceLimits& limits);
-[[nodiscard]] Launch forward_launch(const AttentionShape& shape, ForwardTile tile);
+
+/// Keys divided among blocks: each tile of queries has `count` of them, which take `keys` one after the other, a
+/// multiple of a tile's queries, so that with a causal mask a block sees keys of all its queries or of none.
+struct KeyParts {
+  int keys{};  // 0: all of them
+  int count{1};
+  bool operator==(const KeyParts&) const = default;
+};
+
+/// The division of a problem's keys: so many parts that about all blocks with work run at once. One part, no division,
+/// where the tiles of queries are more than multiprocessors (half of them without a mask, where all have the same work)
+/// or the keys few.
+[[nodiscard]] KeyParts forward_key_parts(const AttentionShape& shape, const DeviceLimits& limits);
+
+/// What the blocks of a divided problem leave, in float32: bytes.
+struct ForwardWorkspace {
+  std::size_t o_bytes{};    // [batch, heads, parts, seq_q, head_dim], rounded up to 256 bytes
+  std::size_t lse_bytes{};  // [batch, heads, parts, seq_q]
+  [[nodiscard]] std::size_t bytes() const { return o_bytes + lse_bytes; }
+};
+[[nodiscard]] ForwardWorkspace forward_workspace(const AttentionShape& shape, KeyParts parts);
+
+/// Tiles of queries by heads by sequences, times `parts`.
+[[nodiscard]] Launch forward_launch(const AttentionShape& shape, ForwardTile tile, int parts = 1);
+
+/// Of the kernel that combines the parts: each thread takes `kCombineElements` neighbours of a row.
+constexpr int kCombineThreads = 128;
+constexpr int kCombineElements = 4;
+[[nodiscard]] Launch forward_combine_launch(const AttentionShape& shape);
 
 /// Keys and values with dQ by atomic additions. Up to 80 a warp takes 32 keys, so that a fragment read from shared
 /// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers: two warps share 32 keys, of
@@ -193,6 +231,10 @@ enum class BackwardMethod {
 
 /// Blocks of `kept_rows` keys (twice if keys and values have their own) and, if split, of as many queries.
 [[nodiscard]] Launch backward_launch(const AttentionProblem& problem, BackwardTile tile, BackwardMethod method);
+
+/// Whether a split pass starts all heads' heaviest blocks first: with a causal mask, where some multiprocessors have
+/// more than one. Up to 128.
+[[nodiscard]] bool splits_heads_first(const AttentionProblem& problem, int multiprocessors);
 
 /// Of the kernels before and after: blocks of `kBackwardHelperRows` queries.
 constexpr int kBackwardHelperRows = 64;

@@ -25,12 +25,13 @@ __device__ __forceinline__ float dot<float>(uint4 x, uint4 y) {
          fmaf(__uint_as_float(x.z), __uint_as_float(y.z), __uint_as_float(x.w) * __uint_as_float(y.w));
 }
 
-/// Sums of products of rows [first_row, first_row + kRows) of the block's head, to result[0, kRows); rows from `rows`
+/// Sums of products of rows [first_row, first_row + kRows) of a head, to result[0, kRows); rows from `rows`
 /// on give 0. All threads of the block take part, as many to a row as there are, so that every load of a thread is
 /// under way at once; the caller synchronises.
 template <class Element, int kHeadDim, int kRows, int kThreads>
 __device__ __forceinline__ void row_products(const Matrix<const Element>& x, const Matrix<const Element>& y,
-                                             int first_row, int rows, float* result) {
+                                             std::int64_t batch, std::int64_t head, int first_row, int rows,
+                                             float* result) {
   constexpr int kThreadsPerRow = kThreads / kRows;
   static_assert(kThreadsPerRow * kRows == kThreads && kWarpSize % kThreadsPerRow == 0, "threads of a row share a warp");
   constexpr int kPerVector = kVectorBytes / static_cast<int>(sizeof(Element));
@@ -39,8 +40,8 @@ __device__ __forceinline__ void row_products(const Matrix<const Element>& x, con
   const int part = static_cast<int>(threadIdx.x) % kThreadsPerRow;
   float sum = 0.0f;
   if (row < rows) {
-    const Element* const x_row = x.head(blockIdx.z, blockIdx.y) + row * x.row_stride;
-    const Element* const y_row = y.head(blockIdx.z, blockIdx.y) + row * y.row_stride;
+    const Element* const x_row = x.head(batch, head) + row * x.row_stride;
+    const Element* const y_row = y.head(batch, head) + row * y.row_stride;
     if (x.vectors && y.vectors) {
 #pragma unroll
       for (int i = 0; i < (kVectorsPerRow + kThreadsPerRow - 1) / kThreadsPerRow; ++i) {

@@ -15,6 +15,7 @@ constexpr auto kShortForward = [](auto& attention) { return attention.template f
 constexpr auto kLongForward = [](auto& attention) { return attention.template forward<LongForward>(); };
 template <int kRows>
 constexpr auto kGroupedForward = [](auto& attention) { return attention.template forward<GroupedForward<kRows>>(); };
+constexpr auto kDividedForward = [](auto& attention) { return attention.forward_in_parts(64); };
 constexpr auto kAtomicBackward = [](auto& attention) { return attention.backward(BackwardMethod::kAtomic); };
 constexpr auto kSplitBackward = [](auto& attention) { return attention.backward(BackwardMethod::kSplit); };
 
@@ -24,6 +25,10 @@ TYPED_TEST(EmulatedAttention16Test, ForwardInGroups) {
   expect_right<TypeParam>(kGroupedForward<16>);
   expect_right<TypeParam>(kGroupedForward<32>);
   expect_right<TypeParam>(kGroupedForward<64>);
+}
+TYPED_TEST(EmulatedAttention16Test, ForwardOfDividedKeys) {
+  expect_right<TypeParam>(kDividedForward);
+  expect_right<TypeParam>([](auto& attention) { return attention.forward_in_parts(128); });
 }
 TYPED_TEST(EmulatedAttention16Test, BackwardWithAtomicAdditions) { expect_right<TypeParam>(kAtomicBackward); }
 TYPED_TEST(EmulatedAttention16Test, BackwardSplit) { expect_right<TypeParam>(kSplitBackward); }
@@ -37,6 +42,7 @@ TEST(EmulatedWide16Test, BackwardSplit) { expect_right<Wide>(kSplitBackward); }
 TYPED_TEST(EmulatedAttention16Test, FaultsInForwardAreFound) {
   expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kShortForward);
   expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kGroupedForward<16>);
+  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kDividedForward);
 }
 TYPED_TEST(EmulatedAttention16Test, FaultsInBackwardAreFound) {
   expect_all_found<TypeParam>(kBackwardFaults, {"dq", "dk", "dv"}, kAtomicBackward);

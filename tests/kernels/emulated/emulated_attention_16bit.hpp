@@ -18,11 +18,18 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
 
   /// o, lse.
   template <class Tile>
-  std::vector<Comparison> forward() {
-    return this->run_forward(forward_launch(this->problem_.shape, Tile::tile(kHeadDim)),
-                             [](const ForwardParameters<Element>& parameters, char* memory) {
-                               ForwardBlock<Element, kHeadDim, Tile>{parameters, memory}.run();
-                             });
+  std::vector<Comparison> forward(KeyParts parts = {}) {
+    return this->run_forward(
+        forward_launch(this->problem_.shape, Tile::tile(kHeadDim), parts.count),
+        [](const ForwardParameters<Element>& parameters, char* memory) {
+          ForwardBlock<Element, kHeadDim, Tile>{parameters, memory}.run();
+        },
+        parts, &combine_parts<Element, kHeadDim>);
+  }
+
+  /// The same, its keys divided among blocks of `keys`.
+  std::vector<Comparison> forward_in_parts(int keys) {
+    return forward<DividedForward>({.keys = keys, .count = static_cast<int>(block_count(this->lengths_.kv, keys))});
   }
 
   /// dq, dk, dv.
@@ -39,11 +46,12 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
     parameters.delta = delta.data();
     parameters.dq_sums = sums.data();
     parameters.query_blocks = query_blocks;
+    parameters.heads_first = this->lengths_.causal && !splits_keys_from_values(kHeadDim);
     const BackwardTile tile = atomic ? AtomicBackward::tile(kHeadDim) : split;
     this->run(backward_launch(this->problem_, tile, method), [&](char* memory) {
       if (atomic) {
         BackwardBlock<Element, kHeadDim, AtomicBackward, Gradient::kKeysAndValues, true>{parameters, memory,
-                                                                                         static_cast<int>(blockIdx.x)}
+                                                                                         block_place(false)}
             .run();
       } else {
         run_split_backward_16bit<Element, kHeadDim>(parameters, memory);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -64,18 +66,24 @@ class EmulatedProblem {
     return matrix;
   }
 
-  /// o, lse, of the blocks run_block(parameters, shared memory).
+  /// o, lse, of the blocks run_block(parameters, shared memory); where they divide the keys, of those of
+  /// combine(parameters) too.
   template <class RunBlock>
-  std::vector<Comparison> run_forward(const Launch& launch, const RunBlock& run_block) {
+  std::vector<Comparison> run_forward(const Launch& launch, const RunBlock& run_block, KeyParts parts = {},
+                                      const std::function<void(const ForwardParameters<Element>&)>& combine = {}) {
+    std::vector<std::byte> workspace(forward_workspace(problem_.shape, parts).bytes(), std::byte{0xff});
     std::vector<Element> o = nothing(lengths_.q);
     std::vector<float> lse(rows(lengths_.q), NAN);
     auto parameters = forward_parameters<Element>(
-        problem_, {.q = view(q_), .k = view(k_), .v = view(v_), .o = view(o), .lse = lse.data()});
+        problem_,
+        {.q = view(q_), .k = view(k_), .v = view(v_), .o = view(o), .lse = lse.data(), .workspace = workspace.data()},
+        parts);
     for (bool* const vectors :
          {&parameters.q.vectors, &parameters.k.vectors, &parameters.v.vectors, &parameters.o.vectors}) {
       *vectors = *vectors && lengths_.vectors;
     }
     run(launch, [&](char* memory) { run_block(parameters, memory); });
+    if (parts.keys > 0) run(forward_combine_launch(problem_.shape), [&](char*) { combine(parameters); });
     return {compare("o", lengths_.q, kHeadDim, o, reference_.o), compare("lse", lengths_.q, 1, lse, reference_.lse)};
   }
 
@@ -134,15 +142,17 @@ class EmulatedProblem {
   void run(const Launch& launch, const Thread& thread) {
     const auto extent = [](std::int64_t value) { return static_cast<unsigned>(value); };
     const emulator::Index grid{extent(launch.grid.x), extent(launch.grid.y), extent(launch.grid.z)};
-    for (unsigned head = 0; head < grid.y; ++head) {
-      for (unsigned tile = 0; tile < grid.x; ++tile) {
-        emulator::run_block({.block = {tile, head, 0},
-                             .grid = grid,
-                             .threads = launch.threads,
-                             .shared_bytes = launch.shared_bytes,
-                             .seed = seed_ + tile,
-                             .late_copies = (seed_ + tile) % 2 == 0},
-                            thread);
+    for (unsigned part = 0; part < grid.z; ++part) {
+      for (unsigned head = 0; head < grid.y; ++head) {
+        for (unsigned tile = 0; tile < grid.x; ++tile) {
+          emulator::run_block({.block = {tile, head, part},
+                               .grid = grid,
+                               .threads = launch.threads,
+                               .shared_bytes = launch.shared_bytes,
+                               .seed = seed_ + tile,
+                               .late_copies = (seed_ + tile) % 2 == 0},
+                              thread);
+        }
       }
     }
   }
