@@ -54,14 +54,17 @@ SECTIONS = [
                                                   f"{RESULTS}/attention_standard.json"]),
     *((f"{RESULTS}/README.md", f"attention_{grid}", ["results_tables.py", grid, *(
         f"{RESULTS}/attention_full_{part}.json" for part in parts)])
-      for grid, parts in (("grid_naive", range(1, 13)), ("grid_library", (1, 2, 3, 4, *range(6, 13))),
+      for grid, parts in (("grid_naive", range(1, 14)), ("grid_library", (1, 2, 3, 4, *range(6, 14))),
                           ("grid_tf32", (1, 5, 6)))),
+    (f"{RESULTS}/README.md", "attention_grid_tf32_long", ["results_tables.py", "grid_tf32",
+                                                          f"{RESULTS}/attention_full_13.json"]),
     (f"{RESULTS}/README.md", "attention_grid_study", ["report", "--study=attention_grid", *(
         f"{RESULTS}/attention_full_{part}.json" for part in (1, 7)), "--filter=causal:0/.*impl:naive"]),
     (f"{RESULTS}/README.md", "tf32", ["report", "--study=tf32", f"{RESULTS}/attention_tf32.json"]),
-    (f"{RESULTS}/README.md", "flash", ["report", f"{RESULTS}/model_flash.json", "--filter=^Model/", "--pivot=ctx"]),
-    *((f"{RESULTS}/README.md", f"flash_{size}", ["report", f"{RESULTS}/model_flash_2.json", f"--filter=^Model/size:{size}/",
-                                                 "--pivot=ctx"]) for size in ("xl", "2.7B")),
+    *((f"{RESULTS}/README.md", section, ["report", f"{RESULTS}/{file}.json", "--filter=^Model/.*impl:flash", "--pivot=ctx"])
+      for section, file in (("flash", "model_flash"), ("flash_fp32", "model_flash_2"))),
+    *((f"{RESULTS}/README.md", section, ["results_tables.py", "model_flash", *(f"{RESULTS}/{file}.json" for file in files)])
+      for section, files in (("flash_ratios", ("model_flash",)), ("flash_ratios_fp32", ("model_flash_2", "model_flash_4")))),
     (f"{RESULTS}/README.md", "flash_precision", ["report", f"{RESULTS}/model_flash_3.json", "--filter=^Model/",
                                                  "--pivot=precision"]),
     (f"{RESULTS}/README.md", "pytorch", ["results_tables.py", "pytorch", *(

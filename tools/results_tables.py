@@ -7,6 +7,7 @@
     results_tables.py grid_naive RESULTS.json [RESULTS.json ...]             times of impl:naive over impl:flash's, by length
     results_tables.py grid_library RESULTS.json [RESULTS.json ...]           of the fastest ATen backend over impl:flash's
     results_tables.py grid_tf32 RESULTS.json [RESULTS.json ...]              of fp32's sdpa_efficient over tf32's impl:flash
+    results_tables.py model_flash RESULTS.json [RESULTS.json ...]            times of Model impl:sdpa over impl:flash's, by ctx
     results_tables.py ceilings PYTORCH.json RESULTS.json                     Ceiling cases by process, and PyTorch on the same
     results_tables.py aa VERDICT.json                                        aa_check.py: a build against itself
     ... --update FILE.md --section NAME    write between <!-- tbench:NAME --> and <!-- /tbench:NAME --> of the file
@@ -25,6 +26,15 @@ def timed(document):
 
 def timed_entries(path):
     return timed(json.loads(pathlib.Path(path).read_text()))
+
+
+def timed_entries_of_one_gpu(paths, table):
+    """The same of several files, of which a later one wins."""
+    documents = [json.loads(pathlib.Path(path).read_text()) for path in paths]
+    gpus = {document["context"]["tbench"]["environment"]["gpu"]["uuid"] for document in documents}
+    if len(gpus) > 1:
+        sys.exit(f"results_tables: {table}: files of {len(gpus)} GPUs given ({', '.join(sorted(gpus))}); give files of one")
+    return {name: entry for document in documents for name, entry in timed(document).items()}
 
 
 def short(name):
@@ -102,11 +112,14 @@ def row_and_length(entry):
     return tuple(parameters.values()), length
 
 
-def lengths_table(rows):
+def lengths_table(names, rows):
     """Rows by their names, cells by length."""
     lengths = sorted({length for row in rows.values() for length in row})
-    return markdown(["batch heads d_model mask pass precision", *map(str, lengths)],
+    return markdown([names, *map(str, lengths)],
                     [[" ".join(key), *(row.get(length, "") for length in lengths)] for key, row in rows.items()])
+
+
+ATTENTION_ROW = "batch heads d_model mask pass precision"
 
 
 def limited(entry):
@@ -126,17 +139,12 @@ def grid_table(paths, others):
             row, length = row_and_length(entries["flash"])
             letter = f" {best.removeprefix('sdpa_')[0]}" if len(others) > 1 else ""
             rows.setdefault(row, {})[length] = f"{times[best] / times['flash']:.2f}{letter}{limited(entries['flash'])}"
-    return lengths_table(rows)
+    return lengths_table(ATTENTION_ROW, rows)
 
 
 def tf32_grid_table(paths):
-    """Time of sdpa_efficient, which heeds no TF32 setting and is in the suite as fp32 alone, over tf32's flash. The files
-    are of one GPU."""
-    documents = [json.loads(pathlib.Path(path).read_text()) for path in paths]
-    gpus = {document["context"]["tbench"]["environment"]["gpu"]["uuid"] for document in documents}
-    if len(gpus) > 1:
-        sys.exit(f"results_tables: grid_tf32: files of {len(gpus)} GPUs given ({', '.join(sorted(gpus))}); give files of one")
-    entries = {name: entry for document in documents for name, entry in timed(document).items()}
+    """Time of sdpa_efficient, which heeds no TF32 setting and is in the suite as fp32 alone, over tf32's flash."""
+    entries = timed_entries_of_one_gpu(paths, "grid_tf32")
     rows = {}
     for name, ours in entries.items():
         if not name.endswith("precision:tf32/impl:flash"):
@@ -145,7 +153,23 @@ def tf32_grid_table(paths):
         if theirs:
             row, length = row_and_length(ours)
             rows.setdefault(row, {})[length] = f"{theirs['real_time'] / ours['real_time']:.2f}{limited(ours)}"
-    return lengths_table(rows)
+    return lengths_table(ATTENTION_ROW, rows)
+
+
+def model_flash_table(paths):
+    """Time of a model's step with ATen's fused attention over that with ours."""
+    entries = timed_entries_of_one_gpu(paths, "model_flash")
+    rows = {}
+    for name, ours in entries.items():
+        theirs = entries.get(name.replace("/impl:flash", "/impl:sdpa"))
+        if not name.startswith("Model/") or theirs is ours or theirs is None:
+            continue
+        both, parameters = (ours, theirs), ours["tbench"]["parameters"]
+        mark = ("h" if any(entry["host_bound"] for entry in both) else "") + (
+            "*" if any(entry["tbench"]["status"] != "ok" for entry in both) else "")
+        key = tuple(parameters[axis] for axis in ("size", "pass", "precision"))
+        rows.setdefault(key, {})[int(parameters["ctx"])] = f"{theirs['real_time'] / ours['real_time']:.2f}{mark}"
+    return lengths_table("size pass precision", rows)
 
 
 def rate_of(entry):
@@ -200,7 +224,7 @@ def main():
     tables = {"pytorch": pytorch_table, "repeat": repeat_table, "attention": attention_table,
               "grid_naive": lambda paths: grid_table(paths, ("naive",)),
               "grid_library": lambda paths: grid_table(paths, ("sdpa_flash", "sdpa_efficient", "sdpa_cudnn")),
-              "grid_tf32": tf32_grid_table, "ceilings": ceilings_table, "aa": aa_table}
+              "grid_tf32": tf32_grid_table, "model_flash": model_flash_table, "ceilings": ceilings_table, "aa": aa_table}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=tables)
     parser.add_argument("files", nargs="+")
