@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "attention/launch.hpp"
 #include "attention_run.hpp"
 #include "kernel_grid.hpp"
 
@@ -77,6 +78,15 @@ TEST(AttentionUnsupportedReason, ACausalMaskNeedsASquare) {
   EXPECT_THAT(refusal(problem), Optional(HasSubstr("a causal mask needs as many queries as keys, not 129 and 130")));
   problem.shape.causal = false;
   EXPECT_EQ(refusal(problem), std::nullopt);
+}
+
+TEST(MissingWorkspaceReason, NamesThePassTheBytesAndTheFunctionThatSaysThem) {
+  const char workspace{};
+  EXPECT_EQ(missing_workspace_reason("forward", 0, nullptr), std::nullopt);
+  EXPECT_EQ(missing_workspace_reason("forward", 256, &workspace), std::nullopt);
+  EXPECT_EQ(
+      missing_workspace_reason("backward", 256, nullptr),
+      "workspace is null: the backward pass of this problem needs 256 bytes, attention_backward_workspace_bytes()");
 }
 
 TEST(AttentionForwardWorkspace, IsBoundedWhateverTheLengths) {

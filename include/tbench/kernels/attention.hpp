@@ -62,14 +62,15 @@ struct DeviceLimits {
 [[nodiscard]] std::optional<std::string> attention_unsupported_reason(const AttentionProblem& problem,
                                                                       const DeviceLimits& limits);
 
-/// Bytes that attention_forward() needs of device memory besides its arguments; 0 where it needs none. Some MiB at
-/// most, whatever the lengths.
+/// Bytes that attention_forward() needs of device memory besides its arguments; 0 where it needs none. At most
+/// 32 MiB on an H200, whatever the lengths.
 [[nodiscard]] std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem,
                                                             const DeviceLimits& limits);
 
 /// Enqueues o = softmax(scale * q k^T, masked) v and its row sums' logarithms. One or two launches. Does not
 /// synchronise.
-/// @throws  std::invalid_argument  for what attention_unsupported_reason() refuses; cuda::CudaError
+/// @throws  std::invalid_argument  for what attention_unsupported_reason() refuses, or a workspace that is needed and
+///                                  null; cuda::CudaError
 void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream);
 
 /// Bytes that attention_backward() needs of device memory besides its arguments; 0 where it needs none.
@@ -77,7 +78,8 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
                                                              const DeviceLimits& limits);
 
 /// Enqueues the gradients of q, k and v. One to three launches. Does not synchronise.
-/// @throws  std::invalid_argument  for what attention_unsupported_reason() refuses; cuda::CudaError
+/// @throws  std::invalid_argument  for what attention_unsupported_reason() refuses, or a workspace that is needed and
+///                                  null; cuda::CudaError
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream);
 
 }  // namespace tbench::kernels

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string_view>
 #include <tuple>
 
 #include "launch.hpp"
@@ -36,9 +37,8 @@ std::optional<std::string> extent_problem(const AttentionShape& shape) {
   return std::nullopt;
 }
 
-void require_supported(const AttentionProblem& problem, const DeviceLimits& limits) {
-  if (const auto reason = attention_unsupported_reason(problem, limits))
-    throw std::invalid_argument{"attention: " + *reason};
+void require_none(const std::optional<std::string>& reason) {
+  if (reason) throw std::invalid_argument{"attention: " + *reason};
 }
 
 }  // namespace
@@ -76,8 +76,17 @@ std::optional<std::string> attention_unsupported_reason(const AttentionProblem& 
   return (is_16bit(problem.precision) ? &unsupported_16bit_reason : &unsupported_32bit_reason)(problem, limits);
 }
 
+std::optional<std::string> missing_workspace_reason(std::string_view pass, std::size_t needed, const void* workspace) {
+  if (needed == 0 || workspace != nullptr) return std::nullopt;
+  return fmt::format("workspace is null: the {} pass of this problem needs {} bytes, attention_{}_workspace_bytes()",
+                     pass, needed, pass);
+}
+
 void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
-  require_supported(problem, current_device_limits());
+  const DeviceLimits limits = current_device_limits();
+  require_none(attention_unsupported_reason(problem, limits));
+  require_none(
+      missing_workspace_reason("forward", attention_forward_workspace_bytes(problem, limits), arguments.workspace));
   (is_16bit(problem.precision) ? &forward_16bit : &forward_32bit)(problem, arguments, stream);
 }
 
@@ -91,7 +100,10 @@ std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, 
 }
 
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
-  require_supported(problem, current_device_limits());
+  const DeviceLimits limits = current_device_limits();
+  require_none(attention_unsupported_reason(problem, limits));
+  require_none(
+      missing_workspace_reason("backward", attention_backward_workspace_bytes(problem, limits), arguments.workspace));
   (is_16bit(problem.precision) ? &backward_16bit : &backward_32bit)(problem, arguments, stream);
 }
 

@@ -23,9 +23,10 @@ __device__ __forceinline__ BlockPlace block_place(bool heads_first) {
   return {static_cast<int>(block / heads), head / gridDim.y << 16 | head % gridDim.y};
 }
 
-/// Of a split pass, whose blocks keep keys or, `kv_blocks` of a head before them, queries: whether this one keeps keys;
-/// `place.tile` becomes its tile of them. Heaviest first: with a causal mask the first keys are seen by the most
-/// queries, and the last queries see the most keys; if `heads_first`, as many of either, in turn.
+/// Of a split pass, where `kv_blocks` of a head's blocks keep keys and the others queries: whether this one keeps keys.
+/// `place.tile` becomes its tile of what it keeps. Heaviest first: with a causal mask the first keys are seen by the
+/// most queries, and the last queries see the most keys. If `heads_first`, as many of either, in turn; else the keys'
+/// blocks first, whose work is more.
 __device__ __forceinline__ bool keeps_keys(BlockPlace& place, bool heads_first, int kv_blocks) {
   const int block = place.tile, blocks = static_cast<int>(gridDim.x);
   const bool keys = heads_first ? block % 2 == 0 : block < kv_blocks;

@@ -2,9 +2,17 @@
 // enqueues its launches on `stream`, checks them, and does not synchronise.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 #include "tbench/kernels/attention.hpp"
 
 namespace tbench::kernels {
+
+/// Why a pass, "forward" or "backward", does not run with `workspace`; or nothing.
+[[nodiscard]] std::optional<std::string> missing_workspace_reason(std::string_view pass, std::size_t needed,
+                                                                  const void* workspace);
 
 /// bf16 and fp16: mma.m16n8k16, float32 accumulators.
 void forward_16bit(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream);
