@@ -17,7 +17,11 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = "bench/results/nvidia_h200"
 STANDARD = ["report", f"{RESULTS}/model_standard.json", "--filter=ctx:512/.*bf16", "--pivot=pass,impl"]
-ATTENTION = ["report", f"{RESULTS}/attention_standard.json", "--filter=^Attention/", "--pivot=impl"]
+# The cells of Attention's standard suite.
+ATTENTION_STANDARD = (
+    "(batch:8/.*d_model:(64|128)/seq_len:(1024|4096|16384)/causal:1/pass:(forward|forward_backward)/precision:bf16|"
+    "batch:8/.*d_model:64/seq_len:(1024|4096)/causal:1/pass:(forward|forward_backward)/precision:(fp32|tf32)|"
+    "batch:4/.*seq_len:512/causal:1/pass:forward_backward/precision:bf16)$")
 OPERATIONS = f"{RESULTS}/operations.json"
 # Document, section, and the arguments of tbench, or of results_tables.py where the first is its name.
 SECTIONS = [
@@ -48,10 +52,8 @@ SECTIONS = [
     (f"{RESULTS}/README.md", "warmup", ["report", "--study=warmup", f"{RESULTS}/warmup.json",
                                         "--axis=Warmup.steps=10", "--axis=Warmup.pass=forward,forward_backward"]),
     (f"{RESULTS}/README.md", "aa", ["results_tables.py", "aa", f"{RESULTS}/aa_verdict.json"]),
-    (f"{RESULTS}/README.md", "attention", ATTENTION),
-    (f"{RESULTS}/README.md", "attention_tflops", ATTENTION + ["--show=tflops", "--no-environment"]),
-    (f"{RESULTS}/README.md", "attention_ratios", ["results_tables.py", "attention",
-                                                  f"{RESULTS}/attention_standard.json"]),
+    (f"{RESULTS}/README.md", "attention", ["results_tables.py", "attention", *(
+        f"{RESULTS}/attention_full_{part}.json" for part in range(1, 14)), f"--cases={ATTENTION_STANDARD}"]),
     *((f"{RESULTS}/README.md", f"attention_{grid}", ["results_tables.py", grid, *(
         f"{RESULTS}/attention_full_{part}.json" for part in parts)])
       for grid, parts in (("grid_naive", range(1, 14)), ("grid_library", (1, 2, 3, 4, *range(6, 14))),

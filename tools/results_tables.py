@@ -3,7 +3,7 @@
 
     results_tables.py pytorch PYTORCH.json RESULTS.json [RESULTS.json ...]   eager in C++ against time_pytorch_model.py
     results_tables.py repeat RESULTS.json RESULTS.json [RESULTS.json ...]    the same cases in fresh processes
-    results_tables.py attention RESULTS.json                                 impl:flash against the other implementations
+    results_tables.py attention --cases=REGEX RESULTS.json [RESULTS.json ...]    impl:flash against the other implementations
     results_tables.py grid_naive RESULTS.json [RESULTS.json ...]             times of impl:naive over impl:flash's, by length
     results_tables.py grid_library RESULTS.json [RESULTS.json ...]           of the fastest ATen backend over impl:flash's
     results_tables.py grid_tf32 RESULTS.json [RESULTS.json ...]              of fp32's sdpa_efficient over tf32's impl:flash
@@ -15,6 +15,7 @@
 import argparse
 import json
 import pathlib
+import re
 import statistics
 import sys
 
@@ -82,14 +83,16 @@ def implementations_by_cell(path):
     return cells
 
 
-def attention_table(paths):
-    if len(paths) != 1:
-        sys.exit(f"results_tables: attention: {len(paths)} files given; give one, as both sides must be of one run")
+def attention_table(paths, cases):
+    """Of the cells whose names without the implementation have a match for `cases`. Each file is one run, which holds both
+    sides of its cells; a later one wins."""
     others = ("naive", "compiled", "sdpa_flash", "sdpa_efficient", "sdpa_cudnn")
+    cells = {}
+    for path in paths:
+        cells |= {name: entries for name, entries in implementations_by_cell(path).items()
+                  if "flash" in entries and re.search(cases, name)}
     rows = []
-    for name, entries in implementations_by_cell(paths[0]).items():
-        if "flash" not in entries:
-            continue
+    for name, entries in cells.items():
         ours = entries["flash"]
         if "real_time" not in ours:
             rows.append([short(name), ours["tbench"]["status"], *[""] * (len(others) + 2)])
@@ -221,13 +224,15 @@ def update(path, section, table):
 
 
 def main():
-    tables = {"pytorch": pytorch_table, "repeat": repeat_table, "attention": attention_table,
+    tables = {"pytorch": pytorch_table, "repeat": repeat_table,
+              "attention": lambda paths: attention_table(paths, arguments.cases),
               "grid_naive": lambda paths: grid_table(paths, ("naive",)),
               "grid_library": lambda paths: grid_table(paths, ("sdpa_flash", "sdpa_efficient", "sdpa_cudnn")),
               "grid_tf32": tf32_grid_table, "model_flash": model_flash_table, "ceilings": ceilings_table, "aa": aa_table}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=tables)
     parser.add_argument("files", nargs="+")
+    parser.add_argument("--cases", metavar="REGEX", default="", help="attention: the cells to show [default: all]")
     parser.add_argument("--update", metavar="FILE.md")
     parser.add_argument("--section", metavar="NAME")
     arguments = parser.parse_args()
