@@ -1,9 +1,10 @@
-// Forward pass, bf16 and fp16. One block owns a tile of queries of one head and walks over its keys and values, last
-// tile first: the tiles that need a mask come first, and a loop without masks follows. The scores never leave the
-// registers: the accumulators of S = Q K^T are the left operand of O += P V as they stand.
+// Forward pass, bf16 and fp16. One block owns a tile of queries of one head and walks over its keys and values, or over
+// a part of them (forward_parts.cuh), last tile first: the tiles that need a mask come first, and a loop without masks
+// follows. The scores never leave the registers: the accumulators of S = Q K^T are the left operand of O += P V as they
+// stand.
 //
-// K and V have one buffer each. V of a step is on its way during Q K^T, K of the next during P V; the second block of
-// the multiprocessor computes while this one waits.
+// With one buffer each of K and V, V of a step is on its way during Q K^T, K of the next during P V; the second block
+// of the multiprocessor computes while this one waits. With two a step's copies have the whole step before.
 #pragma once
 
 #include <cmath>
