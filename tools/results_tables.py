@@ -38,6 +38,14 @@ def timed_entries_of_one_gpu(paths, table):
     return {name: entry for document in documents for name, entry in timed(document).items()}
 
 
+def paired(entries, ours, theirs):
+    """The entries whose names end in `ours`, each with that of the same name but for `theirs` at its end."""
+    for name, entry in entries.items():
+        other = entries.get(name.removesuffix(ours) + theirs)
+        if name.endswith(ours) and other:
+            yield entry, other
+
+
 def short(name):
     return " ".join(part.split(":", 1)[1] for part in name.split("/")[1:])
 
@@ -149,13 +157,9 @@ def tf32_grid_table(paths):
     """Time of sdpa_efficient, which heeds no TF32 setting and is in the suite as fp32 alone, over tf32's flash."""
     entries = timed_entries_of_one_gpu(paths, "grid_tf32")
     rows = {}
-    for name, ours in entries.items():
-        if not name.endswith("precision:tf32/impl:flash"):
-            continue
-        theirs = entries.get(name.replace("precision:tf32/impl:flash", "precision:fp32/impl:sdpa_efficient"))
-        if theirs:
-            row, length = row_and_length(ours)
-            rows.setdefault(row, {})[length] = f"{theirs['real_time'] / ours['real_time']:.2f}{limited(ours)}"
+    for ours, theirs in paired(entries, "precision:tf32/impl:flash", "precision:fp32/impl:sdpa_efficient"):
+        row, length = row_and_length(ours)
+        rows.setdefault(row, {})[length] = f"{theirs['real_time'] / ours['real_time']:.2f}{limited(ours)}"
     return lengths_table(ATTENTION_ROW, rows)
 
 
@@ -163,10 +167,7 @@ def model_flash_table(paths):
     """Time of a model's step with ATen's fused attention over that with ours."""
     entries = timed_entries_of_one_gpu(paths, "model_flash")
     rows = {}
-    for name, ours in entries.items():
-        theirs = entries.get(name.replace("/impl:flash", "/impl:sdpa"))
-        if not name.startswith("Model/") or theirs is ours or theirs is None:
-            continue
+    for ours, theirs in paired(entries, "/impl:flash", "/impl:sdpa"):
         both, parameters = (ours, theirs), ours["tbench"]["parameters"]
         mark = ("h" if any(entry["host_bound"] for entry in both) else "") + (
             "*" if any(entry["tbench"]["status"] != "ok" for entry in both) else "")

@@ -49,7 +49,7 @@ class TensorSet {
   TensorSet(const AttentionProblem& problem, std::uint64_t seed, cudaStream_t stream)
       : problem_{problem},
         forward_workspace_{attention_forward_workspace_bytes(problem, current_device_limits())},
-        workspace_{attention_backward_workspace_bytes(problem, current_device_limits())} {
+        backward_workspace_{attention_backward_workspace_bytes(problem, current_device_limits())} {
     const auto& shape = problem.shape;
     for (int i = 0; i < kTensors; ++i) {
       const std::int64_t rows = is_query_side(i) ? shape.seq_q : shape.seq_kv;
@@ -84,7 +84,7 @@ class TensorSet {
                         .dq = view(kDq),
                         .dk = view(kDk),
                         .dv = view(kDv),
-                        .workspace = workspace_.data()},
+                        .workspace = backward_workspace_.data()},
                        stream);
   }
   /// Of the smaller pass.
@@ -106,7 +106,7 @@ class TensorSet {
   [[nodiscard]] float* lse() const { return reinterpret_cast<float*>(tensors_[kTensors].data()); }
 
   AttentionProblem problem_;
-  DeviceBytes forward_workspace_, workspace_;
+  DeviceBytes forward_workspace_, backward_workspace_;
   std::vector<DeviceBytes> tensors_;
 };
 

@@ -101,19 +101,19 @@ AttentionShape causal(AttentionShape shape) {
 
 TEST(ForwardKeyParts, AreSoManyThatAllBlocksRunAtOnce) {
   // 64 tiles: 396 blocks at once at head_dim 64, 264 at 128; 6 and 4 parts of each.
-  EXPECT_EQ(forward_key_parts(square(1, 4096, 64), kH200), (KeyParts{.keys = 704, .count = 6}));
-  EXPECT_EQ(forward_key_parts(square(1, 4096, 128), kH200), (KeyParts{.keys = 1024, .count = 4}));
+  EXPECT_EQ(forward_key_parts(square(1, 4096, 64), kH200), (KeyParts{.count = 6, .keys = 704}));
+  EXPECT_EQ(forward_key_parts(square(1, 4096, 128), kH200), (KeyParts{.count = 4, .keys = 1024}));
   // With a mask half the keys; tiles of as many queries as come before them: 6 * (1 + ... + 10) + 4 * 11 = 374 blocks,
   // and 9 * (1 + ... + 7) + 8 = 260.
-  EXPECT_EQ(forward_key_parts(causal(square(1, 4096, 64)), kH200), (KeyParts{.keys = 384, .count = 11}));
-  EXPECT_EQ(forward_key_parts(causal(square(1, 4096, 128)), kH200), (KeyParts{.keys = 576, .count = 8}));
+  EXPECT_EQ(forward_key_parts(causal(square(1, 4096, 64)), kH200), (KeyParts{.count = 11, .keys = 384}));
+  EXPECT_EQ(forward_key_parts(causal(square(1, 4096, 128)), kH200), (KeyParts{.count = 8, .keys = 576}));
 }
 
 TEST(ForwardKeyParts, AreWholeTilesOfQueriesAndNotTooSmall) {
-  EXPECT_EQ(forward_key_parts(square(1, 1025, 64), kH200), (KeyParts{.keys = 256, .count = 5}));
+  EXPECT_EQ(forward_key_parts(square(1, 1025, 64), kH200), (KeyParts{.count = 5, .keys = 256}));
   AttentionShape one_query = square(1, 65536, 64);
   one_query.seq_q = 1;
-  EXPECT_EQ(forward_key_parts(one_query, kH200), (KeyParts{.keys = 256, .count = 256}));
+  EXPECT_EQ(forward_key_parts(one_query, kH200), (KeyParts{.count = 256, .keys = 256}));
 }
 
 TEST(ForwardKeyParts, IsOneWhereTilesAreEnoughOrKeysFew) {
@@ -127,8 +127,8 @@ TEST(ForwardKeyParts, IsOneWhereTilesAreEnoughOrKeysFew) {
 
 TEST(ForwardWorkspace, HoldsThePartsOfOAndTheirLse) {
   // 4096 queries in 6 parts, of 64 floats and one
-  EXPECT_EQ(forward_workspace(square(1, 4096, 64), {.keys = 704, .count = 6}).o_bytes, 6291456u);
-  EXPECT_EQ(forward_workspace(square(1, 4096, 64), {.keys = 704, .count = 6}).bytes(), 6389760u);
+  EXPECT_EQ(forward_workspace(square(1, 4096, 64), {.count = 6, .keys = 704}).o_bytes, 6291456u);
+  EXPECT_EQ(forward_workspace(square(1, 4096, 64), {.count = 6, .keys = 704}).bytes(), 6389760u);
 }
 
 TEST(ForwardCombineLaunch, CoversEveryElement) {

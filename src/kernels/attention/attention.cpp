@@ -82,16 +82,16 @@ std::optional<std::string> missing_workspace_reason(std::string_view pass, std::
                      pass, needed, pass);
 }
 
+std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
+  return is_16bit(problem.precision) ? forward_16bit_workspace_bytes(problem, limits) : 0;
+}
+
 void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
   const DeviceLimits limits = current_device_limits();
   require_none(attention_unsupported_reason(problem, limits));
   require_none(
       missing_workspace_reason("forward", attention_forward_workspace_bytes(problem, limits), arguments.workspace));
   (is_16bit(problem.precision) ? &forward_16bit : &forward_32bit)(problem, arguments, stream);
-}
-
-std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return is_16bit(problem.precision) ? forward_16bit_workspace_bytes(problem, limits) : 0;
 }
 
 std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {

@@ -7,9 +7,8 @@
 
 namespace tbench::kernels {
 
-/// Keys divided among blocks, see KeyParts, and what these leave.
-struct ForwardParts {
-  int count, keys;
+/// Keys divided among blocks, and what these leave.
+struct ForwardParts : KeyParts {
   float* o;    // [batch, heads, count, seq_q, head_dim]
   float* lse;  // [batch, heads, count, seq_q]
 };
@@ -18,10 +17,7 @@ struct ForwardParts {
 inline ForwardParts forward_parts(const AttentionShape& shape, KeyParts parts, void* workspace) {
   if (workspace == nullptr) return {};
   char* const o = static_cast<char*>(workspace);
-  return {.count = parts.count,
-          .keys = parts.keys,
-          .o = reinterpret_cast<float*>(o),
-          .lse = reinterpret_cast<float*>(o + forward_workspace(shape, parts).o_bytes)};
+  return {parts, reinterpret_cast<float*>(o), reinterpret_cast<float*>(o + forward_workspace(shape, parts).o_bytes)};
 }
 
 template <class Element>

@@ -69,7 +69,7 @@ KeyParts forward_key_parts(const AttentionShape& shape, const DeviceLimits& limi
   const std::int64_t keys = shape.causal ? block_count(tiles * shape.seq_kv / 2, at_once - tiles / 2)
                                          : block_count(shape.seq_kv, at_once / tiles);
   const std::int64_t part = std::max(block_count(keys, tile.rows) * tile.rows, kLeastKeysOfPart);
-  return {.keys = static_cast<int>(part), .count = static_cast<int>(block_count(shape.seq_kv, part))};
+  return {.count = static_cast<int>(block_count(shape.seq_kv, part)), .keys = static_cast<int>(part)};
 }
 
 ForwardWorkspace forward_workspace(const AttentionShape& shape, KeyParts parts) {
@@ -115,10 +115,10 @@ Launch backward_launch(const AttentionProblem& problem, BackwardTile tile, Backw
 
 bool splits_heads_first(const AttentionProblem& problem, int multiprocessors) {
   const AttentionShape& shape = problem.shape;
-  const BackwardTile tile = SplitBackward::tile(static_cast<int>(shape.head_dim));
-  if (splits_keys_from_values(static_cast<int>(shape.head_dim))) return false;
-  const Grid grid = backward_launch(problem, tile, BackwardMethod::kSplit).grid;
-  return shape.causal && grid.x * grid.y * grid.z > multiprocessors;
+  const int head_dim = static_cast<int>(shape.head_dim);
+  if (!shape.causal || splits_keys_from_values(head_dim)) return false;
+  const Grid grid = backward_launch(problem, SplitBackward::tile(head_dim), BackwardMethod::kSplit).grid;
+  return grid.x * grid.y * grid.z > multiprocessors;
 }
 
 Launch backward_helper_launch(const AttentionShape& shape, std::size_t shared_bytes) {

@@ -136,8 +136,8 @@ struct DividedForward {
 /// Keys divided among blocks: each tile of queries has `count` of them, which take `keys` one after the other, a
 /// multiple of a tile's queries, so that with a causal mask a block sees keys of all its queries or of none.
 struct KeyParts {
-  int keys{};  // 0: all of them
   int count{1};
+  int keys{};  // 0: all of them
   bool operator==(const KeyParts&) const = default;
 };
 

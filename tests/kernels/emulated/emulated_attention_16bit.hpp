@@ -29,7 +29,7 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
 
   /// The same, its keys divided among blocks of `keys`.
   std::vector<Comparison> forward_in_parts(int keys) {
-    return forward<DividedForward>({.keys = keys, .count = static_cast<int>(block_count(this->lengths_.kv, keys))});
+    return forward<DividedForward>({.count = static_cast<int>(block_count(this->lengths_.kv, keys)), .keys = keys});
   }
 
   /// dq, dk, dv.
