@@ -1,4 +1,4 @@
-#include "ceilings.hpp"
+#include "bench/ceilings.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ std::optional<CaseId> ceiling_case(const Family& family, const std::string& what
   const Regime other = regime == Regime::kBurst ? Regime::kSustained : Regime::kBurst;
   for (const Regime measured : {regime, other}) {
     CaseId id{kCeiling, {{"what", what}, {"regime", std::string{to_string(measured)}}}};
-    if (!family.spec.nonsense || !family.spec.nonsense(id)) return id;
+    if (!family.spec.invalid_reason || !family.spec.invalid_reason(id)) return id;
   }
   return std::nullopt;
 }
@@ -48,7 +48,7 @@ std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<c
 
 void MeasuredCeilings::learn(const Record& record, std::int64_t process) {
   if (!is_ceiling(record.id) || record.status != Status::kOk || !record.timing || !record.work) return;
-  const HeldAmount amount = held_amount(*record.work);
+  const CeilingNumerator amount = ceiling_numerator(*record.work);
   if (amount.value <= 0) return;
   const Rate rate{.per_second = amount.value / record.timing->median.value,
                   .l2 = record.timing->l2,

@@ -1,5 +1,5 @@
-#include "families.hpp"
-#include "session.hpp"
+#include "bench/families/family.hpp"
+#include "bench/session.hpp"
 
 int main(int argc, char** argv) {
   return tbench::bench::run_program(

@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "bench/planted_delay.hpp"
 #include "tbench/core/case_table.hpp"
+#include "tbench/core/enums.hpp"
 #include "tbench/core/model_size.hpp"
-#include "tbench/core/regime.hpp"
 #include "tbench/core/units.hpp"
 
 namespace tbench::bench {
@@ -17,7 +18,8 @@ namespace tbench::bench {
 /// Where cases run: `run` one child process for all, `case` a fresh one each, `none` this process.
 enum class Isolation { kRun, kCase, kNone };
 enum class DeviceChoice { kAuto, kCuda, kCpu };
-/// Whether the Ceiling cases run that the selected cases are held against: `auto` on a GPU, outside of the smoke suite.
+/// Whether the Ceiling cases run that the selected cases are measured against: `auto` on a GPU, except in the smoke
+/// suite.
 enum class CeilingChoice { kAuto, kOn, kOff };
 enum class ColorChoice { kAuto, kAlways, kNever };
 
@@ -31,13 +33,16 @@ struct Options {
   bool list_only{};
   DeviceChoice device{};
   std::uint64_t seed{1};
+  std::optional<PlantedDelay> plant;
   // How
   std::optional<Seconds> min_time;
   std::optional<Seconds> min_warm_up_time;
   std::int64_t repetitions{1};
-  std::int64_t processes{1};  // fresh ones that measure every case once
+  std::int64_t processes{1};                // fresh ones that measure every case once
+  std::optional<std::uint64_t> order_seed;  // of the cases' order in them; absent: `seed`
   std::optional<std::int64_t> fixed_warm_up;
   std::optional<std::int64_t> fixed_samples;
+  bool verify_again{true};    // after sampling, on other data
   std::optional<L2State> l2;  // what kernels meet; absent: cold where there is a GPU
   CeilingChoice ceilings{};
   Isolation isolation{};

@@ -1,25 +1,26 @@
-#include "selection.hpp"
+#include "bench/selection.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <regex>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "bench/ceilings.hpp"
+#include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/report/study.hpp"
+#include "tbench/studies/study.hpp"
 
 namespace tbench::bench {
 namespace {
 
-/// As Google Benchmark filters: a search, not a match of the whole name; a leading '-' inverts it.
-std::vector<CaseId> filtered(std::vector<CaseId> cases, const std::string& filter) {
-  const bool inverted = filter.starts_with('-');
-  const std::regex regex{inverted ? filter.substr(1) : filter, std::regex::extended};
-  std::erase_if(cases, [&](const CaseId& id) { return std::regex_search(id.name(), regex) == inverted; });
+std::vector<CaseId> filtered(std::vector<CaseId> cases, const std::string& expression) {
+  const CaseFilter filter{expression, "--benchmark_filter"};
+  std::erase_if(cases, [&](const CaseId& id) { return !filter(id.name()); });
   return cases;
 }
 
@@ -60,16 +61,49 @@ bool knows(std::span<const FamilySpec> families, const std::string& family, cons
 }
 
 Selection select_study(std::span<const FamilySpec> families, const Options& options) {
-  const report::Study study = report::with_known_values(
-      report::find_study(options.study, "--tb_study"),
+  const studies::Study study = studies::with_known_values(
+      studies::find_study(options.study, "--tb_study"),
       [&](const std::string& family, const CaseId::Parameter& value) { return knows(families, family, value); });
-  const std::vector<FamilyGrid> grids = report::grids_with_sizes(study, options.sizes);
+  const std::vector<FamilyGrid> grids = studies::grids_with_sizes(study, options.sizes);
   Selection selection{Suite::kStandard, filtered(expand(families, grids, options.axes), options.filter)};
   if (!selection.cases.empty()) return selection;
   throw UsageError{
       fmt::format("--benchmark_filter={}: no case of the study {} matches; --benchmark_list_tests "
                   "--tb_study={} lists the names",
                   options.filter, options.study, options.study)};
+}
+
+/// Where a case stands in the random order of a process. It follows from the seed, the process and the case's own name
+/// alone (FNV-1a, then the finalizer of splitmix64), so that a case that is added or taken away leaves the others in
+/// their order.
+std::uint64_t rank_of(const std::string& name, std::int64_t process, std::uint64_t seed) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add_byte = [&hash](std::uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
+  for (const std::uint64_t number : {seed, static_cast<std::uint64_t>(process)}) {
+    for (int shift = 0; shift < 64; shift += 8) add_byte((number >> shift) & 0xff);
+  }
+  for (const char letter : name) add_byte(static_cast<unsigned char>(letter));
+  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
+  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;
+  return hash ^ (hash >> 31);
+}
+
+std::vector<CaseId> in_random_order(std::span<const CaseId> cases, std::int64_t process, std::uint64_t seed) {
+  std::vector<CaseId> order{cases.begin(), cases.end()};
+  std::ranges::sort(order, {}, [&](const CaseId& id) {
+    std::string name = id.name();
+    const std::uint64_t rank = rank_of(name, process, seed);
+    return std::pair{rank, std::move(name)};
+  });
+  return order;
+}
+
+void mark_fresh(std::vector<PlannedCase>& plan) {
+  std::optional<std::int64_t> running;
+  for (PlannedCase& planned : plan) {
+    planned.needs_fresh_process = running && *running != planned.process;
+    running = planned.process;
+  }
 }
 
 }  // namespace
@@ -92,6 +126,57 @@ Selection select_cases(std::span<const FamilySpec> families, const Options& opti
                                  other_suites_hint(families, options))};
   }
   return selection;
+}
+
+std::vector<PlannedCase> plan_runs(std::span<const CaseId> cases, std::int64_t processes, std::uint64_t seed) {
+  std::vector<PlannedCase> plan;
+  for (std::int64_t process = 0; process < processes; ++process) {
+    const auto order =
+        processes == 1 ? std::vector<CaseId>{cases.begin(), cases.end()} : in_random_order(cases, process, seed);
+    for (const CaseId& id : order) plan.push_back({.id = id, .process = process, .needs_fresh_process = false});
+  }
+  mark_fresh(plan);
+  return plan;
+}
+
+void put_ceilings_first(std::vector<PlannedCase>& plan, const NeededCeilings& needed) {
+  std::vector<PlannedCase> ordered;
+  for (auto begin = plan.cbegin(); begin != plan.cend();) {
+    const std::int64_t process = begin->process;
+    const auto end = std::find_if(begin, plan.cend(), [&](const PlannedCase& p) { return p.process != process; });
+    std::vector<CaseId> cases;
+    std::transform(begin, end, std::back_inserter(cases), [](const PlannedCase& planned) { return planned.id; });
+    std::set<std::string> first;
+    const auto append = [&](CaseId id) { ordered.push_back({std::move(id), process, /*needs_fresh_process=*/false}); };
+    for (CaseId& id : needed(cases)) {
+      first.insert(id.name());
+      append(std::move(id));
+    }
+    std::ranges::stable_partition(cases, &is_ceiling);
+    for (CaseId& id : cases) {
+      if (!first.contains(id.name())) append(std::move(id));
+    }
+    begin = end;
+  }
+  plan = std::move(ordered);
+  mark_fresh(plan);
+}
+
+void isolate(std::vector<PlannedCase>& plan, const std::set<std::string>& always_fresh) {
+  for (PlannedCase& planned : plan) {
+    if (always_fresh.contains(planned.id.family())) planned.needs_fresh_process = true;
+  }
+}
+
+std::int64_t process_of(const Record& record, std::int64_t processes) {
+  return processes == 1 ? 0 : record.repetition_index;
+}
+
+void drop_finished(std::vector<PlannedCase>& plan, std::span<const Record> finished, std::int64_t processes) {
+  std::set<std::pair<std::string, std::int64_t>> done;
+  for (const Record& record : finished) done.emplace(record.id.name(), process_of(record, processes));
+  std::erase_if(plan, [&](const PlannedCase& planned) { return done.contains({planned.id.name(), planned.process}); });
+  mark_fresh(plan);
 }
 
 }  // namespace tbench::bench

@@ -1,12 +1,17 @@
-// Which cases a command line means.
+// Which cases a command line means, the order in which they run, and which of them start in a fresh process.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "options.hpp"
+#include "bench/options.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/case_table.hpp"
+#include "tbench/core/record.hpp"
 
 namespace tbench::bench {
 
@@ -20,8 +25,39 @@ struct Selection {
 
 /// Expands the suite (without --tb_suite: standard with a GPU, smoke without), or the study, and filters it by name. A
 /// study's cases are sampled as those of the standard suite. With --tb_l2=warm the names of bursts end in l2:warm,
-/// but for families of which each case has a state of its own; the default is in no name.
+/// except in families whose cases each fix their own L2 state; the default appears in no name.
 /// @throws  UsageError  if nothing is left, naming the suites in which the filter has matches; as expand() does
 [[nodiscard]] Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu);
+
+struct PlannedCase {
+  CaseId id;
+  std::int64_t process{};      // which replicate, from 0
+  bool needs_fresh_process{};  // measured in a process that has measured nothing before
+};
+
+/// One process: the cases in their order. Several: process after process, each with all cases in its own random order,
+/// so that no case always follows the same other one. The first case of a process needs a fresh process.
+/// @param processes  > 0
+/// @param seed       of the orders; the same on every machine
+[[nodiscard]] std::vector<PlannedCase> plan_runs(std::span<const CaseId> cases, std::int64_t processes,
+                                                 std::uint64_t seed);
+
+/// Finds the Ceiling cases that the given cases are measured against.
+using NeededCeilings = std::function<std::vector<CaseId>(std::span<const CaseId>)>;
+
+/// Puts the Ceiling cases of every process before its others: those that `needed` names, planned or not, and after them
+/// the rest of those planned.
+void put_ceilings_first(std::vector<PlannedCase>& plan, const NeededCeilings& needed);
+
+/// Gives each case of these families its own process. Call it last.
+/// @param always_fresh  names of families
+void isolate(std::vector<PlannedCase>& plan, const std::set<std::string>& always_fresh);
+
+/// The process that measured a record, from 0. Of one process several records of a case are its repetitions.
+[[nodiscard]] std::int64_t process_of(const Record& record, std::int64_t processes);
+
+/// Takes out what earlier records hold: a case's name, of several processes with the same number. The first case that
+/// is left of a process still needs a fresh one.
+void drop_finished(std::vector<PlannedCase>& plan, std::span<const Record> finished, std::int64_t processes);
 
 }  // namespace tbench::bench

@@ -1,4 +1,4 @@
-#include "session.hpp"
+#include "bench/session.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -13,21 +13,16 @@
 #include <optional>
 #include <set>
 
-#include "case_runner.hpp"
-#include "ceilings.hpp"
-#include "local_runner.hpp"
-#include "recorded_options.hpp"
-#include "run_plan.hpp"
-#include "run_progress.hpp"
-#include "run_reporter.hpp"
-#include "selection.hpp"
-#include "stop_signal.hpp"
+#include "bench/ceilings.hpp"
+#include "bench/reporter.hpp"
+#include "bench/run_facts.hpp"
+#include "bench/runners.hpp"
+#include "bench/selection.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/cuda/nvml.hpp"
-#include "tbench/report/console_table.hpp"
-#include "tbench/report/result_file.hpp"
-#include "tbench/report/result_writer.hpp"
-#include "worker.hpp"
+#include "tbench/render/summary.hpp"
+#include "tbench/results/result_file.hpp"
+#include "tbench/results/result_writer.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -48,22 +43,21 @@ std::set<Regime> regimes_of(const std::vector<FamilySpec>& families, const std::
 }
 
 /// What an earlier run left at `path`, for --tb_resume; refuses to overwrite an unfinished run without it.
-std::optional<report::ResultFile> earlier_results(const Options& options) {
+std::optional<results::ResultFile> earlier_results(const Options& options) {
   if (options.out.empty()) return std::nullopt;
-  report::ResultWriter::check_writable(options.out);
-  if (options.resume) return report::load_for_resume(options.out);
+  results::ResultWriter::check_writable(options.out);
+  if (options.resume) return results::load_for_resume(options.out);
   const std::string journal = options.out + ".journal";
   if (::access(journal.c_str(), F_OK) == 0) {
     throw UsageError{
-        fmt::format("--benchmark_out={}: {} holds an unfinished run: add --tb_resume to go on with it, or "
-                    "delete the journal to start afresh",
+        fmt::format("--benchmark_out={}: {} holds an unfinished run: add --tb_resume to resume it, or "
+                    "delete the journal to start over",
                     options.out, journal)};
   }
   return std::nullopt;
 }
 
-/// Families of which every case begins in a fresh process. Neither several samplings in a process nor this process can
-/// give them that.
+/// Families whose cases each start in a fresh process, which neither repetitions nor --tb_isolate=none can give them.
 /// @throws  UsageError  if the options ask for it and the cases are among the selected
 std::set<std::string> always_fresh(const std::vector<Family>& families, const std::vector<CaseId>& cases,
                                    const Options& options) {
@@ -83,18 +77,44 @@ std::set<std::string> always_fresh(const std::vector<Family>& families, const st
   return names;
 }
 
-/// A file holds replicates of one number of processes: its records say of how many they are one.
-/// @throws  UsageError  if `earlier` was begun with another number
-void check_same_processes(const std::string& path, const report::ResultFile& earlier, std::int64_t processes) {
-  const auto recorded = earlier.options.find("processes");
-  const std::string before = recorded == earlier.options.end() ? "1" : recorded->second;
-  if (before == fmt::format("{}", processes)) return;
-  throw UsageError{fmt::format(
-      "--tb_resume: '{}' was begun with --tb_processes={}; go on with the same number, or give another --benchmark_out",
-      path, before)};
+/// @throws  UsageError  if the case that --tb_plant slows down is not measured, or times its first steps, which the
+/// plant
+///                      needs to learn their time
+void check_plant(const std::optional<PlantedDelay>& plant, const std::vector<CaseId>& cases,
+                 const std::set<std::string>& fresh_families) {
+  if (!plant) return;
+  const auto is_planted = [&](const CaseId& id) { return id.name() == plant->name; };
+  if (std::ranges::none_of(cases, is_planted)) {
+    throw UsageError{fmt::format("--tb_plant: '{}' is not among the selected cases; --benchmark_list_tests lists them",
+                                 plant->name)};
+  }
+  if (fresh_families.contains(CaseId::parse(plant->name).family())) {
+    throw UsageError{
+        fmt::format("--tb_plant: {} is about the first steps of a process; give another case", plant->name)};
+  }
 }
 
-/// Whether the Ceiling cases run that the selected ones are held against.
+/// All records of a file are measured in one way: in the number of processes that each states, with the same plant,
+/// verified as often.
+/// @throws  UsageError  if `earlier` was started with another number or plant, or another --tb_verify
+void check_same_options(const std::string& path, const results::ResultFile& earlier,
+                        const std::map<std::string, std::string>& now) {
+  const std::pair<const char*, const char*> kSame[]{{"processes", "1"}, {"plant", "nothing"}, {"verify", "twice"}};
+  for (const auto& [name, unset] : kSame) {
+    const auto value_in = [&](const std::map<std::string, std::string>& options) {
+      const auto found = options.find(name);
+      return found == options.end() ? std::string{unset} : found->second;
+    };
+    const std::string before = value_in(earlier.options);
+    if (before == value_in(now)) continue;
+    throw UsageError{
+        fmt::format("--tb_resume: '{}' was started with --tb_{}={}; resume it with the same, or give another "
+                    "--benchmark_out",
+                    path, name, before)};
+  }
+}
+
+/// Whether to run the Ceiling cases that the selected cases are measured against.
 bool runs_ceilings(CeilingChoice choice, bool on_gpu, Suite suite) {
   return choice == CeilingChoice::kAuto ? on_gpu && suite != Suite::kSmoke : choice == CeilingChoice::kOn;
 }
@@ -105,7 +125,7 @@ std::unique_ptr<CaseRunner> make_runner(const std::vector<Family>& families, con
   return make_supervised_runner(options, std::move(arguments));
 }
 
-/// What the cases are run with, and what their records are held against.
+/// Everything that running a planned case needs.
 struct Run {
   CaseRunner& runner;
   RunProgress& progress;
@@ -162,7 +182,7 @@ void run_registered(RunReporter& reporter) {
   benchmark::Shutdown();
 }
 
-report::ConsoleTable make_console(const std::vector<PlannedCase>& plan, ColorChoice color) {
+render::ConsoleTable make_console(const std::vector<PlannedCase>& plan, ColorChoice color) {
   std::size_t width = 0;
   for (const PlannedCase& planned : plan) width = std::max(width, planned.id.name().size());
   const bool on_terminal = ::isatty(STDOUT_FILENO) != 0;
@@ -174,9 +194,9 @@ report::ConsoleTable make_console(const std::vector<PlannedCase>& plan, ColorCho
 /// Runs the planned cases and shows them as they finish.
 /// @return  their records
 std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& runner, MeasuredCeilings& ceilings,
-                              const Options& options, report::ResultWriter* writer) {
+                              const Options& options, results::ResultWriter* writer) {
   RunProgress progress{plan.size()};
-  report::ConsoleTable console = make_console(plan, options.color);
+  render::ConsoleTable console = make_console(plan, options.color);
   FinishedRecords finished;
   RunReporter reporter{finished, progress, options.json_on_stdout ? nullptr : &console, writer};
   const Run run{.runner = runner, .progress = progress, .ceilings = ceilings, .processes = options.processes};
@@ -214,7 +234,8 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   }
   if (options.l2 && !use_gpu) throw no_l2_control(*options.l2);
   const std::set<std::string> fresh_families = always_fresh(families, selection.cases, options);
-  std::optional<report::ResultFile> earlier = earlier_results(options);
+  check_plant(options.plant, selection.cases, fresh_families);
+  std::optional<results::ResultFile> earlier = earlier_results(options);
   catch_stop_signals();
   if (!options.suite && options.study.empty())
     arguments.push_back(fmt::format("--tb_suite={}", to_string(selection.suite)));
@@ -223,32 +244,33 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   const std::unique_ptr<CaseRunner> runner = make_runner(families, chosen, std::move(arguments));
   const bool on_gpu = runner->environment().gpu.has_value();
   const std::set<Regime> regimes = regimes_of(specs_of(families), selection.cases);
-  report::ResultFile file{.environment = runner->environment(),
-                          .host = report::read_host_facts("transformer_bench"),
-                          .options = recorded_options(options, selection.suite, regimes, on_gpu),
-                          .interrupted = false,
-                          .records = {}};
+  results::ResultFile file{.environment = runner->environment(),
+                           .host = results::read_host_facts("transformer_bench"),
+                           .options = recorded_options(options, selection.suite, regimes, on_gpu),
+                           .interrupted = false,
+                           .records = {}};
   if (earlier) {
-    report::check_resumable(options.out, *earlier, file.environment);
-    check_same_processes(options.out, *earlier, options.processes);
+    results::check_resumable(options.out, *earlier, file.environment);
+    check_same_options(options.out, *earlier, file.options);
     file.records = std::move(earlier->records);
   }
   MeasuredCeilings ceilings{families};
   for (const Record& record : file.records) ceilings.learn(record, process_of(record, options.processes));
   const bool with_ceilings = runs_ceilings(options.ceilings, on_gpu, selection.suite);
-  std::vector<PlannedCase> plan = plan_runs(selection.cases, options.processes, options.seed);
+  std::vector<PlannedCase> plan =
+      plan_runs(selection.cases, options.processes, options.order_seed.value_or(options.seed));
   drop_finished(plan, file.records, options.processes);
   put_ceilings_first(plan, [&](std::span<const CaseId> cases) {
     return with_ceilings ? ceilings_of(families, cases) : std::vector<CaseId>{};
   });
   drop_finished(plan, file.records, options.processes);
   isolate(plan, fresh_families);
-  std::optional<report::ResultWriter> writer;
+  std::optional<results::ResultWriter> writer;
   if (!options.out.empty()) writer.emplace(options.out, file);
   const std::vector<Record> records = run_cases(plan, *runner, ceilings, options, writer ? &*writer : nullptr);
   file.records.insert(file.records.end(), records.begin(), records.end());
   file.interrupted = stop_signalled();
-  if (options.json_on_stdout) fmt::print("{}", report::pretty(report::result_file_to_json(file)));
+  if (options.json_on_stdout) fmt::print("{}", results::pretty(results::result_file_to_json(file)));
   return exit_status(file.records);
 }
 

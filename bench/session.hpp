@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "family.hpp"
-#include "options.hpp"
+#include "bench/families/family.hpp"
+#include "bench/options.hpp"
 
 namespace tbench::bench {
 

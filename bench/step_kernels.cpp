@@ -1,4 +1,4 @@
-#include "step_kernels.hpp"
+#include "bench/step_kernels.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,7 @@ namespace tbench::bench {
 namespace {
 
 /// Takes the launches of a phase at its end.
-class RecordingMarker final : public measure::PhaseMarker {
+class RecordingMarker final : public PhaseMarker {
  public:
   RecordingMarker(capture::KernelLaunches& recorder, std::span<const std::string_view> phases)
       : recorder_{recorder}, phases_{phases} {}
@@ -47,7 +47,7 @@ std::string to_string(const std::vector<capture::KernelLaunch>& launches) {
 
 }  // namespace
 
-std::optional<StepKernels> record_kernels(measure::Case& subject) {
+std::optional<StepKernels> record_kernels(Case& subject) {
   const auto recorder = started_recorder();
   if (!recorder) return std::nullopt;
   RecordingMarker marker{*recorder, subject.phases()};

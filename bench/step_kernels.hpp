@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tbench/capture/kernel_launches.hpp"
-#include "tbench/measure/case.hpp"
+#include "tbench/core/case.hpp"
 
 namespace tbench::bench {
 
@@ -21,7 +21,7 @@ using StepKernels = std::vector<PhaseKernels>;  // phase by phase, in their orde
 /// Launches one step of a case that was built, on a GPU. Does not synchronise. CUPTI is let go before it returns.
 /// @return  nothing, and nothing was launched, if CUPTI refuses: a profiler is attached
 /// @throws  whatever the launch does
-[[nodiscard]] std::optional<StepKernels> record_kernels(measure::Case& subject);
+[[nodiscard]] std::optional<StepKernels> record_kernels(Case& subject);
 
 /// "a; b x2 | c": kernels in the order of their first launches, more than one launch counted, phases apart.
 [[nodiscard]] std::string to_string(const StepKernels& kernels);

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # One night: build, measure, publish, gate. Needs a machine with a GPU and a folder that stays:
 #   ci/nightly.sh DIR
-# DIR/history.db is the history, DIR/runs/DATE/ holds a night's results and reports, DIR/good and DIR/pinned the builds
-# that candidates are run against. Exit: 0 nothing regressed (also where the machine was not as usual or the null
-# control failed: the report says so), 1 a confirmed regression, 2 something could not be done.
+# DIR/history.db is the history, DIR/backups/ has it as it was before each of the last seven nights, DIR/runs/DATE/ a
+# night's results and reports, DIR/good and DIR/pinned the builds that suspects are run against. Once a week a slowdown
+# is planted in one case, which the gate has to find. Exit: 0 nothing regressed (also where the machine was not as usual
+# or the null control failed: the report says so), 1 a confirmed regression, 2 something could not be done, or the gate
+# is blind: it missed the planted slowdown, or nothing could be gated in seven nights in a row.
 # Settings, as variables:
 #   TBENCH_NIGHT_ARGUMENTS   what is measured, as flags of transformer_bench (default: --tb_suite=standard)
 #   TBENCH_NIGHT_FILTER      regular expression on case names (all)
@@ -30,8 +32,8 @@ read -ra arguments <<<"${TBENCH_NIGHT_ARGUMENTS:---tb_suite=standard}"
 filter=${TBENCH_NIGHT_FILTER:-.}
 processes=${TBENCH_NIGHT_PROCESSES:-5}
 null_cases=10
-case " ${arguments[*]}" in *" --benchmark_filter"* | *" --benchmark_out"* | *" --tb_processes"*)
-  die "TBENCH_NIGHT_ARGUMENTS: --benchmark_filter, --benchmark_out and --tb_processes are set here; use TBENCH_NIGHT_FILTER and TBENCH_NIGHT_PROCESSES" ;;
+case " ${arguments[*]}" in *" --benchmark_filter"* | *" --benchmark_out"* | *" --tb_processes"* | *" --tb_order_seed"* | *" --tb_plant"*)
+  die "TBENCH_NIGHT_ARGUMENTS: --benchmark_filter, --benchmark_out, --tb_processes, --tb_order_seed and --tb_plant are set here; use TBENCH_NIGHT_FILTER and TBENCH_NIGHT_PROCESSES" ;;
 esac
 
 exec 9>"$dir/lock"
@@ -63,7 +65,7 @@ measure() {
 }
 
 say "measuring in $processes processes: ${arguments[*]}"
-measure "$run/run.json" --benchmark_filter="$filter" --tb_processes="$processes"
+measure "$run/run.json" --benchmark_filter="$filter" --tb_processes="$processes" --tb_order_seed="$(date -u +%Y%m%d)"
 
 # The same build under two labels, in turns: cases spread over the whole list.
 names=$("$bench" "${arguments[@]}" --benchmark_filter="$filter" --benchmark_list_tests | grep -v '^Ceiling/' || true)
@@ -80,6 +82,12 @@ if [ -n "${TBENCH_NIGHT_PUBLISH:-}" ]; then
   sh -c "$TBENCH_NIGHT_PUBLISH \"\$1\"" sh "$run" >&2 || say "warning: publishing failed"
 fi
 
+if [ -f "$dir/history.db" ]; then
+  mkdir -p "$dir/backups"
+  cp "$dir/history.db" "$dir/backups/$(basename "$run").db" || die "cannot back the history up in '$dir/backups'"
+  find "$dir/backups" -name '*.db' | sort | head -n -7 | while IFS= read -r old; do rm -- "$old"; done
+fi
+
 # command FOLDER: how the build in it is run, as the shell reads it
 command_of() { printf '%q ' "$1/bin/transformer_bench" "${arguments[@]}"; }
 flags=(--db "$dir/history.db" --null-a "$run/null/a1.json" "$run/null/a2.json" --null-b "$run/null/b1.json"
@@ -91,7 +99,7 @@ flags=(--db "$dir/history.db" --null-a "$run/null/a1.json" "$run/null/a2.json" -
 status=0
 "$tool" gate "$run/run.json" "${flags[@]}" --junit "$run/report.xml" >"$run/report.txt" 9>&- || status=$?
 cat "$run/report.txt"
-case $status in 0 | 1 | 5) ;; *) die "tbench gate ended with status $status" ;; esac
+case $status in 0 | 1 | 5 | 6) ;; *) die "tbench gate ended with status $status" ;; esac
 
 # A second time changes nothing and runs nothing: it prints what was recorded.
 "$tool" gate "$run/run.json" --db "$dir/history.db" --markdown >"$run/report.md" || true
@@ -116,6 +124,35 @@ if [ "$is_good" = True ]; then
   if [ ! -d "$dir/pinned" ] || [ -n "${TBENCH_NIGHT_ACCEPT:-}" ]; then keep pinned; fi
 fi
 
+# Once a week: does the gate find a slowdown that is there? In another case every time, of those that last longest.
+heart=$dir/heartbeat
+if [ -f "$dir/history.db" ] && { [ ! -e "$heart" ] || [ -n "$(find "$heart" -mtime +6)" ]; }; then
+  models=$(grep '^Model/' <<<"$names" || echo "$names")
+  share=$(grep -q '^Model/' <<<"$names" && echo 0.05 || echo 0.1)
+  case_name=$(sed -n "$(($(date -u +%s) / 604800 % $(wc -l <<<"$models") + 1))p" <<<"$models")
+  say "heartbeat: $case_name, slowed down by $share"
+  mkdir -p "$run/heartbeat"
+  measure "$run/heartbeat/run.json" --benchmark_filter="^($(sed 's/[][\.*^$+?(){}|]/\\&/g' <<<"$case_name"))\$" \
+    --tb_processes="$processes" --tb_plant="$case_name:$share"
+  beat=0
+  "$tool" gate "$run/heartbeat/run.json" --db "$dir/history.db" --heartbeat >"$run/heartbeat/report.txt" 9>&- || beat=$?
+  cat "$run/heartbeat/report.txt"
+  if grep -q '^heartbeat: found' "$run/heartbeat/report.txt"; then
+    touch "$heart"
+  elif [ "$beat" -eq 0 ]; then
+    say "heartbeat: again tomorrow"
+  elif [ "$status" -ne 1 ]; then
+    die "$(cat "$run/heartbeat/report.txt")"
+  fi
+fi
+
+if [ "$status" -eq 6 ]; then
+  blind=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["night"]["blind_nights"])' "$run/report.json")
+  [ "$blind" -lt 7 ] || die "the gate is blind: nothing could be gated in $blind nights in a row"
+  [ -z "${GITHUB_ACTIONS:-}" ] || echo "::warning::Nothing could be gated in $blind nights in a row."
+  say "warning: nothing could be gated in $blind nights in a row"
+  status=0
+fi
 if [ "$status" -eq 5 ]; then
   [ -z "${GITHUB_ACTIONS:-}" ] || echo "::warning::The null control failed: tonight's numbers cannot be trusted, nothing was gated."
   say "warning: the null control failed; nothing was gated"

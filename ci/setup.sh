@@ -27,6 +27,7 @@ packages=(
   "libfmt-dev:/usr/include/fmt/format.h"
   "libsqlite3-dev:/usr/include/sqlite3.h"
   "libssl-dev:/usr/include/openssl/evp.h"
+  "zlib1g-dev:/usr/include/zlib.h"
 )
 
 install_packages() {

@@ -1,10 +1,17 @@
 #!/usr/bin/env python3
-"""Checks the layer rule: which project headers, and which libraries, a file may include.
+"""Checks the rules of the layout.
 
     check_layers.py SOURCE_DIR
 
-Prints every include that points up or across and exits 1, or exits 0. Run by ctest.
+- Arrows: which layers' headers, and which libraries, a file may include.
+- A header in include/tbench/LAYER/ serves another layer, a program or a plug-in; every other header lies beside its source,
+  is spelled from src/, and is included by its own layer alone.
+- No folder of sources has more than 16 stems (files of one name count once, whatever their endings).
+- Only the layer `process` starts processes.
+
+Prints every violation and exits 1, or exits 0. Run by ctest.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -14,18 +21,35 @@ TORCH = ("torch/", "ATen/", "c10/")
 CUDA = ("cuda", "cublas", "nvml", "cupti")
 GBENCH = ("benchmark/",)
 JSON = ("nlohmann/",)
+SQLITE = ("sqlite3.h",)
+# What `tbench` is made of, from the bottom to the top; html stands above all of it.
+HOST = {"core", "stats", "process", "results", "render", "compare", "history", "gate", "studies", "profile"}
 LAYERS = {
     "core": (set(), TORCH + CUDA + GBENCH + JSON),
-    "cuda": ({"core"}, TORCH + GBENCH + JSON),
+    "stats": ({"core"}, TORCH + CUDA + GBENCH + JSON),
+    "sqlite": ({"core"}, TORCH + CUDA + GBENCH + JSON),
+    "process": ({"core"}, TORCH + CUDA + GBENCH + JSON),
+    "cuda": ({"core", "stats"}, TORCH + GBENCH + JSON),
     "kernels": ({"core", "cuda"}, TORCH + GBENCH + JSON),
-    "model": ({"core", "cuda", "kernels"}, GBENCH + JSON),
-    "measure": ({"core", "cuda"}, TORCH + GBENCH + JSON),
-    "capture": ({"core"}, GBENCH + JSON),
-    "profile": ({"core"}, TORCH + CUDA + GBENCH),
-    "report": ({"core"}, TORCH + CUDA + GBENCH),
-    "bench": ({"core", "cuda", "kernels", "model", "measure", "capture", "report"}, TORCH),
-    "tools": ({"core", "report", "profile"}, TORCH + CUDA + GBENCH),
+    "model": ({"core", "stats", "cuda", "kernels"}, GBENCH + JSON),
+    "measure": ({"core", "stats", "cuda"}, TORCH + GBENCH + JSON),
+    "capture": ({"core", "profile", "cuda"}, GBENCH + JSON),
+    "results": ({"core", "stats", "process"}, TORCH + CUDA + GBENCH + SQLITE),
+    "render": ({"core", "stats", "results"}, TORCH + CUDA + GBENCH + JSON + SQLITE),
+    "compare": ({"core", "stats", "results", "render"}, TORCH + CUDA + GBENCH + SQLITE),
+    "history": ({"core", "stats", "sqlite", "results", "render", "compare"}, TORCH + CUDA + GBENCH),
+    "gate": ({"core", "stats", "results", "render", "compare", "history"}, TORCH + CUDA + GBENCH + SQLITE),
+    "profile": ({"core", "sqlite", "results", "render"}, TORCH + CUDA + GBENCH + SQLITE),
+    "studies": ({"core", "stats", "results", "render"}, TORCH + CUDA + GBENCH + JSON + SQLITE),
+    "html": (HOST - {"process", "profile"}, TORCH + CUDA + GBENCH + SQLITE),
+    "bench": (
+        {"core", "stats", "cuda", "kernels", "model", "measure", "process", "profile", "capture", "results", "render", "studies"},
+        TORCH + SQLITE,
+    ),
+    "tools": (HOST | {"html"}, TORCH + CUDA + GBENCH + SQLITE),
 }
+MAX_STEMS = 16
+SPAWN = re.compile(r"\b(fork|v?fork|posix_spawnp?|execvp?e?|popen|system)\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -40,28 +64,77 @@ def layer_of(path: pathlib.PurePath) -> str | None:
     return None
 
 
-def violations(root: pathlib.Path):
-    files = [f for d in ("include", "src", "bench", "tools") for f in sorted((root / d).rglob("*"))]
-    for file in files:
-        if file.suffix not in (".cpp", ".hpp", ".cu", ".cuh"):
-            continue
-        path = file.relative_to(root)
+def sources_of(root: pathlib.Path):
+    for folder in ("include", "src", "bench", "tools"):
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix in (".cpp", ".hpp", ".h", ".cu", ".cuh"):
+                yield file.relative_to(root), file.read_text()
+
+
+def includes_of(text: str):
+    """Line number, opening bracket or quote, and header of every include."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if match := INCLUDE.match(line):
+            yield number, match[1], match[2]
+
+
+def arrow_violations(sources):
+    for path, text in sources:
         layer = layer_of(path)
         if layer not in LAYERS:
             yield f"{path}: belongs to no known layer"
             continue
         allowed, forbidden = LAYERS[layer]
-        for number, line in enumerate(file.read_text().splitlines(), 1):
-            match = INCLUDE.match(line)
-            if not match:
-                continue
-            header = match[2]
+        for number, opening, header in includes_of(text):
             if header.startswith("tbench/"):
                 other = header.split("/")[1]
                 if other != layer and other not in allowed:
                     yield f"{path}:{number}: {layer} may not include {other} ({header})"
-            elif match[1] == "<" and header.startswith(forbidden):
+            elif opening == "<" and header.startswith(forbidden):
                 yield f"{path}:{number}: {layer} may not use {header}"
+            elif opening == '"' and "/" in header and header.split("/")[0] in LAYERS:
+                other = header.split("/")[0]
+                if other != layer:
+                    yield f"{path}:{number}: {header} is private to {other}"
+
+
+def public_header_violations(sources):
+    """Headers of include/tbench/ that nothing outside their layer includes, neither itself nor through another of them."""
+    public = {str(path)[len("include/") :]: text for path, text in sources if path.parts[0] == "include"}
+    needed = {header for path, text in sources for _, _, header in includes_of(text)
+              if header in public and header.split("/")[1] != layer_of(path)}
+    pending = list(needed)
+    while pending:
+        for _, _, header in includes_of(public[pending.pop()]):
+            if header in public and header not in needed:
+                needed.add(header)
+                pending.append(header)
+    for header in sorted(set(public) - needed):
+        yield f"include/{header}: serves its own layer alone; it belongs beside its source"
+
+
+def full_folders(sources):
+    stems = collections.defaultdict(set)
+    for path, _ in sources:
+        stems[path.parent].add(path.stem)
+    for folder, names in stems.items():
+        if len(names) > MAX_STEMS:
+            yield f"{folder}: {len(names)} stems; at most {MAX_STEMS}"
+
+
+def spawns(sources):
+    for path, text in sources:
+        if layer_of(path) == "process":
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if SPAWN.search(line):
+                yield f"{path}:{number}: starts a process; process::Command and process::Supervisor do"
+
+
+def violations(root: pathlib.Path):
+    sources = list(sources_of(root))
+    for check in (arrow_violations, public_header_violations, full_folders, spawns):
+        yield from check(sources)
 
 
 def main() -> int:

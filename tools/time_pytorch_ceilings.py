@@ -11,6 +11,7 @@ after, it prints what the Ceiling cases reach of PyTorch's rate, and exits 1 if 
 """
 
 import argparse
+import gzip
 import json
 import statistics
 import sys
@@ -25,7 +26,7 @@ MEBI = 1 << 20
 
 
 class Gpu:
-    """Sizes are default_ceiling_sizes()'s, src/model/operation/ceiling.cpp."""
+    """Sizes are default_ceiling_sizes()'s, src/model/operations/ceiling/ceiling_case.cpp."""
     device, transfer_bytes, product_nk = "cuda", 64 * MEBI, 8192
 
     def __init__(self):
@@ -176,7 +177,7 @@ def regimes(what):
 
 def rates_of(path):
     """Of each timed Ceiling case of a results file: bytes, FLOP or operations a second, the median of its processes."""
-    with open(path, encoding="utf-8") as file:
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         entries = json.load(file)["benchmarks"]
     rates = {}
     for entry in entries:

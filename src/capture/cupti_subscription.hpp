@@ -4,9 +4,12 @@
 #include <cupti.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <string_view>
+
+#include "capture/tracer.hpp"
 
 namespace tbench::capture {
 
@@ -18,11 +21,22 @@ inline void check_cupti(CUptiResult result, std::string_view call) {
 }
 
 /// Calls `on_call(context, ...)` for those calls of the driver API that are enabled, on the calling thread, before and
-/// after each. Everything throws std::runtime_error if CUPTI fails.
+/// after each; holding it keeps other clients of CUPTI out. Everything throws std::runtime_error if CUPTI fails.
 class CuptiSubscription {
  public:
+  /// @throws  CuptiTaken  where another client has CUPTI
   CuptiSubscription(CUpti_CallbackFunc on_call, void* context) {
-    check_cupti(cuptiSubscribe(&subscriber_, on_call, context), "cuptiSubscribe");
+    std::array<char, 2 * CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN> other{};
+    CUpti_SubscriberParams parameters{.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+                                      .subscriberName = "transformer_bench",
+                                      .oldSubscriberName = other.data(),
+                                      .oldSubscriberSize = other.size()};
+    const CUptiResult result = cuptiSubscribe_v2(&subscriber_, on_call, context, &parameters);
+    if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+      throw CuptiTaken{fmt::format("CUPTI serves one tool at a time, and {} has it: run without it",
+                                   other.front() == '\0' ? "another one" : other.data())};
+    }
+    check_cupti(result, "cuptiSubscribe_v2");
   }
   ~CuptiSubscription() { cuptiUnsubscribe(subscriber_); }
   CuptiSubscription(const CuptiSubscription&) = delete;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cupti_subscription.hpp"
-#include "tbench/capture/kernel_name.hpp"
+#include "tbench/profile/kernel_name.hpp"
 
 namespace tbench::capture {
 namespace {
@@ -43,7 +43,7 @@ class KernelLaunches::Impl {
   static void CUPTIAPI on_call(void* self, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
     const auto& call = *static_cast<const CUpti_CallbackData*>(data);
     if (call.callbackSite != CUPTI_API_ENTER) return;
-    static_cast<Impl*>(self)->add(call.symbolName != nullptr ? kernel_name(call.symbolName) : kUnnamed);
+    static_cast<Impl*>(self)->add(call.symbolName != nullptr ? profile::kernel_name(call.symbolName) : kUnnamed);
   }
 
   void add(std::string name) {

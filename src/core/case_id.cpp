@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <regex>
 #include <stdexcept>
 
+#include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 
 namespace tbench {
@@ -30,10 +33,18 @@ std::string CaseId::name() const {
   return name;
 }
 
+const std::string* CaseId::find(std::string_view key) const {
+  const auto found = std::ranges::find(parameters_, key, &Parameter::first);
+  return found == parameters_.end() ? nullptr : &found->second;
+}
+
+bool CaseId::has(std::span<const Parameter> parameters) const {
+  return std::ranges::all_of(
+      parameters, [&](const auto& wanted) { return std::ranges::find(parameters_, wanted) != parameters_.end(); });
+}
+
 const std::string& CaseId::at(std::string_view key) const {
-  for (const auto& [candidate, value] : parameters_) {
-    if (candidate == key) return value;
-  }
+  if (const std::string* const value = find(key)) return *value;
   throw std::out_of_range{fmt::format("case '{}' has no key '{}'", name(), key)};
 }
 
@@ -41,6 +52,21 @@ std::int64_t CaseId::int_at(std::string_view key) const {
   const std::optional<std::int64_t> value = parse_integer(at(key));
   if (!value) throw std::invalid_argument{fmt::format("case '{}': {} is not a whole number", name(), key)};
   return *value;
+}
+
+CaseFilter::CaseFilter(const std::string& expression, const std::string& flag) {
+  const bool is_inverted = expression.starts_with('-');
+  if (expression.empty()) {
+    selects_ = [](const std::string&) { return true; };
+    return;
+  }
+  try {
+    selects_ = [is_inverted,
+                pattern = std::regex{is_inverted ? expression.substr(1) : expression, std::regex::extended}](
+                   const std::string& name) { return std::regex_search(name, pattern) != is_inverted; };
+  } catch (const std::regex_error& error) {
+    throw UsageError{fmt::format("{}: '{}' is not an extended regular expression: {}", flag, expression, error.what())};
+  }
 }
 
 }  // namespace tbench

@@ -12,9 +12,6 @@
 namespace tbench {
 namespace {
 
-constexpr std::array kSuites{Suite::kSmoke, Suite::kStandard, Suite::kFull};
-constexpr std::array<std::string_view, kSuites.size()> kSuiteNames{"smoke", "standard", "full"};
-
 // Far above any shape, and small enough for the product of two extents to fit 64 bits.
 constexpr std::int64_t kLargestValue = std::int64_t{1} << 31;
 
@@ -92,18 +89,9 @@ void for_each_cell(const std::vector<Axis>& axes, const std::function<void(std::
 
 }  // namespace
 
-std::string_view to_string(Suite suite) { return kSuiteNames.at(static_cast<std::size_t>(suite)); }
-
-std::optional<Suite> parse_suite(std::string_view text) {
-  for (const Suite suite : kSuites) {
-    if (to_string(suite) == text) return suite;
-  }
-  return std::nullopt;
-}
-
 Regime regime_of(const FamilySpec& family, const CaseId& id) {
   const auto own = std::ranges::find(id.parameters(), "regime", &CaseId::Parameter::first);
-  return own == id.parameters().end() ? family.regime : parse_regime(own->second).value();
+  return own == id.parameters().end() ? family.regime : parse_enum<Regime>(own->second).value();
 }
 
 AxisOverride parse_axis_override(std::string_view text, std::string_view flag) {
@@ -146,7 +134,7 @@ std::vector<CaseId> expand(std::span<const FamilySpec> families, std::span<const
       throw UsageError{fmt::format("{}: this program has no family '{}' (families: {})", id.name(), id.family(),
                                    listed(family_names(families)))};
     }
-    if (const auto reason = family->nonsense ? family->nonsense(id) : std::nullopt) {
+    if (const auto reason = family->invalid_reason ? family->invalid_reason(id) : std::nullopt) {
       throw UsageError{fmt::format("{}: {}", id.name(), *reason)};
     }
   }

@@ -1,4 +1,4 @@
-// The numbers derived from a record; bench/README.md gives their formulas.
+// The numbers derived from a record; bench/counters.md gives their formulas.
 #include <cmath>
 #include <map>
 #include <optional>
@@ -41,7 +41,7 @@ void add_rates(Counters& counters, const Record& record, Seconds step) {
     counters["flop_per_second"] = rate.value;
     if (record.datasheet_peak) counters["mfu"] = rate.value / record.datasheet_peak->value;
   }
-  const HeldAmount held = held_amount(*record.work);
+  const CeilingNumerator held = ceiling_numerator(*record.work);
   if (!record.ceiling_per_second || held.value == 0) return;
   constexpr double kMeasurementError = 1.02;
   counters["ceiling_share"] = held.value / step.value / *record.ceiling_per_second;

@@ -8,11 +8,9 @@
 namespace tbench {
 namespace {
 
-constexpr std::array<std::string_view, 3> kPassNames{"forward", "forward_backward", "train_step"};
-constexpr std::array<std::string_view, 3> kAttentionPassNames{"forward", "backward", "forward_backward"};
 // Of attention's forward: five products of the same size instead of two (Dao, arXiv:2307.08691, section 4.1).
 constexpr double kAttentionBackwardRatio = 2.5;
-constexpr double kLeastAttentionBackwardRatio = 2.0;  // without the scores
+constexpr double kMinAttentionBackwardRatio = 2.0;  // without the scores
 
 /// Dense FLOP per SM and clock cycle with float32 accumulation, structured sparsity not counted.
 struct GpuRate {
@@ -32,30 +30,11 @@ constexpr std::array kGpuRates{
     GpuRate{"NVIDIA GeForce RTX 5090", 256, 256, 512},
 };
 
-/// The enumerator whose name `text` is.
-template <class Enum, std::size_t kSize>
-std::optional<Enum> named(const std::array<std::string_view, kSize>& names, std::string_view text) {
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names.at(i) == text) return static_cast<Enum>(i);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
-std::string_view to_string(Pass pass) { return kPassNames.at(static_cast<std::size_t>(pass)); }
-
-std::optional<Pass> parse_pass(std::string_view text) { return named<Pass>(kPassNames, text); }
-
-std::string_view to_string(AttentionPass pass) { return kAttentionPassNames.at(static_cast<std::size_t>(pass)); }
-
-std::optional<AttentionPass> parse_attention_pass(std::string_view text) {
-  return named<AttentionPass>(kAttentionPassNames, text);
-}
-
-HeldAmount held_amount(const Work& work) {
+CeilingNumerator ceiling_numerator(const Work& work) {
   if (work.bytes > 0) return {.value = static_cast<double>(work.bytes), .is_of_bytes = true};
-  return {.value = work.least_flop.value_or(work.flop).value, .is_of_bytes = false};
+  return {.value = work.min_flop.value_or(work.flop).value, .is_of_bytes = false};
 }
 
 Flop attention_forward_flop(const AttentionShape& shape) {
@@ -76,20 +55,20 @@ Flop attention_forward_flop(const AttentionShape& shape) {
 Work attention_work(const AttentionShape& shape, AttentionPass pass) {
   const Flop forward = attention_forward_flop(shape);
   const Flop backward = forward * kAttentionBackwardRatio;
-  const Flop least_backward = forward * kLeastAttentionBackwardRatio;
+  const Flop min_backward = forward * kMinAttentionBackwardRatio;
   const std::int64_t tokens = shape.batch * shape.seq_q;
   switch (pass) {
     case AttentionPass::kForward:
       return {.flop = forward, .tokens = tokens};
     case AttentionPass::kBackward:
-      return {.flop = backward, .least_flop = least_backward, .tokens = tokens};
+      return {.flop = backward, .min_flop = min_backward, .tokens = tokens};
     case AttentionPass::kForwardBackward:
       break;
   }
-  return {.flop = forward + backward, .least_flop = forward + least_backward, .tokens = tokens};
+  return {.flop = forward + backward, .min_flop = forward + min_backward, .tokens = tokens};
 }
 
-std::int64_t attention_least_bytes(const AttentionShape& shape, AttentionPass pass, std::int64_t element_bytes) {
+std::int64_t attention_min_bytes(const AttentionShape& shape, AttentionPass pass, std::int64_t element_bytes) {
   const std::int64_t queries = shape.batch * shape.heads * shape.seq_q * shape.head_dim;  // q, output
   const std::int64_t keys = shape.batch * shape.heads * shape.seq_kv * shape.head_dim;    // k, v
   const std::int64_t forward = 2 * (queries + keys) * element_bytes;
@@ -118,11 +97,11 @@ Work model_step_work(const ModelSize& size, std::int64_t context, std::int64_t b
     return forward + dense * 2.0 + attention_flop * attention_ratio;
   };
   return {.flop = with_backward(kAttentionBackwardRatio),
-          .least_flop = with_backward(kLeastAttentionBackwardRatio),
+          .min_flop = with_backward(kMinAttentionBackwardRatio),
           .tokens = tokens};
 }
 
-std::int64_t model_least_bytes(const ModelSize& size, Pass pass) {
+std::int64_t model_min_bytes(const ModelSize& size, Pass pass) {
   constexpr std::int64_t kFloatBytes = 4;
   std::int64_t copies = 1;                    // parameters
   if (pass != Pass::kForward) copies += 1;    // gradients

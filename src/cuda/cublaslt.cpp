@@ -205,13 +205,14 @@ Matmul::Matmul(const CublasLt& library, const MatmulProblem& problem)
   }
 }
 
-std::vector<MatmulAlgorithm> Matmul::algorithms(int most, std::size_t workspace_limit, PartialSums partial_sums) const {
+std::vector<MatmulAlgorithm> Matmul::algorithms(int max_count, std::size_t workspace_limit,
+                                                PartialSums partial_sums) const {
   const Preference preference = make_preference(problem_, workspace_limit, partial_sums);
-  std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<std::size_t>(most));
+  std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<std::size_t>(max_count));
   int count{};
   const cublasStatus_t status =
       cublasLtMatmulAlgoGetHeuristic(library_, description_.get(), w_.get(), x_.get(), y_.get(), y_.get(),
-                                     preference.get(), most, results.data(), &count);
+                                     preference.get(), max_count, results.data(), &count);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
   check(status, "cublasLtMatmulAlgoGetHeuristic", TBENCH_CUBLAS_PLACE, describe(problem_));
   std::vector<MatmulAlgorithm> found;

@@ -40,6 +40,22 @@ struct Temperature {  // nvmlTemperature_t
 };
 constexpr unsigned int kTemperatureVersion = sizeof(Temperature) | (1U << 24U);  // NVML_STRUCT_VERSION(Temperature, 1)
 
+struct FieldValue {  // nvmlFieldValue_t
+  unsigned int field;
+  unsigned int scope;
+  long long timestamp;
+  long long latency_us;
+  int value_type;
+  NvmlReturn result;
+  union {
+    unsigned int unsigned_int;
+    unsigned long long widest;
+  } value;
+};
+static_assert(sizeof(FieldValue) == 40);
+constexpr unsigned int kPowerInstant = 186;  // NVML_FI_DEV_POWER_INSTANT, mW; of scope 0, the GPU
+constexpr int kUnsignedInt = 1;              // NVML_VALUE_TYPE_UNSIGNED_INT
+
 struct Reason {
   std::uint64_t bit;  // nvmlClocksEventReason...
   std::string_view name;
@@ -73,6 +89,7 @@ class NvmlLibrary {
     bind(temperature, "nvmlDeviceGetTemperature");
     bind(temperature_v, "nvmlDeviceGetTemperatureV");
     bind(power_usage, "nvmlDeviceGetPowerUsage");
+    bind(field_values, "nvmlDeviceGetFieldValues");
     bind(power_limit, "nvmlDeviceGetEnforcedPowerLimit");
     bind(total_energy, "nvmlDeviceGetTotalEnergyConsumption");
     bind(event_reasons, "nvmlDeviceGetCurrentClocksEventReasons");
@@ -114,6 +131,7 @@ class NvmlLibrary {
   NvmlReturn (*temperature)(Device, int sensor, unsigned int* celsius) = nullptr;
   NvmlReturn (*temperature_v)(Device, Temperature*) = nullptr;
   NvmlReturn (*power_usage)(Device, unsigned int* milliwatts) = nullptr;
+  NvmlReturn (*field_values)(Device, int count, FieldValue*) = nullptr;
   NvmlReturn (*power_limit)(Device, unsigned int* milliwatts) = nullptr;
   NvmlReturn (*total_energy)(Device, unsigned long long* millijoules) = nullptr;
   NvmlReturn (*event_reasons)(Device, unsigned long long* mask) = nullptr;
@@ -231,6 +249,12 @@ std::optional<double> NvmlDevice::temperature_c() const {
 }
 
 std::optional<Watts> NvmlDevice::power() const {
+  if (is_known() && library_->field_values != nullptr) {
+    FieldValue instant{};
+    instant.field = kPowerInstant;
+    const bool is_answered = library_->field_values(handle_, 1, &instant) == kSuccess && instant.result == kSuccess;
+    if (is_answered && instant.value_type == kUnsignedInt) return from_milliwatts(instant.value.unsigned_int);
+  }
   return from_milliwatts(query<unsigned int>(&NvmlLibrary::power_usage, library_, handle_));
 }
 

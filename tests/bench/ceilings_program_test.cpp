@@ -1,9 +1,7 @@
 // Shares as a user gets them, on the CPU, of planted families: ceilings of 10^6 in 100 us, cases of 10^6 in 400 us.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,16 +13,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-class CeilingsProgram : public ::testing::Test {
+class CeilingsProgram : public InFolder {
  protected:
-  void SetUp() override {
-    out_ = (std::filesystem::temp_directory_path() /
-            ("tbench_ceilings_" + std::to_string(::getpid()) + "_" +
-             ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".json"))
-               .string();
-  }
-  void TearDown() override { std::filesystem::remove(out_); }
-
   [[nodiscard]] nlohmann::json run(std::vector<std::string> flags) const {
     flags.insert(flags.begin(),
                  {TBENCH_PLANTED_PROGRAM, "--tb_device=cpu", "--tb_suite=standard", "--benchmark_min_time=0.05",
@@ -34,9 +24,6 @@ class CeilingsProgram : public ::testing::Test {
     std::ifstream stream{out_};
     return nlohmann::json::parse(stream).at("benchmarks");
   }
-
- private:
-  std::string out_;
 };
 
 std::vector<std::string> names(const nlohmann::json& entries) {

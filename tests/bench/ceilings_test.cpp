@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "bench/families.hpp"
+#include "bench/families/family.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -20,12 +20,12 @@ std::vector<Family> two_families() {
   ceilings.spec = {.name = "Ceiling",
                    .keys = {{"what", {"copy", "gemm_bf16"}}, {"regime", {"burst", "sustained"}}},
                    .tables = {},
-                   .nonsense = [](const CaseId& id) -> std::optional<std::string> {
+                   .invalid_reason = [](const CaseId& id) -> std::optional<std::string> {
                      if (id.at("what") == "copy" && id.at("regime") == "sustained") return "in bursts alone";
                      return std::nullopt;
                    }};
   Family held;
-  held.spec = {.name = "Held", .keys = {{"against", {}}}, .tables = {}, .nonsense = {}};
+  held.spec = {.name = "Held", .keys = {{"against", {}}}, .tables = {}, .invalid_reason = {}};
   held.ceiling = [](const CaseId& id) -> std::optional<std::string> {
     if (id.at("against") == "nothing") return std::nullopt;
     return id.at("against");
@@ -122,6 +122,16 @@ TEST(CeilingsOf, ModelsAndAttentionAreHeldAgainstProductsOfTheirPrecision) {
   // Three TF32 products for one are no float32 products.
   EXPECT_THAT(of_attention("precision:fp32/impl:flash"), IsEmpty());
   EXPECT_THAT(of_attention("precision:fp32/impl:sdpa_efficient"), IsEmpty());
+}
+
+TEST(CeilingsOf, MatrixProductsAreHeldAgainstThoseOfTheirPrecision) {
+  const std::vector<Family> families = all_families({});
+  const auto of_gemm = [&](const std::string& precision) {
+    return names_needed(families,
+                        {CaseId::parse("Gemm/m:2048/n:10240/k:2560/precision:" + precision + "/impl:cublaslt_best")});
+  };
+  EXPECT_THAT(of_gemm("fp8_e4m3"), ElementsAre("Ceiling/what:gemm_fp8_e4m3/regime:burst"));
+  EXPECT_THAT(of_gemm("tf32"), ElementsAre("Ceiling/what:gemm_tf32/regime:burst"));
 }
 
 TEST_F(Shares, AreOfTheOwnRegime) {

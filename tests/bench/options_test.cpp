@@ -39,6 +39,7 @@ TEST(Options, NothingGivenMeansTheDefaults) {
   EXPECT_FALSE(options.fixed_samples.has_value());
   EXPECT_FALSE(options.l2.has_value());
   EXPECT_EQ(options.ceilings, CeilingChoice::kAuto);
+  EXPECT_TRUE(options.verify_again);
 }
 
 TEST(Options, EveryFlagReachesItsField) {
@@ -55,7 +56,10 @@ TEST(Options, EveryFlagReachesItsField) {
                                  "--tb_warmup=0",
                                  "--tb_samples=10",
                                  "--tb_l2=warm",
+                                 "--tb_verify=once",
                                  "--tb_ceilings=off",
+                                 "--tb_order_seed=20261123",
+                                 "--tb_plant=Model/size:small/pass:forward:0.05",
                                  "--tb_isolate=case",
                                  "--tb_timeout=30",
                                  "--tb_clock_policy=locked-base",
@@ -83,7 +87,12 @@ TEST(Options, EveryFlagReachesItsField) {
   EXPECT_EQ(options.fixed_warm_up, 0);
   EXPECT_EQ(options.fixed_samples, 10);
   EXPECT_EQ(options.l2, L2State::kWarm);
+  EXPECT_FALSE(options.verify_again);
   EXPECT_EQ(options.ceilings, CeilingChoice::kOff);
+  EXPECT_EQ(options.order_seed, 20261123U);
+  ASSERT_TRUE(options.plant.has_value());
+  EXPECT_EQ(options.plant->name, "Model/size:small/pass:forward");
+  EXPECT_DOUBLE_EQ(options.plant->share, 0.05);
   EXPECT_EQ(options.isolation, Isolation::kCase);
   EXPECT_DOUBLE_EQ(options.timeout.value, 30.0);
   EXPECT_EQ(options.clock_policy, "locked-base");
@@ -139,12 +148,15 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"--tb_packages=/no/such/folder", "a folder"}, BadValue{"--tb_samples=0", "at least 1"},
         BadValue{"--tb_samples=ten", "whole number"}, BadValue{"--tb_seed=-3", "at least 0"},
         BadValue{"--benchmark_filter=Model/(", "regular expression"}, BadValue{"--tb_axis=Model.ctx", "no '='"},
+        BadValue{"--tb_plant=Model/ctx:64", "share above 0"}, BadValue{"--tb_plant=:0.05", "CASE:SHARE"},
+        BadValue{"--tb_plant=Model/ctx:64:0", "share above 0"},
+        BadValue{"--tb_plant=Model/ctx:64:5%", "e.g. CASE:0.05"}, BadValue{"--tb_order_seed=today", "whole number"},
         BadValue{"--tb_axis=ctx=1", "no '.'"}, BadValue{"--tb_axis=Model.ctx=1,,2", "empty value"},
         BadValue{"--tb_size=mine", "no name before"}, BadValue{"--tb_size=mine:1,2,3", "3 numbers instead of 4"},
         BadValue{"--tb_size=small:64,256,2,4", "built-in"}, BadValue{"--benchmark_context=rack", "key=value"},
         BadValue{"--tb_l2=warn", "did you mean 'warm'?"}, BadValue{"--tb_l2=hot", "cold, warm"},
-        BadValue{"--tb_ceilings=no", "auto, on, off"}, BadValue{"--tb_resume", "--benchmark_out"},
-        BadValue{"--benchmark_format=csv", "console, json"}));
+        BadValue{"--tb_verify=never", "twice, once"}, BadValue{"--tb_ceilings=no", "auto, on, off"},
+        BadValue{"--tb_resume", "--benchmark_out"}, BadValue{"--benchmark_format=csv", "console, json"}));
 
 TEST(Options, ProcessesAreTheReplicates) {
   EXPECT_EQ(parse({}).options.processes, 1);

@@ -3,10 +3,8 @@
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,20 +14,12 @@
 namespace tbench::test {
 namespace {
 
-class ProgramOnGpu : public ::testing::Test {
+class ProgramOnGpu : public InFolder {
  protected:
   void SetUp() override {
     int count = 0;
     if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "needs a GPU";
-    out_ = (std::filesystem::temp_directory_path() /
-            ("tbench_gpu_" + std::to_string(::getpid()) + "_" +
-             ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".json"))
-               .string();
   }
-  void TearDown() override {
-    if (!out_.empty()) std::filesystem::remove(out_);
-  }
-
   [[nodiscard]] nlohmann::json run(const std::string& program, std::vector<std::string> flags, int status) const {
     flags.insert(flags.begin(), {program, "--benchmark_out=" + out_});
     const CommandResult result = run_command(flags);
@@ -37,9 +27,6 @@ class ProgramOnGpu : public ::testing::Test {
     std::ifstream stream{out_};
     return nlohmann::json::parse(stream).at("benchmarks");
   }
-
- private:
-  std::string out_;
 };
 
 TEST_F(ProgramOnGpu, ABadAddressCostsItsOwnCaseAlone) {
@@ -102,6 +89,18 @@ TEST_F(ProgramOnGpu, ColdAndWarmKernelsAreCasesOfTheirOwn) {
     EXPECT_GE(both[i].at("real_time").get<double>(), microseconds * 1e-3) << both[i].at("name");
     EXPECT_LE(both[i].at("real_time").get<double>(), (microseconds + 6) * 1e-3) << both[i].at("name");
   }
+}
+
+TEST_F(ProgramOnGpu, AKnownSlowdownIsInTheCasesTime) {
+  const nlohmann::json entries = run(TBENCH_PLANTED_PROGRAM,
+                                     {"--tb_suite=standard", "--tb_ceilings=off", "--benchmark_filter=PlantedKernel",
+                                      "--tb_plant=PlantedKernel/us:100:0.5"},
+                                     0);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_LE(entries[0].at("real_time").get<double>(), 0.009);
+  // Of a kernel that takes up to 6 us more than it spins; the delay is another such kernel.
+  EXPECT_GE(entries[1].at("real_time").get<double>(), 0.150);
+  EXPECT_LE(entries[1].at("real_time").get<double>(), 0.168);
 }
 
 TEST_F(ProgramOnGpu, CeilingsRunFirstUnlessTheyAreSwitchedOff) {

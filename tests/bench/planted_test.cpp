@@ -2,9 +2,7 @@
 // measured all the same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,19 +14,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class Planted : public ::testing::Test {
+class Planted : public InFolder {
  protected:
-  void SetUp() override {
-    out_ = (std::filesystem::temp_directory_path() /
-            ("tbench_planted_" + std::to_string(::getpid()) + "_" +
-             ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".json"))
-               .string();
-  }
-  void TearDown() override {
-    std::filesystem::remove(out_);
-    std::filesystem::remove(out_ + ".journal");
-  }
-
   CommandResult run(std::vector<std::string> flags, double interrupt_after_s = 0) const {
     flags.insert(flags.begin(), {TBENCH_PLANTED_PROGRAM, "--tb_device=cpu", "--benchmark_out=" + out_});
     return run_command(flags, interrupt_after_s);
@@ -39,9 +26,6 @@ class Planted : public ::testing::Test {
     return nlohmann::json::parse(stream);
   }
   [[nodiscard]] nlohmann::json entries() const { return contents().at("benchmarks"); }
-
- private:
-  std::string out_;
 };
 
 TEST_F(Planted, EveryFaultGetsItsStatusAndTheRestIsMeasured) {
@@ -49,16 +33,10 @@ TEST_F(Planted, EveryFaultGetsItsStatusAndTheRestIsMeasured) {
   const CommandResult result = run({"--tb_suite=smoke", "--tb_timeout=3", "--tb_axis=Planted.index=1,2"});
   EXPECT_EQ(result.status, 1) << result.err;
   const std::map<std::string, std::string> expected{
-      {"none", "ok"},
-      {"unsupported", "unsupported"},
-      {"oom", "oom"},
-      {"throw", "crashed"},
-      {"incorrect", "incorrect"},
-      {"abort", "crashed"},
-      {"segfault", "crashed"},
-      {"exit", "crashed"},
-      {"hang", "timeout"},
-      {"bad_address", "crashed"}};  // without a device even the launch fails
+      {"none", "ok"},       {"unsupported", "unsupported"}, {"oom", "oom"},
+      {"throw", "crashed"}, {"incorrect", "incorrect"},     {"incorrect_later", "incorrect"},
+      {"abort", "crashed"}, {"segfault", "crashed"},        {"exit", "crashed"},
+      {"hang", "timeout"},  {"bad_address", "crashed"}};  // without a device even the launch fails
   std::map<std::string, int> seen;
   for (const nlohmann::json& entry : entries()) {
     const std::string fault = entry.at("tbench").at("parameters").at("fault");
@@ -78,6 +56,17 @@ TEST_F(Planted, TheReasonSaysWhatHappened) {
   EXPECT_EQ(run({"--benchmark_filter=oom"}).status, 0);
   EXPECT_THAT(entries()[0].at("error_message"), HasSubstr("1 TiB"));
   EXPECT_EQ(entries()[0].at("tbench").at("requested_bytes"), std::int64_t{1} << 40);
+}
+
+TEST_F(Planted, WhatIsWrongAfterTheTimingIsFoundUnlessVerifyingAgainIsSwitchedOff) {
+  const std::string filter = "--benchmark_filter=incorrect_later";
+  EXPECT_EQ(run({filter}).status, 1);
+  EXPECT_EQ(entries()[0].at("error_message"),
+            "found after the timing, on other data: output[3] is 2, the reference says 1");
+  EXPECT_FALSE(contents().at("context").at("tbench").at("options").contains("verify"));
+  EXPECT_EQ(run({filter, "--tb_verify=once"}).status, 0);
+  EXPECT_EQ(entries()[0].at("tbench").at("status"), "ok");
+  EXPECT_EQ(contents().at("context").at("tbench").at("options").at("verify"), "once");
 }
 
 TEST_F(Planted, AFreshProcessForEveryCaseGivesTheSame) {
@@ -147,6 +136,36 @@ TEST_F(Planted, ACpuHasNoL2ToControl) {
     EXPECT_THAT(result.err, HasSubstr(std::string{flag} + ": the cases run on the CPU"));
     EXPECT_EQ(result.out, "");
   }
+}
+
+TEST_F(Planted, AKnownSlowdownIsInTheCasesTimeAndInTheFile) {
+  const std::string name = "PlantedKernel/us:3000";
+  const std::vector<std::string> flags{"--tb_suite=standard", "--tb_axis=PlantedKernel.us=2900,3000", "--tb_samples=9",
+                                       "--benchmark_filter=PlantedKernel"};
+  std::vector<std::string> planted = flags;
+  planted.push_back("--tb_plant=" + name + ":0.5");
+  ASSERT_EQ(run(planted).status, 0);
+  EXPECT_EQ(contents().at("context").at("tbench").at("options").at("plant"), name + ":0.5");
+  std::map<std::string, double> milliseconds;
+  for (const nlohmann::json& entry : entries()) {
+    milliseconds[entry.at("name")] = entry.at("min_ms");
+    EXPECT_EQ(entry.at("tbench").at("findings").contains("planted_delay"), entry.at("name") == name);
+  }
+  // Kernels of this program spin at least as long as they say; a busy machine makes them longer, and the least of nine
+  // not by half.
+  EXPECT_GE(milliseconds.at("PlantedKernel/us:2900"), 2.9);
+  EXPECT_LT(milliseconds.at("PlantedKernel/us:2900"), 4.3);
+  EXPECT_GE(milliseconds.at(name), 4.5 - 1e-3);
+}
+
+TEST_F(Planted, APlantInACaseThatIsNotMeasuredIsRefused) {
+  const CommandResult result = run({"--benchmark_filter=fault:none", "--tb_plant=Planted/fault:oom/index:1:0.05"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("'Planted/fault:oom/index:1' is not among the selected cases"));
+  const CommandResult fresh =
+      run({"--tb_suite=standard", "--benchmark_filter=Fresh", "--tb_plant=Fresh/fault:none/index:1:0.05"});
+  EXPECT_EQ(fresh.status, 2);
+  EXPECT_THAT(fresh.err, HasSubstr("first steps"));
 }
 
 }  // namespace

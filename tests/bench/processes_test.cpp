@@ -2,9 +2,7 @@
 // takes the file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,18 +16,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class Processes : public ::testing::Test {
+class Processes : public InFolder {
  protected:
-  void SetUp() override {
-    folder_ =
-        std::filesystem::temp_directory_path() / ("tbench_processes_" + std::to_string(::getpid()) + "_" +
-                                                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
   /// Cases of a few milliseconds, measured briefly; those of the full suite are all right.
   CommandResult run(const std::string& file, std::vector<std::string> flags, const char* suite = "full") const {
     return run_command(command(file, std::move(flags), suite));
@@ -62,9 +50,6 @@ class Processes : public ::testing::Test {
     }
     return found;
   }
-
- private:
-  std::filesystem::path folder_;
 };
 
 /// Case and process of every record; fails if one is there twice.
@@ -129,7 +114,7 @@ TEST_F(Processes, AnInterruptKeepsWhatIsDoneAndResumeMeasuresTheRest) {
   resume.front() = "--tb_processes=2";
   const CommandResult other = run("a.json", resume);
   EXPECT_EQ(other.status, 2);
-  EXPECT_THAT(other.err, HasSubstr("was begun with --tb_processes=3"));
+  EXPECT_THAT(other.err, HasSubstr("was started with --tb_processes=3"));
 }
 
 TEST_F(Processes, AFamilyThatAsksForItGetsOneForEveryCase) {

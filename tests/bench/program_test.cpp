@@ -1,7 +1,6 @@
 // transformer_bench as a user runs it, on the CPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -17,18 +16,8 @@ using ::testing::Not;
 
 constexpr const char* kOneCase = "--benchmark_filter=size:tiny/.*pass:train_step/precision:fp32/impl:eager$";
 
-class Program : public ::testing::Test {
+class Program : public InFolder {
  protected:
-  void SetUp() override {
-    folder_ =
-        std::filesystem::temp_directory_path() / ("tbench_program_" + std::to_string(::getpid()) + "_" +
-                                                  ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
   static CommandResult run(std::vector<std::string> flags) {
     flags.insert(flags.begin(), {TBENCH_PROGRAM, "--tb_device=cpu"});
     return run_command(flags);
@@ -37,9 +26,6 @@ class Program : public ::testing::Test {
     std::ifstream stream{file};
     return nlohmann::json::parse(stream);
   }
-
- private:
-  std::filesystem::path folder_;
 };
 
 TEST_F(Program, SmokeMeasuresAModelOnTheCpu) {
@@ -156,6 +142,19 @@ TEST_F(Program, ResumeKeepsWhatIsThereAndMeasuresTheRest) {
   const nlohmann::json file = read(path("a.json"));
   ASSERT_EQ(file.at("benchmarks").size(), 2U);
   EXPECT_EQ(file.at("benchmarks")[0].at("real_time").get<double>(), first);
+}
+
+TEST_F(Program, PackedResultsAreWrittenAndResumed) {
+  const auto unpacked = [&] { return nlohmann::json::parse(run_command({"gzip", "-dc", path("a.json.gz")}).out); };
+  const std::string out = "--benchmark_out=" + path("a.json.gz");
+  ASSERT_EQ(run({kOneCase, out}).status, 0);
+  const double first = unpacked().at("benchmarks")[0].at("real_time").get<double>();
+  const CommandResult resumed = run(
+      {"--benchmark_filter=Model/size:tiny/.*pass:train_step/precision:fp32/impl:(eager|sdpa)", out, "--tb_resume"});
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  ASSERT_EQ(unpacked().at("benchmarks").size(), 2U);
+  EXPECT_EQ(unpacked().at("benchmarks")[0].at("real_time").get<double>(), first);
+  EXPECT_FALSE(std::filesystem::exists(path("a.json.gz.journal")));
 }
 
 TEST_F(Program, ResumeRefusesResultsOfAnotherBuild) {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "bench/families.hpp"
+#include "bench/families/family.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/report/study.hpp"
+#include "tbench/studies/study.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -72,7 +72,7 @@ TEST(Selection, AnAxisAndASizeOfTheUserMakeNewCells) {
 TEST(Selection, AttentionHeadsHaveToDivideItsWidth) {
   Options options;
   options.axes = {parse_axis_override("Attention.heads=3")};
-  EXPECT_THAT(error_of(options), HasSubstr("d_model 64 is no multiple of heads 3"));
+  EXPECT_THAT(error_of(options), HasSubstr("d_model 64 is not a multiple of heads 3"));
   options.axes = {parse_axis_override("Attention.heads=16"), parse_axis_override("Attention.d_model=2048"),
                   parse_axis_override("Attention.seq_len=2048")};
   options.filter = "heads:16/d_model:2048/seq_len:2048/.*impl:(sdpa_cudnn|naive)";
@@ -120,7 +120,7 @@ TEST(Selection, AStudyTakesAnImplementationAsSoonAsTheFamilyHasIt) {
 
 TEST(Selection, EveryStudyOfTheFamiliesHereExpandsToTheirNames) {
   const std::vector<FamilySpec> specs = specs_of(all_families({}));
-  for (const report::Study& study : report::all_studies()) {
+  for (const studies::Study& study : studies::all_studies()) {
     Options options;
     options.study = study.name;
     const std::vector<CaseId> cases = select(options).cases;
@@ -158,7 +158,7 @@ TEST(Selection, AFamilyMayHaveBothRegimesAndItsOwnCacheStates) {
   FamilySpec spec{.name = "Mixed",
                   .keys = {{"regime", {"burst", "sustained"}}},
                   .tables = {{"all", Suite::kStandard, true, {{"regime", {"burst", "sustained"}}}}},
-                  .nonsense = {}};
+                  .invalid_reason = {}};
   const auto names = [&] {
     Options options;
     options.l2 = L2State::kWarm;
@@ -176,7 +176,7 @@ TEST(Selection, AWarmCacheIsAKeyOfBurstsAndCanBeFilteredFor) {
     return FamilySpec{.name = name,
                       .keys = {{"n", {}}},
                       .tables = {{"all", Suite::kStandard, true, {{"n", {"1", "2"}}}}},
-                      .nonsense = {},
+                      .invalid_reason = {},
                       .regime = regime};
   };
   const std::vector<FamilySpec> specs{spec("Steps", Regime::kSustained), spec("Bursts", Regime::kBurst)};

@@ -1,9 +1,13 @@
 #include "tbench/core/case_id.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+#include "tbench/core/error.hpp"
 
 namespace tbench {
 namespace {
@@ -48,6 +52,17 @@ TEST(CaseIdTest, GivesValuesByKey) {
   EXPECT_EQ(kExample.int_at("ctx"), 1024);
 }
 
+TEST(CaseIdTest, TellsWhatItHas) {
+  ASSERT_NE(kExample.find("ctx"), nullptr);
+  EXPECT_EQ(*kExample.find("ctx"), "1024");
+  EXPECT_EQ(kExample.find("batch"), nullptr);
+  const std::vector<CaseId::Parameter> both{{"pass", "train_step"}, {"size", "2.7B"}};
+  const std::vector<CaseId::Parameter> other{{"pass", "train_step"}, {"size", "small"}};
+  EXPECT_TRUE(kExample.has(both));
+  EXPECT_FALSE(kExample.has(other));
+  EXPECT_TRUE(kExample.has({}));
+}
+
 TEST(CaseIdTest, NamesTheKeyThatIsNotThere) {
   EXPECT_EQ(message_of<std::out_of_range>([] { static_cast<void>(kExample.at("batch")); }),
             "case 'Model/size:2.7B/ctx:1024/pass:train_step' has no key 'batch'");
@@ -57,6 +72,38 @@ TEST(CaseIdTest, NamesTheKeyThatIsNotThere) {
 TEST(CaseIdTest, NamesTheValueThatIsNoNumber) {
   EXPECT_EQ(message_of<std::invalid_argument>([] { static_cast<void>(kExample.int_at("size")); }),
             "case 'Model/size:2.7B/ctx:1024/pass:train_step': size is not a whole number");
+}
+
+TEST(CaseFilter, FindsTheExpressionAnywhereInTheName) {
+  const CaseFilter filter{"impl:(sdpa|flash)$", "--filter"};
+  EXPECT_TRUE(filter("Model/size:small/impl:sdpa"));
+  EXPECT_FALSE(filter("Attention/impl:sdpa_flash"));
+  EXPECT_FALSE(filter("Model/size:small/impl:eager"));
+}
+
+TEST(CaseFilter, ALeadingMinusSelectsTheOthers) {
+  const CaseFilter filter{"-impl:eager", "--filter"};
+  EXPECT_FALSE(filter("Model/impl:eager"));
+  EXPECT_TRUE(filter("Model/impl:sdpa"));
+}
+
+TEST(CaseFilter, AnEmptyExpressionSelectsAll) { EXPECT_TRUE((CaseFilter{"", "--filter"}("Model/impl:eager"))); }
+
+TEST(CaseFilter, IsPosixExtendedForEveryFlag) {
+  // ECMAScript's classes and lazy repeats are not part of it: 'd' is a letter here, not any digit.
+  EXPECT_FALSE((CaseFilter{"ctx:[[:alpha:]]", "REGEX"}("Model/ctx:512")));
+  EXPECT_TRUE((CaseFilter{"ctx:[[:digit:]]{3}", "REGEX"}("Model/ctx:512")));
+  EXPECT_TRUE((CaseFilter{"m:4096?/", "REGEX"}("Gemm/m:409/n:1")));
+}
+
+TEST(CaseFilter, AnExpressionThatIsNoneNamesFlagAndValue) {
+  try {
+    static_cast<void>(CaseFilter{"Model/(", "--benchmark_filter"});
+    FAIL() << "no error";
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(),
+                ::testing::StartsWith("--benchmark_filter: 'Model/(' is not an extended regular expression: "));
+  }
 }
 
 }  // namespace

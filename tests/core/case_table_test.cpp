@@ -29,11 +29,11 @@ std::vector<FamilySpec> families() {
                    .tables = {{"course", Suite::kStandard, true, {{"size", {"small", "large"}}, {"ctx", {"8", "16"}}}},
                               {"fixed", Suite::kStandard, false, {{"size", {"small"}}, {"ctx", {"16", "32"}}}},
                               {"smoke", Suite::kSmoke, true, {{"size", {"small"}}, {"ctx", {"4"}}}}},
-                   .nonsense = odd_context_of_large};
+                   .invalid_reason = odd_context_of_large};
   FamilySpec gemm{.name = "Gemm",
                   .keys = {{"m", {}}},
                   .tables = {{"square", Suite::kStandard, true, {{"m", {"64"}}}}},
-                  .nonsense = {}};
+                  .invalid_reason = {}};
   return {model, gemm};
 }
 
@@ -68,15 +68,15 @@ TEST(SuiteTest, NamesGoBothWays) {
   EXPECT_EQ(to_string(Suite::kStandard), "standard");
   EXPECT_EQ(to_string(Suite::kFull), "full");
   for (const Suite suite : {Suite::kSmoke, Suite::kStandard, Suite::kFull}) {
-    EXPECT_EQ(parse_suite(to_string(suite)), suite);
+    EXPECT_EQ(parse_enum<Suite>(to_string(suite)), suite);
   }
-  EXPECT_EQ(parse_suite("Full"), std::nullopt);
-  EXPECT_EQ(parse_suite(""), std::nullopt);
+  EXPECT_EQ(parse_enum<Suite>("Full"), std::nullopt);
+  EXPECT_EQ(parse_enum<Suite>(""), std::nullopt);
 }
 
 TEST(RegimeOfTest, IsTheFamilysUnlessTheCaseSaysItself) {
-  const FamilySpec steps{.name = "Model", .keys = {}, .tables = {}, .nonsense = {}};
-  const FamilySpec bursts{.name = "Model", .keys = {}, .tables = {}, .nonsense = {}, .regime = Regime::kBurst};
+  const FamilySpec steps{.name = "Model", .keys = {}, .tables = {}, .invalid_reason = {}};
+  const FamilySpec bursts{.name = "Model", .keys = {}, .tables = {}, .invalid_reason = {}, .regime = Regime::kBurst};
   const CaseId plain{"Model", {{"ctx", "8"}}};
   EXPECT_EQ(regime_of(steps, plain), Regime::kSustained);
   EXPECT_EQ(regime_of(bursts, plain), Regime::kBurst);

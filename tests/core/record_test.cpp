@@ -41,12 +41,12 @@ TEST(StopReasonTest, NamesGoBothWaysAndDiffer) {
   std::set<std::string_view> names;
   for (const StopReason reason : {StopReason::kPrecise, StopReason::kSpreadSettled, StopReason::kTimeLimit,
                                   StopReason::kSampleLimit, StopReason::kFixedCount}) {
-    EXPECT_EQ(parse_stop_reason(to_string(reason)), reason);
+    EXPECT_EQ(parse_enum<StopReason>(to_string(reason)), reason);
     names.insert(to_string(reason));
   }
   EXPECT_EQ(names.size(), 5U);
   EXPECT_EQ(to_string(StopReason::kFixedCount), "fixed_count");
-  EXPECT_EQ(parse_stop_reason("precisely"), std::nullopt);
+  EXPECT_EQ(parse_enum<StopReason>("precisely"), std::nullopt);
 }
 
 TEST(CountersTest, TimesAreInMilliseconds) {
@@ -116,7 +116,7 @@ TEST(CountersTest, TheShareOfACeilingIsOfBytesWhereTheyAreCounted) {
   record.ceiling_per_second = 8e14;
   EXPECT_DOUBLE_EQ(counters_of(record).at("ceiling_share"), 0.25);  // 4e12 / 0.020 / 8e14
   EXPECT_DOUBLE_EQ(counters_of(record).at("above_ceiling"), 0);
-  record.work->least_flop = Flop{2e12};  // an implementation may do without the rest
+  record.work->min_flop = Flop{2e12};  // an implementation may do without the rest
   EXPECT_DOUBLE_EQ(counters_of(record).at("ceiling_share"), 0.125);
   EXPECT_DOUBLE_EQ(counters_of(record).at("flop_per_second"), 2e14);
   EXPECT_FALSE(counters_of(record).contains("bytes_per_second"));

@@ -18,9 +18,9 @@ TEST(PassTest, NamesGoBothWays) {
   EXPECT_EQ(to_string(Pass::kForwardBackward), "forward_backward");
   EXPECT_EQ(to_string(Pass::kTrainStep), "train_step");
   for (const Pass pass : {Pass::kForward, Pass::kForwardBackward, Pass::kTrainStep}) {
-    EXPECT_EQ(parse_pass(to_string(pass)), pass);
+    EXPECT_EQ(parse_enum<Pass>(to_string(pass)), pass);
   }
-  EXPECT_EQ(parse_pass("backward"), std::nullopt);
+  EXPECT_EQ(parse_enum<Pass>("backward"), std::nullopt);
 }
 
 TEST(AttentionForwardFlop, CountsTwoProducts) {
@@ -60,9 +60,9 @@ TEST(AttentionPassTest, NamesGoBothWays) {
   EXPECT_EQ(to_string(AttentionPass::kBackward), "backward");
   EXPECT_EQ(to_string(AttentionPass::kForwardBackward), "forward_backward");
   for (const auto pass : {AttentionPass::kForward, AttentionPass::kBackward, AttentionPass::kForwardBackward}) {
-    EXPECT_EQ(parse_attention_pass(to_string(pass)), pass);
+    EXPECT_EQ(parse_enum<AttentionPass>(to_string(pass)), pass);
   }
-  EXPECT_EQ(parse_attention_pass("train_step"), std::nullopt);
+  EXPECT_EQ(parse_enum<AttentionPass>("train_step"), std::nullopt);
 }
 
 TEST(AttentionWork, BackwardIsTwoAndAHalfTimesTheForward) {
@@ -70,30 +70,30 @@ TEST(AttentionWork, BackwardIsTwoAndAHalfTimesTheForward) {
   // forward 4 * 2 * 3 * 5 * 7 * 4 = 3,360; backward 10 * 2 * 3 * 5 * 7 * 4 = 8,400; tokens 2 * 5
   EXPECT_EQ(attention_work(shape, AttentionPass::kForward), (Work{.flop = {3360}, .tokens = 10}));
   EXPECT_EQ(attention_work(shape, AttentionPass::kBackward),
-            (Work{.flop = {8400}, .least_flop = Flop{6720}, .tokens = 10}));
+            (Work{.flop = {8400}, .min_flop = Flop{6720}, .tokens = 10}));
   EXPECT_EQ(attention_work(shape, AttentionPass::kForwardBackward),
-            (Work{.flop = {11760}, .least_flop = Flop{10080}, .tokens = 10}));
+            (Work{.flop = {11760}, .min_flop = Flop{10080}, .tokens = 10}));
 }
 
 TEST(AttentionWork, LeastBytesAreInputsOutputAndGradients) {
   const AttentionShape shape{.batch = 2, .heads = 3, .seq_q = 5, .seq_kv = 7, .head_dim = 4, .causal = false};
   // q and o: 2 * 3 * 5 * 4 = 120 elements each; k and v: 2 * 3 * 7 * 4 = 168 each; 576 in all, twice with gradients
-  EXPECT_EQ(attention_least_bytes(shape, AttentionPass::kForward, 2), 1152);
-  EXPECT_EQ(attention_least_bytes(shape, AttentionPass::kBackward, 2), 2304);
-  EXPECT_EQ(attention_least_bytes(shape, AttentionPass::kForwardBackward, 4), 4608);
+  EXPECT_EQ(attention_min_bytes(shape, AttentionPass::kForward, 2), 1152);
+  EXPECT_EQ(attention_min_bytes(shape, AttentionPass::kBackward, 2), 2304);
+  EXPECT_EQ(attention_min_bytes(shape, AttentionPass::kForwardBackward, 4), 4608);
 }
 
 // Weights: 3 * (4 * 8 * 8 + 3 * 8 * 16) + 10,000 * 8 = 3 * 640 + 80,000 = 81,920.
 // Tokens: 2 * 10 = 20. Dense forward: 2 * 20 * 81,920 = 3,276,800.
 // Attention forward: 3 * 4 * 2 * 2 * 10 * 10 * 4 / 2 = 9,600.
-TEST(HeldAmount, IsBytesWhereTheyAreCountedAndElseTheFlopThatCannotBeAvoided) {
+TEST(CeilingNumerator, IsBytesWhereTheyAreCountedAndElseTheFlopThatCannotBeAvoided) {
   const auto expect = [](const Work& work, double value, bool is_of_bytes) {
-    const HeldAmount held = held_amount(work);
+    const CeilingNumerator held = ceiling_numerator(work);
     EXPECT_EQ(held.value, value);
     EXPECT_EQ(held.is_of_bytes, is_of_bytes);
   };
-  expect({.flop = {30}, .least_flop = Flop{20}, .bytes = 10}, 10, true);
-  expect({.flop = {30}, .least_flop = Flop{20}}, 20, false);
+  expect({.flop = {30}, .min_flop = Flop{20}, .bytes = 10}, 10, true);
+  expect({.flop = {30}, .min_flop = Flop{20}}, 20, false);
   expect({.flop = {30}}, 30, false);
   expect({.tokens = 7}, 0, false);
 }
@@ -105,7 +105,7 @@ TEST(ModelStepWork, MatchesTheSumByHand) {
   const Work with_backward = model_step_work(kMini, 10, 2, Pass::kForwardBackward);
   EXPECT_EQ(with_backward.tokens, 20);
   EXPECT_EQ(with_backward.flop.value, 9'864'000);                             // 3 * 3,276,800 + 3.5 * 9,600
-  EXPECT_EQ(with_backward.least_flop, Flop{9'859'200});                       // 3 * 3,276,800 + 3 * 9,600
+  EXPECT_EQ(with_backward.min_flop, Flop{9'859'200});                         // 3 * 3,276,800 + 3 * 9,600
   EXPECT_EQ(model_step_work(kMini, 10, 2, Pass::kTrainStep), with_backward);  // the optimizer is not counted
 }
 
@@ -129,9 +129,9 @@ TEST(ModelStepWork, RefusesExtentsThatAreNotPositive) {
 
 // 128,625,408 parameters of 4 bytes are 514,501,632.
 TEST(ModelLeastBytes, AddsGradientsAndMoments) {
-  EXPECT_EQ(model_least_bytes(kSmall, Pass::kForward), 514'501'632);
-  EXPECT_EQ(model_least_bytes(kSmall, Pass::kForwardBackward), 1'029'003'264);
-  EXPECT_EQ(model_least_bytes(kSmall, Pass::kTrainStep), 2'058'006'528);
+  EXPECT_EQ(model_min_bytes(kSmall, Pass::kForward), 514'501'632);
+  EXPECT_EQ(model_min_bytes(kSmall, Pass::kForwardBackward), 1'029'003'264);
+  EXPECT_EQ(model_min_bytes(kSmall, Pass::kTrainStep), 2'058'006'528);
 }
 
 /// TFLOP/s by our table, to be compared with the number that the datasheet prints.

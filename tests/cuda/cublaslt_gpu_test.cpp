@@ -13,7 +13,7 @@
 
 #include "tbench/cuda/device.hpp"
 #include "tbench/cuda/error.hpp"
-#include "tbench/cuda/matmul_trial.hpp"
+#include "tbench/cuda/matmul_autotune.hpp"
 
 namespace tbench::cuda {
 namespace {
@@ -256,7 +256,7 @@ TEST_F(CublasLtOnGpu, AnAlgorithmOfAnotherProblemIsAnErrorWithItsStatus) {
   }
 }
 
-TEST_F(CublasLtOnGpu, TheTrialChoosesOneThatComputesTheSame) {
+TEST_F(CublasLtOnGpu, AutotuningChoosesOneThatComputesTheSame) {
   Product<__nv_bfloat16, __nv_bfloat16> product{512, 400, 64, {CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F}};
   const Matmul matmul{product.library, product.problem};
   const auto algorithms = matmul.algorithms(16, kWorkspaceBytes, PartialSums::kAnyType);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace {
@@ -37,6 +38,16 @@ struct FakeTemperature {
   unsigned int version;
   int sensor;
   int temperature;
+};
+
+struct FakeFieldValue {
+  unsigned int field;
+  unsigned int scope;
+  long long timestamp;
+  long long latency_us;
+  int value_type;
+  int result;
+  unsigned long long value;
 };
 
 int nvmlInit_v2() { return 0; }
@@ -75,6 +86,20 @@ int nvmlDeviceGetTemperatureV(void* device, FakeTemperature* target) {
   return answer(device, &target->temperature, 54);
 }
 int nvmlDeviceGetPowerUsage(void* device, unsigned int* milliwatts) { return answer(device, milliwatts, 612345U); }
+/// Of the instantaneous power alone, and not with `TBENCH_FAKE_NVML_AVERAGE` in the environment.
+int nvmlDeviceGetFieldValues(void* device, int count, FakeFieldValue* values) {
+  if (device != &full_device) {
+    return kNotSupported;
+  }
+  for (int i = 0; i < count; ++i) {
+    const bool is_known =
+        values[i].field == 186 && values[i].scope == 0 && getenv("TBENCH_FAKE_NVML_AVERAGE") == nullptr;
+    values[i].result = is_known ? 0 : kNotSupported;
+    values[i].value_type = 1;
+    values[i].value = 698'765;
+  }
+  return 0;
+}
 int nvmlDeviceGetEnforcedPowerLimit(void* device, unsigned int* milliwatts) {
   return answer(device, milliwatts, 700000U);
 }

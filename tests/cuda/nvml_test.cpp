@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include "tbench/cuda/device.hpp"
 
@@ -47,7 +48,7 @@ TEST(FakeNvml, AnswersInOurUnits) {
   EXPECT_EQ(device.sm_clock(), Hertz{1755e6});
   EXPECT_EQ(device.max_sm_clock(), Hertz{1980e6});
   EXPECT_EQ(device.temperature_c(), 54.0);
-  EXPECT_NEAR(device.power()->value, 612.345, 1e-9);
+  EXPECT_NEAR(device.power()->value, 698.765, 1e-9);  // at this moment
   EXPECT_NEAR(device.power_limit()->value, 700.0, 1e-9);
   EXPECT_NEAR(device.total_energy()->value, 8'000'000.123, 1e-6);
   EXPECT_EQ(device.clock_event_reasons(), 0x44U);
@@ -55,6 +56,13 @@ TEST(FakeNvml, AnswersInOurUnits) {
   EXPECT_EQ(device.mig(), false);
   EXPECT_EQ(device.other_compute_processes(), 69);
   EXPECT_TRUE(NvmlDevice::by_uuid(library, "GPU-full").is_known());
+}
+
+TEST(FakeNvml, PowerIsTheAverageWhereTheMomentsIsUnknown) {
+  ASSERT_EQ(setenv("TBENCH_FAKE_NVML_AVERAGE", "1", 1), 0);
+  const NvmlDevice device = NvmlDevice::by_pci_bus_id(load_nvml(TBENCH_FAKE_NVML), "0000:0F:00.0");
+  EXPECT_NEAR(device.power()->value, 612.345, 1e-9);
+  ASSERT_EQ(unsetenv("TBENCH_FAKE_NVML_AVERAGE"), 0);
 }
 
 TEST(FakeNvml, WhatIsNotSupportedIsAbsent) {

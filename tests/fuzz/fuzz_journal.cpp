@@ -8,7 +8,7 @@
 #include <string>
 
 #include "tbench/core/error.hpp"
-#include "tbench/report/result_writer.hpp"
+#include "tbench/results/result_writer.hpp"
 
 namespace {
 
@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     file.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   }
   try {
-    static_cast<void>(tbench::report::load_for_resume(kJournal.results));
+    static_cast<void>(tbench::results::load_for_resume(kJournal.results));
   } catch (const tbench::UsageError& error) {
     if (std::string{error.what()}.empty()) std::abort();
   }

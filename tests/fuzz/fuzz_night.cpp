@@ -7,23 +7,22 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "tbench/report/night_export.hpp"
-#include "tbench/report/night_page.hpp"
+#include "tbench/gate/gate_output.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace tbench::report;
+  using namespace tbench::gate;
   const std::string_view text{reinterpret_cast<const char*>(data), size};
-  NightReport night;
+  GateReport night;
   try {
-    night = night_from_json(Json::parse(text));
+    night = report_from_json(tbench::results::Json::parse(text));
   } catch (const nlohmann::json::exception&) {
     return 0;
   } catch (const std::runtime_error&) {
     return 0;
   }
-  if (night_from_json(night_to_json(night)) != night) std::abort();
-  static_cast<void>(night_page(night, {.markdown = true}));
-  static_cast<void>(night_page(night, {.max_width = 40}));
-  static_cast<void>(night_to_junit(night, true));
+  if (report_from_json(report_to_json(night)) != night) std::abort();
+  static_cast<void>(report_page(night, {.markdown = true}));
+  static_cast<void>(report_page(night, {.max_width = 40}));
+  static_cast<void>(report_to_junit(night, true));
   return 0;
 }

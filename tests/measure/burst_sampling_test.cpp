@@ -22,7 +22,6 @@ constexpr double kTick = 1.0 / (1 << 20);  // 0.95 us
 struct Bench {
   explicit Bench(std::function<double(std::int64_t)> duration)
       : timer{std::move(duration)}, monitor{timer, [](std::int64_t) { return ClockReading{}; }} {
-    subject.own_regime = Regime::kBurst;
     timer.overhead = {64 * kTick};
   }
 
@@ -67,7 +66,6 @@ TEST(BurstSampling, TenMicrosecondsAreTheResolution) {
 
 TEST(BurstSampling, ModelStepsAreNeverResolutionLimited) {
   Bench bench{[](std::int64_t) { return kTick; }};
-  bench.subject.own_regime = Regime::kSustained;
   bench.options = {};
   bench.options.warm_up_limit = {0.001};
   bench.options.sample_limit = {0.001};

@@ -8,11 +8,11 @@
 #include <stdexcept>
 
 #include "fakes.hpp"
-#include "tbench/core/statistics.hpp"
 #include "tbench/cuda/device.hpp"
-#include "tbench/cuda/spin_kernel.hpp"
+#include "tbench/cuda/flush_and_spin.hpp"
+#include "tbench/measure/clock_monitor.hpp"
 #include "tbench/measure/measure_case.hpp"
-#include "tbench/measure/nvml_clock_monitor.hpp"
+#include "tbench/stats/descriptive.hpp"
 
 namespace tbench::measure {
 namespace {
@@ -44,7 +44,7 @@ class CudaEventTimerOnGpu : public testing::Test {
 TEST_F(CudaEventTimerOnGpu, TimesAKnownKernel) {
   const Chunk chunk = timer_.time_steps(kSteps, spin_and_mark, {});
   ASSERT_EQ(chunk.steps(), kSteps);
-  EXPECT_NEAR(median(chunk.phase_seconds), kSpin, 0.05 * kSpin);
+  EXPECT_NEAR(stats::median(chunk.phase_seconds), kSpin, 0.05 * kSpin);
   EXPECT_NEAR(chunk.wall.value, kSpin * kSteps, 0.05 * kSpin * kSteps);
   EXPECT_LT(chunk.enqueue.value, 0.5 * chunk.wall.value);
   EXPECT_LT(chunk.escaped.value, 0.001);
@@ -68,8 +68,8 @@ TEST_F(CudaEventTimerOnGpu, PhasesAddUp) {
     steps.push_back(chunk.step_seconds(step));
     second_phases.push_back(chunk.phase_seconds[step * 3 + 1]);
   }
-  EXPECT_NEAR(median(second_phases), 2.0 * kSpin, 0.1 * kSpin);
-  EXPECT_NEAR(median(steps), 6.0 * kSpin, 0.3 * kSpin);
+  EXPECT_NEAR(stats::median(second_phases), 2.0 * kSpin, 0.1 * kSpin);
+  EXPECT_NEAR(stats::median(steps), 6.0 * kSpin, 0.3 * kSpin);
 }
 
 TEST_F(CudaEventTimerOnGpu, ReadingClocksDoesNotLengthenTheTimes) {
@@ -111,7 +111,7 @@ TEST_F(CudaEventTimerOnGpu, WorkOnAnotherStreamThatIsJoinedDoesNot) {
                                           marker.mark();
                                         },
                                         {});
-  EXPECT_NEAR(median(chunk.phase_seconds), kSpin, 0.05 * kSpin);
+  EXPECT_NEAR(stats::median(chunk.phase_seconds), kSpin, 0.05 * kSpin);
   EXPECT_LT(chunk.escaped.value, 0.001);
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tbench/measure/case.hpp"
+#include "tbench/core/case.hpp"
 #include "tbench/measure/clock_monitor.hpp"
 #include "tbench/measure/timer.hpp"
 
@@ -140,6 +140,10 @@ class FakeCase : public Case {
     launches_before_verification = launches;
     return verification;
   }
+  std::optional<Verification> verify_again() override {
+    launches_before_second_verification = launches;
+    return second_verification;
+  }
   bool verifies_last() const override { return checked_last; }
   std::span<const std::string_view> phases() const override { return phase_names; }
   void launch(PhaseMarker& marker) override {
@@ -151,7 +155,6 @@ class FakeCase : public Case {
       marker.mark();
     }
   }
-  Regime regime() const override { return own_regime; }
   Work work() const override { return {.flop = {1e12}, .tokens = 1024}; }
   std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const override {
     return {{"parameters", 100}, {"activations", allocated_peak - 100}};
@@ -159,7 +162,6 @@ class FakeCase : public Case {
   std::map<std::string, double> counters() override { return own_counters; }
   std::map<std::string, double> build_counters() override { return own_build_counters; }
 
-  Regime own_regime{};
   std::optional<std::string> unsupported;
   std::function<void()> on_build;
   std::function<void(std::int64_t launch)> on_launch;
@@ -171,6 +173,8 @@ class FakeCase : public Case {
   std::int64_t launches{};
   bool checked_last{};
   std::int64_t launches_before_verification{-1};
+  std::optional<Verification> second_verification;
+  std::int64_t launches_before_second_verification{-1};
 };
 
 }  // namespace tbench::measure

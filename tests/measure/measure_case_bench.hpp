@@ -52,7 +52,7 @@ struct Bench {
     const Instruments instruments{
         .timer = timer, .monitor = monitor, .memory = &probe, .gpu = gpu, .device_used_bytes = device_used};
     return measure_case(
-        CaseId{"Planted", {{"size", "tiny"}}}, subject, Precision::kBf16, instruments, {}, repetitions,
+        CaseId{"Planted", {{"size", "tiny"}}}, subject, Precision::kBf16, instruments, options, repetitions,
         [this](std::string_view activity) { activities.emplace_back(activity); },
         [this] { return stop_at_activity && activities.back() == *stop_at_activity; });
   }
@@ -66,6 +66,7 @@ struct Bench {
   FakeTimer timer{[](std::int64_t) { return kStep; }};
   FakeMonitor monitor{timer, [](std::int64_t) { return ClockReading{}; }};
   FakeProbe probe{subject};
+  SamplerOptions options;
   std::optional<GpuFacts> gpu;
   std::function<std::optional<std::int64_t>()> device_used;
   std::vector<std::string> activities;

@@ -7,7 +7,7 @@
 
 #include "measure_case_bench.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/measure/steady_clock_timer.hpp"
+#include "tbench/measure/timer.hpp"
 
 namespace tbench::measure {
 namespace {
@@ -57,6 +57,22 @@ TEST(MeasureCase, AnOutputFoundWrongAfterwardsHasNoTimeEither) {
   EXPECT_FALSE(record.timing.has_value());
   EXPECT_FALSE(record.memory.has_value());
   EXPECT_TRUE(record.counters.empty());
+  EXPECT_GT(bench.timer.steps, 0);
+}
+
+TEST(MeasureCase, AnOutputFoundWrongAfterTheTimingHasNoTimeAndSaysSo) {
+  Bench bench;
+  bench.subject.own_counters = {{"skipped_steps", 2.0}};
+  bench.subject.second_verification = wrong_output();
+  const std::vector<Record> records = bench.run(3);
+  ASSERT_EQ(records.size(), 1U);  // the others would be no better
+  const Record& record = records.front();
+  EXPECT_EQ(record.status, Status::kIncorrect);
+  EXPECT_EQ(record.reason, "found after the timing, on other data: logits[3] is 1.5, expected 1.0");
+  EXPECT_FALSE(record.timing.has_value());
+  EXPECT_FALSE(record.memory.has_value());
+  EXPECT_TRUE(record.counters.empty());
+  EXPECT_FALSE(record.verification->passed);
   EXPECT_GT(bench.timer.steps, 0);
 }
 

@@ -10,7 +10,7 @@
 
 #include "measure_case_bench.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/measure/steady_clock_timer.hpp"
+#include "tbench/measure/timer.hpp"
 
 namespace tbench::measure {
 namespace {
@@ -52,7 +52,7 @@ TEST(MeasureCase, TheMemoryPassIsTwoStepsOfItsOwn) {
 
 TEST(MeasureCase, AFlushesMemoryIsNotThereInTheMemoryPass) {
   Bench bench;
-  bench.subject.own_regime = Regime::kBurst;
+  bench.options.regime = Regime::kBurst;
   std::vector<int> ended_before_launch;
   bench.subject.on_launch = [&](std::int64_t) { ended_before_launch.push_back(bench.timer.bursts_ended); };
   const Record record = bench.run_once();
@@ -127,6 +127,34 @@ TEST(MeasureCase, ACaseIsCheckedBeforeItsFirstStepUnlessItAsksForAfterwards) {
   EXPECT_EQ(last.activities.back(), "verifying");
 }
 
+TEST(MeasureCase, ACaseThatCanIsCheckedAgainAfterItsLastStep) {
+  Bench bench;
+  bench.subject.second_verification = bench.subject.verification;
+  bench.subject.second_verification->worst_error = 0.75;
+  bench.subject.second_verification->worst_where = "loss[]";
+  const std::vector<Record> records = bench.run(2);
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(bench.subject.launches_before_second_verification, bench.subject.launches);
+  EXPECT_EQ(bench.activities.back(), "verifying again");
+  EXPECT_EQ(*(bench.activities.end() - 2), "measuring memory");
+  for (const Record& record : records) {
+    EXPECT_EQ(record.status, Status::kOk);
+    EXPECT_EQ(record.verification->worst_where, "loss[]");  // the worse of the two
+    EXPECT_EQ(record.memory->allocated_peak, 1000);
+  }
+  bench.subject.second_verification->worst_error = 0.25;
+  EXPECT_EQ(bench.run_once().verification->worst_where, "logits[0]");
+}
+
+TEST(MeasureCase, TheSecondCheckCanBeSwitchedOff) {
+  Bench bench;
+  bench.subject.second_verification = bench.subject.verification;
+  bench.options.verify_again = false;
+  EXPECT_EQ(bench.run_once().status, Status::kOk);
+  EXPECT_EQ(bench.subject.launches_before_second_verification, -1);
+  EXPECT_EQ(bench.activities.back(), "measuring memory");
+}
+
 TEST(MeasureCase, AStopRequestPassesThrough) {
   for (const char* activity : {"building", "verifying", "warming up", "sampling"}) {
     Bench bench;
@@ -135,10 +163,12 @@ TEST(MeasureCase, AStopRequestPassesThrough) {
   }
 }
 
-TEST(MeasureCase, AStopRequestInTheMemoryPassLosesNothing) {
-  Bench bench;
-  bench.stop_at_activity = "measuring memory";
-  EXPECT_EQ(bench.run_once().status, Status::kOk);
+TEST(MeasureCase, AStopRequestAfterSamplingLosesNothing) {
+  for (const char* activity : {"measuring memory", "verifying again"}) {
+    Bench bench;
+    bench.stop_at_activity = activity;
+    EXPECT_EQ(bench.run_once().status, Status::kOk) << activity;
+  }
 }
 
 TEST(MeasureCase, RunsOnTheRealClockWithoutAGpu) {
@@ -167,7 +197,6 @@ TEST(MeasureCase, RunsOnTheRealClockWithoutAGpu) {
 
 TEST(MeasureCase, TimesBurstsOnTheRealClockWithoutAGpu) {
   FakeCase subject;
-  subject.own_regime = Regime::kBurst;
   SteadyClockTimer timer;
   NoClockMonitor monitor;
   subject.on_launch = [&](std::int64_t) {

@@ -1,5 +1,5 @@
 // Each rule of the sampler by itself.
-#include "tbench/measure/stopping.hpp"
+#include "measure/sampler/stopping.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,121 @@
-# Run as a script at every build: writes OUTPUT (C++) with the commit and a digest of everything that is compiled, and
-# leaves it alone while neither has changed.
-#   cmake -DSOURCE_DIR= -DOUTPUT= -DBUILD_TYPE= -DCOMPILER= -P BuildInfo.cmake
+# What was built, from what: a C++ source with the commit and a digest of every file that a program is compiled from.
+#
+# As a module: tbench_build_info(TARGET PROGRAM)
+#   adds the source to TARGET and writes it anew at every build, but leaves it alone while commit and digest stay. The
+#   digest is of the sources of TARGET, PROGRAM and the project's libraries that TARGET links, the project headers that
+#   those include, the files embedded in them, and the build's own files. Prose and programs beside it do not count.
+# As a script: cmake -DSOURCE_DIR= -DSOURCES=FILE -DOUTPUT= -DBUILD_TYPE= -DCOMPILER= -P BuildInfo.cmake
+#   FILE lists the sources, one a line, relative to SOURCE_DIR.
 
-file(GLOB_RECURSE sources RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/src/* ${SOURCE_DIR}/include/* ${SOURCE_DIR}/bench/*.cpp
-     ${SOURCE_DIR}/bench/*.hpp ${SOURCE_DIR}/tools/cmake/* ${SOURCE_DIR}/CMakeLists.txt ${SOURCE_DIR}/CMakePresets.json)
+# tbench_program_sources(OUT TARGET...): files that the targets and the project's libraries below them are compiled from.
+function(tbench_program_sources out)
+  set(pending ${ARGN})
+  set(seen "")
+  set(files CMakeLists.txt CMakePresets.json)
+  file(GLOB build_files RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/tools/cmake/*)
+  list(APPEND files ${build_files})
+  while(pending)
+    list(POP_FRONT pending target)
+    if(NOT TARGET ${target})
+      continue()
+    endif()
+    get_target_property(aliased ${target} ALIASED_TARGET)
+    if(aliased)
+      set(target ${aliased})
+    endif()
+    get_target_property(imported ${target} IMPORTED)
+    if(imported OR target IN_LIST seen)
+      continue()
+    endif()
+    list(APPEND seen ${target})
+    get_target_property(folder ${target} SOURCE_DIR)
+    foreach(property SOURCES TBENCH_EMBEDDED)
+      get_target_property(sources ${target} ${property})
+      foreach(source IN LISTS sources)
+        if(source)
+          cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE OUTPUT_VARIABLE path)
+          cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${path} is_generated)
+          if(NOT is_generated)
+            list(APPEND files ${path})
+          endif()
+        endif()
+      endforeach()
+    endforeach()
+    if(EXISTS ${folder}/CMakeLists.txt)
+      list(APPEND files ${folder}/CMakeLists.txt)
+    endif()
+    get_target_property(libraries ${target} LINK_LIBRARIES)
+    if(libraries)
+      list(APPEND pending ${libraries})
+    endif()
+  endwhile()
+  set(relative "")
+  foreach(path IN LISTS files)
+    cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR} NORMALIZE)
+    cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    list(APPEND relative ${path})
+  endforeach()
+  list(REMOVE_DUPLICATES relative)
+  set(${out} ${relative} PARENT_SCOPE)
+endfunction()
+
+function(tbench_build_info target program)
+  tbench_program_sources(sources ${target} ${program})
+  list(JOIN sources "\n" sources)
+  set(listed ${CMAKE_CURRENT_BINARY_DIR}/build_info_sources.txt)
+  file(CONFIGURE OUTPUT ${listed} CONTENT "@sources@\n" @ONLY)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/build_info.cpp)
+  add_custom_target(
+    ${target}_build_info
+    COMMAND
+      ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DSOURCES=${listed} -DOUTPUT=${output}
+      -DBUILD_TYPE=${CMAKE_BUILD_TYPE} "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" -P
+      ${PROJECT_SOURCE_DIR}/tools/cmake/BuildInfo.cmake
+    BYPRODUCTS ${output})
+  target_sources(${target} PRIVATE ${output})
+  add_dependencies(${target} ${target}_build_info)
+endfunction()
+
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+  return()
+endif()
+
+# Headers are found where the compiler finds them: beside the file that includes them, or below a folder of the project.
+function(find_headers file out)
+  file(STRINGS ${SOURCE_DIR}/${file} lines REGEX "^[ \t]*#[ \t]*include[ \t]*\"")
+  cmake_path(GET file PARENT_PATH folder)
+  string(REGEX MATCH "^src/[^/]+" layer "${file}")
+  set(found "")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^[^\"]*\"([^\"]*)\".*" "\\1" header "${line}")
+    foreach(root IN ITEMS ${folder} include src ${layer} .)
+      cmake_path(APPEND root ${header} OUTPUT_VARIABLE path)
+      cmake_path(NORMAL_PATH path)
+      if(EXISTS ${SOURCE_DIR}/${path})
+        list(APPEND found ${path})
+        break()
+      endif()
+    endforeach()
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+file(STRINGS ${SOURCES} pending)
+set(sources "")
+while(pending)
+  list(POP_FRONT pending source)
+  if(source IN_LIST sources)
+    continue()
+  endif()
+  list(APPEND sources ${source})
+  if(source MATCHES "\\.(cpp|hpp|h|cu|cuh)$")
+    find_headers(${source} headers)
+    list(APPEND pending ${headers})
+  endif()
+endwhile()
 list(SORT sources)
 set(digests "")
-foreach(source ${sources})
+foreach(source IN LISTS sources)
   file(SHA256 ${SOURCE_DIR}/${source} digest)
   string(APPEND digests "${digest} ${source}\n")
 endforeach()
@@ -29,7 +138,7 @@ if(git)
 endif()
 
 set(text "// Written by tools/cmake/BuildInfo.cmake.
-#include \"build_info.hpp\"
+#include \"bench/run_facts.hpp\"
 
 namespace tbench::bench {
 

@@ -18,6 +18,7 @@ function(tbench_embed target)
     COMMENT "Embedding the files of ${ARG_FUNCTION}"
     VERBATIM)
   target_sources(${target} PRIVATE ${output})
+  set_property(TARGET ${target} APPEND PROPERTY TBENCH_EMBEDDED ${ARG_FILES})
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()
 

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/results/durable_file.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -32,7 +36,34 @@ std::vector<std::string> flag_names(const CLI::App& app) {
   return names;
 }
 
+/// Takes a number for which `fits` holds.
+CLI::Validator number_that(bool (*fits)(double), const char* otherwise) {
+  return {[fits, otherwise](std::string& text) {
+            double value{};
+            const bool is_well = CLI::detail::lexical_cast(text, value) && fits(value);
+            return is_well ? std::string{} : fmt::format("{} {}", text, otherwise);
+          },
+          ""};
+}
+
 }  // namespace
+
+void add_tau_option(CLI::App& command, std::optional<double>& percent) {
+  command
+      .add_option("--tau", percent,
+                  "Least change that matters, in percent (else 2 for model steps, 3, and 5 below 100 us)")
+      ->type_name("PERCENT")
+      ->check(number_that([](double value) { return value > 0 && value < 100; },
+                          "is no threshold; give percent, above 0 and below 100"));
+}
+
+void add_wait_option(CLI::App& command, double& seconds) {
+  command.add_option("--wait", seconds, "Seconds to wait while another program writes to the history")
+      ->type_name("S")
+      ->capture_default_str()
+      ->check(number_that([](double value) { return value >= 0 && value <= 3600; },
+                          "is no time; give seconds, from 0 to 3600"));
+}
 
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = chosen(app);
@@ -48,6 +79,22 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> commands = command_names(app);
   return fmt::format("unknown command '{}'{}; commands: {}; {}", text, did_you_mean(text, commands),
                      join(commands, ", "), help);
+}
+
+void check_page_path(const std::string& path, std::span<const std::string> inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code missing;
+    if (!std::filesystem::equivalent(input, path, missing)) continue;
+    throw UsageError{fmt::format("-o: '{}' is what the page is made from; give the page another name", path)};
+  }
+}
+
+void write_page(const std::string& path, const std::string& page) {
+  try {
+    results::write_atomically(path, page);
+  } catch (const std::system_error& error) {
+    throw UsageError{fmt::format("-o: {}; give a file in a folder that exists and can be written", error.what())};
+  }
 }
 
 }  // namespace tbench::tool

@@ -1,12 +1,39 @@
-// What the subcommands' command lines have in common.
+// The subcommands of tbench, and what their command lines have in common.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
+#include <span>
 #include <string>
 
 namespace tbench::tool {
 
+/// Each adds a subcommand, which runs when the command line is parsed: what changed between two builds, or two GPUs;
+/// last night against the nights before it; a case over time, and filling the history from results files; the tables of
+/// a results file; the classes of kernels' names on standard input; the tables of an export of Nsight Systems.
+/// @param exit_status  set to what the program is to exit with; must outlive the parsing
+/// @throws             from its callback: UsageError naming the input, the value and the remedy; std::system_error
+void add_diff(CLI::App& app, int& exit_status);
+void add_gate(CLI::App& app, int& exit_status);
+void add_history(CLI::App& app, int& exit_status);
+void add_report(CLI::App& app, int& exit_status);
+void add_classify(CLI::App& app);
+void add_nsys(CLI::App& app);
+
+/// `--tau=PERCENT`, above 0 and below 100.
+void add_tau_option(CLI::App& command, std::optional<double>& percent);
+/// `--wait=S`, from 0 to 3600.
+void add_wait_option(CLI::App& command, double& seconds);
+
 /// What is wrong with the arguments, for a person: names the flag or command that is unknown, and the nearest known.
 [[nodiscard]] std::string explain(const CLI::App& app, const CLI::ParseError& error);
+
+/// @param inputs  files that the page of `-o` is made from: it must not replace one of them
+/// @throws        UsageError  if it would
+void check_page_path(const std::string& path, std::span<const std::string> inputs);
+
+/// Writes the page that `-o` asks for, as a whole or not at all.
+/// @throws  UsageError  if it cannot be written
+void write_page(const std::string& path, const std::string& page);
 
 }  // namespace tbench::tool

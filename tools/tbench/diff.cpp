@@ -1,5 +1,4 @@
-#include "diff.hpp"
-
+// `tbench diff`: what changed between two builds, or two GPUs.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,18 +14,17 @@
 #include <utility>
 #include <vector>
 
+#include "command_line.hpp"
+#include "tbench/compare/comparison.hpp"
+#include "tbench/compare/comparison_input.hpp"
+#include "tbench/compare/comparison_output.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/report/comparison.hpp"
-#include "tbench/report/comparison_export.hpp"
-#include "tbench/report/comparison_input.hpp"
-#include "tbench/report/comparison_page.hpp"
-#include "tbench/report/durable_file.hpp"
-#include "tbench/report/gate.hpp"
-#include "tbench/report/history.hpp"
-#include "tbench/report/progress_line.hpp"
-#include "tbench/report/result_json.hpp"
-#include "tbench/report/text_width.hpp"
+#include "tbench/gate/gate.hpp"
+#include "tbench/history/history.hpp"
+#include "tbench/render/terminal.hpp"
+#include "tbench/results/durable_file.hpp"
+#include "tbench/results/result_json.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -34,7 +32,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> base;
   std::vector<std::string> next;
-  report::CompareOptions options;
+  compare::CompareOptions options;
   std::string db;
   std::optional<double> tau_percent;
   bool cross{};
@@ -57,10 +55,10 @@ void complete(Arguments& arguments) {
   arguments.base.pop_back();
 }
 
-report::CaseOrder order_of(const std::string& sort) {
-  if (sort.empty()) return report::CaseOrder::kFile;
+compare::CaseOrder order_of(const std::string& sort) {
+  if (sort.empty()) return compare::CaseOrder::kFile;
   static const std::vector<std::string> kNames{"name", "change", "p"};
-  static constexpr std::array kOrders{report::CaseOrder::kName, report::CaseOrder::kChange, report::CaseOrder::kP};
+  static constexpr std::array kOrders{compare::CaseOrder::kName, compare::CaseOrder::kChange, compare::CaseOrder::kP};
   const auto found = std::ranges::find(kNames, sort);
   if (found != kNames.end()) return kOrders.at(static_cast<std::size_t>(found - kNames.begin()));
   throw UsageError{
@@ -72,49 +70,49 @@ void check(const Arguments& arguments) {
     throw UsageError{"--markdown, --json and --csv exclude each other; give one"};
   }
   static_cast<void>(order_of(arguments.sort));
-  if (arguments.tau_percent && !(*arguments.tau_percent > 0 && *arguments.tau_percent < 100)) {
-    throw UsageError{
-        fmt::format("--tau: {} is no threshold; give percent, above 0 and below 100", *arguments.tau_percent)};
-  }
 }
 
-/// What the history knows of each case's spread between processes, on the machine and with the libraries of the base.
-std::map<std::string, double> known_spread(const std::string& db, const report::ComparisonSide& base) {
+/// What the history knows of each case's dispersion between processes, on the machine and with the libraries of the
+/// base.
+std::map<std::string, stats::DispersionPrior> known_dispersion(const std::string& db,
+                                                               const compare::ComparisonSide& base) {
   if (db.empty()) return {};
-  const report::History history = report::History::open_copy(db);
+  const history::History history = history::History::open_copy(db);
   if (base.environments.empty()) return {};
   const Environment& environment = base.environments.front();
-  const std::string epoch = report::epoch_of(environment);
-  const auto past = history.past(report::fingerprint_of(environment), epoch, {}, report::kTrendNights);
-  std::map<std::string, double> spreads = report::known_spreads(past, epoch);
-  if (spreads.empty())
-    fmt::print(stderr, "warning: --db: the history knows no spreads of this machine and its libraries\n");
-  return spreads;
+  const std::string epoch = history::epoch_of(environment);
+  const auto past = history.past(history::fingerprint_of(environment), epoch, {}, gate::kTrendRuns);
+  std::map<std::string, stats::DispersionPrior> dispersions = gate::known_dispersions(past, epoch);
+  if (dispersions.empty())
+    fmt::print(stderr,
+               "warning: --db: the history has too few runs of this machine with these libraries to tell how much "
+               "processes differ\n");
+  return dispersions;
 }
 
-report::Comparison compare(const Arguments& arguments) {
+compare::Comparison compare(const Arguments& arguments) {
   std::vector<std::string> paths = arguments.base;
   paths.insert(paths.end(), arguments.next.begin(), arguments.next.end());
-  std::vector<report::ComparedRun> runs = report::read_compared_runs(paths);
+  std::vector<compare::ComparisonSide> runs = compare::read_sides(paths);
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(arguments.base.size());
-  std::vector<report::ComparedRun> next{std::make_move_iterator(middle), std::make_move_iterator(runs.end())};
+  std::vector<compare::ComparisonSide> next{std::make_move_iterator(middle), std::make_move_iterator(runs.end())};
   runs.erase(middle, runs.end());
-  report::CompareOptions options = arguments.options;
+  compare::CompareOptions options = arguments.options;
   if (arguments.cross) options.cross = true;
   constexpr double kPercent = 100;
   if (arguments.tau_percent) options.tau = *arguments.tau_percent / kPercent;
-  const report::ComparisonSide base = report::side_of(std::move(runs));
-  options.known_spread = known_spread(arguments.db, base);
-  report::Comparison comparison = report::compare(base, report::side_of(std::move(next)), options);
-  report::sort_cases(comparison, order_of(arguments.sort));
+  const compare::ComparisonSide base = compare::merged(std::move(runs));
+  options.known_dispersion = known_dispersion(arguments.db, base);
+  compare::Comparison comparison = compare::compare(base, compare::merged(std::move(next)), options);
+  compare::sort_cases(comparison, order_of(arguments.sort));
   return comparison;
 }
 
-std::string text_of(const report::Comparison& comparison, const Arguments& arguments) {
-  if (arguments.json) return report::pretty(report::comparison_to_json(comparison, arguments.strict));
-  if (arguments.csv) return report::comparison_to_csv(comparison);
-  const std::optional<std::size_t> width = report::terminal_width(STDOUT_FILENO);
-  return report::comparison_page(
+std::string text_of(const compare::Comparison& comparison, const Arguments& arguments) {
+  if (arguments.json) return results::pretty(compare::comparison_to_json(comparison, arguments.strict));
+  if (arguments.csv) return compare::comparison_to_csv(comparison);
+  const std::optional<std::size_t> width = render::terminal_width(STDOUT_FILENO);
+  return compare::comparison_page(
       comparison, {.markdown = arguments.markdown, .colour = ::isatty(STDOUT_FILENO) == 1, .max_width = width});
 }
 
@@ -122,18 +120,18 @@ int run(Arguments arguments) {
   complete(arguments);
   check(arguments);
   try {
-    const report::Comparison comparison = compare(arguments);
+    const compare::Comparison comparison = compare(arguments);
     for (const std::string& warning : comparison.warnings) {
-      fmt::print(stderr, "warning: {}\n", report::one_line(warning));
+      fmt::print(stderr, "warning: {}\n", render::one_line(warning));
     }
     if (!arguments.junit.empty()) {
-      report::write_atomically(arguments.junit, report::comparison_to_junit(comparison, arguments.strict));
+      results::write_atomically(arguments.junit, compare::comparison_to_junit(comparison, arguments.strict));
     }
     fmt::print("{}", text_of(comparison, arguments));
-    return report::exit_status(comparison, arguments.strict);
-  } catch (const report::NotComparable& error) {
-    fmt::print(stderr, "tbench: not comparable: {}\n", report::one_line(error.what()));
-    return report::kExitNotComparable;
+    return compare::exit_status(comparison, arguments.strict);
+  } catch (const compare::NotComparable& error) {
+    fmt::print(stderr, "tbench: not comparable: {}\n", render::one_line(error.what()));
+    return compare::kExitNotComparable;
   }
 }
 
@@ -159,10 +157,7 @@ void add_diff(CLI::App& app, int& exit_status) {
                    "Results of the base, a file a process; without --to, the base's and the new file")
       ->required();
   command->add_option("--to", arguments->next, "Results of what is new, a file a process")->type_name("NEW");
-  command
-      ->add_option("--tau", arguments->tau_percent,
-                   "Least change that matters, in percent (else 2 for model steps, 3, and 5 below 100 us)")
-      ->type_name("PERCENT");
+  add_tau_option(*command, arguments->tau_percent);
   command->add_flag("--cross", arguments->cross, "Ratios without verdicts, as between different GPUs");
   command->add_flag("--force", arguments->options.force, "Compare although clock policy, work or devices differ");
   command->add_flag("--strict", arguments->strict, "Exit with 4 where a case is ambiguous or has too few replicates");

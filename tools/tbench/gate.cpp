@@ -1,5 +1,5 @@
-#include "gate.hpp"
-
+// `tbench gate`: last night against the nights before it; a kept build and the candidate's are run in turns on the
+// cases that look regressed.
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,24 +15,95 @@
 #include <utility>
 #include <vector>
 
-#include "confirmation.hpp"
+#include "command_line.hpp"
+#include "tbench/compare/comparison.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/report/comparison.hpp"
-#include "tbench/report/durable_file.hpp"
-#include "tbench/report/gate.hpp"
-#include "tbench/report/history.hpp"
-#include "tbench/report/night_export.hpp"
-#include "tbench/report/night_page.hpp"
-#include "tbench/report/progress_line.hpp"
-#include "tbench/report/result_json.hpp"
-#include "tbench/report/text_width.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/gate/gate.hpp"
+#include "tbench/gate/gate_output.hpp"
+#include "tbench/history/history.hpp"
+#include "tbench/process/command.hpp"
+#include "tbench/render/terminal.hpp"
+#include "tbench/results/durable_file.hpp"
+#include "tbench/results/result_json.hpp"
 
 namespace tbench::tool {
 namespace {
 
-using report::History;
-using report::MeasuredRun;
-using report::NightReport;
+using compare::ComparisonSide;
+using gate::ConfirmationBlock;
+using gate::GateReport;
+using history::History;
+using history::MeasuredRun;
+
+/// Runs a command of the shell with further arguments, its output on our stderr.
+/// @return  its exit status, 128 + signal if one ended it
+int run_command(const std::string& command, const std::vector<std::string>& arguments) {
+  // The arguments are words of their own: the shell does not look into them.
+  std::vector<std::string> words{"/bin/sh", "-c", command + " \"$@\"", "sh"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return process::Command{words, {.out = STDERR_FILENO, .err = STDERR_FILENO}}.wait();
+}
+
+/// An extended regular expression that matches exactly the names given.
+std::string exact_filter(const std::vector<std::string>& names) {
+  std::vector<std::string> escaped;
+  for (const std::string& name : names) escaped.push_back(escape_regex(name));
+  return fmt::format("^({})$", join(escaped, "|"));
+}
+
+/// One process; a run without cases if it left no results, but not the first time.
+class Runner {
+ public:
+  Runner(std::string command, std::string filter) : command_{std::move(command)}, filter_{std::move(filter)} {}
+
+  ComparisonSide operator()(const std::string& path) {
+    std::filesystem::remove(path);
+    const int status = run_command(command_, {"--benchmark_filter=" + filter_, "--benchmark_out=" + path});
+    if (!std::filesystem::exists(path)) {
+      const std::string problem = fmt::format("'{}' ended with status {} and wrote no results", command_, status);
+      if (!has_run_) throw UsageError{problem + "; give a command that takes the flags of transformer_bench"};
+      fmt::print(stderr, "warning: {}\n", problem);
+      return {};
+    }
+    has_run_ = true;
+    return compare::read_side(path);
+  }
+
+ private:
+  std::string command_;
+  std::string filter_;
+  bool has_run_{};
+};
+
+/// Runs `base` and `next` six times base, next, next, base, every run a fresh process. Each is a command of the shell,
+/// to which `--benchmark_filter=...` and `--benchmark_out=FILE` are added; what it prints goes to stderr.
+/// @param folder  where the results go, as `LABEL_1_base_1.json` and so on; made if it is not there
+/// @throws        from the function: UsageError for a command that writes no results the first time it runs, and for
+///                results that cannot be read
+gate::Confirm confirmation(std::string base, std::string next, std::string folder, std::string label) {
+  return [base = std::move(base), next = std::move(next), folder = std::move(folder), label = std::move(label)](
+             const std::vector<std::string>& names, std::size_t count) {
+    std::filesystem::create_directories(folder);
+    const std::string filter = exact_filter(names);
+    Runner run_base{base, filter};
+    Runner run_next{next, filter};
+    std::vector<ConfirmationBlock> blocks;
+    for (std::size_t i = 1; i <= count; ++i) {
+      const auto path = [&](const char* side, int process) {
+        return fmt::format("{}/{}_{}_{}_{}.json", folder, label, i, side, process);
+      };
+      fmt::print(stderr, "running {} case{} again, {}: {} of {}\n", names.size(), names.size() == 1 ? "" : "s", label,
+                 i, count);
+      ConfirmationBlock& block = blocks.emplace_back();
+      block.base.push_back(run_base(path("base", 1)));
+      block.next.push_back(run_next(path("new", 1)));
+      block.next.push_back(run_next(path("new", 2)));
+      block.base.push_back(run_base(path("base", 2)));
+    }
+    return blocks;
+  };
+}
 
 struct Arguments {
   std::string db{"tbench.db"};
@@ -46,9 +117,10 @@ struct Arguments {
   std::string accept;
   std::optional<double> tau_percent;
   double wait{History::kWait.value};
-  std::int64_t most_candidates{40};
+  std::int64_t max_suspects{40};
   bool again{};
   bool dry_run{};
+  bool heartbeat{};
   bool strict{};
   bool markdown{};
   bool json{};
@@ -62,33 +134,26 @@ void check(const Arguments& arguments) {
   }
   const bool has_kept = !arguments.good.empty() || !arguments.pinned.empty();
   if (has_kept && arguments.next.empty()) {
-    throw UsageError{"--good and --pinned need --new: the command that runs tonight's build"};
+    throw UsageError{"--good and --pinned need --new: the command that runs the build that was measured"};
   }
   if (!has_kept && !arguments.next.empty()) {
-    throw UsageError{"--new needs --good or --pinned: a kept build that candidates are run against"};
+    throw UsageError{"--new needs --good or --pinned: a kept build to run the suspects against"};
   }
-  if (arguments.tau_percent && !(*arguments.tau_percent > 0 && *arguments.tau_percent < 100)) {
-    throw UsageError{
-        fmt::format("--tau: {} is no threshold; give percent, above 0 and below 100", *arguments.tau_percent)};
-  }
-  if (!(arguments.wait >= 0 && arguments.wait <= 3600)) {
-    throw UsageError{fmt::format("--wait: {} is no time; give seconds, from 0 to 3600", arguments.wait)};
-  }
-  if (arguments.most_candidates < 1) {
-    throw UsageError{fmt::format("--most: {} cases; give 1 or more", arguments.most_candidates)};
+  if (arguments.max_suspects < 1) {
+    throw UsageError{fmt::format("--most: {} cases; give 1 or more", arguments.max_suspects)};
   }
 }
 
 History open_history(const Arguments& arguments) {
   const Seconds wait{arguments.wait};
-  if (!arguments.dry_run) return History::open(arguments.db, wait);
+  if (!arguments.dry_run && !arguments.heartbeat) return History::open(arguments.db, wait);
   return std::filesystem::exists(arguments.db) ? History::open_copy(arguments.db, wait) : History::in_memory();
 }
 
-std::optional<report::NullControlSides> null_control(const Arguments& arguments) {
+std::optional<gate::NullControlSides> null_control(const Arguments& arguments) {
   if (arguments.null_a.empty()) return std::nullopt;
-  return report::NullControlSides{.a = report::side_of(report::read_compared_runs(arguments.null_a)),
-                                  .b = report::side_of(report::read_compared_runs(arguments.null_b))};
+  return gate::NullControlSides{.a = compare::merged(compare::read_sides(arguments.null_a)),
+                                .b = compare::merged(compare::read_sides(arguments.null_b))};
 }
 
 /// Where the second look's results go: the folder asked for, else one that is gone at the end.
@@ -113,13 +178,13 @@ class ConfirmationFolder {
   bool is_ours_;
 };
 
-NightReport judge(const Arguments& arguments, const History& history, const MeasuredRun& run,
-                  const std::set<std::string>& accepted) {
+GateReport judge(const Arguments& arguments, const History& history, const MeasuredRun& run,
+                 const std::set<std::string>& accepted) {
   const ConfirmationFolder folder{arguments.confirm_folder};
-  report::GateOptions options;
+  gate::GateOptions options;
   constexpr double kPercent = 100;
   if (arguments.tau_percent) options.tau = *arguments.tau_percent / kPercent;
-  options.most_candidates = static_cast<std::size_t>(arguments.most_candidates);
+  options.max_suspects = static_cast<std::size_t>(arguments.max_suspects);
   options.accepted = accepted;
   const bool may_run = !arguments.dry_run;
   if (may_run && !arguments.good.empty()) {
@@ -128,52 +193,81 @@ NightReport judge(const Arguments& arguments, const History& history, const Meas
   if (may_run && !arguments.pinned.empty()) {
     options.confirm_pinned = confirmation(arguments.pinned, arguments.next, folder.path(), "pinned");
   }
-  const auto past = history.past(run.fingerprint, run.epoch, run.started, report::kTrendNights);
-  return report::judge_night(past, run, null_control(arguments), options);
+  const auto past = history.past(run.fingerprint, run.epoch, run.started, gate::kTrendRuns);
+  return gate::judge_run(past, run, null_control(arguments), options);
 }
 
-NightReport judged(const Arguments& arguments) {
-  const MeasuredRun run = report::read_measured_run(arguments.files);
-  const std::set<std::string> accepted = report::matching_keys(run, arguments.accept, "--accept");
+GateReport judged(const Arguments& arguments) {
+  const MeasuredRun run = history::read_measured_run(arguments.files);
+  const std::set<std::string> accepted = history::matching_keys(run, arguments.accept, "--accept");
   History history = open_history(arguments);
-  const std::int64_t id = history.add(run).id;
+  const std::int64_t id = history.add_to_judge(run).id;
   if (!arguments.again && accepted.empty()) {
-    if (std::optional<NightReport> known = history.judgement(id)) return *std::move(known);
+    if (std::optional<GateReport> known = gate::recorded_judgement(history, id)) return *std::move(known);
   }
-  NightReport report = judge(arguments, history, run, accepted);
-  if (!report.is_valid && !accepted.empty()) {
-    fmt::print(stderr, "warning: --accept: the machine was not as usual, so nothing was accepted\n");
+  GateReport report = judge(arguments, history, run, accepted);
+  if (report.machine_change && report.machine_change->was_accepted) {
+    fmt::print(stderr,
+               "warning: --accept: the machine is not as in earlier runs; its level is accepted with the cases', "
+               "and every series starts afresh\n");
   }
-  history.record(id, report, report.is_valid ? accepted : std::set<std::string>{});
+  gate::record_judgement(history, id, report, accepted);
   return report;
 }
 
-std::string text_of(const NightReport& report, const Arguments& arguments) {
-  if (arguments.json) return report::pretty(report::night_message(report, arguments.strict));
-  return report::night_page(report, {.markdown = arguments.markdown,
-                                     .colour = ::isatty(STDOUT_FILENO) == 1,
-                                     .max_width = report::terminal_width(STDOUT_FILENO)});
+/// Whether the gate finds the slowdown that was planted in the run. Records nothing.
+int run_heartbeat(const Arguments& arguments) {
+  MeasuredRun run = history::read_measured_run(arguments.files);
+  if (run.planted.empty()) {
+    throw UsageError{fmt::format("--heartbeat: no slowdown was planted in '{}'; measure it with --tb_plant=CASE:0.05",
+                                 arguments.files.front())};
+  }
+  const std::string name = run.planted.substr(0, run.planted.rfind(':'));
+  const GateReport report = judge(arguments, open_history(arguments), run, {});
+  const auto planted = std::ranges::find(report.cases, name, &gate::CaseReport::name);
+  if (planted == report.cases.end()) {
+    throw UsageError{fmt::format("--heartbeat: '{}' is not among the results, in which it was planted", name)};
+  }
+  const gate::Verdict verdict = planted->verdict;
+  if (!report.is_valid || verdict == gate::Verdict::kNew || verdict == gate::Verdict::kInvalid) {
+    fmt::print("heartbeat: nothing can be said: {} is {}\n", name,
+               report.is_valid ? to_string(verdict) : gate::outcome_of(report));
+    return kExitOk;
+  }
+  const bool is_found = verdict == gate::Verdict::kRegressed || verdict == gate::Verdict::kUnconfirmed;
+  fmt::print("heartbeat: {}: {}, planted {}: {}\n", is_found ? "found" : "NOT FOUND, the gate is blind", name,
+             run.planted.substr(name.size() + 1), gate::case_line(*planted));
+  return is_found ? kExitOk : gate::kExitBlind;
+}
+
+std::string text_of(const GateReport& report, const Arguments& arguments) {
+  if (arguments.json) return results::pretty(gate::report_message(report, arguments.strict));
+  return gate::report_page(report, {.markdown = arguments.markdown,
+                                    .colour = ::isatty(STDOUT_FILENO) == 1,
+                                    .max_width = render::terminal_width(STDOUT_FILENO)});
 }
 
 int run(const Arguments& arguments) {
   check(arguments);
   try {
-    const NightReport report = judged(arguments);
+    if (arguments.heartbeat) return run_heartbeat(arguments);
+    const GateReport report = judged(arguments);
     if (!arguments.junit.empty()) {
-      report::write_atomically(arguments.junit, report::night_to_junit(report, arguments.strict));
+      results::write_atomically(arguments.junit, gate::report_to_junit(report, arguments.strict));
     }
     fmt::print("{}", text_of(report, arguments));
     if (arguments.dry_run) fmt::print(stderr, "dry run: nothing was recorded and nothing was run again\n");
-    return report::exit_status(report, arguments.strict);
-  } catch (const report::NotComparable& error) {
-    fmt::print(stderr, "tbench: not comparable: {}\n", report::one_line(error.what()));
-    return report::kExitNotComparable;
+    return gate::exit_status(report, arguments.strict);
+  } catch (const compare::NotComparable& error) {
+    fmt::print(stderr, "tbench: not comparable: {}\n", render::one_line(error.what()));
+    return compare::kExitNotComparable;
   }
 }
 
 void add_confirmation_options(CLI::App& command, Arguments& arguments) {
-  const std::string group = "Running candidates again";
-  command.add_option("--new", arguments.next, "Command that runs tonight's build, e.g. './transformer_bench'")
+  const std::string group = "Running suspects again";
+  command
+      .add_option("--new", arguments.next, "Command that runs the build that was measured, e.g. './transformer_bench'")
       ->type_name("COMMAND")
       ->group(group);
   command
@@ -183,17 +277,17 @@ void add_confirmation_options(CLI::App& command, Arguments& arguments) {
       ->group(group);
   command
       .add_option("--pinned", arguments.pinned,
-                  "Command that runs the build of the baseline: what crept over many nights is run with both")
+                  "Command that runs the build of the baseline: what crept over many runs is run with both")
       ->type_name("COMMAND")
       ->group(group);
   command.add_option("--confirm-dir", arguments.confirm_folder, "Keep the results of these runs in this folder")
       ->type_name("DIR")
       ->group(group);
-  command.add_option("--most", arguments.most_candidates, "Run at most so many cases again, the gravest")
+  command.add_option("--most", arguments.max_suspects, "Run at most so many cases again, those that slowed most first")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
-  command.add_option("--null-a", arguments.null_a, "Null control: results of tonight's build under one label")
+  command.add_option("--null-a", arguments.null_a, "Null control: results of the measured build under one label")
       ->type_name("FILE")
       ->group("Validity");
   command.add_option("--null-b", arguments.null_b, "... and under another: they must not differ")
@@ -203,19 +297,16 @@ void add_confirmation_options(CLI::App& command, Arguments& arguments) {
 
 void add_output_options(CLI::App& command, Arguments& arguments) {
   command.add_flag("--dry-run", arguments.dry_run, "Judge, but record nothing and run nothing");
+  command.add_flag("--heartbeat", arguments.heartbeat,
+                   "Say whether the gate finds the slowdown planted in RUN (--tb_plant); record nothing; 6 if not");
   command.add_flag("--again", arguments.again, "Judge a run anew that was judged already");
   command
       .add_option("--accept", arguments.accept,
-                  "Take tonight's level of the cases that match as the new normal: their baseline from now on")
+                  "Take this run's level of the cases that match as the new normal: their baseline from now on")
       ->type_name("REGEX");
-  command
-      .add_option("--tau", arguments.tau_percent,
-                  "Least change that matters, in percent (else 2 for model steps, 3, and 5 below 100 us)")
-      ->type_name("PERCENT");
-  command.add_flag("--strict", arguments.strict, "Exit with 4 where a case is uncertain or the night is not valid");
-  command.add_option("--wait", arguments.wait, "Seconds to wait while another program writes to the history")
-      ->type_name("S")
-      ->capture_default_str();
+  add_tau_option(command, arguments.tau_percent);
+  command.add_flag("--strict", arguments.strict, "Exit with 4 where a case is uncertain or the run is not valid");
+  add_wait_option(command, arguments.wait);
   command.add_flag("--markdown", arguments.markdown, "For a job summary");
   command.add_flag("--json", arguments.json, "For a chat hook, in full");
   command.add_option("--junit", arguments.junit, "Also write a JUnit report, a test a case")->type_name("FILE");
@@ -224,9 +315,9 @@ void add_output_options(CLI::App& command, Arguments& arguments) {
 }  // namespace
 
 void add_gate(CLI::App& app, int& exit_status) {
-  CLI::App* command = app.add_subcommand("gate", "Judge a night against the nights before it, and remember it");
+  CLI::App* command = app.add_subcommand("gate", "Judge a run against the runs before it, and remember it");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("RUN", arguments->files, "Results of the night's processes, a file each")->required();
+  command->add_option("RUN", arguments->files, "Results of the run's processes, a file each")->required();
   command->add_option("--db", arguments->db, "The history; made if there is none")
       ->type_name("FILE")
       ->capture_default_str();
@@ -235,7 +326,9 @@ void add_gate(CLI::App& app, int& exit_status) {
   command->footer(
       "The same run a second time changes nothing, and prints the same.\n"
       "Exit: 0 nothing regressed, or the machine was not as usual; 1 a confirmed regression; 2 usage, unreadable input "
-      "or history; 3 files not of one run; 4 see --strict; 5 the null control failed.");
+      "or history; 3 files not of one run; 4 see --strict; 5 the null control failed; 6 nothing could be gated in more "
+      "than three runs "
+      "in a row, or the heartbeat was not found.");
   command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
 }
 

@@ -1,5 +1,4 @@
-#include "history.hpp"
-
+// `tbench history`: a case over time, and filling the history from results files.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -12,14 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "page_file.hpp"
+#include "command_line.hpp"
+#include "tbench/compare/comparison.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/report/comparison.hpp"
-#include "tbench/report/history.hpp"
-#include "tbench/report/progress_line.hpp"
-#include "tbench/report/result_json.hpp"
-#include "tbench/report/series.hpp"
-#include "tbench/report/text_width.hpp"
+#include "tbench/history/history.hpp"
+#include "tbench/history/series.hpp"
+#include "tbench/html/pages.hpp"
+#include "tbench/render/terminal.hpp"
+#include "tbench/results/result_json.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -29,54 +28,51 @@ struct Arguments {
   std::string pattern;
   std::string import;
   std::int64_t nights{90};
-  double wait{report::History::kWait.value};
+  double wait{history::History::kWait.value};
   bool json{};
   std::string html;
 };
 
 void import_folder(const Arguments& arguments) {
-  const auto [runs, ignored] = report::read_runs_of_folder(arguments.import);
+  const auto [runs, ignored] = history::read_runs_of_folder(arguments.import);
   if (!ignored.empty()) {
     fmt::print(stderr, "note: {} .json file{} hold{} no results, the first is '{}'\n", ignored.size(),
                ignored.size() == 1 ? "" : "s", ignored.size() == 1 ? "s" : "", ignored.front());
   }
-  report::History history = report::History::open(arguments.db, Seconds{arguments.wait});
+  history::History history = history::History::open(arguments.db, Seconds{arguments.wait});
   const auto added = history.add(runs);
-  const auto is_new = std::ranges::count_if(added, &report::History::Added::is_new);
+  const auto is_new = std::ranges::count_if(added, &history::History::Added::is_new);
   fmt::print("{} run{} added to '{}', {} known already\n", is_new, is_new == 1 ? "" : "s", arguments.db,
              added.size() - static_cast<std::size_t>(is_new));
 }
 
 void show(const Arguments& arguments) {
-  const auto history = report::History::open_copy(arguments.db, Seconds{arguments.wait});
+  const auto history = history::History::open_copy(arguments.db, Seconds{arguments.wait});
   const auto nights = static_cast<std::size_t>(arguments.nights);
-  const std::vector<report::Series> series = report::read_series(history, arguments.pattern, nights);
-  const std::optional<std::size_t> width = report::terminal_width(STDOUT_FILENO);
+  const std::vector<history::Series> series = history::read_series(history, arguments.pattern, nights);
+  const std::optional<std::size_t> width = render::terminal_width(STDOUT_FILENO);
   if (!arguments.html.empty()) {
-    write_page(arguments.html, report::series_html(series));
+    write_page(arguments.html, html::series_html(series));
   } else if (arguments.json) {
-    fmt::print("{}", report::pretty(report::series_to_json(series)));
+    fmt::print("{}", results::pretty(history::series_to_json(series)));
   } else if (series.size() == 1) {
-    fmt::print("{}", report::series_page(series.front(), width));
+    fmt::print("{}", history::series_page(series.front(), width));
   } else {
-    fmt::print("{}", report::series_overview(series, width));
+    fmt::print("{}", history::series_overview(series, width));
   }
 }
 
 int run(const Arguments& arguments) {
   if (arguments.nights < 1) throw UsageError{fmt::format("--nights: {} runs; give 1 or more", arguments.nights)};
-  if (!(arguments.wait >= 0 && arguments.wait <= 3600)) {
-    throw UsageError{fmt::format("--wait: {} is no time; give seconds, from 0 to 3600", arguments.wait)};
-  }
   if (arguments.json && !arguments.html.empty()) throw UsageError{"--json and -o exclude each other; give one"};
   check_page_path(arguments.html, std::span{&arguments.db, 1});
   try {
     if (!arguments.import.empty()) import_folder(arguments);
     if (arguments.import.empty() || !arguments.pattern.empty() || !arguments.html.empty()) show(arguments);
     return kExitOk;
-  } catch (const report::NotComparable& error) {
-    fmt::print(stderr, "tbench: not comparable: {}\n", report::one_line(error.what()));
-    return report::kExitNotComparable;
+  } catch (const compare::NotComparable& error) {
+    fmt::print(stderr, "tbench: not comparable: {}\n", render::one_line(error.what()));
+    return compare::kExitNotComparable;
   }
 }
 
@@ -94,9 +90,7 @@ void add_history(CLI::App& app, int& exit_status) {
                    "other within six hours are one run")
       ->type_name("DIR");
   command->add_option("--nights", arguments->nights, "The newest so many runs")->type_name("N")->capture_default_str();
-  command->add_option("--wait", arguments->wait, "Seconds to wait while another program writes to the history")
-      ->type_name("S")
-      ->capture_default_str();
+  add_wait_option(*command, arguments->wait);
   command->add_flag("--json", arguments->json, "For programs, in full");
   command->add_option("-o,--output", arguments->html, "Write a self-contained HTML page with a plot and a table a case")
       ->type_name("FILE.html");

@@ -6,10 +6,6 @@
 #include <exception>
 
 #include "command_line.hpp"
-#include "diff.hpp"
-#include "gate.hpp"
-#include "history.hpp"
-#include "report.hpp"
 #include "tbench/core/error.hpp"
 
 int main(int argc, char** argv) {
@@ -18,10 +14,12 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough(false);
   int exit_status = tbench::kExitOk;
+  tbench::tool::add_classify(app);
   tbench::tool::add_diff(app, exit_status);
   tbench::tool::add_gate(app, exit_status);
   tbench::tool::add_history(app, exit_status);
-  tbench::tool::add_report(app);
+  tbench::tool::add_nsys(app);
+  tbench::tool::add_report(app, exit_status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

@@ -9,7 +9,7 @@
 namespace tbench::capture {
 
 struct KernelLaunch {
-  std::string name;  // see kernel_name()
+  std::string name;  // see profile::kernel_name
   std::int64_t count{};
   bool operator==(const KernelLaunch&) const = default;
 };

@@ -1,6 +1,7 @@
 // Tables of axes that expand into the cases of a family, and the user's changes to them (`--tb_axis`).
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
@@ -9,14 +10,16 @@
 #include <vector>
 
 #include "tbench/core/case_id.hpp"
-#include "tbench/core/regime.hpp"
+#include "tbench/core/enums.hpp"
 
 namespace tbench {
 
 enum class Suite { kSmoke, kStandard, kFull };
 
-[[nodiscard]] std::string_view to_string(Suite suite);
-[[nodiscard]] std::optional<Suite> parse_suite(std::string_view text);
+template <>
+struct EnumNames<Suite> {
+  static constexpr std::array<std::string_view, 3> kNames{"smoke", "standard", "full"};
+};
 
 struct Axis {
   std::string key;
@@ -45,9 +48,9 @@ struct FamilySpec {
   std::vector<KeySpec> keys;
   std::vector<CaseTable> tables;
   /// Says why a combination of values makes no sense, or nothing. May be empty.
-  std::function<std::optional<std::string>(const CaseId&)> nonsense;
-  /// How its cases are timed: what their measure::Case::regime() says too. A family that times some in one way and some
-  /// in the other has a key `regime`, whose value goes before this: see regime_of().
+  std::function<std::optional<std::string>(const CaseId&)> invalid_reason;
+  /// How its cases are timed. A family that times some in one way and some in the other has a key `regime`, whose value
+  /// goes before this: see regime_of().
   Regime regime{Regime::kSustained};
   /// Each case is about one state of the L2 cache, which it prescribes: --tb_l2 is not for them, and no name says it.
   bool has_own_l2{};

@@ -1,16 +1,17 @@
 // Everything known about one measured case. Console, JSON, journal and counters are all derived from it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tbench/core/case_id.hpp"
-#include "tbench/core/regime.hpp"
-#include "tbench/core/status.hpp"
+#include "tbench/core/enums.hpp"
 #include "tbench/core/units.hpp"
 #include "tbench/core/work.hpp"
 
@@ -18,8 +19,12 @@ namespace tbench {
 
 /// Why the sampler stopped.
 enum class StopReason { kPrecise, kSpreadSettled, kTimeLimit, kSampleLimit, kFixedCount };
-[[nodiscard]] std::string_view to_string(StopReason reason);
-[[nodiscard]] std::optional<StopReason> parse_stop_reason(std::string_view text);
+
+template <>
+struct EnumNames<StopReason> {
+  static constexpr std::array<std::string_view, 5> kNames{"precise", "spread_settled", "time_limit", "sample_limit",
+                                                          "fixed_count"};
+};
 
 /// One part of a step, timed by events at its boundaries.
 struct PhaseTime {
@@ -98,20 +103,21 @@ struct Record {
   std::optional<Timing> timing;  // present exactly if has_time(status)
   std::optional<Work> work;
   std::optional<FlopPerSecond> datasheet_peak;  // at the median SM clock while sampling
-  std::optional<double> ceiling_per_second;     // FLOP or bytes: what work.ceiling came to in the same run and regime
+  std::optional<double>
+      ceiling_per_second;  // FLOP or bytes: the measured rate of work.ceiling in the same run and regime
   std::optional<DeviceState> device;
   std::optional<MemoryUse> memory;
   std::optional<Verification> verification;
   std::optional<std::int64_t> requested_bytes;  // of the allocation that failed, for `oom`
   std::map<std::string, double> counters;       // the family's own, e.g. skipped_steps
   /// What the family saw that is no number, e.g. the dtype that an operation ran in, the algorithm chosen.
-  std::map<std::string, std::string> findings;
+  std::map<std::string, std::string> labels;
   Seconds harness;  // host time spent on the case outside warm-up and sampling
   bool operator==(const Record&) const = default;
 };
 
 /// Numbers shown beside the time in the console, in Google Benchmark's part of the JSON and in reports, by name. The
-/// formula of each is in bench/README.md. Only finite values; what is unknown is absent.
+/// formula of each is in bench/counters.md. Only finite values; what is unknown is absent.
 [[nodiscard]] std::map<std::string, double> counters_of(const Record& record);
 
 }  // namespace tbench

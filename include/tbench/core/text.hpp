@@ -1,4 +1,4 @@
-// Small text helpers: the nearest known name for an error message, splitting, strict numbers.
+// Small text helpers: the nearest known name for an error message, splitting, strict numbers and moments.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,17 @@ namespace tbench {
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 [[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);
 
+/// An extended regular expression that finds `text` as it is.
+[[nodiscard]] std::string escape_regex(std::string_view text);
+
 /// The whole of `text` as a base-10 integer; nothing for anything else ("12x", "", "1e3", out of range).
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
+
+/// Seconds since 1970 in UTC of `YYYY-MM-DDTHH:MM:SS` with `Z` or `+HH:MM` behind it; nothing for anything else.
+/// Results files write moments so: ISO 8601.
+[[nodiscard]] std::optional<std::int64_t> parse_timestamp(std::string_view text);
+
+/// `YYYY-MM-DDTHH:MM:SSZ`, of the years 0 to 9999: sorts as the moments do.
+[[nodiscard]] std::string format_timestamp(std::int64_t seconds);
 
 }  // namespace tbench

@@ -1,13 +1,14 @@
 // What a case has to do, counted from its shape: the numerators of FLOP/s, tokens/s and MFU.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "tbench/core/enums.hpp"
 #include "tbench/core/model_size.hpp"
-#include "tbench/core/precision.hpp"
 #include "tbench/core/units.hpp"
 
 namespace tbench {
@@ -15,33 +16,37 @@ namespace tbench {
 /// `forward` is inference, without a graph; `forward_backward` ends with gradients; `train_step` adds the optimizer.
 enum class Pass { kForward, kForwardBackward, kTrainStep };
 
-[[nodiscard]] std::string_view to_string(Pass pass);
-[[nodiscard]] std::optional<Pass> parse_pass(std::string_view text);
+template <>
+struct EnumNames<Pass> {
+  static constexpr std::array<std::string_view, 3> kNames{"forward", "forward_backward", "train_step"};
+};
 
 /// Of one attention layer's core alone, softmax(scale q k^T) v: its output, the gradients of q, k and v from a forward
 /// pass that ran before, or both.
 enum class AttentionPass { kForward, kBackward, kForwardBackward };
 
-[[nodiscard]] std::string_view to_string(AttentionPass pass);
-[[nodiscard]] std::optional<AttentionPass> parse_attention_pass(std::string_view text);
+template <>
+struct EnumNames<AttentionPass> {
+  static constexpr std::array<std::string_view, 3> kNames{"forward", "backward", "forward_backward"};
+};
 
 struct Work {
   Flop flop{};
-  std::optional<Flop> least_flop{};  // what of it no implementation can avoid, where that is less: shares are of this
+  std::optional<Flop> min_flop{};  // the part no implementation can avoid, where that is less: ceiling_share uses it
   std::int64_t tokens{};
-  std::int64_t bytes{};  // read and written by the formula of the case's family (bench/README.md); 0: not counted
-  /// What the rate is held against, a `what` of the Ceiling family: bytes a second where bytes are counted, else
-  /// FLOP/s.
+  std::int64_t bytes{};  // read and written by the formula of the case's family; 0: not counted
+  /// The ceiling that the rate is compared with, a `what` of the Ceiling family: bytes per second where bytes are
+  /// counted, else FLOP/s. Filled in from the case's family.
   std::string ceiling{};  // empty: nothing
   bool operator==(const Work&) const = default;
 };
 
-/// What of a work is held against its ceiling: bytes where they are counted, else the FLOP that cannot be avoided.
-struct HeldAmount {
+/// The numerator of ceiling_share: bytes where they are counted, else the FLOP that no implementation can avoid.
+struct CeilingNumerator {
   double value{};  // 0: neither is counted
   bool is_of_bytes{};
 };
-[[nodiscard]] HeldAmount held_amount(const Work& work);
+[[nodiscard]] CeilingNumerator ceiling_numerator(const Work& work);
 
 struct AttentionShape {
   std::int64_t batch{};
@@ -60,28 +65,28 @@ struct AttentionShape {
 [[nodiscard]] Flop attention_forward_flop(const AttentionShape& shape);
 
 /// Work of one attention pass. Backward is 2.5 times the forward: five products (scores again, dP, dQ, dK, dV) where
-/// that has two, however an implementation comes by them. One that kept the scores makes four: least_flop has 2 times.
+/// that has two, however an implementation comes by them. One that kept the scores makes four: min_flop has 2 times.
 /// Tokens are batch * seq_q.
 /// @throws  as attention_forward_flop
 [[nodiscard]] Work attention_work(const AttentionShape& shape, AttentionPass pass);
 
-/// Bytes that an attention pass certainly holds at once, in tensors of `element_bytes` an element: q, k, v and the
-/// output, and with a backward their four gradients. Scores, where an implementation keeps them, come on top.
-[[nodiscard]] std::int64_t attention_least_bytes(const AttentionShape& shape, AttentionPass pass,
-                                                 std::int64_t element_bytes);
+/// Bytes that an attention pass holds at once at the very least, in tensors of `element_bytes` an element: q, k, v and
+/// the output, and with a backward their four gradients. Scores, where an implementation keeps them, come on top.
+[[nodiscard]] std::int64_t attention_min_bytes(const AttentionShape& shape, AttentionPass pass,
+                                               std::int64_t element_bytes);
 
 /// Work of one step of a causal transformer: dense layers 2 * tokens * weights forward (the embedding is a look-up
 /// and not counted), attention as `attention_forward_flop`, causal. Backward is twice the dense layers' forward and 2.5
-/// times attention's (2 times in least_flop). The optimizer, norms, softmax and activations are not counted.
+/// times attention's (2 times in min_flop). The optimizer, norms, softmax and activations are not counted.
 /// @param size     extents > 0
 /// @param context  tokens a sequence, > 0
 /// @param batch    sequences, > 0
 /// @throws         std::invalid_argument if an extent is not positive
 [[nodiscard]] Work model_step_work(const ModelSize& size, std::int64_t context, std::int64_t batch, Pass pass);
 
-/// Bytes that a step certainly holds at once: float32 parameters, gradients if the pass has a backward, two moments if
-/// it has an optimizer. Activations come on top.
-[[nodiscard]] std::int64_t model_least_bytes(const ModelSize& size, Pass pass);
+/// Bytes that a step holds at once at the very least: float32 parameters, gradients if the pass has a backward, two
+/// moments if it has an optimizer. Activations come on top.
+[[nodiscard]] std::int64_t model_min_bytes(const ModelSize& size, Pass pass);
 
 /// A GPU's dense matrix rate by its datasheet: FLOP per SM and clock cycle, so that the peak at a measured clock is
 /// flop_per_sm_clock * sm_count * clock. Nothing for a GPU that is not in the table (work.cpp gives the sources).

@@ -112,10 +112,10 @@ class Matmul {
 
   /// What the library's heuristic recommends, the best first by its estimate. Empty where it has no algorithm at all,
   /// as for odd extents in fp8. Nothing runs on the device.
-  /// @param most             at most so many, > 0
+  /// @param max_count        at most so many, > 0
   /// @param workspace_limit  none that needs more bytes
   /// @throws  CublasError
-  [[nodiscard]] std::vector<MatmulAlgorithm> algorithms(int most, std::size_t workspace_limit,
+  [[nodiscard]] std::vector<MatmulAlgorithm> algorithms(int max_count, std::size_t workspace_limit,
                                                         PartialSums partial_sums) const;
 
   /// Enqueues the product. Never synchronises; the first launch of an algorithm may load its kernel.

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "tbench/core/precision.hpp"
+#include "tbench/core/enums.hpp"
 
 namespace tbench::kernels {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "tbench/core/precision.hpp"
+#include "tbench/core/enums.hpp"
 #include "tbench/core/work.hpp"
 
 namespace tbench::kernels {
@@ -49,16 +49,18 @@ struct AttentionBackward {
 /// Facts of a device that decide what can run on it and how.
 struct DeviceLimits {
   int compute_capability_major{};
+  int compute_capability_minor{};
   int multiprocessors{};
   std::size_t shared_bytes_per_block{};  // the opt-in limit
 };
 
-/// Of the current device.
+/// Of the current device. The device is asked once, then remembered.
 /// @throws  cuda::CudaError
 [[nodiscard]] DeviceLimits current_device_limits();
 
 /// Why these kernels cannot compute `problem` on a device, or nothing: head_dim 16, 32, 64, 80, 96 or 128 (16-bit also
-/// 256, forward and backward), compute capability 8.0 or newer, extents within the grid's limits.
+/// 256, forward and backward), a compute capability that this build has machine code for, extents within the grid's
+/// limits.
 [[nodiscard]] std::optional<std::string> attention_unsupported_reason(const AttentionProblem& problem,
                                                                       const DeviceLimits& limits);
 

@@ -20,7 +20,7 @@ struct StreamGrid {
 /// Every buffer's bytes are a multiple of this: a tile of the largest block.
 inline constexpr std::int64_t kStreamGranularity = 512 * 64;
 
-/// Grids worth a trial for a buffer: one wave of threads, half of one, and a block for each tile.
+/// Grids to autotune over for a buffer: one wave of threads, half of one, and a block for each tile.
 /// @param bytes            of the buffer, > 0, a multiple of kStreamGranularity, at most 2^40
 /// @param multiprocessors  of the device, > 0
 /// @param stores           whether the kernel writes, so that what becomes of its lines is a choice

@@ -1,4 +1,4 @@
-// Watches the device's clock, temperature, power and energy while a case is sampled.
+// Watches the device's clock, temperature, power and energy while a case is sampled: through NVML, or not at all.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tbench/core/units.hpp"
+#include "tbench/cuda/nvml.hpp"
 
 namespace tbench::measure {
 
@@ -32,6 +33,19 @@ class NoClockMonitor final : public ClockMonitor {
  public:
   ClockReading read() override { return {}; }
   std::optional<Joules> total_energy() override { return std::nullopt; }
+};
+
+/// Reads what NVML knows of one GPU; what it does not know is absent. A reading takes some milliseconds of host time.
+class NvmlClockMonitor final : public ClockMonitor {
+ public:
+  explicit NvmlClockMonitor(cuda::NvmlDevice device);
+
+  /// An idle GPU is no reason worth a record: "gpu_idle" is left out of the reasons.
+  [[nodiscard]] ClockReading read() override;
+  [[nodiscard]] std::optional<Joules> total_energy() override;
+
+ private:
+  cuda::NvmlDevice device_;
 };
 
 }  // namespace tbench::measure

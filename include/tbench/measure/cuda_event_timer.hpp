@@ -5,8 +5,8 @@
 
 #include <optional>
 
+#include "tbench/cuda/flush_and_spin.hpp"
 #include "tbench/cuda/handle.hpp"
-#include "tbench/cuda/l2_flush.hpp"
 #include "tbench/measure/burst.hpp"
 #include "tbench/measure/timer.hpp"
 

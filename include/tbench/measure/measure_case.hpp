@@ -1,5 +1,5 @@
-// The one way from a case to a record: build, verify, warm up, sample, memory pass. Turns what can go wrong into a
-// status.
+// The one way from a case to a record: build, verify, warm up, sample, memory pass, verify again. Turns what can go
+// wrong into a status.
 #pragma once
 
 #include <functional>
@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "tbench/core/case.hpp"
+#include "tbench/core/enums.hpp"
 #include "tbench/core/environment.hpp"
-#include "tbench/core/memory_probe.hpp"
-#include "tbench/core/precision.hpp"
 #include "tbench/core/record.hpp"
-#include "tbench/measure/case.hpp"
 #include "tbench/measure/clock_monitor.hpp"
 #include "tbench/measure/sampler.hpp"
 #include "tbench/measure/timer.hpp"

@@ -8,8 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "tbench/core/case.hpp"
+#include "tbench/core/enums.hpp"
 #include "tbench/core/record.hpp"
-#include "tbench/measure/case.hpp"
 #include "tbench/measure/clock_monitor.hpp"
 #include "tbench/measure/timer.hpp"
 
@@ -18,6 +19,7 @@ namespace tbench::measure {
 /// Limits of warm-up and sampling. The defaults are those for model steps; burst_options() are those for kernels, of
 /// which a step is one launch.
 struct SamplerOptions {
+  Regime regime{};                     // chained steps, or bursts apart from each other; of the case's family
   Seconds warm_up_time{1.0};           // at least this long (--benchmark_min_warmup_time)
   Seconds warm_up_limit{15.0};         // at most this long
   std::int64_t warm_up_long_steps{5};  // enough where a step takes over a second
@@ -35,8 +37,9 @@ struct SamplerOptions {
   std::int64_t dropped_per_chunk{1};          // first samples of a chunk, which begin on an idle device
   Seconds dropped_time{};                     // and those of so much time after them
   L2State l2{};                               // what a burst meets, where the timer can flush
-  std::optional<std::int64_t> fixed_warm_up;  // --tb_warmup: exactly so many steps, 0 included
-  std::optional<std::int64_t> fixed_samples;  // --tb_samples: exactly so many, none dropped
+  bool verify_again{true};                    // after sampling, where the case can (--tb_verify=once: not)
+  std::optional<std::int64_t> fixed_warm_up;  // --tb_warmup: exactly this many steps, 0 included
+  std::optional<std::int64_t> fixed_samples;  // --tb_samples: exactly this many, none dropped
 };
 
 /// For launches of 5 us to 50 ms. A burst begins on an idle device as all others do, so none is dropped.
@@ -58,7 +61,7 @@ using StopRequested = std::function<bool()>;
 /// Thrown when the user asked to stop in the middle of a case.
 struct Interrupted {};
 
-/// Samples chained steps or bursts, as the case's regime() says.
+/// Samples chained steps or bursts, as `options.regime` says.
 /// Where the result is `incorrect` (work escapes the timed region, or a sample is not a positive number) its timing and
 /// device state are empty. A chunk whose work seems to escape is run once more before that verdict, because a host that
 /// was kept from running for a moment looks the same.

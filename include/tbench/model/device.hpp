@@ -1,11 +1,13 @@
-// What LibTorch says of the machine. Free of LibTorch in its interface.
+// What LibTorch says of the machine, and its allocator of memory. Free of LibTorch in its interface.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "tbench/core/precision.hpp"
+#include "tbench/core/case.hpp"
+#include "tbench/core/enums.hpp"
 
 namespace tbench::model {
 
@@ -25,5 +27,10 @@ enum class DeviceKind { kCpu, kCuda };
 /// Lets every operation on the CPU use one thread from now on, in the whole process. Threads that wait for each other
 /// would time the machine's other load.
 void use_one_cpu_thread();
+
+/// For CUDA device 0. release_cached() also frees the workspaces that cuBLAS keeps for every thread and stream: they
+/// survive an emptied cache and would make a case's peak depend on what ran before.
+/// @throws  c10::Error (a std::exception) if there is no CUDA device
+[[nodiscard]] std::unique_ptr<MemoryProbe> make_cuda_memory_probe();
 
 }  // namespace tbench::model

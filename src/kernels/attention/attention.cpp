@@ -1,4 +1,5 @@
-// Checks what the caller asks for and hands it to the family of kernels for its precision.
+// The public functions: check what the caller asks for, plan it for the device, and hand problem and plan to the
+// instance of its precision.
 #include "tbench/kernels/attention.hpp"
 
 #include <fmt/format.h>
@@ -9,8 +10,10 @@
 #include <string_view>
 #include <tuple>
 
-#include "launch.hpp"
-#include "plan_32bit.hpp"
+#include "kernels/attention/attention_limits.hpp"
+#include "kernels/attention/common/plan_32bit.hpp"
+#include "kernels/attention/instances/launch.hpp"
+#include "kernels/attention/sm90/plan_sm90.hpp"
 #include "tbench/cuda/error.hpp"
 
 namespace tbench::kernels {
@@ -18,11 +21,8 @@ namespace {
 
 constexpr std::array<std::int64_t, 6> kHeadDims{16, 32, 64, 80, 96, 128};
 constexpr std::int64_t kLargeHeadDim16Bit = 256;
-constexpr int kMinMajor = 8;                                  // mma.m16n8k16, cp.async
 constexpr std::int64_t kMaxGridYz = 65535;                    // CUDA's limit of gridDim.y and gridDim.z
 constexpr std::int64_t kMaxSequence = std::int64_t{1} << 30;  // rows are counted in int inside the kernels
-
-bool is_16bit(Precision precision) { return precision == Precision::kBf16 || precision == Precision::kFp16; }
 
 std::optional<std::string> extent_problem(const AttentionShape& shape) {
   for (const auto& [name, extent, most] : {std::tuple{"batch", shape.batch, kMaxGridYz},
@@ -41,26 +41,18 @@ void require_none(const std::optional<std::string>& reason) {
   if (reason) throw std::invalid_argument{"attention: " + *reason};
 }
 
-}  // namespace
-
-DeviceLimits current_device_limits() {
-  int device{};
-  TBENCH_CUDA_CHECK(cudaGetDevice(&device));
-  const auto attribute = [device](cudaDeviceAttr name) {
-    int value{};
-    TBENCH_CUDA_CHECK(cudaDeviceGetAttribute(&value, name, device));
-    return value;
-  };
-  return {.compute_capability_major = attribute(cudaDevAttrComputeCapabilityMajor),
-          .multiprocessors = attribute(cudaDevAttrMultiProcessorCount),
-          .shared_bytes_per_block = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin))};
+ForwardPlan plan_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
+  return is_16bit(problem.precision) ? plan_forward_16bit(problem, limits) : plan_forward_32bit(problem, limits);
 }
 
+BackwardPlan plan_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
+  return is_16bit(problem.precision) ? plan_backward_16bit(problem, limits) : plan_backward_32bit(problem, limits);
+}
+
+}  // namespace
+
 std::optional<std::string> attention_unsupported_reason(const AttentionProblem& problem, const DeviceLimits& limits) {
-  if (limits.compute_capability_major < kMinMajor) {
-    return fmt::format("the kernels need compute capability {}.0, the GPU has {}.x", kMinMajor,
-                       limits.compute_capability_major);
-  }
+  if (auto reason = missing_code_reason(limits, built_architectures())) return reason;
   const bool exact = std::ranges::find(kHeadDims, problem.shape.head_dim) != kHeadDims.end();
   const bool large = is_16bit(problem.precision) && problem.shape.head_dim == kLargeHeadDim16Bit;
   if (!exact && !large) {
@@ -76,35 +68,52 @@ std::optional<std::string> attention_unsupported_reason(const AttentionProblem& 
   return (is_16bit(problem.precision) ? &unsupported_16bit_reason : &unsupported_32bit_reason)(problem, limits);
 }
 
-std::optional<std::string> missing_workspace_reason(std::string_view pass, std::size_t needed, const void* workspace) {
-  if (needed == 0 || workspace != nullptr) return std::nullopt;
-  return fmt::format("workspace is null: the {} pass of this problem needs {} bytes, attention_{}_workspace_bytes()",
-                     pass, needed, pass);
-}
-
 std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return is_16bit(problem.precision) ? forward_16bit_workspace_bytes(problem, limits) : 0;
+  // Views that Hopper's copy engine does not take are known at the launch alone.
+  return std::max(plan_forward(problem, limits).workspace_bytes, sm90::forward_workspace_bytes(problem, limits));
 }
 
 void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
   const DeviceLimits limits = current_device_limits();
   require_none(attention_unsupported_reason(problem, limits));
+  const ForwardPlan plan = plan_forward(problem, limits);
   require_none(
       missing_workspace_reason("forward", attention_forward_workspace_bytes(problem, limits), arguments.workspace));
-  (is_16bit(problem.precision) ? &forward_16bit : &forward_32bit)(problem, arguments, stream);
+  if (const auto choice = sm90::choose_forward(problem, limits); choice && sm90::takes_views(problem, arguments)) {
+    const bool is_bf16 = problem.precision == Precision::kBf16;
+    return (is_bf16 ? &sm90::forward_bf16 : &sm90::forward_fp16)(problem, arguments, *choice, limits, stream);
+  }
+  switch (problem.precision) {
+    case Precision::kBf16:
+      return launch_forward<Precision::kBf16>(problem, plan, arguments, stream);
+    case Precision::kFp16:
+      return launch_forward<Precision::kFp16>(problem, plan, arguments, stream);
+    case Precision::kTf32:
+      return launch_forward<Precision::kTf32>(problem, plan, arguments, stream);
+    case Precision::kFp32:
+      return launch_forward<Precision::kFp32>(problem, plan, arguments, stream);
+  }
 }
 
 std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return is_16bit(problem.precision) ? backward_16bit_workspace_bytes(problem, limits)
-                                     : backward_32bit_workspace_bytes(problem, limits);
+  return plan_backward(problem, limits).workspace.bytes();
 }
 
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
   const DeviceLimits limits = current_device_limits();
   require_none(attention_unsupported_reason(problem, limits));
-  require_none(
-      missing_workspace_reason("backward", attention_backward_workspace_bytes(problem, limits), arguments.workspace));
-  (is_16bit(problem.precision) ? &backward_16bit : &backward_32bit)(problem, arguments, stream);
+  const BackwardPlan plan = plan_backward(problem, limits);
+  require_none(missing_workspace_reason("backward", plan.workspace.bytes(), arguments.workspace));
+  switch (problem.precision) {
+    case Precision::kBf16:
+      return launch_backward<Precision::kBf16>(problem, plan, arguments, stream);
+    case Precision::kFp16:
+      return launch_backward<Precision::kFp16>(problem, plan, arguments, stream);
+    case Precision::kTf32:
+      return launch_backward<Precision::kTf32>(problem, plan, arguments, stream);
+    case Precision::kFp32:
+      return launch_backward<Precision::kFp32>(problem, plan, arguments, stream);
+  }
 }
 
 }  // namespace tbench::kernels

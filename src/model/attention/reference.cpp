@@ -1,4 +1,4 @@
-#include "tbench/model/attention/reference.hpp"
+#include "model/attention/verify.hpp"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>

@@ -1,4 +1,4 @@
-#include "tbench/model/attention/runner.hpp"
+#include "model/attention/runner.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/core/Generator.h>
@@ -10,9 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tbench/model/execution_scope.hpp"
-#include "tbench/model/memory_probe.hpp"
-#include "tbench/model/precision_scope.hpp"
+#include "model/torch/scopes.hpp"
+#include "tbench/model/device.hpp"
 
 namespace tbench::model {
 namespace {
@@ -20,7 +19,7 @@ namespace {
 /// What holds for everything that is computed in a case.
 class CaseScope {
  public:
-  explicit CaseScope(const AttentionStepConfig& config)
+  explicit CaseScope(const AttentionConfig& config)
       : tf32_{config.precision},
         deterministic_{config.deterministic},
         with_graph_{config.pass != AttentionPass::kForward} {}
@@ -31,10 +30,6 @@ class CaseScope {
   at::AutoGradMode with_graph_;
 };
 
-void call(const std::function<void()>& phase_end) {
-  if (phase_end) phase_end();
-}
-
 /// The row sums' logarithms without padding and trailing extents of 1.
 at::Tensor plain_lse(const at::Tensor& lse, const AttentionShape& shape) {
   if (!lse.defined()) return {};
@@ -43,7 +38,7 @@ at::Tensor plain_lse(const at::Tensor& lse, const AttentionShape& shape) {
 
 }  // namespace
 
-AttentionRunner::AttentionRunner(const AttentionStepConfig& config, const AttentionImpl& impl) : impl_{impl} {
+AttentionRunner::AttentionRunner(const AttentionConfig& config, const AttentionImpl& impl) : impl_{impl} {
   operands_.config = config;
   operands_.scale = 1.0 / std::sqrt(static_cast<double>(config.shape.head_dim));
   make_operands();
@@ -51,7 +46,7 @@ AttentionRunner::AttentionRunner(const AttentionStepConfig& config, const Attent
 }
 
 void AttentionRunner::make_operands() {
-  const AttentionStepConfig& config = operands_.config;
+  const AttentionConfig& config = operands_.config;
   const AttentionShape& shape = config.shape;
   const c10::Device device = torch_device(config.device);
   at::Generator generator = at::globalContext().defaultGenerator(device).clone();
@@ -86,22 +81,22 @@ AttentionState AttentionRunner::forward(bool for_backward) const {
   return impl_.forward(operands_, for_backward);
 }
 
-void AttentionRunner::step(const std::function<void()>& phase_end) {
+void AttentionRunner::step(PhaseMarker* phases) {
   const CaseScope scope{operands_.config};
   if (operands_.config.pass == AttentionPass::kBackward) {
     const AttentionGradients gradients = impl_.backward(operands_, state_.value(), /*keep_state=*/true);
-    return call(phase_end);
+    return mark_phase(phases);
   }
   const bool with_backward = operands_.config.pass == AttentionPass::kForwardBackward;
   const AttentionState state = impl_.forward(operands_, with_backward);
-  call(phase_end);
+  mark_phase(phases);
   if (!with_backward) return;
   const AttentionGradients gradients = impl_.backward(operands_, state, /*keep_state=*/false);
-  call(phase_end);
+  mark_phase(phases);
 }
 
 AttentionOutputs AttentionRunner::outputs() {
-  const AttentionStepConfig& config = operands_.config;
+  const AttentionConfig& config = operands_.config;
   const CaseScope scope{config};
   state_.reset();
   const bool with_backward = config.pass != AttentionPass::kForward;

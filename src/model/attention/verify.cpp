@@ -1,4 +1,4 @@
-#include "tbench/model/attention/verify.hpp"
+#include "model/attention/verify.hpp"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/isfinite.h>
@@ -14,8 +14,7 @@
 #include <random>
 #include <utility>
 
-#include "tbench/model/attention/reference.hpp"
-#include "tbench/model/precision_scope.hpp"
+#include "model/torch/scopes.hpp"
 
 namespace tbench::model {
 namespace {
@@ -82,7 +81,7 @@ void poison(const AttentionOutputs& outputs) {
   }
 }
 
-/// Compares results with float64 pair by pair of batch and head, those chosen; all others have to be finite.
+/// Compares the chosen (batch, head) pairs with float64; all others must be finite.
 class PairComparison {
  public:
   PairComparison(const AttentionRunner& runner, std::vector<std::int64_t> chosen)
@@ -136,7 +135,7 @@ class PairComparison {
 
 }  // namespace
 
-std::vector<std::int64_t> compared_pairs(const AttentionStepConfig& config) {
+std::vector<std::int64_t> compared_pairs(const AttentionConfig& config) {
   const AttentionShape& shape = config.shape;
   const std::int64_t budget = config.device == DeviceKind::kCuda ? kGpuComparedScores : kCpuComparedScores;
   std::vector<std::int64_t> pairs(static_cast<std::size_t>(shape.batch * shape.heads));
@@ -174,7 +173,7 @@ AttentionTolerances attention_tolerances(Precision precision, std::int64_t seq_q
 Verification verify_attention(AttentionRunner& runner) {
   poison(runner.outputs());
   const AttentionOutputs outputs = runner.outputs();
-  const AttentionStepConfig& config = runner.operands().config;
+  const AttentionConfig& config = runner.operands().config;
   const AttentionTolerances tolerances =
       attention_tolerances(config.precision, config.shape.seq_q, config.shape.seq_kv);
   PairComparison comparison{runner, compared_pairs(config)};

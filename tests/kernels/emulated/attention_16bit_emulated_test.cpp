@@ -14,24 +14,32 @@ TYPED_TEST_SUITE(EmulatedAttention16Test, Attentions);
 constexpr auto kShortForward = [](auto& attention) { return attention.template forward<ShortForward>(); };
 constexpr auto kLongForward = [](auto& attention) { return attention.template forward<LongForward>(); };
 template <int kRows>
-constexpr auto kGroupedForward = [](auto& attention) { return attention.template forward<GroupedForward<kRows>>(); };
-constexpr auto kDividedForward = [](auto& attention) { return attention.forward_in_parts(64); };
+constexpr auto kSplitWarpsForward =
+    [](auto& attention) { return attention.template forward<SplitWarpsForward<kRows>>(); };
+constexpr auto kSplitKvForward = [](auto& attention) { return attention.forward_split_kv(64); };
 constexpr auto kAtomicBackward = [](auto& attention) { return attention.backward(BackwardMethod::kAtomic); };
 constexpr auto kSplitBackward = [](auto& attention) { return attention.backward(BackwardMethod::kSplit); };
 
 TYPED_TEST(EmulatedAttention16Test, ForwardInShortTiles) { expect_right<TypeParam>(kShortForward); }
 TYPED_TEST(EmulatedAttention16Test, ForwardInLongTiles) { expect_right<TypeParam>(kLongForward); }
 TYPED_TEST(EmulatedAttention16Test, ForwardInGroups) {
-  expect_right<TypeParam>(kGroupedForward<16>);
-  expect_right<TypeParam>(kGroupedForward<32>);
-  expect_right<TypeParam>(kGroupedForward<64>);
+  expect_right<TypeParam>(kSplitWarpsForward<16>);
+  expect_right<TypeParam>(kSplitWarpsForward<32>);
+  expect_right<TypeParam>(kSplitWarpsForward<64>);
 }
-TYPED_TEST(EmulatedAttention16Test, ForwardOfDividedKeys) {
-  expect_right<TypeParam>(kDividedForward);
-  expect_right<TypeParam>([](auto& attention) { return attention.forward_in_parts(128); });
+TYPED_TEST(EmulatedAttention16Test, ForwardSplitKv) {
+  expect_right<TypeParam>(kSplitKvForward);
+  expect_right<TypeParam>([](auto& attention) { return attention.forward_split_kv(128); });
 }
 TYPED_TEST(EmulatedAttention16Test, BackwardWithAtomicAdditions) { expect_right<TypeParam>(kAtomicBackward); }
 TYPED_TEST(EmulatedAttention16Test, BackwardSplit) { expect_right<TypeParam>(kSplitBackward); }
+
+TEST(EmulatedSplitKvTest, CombiningCountsElementsBeyondInt) {
+  EmulatedAttention16<64> attention{Lengths{64, 64, false}, 1};
+  EXPECT_TRUE(attention.combine_writes_at(0));
+  // 2^25 blocks of 128 threads: their first element's number is 2^32, zero in 32 bits.
+  EXPECT_FALSE(attention.combine_writes_at(1U << 25U));
+}
 
 using Wide = EmulatedAttention16<256>;
 TEST(EmulatedWide16Test, ForwardInShortTiles) { expect_right<Wide>(kShortForward); }
@@ -41,8 +49,8 @@ TEST(EmulatedWide16Test, BackwardSplit) { expect_right<Wide>(kSplitBackward); }
 
 TYPED_TEST(EmulatedAttention16Test, FaultsInForwardAreFound) {
   expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kShortForward);
-  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kGroupedForward<16>);
-  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kDividedForward);
+  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kSplitWarpsForward<16>);
+  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kSplitKvForward);
 }
 TYPED_TEST(EmulatedAttention16Test, FaultsInBackwardAreFound) {
   expect_all_found<TypeParam>(kBackwardFaults, {"dq", "dk", "dv"}, kAtomicBackward);

@@ -17,7 +17,7 @@ using Attentions = testing::Types<Tf32, Fp32, WideFp32>;
 TYPED_TEST_SUITE(EmulatedAttention32Test, Attentions);
 
 template <class Attention>
-constexpr bool kIsExact = !std::is_same_v<Attention, Tf32>;
+constexpr bool kIs3xTf32 = !std::is_same_v<Attention, Tf32>;
 
 template <class Tile>
 constexpr auto kForward = [](auto& attention) { return attention.template forward<Tile>(); };
@@ -29,21 +29,29 @@ template <class Tile>
 constexpr auto kSplitAlone =
     [](auto& attention) { return attention.template backward<Tile>(BackwardMethod::kSplitAlone); };
 
-TYPED_TEST(EmulatedAttention32Test, Forward) { expect_right<TypeParam>(kForward<ShortForward32<kIsExact<TypeParam>>>); }
+TYPED_TEST(EmulatedAttention32Test, Forward) {
+  expect_right<TypeParam>(kForward<ShortForward32<kIs3xTf32<TypeParam>>>);
+}
 TYPED_TEST(EmulatedAttention32Test, ForwardInGroups) {
-  expect_right<TypeParam>(kForward<GroupedForward32<kIsExact<TypeParam>, 32>>);
-  expect_right<TypeParam>(kForward<GroupedForward32<kIsExact<TypeParam>, 64>>);
-  if constexpr (!kIsExact<TypeParam>) expect_right<TypeParam>(kForward<GroupedForward32<false, 16>>);
+  expect_right<TypeParam>(kForward<SplitWarpsForward32<kIs3xTf32<TypeParam>, 32>>);
+  expect_right<TypeParam>(kForward<SplitWarpsForward32<kIs3xTf32<TypeParam>, 64>>);
+  if constexpr (!kIs3xTf32<TypeParam>) expect_right<TypeParam>(kForward<SplitWarpsForward32<false, 16>>);
 }
 TEST(EmulatedTf32Test, ForwardInLongTiles) { expect_right<Tf32>(kForward<LongForward32>); }
 
 TYPED_TEST(EmulatedAttention32Test, BackwardWithAtomicAdditions) {
-  expect_right<TypeParam>(kAtomic<AtomicBackward32<kIsExact<TypeParam>>>);
-  expect_right<TypeParam>(kAtomic<GroupedAtomicBackward32>);
+  expect_right<TypeParam>(kAtomic<AtomicBackward32<kIs3xTf32<TypeParam>>>);
+  expect_right<TypeParam>(kAtomic<SplitWarpsAtomicBackward32>);
 }
 TYPED_TEST(EmulatedAttention32Test, BackwardSplit) {
-  expect_right<TypeParam>(kSplit<SplitBackward32<kIsExact<TypeParam>>>);
-  expect_right<TypeParam>(kSplitAlone<GroupedSplitBackward32>);
+  expect_right<TypeParam>(kSplit<SplitBackward32<kIs3xTf32<TypeParam>>>);
+  expect_right<TypeParam>(kSplitAlone<SplitWarpsSplitBackward32>);
+}
+
+TEST(EmulatedFp32Test, DeltaIsOfTheBlocksHeadInWhateverOrderBlocksStart) {
+  expect_right<Fp32>([](auto& attention) {
+    return attention.template backward<SplitBackward32<true>>(BackwardMethod::kSplitAlone, /*heads_first=*/true);
+  });
 }
 
 template <class Attention>
@@ -52,10 +60,10 @@ using NarrowAttentions = testing::Types<Tf32, Fp32>;
 TYPED_TEST_SUITE(EmulatedFaults32Test, NarrowAttentions);
 
 TYPED_TEST(EmulatedFaults32Test, InForwardAreFound) {
-  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kForward<ShortForward32<kIsExact<TypeParam>>>);
+  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kForward<ShortForward32<kIs3xTf32<TypeParam>>>);
 }
 TYPED_TEST(EmulatedFaults32Test, InBackwardAreFound) {
-  expect_all_found<TypeParam>(kBackwardFaults, {"dq", "dk", "dv"}, kAtomic<AtomicBackward32<kIsExact<TypeParam>>>);
+  expect_all_found<TypeParam>(kBackwardFaults, {"dq", "dk", "dv"}, kAtomic<AtomicBackward32<kIs3xTf32<TypeParam>>>);
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 // reference.
 #pragma once
 
-#include "attention/backward_16bit.cuh"
-#include "attention/forward_16bit.cuh"
+#include <algorithm>
+
 #include "emulated/emulated_problem.hpp"
+#include "kernels/attention/backward/backward_16bit.cuh"
+#include "kernels/attention/forward/forward_16bit.cuh"
 
 namespace tbench::kernels {
 
@@ -18,18 +20,34 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
 
   /// o, lse.
   template <class Tile>
-  std::vector<Comparison> forward(KeyParts parts = {}) {
+  std::vector<Comparison> forward(SplitKv parts = {}) {
     return this->run_forward(
-        forward_launch(this->problem_.shape, Tile::tile(kHeadDim), parts.count),
+        forward_launch(this->problem_.shape, Tile::tile(kHeadDim), parts.num_splits),
         [](const ForwardParameters<Element>& parameters, char* memory) {
           ForwardBlock<Element, kHeadDim, Tile>{parameters, memory}.run();
         },
-        parts, &combine_parts<Element, kHeadDim>);
+        parts, &combine_splits<Element, kHeadDim>);
   }
 
   /// The same, its keys divided among blocks of `keys`.
-  std::vector<Comparison> forward_in_parts(int keys) {
-    return forward<DividedForward>({.count = static_cast<int>(block_count(this->lengths_.kv, keys)), .keys = keys});
+  std::vector<Comparison> forward_split_kv(int keys) {
+    return forward<SplitKvForward>(
+        {.num_splits = static_cast<int>(block_count(this->lengths_.kv, keys)), .keys = keys});
+  }
+
+  /// Whether the combining kernel writes anything in a block that lies beyond all queries.
+  bool combine_writes_at(unsigned block) {
+    std::vector<Element> o = this->nothing(this->lengths_.q);
+    std::vector<float> lse(this->rows(this->lengths_.q), NAN);
+    const SplitKv split_kv{.num_splits = 1, .keys = this->lengths_.kv};
+    std::vector<std::byte> workspace(forward_workspace(this->problem_.shape, split_kv).bytes());
+    AttentionForward arguments{.q = {}, .k = {}, .v = {}, .o = this->view(o), .lse = lse.data()};
+    arguments.workspace = workspace.data();
+    const auto parameters = forward_parameters<Element>(this->problem_, arguments, split_kv);
+    emulator::run_block({.block = {block, 0, 0}, .grid = {block + 1, kHeads, 1}, .threads = kCombineThreads},
+                        [&](char*) { combine_splits<Element, kHeadDim>(parameters); });
+    const auto is_written = [](auto x) { return !std::isnan(static_cast<float>(x)); };
+    return std::ranges::any_of(o, is_written) || std::ranges::any_of(lse, is_written);
   }
 
   /// dq, dk, dv.
@@ -51,7 +69,7 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
     this->run(backward_launch(this->problem_, tile, method), [&](char* memory) {
       if (atomic) {
         BackwardBlock<Element, kHeadDim, AtomicBackward, Gradient::kKeysAndValues, true>{parameters, memory,
-                                                                                         block_place(false)}
+                                                                                         schedule_tile(false)}
             .run();
       } else {
         run_split_backward_16bit<Element, kHeadDim>(parameters, memory);

@@ -1,33 +1,34 @@
 // The float32 attention kernels, compiled for the emulator: one problem, its results compared with the reference.
 #pragma once
 
-#include "attention/backward_32bit.cuh"
-#include "attention/forward_32bit.cuh"
 #include "emulated/emulated_problem.hpp"
+#include "kernels/attention/backward/backward_32bit.cuh"
+#include "kernels/attention/forward/forward_32bit.cuh"
 
 namespace tbench::kernels {
 
-/// TF32's products, or three of them where `kExact`.
-template <bool kExact, int kHeadDim>
+/// TF32's products, or three of them where `k3xTf32`.
+template <bool k3xTf32, int kHeadDim>
 class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
   using Problem = EmulatedProblem<float, kHeadDim>;
 
  public:
   EmulatedAttention32(const Lengths& lengths, std::uint32_t seed)
-      : Problem{kExact ? Precision::kFp32 : Precision::kTf32, lengths, seed} {}
+      : Problem{k3xTf32 ? Precision::kFp32 : Precision::kTf32, lengths, seed} {}
 
   /// o, lse.
   template <class Tile>
   std::vector<Comparison> forward() {
     return this->run_forward(forward_32bit_launch(this->problem_.shape, Tile::tile(kHeadDim)),
                              [](const ForwardParameters<float>& parameters, char* memory) {
-                               Forward32Block<kExact, kHeadDim, Tile>{parameters, memory}.run();
+                               Forward32Block<k3xTf32, kHeadDim, Tile>{parameters, memory}.run();
                              });
   }
 
   /// dq, dk, dv.
+  /// @param heads_first  with a causal mask even for kSplitAlone, as no plan has it: blocks then do not follow the grid
   template <class Tile>
-  std::vector<Comparison> backward(BackwardMethod method) {
+  std::vector<Comparison> backward(BackwardMethod method, bool heads_first = false) {
     constexpr BackwardTile kTile = Tile::tile(kHeadDim);
     auto gradients = this->no_gradients();
     if (method == BackwardMethod::kAtomic) gradients.dq.assign(gradients.dq.size(), 0.0f);
@@ -37,13 +38,13 @@ class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
     parameters.o = this->template matrix<const float>(o);
     parameters.lse = lse.data();
     parameters.delta = method == BackwardMethod::kSplitAlone ? nullptr : delta.data();
-    parameters.heads_first = this->lengths_.causal && method != BackwardMethod::kSplitAlone;
+    parameters.heads_first = this->lengths_.causal && (heads_first || method != BackwardMethod::kSplitAlone);
     this->run(backward_32bit_launch(this->problem_.shape, kTile, method), [&](char* memory) {
       if constexpr (kTile.score_stages > 0) {
-        Backward32Block<kExact, kHeadDim, Tile, false, true>{parameters, memory, block_place(parameters.heads_first)}
+        Backward32Block<k3xTf32, kHeadDim, Tile, false, true>{parameters, memory, schedule_tile(parameters.heads_first)}
             .run();
       } else {
-        run_split_backward_32bit<kExact, kHeadDim, Tile>(parameters, memory);
+        run_split_backward_32bit<k3xTf32, kHeadDim, Tile>(parameters, memory);
       }
     });
     return this->compare_backward(gradients);

@@ -1,6 +1,7 @@
 // One attention problem for the emulator: its inputs, the reference, and how blocks run over it.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -8,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "attention/forward_parameters.cuh"
-#include "attention/plan_16bit.hpp"
-#include "attention/tile.cuh"
-#include "attention_reference.hpp"
-#include "compare_outputs.hpp"
 #include "emulated/emulator.hpp"
+#include "kernels/attention/common/plan_16bit.hpp"
+#include "kernels/attention/common/tile.cuh"
+#include "kernels/attention/forward/forward_parameters.cuh"
+#include "support/attention_reference.hpp"
+#include "support/compare_outputs.hpp"
 
 namespace tbench::kernels {
 
@@ -49,6 +50,31 @@ class EmulatedProblem {
   /// Of another order of the warps.
   void next_order() { ++seed_; }
 
+  // Of the first head, elements in column 0; the reference is of what they were before.
+  void set_query(int row, float value) { q_[static_cast<std::size_t>(row * kHeadDim)] = Element(value); }
+  void set_key(int row, float value) { k_[static_cast<std::size_t>(row * kHeadDim)] = Element(value); }
+  void set_value(int row, float value) { v_[static_cast<std::size_t>(row * kHeadDim)] = Element(value); }
+
+  /// A row of o of the first head, not causal: as the last forward pass gave it, and as float64 arithmetic does.
+  [[nodiscard]] std::vector<double> row_of_o(int row) const {
+    return {o_.begin() + row * kHeadDim, o_.begin() + (row + 1) * kHeadDim};
+  }
+  [[nodiscard]] std::vector<double> exact_row_of_o(int row) const {
+    std::vector<double> weights, sums(kHeadDim);
+    for (int key = 0; key < lengths_.kv; ++key) {
+      double score = 0;
+      for (int d = 0; d < kHeadDim; ++d) score += at(q_, row, d) * at(k_, key, d);
+      weights.push_back(score * static_cast<double>(problem_.scale));
+    }
+    double highest = -INFINITY, total = 0;
+    for (const double score : weights) highest = std::isnan(score) ? score : std::max(score, highest);
+    for (double& weight : weights) total += weight = std::exp(weight - highest);
+    for (int key = 0; key < lengths_.kv; ++key) {
+      for (int d = 0; d < kHeadDim; ++d) sums[d] += weights[key] / total * at(v_, key, d);
+    }
+    return sums;
+  }
+
  protected:
   static std::size_t rows(int length) { return static_cast<std::size_t>(kHeads * length); }
   static std::vector<Element> nothing(int length) {
@@ -69,7 +95,7 @@ class EmulatedProblem {
   /// o, lse, of the blocks run_block(parameters, shared memory); where they divide the keys, of those of
   /// combine(parameters) too.
   template <class RunBlock>
-  std::vector<Comparison> run_forward(const Launch& launch, const RunBlock& run_block, KeyParts parts = {},
+  std::vector<Comparison> run_forward(const Launch& launch, const RunBlock& run_block, SplitKv parts = {},
                                       const std::function<void(const ForwardParameters<Element>&)>& combine = {}) {
     std::vector<std::byte> workspace(forward_workspace(problem_.shape, parts).bytes(), std::byte{0xff});
     std::vector<Element> o = nothing(lengths_.q);
@@ -84,6 +110,7 @@ class EmulatedProblem {
     }
     run(launch, [&](char* memory) { run_block(parameters, memory); });
     if (parts.keys > 0) run(forward_combine_launch(problem_.shape), [&](char*) { combine(parameters); });
+    o_.assign(o.begin(), o.end());
     return {compare("o", lengths_.q, kHeadDim, o, reference_.o), compare("lse", lengths_.q, 1, lse, reference_.lse)};
   }
 
@@ -165,6 +192,10 @@ class EmulatedProblem {
     return compare_outputs(name, {1, kHeads, length, columns}, values, expected);
   }
 
+  static double at(const std::vector<Element>& elements, int row, int column) {
+    return static_cast<double>(static_cast<float>(elements[static_cast<std::size_t>(row * kHeadDim + column)]));
+  }
+
   std::vector<Element> normal(int length) {
     std::normal_distribution<float> distribution;
     std::vector<Element> elements(rows(length) * kHeadDim);
@@ -179,6 +210,7 @@ class EmulatedProblem {
   AttentionProblem problem_;
   std::vector<Element> q_, k_, v_, grad_o_;
   AttentionReference reference_;
+  std::vector<double> o_;  // of the last forward pass
 };
 
 }  // namespace tbench::kernels

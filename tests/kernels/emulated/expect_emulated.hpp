@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulated/emulated_problem.hpp"
-#include "planted_fault_rows.hpp"
+#include "support/planted_fault_rows.hpp"
 
 namespace tbench::kernels {
 

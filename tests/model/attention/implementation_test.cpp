@@ -1,4 +1,4 @@
-#include "tbench/model/attention/implementation.hpp"
+#include "model/attention/implementation.hpp"
 
 #include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
@@ -6,8 +6,8 @@
 
 #include <stdexcept>
 
-#include "tbench/model/attention/reference.hpp"
-#include "test_operands.hpp"
+#include "model/attention/verify.hpp"
+#include "tests/model/attention/attention_support.hpp"
 
 namespace tbench::model {
 namespace {
@@ -30,16 +30,16 @@ TEST(AttentionImpls, APrecisionListsThoseThatItChanges) {
 }
 
 TEST(AttentionImpls, ANameIsTakenOnce) {
-  EXPECT_EQ(find_attention_impl("navie"), nullptr);
-  EXPECT_THROW(register_attention_impl(naive_attention_impl()), std::invalid_argument);
+  EXPECT_EQ(attention_impls().find("navie"), nullptr);
+  EXPECT_THROW(attention_impls().add(naive_attention_impl()), std::invalid_argument);
 }
 
 TEST(AttentionImpls, ThatAreALibrarysKernelsSayHowTheseAreNamed) {
   for (const char* general : {"naive", "compiled"}) {
-    EXPECT_EQ(find_attention_impl(general)->kernel_mark, "") << general;
+    EXPECT_EQ(attention_impls().find(general)->kernel_mark, "") << general;
   }
   for (const char* library : {"sdpa_flash", "sdpa_efficient", "sdpa_cudnn", "flash"}) {
-    EXPECT_NE(find_attention_impl(library)->kernel_mark, "") << library;
+    EXPECT_NE(attention_impls().find(library)->kernel_mark, "") << library;
   }
 }
 
@@ -48,7 +48,7 @@ class CpuImpl : public testing::TestWithParam<std::tuple<std::string, bool>> {};
 
 TEST_P(CpuImpl, AgreesWithTheReferenceInDouble) {
   const auto& [name, causal] = GetParam();
-  const AttentionImpl& impl = *find_attention_impl(name);
+  const AttentionImpl& impl = attention_impls().at(name);
   const std::int64_t seq_q = 37, seq_kv = causal ? 37 : 41;
   const auto random = [](std::int64_t seq) {
     return at::randn({2, 3, seq, 8}, at::TensorOptions{}.dtype(at::kDouble));

@@ -1,4 +1,4 @@
-#include "tbench/model/attention/reference.hpp"
+#include "model/attention/verify.hpp"
 
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>

@@ -1,5 +1,5 @@
 // The check must find what is wrong: faults planted in every result of an implementation that is right otherwise.
-#include "tbench/model/attention/verify.hpp"
+#include "model/attention/verify.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
@@ -14,8 +14,7 @@
 #include <limits>
 #include <set>
 
-#include "attention_config.hpp"
-#include "tbench/model/attention/reference.hpp"
+#include "tests/model/attention/attention_support.hpp"
 
 namespace tbench::model {
 namespace {
@@ -24,7 +23,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-AttentionStepConfig small_config(const std::string& impl, AttentionPass pass, Precision precision) {
+AttentionConfig small_config(const std::string& impl, AttentionPass pass, Precision precision) {
   return attention_config(DeviceKind::kCpu, impl, pass, precision,
                           {.batch = 2, .heads = 3, .seq_q = 130, .seq_kv = 130, .head_dim = 32, .causal = true});
 }
@@ -188,7 +187,7 @@ TEST(VerifyAttention, ABackwardAloneIsCheckedAsMuch) {
 
 TEST(VerifyAttention, TheRightOnePassesAndIsReadyToBeTimed) {
   for (const auto pass : {AttentionPass::kForward, AttentionPass::kBackward, AttentionPass::kForwardBackward}) {
-    AttentionRunner runner{small_config("naive", pass, Precision::kFp32), *find_attention_impl("naive")};
+    AttentionRunner runner{small_config("naive", pass, Precision::kFp32), attention_impls().at("naive")};
     const Verification verdict = verify_attention(runner);
     EXPECT_TRUE(verdict.passed) << verdict.message;
     EXPECT_GT(verdict.worst_error, 0.0);
@@ -198,17 +197,17 @@ TEST(VerifyAttention, TheRightOnePassesAndIsReadyToBeTimed) {
 }
 
 TEST(VerifyAttention, LongSequencesArePartlyComparedAndSaySo) {
-  AttentionStepConfig config = small_config("sdpa_flash", AttentionPass::kForward, Precision::kFp32);
+  AttentionConfig config = small_config("sdpa_flash", AttentionPass::kForward, Precision::kFp32);
   config.shape.seq_q = config.shape.seq_kv = 2048;  // 2^22 scores a pair: four of the six fit the CPU's 2^24
   config.shape.head_dim = 8;
-  AttentionRunner runner{config, *find_attention_impl("sdpa_flash")};
+  AttentionRunner runner{config, attention_impls().at("sdpa_flash")};
   const Verification verdict = verify_attention(runner);
   EXPECT_TRUE(verdict.passed) << verdict.message;
   EXPECT_THAT(verdict.reference, HasSubstr("4 of 6 pairs"));
 }
 
 TEST(VerifyAttention, APairThatIsNotComparedHasToBeFinite) {
-  AttentionStepConfig config = small_config("sdpa_flash", AttentionPass::kForward, Precision::kFp32);
+  AttentionConfig config = small_config("sdpa_flash", AttentionPass::kForward, Precision::kFp32);
   config.shape = {.batch = 1, .heads = 2, .seq_q = 4096, .seq_kv = 4096, .head_dim = 8, .causal = true};
   ASSERT_THAT(compared_pairs(config), ElementsAre(1));
   AttentionImpl impl = sdpa_flash_attention_impl();
@@ -229,7 +228,7 @@ TEST(ComparedPairs, AllOfShortOnes) {
 }
 
 TEST(ComparedPairs, OfLongOnesTheLastAndOthersByTheSeed) {
-  AttentionStepConfig config = small_config("naive", AttentionPass::kForward, Precision::kFp32);
+  AttentionConfig config = small_config("naive", AttentionPass::kForward, Precision::kFp32);
   config.shape = {.batch = 10, .heads = 10, .seq_q = 1024, .seq_kv = 2048, .head_dim = 8, .causal = false};
   std::set<std::vector<std::int64_t>> choices;
   for (config.seed = 1; config.seed <= 5; ++config.seed) {

@@ -1,0 +1,37 @@
+#include "bench/families/family.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace tbench::bench {
+
+std::vector<ModelSize> known_model_sizes(std::span<const ModelSize> extra) {
+  const std::span<const ModelSize> builtin = builtin_model_sizes();
+  std::vector<ModelSize> sizes{builtin.begin(), builtin.end()};
+  sizes.insert(sizes.end(), extra.begin(), extra.end());
+  return sizes;
+}
+
+std::vector<FamilySpec> specs_of(const std::vector<Family>& families) {
+  std::vector<FamilySpec> specs;
+  for (const Family& family : families) specs.push_back(family.spec);
+  return specs;
+}
+
+const Family& family_of(const std::vector<Family>& families, const CaseId& id) {
+  const auto found = std::ranges::find_if(families, [&](const Family& f) { return f.spec.name == id.family(); });
+  if (found == families.end()) throw std::out_of_range{fmt::format("no benchmark family '{}'", id.family())};
+  return *found;
+}
+
+std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
+  return {
+      model_family(extra_sizes),  attention_family(),    gemm_family(),
+      kernel_family(extra_sizes), accumulation_family(), autocast_family(),
+      warmup_family(extra_sizes), ceiling_family(),
+  };
+}
+
+}  // namespace tbench::bench

@@ -1,0 +1,66 @@
+// What a benchmark family is to the program: its case tables, and how to make one of its cases; and the families of
+// transformer_bench. Adding a family is one file that returns a Family plus one line in family.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tbench/core/case.hpp"
+#include "tbench/core/case_id.hpp"
+#include "tbench/core/case_table.hpp"
+#include "tbench/core/enums.hpp"
+#include "tbench/core/model_size.hpp"
+#include "tbench/core/units.hpp"
+#include "tbench/measure/sampler.hpp"
+
+namespace tbench::bench {
+
+/// What making a case takes besides its name.
+struct CaseContext {
+  bool on_gpu{};
+  std::uint64_t seed{};
+  std::string packages{};                 // folder of compiled graphs; empty: none
+  std::optional<Seconds> context_time{};  // that the process took to make its CUDA context; absent on the CPU
+  std::vector<ModelSize> model_sizes;     // the built-in ones and the user's
+};
+
+struct Family {
+  FamilySpec spec;
+  std::function<std::unique_ptr<Case>(const CaseId&, const CaseContext&)> make_case;
+  /// The precision whose datasheet rate is the denominator of a case's MFU; nothing where there is none. May be empty.
+  std::function<std::optional<Precision>(const CaseId&)> precision;
+  /// The ceiling of a case: a `what` of the Ceiling family, which runs first (--tb_ceilings) and whose name
+  /// Work::ceiling then is. The only place that decides it. Nothing where there is none. May be empty.
+  std::function<std::optional<std::string>(const CaseId&)> ceiling{};
+  /// Overrides the command line's sampling options for a case. May be empty.
+  std::function<void(const CaseId&, measure::SamplerOptions&)> prescribe{};
+  /// Every case needs a process that has measured nothing before.
+  bool needs_fresh_process{};
+};
+
+/// The built-in sizes and the user's.
+[[nodiscard]] std::vector<ModelSize> known_model_sizes(std::span<const ModelSize> extra);
+
+[[nodiscard]] std::vector<FamilySpec> specs_of(const std::vector<Family>& families);
+
+/// @throws  std::out_of_range  if there is no family of the case's name
+[[nodiscard]] const Family& family_of(const std::vector<Family>& families, const CaseId& id);
+
+/// @param extra_sizes  the user's model sizes (`--tb_size`), which join the built-in ones on the course grids
+[[nodiscard]] std::vector<Family> all_families(std::span<const ModelSize> extra_sizes);
+
+[[nodiscard]] Family model_family(std::span<const ModelSize> extra_sizes);
+[[nodiscard]] Family accumulation_family();
+[[nodiscard]] Family attention_family();
+[[nodiscard]] Family autocast_family();
+[[nodiscard]] Family ceiling_family();
+[[nodiscard]] Family gemm_family();
+[[nodiscard]] Family kernel_family(std::span<const ModelSize> extra_sizes);
+[[nodiscard]] Family warmup_family(std::span<const ModelSize> extra_sizes);
+
+}  // namespace tbench::bench

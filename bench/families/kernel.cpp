@@ -1,0 +1,140 @@
+// The Kernel family: the models' operations that move memory, one at a time, forward and backward, by operation, model
+// size, context, precision and implementation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/families/family.hpp"
+#include "tbench/model/kernel_case.hpp"
+
+namespace tbench::bench {
+namespace {
+
+using Values = std::vector<std::string>;
+using model::KernelPass;
+
+const std::vector<KernelPass> kPasses{KernelPass::kForward, KernelPass::kBackward};
+const std::vector<Precision> kPrecisions{Precision::kFp32, Precision::kBf16, Precision::kFp16};
+
+template <class Named>
+Values names_of(const std::vector<Named>& values) {
+  Values names;
+  for (const Named value : values) names.emplace_back(to_string(value));
+  return names;
+}
+
+struct Grid {
+  std::string name;
+  Suite suite{};
+  Values sizes;
+  Values contexts;
+  std::vector<Precision> precisions;
+};
+
+/// One table for each operation, since each has passes, precisions and implementations of its own.
+void add(std::vector<CaseTable>& tables, const Grid& grid, const Values& ops) {
+  for (const std::string& op : ops) {
+    const model::KernelVariants variants = model::kernel_variants(op);
+    std::vector<Precision> precisions = grid.precisions;
+    std::erase_if(precisions, [&](Precision precision) {
+      return std::ranges::find(variants.precisions, precision) == variants.precisions.end();
+    });
+    tables.push_back({grid.name,
+                      grid.suite,
+                      true,
+                      {{"op", {op}},
+                       {"size", grid.sizes},
+                       {"ctx", grid.contexts},
+                       {"batch", {"4"}},
+                       {"pass", names_of(variants.passes)},
+                       {"precision", names_of(precisions)},
+                       {"impl", variants.impls}}});
+  }
+}
+
+Values with(Values values, std::span<const ModelSize> extra) {
+  for (const ModelSize& size : extra) values.push_back(size.name);
+  return values;
+}
+
+/// Operations on activations: a parameter's cast and its step do not change with the context.
+Values ops_of_tokens() {
+  Values ops = model::kernel_op_names();
+  std::erase_if(ops, [](const std::string& op) { return !model::kernel_variants(op).counts_tokens; });
+  return ops;
+}
+
+std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
+  const std::vector<Precision> both{Precision::kFp32, Precision::kBf16};
+  const Values ops = model::kernel_op_names();
+  std::vector<CaseTable> all;
+  add(all, {"course", Suite::kSmoke, with({"tiny"}, extra), {"64"}, both}, ops);
+  add(all, {"course", Suite::kStandard, with({"xl"}, extra), {"512"}, both}, ops);
+  add(all, {"course", Suite::kFull, with(course_size_names(), extra), {"512"}, both}, ops);
+  add(all, {"context", Suite::kFull, with(course_size_names(), extra), {"1024"}, {Precision::kBf16}}, ops_of_tokens());
+  return all;
+}
+
+KernelPass pass_of(const CaseId& id) { return model::parse_kernel_pass(id.at("pass")).value(); }
+Precision precision_of_kernel(const CaseId& id) { return parse_enum<Precision>(id.at("precision")).value(); }
+
+std::optional<std::string> invalid_reason(const CaseId& id) {
+  std::optional<std::string> reason =
+      model::kernel_invalid_reason(id.at("op"), pass_of(id), precision_of_kernel(id), id.at("impl"));
+  if (!reason) return std::nullopt;
+  return fmt::format(
+      "{}; --tb_axis=Kernel.op takes operations that have the pass and the precision, "
+      "--benchmark_filter=op:{}/ one with all that it has",
+      *reason, id.at("op"));
+}
+
+model::KernelConfig config_of_kernel(const CaseId& id, const CaseContext& context) {
+  const auto size = std::ranges::find(context.model_sizes, id.at("size"), &ModelSize::name);
+  if (size == context.model_sizes.end()) throw std::out_of_range{fmt::format("{}: no such size", id.name())};
+  return {.op = id.at("op"),
+          .size = *size,
+          .context = id.int_at("ctx"),
+          .batch = id.int_at("batch"),
+          .pass = pass_of(id),
+          .precision = precision_of_kernel(id),
+          .impl = id.at("impl"),
+          .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
+          .seed = context.seed};
+}
+
+std::vector<KeySpec> keys(std::span<const ModelSize> extra) {
+  Values sizes;
+  for (const ModelSize& size : builtin_model_sizes()) sizes.push_back(size.name);
+  return {{"op", model::kernel_op_names()},
+          {"size", with(std::move(sizes), extra)},
+          {"ctx", {}},
+          {"batch", {}},
+          {"pass", names_of(kPasses)},
+          {"precision", names_of(kPrecisions)},
+          {"impl", model::kernel_impl_names()}};
+}
+
+}  // namespace
+
+Family kernel_family(std::span<const ModelSize> extra_sizes) {
+  return {.spec = {.name = "Kernel",
+                   .keys = keys(extra_sizes),
+                   .tables = tables(extra_sizes),
+                   .invalid_reason = &invalid_reason,
+                   .regime = Regime::kBurst},
+          .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<Case> {
+            return model::make_kernel_case(config_of_kernel(id, context));
+          },
+          .precision = {},
+          .ceiling = [sizes = known_model_sizes(extra_sizes)](const CaseId& id) -> std::optional<std::string> {
+            const CaseContext anywhere{.on_gpu = false, .seed = 0, .context_time = {}, .model_sizes = sizes};
+            return model::kernel_ceiling(model::kernel_bytes(config_of_kernel(id, anywhere)));
+          }};
+}
+
+}  // namespace tbench::bench

@@ -1,0 +1,94 @@
+// The Model family: a transformer's forward pass, forward and backward, and training step by size, context, batch,
+// precision and implementation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/families/family.hpp"
+#include "tbench/core/work.hpp"
+#include "tbench/model/model_case.hpp"
+
+namespace tbench::bench {
+namespace {
+
+using Values = std::vector<std::string>;
+
+const Values kPasses{"forward", "forward_backward", "train_step"};
+
+std::vector<Axis> axes(Values size, Values ctx, Values pass, Values precision, Values impl) {
+  return {{"size", std::move(size)},           {"ctx", std::move(ctx)},  {"batch", {"4"}}, {"pass", std::move(pass)},
+          {"precision", std::move(precision)}, {"impl", std::move(impl)}};
+}
+
+Values with(Values values, std::span<const ModelSize> extra) {
+  for (const ModelSize& size : extra) values.push_back(size.name);
+  return values;
+}
+
+std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
+  const Values impls = model::model_impl_names();
+  return {
+      {"course", Suite::kSmoke, true, axes(with({"tiny"}, extra), {"64"}, kPasses, {"fp32", "bf16"}, impls)},
+      {"course", Suite::kStandard, true, axes(with(course_size_names(), extra), {"512"}, kPasses, {"bf16"}, impls)},
+      {"context", Suite::kStandard, false,
+       axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, {"eager", "sdpa"})},
+      {"precision", Suite::kStandard, false,
+       axes({"small", "medium"}, {"512"}, {"forward", "train_step"}, {"fp32", "tf32"}, {"eager"})},
+      {"course", Suite::kFull, true,
+       axes(with(course_size_names(), extra), {"128", "256", "512", "1024"}, kPasses, {"fp32", "bf16"}, impls)},
+      {"precision", Suite::kFull, false, axes(course_size_names(), {"512"}, kPasses, {"tf32", "fp16"}, impls)},
+  };
+}
+
+Values size_names(std::span<const ModelSize> extra) {
+  Values names;
+  for (const ModelSize& size : builtin_model_sizes()) names.push_back(size.name);
+  return with(names, extra);
+}
+
+Values precision_names() {
+  Values names;
+  for (const Precision precision : kAllOf<Precision>) names.emplace_back(to_string(precision));
+  return names;
+}
+
+Precision precision_of(const CaseId& id) { return parse_enum<Precision>(id.at("precision")).value(); }
+
+model::ModelConfig config_of(const CaseId& id, const CaseContext& context) {
+  const auto size = std::ranges::find(context.model_sizes, id.at("size"), &ModelSize::name);
+  if (size == context.model_sizes.end()) throw std::out_of_range{fmt::format("{}: no such size", id.name())};
+  return {.size = *size,
+          .context = id.int_at("ctx"),
+          .batch = id.int_at("batch"),
+          .pass = parse_enum<Pass>(id.at("pass")).value(),
+          .precision = precision_of(id),
+          .impl = id.at("impl"),
+          .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
+          .seed = context.seed};
+}
+
+}  // namespace
+
+Family model_family(std::span<const ModelSize> extra_sizes) {
+  return {.spec = {.name = "Model",
+                   .keys = {{"size", size_names(extra_sizes)},
+                            {"ctx", {}},
+                            {"batch", {}},
+                            {"pass", kPasses},
+                            {"precision", precision_names()},
+                            {"impl", model::model_impl_names()}},
+                   .tables = tables(extra_sizes),
+                   .invalid_reason = {}},
+          .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<Case> {
+            return model::make_model_case(config_of(id, context));
+          },
+          .precision = [](const CaseId& id) -> std::optional<Precision> { return precision_of(id); },
+          .ceiling = [](const CaseId& id) -> std::optional<std::string> { return "gemm_" + id.at("precision"); }};
+}
+
+}  // namespace tbench::bench

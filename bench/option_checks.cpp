@@ -1,0 +1,76 @@
+#include "bench/option_checks.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "tbench/core/text.hpp"
+
+namespace tbench::bench {
+namespace {
+
+/// A check without a description: --help says in words what an option takes.
+template <class Check>
+CLI::Validator validator(Check check) {
+  return CLI::Validator{std::function<std::string(std::string&)>{std::move(check)}, ""};
+}
+
+}  // namespace
+
+CLI::Validator one_of(const Choices<int>& choices) {
+  return validator([choices](std::string& text) -> std::string {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : choices) {
+      if (name == text) {
+        text = fmt::format("{}", value);
+        return {};
+      }
+      names.push_back(name);
+    }
+    return fmt::format("'{}' is not one of {}{}", text, fmt::join(names, ", "), did_you_mean(text, names));
+  });
+}
+
+CLI::Validator whole_number(std::int64_t min) {
+  return validator([min](std::string& text) -> std::string {
+    const std::optional<std::int64_t> value = parse_integer(text);
+    if (value && *value >= min) return {};
+    return fmt::format("'{}' is not a whole number of at least {}", text, min);
+  });
+}
+
+CLI::Validator seconds() {
+  return validator([](std::string& text) -> std::string {
+    std::string_view digits{text};
+    if (digits.ends_with('s')) digits.remove_suffix(1);
+    double value = 0;
+    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool is_whole = error == std::errc{} && stop == digits.data() + digits.size();
+    if (!is_whole || !std::isfinite(value) || value < 0) {
+      return fmt::format("'{}' is not a number of seconds, e.g. 0.5", text);
+    }
+    text = digits;
+    return {};
+  });
+}
+
+CLI::Validator key_value() {
+  return validator([](std::string& text) -> std::string {
+    const std::size_t equals = text.find('=');
+    if (equals != 0 && equals != std::string::npos) return {};
+    return fmt::format("'{}' is not key=value", text);
+  });
+}
+
+CLI::Validator existing_folder(std::string remedy) {
+  return validator([remedy = std::move(remedy)](std::string& text) -> std::string {
+    if (std::filesystem::is_directory(text)) return {};
+    return fmt::format("'{}' is not a folder: {}", text, remedy);
+  });
+}
+
+}  // namespace tbench::bench

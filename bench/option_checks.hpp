@@ -1,0 +1,36 @@
+// CLI11 checks whose errors name the value, what is expected, and the nearest choice.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tbench::bench {
+
+/// Turns a choice's name into its enumerator, as CLI11 reads enumerations: "'gpu' is not one of auto, cuda, cpu".
+template <class Enum>
+using Choices = std::vector<std::pair<std::string, Enum>>;
+[[nodiscard]] CLI::Validator one_of(const Choices<int>& choices);
+template <class Enum>
+[[nodiscard]] CLI::Validator one_of(const Choices<Enum>& choices) {
+  Choices<int> numbered;
+  for (const auto& [name, value] : choices) numbered.emplace_back(name, static_cast<int>(value));
+  return one_of(numbered);
+}
+
+/// "'ten' is not a whole number of at least 1".
+[[nodiscard]] CLI::Validator whole_number(std::int64_t min);
+
+/// Seconds as a finite number of at least 0, with or without the "s" that Google Benchmark 1.8 writes. The value comes
+/// out without it.
+[[nodiscard]] CLI::Validator seconds();
+
+/// KEY=VALUE with a key.
+[[nodiscard]] CLI::Validator key_value();
+
+/// A folder that exists.
+/// @param remedy  what makes one
+[[nodiscard]] CLI::Validator existing_folder(std::string remedy);
+
+}  // namespace tbench::bench

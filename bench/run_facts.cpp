@@ -1,0 +1,98 @@
+#include "bench/run_facts.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "bench/runners.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/cuda/device.hpp"
+#include "tbench/model/device.hpp"
+
+namespace tbench::bench {
+namespace {
+
+/// The rest of the first line of `path` that begins with `prefix`, without `separators` around it.
+std::string value_in_file(const char* path, std::string_view prefix, std::string_view separators) {
+  std::ifstream file{path};
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(prefix)) continue;
+    const std::size_t begin = line.find_first_not_of(separators, prefix.size());
+    if (begin == std::string::npos) break;
+    return line.substr(begin, line.find_last_not_of(separators) - begin + 1);
+  }
+  return "unknown";
+}
+
+/// Before anything makes a CUDA context, so that this process does not count among those that use the GPU.
+void add_gpu(Environment& environment) {
+  const auto nvml = cuda::load_nvml();
+  environment.gpu = cuda::gpu_facts(nvml);
+  environment.versions["cuda_runtime"] = cuda::cuda_runtime_version();
+  if (const auto driver = cuda::nvml_driver_version(nvml)) environment.versions["driver"] = *driver;
+}
+
+std::string now_as_iso8601() {
+  const auto now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
+}
+
+}  // namespace
+
+Environment collect_environment(bool on_gpu, const std::string& clock_policy) {
+  Environment environment;
+  if (on_gpu) add_gpu(environment);
+  environment.cpu_name = value_in_file("/proc/cpuinfo", "model name", " \t:");
+  environment.cpu_cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  environment.operating_system = value_in_file("/etc/os-release", "PRETTY_NAME=", "\"");
+  environment.clock_policy = clock_policy;
+  environment.versions.merge(model::library_versions());
+  environment.versions["google_benchmark"] = TBENCH_GOOGLE_BENCHMARK_VERSION;
+  environment.versions["compiler"] = build_info().compiler;
+  environment.commit = build_info().commit;
+  environment.sources_digest = build_info().sources_digest;
+  environment.build_type = build_info().build_type;
+  environment.date = now_as_iso8601();
+  return environment;
+}
+
+std::map<std::string, std::string> recorded_options(const Options& options, Suite suite,
+                                                    const std::set<Regime>& regimes, bool on_gpu) {
+  std::map<std::string, std::string> recorded{{"filter", options.filter},
+                                              {"seed", fmt::format("{}", options.seed)},
+                                              {"repetitions", fmt::format("{}", options.repetitions)}};
+  if (options.study.empty()) {
+    recorded["suite"] = to_string(suite);
+  } else {
+    recorded["study"] = options.study;
+  }
+  for (const AxisOverride& change : options.axes) {
+    recorded[fmt::format("axis.{}.{}", change.family, change.axis.key)] = join(change.axis.values, ",");
+  }
+  for (const ModelSize& size : options.sizes) {
+    recorded["size." + size.name] =
+        fmt::format("{},{},{},{}", size.d_model, size.d_ff, size.num_layers, size.num_heads);
+  }
+  if (options.processes > 1) recorded["processes"] = fmt::format("{}", options.processes);
+  if (options.order_seed) recorded["order_seed"] = fmt::format("{}", *options.order_seed);
+  if (options.plant) recorded["plant"] = fmt::format("{}:{}", options.plant->name, options.plant->share);
+  for (const Regime regime : regimes) {
+    const std::string prefix = regime == Regime::kBurst ? "burst_" : "";
+    const measure::SamplerOptions sampler = sampler_options(options, suite, regime);
+    recorded[prefix + "min_time_s"] = fmt::format("{}", sampler.sample_time.value);
+    recorded[prefix + "min_warmup_time_s"] = fmt::format("{}", sampler.warm_up_time.value);
+    if (regime == Regime::kBurst && on_gpu) recorded["l2"] = to_string(sampler.l2);
+  }
+  if (options.ceilings != CeilingChoice::kAuto) {
+    recorded["ceilings"] = options.ceilings == CeilingChoice::kOn ? "on" : "off";
+  }
+  if (!options.verify_again) recorded["verify"] = "once";
+  if (options.fixed_warm_up) recorded["warmup"] = fmt::format("{}", *options.fixed_warm_up);
+  if (options.fixed_samples) recorded["samples"] = fmt::format("{}", *options.fixed_samples);
+  for (const auto& [key, value] : options.context) recorded["context." + key] = value;
+  return recorded;
+}
+
+}  // namespace tbench::bench

@@ -1,0 +1,36 @@
+// What a results file says of its run: the machine and the build, and the command line.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "bench/options.hpp"
+#include "tbench/core/case_table.hpp"
+#include "tbench/core/enums.hpp"
+#include "tbench/core/environment.hpp"
+
+namespace tbench::bench {
+
+/// What was built, from what: written by tools/cmake/BuildInfo.cmake at every build.
+struct BuildInfo {
+  std::string_view commit;          // "unknown" outside a checkout; "-dirty" with uncommitted changes
+  std::string_view sources_digest;  // SHA-256 over what transformer_bench is compiled from
+  std::string_view build_type;
+  std::string_view compiler;
+};
+
+[[nodiscard]] const BuildInfo& build_info();
+
+/// @param on_gpu         whether the cases run on the current CUDA device
+/// @param clock_policy   what the user says about the clocks; recorded as it is
+[[nodiscard]] Environment collect_environment(bool on_gpu, const std::string& clock_policy);
+
+/// Options by name, as text, defaults included: suite or study, filter, seed, repetitions, times. The user's axes as
+/// `axis.FAMILY.KEY` and sizes as `size.NAME`, from which `tbench report --study` knows what the study was changed to.
+/// @param regimes  of the selected cases: each has its own times
+[[nodiscard]] std::map<std::string, std::string> recorded_options(const Options& options, Suite suite,
+                                                                  const std::set<Regime>& regimes, bool on_gpu);
+
+}  // namespace tbench::bench

@@ -1,0 +1,90 @@
+// Runs one case and returns its records: in this process, or in a child that may crash or hang alone. That child's side
+// of it, and Ctrl-C as a flag that the measuring code of both asks for between chunks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/families/family.hpp"
+#include "bench/options.hpp"
+#include "tbench/core/case.hpp"
+#include "tbench/core/environment.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/core/record.hpp"
+#include "tbench/measure/clock_monitor.hpp"
+#include "tbench/measure/sampler.hpp"
+#include "tbench/measure/timer.hpp"
+
+namespace tbench::bench {
+
+/// Told what a case is doing: "building", "verifying", "warming up", "sampling", "measuring memory",
+/// "verifying again".
+using Activity = std::function<void(std::string_view)>;
+/// Whether the user asked to stop.
+using StopRequested = std::function<bool()>;
+
+class CaseRunner {
+ public:
+  virtual ~CaseRunner() = default;
+  /// Where the cases run. A supervised runner starts its child to find out.
+  /// @throws  std::runtime_error  if that fails; UsageError if the machine is not what was asked for
+  [[nodiscard]] virtual const Environment& environment() = 0;
+  /// One record a repetition; empty if the user asked to stop before the case was done. Never throws for what a case
+  /// does.
+  [[nodiscard]] virtual std::vector<Record> run(const CaseId& id, const Activity& activity,
+                                                const StopRequested& stop) = 0;
+  /// Makes the next case run in a process that has measured nothing before.
+  /// @throws  std::logic_error  where cases run in this process
+  virtual void renew_process() = 0;
+};
+
+class LocalRunner final : public CaseRunner {
+ public:
+  /// @throws  UsageError  for --tb_device=cuda without a GPU, --tb_l2 without one, --tb_require_exclusive beside other
+  ///                      processes
+  LocalRunner(std::vector<Family> families, const Options& options);
+
+  const Environment& environment() override { return environment_; }
+  std::vector<Record> run(const CaseId& id, const Activity& activity, const StopRequested& stop) override;
+  void renew_process() override;
+  /// Whether the process can measure another case: a CUDA context that a kernel has poisoned cannot.
+  [[nodiscard]] bool is_fit() const;
+
+ private:
+  std::vector<Family> families_;
+  Options options_;
+  bool on_gpu_;
+  Environment environment_;
+  std::optional<Seconds> context_time_;  // absent on the CPU
+  std::unique_ptr<measure::Timer> timer_;
+  std::unique_ptr<measure::ClockMonitor> monitor_;
+  std::unique_ptr<MemoryProbe> memory_;  // null on the CPU
+};
+
+/// The error for --tb_device=cuda without a GPU.
+[[nodiscard]] UsageError no_cuda_device();
+
+/// The error for --tb_l2 when the cases run on the CPU.
+[[nodiscard]] UsageError no_l2_control(L2State l2);
+
+/// The limits of warm-up and sampling that the options ask for.
+/// @param suite  smoke shortens both: it checks the machinery, and its numbers are for nothing else
+[[nodiscard]] measure::SamplerOptions sampler_options(const Options& options, Suite suite, Regime regime);
+
+/// Runs cases in children of this program's own executable, started with the same arguments.
+[[nodiscard]] std::unique_ptr<CaseRunner> make_supervised_runner(const Options& options,
+                                                                 std::vector<std::string> arguments);
+
+/// Serves requests until the parent closes the pipe, or a case has poisoned the CUDA context.
+/// @return  exit status
+int run_worker(std::vector<Family> families, const Options& options);
+
+/// From now on SIGINT and SIGTERM set the flag; a second one ends the program at once.
+void catch_stop_signals();
+[[nodiscard]] bool stop_signalled();
+
+}  // namespace tbench::bench

@@ -1,0 +1,59 @@
+// One case of a comparison: sides, test, verdict.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tbench/compare/comparison.hpp"
+#include "tbench/stats/tests.hpp"
+
+namespace tbench::compare {
+
+/// Everything except the minimum detectable effect, the adjusted p and the verdict, which need the correction over all
+/// cases: decide fills them in.
+[[nodiscard]] CaseComparison measure_change(const results::MeasuredCase& base, const results::MeasuredCase& next,
+                                            const CompareOptions& options);
+
+/// Whether the case counts in the correction: both sides are `ok` and have enough replicates.
+[[nodiscard]] bool is_tested(const CaseComparison& c);
+
+/// Fills in the minimum detectable effect and the verdict.
+/// @param adjusted_p   absent for a case that is not tested
+/// @param comparisons  number of cases that are tested
+void decide(CaseComparison& c, std::optional<double> adjusted_p, std::size_t comparisons,
+            const CompareOptions& options);
+
+/// A case of one side as a whole. Requires at least one replicate.
+[[nodiscard]] SideOfCase side_of_case(const results::MeasuredCase& c);
+
+/// The smallest change of a case's time that matters, as a fraction: by family, and by how long the case takes.
+[[nodiscard]] double default_threshold(const CaseId& id, std::optional<Seconds> time);
+
+/// REGRESSED, IMPROVED or SAME, from two peaks in bytes. Peaks repeat exactly, so there is no test.
+[[nodiscard]] Verdict memory_verdict(std::int64_t base, std::int64_t next);
+
+/// How bad a status is; a side has the worst status of its replicates.
+[[nodiscard]] int severity(Status status);
+
+/// The replicate with the worst status.
+[[nodiscard]] const results::Replicate& worst_of(const results::MeasuredCase& c);
+/// ln of the median time in seconds; absent unless every process is `ok`.
+[[nodiscard]] std::optional<double> value_of(const results::MeasuredCase& c);
+/// The largest peak of its processes.
+[[nodiscard]] std::optional<std::int64_t> peak_of(const results::MeasuredCase& c);
+/// ln of the times in seconds, of the processes that have one.
+[[nodiscard]] std::vector<double> log_times(const results::MeasuredCase& c);
+
+/// Whether a status is a failure or out of memory: a case that was `ok` has regressed if it becomes one of these.
+[[nodiscard]] bool is_bad(Status status);
+
+/// Whether the clock cycles moved in the same direction as the time, and at least half as far. Both are differences of
+/// logarithms.
+[[nodiscard]] bool cycles_agree(double time_difference, double cycle_difference);
+
+/// Describes the statuses unless both sides are `ok`; empty if they are.
+[[nodiscard]] std::string status_note(const SideOfCase& base, const SideOfCase& next);
+
+}  // namespace tbench::compare

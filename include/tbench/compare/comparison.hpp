@@ -1,0 +1,139 @@
+// Two builds, or two GPUs, case by case: what changed, by how much, and how sure that is. How it is printed is
+// comparison_output.hpp's.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/compare/comparison_input.hpp"
+#include "tbench/core/case_id.hpp"
+#include "tbench/core/enums.hpp"
+#include "tbench/core/units.hpp"
+#include "tbench/stats/tests.hpp"
+
+namespace tbench::compare {
+
+/// The verdict on a case.
+enum class Verdict {
+  kRegressed,     // slower, in clock cycles too, by more than the threshold; or more memory; or `ok` no longer
+  kImproved,      // the mirror image
+  kClock,         // the time moved, the clock cycles did not
+  kAmbiguous,     // none of the others: more replicates are needed
+  kInsufficient,  // fewer than 3 replicates on a side
+  kInvalid,       // a side is not `ok`
+  kSame           // the change is certainly smaller than the threshold
+};
+inline constexpr std::array kAllVerdicts{Verdict::kRegressed, Verdict::kImproved,     Verdict::kClock,
+                                         Verdict::kAmbiguous, Verdict::kInsufficient, Verdict::kInvalid,
+                                         Verdict::kSame};
+
+/// REGRESSED, IMPROVED, CLOCK, AMBIGUOUS, INSUFFICIENT, INVALID, SAME.
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+inline constexpr std::int64_t kMaxReplicates = 100;
+
+/// How replicates are measured that a verdict can rest on.
+inline constexpr std::string_view kInTurns =
+    "for i in 1 2 3 4 5; do BASE/transformer_bench FLAGS --benchmark_out=base$i.json; NEW/transformer_bench FLAGS "
+    "--benchmark_out=new$i.json; done; tbench diff base?.json --to new?.json";
+
+/// Replicates that a verdict on the time needs, on either side.
+inline constexpr std::size_t kMinReplicates = 3;
+
+struct CompareOptions {
+  std::optional<double> tau{};  // threshold, 0.02 for 2 %; absent: by family and length
+  std::optional<bool> cross{};  // without verdicts, as between GPUs; absent: if the devices differ
+  bool force{};                 // turn objections into warnings
+  std::string filter{};         // regular expression that matches anywhere in a case name; empty: all cases
+  double false_discovery_rate{0.05};
+  /// A case's dispersion between processes, from earlier runs: standard deviation of ln(time), by match_key.
+  std::map<std::string, stats::DispersionPrior> known_dispersion{};
+};
+
+/// One side of a case, summarised over its replicates.
+struct SideOfCase {
+  Status status{};  // the worst: a failure, then `oom`, then another one that is not `ok`
+  std::string reason;
+  std::size_t replicates{};
+  std::size_t of_status{};                 // replicates that have `status`
+  std::optional<Seconds> time;             // geometric mean of the replicates' medians, of those that have a time
+  std::optional<double> dispersion;        // relative standard deviation between processes; of one process, see below
+  bool dispersion_is_within{};             // of one replicate: half width of its median's 95 % interval
+  std::optional<Hertz> sm_clock;           // geometric mean
+  std::optional<std::int64_t> peak_bytes;  // largest
+  std::optional<double> mfu;               // mean share of the datasheet's dense rate at the measured clock
+  std::optional<double> ceiling_share;     // mean share of the measured ceiling
+};
+
+struct CaseComparison {
+  CaseId id;
+  SideOfCase base;
+  SideOfCase next;
+  std::optional<double> ratio;                    // of the times, new over base
+  std::optional<stats::Interval> ratio_interval;  // 95 %
+  bool interval_is_within{};                      // from the dispersion inside one process a side: too narrow
+  std::optional<double> p_value;
+  std::optional<double> adjusted_p;               // over all cases of the comparison; absent where no test was made
+  std::optional<double> cycle_ratio;              // time x SM clock, new over base; absent where a clock is unknown
+  std::optional<stats::ModeratedTest> time_test;  // of ln(time)
+  std::optional<double> cycle_difference;         // of ln(cycles)
+  double threshold{};                             // tau, as a fraction
+  std::optional<double> smallest_detectable;      // MDE: minimum detectable effect, a fraction, at least the threshold
+  std::optional<Verdict> verdict;                 // absent between different GPUs
+  /// AMBIGUOUS and INSUFFICIENT: so many replicates a side would decide, if they differ as these do; at most
+  /// kMaxReplicates, else absent.
+  std::optional<std::int64_t> replicates_to_decide;
+  std::string note;  // what the numbers do not show, for a reader
+};
+
+/// Geometric means over those cases of a family that have a time on both sides.
+struct FamilyMean {
+  std::string family;
+  std::size_t cases{};
+  double ratio{};
+  std::optional<double> cycle_ratio;  // over those with known clocks
+};
+
+struct SideFacts {
+  std::vector<std::string> paths;
+  std::string device;  // GPU or CPU; empty if no file says
+};
+
+struct Comparison {
+  bool cross{};
+  SideFacts base;
+  SideFacts next;
+  std::vector<std::string> differences;  // between the environments: "driver: 580.1 against 590.2"
+  std::vector<std::string> warnings;
+  std::vector<CaseComparison> cases;  // of both sides, in the base's order
+  std::vector<std::string> only_in_base;
+  std::vector<std::string> only_in_next;
+  std::vector<FamilyMean> families;
+};
+
+/// @throws  NotComparable  without `force`: another clock policy; other work of the same case, or a time taken in
+///                         another way (regime, L2); several devices on one side
+/// @throws  UsageError     for a filter that is no regular expression or that no case passes; for two sides without a
+///                         common case
+[[nodiscard]] Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const CompareOptions& options);
+
+enum class CaseOrder { kFile, kName, kChange, kP };
+/// By name; by change, the largest slowdown first; by p value, the smallest first. Cases without one come last.
+void sort_cases(Comparison& comparison, CaseOrder order);
+
+[[nodiscard]] std::map<Verdict, std::size_t> count_verdicts(const Comparison& comparison);
+
+inline constexpr int kExitRegressed = 1;
+inline constexpr int kExitNotComparable = 3;
+inline constexpr int kExitUncertain = 4;
+/// 0, kExitRegressed, or with `strict` kExitUncertain where a case is ambiguous or insufficient. Between different GPUs
+/// always 0.
+[[nodiscard]] int exit_status(const Comparison& comparison, bool strict);
+
+}  // namespace tbench::compare

@@ -1,0 +1,75 @@
+// The sides of a comparison: what they need of results files (a few numbers a case and replicate, from our files and
+// from plain Google Benchmark JSON; samples are not kept), and whether two of them may be compared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tbench/core/case_id.hpp"
+#include "tbench/core/enums.hpp"
+#include "tbench/core/environment.hpp"
+#include "tbench/core/record.hpp"
+#include "tbench/core/units.hpp"
+#include "tbench/results/measured_case.hpp"
+#include "tbench/results/result_json.hpp"
+
+namespace tbench::compare {
+
+/// Results that must not be compared with each other. The message says why, and what would be right.
+class NotComparable : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One side of a comparison: what one file holds, or several.
+struct ComparisonSide {
+  std::vector<std::string> paths;
+  std::vector<Environment> environments;     // of the files that have one; plain Google Benchmark JSON does not
+  std::vector<results::MeasuredCase> cases;  // in the order in which they first appear
+  std::vector<std::string> warnings;
+  std::string planted;  // CASE:SHARE of a slowdown that was planted (--tb_plant); empty: none
+};
+
+/// Results that were read before.
+/// @param path  their name in warnings
+/// @throws      as results::measured_case
+[[nodiscard]] ComparisonSide side_of(const std::string& path, const results::ResultFile& file);
+
+/// Reads a results file (with the journal of a killed run beside it) or plain Google Benchmark JSON. A name of the
+/// latter loses what the library appends to it (`/iterations:N`, `/repeats:N`, `/manual_time`, ...); an entry with an
+/// error counts as `crashed`, a skipped one as `unsupported`.
+/// @throws  UsageError     naming the file, the problem and the remedy, as read_result_file
+/// @throws  NotComparable  for a file of another schema version
+[[nodiscard]] ComparisonSide read_side(const std::string& path);
+
+/// Reads several files, at most one a processor at a time. The sides are in the order given.
+/// @throws  as read_side, for the first file that fails
+[[nodiscard]] std::vector<ComparisonSide> read_sides(std::span<const std::string> paths);
+
+/// Several sides as one.
+[[nodiscard]] ComparisonSide merged(std::vector<ComparisonSide> sides);
+
+/// A case that both sides have: base, new.
+using CasePair = std::pair<const results::MeasuredCase*, const results::MeasuredCase*>;
+
+/// The GPUs of a side, or its processors where there was no GPU; empty if no file says.
+[[nodiscard]] std::string device_names(const ComparisonSide& side);
+
+/// Whether the sides are known to come from different devices. A MIG slice of a GPU is another device than the whole
+/// GPU.
+[[nodiscard]] bool devices_differ(const ComparisonSide& base, const ComparisonSide& next);
+
+/// What differs between the environments: "driver: 580.1 against 590.2".
+[[nodiscard]] std::vector<std::string> differences_of(const ComparisonSide& base, const ComparisonSide& next);
+
+/// Why the sides must not be compared: several devices on a side, different clock policies, different work under the
+/// same case name, times taken in different ways (regime, L2). Empty if they may.
+[[nodiscard]] std::vector<std::string> objections(const ComparisonSide& base, const ComparisonSide& next,
+                                                  std::span<const CasePair> pairs);
+
+}  // namespace tbench::compare

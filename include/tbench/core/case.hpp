@@ -1,0 +1,75 @@
+// The interfaces through which the measuring code sees a benchmark family: one case, able to say whether it can run, to
+// check itself and to run one step; and the peaks of the allocator that it uses.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tbench/core/record.hpp"
+#include "tbench/core/work.hpp"
+
+namespace tbench {
+
+/// Marks the end of a phase inside a timed step. Costs one event record; never synchronises.
+class PhaseMarker {
+ public:
+  virtual ~PhaseMarker() = default;
+  virtual void mark() = 0;
+};
+
+class Case {
+ public:
+  virtual ~Case() = default;
+
+  /// Why this case cannot run on this machine, or nothing. Cheap: called before build().
+  [[nodiscard]] virtual std::optional<std::string> unsupported_reason() const = 0;
+  /// Bytes of device memory that the case holds at once at the very least; 0 if unknown. For --tb_skip_oversize.
+  [[nodiscard]] virtual std::int64_t min_bytes() const { return 0; }
+  /// Allocates and fills whatever the steps need. Throws OutOfMemory.
+  virtual void build() = 0;
+  /// Runs the step that will be timed and compares its output with a reference in higher precision. Synchronises.
+  [[nodiscard]] virtual Verification verify() = 0;
+  /// Whether verify() comes after the timing and may build() anew: for a case whose first steps are what is timed.
+  [[nodiscard]] virtual bool verifies_last() const { return false; }
+  /// The same check on other data, once the case was timed: what worked for the first data, or only until the steps
+  /// settled, is found. Nothing if the case does not do that. Leaves the case as build() made it. Synchronises.
+  [[nodiscard]] virtual std::optional<Verification> verify_again() { return std::nullopt; }
+  /// Names of the phases of a step, in order; at least one.
+  [[nodiscard]] virtual std::span<const std::string_view> phases() const = 0;
+  /// Enqueues one step and calls `marker.mark()` at the end of each phase, phases().size() times. Never synchronises
+  /// the device with the host.
+  virtual void launch(PhaseMarker& marker) = 0;
+  [[nodiscard]] virtual Work work() const = 0;
+  /// Bytes of the peak by what they hold (Record::memory.split); called right after the memory pass. May be empty.
+  [[nodiscard]] virtual std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const = 0;
+  /// The family's own counters, read after sampling. May synchronise.
+  [[nodiscard]] virtual std::map<std::string, double> counters() = 0;
+  /// Those of counters() that build() has settled, read right after it: all that a case tells that then runs out of
+  /// memory.
+  [[nodiscard]] virtual std::map<std::string, double> build_counters() { return {}; }
+  /// Record::labels, read when the counters are. May synchronise.
+  [[nodiscard]] virtual std::map<std::string, std::string> labels() { return {}; }
+};
+
+struct MemoryPeaks {
+  std::int64_t allocated{};  // bytes in live allocations, peak since reset_peaks()
+  std::int64_t reserved{};   // bytes the allocator holds from the device, peak since reset_peaks()
+};
+
+/// An allocator's peaks, for code that does not know whose allocator it is.
+class MemoryProbe {
+ public:
+  virtual ~MemoryProbe() = default;
+  /// Gives every cached block back to the device, library workspaces too. Synchronises.
+  virtual void release_cached() = 0;
+  virtual void reset_peaks() = 0;
+  [[nodiscard]] virtual MemoryPeaks peaks() const = 0;
+  /// Bytes in live allocations now.
+  [[nodiscard]] virtual std::int64_t allocated_now() const = 0;
+};
+
+}  // namespace tbench

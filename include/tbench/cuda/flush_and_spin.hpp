@@ -1,0 +1,44 @@
+// What a burst enqueues before a launch: writes that empty the L2 cache of what a kernel may have left in it, and a
+// kernel that takes a known time and touches no memory, behind which the launch is hidden.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#include "tbench/core/units.hpp"
+#include "tbench/cuda/handle.hpp"
+
+namespace tbench::cuda {
+
+/// Holds device memory of twice the L2 cache of the device that was current when it was made.
+///
+/// Rotating a case's buffers would let cold launches follow each other as warm ones do. It needs all buffers many times
+/// over, and whether they are cold would depend on each case's sizes. So each of the k cold launches of a sample has a
+/// flush, a spin and two events of its own, where k warm ones share two events: do not compare cold with warm under
+/// 10 us.
+class L2Flush {
+ public:
+  /// Allocates with cudaMalloc, so that no allocator's statistics hold it. Synchronises.
+  /// @throws  OutOfMemory, CudaError
+  L2Flush();
+
+  /// Enqueues writes to all of the memory. The lines that they leave in the cache are dirty: reading cold data then
+  /// costs their write-back too, as after any kernel that writes much.
+  /// @throws  CudaError
+  void enqueue(cudaStream_t stream) const;
+
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  DeviceMemoryBlock block_;
+};
+
+/// Enqueues one thread that spins until the GPU's nanosecond timer has gone on by `duration`. It waits for no flag of
+/// the host's, which would deadlock with a host that waits for the device, as when it loads a kernel.
+/// @param duration  at least 0; the timer's own steps, some 1 us on some GPUs, are its resolution
+/// @throws  CudaError  if the launch fails
+void launch_spin(Seconds duration, cudaStream_t stream);
+
+}  // namespace tbench::cuda

@@ -1,0 +1,66 @@
+// Autotuning of one matrix product, the fastest of several algorithms: its rules, which need no GPU,
+// and the timing of one candidate, with it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "tbench/core/units.hpp"
+#include "tbench/cuda/cublaslt.hpp"
+
+namespace tbench::cuda {
+
+struct AutotuneRules {
+  std::size_t rounds{4};     // at most so many times of every candidate; even: there as often as back
+  double keep_within{1.1};   // candidates slower than the best by this factor are not timed again
+  double equal_within{1.0};  // of candidates within this factor of the best the first is taken
+  Seconds budget{1.0};       // no further time is taken once so much has been spent; the first candidate has one anyway
+};
+
+struct CandidateTime {
+  Seconds launch;  // of one launch
+  Seconds spent;   // on timing it
+};
+
+/// Times a candidate once; nothing if it cannot run.
+using CandidateTimer = std::function<std::optional<CandidateTime>(std::size_t candidate)>;
+
+struct AutotuneResult {
+  std::size_t fastest{};
+  std::size_t timed{};  // candidates that have a time
+};
+
+/// A device's pauses between the times of an autotuning run: as long as before a burst's sample, but the first one,
+/// after a long round without any, until the clock has risen again.
+class AutotunePauses {
+ public:
+  void add_work(Seconds busy) { busy_ = busy_ + busy; }
+  void pause();
+
+ private:
+  bool is_first_{true};
+  Seconds busy_;  // since the last pause
+};
+
+/// Takes the candidates' times in rounds, in their order and then in the opposite one, so that a clock that changes
+/// meets them all alike, and compares their medians.
+/// @return  nothing if no candidate can run
+[[nodiscard]] std::optional<AutotuneResult> find_fastest(std::size_t candidates, const CandidateTimer& time,
+                                                         const AutotuneRules& rules = {});
+
+/// `find_fastest` over algorithms of a product, on the operands it is for: launches chained behind a spin kernel
+/// between two events, so many that they take 100 us (L2 is as they leave it), after one launch that loads the kernel.
+/// From the second round on the device rests before each time, as before a burst's sample, and first until its clock
+/// has risen again if the first round was long: at the power limit another algorithm may be the fastest. Of algorithms
+/// within 1 % of the best it is the first. One that cuBLASLt refuses to launch is none. Synchronises.
+/// @return  nothing if none can run
+/// @throws  CudaError, OutOfMemory
+[[nodiscard]] std::optional<AutotuneResult> fastest_algorithm(const Matmul& matmul,
+                                                              std::span<const MatmulAlgorithm> algorithms,
+                                                              const MatmulOperands& operands, cudaStream_t stream);
+
+}  // namespace tbench::cuda

@@ -1,0 +1,36 @@
+// Named, nested ranges of a step: NVTX ranges for NVIDIA's tools, in the domain `transformer_bench`, and told to
+// whoever traces the step in this process.
+#pragma once
+
+namespace tbench::cuda {
+
+/// Told of the ranges of all threads, on the thread that enters or leaves; those of a thread are nested.
+class RangeListener {
+ public:
+  virtual ~RangeListener() = default;
+  /// @param name  null-terminated; valid during the call
+  virtual void enter(const char* name) = 0;
+  virtual void leave() = 0;
+};
+
+/// Lets `listener` hear of ranges from now on; null: nobody. Call it while no range is open.
+void set_range_listener(RangeListener* listener) noexcept;
+
+/// Entered by the constructor, left by the destructor, on one thread. Some nanoseconds while nobody listens.
+class Range {
+ public:
+  /// @param name  null-terminated; outlives the range
+  explicit Range(const char* name);
+  ~Range();
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+};
+
+/// What `work` returns, done inside a range.
+template <class Work>
+decltype(auto) in_range(const char* name, const Work& work) {
+  const Range range{name};
+  return work();
+}
+
+}  // namespace tbench::cuda

@@ -1,0 +1,115 @@
+// The history of runs in one SQLite file: what was measured, when, on what, from which files.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tbench/core/units.hpp"
+#include "tbench/history/measured_run.hpp"
+
+namespace tbench::history {
+
+/// A run as stored.
+struct StoredRun {
+  std::int64_t id{};
+  std::string started;  // UTC
+  std::string fingerprint;
+  std::string epoch;
+  Environment environment;
+  std::vector<results::MeasuredCase> cases;  // empty unless asked for
+};
+
+/// A run of the past with its cases and its judgement.
+struct PastRun {
+  StoredRun run;
+  bool is_valid{true};                // false too while it waits for its judgement
+  bool is_blind{};                    // judged, and nothing in it could be gated
+  std::set<std::string> regressed;    // keys of the cases that were confirmed as REGRESSED in it
+  std::set<std::string> baseline_of;  // keys of the cases whose history starts with it, because it was pinned
+};
+
+/// How a run was judged: what later runs need, and the judge's own text.
+struct Judgement {
+  bool is_valid{true};              // the machine was as in earlier runs
+  bool is_blind{};                  // nothing could be gated
+  std::string epoch;                // that the run is of: as measured, or of a machine that changed
+  std::set<std::string> regressed;  // keys of the cases that were confirmed as REGRESSED
+  std::string text;
+};
+
+class History {
+ public:
+  /// How long a write waits for another writer by default.
+  static constexpr Seconds kWait{10};
+
+  /// Opens the file for writing, creates it if there is none, and migrates an older one to this program's version. A
+  /// writer does not block readers, and several programs may write in turn (write-ahead log).
+  /// @throws  UsageError  naming the file, the problem and the remedy: no database, not a history, from a newer
+  ///                      program, damaged, read-only, locked for longer than `wait`. The file is left unchanged.
+  [[nodiscard]] static History open(const std::string& path, Seconds wait = kWait);
+
+  /// A copy in memory, of a file of any version: what is written to it is lost at the end.
+  /// @throws  UsageError  as open; if there is no file
+  [[nodiscard]] static History open_copy(const std::string& path, Seconds wait = kWait);
+
+  /// An empty one in memory.
+  [[nodiscard]] static History in_memory();
+
+  History(History&&) noexcept;
+  History& operator=(History&&) noexcept;
+  ~History();
+
+  struct Added {
+    std::int64_t id{};
+    bool is_new{};  // false: the history has this run already, and nothing was changed
+  };
+  /// Adds a run in one transaction: when the call returns, all of it is on disk; if it throws, none.
+  /// @throws  UsageError  if some of its files are in the history as part of another run; as open, also for a full disk
+  Added add(const MeasuredRun& run);
+  /// Several in one transaction.
+  std::vector<Added> add(std::span<const MeasuredRun> runs);
+  /// Adds a run that `record` is about to follow for. Until then it is not valid: whatever ends the program in between
+  /// leaves no reference that nobody judged.
+  /// @throws  UsageError  as add
+  Added add_to_judge(const MeasuredRun& run);
+
+  /// Runs of a fingerprint that began before `before`, oldest first, without cases.
+  /// @param before  UTC as format_timestamp writes it; empty: all
+  /// @throws        UsageError  for a damaged database
+  [[nodiscard]] std::vector<StoredRun> runs(const std::string& fingerprint, const std::string& before = {}) const;
+  /// Every fingerprint, in the order of its first run.
+  [[nodiscard]] std::vector<std::string> fingerprints() const;
+  /// Fills in the cases of a run, in the order in which they were first added.
+  void load_cases(StoredRun& run) const;
+
+  /// What a run is judged against: the last `max_runs` runs of a fingerprint that began before `before`, and those
+  /// older ones of `epoch` that a case is pinned to. Oldest first, with their cases.
+  /// @param epoch  as measured: the epochs of a machine that changed belong to it (machine_epoch)
+  [[nodiscard]] std::vector<PastRun> past(const std::string& fingerprint, const std::string& epoch,
+                                          const std::string& before, std::size_t max_runs) const;
+
+  /// Hands the text of a run's judgement to `read`.
+  /// @return  false if the run was not judged
+  /// @throws  UsageError  naming the file, also for any std::runtime_error or JSON exception of `read`: the text is not
+  ///                      what this program writes
+  bool read_judgement(std::int64_t run, const std::function<void(const std::string& text)>& read) const;
+  /// Records how a run was judged, in place of what was recorded before, and pins the cases of `accepted` (by key) to
+  /// it: it is their baseline, and their history starts with it. Cases without a baseline are pinned to the first
+  /// valid run of their fingerprint and epoch. In one transaction.
+  /// @throws  UsageError  as add
+  void record(std::int64_t run, const Judgement& judgement, const std::set<std::string>& accepted);
+
+ private:
+  struct Database;
+  explicit History(std::unique_ptr<Database> database);
+  std::vector<Added> add_all(std::span<const MeasuredRun> runs, bool are_references);
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace tbench::history

@@ -1,0 +1,79 @@
+// One run of a history: what the processes of one build measured on one machine in one go, the processes of a night for
+// instance. Where it is kept is history.hpp's.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tbench/compare/comparison_input.hpp"
+#include "tbench/core/environment.hpp"
+
+namespace tbench::history {
+
+struct RunFile {
+  std::string path;     // as it was given
+  std::string digest;   // SHA-256 of its bytes, and of its journal's where there is one; hexadecimal
+  std::string started;  // UTC, as format_timestamp writes it
+};
+
+struct MeasuredRun {
+  std::string digest;          // of the files' digests: the same files in any order are the same run
+  std::string started;         // the first process, UTC
+  std::string fingerprint;     // fingerprint_of
+  std::string epoch;           // epoch_of
+  Environment environment;     // of the first process
+  std::vector<RunFile> files;  // by start
+  std::vector<results::MeasuredCase> cases;
+  std::vector<std::string> warnings;
+  std::string planted;  // as compare::ComparisonSide
+};
+
+/// @throws  UsageError  for a run with a planted slowdown, which is no part of a history
+void refuse_planted(const MeasuredRun& run);
+
+/// Which machine it is and how it was set up: values of different fingerprints are never compared. The GPU's name and
+/// UUID (GPUs of one model differ by percents, their hosts by more), SMs, memory in whole GiB (drivers reserve
+/// different amounts), ECC, MIG, power limit; the processor; clock policy; and the build type.
+[[nodiscard]] std::string fingerprint_of(const Environment& environment);
+
+/// The versions that a measurement depends on and the project does not control: driver, CUDA, cuBLAS, cuDNN, LibTorch.
+/// E.g. `driver 580.1, cuda_runtime 13.0`.
+[[nodiscard]] std::string epoch_of(const Environment& environment);
+
+/// The epoch of a machine that changed for good, while its software did not: `EPOCH, machine since STARTED`.
+/// @param epoch    of epoch_of
+/// @param started  the first run of the machine as it is now
+[[nodiscard]] std::string machine_epoch(const std::string& epoch, const std::string& started);
+
+/// Whether `epoch` is `measured`, or one of its machine epochs.
+[[nodiscard]] bool is_of_epoch(const std::string& epoch, const std::string& measured);
+
+/// Reads the files of one run.
+/// @throws  UsageError     as read_side; for plain Google Benchmark JSON, a file without a readable date, a
+///                         file given twice
+/// @throws  NotComparable  for files of another schema, or that do not belong to one run: another fingerprint, epoch or
+///                         build
+[[nodiscard]] MeasuredRun read_measured_run(std::span<const std::string> paths);
+
+/// Keys (match_key) of the run's cases whose name matches anywhere; none for an empty pattern.
+/// @param pattern  as CaseFilter takes it
+/// @param flag     where the pattern comes from, for error messages
+/// @throws         UsageError  naming the flag, for one that is no regular expression or that no case matches
+[[nodiscard]] std::set<std::string> matching_keys(const MeasuredRun& run, const std::string& pattern,
+                                                  const std::string& flag);
+
+struct RunsOfFolder {
+  std::vector<MeasuredRun> runs;     // in the order in which they began
+  std::vector<std::string> ignored;  // .json files that are not results
+};
+
+/// Every results file in `folder` and the folders below it, but those called `null`, `confirm` and `heartbeat`, sorted
+/// into runs: of one folder, fingerprint, epoch and build, each process begun at most six hours after the one before. A
+/// .json file that does not begin with `context`, as results do, is left out; a damaged results file is an error.
+/// @throws  UsageError, NotComparable  naming the file, as read_measured_run; for a folder without results
+[[nodiscard]] RunsOfFolder read_runs_of_folder(const std::string& folder);
+
+}  // namespace tbench::history

@@ -1,0 +1,55 @@
+// HTML pages that need nothing else, no network and no other file: results, series of a history, a study's tables.
+// Texts of what they show are data in them, never markup.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "tbench/history/series.hpp"
+#include "tbench/results/record_json.hpp"
+#include "tbench/results/result_file.hpp"
+#include "tbench/studies/study_report.hpp"
+
+namespace tbench::html {
+
+/// What the page shows, as its scripts read it (src/html/assets/data.js):
+///   files     label, device, facts (pairs of texts), cases
+///   families  name, keys: of the records' parameters, in order of appearance
+///   metrics   names, as in counters_of
+///   records   file and family (indexes), values (one a key, null where the case has none), status, reason,
+///             repetition, repetitions, metrics (one a name, null where unknown), ceiling (what its rate is held
+///             against), findings (texts by name), half_width, n, stop; phases_ms (pairs of name and median),
+///             samples_ms, flagged (indexes of samples_ms)
+///   comparisons  of every file but the first with the first, as `tbench diff` makes them: file (index), and either
+///             refused (why they cannot be compared) or summary, cross, differences, warnings, means (family, cases,
+///             ratio, cycles), only_in_base, only_in_new (names) and cases: family, values, verdict, base_ms, new_ms,
+///             ratio, interval (95 %, pair), within (it comes from inside one process a side), cycles and memory
+///             (ratios), p, finds (a fraction), n (pair of replicates), note
+/// Times have 5 significant digits. Of a page's samples at most 400,000 are kept, as many of each case, evenly spaced
+/// in the order taken; `n` is the number before.
+[[nodiscard]] results::Json html_data(std::span<const results::NamedResults> results);
+
+/// The page: run headers, plots, a table of all cases.
+/// @param results  not empty
+[[nodiscard]] std::string html_report(std::span<const results::NamedResults> results);
+
+/// Values that one HTML page can hold: about 8 MB.
+inline constexpr std::size_t kMaxPageValues = 200'000;
+
+/// What the HTML page shows, as its scripts read it (src/html/assets/history.js):
+///   files     machines: label, runs (started, commit, epoch, and `invalid` where the machine was not as usual)
+///   families  name, keys, as in html_data
+///   records   series: file and family (indexes), values (one a key), runs (indexes of the machine's); and, one a run,
+///             ms, spread, peak_bytes (null where unknown), n (processes); status (by position, where it is not `ok`),
+///             regressed (positions), changes (pairs of position and ratio of the levels)
+[[nodiscard]] results::Json series_page_data(std::span<const history::Series> series);
+
+/// The page: every series with change points, epochs, nights that are not valid and confirmed regressions, and a table
+/// of the same beside it. /// @throws  UsageError  for more than kMaxPageValues values
+[[nodiscard]] std::string series_html(std::span<const history::Series> series);
+
+/// A study's tables, without scripts.
+[[nodiscard]] std::string study_html(const studies::StudyReport& report);
+
+}  // namespace tbench::html

@@ -1,0 +1,42 @@
+// A forward and backward pass under autocast that records the dtype in which each operation ran. Free of LibTorch in
+// its interface.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/case.hpp"
+#include "tbench/core/enums.hpp"
+#include "tbench/model/device.hpp"
+
+namespace tbench::model {
+
+enum class AutocastSubject {
+  kToy,         // the course's: fc1 [20 to 10], ReLU, LayerNorm, fc2 [10 to 5], cross entropy; 32 rows
+  kTransformer  // the studies' transformer, operation by operation (`eager`): size tiny, one sequence of 16 tokens
+};
+
+[[nodiscard]] std::string_view to_string(AutocastSubject subject);
+[[nodiscard]] std::optional<AutocastSubject> parse_autocast_subject(std::string_view text);
+/// All names, in order.
+[[nodiscard]] std::vector<std::string> autocast_subject_names();
+
+struct AutocastConfig {
+  AutocastSubject subject{};
+  Precision precision{};  // kFp16 or kBf16
+  DeviceKind device{};
+  std::uint64_t seed{};
+};
+
+/// Labels, after verify(): dtypes by operation (dtype_observer.hpp says how they read), and of `parameters` and
+/// `gradients`. Logits, loss and gradients are verified against float32 without autocast. A launch is a forward and a
+/// backward pass, chained like a model's. A CPU's autocast is not a GPU's: there layer norm, softmax and exponentials
+/// stay in 16 bits.
+/// @throws  UsageError  for a precision that is no autocast dtype
+[[nodiscard]] std::unique_ptr<Case> make_autocast_case(const AutocastConfig& config);
+
+}  // namespace tbench::model

@@ -1,0 +1,45 @@
+// Cases of the Model family: one step of the studies' transformer. Free of LibTorch in its interface.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tbench/core/case.hpp"
+#include "tbench/core/enums.hpp"
+#include "tbench/core/model_size.hpp"
+#include "tbench/core/work.hpp"
+#include "tbench/model/device.hpp"
+
+namespace tbench::model {
+
+struct ModelConfig {
+  ModelSize size;
+  std::int64_t context{};  // tokens a sequence
+  std::int64_t batch{};
+  Pass pass{};
+  Precision precision{};
+  std::string impl;  // "eager", "sdpa": see src/model/layers/model_impl.hpp
+  DeviceKind device{};
+  std::uint64_t seed{};
+  std::int64_t vocab_size{kVocabSize};
+};
+
+/// The names `impl` takes, in order.
+[[nodiscard]] std::vector<std::string> model_impl_names();
+
+/// build() makes weights (seeded), token ids (seeded, uniform), optimizer state.
+/// verify() runs the step that is timed and compares the logits of every row of the batch and, as far as the pass goes,
+/// the batch's loss, every gradient, the optimizer's moments and every parameter's update with a reference in higher
+/// precision (float64 for fp32, float32 without TF32 for the others) of the same weights and inputs. verify_again()
+/// does it with the weights and tokens of another seed. Both leave weights, data, optimizer and loss scale as build()
+/// made them, and no gradients.
+/// memory_split() has the bytes of parameters, gradients, optimizer_state and activations (the rest of the peak) for a
+/// training step; parameters and activations otherwise.
+/// Counters of fp16 training: `skipped_steps`, the steps whose gradients were not finite, and `loss_scale`.
+/// @throws  UsageError  for an unknown impl, an extent that is not positive, heads that do not divide d_model or an
+///                      odd head_dim
+[[nodiscard]] std::unique_ptr<Case> make_model_case(ModelConfig config);
+
+}  // namespace tbench::model

@@ -1,0 +1,68 @@
+// What a tracer saw, whichever it was (CUPTI in this process, an export of Nsight Systems): operations of the GPU,
+// calls of the CUDA API, ranges. Plain records; what they mean is analysed elsewhere.
+//
+// Times are nanoseconds of one clock with any origin. Names are indexes into Trace::names. An operation belongs to the
+// call with its process and correlation.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace tbench::profile {
+
+using Index = std::uint32_t;
+inline constexpr Index kNone = std::numeric_limits<Index>::max();
+
+enum class OperationKind : std::uint8_t {
+  kKernel,
+  kMemcpy,
+  kMemset,
+  kGraph,  // the replay of a CUDA graph that was traced as a whole
+};
+
+struct Operation {
+  std::int64_t start_ns{};
+  std::int64_t end_ns{};       // at least start_ns
+  std::int64_t bytes{};        // of copies and fills
+  std::uint64_t graph_node{};  // 0: of no CUDA graph, or not known
+  Index name{};
+  std::uint32_t correlation{};
+  std::uint32_t stream{};
+  std::uint16_t process{};  // counted from 0
+  std::uint16_t device{};   // of its process
+  OperationKind kind{};
+};
+
+/// A call of the runtime or the driver.
+struct ApiCall {
+  std::int64_t start_ns{};
+  std::int64_t end_ns{};
+  Index name{};
+  Index thread{};
+  std::uint32_t correlation{};
+};
+
+/// What NVTX calls a range: from a push to its pop, or from a start to its end.
+struct Range {
+  std::int64_t start_ns{};
+  std::int64_t end_ns{};
+  Index name{};
+  Index thread{};
+};
+
+struct Thread {
+  std::uint16_t process{};
+  std::uint64_t id{};  // as the tracer has it
+};
+
+struct Trace {
+  std::vector<std::string> names;
+  std::vector<Thread> threads;
+  std::vector<Operation> operations;  // ordered by start
+  std::vector<ApiCall> calls;         // in any order
+  std::vector<Range> ranges;          // in any order
+};
+
+}  // namespace tbench::profile

@@ -1,0 +1,58 @@
+// What `tbench report` shows of a results file: where it was made, and a table for each family of its cases.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tbench/render/summary.hpp"
+#include "tbench/render/table.hpp"
+#include "tbench/results/result_json.hpp"
+
+namespace tbench::render {
+
+struct ReportOptions {
+  bool markdown{};
+  bool environment{true};                // begin with where and with what the results were made
+  std::string filter;                    // regular expression on case names, found anywhere; empty: all
+  std::vector<std::string> pivot;        // parameters to spread over columns; empty: a row a case
+  Metric show{Metric::kMilliseconds};    // in the cells of a pivot
+  std::optional<std::size_t> max_width;  // columns of the terminal; ignored for Markdown
+};
+
+/// GPU (or CPU), driver, LibTorch, clock policy, date, build, on one line.
+[[nodiscard]] std::string environment_line(const results::ResultFile& file);
+
+/// The same, a line each as text, or as one line of Markdown.
+[[nodiscard]] std::string environment_header(const results::ResultFile& file, bool markdown);
+
+/// Records of each family, families in order of their first record.
+[[nodiscard]] std::vector<std::vector<Record>> group_by_family(std::span<const Record> records);
+
+struct FamilyTable {
+  std::string caption;  // `Model, batch:4 precision:bf16, median ms`: family, common parameters, what a cell holds
+  Table table;
+};
+
+/// A row a record: its varying parameters, then summary_cells. A time that is `unstable` or `throttled` has its reason
+/// in a last column `note`.
+/// @param records  of one family, not empty
+[[nodiscard]] FamilyTable family_table(std::span<const Record> records);
+
+/// A row for each combination of the varying parameters outside `keys`, a column for each combination of values of
+/// `keys`, each in order of appearance. A cell is the metric (of several repetitions, their median); `*` marks a time
+/// that is `unstable` or `throttled`; a case without a time shows its status (`OOM`).
+/// @param records  of one family, not empty
+/// @param keys     parameters of the family, not empty
+[[nodiscard]] FamilyTable pivot_table(std::span<const Record> records, std::span<const std::string> keys,
+                                      Metric metric);
+
+/// The environment, and then a caption and a table for each family. A family without any of the keys to pivot by has a
+/// row a case.
+/// @throws  UsageError  naming the value and what would be right: for a regular expression that is none, a filter that
+///                      no case passes, a key that no family has
+[[nodiscard]] std::string report_page(const results::ResultFile& file, const ReportOptions& options);
+
+}  // namespace tbench::render

@@ -1,0 +1,79 @@
+// What sums up one record: quantities and columns, for reports and for the benchmark's own output, which has a row for
+// each record as it arrives and at the end what it all came to.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/record.hpp"
+#include "tbench/core/units.hpp"
+#include "tbench/render/table.hpp"
+
+namespace tbench::render {
+
+/// A quantity that a table can show of a case.
+enum class Metric { kMilliseconds, kTokens, kTflops, kMfu, kMemory, kBandwidth, kCeilingShare };
+
+/// The names that `--show` takes: ms, tokens, tflops, mfu, memory, bandwidth, share.
+[[nodiscard]] std::span<const std::string> metric_names();
+[[nodiscard]] std::optional<Metric> parse_metric(std::string_view name);
+/// With the unit: `median ms`, `tokens/s`, `TFLOP/s`, `MFU %`, `peak GiB`, `TB/s`, `% of ceiling`.
+[[nodiscard]] std::string metric_header(Metric metric);
+/// In the unit of the header; nothing where the record does not tell.
+[[nodiscard]] std::optional<double> metric_value(const Record& record, Metric metric);
+[[nodiscard]] std::string format_metric(double value, Metric metric);
+
+/// status, median ms, half width of the median's 95 % interval in %, tokens/s, TFLOP/s, MFU %, peak GiB, n (samples).
+[[nodiscard]] std::vector<Column> summary_columns();
+
+/// One cell a column; of a case without a time, the status, and the reason in place of all numbers.
+[[nodiscard]] std::vector<std::string> summary_cells(const Record& record);
+
+/// What a table says in place of the number of a case without a time: `OOM`, or the status as it is.
+[[nodiscard]] std::string status_text(Status status);
+
+/// What is to be said of a time beside its numbers: why it is unstable or throttled, that it is too short for the
+/// timer, never was steady or has a wide interval, that the host's time limits it. Empty for most, and without a time.
+[[nodiscard]] std::string note_of(const Record& record);
+
+/// The same as marks of a cell, each at most once: `*` unstable or throttled; `~` not sharp: under 10 us, never steady
+/// in its warm-up, or with an interval of over 2 %, where the sampler chose how long to measure; `h` limited by the
+/// host.
+[[nodiscard]] std::string marks_of(std::span<const Record* const> repetitions);
+/// What a table says of the marks that it uses, one text a mark.
+[[nodiscard]] std::vector<std::string> legend_of(std::string_view marks);
+
+class ConsoleTable {
+ public:
+  struct Options {
+    std::size_t name_width{40};  // of the longest case name to come
+    bool colour{};               // of the status
+  };
+
+  /// @param out  must outlive the table
+  ConsoleTable(std::FILE* out, Options options) : out_{out}, options_{options} {}
+
+  /// Prints one aligned line (before the first, the header) and flushes. The reason of a status other than `ok` is in
+  /// the line: in place of the numbers if the case has no time, after them if it has.
+  void row(const Record& record);
+
+  /// Prints e.g. `60 cases: 54 ok, 4 oom, 2 unsupported; results in a.json; 3 min 12 s`. Counts the rows.
+  /// @param path  of the results file, where there is one
+  void summary(Seconds elapsed, const std::optional<std::string>& path);
+
+ private:
+  void header();
+
+  std::FILE* out_;
+  Options options_;
+  bool has_header_{};
+  std::map<Status, std::size_t> counts_;
+};
+
+}  // namespace tbench::render

@@ -1,0 +1,54 @@
+// Files that lie beside results and are not results: times that PyTorch took of the same cases, the verdict of a
+// build's comparison with itself, and the manifest of a folder.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/case_id.hpp"
+
+namespace tbench::results {
+
+/// What tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py took of one case.
+struct PytorchTime {
+  CaseId id;
+  double median_ms{};
+  std::optional<double> per_second;  // bytes or FLOP; of ceilings alone
+};
+
+/// In the file's order. A name that ends in .gz is read as packed.
+/// @throws  UsageError  naming the file, the problem and the remedy
+[[nodiscard]] std::vector<PytorchTime> read_pytorch_times(const std::string& path);
+
+/// What tests/bench/aa_check.py found of one case: two sets A and A' of one build, a third one B, and B again with a
+/// slowdown planted in the samples of this case. Ratios are of medians.
+struct SelfComparison {
+  struct Seen {
+    double ratio{};
+    std::string verdict;
+  };
+  CaseId id;
+  Seen same, other, planted;  // A to A', A to B, A to the planted B
+  double factor{};            // planted
+  double detectable{};        // smallest relative change that the comparison would have found
+};
+
+/// @throws  as read_pytorch_times
+[[nodiscard]] std::vector<SelfComparison> read_self_comparison(const std::string& path);
+
+/// A file of a folder of results: what it is of, on which machine and with which build it was made.
+struct ManifestEntry {
+  std::string file;  // relative to the manifest's folder
+  std::string what;
+  std::string machine;               // a name for a GPU
+  std::optional<std::string> build;  // commit; absent for files that are not results
+};
+
+/// Reads a manifest and compares it with its folder: every file of it is there, and no other `.json.gz` is below it;
+/// machine (by the GPU's UUID) and build are those that the results name.
+/// @throws  as read_pytorch_times, and UsageError naming the first difference
+[[nodiscard]] std::vector<ManifestEntry> read_manifest(const std::string& path);
+
+}  // namespace tbench::results

@@ -1,0 +1,264 @@
+// Strict JSON for structs, from one description of each: `fields(io, object)` names every field once and serves both
+// directions. Only finite numbers go out; a field that is missing, unknown or of another type is an error that says
+// where it is.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tbench/results/record_json.hpp"
+
+namespace tbench::results {
+
+/// A quantity of units.hpp: one double called `value`.
+template <class T>
+concept Quantity = std::is_aggregate_v<T> && requires(T quantity) {
+  { quantity.value } -> std::same_as<double&>;
+};
+
+/// T or const T: lets one description both read and write.
+template <class T, class Struct>
+concept Like = std::same_as<std::remove_const_t<T>, Struct>;
+
+namespace detail {
+template <class T>
+inline constexpr bool kIsVector = false;
+template <class T>
+inline constexpr bool kIsVector<std::vector<T>> = true;
+template <class T>
+inline constexpr bool kIsMap = false;
+template <class T>
+inline constexpr bool kIsMap<std::map<std::string, T>> = true;
+}  // namespace detail
+
+/// @throws  std::invalid_argument  naming `where`, for a number that is not finite
+template <class T>
+[[nodiscard]] Json to_value(const T& value, const std::string& where);
+
+/// @throws  std::runtime_error  naming `where`, if `json` is not exactly a T
+template <class T>
+[[nodiscard]] T from_value(const Json& json, const std::string& where);
+
+/// Fills one JSON object; `where` names it in errors.
+class FieldWriter {
+ public:
+  explicit FieldWriter(std::string where) : where_{std::move(where)} {}
+
+  template <class T>
+  void field(const std::string& key, const T& value) {
+    object_[key] = to_value(value, path(key));
+  }
+  /// An absent value leaves the key out.
+  template <class T>
+  void field(const std::string& key, const std::optional<T>& value) {
+    if (value) field(key, *value);
+  }
+  /// An enumerator, by the name that to_string gives it.
+  template <class Enum>
+  void name(const std::string& key, Enum value, std::optional<Enum> (*)(std::string_view)) {
+    object_[key] = std::string{to_string(value)};
+  }
+  /// As field() and name(), of what version 1 of the schema did not have.
+  template <class T>
+  void late_field(const std::string& key, const T& value) {
+    field(key, value);
+  }
+  template <class Enum>
+  void late_name(const std::string& key, Enum value, std::optional<Enum> (*parse)(std::string_view)) {
+    name(key, value, parse);
+  }
+  template <class Enum>
+  void name(const std::string& key, std::optional<Enum> value, std::optional<Enum> (*parse)(std::string_view)) {
+    if (value) name(key, *value, parse);
+  }
+  /// An empty text leaves the key out.
+  void text_unless_empty(const std::string& key, const std::string& value) {
+    if (!value.empty()) object_[key] = value;
+  }
+
+  [[nodiscard]] bool contains(const std::string& key) const { return object_.contains(key); }
+  [[nodiscard]] std::string path(const std::string& key) const { return where_ + "." + key; }
+  [[nodiscard]] Json take() && { return std::move(object_); }
+
+ private:
+  std::string where_;
+  Json object_ = Json::object();
+};
+
+/// Reads one JSON object; `finish` checks that nothing was left unread.
+class FieldReader {
+ public:
+  /// @param object  must outlive the reader
+  /// @throws        std::runtime_error  if it is not an object
+  FieldReader(const Json& object, std::string where) : object_{&object}, where_{std::move(where)} {
+    if (object.is_object()) return;
+    throw std::runtime_error{fmt::format("{}: expected an object, found {}", where_, object.type_name())};
+  }
+
+  /// The value of `key`, or null if there is none.
+  [[nodiscard]] const Json* find(const std::string& key) {
+    known_.insert(key);
+    const auto found = object_->find(key);
+    return found == object_->end() ? nullptr : &*found;
+  }
+  /// @throws  std::runtime_error  if there is none
+  [[nodiscard]] const Json& at(const std::string& key) {
+    const Json* value = find(key);
+    if (value == nullptr) throw std::runtime_error{fmt::format("{}: the field is missing", path(key))};
+    return *value;
+  }
+
+  template <class T>
+  void field(const std::string& key, T& value) {
+    value = from_value<T>(at(key), path(key));
+  }
+  template <class T>
+  void field(const std::string& key, std::optional<T>& value) {
+    value.reset();
+    if (const Json* json = find(key)) value = from_value<T>(*json, path(key));
+  }
+  template <class Enum>
+  void name(const std::string& key, Enum& value, std::optional<Enum> (*parse)(std::string_view)) {
+    const auto text = from_value<std::string>(at(key), path(key));
+    const std::optional<Enum> parsed = parse(text);
+    if (!parsed) throw std::runtime_error{fmt::format("{}: unknown value '{}'", path(key), text)};
+    value = *parsed;
+  }
+  template <class Enum>
+  void name(const std::string& key, std::optional<Enum>& value, std::optional<Enum> (*parse)(std::string_view)) {
+    value.reset();
+    if (find(key) != nullptr) name(key, value.emplace(), parse);
+  }
+  /// What version 1 of the schema did not have keeps its default where it is missing.
+  template <class T>
+  void late_field(const std::string& key, T& value) {
+    if (find(key) != nullptr) field(key, value);
+  }
+  template <class Enum>
+  void late_name(const std::string& key, Enum& value, std::optional<Enum> (*parse)(std::string_view)) {
+    if (find(key) != nullptr) name(key, value, parse);
+  }
+  void text_unless_empty(const std::string& key, std::string& value) {
+    std::optional<std::string> text;
+    field(key, text);
+    value = text.value_or("");
+  }
+
+  [[nodiscard]] std::string path(const std::string& key) const { return where_ + "." + key; }
+
+  /// @throws  std::runtime_error  naming the first field that nobody asked for
+  void finish() const {
+    for (const auto& [key, value] : object_->items()) {
+      if (!known_.contains(key)) throw std::runtime_error{fmt::format("{}: unknown field", path(key))};
+    }
+  }
+
+ private:
+  const Json* object_;
+  std::string where_;
+  std::set<std::string> known_;
+};
+
+/// The object made of the fields of `value`.
+template <class T>
+[[nodiscard]] Json to_object(const T& value, const std::string& where) {
+  FieldWriter out{where};
+  fields(out, value);
+  return std::move(out).take();
+}
+
+template <class T>
+[[nodiscard]] T from_object(const Json& json, const std::string& where) {
+  FieldReader in{json, where};
+  T value;
+  fields(in, value);
+  in.finish();
+  return value;
+}
+
+template <class T>
+Json to_value(const T& value, const std::string& where) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!std::isfinite(value)) throw std::invalid_argument{fmt::format("{}: {} is not a finite number", where, value)};
+    return value;
+  } else if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>) {
+    return value;
+  } else if constexpr (Quantity<T>) {
+    return to_value(value.value, where);
+  } else if constexpr (detail::kIsVector<T>) {
+    Json array = Json::array();
+    for (std::size_t i = 0; i < value.size(); ++i) array.push_back(to_value(value[i], fmt::format("{}[{}]", where, i)));
+    return array;
+  } else if constexpr (detail::kIsMap<T>) {
+    Json object = Json::object();
+    for (const auto& [key, element] : value) object[key] = to_value(element, where + "." + key);
+    return object;
+  } else {
+    return to_object(value, where);
+  }
+}
+
+/// @throws  std::runtime_error  if `fits` is false
+inline void expect_type(bool fits, const char* what, const Json& json, const std::string& where) {
+  if (!fits) throw std::runtime_error{fmt::format("{}: expected {}, found {}", where, what, json.type_name())};
+}
+
+template <std::integral T>
+[[nodiscard]] T integer_from(const Json& json, const std::string& where) {
+  expect_type(json.is_number_integer(), "a whole number", json, where);
+  const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
+                                              : std::in_range<T>(json.get<std::int64_t>());
+  if (!fits) throw std::runtime_error{fmt::format("{}: {} is out of range", where, json.dump())};
+  return json.get<T>();
+}
+
+template <class T>
+T from_value(const Json& json, const std::string& where) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    expect_type(json.is_string(), "a string", json, where);
+    return json.get<std::string>();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    expect_type(json.is_boolean(), "true or false", json, where);
+    return json.get<bool>();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    expect_type(json.is_number(), "a number", json, where);
+    return json.get<T>();
+  } else if constexpr (std::is_integral_v<T>) {
+    return integer_from<T>(json, where);
+  } else if constexpr (Quantity<T>) {
+    return T{from_value<double>(json, where)};
+  } else if constexpr (detail::kIsVector<T>) {
+    expect_type(json.is_array(), "an array", json, where);
+    T elements;
+    elements.reserve(json.size());
+    for (const Json& element : json) {
+      elements.push_back(from_value<typename T::value_type>(element, fmt::format("{}[{}]", where, elements.size())));
+    }
+    return elements;
+  } else if constexpr (detail::kIsMap<T>) {
+    expect_type(json.is_object(), "an object", json, where);
+    T elements;
+    for (const auto& [key, element] : json.items()) {
+      elements.emplace(key, from_value<typename T::mapped_type>(element, where + "." + key));
+    }
+    return elements;
+  } else {
+    return from_object<T>(json, where);
+  }
+}
+
+}  // namespace tbench::results

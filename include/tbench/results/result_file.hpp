@@ -1,0 +1,60 @@
+// Results files on the disk: read as a whole or entry by entry, packed or not; and which of their records a command is
+// about. Their layout is result_json.hpp's, the journal beside one result_writer.hpp's.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tbench/core/record.hpp"
+#include "tbench/results/record_json.hpp"
+#include "tbench/results/result_json.hpp"
+
+namespace tbench::results {
+
+/// @throws  UsageError  naming path, problem and remedy
+[[noreturn]] void refuse_file(const std::string& path, const std::string& problem, const std::string& remedy);
+
+/// What to do about a file that is none of ours.
+inline constexpr const char* kMakeResultFile = "give a file that transformer_bench wrote with --benchmark_out=FILE";
+
+/// The file's text, unpacked if its name ends in ".gz".
+/// @throws  UsageError  naming the file, the problem and the remedy: it cannot be read; it is packed
+///                      and its name does not say so; or the name says so and it is no gzip data, cut off or corrupt
+[[nodiscard]] std::string read_text(const std::string& path);
+
+/// The file's JSON.
+/// @param path      for error messages
+/// @param on_entry  takes every object of the array `benchmarks`, which is then left out of what is returned
+/// @throws          UsageError  naming the file: empty, cut off, not JSON, or without `context` and `benchmarks`; and
+///                              what `on_entry` throws
+[[nodiscard]] Json parse_entries(const std::string& path, const std::string& text,
+                                 const std::function<void(const Json& entry)>& on_entry);
+
+/// The file's JSON as a whole.
+/// @throws  UsageError  as parse_entries
+[[nodiscard]] Json parse_file(const std::string& path, const std::string& text);
+
+/// The results of one file, for what shows several.
+struct NamedResults {
+  std::string label;  // how a page calls them, e.g. the file's name
+  ResultFile file;
+};
+
+/// @throws  UsageError  naming the file, the problem and the remedy: unreadable, cut off, not JSON, Google Benchmark's
+///                      own JSON without `tbench`, another schema version, a field that is wrong
+[[nodiscard]] ResultFile read_result_file(const std::string& path);
+
+/// Replaces the file as a whole (write_atomically), packed by gzip if its name ends in ".gz": equal results give equal
+/// bytes.
+/// @throws  std::system_error      naming the path and the cause
+/// @throws  std::invalid_argument  as result_file_to_json
+void write_result_file(const std::string& path, const ResultFile& file);
+
+/// The records whose case name matches `filter` anywhere, in their order; all for an empty filter.
+/// @param filter  as CaseFilter takes it
+/// @throws        UsageError  naming the value, for one that is no regular expression or that no case matches
+[[nodiscard]] std::vector<Record> select_records(std::span<const Record> records, const std::string& filter);
+
+}  // namespace tbench::results

@@ -1,0 +1,84 @@
+// The layout of a results file: Google Benchmark's JSON with ours under `tbench`, in `context` and in every entry. The
+// entries are benchmark_entries.cpp's. Reading and writing files is result_file.hpp's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tbench/core/environment.hpp"
+#include "tbench/core/record.hpp"
+#include "tbench/results/record_json.hpp"
+
+namespace tbench::results {
+
+/// Rises whenever a field is added, removed or changes its meaning. Version 2 added how a number was taken (regime, l2,
+/// launches_per_sample, resolution_limited); version 1, where everything was sustained, is still read.
+inline constexpr std::int64_t kSchemaVersion = 4;
+inline constexpr std::int64_t kOldestSchemaVersion = 1;
+
+/// What Google Benchmark tells of the machine, besides what is in Environment. No host names.
+struct HostFacts {
+  std::string executable;  // as it was called
+  std::optional<double> mhz_per_cpu;
+  std::optional<bool> cpu_scaling_enabled;
+  std::vector<double> load_avg;  // 1, 5 and 15 minutes; empty where the system does not tell
+  bool operator==(const HostFacts&) const = default;
+};
+
+/// The facts of this machine now.
+[[nodiscard]] HostFacts read_host_facts(std::string executable);
+
+/// Everything in a results file.
+struct ResultFile {
+  Environment environment;
+  HostFacts host;
+  std::map<std::string, std::string> options;  // of the command: suite, filter, seed ...
+  bool interrupted{};                          // by the user, before the last selected case
+  std::vector<Record> records;                 // in the order finished
+  bool operator==(const ResultFile&) const = default;
+};
+
+/// One entry a record, and after the last of several repetitions their mean, median, stddev and cv. A record without
+/// a time becomes an entry without one, of such a kind that Google Benchmark's compare.py passes over it
+/// (bench/README.md).
+/// @throws  std::invalid_argument  naming case and field, for a number that is not finite, or a counter whose name is
+///                                 one of Google Benchmark's fields
+[[nodiscard]] Json result_file_to_json(const ResultFile& file);
+
+/// The inverse of result_file_to_json.
+/// @throws  std::runtime_error  naming the field, for anything that result_file_to_json does not write
+[[nodiscard]] ResultFile result_file_from_json(const Json& json);
+
+/// The part that all records share: schema_version, environment, options, interrupted; host facts. First line of a
+/// journal (result_writer.hpp), and where `context` comes from. `records` is left out.
+[[nodiscard]] Json header_to_json(const ResultFile& file);
+[[nodiscard]] ResultFile header_from_json(const Json& json, const std::string& where);
+
+/// Why a file of schema version `version` cannot be read, or nothing.
+[[nodiscard]] std::optional<std::string> unreadable_version(const Json& version);
+
+/// JSON text on one line, without a newline. Invalid UTF-8 is replaced.
+[[nodiscard]] std::string compact(const Json& json);
+
+/// JSON text for people: two spaces a level, an array of plain values on one line; ends in a newline. Invalid UTF-8 is
+/// replaced.
+[[nodiscard]] std::string pretty(const Json& json);
+
+/// @throws  std::invalid_argument  as result_file_to_json
+[[nodiscard]] Json benchmark_entries(std::span<const Record> records);
+
+/// The record under `tbench` of one entry; nothing for an aggregate of others.
+/// @param where  what to call the entry in an error message
+/// @throws       as records_of_entries
+[[nodiscard]] std::optional<Record> record_of_entry(const Json& entry, const std::string& where);
+
+/// The records under `tbench`.
+/// @throws  std::runtime_error  naming the field: also for an entry whose name or time is not its record's, and one
+///                              that has no record and is no aggregate of others
+[[nodiscard]] std::vector<Record> records_of_entries(const Json& benchmarks);
+
+}  // namespace tbench::results

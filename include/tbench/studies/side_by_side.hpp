@@ -1,0 +1,60 @@
+// Tables that set measurements of the same work side by side: implementations, processes, PyTorch, a build and itself.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tbench/core/case_id.hpp"
+#include "tbench/render/table.hpp"
+#include "tbench/results/companion_files.hpp"
+#include "tbench/results/result_file.hpp"
+
+namespace tbench::studies {
+
+/// Some parameters of a case: `impl:flash`, `precision:tf32/impl:flash`.
+using Selector = std::vector<CaseId::Parameter>;
+
+/// @throws  UsageError  naming `flag` and the value, for a text that is not `key:value/key:value`
+[[nodiscard]] Selector parse_selector(const std::string& text, const std::string& flag);
+
+/// The values without their keys, one blank apart: how the rows of these tables are named.
+[[nodiscard]] std::string values_of(std::span<const CaseId::Parameter> parameters);
+
+/// Which times are divided by which.
+struct RatioOptions {
+  std::vector<Selector> of;       // at least one; of several the fastest is taken where a cell has one ratio
+  Selector over;                  // the same case but for these parameters and those of `of`
+  std::string pivot;              // the parameter that columns are made of; empty: a row a case
+  std::vector<std::string> rows;  // with a pivot: the parameters that a row is named by
+  std::string filter;             // on the names of cases without the parameters of `over`; empty: all
+};
+
+/// Times of `of` over times of `over`: above 1, `over` is faster.
+/// With a pivot, a row for each combination of the values of `rows` and a column for each number that the pivot's
+/// parameter has: the ratio of the fastest `of`, its letter where there are several, and marks: `~` where `over` is
+/// resolution limited, `h` where either is bound by its host, `*` where either is not `ok`. Without one, a row a case:
+/// the time and the rate of `over`, each ratio, and the fastest `of`.
+/// Both sides are of one file where it has both, else of files of the same GPU; a later file wins.
+/// @param results  not empty
+/// @throws         UsageError  where nothing is left, a parameter is unknown, or the filter is no regular expression
+[[nodiscard]] render::Table ratio_table(std::span<const results::NamedResults> results, const RatioOptions& options);
+
+/// Cases that at least three of the files have: medians, their range, SM clocks, and whether peaks are the same bytes.
+/// @param results  files of a process each, in the order shown; the cases are those of the last one, in its order
+/// @throws         UsageError  if there is no such case
+[[nodiscard]] render::Table repeat_table(std::span<const results::NamedResults> results);
+
+/// Cases that PyTorch was timed on too: both times and their ratio; of several files the first one that has a case
+/// counts. Of ceilings: the rates of all processes, their range, and the median's ratio to PyTorch's.
+/// @throws  UsageError  if no case is in both
+[[nodiscard]] render::Table pytorch_table(std::span<const results::PytorchTime> pytorch,
+                                          std::span<const results::NamedResults> results);
+
+/// A case a row: what was seen between two sets of one build, and with a slowdown planted.
+[[nodiscard]] render::Table self_comparison_table(std::span<const results::SelfComparison> cases);
+
+/// A file a row.
+[[nodiscard]] render::Table manifest_table(std::span<const results::ManifestEntry> files);
+
+}  // namespace tbench::studies

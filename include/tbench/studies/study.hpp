@@ -1,0 +1,92 @@
+// The tables of the course's write-ups: which cases each has, how they are measured and what its table shows. Both
+// `transformer_bench --tb_study` and `tbench report --study` take them from here. A study is one function
+// in a file of src/studies/ and one line in engine/studies.cpp there.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/case_table.hpp"
+#include "tbench/core/model_size.hpp"
+#include "tbench/core/record.hpp"
+
+namespace tbench::studies {
+
+/// A quantity of a case, as a table shows it.
+struct StudyColumn {
+  std::string header;  // with the unit
+  /// In the header's unit; nothing where the record does not tell.
+  std::function<std::optional<double>(const Record&)> value;
+  std::function<std::string(double)> format;
+  /// What is no number, in place of `value` and `format`; nothing where the record does not tell.
+  std::function<std::optional<std::string>(const Record&)> text{};
+  /// A key that is spread over columns and its value whose cases alone have the quantity: {"pass", "forward"}. The
+  /// header then says what that value means. Absent: all cases have it.
+  std::optional<CaseId::Parameter> only_of{};
+};
+
+/// A column for each quantity that holds the case against the one with `base` in place of its own value of `key`.
+struct StudySpeedUp {
+  std::string key;  // one of those that are spread over columns
+  std::string base;
+  /// false: the base's quantity over the case's; of times: above 1 is faster. true: what the case's is more than the
+  /// base's, in percent of the base's; of times: below 0 is faster.
+  bool as_change{};
+};
+
+/// Columns with the exponent of the first quantity as a power of x, and the fit's r^2, over the columns of a row.
+struct StudyFit {
+  std::string of;  // what x is, for the header: `ctx`, `parameters`
+  /// x of the only key that is spread.
+  std::function<double(const std::string& value, std::span<const ModelSize> sizes)> x;
+};
+
+/// A row for every combination of the varying keys that are not spread over columns. A table without cases (a filter
+/// left it none) is not shown.
+struct StudyTable {
+  std::string caption;
+  std::vector<std::string> spread;
+  std::vector<StudyColumn> columns;  // of every case; at least one
+  std::optional<StudySpeedUp> speed_up{};
+  std::optional<StudyFit> fit{};
+  std::vector<CaseId::Parameter> only{};  // the cases that have all of these; empty: all of the study's
+  bool quantities_down{};                 // a row for every quantity, a column for every combination of spread keys
+};
+
+/// A protocol with exact counts; what is absent is up to the sampler.
+struct StudyProtocol {
+  std::optional<std::int64_t> warm_up{};  // steps
+  std::optional<std::int64_t> samples{};  // steps, none dropped
+};
+
+struct Study {
+  std::string name;   // as --tb_study and --study take it
+  std::string title;  // one line
+  std::vector<FamilyGrid> grids;
+  StudyProtocol protocol{};
+  std::vector<StudyTable> tables;
+  /// Values of the grids that not every program has, an implementation say. A run leaves out what its program does not
+  /// know, a table what none of its files holds.
+  std::vector<AxisOverride> if_known{};
+};
+
+[[nodiscard]] std::span<const Study> all_studies();
+[[nodiscard]] std::vector<std::string> study_names();
+
+/// @param flag  that gave the name, for the error
+/// @throws      UsageError  for an unknown name, with the nearest one and all of them
+[[nodiscard]] const Study& find_study(std::string_view name, std::string_view flag);
+
+/// The study without those of its `if_known` values that `is_known` denies.
+[[nodiscard]] Study with_known_values(
+    Study study, const std::function<bool(const std::string& family, const CaseId::Parameter& value)>& is_known);
+
+/// The study's grids with the user's sizes as further values of every `size` axis.
+[[nodiscard]] std::vector<FamilyGrid> grids_with_sizes(const Study& study, std::span<const ModelSize> extra_sizes);
+
+}  // namespace tbench::studies

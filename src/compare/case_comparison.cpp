@@ -1,0 +1,295 @@
+#include "tbench/compare/case_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tbench::compare {
+namespace {
+
+// Thresholds below which a change does not matter: hosts, drivers and temperature move steps of this length that much.
+constexpr double kModelThreshold = 0.02;
+constexpr double kLongThreshold = 0.03;
+constexpr double kShortThreshold = 0.05;
+constexpr Seconds kShort{100e-6};
+
+// Memory repeats exactly, but the allocator rounds: smaller differences are not changes.
+constexpr std::int64_t kMinMemoryBytes = 1 << 20;
+constexpr double kMinMemoryChange = 0.005;
+
+/// The part of the time's change that must appear in the cycles too.
+constexpr double kMinCycleShare = 0.5;
+
+using Values = std::vector<double>;
+
+Values logarithms(std::span<const results::Replicate> replicates,
+                  const std::function<std::optional<double>(const results::Replicate&)>& of) {
+  Values values;
+  for (const results::Replicate& replicate : replicates) {
+    if (const std::optional<double> value = of(replicate)) values.push_back(std::log(*value));
+  }
+  return values;
+}
+
+std::optional<double> time_of(const results::Replicate& replicate) {
+  return replicate.time ? std::optional{replicate.time->value} : std::nullopt;
+}
+
+std::optional<double> clock_of(const results::Replicate& replicate) {
+  return replicate.time && replicate.sm_clock ? std::optional{replicate.sm_clock->value} : std::nullopt;
+}
+
+std::optional<double> cycles_of(const results::Replicate& replicate) {
+  if (!replicate.time || !replicate.sm_clock) return std::nullopt;
+  return replicate.time->value * replicate.sm_clock->value;
+}
+
+void put_dispersion(SideOfCase& side, const results::MeasuredCase& c, const Values& times) {
+  side.dispersion = stats::standard_deviation(times);
+  if (side.dispersion) return;
+  const auto timed = std::ranges::find_if(c.replicates, [](const results::Replicate& r) { return r.time.has_value(); });
+  if (timed == c.replicates.end()) return;
+  side.dispersion = timed->relative_half_width;
+  side.dispersion_is_within = side.dispersion.has_value();
+}
+
+double threshold_of(const CaseComparison& c, const CompareOptions& options) {
+  return options.tau.value_or(default_threshold(c.id, c.base.time));
+}
+
+std::optional<stats::DispersionPrior> prior_of(const std::string& key, const CompareOptions& options) {
+  const auto found = options.known_dispersion.find(key);
+  if (found == options.known_dispersion.end()) return std::nullopt;
+  return found->second;
+}
+
+/// Nothing where the dispersion is so large that a bound is not finite.
+std::optional<stats::Interval> ratios(stats::Interval logarithms) {
+  const stats::Interval interval{.low = std::exp(logarithms.low), .high = std::exp(logarithms.high)};
+  return std::isfinite(interval.low) && std::isfinite(interval.high) ? std::optional{interval} : std::nullopt;
+}
+
+/// With one process a side, the only known dispersion is that inside each process.
+void put_interval_within(CaseComparison& c) {
+  if (!c.base.dispersion_is_within || !c.next.dispersion_is_within) return;
+  const double half_width = std::hypot(*c.base.dispersion, *c.next.dispersion);
+  c.ratio_interval = ratios({.low = std::log(*c.ratio) - half_width, .high = std::log(*c.ratio) + half_width});
+  c.interval_is_within = c.ratio_interval.has_value();
+}
+
+std::optional<double> cycle_difference(const results::MeasuredCase& base, const results::MeasuredCase& next) {
+  const Values in_base = logarithms(base.replicates, cycles_of);
+  const Values in_next = logarithms(next.replicates, cycles_of);
+  const bool all_known = in_base.size() == logarithms(base.replicates, time_of).size() &&
+                         in_next.size() == logarithms(next.replicates, time_of).size();
+  if (!all_known || in_base.empty() || in_next.empty()) return std::nullopt;
+  return stats::mean(in_next) - stats::mean(in_base);
+}
+
+bool both_ok(const CaseComparison& c) { return c.base.status == Status::kOk && c.next.status == Status::kOk; }
+
+/// Without known clocks, the time alone decides.
+bool cycles_agree(const CaseComparison& c) {
+  return !c.cycle_difference || compare::cycles_agree(c.time_test->difference, *c.cycle_difference);
+}
+
+Verdict time_verdict(const CaseComparison& c, std::optional<double> adjusted_p, double false_discovery_rate) {
+  if (!both_ok(c)) return Verdict::kInvalid;
+  if (!is_tested(c)) return Verdict::kInsufficient;
+  const stats::ModeratedTest& test = *c.time_test;
+  const double limit = std::log1p(c.threshold);
+  const bool rejected = *adjusted_p <= false_discovery_rate;
+  const bool excludes_zero = test.interval.low > 0 || test.interval.high < 0;
+  if (rejected && excludes_zero && std::abs(test.difference) > limit) {
+    if (!cycles_agree(c)) return Verdict::kClock;
+    return test.difference > 0 ? Verdict::kRegressed : Verdict::kImproved;
+  }
+  return test.interval.low > -limit && test.interval.high < limit ? Verdict::kSame : Verdict::kAmbiguous;
+}
+
+/// REGRESSED, IMPROVED or SAME; nothing where a side's memory is unknown.
+std::optional<Verdict> memory_verdict(const CaseComparison& c) {
+  if (!c.base.peak_bytes || !c.next.peak_bytes) return std::nullopt;
+  return compare::memory_verdict(*c.base.peak_bytes, *c.next.peak_bytes);
+}
+
+/// REGRESSED where `ok` became a failure or out of memory, IMPROVED for the reverse; otherwise absent.
+std::optional<Verdict> status_verdict(const CaseComparison& c) {
+  if (c.base.status == Status::kOk && is_bad(c.next.status)) return Verdict::kRegressed;
+  if (is_bad(c.base.status) && c.next.status == Status::kOk) return Verdict::kImproved;
+  return std::nullopt;
+}
+
+/// A regression in memory or time is a regression; an improvement in memory counts unless the time contradicts it.
+Verdict combined(Verdict time, std::optional<Verdict> memory) {
+  if (memory == Verdict::kRegressed) return Verdict::kRegressed;
+  const bool is_open = time == Verdict::kSame || time == Verdict::kInsufficient;
+  return memory == Verdict::kImproved && is_open ? Verdict::kImproved : time;
+}
+
+/// With how many replicates a side the interval would lie on one side of the threshold.
+std::optional<std::int64_t> replicates_to_decide(const CaseComparison& c) {
+  if (c.verdict == Verdict::kInsufficient) return static_cast<std::int64_t>(kMinReplicates);
+  if (c.verdict != Verdict::kAmbiguous) return std::nullopt;
+  const double room = std::abs(std::abs(c.time_test->difference) - std::log1p(c.threshold));
+  for (std::int64_t count = kMinReplicates; count <= kMaxReplicates; ++count) {
+    const auto replicates = static_cast<double>(count);
+    constexpr double kTail = 0.025;
+    const double half_width = stats::t_upper_quantile(kTail, 2 * replicates - 2) * c.time_test->standard_deviation *
+                              std::sqrt(2 / replicates);
+    if (half_width < room)
+      return std::max(count, static_cast<std::int64_t>(std::min(c.base.replicates, c.next.replicates)) + 1);
+  }
+  return std::nullopt;
+}
+
+void add_note(std::string& note, const std::string& text) {
+  if (text.empty()) return;
+  if (!note.empty()) note += "; ";
+  note += text;
+}
+
+std::string memory_note(const CaseComparison& c, std::optional<Verdict> memory) {
+  if (!memory || memory == Verdict::kSame) return "";
+  constexpr double kMebi = 1 << 20;
+  return fmt::format("memory {:+.1f} MiB", static_cast<double>(*c.next.peak_bytes - *c.base.peak_bytes) / kMebi);
+}
+
+std::string described(const SideOfCase& side) {
+  std::string text{to_string(side.status)};
+  if (side.of_status < side.replicates) text += fmt::format(" in {} of {}", side.of_status, side.replicates);
+  return text;
+}
+
+}  // namespace
+
+int severity(Status status) {
+  if (is_failure(status)) return 4;
+  if (status == Status::kOom) return 3;
+  if (status == Status::kUnsupported) return 2;
+  return status == Status::kOk ? 0 : 1;
+}
+
+std::vector<double> log_times(const results::MeasuredCase& c) { return logarithms(c.replicates, time_of); }
+
+const results::Replicate& worst_of(const results::MeasuredCase& c) {
+  return *std::ranges::max_element(c.replicates, {}, [](const results::Replicate& r) { return severity(r.status); });
+}
+
+std::optional<double> value_of(const results::MeasuredCase& c) {
+  if (worst_of(c).status != Status::kOk) return std::nullopt;
+  const std::vector<double> values = log_times(c);
+  return values.empty() ? std::nullopt : std::optional{stats::median(values)};
+}
+
+std::optional<std::int64_t> peak_of(const results::MeasuredCase& c) {
+  std::optional<std::int64_t> peak;
+  for (const results::Replicate& replicate : c.replicates) {
+    if (replicate.peak_bytes) peak = std::max(peak.value_or(0), *replicate.peak_bytes);
+  }
+  return peak;
+}
+
+SideOfCase side_of_case(const results::MeasuredCase& c) {
+  SideOfCase side;
+  const results::Replicate& worst = worst_of(c);
+  side.status = worst.status;
+  side.reason = worst.reason;
+  side.replicates = c.replicates.size();
+  side.of_status = static_cast<std::size_t>(std::ranges::count(c.replicates, side.status, &results::Replicate::status));
+  const Values times = log_times(c);
+  if (!times.empty()) side.time = Seconds{std::exp(stats::mean(times))};
+  put_dispersion(side, c, times);
+  const Values clocks = logarithms(c.replicates, clock_of);
+  if (!clocks.empty()) side.sm_clock = Hertz{std::exp(stats::mean(clocks))};
+  Values mfu;
+  Values shares;
+  for (const results::Replicate& replicate : c.replicates) {
+    if (replicate.mfu) mfu.push_back(*replicate.mfu);
+    if (replicate.ceiling_share) shares.push_back(*replicate.ceiling_share);
+  }
+  side.peak_bytes = peak_of(c);
+  if (!mfu.empty()) side.mfu = stats::mean(mfu);
+  if (!shares.empty()) side.ceiling_share = stats::mean(shares);
+  return side;
+}
+
+double default_threshold(const CaseId& id, std::optional<Seconds> time) {
+  if (id.family() == "Model") return kModelThreshold;
+  return time && *time < kShort ? kShortThreshold : kLongThreshold;
+}
+
+Verdict memory_verdict(std::int64_t base, std::int64_t next) {
+  const auto change = static_cast<double>(next - base);
+  const double limit = std::max(static_cast<double>(kMinMemoryBytes), kMinMemoryChange * static_cast<double>(base));
+  if (change > limit) return Verdict::kRegressed;
+  return change < -limit ? Verdict::kImproved : Verdict::kSame;
+}
+
+bool is_bad(Status status) { return is_failure(status) || status == Status::kOom; }
+
+bool cycles_agree(double time_difference, double cycle_difference) {
+  return cycle_difference * time_difference > 0 &&
+         std::abs(cycle_difference) >= kMinCycleShare * std::abs(time_difference);
+}
+
+std::string status_note(const SideOfCase& base, const SideOfCase& next) {
+  if (base.status == Status::kOk && next.status == Status::kOk) return "";
+  std::string note = base.status == next.status ? fmt::format("{} on both sides", to_string(base.status))
+                                                : fmt::format("{} -> {}", described(base), described(next));
+  const std::string& reason = next.status == Status::kOk ? base.reason : next.reason;
+  if (!reason.empty()) note += fmt::format(" ({})", reason);
+  return note;
+}
+
+bool is_tested(const CaseComparison& c) {
+  return c.time_test && both_ok(c) && std::min(c.base.replicates, c.next.replicates) >= kMinReplicates;
+}
+
+CaseComparison measure_change(const results::MeasuredCase& base, const results::MeasuredCase& next,
+                              const CompareOptions& options) {
+  CaseComparison c;
+  c.id = base.id;
+  c.base = side_of_case(base);
+  c.next = side_of_case(next);
+  c.threshold = threshold_of(c, options);
+  const Values in_base = logarithms(base.replicates, time_of);
+  const Values in_next = logarithms(next.replicates, time_of);
+  if (in_base.empty() || in_next.empty()) return c;
+  c.ratio = *c.next.time / *c.base.time;
+  c.cycle_difference = cycle_difference(base, next);
+  if (c.cycle_difference) c.cycle_ratio = std::exp(*c.cycle_difference);
+  c.time_test = stats::moderated_t_test(in_base, in_next, prior_of(base.key, options));
+  if (c.time_test) {
+    c.ratio_interval = ratios(c.time_test->interval);
+    c.p_value = c.time_test->p_value;
+  } else {
+    put_interval_within(c);
+  }
+  return c;
+}
+
+void decide(CaseComparison& c, std::optional<double> adjusted_p, std::size_t comparisons,
+            const CompareOptions& options) {
+  c.adjusted_p = adjusted_p;
+  if (c.time_test && both_ok(c)) {
+    const double difference = smallest_detectable_difference(*c.time_test, options.false_discovery_rate,
+                                                             std::max<std::size_t>(1, comparisons));
+    const double change_found = std::expm1(difference);
+    if (std::isfinite(change_found)) c.smallest_detectable = std::max(c.threshold, change_found);
+  }
+  const std::optional<Verdict> memory = memory_verdict(c);
+  const std::optional<Verdict> status = status_verdict(c);
+  c.verdict = status ? *status : combined(time_verdict(c, adjusted_p, options.false_discovery_rate), memory);
+  add_note(c.note, status_note(c.base, c.next));
+  add_note(c.note, memory_note(c, memory));
+  c.replicates_to_decide = replicates_to_decide(c);
+}
+
+}  // namespace tbench::compare

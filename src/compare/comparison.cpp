@@ -1,0 +1,207 @@
+#include "tbench/compare/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "tbench/compare/case_comparison.hpp"
+#include "tbench/core/case_id.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+
+namespace tbench::compare {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// Sorts cases without a value last.
+constexpr double kLast = std::numeric_limits<double>::infinity();
+
+constexpr std::array<std::string_view, 7> kVerdicts{"REGRESSED",    "IMPROVED", "CLOCK", "AMBIGUOUS",
+                                                    "INSUFFICIENT", "INVALID",  "SAME"};
+
+struct Matches {
+  std::vector<CasePair> pairs;
+  Texts only_in_base;
+  Texts only_in_next;
+};
+
+Matches match(const ComparisonSide& base, const ComparisonSide& next, const std::string& filter) {
+  const CaseFilter passes{filter, "--filter"};
+  std::unordered_map<std::string, const results::MeasuredCase*> in_next;
+  for (const results::MeasuredCase& c : next.cases) in_next.emplace(c.key, &c);
+  std::set<std::string> matched;
+  Matches matches;
+  for (const results::MeasuredCase& c : base.cases) {
+    const auto found = in_next.find(c.key);
+    if (found != in_next.end()) matched.insert(c.key);
+    if (!passes(c.id.name())) continue;
+    if (found == in_next.end()) {
+      matches.only_in_base.push_back(c.id.name());
+    } else {
+      matches.pairs.push_back({&c, found->second});
+    }
+  }
+  for (const results::MeasuredCase& c : next.cases) {
+    if (!matched.contains(c.key) && passes(c.id.name())) matches.only_in_next.push_back(c.id.name());
+  }
+  return matches;
+}
+
+void check_matches(const Matches& matches, const ComparisonSide& base, const ComparisonSide& next,
+                   const std::string& filter) {
+  if (!matches.pairs.empty()) return;
+  if (base.cases.empty() || next.cases.empty()) {
+    throw UsageError{fmt::format("the {} side has no cases; give a results file that has some",
+                                 base.cases.empty() ? "base" : "new")};
+  }
+  const bool any = !matches.only_in_base.empty() || !matches.only_in_next.empty();
+  if (!filter.empty() && !any) {
+    throw UsageError{fmt::format("--filter: no case of {} matches '{}'; the first case is {}",
+                                 std::max(base.cases.size(), next.cases.size()), filter, base.cases.front().id.name())};
+  }
+  throw UsageError{fmt::format("the sides have no case in common; they begin with '{}' and '{}'",
+                               base.cases.front().id.name(), next.cases.front().id.name())};
+}
+
+void decide_all(std::vector<CaseComparison>& cases, const CompareOptions& options) {
+  std::vector<double> p_values;
+  for (const CaseComparison& c : cases) {
+    if (is_tested(c)) p_values.push_back(*c.p_value);
+  }
+  const std::vector<double> adjusted = stats::benjamini_hochberg(p_values);
+  std::size_t next = 0;
+  for (CaseComparison& c : cases) {
+    const std::optional<double> p = is_tested(c) ? std::optional{adjusted[next++]} : std::nullopt;
+    decide(c, p, adjusted.size(), options);
+  }
+}
+
+std::string family_of(const CaseId& id) { return id.family().substr(0, id.family().find('/')); }
+
+std::vector<FamilyMean> family_means(const std::vector<CaseComparison>& cases) {
+  struct Ratios {
+    std::vector<double> time;
+    std::vector<double> cycles;
+  };
+  std::vector<std::pair<std::string, Ratios>> families;  // in the order of the cases
+  for (const CaseComparison& c : cases) {
+    if (!c.ratio) continue;
+    const std::string name = family_of(c.id);
+    auto found = std::ranges::find(families, name, &std::pair<std::string, Ratios>::first);
+    if (found == families.end()) found = families.insert(families.end(), {name, {}});
+    found->second.time.push_back(*c.ratio);
+    if (c.cycle_ratio) found->second.cycles.push_back(*c.cycle_ratio);
+  }
+  std::vector<FamilyMean> means;
+  for (const auto& [name, ratios] : families) {
+    FamilyMean mean{
+        .family = name, .cases = ratios.time.size(), .ratio = stats::geometric_mean(ratios.time), .cycle_ratio = {}};
+    if (!ratios.cycles.empty()) mean.cycle_ratio = stats::geometric_mean(ratios.cycles);
+    means.push_back(std::move(mean));
+  }
+  return means;
+}
+
+/// The first and the last start of a side's files; absent where none tells.
+std::optional<std::pair<std::int64_t, std::int64_t>> starts_of(const ComparisonSide& side) {
+  std::optional<std::pair<std::int64_t, std::int64_t>> starts;
+  for (const Environment& environment : side.environments) {
+    const std::optional<std::int64_t> start = parse_timestamp(environment.date);
+    if (!start) continue;
+    if (!starts) starts = {*start, *start};
+    starts = {std::min(starts->first, *start), std::max(starts->second, *start)};
+  }
+  return starts;
+}
+
+/// What is wrong with the order in which the sides were measured; empty where they took turns, or nobody tells.
+std::string order_problem(const ComparisonSide& base, const ComparisonSide& next) {
+  const auto of_base = starts_of(base);
+  const auto of_next = starts_of(next);
+  if (!of_base || !of_next) return "";
+  const bool in_turns = of_base->first <= of_next->second && of_next->first <= of_base->second;
+  if (in_turns) return "";
+  return "the sides were measured one after the other, so that a drift of the machine looks like a change; measure "
+         "them "
+         "in turns: " +
+         std::string{kInTurns};
+}
+
+SideFacts facts(const ComparisonSide& side) { return {.paths = side.paths, .device = device_names(side)}; }
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) { return kVerdicts.at(static_cast<std::size_t>(verdict)); }
+
+Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const CompareOptions& options) {
+  Matches matches = match(base, next, options.filter);
+  check_matches(matches, base, next, options.filter);
+  Comparison comparison;
+  comparison.warnings = base.warnings;
+  comparison.warnings.insert(comparison.warnings.end(), next.warnings.begin(), next.warnings.end());
+  const Texts objected = objections(base, next, matches.pairs);
+  if (!objected.empty() && !options.force) {
+    throw NotComparable{join(objected, "; ") +
+                        "; measure both sides the same way, or compare them anyway with --force"};
+  }
+  for (const std::string& objection : objected) comparison.warnings.push_back(objection + " (--force)");
+  comparison.cross = options.cross.value_or(devices_differ(base, next));
+  comparison.base = facts(base);
+  comparison.next = facts(next);
+  comparison.differences = differences_of(base, next);
+  comparison.only_in_base = std::move(matches.only_in_base);
+  comparison.only_in_next = std::move(matches.only_in_next);
+  std::vector<CaseComparison>& cases = comparison.cases;
+  cases.reserve(matches.pairs.size());
+  for (const auto& [in_base, in_next] : matches.pairs) cases.push_back(measure_change(*in_base, *in_next, options));
+  if (comparison.cross) {
+    for (CaseComparison& c : cases) c.note = status_note(c.base, c.next);
+  } else {
+    decide_all(cases, options);
+  }
+  if (std::ranges::any_of(cases, is_tested)) {
+    if (std::string order = order_problem(base, next); !order.empty()) comparison.warnings.push_back(std::move(order));
+  }
+  comparison.families = family_means(comparison.cases);
+  return comparison;
+}
+
+void sort_cases(Comparison& comparison, CaseOrder order) {
+  const auto sort_by = [&](auto key) { std::ranges::stable_sort(comparison.cases, {}, key); };
+  switch (order) {
+    case CaseOrder::kFile:
+      break;
+    case CaseOrder::kName:
+      sort_by([](const CaseComparison& c) { return c.id.name(); });
+      break;
+    case CaseOrder::kChange:
+      sort_by([](const CaseComparison& c) { return c.ratio ? -*c.ratio : kLast; });
+      break;
+    case CaseOrder::kP:
+      sort_by([](const CaseComparison& c) { return c.p_value.value_or(kLast); });
+      break;
+  }
+}
+
+std::map<Verdict, std::size_t> count_verdicts(const Comparison& comparison) {
+  std::map<Verdict, std::size_t> counts;
+  for (const CaseComparison& c : comparison.cases) {
+    if (c.verdict) ++counts[*c.verdict];
+  }
+  return counts;
+}
+
+int exit_status(const Comparison& comparison, bool strict) {
+  const std::map<Verdict, std::size_t> counts = count_verdicts(comparison);
+  if (counts.contains(Verdict::kRegressed)) return kExitRegressed;
+  const bool is_uncertain = counts.contains(Verdict::kAmbiguous) || counts.contains(Verdict::kInsufficient);
+  return strict && is_uncertain ? kExitUncertain : kExitOk;
+}
+
+}  // namespace tbench::compare

@@ -1,0 +1,199 @@
+// A comparison for programs.
+#include <fmt/format.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tbench/compare/comparison_output.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/markup.hpp"
+#include "tbench/render/table.hpp"
+#include "tbench/results/json_fields.hpp"
+#include "tbench/results/result_json.hpp"
+
+namespace tbench::compare {
+
+// Written only: json_fields.hpp finds them through the namespace of their arguments.
+static void fields(results::FieldWriter& out, const SideOfCase& side) {
+  out.field("status", std::string{to_string(side.status)});
+  out.text_unless_empty("reason", side.reason);
+  out.field("replicates", static_cast<std::int64_t>(side.replicates));
+  out.field("time_s", side.time);
+  out.field("relative_spread", side.dispersion);
+  if (side.dispersion) out.field("spread_is_within_process", side.dispersion_is_within);
+  out.field("sm_clock_hz", side.sm_clock);
+  out.field("allocated_peak_bytes", side.peak_bytes);
+  out.field("mfu", side.mfu);
+  out.field("ceiling_share", side.ceiling_share);
+}
+
+static void fields(results::FieldWriter& out, const CaseComparison& c) {
+  out.field("name", c.id.name());
+  out.field("family", c.id.family());
+  if (c.verdict) out.field("verdict", std::string{to_string(*c.verdict)});
+  out.field("ratio", c.ratio);
+  if (c.ratio_interval) {
+    out.field("ratio_low", c.ratio_interval->low);
+    out.field("ratio_high", c.ratio_interval->high);
+    out.field("interval_is_within_process", c.interval_is_within);
+  }
+  out.field("cycle_ratio", c.cycle_ratio);
+  out.field("p_value", c.p_value);
+  out.field("adjusted_p", c.adjusted_p);
+  out.field("threshold", c.threshold);
+  out.field("smallest_detectable_change", c.smallest_detectable);
+  out.field("replicates_to_decide", c.replicates_to_decide);
+  out.field("base", c.base);
+  out.field("new", c.next);
+  out.text_unless_empty("note", c.note);
+}
+
+static void fields(results::FieldWriter& out, const FamilyMean& mean) {
+  out.field("family", mean.family);
+  out.field("cases", static_cast<std::int64_t>(mean.cases));
+  out.field("ratio", mean.ratio);
+  out.field("cycle_ratio", mean.cycle_ratio);
+}
+
+static void fields(results::FieldWriter& out, const SideFacts& side) {
+  out.field("files", side.paths);
+  out.text_unless_empty("device", side.device);
+}
+
+namespace {
+
+constexpr std::array kCsvColumns{"case",
+                                 "family",
+                                 "verdict",
+                                 "base_status",
+                                 "new_status",
+                                 "base_s",
+                                 "new_s",
+                                 "ratio",
+                                 "ratio_low",
+                                 "ratio_high",
+                                 "cycle_ratio",
+                                 "p_value",
+                                 "adjusted_p",
+                                 "threshold",
+                                 "smallest_detectable",
+                                 "base_n",
+                                 "new_n",
+                                 "base_bytes",
+                                 "new_bytes",
+                                 "base_mfu",
+                                 "new_mfu",
+                                 "base_ceiling_share",
+                                 "new_ceiling_share",
+                                 "note"};
+
+/// The shortest text that reads back as the number.
+template <class T>
+std::string text_of(const std::optional<T>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+std::string text_of(const std::optional<Seconds>& time) { return time ? fmt::format("{}", time->value) : ""; }
+
+std::vector<std::string> csv_cells(const CaseComparison& c) {
+  const auto& interval = c.ratio_interval;
+  return {c.id.name(),
+          c.id.family(),
+          c.verdict ? std::string{to_string(*c.verdict)} : "",
+          std::string{to_string(c.base.status)},
+          std::string{to_string(c.next.status)},
+          text_of(c.base.time),
+          text_of(c.next.time),
+          text_of(c.ratio),
+          interval ? fmt::format("{}", interval->low) : "",
+          interval ? fmt::format("{}", interval->high) : "",
+          text_of(c.cycle_ratio),
+          text_of(c.p_value),
+          text_of(c.adjusted_p),
+          fmt::format("{}", c.threshold),
+          text_of(c.smallest_detectable),
+          fmt::format("{}", c.base.replicates),
+          fmt::format("{}", c.next.replicates),
+          text_of(c.base.peak_bytes),
+          text_of(c.next.peak_bytes),
+          text_of(c.base.mfu),
+          text_of(c.next.mfu),
+          text_of(c.base.ceiling_share),
+          text_of(c.next.ceiling_share),
+          c.note};
+}
+
+bool is_failed(const CaseComparison& c, bool strict) {
+  if (c.verdict == Verdict::kRegressed) return true;
+  return strict && (c.verdict == Verdict::kAmbiguous || c.verdict == Verdict::kInsufficient);
+}
+
+bool is_skipped(const CaseComparison& c) {
+  return c.verdict == Verdict::kAmbiguous || c.verdict == Verdict::kInsufficient || c.verdict == Verdict::kInvalid;
+}
+
+std::string message_of(const CaseComparison& c) {
+  std::string text = c.verdict ? std::string{to_string(*c.verdict)} : "";
+  if (c.ratio) text += fmt::format(" {:+.2f} %", 100 * (*c.ratio - 1));
+  if (c.ratio_interval) {
+    text += fmt::format(" ({:+.2f} .. {:+.2f})", 100 * (c.ratio_interval->low - 1), 100 * (c.ratio_interval->high - 1));
+  }
+  return c.note.empty() ? text : fmt::format("{}: {}", text, c.note);
+}
+
+render::JunitCase test_case(const CaseComparison& c, bool strict) {
+  using Result = render::JunitCase::Result;
+  const Result result = is_failed(c, strict) ? Result::kFailed : is_skipped(c) ? Result::kSkipped : Result::kPassed;
+  return {.family = c.id.family(), .name = c.id.name(), .result = result, .message = message_of(c)};
+}
+
+}  // namespace
+
+results::Json comparison_to_json(const Comparison& comparison, bool strict) {
+  results::FieldWriter out{"comparison"};
+  out.field("mode", std::string{comparison.cross ? "cross" : "verdicts"});
+  out.field("exit_status", std::int64_t{exit_status(comparison, strict)});
+  out.field("base", comparison.base);
+  out.field("new", comparison.next);
+  out.field("differences", comparison.differences);
+  out.field("warnings", comparison.warnings);
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& [verdict, count] : count_verdicts(comparison)) {
+    counts.emplace(to_string(verdict), static_cast<std::int64_t>(count));
+  }
+  out.field("verdicts", counts);
+  out.field("families", comparison.families);
+  out.field("only_in_base", comparison.only_in_base);
+  out.field("only_in_new", comparison.only_in_next);
+  out.field("cases", comparison.cases);
+  return std::move(out).take();
+}
+
+std::string comparison_to_csv(const Comparison& comparison) {
+  std::vector<render::Column> columns;
+  for (const char* const name : kCsvColumns) columns.push_back({.header = name});
+  render::Table table{std::move(columns)};
+  for (const CaseComparison& c : comparison.cases) table.add_row(csv_cells(c));
+  const auto add = [&](const std::vector<std::string>& names, const char* verdict) {
+    for (const std::string& name : names) {
+      std::vector<std::string> cells(kCsvColumns.size());
+      cells[0] = name;
+      cells[1] = name.substr(0, name.find('/'));
+      cells[2] = verdict;
+      table.add_row(std::move(cells));
+    }
+  };
+  add(comparison.only_in_base, "missing");
+  add(comparison.only_in_next, "new");
+  return table.csv();
+}
+
+std::string comparison_to_junit(const Comparison& comparison, bool strict) {
+  std::vector<render::JunitCase> cases;
+  for (const CaseComparison& c : comparison.cases) cases.push_back(test_case(c, strict));
+  return render::junit_xml("tbench diff", cases);
+}
+
+}  // namespace tbench::compare

@@ -1,0 +1,130 @@
+#include "tbench/cuda/matmul_autotune.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+#include <vector>
+
+#include "tbench/core/enums.hpp"
+#include "tbench/cuda/error.hpp"
+#include "tbench/cuda/flush_and_spin.hpp"
+#include "tbench/cuda/handle.hpp"
+#include "tbench/stats/descriptive.hpp"
+
+namespace tbench::cuda {
+namespace {
+
+constexpr Seconds kSampleTime{100e-6};
+constexpr int kMaxLaunches = 50;
+/// An enqueued launch costs the host 2 to 4 us: the spin has to outlast all of a sample's.
+constexpr Seconds kEnqueueTime{5e-6};
+/// After so much work without rests the clock may be down, and takes this long to rise (an H200's, measured).
+constexpr Seconds kLongRound{20e-3};
+constexpr Seconds kClockRise{0.2};
+/// Times that are no further apart are equal to autotuning with a few samples.
+constexpr double kEqualWithin = 1.01;
+
+struct Candidate {
+  std::size_t index{};
+  std::vector<double> times;  // seconds
+
+  [[nodiscard]] double median() const { return stats::median(times); }
+};
+
+/// Times launches of one product's algorithms.
+class LaunchTimer {
+ public:
+  LaunchTimer(const Matmul& matmul, const MatmulOperands& operands, cudaStream_t stream)
+      : matmul_{matmul}, operands_{operands}, stream_{stream}, begin_{make_timing_event()}, end_{make_timing_event()} {}
+
+  /// Seconds of one of `count` launches.
+  [[nodiscard]] double time(const MatmulAlgorithm& algorithm, int count) const {
+    launch_spin(kEnqueueTime * (count + 2), stream_);
+    TBENCH_CUDA_CHECK(cudaEventRecord(begin_.get(), stream_));
+    for (int i = 0; i < count; ++i) matmul_.launch(algorithm, operands_, stream_);
+    TBENCH_CUDA_CHECK(cudaEventRecord(end_.get(), stream_));
+    TBENCH_CUDA_CHECK(cudaEventSynchronize(end_.get()));
+    float milliseconds{};
+    TBENCH_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()));
+    return static_cast<double>(milliseconds) * 1e-3 / count;
+  }
+
+ private:
+  const Matmul& matmul_;
+  MatmulOperands operands_;
+  cudaStream_t stream_;
+  Event begin_, end_;
+};
+
+/// Keeps the candidates within a factor of the best.
+void drop_slower(std::vector<Candidate>& candidates, double factor) {
+  const double best = std::ranges::min(candidates, {}, &Candidate::median).median();
+  std::erase_if(candidates, [&](const Candidate& candidate) { return candidate.median() > factor * best; });
+}
+
+int launches_for(double launch_s) {
+  const double wanted = std::ceil(kSampleTime.value / std::max(launch_s, 1e-9));
+  return static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(kMaxLaunches)));
+}
+
+}  // namespace
+
+void AutotunePauses::pause() {
+  const Seconds duration = is_first_ && busy_ >= kLongRound ? kClockRise : rest_after(busy_);
+  std::this_thread::sleep_for(std::chrono::duration<double>(duration.value));
+  is_first_ = false;
+  busy_ = {};
+}
+
+std::optional<AutotuneResult> find_fastest(std::size_t candidates, const CandidateTimer& time,
+                                           const AutotuneRules& rules) {
+  std::vector<Candidate> alive(candidates);
+  for (std::size_t i = 0; i < candidates; ++i) alive[i].index = i;
+  Seconds spent{};
+  std::size_t timed = 0;
+  for (std::size_t round = 0; round < rules.rounds; ++round) {
+    if (round > 0) std::ranges::reverse(alive);
+    for (Candidate& candidate : alive) {
+      if (spent >= rules.budget) break;
+      const std::optional<CandidateTime> taken = time(candidate.index);
+      if (!taken) continue;
+      spent = spent + taken->spent;
+      candidate.times.push_back(taken->launch.value);
+    }
+    std::erase_if(alive, [](const Candidate& candidate) { return candidate.times.empty(); });
+    if (alive.empty()) return std::nullopt;
+    if (round == 0) timed = alive.size();
+    drop_slower(alive, rules.keep_within);
+    if (alive.size() == 1 || spent >= rules.budget) break;
+  }
+  drop_slower(alive, rules.equal_within);
+  return AutotuneResult{.fastest = std::ranges::min(alive, {}, &Candidate::index).index, .timed = timed};
+}
+
+std::optional<AutotuneResult> fastest_algorithm(const Matmul& matmul, std::span<const MatmulAlgorithm> algorithms,
+                                                const MatmulOperands& operands, cudaStream_t stream) {
+  const LaunchTimer timer{matmul, operands, stream};
+  std::vector<int> launches(algorithms.size(), 0);  // of a sample; 0: the kernel is not loaded yet
+  AutotunePauses pauses;
+  const auto time = [&](std::size_t i) -> std::optional<CandidateTime> {
+    const auto begin = std::chrono::steady_clock::now();
+    if (launches[i] == 0) {
+      try {
+        static_cast<void>(timer.time(algorithms[i], 1));
+      } catch (const CublasError&) {
+        return std::nullopt;
+      }
+      launches[i] = launches_for(timer.time(algorithms[i], 1));
+    } else {
+      pauses.pause();
+    }
+    const Seconds launch{timer.time(algorithms[i], launches[i])};
+    pauses.add_work(launch * launches[i]);
+    return CandidateTime{launch,
+                         Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()}};
+  };
+  return find_fastest(algorithms.size(), time, {.equal_within = kEqualWithin});
+}
+
+}  // namespace tbench::cuda

@@ -1,0 +1,317 @@
+#include "tbench/gate/gate_output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "tbench/core/text.hpp"
+#include "tbench/render/markup.hpp"
+#include "tbench/render/number_format.hpp"
+#include "tbench/render/table.hpp"
+#include "tbench/results/json_fields.hpp"
+#include "tbench/results/result_json.hpp"
+
+namespace tbench::gate {
+
+static void fields(auto& io, results::Like<RunMark> auto& mark) {
+  io.field("started", mark.started);
+  io.field("commit", mark.commit);
+}
+
+static void fields(auto& io, results::Like<CaseReport> auto& c) {
+  io.field("name", c.name);
+  io.field("family", c.family);
+  io.field("key", c.key);
+  io.name("verdict", c.verdict, parse_verdict);
+  io.text_unless_empty("found_by", c.found_by);
+  io.field("nights", c.runs);
+  io.field("reference_s", c.reference);
+  io.field("tonight_s", c.candidate);
+  io.field("ratio", c.ratio);
+  io.field("z", c.z);
+  io.field("threshold", c.threshold);
+  io.field("allocated_peak_bytes", c.peak_bytes);
+  io.field("confirmed_ratio", c.confirmed_ratio);
+  io.field("confirmed_low", c.confirmed_low);
+  io.field("confirmed_high", c.confirmed_high);
+  io.field("adjusted_p", c.adjusted_p);
+  io.field("blocks", c.blocks);
+  io.field("last_good", c.last_good);
+  io.field("first_bad", c.first_bad);
+  io.field("since", c.since);
+  io.text_unless_empty("note", c.note);
+}
+
+static void fields(auto& io, results::Like<CeilingCheck> auto& check) {
+  io.field("name", check.name);
+  io.field("ratio", check.ratio);
+  io.field("tolerance", check.tolerance);
+  io.field("is_within", check.is_within);
+  io.late_name("resource", check.resource, &parse_enum<Resource>);
+}
+
+static void fields(auto& io, results::Like<MachineChange> auto& change) {
+  io.field("ceilings", change.ceilings);
+  io.field("nights", change.runs);
+  io.field("was_accepted", change.was_accepted);
+}
+
+static void fields(auto& io, results::Like<NullControl> auto& control) {
+  io.field("cases", control.cases);
+  io.field("rejected", control.rejected);
+  io.field("has_failed", control.has_failed);
+}
+
+static void fields(auto& io, results::Like<ShiftOfCase> auto& shift) {
+  io.field("name", shift.name);
+  io.field("ratio", shift.ratio);
+}
+
+static void fields(auto& io, results::Like<EpochShift> auto& shift) {
+  io.field("from", shift.from);
+  io.field("to", shift.to);
+  io.field("cases", shift.cases);
+  io.field("mean_ratio", shift.mean_ratio);
+  io.field("beyond", shift.beyond);
+}
+
+static void fields(auto& io, results::Like<GateReport> auto& report) {
+  io.field("started", report.started);
+  io.field("commit", report.commit);
+  io.field("fingerprint", report.fingerprint);
+  io.field("epoch", report.epoch);
+  io.field("processes", report.processes);
+  io.field("nights", report.runs);
+  io.field("is_valid", report.is_valid);
+  io.late_field("host_is_valid", report.host_is_valid);
+  io.late_field("blind_nights", report.blind_runs);
+  io.field("ceilings", report.ceilings);
+  io.field("machine_change", report.machine_change);
+  io.field("null_control", report.null_control);
+  io.field("epoch_shift", report.epoch_shift);
+  io.field("missing", report.missing);
+  io.field("stale", report.stale);
+  io.field("warnings", report.warnings);
+  io.field("cases", report.cases);
+}
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+constexpr std::size_t kMaxListed = 20;  // names in a list; the JSON has them all
+
+std::string described(const RunMark& mark) {
+  return fmt::format("{} ({})", render::format_day(mark.started), render::format_commit(mark.commit));
+}
+
+std::string since_of(const CaseReport& c) { return c.first_bad ? described(*c.first_bad) : ""; }
+
+std::string confirmed(const CaseReport& c) {
+  if (!c.confirmed_ratio) return "";
+  return fmt::format("{} ({} .. {})", render::format_change(*c.confirmed_ratio),
+                     render::format_change(*c.confirmed_low), render::format_change(*c.confirmed_high));
+}
+
+/// Cases that passed are not listed; nor are new ones: in a first run every case is new.
+bool is_listed(const CaseReport& c) { return c.verdict != Verdict::kPassed && c.verdict != Verdict::kNew; }
+
+render::Table table_of(const std::vector<const CaseReport*>& cases) {
+  using enum render::Align;
+  render::Table table{{{"verdict", kLeft},
+                       {"case", kLeft},
+                       {"usual ms", kRight},
+                       {"new ms", kRight},
+                       {"change %", kRight},
+                       {"z", kRight},
+                       {"confirmed %", kRight},
+                       {"found by", kLeft},
+                       {"since", kLeft},
+                       {"note", kLeft}}};
+  for (const CaseReport* c : cases) {
+    table.add_row({std::string{to_string(c->verdict)}, c->name, render::format_milliseconds(c->reference),
+                   render::format_milliseconds(c->candidate), render::format_change(c->ratio),
+                   c->z ? fmt::format("{:.1f}", *c->z) : "", confirmed(*c), c->found_by, since_of(*c), c->note});
+  }
+  return table;
+}
+
+std::vector<const CaseReport*> listed_cases(const GateReport& report) {
+  std::vector<const CaseReport*> cases;
+  for (const CaseReport& c : report.cases) {
+    if (is_listed(c)) cases.push_back(&c);
+  }
+  std::ranges::stable_sort(cases, {}, [](const CaseReport* c) { return c->verdict; });
+  return cases;
+}
+
+void put_header(render::Page& page, const GateReport& report) {
+  page.line("run", fmt::format("{}, commit {}, {} process{}", report.started, render::format_commit(report.commit),
+                               report.processes, report.processes == 1 ? "" : "es"));
+  page.line("machine", report.fingerprint);
+  page.line("epoch", report.epoch);
+  page.line("against", report.runs == 0
+                           ? "nothing yet: the first valid run of this epoch"
+                           : fmt::format("{} valid run{} of this epoch", report.runs, report.runs == 1 ? "" : "s"));
+}
+
+Texts described(const std::vector<CeilingCheck>& ceilings) {
+  Texts lines;
+  for (const CeilingCheck& check : ceilings) {
+    lines.push_back(fmt::format("{}: {} % against the median of the last runs, {:.1f} % allowed", check.name,
+                                render::format_change(check.ratio), 100 * check.tolerance));
+  }
+  return lines;
+}
+
+/// The ceilings of a resource that are not within their tolerance.
+Texts off_of(const GateReport& report, Resource resource) {
+  std::vector<CeilingCheck> off;
+  std::ranges::copy_if(report.ceilings, std::back_inserter(off),
+                       [&](const CeilingCheck& c) { return c.resource == resource && !c.is_within; });
+  return described(off);
+}
+
+void put_machine_change(render::Page& page, const MachineChange& change) {
+  Texts lines = described(change.ceilings);
+  lines.push_back(change.was_accepted
+                      ? "accepted by --accept: every series starts afresh with this run"
+                      : fmt::format("for good, by {} runs that agree: every series starts afresh with this one, and is "
+                                    "gated from the next one on",
+                                    change.runs));
+  page.list("MACHINE_CHANGED", lines, kMaxListed);
+}
+
+void put_machine(render::Page& page, const GateReport& report) {
+  if (!report.is_valid) {
+    page.list("ENVIRONMENT: the GPU differs from earlier runs, so nothing is gated", off_of(report, Resource::kDevice),
+              kMaxListed);
+  }
+  if (!report.host_is_valid) {
+    page.list("The host differs from earlier runs, so cases that it limits are not gated",
+              off_of(report, Resource::kHost), kMaxListed);
+  }
+  if (report.blind_runs > 1) {
+    const Texts runs{fmt::format("nothing could be gated in {} runs in a row", report.blind_runs)};
+    page.list("The gate is blind", runs, kMaxListed);
+  }
+  if (report.machine_change) put_machine_change(page, *report.machine_change);
+  if (report.null_control) {
+    const NullControl& control = *report.null_control;
+    Texts rejected = control.rejected;
+    page.list(control.has_failed ? "The null control failed: two runs of the same build differ, so no case fails"
+                                 : "Null control: differs at the 1 % level, as one case in a hundred does by chance",
+              rejected, kMaxListed);
+  }
+  if (!report.epoch_shift) return;
+  const EpochShift& shift = *report.epoch_shift;
+  Texts lines{fmt::format("before: {}", shift.from), fmt::format("now: {}", shift.to),
+              fmt::format("{} cases, geometric mean {} %", shift.cases, render::format_change(shift.mean_ratio))};
+  for (const ShiftOfCase& c : shift.beyond)
+    lines.push_back(fmt::format("{} {} %", c.name, render::format_change(c.ratio)));
+  page.list(report.machine_change ? "What that did to the cases"
+                                  : "A new epoch: driver or libraries changed, so every series starts afresh",
+            lines, kMaxListed);
+}
+
+void put_since(render::Page& page, const std::vector<const CaseReport*>& cases) {
+  Texts lines;
+  for (const CaseReport* c : cases) {
+    if (!c->first_bad || !c->last_good) continue;
+    std::string text =
+        fmt::format("{}: good on {}, bad from {}", c->name, described(*c->last_good), described(*c->first_bad));
+    if (!c->since.empty()) text += "; " + join(c->since, "; ");
+    lines.push_back(std::move(text));
+  }
+  page.list("What changed", lines, kMaxListed);
+}
+
+std::string coloured(const std::string& line) {
+  const bool is_red = line.starts_with(to_string(Verdict::kRegressed));
+  return is_red ? fmt::format("{}{}{}", render::kRed, line, render::kPlain) : line;
+}
+
+render::JunitCase test_case(const GateReport& report, const CaseReport& c, bool strict) {
+  using enum Verdict;
+  const bool may_fail = report.is_valid && !(report.null_control && report.null_control->has_failed);
+  const bool is_uncertain =
+      c.verdict == kCreep || c.verdict == kUnconfirmed || c.verdict == kClock || c.verdict == kInvalid;
+  render::JunitCase test{
+      .family = c.family, .name = c.name, .message = fmt::format("{}: {}", to_string(c.verdict), case_line(c))};
+  if (c.verdict == kPassed || c.verdict == kImproved || c.verdict == kRetried) return test;
+  const bool has_failed = may_fail && (c.verdict == kRegressed || (strict && is_uncertain));
+  test.result = has_failed ? render::JunitCase::Result::kFailed : render::JunitCase::Result::kSkipped;
+  return test;
+}
+
+}  // namespace
+
+std::string report_summary(const GateReport& report) {
+  Texts parts;
+  for (const Verdict verdict : kAllVerdicts) {
+    const std::size_t count = count_of(report, verdict);
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, to_string(verdict)));
+  }
+  return fmt::format("{}: {} case{}{}{}", outcome_of(report), report.cases.size(), report.cases.size() == 1 ? "" : "s",
+                     parts.empty() ? "" : ": ", join(parts, ", "));
+}
+
+std::string case_line(const CaseReport& c) {
+  Texts parts;
+  if (c.ratio && c.reference && c.candidate) {
+    parts.push_back(fmt::format("{} % ({} -> {} ms)", render::format_change(*c.ratio),
+                                render::format_milliseconds(c.reference), render::format_milliseconds(c.candidate)));
+  }
+  if (c.confirmed_ratio) parts.push_back(fmt::format("confirmed {} %", confirmed(c)));
+  if (c.first_bad) parts.push_back("since " + since_of(c));
+  if (!c.note.empty()) parts.push_back(c.note);
+  return join(parts, ", ");
+}
+
+std::string report_page(const GateReport& report, const render::PageOptions& options) {
+  constexpr std::size_t kLabelWidth = 8;
+  render::Page page{options, report_summary(report), kLabelWidth};
+  put_header(page, report);
+  const std::vector<const CaseReport*> cases = listed_cases(report);
+  if (report.is_valid && !cases.empty()) {
+    page.table(table_of(cases), coloured);
+    put_since(page, cases);
+  }
+  put_machine(page, report);
+  page.list("Missing: in the last valid run, but not in this one", report.missing, kMaxListed);
+  page.list("No valid value for 48 hours", report.stale, kMaxListed);
+  page.list("Warnings", report.warnings, kMaxListed);
+  return std::move(page).take();
+}
+
+results::Json report_to_json(const GateReport& report) { return results::to_object(report, "report"); }
+
+GateReport report_from_json(const results::Json& json) { return results::from_object<GateReport>(json, "report"); }
+
+results::Json report_message(const GateReport& report, bool strict) {
+  results::FieldWriter out{"message"};
+  out.field("outcome", std::string{outcome_of(report)});
+  out.field("exit_status", std::int64_t{exit_status(report, strict)});
+  out.field("is_good", is_good(report));
+  out.field("text", report_summary(report));
+  std::map<std::string, std::int64_t> verdicts;
+  for (const Verdict verdict : kAllVerdicts) {
+    const std::size_t count = count_of(report, verdict);
+    if (count > 0) verdicts.emplace(to_string(verdict), static_cast<std::int64_t>(count));
+  }
+  out.field("verdicts", verdicts);
+  out.field("night", report);
+  return std::move(out).take();
+}
+
+std::string report_to_junit(const GateReport& report, bool strict) {
+  std::vector<render::JunitCase> cases;
+  for (const CaseReport& c : report.cases) cases.push_back(test_case(report, c, strict));
+  return render::junit_xml("tbench gate", cases);
+}
+
+}  // namespace tbench::gate

@@ -1,0 +1,229 @@
+#include "gate/judging_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+
+#include "tbench/compare/case_comparison.hpp"
+#include "tbench/compare/comparison.hpp"
+#include "tbench/stats/change_points.hpp"
+#include "tbench/stats/robust.hpp"
+
+namespace tbench::gate {
+namespace {
+
+constexpr double kMinScale = 0.0025;  // no run repeats better than 0.25 %
+/// At a noise of 0.45 % from run to run, 1 % beyond a threshold of 2 % is above this in 0.94 of runs. What is by chance
+/// is sorted out by running it again.
+constexpr double kSuspectScore = 3;
+constexpr double kClearScore = 4;  // of what nobody runs again
+/// What is worth a look at a creep: about one case in 200 a run by chance. A drift has come to twice that by then.
+constexpr double kMinCreep = 0.004;
+
+double limit_of(const CaseReport& c) { return std::log1p(c.threshold); }
+
+void become_suspect(JudgedCase& c, const char* found_by) {
+  c.is_suspect = true;
+  c.result.found_by += (c.result.found_by.empty() ? "" : ", ") + std::string{found_by};
+}
+
+RunMark mark_of(const CaseRun& run) {
+  return {.started = run.past->run.started, .commit = run.past->run.environment.commit};
+}
+
+/// Last good, first bad, and what differs between them.
+/// @param bad  nullptr: the candidate itself, whose environment the caller compares
+void put_since(CaseReport& c, const CaseRun* good, const CaseRun* bad) {
+  if (good != nullptr) c.last_good = mark_of(*good);
+  if (bad != nullptr) c.first_bad = mark_of(*bad);
+  if (good == nullptr || bad == nullptr) return;
+  compare::ComparisonSide base;
+  compare::ComparisonSide next;
+  base.environments = {good->past->run.environment};
+  next.environments = {bad->past->run.environment};
+  c.since = compare::differences_of(base, next);
+}
+
+/// Walks back from the candidate over the runs that were bad already. Runs without a valid value are passed over.
+void find_since(JudgedCase& c, const std::function<bool(const CaseRun&)>& was_bad) {
+  const CaseRun* first_bad = nullptr;
+  const CaseRun* last_good = nullptr;
+  for (auto run = c.runs->rbegin(); run != c.runs->rend(); ++run) {
+    if (!run->past->is_valid) continue;
+    if (!was_bad(*run)) {
+      last_good = &*run;
+      break;
+    }
+    first_bad = &*run;
+  }
+  put_since(c.result, last_good, first_bad);
+}
+
+/// Nothing where no reference run knows its memory.
+std::optional<std::int64_t> usual_peak(const std::vector<const CaseRun*>& reference) {
+  std::vector<std::int64_t> peaks;
+  for (const CaseRun* run : reference) {
+    if (run->peak_bytes) peaks.push_back(*run->peak_bytes);
+  }
+  if (peaks.empty()) return std::nullopt;
+  const auto middle = peaks.begin() + static_cast<std::ptrdiff_t>((peaks.size() - 1) / 2);
+  std::ranges::nth_element(peaks, middle);
+  return *middle;
+}
+
+/// Whether the work of the case differs from earlier runs, so that their times cannot be compared.
+bool work_changed(const JudgedCase& c) {
+  const auto& before = c.reference.back()->measured->replicates.front().work;
+  const auto& now = c.measured->replicates.front().work;
+  return before && now && *before != *now;
+}
+
+void screen_memory(JudgedCase& c) {
+  const std::optional<std::int64_t> usual = usual_peak(newest(c.reference, kScreenRuns));
+  c.result.peak_bytes = compare::peak_of(*c.measured);
+  if (!usual || !c.result.peak_bytes ||
+      compare::memory_verdict(*usual, *c.result.peak_bytes) != compare::Verdict::kRegressed)
+    return;
+  become_suspect(c, "memory");
+  constexpr double kMebi = 1 << 20;
+  c.result.note = fmt::format("memory {:+.1f} MiB", static_cast<double>(*c.result.peak_bytes - *usual) / kMebi);
+  find_since(c, [&](const CaseRun& run) {
+    return run.peak_bytes && compare::memory_verdict(*usual, *run.peak_bytes) == compare::Verdict::kRegressed;
+  });
+}
+
+void screen_time(JudgedCase& c) {
+  const std::vector<double> past = values_of(newest(c.reference, kScreenRuns));
+  const stats::RobustScore score = stats::robust_score(*c.value, past, kMinScale);
+  const double change = *c.value - score.centre;
+  c.result.reference = Seconds{std::exp(score.centre)};
+  c.result.ratio = std::exp(change);
+  c.result.z = score.z;
+  const double limit = limit_of(c.result);
+  if (score.z < -kClearScore && change < -limit) c.result.verdict = Verdict::kImproved;
+  if (score.z <= kSuspectScore || change <= limit) return;
+  become_suspect(c, "history");
+  find_since(c, [&](const CaseRun& run) { return run.value && *run.value > score.centre + limit; });
+}
+
+/// @return  whether the baseline must give the verdict on the time, because there are too few runs
+bool screen_case(JudgedCase& c, std::optional<double> tau) {
+  CaseReport& result = c.result;
+  const results::Replicate& worst = compare::worst_of(*c.measured);
+  result.runs = static_cast<std::int64_t>(std::min(c.reference.size(), kScreenRuns));
+  result.threshold = tau.value_or(compare::default_threshold(c.measured->id, result.candidate));
+  if (worst.status != Status::kOk) {
+    result.verdict = Verdict::kInvalid;
+    result.note = fmt::format("{}{}{}", to_string(worst.status), worst.reason.empty() ? "" : ": ", worst.reason);
+    if (c.reference.empty() || !compare::is_bad(worst.status)) return false;
+    become_suspect(c, "status");
+    find_since(c, [](const CaseRun& run) { return compare::is_bad(run.status); });
+    return false;
+  }
+  if (c.reference.empty()) {
+    result.verdict = Verdict::kNew;
+    return false;
+  }
+  if (work_changed(c)) {
+    result.verdict = Verdict::kInvalid;
+    result.note =
+        "its FLOP count differs from earlier runs; accept it as the new normal (--accept), or rename the case";
+    return false;
+  }
+  screen_memory(c);
+  if (c.reference.size() < kMinScreenRuns) return true;
+  screen_time(c);
+  return false;
+}
+
+/// `diff` of the cases given, each against the first run of its reference: the baseline. By key.
+std::map<std::string, compare::CaseComparison> against_baseline(
+    const std::vector<JudgedCase*>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
+    std::optional<double> tau) {
+  if (cases.empty()) return {};
+  compare::ComparisonSide base;
+  compare::ComparisonSide next;
+  for (const JudgedCase* c : cases) {
+    base.cases.push_back(*c->reference.front()->measured);
+    next.cases.push_back(*c->measured);
+  }
+  // Runs of one series are comparable, and work_changed has compared the work.
+  const compare::Comparison comparison =
+      compare::compare(base, next, {.tau = tau, .cross = false, .force = true, .known_dispersion = known_dispersion});
+  std::map<std::string, compare::CaseComparison> by_key;
+  for (const compare::CaseComparison& c : comparison.cases) by_key.emplace(results::match_key(c.id), c);
+  return by_key;
+}
+
+void take_from_baseline(JudgedCase& c, const compare::CaseComparison& comparison) {
+  c.result.reference = comparison.base.time;
+  c.result.ratio = comparison.ratio;
+  switch (comparison.verdict.value()) {
+    case compare::Verdict::kRegressed: {
+      if (c.is_suspect) return;  // by its memory
+      become_suspect(c, "baseline");
+      const double limit = std::log(comparison.base.time->value) + limit_of(c.result);
+      return find_since(c, [&](const CaseRun& run) { return run.value && *run.value > limit; });
+    }
+    case compare::Verdict::kImproved:
+      c.result.verdict = Verdict::kImproved;
+      return;
+    case compare::Verdict::kClock:
+      c.result.verdict = Verdict::kClock;
+      return;
+    case compare::Verdict::kInsufficient:
+      c.result.verdict = Verdict::kNew;
+      c.result.note = fmt::format("too few data to compare: {} earlier runs, and fewer than {} processes",
+                                  c.result.runs, compare::kMinReplicates);
+      return;
+    default:
+      return;
+  }
+}
+
+/// The run from which the level is a higher one, and the one before it, as far as change points tell.
+void put_rise(JudgedCase& c, const std::vector<double>& values, double rise) {
+  const stats::ChangePointOptions options{.min_magnitude = rise / 2};
+  const std::vector<stats::ChangePoint> changes = stats::find_change_points(values, options);
+  const auto first =
+      std::ranges::find_if(changes, [](const stats::ChangePoint& change) { return change.magnitude > 0; });
+  if (first == changes.end() || first->index >= c.reference.size()) return;
+  put_since(c.result, c.reference[first->index - 1], c.reference[first->index]);
+}
+
+/// Compares the last kScreenRuns with as many after the baseline: one run as baseline would find 0.02 % a night in few
+/// series, twenty find it in most.
+void find_creep(JudgedCase& c) {
+  if (!c.value || c.result.verdict != Verdict::kPassed) return;
+  std::vector<double> values = values_of(c.reference);
+  values.push_back(*c.value);
+  const std::size_t count = std::min(kScreenRuns, values.size() / 2);
+  if (count < kMinScreenRuns) return;
+  const std::span<const double> all{values};
+  const stats::LevelShift shift = stats::level_shift(all.first(count), all.last(count), kMinScale);
+  c.may_creep = shift.difference > kMinCreep && shift.z > kSuspectScore;
+  c.creeps = shift.difference > std::log1p(kCreepThreshold) && shift.z > kClearScore;
+  if (!c.creeps || c.is_suspect) return;
+  c.result.found_by = "creep";
+  c.result.reference = Seconds{std::exp(stats::median(all.first(count)))};
+  c.result.ratio = std::exp(shift.difference);
+  put_rise(c, values, shift.difference);
+}
+
+}  // namespace
+
+void screen(std::vector<JudgedCase>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
+            std::optional<double> tau) {
+  std::vector<JudgedCase*> young;
+  for (JudgedCase& c : cases) {
+    if (screen_case(c, tau)) young.push_back(&c);
+  }
+  const std::map<std::string, compare::CaseComparison> compared = against_baseline(young, known_dispersion, tau);
+  for (JudgedCase* c : young) take_from_baseline(*c, compared.at(c->result.key));
+  for (JudgedCase& c : cases) find_creep(c);
+}
+
+}  // namespace tbench::gate

@@ -1,0 +1,130 @@
+// The steps of judging a run, in their order: what the earlier runs say of each case, whether the machine is as in
+// them, which cases look regressed (suspects), and what running those again says.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tbench/gate/gate.hpp"
+
+namespace tbench::gate {
+
+// gate_reference.cpp: what the earlier runs say of each case.
+
+/// One case in one past run. Points into the past.
+struct CaseRun {
+  const history::PastRun* past;
+  const results::MeasuredCase* measured;
+  Status status{};              // the worst of the processes
+  std::optional<double> value;  // ln of the median time in seconds, where every process is `ok`
+  std::optional<std::int64_t> peak_bytes;
+  /// Counts as the normal level of the case: of a valid run, `ok`, not confirmed as a regression.
+  bool is_reference{};
+};
+
+/// A case's runs of one epoch, oldest first, from its baseline on.
+using CaseRuns = std::vector<CaseRun>;
+
+/// By match_key.
+using RunsByCase = std::unordered_map<std::string, CaseRuns>;
+
+[[nodiscard]] RunsByCase runs_by_case(const std::vector<history::PastRun>& past, const std::string& epoch);
+/// Empty for a case that no run measured.
+[[nodiscard]] const CaseRuns& runs_of(const RunsByCase& runs, const std::string& key);
+
+/// As the public overload.
+[[nodiscard]] std::map<std::string, stats::DispersionPrior> known_dispersions(const RunsByCase& runs);
+
+/// The reference runs, oldest first.
+[[nodiscard]] std::vector<const CaseRun*> references_of(const CaseRuns& runs);
+/// The last `count` of them, or all.
+[[nodiscard]] std::vector<const CaseRun*> newest(const std::vector<const CaseRun*>& runs, std::size_t count);
+[[nodiscard]] std::vector<double> values_of(const std::vector<const CaseRun*>& runs);
+
+/// Ceilings show whether the machine is as in earlier runs; they are not gated themselves.
+[[nodiscard]] bool is_ceiling(const CaseId& id);
+
+// gate_machine.cpp: whether a run says anything about the build: ceilings, null control, driver, gaps.
+
+/// Each ceiling of the candidate against its median over the last valid runs: of the device those that a case of the
+/// candidate is held against, of the host all. Within 1 %, or within the interval that the next value of all of a
+/// resource's ceilings together leaves in three of 1,000 runs, where that is wider; values of invalid runs count as far
+/// as the valid ones' interval reaches. Ceilings that fewer than three valid runs measured are left out.
+[[nodiscard]] std::vector<CeilingCheck> check_ceilings(const RunsByCase& runs, const history::MeasuredRun& candidate);
+
+/// Whether the ceilings of a resource are all within their tolerance.
+[[nodiscard]] bool are_within(const std::vector<CeilingCheck>& ceilings, Resource resource);
+
+/// The epoch that a run belongs to: as measured, or the last one of its machine.
+[[nodiscard]] std::string current_epoch(const std::vector<history::PastRun>& past, const std::string& measured);
+
+/// Of a candidate whose device ceilings are off: whether the machine changed for good, that is whether three of the
+/// last five runs, this one included, were off, and every ceiling that is off now differs among them by no more than
+/// its tolerance. Absent if not.
+/// @param epoch  of current_epoch
+[[nodiscard]] std::optional<MachineChange> machine_change(const std::vector<history::PastRun>& past,
+                                                          const std::string& epoch,
+                                                          const history::MeasuredRun& candidate,
+                                                          const std::vector<CeilingCheck>& ceilings);
+
+/// Runs in a row before the candidate in which nothing could be gated; one that was not judged to its end is one.
+[[nodiscard]] std::int64_t blind_runs_before(const std::vector<history::PastRun>& past);
+
+/// @param known_dispersion  as CompareOptions::known_dispersion
+[[nodiscard]] NullControl check_null_control(const NullControlSides& sides,
+                                             const std::map<std::string, stats::DispersionPrior>& known_dispersion);
+
+/// On the first valid run of an epoch, how the cases moved; otherwise nothing.
+/// @param epoch  of the candidate
+[[nodiscard]] std::optional<EpochShift> epoch_shift(const std::vector<history::PastRun>& past, const std::string& epoch,
+                                                    const history::MeasuredRun& candidate, std::optional<double> tau);
+
+/// Cases of the last valid run of the epoch that the candidate lacks.
+[[nodiscard]] std::vector<std::string> missing_cases(const std::vector<history::PastRun>& past,
+                                                     const std::string& epoch, const history::MeasuredRun& candidate);
+
+/// Cases whose last valid value is more than 48 hours before the candidate, and less than 30 days.
+/// @param candidate_is_valid  its values count
+[[nodiscard]] std::vector<std::string> stale_cases(const std::vector<history::PastRun>& past,
+                                                   const history::MeasuredRun& candidate, bool candidate_is_valid);
+
+// gate_screen.cpp: which cases look regressed, and are measured again.
+
+/// A case of the candidate on its way to a verdict. Points into the candidate and the past.
+struct JudgedCase {
+  CaseReport result;
+  const results::MeasuredCase* measured{};
+  const CaseRuns* runs{};
+  std::vector<const CaseRun*> reference;  // into `runs`
+  std::optional<double> value;            // as CaseRun::value
+  bool is_suspect{};                      // changed from one run to another
+  bool may_creep{};                       // its level may have risen slowly: worth a look
+  bool creeps{};                          // it did, by more than kCreepThreshold as far as the runs tell
+};
+
+/// A slow rise by less than this is of no interest. Smaller than what one run can tell: it is of many.
+inline constexpr double kCreepThreshold = 0.01;
+
+/// Fills in everything that needs no confirmation: verdicts of cases that are not suspects, what the suspects were
+/// found by and since when.
+void screen(std::vector<JudgedCase>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
+            std::optional<double> tau);
+
+// gate_confirmation.cpp: the kept build and the candidate's, run in turns.
+
+/// Gives every suspect its verdict.
+/// @param confirm       empty: there is no kept build, and they stay UNCONFIRMED
+/// @param max_suspects  run again at most, failures first, then the largest slowdowns
+/// @throws              what `confirm` throws
+void confirm_suspects(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects);
+
+/// The same of what may have crept, against the pinned build and kCreepThreshold. What has not crept when it is run
+/// again keeps its report, or is RETRIED where the runs had told of more than the threshold.
+void confirm_creeps(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects);
+
+}  // namespace tbench::gate

@@ -1,0 +1,277 @@
+#include "history/history_database.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tbench/core/error.hpp"
+#include "tbench/history/measured_run.hpp"
+#include "tbench/results/record_json.hpp"
+
+namespace tbench::history {
+namespace {
+
+using Mode = Connection::Mode;
+
+constexpr const char* kMemory = ":memory:";
+
+// The step from version i to i + 1. A released step is never changed: databases may have been through it.
+constexpr std::array<const char*, static_cast<std::size_t>(kHistoryVersion)> kSteps{
+    // 1: what was measured
+    R"sql(
+      CREATE TABLE run (
+        id INTEGER PRIMARY KEY,
+        digest TEXT NOT NULL UNIQUE,      -- of the files' digests
+        started TEXT NOT NULL,            -- UTC, ISO 8601
+        fingerprint TEXT NOT NULL,        -- machine and setting
+        epoch TEXT NOT NULL,              -- driver and libraries
+        environment TEXT NOT NULL);       -- JSON
+      CREATE INDEX run_by_series ON run (fingerprint, started);
+      CREATE TABLE file (
+        digest TEXT PRIMARY KEY,          -- SHA-256
+        run INTEGER NOT NULL REFERENCES run (id),
+        path TEXT NOT NULL,
+        started TEXT NOT NULL) WITHOUT ROWID;
+      CREATE INDEX file_of_run ON file (run);
+      CREATE TABLE bench_case (
+        id INTEGER PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE,         -- what cases are matched by
+        name TEXT NOT NULL);
+      CREATE TABLE measurement (
+        run INTEGER NOT NULL REFERENCES run (id),
+        bench_case INTEGER NOT NULL REFERENCES bench_case (id),
+        replicate INTEGER NOT NULL,
+        status TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        time_s REAL,                      -- median of the process
+        relative_half_width REAL,
+        sm_clock_hz REAL,
+        peak_bytes INTEGER,
+        flop REAL,
+        ceiling_share REAL,
+        PRIMARY KEY (run, bench_case, replicate)) WITHOUT ROWID;
+    )sql",
+    // 2: the judgements. Older runs were never judged and count as valid.
+    R"sql(
+      ALTER TABLE run ADD COLUMN is_valid INTEGER NOT NULL DEFAULT 1;
+      CREATE TABLE judgement (
+        run INTEGER PRIMARY KEY REFERENCES run (id),
+        report TEXT NOT NULL);            -- JSON
+      CREATE TABLE regression (           -- confirmed
+        run INTEGER NOT NULL REFERENCES run (id),
+        bench_case INTEGER NOT NULL REFERENCES bench_case (id),
+        PRIMARY KEY (run, bench_case)) WITHOUT ROWID;
+      CREATE TABLE pin (                  -- the run is the case's baseline from then on
+        run INTEGER NOT NULL REFERENCES run (id),
+        bench_case INTEGER NOT NULL REFERENCES bench_case (id),
+        PRIMARY KEY (run, bench_case)) WITHOUT ROWID;
+    )sql",
+    // 3: what was called ceiling_share held the share of the datasheet's rate; the share of the measured ceiling is
+    // new.
+    R"sql(
+      ALTER TABLE measurement RENAME COLUMN ceiling_share TO mfu;
+      ALTER TABLE measurement ADD COLUMN ceiling_share REAL;
+    )sql",
+    // 4: what a case is held against, and whether the host limits it; runs in which nothing could be gated. A machine
+    // is
+    // known by its GPU's UUID and its processor, and an epoch by its software alone (name_series).
+    R"sql(
+      ALTER TABLE measurement ADD COLUMN ceiling TEXT NOT NULL DEFAULT '';
+      ALTER TABLE measurement ADD COLUMN host_bound INTEGER;
+      ALTER TABLE run ADD COLUMN is_blind INTEGER NOT NULL DEFAULT 0;
+    )sql",
+};
+constexpr std::int64_t kSeriesNamedSince = 4;
+
+/// Gives every run the fingerprint and the epoch that this program gives its environment.
+void name_series(const Connection& connection) {
+  Statement select = connection.prepare("SELECT id, environment FROM run");
+  std::vector<std::pair<std::int64_t, std::string>> runs;
+  while (select.step()) runs.emplace_back(select.integer(0), select.text(1));
+  Statement update = connection.prepare("UPDATE run SET fingerprint = ?, epoch = ? WHERE id = ?");
+  for (const auto& [id, text] : runs) {
+    const Environment environment = results::environment_from_json(results::Json::parse(text), "environment");
+    update.bind(std::string_view{fingerprint_of(environment)}).bind(std::string_view{epoch_of(environment)});
+    update.bind(id).run();
+  }
+}
+
+/// A copy of the file as it is, before its tables change: FILE.version3, say. One that is there already stays.
+void back_up(const std::string& path, const Connection& connection) {
+  const std::string copy = fmt::format("{}.version{}", path, connection.integer("PRAGMA user_version"));
+  if (std::filesystem::exists(copy)) return;
+  const std::string unfinished = fmt::format("{}.{}", copy, ::getpid());
+  connection.prepare("VACUUM INTO ?").bind(std::string_view{unfinished}).run();
+  std::error_code error;
+  std::filesystem::create_hard_link(unfinished, copy, error);  // fails where another program was faster
+  std::filesystem::remove(unfinished, error);
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& problem, const std::string& remedy) {
+  throw UsageError{fmt::format("history '{}': {}; {}", path, problem, remedy)};
+}
+
+/// @return  true if it is empty: not a history yet
+bool check_kind(const std::string& path, const Connection& connection) {
+  connection.execute("BEGIN");  // one snapshot: another program may be creating the history just now
+  const std::int64_t id = connection.integer("PRAGMA application_id");
+  const std::int64_t version = connection.integer("PRAGMA user_version");
+  const bool is_empty = connection.integer("SELECT count(*) FROM sqlite_master") == 0;
+  connection.execute("COMMIT");
+  if (id == 0 && version == 0 && is_empty) return true;
+  if (id != kHistoryId) {
+    refuse(path, "a SQLite database, but not a history of tbench", "give another file, or one that does not exist yet");
+  }
+  if (version > kHistoryVersion) {
+    refuse(path,
+           fmt::format("version {} is newer than the version {} that this program knows", version, kHistoryVersion),
+           "use the newer tbench that wrote it");
+  }
+  return false;
+}
+
+/// Reads every page, so that damage is found before anything is written.
+void check_whole(const Connection& connection) {
+  const std::string found = connection.text("PRAGMA quick_check(1)");
+  if (found != "ok") throw SqliteError{SQLITE_CORRUPT, found};
+}
+
+/// Changing the mode needs exclusive access, and SQLite does not wait for that as it does for a write.
+void use_write_ahead_log(const Connection& connection, Seconds wait) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(wait.value);
+  while (true) {
+    try {
+      if (connection.text("PRAGMA journal_mode") != "wal") connection.execute("PRAGMA journal_mode = WAL");
+      return;
+    } catch (const SqliteError& error) {
+      if (error.code() != SQLITE_BUSY || std::chrono::steady_clock::now() >= end) throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    }
+  }
+}
+
+void check_path(const std::string& path, bool must_exist) {
+  if (path.empty()) refuse(path, "no file name", "give a file");
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) refuse(path, "a folder", "give a file in it");
+  if (must_exist && !std::filesystem::exists(status)) {
+    refuse(path, "no such file", "create it with 'tbench gate' or 'tbench history --import=FOLDER'");
+  }
+}
+
+/// Reading a write-ahead log needs two files beside the database. Where they cannot be created and no log exists, the
+/// database file alone is complete.
+Connection open_to_read(const std::string& path, Seconds wait) {
+  Connection connection{path, Mode::kRead, wait};
+  try {
+    static_cast<void>(connection.integer("SELECT count(*) FROM sqlite_master"));
+    return connection;
+  } catch (const SqliteError& error) {
+    const bool is_blocked = error.code() == SQLITE_CANTOPEN || error.code() == SQLITE_READONLY;
+    if (!is_blocked || std::filesystem::exists(path + "-wal")) throw;
+  }
+  return {path, Mode::kReadImmutable, wait};
+}
+
+}  // namespace
+
+void migrate(const Connection& connection) {
+  if (connection.integer("PRAGMA user_version") == kHistoryVersion) return;
+  Transaction transaction{connection};
+  // Another program may have migrated it between the check above and the lock.
+  const std::int64_t version = connection.integer("PRAGMA user_version");
+  for (auto step = static_cast<std::size_t>(version); step < kSteps.size(); ++step) connection.execute(kSteps.at(step));
+  if (version > 0 && version < kSeriesNamedSince) name_series(connection);
+  connection.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kHistoryId, kHistoryVersion));
+  transaction.commit();
+}
+
+void refuse_database(const std::string& path, const SqliteError& error) {
+  const std::string what = error.what();
+  switch (error.code()) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      refuse(path, "another program is writing to it and did not finish in time",
+             "try again, or give it longer with --wait");
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      refuse(path, "read-only for this user", "make file and folder writable, or use --dry-run");
+    case SQLITE_CANTOPEN:
+      refuse(path, "cannot be opened (" + what + ")",
+             "give a file in a folder that exists and that you can read and write");
+    case SQLITE_FULL:
+      refuse(path, "the disk is full", "nothing was recorded; make room and run the command again");
+    case SQLITE_IOERR:
+      refuse(path, "the disk failed or is full (" + what + ")",
+             "nothing was recorded; make room and run the command again");
+    case SQLITE_NOTADB:
+      refuse(path, "not a SQLite database",
+             "give a history written by 'tbench gate', or a file that does not exist yet");
+    case SQLITE_CORRUPT:
+      refuse(path, "damaged (" + what + ")",
+             "restore a backup, or make a new history from the results: 'tbench history --import=FOLDER'");
+    default:
+      refuse(path, what,
+             "if you cannot fix that, make a new history from the results: 'tbench history --import=FOLDER'");
+  }
+}
+
+History::Database History::Database::open(const std::string& path, Seconds wait) {
+  check_path(path, false);
+  try {
+    Connection connection{path, Mode::kWrite, wait};
+    if (connection.is_read_only()) throw SqliteError{SQLITE_READONLY, "read-only"};
+    const bool is_empty = check_kind(path, connection);
+    if (!is_empty) {
+      check_whole(connection);
+      if (connection.integer("PRAGMA user_version") < kHistoryVersion) back_up(path, connection);
+    }
+    use_write_ahead_log(connection, wait);
+    connection.execute("PRAGMA foreign_keys = ON");
+    migrate(connection);
+    return {path, std::move(connection)};
+  } catch (const SqliteError& error) {
+    refuse_database(path, error);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::exception& error) {  // an environment that this program did not write
+    refuse_database(path, SqliteError{SQLITE_CORRUPT, error.what()});
+  }
+}
+
+History::Database History::Database::open_copy(const std::string& path, Seconds wait) {
+  check_path(path, true);
+  try {
+    const Connection file = open_to_read(path, wait);
+    if (!check_kind(path, file)) check_whole(file);
+    Connection connection{kMemory, Mode::kMemory, wait};
+    file.copy_to(connection);
+    migrate(connection);
+    return {path, std::move(connection)};
+  } catch (const SqliteError& error) {
+    refuse_database(path, error);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::exception& error) {  // an environment that this program did not write
+    refuse_database(path, SqliteError{SQLITE_CORRUPT, error.what()});
+  }
+}
+
+History::Database History::Database::in_memory() {
+  Connection connection{kMemory, Mode::kMemory, Seconds{0}};
+  migrate(connection);
+  return {kMemory, std::move(connection)};
+}
+
+}  // namespace tbench::history

@@ -1,0 +1,60 @@
+// A history's file: opening it, bringing its tables up to date, and saying what is wrong with it.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "tbench/core/error.hpp"
+#include "tbench/history/history.hpp"
+#include "tbench/sqlite/sqlite.hpp"
+
+namespace tbench::history {
+
+using sqlite::Connection;
+using sqlite::SqliteError;
+using sqlite::Statement;
+using sqlite::Transaction;
+
+/// PRAGMA application_id of a history: `tbnc` in ASCII.
+inline constexpr std::int64_t kHistoryId = 0x74626e63;
+
+/// PRAGMA user_version that this program writes.
+inline constexpr std::int64_t kHistoryVersion = 4;
+
+/// Brings the tables of any older version, or of an empty database, to kHistoryVersion, in one transaction. A
+/// database of that version is left alone. Two programs may migrate the same file at once.
+/// @throws  SqliteError
+void migrate(const Connection& connection);
+
+/// @throws  UsageError  naming the file, the problem and the remedy
+[[noreturn]] void refuse_database(const std::string& path, const SqliteError& error);
+
+struct History::Database {
+  std::string path;
+  Connection connection;
+
+  [[nodiscard]] static Database open(const std::string& path, Seconds wait);
+  [[nodiscard]] static Database open_copy(const std::string& path, Seconds wait);
+  [[nodiscard]] static Database in_memory();
+
+  /// What `work` returns; an error of SQLite, or of JSON in the database, becomes a UsageError.
+  template <class Work>
+  auto explained(Work work) const {
+    try {
+      return work();
+    } catch (const SqliteError& error) {
+      refuse_database(path, error);
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::runtime_error& error) {  // JSON in the database that this program did not write
+      refuse_database(path, SqliteError{SQLITE_CORRUPT, error.what()});
+    } catch (const nlohmann::json::exception& error) {
+      refuse_database(path, SqliteError{SQLITE_CORRUPT, error.what()});
+    }
+  }
+};
+
+}  // namespace tbench::history

@@ -1,0 +1,68 @@
+// Every file against the first one, as `tbench diff` compares them: what changed at the most as a plot, all as a table.
+"use strict";
+tbench.comparison = (() => {
+  const { files, comparisons, varying, groupBy, format, percent, element } = tbench;
+  const { nameBy } = tbench.plotting;
+  const kMaxBars = 40; // that one panel can name
+  const kPaint = { REGRESSED: "--bad", IMPROVED: "--good", CLOCK: "--warn", AMBIGUOUS: "--warn" };
+  const kClass = { REGRESSED: "bad", IMPROVED: "good", CLOCK: "warn", AMBIGUOUS: "warn" };
+  const base = files[0].label;
+  const several = comparisons.length > 1;
+  const verdictOf = (c) => c.verdict ?? "no verdict";
+  /** Cases of a comparison that the filters leave. */
+  const selected = (comparison, records) => {
+    const names = new Set(records.map((r) => r.name));
+    return comparison.cases.filter((c) => names.has(c.name));
+  };
+  function panel(comparison, cases) {
+    const changed = [...cases].sort((a, b) => Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio)));
+    const shown = changed.slice(0, kMaxBars);
+    const more = changed.length > shown.length ? `; ${changed.length - shown.length} more changed less` : "";
+    const by = varying(cases);
+    const label = (c) => nameBy(c, by) || c.family;
+    const labels = shown.map(label);
+    const series = [...groupBy(shown, verdictOf)].map(([verdict, group]) => ({ name: verdict, colour: verdict, paint: kPaint[verdict] ?? "--accent", file: 0,
+      points: group.map((c) => ({ x: c.ratio, y: label(c), case: c })) }));
+    const interval = shown.filter((c) => c.interval);
+    const intervals = { name: "95 % interval", colour: "interval", paint: "--dim", file: 1, type: "bar", thin: true, points: interval.map((c) => ({ x: c.interval, y: label(c), case: c })) };
+    const same = { name: "no change", colour: "same", paint: "--text", file: 1, line: true, points: [labels[0], labels.at(-1)].map((y) => ({ x: 1, y })) };
+    return { title: `${cases[0].family}, ${files[comparison.file].label}${more}`, kind: "forest", x: `time / time of ${base}`, y: "", labels, series: [...series, intervals, same] };
+  }
+  function panels(records) {
+    return comparisons.flatMap((comparison) => [...groupBy(selected(comparison, records).filter((c) => c.ratio), (c) => c.family).values()].map((cases) => panel(comparison, cases)));
+  }
+
+  const interval = (c) => (c.interval ? `${c.within ? "~" : ""}${percent(c.interval[0])} .. ${percent(c.interval[1])}` : "");
+  const kColumns = [["base ms", (c) => c.base_ms], ["new ms", (c) => c.new_ms], ["change %", (c) => c.ratio, percent], ["95 % interval", (c) => c.interval?.[1], (_, c) => interval(c)],
+    ["cycles %", (c) => c.cycles, percent], ["p", (c) => c.p, (p) => (p < 0.0001 ? "<0.0001" : p.toFixed(4))], ["MDE %", (c) => (c.finds === undefined ? undefined : 100 * c.finds)], ["memory %", (c) => c.memory, (m) => (m === 1 ? "=" : percent(m))],
+    ["n", (c) => Math.min(...c.n), (_, c) => c.n.join("+")]].filter(([, of]) => comparisons.some((x) => x.cases.some((c) => of(c) !== undefined)));
+  const columns = [...(several ? [{ title: "file", of: (c) => files[c.file].label }] : []), { title: "verdict", of: (c) => c.verdict }, { title: "case", of: (c) => c.name },
+    ...kColumns.map(([title, of]) => ({ title, number: true, of })), { title: "note", of: (c) => c.note }];
+  const cells = (c) => [...(several ? [element("td", {}, files[c.file].label)] : []), element("td", { class: kClass[c.verdict] ?? "" }, c.verdict ?? ""),
+    element("th", { scope: "row" }, c.name), ...kColumns.map(([, of, write = format]) => element("td", { class: "number" }, of(c) === undefined ? "" : write(of(c), c))),
+    element("td", { class: "long" }, c.note ?? "")];
+
+  const list = (title, names) => (names.length ? [element("details", {}, element("summary", {}, `${title}: ${names.length}`), element("ul", {}, ...names.map((n) => element("li", {}, n))))] : []);
+  function summary(comparison) {
+    const heading = element("h3", {}, `${files[comparison.file].label} against ${base}`);
+    if (comparison.refused) return element("div", {}, heading, element("p", { class: "bad" }, `Not compared: ${comparison.refused}`));
+    const means = comparison.means.map((m) => element("li", {}, `${m.family}: geometric mean of ${m.cases} ratio${m.cases === 1 ? "" : "s"} ${m.ratio.toFixed(4)}${m.cycles === undefined ? "" : `, in clock cycles ${m.cycles.toFixed(4)}`}`));
+    return element("div", {}, heading, element("p", {}, comparison.summary), element("ul", {}, ...means, ...comparison.differences.map((d) => element("li", {}, d)),
+      ...comparison.warnings.map((w) => element("li", { class: "warn" }, w))),
+    ...list(`Only in ${base}`, comparison.only_in_base), ...list(`Only in ${files[comparison.file].label}`, comparison.only_in_new));
+  }
+  const section = document.getElementById("comparison");
+  let show;
+  if (comparisons.length === 0) {
+    section.remove();
+  } else {
+    const table = element("table", { id: "compared", "aria-labelledby": "comparison-title" });
+    const nav = element("nav", { class: "pages", "aria-label": "Pages of the comparison" });
+    document.getElementById("compared-files").append(...comparisons.map(summary));
+    if (comparisons.some((c) => c.cases.length)) {
+      section.append(element("div", { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "comparison-title" }, table), nav);
+      show = tbench.sortedTable(table, nav, columns, cells);
+    }
+  }
+  return { panels, show: (records) => show?.(comparisons.flatMap((x) => selected(x, records).map((c) => ({ ...c, file: x.file })))) };
+})();

@@ -1,0 +1,43 @@
+// A page's data as records with names, and how numbers are written. Layout of the data: pages.hpp.
+"use strict";
+const tbench = (() => {
+  const raw = JSON.parse(document.getElementById("data").textContent);
+  /** What names its family by index and has one value a key. */
+  const named = (item) => {
+    const family = raw.families[item.family];
+    const values = {};
+    family.keys.forEach((key, i) => { if (item.values[i] !== null) values[key] = item.values[i]; });
+    return { ...item, family: family.name, values, name: [family.name, ...Object.entries(values).map(([k, v]) => `${k}:${v}`)].join("/") };
+  };
+  const records = raw.records.map((r, index) => {
+    const metrics = {};
+    raw.metrics?.forEach((name, i) => { if (r.metrics[i] !== null) metrics[name] = r.metrics[i]; });
+    const record = named(r);
+    return { ...record, index, metrics, join: record.name + (r.repetitions ? ` #${r.repetition}` : "") };
+  });
+  const comparisons = (raw.comparisons ?? []).map((c) => ({ ...c, cases: (c.cases ?? []).map(named) }));
+  const keys = [...new Set(raw.families.flatMap((f) => f.keys))];
+  const distinct = (list, key) => [...new Set(list.map((r) => r.values[key]).filter((v) => v !== undefined))];
+  const varying = (list) => keys.filter((key) => new Set(list.map((r) => r.values[key])).size > 1);
+  const groupBy = (list, nameOf) => {
+    const groups = new Map();
+    for (const item of list) {
+      const name = nameOf(item);
+      if (!groups.has(name)) groups.set(name, []);
+      groups.get(name).push(item);
+    }
+    return groups;
+  };
+  const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+  const format = (value) => (value === undefined ? "" : short.format(value));
+  /** A ratio as a change, `+1.53`. */
+  const percent = (ratio) => (ratio === undefined ? "" : `${ratio >= 1 ? "+" : "−"}${Math.abs(100 * (ratio - 1)).toFixed(2)}`);
+  /** An element; its children are texts or elements, never markup. */
+  const element = (tag, attributes = {}, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  };
+  return { files: raw.files, records, comparisons, keys, distinct, varying, groupBy, format, percent, element };
+})();

@@ -1,0 +1,100 @@
+// The comparisons of a page with several files, as its scripts read them.
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "html/page.hpp"
+#include "tbench/compare/comparison.hpp"
+#include "tbench/compare/comparison_output.hpp"
+
+namespace tbench::html {
+namespace {
+
+constexpr int kDigits = 5;
+
+void put(results::Json& json, const char* key, const std::optional<double>& value) {
+  if (value) json[key] = rounded(*value, kDigits);
+}
+
+void put(results::Json& json, const char* key, const std::string& text) {
+  if (!text.empty()) json[key] = text;
+}
+
+compare::ComparisonSide side_of_results(const results::NamedResults& result) {
+  return compare::side_of(result.label, result.file);
+}
+
+std::optional<double> milliseconds(const compare::SideOfCase& side) {
+  return side.time ? std::optional{to_milliseconds(*side.time)} : std::nullopt;
+}
+
+std::optional<double> memory_ratio(const compare::CaseComparison& c) {
+  if (!c.base.peak_bytes || !c.next.peak_bytes || *c.base.peak_bytes == 0) return std::nullopt;
+  return static_cast<double>(*c.next.peak_bytes) / static_cast<double>(*c.base.peak_bytes);
+}
+
+results::Json case_data(const compare::CaseComparison& c, PageFamilies& families) {
+  results::Json json;
+  json["family"] = families.index_of(c.id);
+  json["values"] = families.values(c.id);
+  if (c.verdict) json["verdict"] = to_string(*c.verdict);
+  put(json, "base_ms", milliseconds(c.base));
+  put(json, "new_ms", milliseconds(c.next));
+  put(json, "ratio", c.ratio);
+  if (c.ratio_interval) {
+    json["interval"] = {rounded(c.ratio_interval->low, kDigits), rounded(c.ratio_interval->high, kDigits)};
+    if (c.interval_is_within) json["within"] = true;
+  }
+  put(json, "cycles", c.cycle_ratio);
+  put(json, "memory", memory_ratio(c));
+  put(json, "p", c.adjusted_p);
+  put(json, "finds", c.smallest_detectable);
+  json["n"] = {c.base.replicates, c.next.replicates};
+  put(json, "note", c.note);
+  return json;
+}
+
+results::Json comparison_data(const compare::Comparison& comparison, PageFamilies& families) {
+  results::Json cases = results::Json::array();
+  for (const compare::CaseComparison& c : comparison.cases) cases.push_back(case_data(c, families));
+  results::Json means = results::Json::array();
+  for (const compare::FamilyMean& mean : comparison.families) {
+    results::Json& json = means.emplace_back(results::Json{{"family", mean.family}, {"cases", mean.cases}});
+    json["ratio"] = rounded(mean.ratio, kDigits);
+    put(json, "cycles", mean.cycle_ratio);
+  }
+  return {{"summary", compare::comparison_summary(comparison)},
+          {"cross", comparison.cross},
+          {"differences", comparison.differences},
+          {"warnings", comparison.warnings},
+          {"means", std::move(means)},
+          {"only_in_base", comparison.only_in_base},
+          {"only_in_new", comparison.only_in_next},
+          {"cases", std::move(cases)}};
+}
+
+/// Files that must not or cannot be compared say why: the page has their numbers all the same.
+results::Json comparison_or_refusal(const results::NamedResults& base, const results::NamedResults& next,
+                                    PageFamilies& families) {
+  try {
+    return comparison_data(compare::compare(side_of_results(base), side_of_results(next), {}), families);
+  } catch (const std::runtime_error& error) {
+    return {{"refused", error.what()}};
+  }
+}
+
+}  // namespace
+
+results::Json html_comparisons(std::span<const results::NamedResults> results, PageFamilies& families) {
+  results::Json comparisons = results::Json::array();
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    results::Json& json = comparisons.emplace_back(comparison_or_refusal(results.front(), results[i], families));
+    json["file"] = i;
+  }
+  return comparisons;
+}
+
+}  // namespace tbench::html

@@ -1,0 +1,107 @@
+#include "html/page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "tbench/results/result_json.hpp"
+
+namespace tbench::html {
+namespace {
+
+/// JSON that an HTML parser passes over whatever is in it: `<`, `>` and `&`, which JSON has only inside of texts, as
+/// escapes.
+std::string escape_json(std::string_view json) {
+  std::string escaped;
+  escaped.reserve(json.size());
+  for (const char letter : json) {
+    if (letter == '<' || letter == '>' || letter == '&') {
+      escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(letter));
+    } else {
+      escaped += letter;
+    }
+  }
+  return escaped;
+}
+
+/// What stands for `{{name}}` of the frame.
+std::string filled_in(std::string_view name, const HtmlPage& page, const results::Json& data) {
+  if (name == "data") return escape_json(results::compact(data));
+  if (name == "title") return std::string{page.title};
+  if (name == "heading") return std::string{page.heading};
+  if (name == "filter_label") return std::string{page.filter_label};
+  if (name == "main") return std::string{html_asset(page.main)};
+  if (name != "scripts") return std::string{html_asset(name)};
+  std::string scripts;
+  for (const std::string_view script : page.scripts) {
+    scripts += fmt::format("<script>{}</script>\n", html_asset(script));
+  }
+  return scripts;
+}
+
+}  // namespace
+
+std::string_view html_asset(std::string_view name) {
+  const auto files = html_assets();
+  const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
+  if (found == files.end()) throw std::logic_error{fmt::format("there is no embedded file '{}'", name)};
+  return found->content;
+}
+
+std::string html_page(const HtmlPage& page, const results::Json& data) {
+  constexpr std::string_view kOpen = "{{";
+  constexpr std::string_view kClose = "}}";
+  std::string_view rest = html_asset("frame.html");
+  std::string text;
+  for (std::size_t begin = rest.find(kOpen); begin != std::string_view::npos; begin = rest.find(kOpen)) {
+    const std::size_t end = rest.find(kClose, begin);
+    if (end == std::string_view::npos) throw std::logic_error{"frame.html: '{{' without '}}'"};
+    text += rest.substr(0, begin);
+    text += filled_in(rest.substr(begin + kOpen.size(), end - begin - kOpen.size()), page, data);
+    rest.remove_prefix(end + kClose.size());
+  }
+  return text += rest;
+}
+
+double rounded(double value, int digits) { return std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr); }
+
+results::Json page_number(double value) {
+  constexpr double kExactIntegers = 9007199254740992.0;  // 2^53
+  const bool whole = value > -kExactIntegers && value < kExactIntegers &&
+                     value == static_cast<double>(static_cast<std::int64_t>(value));
+  return whole ? results::Json(static_cast<std::int64_t>(value)) : results::Json(rounded(value, 6));
+}
+
+std::size_t PageFamilies::index_of(const CaseId& id) {
+  const auto found = std::ranges::find(families_, id.family(), &Family::name);
+  const auto index = static_cast<std::size_t>(found - families_.begin());
+  if (found == families_.end()) families_.push_back({id.family(), {}});
+  for (const auto& [key, value] : id.parameters()) {
+    std::vector<std::string>& keys = families_[index].keys;
+    if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+  }
+  return index;
+}
+
+results::Json PageFamilies::values(const CaseId& id) const {
+  const auto family = std::ranges::find(families_, id.family(), &Family::name);
+  if (family == families_.end()) throw std::logic_error{fmt::format("the page has no family '{}'", id.family())};
+  results::Json values = results::Json::array();
+  for (const std::string& key : family->keys) {
+    const std::string* const value = id.find(key);
+    values.push_back(value == nullptr ? results::Json(nullptr) : results::Json(*value));
+  }
+  return values;
+}
+
+results::Json PageFamilies::json() const {
+  results::Json json = results::Json::array();
+  for (const Family& family : families_) json.push_back({{"name", family.name}, {"keys", family.keys}});
+  return json;
+}
+
+}  // namespace tbench::html

@@ -1,0 +1,72 @@
+// How the pages of this layer are put together, and how their data is written.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/case_id.hpp"
+#include "tbench/results/record_json.hpp"
+#include "tbench/results/result_file.hpp"
+
+namespace tbench::html {
+
+/// A part of the pages as it is in src/html/assets/: frame, style, scripts, chart library.
+struct EmbeddedFile {
+  std::string_view name;  // without folders
+  std::string_view content;
+};
+
+/// In no particular order. The definition is written at build time (tools/cmake/EmbedFiles.cmake).
+[[nodiscard]] std::span<const EmbeddedFile> html_assets();
+
+/// The content of one of them.
+/// @throws  std::logic_error  for a name that none has
+[[nodiscard]] std::string_view html_asset(std::string_view name);
+
+/// What a page has of its own: html/frame.html has the rest. Texts are markup as they are.
+struct HtmlPage {
+  std::string_view title;
+  std::string_view heading;
+  std::string_view filter_label;
+  std::string_view main;                  // the embedded file with what comes below the filters
+  std::vector<std::string_view> scripts;  // embedded files, run in this order after those of the frame
+};
+
+/// The frame, its `{{name}}` replaced by the page's member or else the embedded file of that name, and `{{data}}` by
+/// `data`. What is put in is not looked at again, so no text of the data can name a file or be markup.
+[[nodiscard]] std::string html_page(const HtmlPage& page, const results::Json& data);
+
+/// `value` with so many significant digits: its text in JSON is as short.
+[[nodiscard]] double rounded(double value, int digits);
+
+/// A number for the page: exact if it is whole, else with six digits.
+[[nodiscard]] results::Json page_number(double value);
+
+/// The families of a page, each with the union of its cases' keys: cases name their family by its index and have one
+/// value a key, so that no name is written twice.
+class PageFamilies {
+ public:
+  /// Adds family and keys where they are new.
+  std::size_t index_of(const CaseId& id);
+  /// One value a key, null where the case has none.
+  [[nodiscard]] results::Json values(const CaseId& id) const;
+  /// Pairs of `name` and `keys`.
+  [[nodiscard]] results::Json json() const;
+
+ private:
+  struct Family {
+    std::string name;
+    std::vector<std::string> keys;
+  };
+  std::vector<Family> families_;
+};
+
+/// What `tbench diff` says of every file but the first, against the first: one object a file, its layout in
+/// html_data.
+/// @param families  has the families of all files
+[[nodiscard]] results::Json html_comparisons(std::span<const results::NamedResults> results, PageFamilies& families);
+
+}  // namespace tbench::html

@@ -1,0 +1,165 @@
+#include "tbench/html/pages.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "html/page.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/render/markup.hpp"
+#include "tbench/results/measured_case.hpp"
+
+namespace tbench::html {
+namespace {
+
+constexpr int kDigits = 5;
+
+/// A machine's runs, by when they began. They are written once and series refer to them: a page of thousands of series
+/// stays small.
+class Machine {
+ public:
+  void add(const history::SeriesPoint& point) { index_.emplace(key_of(point), 0); }
+  void number() {
+    std::size_t next = 0;
+    for (auto& [key, index] : index_) index = next++;
+  }
+  [[nodiscard]] std::size_t index_of(const history::SeriesPoint& point) const { return index_.at(key_of(point)); }
+  [[nodiscard]] results::Json runs() const {
+    results::Json runs = results::Json::array();
+    for (const auto& [key, index] : index_) {
+      const auto& [started, commit, epoch, is_valid] = key;
+      results::Json& run = runs.emplace_back(results::Json{{"started", started}, {"commit", commit}, {"epoch", epoch}});
+      if (!is_valid) run["invalid"] = true;
+    }
+    return runs;
+  }
+
+ private:
+  using Key = std::tuple<std::string, std::string, std::string, bool>;
+  static Key key_of(const history::SeriesPoint& point) {
+    return {point.started, point.commit, point.epoch, point.is_valid};
+  }
+  std::map<Key, std::size_t> index_;
+};
+
+/// The history's machines in the order in which series name them.
+class Machines {
+ public:
+  explicit Machines(std::span<const history::Series> all) {
+    for (const history::Series& series : all) {
+      const auto [found, is_new] = index_.emplace(series.fingerprint, machines_.size());
+      if (is_new) machines_.emplace_back(series.fingerprint, Machine{});
+      for (const history::SeriesPoint& point : series.points) machines_[found->second].second.add(point);
+    }
+    for (auto& [label, machine] : machines_) machine.number();
+  }
+  [[nodiscard]] std::size_t index_of(const std::string& fingerprint) const { return index_.at(fingerprint); }
+  [[nodiscard]] const Machine& at(std::size_t index) const { return machines_[index].second; }
+  [[nodiscard]] results::Json json() const {
+    results::Json json = results::Json::array();
+    for (const auto& [label, machine] : machines_) json.push_back({{"label", label}, {"runs", machine.runs()}});
+    return json;
+  }
+
+ private:
+  std::map<std::string, std::size_t> index_;
+  std::vector<std::pair<std::string, Machine>> machines_;
+};
+
+results::Json number_or_null(const std::optional<double>& value, int digits) {
+  return value ? results::Json(rounded(*value, digits)) : results::Json(nullptr);
+}
+
+void add_points(results::Json& json, const history::Series& series, const Machine& machine) {
+  for (const char* name : {"runs", "ms", "spread", "peak_bytes", "n", "regressed", "changes"}) {
+    json[name] = results::Json::array();
+  }
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    const history::SeriesPoint& point = series.points[i];
+    json["runs"].push_back(machine.index_of(point));
+    json["ms"].push_back(
+        number_or_null(point.time ? std::optional{to_milliseconds(*point.time)} : std::nullopt, kDigits));
+    json["spread"].push_back(number_or_null(point.dispersion, 3));
+    json["peak_bytes"].push_back(point.peak_bytes ? results::Json(*point.peak_bytes) : results::Json(nullptr));
+    json["n"].push_back(point.processes);
+    if (point.has_regressed) json["regressed"].push_back(i);
+    if (point.status != Status::kOk) json["status"][std::to_string(i)] = to_string(point.status);
+  }
+  for (const stats::ChangePoint& change : series.changes) {
+    json["changes"].push_back({change.index, rounded(std::exp(change.magnitude), kDigits)});
+  }
+}
+
+}  // namespace
+
+std::string html_report(std::span<const results::NamedResults> results) {
+  const HtmlPage page{
+      .title = "transformer_bench report",
+      .heading = "transformer_bench",
+      .filter_label = "Filter plots and table",
+      .main = "report.html",
+      .scripts = {"plotting.js", "operations.js", "comparison.js", "plots.js", "cases.js", "filters.js", "main.js"}};
+  return html_page(page, html_data(results));
+}
+
+results::Json series_page_data(std::span<const history::Series> series) {
+  const Machines machines{series};
+  PageFamilies families;
+  for (const history::Series& s : series) families.index_of(results::case_of_name(s.name));
+  results::Json records = results::Json::array();
+  for (const history::Series& s : series) {
+    const CaseId id = results::case_of_name(s.name);
+    const std::size_t machine = machines.index_of(s.fingerprint);
+    results::Json& json = records.emplace_back(
+        results::Json{{"file", machine}, {"family", families.index_of(id)}, {"values", families.values(id)}});
+    add_points(json, s, machines.at(machine));
+  }
+  return {{"files", machines.json()}, {"families", families.json()}, {"records", std::move(records)}};
+}
+
+std::string series_html(std::span<const history::Series> series) {
+  std::size_t values = 0;
+  for (const history::Series& s : series) values += s.points.size();
+  if (values > kMaxPageValues) {
+    throw UsageError{fmt::format(
+        "-o: {} series have {} values, and a page holds {}; give a pattern that fewer cases match, or fewer --nights",
+        series.size(), values, kMaxPageValues)};
+  }
+  const HtmlPage page{.title = "transformer_bench history",
+                      .heading = "transformer_bench: history",
+                      .filter_label = "Filter the series",
+                      .main = "history.html",
+                      .scripts = {"series.js", "filters.js", "history.js"}};
+  return html_page(page, series_page_data(series));
+}
+
+std::string study_html(const studies::StudyReport& report) {
+  const std::string title = render::escape_markup(report.title);
+  std::string page = fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+      "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<header><h1>transformer_bench</h1></header>\n<main>\n"
+      "<h2>{0}</h2>\n",
+      title, html_asset("page.css"));
+  for (const std::string& source : report.sources)
+    page += fmt::format("<p class=\"note\">{}</p>\n", render::escape_markup(source));
+  for (const studies::StudySection& section : report.sections) page += section.table().html(section.caption);
+  for (const std::string& note : report.notes)
+    page += fmt::format("<p class=\"note\">{}</p>\n", render::escape_markup(note));
+  if (!report.commands.empty()) page += fmt::format("<section><h2>{}</h2>\n<ol>\n", studies::kNotMeasured);
+  for (std::size_t i = 0; i < report.commands.size(); ++i) {
+    page += fmt::format("<li id=\"how-{}\"><code>{}</code></li>\n", i + 1, render::escape_markup(report.commands[i]));
+  }
+  if (!report.commands.empty()) page += "</ol></section>\n";
+  return page + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace tbench::html

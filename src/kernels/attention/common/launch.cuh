@@ -1,0 +1,55 @@
+// From a head_dim known at run time to a template parameter, and the launch of a kernel that was chosen.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/attention/common/plan_16bit.hpp"
+#include "kernels/attention/common/planted_fault.cuh"
+#include "tbench/cuda/error.hpp"
+
+namespace tbench::kernels {
+
+template <Precision kPrecision>
+using StoredElement = std::conditional_t<kPrecision == Precision::kBf16, __nv_bfloat16,
+                                         std::conditional_t<kPrecision == Precision::kFp16, __half, float>>;
+
+/// Calls `function.operator()<D>()` for the head_dim D of the kernels that equals `head_dim`; does nothing for any
+/// other, which attention_unsupported_reason() has refused.
+template <Precision kPrecision, class Function>
+void with_head_dim(std::int64_t head_dim, Function&& function) {
+  const auto call_if_equal = [&]<int kHeadDim>() {
+    if constexpr (is_instantiated(kHeadDim)) {
+      if (head_dim == kHeadDim) function.template operator()<kHeadDim>();
+    }
+  };
+  [&]<int... kHeadDims>(std::integer_sequence<int, kHeadDims...>) {
+    (call_if_equal.template operator()<kHeadDims>(), ...);
+  }
+  (std::integer_sequence<int, 16, 32, 64, 80, 96, 128>{});
+  if constexpr (sizeof(StoredElement<kPrecision>) == 2) call_if_equal.template operator()<256>();
+}
+
+/// One for each file of kernels, as what it uploads is: a copy shared between files would upload to one of them alone.
+/// @throws  cuda::CudaError
+template <class Parameters>
+static void launch_kernel(void (*kernel)(Parameters), const Launch& launch, const Parameters& parameters,
+                          cudaStream_t stream) {
+  constexpr std::size_t kSharedBytesWithoutAsking = std::size_t{48} << 10;
+  if (launch.shared_bytes > kSharedBytesWithoutAsking) {
+    TBENCH_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           static_cast<int>(launch.shared_bytes)));
+  }
+  upload_planted_fault(stream);
+  const auto extent = [](std::int64_t value) { return static_cast<unsigned>(value); };
+  kernel<<<dim3{extent(launch.grid.x), extent(launch.grid.y), extent(launch.grid.z)}, launch.threads,
+           launch.shared_bytes, stream>>>(parameters);
+  TBENCH_CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace tbench::kernels

@@ -1,0 +1,38 @@
+// Which tile of which head a block works on.
+#pragma once
+
+namespace tbench::kernels {
+
+struct TileScheduler {
+  int tile;
+  unsigned packed;  // batch and head, 16 bits each as CUDA's grids allow: one register of a kernel's whole life less
+
+  __device__ __forceinline__ int batch() const { return static_cast<int>(packed >> 16); }
+  __device__ __forceinline__ int head() const { return static_cast<int>(packed & 0xffff); }
+};
+
+/// Of a grid [tiles, heads, batch], which the hardware starts in the order of x, then y, then z: all tiles of a head
+/// before the next head's, whose keys and values may stay in the L2 cache meanwhile. Or, if `heads_first`, all heads'
+/// first tiles, then their second ones: with tiles ordered by their work, the lightest then come last of all and even
+/// out the multiprocessors' finishing times. Fewer than 2^31 blocks.
+__device__ __forceinline__ TileScheduler schedule_tile(bool heads_first) {
+  if (!heads_first) return {static_cast<int>(blockIdx.x), blockIdx.z << 16 | blockIdx.y};
+  const unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  const unsigned heads = gridDim.y * gridDim.z;
+  const unsigned head = block % heads;
+  return {static_cast<int>(block / heads), head / gridDim.y << 16 | head % gridDim.y};
+}
+
+/// Of a split pass, where `kv_blocks` of a head's blocks keep keys and the others queries: whether this one keeps keys.
+/// `place.tile` becomes its tile of what it keeps. Heaviest first: with a causal mask the first keys are seen by the
+/// most queries, and the last queries see the most keys. If `heads_first`, as many of either, in turn; else the keys'
+/// blocks first, whose work is more.
+__device__ __forceinline__ bool keeps_keys(TileScheduler& place, bool heads_first, int kv_blocks) {
+  const int block = place.tile, blocks = static_cast<int>(gridDim.x);
+  const bool keys = heads_first ? block % 2 == 0 : block < kv_blocks;
+  const int from_end = blocks - 1 - block;
+  place.tile = keys ? (heads_first ? block / 2 : block) : (heads_first ? from_end / 2 : from_end);
+  return keys;
+}
+
+}  // namespace tbench::kernels

@@ -1,0 +1,50 @@
+// Which instantiation of Hopper's forward kernel serves a problem, and its launch. Included by one .cu a precision.
+#pragma once
+
+#include "kernels/attention/common/launch.cuh"
+#include "kernels/attention/sm90/forward_sm90.cuh"
+#include "kernels/attention/sm90/plan_sm90.hpp"
+#include "kernels/attention/sm90/tensor_map.hpp"
+
+namespace tbench::kernels::sm90 {
+
+inline ForwardParameters forward_parameters(const AttentionProblem& problem, const AttentionForward& arguments,
+                                            ForwardTile tile, ForwardChoice choice) {
+  const AttentionShape& shape = problem.shape;
+  const auto map = [&](const TensorView& view, std::int64_t seq, int box_rows) {
+    return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, box_rows);
+  };
+  return {.q = map(arguments.q, shape.seq_q, kGroupRows),
+          .k = map(arguments.k, shape.seq_kv, tile.cols),
+          .v = map(arguments.v, shape.seq_kv, tile.cols),
+          .o = map(arguments.o, shape.seq_q, kGroupRows),
+          .lse = arguments.lse,
+          .heads = static_cast<int>(shape.heads),
+          .seq_q = static_cast<int>(shape.seq_q),
+          .seq_kv = static_cast<int>(shape.seq_kv),
+          .batch_heads = static_cast<int>(shape.batch * shape.heads),
+          .scale = problem.scale,
+          .causal = shape.causal,
+          .order = forward_order(shape, rows(tile)),
+          .counter = choice.counted ? static_cast<unsigned*>(arguments.workspace) : nullptr};
+}
+
+template <class Element>
+void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, ForwardChoice choice,
+                    const DeviceLimits& limits, cudaStream_t stream) {
+  const auto launch = [&]<int kHeadDim, class Tile>() {
+    const ForwardParameters parameters = forward_parameters(problem, arguments, Tile::tile(), choice);
+    if (parameters.counter != nullptr) {
+      TBENCH_CUDA_CHECK(cudaMemsetAsync(parameters.counter, 0, sizeof(unsigned), stream));
+    }
+    launch_kernel(&attention_forward_wgmma_kernel<Element, kHeadDim, Tile>,
+                  forward_launch(problem.shape, Tile::tile(), limits), parameters, stream);
+  };
+  if constexpr (is_instantiated(64)) {
+    if (problem.shape.head_dim == 64 && choice.wide) return launch.template operator()<64, WideForward>();
+    if (problem.shape.head_dim == 64) return launch.template operator()<64, NarrowForward>();
+  }
+  if constexpr (is_instantiated(128)) launch.template operator()<128, NarrowForward>();
+}
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,113 @@
+// What the forward kernel of Hopper is given, which tile a block works on, and what lies in its shared memory.
+#pragma once
+
+#include "kernels/attention/common/primitives.cuh"
+#include "kernels/attention/sm90/plan_sm90.hpp"
+#include "kernels/attention/sm90/primitives_sm90.cuh"
+#include "kernels/attention/sm90/wgmma.cuh"
+
+namespace tbench::kernels::sm90 {
+
+struct ForwardParameters {
+  CUtensorMap q, k, v, o;
+  float* lse;  // [batch, heads, seq_q]
+  int heads, seq_q, seq_kv;
+  int batch_heads;  // batch * heads
+  float scale;
+  bool causal;
+  ForwardOrder order;
+  unsigned* counter;  // of items that blocks have taken besides their first; null: they are dealt out
+};
+
+struct ForwardPlace {
+  int first_row, head, batch;
+};
+
+/// The item of the block in a round, without a counter: every second round is dealt out backwards. Beyond the last item
+/// there are none in later rounds either.
+__device__ __forceinline__ int dealt_item(int round) {
+  const int place = static_cast<int>(round % 2 == 0 ? blockIdx.x : gridDim.x - 1 - blockIdx.x);
+  return round * static_cast<int>(gridDim.x) + place;
+}
+
+__device__ __forceinline__ ForwardPlace forward_place(const ForwardParameters& p, int item, int rows) {
+  const int first_head = item / (p.order.tiles * p.order.heads) * p.order.heads;
+  const int heads = min(p.order.heads, p.batch_heads - first_head);  // of this group, the last of which may be smaller
+  const int in_group = item - p.order.tiles * first_head;
+  const int tile = in_group / heads, head = first_head + in_group % heads;
+  // Heaviest first: with a causal mask the last queries see the most keys.
+  return {(p.causal ? p.order.tiles - 1 - tile : tile) * rows, head % p.heads, head / p.heads};
+}
+
+/// Of `cols` keys each, that the queries before `end_row` see.
+__device__ __forceinline__ int forward_steps(const ForwardParameters& p, int end_row, int cols) {
+  return ((p.causal ? min(p.seq_kv, end_row) : p.seq_kv) + cols - 1) / cols;
+}
+
+/// Which of some buffers is next, and the parity of the barriers' phase in which it is filled.
+template <int kStages>
+struct Ring {
+  std::uint32_t stage = 0, parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      parity ^= 1u;
+    }
+  }
+};
+
+/// Q and O [warpgroup, panel, 64, 64], K and V [stage, panel, cols, 64], barriers, the next item.
+template <int kHeadDim, class Tile>
+struct SharedForward {
+  static constexpr ForwardTile kTile = Tile::tile();
+  static constexpr int kRows = rows(kTile);
+  static constexpr ForwardShared kPlan = forward_shared(kTile, kHeadDim);
+  static constexpr int kPanels = kHeadDim / kPanelCols;
+  static constexpr int kGroupPanelBytes = kGroupRows * kPanelRowBytes;
+  static constexpr int kGroupBytes = kPanels * kGroupPanelBytes;
+  static constexpr int kPanelBytes = kTile.cols * kPanelRowBytes;
+  static constexpr int kStageBytes = kPanels * kPanelBytes;
+  static constexpr int kWarps = kTile.warp_groups * kWarpGroupWarps;
+  static constexpr int kBarrierSize = 8;
+
+  enum Barrier {
+    kKeysFull,
+    kKeysEmpty = kKeysFull + kTile.stages,
+    kValuesFull = kKeysEmpty + kTile.stages,
+    kValuesEmpty = kValuesFull + kTile.stages,
+    kQueriesFull = kValuesEmpty + kTile.stages,
+    kQueriesEmpty,
+    kItemFull,
+    kItemEmpty,
+    kBarriers,
+  };
+  static_assert((kBarriers + 1) * kBarrierSize <= kBarrierBytes, "barriers and the next item have their room");
+
+  std::uint32_t base;
+
+  __device__ __forceinline__ std::uint32_t q(int group) const { return base + kPlan.q + group * kGroupBytes; }
+  __device__ __forceinline__ std::uint32_t o(int group) const { return base + kPlan.o + group * kGroupBytes; }
+  __device__ __forceinline__ std::uint32_t k(std::uint32_t stage) const { return base + kPlan.k + stage * kStageBytes; }
+  __device__ __forceinline__ std::uint32_t v(std::uint32_t stage) const { return base + kPlan.v + stage * kStageBytes; }
+  __device__ __forceinline__ std::uint32_t barrier(std::uint32_t number) const {
+    return base + kPlan.barriers + number * kBarrierSize;
+  }
+  __device__ __forceinline__ std::uint32_t item() const { return barrier(kBarriers); }
+
+  /// Of one thread. Full ones are arrived at by the thread that copies, empty ones by the warps that read.
+  __device__ __forceinline__ void make_barriers() const {
+    for (int stage = 0; stage < kTile.stages; ++stage) {
+      make_barrier(barrier(kKeysFull + stage), 1);
+      make_barrier(barrier(kKeysEmpty + stage), kWarps);
+      make_barrier(barrier(kValuesFull + stage), 1);
+      make_barrier(barrier(kValuesEmpty + stage), kWarps);
+    }
+    make_barrier(barrier(kQueriesFull), 1);
+    make_barrier(barrier(kQueriesEmpty), kWarps);
+    make_barrier(barrier(kItemFull), 1);
+    make_barrier(barrier(kItemEmpty), kWarps);
+    show_barriers();
+  }
+};
+
+}  // namespace tbench::kernels::sm90

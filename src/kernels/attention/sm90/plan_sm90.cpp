@@ -1,0 +1,89 @@
+#include "kernels/attention/sm90/plan_sm90.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/attention/sm90/tensor_map.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+constexpr std::size_t kCounterBytes = 256;  // one number, and the alignment of what a caller may put behind it
+constexpr std::int64_t kMaxItems = std::numeric_limits<int>::max() / 2;  // the counter runs on past the last item
+
+bool is_hopper(const DeviceLimits& limits) {
+  return limits.compute_capability_major == 9 && limits.compute_capability_minor == 0;
+}
+
+bool has_instance(const AttentionProblem& problem) {
+  const bool element = problem.precision == Precision::kBf16 || problem.precision == Precision::kFp16;
+  return element && (problem.shape.head_dim == 64 || problem.shape.head_dim == 128);
+}
+
+std::int64_t items(const AttentionShape& shape, int rows) {
+  return block_count(shape.seq_q, rows) * shape.heads * shape.batch;
+}
+
+/// Measured on an H200: up to 64 tokens, and where Ampere's kernels divide the keys of few tiles among warps or blocks,
+/// these are as fast or faster; from 512 tokens of 128 columns and 1,024 of 64 on that takes fewer tiles.
+bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limits) {
+  constexpr std::int64_t kShortest = 64;
+  if (shape.seq_q <= kShortest || shape.seq_kv <= kShortest) return false;
+  const std::int64_t tiles = items(shape, kGroupRows), multiprocessors = limits.multiprocessors;
+  if (tiles > multiprocessors) return true;
+  if (forward_split_kv(shape, limits).num_splits > 1) return false;
+  return shape.head_dim == 64 ? shape.seq_kv >= 1024 && 4 * tiles >= 3 * multiprocessors
+                              : shape.seq_kv >= 512 && 8 * tiles >= 3 * multiprocessors;
+}
+
+/// Measured on an H200: with a mask, from so many items a multiprocessor on, dealing them out leaves the
+/// multiprocessors 5 to 30 % apart. Without one all items are equal.
+bool wants_counter(const AttentionShape& shape, std::int64_t items, int multiprocessors) {
+  const std::int64_t rounds = shape.head_dim == 64 ? 7 : 5;
+  return shape.causal && items > rounds * multiprocessors;
+}
+
+}  // namespace
+
+ForwardOrder forward_order(const AttentionShape& shape, int rows) {
+  constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;              // of the 50 MiB of an H200's L2 cache
+  const std::int64_t bytes_of_head = 2 * shape.seq_kv * shape.head_dim * 2;  // K and V
+  const std::int64_t heads = shape.batch * shape.heads;
+  return {.tiles = static_cast<int>(block_count(shape.seq_q, rows)),
+          .heads = static_cast<int>(std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads)),
+          .items = static_cast<int>(items(shape, rows))};
+}
+
+std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
+  const AttentionShape& shape = problem.shape;
+  if (!is_hopper(limits) || !has_instance(problem) || !beats_ampere_kernels(shape, limits)) return std::nullopt;
+  if (items(shape, rows(NarrowForward::tile())) > kMaxItems) return std::nullopt;
+  const std::int64_t keys_of_query = shape.causal ? shape.seq_kv / 2 : shape.seq_kv;  // on average
+  const std::int64_t wide_items = items(shape, rows(WideForward::tile()));
+  const bool wide =
+      shape.head_dim == 64 && keys_of_query > 512 && wide_items > 2 * std::int64_t{limits.multiprocessors};
+  const std::int64_t all = wide ? wide_items : items(shape, rows(NarrowForward::tile()));
+  return ForwardChoice{.wide = wide, .counted = wants_counter(shape, all, limits.multiprocessors)};
+}
+
+bool takes_views(const AttentionProblem& problem, const AttentionForward& arguments) {
+  const AttentionShape& shape = problem.shape;
+  const TensorExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim};
+  const TensorExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim};
+  return has_tensor_map(arguments.q, queries) && has_tensor_map(arguments.o, queries) &&
+         has_tensor_map(arguments.k, keys) && has_tensor_map(arguments.v, keys);
+}
+
+std::size_t forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
+  const auto choice = choose_forward(problem, limits);
+  return choice && choice->counted ? kCounterBytes : 0;
+}
+
+Launch forward_launch(const AttentionShape& shape, ForwardTile tile, const DeviceLimits& limits) {
+  return {.grid = {std::min<std::int64_t>(items(shape, rows(tile)), limits.multiprocessors), 1, 1},
+          .threads = threads(tile),
+          .shared_bytes =
+              static_cast<std::size_t>(forward_shared(tile, static_cast<int>(shape.head_dim)).end + kSharedAlignment)};
+}
+
+}  // namespace tbench::kernels::sm90

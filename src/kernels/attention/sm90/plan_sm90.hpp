@@ -1,0 +1,112 @@
+// Which problems Hopper's kernels take, with which tiles, and the launch that follows: pure host functions. And that
+// launch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "kernels/attention/common/plan_16bit.hpp"
+
+namespace tbench::kernels::sm90 {
+
+constexpr int kGroupRows = 64;  // queries of a warpgroup: of a wgmma
+constexpr int kGroupThreads = 128;
+
+/// A literal type; kernels reach it through a type, as those of Ampere do.
+struct ForwardTile {
+  int warp_groups{};  // that compute; each takes kGroupRows queries. One more copies.
+  int cols{};         // keys and values of a step
+  int stages{};       // buffers of K and of V
+  int registers{};    // of a computing thread, and
+  int copying_registers{};
+  bool queries_in_registers{};  // Q is read from shared memory once a tile, not once a step
+  bool operator==(const ForwardTile&) const = default;
+};
+
+[[nodiscard]] constexpr int rows(ForwardTile tile) { return tile.warp_groups * kGroupRows; }
+[[nodiscard]] constexpr int threads(ForwardTile tile) { return (tile.warp_groups + 1) * kGroupThreads; }
+
+/// 128 queries by 128 keys: O and Q of 64 rows by 128 columns fit 232 registers beside S and P. At head_dim 64 for
+/// short sequences.
+struct NarrowForward {
+  static constexpr ForwardTile tile() {
+    return {.warp_groups = 2,
+            .cols = 128,
+            .stages = 2,
+            .registers = 232,
+            .copying_registers = 40,
+            .queries_in_registers = true};
+  }
+};
+
+/// 192 queries by 128 keys, head_dim 64: a third warpgroup to hide latencies, and K and V in shared memory serve more
+/// queries.
+struct WideForward {
+  static constexpr ForwardTile tile() {
+    return {.warp_groups = 3, .cols = 128, .stages = 2, .registers = 160, .copying_registers = 32};
+  }
+};
+
+/// What setmaxnreg deals out: 64 Ki registers of a multiprocessor among the block's threads.
+[[nodiscard]] constexpr bool fits_registers(ForwardTile tile) {
+  return (tile.warp_groups * tile.registers + tile.copying_registers) * kGroupThreads <= 65536;
+}
+static_assert(fits_registers(NarrowForward::tile()) && fits_registers(WideForward::tile()));
+
+/// Where what lies in a block's shared memory; bytes. Everything but the barriers starts at a multiple of 1,024, as the
+/// 128-byte swizzle wants it.
+struct ForwardShared {
+  int q{}, o{}, k{}, v{}, barriers{}, end{};
+};
+constexpr int kBarrierBytes = 256;
+constexpr int kSharedAlignment = 1024;
+[[nodiscard]] constexpr ForwardShared forward_shared(ForwardTile tile, int head_dim) {
+  const int queries = rows(tile) * head_dim * 2, keys = tile.stages * tile.cols * head_dim * 2;
+  ForwardShared shared{.q = 0, .o = queries, .k = 2 * queries};
+  shared.v = shared.k + keys;
+  shared.barriers = shared.v + keys;
+  shared.end = shared.barriers + kBarrierBytes;
+  return shared;
+}
+
+/// The order in which blocks take tiles of queries, their items: those of `heads` heads, with a causal mask all their
+/// heaviest ones first, then the next heads', so that the K and V of the heads under way stay in the L2 cache.
+struct ForwardOrder {
+  int tiles{};  // of a head
+  int heads{};  // of a group
+  int items{};  // of all heads
+  bool operator==(const ForwardOrder&) const = default;
+};
+[[nodiscard]] ForwardOrder forward_order(const AttentionShape& shape, int rows);
+
+/// There is at most one block a multiprocessor, whose next item's first copies overlap the last one's end.
+struct ForwardChoice {
+  bool wide{};
+  /// Blocks take their next item from a counter, which has to be cleared first: a launch of 1.7 us. Else items are
+  /// dealt out there and back, so that a block's heavy and light ones add up.
+  bool counted{};
+  bool operator==(const ForwardChoice&) const = default;
+};
+
+/// How Hopper's kernels compute `problem`; nothing where they cannot or where Ampere's were measured to be faster.
+[[nodiscard]] std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits);
+
+/// Whether the copy engine can read and write the arguments (has_tensor_map()).
+[[nodiscard]] bool takes_views(const AttentionProblem& problem, const AttentionForward& arguments);
+
+/// Of the counter.
+[[nodiscard]] std::size_t forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
+
+[[nodiscard]] Launch forward_launch(const AttentionShape& shape, ForwardTile tile, const DeviceLimits& limits);
+
+// Hopper's kernels behind plain functions: one translation unit a precision, so that they compile side by side.
+
+/// Enqueue what choose_forward() chose, for arguments that takes_views() accepts.
+/// @throws  cuda::CudaError
+void forward_bf16(const AttentionProblem& problem, const AttentionForward& arguments, ForwardChoice choice,
+                  const DeviceLimits& limits, cudaStream_t stream);
+void forward_fp16(const AttentionProblem& problem, const AttentionForward& arguments, ForwardChoice choice,
+                  const DeviceLimits& limits, cudaStream_t stream);
+
+}  // namespace tbench::kernels::sm90

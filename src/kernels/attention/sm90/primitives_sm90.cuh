@@ -1,0 +1,120 @@
+// Hopper's own instructions that the kernels are written in: barriers that count bytes, tensor copies, registers that
+// warpgroups hand each other. Thin wrappers; shared memory is named by 32-bit addresses. Products: wgmma.cuh.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace tbench::kernels::sm90 {
+
+constexpr int kWarpGroupThreads = 128;
+constexpr int kWarpGroupWarps = 4;
+
+/// Takes registers from the warpgroup's threads, or gives them more: all four warps call it. Multiples of 8.
+template <int kRegisters>
+__device__ __forceinline__ void shrink_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ __forceinline__ void grow_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+}
+
+/// Of one thread, before anybody uses the barriers; others see them after show_barriers() and a __syncthreads().
+__device__ __forceinline__ void make_barrier(std::uint32_t barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+__device__ __forceinline__ void show_barriers() { asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory"); }
+
+__device__ __forceinline__ void arrive(std::uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(barrier) : "memory");
+}
+/// Arrives, and makes the phase wait for so many bytes of copies, too.
+__device__ __forceinline__ void arrive_expecting(std::uint32_t barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier), "r"(bytes) : "memory");
+}
+/// Waits until the phase of this parity is over; a new barrier is in the phase of parity 0, the one of 1 is over.
+__device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred over;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
+      "@!over bra again;\n"
+      "}\n" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+/// Orders this thread's ordinary writes to shared memory before what tensor copies and wgmma read of it later.
+__device__ __forceinline__ void show_to_async_proxy() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
+
+__device__ __forceinline__ void prefetch(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];\n" ::"l"(reinterpret_cast<std::uint64_t>(&map)) : "memory");
+}
+
+/// How long the L2 cache keeps what a copy has read.
+enum class Reuse { kOnce, kOften };
+template <Reuse kReuse>
+__device__ __forceinline__ std::uint64_t cache_policy() {
+  std::uint64_t policy;
+  if constexpr (kReuse == Reuse::kOnce) {
+    asm("createpolicy.fractional.L2::evict_first.b64 %0;\n" : "=l"(policy));
+  } else {
+    asm("createpolicy.fractional.L2::evict_last.b64 %0;\n" : "=l"(policy));
+  }
+  return policy;
+}
+
+/// Where a box lies in a tensor as tensor_map() describes it.
+struct BoxPlace {
+  int row, head, batch;
+};
+
+/// One thread starts to copy a box to shared memory, zeros where it reaches over the last row; `barrier` gets its
+/// bytes.
+__device__ __forceinline__ void copy_box(std::uint32_t destination, const CUtensorMap& map, BoxPlace place,
+                                         std::uint32_t barrier, std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
+      " [%0], [%1, {%2, %3, %4, %5, %6}], [%7], %8;\n" ::"r"(destination),
+      "l"(reinterpret_cast<std::uint64_t>(&map)), "r"(0), "r"(place.row), "r"(0), "r"(place.head), "r"(place.batch),
+      "r"(barrier), "l"(policy)
+      : "memory");
+}
+/// And back, except what lies beyond the last row.
+__device__ __forceinline__ void store_box(const CUtensorMap& map, BoxPlace place, std::uint32_t source) {
+  asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3, %4, %5}], [%6];\n" ::"l"(
+                   reinterpret_cast<std::uint64_t>(&map)),
+               "r"(0), "r"(place.row), "r"(0), "r"(place.head), "r"(place.batch), "r"(source)
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;\n" ::: "memory");
+}
+/// Until the shared memory of this thread's stores may be written again.
+__device__ __forceinline__ void wait_for_stores() { asm volatile("cp.async.bulk.wait_group.read 0;\n" ::: "memory"); }
+
+/// Plain words of shared memory.
+__device__ __forceinline__ void store_shared(std::uint32_t address, int value) {
+  asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(address), "r"(value) : "memory");
+}
+__device__ __forceinline__ int load_shared(std::uint32_t address) {
+  int value;
+  asm volatile("ld.shared.b32 %0, [%1];\n" : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+
+/// Four 8x8 matrices of 16-bit elements; lane i gives the address of row i % 8 of matrix i / 8.
+__device__ __forceinline__ void ldmatrix_x4(std::uint32_t* r, std::uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address)
+               : "memory");
+}
+__device__ __forceinline__ void store_matrices(std::uint32_t address, const std::uint32_t (&r)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "r"(r[0]),
+               "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
+}
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,78 @@
+#include "kernels/attention/sm90/tensor_map.hpp"
+
+#include <cudaTypedefs.h>
+#include <cuda_runtime_api.h>
+
+#include <array>
+
+#include "tbench/cuda/error.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+constexpr std::int64_t kElementBytes = 2;
+constexpr std::int64_t kAlignment = 16;
+constexpr std::int64_t kStrideLimit = std::int64_t{1} << 40;
+constexpr std::int64_t kPanel = 64;  // columns: 128 bytes, what the widest swizzle permutes
+constexpr unsigned kRank = 5;
+
+using Encode = PFN_cuTensorMapEncodeTiled_v12000;
+
+/// The driver's function, which is known by its name alone: the program is not linked with the driver.
+Encode encode_function() {
+  static const Encode encode = [] {
+    constexpr unsigned kFirstVersion = 12000;
+    void* function{};
+    cudaDriverEntryPointQueryResult found{};
+    TBENCH_CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, kFirstVersion,
+                                                       cudaEnableDefault, &found));
+    if (found != cudaDriverEntryPointSuccess || function == nullptr) {
+      cuda::check(cudaErrorNotSupported, "cuTensorMapEncodeTiled of the driver, which needs CUDA 12", __FILE__);
+    }
+    return reinterpret_cast<Encode>(function);
+  }();
+  return encode;
+}
+
+/// Bytes from one batch, head and row to the next; where there is only one, a stride that the driver accepts.
+std::array<std::int64_t, 3> strides_in_bytes(const TensorView& view, const TensorExtents& extents) {
+  std::array<std::int64_t, 3> strides{};
+  const std::array counts{extents.batch, extents.heads, extents.rows};
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    strides[i] = counts[i] > 1 ? view.strides[i] * kElementBytes : extents.head_dim * kElementBytes;
+  }
+  return strides;
+}
+
+}  // namespace
+
+bool has_tensor_map(const TensorView& view, const TensorExtents& extents) {
+  if (reinterpret_cast<std::uintptr_t>(view.data) % kAlignment != 0) return false;
+  for (const std::int64_t stride : strides_in_bytes(view, extents)) {
+    if (stride <= 0 || stride % kAlignment != 0 || stride >= kStrideLimit) return false;
+  }
+  return true;
+}
+
+CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Precision precision, int box_rows) {
+  const auto size = [](std::int64_t value) { return static_cast<cuuint64_t>(value); };
+  const auto [batch_stride, head_stride, row_stride] = strides_in_bytes(view, extents);
+  const std::int64_t panels = extents.head_dim / kPanel;
+  const std::array<cuuint64_t, kRank> counts{size(kPanel), size(extents.rows), size(panels), size(extents.heads),
+                                             size(extents.batch)};
+  const std::array<cuuint64_t, kRank - 1> strides{size(row_stride), size(kPanel * kElementBytes), size(head_stride),
+                                                  size(batch_stride)};
+  const std::array<cuuint32_t, kRank> box{kPanel, static_cast<cuuint32_t>(box_rows), static_cast<cuuint32_t>(panels), 1,
+                                          1};
+  constexpr std::array<cuuint32_t, kRank> kEveryElement{1, 1, 1, 1, 1};
+  CUtensorMap map{};
+  const CUresult result = encode_function()(
+      &map, precision == Precision::kBf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, kRank,
+      view.data, counts.data(), strides.data(), box.data(), kEveryElement.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
+      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  // The driver's codes and the runtime's have the same numbers.
+  cuda::check(static_cast<cudaError_t>(result), "cuTensorMapEncodeTiled", __FILE__);
+  return map;
+}
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,28 @@
+// Descriptions of tensors for Hopper's tensor copy engine.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "tbench/kernels/attention.hpp"
+
+namespace tbench::kernels::sm90 {
+
+/// [batch, heads, rows, head_dim] of 16-bit elements; head_dim a multiple of 64.
+struct TensorExtents {
+  std::int64_t batch{}, heads{}, rows{}, head_dim{};
+};
+
+/// Whether the copy engine reads and writes such a tensor: its address and the strides that count, those of extents
+/// above one, are multiples of 16 bytes, and these strides positive and below 2^40 bytes.
+[[nodiscard]] bool has_tensor_map(const TensorView& view, const TensorExtents& extents);
+
+/// Of boxes of `box_rows` rows of a head, at most 256, in shared memory [head_dim / 64, box_rows, 64] with the 128-byte
+/// swizzle. Rows beyond the last are read as zeros and not written. A coordinate is {0, row, 0, head, batch}.
+/// @param view  has_tensor_map()
+/// @throws  cuda::CudaError for a driver that does not know such maps or refuses this one
+[[nodiscard]] CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Precision precision,
+                                     int box_rows);
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,111 @@
+// Warpgroup products (wgmma): D [64, N] in registers, A [64, 16] from shared memory or registers, B from shared memory.
+// Layouts: PTX ISA, "Asynchronous warpgroup-level matrix instructions". They run beside the warp: between start() and
+// wait() nobody may touch the registers of products under way.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+namespace tbench::kernels::sm90 {
+
+/// Columns of a panel: tiles in shared memory are panels [rows, 64] of 16-bit elements, a row's eight vectors of 16
+/// bytes permuted by XOR with row % 8 (the 128-byte swizzle), panel after panel. Panels start at multiples of 1,024
+/// bytes.
+constexpr int kPanelCols = 64;
+constexpr int kPanelRowBytes = kPanelCols * 2;
+constexpr int kSwizzleAtomBytes = 8 * kPanelRowBytes;
+
+/// A matrix in shared memory as wgmma reads it. An offset of n bytes is n / 16 added to `bits`.
+struct Operand {
+  std::uint64_t bits;
+  __device__ __forceinline__ Operand at(int bytes) const { return {bits + static_cast<std::uint64_t>(bytes / 16)}; }
+};
+
+/// Of panels whose columns are the inner extent ("K-major"), and of panels whose rows are ("MN-major"), `panel_bytes`
+/// apart. Bits 0-13: address; 16-29: distance of panels (not read in the first form: a product lies in one); 32-45: of
+/// groups of eight rows; all in units of 16 bytes; 62-63: the 128-byte swizzle.
+__device__ __forceinline__ Operand operand(std::uint32_t address, int panel_bytes = 16) {
+  constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
+  constexpr std::uint64_t kRowGroups = std::uint64_t{kSwizzleAtomBytes / 16} << 32;
+  return {kSwizzle128 | kRowGroups | static_cast<std::uint64_t>(panel_bytes / 16) << 16 | address / 16};
+}
+
+/// Before each group of products: orders earlier accesses to their registers.
+__device__ __forceinline__ void start_products() { asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory"); }
+/// Makes a group of those since the last one.
+__device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory"); }
+
+/// Waits until at most `kPending` groups are under way, and keeps the compiler from touching `results` earlier.
+template <int kPending, int kCount>
+__device__ __forceinline__ void wait_for_products(float (&results)[kCount]) {
+  asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(kPending) : "memory");
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(results[i])::"memory");
+}
+
+#define TBENCH_REGISTERS_8(d, i)                                                                              \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
+      "+f"(d[i + 7])
+#define TBENCH_REGISTERS_32(d, i) \
+  TBENCH_REGISTERS_8(d, i), TBENCH_REGISTERS_8(d, i + 8), TBENCH_REGISTERS_8(d, i + 16), TBENCH_REGISTERS_8(d, i + 24)
+#define TBENCH_NAMES_0_31                                                                                          \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
+  "%24, %25, %26, %27, %28, %29, %30, %31"
+#define TBENCH_NAMES_32_63                                                                                         \
+  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
+  "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+
+/// The products of one type of elements, D float32.
+///
+/// from_shared():    D = A B^T, or D += A B^T if `add`; both K-major: A [64, 16], B [N, 16].
+/// from_registers(): the same with A's fragments in registers; `kTransposed`: B [16, N], D += A B.
+template <class Element>
+struct Wgmma;
+
+#define TBENCH_WGMMA(Element, type)                                                                                   \
+  template <>                                                                                                         \
+  struct Wgmma<Element> {                                                                                             \
+    __device__ static __forceinline__ void from_shared(float (&d)[64], Operand a, Operand b, bool add) {              \
+      asm volatile(                                                                                                   \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"                                                            \
+          "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_63 \
+          "}, %64, %65, add, 1, 1, 0, 0;\n}\n"                                                                        \
+          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_32(d, 32)                                                     \
+          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)));                                                    \
+    }                                                                                                                 \
+    template <bool kTransposed>                                                                                       \
+    __device__ static __forceinline__ void from_registers(float (&d)[64], const std::uint32_t* a, Operand b,          \
+                                                          bool add) {                                                 \
+      asm volatile(                                                                                                   \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %69, 0;\n"                                                            \
+          "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_63 \
+          "}, {%64, %65, %66, %67}, %68, add, 1, 1, %70;\n}\n"                                                        \
+          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_32(d, 32)                                                     \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                      \
+            "n"(kTransposed ? 1 : 0));                                                                                \
+    }                                                                                                                 \
+    template <bool kTransposed>                                                                                       \
+    __device__ static __forceinline__ void from_registers(float (&d)[32], const std::uint32_t* a, Operand b,          \
+                                                          bool add) {                                                 \
+      asm volatile(                                                                                                   \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\n"                                                            \
+          "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" TBENCH_NAMES_0_31                          \
+          "}, {%32, %33, %34, %35}, %36, add, 1, 1, %38;\n}\n"                                                        \
+          : TBENCH_REGISTERS_32(d, 0)                                                                                 \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                      \
+            "n"(kTransposed ? 1 : 0));                                                                                \
+    }                                                                                                                 \
+  };
+
+TBENCH_WGMMA(__nv_bfloat16, "bf16")
+TBENCH_WGMMA(__half, "f16")
+
+#undef TBENCH_WGMMA
+#undef TBENCH_NAMES_32_63
+#undef TBENCH_NAMES_0_31
+#undef TBENCH_REGISTERS_32
+#undef TBENCH_REGISTERS_8
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,271 @@
+#include "tbench/measure/measure_case.hpp"
+
+#include <cmath>
+#include <exception>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "tbench/core/error.hpp"
+
+namespace tbench::measure {
+
+namespace {
+
+constexpr std::size_t kMemoryPassSteps = 2;
+
+/// One call of measure_case.
+class Measurement {
+ public:
+  Measurement(const CaseId& id, Case& subject, std::optional<Precision> precision, const Instruments& instruments,
+              const SamplerOptions& options, const ProgressCallback& progress, const StopRequested& stop_requested)
+      : subject_{subject},
+        precision_{precision},
+        instruments_{instruments},
+        options_{options},
+        progress_{progress},
+        stop_requested_{stop_requested} {
+    record_.id = id;
+  }
+
+  std::vector<Record> run(std::int64_t repetitions);
+
+ private:
+  void measure(std::int64_t repetitions);
+  bool prepare();
+  bool verify();
+  bool verify_again();
+  bool accept(Verification verdict, const std::string& found);
+  void repeat_once();
+  void take_over(SampleResult result);
+  void keep_counters(const std::map<std::string, double>& counters);
+  [[nodiscard]] MemoryUse memory_pass();
+  [[nodiscard]] std::optional<FlopPerSecond> datasheet_peak(const DeviceState& device) const;
+  void fail(Status status, std::string reason);
+  void finish_record();
+  void release_cached();
+  void announce(std::string_view activity) const;
+  void announce_or_stop(std::string_view activity) const;
+
+  Case& subject_;
+  std::optional<Precision> precision_;
+  const Instruments& instruments_;
+  const SamplerOptions& options_;
+  const ProgressCallback& progress_;
+  const StopRequested& stop_requested_;
+
+  std::map<std::string, double> build_counters_;
+  Record record_;  // the one in progress: what holds for all repetitions, and what this one has so far
+  std::vector<Record> done_;
+  Seconds record_begin_;
+  Seconds sampling_;  // warm-up and sampling within the record in progress
+};
+
+std::vector<Record> Measurement::run(std::int64_t repetitions) {
+  record_.repetitions = repetitions;
+  record_begin_ = instruments_.timer.now();
+  try {
+    measure(repetitions);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const OutOfMemory& error) {
+    record_.requested_bytes = error.requested_bytes();
+    keep_counters(build_counters_);
+    fail(Status::kOom, error.what());
+    try {
+      release_cached();
+    } catch (const std::exception& release_error) {
+      done_.back().status = Status::kCrashed;
+      done_.back().reason += std::string{"; then releasing memory failed: "} + release_error.what();
+    }
+  } catch (const std::exception& error) {
+    fail(Status::kCrashed, error.what());
+  } catch (...) {
+    fail(Status::kCrashed, "an exception of unknown type");
+  }
+  return std::move(done_);
+}
+
+void Measurement::measure(std::int64_t repetitions) {
+  if (!prepare()) {
+    return;
+  }
+  const Record common = record_;
+  for (std::int64_t repetition = 0; repetition < repetitions; ++repetition) {
+    record_ = common;
+    record_.repetition_index = repetition;
+    repeat_once();
+    if (done_.back().status == Status::kIncorrect) {
+      return;
+    }
+  }
+}
+
+/// Builds, and verifies unless that comes last. False if that was the case's end.
+bool Measurement::prepare() {
+  if (auto reason = subject_.unsupported_reason()) {
+    fail(Status::kUnsupported, std::move(*reason));
+    return false;
+  }
+  record_.work = subject_.work();
+  release_cached();
+  announce_or_stop("building");
+  subject_.build();
+  build_counters_ = subject_.build_counters();
+  if (subject_.verifies_last()) {
+    return true;
+  }
+  announce_or_stop("verifying");
+  return verify();
+}
+
+bool Measurement::verify() { return accept(subject_.verify(), ""); }
+
+bool Measurement::verify_again() {
+  std::optional<Verification> verdict = subject_.verify_again();
+  return !verdict || accept(std::move(*verdict), "found after the timing, on other data: ");
+}
+
+/// Ends the record in progress if the output was wrong. Keeps the worst verdict.
+/// @param found  how, for the reason; may be empty
+bool Measurement::accept(Verification verdict, const std::string& found) {
+  const bool is_worst = !record_.verification || verdict.worst_error >= record_.verification->worst_error;
+  const bool passed = verdict.passed;
+  if (is_worst || !passed) {
+    record_.verification = std::move(verdict);
+  }
+  if (!passed) {
+    record_.memory.reset();
+    record_.counters.clear();
+    record_.labels.clear();
+    fail(Status::kIncorrect, found + record_.verification->message);
+  }
+  return passed;
+}
+
+void Measurement::repeat_once() {
+  if (options_.regime == Regime::kBurst) {
+    release_cached();  // what verifying has left behind may be in the way of the memory that a flush needs
+  }
+  SampleResult result =
+      sample(subject_, instruments_.timer, instruments_.monitor, options_, progress_, stop_requested_);
+  sampling_ = result.elapsed;
+  if (!has_time(result.status)) {
+    fail(result.status, std::move(result.reason));
+    return;
+  }
+  take_over(std::move(result));
+  keep_counters(subject_.counters());
+  record_.labels = subject_.labels();
+  if (instruments_.memory != nullptr) {
+    announce("measuring memory");
+    record_.memory = memory_pass();
+  }
+  if (subject_.verifies_last()) {
+    announce("verifying");
+    if (!verify()) {
+      return;
+    }
+  } else if (options_.verify_again) {
+    announce("verifying again");
+    if (!verify_again()) {
+      return;
+    }
+  }
+  finish_record();
+}
+
+void Measurement::take_over(SampleResult result) {
+  record_.status = result.status;
+  record_.reason = std::move(result.reason);
+  record_.timing = std::move(result.timing);
+  record_.datasheet_peak = datasheet_peak(result.device);
+  if (result.device != DeviceState{}) {
+    record_.device = std::move(result.device);
+  }
+}
+
+void Measurement::keep_counters(const std::map<std::string, double>& counters) {
+  for (const auto& [name, value] : counters) {
+    if (std::isfinite(value)) {
+      record_.counters.emplace(name, value);
+    }
+  }
+}
+
+/// Peaks of two steps, the case's own tensors among them. The timer synchronises after the steps.
+MemoryUse Measurement::memory_pass() {
+  MemoryProbe& probe = *instruments_.memory;
+  probe.release_cached();
+  probe.reset_peaks();
+  const Step step = [this](PhaseMarker& marker) { subject_.launch(marker); };
+  static_cast<void>(instruments_.timer.time_steps(kMemoryPassSteps, step, {}));
+  const MemoryPeaks peaks = probe.peaks();
+  MemoryUse use;
+  use.allocated_peak = peaks.allocated;
+  use.reserved_peak = peaks.reserved;
+  if (instruments_.device_used_bytes) {
+    use.device_used = instruments_.device_used_bytes();
+  }
+  use.split = subject_.memory_split(peaks.allocated);
+  return use;
+}
+
+std::optional<FlopPerSecond> Measurement::datasheet_peak(const DeviceState& device) const {
+  if (!precision_ || !instruments_.gpu || !device.sm_clock_p50) {
+    return std::nullopt;
+  }
+  const auto per_sm_clock = datasheet_flop_per_sm_clock(instruments_.gpu->name, *precision_);
+  if (!per_sm_clock) {
+    return std::nullopt;
+  }
+  return FlopPerSecond{*per_sm_clock * static_cast<double>(instruments_.gpu->sm_count) * device.sm_clock_p50->value};
+}
+
+/// Ends the record in progress without a time.
+void Measurement::fail(Status status, std::string reason) {
+  record_.status = status;
+  record_.reason = std::move(reason);
+  record_.timing.reset();
+  record_.device.reset();
+  record_.datasheet_peak.reset();
+  finish_record();
+}
+
+void Measurement::finish_record() {
+  const Seconds now = instruments_.timer.now();
+  record_.harness = now - record_begin_ - sampling_;
+  record_begin_ = now;
+  sampling_ = {};
+  done_.push_back(record_);
+}
+
+void Measurement::release_cached() {
+  if (instruments_.memory != nullptr) {
+    instruments_.memory->release_cached();
+  }
+}
+
+void Measurement::announce(std::string_view activity) const {
+  if (progress_) {
+    progress_(activity);
+  }
+}
+
+void Measurement::announce_or_stop(std::string_view activity) const {
+  announce(activity);
+  if (stop_requested_ && stop_requested_()) {
+    throw Interrupted{};
+  }
+}
+
+}  // namespace
+
+std::vector<Record> measure_case(const CaseId& id, Case& subject, std::optional<Precision> precision,
+                                 const Instruments& instruments, const SamplerOptions& options,
+                                 std::int64_t repetitions, const ProgressCallback& progress,
+                                 const StopRequested& stop_requested) {
+  return Measurement{id, subject, precision, instruments, options, progress, stop_requested}.run(repetitions);
+}
+
+}  // namespace tbench::measure

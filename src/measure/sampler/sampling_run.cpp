@@ -1,0 +1,151 @@
+#include "measure/sampler/sampling_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "measure/sampler/stopping.hpp"
+#include "tbench/stats/descriptive.hpp"
+
+namespace tbench::measure {
+namespace {
+
+/// Device time of what is waited for at once: a chunk of steps; of bursts, whose rows are means over launches, one.
+Seconds device_time(const Chunk& chunk, bool of_one_burst) {
+  const Seconds sum{std::accumulate(chunk.phase_seconds.begin(), chunk.phase_seconds.end(), 0.0)};
+  return of_one_burst ? sum * static_cast<double>(chunk.launches) / static_cast<double>(chunk.steps()) : sum;
+}
+
+void check_times(const Chunk& chunk) {
+  for (std::size_t step = 0; step < chunk.steps(); ++step) {
+    const double seconds = chunk.step_seconds(step);
+    if (!std::isfinite(seconds) || seconds <= 0.0) {
+      throw Incorrect{fmt::format("step {} of a chunk of {} took {} s by the timer: a time must be positive and finite",
+                                  step, chunk.steps(), seconds)};
+    }
+  }
+}
+
+}  // namespace
+
+Chunk ChunkRunner::steps(std::int64_t count, const std::function<void()>& while_busy) {
+  return checked(
+      false, [&](const Step& step) { return timer_.time_steps(static_cast<std::size_t>(count), step, while_busy); });
+}
+
+Chunk ChunkRunner::bursts(std::int64_t count, std::int64_t launches, const std::function<void()>& while_busy) {
+  return checked(true, [&](const Step& step) {
+    return timer_.time_bursts(static_cast<std::size_t>(count), static_cast<std::size_t>(launches), step, while_busy);
+  });
+}
+
+Chunk ChunkRunner::checked(bool is_burst, const std::function<Chunk(const Step&)>& run) {
+  const Step step = [this](PhaseMarker& marker) { subject_.launch(marker); };
+  const auto escapes = [&](const Chunk& chunk) {
+    return chunk.escaped > escape_tolerance(device_time(chunk, is_burst));
+  };
+  Chunk chunk = run(step);
+  if (escapes(chunk)) {
+    chunk = run(step);
+  }
+  if (escapes(chunk)) {
+    throw Incorrect{fmt::format(
+        "the timed region does not contain the work: the device went on for {:.3g} ms after the last event "
+        "({} of {:.3g} ms)",
+        to_milliseconds(chunk.escaped), is_burst ? "burst" : "chunk", to_milliseconds(device_time(chunk, is_burst)))};
+  }
+  check_times(chunk);
+  return chunk;
+}
+
+std::vector<std::size_t> SamplingRun::flagged() const { return slow_samples(sample_clocks); }
+
+bool SamplingRun::has_too_many_flagged() const {
+  return static_cast<double>(flagged().size()) > kFlaggedLimit * static_cast<double>(samples.size());
+}
+
+bool SamplingRun::was_invalidated() const {
+  return std::any_of(readings.begin(), readings.end(), [](const ClockReading& reading) { return reading.invalidates; });
+}
+
+Timing timing_of(SamplingRun& run, std::span<const std::string_view> phases, const WarmUp& warm_up) {
+  const auto steps = static_cast<double>(run.steps);
+  Timing timing;
+  timing.median = {stats::median(run.samples)};
+  timing.p10 = {stats::quantile(run.samples, 0.1)};
+  timing.p90 = {stats::quantile(run.samples, 0.9)};
+  timing.min = {*std::min_element(run.samples.begin(), run.samples.end())};
+  timing.mean = {stats::mean(run.samples)};
+  if (const std::optional<double> deviation = stats::standard_deviation(run.samples)) {
+    timing.standard_deviation = Seconds{*deviation};
+    timing.relative_iqr = stats::relative_iqr(run.samples);
+  }
+  timing.relative_half_width = stats::median_relative_half_width(run.samples);
+  timing.stop_reason = run.stop;
+  timing.warm_up = warm_up;
+  for (std::size_t phase = 0; phases.size() > 1 && phase < phases.size(); ++phase) {
+    timing.phases.push_back({.name = std::string{phases[phase]}, .median = {stats::median(run.phase_samples[phase])}});
+  }
+  timing.enqueue = run.enqueue / steps;
+  timing.cpu = run.cpu / steps;
+  if (run.regime == Regime::kBurst) {
+    timing.regime = run.regime;
+    timing.l2 = run.l2;
+    timing.launches_per_sample = run.launches;
+    timing.resolution_limited = timing.median < kResolution;
+    timing.host_bound = run.is_exposed;
+  } else {
+    timing.wall = run.wall / steps;
+    timing.drain = (run.wall - run.enqueue) / steps;
+    timing.host_bound = stats::median(run.chunk_drains) < kHostBoundDrain * timing.median.value;
+  }
+  timing.flagged_samples = run.flagged();
+  timing.samples_s = std::move(run.samples);
+  return timing;
+}
+
+DeviceState device_state_of(const SamplingRun& run) {
+  std::vector<double> clocks;
+  std::vector<double> powers;
+  std::set<std::string> reasons;
+  DeviceState state;
+  for (const ClockReading& reading : run.readings) {
+    if (reading.sm_clock) {
+      clocks.push_back(reading.sm_clock->value);
+    }
+    if (reading.power) {
+      powers.push_back(reading.power->value);
+    }
+    if (reading.temperature_c) {
+      state.temperature_c = std::max(state.temperature_c.value_or(*reading.temperature_c), *reading.temperature_c);
+    }
+    reasons.insert(reading.throttle_reasons.begin(), reading.throttle_reasons.end());
+  }
+  if (!clocks.empty()) {
+    state.sm_clock_p5 = Hertz{stats::quantile(clocks, 0.05)};
+    state.sm_clock_p50 = Hertz{stats::median(clocks)};
+    state.sm_clock_p95 = Hertz{stats::quantile(clocks, 0.95)};
+  }
+  if (!powers.empty()) {
+    state.power = Watts{stats::mean(powers)};
+  }
+  if (run.energy) {
+    state.energy_per_step = Joules{run.energy->value / static_cast<double>(run.steps)};
+  }
+  state.throttle_reasons.assign(reasons.begin(), reasons.end());
+  return state;
+}
+
+std::string throttled_reason(const SamplingRun& run) {
+  if (run.was_invalidated()) {
+    return "the GPU slowed itself down for heat or power supply while sampling";
+  }
+  return fmt::format("{} of {} samples ran under {} of the median SM clock", run.flagged().size(), run.samples.size(),
+                     kSlowClock);
+}
+
+}  // namespace tbench::measure

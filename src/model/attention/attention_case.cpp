@@ -1,0 +1,122 @@
+#include "tbench/model/attention_case.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "model/attention/implementation.hpp"
+#include "model/attention/runner.hpp"
+#include "model/attention/verify.hpp"
+#include "model/torch/scopes.hpp"
+#include "model/torch/torch_case.hpp"
+#include "tbench/core/error.hpp"
+
+namespace tbench::model {
+namespace {
+
+const AttentionImpl& checked_attention_impl(const AttentionConfig& config) {
+  const AttentionImpl& impl = attention_impls().at(config.impl);
+  const AttentionShape& shape = config.shape;
+  for (const std::int64_t extent : {shape.batch, shape.heads, shape.seq_q, shape.seq_kv, shape.head_dim}) {
+    if (extent <= 0) throw UsageError{fmt::format("attention: the extent {} is not positive", extent)};
+  }
+  if (shape.causal && shape.seq_q != shape.seq_kv) {
+    throw UsageError{
+        fmt::format("attention: a causal mask needs seq_q == seq_kv, not {} and {}", shape.seq_q, shape.seq_kv)};
+  }
+  return impl;
+}
+
+class AttentionCase final : public TorchCase {
+ public:
+  AttentionCase(AttentionConfig config, KernelObserver observe)
+      : TorchCase{config.device},
+        config_{std::move(config)},
+        impl_{checked_attention_impl(config_)},
+        observe_{std::move(observe)} {}
+
+  std::optional<std::string> unsupported_reason() const override;
+  std::int64_t min_bytes() const override;
+  std::span<const std::string_view> phases() const override;
+  Work work() const override { return attention_work(config_.shape, config_.pass); }
+  std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const override;
+  std::map<std::string, double> counters() override;
+  std::map<std::string, double> build_counters() override { return counters(); }
+  std::map<std::string, std::string> labels() override {
+    if (!kernels_) return {};
+    return {{"kernels", kernels_->names}};
+  }
+
+ private:
+  void do_build() override {
+    runner_.reset();
+    runner_.emplace(config_, impl_);
+  }
+  Verification do_verify() override;
+  void do_launch(PhaseMarker& marker) override { built(runner_).step(&marker); }
+
+  AttentionConfig config_;
+  const AttentionImpl& impl_;
+  KernelObserver observe_;
+  std::optional<AttentionRunner> runner_;
+  std::optional<ObservedKernels> kernels_;  // of one step, where they could be observed
+};
+
+std::optional<std::string> AttentionCase::unsupported_reason() const {
+  if (auto reason = device_unsupported_reason(config_.device, config_.precision)) return reason;
+  if (config_.deterministic && !impl_.has_deterministic_mode) {
+    return fmt::format("{} has no deterministic mode to choose", config_.impl);
+  }
+  return impl_.unsupported_reason != nullptr ? impl_.unsupported_reason(config_) : std::nullopt;
+}
+
+std::int64_t AttentionCase::min_bytes() const {
+  const AttentionShape& shape = config_.shape;
+  const auto element = static_cast<std::int64_t>(c10::elementSize(compute_dtype(config_.precision, at::kFloat)));
+  const std::int64_t scores = shape.batch * shape.heads * shape.seq_q * shape.seq_kv * element;
+  return attention_min_bytes(shape, config_.pass, element) + impl_.score_matrices * scores;
+}
+
+std::span<const std::string_view> AttentionCase::phases() const {
+  static constexpr std::array<std::string_view, 2> kPhases{"forward", "backward"};
+  const std::span<const std::string_view> all{kPhases};
+  if (config_.pass == AttentionPass::kForwardBackward) return all;
+  return config_.pass == AttentionPass::kForward ? all.first(1) : all.last(1);
+}
+
+/// On a GPU, also of the kernels that ran.
+Verification AttentionCase::do_verify() {
+  AttentionRunner& runner = built(runner_);
+  if (observe_ && config_.device == DeviceKind::kCuda) kernels_ = observe_(*this, impl_.kernel_mark);
+  Verification verdict = verify_attention(runner);
+  if (verdict.passed && kernels_ && kernels_->fault) {
+    verdict.passed = false;
+    verdict.message = *kernels_->fault;
+  }
+  return verdict;
+}
+
+std::map<std::string, std::int64_t> AttentionCase::memory_split(std::int64_t allocated_peak) const {
+  const AttentionRunner& runner = built(runner_);
+  std::map<std::string, std::int64_t> split{{"inputs", runner.input_bytes()}};
+  if (runner.held_bytes()) split["held"] = *runner.held_bytes();
+  std::int64_t rest = allocated_peak;
+  for (const auto& [name, bytes] : split) rest -= bytes;
+  split["other"] = rest;
+  return split;
+}
+
+std::map<std::string, double> AttentionCase::counters() {
+  const std::optional<std::int64_t> held = built(runner_).held_bytes();
+  if (!held) return {};
+  return {{"held_bytes", static_cast<double>(*held)}};
+}
+
+}  // namespace
+
+std::unique_ptr<Case> make_attention_case(AttentionConfig config, KernelObserver observe) {
+  return std::make_unique<AttentionCase>(std::move(config), std::move(observe));
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,132 @@
+// `compiled`: the operations of `naive`, compiled ahead of time by PyTorch's inductor (tools/compile_attention.py) and
+// loaded as packages, one a graph: the forward pass alone, and for training a forward pass that leaves the
+// probabilities and its backward, as torch.compile divides a step.
+#include <ATen/cuda/CUDAContextLight.h>
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
+
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "model/attention/implementation.hpp"
+
+namespace tbench::model {
+namespace {
+
+using torch::inductor::AOTIModelPackageLoader;
+
+constexpr std::int64_t kLengthUnit = 8;  // of sequences, as tools/compile_attention.py has it
+constexpr std::int64_t kMinLength = 16;
+constexpr std::int64_t kMaxLength = 65'536;
+constexpr std::int64_t kMinPairs = 2;
+
+/// What prepare() loads; null where the pass does not need it.
+struct CompiledGraphs {
+  std::unique_ptr<AOTIModelPackageLoader> forward, training, backward;
+};
+
+std::string machine_of_packages(DeviceKind device) {
+  if (device == DeviceKind::kCpu) return "cpu";
+  const cudaDeviceProp* const properties = at::cuda::getCurrentDeviceProperties();
+  return fmt::format("sm{}{}", properties->major, properties->minor);
+}
+
+std::string dtype_of_packages(Precision precision) { return precision == Precision::kBf16 ? "bf16" : "fp32"; }
+
+std::string package_path(const AttentionConfig& config, const std::string& part) {
+  return fmt::format("{}/attention_{}_{}_d{}_causal{}_{}.pt2", config.packages, part,
+                     machine_of_packages(config.device), config.shape.head_dim, config.shape.causal ? 1 : 0,
+                     dtype_of_packages(config.precision));
+}
+
+/// How to make what is missing.
+std::string package_command(const AttentionConfig& config) {
+  return fmt::format("tools/compile_attention.py --out {} --head-dim {} --causal {} --precision {}{}",
+                     config.packages.empty() ? "DIR" : config.packages, config.shape.head_dim,
+                     config.shape.causal ? 1 : 0, dtype_of_packages(config.precision),
+                     config.device == DeviceKind::kCpu ? " --device cpu" : "");
+}
+
+std::optional<std::string> compiled_unsupported_reason(const AttentionConfig& config) {
+  const AttentionShape& shape = config.shape;
+  if (config.precision == Precision::kFp16) return "packages are made for float32 and bfloat16";
+  if (shape.seq_q != shape.seq_kv) return "packages need as many keys as queries";
+  if (shape.seq_q % kLengthUnit != 0 || shape.seq_q < kMinLength || shape.seq_q > kMaxLength) {
+    return fmt::format("packages take sequences of {} to {} tokens in steps of {}", kMinLength, kMaxLength,
+                       kLengthUnit);
+  }
+  if (shape.batch * shape.heads < kMinPairs) return "packages need at least two heads or sequences";
+  if (config.packages.empty()) {
+    return fmt::format("no packages: {}, then --tb_packages=DIR", package_command(config));
+  }
+  const bool trains = config.pass != AttentionPass::kForward;
+  for (const char* const part : {trains ? "training" : "forward", trains ? "backward" : "forward"}) {
+    const std::string path = package_path(config, part);
+    if (!std::filesystem::exists(path)) return fmt::format("no package '{}': {}", path, package_command(config));
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<AOTIModelPackageLoader> load_package(const std::string& path) {
+  try {
+    return std::make_unique<AOTIModelPackageLoader>(path, "model", /*run_single_threaded=*/true);
+  } catch (const c10::Error& error) {
+    throw std::runtime_error{fmt::format("the package '{}' cannot be loaded: {}; delete it and compile it again", path,
+                                         error.what_without_backtrace())};
+  }
+}
+
+void prepare_compiled(AttentionOperands& operands) {
+  const AttentionConfig& config = operands.config;
+  const auto graphs = std::make_shared<CompiledGraphs>();
+  if (config.pass == AttentionPass::kForward) {
+    graphs->forward = load_package(package_path(config, "forward"));
+  } else {
+    graphs->training = load_package(package_path(config, "training"));
+    graphs->backward = load_package(package_path(config, "backward"));
+  }
+  operands.made = graphs;
+}
+
+/// [batch, heads, seq, head_dim] as [pairs, seq, head_dim], and back.
+at::Tensor pairs_of(const at::Tensor& tensor) { return tensor.flatten(0, 1); }
+at::Tensor heads_of(const at::Tensor& pairs, const AttentionOperands& operands) {
+  return pairs.unflatten(0, {operands.config.shape.batch, operands.config.shape.heads});
+}
+
+AttentionState compiled_forward(const AttentionOperands& operands, bool for_backward) {
+  const auto& graphs = *static_cast<const CompiledGraphs*>(operands.made.get());
+  const std::vector<at::Tensor> inputs{pairs_of(operands.q), pairs_of(operands.k), pairs_of(operands.v)};
+  if (!for_backward) return {.output = heads_of(graphs.forward->run(inputs)[0], operands), .lse = {}, .saved = {}};
+  const std::vector<at::Tensor> outputs = graphs.training->run(inputs);
+  return {.output = heads_of(outputs[0], operands), .lse = {}, .saved = {outputs[1]}};
+}
+
+AttentionGradients compiled_backward(const AttentionOperands& operands, const AttentionState& state,
+                                     bool /*keep_state*/) {
+  const auto& graphs = *static_cast<const CompiledGraphs*>(operands.made.get());
+  const std::vector<at::Tensor> gradients = graphs.backward->run(
+      {pairs_of(operands.q), pairs_of(operands.k), pairs_of(operands.v), state.saved[0], pairs_of(operands.grad_o)});
+  return {.dq = heads_of(gradients[0], operands),
+          .dk = heads_of(gradients[1], operands),
+          .dv = heads_of(gradients[2], operands)};
+}
+
+}  // namespace
+
+AttentionImpl compiled_attention_impl() {
+  return {.name = "compiled",
+          .precisions = {Precision::kFp32, Precision::kTf32, Precision::kBf16},
+          .has_deterministic_mode = false,
+          .score_matrices = 1,
+          .kernel_mark = {},
+          .unsupported_reason = &compiled_unsupported_reason,
+          .prepare = &prepare_compiled,
+          .forward = &compiled_forward,
+          .backward = &compiled_backward};
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,57 @@
+// `naive`: every operation of its own, scores in memory, backward by autograd; the studies' own attention. The softmax
+// is ATen's, one kernel: four elementary operations would make a weaker baseline than any framework's user meets. The
+// mask is made once, before the timing; autograd runs on the calling thread.
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/where.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <limits>
+
+#include "model/attention/implementation.hpp"
+#include "model/torch/scopes.hpp"
+
+namespace tbench::model {
+namespace {
+
+void prepare_naive(AttentionOperands& operands) {
+  const AttentionShape& shape = operands.config.shape;
+  if (shape.causal) {
+    operands.mask = at::ones({shape.seq_q, shape.seq_kv}, operands.q.options().dtype(at::kBool)).tril();
+    operands.minus_infinity = at::scalar_tensor(-std::numeric_limits<double>::infinity(), operands.q.options());
+  }
+  if (operands.config.pass == AttentionPass::kForward) return;
+  for (at::Tensor* input : {&operands.q, &operands.k, &operands.v}) input->requires_grad_(true);
+}
+
+AttentionState naive_forward(const AttentionOperands& operands, bool /*for_backward*/) {
+  at::Tensor scores = at::matmul(operands.q, operands.k.transpose(-2, -1)).mul(operands.scale);
+  if (operands.mask.defined()) scores = at::where(operands.mask, scores, operands.minus_infinity);
+  scores = at::softmax(scores, -1);
+  return {.output = at::matmul(scores, operands.v), .lse = {}, .saved = {}};
+}
+
+AttentionGradients naive_backward(const AttentionOperands& operands, const AttentionState& state, bool keep_state) {
+  const BackwardOnThisThread here;
+  const auto gradients =
+      torch::autograd::grad({state.output}, {operands.q, operands.k, operands.v}, {operands.grad_o}, keep_state);
+  return {.dq = gradients[0], .dk = gradients[1], .dv = gradients[2]};
+}
+
+}  // namespace
+
+AttentionImpl naive_attention_impl() {
+  return {.name = "naive",
+          .precisions = {Precision::kFp32, Precision::kTf32, Precision::kBf16, Precision::kFp16},
+          .has_deterministic_mode = false,
+          .score_matrices = 2,
+          .kernel_mark = {},
+          .unsupported_reason = nullptr,
+          .prepare = &prepare_naive,
+          .forward = &naive_forward,
+          .backward = &naive_backward};
+}
+
+}  // namespace tbench::model

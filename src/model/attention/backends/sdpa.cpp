@@ -1,0 +1,214 @@
+// ATen's fused attention by the explicit names of its operators, forward and backward: `sdpa_flash`, `sdpa_efficient`,
+// `sdpa_cudnn`. Why one of them refuses a configuration is told in ATen's own words.
+#include <ATen/native/transformers/cuda/sdp_utils.h>
+#include <ATen/ops/_scaled_dot_product_cudnn_attention.h>
+#include <ATen/ops/_scaled_dot_product_cudnn_attention_backward.h>
+#include <ATen/ops/_scaled_dot_product_efficient_attention.h>
+#include <ATen/ops/_scaled_dot_product_efficient_attention_backward.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_backward.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/empty.h>
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "model/attention/implementation.hpp"
+#include "model/torch/scopes.hpp"
+
+namespace tbench::model {
+namespace {
+
+/// Keeps what ATen would have printed.
+class WarningKeeper final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override {
+    if (!text_.empty()) text_ += "; ";
+    text_ += warning.msg();
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// A tensor of the shape in question without its memory: one row, repeated by strides of 0.
+at::Tensor stand_in(const AttentionConfig& config, std::int64_t seq) {
+  const AttentionShape& shape = config.shape;
+  const at::Tensor row = at::empty(
+      {shape.head_dim},
+      at::TensorOptions{}.device(torch_device(config.device)).dtype(compute_dtype(config.precision, at::kFloat)));
+  return row.expand({shape.batch, shape.heads, seq, shape.head_dim})
+      .requires_grad_(config.pass != AttentionPass::kForward);
+}
+
+/// Asks the check that ATen makes before it chooses the backend, for tensors of the configuration's shape, dtype and
+/// need of a gradient. Needs a CUDA device; allocates a few bytes on it.
+/// @param can_use  sdp::can_use_flash_attention and its like
+std::optional<std::string> sdpa_refusal(bool (*can_use)(const sdp::sdp_params& parameters, bool debug),
+                                        const AttentionConfig& config) {
+  const DeterministicScope deterministic{config.deterministic};
+  const sdp::sdp_params parameters{.query = stand_in(config, config.shape.seq_q),
+                                   .key = stand_in(config, config.shape.seq_kv),
+                                   .value = stand_in(config, config.shape.seq_kv),
+                                   .attn_mask = std::nullopt,
+                                   .dropout = 0.0,
+                                   .is_causal = config.shape.causal,
+                                   .enable_gqa = false};
+  WarningKeeper keeper;
+  const c10::WarningUtils::WarningHandlerGuard handler{&keeper};
+  const c10::WarningUtils::WarnAlways always;  // some of the reasons are given once a process otherwise
+  if (can_use(parameters, /*debug=*/true)) return std::nullopt;
+  return keeper.text().empty() ? "ATen rejects it without giving a reason" : keeper.text();
+}
+
+// `sdpa_flash`: ATen's flash operators, forward and backward, by their explicit names; FlashAttention-2 on a GPU,
+// ATen's own tiled kernel on a CPU.
+
+// The explicit operator does not pad, as scaled_dot_product_attention does.
+constexpr std::int64_t kFlashOperatorMultiple = 8;
+
+std::optional<std::string> flash_refusal(const AttentionConfig& config) {
+  if (config.device == DeviceKind::kCpu) return std::nullopt;
+  if (config.shape.head_dim % kFlashOperatorMultiple != 0) {
+    return fmt::format("the flash operator needs a head_dim that is a multiple of {}, not {}", kFlashOperatorMultiple,
+                       config.shape.head_dim);
+  }
+  return sdpa_refusal(&sdp::can_use_flash_attention, config);
+}
+
+AttentionState flash_cpu_forward(const AttentionOperands& operands) {
+  auto [output, lse] = at::_scaled_dot_product_flash_attention_for_cpu(
+      operands.q, operands.k, operands.v, kNoDropout, operands.config.shape.causal, /*attn_mask=*/{}, operands.scale);
+  return {.output = std::move(output), .lse = std::move(lse), .saved = {}};
+}
+
+AttentionState flash_forward_operator(const AttentionOperands& operands, bool /*for_backward*/) {
+  if (operands.config.device == DeviceKind::kCpu) return flash_cpu_forward(operands);
+  auto results = at::_scaled_dot_product_flash_attention(operands.q, operands.k, operands.v, kNoDropout,
+                                                         operands.config.shape.causal, /*return_debug_mask=*/false,
+                                                         operands.scale);
+  return {.output = std::move(std::get<0>(results)),
+          .lse = std::move(std::get<1>(results)),
+          .saved = {std::move(std::get<2>(results)), std::move(std::get<3>(results)), std::move(std::get<6>(results)),
+                    std::move(std::get<7>(results))}};  // cum_seq_q, cum_seq_k, rng_state, unused
+}
+
+AttentionGradients flash_backward_operator(const AttentionOperands& operands, const AttentionState& state,
+                                           bool /*keep_state*/) {
+  const AttentionShape& shape = operands.config.shape;
+  std::tuple<at::Tensor, at::Tensor, at::Tensor> gradients;
+  if (operands.config.device == DeviceKind::kCpu) {
+    gradients = at::_scaled_dot_product_flash_attention_for_cpu_backward(
+        operands.grad_o, operands.q, operands.k, operands.v, state.output, state.lse, kNoDropout, shape.causal,
+        /*attn_mask=*/{}, operands.scale);
+  } else {
+    gradients = at::_scaled_dot_product_flash_attention_backward(
+        operands.grad_o, operands.q, operands.k, operands.v, state.output, state.lse, state.saved[0], state.saved[1],
+        shape.seq_q, shape.seq_kv, kNoDropout, shape.causal, state.saved[2], state.saved[3], operands.scale);
+  }
+  auto& [dq, dk, dv] = gradients;
+  return {.dq = std::move(dq), .dk = std::move(dk), .dv = std::move(dv)};
+}
+
+// `sdpa_efficient`: ATen's memory-efficient operators (CUTLASS), forward and backward, by their explicit names.
+
+std::optional<std::string> efficient_refusal(const AttentionConfig& config) {
+  if (auto reason = cpu_refusal(config)) return reason;
+  if (config.precision == Precision::kTf32) {
+    return "the memory-efficient kernels ignore the TF32 setting: on float32 they use three TF32 products for one, for "
+           "float32's accuracy; that is precision:fp32";
+  }
+  return sdpa_refusal(&sdp::can_use_mem_efficient_attention, config);
+}
+
+AttentionState efficient_forward(const AttentionOperands& operands, bool for_backward) {
+  auto [output, lse, seed, offset] = at::_scaled_dot_product_efficient_attention(
+      operands.q, operands.k, operands.v, /*attn_bias=*/{}, /*compute_log_sumexp=*/for_backward, kNoDropout,
+      operands.config.shape.causal, operands.scale);
+  AttentionState state{.output = std::move(output), .lse = {}, .saved = {std::move(seed), std::move(offset)}};
+  if (for_backward) state.lse = std::move(lse);
+  return state;
+}
+
+AttentionGradients efficient_backward(const AttentionOperands& operands, const AttentionState& state,
+                                      bool /*keep_state*/) {
+  constexpr std::array<bool, 4> kGradientsOfQkvNotBias{true, true, true, false};
+  auto [dq, dk, dv, dbias] = at::_scaled_dot_product_efficient_attention_backward(
+      operands.grad_o, operands.q, operands.k, operands.v, /*attn_bias=*/{}, state.output, state.lse, state.saved[0],
+      state.saved[1], kNoDropout, kGradientsOfQkvNotBias, operands.config.shape.causal, operands.scale);
+  return {.dq = std::move(dq), .dk = std::move(dk), .dv = std::move(dv)};
+}
+
+// `sdpa_cudnn`: ATen's cuDNN operators, forward and backward, by their explicit names.
+
+std::optional<std::string> cudnn_refusal(const AttentionConfig& config) {
+  if (auto reason = cpu_refusal(config)) return reason;
+  return sdpa_refusal(&sdp::can_use_cudnn_attention, config);
+}
+
+AttentionState cudnn_forward(const AttentionOperands& operands, bool for_backward) {
+  auto results = at::_scaled_dot_product_cudnn_attention(
+      operands.q, operands.k, operands.v, /*attn_bias=*/{}, /*compute_log_sumexp=*/for_backward, kNoDropout,
+      operands.config.shape.causal, /*return_debug_mask=*/false, operands.scale);
+  AttentionState state{
+      .output = std::move(std::get<0>(results)),
+      .lse = {},
+      .saved = {std::move(std::get<2>(results)), std::move(std::get<3>(results)), std::move(std::get<6>(results)),
+                std::move(std::get<7>(results))}};  // cum_seq_q, cum_seq_k, philox_seed, philox_offset
+  if (for_backward) state.lse = std::move(std::get<1>(results));
+  return state;
+}
+
+AttentionGradients cudnn_backward(const AttentionOperands& operands, const AttentionState& state, bool /*keep_state*/) {
+  const AttentionShape& shape = operands.config.shape;
+  auto [dq, dk, dv] = at::_scaled_dot_product_cudnn_attention_backward(
+      operands.grad_o, operands.q, operands.k, operands.v, state.output, state.lse, state.saved[2], state.saved[3],
+      /*attn_bias=*/{}, state.saved[0], state.saved[1], shape.seq_q, shape.seq_kv, kNoDropout, shape.causal,
+      operands.scale);
+  return {.dq = std::move(dq), .dk = std::move(dk), .dv = std::move(dv)};
+}
+
+}  // namespace
+
+AttentionImpl sdpa_flash_attention_impl() {
+  return {.name = "sdpa_flash",
+          .precisions = {Precision::kBf16, Precision::kFp16},
+          .has_deterministic_mode = true,
+          .score_matrices = 0,
+          .kernel_mark = "flash",
+          .unsupported_reason = &flash_refusal,
+          .prepare = nullptr,
+          .forward = &flash_forward_operator,
+          .backward = &flash_backward_operator};
+}
+
+AttentionImpl sdpa_efficient_attention_impl() {
+  return {.name = "sdpa_efficient",
+          .precisions = {Precision::kFp32, Precision::kBf16, Precision::kFp16},
+          .has_deterministic_mode = false,
+          .score_matrices = 0,
+          .kernel_mark = "fmha",
+          .unsupported_reason = &efficient_refusal,
+          .prepare = nullptr,
+          .forward = &efficient_forward,
+          .backward = &efficient_backward};
+}
+
+AttentionImpl sdpa_cudnn_attention_impl() {
+  return {.name = "sdpa_cudnn",
+          .precisions = {Precision::kBf16, Precision::kFp16},
+          .has_deterministic_mode = false,
+          .score_matrices = 0,
+          .kernel_mark = "cudnn",
+          .unsupported_reason = &cudnn_refusal,
+          .prepare = nullptr,
+          .forward = &cudnn_forward,
+          .backward = &cudnn_backward};
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,54 @@
+// The tensors of one attention case and the pass over them: what a case of the Attention family
+// builds and launches. Its verification is verify.hpp.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "model/attention/implementation.hpp"
+
+namespace tbench::model {
+
+/// What a pass computes; undefined where it does not, or where the implementation does not give it.
+struct AttentionOutputs {
+  at::Tensor o;    // [batch, heads, seq_q, head_dim]
+  at::Tensor lse;  // [batch, heads, seq_q]
+  at::Tensor dq;   // [batch, heads, seq_q, head_dim]
+  at::Tensor dk;   // [batch, heads, seq_kv, head_dim]
+  at::Tensor dv;   // as dk
+};
+
+class AttentionRunner {
+ public:
+  /// Makes what make_attention_case() says of build(). Synchronises.
+  AttentionRunner(const AttentionConfig& config, const AttentionImpl& impl);
+
+  /// One pass. Marks the end of the forward pass and of the backward, as far as it has them. Never synchronises.
+  /// @param phases  may be null
+  void step(PhaseMarker* phases = nullptr);
+  /// Runs everything that a step and what goes before it run, and hands over what came out. The state that a backward
+  /// pass alone starts from is released: see restore().
+  [[nodiscard]] AttentionOutputs outputs();
+  /// Makes the state that a backward pass alone starts from, after outputs().
+  void restore();
+
+  [[nodiscard]] const AttentionOperands& operands() const { return operands_; }
+  /// Bytes of everything that was made for the pass and is not its result.
+  [[nodiscard]] std::int64_t input_bytes() const;
+  /// See the counter of make_attention_case().
+  [[nodiscard]] std::optional<std::int64_t> held_bytes() const { return held_bytes_; }
+
+ private:
+  void make_operands();
+  void weigh_state();
+  [[nodiscard]] AttentionState forward(bool for_backward) const;
+
+  const AttentionImpl& impl_;
+  AttentionOperands operands_;
+  std::optional<AttentionState> state_;  // between steps: exactly for a backward pass alone
+  std::optional<std::int64_t> held_bytes_;
+};
+
+}  // namespace tbench::model

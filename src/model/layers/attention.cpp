@@ -1,0 +1,136 @@
+#include "model/layers/attention.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_scaled_dot_product_efficient_attention.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
+#include <ATen/ops/amax.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/where.h>
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "model/attention/flash_attention.hpp"
+#include "model/attention/implementation.hpp"
+#include "tbench/cuda/range.hpp"
+
+namespace tbench::model {
+namespace {
+
+using cuda::in_range;
+
+constexpr bool kCausal = true;
+
+/// q, k, v and the result: [batch, heads, context, head_dim].
+at::Tensor attend(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  if (q.is_cpu()) return std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, kNoDropout, kCausal));
+  if (q.scalar_type() == at::kBFloat16 || q.scalar_type() == at::kHalf) {
+    return std::get<0>(at::_scaled_dot_product_flash_attention(q, k, v, kNoDropout, kCausal));
+  }
+  // The backward pass needs the row sums' logarithms; inference does not pay for them.
+  const bool with_log_sum_exp = at::GradMode::is_enabled() && q.requires_grad();
+  return std::get<0>(
+      at::_scaled_dot_product_efficient_attention(q, k, v, /*attn_bias=*/{}, with_log_sum_exp, kNoDropout, kCausal));
+}
+
+/// Our kernels. float32 tensors are multiplied as the process's TF32 switch says, like the other matrix products.
+at::Tensor attend_flash(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  Precision precision = at::globalContext().allowTF32CuBLAS() ? Precision::kTf32 : Precision::kFp32;
+  if (q.scalar_type() == at::kBFloat16) precision = Precision::kBf16;
+  if (q.scalar_type() == at::kHalf) precision = Precision::kFp16;
+  return flash_attention(q, k, v,
+                         {.causal = kCausal,
+                          .scale = 1.0 / std::sqrt(static_cast<double>(q.size(-1))),
+                          .precision = precision,
+                          .deterministic = false});
+}
+
+/// One matrix product for q, k and v, RoPE, `core` on [batch, heads, context, head_dim], the output projection.
+at::Tensor attention_around(at::Tensor (*core)(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v),
+                            const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+  const std::int64_t batch = x.size(0), context = x.size(1), d_model = x.size(2);
+  const std::int64_t head_dim = d_model / tables.num_heads;
+  const at::Tensor qkv = in_range("attention.qkv", [&] {
+                           return at::linear(x, weights.qkv);
+                         }).view({batch, context, 3, tables.num_heads, head_dim});
+  // Splits, not slices: the backward of a split is one concatenation, that of slices a zero-filled tensor for each.
+  const auto parts = qkv.split_with_sizes({2, 1}, 2);
+  const auto qk = in_range("attention.rope", [&] { return fused_rope(parts[0], tables.rotation); }).unbind(2);
+  const at::Tensor attended = in_range("attention.core", [&] {
+    return core(qk[0].transpose(1, 2), qk[1].transpose(1, 2), parts[1].squeeze(2).transpose(1, 2));
+  });
+  return in_range("attention.out_proj", [&] {
+    return at::linear(attended.transpose(1, 2).reshape({batch, context, d_model}), weights.output);
+  });
+}
+
+}  // namespace
+
+AttentionTables make_eager_attention_tables(const AttentionTableConfig& config) {
+  AttentionTables tables;
+  tables.num_heads = config.num_heads;
+  tables.rope = make_rope_table(config.context, config.head_dim, config.options);
+  tables.mask = at::ones({config.context, config.context}, config.options.dtype(at::kBool)).tril();
+  tables.minus_infinity =
+      at::scalar_tensor(-std::numeric_limits<double>::infinity(), config.options.dtype(config.score_dtype));
+  return tables;
+}
+
+AttentionTables make_fused_attention_tables(const AttentionTableConfig& config) {
+  AttentionTables tables;
+  tables.num_heads = config.num_heads;
+  tables.rotation = make_rope_rotation(config.context, config.head_dim, config.options);
+  return tables;
+}
+
+at::Tensor eager_softmax(const at::Tensor& x) {
+  const at::Tensor exponentials = at::exp(x.sub(at::amax(x, -1, /*keepdim=*/true)));
+  return exponentials.div(exponentials.sum(-1, /*keepdim=*/true));
+}
+
+at::Tensor eager_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+  const std::int64_t batch = x.size(0), context = x.size(1), d_model = x.size(2);
+  const std::int64_t head_dim = d_model / tables.num_heads;
+  const auto project = [&](const at::Tensor& weight) {
+    return in_range("attention.qkv", [&] { return at::linear(x, weight); })
+        .view({batch, context, tables.num_heads, head_dim})
+        .transpose(1, 2);
+  };
+  const auto rope = [&](const char* name, const at::Tensor& projected) {
+    return in_range(name, [&] { return eager_rope(projected, tables.rope); });
+  };
+  const auto mask = [&](const at::Tensor& unmasked) {
+    return in_range("attention.scores", [&] { return at::where(tables.mask, unmasked, tables.minus_infinity); });
+  };
+  const auto softmax = [](const at::Tensor& masked) {
+    return in_range("attention.softmax", [&] { return eager_softmax(masked); });
+  };
+  const at::Tensor q = rope("attention.rope_q", project(weights.q));
+  const at::Tensor k = rope("attention.rope_k", project(weights.k));
+  const at::Tensor v = project(weights.v);
+  const at::Tensor scores = in_range("attention.scores", [&] {
+    return at::matmul(q, k.transpose(-2, -1)).div(std::sqrt(static_cast<double>(head_dim)));
+  });
+  const at::Tensor probabilities = softmax(mask(scores));
+  const at::Tensor attended = in_range("attention.context", [&] {
+    return at::matmul(probabilities, v).transpose(1, 2).reshape({batch, context, d_model});
+  });
+  return in_range("attention.out_proj", [&] { return at::linear(attended, weights.output); });
+}
+
+at::Tensor fused_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+  return attention_around(&attend, x, weights, tables);
+}
+
+at::Tensor flash_fused_attention(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+  return attention_around(&attend_flash, x, weights, tables);
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,145 @@
+#include "model/layers/parameters.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/ones_like.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <string_view>
+#include <utility>
+
+namespace tbench::model {
+namespace {
+
+constexpr std::array<std::string_view, 3> kQkvNames{"attn.q_proj.weight", "attn.k_proj.weight", "attn.v_proj.weight"};
+constexpr double kTruncation = 3.0;  // standard deviations
+// Weyl increment (2^64 / golden ratio): neighbouring parameters get seeds far apart.
+constexpr std::uint64_t kSeedStep = 0x9E3779B97F4A7C15ULL;
+
+/// Inverse transform sampling: uniform over the distribution function's values inside the truncation, then its inverse.
+void fill_truncated_normal(const at::Tensor& values, double standard_deviation, const at::Generator& generator) {
+  const double edge = std::erf(kTruncation / std::numbers::sqrt2);
+  values.uniform_(-edge, edge, generator);
+  values.erfinv_();
+  values.mul_(standard_deviation * std::numbers::sqrt2);
+  values.clamp_(-kTruncation * standard_deviation, kTruncation * standard_deviation);
+}
+
+}  // namespace
+
+BlockWeights block_weights(std::span<const at::Tensor, kBlockParameters> tensors) {
+  return {.name = {},
+          .ln1 = tensors[0],
+          .attention = {.q = tensors[1], .k = tensors[2], .v = tensors[3], .qkv = {}, .output = tensors[4]},
+          .ln2 = tensors[8],
+          .feed_forward = {.w1 = tensors[5], .w2 = tensors[6], .w3 = tensors[7]}};
+}
+
+Parameters::Parameters(const ModelSize& size, std::int64_t vocab_size, bool fused_qkv,
+                       const at::TensorOptions& options) {
+  const std::int64_t d_model = size.d_model;
+  add("token_embeddings.weight", Kind::kEmbedding, {vocab_size, d_model}, options);
+  for (std::int64_t layer = 0; layer < size.num_layers; ++layer) {
+    const std::string prefix = fmt::format("layers.{}.", layer);
+    add(prefix + "ln1.weight", Kind::kNorm, {d_model}, options);
+    if (fused_qkv) {
+      add_fused(prefix, d_model, options);
+    } else {
+      for (const auto name : kQkvNames)
+        add(fmt::format("{}{}", prefix, name), Kind::kLinear, {d_model, d_model}, options);
+    }
+    add(prefix + "attn.output_proj.weight", Kind::kLinear, {d_model, d_model}, options);
+    add(prefix + "ffn.w1.weight", Kind::kLinear, {size.d_ff, d_model}, options);
+    add(prefix + "ffn.w2.weight", Kind::kLinear, {d_model, size.d_ff}, options);
+    add(prefix + "ffn.w3.weight", Kind::kLinear, {size.d_ff, d_model}, options);
+    add(prefix + "ln2.weight", Kind::kNorm, {d_model}, options);
+  }
+  add("ln_final.weight", Kind::kNorm, {d_model}, options);
+  add("lm_head.weight", Kind::kLinear, {vocab_size, d_model}, options);
+  for (auto& leaf : leaves_) leaf.requires_grad_(true);
+  assemble(size.num_layers, fused_qkv);
+}
+
+void Parameters::add(std::string name, Kind kind, std::vector<std::int64_t> shape, const at::TensorOptions& options) {
+  leaves_.push_back(at::empty(shape, options));
+  named_.push_back({std::move(name), leaves_.back().detach(), leaves_.size() - 1, 0});
+  kinds_.push_back(kind);
+}
+
+void Parameters::add_fused(const std::string& prefix, std::int64_t d_model, const at::TensorOptions& options) {
+  leaves_.push_back(at::empty({std::int64_t{kQkvNames.size()} * d_model, d_model}, options));
+  for (std::size_t part = 0; part < kQkvNames.size(); ++part) {
+    const std::int64_t first_row = static_cast<std::int64_t>(part) * d_model;
+    named_.push_back({fmt::format("{}{}", prefix, kQkvNames[part]),
+                      leaves_.back().detach().narrow(0, first_row, d_model), leaves_.size() - 1, first_row});
+    kinds_.push_back(Kind::kLinear);
+  }
+}
+
+void Parameters::assemble(std::int64_t num_layers, bool fused_qkv) {
+  weights_.token_embeddings = leaves_.front();
+  for (std::int64_t layer = 0; layer < num_layers; ++layer) {
+    const std::size_t first = 1 + kBlockParameters * static_cast<std::size_t>(layer);
+    std::array<at::Tensor, kBlockParameters> tensors;
+    for (std::size_t i = 0; i < kBlockParameters; ++i) tensors[i] = leaves_[named_[first + i].leaf];
+    BlockWeights block = block_weights(tensors);
+    block.name = fmt::format("layer.{}", layer);
+    if (fused_qkv) {
+      auto& attention = block.attention;
+      attention.qkv = std::exchange(attention.q, at::Tensor{});
+      attention.k = attention.v = at::Tensor{};
+    }
+    weights_.blocks.push_back(std::move(block));
+  }
+  weights_.ln_final = leaves_[leaves_.size() - 2];
+  weights_.lm_head = leaves_.back();
+}
+
+at::Tensor Parameters::initial_value(std::size_t index, std::uint64_t seed) const {
+  const at::NoGradGuard no_grad;
+  const at::Tensor& like = named_[index].value;
+  if (kinds_[index] == Kind::kNorm) return at::ones_like(like);
+  // A clone of the device's default generator: same kind, its own state.
+  at::Generator generator = at::globalContext().defaultGenerator(like.device()).clone();
+  generator.set_current_seed(seed + kSeedStep * (index + 1));
+  at::Tensor values = at::empty_like(like);
+  const double fan_sum = static_cast<double>(like.size(0) + like.size(1));
+  fill_truncated_normal(values, kinds_[index] == Kind::kEmbedding ? 1.0 : std::sqrt(2.0 / fan_sum), generator);
+  return values;
+}
+
+void Parameters::initialise(std::uint64_t seed) {
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < named_.size(); ++i) named_[i].value.copy_(initial_value(i, seed));
+}
+
+at::Tensor Parameters::gradient(std::size_t index) const {
+  const NamedParameter& parameter = named_[index];
+  const at::Tensor& gradient = leaves_[parameter.leaf].grad();
+  if (!gradient.defined()) return {};
+  return gradient.narrow(0, parameter.first_row, parameter.value.size(0));
+}
+
+void Parameters::clear_gradients() {
+  for (auto& leaf : leaves_) leaf.mutable_grad().reset();
+}
+
+std::int64_t Parameters::count() const {
+  std::int64_t count = 0;
+  for (const auto& leaf : leaves_) count += leaf.numel();
+  return count;
+}
+
+std::int64_t Parameters::bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& leaf : leaves_) bytes += static_cast<std::int64_t>(leaf.nbytes());
+  return bytes;
+}
+
+}  // namespace tbench::model

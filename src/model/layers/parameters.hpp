@@ -1,0 +1,95 @@
+// The transformer's weights by the role they play, as the layers take them; and its parameters' names, storage,
+// gradients and seeded initialisation. Names are those of the course's state dict, and the same whatever the storage:
+// an implementation may keep q, k and v of a layer in one tensor.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tbench/core/model_size.hpp"
+
+namespace tbench::model {
+
+/// Either q, k, v or qkv (their rows one after the other) is defined.
+struct AttentionWeights {
+  at::Tensor q, k, v;  // [d_model, d_model] each
+  at::Tensor qkv;      // [3 * d_model, d_model]
+  at::Tensor output;   // [d_model, d_model]
+};
+
+struct FeedForwardWeights {
+  at::Tensor w1;  // [d_ff, d_model]
+  at::Tensor w2;  // [d_model, d_ff]
+  at::Tensor w3;  // [d_ff, d_model]
+};
+
+struct BlockWeights {
+  std::string name;  // layer.N
+  at::Tensor ln1;    // [d_model]
+  AttentionWeights attention;
+  at::Tensor ln2;  // [d_model]
+  FeedForwardWeights feed_forward;
+};
+
+struct ModelWeights {
+  at::Tensor token_embeddings;  // [vocab_size, d_model]
+  std::vector<BlockWeights> blocks;
+  at::Tensor ln_final;  // [d_model]
+  at::Tensor lm_head;   // [vocab_size, d_model]
+};
+
+/// Parameters of one block, in the order ln1, q, k, v, output, w1, w2, w3, ln2.
+inline constexpr std::size_t kBlockParameters = 9;
+
+/// @param tensors  the block's parameters in the order of kBlockParameters
+[[nodiscard]] BlockWeights block_weights(std::span<const at::Tensor, kBlockParameters> tensors);
+
+struct NamedParameter {
+  std::string name;
+  at::Tensor value;          // shares the leaf's storage, no autograd
+  std::size_t leaf{};        // index into leaves()
+  std::int64_t first_row{};  // of the leaf
+};
+
+class Parameters {
+ public:
+  /// Allocates the parameters, uninitialised.
+  /// @param fused_qkv  keep q, k and v of a layer in one leaf
+  Parameters(const ModelSize& size, std::int64_t vocab_size, bool fused_qkv, const at::TensorOptions& options);
+
+  /// Fills all with `initial_value`. Does not synchronise.
+  void initialise(std::uint64_t seed);
+  /// The value that parameter `index` starts with: projections and LM head from a normal distribution of standard
+  /// deviation sqrt(2 / (inputs + outputs)), embeddings of 1, both truncated at three of them; norms are ones. Depends
+  /// on `seed` and `index` alone.
+  [[nodiscard]] at::Tensor initial_value(std::size_t index, std::uint64_t seed) const;
+
+  /// Embedding; then of each layer ln1, q, k, v, output, w1, w2, w3, ln2; ln_final; lm_head.
+  [[nodiscard]] const std::vector<NamedParameter>& named() const { return named_; }
+  /// What autograd differentiates by and the optimizer updates.
+  [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; }
+  [[nodiscard]] const ModelWeights& weights() const { return weights_; }
+  /// Gradient of parameter `index`; undefined if it has none.
+  [[nodiscard]] at::Tensor gradient(std::size_t index) const;
+  void clear_gradients();
+  [[nodiscard]] std::int64_t count() const;
+  [[nodiscard]] std::int64_t bytes() const;
+
+ private:
+  enum class Kind { kEmbedding, kLinear, kNorm };
+  void add(std::string name, Kind kind, std::vector<std::int64_t> shape, const at::TensorOptions& options);
+  void add_fused(const std::string& prefix, std::int64_t d_model, const at::TensorOptions& options);
+  void assemble(std::int64_t num_layers, bool fused_qkv);
+
+  std::vector<NamedParameter> named_;
+  std::vector<Kind> kinds_;  // of named_
+  std::vector<at::Tensor> leaves_;
+  ModelWeights weights_;
+};
+
+}  // namespace tbench::model

@@ -1,0 +1,43 @@
+// What the operations of this folder share, a file and one function to make it each; and sums of known order on the
+// host, rounded to a number format after every operation: what the device's sums have to be, bit by bit. The host's
+// sums share no code with the device's.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "model/operations/operation_case.hpp"
+#include "tbench/core/enums.hpp"
+#include "tbench/model/accumulation_case.hpp"
+
+namespace tbench::model {
+
+[[nodiscard]] std::unique_ptr<Case> make_repeated_sum(const AccumulationConfig& config);
+[[nodiscard]] std::unique_ptr<Case> make_vector_sum(const AccumulationConfig& config);
+[[nodiscard]] std::unique_ptr<Case> make_long_matmul(const AccumulationConfig& config);
+
+/// Why the device has no numbers of the config's formats, or nothing. A CPU has them all.
+[[nodiscard]] std::optional<std::string> format_unsupported_reason(const AccumulationConfig& config);
+/// The dtype that stores numbers of a format.
+[[nodiscard]] at::ScalarType storage_dtype(Precision format);
+
+/// Passes if the sum equals `expected` to the last bit. NaN equals nothing.
+[[nodiscard]] Verification exact_verdict(double actual, double expected, std::string reference);
+
+/// `x` rounded to the nearest number of `format` (kFp32, kFp16, kBf16), ties to even; infinite beyond the largest.
+[[nodiscard]] float rounded_to(float x, Precision format);
+
+/// `times` additions of `addend` to 0.
+[[nodiscard]] float repeated_sum(float addend, std::int64_t times, Precision accumulator);
+
+/// The orders are those of kernels::SumOrder. Terms are rounded to the accumulator's format first.
+[[nodiscard]] float sequential_sum(std::span<const float> terms, Precision accumulator);
+[[nodiscard]] float kahan_sum(std::span<const float> terms, Precision accumulator);
+/// @param lanes  a power of two
+[[nodiscard]] float pairwise_sum(std::span<const float> terms, std::size_t lanes, Precision accumulator);
+
+}  // namespace tbench::model

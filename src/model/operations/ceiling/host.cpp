@@ -1,0 +1,189 @@
+// The ceilings that the host takes part in. What work costs that does nothing: a kernel's launch, two events, the
+// dispatch of an operation. And copies between host and device, from and to page-locked and pageable memory.
+#include <ATen/ops/add.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <c10/cuda/CUDAStream.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "model/operations/ceiling/parts.hpp"
+#include "model/operations/operation_case.hpp"
+#include "model/torch/compare.hpp"
+#include "model/torch/scopes.hpp"
+#include "tbench/cuda/error.hpp"
+#include "tbench/kernels/ceiling.hpp"
+#include "tbench/stats/descriptive.hpp"
+
+namespace tbench::model {
+namespace {
+
+/// One thread that adds one to a counter.
+class LaunchCeiling final : public OperationCase {
+ public:
+  explicit LaunchCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
+  [[nodiscard]] std::optional<std::string> unsupported_reason() const override { return needs_gpu_reason(config_); }
+  [[nodiscard]] Work work() const override { return {}; }
+
+ private:
+  void do_build() override {
+    counter_ = at::zeros({1}, at::TensorOptions{}.device(torch_device(config_.device)).dtype(at::kInt));
+  }
+  Verification do_verify() override {
+    constexpr std::int32_t kBefore = 40;
+    counter_.fill_(kBefore);
+    enqueue();
+    enqueue();
+    const auto after = counter_.item<std::int32_t>();
+    const bool passed = after == kBefore + 2;
+    return {.passed = passed,
+            .reference = "a counter after two launches",
+            .worst_error = passed ? 0 : kWorstErrorCap,
+            .worst_where = {},
+            .message = passed ? "" : fmt::format("two launches took the counter from {} to {}", kBefore, after)};
+  }
+  void enqueue() override {
+    kernels::increment(reinterpret_cast<std::uint32_t*>(counter_.mutable_data_ptr<std::int32_t>()),
+                       c10::cuda::getCurrentCUDAStream());
+  }
+
+  CeilingConfig config_;
+  at::Tensor counter_;  // int32 [1]
+};
+
+/// Nothing: what is timed are the two events around it.
+class EventCeiling final : public OperationCase {
+ public:
+  explicit EventCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
+  [[nodiscard]] std::optional<std::string> unsupported_reason() const override { return needs_gpu_reason(config_); }
+  [[nodiscard]] Work work() const override { return {}; }
+
+ private:
+  void do_build() override {}
+  Verification do_verify() override {
+    return {
+        .passed = true, .reference = "none: nothing is computed", .worst_error = 0, .worst_where = {}, .message = {}};
+  }
+  void enqueue() override {}
+
+  CeilingConfig config_;
+};
+
+/// Small additions one after the other, each of the last one's result: x + y, (x + y) + y, ... The host's own time of
+/// each is a counter, which holds nothing of events.
+class DispatchCeiling final : public OperationCase {
+ public:
+  explicit DispatchCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
+  [[nodiscard]] std::optional<std::string> unsupported_reason() const override {
+    return device_unsupported_reason(config_.device, Precision::kFp32);
+  }
+  [[nodiscard]] Work work() const override { return {}; }
+  [[nodiscard]] std::map<std::string, double> counters() override {
+    std::map<std::string, double> counters{{"dispatches_per_step", static_cast<double>(count())}};
+    if (!seconds_.empty()) counters["dispatch_us"] = stats::median(seconds_) / static_cast<double>(count()) * 1e6;
+    return counters;
+  }
+
+ private:
+  static constexpr std::int64_t kElements = 1024;
+
+  [[nodiscard]] std::int64_t count() const { return ceiling_sizes(config_).dispatches; }
+
+  void do_build() override {
+    count_ = count();
+    x_ = seeded_normal({kElements}, at::kFloat, config_.device, config_.seed, 0);
+    y_ = seeded_normal({kElements}, at::kFloat, config_.device, config_.seed, 1);
+  }
+  Verification do_verify() override {
+    enqueue();
+    const at::Tensor reference = x_.to(at::kDouble).add(y_.to(at::kDouble), static_cast<double>(count_));
+    // Of n float32 additions each rounds a sum that has grown: n / 2 times 2^-24 of the last one, at most.
+    const double rounding = static_cast<double>(count_) * 0x1p-24;
+    Comparison comparison;
+    comparison.add("sum", result_, reference, {.relative = rounding, .of_rms = rounding});
+    seconds_.clear();
+    return comparison.finish("float64");
+  }
+  void enqueue() override {
+    const auto begin = std::chrono::steady_clock::now();
+    at::Tensor sum = x_;
+    for (std::int64_t i = 0; i < count_; ++i) sum = at::add(sum, y_);
+    seconds_.push_back(std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count());
+    result_ = std::move(sum);
+  }
+
+  CeilingConfig config_;
+  std::int64_t count_{};
+  at::Tensor x_, y_, result_;    // [kElements]
+  std::vector<double> seconds_;  // of the host, one a launch
+};
+
+/// cudaMemcpyAsync, one a launch. Of pageable memory it returns only when the copy is through, or nearly so: the driver
+/// copies by way of its own page-locked memory.
+class TransferCeiling final : public OperationCase {
+ public:
+  explicit TransferCeiling(CeilingConfig config)
+      : OperationCase{config.device},
+        config_{std::move(config)},
+        to_device_{config_.what.starts_with("h2d")},
+        is_pinned_{config_.what.ends_with("_pinned")} {}
+
+  [[nodiscard]] std::optional<std::string> unsupported_reason() const override { return needs_gpu_reason(config_); }
+  [[nodiscard]] std::int64_t min_bytes() const override { return bytes(); }
+  [[nodiscard]] Work work() const override { return {.flop = {}, .tokens = 0, .bytes = bytes()}; }
+
+ private:
+  [[nodiscard]] std::int64_t bytes() const { return ceiling_sizes(config_).transfer_bytes; }
+
+  void do_build() override {
+    device_ = seeded_normal({bytes() / 4}, at::kFloat, config_.device, config_.seed, 0);
+    host_ = at::empty(device_.sizes(), at::TensorOptions{}.dtype(at::kFloat).pinned_memory(is_pinned_));
+    host_.copy_(device_);
+  }
+  Verification do_verify() override {
+    const at::Tensor expected = host_.clone();
+    (to_device_ ? device_ : host_).fill_(std::numeric_limits<float>::quiet_NaN());
+    enqueue();
+    const at::Tensor seen_on_device = device_.cpu();  // waits for the copy
+    return verify_equal("copy", to_device_ ? seen_on_device : host_, expected,
+                        "the buffer that was copied, bit by bit");
+  }
+  void enqueue() override {
+    const auto size = static_cast<std::size_t>(device_.nbytes());
+    const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
+    if (to_device_) {
+      TBENCH_CUDA_CHECK(
+          cudaMemcpyAsync(device_.mutable_data_ptr(), host_.const_data_ptr(), size, cudaMemcpyHostToDevice, stream));
+    } else {
+      TBENCH_CUDA_CHECK(
+          cudaMemcpyAsync(host_.mutable_data_ptr(), device_.const_data_ptr(), size, cudaMemcpyDeviceToHost, stream));
+    }
+  }
+
+  CeilingConfig config_;
+  bool to_device_, is_pinned_;
+  at::Tensor host_, device_;  // [transfer_bytes / 4]
+};
+
+}  // namespace
+
+std::unique_ptr<Case> make_launch_ceiling(const CeilingConfig& config) {
+  return std::make_unique<LaunchCeiling>(config);
+}
+
+std::unique_ptr<Case> make_event_ceiling(const CeilingConfig& config) { return std::make_unique<EventCeiling>(config); }
+
+std::unique_ptr<Case> make_dispatch_ceiling(const CeilingConfig& config) {
+  return std::make_unique<DispatchCeiling>(config);
+}
+
+std::unique_ptr<Case> make_transfer_ceiling(const CeilingConfig& config) {
+  return std::make_unique<TransferCeiling>(config);
+}
+
+}  // namespace tbench::model

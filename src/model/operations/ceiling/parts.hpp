@@ -1,0 +1,31 @@
+// The operations of the ceilings, one function for each kind. Private to the model layer.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/operations/operation_case.hpp"
+#include "tbench/model/ceiling_case.hpp"
+
+namespace tbench::model {
+
+/// The sizes of a configuration. Asks the GPU for its memory where the configuration does not say.
+[[nodiscard]] CeilingSizes ceiling_sizes(const CeilingConfig& config);
+
+/// Why there is no GPU to measure `what` of, or nothing.
+[[nodiscard]] std::optional<std::string> needs_gpu_reason(const CeilingConfig& config);
+
+// `config.what` is one of those that the function makes.
+[[nodiscard]] std::unique_ptr<Case> make_stream_ceiling(const CeilingConfig& config);
+[[nodiscard]] std::unique_ptr<Case> make_product_ceiling(const CeilingConfig& config);
+[[nodiscard]] std::unique_ptr<Case> make_launch_ceiling(const CeilingConfig& config);
+[[nodiscard]] std::unique_ptr<Case> make_event_ceiling(const CeilingConfig& config);
+[[nodiscard]] std::unique_ptr<Case> make_dispatch_ceiling(const CeilingConfig& config);
+[[nodiscard]] std::unique_ptr<Case> make_transfer_ceiling(const CeilingConfig& config);
+
+/// As ceiling_precision(), of what make_product_ceiling() makes.
+[[nodiscard]] std::optional<Precision> product_precision(std::string_view what);
+
+}  // namespace tbench::model

@@ -1,0 +1,152 @@
+// The Kernel family's operations on elements one by one: swiglu, add, cast.
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/silu.h>
+#include <ATen/ops/silu_backward.h>
+
+#include "model/operations/kernels/implementation.hpp"
+#include "model/torch/scopes.hpp"
+
+namespace tbench::model {
+namespace {
+
+// swiglu: h = silu(gate) * up between the two matrix products of the feed-forward. Inputs: gate, up, both
+// [tokens, d_ff].
+
+KernelBytes swiglu_bytes(const KernelConfig& config) {
+  const std::int64_t matrix = config.tokens() * config.size.d_ff * kernel_element_bytes(config.precision);
+  if (config.pass == KernelPass::kForward) return {.read = 2 * matrix, .written = matrix};
+  return {.read = 3 * matrix, .written = 2 * matrix};  // gate, up, dh; dgate, dup
+}
+
+void swiglu_fill(KernelOperands& operands) {
+  const KernelConfig& config = operands.config;
+  for (int i = 0; i < 2; ++i) add_normal_input(operands, {config.tokens(), config.size.d_ff});
+  if (config.pass == KernelPass::kBackward) add_normal_gradient(operands, {config.tokens(), config.size.d_ff});
+}
+
+/// silu(g) = g s(g) with s the logistic function; silu'(g) = s(g) (1 + g (1 - s(g))).
+std::vector<KernelResult> swiglu_expect(const KernelOperands& operands) {
+  const Precision precision = operands.config.precision;
+  const at::Tensor gate = exact(operands.inputs[0]);
+  const at::Tensor up = exact(operands.inputs[1]);
+  const at::Tensor s = at::sigmoid(gate);
+  // A stored silu that fp16 can no longer hold in full is multiplied by a normal value of up to 5.
+  const KernelRoundings product{.relative = 16, .stored = 2.1, .min_subnormals = 6};
+  if (operands.config.pass == KernelPass::kForward) {
+    return {{"h", gate.mul(s).mul(up), kernel_tolerance(precision, product)}};
+  }
+  const at::Tensor dh = exact(operands.gradients[0]);
+  const at::Tensor slope = s.mul(gate.mul(s.neg().add(1)).add(1));
+  return {{"dgate", dh.mul(up).mul(slope), kernel_tolerance(precision, {.relative = 16, .of_rms = 64, .stored = 2.1})},
+          {"dup", dh.mul(gate).mul(s), kernel_tolerance(precision, product)}};
+}
+
+/// A forward pass for a backward leaves silu(gate), as autograd does.
+void swiglu_prepare(KernelOperands& operands) {
+  if (operands.config.pass == KernelPass::kBackward) operands.saved = {at::silu(operands.inputs[0])};
+}
+
+KernelImpl swiglu_aten() {
+  return {.name = "aten",
+          .prepare = &swiglu_prepare,
+          .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+            return {at::silu(operands.inputs[0]).mul(operands.inputs[1])};
+          },
+          .backward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+            const at::Tensor& dh = operands.gradients[0];
+            return {at::silu_backward(dh.mul(operands.inputs[1]), operands.inputs[0]), dh.mul(operands.saved[0])};
+          }};
+}
+
+// add: the residual stream and a sublayer's output. Inputs: two of [tokens, d_model].
+
+KernelBytes add_bytes(const KernelConfig& config) {
+  const std::int64_t matrix = config.tokens() * config.size.d_model * kernel_element_bytes(config.precision);
+  return {.read = 2 * matrix, .written = matrix};
+}
+
+void add_fill(KernelOperands& operands) {
+  for (int i = 0; i < 2; ++i) add_normal_input(operands, {operands.config.tokens(), operands.config.size.d_model});
+}
+
+/// One rounding, of the sum.
+std::vector<KernelResult> add_expect(const KernelOperands& operands) {
+  return {{"sum", exact(operands.inputs[0]).add(exact(operands.inputs[1])),
+           kernel_tolerance(operands.config.precision, {.relative = 1, .stored = 1})}};
+}
+
+KernelImpl add_aten() {
+  return {.name = "aten", .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+            return {operands.inputs[0].add(operands.inputs[1])};
+          }};
+}
+
+// cast: a matrix of the feed-forward, [d_ff, d_model], from float32 to the precision's type, as autocast does it in
+// every forward pass; backward: its gradient to float32.
+
+constexpr std::int64_t kParameterBytes = 4;
+
+KernelBytes cast_bytes(const KernelConfig& config) {
+  const std::int64_t elements = config.size.d_ff * config.size.d_model;
+  const std::int64_t wide = elements * kParameterBytes;
+  const std::int64_t narrow = elements * kernel_element_bytes(config.precision);
+  if (config.pass == KernelPass::kForward) return {.read = wide, .written = narrow};
+  return {.read = narrow, .written = wide};
+}
+
+void cast_fill(KernelOperands& operands) {
+  const ModelSize& size = operands.config.size;
+  if (operands.config.pass == KernelPass::kForward) {
+    add_normal_input(operands, {size.d_ff, size.d_model}, at::kFloat);
+  } else {
+    add_normal_gradient(operands, {size.d_ff, size.d_model});
+  }
+}
+
+std::vector<KernelResult> cast_expect(const KernelOperands& operands) {
+  if (operands.config.pass == KernelPass::kBackward) return {{"dweight", exact(operands.gradients[0]), {}}};  // exact
+  return {{"weight", exact(operands.inputs[0]), kernel_tolerance(operands.config.precision, {.stored = 1})}};
+}
+
+KernelImpl cast_aten() {
+  return {.name = "aten",
+          .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+            return {operands.inputs[0].to(compute_dtype(operands.config.precision, at::kFloat))};
+          },
+          .backward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+            return {operands.gradients[0].to(at::kFloat)};
+          }};
+}
+
+}  // namespace
+
+KernelOp swiglu_kernel_op() {
+  return {.name = "swiglu",
+          .bytes = &swiglu_bytes,
+          .fill = &swiglu_fill,
+          .expect = &swiglu_expect,
+          .impls = {"impl", {swiglu_aten()}}};
+}
+
+KernelOp add_kernel_op() {
+  return {.name = "add",
+          .passes = {KernelPass::kForward},
+          .pass_refusal = "each term of a sum has the sum's own gradient: nothing is launched",
+          .bytes = &add_bytes,
+          .fill = &add_fill,
+          .expect = &add_expect,
+          .impls = {"impl", {add_aten()}}};
+}
+
+KernelOp cast_kernel_op() {
+  return {.name = "cast",
+          .precisions = {Precision::kBf16, Precision::kFp16},
+          .precision_refusal = "parameters are float32 already: use bf16 or fp16",
+          .counts_tokens = false,
+          .bytes = &cast_bytes,
+          .fill = &cast_fill,
+          .expect = &cast_expect,
+          .impls = {"impl", {cast_aten()}}};
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,139 @@
+// embedding: rows of the table by token id. Inputs: weight [vocab_size, d_model], ids [tokens] int64, uniform.
+// rope: each pair (x[2i], x[2i+1]) of queries and keys turns by its position's angle. Input: q and k of one layer,
+// [batch, context, 2, heads, head_dim]; the table of cosines and sines is float32 in every precision.
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/embedding_dense_backward.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
+
+#include <cmath>
+
+#include "model/layers/layers.hpp"
+#include "model/operations/kernels/implementation.hpp"
+#include "model/torch/scopes.hpp"
+
+namespace tbench::model {
+namespace {
+
+constexpr std::int64_t kTokenIdBytes = 8;
+
+/// Rows that uniform ids name, in expectation: V (1 - (1 - 1/V)^tokens).
+std::int64_t distinct_rows(const KernelConfig& config) {
+  const auto vocabulary = static_cast<double>(kVocabSize);
+  return std::llround(vocabulary * -std::expm1(static_cast<double>(config.tokens()) * std::log1p(-1 / vocabulary)));
+}
+
+/// The gradient of the whole table is written, zeros included.
+KernelBytes embedding_bytes(const KernelConfig& config) {
+  const std::int64_t row = config.size.d_model * kernel_element_bytes(config.precision);
+  const std::int64_t ids = config.tokens() * kTokenIdBytes;
+  if (config.pass == KernelPass::kForward) {
+    return {.read = ids + distinct_rows(config) * row, .written = config.tokens() * row};
+  }
+  return {.read = ids + config.tokens() * row, .written = kVocabSize * row};
+}
+
+void embedding_fill(KernelOperands& operands) {
+  const KernelConfig& config = operands.config;
+  add_normal_input(operands, {kVocabSize, config.size.d_model});
+  add_token_input(operands);
+  if (config.pass == KernelPass::kBackward) add_normal_gradient(operands, {config.tokens(), config.size.d_model});
+}
+
+std::vector<KernelResult> embedding_expect(const KernelOperands& operands) {
+  const at::Tensor& ids = operands.inputs[1];
+  if (operands.config.pass == KernelPass::kForward) {
+    return {{"rows", at::index_select(exact(operands.inputs[0]), 0, ids), {}}};  // exact
+  }
+  const at::Tensor dy = exact(operands.gradients[0]);
+  // A sum of few: ten of 4,096 uniform ids of 10,000 are the same once in 10^7 tables.
+  return {{"dweight", at::zeros({kVocabSize, operands.config.size.d_model}, dy.options()).index_add(0, ids, dy),
+           kernel_tolerance(operands.config.precision, {.of_rms = 16, .stored = 4, .stored_of_rms = 4})}};
+}
+
+KernelImpl embedding_aten() {
+  return {.name = "aten",
+          .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+            return {at::embedding(operands.inputs[0], operands.inputs[1])};
+          },
+          .backward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+            constexpr std::int64_t kNoPadding = -1;
+            return {at::embedding_dense_backward(operands.gradients[0], operands.inputs[1], kVocabSize, kNoPadding,
+                                                 /*scale_grad_by_freq=*/false)};
+          }};
+}
+
+constexpr std::int64_t kTableElementBytes = 4;
+
+std::vector<std::int64_t> rope_shape(const KernelConfig& config) {
+  return {config.batch, config.context, 2, config.size.num_heads, config.size.head_dim()};
+}
+
+/// The backward turns the gradient the other way: the same bytes.
+KernelBytes rope_bytes(const KernelConfig& config) {
+  const std::int64_t vectors = 2 * config.tokens() * config.size.d_model * kernel_element_bytes(config.precision);
+  const std::int64_t table = config.context * config.size.head_dim() * kTableElementBytes;
+  return {.read = vectors + table, .written = vectors};
+}
+
+void rope_fill(KernelOperands& operands) {
+  add_normal_input(operands, rope_shape(operands.config));
+  if (operands.config.pass == KernelPass::kBackward) add_normal_gradient(operands, rope_shape(operands.config));
+}
+
+std::vector<KernelResult> rope_expect(const KernelOperands& operands) {
+  const KernelConfig& config = operands.config;
+  const bool is_forward = config.pass == KernelPass::kForward;
+  const at::Tensor pairs = exact(is_forward ? operands.inputs[0] : operands.gradients[0]).unflatten(-1, {-1, 2});
+  const RopeTable table = make_rope_table(config.context, config.size.head_dim(), pairs.options());
+  const std::vector<std::int64_t> positions{config.context, 1, 1, config.size.head_dim() / 2};
+  const at::Tensor cos = table.cos.view(positions);
+  const at::Tensor sin = is_forward ? table.sin.view(positions) : table.sin.view(positions).neg();
+  const at::Tensor a = pairs.select(-1, 0);
+  const at::Tensor b = pairs.select(-1, 1);
+  return {{is_forward ? "turned" : "dx",
+           at::stack({a.mul(cos).sub(b.mul(sin)), a.mul(sin).add(b.mul(cos))}, -1).flatten(-2),
+           kernel_tolerance(config.precision, {.of_rms = 32, .stored = 1.01})}};
+}
+
+/// Turning back is turning by the conjugate.
+void rope_prepare(KernelOperands& operands) {
+  const KernelConfig& config = operands.config;
+  const at::Tensor rotation =
+      make_rope_rotation(config.context, config.size.head_dim(),
+                         at::TensorOptions{}.device(torch_device(config.device)).dtype(at::kFloat));
+  operands.saved = {config.pass == KernelPass::kForward ? rotation : rotation.conj().resolve_conj()};
+}
+
+/// One complex product, with a cast before and after it for 16-bit storage: stock LibTorch has no operator of its own.
+KernelImpl rope_aten() {
+  return {.name = "aten",
+          .prepare = &rope_prepare,
+          .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+            return {fused_rope(operands.inputs[0], operands.saved[0])};
+          },
+          .backward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+            return {fused_rope(operands.gradients[0], operands.saved[0])};
+          }};
+}
+
+}  // namespace
+
+KernelOp embedding_kernel_op() {
+  return {.name = "embedding",
+          .bytes = &embedding_bytes,
+          .fill = &embedding_fill,
+          .expect = &embedding_expect,
+          .impls = {"impl", {embedding_aten()}}};
+}
+
+KernelOp rope_kernel_op() {
+  return {.name = "rope",
+          .bytes = &rope_bytes,
+          .fill = &rope_fill,
+          .expect = &rope_expect,
+          .impls = {"impl", {rope_aten()}}};
+}
+
+}  // namespace tbench::model

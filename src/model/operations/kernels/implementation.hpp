@@ -1,0 +1,110 @@
+// The registry of the Kernel family: its operations, and the implementations of each. A new operation is a file in
+// this folder and a line in implementation.cpp; a new implementation a file and a line in its operation's `impls`,
+// where `aten` is the best operators that stock LibTorch has.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/ArrayRef.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/registry.hpp"
+#include "model/torch/compare.hpp"
+#include "tbench/model/kernel_case.hpp"
+
+namespace tbench::model {
+
+/// What one case computes with. The operation's file gives the tensors' order and shapes.
+struct KernelOperands {
+  KernelConfig config;
+  std::vector<at::Tensor> inputs;     // of the forward pass
+  std::vector<at::Tensor> gradients;  // of its outputs; none for a forward pass alone
+  std::vector<at::Tensor> saved;      // by the implementation's prepare(): what its passes read besides
+};
+
+/// One tensor that a pass computes: what it should be, and how far off it may be.
+struct KernelResult {
+  std::string name;
+  at::Tensor expected;  // float64
+  Tolerance tolerance;
+};
+
+/// One way to compute an operation.
+struct KernelImpl {
+  std::string name;
+  /// What it cannot run on a device that exists and knows the precision. May be null.
+  std::optional<std::string> (*unsupported_reason)(const KernelConfig& config){};
+  /// Makes once what the pass reads besides: for a backward, what a forward pass leaves. May be null.
+  void (*prepare)(KernelOperands& operands){};
+  /// The results in the order of KernelOp::expect. Never synchronises.
+  std::vector<at::Tensor> (*forward)(const KernelOperands& operands);
+  /// As forward, any number of times from the same `saved`. Null where the operation has no backward.
+  std::vector<at::Tensor> (*backward)(const KernelOperands& operands){};
+};
+
+/// What is computed, whoever does it.
+struct KernelOp {
+  std::string name;
+  std::vector<KernelPass> passes{KernelPass::kForward, KernelPass::kBackward};
+  std::string pass_refusal{};  // why it has no other
+  std::vector<Precision> precisions{Precision::kFp32, Precision::kBf16, Precision::kFp16};
+  std::string precision_refusal{};  // why it has no other
+  bool counts_tokens{true};         // its work grows with batch and context
+  bool is_in_place{};               // its results are its inputs
+  KernelBytes (*bytes)(const KernelConfig& config);
+  /// Makes inputs, and for a backward the outputs' gradients: seeded and normal, token ids uniform.
+  void (*fill)(KernelOperands& operands);
+  /// In float64 from the formulas, of the operands as they are now. Does not synchronise.
+  std::vector<KernelResult> (*expect)(const KernelOperands& operands);
+  Registry<KernelImpl> impls;
+};
+
+[[nodiscard]] KernelOp rmsnorm_kernel_op();
+[[nodiscard]] KernelOp rope_kernel_op();
+[[nodiscard]] KernelOp swiglu_kernel_op();
+[[nodiscard]] KernelOp softmax_kernel_op();
+[[nodiscard]] KernelOp cross_entropy_kernel_op();
+[[nodiscard]] KernelOp embedding_kernel_op();
+[[nodiscard]] KernelOp adamw_kernel_op();
+[[nodiscard]] KernelOp cast_kernel_op();
+[[nodiscard]] KernelOp add_kernel_op();
+
+/// All of them, in the order of kernel_op_names().
+[[nodiscard]] Registry<KernelOp>& kernel_ops();
+/// @return  null if there is no such operation, or no implementation of it of that name
+[[nodiscard]] const KernelImpl* find_kernel_impl(std::string_view op, std::string_view name);
+
+/// For `prepare`: runs `forward` with a graph and saves its outputs; inputs that are not integers require a gradient
+/// from then on.
+void record_graph(KernelOperands& operands, std::vector<at::Tensor> (*forward)(const KernelOperands& operands));
+/// For `backward`: the inputs' gradients by autograd through the saved outputs, which keep their graph; on the calling
+/// thread.
+[[nodiscard]] std::vector<at::Tensor> graph_gradients(const KernelOperands& operands);
+
+/// Appends a seeded normal tensor in the precision's storage type, or in `dtype`, to the inputs or the gradients.
+at::Tensor& add_normal_input(KernelOperands& operands, at::IntArrayRef shape);
+at::Tensor& add_normal_input(KernelOperands& operands, at::IntArrayRef shape, at::ScalarType dtype);
+at::Tensor& add_normal_gradient(KernelOperands& operands, at::IntArrayRef shape);
+/// Appends uniform token ids, [tokens] int64, to the inputs.
+at::Tensor& add_token_input(KernelOperands& operands);
+
+/// Bytes of an element in the precision's storage type.
+[[nodiscard]] std::int64_t kernel_element_bytes(Precision precision);
+/// A tensor as the references read it: float64, without a graph.
+[[nodiscard]] at::Tensor exact(const at::Tensor& tensor);
+
+/// Allowed errors of results that are computed in float32 and rounded to the storage type, `stored` of them in a row:
+/// in unit round-offs of float32 for what float32 does, of the storage type for what storing does, relative to the
+/// element or to the root mean square of its row.
+struct KernelRoundings {
+  double relative{};         // float32 round-offs of the element
+  double of_rms{};           // float32 round-offs of the row's rms
+  double stored{1};          // storage round-offs of the element, where that is not float32
+  double stored_of_rms{};    // storage round-offs of the row's rms, where that is not float32
+  double min_subnormals{1};  // halves of fp16's smallest number: what storing a smaller one costs, in every result
+};
+[[nodiscard]] Tolerance kernel_tolerance(Precision precision, const KernelRoundings& roundings);
+
+}  // namespace tbench::model

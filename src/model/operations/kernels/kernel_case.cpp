@@ -1,0 +1,153 @@
+#include "tbench/model/kernel_case.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "model/operations/kernels/implementation.hpp"
+#include "model/operations/operation_case.hpp"
+#include "tbench/core/error.hpp"
+
+namespace tbench::model {
+namespace {
+
+constexpr std::array<std::string_view, 2> kKernelPassNames{"forward", "backward"};
+
+template <class T>
+bool is_one_of(const T& value, const std::vector<T>& values) {
+  return std::ranges::find(values, value) != values.end();
+}
+
+const KernelImpl& checked_kernel_impl(const KernelConfig& config) {
+  if (auto reason = kernel_invalid_reason(config.op, config.pass, config.precision, config.impl)) {
+    throw UsageError{std::move(*reason)};
+  }
+  const ModelSize& size = config.size;
+  for (const std::int64_t extent :
+       {size.d_model, size.d_ff, size.num_heads, size.head_dim(), config.context, config.batch}) {
+    if (extent <= 0) throw UsageError{fmt::format("{}: the extent {} is not positive", config.op, extent)};
+  }
+  return *find_kernel_impl(config.op, config.impl);
+}
+
+class KernelCase final : public OperationCase {
+ public:
+  explicit KernelCase(KernelConfig config)
+      : OperationCase{config.device},
+        config_{std::move(config)},
+        impl_{checked_kernel_impl(config_)},
+        op_{kernel_ops().at(config_.op)} {}
+
+  std::optional<std::string> unsupported_reason() const override {
+    if (auto reason = device_unsupported_reason(config_.device, config_.precision)) return reason;
+    return impl_.unsupported_reason != nullptr ? impl_.unsupported_reason(config_) : std::nullopt;
+  }
+  std::int64_t min_bytes() const override {
+    const KernelBytes bytes = op_.bytes(config_);
+    return std::max(bytes.read, bytes.written);
+  }
+  Work work() const override {
+    const KernelBytes bytes = op_.bytes(config_);
+    return {
+        .flop = {},
+        .tokens = op_.counts_tokens ? config_.tokens() : 0,
+        .bytes = bytes.read + bytes.written,
+    };
+  }
+
+ private:
+  void do_build() override;
+  Verification do_verify() override;
+  void enqueue() override { static_cast<void>(run()); }
+  [[nodiscard]] std::vector<at::Tensor> run() const;
+
+  KernelConfig config_;
+  const KernelImpl& impl_;
+  const KernelOp& op_;
+  std::optional<KernelOperands> operands_;
+};
+
+void KernelCase::do_build() {
+  operands_.reset();
+  KernelOperands operands{.config = config_, .inputs = {}, .gradients = {}, .saved = {}};
+  const at::NoGradGuard no_grad;
+  op_.fill(operands);
+  if (impl_.prepare != nullptr) impl_.prepare(operands);
+  operands_ = std::move(operands);
+}
+
+std::vector<at::Tensor> KernelCase::run() const {
+  const at::NoGradGuard no_grad;
+  const KernelOperands& operands = built(operands_);
+  return config_.pass == KernelPass::kForward ? impl_.forward(operands) : impl_.backward(operands);
+}
+
+/// Results that are not written in place are made twice: the first are overwritten with NaN and given back, so that the
+/// allocator hands out NaN to the second, and what those do not write is seen.
+Verification KernelCase::do_verify() {
+  const at::NoGradGuard no_grad;
+  const std::vector<KernelResult> expected = op_.expect(built(operands_));
+  if (!op_.is_in_place) {
+    for (at::Tensor& result : run()) result.fill_(std::numeric_limits<double>::quiet_NaN());
+  }
+  const std::vector<at::Tensor> results = run();
+  Comparison comparison;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const at::Tensor actual = i < results.size() ? results[i] : at::Tensor{};
+    comparison.add(expected[i].name, actual, expected[i].expected, expected[i].tolerance);
+  }
+  return comparison.finish("float64 of the formulas, of the same inputs");
+}
+
+}  // namespace
+
+std::string_view to_string(KernelPass pass) { return kKernelPassNames.at(static_cast<std::size_t>(pass)); }
+
+std::optional<KernelPass> parse_kernel_pass(std::string_view text) {
+  const auto found = std::ranges::find(kKernelPassNames, text);
+  if (found == kKernelPassNames.end()) return std::nullopt;
+  return static_cast<KernelPass>(found - kKernelPassNames.begin());
+}
+
+std::string kernel_ceiling(const KernelBytes& bytes) {
+  constexpr double kOneWay = 0.75;
+  const double read_share = static_cast<double>(bytes.read) / static_cast<double>(bytes.read + bytes.written);
+  if (read_share > kOneWay) return "read";
+  return 1 - read_share > kOneWay ? "write" : "copy";
+}
+
+std::optional<std::string> kernel_invalid_reason(std::string_view op, KernelPass pass, Precision precision,
+                                                 std::string_view impl) {
+  const KernelOp* const known = kernel_ops().find(op);
+  if (known == nullptr) return kernel_ops().unknown(op);
+  if (!is_one_of(pass, known->passes)) {
+    return fmt::format("op:{} has no pass:{}: {}", op, to_string(pass), known->pass_refusal);
+  }
+  if (precision == Precision::kTf32) return "precision:tf32 applies to matrix products only: use fp32, bf16 or fp16";
+  if (!is_one_of(precision, known->precisions)) {
+    return fmt::format("op:{} has no precision:{}: {}", op, to_string(precision), known->precision_refusal);
+  }
+  if (known->impls.find(impl) == nullptr) {
+    return fmt::format("op:{} has no impl:{}: expected one of {}", op, impl, fmt::join(known->impls.names(), ", "));
+  }
+  return std::nullopt;
+}
+
+KernelVariants kernel_variants(std::string_view op) {
+  const KernelOp& known = kernel_ops().at(op);
+  return {.passes = known.passes,
+          .precisions = known.precisions,
+          .impls = known.impls.names(),
+          .counts_tokens = known.counts_tokens};
+}
+
+KernelBytes kernel_bytes(const KernelConfig& config) { return kernel_ops().at(config.op).bytes(config); }
+
+std::unique_ptr<Case> make_kernel_case(KernelConfig config) { return std::make_unique<KernelCase>(std::move(config)); }
+
+}  // namespace tbench::model

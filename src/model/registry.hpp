@@ -1,0 +1,71 @@
+// The implementations of something, by name: those listed where the registry is made, and what tests add.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <deque>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tbench/core/error.hpp"
+
+namespace tbench::model {
+
+/// @tparam T  has a member `std::string name`
+template <class T>
+class Registry {
+ public:
+  /// @param key  of case names whose value is an entry's name: "impl", "op"
+  Registry(std::string key, std::initializer_list<T> entries) : key_{std::move(key)}, entries_{entries} {}
+
+  /// @return  null if the name is unknown
+  [[nodiscard]] const T* find(std::string_view name) const {
+    const auto found = std::ranges::find(entries_, name, &T::name);
+    return found == entries_.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] T* find(std::string_view name) { return const_cast<T*>(std::as_const(*this).find(name)); }
+  /// @throws  UsageError  if the name is unknown; the message lists the known names
+  [[nodiscard]] const T& at(std::string_view name) const {
+    if (const T* const found = find(name)) return *found;
+    throw UsageError{unknown(name)};
+  }
+  /// The message that at() throws for an unknown name.
+  [[nodiscard]] std::string unknown(std::string_view name) const {
+    return fmt::format("{}:{}: unknown; expected one of {}", key_, name, fmt::join(names(), ", "));
+  }
+
+  /// In the order in which they were listed and added.
+  [[nodiscard]] std::vector<std::string> names() const {
+    return names_where([](const T&) { return true; });
+  }
+  template <class Predicate>
+  [[nodiscard]] std::vector<std::string> names_where(const Predicate& is_chosen) const {
+    std::vector<std::string> names;
+    for (const T& entry : entries_) {
+      if (is_chosen(entry)) names.push_back(entry.name);
+    }
+    return names;
+  }
+
+  /// Adds an entry for as long as the process runs (tests plant faulty ones). Pointers to the others stay valid. Not
+  /// thread-safe.
+  /// @throws  std::invalid_argument  if the name is taken
+  void add(T entry) {
+    if (find(entry.name) != nullptr) {
+      throw std::invalid_argument{fmt::format("{}:{} is registered already", key_, entry.name)};
+    }
+    entries_.push_back(std::move(entry));
+  }
+
+ private:
+  std::string key_;
+  std::deque<T> entries_;
+};
+
+}  // namespace tbench::model

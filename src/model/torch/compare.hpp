@@ -1,0 +1,62 @@
+// Comparison of tensors with references: element-wise within tolerances, reduced on their device with one copy to the
+// host for all of them; or exactly.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tbench/core/record.hpp"
+
+namespace tbench::model {
+
+/// Of every element: |actual - reference| <= relative * |reference| + of_rms * rms + absolute, where rms is the root
+/// mean square of the reference's elements that are not zero (most rows of an embedding's gradient are), or of those
+/// in the element's last dimension if that is larger (rows of an LM head's gradient differ by orders of magnitude).
+/// Of the whole: ||actual - reference|| <= of_norm * ||reference||, which sees what is a little wrong everywhere.
+struct Tolerance {
+  double relative{};
+  double of_rms{};
+  double absolute{};
+  double of_norm{std::numeric_limits<double>::infinity()};
+};
+
+/// What Verification::worst_error says at most: an element that is NaN or infinite, or off where nothing is allowed.
+inline constexpr double kWorstErrorCap = 1e9;
+
+class Comparison {
+ public:
+  /// Enqueues the comparison of all elements, in float64. Any strides; the same device. An element that is NaN or
+  /// infinite on either side fails; so does a difference of shapes. Does not synchronise.
+  /// @param row_allowance  what every element of a row, along the last dimension, may be off besides: float64, one
+  ///                       element a row; or undefined
+  void add(std::string name, const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance,
+           const at::Tensor& row_allowance = {});
+  /// The verdict over everything added. Synchronises.
+  /// @param reference  what Verification::reference says
+  [[nodiscard]] Verification finish(std::string reference) const;
+
+ private:
+  struct Entry {
+    std::string name;
+    std::vector<std::int64_t> shape;
+    std::string shape_error;  // empty: the shapes agree
+    Tolerance tolerance;
+    at::Tensor statistics;  // float64, one element per Statistic of compare.cpp
+  };
+  std::vector<Entry> entries_;
+};
+
+/// A Comparison of one tensor. Synchronises.
+[[nodiscard]] Verification compare_tensors(const std::string& name, const at::Tensor& actual,
+                                           const at::Tensor& reference, const Tolerance& tolerance);
+
+/// Passes if all elements are equal, and none is NaN. The same shape, dtype and device; needs a byte an element.
+/// Synchronises.
+/// @param reference  what Verification::reference says
+[[nodiscard]] Verification verify_equal(const std::string& name, const at::Tensor& actual, const at::Tensor& expected,
+                                        std::string reference);
+
+}  // namespace tbench::model

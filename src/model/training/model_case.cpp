@@ -1,0 +1,107 @@
+#include "tbench/model/model_case.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "model/layers/model_impl.hpp"
+#include "model/torch/torch_case.hpp"
+#include "model/training/trainer.hpp"
+#include "model/training/verify_trainer.hpp"
+#include "tbench/core/error.hpp"
+
+namespace tbench::model {
+namespace {
+
+const ModelImpl& checked_model_impl(const ModelConfig& config) {
+  const ModelImpl& impl = model_impls().at(config.impl);
+  const ModelSize& size = config.size;
+  for (const std::int64_t extent :
+       {size.d_model, size.d_ff, size.num_layers, size.num_heads, config.context, config.batch, config.vocab_size}) {
+    if (extent <= 0) throw UsageError{fmt::format("size:{}: the extent {} is not positive", size.name, extent)};
+  }
+  if (size.d_model % size.num_heads != 0 || size.head_dim() % 2 != 0) {
+    throw UsageError{fmt::format("size:{}: d_model {} over {} heads does not give an even head_dim", size.name,
+                                 size.d_model, size.num_heads)};
+  }
+  return impl;
+}
+
+class ModelCase final : public TorchCase {
+ public:
+  explicit ModelCase(ModelConfig config)
+      : TorchCase{config.device}, config_{std::move(config)}, impl_{checked_model_impl(config_)} {}
+
+  std::optional<std::string> unsupported_reason() const override {
+    if (auto reason = device_unsupported_reason(config_.device, config_.precision)) return reason;
+    return impl_.unsupported_reason != nullptr ? impl_.unsupported_reason(config_) : std::nullopt;
+  }
+  std::int64_t min_bytes() const override { return model_min_bytes(config_.size, config_.pass); }
+  std::span<const std::string_view> phases() const override {
+    static constexpr std::array<std::string_view, 3> kPhases{"forward", "backward", "optimizer"};
+    return std::span{kPhases}.first(static_cast<std::size_t>(config_.pass) + 1);
+  }
+  Work work() const override { return model_step_work(config_.size, config_.context, config_.batch, config_.pass); }
+  std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const override;
+  std::map<std::string, double> counters() override;
+
+ private:
+  void do_build() override {
+    trainer_.reset();
+    trainer_.emplace(config_, impl_);
+  }
+  Verification do_verify() override {
+    Verification result;
+    guarded([&] { result = verify_trainer(*trainer_); });
+    return result;
+  }
+  std::optional<Verification> do_verify_again() override {
+    std::optional<Verification> result;
+    guarded([&] { result = verify_trainer(*trainer_, config_.seed + 1); });
+    return result;
+  }
+  void do_launch(PhaseMarker& marker) override {
+    guarded([&] { trainer_->step(&marker); });
+  }
+
+  /// Runs `action` on what was built; after an error no gradient stays allocated.
+  template <class Action>
+  void guarded(const Action& action) {
+    Trainer& trainer = built(trainer_);
+    try {
+      action();
+    } catch (...) {
+      trainer.parameters().clear_gradients();
+      throw;
+    }
+  }
+
+  ModelConfig config_;
+  const ModelImpl& impl_;
+  std::optional<Trainer> trainer_;
+};
+
+std::map<std::string, std::int64_t> ModelCase::memory_split(std::int64_t allocated_peak) const {
+  const Trainer& trainer = built(trainer_);
+  std::map<std::string, std::int64_t> split{{"parameters", trainer.parameters().bytes()}};
+  if (config_.pass != Pass::kForward) split["gradients"] = trainer.parameters().bytes();
+  if (trainer.optimizer() != nullptr) split["optimizer_state"] = trainer.optimizer()->state_bytes();
+  std::int64_t rest = allocated_peak;
+  for (const auto& [name, bytes] : split) rest -= bytes;
+  split["activations"] = rest;
+  return split;
+}
+
+std::map<std::string, double> ModelCase::counters() {
+  Trainer& trainer = built(trainer_);
+  if (trainer.scaler() == nullptr || config_.pass != Pass::kTrainStep) return {};
+  return {{"skipped_steps", trainer.scaler()->skipped_steps()}, {"loss_scale", trainer.scaler()->scale()}};
+}
+
+}  // namespace
+
+std::unique_ptr<Case> make_model_case(ModelConfig config) { return std::make_unique<ModelCase>(std::move(config)); }
+
+}  // namespace tbench::model

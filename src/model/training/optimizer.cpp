@@ -1,0 +1,133 @@
+#include "model/training/optimizer.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
+#include <ATen/ops/_amp_update_scale.h>
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_addcdiv.h>
+#include <ATen/ops/_foreach_addcmul.h>
+#include <ATen/ops/_foreach_div.h>
+#include <ATen/ops/_foreach_lerp.h>
+#include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_sqrt.h>
+#include <ATen/ops/_foreach_zero.h>
+#include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace tbench::model {
+
+AdamW::AdamW(std::vector<at::Tensor> parameters, AdamWVariant variant, AdamWOptions options)
+    : variant_{variant}, options_{options}, parameters_{std::move(parameters)} {
+  const at::NoGradGuard no_grad;
+  gradients_.reserve(parameters_.size());
+  for (const auto& parameter : parameters_) {
+    first_moments_.push_back(at::zeros_like(parameter));
+    second_moments_.push_back(at::zeros_like(parameter));
+  }
+  if (variant_ == AdamWVariant::kFused && !parameters_.empty()) {
+    device_steps_ = at::zeros({}, parameters_.front().options().dtype(at::kFloat).requires_grad(false));
+    all_steps_.assign(parameters_.size(), device_steps_);
+  }
+}
+
+void AdamW::reset() {
+  const at::NoGradGuard no_grad;
+  at::_foreach_zero_(first_moments_);
+  at::_foreach_zero_(second_moments_);
+  steps_ = 0;
+  if (device_steps_.defined()) device_steps_.zero_();
+}
+
+void AdamW::step(const at::Tensor& found_inf) {
+  if (found_inf.defined() && variant_ == AdamWVariant::kForeach) {
+    throw std::invalid_argument{"AdamW::step: only the fused variant can skip a step on the device"};
+  }
+  const at::NoGradGuard no_grad;
+  for (const auto& parameter : parameters_) gradients_.push_back(parameter.grad());
+  if (variant_ == AdamWVariant::kForeach) {
+    step_foreach();
+  } else {
+    step_fused(found_inf);
+  }
+  gradients_.clear();
+}
+
+void AdamW::step_foreach() {
+  ++steps_;
+  const auto [learning_rate, beta1, beta2, epsilon, weight_decay] = options_;
+  const double correction1 = 1.0 - std::pow(beta1, static_cast<double>(steps_));
+  const double correction2 = 1.0 - std::pow(beta2, static_cast<double>(steps_));
+  at::_foreach_mul_(parameters_, 1.0 - learning_rate * weight_decay);
+  at::_foreach_lerp_(first_moments_, gradients_, 1.0 - beta1);
+  at::_foreach_mul_(second_moments_, beta2);
+  at::_foreach_addcmul_(second_moments_, gradients_, gradients_, 1.0 - beta2);
+  const std::vector<at::Tensor> denominators = at::_foreach_sqrt(second_moments_);
+  at::_foreach_div_(denominators, std::sqrt(correction2));
+  at::_foreach_add_(denominators, epsilon);
+  at::_foreach_addcdiv_(parameters_, first_moments_, denominators, -learning_rate / correction1);
+}
+
+void AdamW::step_fused(const at::Tensor& found_inf) {
+  device_steps_.add_(1);
+  const auto skip = found_inf.defined() ? std::optional<at::Tensor>{found_inf} : std::nullopt;
+  at::_fused_adamw_(parameters_, gradients_, first_moments_, second_moments_, /*max_exp_avg_sqs=*/{}, all_steps_,
+                    options_.learning_rate, options_.beta1, options_.beta2, options_.weight_decay, options_.epsilon,
+                    /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/std::nullopt, skip);
+  if (skip) device_steps_.sub_(*skip);
+}
+
+std::int64_t AdamW::state_bytes() const {
+  std::size_t bytes = device_steps_.defined() ? device_steps_.nbytes() : 0;
+  for (const auto& moment : first_moments_) bytes += moment.nbytes();
+  for (const auto& moment : second_moments_) bytes += moment.nbytes();
+  return static_cast<std::int64_t>(bytes);
+}
+
+at::Tensor adamw_first_step(const at::Tensor& parameter, const at::Tensor& gradient, const AdamWOptions& options) {
+  // With both moments zero before, the bias corrections cancel: m / (1 - beta1) = g and v / (1 - beta2) = g^2.
+  return parameter.mul(1.0 - options.learning_rate * options.weight_decay)
+      .sub(gradient.div(gradient.abs().add(options.epsilon)).mul(options.learning_rate));
+}
+
+GradScaler::GradScaler(at::Device device) {
+  const auto options = at::TensorOptions{}.device(device).dtype(at::kFloat);
+  scale_ = at::full({}, kInitialScale, options);
+  found_inf_ = at::zeros({}, options);
+  skipped_ = at::zeros({}, options);
+  growth_tracker_ = at::zeros({}, options.dtype(at::kInt));
+}
+
+at::Tensor GradScaler::scaled(const at::Tensor& loss) const { return loss.mul(scale_); }
+
+const at::Tensor& GradScaler::unscale(std::vector<at::Tensor>& gradients) {
+  const at::NoGradGuard no_grad;
+  found_inf_.zero_();
+  // The scale is a power of two: its float reciprocal is exact.
+  at::_amp_foreach_non_finite_check_and_unscale_(gradients, found_inf_, scale_.reciprocal());
+  return found_inf_;
+}
+
+void GradScaler::update() {
+  const at::NoGradGuard no_grad;
+  skipped_.add_(found_inf_);
+  at::_amp_update_scale_(scale_, growth_tracker_, found_inf_, kGrowthFactor, kBackoffFactor, kGrowthInterval);
+}
+
+void GradScaler::reset(double scale) {
+  scale_.fill_(scale);
+  found_inf_.zero_();
+  skipped_.zero_();
+  growth_tracker_.zero_();
+}
+
+double GradScaler::scale() const { return scale_.item<double>(); }
+
+double GradScaler::skipped_steps() const { return skipped_.item<double>(); }
+
+}  // namespace tbench::model

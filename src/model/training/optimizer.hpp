@@ -1,0 +1,95 @@
+// AdamW in the two forms that PyTorch has on a GPU, a sequence of multi-tensor operations (foreach, its default) and
+// one fused kernel over all parameters; and the loss scaling that fp16 training needs.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tbench::model {
+
+enum class AdamWVariant { kForeach, kFused };
+
+struct AdamWOptions {
+  double learning_rate{1e-3};
+  double beta1{0.9};
+  double beta2{0.999};
+  double epsilon{1e-8};
+  double weight_decay{0.01};  // decoupled
+};
+
+/// @see  Loshchilov and Hutter (arXiv:1711.05101); the sequence of torch.optim.AdamW(foreach=True, capturable=False)
+class AdamW {
+ public:
+  /// Allocates the two moments of each parameter, zero.
+  AdamW(std::vector<at::Tensor> parameters, AdamWVariant variant, AdamWOptions options = {});
+
+  /// One step with the parameters' gradients, each of which must be defined. Never synchronises.
+  /// @param found_inf  if defined, a float scalar on the device: where it is 1, nothing changes, the step count
+  ///                   neither. Only the fused kernel reads it: the foreach operations would need the host to look.
+  /// @throws           std::invalid_argument for `found_inf` with foreach
+  void step(const at::Tensor& found_inf = {});
+  /// Back to the state before the first step.
+  void reset();
+
+  /// Of parameter `index`, in the order that the constructor was given.
+  [[nodiscard]] const at::Tensor& first_moment(std::size_t index) const { return first_moments_[index]; }
+  [[nodiscard]] const at::Tensor& second_moment(std::size_t index) const { return second_moments_[index]; }
+  /// Bytes of the moments and the step count.
+  [[nodiscard]] std::int64_t state_bytes() const;
+
+ private:
+  void step_foreach();
+  void step_fused(const at::Tensor& found_inf);
+
+  AdamWVariant variant_;
+  AdamWOptions options_;
+  std::vector<at::Tensor> parameters_;
+  std::vector<at::Tensor> gradients_;  // filled for the length of a step; a member to keep its capacity
+  std::vector<at::Tensor> first_moments_;
+  std::vector<at::Tensor> second_moments_;
+  std::int64_t steps_{};               // foreach
+  at::Tensor device_steps_;            // fused: float scalar on the device
+  std::vector<at::Tensor> all_steps_;  // fused: the same tensor for every parameter, so that one launch counts for all
+};
+
+/// One parameter's value after the first step, in the dtype of the arguments (float64: a reference), computed from the
+/// published formula rather than PyTorch's sequence.
+[[nodiscard]] at::Tensor adamw_first_step(const at::Tensor& parameter, const at::Tensor& gradient,
+                                          const AdamWOptions& options);
+
+/// Loss scaling for fp16: gradients are computed of loss * scale, checked and divided again; a step whose gradients are
+/// not finite is skipped on the device, the scale halved. Counts the skips there too: nothing here waits for the
+/// device. The constants are those of torch.amp.GradScaler.
+class GradScaler {
+ public:
+  static constexpr double kInitialScale = 65536.0;
+  static constexpr double kGrowthFactor = 2.0;
+  static constexpr double kBackoffFactor = 0.5;
+  static constexpr std::int64_t kGrowthInterval = 2000;  // finite steps before the scale grows
+
+  explicit GradScaler(at::Device device);
+
+  /// loss * scale, differentiable.
+  [[nodiscard]] at::Tensor scaled(const at::Tensor& loss) const;
+  /// Divides the gradients by the scale, in place, and notes whether one of them was not finite.
+  /// @return  float scalar on the device, 1 or 0, for the optimizer; valid until the next call
+  const at::Tensor& unscale(std::vector<at::Tensor>& gradients);
+  /// Counts a skip and adapts the scale, after the optimizer's step.
+  void update();
+  void reset(double scale = kInitialScale);
+
+  /// Synchronise.
+  [[nodiscard]] double scale() const;
+  [[nodiscard]] double skipped_steps() const;
+
+ private:
+  at::Tensor scale_;  // float scalar, as are the others; on the device
+  at::Tensor found_inf_;
+  at::Tensor skipped_;
+  at::Tensor growth_tracker_;  // int32
+};
+
+}  // namespace tbench::model

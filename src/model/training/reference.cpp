@@ -1,0 +1,122 @@
+#include "model/training/verify_trainer.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/linear.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <utility>
+
+#include "model/layers/model_impl.hpp"
+
+namespace tbench::model {
+namespace {
+
+std::size_t first_of_block(std::size_t layer) { return 1 + kBlockParameters * layer; }
+
+at::Tensor run_block(const at::Tensor& x, const std::vector<at::Tensor>& tensors, const AttentionTables& tables) {
+  static const LayerOps ops = eager_impl().ops;
+  return block(ops, x, block_weights(std::span<const at::Tensor, kBlockParameters>{tensors.data(), kBlockParameters}),
+               tables);
+}
+
+/// Row `row` of a batch, itself a batch.
+at::Tensor row_of(const at::Tensor& batch, std::int64_t row) { return batch.narrow(0, row, 1); }
+
+void add_to(at::Tensor& sum, const at::Tensor& term) { sum = sum.defined() ? sum.add_(term) : term; }
+
+}  // namespace
+
+Reference::Reference(const ModelConfig& config, const Parameters& parameters, std::uint64_t seed, at::ScalarType dtype)
+    : parameters_{parameters},
+      seed_{seed},
+      dtype_{dtype},
+      num_layers_{static_cast<std::size_t>(config.size.num_layers)} {
+  tables_ = make_eager_attention_tables({.context = config.context,
+                                         .num_heads = config.size.num_heads,
+                                         .head_dim = config.size.head_dim(),
+                                         .options = parameters.named().front().value.options().dtype(dtype),
+                                         .score_dtype = dtype});
+}
+
+at::Tensor Reference::initial(std::size_t index) const {
+  return parameters_.initial_value(index, seed_).to(dtype_).requires_grad_(true);
+}
+
+std::vector<at::Tensor> Reference::initial_block(std::size_t layer) const {
+  std::vector<at::Tensor> tensors;
+  for (std::size_t i = 0; i < kBlockParameters; ++i) tensors.push_back(initial(first_of_block(layer) + i));
+  return tensors;
+}
+
+void Reference::forward(const at::Tensor& tokens, const LogitsVisitor& visit) {
+  const at::NoGradGuard no_grad;
+  const LayerOps ops = eager_impl().ops;
+  tokens_ = tokens;
+  inputs_.assign(1, ops.embedding(initial(0), tokens));
+  for (std::size_t layer = 0; layer < num_layers_; ++layer) {
+    const std::vector<at::Tensor> weights = initial_block(layer);
+    std::vector<at::Tensor> rows;
+    for (std::int64_t row = 0; row < tokens.size(0); ++row) {
+      rows.push_back(run_block(row_of(inputs_.back(), row), weights, tables_));
+    }
+    inputs_.push_back(at::cat(rows));
+  }
+  const std::size_t norm = first_of_block(num_layers_);
+  const at::Tensor ln_final = initial(norm);
+  const at::Tensor lm_head = initial(norm + 1);
+  for (std::int64_t row = 0; row < tokens.size(0); ++row) {
+    visit(row, at::linear(ops.rms_norm(inputs_.back()[row], ln_final), lm_head));
+  }
+}
+
+at::Tensor Reference::backward(const at::Tensor& targets, const GradientVisitor& visit) {
+  auto [loss, gradient] = backward_head(targets, visit);
+  for (std::size_t layer = num_layers_; layer-- > 0;) gradient = backward_block(layer, gradient, visit);
+  const at::Tensor embeddings = initial(0);
+  const auto embedded = eager_impl().ops.embedding(embeddings, tokens_);
+  visit(0, torch::autograd::grad({embedded}, {embeddings}, {gradient}).front());
+  inputs_.clear();
+  return loss;
+}
+
+Reference::Head Reference::backward_head(const at::Tensor& targets, const GradientVisitor& visit) {
+  const LayerOps ops = eager_impl().ops;
+  const std::size_t norm = first_of_block(num_layers_);
+  const at::Tensor ln_final = initial(norm);
+  const at::Tensor lm_head = initial(norm + 1);
+  at::Tensor loss, norm_gradient, head_gradient;
+  std::vector<at::Tensor> rows;
+  for (std::int64_t row = 0; row < targets.size(0); ++row) {
+    const at::Tensor x = row_of(inputs_.back(), row).detach().requires_grad_(true);
+    const at::Tensor logits = at::linear(ops.rms_norm(x, ln_final), lm_head);
+    // Rows have equally many tokens: the mean over all is the mean of the rows' means.
+    const at::Tensor share = ops.cross_entropy(logits, row_of(targets, row)).div(static_cast<double>(targets.size(0)));
+    const auto gradients = torch::autograd::grad({share}, {x, ln_final, lm_head});
+    rows.push_back(gradients[0]);
+    add_to(norm_gradient, gradients[1]);
+    add_to(head_gradient, gradients[2]);
+    add_to(loss, share.detach());
+  }
+  visit(norm + 1, head_gradient);
+  visit(norm, norm_gradient);
+  return {.loss = loss, .gradient = at::cat(rows)};
+}
+
+at::Tensor Reference::backward_block(std::size_t layer, const at::Tensor& gradient, const GradientVisitor& visit) {
+  const std::vector<at::Tensor> weights = initial_block(layer);
+  std::vector<at::Tensor> sums(kBlockParameters);
+  std::vector<at::Tensor> rows;
+  for (std::int64_t row = 0; row < gradient.size(0); ++row) {
+    std::vector<at::Tensor> inputs = weights;
+    inputs.push_back(row_of(inputs_[layer], row).detach().requires_grad_(true));
+    const at::Tensor y = run_block(inputs.back(), weights, tables_);
+    const auto gradients = torch::autograd::grad({y}, inputs, {row_of(gradient, row)});
+    for (std::size_t i = 0; i < kBlockParameters; ++i) add_to(sums[i], gradients[i]);
+    rows.push_back(gradients.back());
+  }
+  for (std::size_t i = 0; i < kBlockParameters; ++i) visit(first_of_block(layer) + i, sums[i]);
+  return at::cat(rows);
+}
+
+}  // namespace tbench::model

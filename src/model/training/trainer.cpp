@@ -1,0 +1,125 @@
+#include "model/training/trainer.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/core/Generator.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/randint.h>
+
+#include <utility>
+
+#include "model/layers/model_impl.hpp"
+#include "model/torch/scopes.hpp"
+#include "tbench/cuda/range.hpp"
+
+namespace tbench::model {
+namespace {
+
+AttentionTableConfig table_config(const ModelConfig& config, const at::TensorOptions& options) {
+  return {.context = config.context,
+          .num_heads = config.size.num_heads,
+          .head_dim = config.size.head_dim(),
+          .options = options,
+          .score_dtype = compute_dtype(config.precision, c10::typeMetaToScalarType(options.dtype()))};
+}
+
+}  // namespace
+
+Trainer::Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype)
+    : config_{std::move(config)},
+      impl_{impl},
+      device_{torch_device(config_.device)},
+      parameters_{config_.size, config_.vocab_size, impl.fused_qkv, at::TensorOptions{}.device(device_).dtype(dtype)} {
+  tables_ = impl_.ops.make_attention_tables(table_config(config_, parameters_.named().front().value.options()));
+  const bool is_fp16 = config_.precision == Precision::kFp16;
+  if (config_.pass == Pass::kTrainStep) {
+    // Only the fused optimizer can skip a step on the device: see AdamW::step.
+    optimizer_.emplace(parameters_.leaves(), is_fp16 ? AdamWVariant::kFused : impl_.optimizer);
+  }
+  if (is_fp16 && config_.pass != Pass::kForward) scaler_.emplace(device_);
+  gradients_.reserve(parameters_.leaves().size());
+  tokens_ = at::empty({config_.batch, config_.context}, at::TensorOptions{}.device(device_).dtype(at::kLong));
+  targets_ = at::empty_like(tokens_);
+  fill_tokens(config_.seed);
+  parameters_.initialise(config_.seed);
+}
+
+void Trainer::fill_tokens(std::uint64_t seed) {
+  at::Generator generator = at::globalContext().defaultGenerator(device_).clone();
+  generator.set_current_seed(seed);
+  const at::Tensor ids =
+      at::randint(config_.vocab_size, {config_.batch, config_.context + 1}, generator, tokens_.options());
+  tokens_.copy_(ids.narrow(1, 0, config_.context));
+  targets_.copy_(ids.narrow(1, 1, config_.context));
+}
+
+at::Tensor Trainer::logits(const at::Tensor& tokens) const {
+  const AutocastScope autocast{config_.precision, device_.type()};
+  return transformer(impl_.ops, tokens, parameters_.weights(), tables_);
+}
+
+at::Tensor Trainer::loss(const at::Tensor& tokens, const at::Tensor& targets) const {
+  return loss(tokens, targets, nullptr);
+}
+
+at::Tensor Trainer::loss(const at::Tensor& tokens, const at::Tensor& targets, StepOutputs* outputs) const {
+  const AutocastScope autocast{config_.precision, device_.type()};
+  const at::Tensor logits = transformer(impl_.ops, tokens, parameters_.weights(), tables_);
+  const at::Tensor value = cuda::in_range("loss", [&] { return impl_.ops.cross_entropy(logits, targets); });
+  if (outputs != nullptr) *outputs = {.logits = logits.detach(), .loss = value.detach()};
+  return value;
+}
+
+void Trainer::backward(const at::Tensor& loss) {
+  const BackwardOnThisThread here;
+  if (scaler_) {
+    scaler_->scaled(loss).backward();
+  } else {
+    loss.backward();
+  }
+}
+
+void Trainer::optimize() {
+  stepped_ = true;
+  if (!scaler_) {
+    optimizer_->step();
+    return;
+  }
+  for (const auto& leaf : parameters_.leaves()) gradients_.push_back(leaf.grad());
+  const at::Tensor& found_inf = scaler_->unscale(gradients_);
+  gradients_.clear();
+  optimizer_->step(found_inf);
+  scaler_->update();
+}
+
+void Trainer::step(PhaseMarker* phases, StepOutputs* outputs) {
+  const Tf32Scope tf32{config_.precision};
+  if (config_.pass == Pass::kForward) {
+    const at::NoGradGuard no_grad;
+    const at::Tensor output = cuda::in_range("FORWARD", [&] { return logits(tokens_); });
+    if (outputs != nullptr) *outputs = {.logits = output, .loss = {}};
+    mark_phase(phases);
+    return;
+  }
+  parameters_.clear_gradients();
+  at::Tensor value = cuda::in_range("FORWARD", [&] { return loss(tokens_, targets_, outputs); });
+  mark_phase(phases);
+  cuda::in_range("BACKWARD", [&] { backward(value); });
+  mark_phase(phases);
+  if (config_.pass != Pass::kTrainStep) return;
+  value.reset();
+  cuda::in_range("OPTIMIZER", [&] { optimize(); });
+  mark_phase(phases);
+}
+
+void Trainer::reset(std::uint64_t seed) {
+  parameters_.clear_gradients();
+  parameters_.initialise(seed);
+  fill_tokens(seed);
+  if (optimizer_) optimizer_->reset();
+  if (scaler_) scaler_->reset();
+  stepped_ = false;
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,79 @@
+// A model with its data, optimizer and loss scale, and one step of it: what a case of the
+// Model family builds and launches. Its verification is verify_trainer.hpp.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/layers/model_impl.hpp"
+#include "model/layers/parameters.hpp"
+#include "model/training/optimizer.hpp"
+#include "tbench/model/model_case.hpp"
+
+namespace tbench::model {
+
+/// What a step computes and a timed one gives back at once.
+struct StepOutputs {
+  at::Tensor logits;  // [batch, context, vocab_size], as the forward pass returns them, no graph
+  at::Tensor loss;    // scalar, not scaled, no graph; undefined after a forward pass alone
+};
+
+class Trainer {
+ public:
+  /// Allocates everything, then fills it: seeded weights, seeded uniform tokens (a sequence's targets are its tokens
+  /// shifted by one). May synchronise.
+  /// @param dtype  of the parameters; float64 for tests against references
+  Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype = at::kFloat);
+
+  /// One step of the configured pass. Marks the end of the forward pass, of the backward pass and of the optimizer, as
+  /// far as the pass goes. Gradients are set to none at its start; those of fp16 stay multiplied by the loss scale
+  /// where no optimizer follows. Never synchronises.
+  /// @param phases   may be null
+  /// @param outputs  filled with the step's own, for a check; null in a timed step
+  void step(PhaseMarker* phases = nullptr, StepOutputs* outputs = nullptr);
+
+  /// Forward pass in the configured precision: [batch, context, vocab_size]. With a graph if gradients are enabled.
+  [[nodiscard]] at::Tensor logits(const at::Tensor& tokens) const;
+  /// Forward pass and loss, a scalar, not scaled.
+  [[nodiscard]] at::Tensor loss(const at::Tensor& tokens, const at::Tensor& targets) const;
+  /// Gradients of the loss, times the scale for fp16. Adds to what is there.
+  void backward(const at::Tensor& loss);
+  /// One optimizer step. Gradients of fp16 are unscaled by it, in place.
+  void optimize();
+  /// Weights, data, optimizer and scale as they were built; no gradients.
+  void reset() { reset(config_.seed); }
+  /// The same with weights and data of another seed, in the same tensors.
+  void reset(std::uint64_t seed);
+
+  [[nodiscard]] const ModelConfig& config() const { return config_; }
+  [[nodiscard]] Parameters& parameters() { return parameters_; }
+  [[nodiscard]] const Parameters& parameters() const { return parameters_; }
+  [[nodiscard]] const at::Tensor& tokens() const { return tokens_; }                // [batch, context] int64
+  [[nodiscard]] const at::Tensor& targets() const { return targets_; }              // [batch, context] int64
+  [[nodiscard]] AdamW* optimizer() { return optimizer_ ? &*optimizer_ : nullptr; }  // null but for train_step
+  [[nodiscard]] const AdamW* optimizer() const { return optimizer_ ? &*optimizer_ : nullptr; }
+  [[nodiscard]] GradScaler* scaler() { return scaler_ ? &*scaler_ : nullptr; }  // null but for fp16 with a backward
+  /// Whether a step was made since the last reset.
+  [[nodiscard]] bool stepped() const { return stepped_; }
+
+ private:
+  void fill_tokens(std::uint64_t seed);
+  at::Tensor loss(const at::Tensor& tokens, const at::Tensor& targets, StepOutputs* outputs) const;
+
+  ModelConfig config_;
+  const ModelImpl& impl_;
+  at::Device device_;
+  Parameters parameters_;
+  AttentionTables tables_;
+  std::optional<AdamW> optimizer_;
+  std::optional<GradScaler> scaler_;
+  at::Tensor tokens_, targets_;
+  std::vector<at::Tensor> gradients_;  // filled while unscaling; a member to keep its capacity
+  bool stepped_{};
+};
+
+}  // namespace tbench::model

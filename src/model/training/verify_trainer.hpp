@@ -1,0 +1,82 @@
+// The run-time check of a training step: the eager mathematics on the parameters of a model in a higher precision, and
+// how far apart the two may be. Weights are converted layer by layer, the backward pass recomputes each block, and a
+// block runs one row of the batch after the other: neither a second model, nor a second set of gradients, nor the
+// attention scores of two rows are ever held.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "model/layers/attention.hpp"
+#include "model/layers/parameters.hpp"
+#include "model/torch/compare.hpp"
+#include "model/training/trainer.hpp"
+#include "tbench/core/record.hpp"
+#include "tbench/model/model_case.hpp"
+
+namespace tbench::model {
+
+/// Runs the step that is timed once, on the weights and tokens of `seed`, and compares all that it gives: the logits of
+/// every row of the batch; as far as the pass goes the loss and every gradient; the optimizer's moments and every
+/// parameter after the step. Gradients are NaN before the step: what it leaves in place is found. Ends with the trainer
+/// as it was built. Synchronises.
+[[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed);
+[[nodiscard]] inline Verification verify_trainer(Trainer& trainer) {
+  return verify_trainer(trainer, trainer.config().seed);
+}
+
+/// What rounding moves by different amounts.
+enum class Quantity {
+  kLogits,             // of one row
+  kLoss,               // a scalar
+  kHeadGradient,       // of the LM head and the norm before it
+  kGradient,           // of all other parameters, but for
+  kAttentionGradient,  // those of the q and k projections
+};
+
+/// How far rounding may move a tensor of `count` elements. A right implementation exceeds one of a case's tolerances
+/// with a probability of at most 1 in 1,000, both verifications counted: see verify_trainer.cpp for the derivation.
+[[nodiscard]] Tolerance rounding_tolerance(const ModelConfig& config, Quantity quantity, std::int64_t count);
+
+class Reference {
+ public:
+  /// Takes the logits of one row, [context, vocab_size], in the reference's dtype.
+  using LogitsVisitor = std::function<void(std::int64_t row, const at::Tensor& logits)>;
+  /// Takes parameter `index` (into Parameters::named()) and its gradient in the reference's dtype.
+  using GradientVisitor = std::function<void(std::size_t index, const at::Tensor& gradient)>;
+
+  /// @param parameters  outlive the reference. Only their shapes and seeded initial values are read
+  /// @param seed        of the initial values
+  Reference(const ModelConfig& config, const Parameters& parameters, std::uint64_t seed, at::ScalarType dtype);
+
+  /// @param tokens  [rows, context]
+  void forward(const at::Tensor& tokens, const LogitsVisitor& visit);
+  /// After forward() of the same tokens: hands over every gradient of the loss once, from the LM head down.
+  /// @param targets  [rows, context]
+  /// @return         the loss, the mean over all rows
+  at::Tensor backward(const at::Tensor& targets, const GradientVisitor& visit);
+
+ private:
+  [[nodiscard]] at::Tensor initial(std::size_t index) const;
+  [[nodiscard]] std::vector<at::Tensor> initial_block(std::size_t layer) const;
+  struct Head {
+    at::Tensor loss;
+    at::Tensor gradient;  // of the loss by the last block's output, [rows, context, d_model]
+  };
+  Head backward_head(const at::Tensor& targets, const GradientVisitor& visit);
+  at::Tensor backward_block(std::size_t layer, const at::Tensor& gradient, const GradientVisitor& visit);
+
+  const Parameters& parameters_;
+  std::uint64_t seed_;
+  at::ScalarType dtype_;
+  std::size_t num_layers_;
+  AttentionTables tables_;
+  at::Tensor tokens_;
+  std::vector<at::Tensor> inputs_;  // of every block, and of the final norm: [rows, context, d_model]
+};
+
+}  // namespace tbench::model

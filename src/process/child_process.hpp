@@ -1,0 +1,67 @@
+// One child process: started with three pipes, signalled, and reaped without ever waiting for it forever.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tbench/core/units.hpp"
+#include "tbench/process/descriptor.hpp"
+
+namespace tbench::process {
+
+/// How a child ended.
+struct ChildEnd {
+  enum class Kind {
+    kExited,      // `value` is its exit status
+    kSignalled,   // `value` is the signal that killed it
+    kUnknown,     // gone, but its status was taken by somebody else (SIGCHLD is ignored)
+    kLeftBehind,  // it did not go away within the limit after SIGKILL: in the kernel, or held by a debugger
+  } kind{};
+  int value{};
+};
+
+/// Like "exited with status 3" or "killed by signal 11 (Segmentation fault)".
+[[nodiscard]] std::string to_string(const ChildEnd& end);
+
+class ChildProcess {
+ public:
+  /// The parent's ends of the child's pipes, all non-blocking.
+  struct Streams {
+    UniqueDescriptor requests;  // to the child
+    UniqueDescriptor messages;  // from the child
+    UniqueDescriptor errors;    // the child's stdout and stderr
+  };
+
+  /// Executes `command` (its first element is a path; it is not searched for) with `--tb_worker=R,W` appended: the
+  /// descriptors of requests and messages. The child
+  /// - leads a process group of its own, so that a terminal's Ctrl-C does not reach it;
+  /// - reads /dev/null as stdin and inherits no other descriptor than these;
+  /// - is killed when the calling thread ends (the kernel ties PR_SET_PDEATHSIG to the thread, not the process).
+  /// @throws  std::system_error  if it cannot be started; the message names the program
+  explicit ChildProcess(const std::vector<std::string>& command);
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+  /// Kills and reaps as kill_and_reap(), for at most 10 s.
+  ~ChildProcess();
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] Streams& streams() { return streams_; }
+  /// Whether the child has ended. It stays to be reaped.
+  [[nodiscard]] bool has_ended() const;
+  /// Sends SIGINT to the child, not to its group.
+  void interrupt() const;
+  /// Sends SIGKILL to the whole group (nothing new happens to a child that has ended) and reaps the child. Further
+  /// calls give the same answer.
+  /// @param limit  how long to wait for a child that does not go away, before it is left behind
+  ChildEnd kill_and_reap(Seconds limit);
+
+ private:
+  pid_t pid_{};
+  Streams streams_;
+  std::optional<ChildEnd> end_;
+};
+
+}  // namespace tbench::process

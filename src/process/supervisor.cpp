@@ -1,0 +1,209 @@
+#include "tbench/process/supervisor.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "process/worker_connection.hpp"
+
+namespace tbench::process {
+namespace {
+
+using Event = WorkerConnection::Event;
+
+constexpr Seconds kStopInterval{0.1};
+constexpr Seconds kAtOnce{0.0};
+constexpr Seconds kForever{std::numeric_limits<double>::infinity()};
+
+Outcome interrupted(std::string reason) { return {Outcome::Kind::kInterrupted, {}, std::move(reason)}; }
+
+}  // namespace
+
+struct Supervisor::Child {
+  explicit Child(const SupervisorOptions& options) : connection{options.command, options.echo_stderr} {}
+
+  WorkerConnection connection;
+  std::string doing{"before saying hello"};
+  bool has_answered{};
+  bool is_poisoned{};
+};
+
+/// One request on its way to one outcome.
+struct Supervisor::Exchange {
+  std::string_view payload;
+  const std::function<void(std::string_view)>& on_progress;
+  const std::function<bool()>& stop;
+  bool was_interrupted{};
+  bool may_go_to_a_new_child{};  // the child died, perhaps of an earlier request
+};
+
+Supervisor::Supervisor(SupervisorOptions options) : options_{std::move(options)} {}
+
+Supervisor::~Supervisor() {
+  try {
+    stop_child();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "ending the worker process: {}\n", error.what());
+  }
+}
+
+const std::string& Supervisor::hello() {
+  if (!hello_) start([] { return false; });
+  return *hello_;
+}
+
+Outcome Supervisor::request(std::string_view payload, const std::function<void(std::string_view)>& on_progress,
+                            const std::function<bool()>& stop) {
+  try {
+    Exchange exchange{.payload = payload, .on_progress = on_progress, .stop = stop};
+    Outcome outcome = attempt(exchange);
+    if (exchange.may_go_to_a_new_child) outcome = attempt(exchange);
+    if (options_.fresh_child_per_request) stop_child();
+    return outcome;
+  } catch (...) {
+    // The child may be in the middle of the request: its answer must not be taken for that of the next one.
+    child_.reset();
+    throw;
+  }
+}
+
+void Supervisor::renew_child() {
+  if (child_ && child_->has_answered) stop_child();
+}
+
+/// Starts a child and waits for its hello.
+/// @return  false if `stop` became true first
+bool Supervisor::start(const std::function<bool()>& stop) {
+  child_ = std::make_unique<Child>(options_);
+  std::string happened;
+  bool was_stopped = false;
+  try {
+    while (!(was_stopped = stop())) {
+      const auto event = child_->connection.poll_event(kStopInterval, options_.start_timeout);
+      if (!event) continue;
+      if (event->kind == Event::Kind::kSilent) {
+        happened = fmt::format("no sign of life for {:g} s", options_.start_timeout.value);
+        break;
+      }
+      if (event->kind == Event::Kind::kClosed) break;
+      if (event->message.kind == MessageKind::kHello) {
+        hello_ = event->message.payload;
+        return true;
+      }
+      if (event->message.kind != MessageKind::kProgress) throw ProtocolError{"a message before the hello"};
+    }
+  } catch (const ProtocolError& error) {
+    happened = fmt::format("protocol error: {}", error.what());
+  }
+  const bool ended_by_itself = happened.empty() && !was_stopped;
+  const Seconds grace = ended_by_itself ? options_.exit_grace : kAtOnce;
+  const std::string reason = finish_child(grace, std::move(happened));
+  if (was_stopped) return false;
+  throw std::runtime_error{fmt::format("the worker process '{}' did not start: {}", options_.command.front(), reason)};
+}
+
+/// Makes sure that a child is ready to take a request.
+/// @return  false if `stop` became true first
+bool Supervisor::make_ready(const std::function<bool()>& stop) {
+  if (child_ && !child_is_fit()) stop_child();
+  if (stop()) return false;
+  return child_ || start(stop);
+}
+
+/// Whether the child lives and has not said, since it answered, that it cannot go on.
+bool Supervisor::child_is_fit() {
+  try {
+    while (!child_->is_poisoned) {
+      const auto event = child_->connection.poll_event(kAtOnce, kForever);
+      if (!event) return true;
+      // A result that nobody asked for would be taken for the answer to the next request.
+      if (event->kind != Event::Kind::kMessage || event->message.kind != MessageKind::kProgress) return false;
+    }
+  } catch (const ProtocolError&) {
+  }
+  return false;
+}
+
+Outcome Supervisor::attempt(Exchange& exchange) {
+  exchange.may_go_to_a_new_child = false;
+  if (!make_ready(exchange.stop)) return interrupted("interrupted before the case began");
+  child_->doing = "before reporting any progress";
+  child_->connection.send(MessageKind::kRequest, exchange.payload);
+  try {
+    return answer(exchange);
+  } catch (const ProtocolError& error) {
+    return {Outcome::Kind::kCrashed, {}, finish_child(kAtOnce, fmt::format("protocol error: {}", error.what()))};
+  }
+}
+
+/// Waits until the request that was sent has its outcome.
+Outcome Supervisor::answer(Exchange& exchange) {
+  bool may_have_died_earlier = child_->has_answered;
+  for (;;) {
+    if (!exchange.was_interrupted && exchange.stop()) {
+      child_->connection.interrupt();
+      exchange.was_interrupted = true;
+    }
+    auto event = child_->connection.poll_event(kStopInterval, options_.timeout);
+    if (!event) continue;
+    if (event->kind == Event::Kind::kSilent) {
+      const std::string happened = fmt::format("no sign of life for {:g} s", options_.timeout.value);
+      return {Outcome::Kind::kTimeout, {}, finish_child(kAtOnce, happened)};
+    }
+    if (event->kind == Event::Kind::kClosed) {
+      exchange.may_go_to_a_new_child = may_have_died_earlier && !exchange.was_interrupted;
+      return conclude_closed(exchange);
+    }
+    switch (event->message.kind) {
+      case MessageKind::kProgress:
+        may_have_died_earlier = false;
+        child_->doing = "while " + event->message.payload;
+        exchange.on_progress(event->message.payload);
+        break;
+      case MessageKind::kPoisoned:
+        child_->is_poisoned = true;
+        break;
+      case MessageKind::kResult:
+        child_->has_answered = true;
+        return {Outcome::Kind::kResult, std::move(event->message.payload), {}};
+      case MessageKind::kHello:
+      case MessageKind::kRequest:
+        throw ProtocolError{
+            fmt::format("a message of kind '{}' in answer to a request", static_cast<char>(event->message.kind))};
+    }
+  }
+}
+
+Outcome Supervisor::conclude_closed(const Exchange& exchange) {
+  const auto kind = exchange.was_interrupted ? Outcome::Kind::kInterrupted : Outcome::Kind::kCrashed;
+  return {kind, {}, finish_child(options_.exit_grace, {})};
+}
+
+/// Ends the child and says what became of it.
+/// @param happened  why it has to go; empty if it went by itself
+/// @return          a reason as Outcome::reason
+std::string Supervisor::finish_child(Seconds grace, std::string happened) {
+  const std::unique_ptr<Child> child = std::exchange(child_, nullptr);
+  const auto [end, was_killed] = child->connection.close(grace, options_.kill_limit);
+  std::string reason = std::move(happened);
+  if (reason.empty()) {
+    reason = was_killed ? fmt::format("closed its pipe and did not end within {:g} s", grace.value) : to_string(end);
+  }
+  reason += " " + child->doing;
+  if (end.kind == ChildEnd::Kind::kLeftBehind) {
+    reason += fmt::format("; it did not end within {:g} s of SIGKILL and was left behind", options_.kill_limit.value);
+  }
+  const std::string tail = child->connection.stderr_tail();
+  if (!tail.empty()) reason += "\n" + tail;
+  return reason;
+}
+
+void Supervisor::stop_child() {
+  if (const auto child = std::exchange(child_, nullptr)) {
+    child->connection.close(options_.exit_grace, options_.kill_limit);
+  }
+}
+
+}  // namespace tbench::process

@@ -1,0 +1,71 @@
+// The parent's side of one worker process: requests go out and messages come in without either side ever blocking the
+// other, and the end of the worker's stderr is kept.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "process/child_process.hpp"
+#include "tbench/core/units.hpp"
+#include "tbench/process/message_channel.hpp"
+
+namespace tbench::process {
+
+class WorkerConnection {
+ public:
+  struct Event {
+    /// `kClosed`: the worker ended or closed its pipe, and every message before that was given out.
+    /// `kSilent`: the silence limit has passed.
+    enum class Kind { kMessage, kClosed, kSilent } kind{};
+    Message message;
+  };
+
+  /// How the worker went away.
+  struct Ending {
+    ChildEnd end;
+    bool was_killed{};  // it had to be: it did not end by itself within the grace
+  };
+
+  /// Starts the worker.
+  /// @param echo_stderr  also pass on what it writes to stdout and stderr to this process's stderr
+  /// @throws             std::system_error if it cannot be started
+  WorkerConnection(const std::vector<std::string>& command, bool echo_stderr);
+
+  /// Queues a message, to be written while events are waited for. The silence begins anew.
+  void send(MessageKind kind, std::string_view payload);
+  /// Reads and writes what can be, waiting at most `wait` for something to do.
+  /// @param silence_limit  how long nothing may arrive in the message pipe (stderr does not count)
+  /// @return               nothing if nothing is to be told yet
+  /// @throws               ProtocolError
+  [[nodiscard]] std::optional<Event> poll_event(Seconds wait, Seconds silence_limit);
+  void interrupt() const { process_.interrupt(); }
+
+  /// Closes the request pipe, which asks the worker to end, reads on for up to `grace`, then kills it and whatever is
+  /// left of its process group.
+  /// @param kill_limit  how long to wait after SIGKILL before the worker is left behind
+  Ending close(Seconds grace, Seconds kill_limit);
+
+  /// The last 4 KiB of the worker's stdout and stderr, without white space at the end.
+  [[nodiscard]] std::string stderr_tail() const;
+
+ private:
+  bool pump(Seconds wait);
+  void drain();
+  void write_requests();
+  bool read_messages();
+  bool read_errors();
+  [[nodiscard]] Seconds silence() const;
+
+  ChildProcess process_;
+  bool echo_stderr_;
+  FrameDecoder decoder_;
+  std::string outgoing_;
+  std::size_t outgoing_done_{};  // bytes of `outgoing_` that were written
+  std::string stderr_tail_;
+  std::chrono::steady_clock::time_point last_life_{std::chrono::steady_clock::now()};
+};
+
+}  // namespace tbench::process

@@ -1,0 +1,452 @@
+// The schema: https://docs.nvidia.com/nsight-systems/UserGuide/index.html#sqlite-schema-reference. Tables are made when
+// there is something to put into them, and have gained columns over the years.
+#include "tbench/profile/nsys_export.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/sqlite/sqlite.hpp"
+
+namespace tbench::profile {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kExportCommand = "nsys export --type=sqlite --force-overwrite=true";
+constexpr std::int64_t kKnownMajorVersion = 3;
+constexpr std::int64_t kProcessMask = ~std::int64_t{0xFFFFFF};  // of a globalTid: its globalPid
+constexpr std::int64_t kMaxTimeNs = std::int64_t{1} << 61;      // beyond any clock since 1970
+constexpr std::int64_t kMaxDurationNs = std::int64_t{1} << 50;  // 13 days
+constexpr std::int64_t kMaxBytes = std::int64_t{1} << 50;
+constexpr std::int64_t kMaxProcesses = 0xFFFF;
+constexpr int kPushPopRange = 59;  // NVTX_EVENTS.eventType
+constexpr int kStartEndRange = 60;
+
+struct CopyKind {
+  std::int64_t id;
+  const char* name;
+};
+/// CUpti_ActivityMemcpyKind, and nsys's own for unified memory.
+constexpr std::array kCopyKinds{CopyKind{1, "HtoD"},         CopyKind{2, "DtoH"},          CopyKind{3, "HtoA"},
+                                CopyKind{4, "AtoH"},         CopyKind{5, "AtoA"},          CopyKind{6, "AtoD"},
+                                CopyKind{7, "DtoA"},         CopyKind{8, "DtoD"},          CopyKind{9, "HtoH"},
+                                CopyKind{10, "PtoP"},        CopyKind{11, "unified HtoD"}, CopyKind{12, "unified DtoH"},
+                                CopyKind{13, "unified DtoD"}};
+
+/// The file's tables with their columns.
+class Schema {
+ public:
+  explicit Schema(const sqlite::Connection& connection) {
+    sqlite::Statement tables = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'");
+    std::vector<std::string> names;
+    while (tables.step()) names.push_back(tables.text(0));
+    for (const std::string& name : names) {
+      sqlite::Statement columns = connection.prepare("SELECT name FROM pragma_table_info(?)");
+      columns.bind(std::string_view{name});
+      while (columns.step()) columns_[name].insert(columns.text(0));
+    }
+  }
+
+  [[nodiscard]] bool has(const std::string& table) const { return columns_.contains(table); }
+  [[nodiscard]] bool has(const std::string& table, const std::string& column) const {
+    const auto found = columns_.find(table);
+    return found != columns_.end() && found->second.contains(column);
+  }
+  /// The column; where the table lacks it, `otherwise`.
+  [[nodiscard]] std::string column(const std::string& table, const std::string& column,
+                                   const std::string& otherwise) const {
+    return has(table, column) ? fmt::format("\"{}\"", column) : otherwise;
+  }
+
+ private:
+  std::map<std::string, std::set<std::string>> columns_;
+};
+
+std::string without_version(std::string name) {
+  const std::size_t suffix = name.rfind("_v");
+  const bool is_version = suffix != std::string::npos && suffix + 2 < name.size() &&
+                          name.find_first_not_of("0123456789", suffix + 2) == std::string::npos;
+  if (is_version) name.resize(suffix);
+  return name;
+}
+
+/// Names that the rows have as ids of StringIds, which is read once, at the end: it holds far more than is needed.
+class Names {
+ public:
+  explicit Names(std::vector<std::string>& names) : names_{names} {}
+
+  Index of_id(std::int64_t id) {
+    if (id == last_id_ && last_index_ != kNone) return last_index_;
+    const auto [found, is_new] = by_id_.try_emplace(id, static_cast<Index>(names_.size()));
+    if (is_new) names_.push_back(fmt::format("(name {})", id));
+    last_id_ = id;
+    last_index_ = found->second;
+    return found->second;
+  }
+
+  Index of_text(const std::string& text) {
+    const auto [found, is_new] = by_text_.try_emplace(text, static_cast<Index>(names_.size()));
+    if (is_new) names_.push_back(text);
+    return found->second;
+  }
+
+  void read(const sqlite::Connection& connection, const Schema& schema) {
+    if (!schema.has("StringIds", "id") || !schema.has("StringIds", "value")) return;
+    sqlite::Statement rows = connection.prepare("SELECT id, value FROM StringIds");
+    while (rows.step()) {
+      const auto found = by_id_.find(rows.integer(0));
+      if (found != by_id_.end()) names_[found->second] = rows.text(1);
+    }
+  }
+
+ private:
+  std::vector<std::string>& names_;
+  std::unordered_map<std::int64_t, Index> by_id_;
+  std::unordered_map<std::string, Index> by_text_;
+  std::int64_t last_id_{};
+  Index last_index_{kNone};
+};
+
+class Reader {
+ public:
+  Reader(const std::string& path, const sqlite::Connection& connection)
+      : path_{path}, connection_{connection}, schema_{connection}, names_{export_.trace.names} {
+    max_rows_ = static_cast<std::int64_t>(fs::file_size(path)) / kMinRowBytes;
+  }
+
+  NsysExport read() {
+    read_version();
+    check_tables();
+    read_kernels();
+    read_copies("CUPTI_ACTIVITY_KIND_MEMCPY", OperationKind::kMemcpy);
+    read_copies("CUPTI_ACTIVITY_KIND_MEMSET", OperationKind::kMemset);
+    read_graphs();
+    read_calls();
+    read_ranges();
+    names_.read(connection_, schema_);
+    merge_call_names();
+    order_operations();
+    read_gpus();
+    return std::move(export_);
+  }
+
+ private:
+  static constexpr std::int64_t kMinRowBytes = 12;  // of any row that is read: its times alone are longer
+
+  [[noreturn]] void refuse(const std::string& problem) const {
+    throw UsageError{fmt::format("'{}' {}", path_, problem)};
+  }
+
+  [[nodiscard]] std::string version_note() const {
+    return export_.schema_version.empty() ? "" : fmt::format(" (schema {})", export_.schema_version);
+  }
+
+  void read_version() {
+    if (!schema_.has("META_DATA_EXPORT", "name") || !schema_.has("META_DATA_EXPORT", "value")) return;
+    export_.schema_version =
+        connection_.text("SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_SCHEMA_VERSION'");
+    const auto major = parse_integer(export_.schema_version.substr(0, export_.schema_version.find('.')));
+    export_.is_known_schema = !major || *major <= kKnownMajorVersion;
+  }
+
+  void check_tables() const {
+    const std::array tables{"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
+                            "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
+    if (std::ranges::none_of(tables, [&](const char* table) { return schema_.has(table); })) {
+      refuse(
+          fmt::format("has no activity of a GPU: it lacks the table CUPTI_ACTIVITY_KIND_KERNEL{}; profile with "
+                      "--trace=cuda,nvtx, and export with '{}'",
+                      version_note(), kExportCommand));
+    }
+    for (const char* table : {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
+                              "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"}) {
+      for (const char* column : {"start", "end"}) {
+        if (!schema_.has(table) || schema_.has(table, column)) continue;
+        refuse(
+            fmt::format("is an export that cannot be read: its table {} has no column '{}'{}; export it with nsys 2023 "
+                        "to 2026",
+                        table, column, version_note()));
+      }
+    }
+  }
+
+  /// Rows that `table` has at most, as far as room is made for them beforehand.
+  [[nodiscard]] std::size_t expected_rows(const std::string& table) const {
+    const std::int64_t last = connection_.integer(fmt::format("SELECT max(rowid) FROM \"{}\"", table));
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(last, 0, max_rows_));
+  }
+
+  bool drops(std::int64_t start_ns, std::int64_t end_ns) {
+    const bool is_sane =
+        start_ns > -kMaxTimeNs && end_ns < kMaxTimeNs && end_ns >= start_ns && end_ns - start_ns <= kMaxDurationNs;
+    export_.dropped_rows += is_sane ? 0 : 1;
+    return !is_sane;
+  }
+
+  std::uint16_t process_of(std::int64_t global_pid) {
+    const auto found = processes_.find(global_pid);
+    if (found != processes_.end()) return found->second;
+    const auto count = static_cast<std::int64_t>(processes_.size());
+    if (count > kMaxProcesses) refuse(fmt::format("has over {} processes; export fewer of them", kMaxProcesses));
+    return processes_[global_pid] = static_cast<std::uint16_t>(count);
+  }
+
+  /// Without processes on the GPU's side there is only one.
+  Index thread_of(std::int64_t global_tid) {
+    const auto [found, is_new] = threads_.try_emplace(global_tid, static_cast<Index>(export_.trace.threads.size()));
+    if (is_new) {
+      const std::uint16_t process = process_of(has_processes_ ? global_tid & kProcessMask : 0);
+      export_.trace.threads.push_back({.process = process, .id = static_cast<std::uint64_t>(global_tid)});
+    }
+    return found->second;
+  }
+
+  /// What all tables of operations have: start, end, device, stream, correlation, process.
+  [[nodiscard]] std::string common_columns(const std::string& table) const {
+    return fmt::format("start, \"end\", {}, {}, {}, {}", schema_.column(table, "deviceId", "0"),
+                       schema_.column(table, "streamId", "0"), schema_.column(table, "correlationId", "0"),
+                       schema_.column(table, "globalPid", "0"));
+  }
+  static constexpr int kCommonColumns = 6;
+
+  std::optional<Operation> operation_of(const sqlite::Statement& row, OperationKind kind) {
+    const std::int64_t device = row.integer(2);
+    if (drops(row.integer(0), row.integer(1))) return std::nullopt;
+    if (device < 0 || device > kMaxProcesses) {
+      ++export_.dropped_rows;
+      return std::nullopt;
+    }
+    return Operation{.start_ns = row.integer(0),
+                     .end_ns = row.integer(1),
+                     .correlation = static_cast<std::uint32_t>(row.integer(4)),
+                     .stream = static_cast<std::uint32_t>(row.integer(3)),
+                     .process = process_of(row.integer(5)),
+                     .device = static_cast<std::uint16_t>(device),
+                     .kind = kind};
+  }
+
+  void read_kernels() {
+    const std::string table = "CUPTI_ACTIVITY_KIND_KERNEL";
+    if (!schema_.has(table)) return;
+    has_processes_ = schema_.has(table, "globalPid");
+    const std::string name = schema_.column(
+        table, "demangledName", schema_.column(table, "mangledName", schema_.column(table, "shortName", "-1")));
+    export_.trace.operations.reserve(expected_rows(table));
+    sqlite::Statement row = connection_.prepare(fmt::format("SELECT {}, {}, {} FROM {}", common_columns(table), name,
+                                                            schema_.column(table, "graphNodeId", "0"), table));
+    while (row.step()) {
+      auto operation = operation_of(row, OperationKind::kKernel);
+      if (!operation) continue;
+      operation->name = names_.of_id(row.integer(kCommonColumns));
+      operation->graph_node = static_cast<std::uint64_t>(row.integer(kCommonColumns + 1));
+      export_.trace.operations.push_back(*operation);
+    }
+  }
+
+  void read_copies(const std::string& table, OperationKind kind) {
+    if (!schema_.has(table)) return;
+    has_processes_ = has_processes_ || schema_.has(table, "globalPid");
+    sqlite::Statement row = connection_.prepare(
+        fmt::format("SELECT {}, {}, {}, {} FROM {}", common_columns(table), schema_.column(table, "bytes", "0"),
+                    schema_.column(table, "copyKind", "0"), schema_.column(table, "graphNodeId", "0"), table));
+    while (row.step()) {
+      auto operation = operation_of(row, kind);
+      if (!operation) continue;
+      operation->bytes = std::clamp<std::int64_t>(row.integer(kCommonColumns), 0, kMaxBytes);
+      operation->graph_node = static_cast<std::uint64_t>(row.integer(kCommonColumns + 2));
+      operation->name =
+          kind == OperationKind::kMemset ? names_.of_text("Memset") : copy_name(row.integer(kCommonColumns + 1));
+      export_.trace.operations.push_back(*operation);
+    }
+  }
+
+  Index copy_name(std::int64_t kind) {
+    const auto known = std::ranges::find(kCopyKinds, kind, &CopyKind::id);
+    return names_.of_text(known != kCopyKinds.end() ? fmt::format("Memcpy {}", known->name)
+                                                    : fmt::format("Memcpy (kind {})", kind));
+  }
+
+  /// What nsys writes for CUDA graphs by default, in place of their kernels.
+  void read_graphs() {
+    const std::string table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
+    if (!schema_.has(table)) return;
+    has_processes_ = has_processes_ || schema_.has(table, "globalPid");
+    sqlite::Statement row = connection_.prepare(
+        fmt::format("SELECT {}, {} FROM {}", common_columns(table), schema_.column(table, "graphId", "0"), table));
+    while (row.step()) {
+      auto operation = operation_of(row, OperationKind::kGraph);
+      if (!operation) continue;
+      operation->name = names_.of_text(fmt::format("CUDA graph {}", row.integer(kCommonColumns)));
+      export_.trace.operations.push_back(*operation);
+    }
+  }
+
+  void read_calls() {
+    const std::string table = "CUPTI_ACTIVITY_KIND_RUNTIME";  // nsys puts the driver's calls there too
+    if (!schema_.has(table)) return;
+    export_.trace.calls.reserve(expected_rows(table));
+    sqlite::Statement row = connection_.prepare(
+        fmt::format("SELECT start, \"end\", {}, {}, {} FROM {}", schema_.column(table, "globalTid", "0"),
+                    schema_.column(table, "correlationId", "0"), schema_.column(table, "nameId", "-1"), table));
+    while (row.step()) {
+      if (drops(row.integer(0), row.integer(1))) continue;
+      export_.trace.calls.push_back({.start_ns = row.integer(0),
+                                     .end_ns = row.integer(1),
+                                     .name = names_.of_id(row.integer(4)),
+                                     .thread = thread_of(row.integer(2)),
+                                     .correlation = static_cast<std::uint32_t>(row.integer(3))});
+    }
+  }
+
+  /// A range that was still open when the capture ended has no end: it ends with the last thing that was captured.
+  void read_ranges() {
+    const std::string table = "NVTX_EVENTS";
+    if (!schema_.has(table)) return;
+    const std::string type = schema_.has(table, "eventType")
+                                 ? fmt::format(" WHERE eventType IN ({}, {})", kPushPopRange, kStartEndRange)
+                                 : "";
+    sqlite::Statement row = connection_.prepare(
+        fmt::format("SELECT start, \"end\", {}, {}, {} FROM {}{}", schema_.column(table, "globalTid", "0"),
+                    schema_.column(table, "textId", "NULL"), schema_.column(table, "text", "NULL"), table, type));
+    const std::int64_t capture_end_ns = last_end_ns();
+    while (row.step()) {
+      const std::int64_t start_ns = row.integer(0);
+      const std::int64_t end_ns = row.is_null(1) ? std::max(start_ns, capture_end_ns) : row.integer(1);
+      if (drops(start_ns, end_ns)) continue;
+      const Index name = row.is_null(3) ? names_.of_text(row.text(4)) : names_.of_id(row.integer(3));
+      export_.trace.ranges.push_back(
+          {.start_ns = start_ns, .end_ns = end_ns, .name = name, .thread = thread_of(row.integer(2))});
+    }
+  }
+
+  [[nodiscard]] std::int64_t last_end_ns() const {
+    std::int64_t last = -kMaxTimeNs;
+    for (const Operation& operation : export_.trace.operations) last = std::max(last, operation.end_ns);
+    for (const ApiCall& call : export_.trace.calls) last = std::max(last, call.end_ns);
+    return last;
+  }
+
+  /// nsys tells the versions of a call apart, `cudaLaunchKernel_v7000`; its tables do not.
+  void merge_call_names() {
+    std::vector<Index> merged(export_.trace.names.size(), kNone);
+    for (ApiCall& call : export_.trace.calls) {
+      const Index name = call.name;
+      if (merged[name] == kNone) merged[name] = names_.of_text(without_version(export_.trace.names[name]));
+      call.name = merged[name];
+    }
+  }
+
+  void order_operations() {
+    auto& operations = export_.trace.operations;
+    const auto before = [](const Operation& a, const Operation& b) {
+      if (a.start_ns != b.start_ns) return a.start_ns < b.start_ns;
+      if (a.end_ns != b.end_ns) return a.end_ns < b.end_ns;
+      return a.correlation < b.correlation;
+    };
+    if (!std::ranges::is_sorted(operations, before)) std::ranges::sort(operations, before);
+  }
+
+  void read_gpus() {
+    if (!schema_.has("TARGET_INFO_GPU", "name")) return;
+    sqlite::Statement row = connection_.prepare("SELECT DISTINCT name FROM TARGET_INFO_GPU");
+    while (row.step()) export_.gpus.push_back(row.text(0));
+  }
+
+  const std::string& path_;
+  const sqlite::Connection& connection_;
+  Schema schema_;
+  NsysExport export_;
+  Names names_;
+  std::int64_t max_rows_{};
+  bool has_processes_{};
+  std::unordered_map<std::int64_t, std::uint16_t> processes_;
+  std::unordered_map<std::int64_t, Index> threads_;
+};
+
+/// An export that nobody has renewed shows the numbers of an earlier run.
+void check_age(const fs::path& path) {
+  for (const char* ending : {".nsys-rep", ".qdrep"}) {
+    const fs::path report = fs::path{path}.replace_extension(ending);
+    std::error_code error;
+    const auto reported = fs::last_write_time(report, error);
+    if (error) continue;
+    const auto exported = fs::last_write_time(path, error);
+    if (error || exported >= reported) continue;
+    throw UsageError{
+        fmt::format("'{}' is older than '{}' beside it: it has the numbers of an earlier run; run '{} -o {} {}'",
+                    path.string(), report.filename().string(), kExportCommand, path.string(), report.string())};
+  }
+}
+
+/// A number of the database's header, whose bytes are in big-endian order.
+std::uint64_t header_number(std::string_view header, std::size_t at, std::size_t bytes) {
+  if (header.size() < at + bytes) return 0;
+  std::uint64_t number = 0;
+  for (const char c : header.substr(at, bytes)) number = number << 8U | static_cast<unsigned char>(c);
+  return number;
+}
+
+/// What SQLite does not find wrong: it takes an empty file for an empty database, and misses lost pages only where it
+/// needs them. The header: https://www.sqlite.org/fileformat.html#the_database_header
+void check_kind(const std::string& path) {
+  constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+  std::ifstream file{path, std::ios::binary};
+  std::array<char, 100> begin{};
+  file.read(begin.data(), begin.size());
+  const std::string_view header{begin.data(), static_cast<std::size_t>(file.gcount())};
+  if (header.empty()) {
+    throw UsageError{fmt::format("'{}' is empty; run '{} -o {} REPORT.nsys-rep'", path, kExportCommand, path)};
+  }
+  if (!header.starts_with(kMagic)) {
+    throw UsageError{
+        fmt::format("'{}' is not an SQLite database; give what '{} REPORT.nsys-rep' writes", path, kExportCommand)};
+  }
+  const std::uint64_t stored_page_bytes = header_number(header, 16, 2);
+  const std::uint64_t page_bytes = stored_page_bytes == 1 ? 65'536 : stored_page_bytes;
+  const std::uint64_t pages = header_number(header, 28, 4);
+  const bool is_counted = header_number(header, 24, 4) == header_number(header, 92, 4);  // by this SQLite's writer
+  const std::uint64_t whole = pages * page_bytes;
+  if (header.size() < begin.size() || (is_counted && fs::file_size(path) < whole)) {
+    throw UsageError{
+        fmt::format("'{}' is damaged, or its export was cut off: {} of {} bytes; run '{} -o {} REPORT.nsys-rep'", path,
+                    fs::file_size(path), whole, kExportCommand, path)};
+  }
+}
+
+void check_readable(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) throw UsageError{fmt::format("'{}': no such file; give an export of nsys", path)};
+  if (fs::is_directory(status)) throw UsageError{fmt::format("'{}' is a folder; give an export of nsys", path)};
+  if (!std::ifstream{path, std::ios::binary}) throw UsageError{fmt::format("'{}' cannot be opened to read", path)};
+}
+
+}  // namespace
+
+NsysExport read_nsys_export(const std::string& path) {
+  check_readable(path);
+  check_age(path);
+  check_kind(path);
+  try {
+    const sqlite::Connection connection{path, sqlite::Connection::Mode::kReadImmutable, Seconds{0}};
+    connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");  // the file may be anybody's
+    return Reader{path, connection}.read();
+  } catch (const sqlite::SqliteError& error) {
+    throw UsageError{fmt::format("'{}' is damaged, or its export was cut off: {}; run '{} -o {} REPORT.nsys-rep'", path,
+                                 error.what(), kExportCommand, path)};
+  }
+}
+
+}  // namespace tbench::profile

@@ -1,0 +1,239 @@
+#include "profile/ranges.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "profile/device_time.hpp"
+
+namespace tbench::profile {
+namespace {
+
+/// The ranges of one thread that are open while time goes on.
+class OpenRanges {
+ public:
+  explicit OpenRanges(const std::vector<Range>& ranges) : ranges_{ranges} {}
+
+  void open(Index range) { open_.push_back(range); }
+  void clear() { open_.clear(); }
+
+  /// The innermost one that holds [start, end]. Starts come in order: what ended before this one is forgotten.
+  Index holding(std::int64_t start_ns, std::int64_t end_ns) {
+    while (!open_.empty() && ranges_[open_.back()].end_ns < start_ns) open_.pop_back();
+    for (auto range = open_.rbegin(); range != open_.rend(); ++range) {
+      if (ranges_[*range].end_ns >= end_ns) return *range;
+    }
+    return kNone;
+  }
+
+ private:
+  const std::vector<Range>& ranges_;
+  std::vector<Index> open_;
+};
+
+/// Indexes, ordered by thread and start; of those that start together, what ends last first.
+template <class Event>
+std::vector<Index> in_order(const std::vector<Event>& events) {
+  std::vector<Index> order(events.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  const auto before = [&](Index a, Index b) {
+    const Event& left = events[a];
+    const Event& right = events[b];
+    if (left.thread != right.thread) return left.thread < right.thread;
+    if (left.start_ns != right.start_ns) return left.start_ns < right.start_ns;
+    if (left.end_ns != right.end_ns) return left.end_ns > right.end_ns;
+    return a < b;
+  };
+  if (!std::ranges::is_sorted(order, before)) std::ranges::sort(order, before);
+  return order;
+}
+
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kSeparators = "._ :#-";
+
+}  // namespace
+
+RangeTree range_tree(const Trace& trace) {
+  RangeTree tree{.parent_of_range = std::vector<Index>(trace.ranges.size(), kNone),
+                 .range_of_call = std::vector<Index>(trace.calls.size(), kNone)};
+  if (trace.ranges.empty()) return tree;
+  const std::vector<Index> ranges = in_order(trace.ranges);
+  const std::vector<Index> calls = in_order(trace.calls);
+  OpenRanges open{trace.ranges};
+  std::size_t next_call = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const Range& range = trace.ranges[ranges[i]];
+    if (i > 0 && range.thread != trace.ranges[ranges[i - 1]].thread) open.clear();
+    tree.parent_of_range[ranges[i]] = open.holding(range.start_ns, range.end_ns);
+    open.open(ranges[i]);
+    // Calls before the next range of this thread; those before the first one of a thread have no range.
+    const Range* const next = i + 1 < ranges.size() ? &trace.ranges[ranges[i + 1]] : nullptr;
+    for (; next_call < calls.size(); ++next_call) {
+      const ApiCall& call = trace.calls[calls[next_call]];
+      const bool is_before_thread =
+          call.thread < range.thread || (call.thread == range.thread && call.start_ns < range.start_ns);
+      if (is_before_thread) continue;
+      if (call.thread != range.thread) break;
+      if (next != nullptr && next->thread == call.thread && next->start_ns <= call.start_ns) break;
+      tree.range_of_call[calls[next_call]] = open.holding(call.start_ns, call.end_ns);
+    }
+  }
+  return tree;
+}
+
+std::string range_label(std::string_view name) {
+  name = name.substr(0, std::min(name.find(", seq = "), name.find(", op_id = ")));
+  const std::size_t last = name.find_last_not_of(kDigits);
+  const bool ends_in_number = last != std::string_view::npos && last + 1 < name.size();
+  if (!ends_in_number || kSeparators.find(name[last]) == std::string_view::npos) return std::string{name};
+  return std::string{name.substr(0, last + 1)} + "*";
+}
+
+namespace {
+
+/// Of one range, while its operations come in the order of their starts.
+struct Instance {
+  std::int64_t first_start_ns{INT64_MAX};
+  std::int64_t last_end_ns{INT64_MIN};
+  BusyTime busy;
+};
+
+/// Ranges into rows: those of a label whose outer ranges are of one row.
+class Rows {
+ public:
+  Rows(const Trace& trace, const RangeTree& tree) : trace_{trace}, tree_{tree} {
+    label_of_name_.resize(trace.names.size(), kNone);
+    row_of_range_.resize(trace.ranges.size(), kNone);
+    std::vector<Index> order(trace.ranges.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    std::ranges::stable_sort(order, {}, [&](Index range) { return trace.ranges[range].start_ns; });
+    for (const Index range : order) place(range);
+  }
+
+  [[nodiscard]] Index row_of(Index range) const { return row_of_range_[range]; }
+  /// With their names and places alone.
+  [[nodiscard]] const std::vector<RangeTime>& rows() const { return rows_; }
+
+ private:
+  /// The range and its outer ones, the outermost first.
+  void place(Index range) {
+    std::vector<Index> chain;
+    for (Index outer = range; outer != kNone && row_of_range_[outer] == kNone; outer = tree_.parent_of_range[outer]) {
+      chain.push_back(outer);
+    }
+    for (auto next = chain.rbegin(); next != chain.rend(); ++next) row_of_range_[*next] = new_or_known_row(*next);
+  }
+
+  Index new_or_known_row(Index range) {
+    const Index parent = tree_.parent_of_range[range];
+    const Index parent_row = parent == kNone ? kNone : row_of_range_[parent];
+    const Index label = label_of(trace_.ranges[range].name);
+    const auto [found, is_new] = known_.try_emplace({parent_row, label}, static_cast<Index>(rows_.size()));
+    if (is_new) {
+      rows_.push_back({.label = labels_[label],
+                       .depth = parent_row == kNone ? 0 : rows_[parent_row].depth + 1,
+                       .parent = parent_row == kNone ? 0 : parent_row});
+    }
+    return found->second;
+  }
+
+  Index label_of(Index name) {
+    if (label_of_name_[name] != kNone) return label_of_name_[name];
+    std::string label = range_label(trace_.names[name]);
+    const auto [found, is_new] = label_index_.try_emplace(label, static_cast<Index>(labels_.size()));
+    if (is_new) labels_.push_back(std::move(label));
+    return label_of_name_[name] = found->second;
+  }
+
+  const Trace& trace_;
+  const RangeTree& tree_;
+  std::vector<std::string> labels_;
+  std::map<std::string, Index> label_index_;
+  std::vector<Index> label_of_name_;
+  std::vector<Index> row_of_range_;
+  std::map<std::pair<Index, Index>, Index> known_;  // by parent's row and label
+  std::vector<RangeTime> rows_;
+};
+
+void add_host_times(const Trace& trace, const RangeTree& tree, const Rows& rows, std::vector<RangeTime>& times) {
+  for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
+    const std::int64_t duration_ns = trace.ranges[i].end_ns - trace.ranges[i].start_ns;
+    RangeTime& row = times[rows.row_of(static_cast<Index>(i))];
+    row.host.add(duration_ns);
+    row.host_exclusive_ns += duration_ns;
+    const Index parent = tree.parent_of_range[i];
+    if (parent != kNone) times[rows.row_of(parent)].host_exclusive_ns -= duration_ns;
+  }
+}
+
+void add_device_times(const Trace& trace, const RangeTree& tree, std::span<const Index> launched_by, const Rows& rows,
+                      std::vector<RangeTime>& times) {
+  std::vector<Instance> instances(trace.ranges.size());
+  std::vector<bool> is_counted(trace.calls.size());
+  for (std::size_t i = 0; i < trace.operations.size(); ++i) {
+    if (launched_by[i] == kNone) continue;
+    const Operation& operation = trace.operations[i];
+    const std::int64_t duration_ns = operation.end_ns - operation.start_ns;
+    const Index innermost = tree.range_of_call[launched_by[i]];
+    if (innermost != kNone) times[rows.row_of(innermost)].gpu_exclusive_ns += duration_ns;
+    const bool is_kernel = operation.kind == OperationKind::kKernel || operation.kind == OperationKind::kGraph;
+    const bool is_launch = is_kernel && !is_counted[launched_by[i]];
+    if (is_launch) is_counted[launched_by[i]] = true;
+    for (Index range = innermost; range != kNone; range = tree.parent_of_range[range]) {
+      RangeTime& row = times[rows.row_of(range)];
+      ++row.operations;
+      row.launches += is_launch ? 1 : 0;
+      row.gpu_sum_ns += duration_ns;
+      Instance& instance = instances[range];
+      instance.first_start_ns = std::min(instance.first_start_ns, operation.start_ns);
+      instance.last_end_ns = std::max(instance.last_end_ns, operation.end_ns);
+      instance.busy.add(operation.start_ns, operation.end_ns);
+    }
+  }
+  for (std::size_t range = 0; range < instances.size(); ++range) {
+    const Instance& instance = instances[range];
+    if (instance.last_end_ns < instance.first_start_ns) continue;
+    RangeTime& row = times[rows.row_of(static_cast<Index>(range))];
+    row.gpu_span_ns += instance.last_end_ns - instance.first_start_ns;
+    row.gpu_busy_ns += instance.busy.total_ns();
+  }
+}
+
+/// A row before those inside of it: in the order of the tree.
+std::vector<RangeTime> in_tree_order(std::vector<RangeTime> rows) {
+  std::vector<std::vector<std::size_t>> inside(rows.size());
+  std::vector<std::size_t> pending;
+  for (std::size_t i = rows.size(); i-- > 0;) {
+    if (rows[i].depth == 0) {
+      pending.push_back(i);
+    } else {
+      inside[rows[i].parent].push_back(i);
+    }
+  }
+  std::vector<RangeTime> ordered;
+  std::vector<std::size_t> place(rows.size());
+  while (!pending.empty()) {
+    const std::size_t row = pending.back();
+    pending.pop_back();
+    place[row] = ordered.size();
+    if (rows[row].depth > 0) rows[row].parent = place[rows[row].parent];
+    ordered.push_back(std::move(rows[row]));
+    pending.insert(pending.end(), inside[row].begin(), inside[row].end());
+  }
+  return ordered;
+}
+
+}  // namespace
+
+std::vector<RangeTime> range_times(const Trace& trace, const RangeTree& tree, std::span<const Index> launched_by) {
+  const Rows rows{trace, tree};
+  std::vector<RangeTime> times = rows.rows();
+  add_host_times(trace, tree, rows, times);
+  add_device_times(trace, tree, launched_by, rows, times);
+  return in_tree_order(std::move(times));
+}
+
+}  // namespace tbench::profile

@@ -1,0 +1,34 @@
+// How ranges lie in one another, in which one a call was made, and what ranges come to: on the host, and of the
+// operations that were launched in them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/profile/profile.hpp"
+#include "tbench/profile/trace.hpp"
+
+namespace tbench::profile {
+
+/// Of each range the innermost one of its thread that holds it, and of each call the innermost one of its thread that
+/// holds it: this is nsys's rule. kNone: none does. Of two equal ranges the first in the trace holds the other.
+struct RangeTree {
+  std::vector<Index> parent_of_range;
+  std::vector<Index> range_of_call;
+};
+
+[[nodiscard]] RangeTree range_tree(const Trace& trace);
+
+/// What ranges that differ in a number alone have in common: `layer.*` of `layer.12`; without the sequence numbers that
+/// PyTorch appends to the names of its operations.
+[[nodiscard]] std::string range_label(std::string_view name);
+
+/// One row for the ranges of a label in the same outer ranges; a row before those inside of it, else as they first
+/// begin.
+/// @param launched_by  launching_calls(trace)
+[[nodiscard]] std::vector<RangeTime> range_times(const Trace& trace, const RangeTree& tree,
+                                                 std::span<const Index> launched_by);
+
+}  // namespace tbench::profile

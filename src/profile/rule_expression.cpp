@@ -1,0 +1,170 @@
+#include "profile/rule_expression.hpp"
+
+#include <fmt/format.h>
+#include <regex.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace tbench::profile {
+namespace {
+
+/// Longer than any rule that a person would read.
+constexpr std::size_t kMaxLength = 2000;
+/// `regcomp` writes x+ as xx*: nested repetitions double what they hold, each.
+constexpr std::size_t kMaxExpandedLength = 20'000;
+
+constexpr std::size_t kNowhere = std::string_view::npos;
+
+/// Where the bracket expression that begins at `open` ends: behind its ']'. kNowhere if it does not.
+std::size_t behind_bracket_expression(std::string_view text, std::size_t open) {
+  std::size_t i = open + 1;
+  if (i < text.size() && text[i] == '^') ++i;
+  if (i < text.size() && text[i] == ']') ++i;  // the first one is a letter
+  while (i < text.size() && text[i] != ']') {
+    const bool opens_class =
+        text[i] == '[' && i + 1 < text.size() && std::string_view{":.="}.find(text[i + 1]) != kNowhere;
+    if (!opens_class) {
+      ++i;
+      continue;
+    }
+    const char closing[] = {text[i + 1], ']', '\0'};
+    const std::size_t close = text.find(closing, i + 2);
+    if (close == kNowhere) return kNowhere;
+    i = close + 2;
+  }
+  return i < text.size() ? i + 1 : kNowhere;
+}
+
+/// Reads an expression from left to right and adds up to what length it expands.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_{text} {}
+
+  std::optional<ExpressionError> scan() {
+    while (at_ < text_.size()) {
+      if (auto error = step()) return error;
+      if (groups_.back().length > kMaxExpandedLength) {
+        return ExpressionError{at_ - 1, "nested repetitions make it too large; repeat smaller parts"};
+      }
+    }
+    if (groups_.size() == 1) return std::nullopt;
+    return ExpressionError{groups_.back().open, "'(' has no ')'; write '\\(' for the bracket itself"};
+  }
+
+ private:
+  struct Group {
+    std::size_t open;
+    std::size_t length{};       // of all that it holds, expanded
+    std::size_t last_length{};  // of what a repetition would repeat; 0: nothing
+  };
+
+  void add(std::size_t length, std::size_t letters) {
+    groups_.back().length += length;
+    groups_.back().last_length = length;
+    at_ += letters;
+  }
+
+  std::optional<ExpressionError> step() {
+    switch (text_[at_]) {
+      case '\\':
+        return escape();
+      case '[':
+        return bracket();
+      case '(':
+        groups_.push_back({.open = at_++});
+        return std::nullopt;
+      case ')':
+        return close();
+      case '|':
+        groups_.back().last_length = 0;
+        ++at_;
+        return std::nullopt;
+      case '*':
+      case '+':
+      case '?':
+        return repeat();
+      case '{':
+        return ExpressionError{at_,
+                               "'{' would count repetitions, which rules cannot; write '\\{' for the brace itself"};
+      case '^':
+        groups_.back().length += 1;
+        groups_.back().last_length = 0;
+        ++at_;
+        return std::nullopt;
+      default:
+        add(1, 1);
+        return std::nullopt;
+    }
+  }
+
+  std::optional<ExpressionError> escape() {
+    if (at_ + 1 == text_.size()) return ExpressionError{at_, "'\\' ends it; write '\\\\' for the letter itself"};
+    if (text_[at_ + 1] >= '1' && text_[at_ + 1] <= '9') {
+      return ExpressionError{at_,
+                             fmt::format("'\\{}' refers back, which rules cannot; leave out the '\\'", text_[at_ + 1])};
+    }
+    add(1, 2);
+    return std::nullopt;
+  }
+
+  std::optional<ExpressionError> bracket() {
+    const std::size_t end = behind_bracket_expression(text_, at_);
+    if (end == kNowhere) return ExpressionError{at_, "'[' has no ']'; write '\\[' for the bracket itself"};
+    add(1, end - at_);
+    return std::nullopt;
+  }
+
+  std::optional<ExpressionError> close() {
+    if (groups_.size() == 1) return ExpressionError{at_, "')' has no '('; write '\\)' for the bracket itself"};
+    const std::size_t length = groups_.back().length + 1;
+    groups_.pop_back();
+    add(length, 1);
+    return std::nullopt;
+  }
+
+  std::optional<ExpressionError> repeat() {
+    Group& group = groups_.back();
+    if (group.last_length == 0) {
+      return ExpressionError{at_,
+                             fmt::format("'{0}' repeats nothing; write '\\{0}' for the letter itself", text_[at_])};
+    }
+    group.length += group.last_length;
+    group.last_length *= 2;
+    ++at_;
+    return std::nullopt;
+  }
+
+  std::string_view text_;
+  std::size_t at_{};
+  std::vector<Group> groups_{{.open = 0}};
+};
+
+}  // namespace
+
+std::optional<ExpressionError> check_expression(std::string_view expression) {
+  if (expression.size() > kMaxLength) {
+    return ExpressionError{kMaxLength, fmt::format("longer than {} letters; divide it into several rules", kMaxLength)};
+  }
+  return Scanner{expression}.scan();
+}
+
+std::size_t bad_bracket(std::string_view expression) {
+  for (std::size_t i = 0; i < expression.size(); ++i) {
+    if (expression[i] == '\\') {
+      ++i;
+      continue;
+    }
+    if (expression[i] != '[') continue;
+    const std::size_t end = behind_bracket_expression(expression, i);
+    if (end == kNowhere) return i;
+    regex_t compiled{};
+    if (::regcomp(&compiled, std::string{expression.substr(i, end - i)}.c_str(), REG_EXTENDED | REG_NOSUB) != 0)
+      return i;
+    ::regfree(&compiled);
+    i = end - 1;
+  }
+  return 0;
+}
+
+}  // namespace tbench::profile

@@ -1,0 +1,210 @@
+#include "tbench/render/report_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/markup.hpp"
+#include "tbench/render/pivot.hpp"
+#include "tbench/results/result_file.hpp"
+#include "tbench/stats/descriptive.hpp"
+
+namespace tbench::render {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+std::vector<CaseId> ids_of(std::span<const Record> records) {
+  std::vector<CaseId> ids;
+  ids.reserve(records.size());
+  for (const Record& record : records) ids.push_back(record.id);
+  return ids;
+}
+
+/// The keys of `wanted` that these records have.
+Texts present_keys(std::span<const Record> records, const Texts& wanted) {
+  const Texts known = keys_of(ids_of(records));
+  Texts present;
+  for (const std::string& key : wanted) {
+    if (std::ranges::find(known, key) != known.end()) present.push_back(key);
+  }
+  return present;
+}
+
+void check_pivot(std::span<const Record> records, const Texts& wanted) {
+  const Texts known = keys_of(ids_of(records));
+  for (const std::string& key : wanted) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    throw UsageError{fmt::format("--pivot: no case has the key '{}'{} (keys: {})", key, did_you_mean(key, known),
+                                 join(known, ", "))};
+  }
+}
+
+std::string caption_of(const CaseId& id, const Texts& common) {
+  Texts parts;
+  for (const std::string& key : common) parts.push_back(fmt::format("{}:{}", key, id.at(key)));
+  return id.family() + (parts.empty() ? "" : ", ") + join(parts, " ");
+}
+
+bool has_note(const Record& record) { return !note_of(record).empty(); }
+
+/// Memory is what it is, however long a step takes.
+bool is_of_time(Metric metric) { return metric != Metric::kMemory; }
+
+/// All repetitions of one case in one cell.
+std::string cell_of(const std::vector<const Record*>& repetitions, Metric metric) {
+  std::vector<double> values;
+  std::size_t failed = 0;
+  for (const Record* record : repetitions) {
+    if (!record->timing) ++failed;
+    const std::optional<double> value = record->timing ? metric_value(*record, metric) : std::nullopt;
+    if (value) values.push_back(*value);
+  }
+  if (repetitions.empty()) return {};
+  if (failed == repetitions.size()) return status_text(repetitions.front()->status);
+  if (values.empty()) return {};
+  std::string cell = format_metric(stats::median(values), metric);
+  if (is_of_time(metric)) cell += marks_of(repetitions);
+  if (failed > 0) cell += fmt::format(" ({} of {} failed)", failed, repetitions.size());
+  return cell;
+}
+
+std::string version(const Environment& environment, const std::string& name) {
+  const auto found = environment.versions.find(name);
+  return found == environment.versions.end() ? "" : found->second;
+}
+
+struct Fact {
+  std::string label;
+  std::string text;
+};
+
+/// Those that are known.
+std::vector<Fact> facts_of(const results::ResultFile& file) {
+  const Environment& environment = file.environment;
+  std::vector<Fact> facts;
+  const auto add = [&](const char* label, const std::string& text) {
+    if (!text.empty()) facts.push_back({label, one_line(text)});
+  };
+  if (environment.gpu) {
+    add("GPU", environment.gpu->name);
+    add("driver", version(environment, "driver"));
+  } else {
+    add("CPU", fmt::format("{}, {} cores", environment.cpu_name, environment.cpu_cores));
+  }
+  add("LibTorch", version(environment, "libtorch"));
+  if (environment.gpu) add("clock policy", environment.clock_policy);
+  add("date", environment.date);
+  add("build", fmt::format("{} {:.12}", environment.build_type, environment.commit));
+  if (file.interrupted) add("run", "interrupted");
+  return facts;
+}
+
+FamilyTable table_of(std::span<const Record> family, const ReportOptions& options) {
+  const Texts keys = present_keys(family, options.pivot);
+  return keys.empty() ? family_table(family) : pivot_table(family, keys, options.show);
+}
+
+}  // namespace
+
+std::string environment_line(const results::ResultFile& file) {
+  Texts parts;
+  for (const Fact& fact : facts_of(file)) parts.push_back(fmt::format("{} {}", fact.label, fact.text));
+  return join(parts, ", ");
+}
+
+std::string environment_header(const results::ResultFile& file, bool markdown) {
+  if (markdown) return escape_markdown(environment_line(file)) + "\n";
+  std::string header;
+  std::size_t width = 0;
+  const std::vector<Fact> facts = facts_of(file);
+  for (const Fact& fact : facts) width = std::max(width, display_width(fact.label));
+  for (const Fact& fact : facts) header += fmt::format("{}  {}\n", pad(fact.label, width, Align::kLeft), fact.text);
+  return header;
+}
+
+std::vector<std::vector<Record>> group_by_family(std::span<const Record> records) {
+  std::vector<std::vector<Record>> families;
+  for (const Record& record : records) {
+    const auto found = std::ranges::find_if(
+        families, [&](const auto& family) { return family.front().id.family() == record.id.family(); });
+    if (found == families.end()) {
+      families.push_back({record});
+    } else {
+      found->push_back(record);
+    }
+  }
+  return families;
+}
+
+FamilyTable family_table(std::span<const Record> records) {
+  const Pivot pivot = pivot_of(ids_of(records), {});
+  const bool has_repetitions = std::ranges::any_of(records, [](const Record& r) { return r.repetitions > 1; });
+  const bool has_notes = std::ranges::any_of(records, has_note);
+  std::vector<Column> columns;
+  for (const std::string& key : pivot.row_keys) columns.push_back({key, Align::kLeft});
+  if (has_repetitions) columns.push_back({"repetition", Align::kRight});
+  std::ranges::copy(summary_columns(), std::back_inserter(columns));
+  if (has_notes) columns.push_back({"note", Align::kLeft});
+  Table table{std::move(columns)};
+  for (const Record& record : records) {
+    Texts cells = values_of(record.id, pivot.row_keys);
+    if (has_repetitions) cells.push_back(fmt::format("{}", record.repetition_index));
+    std::ranges::copy(summary_cells(record), std::back_inserter(cells));
+    if (has_notes && record.timing) cells.push_back(note_of(record));
+    table.add_row(std::move(cells));
+  }
+  return {caption_of(records.front().id, pivot.common), std::move(table)};
+}
+
+FamilyTable pivot_table(std::span<const Record> records, std::span<const std::string> keys, Metric metric) {
+  const Pivot pivot = pivot_of(ids_of(records), keys);
+  std::vector<Column> columns;
+  for (const std::string& key : pivot.row_keys) columns.push_back({key, Align::kLeft});
+  for (const Texts& values : pivot.columns) {
+    Texts header;
+    for (std::size_t i = 0; i < keys.size(); ++i) header.push_back(fmt::format("{}:{}", keys[i], values[i]));
+    columns.push_back({join(header, " "), Align::kRight});
+  }
+  Table table{std::move(columns)};
+  for (const Pivot::Row& row : pivot.rows) {
+    Texts cells = row.values;
+    for (const std::vector<std::size_t>& indexes : row.columns) {
+      std::vector<const Record*> repetitions;
+      for (const std::size_t i : indexes) repetitions.push_back(&records[i]);
+      cells.push_back(cell_of(repetitions, metric));
+    }
+    table.add_row(std::move(cells));
+  }
+  std::vector<const Record*> all;
+  for (const Record& record : records) all.push_back(&record);
+  const Texts legend = is_of_time(metric) ? legend_of(marks_of(all)) : Texts{};
+  return {fmt::format("{}, {}{}", caption_of(records.front().id, pivot.common), metric_header(metric),
+                      legend.empty() ? "" : fmt::format(" ({})", join(legend, "; "))),
+          std::move(table)};
+}
+
+std::string report_page(const results::ResultFile& file, const ReportOptions& options) {
+  const std::vector<Record> records = results::select_records(file.records, options.filter);
+  check_pivot(records, options.pivot);
+  Texts blocks;
+  if (options.environment) blocks.push_back(environment_header(file, options.markdown));
+  for (const std::vector<Record>& family : group_by_family(records)) {
+    const FamilyTable table = table_of(family, options);
+    const std::string caption = one_line(table.caption);
+    blocks.push_back(options.markdown ? fmt::format("**{}**\n\n{}", escape_markdown(caption), table.table.markdown())
+                                      : fmt::format("{}\n{}", caption, table.table.text(options.max_width)));
+  }
+  if (records.empty()) blocks.emplace_back("No cases.\n");
+  return join(blocks, "\n");
+}
+
+}  // namespace tbench::render

@@ -1,0 +1,209 @@
+#include "tbench/render/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/text.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::render {
+namespace {
+
+/// How a metric comes from counters_of: the counter, and what turns its unit into the header's.
+struct MetricSpec {
+  Metric metric;
+  std::string_view header;
+  std::string_view counter;
+  double factor;
+};
+
+constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
+
+// In the order of Metric.
+constexpr std::array kSpecs{
+    MetricSpec{Metric::kMilliseconds, "median ms", "median_ms", 1},
+    MetricSpec{Metric::kTokens, "tokens/s", "tokens_per_second", 1},
+    MetricSpec{Metric::kTflops, "TFLOP/s", "flop_per_second", 1e-12},
+    MetricSpec{Metric::kMfu, "MFU %", "mfu", 100},
+    MetricSpec{Metric::kMemory, "peak GiB", "peak_allocated_bytes", 1 / kGibi},
+    MetricSpec{Metric::kBandwidth, "TB/s", "bytes_per_second", 1e-12},
+    MetricSpec{Metric::kCeilingShare, "% of ceiling", "ceiling_share", 100},
+};
+
+const std::array<std::string, kSpecs.size()> kNames{"ms", "tokens", "tflops", "mfu", "memory", "bandwidth", "share"};
+
+const MetricSpec& spec_of(Metric metric) { return kSpecs.at(static_cast<std::size_t>(metric)); }
+
+std::string metric_cell(const Record& record, Metric metric) {
+  const std::optional<double> value = metric_value(record, metric);
+  return value ? format_metric(*value, metric) : "";
+}
+
+constexpr std::string_view kGap = "  ";
+
+/// Room for what each summary column may hold; rows arrive one by one, so it cannot be taken from them.
+constexpr std::array<std::size_t, 8> kWidths{11, 10, 6, 12, 8, 6, 9, 5};
+
+std::string_view colour_of(Status status) {
+  if (is_failure(status)) return kRed;
+  return status == Status::kOk ? kGreen : kYellow;
+}
+
+/// Whether the sampler chose how long to measure. Where exactly so many steps were asked for, nobody asked whether they
+/// are enough.
+bool was_free(const Record& record) { return record.timing->stop_reason != StopReason::kFixedCount; }
+
+bool was_never_steady(const Record& record) { return was_free(record) && !record.timing->warm_up.steady; }
+
+bool has_wide_interval(const Record& record) {
+  constexpr double kWide = 0.02;
+  return was_free(record) && record.timing->relative_half_width.value_or(0) > kWide;
+}
+
+/// Of a GPU: a processor is its own host.
+bool is_host_bound(const Record& record) { return record.timing->host_bound && record.device; }
+
+}  // namespace
+
+std::span<const std::string> metric_names() { return kNames; }
+
+std::optional<Metric> parse_metric(std::string_view name) {
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames.at(i) == name) return kSpecs.at(i).metric;
+  }
+  return std::nullopt;
+}
+
+std::string metric_header(Metric metric) { return std::string{spec_of(metric).header}; }
+
+std::optional<double> metric_value(const Record& record, Metric metric) {
+  const MetricSpec& spec = spec_of(metric);
+  const std::map<std::string, double> counters = counters_of(record);
+  const auto found = counters.find(std::string{spec.counter});
+  if (found == counters.end()) return std::nullopt;
+  return found->second * spec.factor;
+}
+
+std::string format_metric(double value, Metric metric) {
+  if (metric == Metric::kTokens) return format_thousands(value);
+  if (metric == Metric::kMfu || metric == Metric::kCeilingShare) return fmt::format("{:.1f}", value);
+  return format_number(value);
+}
+
+std::vector<Column> summary_columns() {
+  return {{"status", Align::kLeft},
+          {metric_header(Metric::kMilliseconds), Align::kRight},
+          {"±%", Align::kRight},
+          {metric_header(Metric::kTokens), Align::kRight},
+          {metric_header(Metric::kTflops), Align::kRight},
+          {metric_header(Metric::kMfu), Align::kRight},
+          {metric_header(Metric::kMemory), Align::kRight},
+          {"n", Align::kRight}};
+}
+
+std::string status_text(Status status) { return status == Status::kOom ? "OOM" : std::string{to_string(status)}; }
+
+std::string note_of(const Record& record) {
+  if (!record.timing) return "";
+  std::vector<std::string> notes;
+  if (!record.reason.empty()) notes.push_back(record.reason);
+  if (record.timing->resolution_limited) notes.emplace_back("under 10 us: resolution limited");
+  if (was_never_steady(record)) notes.emplace_back("never steady");
+  if (has_wide_interval(record)) notes.emplace_back("wide interval");
+  if (is_host_bound(record)) notes.emplace_back("limited by the host");
+  const std::map<std::string, double> counters = counters_of(record);
+  if (const auto above = counters.find("above_ceiling"); above != counters.end() && above->second > 0) {
+    notes.push_back(
+        fmt::format("{:.2f} of its ceiling: the formula or the timing is wrong", counters.at("ceiling_share")));
+  }
+  return join(notes, "; ");
+}
+
+std::string marks_of(std::span<const Record* const> repetitions) {
+  const auto any = [&](const auto& what) {
+    return std::ranges::any_of(repetitions, [&](const Record* r) { return r->timing && what(*r); });
+  };
+  std::string marks;
+  if (any([](const Record& r) { return r.status != Status::kOk; })) marks += '*';
+  if (any([](const Record& r) {
+        return r.timing->resolution_limited || was_never_steady(r) || has_wide_interval(r);
+      })) {
+    marks += '~';
+  }
+  if (any(is_host_bound)) marks += 'h';
+  return marks;
+}
+
+std::vector<std::string> legend_of(std::string_view marks) {
+  constexpr std::array<std::pair<char, const char*>, 3> kMeanings{
+      {{'*', "* unstable or throttled"},
+       {'~', "~ not sharp: under 10 us, never steady, or an interval of over 2 %"},
+       {'h', "h limited by the host"}}};
+  std::vector<std::string> legend;
+  for (const auto& [mark, meaning] : kMeanings) {
+    if (marks.find(mark) != std::string_view::npos) legend.emplace_back(meaning);
+  }
+  return legend;
+}
+
+std::vector<std::string> summary_cells(const Record& record) {
+  const std::string status{to_string(record.status)};
+  if (!record.timing) return {status, record.reason};
+  const std::optional<double> half_width = record.timing->relative_half_width;
+  return {status,
+          metric_cell(record, Metric::kMilliseconds),
+          half_width ? fmt::format("{:.2f}", *half_width * 100) : "",
+          metric_cell(record, Metric::kTokens),
+          metric_cell(record, Metric::kTflops),
+          metric_cell(record, Metric::kMfu),
+          metric_cell(record, Metric::kMemory),
+          fmt::format("{}", record.timing->samples_s.size())};
+}
+
+void ConsoleTable::header() {
+  const std::vector<Column> columns = summary_columns();
+  std::string line = pad("case", options_.name_width, Align::kLeft);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    line += fmt::format("{}{}", kGap, pad(columns[i].header, kWidths.at(i), columns[i].align));
+  }
+  fmt::print(out_, "{}\n{}\n", without_trailing_spaces(line), std::string(display_width(line), '-'));
+  has_header_ = true;
+}
+
+void ConsoleTable::row(const Record& record) {
+  if (!has_header_) header();
+  const std::vector<Column> columns = summary_columns();
+  const std::vector<std::string> cells = summary_cells(record);
+  std::string line = pad(record.id.name(), options_.name_width, Align::kLeft);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const bool is_reason = !record.timing && i + 1 == cells.size();
+    std::string cell = is_reason ? one_line(cells[i]) : pad(cells[i], kWidths.at(i), columns[i].align);
+    if (i == 0 && options_.colour) cell = fmt::format("{}{}{}", colour_of(record.status), cell, kPlain);
+    line += fmt::format("{}{}", kGap, cell);
+  }
+  if (const std::string note = note_of(record); !note.empty()) line += fmt::format("{}{}", kGap, one_line(note));
+  fmt::print(out_, "{}\n", without_trailing_spaces(std::move(line)));
+  std::fflush(out_);
+  ++counts_[record.status];
+}
+
+void ConsoleTable::summary(Seconds elapsed, const std::optional<std::string>& path) {
+  std::size_t total = 0;
+  std::string parts;
+  for (const auto& [status, count] : counts_) {
+    parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", count, to_string(status));
+    total += count;
+  }
+  const std::string place = path ? fmt::format("; results in {}", *path) : "";
+  fmt::print(out_, "\n{} case{}{}{}; {}\n", total, total == 1 ? "" : "s", parts, place, format_duration(elapsed));
+  std::fflush(out_);
+}
+
+}  // namespace tbench::render

@@ -1,0 +1,136 @@
+#include "tbench/results/companion_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tbench/core/error.hpp"
+#include "tbench/results/result_file.hpp"
+
+namespace tbench::results {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr const char* kMakePytorchTimes =
+    "give a file that tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py wrote";
+constexpr const char* kMakeManifest = "give the manifest.json of a folder of results";
+constexpr const char* kMakeSelfComparison = "give the aa_verdict.json that tests/bench/aa_check.py wrote";
+
+/// @param convert  JSON to what it says; throws where that is something else
+template <class Convert>
+auto read_companion(const std::string& path, const char* remedy, const Convert& convert) {
+  const std::string text = read_text(path);
+  try {
+    return convert(OrderedJson::parse(text));
+  } catch (const std::exception& error) {
+    refuse_file(path, error.what(), remedy);
+  }
+}
+
+SelfComparison::Seen seen(const OrderedJson& entry, const std::string& which) {
+  return {.ratio = entry.at(which + "_ratio").get<double>(),
+          .verdict = entry.at(which + "_verdict").get<std::string>()};
+}
+
+struct Manifest {
+  std::map<std::string, std::string> gpus;  // UUID by the machine's name
+  std::vector<ManifestEntry> files;
+};
+
+Manifest manifest_from_json(const OrderedJson& json) {
+  Manifest manifest;
+  for (const auto& [name, uuid] : json.at("machines").items()) manifest.gpus[name] = uuid.get<std::string>();
+  for (const OrderedJson& entry : json.at("files")) {
+    ManifestEntry file{.file = entry.at("file").get<std::string>(),
+                       .what = entry.at("what").get<std::string>(),
+                       .machine = entry.at("machine").get<std::string>(),
+                       .build = {}};
+    if (entry.contains("build")) file.build = entry.at("build").get<std::string>();
+    manifest.files.push_back(std::move(file));
+  }
+  return manifest;
+}
+
+/// What the manifest says otherwise than the results themselves; nothing if all is as it says.
+std::optional<std::string> difference(const Manifest& manifest, const ManifestEntry& entry,
+                                      const Environment& environment) {
+  const std::string uuid = environment.gpu ? environment.gpu->uuid : "no GPU";
+  const auto machine = manifest.gpus.find(entry.machine);
+  if (machine == manifest.gpus.end()) return fmt::format("there is no machine '{}'", entry.machine);
+  if (machine->second != uuid)
+    return fmt::format("machine {} is {}, the file was made on {}", entry.machine, machine->second, uuid);
+  if (!environment.commit.starts_with(*entry.build)) {
+    return fmt::format("build {}, the file was made by {}", *entry.build, environment.commit);
+  }
+  return std::nullopt;
+}
+
+/// The packed files below a folder, relative to it.
+std::vector<std::string> packed_files_below(const std::filesystem::path& folder) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator{folder.empty() ? "." : folder}) {
+    const std::string name = entry.path().string();
+    if (entry.is_regular_file() && name.ends_with(".json.gz")) {
+      files.push_back(std::filesystem::relative(entry.path(), folder.empty() ? "." : folder).string());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+std::vector<PytorchTime> read_pytorch_times(const std::string& path) {
+  return read_companion(path, kMakePytorchTimes, [](const OrderedJson& json) {
+    std::vector<PytorchTime> times;
+    for (const auto& [name, entry] : json.items()) {
+      PytorchTime time{.id = CaseId::parse(name), .median_ms = entry.at("median_ms").get<double>(), .per_second = {}};
+      if (entry.contains("per_second")) time.per_second = entry.at("per_second").get<double>();
+      times.push_back(std::move(time));
+    }
+    return times;
+  });
+}
+
+std::vector<SelfComparison> read_self_comparison(const std::string& path) {
+  return read_companion(path, kMakeSelfComparison, [](const OrderedJson& json) {
+    std::vector<SelfComparison> cases;
+    for (const OrderedJson& entry : json.at("cases")) {
+      cases.push_back({.id = CaseId::parse(entry.at("case").get<std::string>()),
+                       .same = seen(entry, "aa"),
+                       .other = seen(entry, "ab"),
+                       .planted = seen(entry, "planted"),
+                       .factor = entry.at("factor").get<double>(),
+                       .detectable = entry.at("finds").get<double>()});
+    }
+    return cases;
+  });
+}
+
+std::vector<ManifestEntry> read_manifest(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
+  Manifest manifest = read_companion(path, kMakeManifest, &manifest_from_json);
+  for (const ManifestEntry& entry : manifest.files) {
+    const std::string file = (folder / entry.file).string();
+    if (!entry.build) {
+      static_cast<void>(read_text(file));
+      continue;
+    }
+    if (const auto found = difference(manifest, entry, read_result_file(file).environment)) {
+      throw UsageError{fmt::format("'{}': {}: {}; correct the manifest", path, entry.file, *found)};
+    }
+  }
+  for (const std::string& file : packed_files_below(folder)) {
+    if (std::ranges::find(manifest.files, file, &ManifestEntry::file) == manifest.files.end()) {
+      throw UsageError{fmt::format("'{}': {} is not in it; say what it is", path, file)};
+    }
+  }
+  return std::move(manifest.files);
+}
+
+}  // namespace tbench::results

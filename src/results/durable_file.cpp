@@ -1,0 +1,223 @@
+#include "tbench/results/durable_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace tbench::results {
+namespace {
+
+constexpr mode_t kFileMode = 0666;  // less the umask
+
+[[noreturn]] void fail(const char* what, const std::string& path, int error = errno) {
+  throw std::system_error{error, std::generic_category(), fmt::format("cannot {} '{}'", what, path)};
+}
+
+process::UniqueDescriptor open_file(const std::string& path, int flags) {
+  process::UniqueDescriptor file{::open(path.c_str(), flags | O_CLOEXEC, kFileMode)};
+  if (!file) fail("open", path);
+  return file;
+}
+
+void write_all(int descriptor, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write", path);
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void sync(int descriptor, const std::string& path) {
+  if (::fsync(descriptor) != 0) fail("sync", path);
+}
+
+/// Makes a new or renamed entry of a folder durable.
+void sync_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path{path}.parent_path().string();
+  const process::UniqueDescriptor file = open_file(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+  sync(file.get(), folder);
+}
+
+void write_synced(const std::string& path, std::string_view content) {
+  const process::UniqueDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+  write_all(file.get(), content, path);
+  sync(file.get(), path);
+}
+
+constexpr int kGzipWindow = 15 + 16;  // the largest window, in gzip's format instead of zlib's
+/// The file is packed anew every few seconds while a run goes on. Level 9 takes three times as long, and saves 4 %.
+constexpr int kLevel = 6;
+constexpr int kMemoryLevel = 8;          // zlib's default
+constexpr std::size_t kTrailer = 8;      // a member's last bytes: CRC and length
+constexpr std::size_t kUsualRatio = 16;  // results are packed to a fifth or a seventh; more room is made as needed
+
+/// zlib counts in 32 bits.
+uInt next_part(std::size_t bytes) {
+  return static_cast<uInt>(std::min<std::size_t>(bytes, std::numeric_limits<uInt>::max() / 2));
+}
+
+Bytef* input_of(std::string_view text) { return reinterpret_cast<Bytef*>(const_cast<char*>(text.data())); }
+
+/// Owns the state of unpacking one member after the other.
+class Inflater {
+ public:
+  explicit Inflater(std::string_view packed) : packed_{packed} {
+    if (inflateInit2(&stream_, kGzipWindow) != Z_OK) throw std::runtime_error{"no memory to unpack it"};
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+  ~Inflater() { inflateEnd(&stream_); }
+
+  /// Appends the next member's content.
+  void append_member(std::string& content) {
+    int status = Z_OK;
+    while (status != Z_STREAM_END) {
+      const std::string_view rest = packed_.substr(position_);
+      if (used_ == content.size()) content.resize(std::max<std::size_t>(content.size() * 2, kFirstBlock));
+      stream_.next_in = input_of(rest);
+      stream_.avail_in = next_part(rest.size());
+      stream_.next_out = reinterpret_cast<Bytef*>(content.data() + used_);
+      stream_.avail_out = next_part(content.size() - used_);
+      const uInt in = stream_.avail_in;
+      const uInt out = stream_.avail_out;
+      status = inflate(&stream_, Z_NO_FLUSH);
+      position_ += in - stream_.avail_in;
+      used_ += out - stream_.avail_out;
+      check(status, rest.empty());
+    }
+    inflateReset(&stream_);
+  }
+
+  [[nodiscard]] bool is_at_end() const { return position_ == packed_.size(); }
+  [[nodiscard]] std::size_t used() const { return used_; }
+
+ private:
+  static constexpr std::size_t kFirstBlock = std::size_t{1} << 16;
+
+  void check(int status, bool is_out_of_input) const {
+    if (status == Z_OK || status == Z_STREAM_END) return;
+    if (status == Z_BUF_ERROR && is_out_of_input) {
+      throw std::runtime_error{fmt::format("the packed file is cut off after {} bytes", packed_.size())};
+    }
+    if (status == Z_BUF_ERROR) return;  // the output was full
+    if (status == Z_MEM_ERROR) throw std::runtime_error{"no memory to unpack it"};
+    throw std::runtime_error{fmt::format("not gzip, or corrupt, at byte {} ({})", position_,
+                                         stream_.msg == nullptr ? "unknown format" : stream_.msg)};
+  }
+
+  std::string_view packed_;
+  z_stream stream_{};
+  std::size_t position_{};  // in packed_
+  std::size_t used_{};      // bytes of the content so far
+};
+
+/// The last member's length by its trailer: a guess at what to allocate, and no more than usual, since a damaged file's
+/// trailer may say anything.
+std::size_t expected_size(std::string_view packed) {
+  if (packed.size() < kTrailer) return 0;
+  std::size_t size = 0;
+  for (std::size_t i = 1; i <= 4; ++i) size = size << 8U | static_cast<unsigned char>(packed[packed.size() - i]);
+  return std::min(size, packed.size() * kUsualRatio) + kTrailer;  // never quite full before the member ends
+}
+
+}  // namespace
+
+void write_atomically(const std::string& path, std::string_view content) {
+  const std::string target = std::filesystem::weakly_canonical(path).string();
+  const std::string temporary = target + ".tmp";
+  try {
+    write_synced(temporary, content);
+    if (::rename(temporary.c_str(), target.c_str()) != 0) fail("replace", path);
+  } catch (const std::system_error&) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  sync_folder_of(target);
+}
+
+std::string read_whole_file(const std::string& path) {
+  const process::UniqueDescriptor file = open_file(path, O_RDONLY);
+  std::string content;
+  constexpr std::size_t kBlock = std::size_t{1} << 20;
+  while (true) {
+    const std::size_t size = content.size();
+    content.resize(size + kBlock);
+    const ssize_t count = ::read(file.get(), content.data() + size, kBlock);
+    if (count < 0 && errno != EINTR) fail("read", path);
+    content.resize(size + static_cast<std::size_t>(count < 0 ? 0 : count));
+    if (count == 0) return content;
+  }
+}
+
+LineAppender::LineAppender(std::string path)
+    : path_{std::move(path)}, file_{open_file(path_, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND)} {
+  sync_folder_of(path_);
+}
+
+void LineAppender::append(std::string_view line) {
+  const off_t end = ::lseek(file_.get(), 0, SEEK_END);
+  if (end < 0) fail("append to", path_);
+  try {
+    write_all(file_.get(), std::string{line} + "\n", path_);
+    sync(file_.get(), path_);
+  } catch (const std::system_error&) {
+    // Without this the next line would be glued to a torn one. If it fails too, reading reports the torn line.
+    if (::ftruncate(file_.get(), end) != 0) fmt::print(stderr, "cannot take back a torn line of '{}'\n", path_);
+    throw;
+  }
+}
+
+bool is_packed_name(std::string_view path) { return path.ends_with(".gz"); }
+
+bool is_packed(std::string_view content) { return content.starts_with("\x1f\x8b"); }
+
+std::string pack(std::string_view content) {
+  z_stream stream{};
+  if (deflateInit2(&stream, kLevel, Z_DEFLATED, kGzipWindow, kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK) {
+    throw std::runtime_error{"no memory to pack a results file"};
+  }
+  std::string packed(deflateBound(&stream, content.size()), '\0');
+  std::size_t position = 0;
+  std::size_t used = 0;
+  int status = Z_OK;
+  while (status == Z_OK || status == Z_BUF_ERROR) {
+    const uInt in = next_part(content.size() - position);
+    const uInt out = next_part(packed.size() - used);
+    stream.next_in = input_of(content.substr(position));
+    stream.avail_in = in;
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data() + used);
+    stream.avail_out = out;
+    status = deflate(&stream, position + in == content.size() ? Z_FINISH : Z_NO_FLUSH);
+    position += in - stream.avail_in;
+    used += out - stream.avail_out;
+  }
+  deflateEnd(&stream);
+  if (status != Z_STREAM_END) throw std::runtime_error{"zlib cannot pack a results file"};
+  packed.resize(used);
+  return packed;
+}
+
+std::string unpack(std::string_view packed) {
+  if (packed.empty()) throw std::runtime_error{"the file is empty"};
+  std::string content(expected_size(packed), '\0');
+  Inflater inflater{packed};
+  while (!inflater.is_at_end()) inflater.append_member(content);
+  content.resize(inflater.used());
+  return content;
+}
+
+}  // namespace tbench::results

@@ -1,0 +1,212 @@
+// One description of each struct, `fields`, serves both directions (json_fields.hpp).
+#include "tbench/results/record_json.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tbench/results/json_fields.hpp"
+
+namespace tbench::results {
+
+// Not in an unnamed namespace: json_fields.hpp finds them through the namespace of their first argument.
+static void fields(auto& io, Like<WarmUp> auto& warm_up) {
+  io.field("steps", warm_up.steps);
+  io.field("first_s", warm_up.first);
+  io.field("steady", warm_up.steady);
+}
+
+static void fields(auto& io, Like<PhaseTime> auto& phase) {
+  io.field("name", phase.name);
+  io.field("median_s", phase.median);
+}
+
+static void fields(auto& io, Like<Timing> auto& timing) {
+  io.late_name("regime", timing.regime, &parse_enum<Regime>);
+  io.name("l2", timing.l2, &parse_enum<L2State>);
+  io.late_field("launches_per_sample", timing.launches_per_sample);
+  io.late_field("resolution_limited", timing.resolution_limited);
+  io.field("samples_s", timing.samples_s);
+  io.field("flagged_samples", timing.flagged_samples);
+  io.field("median_s", timing.median);
+  io.field("p10_s", timing.p10);
+  io.field("p90_s", timing.p90);
+  io.field("min_s", timing.min);
+  io.field("mean_s", timing.mean);
+  io.field("standard_deviation_s", timing.standard_deviation);
+  io.field("relative_iqr", timing.relative_iqr);
+  io.field("relative_half_width", timing.relative_half_width);
+  io.name("stop_reason", timing.stop_reason, &parse_enum<StopReason>);
+  io.field("warm_up", timing.warm_up);
+  io.field("phases", timing.phases);
+  io.field("wall_s", timing.wall);
+  io.field("enqueue_s", timing.enqueue);
+  io.field("drain_s", timing.drain);
+  io.field("cpu_s", timing.cpu);
+  io.field("host_bound", timing.host_bound);
+}
+
+static void fields(auto& io, Like<Work> auto& work) {
+  io.field("flop", work.flop);
+  io.field("least_flop", work.min_flop);
+  io.field("tokens", work.tokens);
+  io.late_field("bytes", work.bytes);
+  io.text_unless_empty("ceiling", work.ceiling);
+}
+
+static void fields(auto& io, Like<DeviceState> auto& device) {
+  io.field("sm_clock_p5_hz", device.sm_clock_p5);
+  io.field("sm_clock_p50_hz", device.sm_clock_p50);
+  io.field("sm_clock_p95_hz", device.sm_clock_p95);
+  io.field("temperature_c", device.temperature_c);
+  io.field("power_w", device.power);
+  io.field("energy_per_step_j", device.energy_per_step);
+  io.field("throttle_reasons", device.throttle_reasons);
+}
+
+static void fields(auto& io, Like<MemoryUse> auto& memory) {
+  io.field("allocated_peak_bytes", memory.allocated_peak);
+  io.field("reserved_peak_bytes", memory.reserved_peak);
+  io.field("device_used_bytes", memory.device_used);
+  io.field("split_bytes", memory.split);
+}
+
+static void fields(auto& io, Like<Verification> auto& verification) {
+  io.field("passed", verification.passed);
+  io.field("reference", verification.reference);
+  io.field("worst_error", verification.worst_error);
+  io.field("worst_where", verification.worst_where);
+  io.field("message", verification.message);
+}
+
+/// Everything of a record but what identifies it.
+static void fields(auto& io, Like<Record> auto& record) {
+  io.name("status", record.status, &parse_enum<Status>);
+  io.text_unless_empty("reason", record.reason);
+  io.field("repetition_index", record.repetition_index);
+  io.field("repetitions", record.repetitions);
+  io.field("timing", record.timing);
+  io.field("work", record.work);
+  io.field("datasheet_peak_flop_per_s", record.datasheet_peak);
+  io.field("ceiling_per_second", record.ceiling_per_second);
+  io.field("device", record.device);
+  io.field("memory", record.memory);
+  io.field("verification", record.verification);
+  io.field("requested_bytes", record.requested_bytes);
+  io.field("counters", record.counters);
+  io.late_field("findings", record.labels);
+  io.field("harness_s", record.harness);
+}
+
+static void fields(auto& io, Like<GpuFacts> auto& gpu) {
+  io.field("name", gpu.name);
+  io.field("uuid", gpu.uuid);
+  io.field("compute_capability", gpu.compute_capability);
+  io.field("sm_count", gpu.sm_count);
+  io.field("memory_bytes", gpu.memory_bytes);
+  io.field("l2_bytes", gpu.l2_bytes);
+  io.field("ecc", gpu.ecc);
+  io.field("mig", gpu.mig);
+  io.field("power_limit_w", gpu.power_limit_w);
+  io.field("max_sm_clock_hz", gpu.max_sm_clock_hz);
+  io.field("other_processes", gpu.other_processes);
+}
+
+static void fields(auto& io, Like<Environment> auto& environment) {
+  io.field("gpu", environment.gpu);
+  io.field("cpu_name", environment.cpu_name);
+  io.field("cpu_cores", environment.cpu_cores);
+  io.field("operating_system", environment.operating_system);
+  io.field("clock_policy", environment.clock_policy);
+  io.field("versions", environment.versions);
+  io.field("commit", environment.commit);
+  io.field("sources_digest", environment.sources_digest);
+  io.field("build_type", environment.build_type);
+  io.field("date", environment.date);
+}
+
+namespace {
+
+Json parameters_to_json(const CaseId& id, const std::string& where) {
+  FieldWriter out{where};
+  for (const auto& [key, value] : id.parameters()) {
+    if (out.contains(key)) throw std::invalid_argument{fmt::format("{}: given twice", out.path(key))};
+    out.field(key, value);
+  }
+  return std::move(out).take();
+}
+
+std::vector<CaseId::Parameter> parameters_from_json(const Json& json, const std::string& where) {
+  FieldReader in{json, where};
+  std::vector<CaseId::Parameter> parameters;
+  for (const auto& [key, value] : json.items())
+    parameters.emplace_back(key, from_value<std::string>(value, in.path(key)));
+  return parameters;
+}
+
+/// A record breaks the rule of record.hpp if it has a time that its status does not have, or the other way round.
+std::string timing_rule(const std::string& where, Status status) {
+  return fmt::format("{}.timing: there is a time exactly if the status has one, and the status is {}", where,
+                     to_string(status));
+}
+
+/// Steps have their host times, and bursts what is said of bursts; nothing if that is so.
+std::string regime_problem(const Timing& timing) {
+  if (timing.regime == Regime::kBurst) {
+    return timing.wall || timing.drain ? "wall_s and drain_s are not told of bursts" : "";
+  }
+  if (!timing.wall || !timing.drain) return "wall_s and drain_s are missing";
+  return timing.l2 || timing.launches_per_sample != 1 || timing.resolution_limited
+             ? "l2, launches_per_sample above 1 and resolution_limited are told of bursts alone"
+             : "";
+}
+
+/// What contradicts itself in a record, with its place, or nothing.
+std::string contradiction(const Record& record, const std::string& where) {
+  if (record.timing.has_value() != has_time(record.status)) return timing_rule(where, record.status);
+  if (!record.timing) return "";
+  const std::string problem = regime_problem(*record.timing);
+  return problem.empty() ? "" : fmt::format("{}.timing: {}", where, problem);
+}
+
+}  // namespace
+
+Json record_to_json(const Record& record) {
+  const std::string where = record.id.name();
+  if (std::string problem = contradiction(record, where); !problem.empty()) throw std::invalid_argument{problem};
+  FieldWriter out{where};
+  out.field("family", record.id.family());
+  Json json = std::move(out).take();
+  json["parameters"] = parameters_to_json(record.id, where + ".parameters");
+  json.update(to_object(record, where));
+  return json;
+}
+
+Record record_from_json(const Json& json, const std::string& where) {
+  FieldReader in{json, where};
+  Record record;
+  std::string family;
+  in.field("family", family);
+  record.id = CaseId{std::move(family), parameters_from_json(in.at("parameters"), in.path("parameters"))};
+  fields(in, record);
+  in.finish();
+  if (std::string problem = contradiction(record, where); !problem.empty()) throw std::runtime_error{problem};
+  if (!record.timing) return record;
+  for (const std::size_t index : record.timing->flagged_samples) {
+    if (index < record.timing->samples_s.size()) continue;
+    throw std::runtime_error{fmt::format("{}.timing.flagged_samples: there is no sample {}", where, index)};
+  }
+  return record;
+}
+
+Json environment_to_json(const Environment& environment) { return to_object(environment, "environment"); }
+
+Environment environment_from_json(const Json& json, const std::string& where) {
+  return from_object<Environment>(json, where);
+}
+
+}  // namespace tbench::results

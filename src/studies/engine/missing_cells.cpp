@@ -1,0 +1,140 @@
+#include "studies/engine/missing_cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "tbench/core/text.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using Values = std::set<std::string>;
+
+/// All combinations of some values of each key.
+struct Box {
+  std::string family;
+  std::vector<std::pair<std::string, Values>> keys;
+};
+
+Box box_of(const CaseId& id) {
+  Box box{id.family(), {}};
+  for (const auto& [key, value] : id.parameters()) box.keys.emplace_back(key, Values{value});
+  return box;
+}
+
+/// The box without the values of the key at `index`: boxes that differ in them alone have it in common.
+std::string rest_of(const Box& box, std::size_t index) {
+  std::string rest = box.family;
+  for (std::size_t i = 0; i < box.keys.size(); ++i) {
+    rest += fmt::format("\n{}", box.keys[i].first);
+    if (i == index) continue;
+    for (const std::string& value : box.keys[i].second) rest += fmt::format("\t{}", value);
+  }
+  return rest;
+}
+
+std::vector<Box> merged_along(std::vector<Box> boxes, std::size_t index) {
+  std::vector<Box> merged;
+  std::map<std::string, std::size_t> place;
+  for (Box& box : boxes) {
+    const auto [found, is_new] = place.emplace(rest_of(box, index), merged.size());
+    if (is_new || index >= box.keys.size()) {
+      merged.push_back(std::move(box));
+    } else {
+      merged[found->second].keys[index].second.merge(box.keys[index].second);
+    }
+  }
+  return merged;
+}
+
+/// The cases as few boxes, the last key first: whole rows of the study's tables come out as one.
+std::vector<Box> boxes_of(std::span<const CaseId> cases) {
+  std::vector<Box> boxes;
+  std::size_t keys = 0;
+  for (const CaseId& id : cases) {
+    boxes.push_back(box_of(id));
+    keys = std::max(keys, id.parameters().size());
+  }
+  for (std::size_t index = keys; index-- > 0;) boxes = merged_along(std::move(boxes), index);
+  return boxes;
+}
+
+bool holds(const Box& box, const CaseId& id) {
+  if (box.family != id.family() || box.keys.size() != id.parameters().size()) return false;
+  for (std::size_t i = 0; i < box.keys.size(); ++i) {
+    const auto& [key, value] = id.parameters()[i];
+    if (key != box.keys[i].first || !box.keys[i].second.contains(value)) return false;
+  }
+  return true;
+}
+
+/// Values that the study's cases have of the key at `index`, in their order.
+std::vector<std::string> values_at(std::span<const CaseId> all, std::size_t index) {
+  std::vector<std::string> values;
+  for (const CaseId& id : all) {
+    if (index >= id.parameters().size()) continue;
+    const std::string& value = id.parameters()[index].second;
+    if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+  }
+  return values;
+}
+
+std::string alternatives(const std::vector<std::string>& ordered, const Values& chosen) {
+  std::string text;
+  for (const std::string& value : ordered) {
+    if (chosen.contains(value)) text += (text.empty() ? "" : "|") + escape_regex(value);
+  }
+  return chosen.size() == 1 ? text : "(" + text + ")";
+}
+
+/// Whether a filter that names only `named` keys selects cases of the study outside of the box.
+bool selects_others(const Box& box, const std::vector<bool>& named, std::span<const CaseId> all) {
+  return std::ranges::any_of(all, [&](const CaseId& id) {
+    for (std::size_t i = 0; i < box.keys.size() && i < id.parameters().size(); ++i) {
+      if (named[i] && !box.keys[i].second.contains(id.parameters()[i].second)) return false;
+    }
+    return !holds(box, id);
+  });
+}
+
+/// Names only the keys that tell the box from other cases of the study; the family and all keys where that would select
+/// others too.
+std::string filter_of(const Box& box, std::span<const CaseId> all) {
+  std::vector<std::vector<std::string>> values;
+  std::vector<bool> named;
+  for (std::size_t i = 0; i < box.keys.size(); ++i) {
+    values.push_back(values_at(all, i));
+    named.push_back(values.back().size() != box.keys[i].second.size());
+  }
+  const bool needs_all = selects_others(box, named, all);
+  if (needs_all) named.assign(box.keys.size(), true);
+  std::string filter = needs_all ? fmt::format("^{}/", escape_regex(box.family)) : "";
+  bool follows_named = needs_all;
+  for (std::size_t i = 0; i < box.keys.size(); ++i) {
+    if (named[i]) {
+      if (!follows_named) filter += filter.empty() ? "/" : ".*/";
+      filter += fmt::format("{}:{}{}", box.keys[i].first, alternatives(values[i], box.keys[i].second),
+                            i + 1 == box.keys.size() ? "$" : "/");
+    }
+    follows_named = named[i];
+  }
+  return filter;
+}
+
+}  // namespace
+
+MissingCells missing_cells(std::span<const CaseId> all, std::span<const CaseId> missing) {
+  MissingCells result;
+  for (const Box& box : boxes_of(missing)) {
+    for (const CaseId& id : missing) {
+      if (holds(box, id)) result.filter_of.emplace(id.name(), result.filters.size());
+    }
+    result.filters.push_back(filter_of(box, all));
+  }
+  return result;
+}
+
+}  // namespace tbench::studies

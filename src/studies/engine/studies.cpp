@@ -1,0 +1,136 @@
+#include "studies/engine/studies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::studies {
+namespace {
+
+constexpr double kMebi = 1024.0 * 1024.0;
+
+std::optional<double> counter_of(const Record& record, const std::string& counter) {
+  const std::map<std::string, double> counters = counters_of(record);
+  const auto found = counters.find(counter);
+  if (found == counters.end()) return std::nullopt;
+  return found->second;
+}
+
+StudyColumn counter_column(std::string header, std::string counter, double factor,
+                           std::function<std::string(double)> format) {
+  return {.header = std::move(header),
+          .value = [counter = std::move(counter), factor](const Record& record) -> std::optional<double> {
+            const std::optional<double> value = counter_of(record, counter);
+            return value ? std::optional{*value * factor} : std::nullopt;
+          },
+          .format = std::move(format)};
+}
+
+std::vector<Study> make_studies() {
+  return {
+      end_to_end_study(), warmup_study(),         precision_study(), memory_study(),       scaling_study(),
+      tf32_study(),       attention_grid_study(), flash_study(),     accumulation_study(), autocast_study(),
+  };
+}
+
+}  // namespace
+
+std::span<const Study> all_studies() {
+  static const std::vector<Study> studies = make_studies();
+  return studies;
+}
+
+std::vector<std::string> study_names() {
+  std::vector<std::string> names;
+  for (const Study& study : all_studies()) names.push_back(study.name);
+  return names;
+}
+
+const Study& find_study(std::string_view name, std::string_view flag) {
+  const auto found = std::ranges::find(all_studies(), name, &Study::name);
+  if (found != all_studies().end()) return *found;
+  const std::vector<std::string> names = study_names();
+  throw UsageError{
+      fmt::format("{}={}: no such study{} (studies: {})", flag, name, did_you_mean(name, names), join(names, ", "))};
+}
+
+Study with_known_values(
+    Study study, const std::function<bool(const std::string& family, const CaseId::Parameter& value)>& is_known) {
+  for (const auto& [family, optional] : study.if_known) {
+    for (const std::string& value : optional.values) {
+      if (is_known(family, {optional.key, value})) continue;
+      for (FamilyGrid& grid : study.grids) {
+        const auto axis = std::ranges::find(grid.axes, optional.key, &Axis::key);
+        if (grid.family == family && axis != grid.axes.end()) std::erase(axis->values, value);
+      }
+    }
+  }
+  return study;
+}
+
+std::vector<FamilyGrid> grids_with_sizes(const Study& study, std::span<const ModelSize> extra_sizes) {
+  std::vector<FamilyGrid> grids = study.grids;
+  for (FamilyGrid& grid : grids) {
+    const auto axis = std::ranges::find(grid.axes, "size", &Axis::key);
+    if (axis == grid.axes.end()) continue;
+    for (const ModelSize& size : extra_sizes) axis->values.push_back(size.name);
+  }
+  return grids;
+}
+
+StudyColumn number_column(std::string header, std::string counter, double factor) {
+  return counter_column(std::move(header), std::move(counter), factor, &render::format_number);
+}
+
+StudyColumn whole_column(std::string header, std::string counter, double factor) {
+  return counter_column(std::move(header), std::move(counter), factor, &render::format_thousands);
+}
+
+StudyColumn mebibytes_column(std::string header, std::string counter) {
+  return whole_column(std::move(header), std::move(counter), 1 / kMebi);
+}
+
+StudyColumn of_pass(std::string pass, StudyColumn column) {
+  column.only_of = {"pass", std::move(pass)};
+  return column;
+}
+
+StudyColumn split_column(std::string header, std::string part) {
+  return {.header = std::move(header),
+          .value = [part = std::move(part)](const Record& record) -> std::optional<double> {
+            if (!record.memory) return std::nullopt;
+            const auto found = record.memory->split.find(part);
+            if (found == record.memory->split.end()) return std::nullopt;
+            return static_cast<double>(found->second) / kMebi;
+          },
+          .format = &render::format_thousands};
+}
+
+StudyColumn finding_column(std::string header, std::string finding) {
+  return {.header = std::move(header),
+          .value = {},
+          .format = {},
+          .text = [finding = std::move(finding)](const Record& record) -> std::optional<std::string> {
+            const auto found = record.labels.find(finding);
+            if (found == record.labels.end()) return std::nullopt;
+            return found->second;
+          }};
+}
+
+FamilyGrid model_grid(std::vector<std::string> ctx, std::vector<std::string> pass, std::vector<std::string> precision) {
+  return {.family = "Model",
+          .axes = {{"size", course_size_names()},
+                   {"ctx", std::move(ctx)},
+                   {"batch", {"4"}},
+                   {"pass", std::move(pass)},
+                   {"precision", std::move(precision)},
+                   {"impl", {"eager"}}}};
+}
+
+}  // namespace tbench::studies

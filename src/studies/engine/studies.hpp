@@ -1,0 +1,49 @@
+// All studies, each defined in the file of what it is about, and the columns and grids that several share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tbench/studies/study.hpp"
+
+namespace tbench::studies {
+
+[[nodiscard]] Study accumulation_study();
+[[nodiscard]] Study autocast_study();
+
+[[nodiscard]] Study attention_grid_study();
+[[nodiscard]] Study end_to_end_study();
+[[nodiscard]] Study flash_study();
+[[nodiscard]] Study memory_study();
+[[nodiscard]] Study precision_study();
+[[nodiscard]] Study scaling_study();
+[[nodiscard]] Study tf32_study();
+[[nodiscard]] Study warmup_study();
+
+/// A counter (bench/README.md lists them) times `factor`, with four significant digits.
+[[nodiscard]] StudyColumn number_column(std::string header, std::string counter, double factor = 1);
+/// The same as a whole number with commas.
+[[nodiscard]] StudyColumn whole_column(std::string header, std::string counter, double factor = 1);
+/// A counter in bytes as MiB.
+[[nodiscard]] StudyColumn mebibytes_column(std::string header, std::string counter);
+/// A part of the memory's split as MiB: parameters, gradients, optimizer_state, activations.
+[[nodiscard]] StudyColumn split_column(std::string header, std::string part);
+
+/// What the family saw under `finding` (Record::labels).
+[[nodiscard]] StudyColumn finding_column(std::string header, std::string finding);
+
+/// The column of the cases of one pass alone, in a table that spreads `pass`.
+[[nodiscard]] StudyColumn of_pass(std::string pass, StudyColumn column);
+/// Of attention, in a table that spreads `pass`: the median of the forward pass's own case, and the backward's part of
+/// the case of both, so that a backward that fails leaves the forward's time.
+[[nodiscard]] StudyColumn attention_forward_column();
+[[nodiscard]] StudyColumn attention_backward_column();
+
+/// Cases of the course's model, as its code is written: batch 4, operation by operation.
+[[nodiscard]] FamilyGrid model_grid(std::vector<std::string> ctx, std::vector<std::string> pass,
+                                    std::vector<std::string> precision);
+
+/// Forward alone, and forward and backward, of the course's grid of attention: 8 sequences, one head, no mask.
+[[nodiscard]] FamilyGrid course_attention_grid(std::vector<std::string> precision, std::vector<std::string> impl);
+
+}  // namespace tbench::studies

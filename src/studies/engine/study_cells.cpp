@@ -1,0 +1,193 @@
+#include "studies/engine/study_cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "tbench/core/case_id.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+
+namespace tbench::studies {
+namespace {
+
+/// What a file's command line changed of the study.
+struct Changes {
+  std::vector<AxisOverride> axes;
+  std::vector<ModelSize> sizes;
+};
+
+/// Options of the run that are recorded as `PREFIX.NAME`.
+std::vector<std::pair<std::string, std::string>> recorded(const results::ResultFile& file, const std::string& prefix) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const auto& [name, value] : file.options) {
+    if (name.starts_with(prefix)) found.emplace_back(name.substr(prefix.size()), value);
+  }
+  return found;
+}
+
+bool made_by(const Study& study, const results::ResultFile& file) {
+  const auto option = file.options.find("study");
+  return option != file.options.end() && option->second == study.name;
+}
+
+Changes changes_of(const results::NamedResults& result) {
+  Changes changes;
+  try {
+    for (const auto& [axis, values] : recorded(result.file, "axis.")) {
+      changes.axes.push_back(parse_axis_override(axis + "=" + values));
+    }
+    for (const auto& [name, extents] : recorded(result.file, "size.")) {
+      changes.sizes.push_back(parse_model_size(name + ":" + extents));
+    }
+  } catch (const UsageError& error) {
+    throw UsageError{fmt::format("'{}': its options are not those of a run: {}", result.label, error.what())};
+  }
+  return changes;
+}
+
+void append_new(std::vector<CaseId>& cases, std::set<std::string>& names, std::vector<CaseId> more) {
+  for (CaseId& id : more) {
+    if (names.insert(id.name()).second) cases.push_back(std::move(id));
+  }
+}
+
+std::string device_of(const results::ResultFile& file) {
+  return file.environment.gpu ? file.environment.gpu->name : file.environment.cpu_name;
+}
+
+void check_one_device(std::span<const results::NamedResults> results) {
+  for (const results::NamedResults& result : results) {
+    if (device_of(result.file) == device_of(results.front().file)) continue;
+    throw UsageError{
+        fmt::format("--study: '{}' is of {} and '{}' of {}; make a table of each, or compare them with "
+                    "'tbench diff'",
+                    results.front().label, device_of(results.front().file), result.label, device_of(result.file))};
+  }
+}
+
+std::string flags_of(const Study& study, const Changes& changes) {
+  std::string flags = "--tb_study=" + study.name;
+  for (const AxisOverride& change : changes.axes) {
+    flags += fmt::format(" --tb_axis={}.{}={}", change.family, change.axis.key, join(change.axis.values, ","));
+  }
+  for (const ModelSize& size : changes.sizes) {
+    flags +=
+        fmt::format(" --tb_size={}:{},{},{},{}", size.name, size.d_model, size.d_ff, size.num_layers, size.num_heads);
+  }
+  return flags;
+}
+
+template <class T, class Key>
+void add_missing(std::vector<T>& all, const std::vector<T>& more, Key key) {
+  for (const T& one : more) {
+    if (std::ranges::find(all, std::invoke(key, one), key) == all.end()) all.push_back(one);
+  }
+}
+
+/// Values of the study's own axes.
+std::vector<std::string> own_values(const Study& study, const AxisOverride& change) {
+  std::vector<std::string> values;
+  for (const FamilyGrid& grid : study.grids) {
+    const auto axis = std::ranges::find(grid.axes, change.axis.key, &Axis::key);
+    if (grid.family == change.family && axis != grid.axes.end()) add_missing(values, axis->values, std::identity{});
+  }
+  return values;
+}
+
+const AxisOverride* find_change(const std::vector<AxisOverride>& axes, const AxisOverride& wanted) {
+  const auto found = std::ranges::find_if(axes, [&](const AxisOverride& other) {
+    return other.family == wanted.family && other.axis.key == wanted.axis.key;
+  });
+  return found == axes.end() ? nullptr : &*found;
+}
+
+/// The axes and sizes of all runs of this study together. A run that left an axis alone brings the study's own values.
+Changes changes_of_all(const Study& study, std::span<const results::NamedResults> results) {
+  std::vector<Changes> runs;
+  Changes all;
+  for (const results::NamedResults& result : results) {
+    if (!made_by(study, result.file)) continue;
+    runs.push_back(changes_of(result));
+    add_missing(all.sizes, runs.back().sizes, &ModelSize::name);
+    for (const AxisOverride& change : runs.back().axes) {
+      if (find_change(all.axes, change) == nullptr) all.axes.push_back({change.family, {change.axis.key, {}}});
+    }
+  }
+  for (AxisOverride& change : all.axes) {
+    for (const Changes& run : runs) {
+      const AxisOverride* const own = find_change(run.axes, change);
+      add_missing(change.axis.values, own != nullptr ? own->axis.values : own_values(study, change), std::identity{});
+    }
+  }
+  return all;
+}
+
+/// Whether any file has a case of the family with the value.
+bool is_measured(std::span<const results::NamedResults> results, const std::string& family,
+                 const CaseId::Parameter& value) {
+  const auto has_value = [&](const Record& record) {
+    return record.id.family() == family && record.id.has({&value, 1});
+  };
+  return std::ranges::any_of(results, [&](const results::NamedResults& result) {
+    return std::ranges::any_of(result.file.records, has_value);
+  });
+}
+
+void check_axes(const Study& study, const std::vector<AxisOverride>& axes) {
+  for (const AxisOverride& change : axes) {
+    if (!own_values(study, change).empty()) continue;
+    std::vector<std::string> known;
+    for (const FamilyGrid& grid : study.grids) {
+      for (const Axis& axis : grid.axes) known.push_back(grid.family + "." + axis.key);
+    }
+    const std::string name = change.family + "." + change.axis.key;
+    throw UsageError{fmt::format("--axis={}: the study {} has no such axis{} (axes: {})", name, study.name,
+                                 did_you_mean(name, known), join(known, ", "))};
+  }
+}
+
+}  // namespace
+
+StudyCells study_cells(const Study& whole, std::span<const results::NamedResults> results,
+                       const StudyOptions& options) {
+  check_one_device(results);
+  const Study study = with_known_values(whole, [&](const std::string& family, const CaseId::Parameter& value) {
+    return is_measured(results, family, value);
+  });
+  check_axes(study, options.axes);
+  Changes all = changes_of_all(study, results);
+  if (!options.axes.empty()) all.axes = options.axes;
+
+  StudyCells cells;
+  cells.sizes.assign(builtin_model_sizes().begin(), builtin_model_sizes().end());
+  cells.sizes.insert(cells.sizes.end(), all.sizes.begin(), all.sizes.end());
+  cells.flags = flags_of(study, all);
+  std::set<std::string> names;
+  append_new(cells.cases, names, cells_of(grids_with_sizes(study, all.sizes), all.axes));
+  if (!options.filter.empty()) {
+    const CaseFilter passes{options.filter, "--filter"};
+    std::erase_if(cells.cases, [&](const CaseId& id) { return !passes(id.name()); });
+    if (cells.cases.empty()) {
+      throw UsageError{
+          fmt::format("--filter: no case of the study {} matches '{}'; 'transformer_bench {} "
+                      "--benchmark_list_tests' lists them",
+                      study.name, options.filter, cells.flags)};
+    }
+  }
+  for (const CaseId& id : cells.cases) cells.measured[id.name()];
+  for (const results::NamedResults& result : results) {
+    for (const Record& record : result.file.records) {
+      const auto found = cells.measured.find(record.id.name());
+      if (found != cells.measured.end()) found->second.push_back(&record);
+    }
+  }
+  for (const CaseId& id : cells.cases) {
+    if (cells.measured.at(id.name()).empty()) cells.missing.push_back(id);
+  }
+  return cells;
+}
+
+}  // namespace tbench::studies

@@ -1,0 +1,27 @@
+// Which cases a study's table is about, given the files, and what was measured of them.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tbench/core/case_id.hpp"
+#include "tbench/core/model_size.hpp"
+#include "tbench/studies/study_report.hpp"
+
+namespace tbench::studies {
+
+struct StudyCells {
+  std::vector<CaseId> cases;                                   // in the study's order
+  std::vector<CaseId> missing;                                 // those of them without a record
+  std::map<std::string, std::vector<const Record*>> measured;  // by case name; of the results, which must outlive this
+  std::vector<ModelSize> sizes;                                // built-in, and of the files' command lines
+  std::string flags;  // that select the same cases with transformer_bench: `--tb_study=NAME --tb_axis=...`
+};
+
+/// @throws  as study_report
+[[nodiscard]] StudyCells study_cells(const Study& study, std::span<const results::NamedResults> results,
+                                     const StudyOptions& options);
+
+}  // namespace tbench::studies

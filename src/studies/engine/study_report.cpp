@@ -1,0 +1,159 @@
+#include "tbench/studies/study_report.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "studies/engine/missing_cells.hpp"
+#include "studies/engine/study_cells.hpp"
+#include "studies/engine/study_section.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/markup.hpp"
+#include "tbench/render/report_page.hpp"
+#include "tbench/render/summary.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// `text` as one word of a shell's command line.
+std::string quoted(const std::string& text) {
+  std::string word{"'"};
+  for (const char letter : text) word += letter == '\'' ? std::string{"'\\''"} : std::string{letter};
+  return word + "'";
+}
+
+std::string protocol_of(const StudyProtocol& protocol) {
+  Texts parts;
+  if (protocol.warm_up) parts.push_back(fmt::format("{} warm-up steps", *protocol.warm_up));
+  if (protocol.samples) parts.push_back(fmt::format("{} timed steps", *protocol.samples));
+  return join(parts, ", ");
+}
+
+Texts notes_of(const Study& study, const Marks& marks) {
+  Texts notes;
+  if (marks.max_records > 1) {
+    notes.push_back(fmt::format("Several measurements of a case: their median (at most {}).", marks.max_records));
+  }
+  for (const std::string& meaning : render::legend_of(marks.of_times)) notes.push_back(meaning + ".");
+  if (marks.other_protocol) {
+    notes.push_back(fmt::format("+ not the study's protocol of {}.", protocol_of(study.protocol)));
+  }
+  return notes;
+}
+
+std::string text_page(const StudyReport& report, std::optional<std::size_t> max_width) {
+  std::string page = report.title + "\n" + join(report.sources, "\n") + "\n";
+  for (const StudySection& section : report.sections) {
+    page += fmt::format("\n{}\n{}", section.caption, section.table().text(max_width));
+  }
+  if (!report.notes.empty()) page += "\n" + join(report.notes, "\n") + "\n";
+  if (!report.commands.empty()) page += fmt::format("\n{}\n", kNotMeasured);
+  for (std::size_t i = 0; i < report.commands.size(); ++i) {
+    page += fmt::format("{} {}\n", render::footnote_mark(i + 1), report.commands[i]);
+  }
+  return page;
+}
+
+std::string markdown_page(const StudyReport& report) {
+  std::string page = fmt::format("**{}**\n\n", render::escape_markdown(report.title));
+  for (const std::string& source : report.sources) page += render::escape_markdown(source) + "\n";
+  for (const StudySection& section : report.sections) {
+    page += fmt::format("\n{}\n\n{}", render::escape_markdown(section.caption), section.table().markdown());
+  }
+  for (const std::string& note : report.notes) {
+    const bool would_be_a_list = note.starts_with('*') || note.starts_with('+');
+    page += fmt::format("\n{}{}\n", would_be_a_list ? "\\" : "", render::escape_markdown(note));
+  }
+  if (!report.commands.empty()) page += fmt::format("\n{}\n```\n", kNotMeasured);
+  for (std::size_t i = 0; i < report.commands.size(); ++i) {
+    page += fmt::format("# {}\n{}\n", render::footnote_mark(i + 1), report.commands[i]);
+  }
+  if (!report.commands.empty()) page += "```\n";
+  return page;
+}
+
+/// The commands that measure what the row lacks.
+std::string commands_of(const std::vector<StudyCell>& row, const StudyReport& report) {
+  std::set<std::size_t> footnotes;
+  for (const StudyCell& cell : row) {
+    if (cell.footnote > 0) footnotes.insert(cell.footnote);
+  }
+  Texts commands;
+  for (const std::size_t footnote : footnotes) commands.push_back(report.commands.at(footnote - 1));
+  return join(commands, "; ");
+}
+
+std::string csv_page(const StudyReport& report) {
+  std::string page;
+  for (const StudySection& section : report.sections) {
+    std::vector<render::Column> columns = section.columns;
+    columns.push_back({.header = "not measured; this does"});
+    render::Table table{std::move(columns)};
+    for (std::vector<StudyCell> row : section.rows) {
+      row.push_back({.text = commands_of(row, report)});
+      table.add_row_of(std::move(row));
+    }
+    if (!page.empty()) page += "\n";
+    page += table.csv();
+  }
+  return page;
+}
+
+std::string latex_page(const StudyReport& report) {
+  std::string page = fmt::format("% {}; needs \\usepackage{{longtable}}\n", render::one_line(report.title));
+  for (const std::string& source : report.sources) page += fmt::format("% {}\n", render::one_line(source));
+  for (const StudySection& section : report.sections) page += section.table().latex(section.caption);
+  for (const std::string& note : report.notes) page += fmt::format("\n{}\n", render::escape_latex(note));
+  if (!report.commands.empty()) page += fmt::format("\n{}\n", kNotMeasured);
+  for (std::size_t i = 0; i < report.commands.size(); ++i) {
+    page +=
+        fmt::format("\n{} \\texttt{{{}}}\n", render::footnote_mark(i + 1), render::escape_latex(report.commands[i]));
+  }
+  return page;
+}
+
+}  // namespace
+
+StudyReport study_report(const Study& study, std::span<const results::NamedResults> results,
+                         const StudyOptions& options) {
+  const StudyCells cells = study_cells(study, results, options);
+  const MissingCells missing = missing_cells(cells.cases, cells.missing);
+  StudyReport report;
+  report.title = fmt::format("{}: {}", study.name, study.title);
+  for (const results::NamedResults& result : results) {
+    report.sources.push_back(
+        fmt::format("{}: {}", render::one_line(result.label), render::environment_line(result.file)));
+  }
+  CaseCells contents{study, cells, missing};
+  for (const StudyTable& table : study.tables) {
+    if (auto section = study_section(table, contents)) report.sections.push_back(std::move(*section));
+  }
+  report.notes = notes_of(study, contents.marks());
+  for (std::size_t i = 0; i < missing.filters.size(); ++i) {
+    const std::string& filter = missing.filters[i];
+    const std::string selected = filter.empty() ? "" : " --benchmark_filter=" + quoted(filter);
+    report.commands.push_back(render::one_line(
+        fmt::format("transformer_bench {}{} --benchmark_out={}_{}.json", cells.flags, selected, study.name, i + 1)));
+  }
+  return report;
+}
+
+std::string study_page(const StudyReport& report, StudyFormat format, std::optional<std::size_t> max_width) {
+  switch (format) {
+    case StudyFormat::kText:
+      return text_page(report, max_width);
+    case StudyFormat::kMarkdown:
+      return markdown_page(report);
+    case StudyFormat::kCsv:
+      return csv_page(report);
+    case StudyFormat::kLatex:
+      return latex_page(report);
+  }
+  throw std::logic_error{"study_page: no such format"};
+}
+
+}  // namespace tbench::studies

@@ -1,0 +1,289 @@
+#include "studies/engine/study_section.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "tbench/core/text.hpp"
+#include "tbench/render/pivot.hpp"
+#include "tbench/render/summary.hpp"
+#include "tbench/stats/descriptive.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+constexpr std::size_t kMinFitted = 3;  // two points are on a line whatever the law
+
+std::string joined(const std::string& one, const std::string& other) {
+  return one + (one.empty() || other.empty() ? "" : " ") + other;
+}
+
+/// `forward` of `forward ms`; nothing of `ms`.
+std::string without_unit(const std::string& header) {
+  const std::size_t space = header.rfind(' ');
+  return space == std::string::npos ? "" : header.substr(0, space);
+}
+
+/// A quantity against its base, as StudySpeedUp says; empty where either is unknown.
+std::string held_against(const std::optional<double>& base, const std::optional<double>& own, bool as_change) {
+  if (!base || !own) return {};
+  if (as_change) return *base > 0 ? fmt::format("{:+.1f}", 100 * (*own - *base) / *base) : "";
+  return *own > 0 ? fmt::format("{:.3f}", *base / *own) : "";
+}
+
+/// One table of a study: which keys make its rows, which combinations of the spread keys its columns.
+class Section {
+ public:
+  Section(const StudyTable& table, CaseCells& cells);
+  /// Nothing for a table without cases.
+  [[nodiscard]] std::optional<StudySection> build();
+
+ private:
+  using Row = render::Pivot::Row;
+
+  [[nodiscard]] const CaseId* case_at(const Row& row, std::size_t column) const;
+  [[nodiscard]] bool has(const Texts& combination, const StudyColumn& column) const;
+  [[nodiscard]] std::string header_of(const Texts& combination, const StudyColumn& column) const;
+  [[nodiscard]] std::optional<std::size_t> base_of(const Texts& combination) const;
+  void add_columns();
+  void add_rows(const Row& row);
+  [[nodiscard]] std::vector<StudyCell> head_of(const Row& row) const;
+  [[nodiscard]] std::vector<StudyCell> row_of(const Row& row);
+  void add_speed_ups(std::vector<StudyCell>& cells, const Row& row) const;
+  void add_fit(std::vector<StudyCell>& cells, const Row& row) const;
+
+  const StudyTable& table_;
+  CaseCells& cells_;
+  std::vector<CaseId> cases_;
+  render::Pivot pivot_;
+  StudySection section_;
+};
+
+Section::Section(const StudyTable& table, CaseCells& cells) : table_{table}, cells_{cells} {
+  std::ranges::copy_if(cells.all().cases, std::back_inserter(cases_),
+                       [&](const CaseId& id) { return id.has(table.only); });
+  pivot_ = render::pivot_of(cases_, table.spread);
+}
+
+/// Null: the study has no such case.
+const CaseId* Section::case_at(const Row& row, std::size_t column) const {
+  return row.columns[column].empty() ? nullptr : &cases_[row.columns[column].front()];
+}
+
+/// Whether the cases of a combination have the column's quantity.
+bool Section::has(const Texts& combination, const StudyColumn& column) const {
+  if (!column.only_of) return true;
+  for (std::size_t i = 0; i < combination.size(); ++i) {
+    if (table_.spread[i] == column.only_of->first) return combination[i] == column.only_of->second;
+  }
+  return false;
+}
+
+/// The combination's values, without the one that the column's own header tells.
+std::string Section::header_of(const Texts& combination, const StudyColumn& column) const {
+  Texts parts;
+  for (std::size_t i = 0; i < combination.size(); ++i) {
+    if (column.only_of && table_.spread[i] == column.only_of->first) continue;
+    parts.push_back(table_.spread[i] + ":" + combination[i]);
+  }
+  return join(parts, " ");
+}
+
+/// Index of the combination that this one's speed-up is over; nothing for the base itself and where it is not there.
+std::optional<std::size_t> Section::base_of(const Texts& combination) const {
+  Texts base = combination;
+  for (std::size_t i = 0; i < base.size(); ++i) {
+    if (table_.spread[i] == table_.speed_up->key) base[i] = table_.speed_up->base;
+  }
+  const auto found = std::ranges::find(pivot_.columns, base);
+  if (base == combination || found == pivot_.columns.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - pivot_.columns.begin());
+}
+
+void Section::add_columns() {
+  for (const std::string& key : pivot_.row_keys) section_.columns.push_back({key, render::Align::kLeft});
+  if (table_.quantities_down) {
+    section_.columns.push_back({"quantity", render::Align::kLeft});
+    for (const Texts& combination : pivot_.columns)
+      section_.columns.push_back({header_of(combination, {}), render::Align::kRight});
+    return;
+  }
+  for (const Texts& combination : pivot_.columns) {
+    for (const StudyColumn& column : table_.columns) {
+      if (!has(combination, column)) continue;
+      const std::string values = header_of(combination, column);
+      const bool needs_quantity = values.empty() || table_.columns.size() > 1;
+      section_.columns.push_back({joined(values, needs_quantity ? column.header : ""), render::Align::kRight});
+    }
+  }
+  for (const Texts& combination : pivot_.columns) {
+    if (!table_.speed_up || !base_of(combination)) continue;
+    for (const StudyColumn& column : table_.columns) {
+      if (!has(combination, column)) continue;
+      const std::string what = joined(header_of(combination, column), without_unit(column.header));
+      section_.columns.push_back(
+          {joined(what, table_.speed_up->as_change ? "change %" : "speed-up"), render::Align::kRight});
+    }
+  }
+  if (!table_.fit) return;
+  section_.columns.push_back({"exponent of " + table_.fit->of, render::Align::kRight});
+  section_.columns.push_back({"r²", render::Align::kRight});
+}
+
+void Section::add_speed_ups(std::vector<StudyCell>& cells, const Row& row) const {
+  for (std::size_t i = 0; i < pivot_.columns.size(); ++i) {
+    const std::optional<std::size_t> base = base_of(pivot_.columns[i]);
+    if (!base) continue;
+    for (const StudyColumn& column : table_.columns) {
+      if (!has(pivot_.columns[i], column)) continue;
+      const auto at = [&](std::size_t index) {
+        const CaseId* const id = case_at(row, index);
+        return id != nullptr ? cells_.value(*id, column) : std::nullopt;
+      };
+      cells.push_back({.text = held_against(at(*base), at(i), table_.speed_up->as_change)});
+    }
+  }
+}
+
+void Section::add_fit(std::vector<StudyCell>& cells, const Row& row) const {
+  std::vector<double> x;
+  std::vector<double> y;
+  for (std::size_t i = 0; i < pivot_.columns.size(); ++i) {
+    const CaseId* const id = case_at(row, i);
+    const std::optional<double> time = id != nullptr ? cells_.value(*id, table_.columns.front()) : std::nullopt;
+    if (!time) continue;
+    x.push_back(table_.fit->x(pivot_.columns[i].front(), cells_.all().sizes));
+    y.push_back(*time);
+  }
+  const auto law = x.size() < kMinFitted ? std::nullopt : stats::power_law_fit(x, y);
+  cells.push_back({.text = law ? fmt::format("{:.3f}", law->exponent) : ""});
+  cells.push_back({.text = law ? fmt::format("{:.4f}", law->r_squared) : ""});
+}
+
+/// The values of the row's own keys.
+std::vector<StudyCell> Section::head_of(const Row& row) const {
+  std::vector<StudyCell> cells;
+  for (const std::string& value : row.values) cells.push_back({.text = render::one_line(value)});
+  return cells;
+}
+
+std::vector<StudyCell> Section::row_of(const Row& row) {
+  std::vector<StudyCell> cells = head_of(row);
+  for (std::size_t i = 0; i < pivot_.columns.size(); ++i) {
+    bool is_first = true;
+    for (const StudyColumn& column : table_.columns) {
+      if (!has(pivot_.columns[i], column)) continue;
+      const CaseId* const id = case_at(row, i);
+      cells.push_back(id != nullptr ? cells_.cell(*id, column, is_first) : StudyCell{});
+      is_first = false;
+    }
+  }
+  if (table_.speed_up) add_speed_ups(cells, row);
+  if (table_.fit) add_fit(cells, row);
+  return cells;
+}
+
+void Section::add_rows(const Row& row) {
+  if (!table_.quantities_down) {
+    section_.rows.push_back(row_of(row));
+    return;
+  }
+  for (std::size_t i = 0; i < table_.columns.size(); ++i) {
+    std::vector<StudyCell> cells = head_of(row);
+    cells.push_back({.text = table_.columns[i].header});
+    for (std::size_t column = 0; column < pivot_.columns.size(); ++column) {
+      const CaseId* const id = case_at(row, column);
+      cells.push_back(id != nullptr ? cells_.cell(*id, table_.columns[i], i == 0) : StudyCell{});
+    }
+    section_.rows.push_back(std::move(cells));
+  }
+}
+
+std::optional<StudySection> Section::build() {
+  if (cases_.empty()) return std::nullopt;
+  add_columns();
+  for (const Row& row : pivot_.rows) add_rows(row);
+  const CaseId& first = cases_.front();
+  Texts parts{first.family()};
+  for (const std::string& key : pivot_.common) parts.push_back(key + ":" + render::one_line(first.at(key)));
+  section_.caption = fmt::format("{}. {}", join(parts, " "), table_.caption);
+  return std::move(section_);
+}
+
+}  // namespace
+
+const std::vector<const Record*>& CaseCells::records(const CaseId& id) const {
+  static const std::vector<const Record*> none;
+  const auto found = cells_.measured.find(id.name());
+  return found == cells_.measured.end() ? none : found->second;
+}
+
+bool CaseCells::keeps_protocol(const Record& record) const {
+  if (!record.timing) return true;
+  const auto same = [](const std::optional<std::int64_t>& wanted, std::int64_t actual) {
+    return !wanted || *wanted == actual;
+  };
+  return same(study_.protocol.warm_up, record.timing->warm_up.steps) &&
+         same(study_.protocol.samples, static_cast<std::int64_t>(record.timing->samples_s.size()));
+}
+
+/// The median over the case's records.
+std::optional<double> CaseCells::value(const CaseId& id, const StudyColumn& column) const {
+  std::vector<double> values;
+  if (!column.value) return std::nullopt;
+  for (const Record* record : records(id)) {
+    if (const std::optional<double> known = column.value(*record)) values.push_back(*known);
+  }
+  return values.empty() ? std::nullopt : std::optional{stats::median(values)};
+}
+
+/// The median as its column writes it, or every text that there is.
+std::string CaseCells::shown(const CaseId& id, const StudyColumn& column) const {
+  if (!column.text) {
+    const std::optional<double> known = value(id, column);
+    return known ? column.format(*known) : "";
+  }
+  Texts texts;
+  for (const Record* record : records(id)) {
+    const std::optional<std::string> known = column.text(*record);
+    if (!known) continue;
+    std::string text = render::one_line(*known);
+    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
+  }
+  return join(texts, " / ");
+}
+
+StudyCell CaseCells::cell(const CaseId& id, const StudyColumn& column, bool is_first) {
+  const std::vector<const Record*>& found = records(id);
+  if (found.empty()) {
+    if (!is_first) return {};
+    const auto footnote = missing_.filter_of.find(id.name());
+    return {.text = {}, .footnote = footnote == missing_.filter_of.end() ? 0 : footnote->second + 1};
+  }
+  marks_.max_records = std::max(marks_.max_records, found.size());
+  const auto failed =
+      static_cast<std::size_t>(std::ranges::count_if(found, [](const Record* r) { return !r->timing; }));
+  std::string text = shown(id, column);
+  if (!is_first) return {.text = text};
+  if (failed == found.size()) {
+    const std::string name = render::status_text(found.front()->status);
+    return {.text = text.empty() ? name : fmt::format("{} ({})", name, text)};
+  }
+  const std::string marks = render::marks_of(found);
+  const bool other = std::ranges::any_of(found, [&](const Record* r) { return !keeps_protocol(*r); });
+  marks_.of_times += marks;
+  marks_.other_protocol = marks_.other_protocol || other;
+  text += fmt::format("{}{}", marks, other ? "+" : "");
+  if (failed > 0) text += fmt::format(" ({} of {} failed)", failed, found.size());
+  return {.text = text};
+}
+
+std::optional<StudySection> study_section(const StudyTable& table, CaseCells& cells) {
+  return Section{table, cells}.build();
+}
+
+}  // namespace tbench::studies

@@ -1,0 +1,115 @@
+// The studies of the whole model: what a step costs, in what memory, at what size, and before it is warm.
+#include <algorithm>
+#include <stdexcept>
+
+#include "studies/engine/studies.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::studies {
+namespace {
+
+double tokens(const std::string& value, std::span<const ModelSize>) {
+  return static_cast<double>(parse_integer(value).value());
+}
+
+double parameters(const std::string& value, std::span<const ModelSize> sizes) {
+  const auto found = std::ranges::find(sizes, value, &ModelSize::name);
+  if (found == sizes.end()) throw std::out_of_range{"scaling: no size '" + value + "'"};
+  return static_cast<double>(parameter_count(*found));
+}
+
+/// The first step of the process, whether it warms up or counts.
+std::optional<double> first_step_ms(const Record& record) {
+  if (!record.timing) return std::nullopt;
+  if (record.timing->warm_up.first) return to_milliseconds(*record.timing->warm_up.first);
+  if (record.timing->samples_s.empty()) return std::nullopt;
+  return to_milliseconds(Seconds{record.timing->samples_s.front()});
+}
+
+}  // namespace
+
+/// What a step costs: time, spread, throughput, memory and phases of every size, context, pass and precision.
+Study end_to_end_study() {
+  return {.name = "end_to_end",
+          .title = "Time, throughput and peak memory of a step",
+          .grids = {model_grid({"64", "128", "256", "512", "1024"}, {"forward", "forward_backward", "train_step"},
+                               {"fp32", "tf32", "bf16", "fp16"})},
+          .tables = {{
+              .caption = "Means over the samples; phases are medians between events at their boundaries",
+              .spread = {},
+              .columns = {number_column("mean ms", "mean_ms"), number_column("std ms", "std_ms"),
+                          whole_column("tokens/s", "tokens_per_second"),
+                          mebibytes_column("allocated MiB", "peak_allocated_bytes"),
+                          mebibytes_column("reserved MiB", "peak_reserved_bytes"),
+                          number_column("forward ms", "forward_ms"), number_column("backward ms", "backward_ms"),
+                          number_column("optimizer ms", "optimizer_ms")},
+          }}};
+}
+
+/// Where the memory goes: peaks, and what they hold.
+Study memory_study() {
+  return {
+      .name = "memory",
+      .title = "Peak memory of a step, and what holds it",
+      .grids = {model_grid({"64", "128", "256", "512", "1024"}, {"forward", "forward_backward", "train_step"},
+                           {"fp32", "bf16"})},
+      .tables = {{
+          .caption = "Peaks of two steps in a pass of their own; activations are the allocated peak's rest, "
+                     "forward is without a graph",
+          .spread = {},
+          .columns = {mebibytes_column("allocated MiB", "peak_allocated_bytes"),
+                      mebibytes_column("reserved MiB", "peak_reserved_bytes"),
+                      split_column("parameters MiB", "parameters"), split_column("gradients MiB", "gradients"),
+                      split_column("optimizer MiB", "optimizer_state"), split_column("activations MiB", "activations"),
+                      number_column("median ms", "median_ms"), whole_column("tokens/s", "tokens_per_second")},
+      }}};
+}
+
+/// How a step's time grows with the context and with the model.
+Study scaling_study() {
+  const std::vector<StudyColumn> columns{number_column("ms", "median_ms")};
+  return {.name = "scaling",
+          .title = "Time against context and against parameters",
+          .grids = {model_grid({"128", "256", "512", "1024"}, {"forward", "forward_backward", "train_step"},
+                               {"fp32", "bf16"})},
+          .tables = {{.caption = "Median ms by context; time ~ ctx^exponent",
+                      .spread = {"ctx"},
+                      .columns = columns,
+                      .fit = StudyFit{.of = "ctx", .x = tokens}},
+                     {.caption = "Median ms by size; time ~ parameters^exponent",
+                      .spread = {"size"},
+                      .columns = columns,
+                      .fit = StudyFit{.of = "parameters", .x = parameters}}}};
+}
+
+/// What the first steps of a process cost a measurement that does not warm up. The counts of steps are part of the
+/// case: its family gives every case a process of its own.
+Study warmup_study() {
+  return {.name = "warmup",
+          .title = "Mean and spread of the first steps of a process by warm-up steps",
+          .grids = {{.family = "Warmup",
+                     .axes = {{"size", course_size_names()},
+                              {"ctx", {"512"}},
+                              {"batch", {"4"}},
+                              {"pass", {"forward", "forward_backward", "train_step"}},
+                              {"precision", {"fp32"}},
+                              {"impl", {"eager"}},
+                              {"steps", {"10", "30"}},
+                              {"warmup", {"0", "1", "2", "5", "10"}}}}},
+          .tables = {{
+              .caption = "Exactly `steps` timed steps after `warmup` others, none dropped, in a fresh process",
+              .spread = {},
+              .columns = {number_column("mean ms", "mean_ms"),
+                          number_column("std ms", "std_ms"),
+                          number_column("median ms", "median_ms"),
+                          {.header = "first step ms", .value = first_step_ms, .format = &render::format_number},
+                          number_column("context ms", "context_ms"),
+                          number_column("first: loading ms", "first_loading_ms"),
+                          number_column("allocation ms", "first_allocation_ms"),
+                          number_column("launches ms", "first_launch_ms"),
+                          number_column("other host ms", "first_host_ms")},
+          }}};
+}
+
+}  // namespace tbench::studies

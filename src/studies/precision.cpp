@@ -1,0 +1,148 @@
+// The studies of precision: what it gains in time, where it applies, and what it does to long sums.
+#include <fmt/format.h>
+
+#include <initializer_list>
+
+#include "studies/engine/studies.hpp"
+
+namespace tbench::studies {
+namespace {
+
+/// What every subject has around its operations.
+std::vector<StudyColumn> quantities(std::initializer_list<const char*> operations) {
+  std::vector<StudyColumn> columns{number_column("forward and backward ms", "median_ms"),
+                                   finding_column("parameters", "parameters")};
+  for (const char* operation : operations) columns.push_back(finding_column(operation, operation));
+  columns.push_back(finding_column("gradients", "gradients"));
+  return columns;
+}
+
+StudyTable table_of(const std::string& subject, std::vector<StudyColumn> columns) {
+  return {.caption = "One dtype: runs in it and returns it; a -> b: runs in a, returns b; a+b: takes both",
+          .spread = {"precision"},
+          .columns = std::move(columns),
+          .only = {{"subject", subject}},
+          .quantities_down = true};
+}
+
+using Values = std::vector<std::string>;
+
+/// All digits: the sums of the course are compared digit by digit.
+std::string all_digits(double value) { return fmt::format("{}", value); }
+
+std::string error_text(double value) { return fmt::format("{:.2e}", value); }
+
+FamilyGrid grid(std::string op, Values n, std::string input, std::string accumulator, Values method) {
+  return {.family = "Accumulation",
+          .axes = {{"op", {std::move(op)}},
+                   {"n", std::move(n)},
+                   {"input", {std::move(input)}},
+                   {"accumulator", {std::move(accumulator)}},
+                   {"method", std::move(method)}}};
+}
+
+std::vector<FamilyGrid> grids() {
+  const Values course{"1000"}, longer{"1000", "10000"}, longest{"1000", "10000", "100000"};
+  const Values lengths{"1024", "65536", "1048576"};
+  const Values extents{"256", "1024", "4096", "16384", "65536"};
+  const Values orders{"sequential", "pairwise", "kahan"};
+  return {grid("sum", longest, "fp32", "fp32", {"sequential"}),
+          grid("sum", longer, "fp16", "fp16", {"sequential"}),
+          grid("sum", longer, "fp16", "fp32", {"sequential"}),
+          grid("sum", course, "fp16", "fp32", {"cast_up"}),
+          grid("sum", longer, "bf16", "bf16", {"sequential"}),
+          grid("sum", course, "bf16", "fp32", {"sequential", "cast_up"}),
+          grid("reduce", lengths, "fp32", "fp32", {"sequential", "pairwise", "kahan", "aten"}),
+          grid("reduce", lengths, "fp16", "fp16", orders),
+          grid("reduce", lengths, "fp16", "fp32", {"aten"}),
+          grid("reduce", lengths, "bf16", "bf16", orders),
+          grid("reduce", lengths, "bf16", "fp32", {"aten"}),
+          grid("dot", lengths, "fp32", "fp32", {"sequential", "kahan", "aten"}),
+          grid("dot", lengths, "fp16", "fp16", {"sequential", "kahan"}),
+          grid("dot", lengths, "fp16", "fp32", {"sequential"}),
+          grid("dot", lengths, "bf16", "bf16", {"sequential"}),
+          grid("matmul", extents, "fp32", "fp32", {"aten"}),
+          grid("matmul", extents, "fp16", "fp32", {"aten", "cublaslt"}),
+          grid("matmul", extents, "fp16", "fp16", {"aten", "cublaslt"}),
+          grid("matmul", extents, "bf16", "fp32", {"aten", "cublaslt"})};
+}
+
+StudyColumn error_column() {
+  StudyColumn column = number_column("relative error", "relative_error");
+  column.format = &error_text;
+  return column;
+}
+
+StudyTable by_length(const std::string& op, const std::string& caption, StudyColumn column) {
+  return {.caption = caption, .spread = {"n"}, .columns = {std::move(column)}, .only = {{"op", op}}};
+}
+
+}  // namespace
+
+/// What lower precision gains in time.
+Study precision_study() {
+  return {.name = "precision",
+          .title = "Time by precision, and the speed-up over float32 without TF32",
+          .grids = {model_grid({"128", "256", "512", "1024"}, {"forward", "forward_backward"},
+                               {"fp32", "tf32", "bf16", "fp16"})},
+          .tables = {{
+              .caption = "Median ms; the speed-up is fp32's time over the other's",
+              .spread = {"precision"},
+              .columns = {number_column("ms", "median_ms")},
+              .speed_up = StudySpeedUp{.key = "precision", .base = "fp32"},
+          }}};
+}
+
+/// What TF32 products change of attention's time, on the course's grid.
+Study tf32_study() {
+  return {.name = "tf32",
+          .title = "Attention's forward and backward with TF32 off and on",
+          .grids = {course_attention_grid({"fp32", "tf32"}, {"naive", "compiled"})},
+          .tables = {{
+              .caption = "fp32: TF32 off, tf32: on. Medians: the forward pass alone; the backward's part of "
+                         "forward and backward. A change is (on - off) / off of the time: -50 is half the time",
+              .spread = {"pass", "precision"},
+              .columns = {attention_forward_column(), attention_backward_column()},
+              .speed_up = StudySpeedUp{.key = "precision", .base = "fp32", .as_change = true},
+          }},
+          .if_known = {{"Attention", {"impl", {"compiled"}}}}};
+}
+
+/// Which dtype each operation runs and returns in under autocast: the course's toy model, and the transformer. The
+/// names are those of the Autocast family's labels, in the order of the computation.
+Study autocast_study() {
+  return {
+      .name = "autocast",
+      .title = "Dtypes under autocast, as the tensors have them",
+      .grids = {{.family = "Autocast", .axes = {{"subject", {"toy", "transformer"}}, {"precision", {"fp16", "bf16"}}}}},
+      .tables = {
+          table_of("toy", quantities({"fc1", "relu", "layer norm", "logits", "loss"})),
+          table_of("transformer",
+                   quantities({"embedding",      "rmsnorm",   "q projection",      "k projection", "v projection",
+                               "rope",           "scores",    "masked scores",     "softmax exp",  "softmax sum",
+                               "softmax",        "context",   "output projection", "residual",     "swiglu gate",
+                               "swiglu sigmoid", "swiglu up", "swiglu product",    "swiglu down",  "logits",
+                               "loss exp",       "loss"}))}};
+}
+
+/// What a long sum is in each accumulator: the course's sums of 0.01, sums and dot products of seeded values in several
+/// orders, and matrix products of growing inner extent.
+Study accumulation_study() {
+  StudyColumn result = number_column("result", "result");
+  result.format = &all_digits;
+  Study study{
+      .name = "accumulation",
+      .title = "Where an accumulator breaks: error against float64 by length, format and order",
+      .grids = grids(),
+      .tables = {{.caption = "n additions of 0.01; the error is against the float64 sum of the addends as stored",
+                  .spread = {},
+                  .columns = {std::move(result), error_column(), number_column("ms", "median_ms")},
+                  .only = {{"op", "sum"}}}}};
+  for (const std::string op : {"reduce", "dot", "matmul"}) {
+    study.tables.push_back(by_length(op, "Relative error against float64", error_column()));
+    study.tables.push_back(by_length(op, "Median ms", number_column("ms", "median_ms")));
+  }
+  return study;
+}
+
+}  // namespace tbench::studies

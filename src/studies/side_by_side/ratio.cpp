@@ -1,0 +1,241 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "tbench/core/case_id.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/studies/side_by_side.hpp"
+
+namespace tbench::studies {
+namespace {
+
+/// The measurements of one cell: of `over`, and of each `of`. Null: not there.
+struct Pair {
+  const Record* over{};
+  std::vector<const Record*> of;
+
+  [[nodiscard]] bool is_whole() const {
+    return over != nullptr && std::ranges::any_of(of, [](const Record* r) { return r != nullptr; });
+  }
+};
+
+/// Cells by their names, in the order of their first records.
+class Cells {
+ public:
+  Pair& at(const std::string& name) {
+    const auto [found, is_new] = index_.emplace(name, cells_.size());
+    if (is_new) cells_.emplace_back(name, Pair{});
+    return cells_[found->second].second;
+  }
+  [[nodiscard]] const Pair* find(const std::string& name) const {
+    const auto found = index_.find(name);
+    return found == index_.end() ? nullptr : &cells_[found->second].second;
+  }
+  [[nodiscard]] const std::vector<std::pair<std::string, Pair>>& all() const { return cells_; }
+
+ private:
+  std::vector<std::pair<std::string, Pair>> cells_;
+  std::map<std::string, std::size_t> index_;
+};
+
+/// The keys of all selectors.
+std::set<std::string> selected_keys(const RatioOptions& options) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : options.over) keys.insert(key);
+  for (const Selector& selector : options.of) {
+    for (const auto& [key, value] : selector) keys.insert(key);
+  }
+  return keys;
+}
+
+CaseId without(const CaseId& id, const std::set<std::string>& keys) {
+  std::vector<CaseId::Parameter> rest = id.parameters();
+  std::erase_if(rest, [&](const CaseId::Parameter& parameter) { return keys.contains(parameter.first); });
+  return {id.family(), std::move(rest)};
+}
+
+double milliseconds(const Record& record) { return to_milliseconds(record.timing->median); }
+
+/// The cells of one file.
+Cells cells_of(const results::ResultFile& file, const RatioOptions& options) {
+  const std::set<std::string> keys = selected_keys(options);
+  const CaseFilter passes{options.filter, "--filter"};
+  Cells cells;
+  for (const Record& record : file.records) {
+    const bool is_over = record.id.has(options.over);
+    for (std::size_t i = 0; i < options.of.size(); ++i) {
+      if (!is_over && !record.id.has(options.of[i])) continue;
+      const std::string name = without(record.id, keys).name();
+      if (!passes(name)) continue;
+      Pair& pair = cells.at(name);
+      pair.of.resize(options.of.size());
+      (is_over ? pair.over : pair.of[i]) = &record;
+    }
+  }
+  return cells;
+}
+
+std::string gpu_of(const results::ResultFile& file) { return file.environment.gpu ? file.environment.gpu->uuid : ""; }
+
+/// What a file lacks of its cells' other side, from the files of the same GPU.
+void complete(Pair& pair, const std::string& name, std::size_t self, std::span<const results::NamedResults> results,
+              const std::vector<Cells>& cells) {
+  for (std::size_t other = 0; other < cells.size(); ++other) {
+    if (other == self || gpu_of(results[other].file) != gpu_of(results[self].file)) continue;
+    const Pair* const theirs = cells[other].find(name);
+    if (theirs == nullptr) continue;
+    for (std::size_t i = 0; i < theirs->of.size(); ++i) {
+      if (theirs->of[i] != nullptr) pair.of[i] = theirs->of[i];
+    }
+  }
+}
+
+Cells all_cells(std::span<const results::NamedResults> results, const RatioOptions& options) {
+  std::vector<Cells> by_file;
+  for (const results::NamedResults& result : results) by_file.push_back(cells_of(result.file, options));
+  Cells cells;
+  for (std::size_t i = 0; i < by_file.size(); ++i) {
+    for (const auto& [name, found] : by_file[i].all()) {
+      if (found.over == nullptr) continue;
+      Pair pair = found;
+      if (!pair.is_whole()) complete(pair, name, i, results, by_file);
+      cells.at(name) = std::move(pair);
+    }
+  }
+  if (cells.all().empty()) {
+    throw UsageError{fmt::format("--over: no case with {}; give a file that has both sides", values_of(options.over))};
+  }
+  return cells;
+}
+
+/// What tells the alternatives apart in a cell: the first letter after what all begin with; nothing for a single one.
+std::vector<std::string> letters_of(const std::vector<Selector>& alternatives) {
+  std::vector<std::string> names;
+  for (const Selector& selector : alternatives) names.push_back(values_of(selector));
+  std::size_t same = 0;
+  const auto has_same = [&](const std::string& name) {
+    return same < name.size() && name[same] == names.front()[same];
+  };
+  while (names.size() > 1 && same < names.front().size() && std::ranges::all_of(names, has_same)) ++same;
+  for (std::string& name : names) name = names.size() > 1 ? fmt::format(" {}", name.substr(same, 1)) : "";
+  return names;
+}
+
+/// The fastest of those that have a time.
+std::optional<std::size_t> fastest(const Pair& pair) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < pair.of.size(); ++i) {
+    if (pair.of[i] == nullptr || !pair.of[i]->timing) continue;
+    if (!best || pair.of[i]->timing->median.value < pair.of[*best]->timing->median.value) best = i;
+  }
+  return best;
+}
+
+std::string marks_of(const Record& over, const Record& of) {
+  const auto either = [&](const auto& what) { return what(over) || what(of); };
+  std::string marks = over.timing->resolution_limited ? "~" : "";
+  if (either([](const Record& r) { return r.timing->host_bound; })) marks += "h";
+  if (either([](const Record& r) { return r.status != Status::kOk; })) marks += "*";
+  return marks;
+}
+
+/// How a parameter of a row is called, and its values.
+std::string row_header(const std::string& key) { return key == "causal" ? "mask" : key; }
+
+std::string row_value(const CaseId& id, const std::string& key) {
+  const std::string* const value = id.find(key);
+  if (value == nullptr) throw UsageError{fmt::format("--rows: {} has no parameter '{}'", id.name(), key)};
+  if (key == "causal") return *value == "1" ? "causal" : "full";
+  const std::string* const deterministic = id.find("deterministic");
+  if (key == "pass" && deterministic != nullptr && *deterministic == "1") return *value + ", same bits every time";
+  return *value;
+}
+
+render::Table pivoted(const Cells& cells, const RatioOptions& options) {
+  const std::vector<std::string> letters = letters_of(options.of);
+  std::vector<std::pair<std::string, std::map<std::int64_t, std::string>>> rows;
+  std::set<std::int64_t> columns;
+  for (const auto& [name, pair] : cells.all()) {
+    const std::optional<std::size_t> best = fastest(pair);
+    if (!best || !pair.over->timing) continue;
+    std::vector<std::string> values;
+    for (const std::string& key : options.rows) values.push_back(row_value(pair.over->id, key));
+    const std::string row = join(values, " ");
+    auto found = std::ranges::find(rows, row, [](const auto& r) { return r.first; });
+    if (found == rows.end()) found = rows.insert(rows.end(), {row, {}});
+    const std::int64_t column = pair.over->id.int_at(options.pivot);
+    columns.insert(column);
+    found->second[column] = fmt::format("{:.2f}{}{}", milliseconds(*pair.of[*best]) / milliseconds(*pair.over),
+                                        letters[*best], marks_of(*pair.over, *pair.of[*best]));
+  }
+  std::vector<std::string> names;
+  for (const std::string& key : options.rows) names.push_back(row_header(key));
+  std::vector<render::Column> header{{join(names, " ")}};
+  for (const std::int64_t column : columns) header.push_back({std::to_string(column), render::Align::kRight});
+  render::Table table{std::move(header)};
+  for (auto& [row, values] : rows) {
+    std::vector<std::string> line{row};
+    for (const std::int64_t column : columns) line.push_back(values[column]);
+    table.add_row(std::move(line));
+  }
+  return table;
+}
+
+render::Table listed(const Cells& cells, const RatioOptions& options) {
+  const std::string over = values_of(options.over);
+  std::vector<render::Column> header{
+      {"case"}, {over + ", ms", render::Align::kRight}, {"TFLOP/s", render::Align::kRight}};
+  for (const Selector& of : options.of) {
+    header.push_back({fmt::format("{} / {}", values_of(of), over), render::Align::kRight});
+  }
+  header.push_back({"best other", render::Align::kRight});
+  render::Table table{std::move(header)};
+  for (const auto& [name, pair] : cells.all()) {
+    std::vector<std::string> line{values_of(CaseId::parse(name).parameters())};
+    if (!pair.over->timing) {
+      line.emplace_back(to_string(pair.over->status));
+      line.resize(table.column_count());
+      table.add_row(std::move(line));
+      continue;
+    }
+    const double time = milliseconds(*pair.over);
+    const double flop = pair.over->work ? pair.over->work->flop.value : 0;
+    line.push_back(fmt::format("{:.4g}", time));
+    line.push_back(flop > 0 ? fmt::format("{:.1f}", flop / pair.over->timing->median.value / 1e12) : "");
+    for (const Record* const of : pair.of) {
+      line.push_back(of != nullptr && of->timing ? fmt::format("{:.3f}", milliseconds(*of) / time) : "");
+    }
+    const std::optional<std::size_t> best = fastest(pair);
+    line.push_back(best ? values_of(options.of[*best]) : "");
+    table.add_row(std::move(line));
+  }
+  return table;
+}
+
+}  // namespace
+
+Selector parse_selector(const std::string& text, const std::string& flag) {
+  try {
+    Selector selector = CaseId::parse("Any/" + text).parameters();
+    if (!selector.empty()) return selector;
+  } catch (const std::invalid_argument&) {
+  }
+  throw UsageError{fmt::format("{}: '{}' selects nothing; give key:value, or several with / between them", flag, text)};
+}
+
+render::Table ratio_table(std::span<const results::NamedResults> results, const RatioOptions& options) {
+  const Cells cells = all_cells(results, options);
+  render::Table table = options.pivot.empty() ? listed(cells, options) : pivoted(cells, options);
+  if (table.empty()) {
+    throw UsageError{"--of: no case has a time on both sides; give the values that the files have"};
+  }
+  return table;
+}
+
+}  // namespace tbench::studies

@@ -1,0 +1,150 @@
+// The Ceiling family, and the names of all cases, pinned: a name is the join key of every comparison, so that a change
+// of one must be meant. After a meant change: transformer_bench --benchmark_list_tests --tb_suite=S >
+// tests/data/cases_S.txt
+#include "bench/families/family.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tbench/core/case_table.hpp"
+
+namespace tbench::bench {
+namespace {
+
+std::vector<std::string> pinned(const std::string& suite) {
+  std::ifstream file{std::string{TBENCH_TEST_DATA} + "/cases_" + suite + ".txt"};
+  std::vector<std::string> names;
+  for (std::string line; std::getline(file, line);) names.push_back(line);
+  return names;
+}
+
+std::vector<std::string> names_of(Suite suite) {
+  const std::vector<FamilySpec> specs = specs_of(all_families({}));
+  std::vector<std::string> names;
+  for (const CaseId& id : expand(specs, suite, {})) names.push_back(id.name());
+  return names;
+}
+
+TEST(CaseList, IsTheOnePinned) {
+  EXPECT_EQ(names_of(Suite::kSmoke), pinned("smoke"));
+  EXPECT_EQ(names_of(Suite::kStandard), pinned("standard"));
+  EXPECT_EQ(names_of(Suite::kFull), pinned("full"));
+}
+
+std::int64_t count_of(Suite suite, const std::string& part) {
+  const std::vector<std::string> names = names_of(suite);
+  return std::ranges::count_if(names, [&](const std::string& name) { return name.find(part) != std::string::npos; });
+}
+
+TEST(CaseList, FullHoldsTheWholeModelGrid) {
+  // 5 sizes x 4 contexts x 3 passes x 2 precisions x 3 implementations, and at 512 tf32 and fp16: 5 x 3 x 2 x 3
+  EXPECT_EQ(count_of(Suite::kFull, "Model/"), 360 + 90);
+}
+
+TEST(CaseList, FullHoldsTheWholeAttentionGrid) {
+  // The course: 6 widths x 7 lengths x causal or not x 3 passes; the models: 5 sizes x 4 contexts x 3 passes; long
+  // sequences of one head: 2 widths x 3 lengths x 3 passes, of 16 heads the same.
+  const std::int64_t course = 6 * 7 * 2 * 3, models = 5 * 4 * 3, one_head = 2 * 3 * 3, sixteen_heads = 2 * 3 * 3;
+  EXPECT_EQ(count_of(Suite::kFull, "precision:bf16/impl:sdpa_cudnn"), course + models + one_head + sixteen_heads);
+  // In bf16 alone: a model's backward by itself (5 sizes x 4 contexts), 65,536 tokens of 16 heads (2 widths x 3
+  // passes).
+  EXPECT_EQ(count_of(Suite::kFull, "precision:fp32/impl:sdpa_efficient"),
+            course + models - 5 * 4 + one_head + sixteen_heads - 2 * 3);
+  EXPECT_EQ(count_of(Suite::kFull, "precision:tf32/impl:sdpa_"), 0);
+  // 2 widths x 3 lengths, the backward alone: bf16 of two implementations, fp32 of one
+  EXPECT_EQ(count_of(Suite::kFull, "/deterministic:1"), 2 * 3 * (2 + 1));
+}
+
+TEST(CaseList, FullHoldsEveryMatrixOfTheModelsOnceAndTheSquares) {
+  // 5 sizes x 5 shapes (projection, three of them fused, FFN up and down, LM head) and 7 squares
+  EXPECT_EQ(count_of(Suite::kFull, "precision:bf16/impl:cublaslt_best"), 5 * 5 + 7);
+  EXPECT_EQ(count_of(Suite::kFull, "Gemm/"), (5 * 5 + 7) * 5 * 3);
+  EXPECT_EQ(count_of(Suite::kFull, "Gemm/m:2048/n:10000/k:768/precision:fp8_e4m3/"), 3);
+  EXPECT_EQ(count_of(Suite::kFull, "Gemm/m:16384/n:16384/k:16384/precision:tf32/"), 3);
+}
+
+TEST(CaseList, EveryOperationOfTheKernelFamilyIsInEverySuite) {
+  // rmsnorm, rope, swiglu, softmax, cross_entropy, embedding: 2 passes x 2 precisions; add: 2 precisions; cast: 2
+  // passes in bf16; adamw: float32
+  const std::int64_t of_one_size = 6 * 2 * 2 + 2 + 2 + 1;
+  EXPECT_EQ(count_of(Suite::kSmoke, "Kernel/"), of_one_size);
+  EXPECT_EQ(count_of(Suite::kStandard, "Kernel/"), of_one_size);
+  // 5 sizes at 512; at 1024 the operations on activations in bf16
+  EXPECT_EQ(count_of(Suite::kFull, "Kernel/"), 5 * of_one_size + 5 * (6 * 2 + 1));
+}
+
+TEST(CaseList, FullHoldsTheStandardSuite) {
+  const std::vector<std::string> full = names_of(Suite::kFull);
+  const std::set<std::string> known{full.begin(), full.end()};
+  for (const std::string& name : names_of(Suite::kStandard)) EXPECT_TRUE(known.contains(name)) << name;
+}
+
+CaseId case_of(const std::string& what, const std::string& regime) {
+  return CaseId{"Ceiling", {{"what", what}, {"regime", regime}}};
+}
+
+TEST(CeilingFamily, TheStandardSuiteHasEveryCeilingInEveryRegimeThatMakesSense) {
+  const FamilySpec spec = ceiling_family().spec;
+  std::set<std::string> sensible;
+  for (const std::string& what : spec.keys.at(0).known) {
+    for (const std::string& regime : spec.keys.at(1).known) {
+      const CaseId id = case_of(what, regime);
+      if (!spec.invalid_reason(id)) sensible.insert(id.name());
+    }
+  }
+  std::set<std::string> listed;
+  for (const CaseId& id : expand(std::vector{spec}, Suite::kStandard, {})) listed.insert(id.name());
+  EXPECT_EQ(listed, sensible);
+  // 4 bandwidths, 5 products in two regimes, launch and event, dispatch and 4 copies from and to the host
+  EXPECT_EQ(listed.size(), 4U + 5 * 2 + 2 + 5);
+}
+
+TEST(CeilingFamily, WhatTheHostTakesPartInIsChainedAndMemoryIsNot) {
+  const FamilySpec spec = ceiling_family().spec;
+  EXPECT_EQ(spec.invalid_reason(case_of("dispatch", "burst")), "dispatch is only measured sustained");
+  EXPECT_EQ(spec.invalid_reason(case_of("copy", "sustained")), "copy is only measured in bursts");
+  EXPECT_EQ(spec.invalid_reason(case_of("gemm_bf16", "sustained")), std::nullopt);
+}
+
+TEST(CeilingFamily, PrescribesItsSamplingAndTheStateOfTheCache) {
+  const Family family = ceiling_family();
+  measure::SamplerOptions sampler = measure::burst_options();
+  sampler.l2 = L2State::kWarm;
+  sampler.fixed_warm_up = 0;
+  sampler.fixed_samples = 1;
+  family.prescribe(case_of("copy", "burst"), sampler);
+  EXPECT_EQ(sampler.l2, L2State::kCold);
+  EXPECT_FALSE(sampler.fixed_warm_up || sampler.fixed_samples);
+  EXPECT_EQ(sampler.warm_up_time, measure::burst_options().warm_up_time);
+  family.prescribe(case_of("l2_read", "burst"), sampler);
+  EXPECT_EQ(sampler.l2, L2State::kWarm);
+  measure::SamplerOptions steps;
+  family.prescribe(case_of("gemm_bf16", "sustained"), steps);
+  // A clock at the power limit settles in what is dropped of a chunk, which ends before the limit's control overshoots.
+  EXPECT_EQ(steps.fixed_warm_up, 20);
+  EXPECT_EQ(steps.dropped_time, Seconds{0.25});
+  EXPECT_EQ(steps.chunk_time, Seconds{0.55});
+  EXPECT_LE(steps.sample_limit, Seconds{2.0});
+  measure::SamplerOptions smoke;
+  smoke.warm_up_time = smoke.sample_time = {0.01};
+  family.prescribe(case_of("gemm_bf16", "sustained"), smoke);
+  EXPECT_EQ(smoke.warm_up_time, Seconds{0.01});  // what is shorter stays
+}
+
+TEST(CeilingFamily, ProductsHaveADatasheetRateWhereTheirPrecisionHas) {
+  const Family family = ceiling_family();
+  EXPECT_EQ(family.precision(case_of("gemm_bf16", "burst")), Precision::kBf16);
+  EXPECT_EQ(family.precision(case_of("gemm_tf32", "burst")), Precision::kTf32);
+  EXPECT_EQ(family.precision(case_of("gemm_fp8_e4m3", "burst")), std::nullopt);
+  EXPECT_EQ(family.precision(case_of("copy", "burst")), std::nullopt);
+  EXPECT_FALSE(family.ceiling);  // held against nothing
+}
+
+}  // namespace
+}  // namespace tbench::bench

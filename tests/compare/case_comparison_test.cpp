@@ -1,0 +1,198 @@
+// Every rule of a verdict, each with a case on either side of it.
+#include "tbench/compare/case_comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/comparison_samples.hpp"
+
+namespace tbench::compare {
+namespace {
+
+using support::scaled;
+
+const CaseId kModel{"Model", {{"size", "small"}, {"ctx", "512"}}};
+const CaseId kKernel{"Kernel", {{"op", "rmsnorm"}}};
+const std::vector<double>& kSteady = support::kSteadyTimes;
+
+CaseComparison compare_one(results::MeasuredCase base, results::MeasuredCase next, const CompareOptions& options = {}) {
+  return compare(support::side_with({std::move(base)}), support::side_with({std::move(next)}), options).cases.at(0);
+}
+
+Verdict verdict_of(const CaseId& id, double factor, const CompareOptions& options = {}) {
+  return compare_one(support::timed_case(id, kSteady), support::timed_case(id, scaled(kSteady, factor)), options)
+      .verdict.value();
+}
+
+results::MeasuredCase with_memory(std::int64_t bytes) {
+  results::MeasuredCase c = support::timed_case(kModel, kSteady);
+  for (results::Replicate& replicate : c.replicates) replicate.peak_bytes = bytes;
+  return c;
+}
+
+TEST(Verdict, ByTheModelsThreshold) {
+  EXPECT_EQ(verdict_of(kModel, 1.03), Verdict::kRegressed);
+  EXPECT_EQ(verdict_of(kModel, 0.97), Verdict::kImproved);
+  EXPECT_EQ(verdict_of(kModel, 1.01), Verdict::kSame);
+  EXPECT_EQ(verdict_of(kModel, 1), Verdict::kSame);
+  // Certainly a change, and not certainly on one side of 2 %.
+  EXPECT_EQ(verdict_of(kModel, 1.0195), Verdict::kAmbiguous);
+}
+
+TEST(Verdict, ThresholdByLengthAndByOption) {
+  EXPECT_EQ(verdict_of(kKernel, 1.025), Verdict::kSame);  // 3 % for 100 ms
+  EXPECT_EQ(verdict_of(kKernel, 1.04), Verdict::kRegressed);
+  const std::vector<double> brief = scaled(kSteady, 1e-4);  // 10 us: 5 %
+  EXPECT_EQ(compare_one(support::timed_case(kKernel, brief), support::timed_case(kKernel, scaled(brief, 1.04))).verdict,
+            Verdict::kSame);
+  EXPECT_EQ(compare_one(support::timed_case(kKernel, brief), support::timed_case(kKernel, scaled(brief, 1.06))).verdict,
+            Verdict::kRegressed);
+  EXPECT_EQ(verdict_of(kModel, 1.03, {.tau = 0.05}), Verdict::kSame);
+  EXPECT_EQ(verdict_of(kModel, 1.01, {.tau = 0.005}), Verdict::kRegressed);
+}
+
+TEST(Verdict, NoiseMakesItAmbiguous) {
+  const std::vector<double> noisy{0.09, 0.1, 0.11};
+  EXPECT_EQ(compare_one(support::timed_case(kModel, noisy), support::timed_case(kModel, scaled(noisy, 1.03))).verdict,
+            Verdict::kAmbiguous);
+}
+
+TEST(Verdict, NeedsThreeReplicatesASide) {
+  const CaseComparison c = compare_one(support::timed_case(kModel, kSteady), support::timed_case(kModel, {0.2, 0.2}));
+  EXPECT_EQ(c.verdict, Verdict::kInsufficient);
+  EXPECT_FALSE(c.adjusted_p.has_value());
+  EXPECT_TRUE(c.ratio_interval.has_value());
+  EXPECT_NEAR(c.ratio.value(), 2, 1e-3);
+}
+
+TEST(Verdict, OneFileASideHasARatioAndTheSpreadInside) {
+  results::MeasuredCase base = support::timed_case(kModel, {0.1});
+  results::MeasuredCase next = support::timed_case(kModel, {0.12});
+  base.replicates[0].relative_half_width = 0.003;
+  next.replicates[0].relative_half_width = 0.004;
+  const CaseComparison c = compare_one(base, next);
+  EXPECT_EQ(c.verdict, Verdict::kInsufficient);
+  EXPECT_NEAR(c.ratio.value(), 1.2, 1e-12);
+  EXPECT_EQ(c.base.dispersion, 0.003);
+  EXPECT_TRUE(c.interval_is_within);
+  EXPECT_NEAR(c.ratio_interval.value().high, 1.2 * std::exp(0.005), 1e-12);  // sqrt(.003^2 + .004^2)
+  EXPECT_FALSE(c.smallest_detectable.has_value());
+}
+
+TEST(Verdict, ClockThatExplainsTheTimeIsNoRegression) {
+  // 5 % slower at a 5 % lower clock: as many cycles as before.
+  const auto at = [](double factor, double clock) {
+    return support::timed_case(kModel, scaled(kSteady, factor), clock);
+  };
+  EXPECT_EQ(compare_one(at(1, 1.98e9), at(1.05, 1.98e9 / 1.05)).verdict, Verdict::kClock);
+  EXPECT_EQ(compare_one(at(1, 1.98e9), at(1.05, 1.98e9)).verdict, Verdict::kRegressed);
+  // Cycles rose by a third of the time's change, and by two thirds.
+  EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.04)).verdict, Verdict::kClock);
+  EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.02)).verdict, Verdict::kRegressed);
+  // As large, the other way round.
+  EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.13)).verdict, Verdict::kClock);
+  EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1.06e9)).verdict, Verdict::kClock);
+  EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1e9)).verdict, Verdict::kImproved);
+}
+
+TEST(Verdict, CyclesNeedEveryClock) {
+  results::MeasuredCase next = support::timed_case(kModel, kSteady, 1e9);
+  next.replicates[1].sm_clock.reset();
+  EXPECT_FALSE(compare_one(support::timed_case(kModel, kSteady, 1e9), next).cycle_ratio.has_value());
+  EXPECT_NEAR(compare_one(support::timed_case(kModel, kSteady, 1e9), support::timed_case(kModel, kSteady, 1.1e9))
+                  .cycle_ratio.value(),
+              1.1, 1e-9);
+}
+
+TEST(Verdict, MemoryIsExact) {
+  constexpr std::int64_t kMebi = 1 << 20;
+  EXPECT_EQ(compare_one(with_memory(100 * kMebi), with_memory(101 * kMebi)).verdict, Verdict::kSame);
+  EXPECT_EQ(compare_one(with_memory(100 * kMebi), with_memory(101 * kMebi + 1)).verdict, Verdict::kRegressed);
+  EXPECT_EQ(compare_one(with_memory(1000 * kMebi), with_memory(1005 * kMebi)).verdict, Verdict::kSame);
+  EXPECT_EQ(compare_one(with_memory(1000 * kMebi), with_memory(1005 * kMebi + 1)).verdict, Verdict::kRegressed);
+  const CaseComparison less = compare_one(with_memory(1000 * kMebi), with_memory(900 * kMebi));
+  EXPECT_EQ(less.verdict, Verdict::kImproved);
+  EXPECT_EQ(less.note, "memory -100.0 MiB");
+}
+
+TEST(Verdict, MemoryNeedsNoReplicatesAndYieldsToASlowdown) {
+  results::MeasuredCase base = with_memory(1 << 30);
+  results::MeasuredCase next = with_memory(2 << 29 | 1 << 28);
+  base.replicates.resize(1);
+  next.replicates.resize(1);
+  EXPECT_EQ(compare_one(base, next).verdict, Verdict::kRegressed);
+  results::MeasuredCase slower = with_memory(1 << 20);
+  for (results::Replicate& replicate : slower.replicates) replicate.time->value *= 1.1;
+  EXPECT_EQ(compare_one(with_memory(1 << 30), slower).verdict, Verdict::kRegressed);
+}
+
+TEST(Verdict, FailureWhereThereWasNoneIsARegression) {
+  for (const Status status : {Status::kOom, Status::kIncorrect, Status::kCrashed, Status::kTimeout}) {
+    const results::MeasuredCase failed = support::compared_case(kModel, {support::failed_replicate(status, "why")});
+    const results::MeasuredCase good = support::timed_case(kModel, {0.1});
+    const CaseComparison c = compare_one(good, failed);
+    EXPECT_EQ(c.verdict, Verdict::kRegressed);
+    EXPECT_EQ(c.note, "ok -> " + std::string{to_string(status)} + " (why)");
+    EXPECT_FALSE(c.ratio.has_value());
+    EXPECT_EQ(compare_one(failed, good).verdict, Verdict::kImproved);
+    EXPECT_EQ(compare_one(failed, failed).verdict, Verdict::kInvalid);
+  }
+}
+
+TEST(Verdict, OneFailureInFiveIsAFailure) {
+  results::MeasuredCase next = support::timed_case(kModel, kSteady);
+  next.replicates.push_back(support::failed_replicate(Status::kCrashed, "signal 11"));
+  const CaseComparison c = compare_one(support::timed_case(kModel, kSteady), next);
+  EXPECT_EQ(c.verdict, Verdict::kRegressed);
+  EXPECT_EQ(c.note, "ok -> crashed in 1 of 4 (signal 11)");
+}
+
+TEST(Verdict, MarkedTimesAreInvalid) {
+  for (const Status status : {Status::kUnstable, Status::kThrottled}) {
+    results::MeasuredCase next = support::timed_case(kModel, scaled(kSteady, 2));
+    next.replicates[0].status = status;
+    const CaseComparison c = compare_one(support::timed_case(kModel, kSteady), next);
+    EXPECT_EQ(c.verdict, Verdict::kInvalid);
+    EXPECT_TRUE(c.ratio.has_value());
+    EXPECT_FALSE(c.adjusted_p.has_value());
+  }
+  const results::MeasuredCase unsupported =
+      support::compared_case(kModel, {support::failed_replicate(Status::kUnsupported, "no such unit")});
+  EXPECT_EQ(compare_one(support::timed_case(kModel, kSteady), unsupported).verdict, Verdict::kInvalid);
+}
+
+TEST(Verdict, KnownSpreadReplacesReplicates) {
+  // Three quiet replicates a side 3 % apart; history says that processes differ by 3 %.
+  const results::MeasuredCase base = support::timed_case(kModel, kSteady);
+  const results::MeasuredCase next = support::timed_case(kModel, scaled(kSteady, 1.03));
+  CompareOptions options;
+  options.known_dispersion[results::match_key(kModel)] = {.standard_deviation = 0.03, .degrees_of_freedom = 10};
+  EXPECT_EQ(compare_one(base, next, options).verdict, Verdict::kAmbiguous);
+  options.known_dispersion[results::match_key(kModel)] = {.standard_deviation = 0.001, .degrees_of_freedom = 10};
+  EXPECT_EQ(compare_one(base, next, options).verdict, Verdict::kRegressed);
+}
+
+TEST(Compare, SmallestDetectableIsAtLeastTheThreshold) {
+  const auto detectable = [](double tau) {
+    return compare_one(support::timed_case(kModel, kSteady), support::timed_case(kModel, kSteady), {.tau = tau})
+        .smallest_detectable;
+  };
+  EXPECT_EQ(detectable(0.02), 0.02);
+  // (t(.975, 4) + t(.8, 4)) * .001 * sqrt(2 / 3) = (2.77645 + 0.94096) * 0.000816497 = 0.0030352
+  EXPECT_NEAR(detectable(0.001).value(), std::expm1(0.0030352), 2e-7);
+}
+
+TEST(Compare, NumbersAreFiniteOrAbsent) {
+  const CaseComparison c =
+      compare_one(support::timed_case(kModel, {1e-150, 1e150}), support::timed_case(kModel, {1e-150, 1e150}));
+  EXPECT_FALSE(c.ratio_interval.has_value());
+  EXPECT_FALSE(c.smallest_detectable.has_value());
+  EXPECT_EQ(c.p_value, 1);
+}
+
+}  // namespace
+}  // namespace tbench::compare

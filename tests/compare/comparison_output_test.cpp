@@ -1,0 +1,137 @@
+// Every format against a file in tests/data/diff: look at them after a change, then replace them with what
+// TBENCH_UPDATE_GOLDEN=1 makes this test write.
+#include "tbench/compare/comparison_output.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/comparison_samples.hpp"
+#include "tbench/compare/comparison.hpp"
+#include "tbench/results/durable_file.hpp"
+#include "tbench/results/result_json.hpp"
+
+namespace tbench::compare {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+void expect_golden(const std::string& name, const std::string& text) {
+  const std::string path = std::string{TBENCH_TEST_DATA "/diff/"} + name;
+  if (std::getenv("TBENCH_UPDATE_GOLDEN") != nullptr) support::write_text(path, text);
+  EXPECT_EQ(text, results::read_whole_file(path)) << name;
+}
+
+CaseId small(const std::string& impl) { return support::model_id("train_step", impl); }
+
+results::MeasuredCase measured(CaseId id, const std::vector<double>& seconds, double clock_hz, std::int64_t bytes) {
+  results::MeasuredCase c = support::timed_case(std::move(id), seconds, clock_hz);
+  for (results::Replicate& replicate : c.replicates) {
+    replicate.peak_bytes = bytes;
+    replicate.mfu = 0.0002 / replicate.time->value;
+    replicate.ceiling_share = 0.0003 / replicate.time->value;
+    replicate.relative_half_width = 0.002;
+  }
+  return c;
+}
+
+constexpr std::int64_t kGibi = 1 << 30;
+const CaseId kBig = support::model_id("train_step", "eager", "2.7B", 1024);
+const CaseId kHostile{"Kernel", {{"op", "a|<b>,\"c\"&"}}};
+
+ComparisonSide base_side() {
+  return support::side_with(
+      {measured(small("eager"), {0.0250, 0.0251, 0.0249}, 1.98e9, 3 * kGibi),
+       measured(small("sdpa"), {0.0200, 0.0201, 0.0199}, 1.98e9, 2 * kGibi),
+       measured(small("fused"), {0.0150, 0.0151, 0.0149}, 1.98e9, 2 * kGibi),
+       measured(kBig, {0.5, 0.501, 0.499}, 1.98e9, 40 * kGibi), support::timed_case(kHostile, {10e-6, 12e-6, 14e-6}),
+       support::timed_case(CaseId{"Kernel", {{"op", "gone"}}}, {1e-3})},
+      "base.json");
+}
+
+ComparisonSide new_side() {
+  ComparisonSide side = support::side_with(
+      {measured(small("eager"), {0.0250, 0.0251, 0.0249}, 1.98e9, 3 * kGibi),
+       measured(small("sdpa"), {0.0210, 0.0211, 0.0209}, 1.98e9, 2 * kGibi + kGibi / 4),
+       measured(small("fused"), {0.0160, 0.0161, 0.0159}, 1.86e9, 2 * kGibi),
+       support::compared_case(kBig, {support::failed_replicate(Status::kOom, "out of memory: 8 GiB asked for")}),
+       support::timed_case(kHostile, {10.5e-6, 11e-6, 14e-6}),
+       support::timed_case(CaseId{"Kernel", {{"op", "new"}}}, {1e-3})},
+      "new.json");
+  side.paths.emplace_back("new2.json");
+  side.environments[0].versions["driver"] = "590.1";
+  side.warnings = {"'new.json': the run was interrupted"};
+  return side;
+}
+
+Comparison verdicts() { return compare(base_side(), new_side(), {}); }
+
+Comparison cross() {
+  ComparisonSide side = new_side();
+  side.environments[0].gpu->name = "NVIDIA H100 80GB HBM3";
+  return compare(base_side(), side, {});
+}
+
+TEST(ComparisonOutput, Text) {
+  expect_golden("verdicts.txt", comparison_page(verdicts(), {}));
+  expect_golden("verdicts_80.txt", comparison_page(verdicts(), {.max_width = 80}));
+  expect_golden("cross.txt", comparison_page(cross(), {}));
+}
+
+TEST(ComparisonOutput, Markdown) {
+  expect_golden("verdicts.md", comparison_page(verdicts(), {.markdown = true, .max_width = {}}));
+  expect_golden("cross.md", comparison_page(cross(), {.markdown = true, .max_width = {}}));
+}
+
+TEST(ComparisonOutput, Json) {
+  const results::Json json = comparison_to_json(verdicts(), true);
+  expect_golden("verdicts.json", results::pretty(json));
+  EXPECT_EQ(json.at("exit_status"), 1);
+  EXPECT_EQ(json.at("verdicts").at("REGRESSED"), 2);
+  expect_golden("cross.json", results::pretty(comparison_to_json(cross(), true)));
+}
+
+TEST(ComparisonOutput, Csv) { expect_golden("verdicts.csv", comparison_to_csv(verdicts())); }
+
+TEST(ComparisonOutput, JUnit) {
+  expect_golden("verdicts.xml", comparison_to_junit(verdicts(), false));
+  EXPECT_THAT(comparison_to_junit(verdicts(), false), HasSubstr("failures=\"2\" errors=\"0\" skipped=\"1\""));
+  EXPECT_THAT(comparison_to_junit(verdicts(), true), HasSubstr("failures=\"3\" errors=\"0\" skipped=\"0\""));
+}
+
+TEST(ComparisonOutput, XmlHoldsNoControlCharactersAndNoInvalidUtf8) {
+  ComparisonSide base = support::side_with({support::timed_case(CaseId{"Kernel", {{"op", "\x01\xff"}}}, {1e-3})});
+  const std::string xml = comparison_to_junit(compare(base, base, {}), false);
+  EXPECT_THAT(xml, Not(HasSubstr("\x01")));
+  EXPECT_THAT(xml, Not(HasSubstr("\xff")));
+  EXPECT_THAT(xml, HasSubstr("Kernel/op: \xef\xbf\xbd"));
+}
+
+TEST(ComparisonOutput, ColourIsTheVerdictsAlone) {
+  const std::string plain = comparison_page(verdicts(), {});
+  const std::string coloured = comparison_page(verdicts(), {.colour = true, .max_width = {}});
+  EXPECT_THAT(plain, Not(HasSubstr("\033")));
+  EXPECT_THAT(coloured, HasSubstr("\033[31mREGRESSED\033[0m "));
+  EXPECT_THAT(coloured, Not(HasSubstr("\033[31mSAME")));
+  std::string stripped = coloured;
+  for (const std::string code : {"\033[31m", "\033[32m", "\033[33m", "\033[0m"}) {
+    for (std::size_t at = stripped.find(code); at != std::string::npos; at = stripped.find(code)) {
+      stripped.erase(at, code.size());
+    }
+  }
+  EXPECT_EQ(stripped, plain);
+}
+
+TEST(ComparisonOutput, OneFileASideShowsEachSidesOwnSpread) {
+  const ComparisonSide base = support::side_with({measured(small("eager"), {0.025}, 1.98e9, kGibi)});
+  const ComparisonSide next = support::side_with({measured(small("eager"), {0.026}, 1.98e9, kGibi)});
+  expect_golden("single.txt", comparison_page(compare(base, next, {}), {}));
+}
+
+}  // namespace
+}  // namespace tbench::compare

@@ -1,0 +1,63 @@
+// Any bytes as an export of Nsight Systems: it is read and can be printed, or refused with a message on one line; and
+// times add up.
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "tbench/core/error.hpp"
+#include "tbench/profile/nsys_export.hpp"
+#include "tbench/profile/profile_page.hpp"
+
+namespace {
+
+/// In memory, but with a path that SQLite can follow; removed at the end.
+struct Export {
+  std::string path = "/dev/shm/tbench_fuzz_" + std::to_string(::getpid()) + ".sqlite";
+
+  Export() = default;
+  Export(const Export&) = delete;
+  Export& operator=(const Export&) = delete;
+  ~Export() {
+    std::error_code error;
+    std::filesystem::remove(path, error);
+  }
+};
+
+void check(const tbench::profile::Profile& profile) {
+  std::int64_t total_ns = 0;
+  for (const auto& phase : profile.phases) total_ns += phase.kernel_ns + phase.copy_ns;
+  if (total_ns != profile.operations_ns) std::abort();
+  std::int64_t exclusive_ns = profile.operations_without_range_ns;
+  for (const auto& range : profile.ranges) exclusive_ns += range.gpu_exclusive_ns;
+  if (exclusive_ns != profile.operations_ns) std::abort();
+  for (const auto& device : profile.devices) {
+    if (device.busy_ns + device.gaps.total_ns() != device.span_ns) std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tbench::profile;
+  static const Export kExport;
+  {
+    std::ofstream file{kExport.path, std::ios::binary | std::ios::trunc};
+    file.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  }
+  try {
+    const NsysExport read = read_nsys_export(kExport.path);
+    const Profile profile = analyse(read.trace, KernelRules::built_in());
+    check(profile);
+    static_cast<void>(profile_page(profile, {.steps = 3}, PageFormat::kText, {}, {}, 80));
+    static_cast<void>(profile_page(profile, {}, PageFormat::kMarkdown, {}, {}, std::nullopt));
+    static_cast<void>(profile_json(profile, 1));
+  } catch (const tbench::UsageError& error) {
+    if (std::string_view{error.what()}.empty()) std::abort();
+  }
+  return 0;
+}

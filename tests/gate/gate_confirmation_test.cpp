@@ -1,0 +1,127 @@
+// What running suspects again says, on runs without noise.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "quiet_runs.hpp"
+#include "support/history_samples.hpp"
+#include "tbench/gate/gate.hpp"
+
+namespace tbench::gate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(GateConfirmation, AConfirmedRegressionFailsTheNight) {
+  const GateReport report = judge(
+      quiet_runs(20), {support::timed_case(kCase, around(kTime * 1.05)), support::timed_case(kOther, around(kTime))},
+      with_last_good(confirming(1.05)));
+  const CaseReport& c = report.cases.at(0);
+  EXPECT_EQ(c.verdict, Verdict::kRegressed);
+  EXPECT_EQ(c.found_by, "history");
+  EXPECT_NEAR(*c.ratio, 1.05, 1e-9);
+  // No night repeats better than 0.25 %: z = ln(1.05) / (0.0025 sqrt(1 + 1.57 / 20)); the spread of the past is less
+  EXPECT_NEAR(*c.z, std::log(1.05) / (0.0025 * std::sqrt(1 + 1.57 / 20)), 0.01);
+  EXPECT_NEAR(*c.confirmed_ratio, 1.05, 0.001);
+  EXPECT_LE(*c.adjusted_p, 0.01);
+  EXPECT_EQ(c.blocks, 6);
+  EXPECT_EQ(c.first_bad->commit, "commit50");
+  EXPECT_EQ(report.cases.at(1).verdict, Verdict::kPassed);
+  EXPECT_EQ(exit_status(report, false), 1);
+  EXPECT_FALSE(is_good(report));
+}
+
+TEST(GateConfirmation, WhatIsNotConfirmedFailsNothing) {
+  const std::vector<results::MeasuredCase> slow{support::timed_case(kCase, around(kTime * 1.05))};
+  const GateReport retried = judge(quiet_runs(20), slow, with_last_good(confirming(1.001)));
+  EXPECT_EQ(retried.cases.at(0).verdict, Verdict::kRetried);
+  EXPECT_EQ(exit_status(retried, true), 0);
+  EXPECT_TRUE(is_good(retried));
+  const GateReport unconfirmed = judge(quiet_runs(20), slow);
+  EXPECT_EQ(unconfirmed.cases.at(0).verdict, Verdict::kUnconfirmed);
+  EXPECT_EQ(exit_status(unconfirmed, false), 0);
+  EXPECT_EQ(exit_status(unconfirmed, true), 4);
+  EXPECT_FALSE(is_good(unconfirmed));
+  const GateReport clock = judge(quiet_runs(20), slow, with_last_good(confirming(1.05, 1 / 1.05)));
+  EXPECT_EQ(clock.cases.at(0).verdict, Verdict::kRegressed) << "the sides ran in turns: the clock is the build's doing";
+  EXPECT_THAT(clock.cases.at(0).note, HasSubstr("draws more power"));
+  const GateReport below = judge(quiet_runs(20), slow, with_last_good(confirming(1.015)));
+  EXPECT_EQ(below.cases.at(0).verdict, Verdict::kRetried) << "certain, but less than matters";
+}
+
+TEST(GateConfirmation, AFailureThatComesBackIsARegression) {
+  const std::vector<results::MeasuredCase> failed{support::compared_case(
+      kCase, {support::timed_replicate(kTime), support::failed_replicate(Status::kCrashed, "signal 11")})};
+  const auto blocks = [](bool next_fails, bool base_fails) {
+    return with_last_good([=](const std::vector<std::string>& names, std::size_t count) {
+      std::vector<ConfirmationBlock> all = confirming(1)(names, count);
+      if (next_fails) all[2].next[1].cases[0].replicates[0] = support::failed_replicate(Status::kCrashed, "signal 11");
+      if (base_fails) all[3].base[0].cases[0].replicates[0] = support::failed_replicate(Status::kCrashed, "signal 11");
+      return all;
+    });
+  };
+  const CaseReport again = judge(quiet_runs(10), failed, blocks(true, false)).cases.at(0);
+  EXPECT_EQ(again.verdict, Verdict::kRegressed);
+  EXPECT_EQ(again.found_by, "status");
+  EXPECT_THAT(again.note, HasSubstr("crashed: signal 11"));
+  EXPECT_EQ(judge(quiet_runs(10), failed, blocks(false, false)).cases.at(0).verdict, Verdict::kRetried);
+  EXPECT_EQ(judge(quiet_runs(10), failed, blocks(true, true)).cases.at(0).verdict, Verdict::kInvalid);
+  EXPECT_EQ(judge({}, failed).cases.at(0).verdict, Verdict::kInvalid) << "never was ok";
+  const std::vector<results::MeasuredCase> throttled{
+      support::compared_case(kCase, {support::failed_replicate(Status::kThrottled, "hot")})};
+  EXPECT_EQ(judge(quiet_runs(10), throttled, blocks(true, false)).cases.at(0).verdict, Verdict::kInvalid);
+}
+
+TEST(GateConfirmation, WhatIsAcceptedIsNotRunAgain) {
+  GateOptions options = with_last_good([](const auto&, auto) -> std::vector<ConfirmationBlock> {
+    ADD_FAILURE() << "run again";
+    return {};
+  });
+  options.accepted = {results::match_key(kCase)};
+  const GateReport report = judge(quiet_runs(20), {support::timed_case(kCase, around(kTime * 1.05))}, options);
+  EXPECT_EQ(report.cases.at(0).verdict, Verdict::kPassed);
+  EXPECT_THAT(report.cases.at(0).note, HasSubstr("accepted"));
+}
+
+TEST(GateConfirmation, TooManySuspectsAreCutToTheGravest) {
+  std::vector<history::PastRun> past;
+  const auto cases = [](double step) {
+    std::vector<results::MeasuredCase> all;
+    for (int i = 0; i < 6; ++i) {
+      all.push_back(
+          support::timed_case(CaseId{"Model", {{"size", std::to_string(i)}}}, around(kTime * (1 + step * i))));
+    }
+    return all;
+  };
+  for (int night = 0; night < 10; ++night) past.push_back(past_of(support::run_of_night(night, cases(0))));
+  std::vector<std::string> again;
+  GateOptions options = with_last_good([&](const std::vector<std::string>& names, std::size_t count) {
+    again = names;
+    return confirming(1.1)(names, count);
+  });
+  options.max_suspects = 2;
+  const GateReport report = judge(past, cases(0.03), options);
+  EXPECT_THAT(again, ElementsAre("Model/size:5", "Model/size:4"));
+  EXPECT_EQ(count_of(report, Verdict::kRegressed), 2U);
+  EXPECT_EQ(count_of(report, Verdict::kUnconfirmed), 3U);
+  EXPECT_THAT(report.cases.at(1).note, HasSubstr("one of 5 suspects"));
+}
+
+TEST(GateConfirmation, TooFewBlocksConfirmNothing) {
+  const auto broken = [](const std::vector<std::string>& names, std::size_t count) {
+    std::vector<ConfirmationBlock> all = confirming(1.05)(names, count);
+    for (std::size_t i = 2; i < all.size(); ++i) all[i].base.clear();
+    return all;
+  };
+  const CaseReport c =
+      judge(quiet_runs(20), {support::timed_case(kCase, around(kTime * 1.05))}, with_last_good(broken)).cases.at(0);
+  EXPECT_EQ(c.verdict, Verdict::kInvalid);
+  EXPECT_THAT(c.note, HasSubstr("only 2 of 6 blocks"));
+}
+
+}  // namespace
+}  // namespace tbench::gate

@@ -1,0 +1,131 @@
+// Which cases look regressed, on runs without noise. How it does on noise is gate_simulation_test.cpp's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "quiet_runs.hpp"
+#include "support/history_samples.hpp"
+#include "tbench/gate/gate.hpp"
+
+namespace tbench::gate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(GateScreen, AScoreAndAThresholdAreBothNeeded) {
+  const auto verdict = [](double factor) {
+    return judge(quiet_runs(20), {support::timed_case(kCase, around(kTime * factor))}).cases.at(0).verdict;
+  };
+  EXPECT_EQ(verdict(1.019), Verdict::kPassed);
+  EXPECT_EQ(verdict(1.021), Verdict::kUnconfirmed);
+  EXPECT_EQ(verdict(1 / 1.021), Verdict::kImproved);
+  std::vector<history::PastRun> noisy = quiet_runs(20);
+  for (std::size_t i = 0; i < noisy.size(); i += 2)
+    noisy[i] = past_of(support::run_of_night(static_cast<int>(i), {support::timed_case(kCase, around(kTime * 1.03))}));
+  EXPECT_EQ(judge(noisy, {support::timed_case(kCase, around(kTime * 1.05))}).cases.at(0).verdict, Verdict::kPassed);
+}
+
+TEST(GateScreen, FewNightsAreComparedWithTheirBaseline) {
+  const auto report = [](double factor) {
+    return judge(quiet_runs(4), {support::timed_case(kCase, around(kTime * factor))});
+  };
+  EXPECT_EQ(report(1.05).cases.at(0).verdict, Verdict::kUnconfirmed);
+  EXPECT_EQ(report(1.05).cases.at(0).found_by, "baseline");
+  EXPECT_EQ(report(1).cases.at(0).verdict, Verdict::kPassed);
+  EXPECT_EQ(report(0.9).cases.at(0).verdict, Verdict::kImproved);
+  EXPECT_EQ(judge(quiet_runs(4), {support::timed_case(kCase, {kTime})}).cases.at(0).verdict, Verdict::kNew);
+}
+
+TEST(GateScreen, MemoryIsExact) {
+  std::vector<history::PastRun> past;
+  for (int night = 0; night < 10; ++night) {
+    past.push_back(
+        past_of(support::run_of_night(night, {with_memory(support::timed_case(kCase, around(kTime)), 1'000'000'000)})));
+  }
+  const auto judged_with = [&](std::int64_t bytes, const GateOptions& options = {}) {
+    return judge(past, {with_memory(support::timed_case(kCase, around(kTime)), bytes)}, options).cases.at(0);
+  };
+  EXPECT_EQ(judged_with(1'004'000'000).verdict, Verdict::kPassed);
+  EXPECT_EQ(judged_with(1'006'000'000).verdict, Verdict::kUnconfirmed);
+  EXPECT_EQ(judged_with(1'006'000'000).found_by, "memory");
+  const auto blocks = [](std::int64_t bytes) {
+    return with_last_good([bytes](const std::vector<std::string>& names, std::size_t count) {
+      std::vector<ConfirmationBlock> all = confirming(1)(names, count);
+      for (ConfirmationBlock& block : all) {
+        for (compare::ComparisonSide& run : block.base) run.cases[0].replicates[0].peak_bytes = 1'000'000'000;
+        for (compare::ComparisonSide& run : block.next) run.cases[0].replicates[0].peak_bytes = bytes;
+      }
+      return all;
+    });
+  };
+  EXPECT_EQ(judged_with(1'006'000'000, blocks(1'006'000'000)).verdict, Verdict::kRegressed);
+  EXPECT_EQ(judged_with(1'006'000'000, blocks(1'000'000'000)).verdict, Verdict::kRetried);
+}
+
+TEST(GateScreen, OtherWorkIsNotCompared) {
+  std::vector<history::PastRun> past;
+  for (int night = 0; night < 10; ++night)
+    past.push_back(past_of(support::run_of_night(night, {with_work(support::timed_case(kCase, around(kTime)), 1e12)})));
+  const CaseReport c = judge(past, {with_work(support::timed_case(kCase, around(2 * kTime)), 2e12)}).cases.at(0);
+  EXPECT_EQ(c.verdict, Verdict::kInvalid);
+  EXPECT_THAT(c.note, HasSubstr("FLOP count differs"));
+}
+
+TEST(GateScreen, ConfirmedNightsAreNotWhatIsUsual) {
+  std::vector<history::PastRun> past = quiet_runs(20);
+  for (int night = 20; night < 35; ++night) {
+    past.push_back(past_of(support::run_of_night(night, {support::timed_case(kCase, around(kTime * 1.05))})));
+    past.back().regressed = {results::match_key(kCase)};
+  }
+  const CaseReport c =
+      judge(past, {support::timed_case(kCase, around(kTime * 1.05))}, with_last_good(confirming(1.05))).cases.at(0);
+  EXPECT_EQ(c.verdict, Verdict::kRegressed);
+  EXPECT_EQ(c.first_bad->commit, "commit20");
+  EXPECT_EQ(c.last_good->commit, "commit19");
+  EXPECT_THAT(c.since, ElementsAre("commit: commit19 against commit20"));
+}
+
+TEST(GateScreen, APinnedNightStartsTheHistoryAnew) {
+  std::vector<history::PastRun> past = quiet_runs(20);
+  past.push_back(past_of(support::run_of_night(
+      30, {support::timed_case(kCase, around(kTime * 1.05)), support::timed_case(kOther, around(kTime))})));
+  past.back().baseline_of = {results::match_key(kCase)};
+  const GateReport report = judge(
+      past, {support::timed_case(kCase, around(kTime * 1.05)), support::timed_case(kOther, around(kTime * 1.05))});
+  EXPECT_EQ(report.cases.at(0).verdict, Verdict::kPassed);
+  EXPECT_EQ(report.cases.at(0).runs, 1);
+  EXPECT_EQ(report.cases.at(1).verdict, Verdict::kUnconfirmed);
+}
+
+TEST(GateScreen, NightsThatWereNotValidTellNothing) {
+  std::vector<history::PastRun> past = quiet_runs(12);
+  for (int night = 12; night < 20; ++night) {
+    past.push_back(past_of(support::run_of_night(night, {support::timed_case(kCase, around(kTime * 1.2))})));
+    past.back().is_valid = false;
+  }
+  const GateReport report = judge(past, {support::timed_case(kCase, around(kTime))});
+  EXPECT_EQ(report.runs, 12);
+  EXPECT_EQ(report.cases.at(0).runs, 12);
+  EXPECT_EQ(report.cases.at(0).verdict, Verdict::kPassed);
+}
+
+TEST(GateScreen, SpreadsComeFromInsideTheNights) {
+  const auto dispersions = known_dispersions(quiet_runs(5), support::run_of_night(0, {}).epoch);
+  // Around the mean: -0.2, -0.1, 0, 0.1, 0.2 %: variance (2 * 0.04 + 2 * 0.01) / 4 = 0.025 %^2
+  EXPECT_NEAR(dispersions.at(results::match_key(kCase)).standard_deviation, 0.00158, 0.00001);
+  EXPECT_EQ(dispersions.at(results::match_key(kCase)).degrees_of_freedom, 0)
+      << "two cases tell too little of the weight";
+  EXPECT_TRUE(known_dispersions(quiet_runs(2), support::run_of_night(0, {}).epoch).empty())
+      << "eight degrees of freedom are few";
+  EXPECT_TRUE(known_dispersions(quiet_runs(5), "another epoch").empty());
+  std::vector<history::PastRun> changed = quiet_runs(5);
+  const std::string measured = changed.front().run.epoch;
+  for (std::size_t i = 2; i < changed.size(); ++i) changed[i].run.epoch = history::machine_epoch(measured, "2026");
+  EXPECT_EQ(known_dispersions(changed, measured).size(), 2U) << "of the machine as it is now";
+}
+
+}  // namespace
+}  // namespace tbench::gate

@@ -1,0 +1,130 @@
+// Databases of every older version become the newest and keep what they hold.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support/history_samples.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/gate/gate.hpp"
+#include "tbench/history/history.hpp"
+#include "tbench/results/durable_file.hpp"
+
+namespace tbench::history {
+namespace {
+
+/// As another program would.
+void execute(const std::string& path, const std::string& sql) {
+  sqlite3* connection = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &connection), SQLITE_OK);
+  char* message = nullptr;
+  EXPECT_EQ(sqlite3_exec(connection, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK) << message;
+  sqlite3_free(message);
+  sqlite3_close(connection);
+}
+
+/// A database made from the text that `sqlite3 history.db .dump` gave for one of that version.
+void make_from_dump(const std::string& path, const std::string& dump) { execute(path, results::read_whole_file(dump)); }
+
+class OlderHistory : public testing::TestWithParam<std::string> {};
+
+TEST_P(OlderHistory, IsBroughtUpToDateAndKeepsItsRuns) {
+  const support::TemporaryFolder folder;
+  const std::string path = folder.file("history.db");
+  make_from_dump(path, GetParam());
+  for (int time = 0; time < 2; ++time) {
+    History history = History::open(path);
+    const MeasuredRun known = support::run_of_night(0, {});
+    std::vector<StoredRun> runs = history.runs(known.fingerprint);
+    ASSERT_EQ(runs.size(), 2U);
+    EXPECT_EQ(runs[1].environment, support::run_of_night(1, {}).environment);
+    history.load_cases(runs[0]);
+    ASSERT_EQ(runs[0].cases.size(), 2U);
+    EXPECT_EQ(runs[0].cases[0].id, support::model_id("forward", "sdpa"));
+    EXPECT_DOUBLE_EQ(runs[0].cases[0].replicates.at(1).time->value, 0.0102);
+    EXPECT_EQ(runs[0].cases[1].replicates.at(0).status, Status::kOom);
+    EXPECT_FALSE(history.add(known).is_new);
+    const auto past = history.past(known.fingerprint, known.epoch, {}, 10);
+    ASSERT_EQ(past.size(), 2U);
+    EXPECT_TRUE(past[0].is_valid);
+    const std::set<std::string> noted = GetParam().ends_with("version1.sql")
+                                            ? std::set<std::string>{}
+                                            : std::set{results::match_key(support::model_id("forward", "sdpa"))};
+    EXPECT_EQ(past[1].regressed, noted) << "nothing was judged before version 2";
+    EXPECT_EQ(past[1].baseline_of, noted);
+    EXPECT_EQ(gate::recorded_judgement(history, past[1].run.id).has_value(), !noted.empty());
+  }
+}
+
+TEST(HistoryVersions, AnOlderOneIsBackedUpAndItsSeriesAreNamedAnew) {
+  const support::TemporaryFolder folder;
+  const std::string path = folder.file("history.db");
+  make_from_dump(path, TBENCH_TEST_DATA "/history/version2.sql");
+  const std::string known = support::run_of_night(0, {}).fingerprint;
+  EXPECT_THAT(History::open(path).fingerprints(), testing::ElementsAre(known));
+  ASSERT_TRUE(std::filesystem::exists(path + ".version2"));
+  EXPECT_EQ(History::open(path + ".version2").fingerprints(), std::vector{known}) << "it is a history itself";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator{folder.file("")}, {}), 3)
+      << "the history, its backup, and the backup's own";
+}
+
+TEST(HistoryVersions, AMigrationThatFailsLeavesTheFileAsItWas) {
+  const support::TemporaryFolder folder;
+  const std::string path = folder.file("history.db");
+  make_from_dump(path, TBENCH_TEST_DATA "/history/version2.sql");
+  execute(path, "UPDATE run SET environment = 'no JSON' WHERE id = 2");
+  EXPECT_THROW(History::open(path), UsageError);
+  sqlite3* connection = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &connection), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(connection, "SELECT ceiling_share FROM measurement", nullptr, nullptr, nullptr), SQLITE_OK);
+  EXPECT_NE(sqlite3_exec(connection, "SELECT mfu FROM measurement", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(connection);
+}
+
+TEST(HistoryVersions, AShareOfTheDatasheetsRateIsNoLongerCalledAShareOfTheCeiling) {
+  const support::TemporaryFolder folder;
+  const std::string path = folder.file("history.db");
+  make_from_dump(path, TBENCH_TEST_DATA "/history/version2.sql");
+  execute(path, "UPDATE measurement SET ceiling_share = 0.42 WHERE status = 'ok'");
+  const History history = History::open(path);
+  StoredRun run = history.runs(support::run_of_night(0, {}).fingerprint).front();
+  history.load_cases(run);
+  const results::Replicate& kept = run.cases.at(0).replicates.at(1);
+  EXPECT_EQ(kept.mfu, 0.42);
+  EXPECT_FALSE(kept.ceiling_share.has_value());
+  EXPECT_FALSE(run.cases.at(1).replicates.at(0).mfu.has_value()) << "it did not fit";
+}
+
+std::vector<std::string> dumps() {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator{TBENCH_TEST_DATA "/history"}) {
+    paths.push_back(entry.path().string());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, OlderHistory, testing::ValuesIn(dumps()),
+                         [](const auto& dump) { return std::filesystem::path{dump.param}.stem().string(); });
+
+TEST(HistoryVersions, ThereIsOneOfEveryVersion) {
+  const support::TemporaryFolder folder;
+  static_cast<void>(History::open(folder.file("new.db")));
+  sqlite3* connection = nullptr;
+  ASSERT_EQ(sqlite3_open(folder.file("new.db").c_str(), &connection), SQLITE_OK);
+  sqlite3_stmt* statement = nullptr;
+  ASSERT_EQ(sqlite3_prepare_v2(connection, "PRAGMA user_version", -1, &statement, nullptr), SQLITE_OK);
+  ASSERT_EQ(sqlite3_step(statement), SQLITE_ROW);
+  const int newest = sqlite3_column_int(statement, 0);
+  sqlite3_finalize(statement);
+  sqlite3_close(connection);
+  EXPECT_EQ(dumps().size(), static_cast<std::size_t>(newest));
+}
+
+}  // namespace
+}  // namespace tbench::history

@@ -1,0 +1,135 @@
+"""Plots of operations beside their ceilings, findings, and the comparison of two files, in a real browser.
+
+Usage: operations_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
+"""
+
+import copy
+import json
+import os
+import sys
+
+from page_test import ROWS, expect, in_browser, report
+from plots_test import CHARTS
+from synthetic import HOSTILE, SHAPES, SQUARES, load, operations, processes
+
+SETTLED = "new Promise((done) => setTimeout(done, 400))"
+
+
+def search(browser, words):
+    browser.evaluate(f"{{ const s = document.getElementById('search'); s.value = {json.dumps(words)};"
+                     f" s.dispatchEvent(new Event('input')); }} {SETTLED}")
+
+
+def points(browser, plot, chart, label):
+    return browser.evaluate(f"{CHARTS.format(plot)}[{chart}].data.datasets.find((d) => d.label === '{label}')"
+                            ".data.map((p) => [p.x, p.y])")
+
+
+def check_ceilings(browser):
+    """Ceilings are found by `what` alone: the better of burst and sustained."""
+    titles = browser.evaluate("[...document.querySelectorAll('#ceilings canvas')].map((c) => Chart.getChart(c).data.labels.join())")
+    expect(titles, ["copy,l2_read", "gemm_bf16,gemm_fp32"], "ceilings")
+    expect(points(browser, "ceilings", 0, "burst"), [["copy", 4], ["l2_read", 10]], "bandwidths")
+    labels = browser.evaluate(f"{CHARTS.format('roofline')}[0].data.datasets.slice(0, 2).map((d) => d.label).join()")
+    expect(labels, "gemm_bf16,gemm_fp32", "roofs, one a ceiling although two regimes have it")
+    ridge = points(browser, "roofline", 0, "gemm_bf16")[1]
+    assert abs(ridge[0] - 800 / 4) < 0.1 and abs(ridge[1] - 800) < 0.1, ridge
+
+
+def check_shares(browser):
+    labels = browser.evaluate(f"{CHARTS.format('share')}.map((c) => c.data.labels.join())")
+    shapes = [*SQUARES, *("×".join(shape) for shape in SHAPES)]
+    ops = "rmsnorm,softmax,swiglu,adamw"
+    expect(labels, [",".join(shapes), ops, ops], "what shares stand side by side by")
+    for x, share in points(browser, "share", 1, "fused small"):
+        expect(round(share, 3), 110 if x == "adamw" else 85, f"share of {x}")
+    expect(points(browser, "share", 1, "ceiling"), [[x, 100] for x in ops.split(",")], "the line of the ceiling")
+    expect(browser.evaluate("document.querySelectorAll('#bandwidth canvas').length"), 2, "panels of the bandwidth")
+
+
+def check_products(browser):
+    charts = CHARTS.format("products")
+    expect(browser.evaluate(f"{charts}.map((c) => c.data.datasets.map((d) => d.label).join())"),
+           ["bf16 cublas,bf16 cublaslt,fp32 cublas,fp32 cublaslt,ceiling bf16,ceiling fp32",
+            "bf16 cublas,bf16 cublaslt,fp32 cublas,fp32 cublaslt"], "series of the products")
+    for (x, y), size in zip(points(browser, "products", 0, "bf16 cublas"), map(int, SQUARES)):
+        expect(x, size, "size")
+        assert abs(y - 800 * 0.9 * size / (size + 512)) < 1, f"{y} TFLOP/s at {size}"
+    expect(points(browser, "products", 0, "ceiling fp32"), [[1024, 50], [8192, 50]], "ceiling of fp32")
+    expect(browser.evaluate(f"{charts}[1].data.labels.join()"), "2048×4096×1024,2048×1024×4096", "other shapes")
+
+
+def check_cases(browser):
+    """A rate above its ceiling is flagged, and a case says what its family found."""
+    search(browser, "adamw fused small forward")
+    cells = browser.evaluate(f"{ROWS}[0].querySelector('.warn').textContent")
+    expect(cells, "110 above", "the flag in the table")
+    facts = "[...document.querySelectorAll('#findings > *')].map((e) => e.textContent)"
+    expect(browser.evaluate(facts), ["ceiling", "110 % of copy: above it, so that the formula or the timing is wrong"], "what the case says")
+    search(browser, "Autocast")
+    expect(browser.evaluate(facts), ["layer_norm", "float32", "linear", f"float16 {HOSTILE}"], "findings")
+    expect(browser.evaluate("window.hacked === undefined && !document.querySelector('img')"), True, "no markup from data")
+    search(browser, "no such case")
+    expect(browser.evaluate(f"{facts}.length + document.querySelectorAll('#samples canvas').length"), 0, "details of no case")
+
+
+def check_comparison(browser):
+    rows = "[...document.querySelectorAll('#compared tbody tr')].map((r) => r.cells[0].textContent + ' ' + r.cells[1].textContent.match(/size:(\\w+)/)[1])"
+    expect(browser.evaluate(rows), ["SAME small", "REGRESSED medium", "SAME large", "IMPROVED xl"], "verdicts")
+    summary = browser.evaluate("document.getElementById('compared-files').textContent")
+    assert "4 cases: 1 REGRESSED, 1 IMPROVED, 2 SAME" in summary and "geometric mean of 4 ratios 0.98" in summary, summary
+    chart = f"{CHARTS.format('ratio')}[0]"
+    browser.evaluate("tbench.charts.drawAll()")
+    expect(browser.evaluate(f"{chart}.data.labels.slice(0, 2).join()"), "xl,medium", "the largest changes first")
+    low, high = browser.evaluate(f"{chart}.data.datasets.find((d) => d.label === '95 % interval').data.find((p) => p.y === 'medium').x")
+    assert 1.04 < low < 1.05 < high < 1.06, (low, high)
+    expect([round(x, 4) for x, _ in points(browser, "ratio", 0, "REGRESSED")], [1.05], "what regressed")
+    change = "[...document.querySelectorAll('#compared thead button')].find((b) => b.textContent.startsWith('change %'))"
+    browser.evaluate(f"{change}.focus()")
+    browser.press("Enter", 13)
+    expect(browser.evaluate(rows)[0], "IMPROVED xl", "sorted by the change")
+    browser.evaluate("{ const s = document.querySelector('select[name=size]'); s.value = 'medium'; s.dispatchEvent(new Event('change')); }")
+    expect(browser.evaluate(rows), ["REGRESSED medium"], "the comparison of the cases chosen")
+
+
+def check_refused(browser, tbench, folder, base):
+    """Files that must not be compared are shown all the same, and the page says why."""
+    other = copy.deepcopy(base)
+    other["context"]["tbench"]["environment"]["clock_policy"] = "locked " + HOSTILE
+    paths = []
+    for name, results in (("base.json", base), ("other.json", other)):
+        paths.append(os.path.join(folder, name))
+        with open(paths[-1], "w") as file:
+            json.dump(results, file)
+    browser.open(report(tbench, folder, paths))
+    text = browser.evaluate("document.getElementById('compared-files').textContent")
+    assert "Not compared: " in text and HOSTILE in text, text
+    expect(browser.evaluate("document.querySelectorAll('#compared, #ratio').length"), 0, "tables and plots of what is not compared")
+    expect(browser.evaluate("document.querySelectorAll('#cases tbody tr').length"), 20, "rows of the cases")
+
+
+def main():
+    tbench, golden_path = sys.argv[1:]
+    golden = load(golden_path)
+    files = {"operations": operations(golden), "base": processes(golden, {}), "new": processes(golden, {"medium": 1.05, "xl": 0.9})}
+
+    def check_all(browser, folder):
+        paths = {name: os.path.join(folder, f"{name}.json") for name in files}
+        for name, results in files.items():
+            with open(paths[name], "w") as file:
+                json.dump(results, file)
+        browser.open(report(tbench, folder, [paths["operations"]]))
+        browser.evaluate("tbench.charts.drawAll()")
+        check_ceilings(browser)
+        check_shares(browser)
+        check_products(browser)
+        check_cases(browser)
+        browser.open(report(tbench, folder, [paths["base"], paths["new"]]))
+        check_comparison(browser)
+        check_refused(browser, tbench, folder, files["base"])
+
+    return in_browser(check_all, "ceilings, shares, products, findings and comparisons are as they should be")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

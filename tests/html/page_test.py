@@ -1,0 +1,131 @@
+"""The page of `tbench report -o` in a real browser: loads without an error or a request, shows every value, sorts and
+filters by mouse and keyboard, and shows hostile texts as text.
+
+Usage: page_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
+"""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from browser import Browser, find_chromium
+from synthetic import HOSTILE, refreshed
+
+SKIPPED = 77
+ROWS = "[...document.querySelectorAll('#cases tbody tr')]"
+
+
+def hostile_results(golden):
+    """The golden results at two more contexts, with a hostile case name, device name and reason."""
+    results = copy.deepcopy(golden)
+    results["context"]["tbench"]["environment"]["gpu"]["name"] = HOSTILE
+    timed = results["benchmarks"][0]
+    for size, ctx, factor in ((HOSTILE, "256", 0.5), ("small", "1024", 3.0)):
+        entry = copy.deepcopy(timed)
+        entry["tbench"]["parameters"].update(size=size, ctx=ctx)
+        entry["tbench"]["timing"]["median_s"] *= factor
+        results["benchmarks"].append(entry)
+    failed = results["benchmarks"][1]
+    failed["tbench"]["reason"] = failed["error_message"] = "out of memory " + HOSTILE
+    return refreshed(results)
+
+
+def report(tbench, folder, files):
+    page = os.path.join(folder, "page.html")
+    subprocess.run([tbench, "report", *files, "-o", page], check=True)
+    return page
+
+
+def in_browser(check, done=""):
+    """Calls check(browser, folder) with a folder that goes away; then no page may have had an error, or asked for
+    anything beyond the disk. Prints `done`.
+
+    Returns the exit status of a test program: that of a skipped one without Chromium.
+    """
+    chromium = find_chromium()
+    if not chromium:
+        print("skipped: needs Chromium (apt-get install chromium)")
+        return SKIPPED
+    browser = Browser(chromium)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            check(browser, folder)
+        expect(browser.problems, [], "errors and requests")
+    finally:
+        browser.close()
+    if done:
+        print(done)
+    return 0
+
+
+def expect(actual, expected, what):
+    assert actual == expected, f"{what}: {actual!r}, expected {expected!r}"
+
+
+def check_single(browser, page, records):
+    browser.open(page)
+    expect(browser.evaluate("document.querySelector('.run h2').textContent"), HOSTILE, "the device's name")
+    expect(browser.evaluate("window.hacked === undefined && !document.querySelector('img')"), True, "no markup from data")
+    expect(browser.evaluate(f"{ROWS}.length"), len(records), "rows")
+    counts = browser.evaluate("tbench.charts.counts()")
+    model = [r for r in records if r["family"] == "Model"]
+    timed = [r for r in model if "timing" in r]
+    oom = [r for r in model if r["status"] == "oom"]
+    expect(counts["throughput"], sum("work" in r for r in timed), "points of the throughput")
+    steps = [r for r in timed if r["parameters"]["pass"] == "train_step"]  # forward has one context: nothing to plot
+    expect(counts["time"], len(steps) + len(oom), "points of time against context")
+    expect(counts["memory"], sum("memory" in r for r in steps) + len(oom), "points of memory against context")
+    expect(counts["phases"], sum(len(r["timing"]["phases"]) for r in timed), "bars of phases")
+    labels = browser.evaluate("Chart.getChart(document.querySelector('#phases canvas')).scales.y.getLabels().length")
+    assert labels > 0, "the bars of phases have no names"
+    drawn = "Chart.getChart(document.querySelector('#phases canvas')).getDatasetMeta(0).data[0].width > 1"
+    expect(browser.evaluate(drawn), True, "the bars of phases have a length")
+    expect("ratio" in counts, False, "a comparison of one file")
+
+
+def check_table(browser, records):
+    column = "[...document.querySelectorAll('#cases thead button')].find((b) => b.textContent.startsWith('median ms'))"
+    browser.evaluate(f"{column}.focus()")
+    medians = sorted(round(r["timing"]["median_s"] * 1e3, 9) for r in records if "timing" in r)
+    shown = (f"{ROWS}.map((row) => [...row.querySelectorAll('.number')][0]?.textContent)"
+             ".filter(Boolean).map((t) => Number(t.replace(/,/g, '')))")
+    for order in (medians, medians[::-1]):
+        browser.press("Enter", 13)
+        values = browser.evaluate(shown)
+        expect(len(values), len(order), "medians shown")
+        assert all(abs(a - b) <= 1e-3 * b for a, b in zip(values, order)), f"sorted: {values}, expected {order}"
+    expect(browser.evaluate("document.querySelector('th[aria-sort=descending]').textContent"), "median ms ▼", "sorted by")
+    browser.evaluate("{ const s = document.querySelector('select[name=status]'); s.value = 'oom';"
+                     " s.dispatchEvent(new Event('change')); }")
+    expect(browser.evaluate(f"{ROWS}.length"), sum(r["status"] == "oom" for r in records), "rows that are oom")
+    browser.evaluate("document.querySelector('button[type=reset]').click();"
+                     " new Promise((done) => setTimeout(done, 100))")
+    browser.evaluate("{ const s = document.getElementById('search'); s.value = 'gemm TF32';"
+                     " s.dispatchEvent(new Event('input')); } new Promise((done) => setTimeout(done, 400))")
+    expect(browser.evaluate(f"{ROWS}.length"), 1, "rows that match a search")
+
+
+def main():
+    tbench, golden_path = sys.argv[1:]
+    with open(golden_path) as file:
+        results = hostile_results(json.load(file))
+    records = [entry["tbench"] for entry in results["benchmarks"] if "tbench" in entry]
+
+    def check_all(browser, folder):
+        path = os.path.join(folder, "results.json")
+        with open(path, "w") as file:
+            json.dump(results, file)
+        check_single(browser, report(tbench, folder, [path]), records)
+        check_table(browser, records)
+        browser.open(report(tbench, folder, [path, golden_path]))
+        expect(browser.evaluate("document.querySelectorAll('.run').length"), 2, "run headers")
+        assert browser.evaluate("tbench.charts.counts().ratio") > 0, "a comparison of two files"
+
+    return in_browser(check_all, f"{len(records)} records shown, sorted and filtered")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+// The kernels alone, for compute-sanitizer: no reference, memory of exactly the tensors' size, nothing written to it
+// that the kernels do not write. What is wrong is the sanitizer's to say; here every output must be finite.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/attention_run.hpp"
+#include "support/kernel_grid.hpp"
+#include "tbench/cuda/device.hpp"
+
+namespace tbench::kernels {
+namespace {
+
+class AttentionSanitizer : public testing::TestWithParam<KernelOfGrid> {
+ protected:
+  void SetUp() override {
+    if (cuda::device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  }
+
+  static void run(const SequenceShape& shape, std::int64_t heads, Layout layout) {
+    const AttentionCase one{.problem = attention_problem({.batch = 1,
+                                                          .heads = heads,
+                                                          .seq_q = shape.seq_q,
+                                                          .seq_kv = shape.seq_kv,
+                                                          .head_dim = GetParam().head_dim,
+                                                          .causal = shape.causal},
+                                                         GetParam().precision),
+                            .layout = layout,
+                            .grad_layout = layout,
+                            .guard = Guard::k3xTf32};
+    SCOPED_TRACE(describe(one));
+    const AttentionRun run{one};
+    const ForwardResult forward = run.forward(std::nullopt);
+    expect_finite("o", forward.o);
+    expect_finite("lse", forward.lse);
+    for (const bool deterministic : {false, true}) {
+      const BackwardResult backward =
+          run.backward({.deterministic = deterministic, .garbage = std::nullopt, .forward = &forward});
+      expect_finite("dq", backward.dq);
+      expect_finite("dk", backward.dk);
+      expect_finite("dv", backward.dv);
+    }
+  }
+
+ private:
+  static void expect_finite(const char* name, const DeviceTensor& tensor) {
+    const std::vector<double> elements = tensor.read();
+    const auto bad = std::find_if(elements.begin(), elements.end(), [](double x) { return !std::isfinite(x); });
+    EXPECT_EQ(bad - elements.begin(), std::ssize(elements)) << name << ": the first element that is not finite";
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kernels, AttentionSanitizer, testing::ValuesIn(kernel_grid()), name_of_kernel);
+
+TEST_P(AttentionSanitizer, ShortSequences) {
+  for (const SequenceShape& shape : kShortShapes) run(shape, 2, Layout::kContiguous);
+}
+
+TEST_P(AttentionSanitizer, ElementsReadOneByOne) {
+  for (const SequenceShape& shape :
+       {SequenceShape{1, 1, true}, SequenceShape{65, 65, true}, SequenceShape{63, 129, false}})
+    run(shape, 2, Layout::kUnaligned);
+}
+
+TEST_P(AttentionSanitizer, SequencesOfAThousand) {
+  run({1000, 1000, true}, 1, Layout::kContiguous);
+  run({127, 1000, false}, 1, Layout::kContiguous);
+}
+
+TEST_P(AttentionSanitizer, GridsThatFillHalfTheGpu) {
+  run({300, 300, true}, 23, Layout::kContiguous);
+  run({129, 300, false}, 23, Layout::kUnaligned);
+  run({129, 520, false}, 23, Layout::kContiguous);
+}
+
+TEST_P(AttentionSanitizer, FewQueriesAndManyKeys) {
+  run({1100, 1100, true}, 1, Layout::kContiguous);
+  run({65, 1100, false}, 2, Layout::kUnaligned);
+}
+
+TEST_P(AttentionSanitizer, LongSequences) { run({4097, 4097, true}, 1, Layout::kContiguous); }
+
+}  // namespace
+}  // namespace tbench::kernels

@@ -1,0 +1,190 @@
+// What the launch functions refuse, decided without a GPU.
+#include "tbench/kernels/attention.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/attention/attention_limits.hpp"
+#include "support/attention_run.hpp"
+#include "support/kernel_grid.hpp"
+
+namespace tbench::kernels {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Optional;
+
+constexpr DeviceLimits kHopper{
+    .compute_capability_major = 9, .multiprocessors = 132, .shared_bytes_per_block = 227 * 1024};
+
+AttentionProblem problem_of(std::int64_t head_dim, Precision precision) {
+  return attention_problem({.batch = 2, .heads = 3, .seq_q = 129, .seq_kv = 129, .head_dim = head_dim, .causal = true},
+                           precision);
+}
+
+std::optional<std::string> refusal(const AttentionProblem& problem) {
+  return attention_unsupported_reason(problem, kHopper);
+}
+
+TEST(AttentionUnsupportedReason, IsNothingForTheGrid) {
+  for (const auto& [precision, head_dim] : kernel_grid()) {
+    EXPECT_EQ(refusal(problem_of(head_dim, precision)), std::nullopt) << to_string(precision) << " " << head_dim;
+  }
+}
+
+TEST(AttentionUnsupportedReason, NamesTheHeadDimAndThoseThatExist) {
+  for (const std::int64_t head_dim : {0, 8, 17, 72, 160, 512}) {
+    for (const Precision precision : kAllOf<Precision>) {
+      EXPECT_THAT(refusal(problem_of(head_dim, precision)), Optional(HasSubstr(fmt::format("head_dim {} ", head_dim))));
+    }
+  }
+  EXPECT_THAT(refusal(problem_of(512, Precision::kBf16)), Optional(HasSubstr("16, 32, 64, 80, 96, 128, 256")));
+}
+
+TEST(AttentionUnsupportedReason, HeadDim256IsForSixteenBitTypes) {
+  EXPECT_EQ(refusal(problem_of(256, Precision::kFp16)), std::nullopt);
+  EXPECT_THAT(refusal(problem_of(256, Precision::kFp32)), Optional(HasSubstr("head_dim 256 has no kernel in fp32")));
+  EXPECT_THAT(refusal(problem_of(256, Precision::kTf32)), Optional(HasSubstr("head_dim 256 has no kernel in tf32")));
+}
+
+TEST(AttentionUnsupportedReason, NamesAnOldGpu) {
+  DeviceLimits turing = kHopper;
+  turing.compute_capability_major = 7;
+  turing.compute_capability_minor = 5;
+  EXPECT_THAT(attention_unsupported_reason(problem_of(64, Precision::kBf16), turing),
+              Optional(HasSubstr("need compute capability 8.0, the GPU has 7.5")));
+  DeviceLimits ampere = kHopper;
+  ampere.compute_capability_major = 8;
+  EXPECT_EQ(attention_unsupported_reason(problem_of(64, Precision::kBf16), ampere), std::nullopt);
+}
+
+DeviceLimits of_capability(int major, int minor) {
+  DeviceLimits limits = kHopper;
+  limits.compute_capability_major = major;
+  limits.compute_capability_minor = minor;
+  return limits;
+}
+
+TEST(AttentionUnsupportedReason, NamesAGpuThatTheBuildHasNoCodeFor) {
+  // The build's own list: whatever it is, no GPU of major version 99 is on it.
+  EXPECT_THAT(attention_unsupported_reason(problem_of(64, Precision::kBf16), of_capability(99, 1)),
+              Optional(AllOf(HasSubstr("the GPU has compute capability 99.1"),
+                             HasSubstr(std::string{built_architectures()}), HasSubstr("add 99.1"))));
+}
+
+TEST(MissingCodeReason, MachineCodeRunsOnLaterMinorVersionsAndSpecificCodeOnItsOwn) {
+  const auto runs = [](int major, int minor, std::string_view architectures) {
+    return !missing_code_reason(of_capability(major, minor), architectures).has_value();
+  };
+  for (const int minor : {0, 6, 7, 9}) EXPECT_TRUE(runs(8, minor, "8.0 9.0a")) << minor;
+  EXPECT_TRUE(runs(9, 0, "8.0 9.0a"));
+  for (const int major : {10, 11, 12}) EXPECT_FALSE(runs(major, 0, "8.0 9.0a")) << major;
+  EXPECT_FALSE(runs(9, 0, "8.0"));
+  EXPECT_FALSE(runs(8, 0, "8.6"));
+  EXPECT_FALSE(runs(10, 3, "10.0a"));
+  EXPECT_TRUE(runs(12, 1, "8.0 12.0"));
+  EXPECT_TRUE(runs(12, 0, "9.0+PTX"));
+  EXPECT_FALSE(runs(12, 0, "9.0a+PTX"));
+  EXPECT_THROW(static_cast<void>(runs(9, 0, "Hopper")), std::invalid_argument);
+}
+
+TEST(DeviceLimitsCache, ReadsEachDeviceOnceAndKeepsThemApart) {
+  int reads = 0;
+  DeviceLimitsCache cache{[&](int device) {
+    ++reads;
+    return DeviceLimits{.compute_capability_major = 8 + device,
+                        .compute_capability_minor = 0,
+                        .multiprocessors = 100 + device,
+                        .shared_bytes_per_block = 1024};
+  }};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(cache.of(0).multiprocessors, 100);
+    EXPECT_EQ(cache.of(1).multiprocessors, 101);
+    EXPECT_EQ(cache.of(1).compute_capability_major, 9);
+  }
+  EXPECT_EQ(reads, 2);
+}
+
+TEST(AttentionUnsupportedReason, NamesTheExtentOutOfRange) {
+  AttentionProblem problem = problem_of(64, Precision::kBf16);
+  problem.shape.batch = 0;
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("batch is 0")));
+  problem.shape.batch = 1;
+  problem.shape.heads = 65536;
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("heads is 65536")));
+  problem.shape.heads = 1;
+  problem.shape.seq_q = problem.shape.seq_kv = (std::int64_t{1} << 30) + 1;
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("seq_q is 1073741825")));
+  problem.shape.seq_q = 1;
+  problem.shape.seq_kv = -1;
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("seq_kv is -1")));
+}
+
+TEST(AttentionUnsupportedReason, ACausalMaskNeedsASquare) {
+  AttentionProblem problem = problem_of(64, Precision::kBf16);
+  problem.shape.seq_kv = 130;
+  EXPECT_THAT(refusal(problem), Optional(HasSubstr("a causal mask needs as many queries as keys, not 129 and 130")));
+  problem.shape.causal = false;
+  EXPECT_EQ(refusal(problem), std::nullopt);
+}
+
+TEST(AttentionForwardWorkspace, IsOfTheDeviceThatIsGiven) {
+  AttentionProblem problem = problem_of(64, Precision::kBf16);
+  problem.shape.seq_q = problem.shape.seq_kv = 4096;
+  problem.shape.causal = false;
+  problem.shape.batch = problem.shape.heads = 1;
+  DeviceLimits half = kHopper;
+  half.multiprocessors = 66;
+  EXPECT_GT(attention_forward_workspace_bytes(problem, kHopper), 0U);
+  EXPECT_EQ(attention_forward_workspace_bytes(problem, half), 0U);  // 64 tiles are more than half of 66
+}
+
+TEST(MissingWorkspaceReason, NamesThePassTheBytesAndTheFunctionThatSaysThem) {
+  const char workspace{};
+  EXPECT_EQ(missing_workspace_reason("forward", 0, nullptr), std::nullopt);
+  EXPECT_EQ(missing_workspace_reason("forward", 256, &workspace), std::nullopt);
+  EXPECT_EQ(
+      missing_workspace_reason("backward", 256, nullptr),
+      "workspace is null: the backward pass of this problem needs 256 bytes, attention_backward_workspace_bytes()");
+}
+
+TEST(AttentionForwardWorkspace, IsBoundedWhateverTheLengths) {
+  for (const auto& [precision, head_dim] : kernel_grid()) {
+    SCOPED_TRACE(fmt::format("{} {}", to_string(precision), head_dim));
+    std::size_t most = 0;
+    for (const bool causal : {false, true}) {
+      for (std::int64_t seq = 1; seq <= 1 << 20; seq *= 2) {
+        AttentionProblem problem = problem_of(head_dim, precision);
+        problem.shape.seq_kv = seq;
+        problem.shape.causal = causal;
+        if (causal) problem.shape.seq_q = seq;
+        most = std::max(most, attention_forward_workspace_bytes(problem, kHopper));
+      }
+    }
+    const bool divides = (precision == Precision::kBf16 || precision == Precision::kFp16) && head_dim <= 128;
+    EXPECT_EQ(most > 0, divides);
+    EXPECT_LE(most, std::size_t{32} << 20U);
+  }
+}
+
+TEST(AttentionBackwardWorkspace, IsTheSameForTheSameProblemAndGrowsWithItLinearly) {
+  // A buffer per element of dq, dk or dv is the most that a backward may need: memory stays O(seq).
+  for (const auto& [precision, head_dim] : kernel_grid()) {
+    SCOPED_TRACE(fmt::format("{} {}", to_string(precision), head_dim));
+    for (const bool deterministic : {false, true}) {
+      AttentionProblem problem = problem_of(head_dim, precision);
+      problem.deterministic = deterministic;
+      const std::size_t bytes = attention_backward_workspace_bytes(problem, kHopper);
+      EXPECT_EQ(attention_backward_workspace_bytes(problem, kHopper), bytes);
+      problem.shape.seq_q = problem.shape.seq_kv = 65536;
+      const std::size_t long_bytes = attention_backward_workspace_bytes(problem, kHopper);
+      const auto elements = static_cast<std::size_t>(2 * 3 * 65536 * head_dim);
+      EXPECT_LE(long_bytes, elements * 4 * 3 + (std::size_t{64} << 20U));
+      EXPECT_GE(long_bytes, bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tbench::kernels

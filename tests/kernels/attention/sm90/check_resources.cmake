@@ -1,0 +1,37 @@
+# Compiles Hopper's kernels for sm_90a and reads what ptxas reports: it fails for registers that are spilled, and for
+# wgmma instructions that ptxas has serialised (C7510 to C7518, which it reports as information, not as warnings).
+#   cmake -DNVCC=... -DSOURCE_DIR=... -DINCLUDES=... -DOUTPUT_DIR=... -P check_resources.cmake
+file(GLOB sources ${SOURCE_DIR}/src/kernels/attention/sm90/*.cu)
+if(NOT sources)
+  message(FATAL_ERROR "no kernels of Hopper in ${SOURCE_DIR}/src/kernels/attention/sm90")
+endif()
+set(include_options)
+foreach(folder ${SOURCE_DIR}/include ${SOURCE_DIR}/src ${INCLUDES})
+  list(APPEND include_options -I${folder})
+endforeach()
+foreach(source ${sources})
+  get_filename_component(name ${source} NAME_WE)
+  execute_process(
+    COMMAND ${NVCC} -std=c++20 -O3 -gencode=arch=compute_90a,code=sm_90a ${include_options} -Xptxas -v -cubin -o
+            ${OUTPUT_DIR}/${name}_resources.cubin ${source}
+    RESULT_VARIABLE result
+    OUTPUT_VARIABLE report
+    ERROR_VARIABLE report)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${name}: nvcc failed:\n${report}")
+  endif()
+  string(REGEX MATCHALL "Compiling entry function '[^']*wgmma" kernels "${report}")
+  string(REGEX MATCHALL " 0 bytes spill stores, 0 bytes spill loads" unspilled "${report}")
+  string(REGEX MATCHALL "bytes spill stores" reported "${report}")
+  list(LENGTH kernels kernel_count)
+  list(LENGTH unspilled unspilled_count)
+  list(LENGTH reported reported_count)
+  if(kernel_count EQUAL 0 OR NOT reported_count EQUAL unspilled_count)
+    message(FATAL_ERROR "${name}: ${unspilled_count} of ${reported_count} functions without spills, ${kernel_count} of "
+                        "them wgmma kernels, of which there should be one or more:\n${report}")
+  endif()
+  if(report MATCHES "C751[0-8]")
+    message(FATAL_ERROR "${name}: ptxas has serialised products:\n${report}")
+  endif()
+  message(STATUS "${name}: ${kernel_count} wgmma kernels, no spills, no products serialised")
+endforeach()

@@ -1,0 +1,135 @@
+#include "kernels/attention/sm90/plan_sm90.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernels/attention/sm90/tensor_map.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+constexpr DeviceLimits kH200{.compute_capability_major = 9,
+                             .compute_capability_minor = 0,
+                             .multiprocessors = 132,
+                             .shared_bytes_per_block = 227 * 1024};
+
+AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal = true) {
+  return {.shape = {.batch = 4, .heads = heads, .seq_q = seq, .seq_kv = seq, .head_dim = head_dim, .causal = causal},
+          .precision = Precision::kBf16,
+          .scale = 0.125f};
+}
+
+TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
+  // (2 * 232 + 40) * 128 = 64,512 and (3 * 160 + 32) * 128 = 65,536 registers
+  EXPECT_TRUE(fits_registers(NarrowForward::tile()));
+  EXPECT_TRUE(fits_registers(WideForward::tile()));
+  EXPECT_FALSE(fits_registers({.warp_groups = 2, .registers = 248, .copying_registers = 24}));
+  EXPECT_EQ(threads(NarrowForward::tile()), 384);
+  EXPECT_EQ(threads(WideForward::tile()), 512);
+}
+
+TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
+  // Q and O 128 rows of 256 bytes each, K and V two stages of 128 such rows each: 32, 32, 64 and 64 KiB
+  const ForwardShared narrow = forward_shared(NarrowForward::tile(), 128);
+  EXPECT_EQ(narrow.o, 32 << 10);
+  EXPECT_EQ(narrow.k, 64 << 10);
+  EXPECT_EQ(narrow.v, 128 << 10);
+  EXPECT_EQ(narrow.barriers, 192 << 10);
+  // 192 rows of 128 bytes twice, 4 * 128 of them: 24, 24, 32 and 32 KiB
+  EXPECT_EQ(forward_shared(WideForward::tile(), 64).barriers, 112 << 10);
+  for (const int head_dim : {64, 128}) {
+    for (const ForwardTile tile : {NarrowForward::tile(), WideForward::tile()}) {
+      if (head_dim == 128 && tile == WideForward::tile()) continue;  // no instance
+      const ForwardShared shared = forward_shared(tile, head_dim);
+      for (const int offset : {shared.q, shared.o, shared.k, shared.v}) EXPECT_EQ(offset % kSharedAlignment, 0);
+      EXPECT_LE(static_cast<std::size_t>(shared.end + kSharedAlignment), kH200.shared_bytes_per_block);
+    }
+  }
+}
+
+TEST(ForwardOrder, GroupsTheHeadsWhoseKeysFitTheCache) {
+  // K and V of a head: 2 * 16,384 * 128 * 2 bytes = 8 MiB; four in 32 MiB
+  EXPECT_EQ(forward_order(problem(16384, 128, 4).shape, 128), (ForwardOrder{.tiles = 128, .heads = 4, .items = 2048}));
+  // 2 * 128 * 64 * 2 bytes = 32 KiB: all 48 heads; ceil(128 / 192) = 1
+  EXPECT_EQ(forward_order(problem(128, 64, 12).shape, 192), (ForwardOrder{.tiles = 1, .heads = 48, .items = 48}));
+  // 2 * 2^20 * 128 * 2 bytes = 512 MiB: one
+  EXPECT_EQ(forward_order(problem(std::int64_t{1} << 20, 128, 1).shape, 128).heads, 1);
+}
+
+TEST(ChooseForward, TakesHopperAndNoOtherGpu) {
+  EXPECT_TRUE(choose_forward(problem(1024, 64, 12), kH200));
+  for (const auto& [major, minor] : {std::pair{8, 0}, {8, 9}, {9, 1}, {10, 0}, {12, 0}}) {
+    DeviceLimits other = kH200;
+    other.compute_capability_major = major;
+    other.compute_capability_minor = minor;
+    EXPECT_FALSE(choose_forward(problem(1024, 64, 12), other)) << major << "." << minor;
+  }
+}
+
+TEST(ChooseForward, TakesWhatHasAnInstance) {
+  for (const std::int64_t head_dim : {16, 32, 80, 96, 256}) {
+    EXPECT_FALSE(choose_forward(problem(1024, head_dim, 12), kH200)) << head_dim;
+  }
+  for (const Precision precision : kAllOf<Precision>) {
+    AttentionProblem one = problem(1024, 128, 12);
+    one.precision = precision;
+    EXPECT_EQ(choose_forward(one, kH200).has_value(), precision == Precision::kBf16 || precision == Precision::kFp16);
+  }
+}
+
+TEST(ChooseForward, LeavesShortSequencesAndFewTilesToAmperesKernels) {
+  EXPECT_FALSE(choose_forward(problem(64, 128, 100), kH200));
+  EXPECT_FALSE(choose_forward(problem(128, 64, 16), kH200));  // 4 * 16 * 2 = 128 tiles of 64 queries
+  EXPECT_TRUE(choose_forward(problem(128, 64, 17), kH200));   // 136
+  AttentionProblem one = problem(512, 128, 2);
+  EXPECT_TRUE(choose_forward(one, kH200));  // 4 * 2 * 8 = 64 tiles, at least 3 / 8 of 132
+  one.shape.batch = 1;
+  EXPECT_FALSE(choose_forward(one, kH200));
+  EXPECT_FALSE(choose_forward(problem(512, 64, 4), kH200));   // 128 tiles, but 64 columns
+  EXPECT_TRUE(choose_forward(problem(1024, 64, 2), kH200));   // 128 tiles, at least 3 / 4 of 132
+  EXPECT_FALSE(choose_forward(problem(1088, 64, 1), kH200));  // 68 tiles, whose keys blocks divide
+}
+
+TEST(ChooseForward, WideTilesWhereTheyFillTheGpuTwiceAndKeysAreMany) {
+  // 48 heads by ceil(2048 / 192) = 11 tiles, more than 2 * 132; 1,024 keys with a mask are 512 on average
+  EXPECT_TRUE(choose_forward(problem(2048, 64, 12), kH200)->wide);
+  EXPECT_FALSE(choose_forward(problem(1024, 64, 12), kH200)->wide);
+  EXPECT_TRUE(choose_forward(problem(1024, 64, 12, false), kH200)->wide);   // 48 * 6 = 288
+  EXPECT_FALSE(choose_forward(problem(1024, 64, 11, false), kH200)->wide);  // 44 * 6 = 264
+  EXPECT_FALSE(choose_forward(problem(2048, 128, 12), kH200)->wide);
+}
+
+TEST(ChooseForward, ACounterForManyItemsOfUnequalWork) {
+  // 128 columns: more than 5 * 132 = 660 items. 4 * 20 * 8 = 640, 4 * 21 * 8 = 672
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 20), kH200)->counted);
+  EXPECT_TRUE(choose_forward(problem(1024, 128, 21), kH200)->counted);
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 21, false), kH200)->counted);
+  // 64 columns: more than 7 * 132 = 924, wide ones here. 4 * 21 * 11 = 924, 4 * 22 * 11 = 968
+  EXPECT_FALSE(choose_forward(problem(2048, 64, 21), kH200)->counted);
+  EXPECT_TRUE(choose_forward(problem(2048, 64, 22), kH200)->counted);
+  EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 21), kH200), 0u);
+  EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 22), kH200), 256u);
+}
+
+TEST(ForwardLaunch, HasAtMostABlockAMultiprocessor) {
+  // 48 * ceil(1000 / 128) = 384 items; 48 * ceil(200 / 128) = 96
+  const Launch launch = forward_launch(problem(1000, 64, 12).shape, NarrowForward::tile(), kH200);
+  EXPECT_EQ(launch.grid, (Grid{132, 1, 1}));
+  EXPECT_EQ(launch.threads, 384);
+  EXPECT_EQ(forward_launch(problem(200, 64, 12).shape, NarrowForward::tile(), kH200).grid, (Grid{96, 1, 1}));
+}
+
+TEST(HasTensorMap, WantsMultiplesOf16BytesWhereAStrideCounts) {
+  char* const aligned = reinterpret_cast<char*>(std::uintptr_t{4096});
+  const TensorExtents extents{.batch = 2, .heads = 3, .rows = 5, .head_dim = 64};
+  EXPECT_TRUE(has_tensor_map({aligned, {960, 320, 64}}, extents));
+  EXPECT_FALSE(has_tensor_map({aligned + 2, {960, 320, 64}}, extents));
+  EXPECT_FALSE(has_tensor_map({aligned, {975, 325, 65}}, extents));
+  EXPECT_FALSE(has_tensor_map({aligned, {0, 320, 64}}, extents));
+  EXPECT_FALSE(has_tensor_map({aligned, {960, 320, 0}}, extents));
+  EXPECT_FALSE(has_tensor_map({aligned, {960, 320, std::int64_t{1} << 39}}, extents));  // 2^40 bytes
+  // One batch, one row: their strides do not count.
+  EXPECT_TRUE(has_tensor_map({aligned, {0, 64, 7}}, {.batch = 1, .heads = 3, .rows = 1, .head_dim = 64}));
+}
+
+}  // namespace
+}  // namespace tbench::kernels::sm90

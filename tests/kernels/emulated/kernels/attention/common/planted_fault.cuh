@@ -1,0 +1,16 @@
+// Stands in for src/kernels/attention/common/planted_fault.cuh where the kernels are compiled for the emulator: faults
+// are chosen at run time, for every head_dim.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/attention/common/planted_fault.hpp"
+
+namespace tbench::kernels {
+
+inline bool planted(PlantedFault fault) { return planted_fault() == fault; }
+inline void delay_one_warp(PlantedFault) {}  // the order of the warps is random anyway
+inline void upload_planted_fault(cudaStream_t) {}
+constexpr bool is_instantiated(int) { return true; }
+
+}  // namespace tbench::kernels

@@ -1,0 +1,360 @@
+// Every element of every matrix is computed by itself, by a function of its row and column: for_each() calls it in a
+// loop on the host, or in a thread each on the GPU.
+#include "support/attention_reference.hpp"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cmath>
+#include <memory>
+
+#include "tbench/cuda/error.hpp"
+
+namespace tbench::kernels {
+namespace {
+
+constexpr int kTile = 16;  // threads of a block: kTile x kTile elements
+
+/// Memory of the executor, and a matrix in it.
+class Matrix {
+ public:
+  Matrix(Executor executor, std::int64_t rows, std::int64_t columns)
+      : executor_{executor}, size_{static_cast<std::size_t>(rows * columns)}, columns_{columns} {
+    if (executor == Executor::kHost) {
+      host_.resize(size_);
+    } else {
+      void* memory{};
+      TBENCH_CUDA_CHECK(cudaMalloc(&memory, size_ * sizeof(Uncertain)));
+      device_.reset(static_cast<Uncertain*>(memory));
+    }
+  }
+
+  struct View {
+    Uncertain* data;
+    std::int64_t columns;
+    __host__ __device__ Uncertain& operator()(std::int64_t row, std::int64_t column) const {
+      return data[row * columns + column];
+    }
+  };
+  [[nodiscard]] View view() { return {executor_ == Executor::kHost ? host_.data() : device_.get(), columns_}; }
+
+  void append_to(std::vector<Uncertain>& all) const {
+    all.insert(all.end(), host_.begin(), host_.end());
+    if (executor_ == Executor::kHost) return;
+    all.resize(all.size() + size_);
+    TBENCH_CUDA_CHECK(cudaMemcpy(&*(all.end() - static_cast<std::ptrdiff_t>(size_)), device_.get(),
+                                 size_ * sizeof(Uncertain), cudaMemcpyDeviceToHost));
+  }
+
+ private:
+  struct Free {
+    void operator()(Uncertain* memory) const { cuda::log_failure(cudaFree(memory)); }
+  };
+  Executor executor_;
+  std::size_t size_;
+  std::int64_t columns_;
+  std::vector<Uncertain> host_;
+  std::unique_ptr<Uncertain, Free> device_;
+};
+
+__host__ __device__ double square(double x) { return x * x; }
+
+/// Variance of rounding `x` to unit round-off u, errors not below `smallest`.
+__host__ __device__ double rounding(double x, double u, double smallest) {
+  const double largest_error = fmax(u * fabs(x), smallest);
+  return square(largest_error) / 3;
+}
+
+__host__ __device__ Uncertain rounded(Uncertain x, double u, double smallest) {
+  return {x.value, x.variance + rounding(x.value, u, smallest)};
+}
+
+/// A sum of products as a tensor core makes it.
+class Accumulator {
+ public:
+  __host__ __device__ void add(Uncertain a, Uncertain b) {
+    sum_.value += a.value * b.value;
+    sum_.variance += square(a.value) * b.variance + a.variance * square(b.value);
+    squares_ += square(a.value * b.value);
+    ++terms_;
+  }
+  __host__ __device__ Uncertain result(const ErrorModel& model) const {
+    const double steps = (terms_ + 7) / 8;
+    const double growth = model.truncates ? square(steps) : steps;
+    return {sum_.value, sum_.variance + growth * square(model.accumulate) * (square(sum_.value) + squares_)};
+  }
+
+ private:
+  Uncertain sum_;
+  double squares_{};
+  int terms_{};
+};
+
+/// One head's rows of a tensor of the problem, read as the kernels' operands.
+struct Rows {
+  const void* data;
+  std::int64_t offset, stride;  // elements
+  Precision precision;
+  double input;  // ErrorModel::input
+
+  __host__ __device__ Uncertain operator()(std::int64_t row, std::int64_t column) const {
+    const std::int64_t at = offset + row * stride + column;
+    double x{};
+    if (precision == Precision::kBf16) {
+      x = static_cast<double>(__bfloat162float(static_cast<const __nv_bfloat16*>(data)[at]));
+    } else if (precision == Precision::kFp16) {
+      x = static_cast<double>(__half2float(static_cast<const __half*>(data)[at]));
+    } else {
+      x = static_cast<double>(static_cast<const float*>(data)[at]);
+    }
+    // What has TF32's 11 significant bits is not rounded: nothing is left once they are cut off.
+    int exponent{};
+    const double significand = ldexp(frexp(x, &exponent), 11);
+    return {x, significand == trunc(significand) ? 0 : rounding(x, input, 0)};
+  }
+};
+
+/// One head: its operands and the matrices made of them. Each function computes one element of one matrix, given those
+/// that compute() makes before it.
+struct Head {
+  AttentionShape shape;
+  double scale;
+  ErrorModel model;
+  Rows q, k, v, grad_o;
+  Matrix::View p;      // [seq_q, seq_kv]; scores, then probabilities
+  Matrix::View ds;     // [seq_q, seq_kv]; the scores' gradient
+  Matrix::View delta;  // [seq_q, 1]; sum of grad_o * o
+  Matrix::View keys;   // [seq_q, head_dim]; p k, the keys' mean that a query sees
+  Matrix::View o, lse, dq, dk, dv;
+
+  /// Keys that query i sees: the first so many.
+  __host__ __device__ std::int64_t visible(std::int64_t i) const { return shape.causal ? i + 1 : shape.seq_kv; }
+
+  /// s = scale * q k^T. In an exponent it is the absolute error that counts, to which the exponential's own 2^-22
+  /// (2 ulp) and the float32 subtraction of the maximum add.
+  __host__ __device__ void score(std::int64_t i, std::int64_t j) const {
+    if (j >= visible(i)) return;
+    Accumulator sum;
+    for (std::int64_t d = 0; d < shape.head_dim; ++d) sum.add(q(i, d), k(j, d));
+    const Uncertain product = sum.result(model);
+    const double value = scale * product.value;
+    p(i, j) = {value, square(scale) * product.variance + rounding(value, 0x1p-23, 0) + square(0x1p-22)};
+  }
+
+  /// lse = log of the sum of exp(s): its error is the mean of the scores' errors, that of the logarithm, and that of a
+  /// float32 sum, up to n roundings of 2^-24 each.
+  __host__ __device__ void log_sum_exp(std::int64_t i) const {
+    double largest = p(i, 0).value;
+    for (std::int64_t j = 1; j < visible(i); ++j) largest = fmax(largest, p(i, j).value);
+    double sum = 0;
+    for (std::int64_t j = 0; j < visible(i); ++j) sum += exp(p(i, j).value - largest);
+    const double value = largest + log(sum);
+    const double terms = static_cast<double>(visible(i));
+    double variance = rounding(value, 0x1p-22, 0) + square(0x1p-22) + terms * square(0x1p-24);
+    for (std::int64_t j = 0; j < visible(i); ++j) variance += square(exp(p(i, j).value - value)) * p(i, j).variance;
+    lse(i, 0) = {value, variance};
+  }
+
+  /// p = exp(s - lse): its relative error is the score's absolute one.
+  __host__ __device__ void probability(std::int64_t i, std::int64_t j) const {
+    const double value = j < visible(i) ? exp(p(i, j).value - lse(i, 0).value) : 0;
+    p(i, j) = {value, j < visible(i) ? square(value) * p(i, j).variance : 0};
+  }
+
+  __host__ __device__ void mean_key(std::int64_t i, std::int64_t d) const {
+    double sum = 0;
+    for (std::int64_t j = 0; j < visible(i); ++j) sum += p(i, j).value * k(j, d).value;
+    keys(i, d) = {sum, 0};
+  }
+
+  /// An error of q is one for the whole row: it changes lse by scale * error * the keys' mean.
+  __host__ __device__ void add_query_error(std::int64_t i) const {
+    for (std::int64_t d = 0; d < shape.head_dim; ++d) {
+      lse(i, 0).variance += square(scale * keys(i, d).value) * q(i, d).variance;
+    }
+  }
+
+  /// o = p v. Probabilities are rounded as operands, but not in the sum that normalises them; an error of an exponent
+  /// is in both.
+  __host__ __device__ void output(std::int64_t i, std::int64_t d) const {
+    Accumulator sum;
+    double normaliser = square(0x1p-22);
+    for (std::int64_t j = 0; j < visible(i); ++j) {
+      sum.add(rounded(p(i, j), model.operand, model.smallest), v(j, d));
+      normaliser += p(i, j).variance;
+    }
+    Uncertain result = sum.result(model);
+    result.variance += normaliser * square(result.value);
+    o(i, d) = rounded(result, model.storage, model.smallest);
+  }
+
+  /// delta = sum of grad_o * o, in float32, of o as it was stored.
+  __host__ __device__ void output_dot_gradient(std::int64_t i) const {
+    Accumulator sum;
+    for (std::int64_t d = 0; d < shape.head_dim; ++d) {
+      sum.add({grad_o(i, d).value, 0}, rounded({o(i, d).value, 0}, model.storage, model.smallest));
+    }
+    delta(i, 0) = sum.result(model);
+  }
+
+  /// dP = grad_o v^T
+  __host__ __device__ Uncertain probability_gradient(std::int64_t i, std::int64_t j) const {
+    Accumulator sum;
+    for (std::int64_t d = 0; d < shape.head_dim; ++d) sum.add(grad_o(i, d), v(j, d));
+    return sum.result(model);
+  }
+
+  /// dS = p (dP - delta); p is recomputed from lse, whose rounding is one more error of its exponent.
+  /// delta's error is left out: it is one for the whole row, see query_gradient().
+  __host__ __device__ void score_gradient(std::int64_t i, std::int64_t j) const {
+    if (j >= visible(i)) {
+      ds(i, j) = {0, 0};
+      return;
+    }
+    p(i, j).variance += square(p(i, j).value) * rounding(lse(i, 0).value, 0x1p-24, 0);
+    const Uncertain dp = probability_gradient(i, j);
+    const double difference = dp.value - delta(i, 0).value;
+    ds(i, j) = {p(i, j).value * difference,
+                p(i, j).variance * square(difference) + square(p(i, j).value) * dp.variance};
+  }
+
+  /// dq = scale * dS k. An error of delta changes it by scale * error * the keys' mean.
+  __host__ __device__ void query_gradient(std::int64_t i, std::int64_t d) const {
+    Accumulator sum;
+    for (std::int64_t j = 0; j < visible(i); ++j) {
+      sum.add(rounded(ds(i, j), model.operand, model.smallest), k(j, d));
+    }
+    const Uncertain result = sum.result(model);
+    const double variance = result.variance + delta(i, 0).variance * square(keys(i, d).value);
+    dq(i, d) = rounded({scale * result.value, square(scale) * variance}, model.storage, model.smallest);
+  }
+
+  /// dk = scale * dS^T q, dv = p^T grad_o. If grad_o is one row for all queries, so are its errors and those of dP:
+  /// they are factors before the sums of p q and p.
+  __host__ __device__ void key_and_value_gradient(std::int64_t j, std::int64_t d) const {
+    const bool one_row = grad_o.stride == 0;
+    const double shared_score = one_row ? probability_gradient(0, j).variance : 0;
+    const double shared_gradient = one_row ? grad_o(0, d).variance : 0;
+    Accumulator key;
+    Accumulator value;
+    double queries = 0;
+    double probabilities = 0;
+    for (std::int64_t i = shape.causal ? j : 0; i < shape.seq_q; ++i) {
+      const double probability = p(i, j).value;
+      Uncertain score = ds(i, j);
+      score.variance += square(probability) * (delta(i, 0).variance - shared_score);
+      const Uncertain gradient = grad_o(i, d);
+      key.add(rounded(score, model.operand, model.smallest), q(i, d));
+      value.add(rounded(p(i, j), model.operand, model.smallest), {gradient.value, gradient.variance - shared_gradient});
+      queries += probability * q(i, d).value;
+      probabilities += probability;
+    }
+    Uncertain key_gradient = key.result(model);
+    Uncertain value_gradient = value.result(model);
+    key_gradient.variance += shared_score * square(queries);
+    value_gradient.variance += shared_gradient * square(probabilities);
+    dk(j, d) =
+        rounded({scale * key_gradient.value, square(scale) * key_gradient.variance}, model.storage, model.smallest);
+    dv(j, d) = rounded(value_gradient, model.storage, model.smallest);
+  }
+};
+
+template <class Element>
+__global__ void for_each_kernel(std::int64_t rows, std::int64_t columns, Element element) {
+  const std::int64_t row = std::int64_t{blockIdx.y} * kTile + threadIdx.y;
+  const std::int64_t column = std::int64_t{blockIdx.x} * kTile + threadIdx.x;
+  if (row < rows && column < columns) element(row, column);
+}
+
+/// Calls element(row, column) for each element of a matrix, in any order.
+template <class Element>
+void for_each(Executor executor, std::int64_t rows, std::int64_t columns, const Element& element) {
+  if (executor == Executor::kHost) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t column = 0; column < columns; ++column) element(row, column);
+    }
+    return;
+  }
+  const auto blocks = [](std::int64_t extent) { return static_cast<unsigned>((extent + kTile - 1) / kTile); };
+  for_each_kernel<<<dim3(blocks(columns), blocks(rows)), dim3(kTile, kTile)>>>(rows, columns, element);
+  TBENCH_CUDA_CHECK(cudaGetLastError());
+}
+
+void compute(const Head& head, Executor executor) {
+  const std::int64_t seq_q = head.shape.seq_q;
+  const std::int64_t seq_kv = head.shape.seq_kv;
+  const std::int64_t depth = head.shape.head_dim;
+  using Index = std::int64_t;
+  const auto on = [executor](Index rows, Index columns, auto element) { for_each(executor, rows, columns, element); };
+  on(seq_q, seq_kv, [head] __host__ __device__(Index i, Index j) { head.score(i, j); });
+  on(seq_q, 1, [head] __host__ __device__(Index i, Index) { head.log_sum_exp(i); });
+  on(seq_q, seq_kv, [head] __host__ __device__(Index i, Index j) { head.probability(i, j); });
+  on(seq_q, depth, [head] __host__ __device__(Index i, Index d) { head.mean_key(i, d); });
+  on(seq_q, 1, [head] __host__ __device__(Index i, Index) { head.add_query_error(i); });
+  on(seq_q, depth, [head] __host__ __device__(Index i, Index d) { head.output(i, d); });
+  on(seq_q, 1, [head] __host__ __device__(Index i, Index) { head.output_dot_gradient(i); });
+  on(seq_q, seq_kv, [head] __host__ __device__(Index i, Index j) { head.score_gradient(i, j); });
+  on(seq_q, depth, [head] __host__ __device__(Index i, Index d) { head.query_gradient(i, d); });
+  on(seq_kv, depth, [head] __host__ __device__(Index j, Index d) { head.key_and_value_gradient(j, d); });
+}
+
+}  // namespace
+
+ErrorModel ErrorModel::of(Precision precision) {
+  const double accumulate = 0x1p-24;
+  const double u = unit_roundoff(precision);
+  const double underflow = precision == Precision::kFp16 ? 0x1p-25 : 0x1p-126;
+  if (precision == Precision::kFp32) return {0x1p-22, 0x1p-22, u, underflow, accumulate, false};
+  if (precision == Precision::kTf32) return {u, u, unit_roundoff(Precision::kFp32), underflow, accumulate, true};
+  return {0, u, u, underflow, accumulate, true};
+}
+
+AttentionReference attention_reference(const AttentionProblem& problem, const TensorView& q, const TensorView& k,
+                                       const TensorView& v, const TensorView& grad_o, Executor executor) {
+  const AttentionShape& shape = problem.shape;
+  const ErrorModel model = ErrorModel::of(problem.precision);
+  Matrix p{executor, shape.seq_q, shape.seq_kv};
+  Matrix ds{executor, shape.seq_q, shape.seq_kv};
+  Matrix delta{executor, shape.seq_q, 1};
+  Matrix keys{executor, shape.seq_q, shape.head_dim};
+  Matrix o{executor, shape.seq_q, shape.head_dim};
+  Matrix lse{executor, shape.seq_q, 1};
+  Matrix dq{executor, shape.seq_q, shape.head_dim};
+  Matrix dk{executor, shape.seq_kv, shape.head_dim};
+  Matrix dv{executor, shape.seq_kv, shape.head_dim};
+  AttentionReference all;
+  for (std::int64_t i = 0; i < shape.batch * shape.heads; ++i) {
+    const auto rows = [&](const TensorView& tensor) {
+      return Rows{.data = tensor.data,
+                  .offset = i / shape.heads * tensor.strides[0] + i % shape.heads * tensor.strides[1],
+                  .stride = tensor.strides[2],
+                  .precision = problem.precision,
+                  .input = model.input};
+    };
+    compute({.shape = shape,
+             .scale = problem.scale,
+             .model = model,
+             .q = rows(q),
+             .k = rows(k),
+             .v = rows(v),
+             .grad_o = rows(grad_o),
+             .p = p.view(),
+             .ds = ds.view(),
+             .delta = delta.view(),
+             .keys = keys.view(),
+             .o = o.view(),
+             .lse = lse.view(),
+             .dq = dq.view(),
+             .dk = dk.view(),
+             .dv = dv.view()},
+            executor);
+    o.append_to(all.o);
+    lse.append_to(all.lse);
+    dq.append_to(all.dq);
+    dk.append_to(all.dk);
+    dv.append_to(all.dv);
+  }
+  return all;
+}
+
+}  // namespace tbench::kernels

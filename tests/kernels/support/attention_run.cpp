@@ -1,0 +1,194 @@
+#include "support/attention_run.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "kernels/attention/common/planted_fault.hpp"
+
+namespace tbench::kernels {
+namespace {
+
+std::vector<double> normal_values(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 engine{seed};
+  std::normal_distribution<double> normal;
+  std::vector<double> values(count);
+  for (double& value : values) value = normal(engine);
+  return values;
+}
+
+/// Rounded to eight significant bits.
+double coarse(double value) {
+  int exponent{};
+  return std::ldexp(std::round(std::frexp(value, &exponent) * 256), exponent - 8);
+}
+
+/// q and k are scaled by this: the score of two rows is scale * factor^2 * sqrt(head_dim) times a standard normal
+/// number, whose largest of some thousands is about 4; 2500 times that is 1e4.
+double large_factor(const AttentionProblem& problem) {
+  const double depth = static_cast<double>(problem.shape.head_dim);
+  return std::sqrt(2500 / (static_cast<double>(problem.scale) * std::sqrt(depth)));
+}
+
+/// Leaves the workspace as it was allocated where there is no garbage to fill it with.
+void poison(const DeviceBytes& workspace, std::optional<std::byte> garbage) {
+  if (!garbage || workspace.size() == 0) return;
+  TBENCH_CUDA_CHECK(cudaMemset(workspace.data(), std::to_integer<int>(*garbage), workspace.size()));
+}
+
+enum class Operand { kQ, kK, kV, kGradO };
+
+DeviceTensor make_input(const AttentionCase& one, Operand operand) {
+  const AttentionShape& shape = one.problem.shape;
+  const bool is_query_side = operand == Operand::kQ || operand == Operand::kGradO;
+  const bool is_score_side = operand == Operand::kQ || operand == Operand::kK;
+  DeviceTensor tensor{{shape.batch, shape.heads, is_query_side ? shape.seq_q : shape.seq_kv, shape.head_dim},
+                      one.problem.precision,
+                      operand == Operand::kGradO ? one.grad_layout : one.layout,
+                      one.guard};
+  const auto [batch, heads, seq, depth] = tensor.extents();
+  const auto count = static_cast<std::size_t>(batch * heads * seq * depth);
+  std::vector<double> values;
+  if (one.data == Data::kEqual) {
+    constexpr std::array kConstants{0.5, -0.25, 2.0, 1.0};  // q, k, v, grad_o
+    values.assign(count, kConstants.at(static_cast<std::size_t>(operand)));
+  } else {
+    values = normal_values(count, 1 + static_cast<std::uint64_t>(operand));
+  }
+  if (one.data == Data::kLarge) {
+    const double factor = is_score_side ? large_factor(one.problem) : 1;
+    for (double& value : values) value = coarse(factor * value);
+  }
+  tensor.write(values);
+  return tensor;
+}
+
+std::vector<double> values_of(const std::vector<Uncertain>& all) {
+  std::vector<double> values;
+  values.reserve(all.size());
+  for (const Uncertain& one : all) values.push_back(one.value);
+  return values;
+}
+
+}  // namespace
+
+AttentionProblem attention_problem(const AttentionShape& shape, Precision precision) {
+  return {.shape = shape,
+          .precision = precision,
+          .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(shape.head_dim)))};
+}
+
+std::string describe(const AttentionCase& one) {
+  const AttentionShape& shape = one.problem.shape;
+  return fmt::format("batch {}, heads {}, {} x {}, head_dim {}, {}, {}, {}, gradient {}", shape.batch, shape.heads,
+                     shape.seq_q, shape.seq_kv, shape.head_dim, shape.causal ? "causal" : "not causal",
+                     to_string(one.problem.precision), to_string(one.layout), to_string(one.grad_layout));
+}
+
+AttentionRun::AttentionRun(const AttentionCase& one)
+    : case_{one},
+      q_{make_input(one, Operand::kQ)},
+      k_{make_input(one, Operand::kK)},
+      v_{make_input(one, Operand::kV)},
+      grad_o_{make_input(one, Operand::kGradO)} {}
+
+DeviceTensor AttentionRun::output(std::int64_t seq) const {
+  const AttentionShape& shape = case_.problem.shape;
+  return {{shape.batch, shape.heads, seq, shape.head_dim}, case_.problem.precision, case_.layout, case_.guard};
+}
+
+ForwardResult AttentionRun::forward_outputs() const {
+  const AttentionShape& shape = case_.problem.shape;
+  return {.o = output(shape.seq_q),
+          .lse = {{shape.batch, shape.heads, shape.seq_q, 1}, Precision::kFp32, Layout::kContiguous, case_.guard}};
+}
+
+ForwardResult AttentionRun::reference_forward() const {
+  ForwardResult result = forward_outputs();
+  result.o.write(values_of(reference().o));
+  result.lse.write(values_of(reference().lse));
+  return result;
+}
+
+ForwardResult AttentionRun::forward(std::optional<std::byte> garbage) const {
+  ForwardResult result = forward_outputs();
+  const DeviceBytes workspace{attention_forward_workspace_bytes(case_.problem, current_device_limits())};
+  poison(workspace, garbage);
+  attention_forward(case_.problem,
+                    {.q = q_.view(),
+                     .k = k_.view(),
+                     .v = v_.view(),
+                     .o = result.o.view(),
+                     .lse = static_cast<float*>(result.lse.view().data),
+                     .workspace = workspace.data()},
+                    nullptr);
+  TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
+  return result;
+}
+
+BackwardResult AttentionRun::backward(const BackwardOptions& options) const {
+  std::optional<ForwardResult> exact;
+  if (options.forward == nullptr) exact = reference_forward();
+  const ForwardResult& forward = exact ? *exact : *options.forward;
+  const AttentionShape& shape = case_.problem.shape;
+  BackwardResult result{.dq = output(shape.seq_q), .dk = output(shape.seq_kv), .dv = output(shape.seq_kv)};
+  AttentionProblem problem = case_.problem;
+  problem.deterministic = options.deterministic;
+  const DeviceBytes workspace{attention_backward_workspace_bytes(problem, current_device_limits())};
+  poison(workspace, options.garbage);
+  attention_backward(problem,
+                     {.q = q_.view(),
+                      .k = k_.view(),
+                      .v = v_.view(),
+                      .o = forward.o.view(),
+                      .lse = static_cast<const float*>(forward.lse.view().data),
+                      .grad_o = grad_o_.view(),
+                      .dq = result.dq.view(),
+                      .dk = result.dk.view(),
+                      .dv = result.dv.view(),
+                      .workspace = workspace.data()},
+                     nullptr);
+  TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
+  return result;
+}
+
+const AttentionReference& AttentionRun::reference() const {
+  if (!reference_) {
+    reference_ = attention_reference(case_.problem, q_.view(), k_.view(), v_.view(), grad_o_.view(), Executor::kDevice);
+  }
+  return *reference_;
+}
+
+Comparison AttentionRun::check(std::string_view name, const DeviceTensor& actual,
+                               const std::vector<Uncertain>& expected) const {
+  Allowance allowance;
+  if (case_.data == Data::kEqual) {
+    // All errors of a row have one sign: up to an operand's and an input's round-off, and no mean over them.
+    const ErrorModel model = ErrorModel::of(case_.problem.precision);
+    allowance.relative = 2 * (model.operand + model.input);
+    allowance.root_mean_square = std::numeric_limits<double>::infinity();
+  }
+  Comparison comparison = compare_outputs(name, actual.extents(), actual.read(), expected, allowance);
+  if (const auto gap = actual.overwritten_gap(); gap && case_.guard == Guard::kSurrounded) {
+    comparison.failure += fmt::format("{}{}: {}", comparison.failure.empty() ? "" : "; ", name, *gap);
+  }
+  return comparison;
+}
+
+std::vector<Comparison> AttentionRun::check(const ForwardResult& result) const {
+  return {check("o", result.o, reference().o), check("lse", result.lse, reference().lse)};
+}
+
+std::vector<Comparison> AttentionRun::check(const BackwardResult& result) const {
+  return {check("dq", result.dq, reference().dq), check("dk", result.dk, reference().dk),
+          check("dv", result.dv, reference().dv)};
+}
+
+PlantedFault& planted_fault() {
+  static PlantedFault fault{PlantedFault::kNone};
+  return fault;
+}
+
+}  // namespace tbench::kernels

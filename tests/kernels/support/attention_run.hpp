@@ -1,0 +1,80 @@
+// One attention problem with its inputs on the GPU, runs of the kernels on it, and what they must give.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/attention_reference.hpp"
+#include "support/compare_outputs.hpp"
+#include "support/device_tensor.hpp"
+
+namespace tbench::kernels {
+
+enum class Data {
+  kNormal,  // q, k, v, grad_o: standard normal
+  kLarge,   // q, k so large that scores reach +-1e4, of eight significant bits, so that every precision reads them
+            // exactly
+  kEqual,   // each tensor one power of two: all scores, all probabilities and all rounding errors are equal
+};
+
+struct AttentionCase {
+  AttentionProblem problem;
+  Layout layout{Layout::kContiguous};       // of q, k, v, o, dq, dk, dv
+  Layout grad_layout{Layout::kContiguous};  // of grad_o
+  Data data{Data::kNormal};
+  Guard guard{Guard::kSurrounded};
+};
+
+/// @return  scale 1 / sqrt(head_dim)
+[[nodiscard]] AttentionProblem attention_problem(const AttentionShape& shape, Precision precision);
+
+/// "batch 2, heads 3, 129 x 129, head_dim 64, causal, bf16, packed"
+[[nodiscard]] std::string describe(const AttentionCase& one);
+
+struct ForwardResult {
+  DeviceTensor o, lse;
+};
+
+struct BackwardResult {
+  DeviceTensor dq, dk, dv;
+};
+
+/// What every byte of a workspace holds before; nothing leaves it as it was allocated.
+constexpr std::optional<std::byte> kGarbage{std::byte{0xff}};
+
+struct BackwardOptions {
+  bool deterministic{};
+  std::optional<std::byte> garbage{kGarbage};
+  /// The o and lse to read; null for the reference's, so that an error of the forward kernel does not show.
+  const ForwardResult* forward{};
+};
+
+class AttentionRun {
+ public:
+  /// Makes seeded inputs.
+  explicit AttentionRun(const AttentionCase& one);
+
+  /// Runs the kernel on poisoned outputs and waits for it.
+  [[nodiscard]] ForwardResult forward(std::optional<std::byte> garbage = kGarbage) const;
+  [[nodiscard]] BackwardResult backward(const BackwardOptions& options = {}) const;
+
+  /// Of the outputs against the reference, in the order of the results' members; failures also for a byte written
+  /// outside an output.
+  [[nodiscard]] std::vector<Comparison> check(const ForwardResult& result) const;
+  [[nodiscard]] std::vector<Comparison> check(const BackwardResult& result) const;
+
+ private:
+  [[nodiscard]] const AttentionReference& reference() const;
+  [[nodiscard]] ForwardResult reference_forward() const;
+  [[nodiscard]] DeviceTensor output(std::int64_t seq) const;
+  [[nodiscard]] ForwardResult forward_outputs() const;
+  [[nodiscard]] Comparison check(std::string_view name, const DeviceTensor& actual,
+                                 const std::vector<Uncertain>& expected) const;
+
+  AttentionCase case_;
+  DeviceTensor q_, k_, v_, grad_o_;
+  mutable std::optional<AttentionReference> reference_;  // made when first asked for
+};
+
+}  // namespace tbench::kernels

@@ -1,0 +1,255 @@
+// Times the attention kernels alone over a grid given on the command line: a short way from a change in a kernel to its
+// effect. Published numbers come from transformer_bench.
+//
+// A sample is one pair of events around as many launches as fill 50 us, behind a kernel that spins while they are
+// enqueued. Every launch takes the next of several sets of tensors that together exceed twice the L2 cache.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/attention_run.hpp"
+#include "support/device_tensor.hpp"
+#include "tbench/cuda/device.hpp"
+#include "tbench/cuda/flush_and_spin.hpp"
+#include "tbench/cuda/handle.hpp"
+
+namespace tbench::kernels {
+namespace {
+
+struct Grid {
+  std::vector<std::string> precision{"bf16"};
+  std::vector<std::int64_t> head_dim{64, 128};
+  std::vector<std::int64_t> seq{1024, 4096};
+  std::vector<std::int64_t> batch{1};
+  std::vector<std::int64_t> heads{16};
+  std::vector<bool> causal{false, true};
+  std::vector<bool> deterministic{false};
+  std::vector<std::string> pass{"forward", "backward"};
+  int samples{30};
+};
+
+struct Cell {
+  AttentionProblem problem;
+  std::string pass;
+};
+
+constexpr double kSampleSeconds = 50e-6;
+constexpr double kWarmUpSeconds = 0.1;
+constexpr double kSpinPerLaunch = 40e-6;  // longer than the host takes to enqueue both passes
+constexpr int kMaxLaunches = 64;          // of a sample
+
+/// One set of tensors, contiguous, inputs filled, o and lse computed.
+class TensorSet {
+ public:
+  TensorSet(const AttentionProblem& problem, std::uint64_t seed, cudaStream_t stream)
+      : problem_{problem},
+        forward_workspace_{attention_forward_workspace_bytes(problem, current_device_limits())},
+        backward_workspace_{attention_backward_workspace_bytes(problem, current_device_limits())} {
+    const auto& shape = problem.shape;
+    for (int i = 0; i < kTensors; ++i) {
+      const std::int64_t rows = is_query_side(i) ? shape.seq_q : shape.seq_kv;
+      const std::int64_t elements = shape.batch * shape.heads * rows * shape.head_dim;
+      const bool is_wide = problem.precision == Precision::kFp32 || problem.precision == Precision::kTf32;
+      tensors_.emplace_back(static_cast<std::size_t>(elements * (is_wide ? 4 : 2)));
+      if (i <= kGradO)
+        fill_normal(tensors_.back().data(), elements, problem.precision, seed + static_cast<std::uint64_t>(i), stream);
+    }
+    tensors_.emplace_back(static_cast<std::size_t>(shape.batch * shape.heads * shape.seq_q * 4));
+    forward(stream);
+  }
+
+  void forward(cudaStream_t stream) const {
+    attention_forward(problem_,
+                      {.q = view(kQ),
+                       .k = view(kK),
+                       .v = view(kV),
+                       .o = view(kO),
+                       .lse = lse(),
+                       .workspace = forward_workspace_.data()},
+                      stream);
+  }
+  void backward(cudaStream_t stream) const {
+    attention_backward(problem_,
+                       {.q = view(kQ),
+                        .k = view(kK),
+                        .v = view(kV),
+                        .o = view(kO),
+                        .lse = lse(),
+                        .grad_o = view(kGradO),
+                        .dq = view(kDq),
+                        .dk = view(kDk),
+                        .dv = view(kDv),
+                        .workspace = backward_workspace_.data()},
+                       stream);
+  }
+  /// Of the smaller pass.
+  [[nodiscard]] std::size_t forward_bytes() const {
+    return tensors_[kQ].size() + tensors_[kK].size() + tensors_[kV].size() + tensors_[kO].size();
+  }
+
+ private:
+  enum Tensor { kQ, kK, kV, kGradO, kO, kDq, kDk, kDv, kTensors };
+  [[nodiscard]] static bool is_query_side(int tensor) {
+    return tensor == kQ || tensor == kGradO || tensor == kO || tensor == kDq;
+  }
+  [[nodiscard]] TensorView view(Tensor tensor) const {
+    const auto& shape = problem_.shape;
+    const std::int64_t seq = is_query_side(tensor) ? shape.seq_q : shape.seq_kv;
+    return {.data = tensors_[tensor].data(),
+            .strides = {shape.heads * seq * shape.head_dim, seq * shape.head_dim, shape.head_dim}};
+  }
+  [[nodiscard]] float* lse() const { return reinterpret_cast<float*>(tensors_[kTensors].data()); }
+
+  AttentionProblem problem_;
+  DeviceBytes forward_workspace_, backward_workspace_;
+  std::vector<DeviceBytes> tensors_;
+};
+
+/// Tensors, L2-cold in turn, and the launches of one pass on them.
+class Launcher {
+ public:
+  Launcher(const Cell& cell, cudaStream_t stream) : stream_{stream}, pass_{cell.pass} {
+    constexpr std::size_t kMaxSets = 64;
+    sets_.emplace_back(cell.problem, 1, stream);
+    int device{};
+    int l2_bytes{};
+    TBENCH_CUDA_CHECK(cudaGetDevice(&device));
+    TBENCH_CUDA_CHECK(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
+    const std::size_t sets = 2 * static_cast<std::size_t>(l2_bytes) / sets_.front().forward_bytes() + 2;
+    for (std::size_t i = 1; i < std::min(sets, kMaxSets); ++i) sets_.emplace_back(cell.problem, 1 + 8 * i, stream);
+  }
+
+  /// The next launch: the pass once.
+  void operator()() {
+    const TensorSet& set = sets_[next_++ % sets_.size()];
+    if (pass_ != "backward") set.forward(stream_);
+    if (pass_ != "forward") set.backward(stream_);
+  }
+
+  /// Seconds of each of `launches` launches, their mean.
+  double sample(int launches) {
+    cuda::launch_spin(Seconds{kSpinPerLaunch * (launches + 2)}, stream_);
+    TBENCH_CUDA_CHECK(cudaEventRecord(begin_.get(), stream_));
+    for (int i = 0; i < launches; ++i) (*this)();
+    TBENCH_CUDA_CHECK(cudaEventRecord(end_.get(), stream_));
+    TBENCH_CUDA_CHECK(cudaEventSynchronize(end_.get()));
+    float milliseconds{};
+    TBENCH_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()));
+    return static_cast<double>(milliseconds) * 1e-3 / launches;
+  }
+
+ private:
+  cudaStream_t stream_;
+  std::string pass_;
+  std::vector<TensorSet> sets_;
+  std::size_t next_{};
+  cuda::Event begin_{cuda::make_timing_event()};
+  cuda::Event end_{cuda::make_timing_event()};
+};
+
+/// Sorted seconds of a launch.
+std::vector<double> measure_cell(const Cell& cell, int samples, cudaStream_t stream) {
+  Launcher launcher{cell, stream};
+  launcher.sample(1);
+  const double once = launcher.sample(1);
+  const int launches = std::clamp(static_cast<int>(std::ceil(kSampleSeconds / once)), 1, kMaxLaunches);
+  for (double warm = 0; warm < kWarmUpSeconds;)
+    warm += launcher.sample(launches) * launches + kSpinPerLaunch * launches;
+  std::vector<double> seconds;
+  for (int i = 0; i < samples; ++i) seconds.push_back(launcher.sample(launches));
+  std::sort(seconds.begin(), seconds.end());
+  return seconds;
+}
+
+/// Of the pass: backward is 2.5 times forward.
+double flop(const Cell& cell) {
+  const double forward = attention_forward_flop(cell.problem.shape).value;
+  return forward * (cell.pass == "forward" ? 1.0 : cell.pass == "backward" ? 2.5 : 3.5);
+}
+
+void print_header() {
+  fmt::print("{:<6} {:>8} {:>5} {:>5} {:>6} {:>6} {:>13} {:<16} {:>9} {:>9} {:>9} {:>8}\n", "prec", "head_dim", "batch",
+             "heads", "seq", "causal", "deterministic", "pass", "ms", "p10", "p90", "TFLOP/s");
+}
+
+void print_cell(const Cell& cell, const std::vector<double>& seconds) {
+  const auto& [shape, precision, scale, deterministic] = cell.problem;
+  const auto quantile = [&](double q) {
+    return seconds[static_cast<std::size_t>(q * static_cast<double>(seconds.size() - 1))];
+  };
+  fmt::print("{:<6} {:>8} {:>5} {:>5} {:>6} {:>6} {:>13} {:<16} {:>9.4f} {:>9.4f} {:>9.4f} {:>8.1f}\n",
+             to_string(precision), shape.head_dim, shape.batch, shape.heads, shape.seq_q, int{shape.causal},
+             int{deterministic}, cell.pass, quantile(0.5) * 1e3, quantile(0.1) * 1e3, quantile(0.9) * 1e3,
+             flop(cell) / quantile(0.5) * 1e-12);
+  std::fflush(stdout);
+}
+
+std::vector<Cell> cells_of(const Grid& grid) {
+  std::vector<Cell> cells;
+  for (const std::string& precision : grid.precision)
+    for (const std::int64_t head_dim : grid.head_dim)
+      for (const std::int64_t batch : grid.batch)
+        for (const std::int64_t heads : grid.heads)
+          for (const std::int64_t seq : grid.seq)
+            for (const bool causal : grid.causal)
+              for (const bool deterministic : grid.deterministic)
+                for (const std::string& pass : grid.pass) {
+                  AttentionProblem problem = attention_problem({.batch = batch,
+                                                                .heads = heads,
+                                                                .seq_q = seq,
+                                                                .seq_kv = seq,
+                                                                .head_dim = head_dim,
+                                                                .causal = causal},
+                                                               *parse_enum<Precision>(precision));
+                  problem.deterministic = deterministic;
+                  cells.push_back({problem, pass});
+                }
+  return cells;
+}
+
+void run(const Grid& grid) {
+  const cuda::Stream stream = cuda::make_non_blocking_stream();
+  const DeviceLimits limits = current_device_limits();
+  print_header();
+  for (const Cell& cell : cells_of(grid)) {
+    if (const auto reason = attention_unsupported_reason(cell.problem, limits)) {
+      fmt::print("{} head_dim {}: {}\n", to_string(cell.problem.precision), cell.problem.shape.head_dim, *reason);
+      continue;
+    }
+    print_cell(cell, measure_cell(cell, grid.samples, stream.get()));
+  }
+}
+
+}  // namespace
+}  // namespace tbench::kernels
+
+int main(int argc, char** argv) {
+  tbench::kernels::Grid grid;
+  CLI::App app{"Times the attention kernels alone; every list makes a row of the grid"};
+  const auto list = [&](const char* name, auto& values, const char* help) {
+    return app.add_option(name, values, help)->delimiter(',')->capture_default_str();
+  };
+  list("--precision", grid.precision, "storage and products")->check(CLI::IsMember({"fp32", "tf32", "bf16", "fp16"}));
+  list("--head-dim", grid.head_dim, "elements of a row");
+  list("--seq", grid.seq, "queries, and as many keys")->check(CLI::PositiveNumber);
+  list("--batch", grid.batch, "sequences")->check(CLI::PositiveNumber);
+  list("--heads", grid.heads, "heads of each")->check(CLI::PositiveNumber);
+  list("--causal", grid.causal, "0, 1");
+  list("--deterministic", grid.deterministic, "0, 1: backward without atomic additions");
+  list("--pass", grid.pass, "what is timed")->check(CLI::IsMember({"forward", "backward", "forward_backward"}));
+  app.add_option("--samples", grid.samples, "of a cell")->check(CLI::PositiveNumber)->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (tbench::cuda::device_count() == 0) throw std::runtime_error{"no GPU on this machine"};
+    tbench::kernels::run(grid);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "attention_tune: error: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

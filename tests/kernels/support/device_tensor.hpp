@@ -1,0 +1,95 @@
+// A tensor [batch, heads, seq, head_dim] on the GPU for tests of kernels: any layout, and memory around and between its
+// elements that nobody may write to.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tbench/cuda/error.hpp"
+#include "tbench/kernels/attention.hpp"
+
+namespace tbench::kernels {
+
+/// Memory of the device.
+class DeviceBytes {
+ public:
+  /// @throws  cuda::CudaError, OutOfMemory
+  explicit DeviceBytes(std::size_t size);
+  [[nodiscard]] std::byte* data() const { return memory_.get(); }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const { cuda::log_failure(cudaFree(memory)); }
+  };
+  std::size_t size_;
+  std::unique_ptr<std::byte, Free> memory_;
+};
+
+enum class Layout {
+  kContiguous,  // [batch, heads, seq, head_dim]
+  kTransposed,  // [batch, seq, heads, head_dim]
+  kPacked,      // one third of [batch, seq, 3, heads, head_dim]
+  kUnaligned,   // contiguous but for a row stride of head_dim + 1, from an odd element on
+  kOneRow,      // one row for all of them: strides of 0, as the gradient of a sum has
+  kOneBatch,    // contiguous, the batch's stride 0
+};
+
+/// Of a failed test: "packed", ...
+[[nodiscard]] std::string to_string(Layout layout);
+
+enum class Guard {
+  kSurrounded,  // poisoned bytes before and after
+  k3xTf32,      // nothing around; of a layout without gaps not written to: for compute-sanitizer
+};
+
+class DeviceTensor {
+ public:
+  using Extents = std::array<std::int64_t, 4>;  // batch, heads, seq, head_dim
+
+  /// Poisoned as poison() does it if there is any memory besides the elements.
+  DeviceTensor(const Extents& extents, Precision precision, Layout layout = Layout::kContiguous,
+               Guard guard = Guard::kSurrounded);
+
+  [[nodiscard]] const Extents& extents() const { return extents_; }
+  [[nodiscard]] TensorView view() const;
+
+  /// Fills all memory, gaps included, with bytes of which every element is NaN.
+  void poison();
+  /// Elements in the order of a contiguous tensor, rounded to the storage type; where strides are 0, the last counts.
+  void write(const std::vector<double>& elements);
+  /// Elements in the order of a contiguous tensor.
+  [[nodiscard]] std::vector<double> read() const;
+  /// The memory, gaps included.
+  [[nodiscard]] std::vector<std::byte> bytes() const;
+  /// Where a byte that belongs to no element is not poison any more; nothing if all is well.
+  [[nodiscard]] std::optional<std::string> overwritten_gap() const;
+
+ private:
+  [[nodiscard]] std::int64_t element_offset(const std::array<std::int64_t, 4>& index) const;
+  template <class Visit>
+  void for_each_element(const Visit& visit) const;
+
+  Extents extents_;
+  Precision precision_;
+  std::array<std::int64_t, 4> strides_{};  // elements
+  std::int64_t first_{};                   // offset of element [0, 0, 0, 0] in the memory, elements
+  std::size_t element_bytes_;
+  std::unique_ptr<DeviceBytes> memory_;
+};
+
+/// The element in the storage type of `precision`, and back.
+void store_element(Precision precision, double value, std::byte* to);
+[[nodiscard]] double load_element(Precision precision, const std::byte* from);
+
+/// Fills device memory as fast as timing needs. Enqueues: `count` elements of the storage type of `precision` from
+/// `data` on become standard normal numbers, the same for the same seed.
+/// @throws  cuda::CudaError
+void fill_normal(void* data, std::int64_t count, Precision precision, std::uint64_t seed, cudaStream_t stream);
+
+}  // namespace tbench::kernels

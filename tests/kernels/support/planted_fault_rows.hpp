@@ -1,0 +1,65 @@
+// The faults that can be planted, with the outputs that each must be found in, and the check that it is.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/attention/common/planted_fault.hpp"
+#include "support/compare_outputs.hpp"
+
+namespace tbench::kernels {
+
+using Names = std::set<std::string>;
+
+enum class When { kAlways, kSometimes };  // a race need not show in every run, nor in every output
+
+struct FaultRow {
+  const char* name;
+  PlantedFault fault;
+  Names spoiled;
+  When when{When::kAlways};
+};
+
+inline const std::array kForwardFaults{
+    FaultRow{"none", PlantedFault::kNone, {}},
+    FaultRow{"scale", PlantedFault::kForwardScale, {"o", "lse"}},
+    FaultRow{"mask", PlantedFault::kForwardMask, {"o", "lse"}},
+    FaultRow{"skip_tile", PlantedFault::kForwardSkipTile, {"o", "lse"}},
+    FaultRow{"lse_base", PlantedFault::kLseBase, {"lse"}},
+    FaultRow{"barrier", PlantedFault::kForwardBarrier, {"o", "lse"}, When::kSometimes},
+};
+inline const std::array kBackwardFaults{
+    FaultRow{"none", PlantedFault::kNone, {}},
+    FaultRow{"scale", PlantedFault::kBackwardScale, {"dq", "dk", "dv"}},
+    FaultRow{"mask", PlantedFault::kBackwardMask, {"dq", "dk", "dv"}},
+    FaultRow{"dq_skip_tile", PlantedFault::kDqSkipTile, {"dq"}},
+    FaultRow{"dk_scale", PlantedFault::kDkScale, {"dk"}},
+    FaultRow{"dv_skip_tile", PlantedFault::kDvSkipTile, {"dv"}},
+    FaultRow{"barrier", PlantedFault::kBackwardBarrier, {"dq", "dk", "dv"}, When::kSometimes},
+};
+
+/// Runs the kernels with the fault that has been planted, a race's up to `runs` times, until it shows.
+/// @param outputs        names of what run_and_check() compares, in its order
+/// @param run_and_check  one run's comparisons with the reference
+template <class Check>
+void expect_found(const FaultRow& row, const std::vector<std::string>& outputs, int runs, const Check& run_and_check) {
+  Names found;
+  for (int i = 0; i < (row.when == When::kSometimes ? runs : 1) && found.empty(); ++i) {
+    const std::vector<Comparison> comparisons = run_and_check();
+    for (std::size_t output = 0; output < outputs.size(); ++output) {
+      if (!comparisons.at(output).failure.empty()) found.insert(outputs[output]);
+    }
+  }
+  if (row.when == When::kSometimes) {
+    EXPECT_THAT(found, testing::Not(testing::IsEmpty()));
+  } else {
+    EXPECT_EQ(found, row.spoiled);
+  }
+}
+
+}  // namespace tbench::kernels

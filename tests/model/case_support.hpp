@@ -1,0 +1,85 @@
+// What the tests of cases share: launches whose phases are counted, a case that has to be right, and a GPU to run it
+// on.
+#pragma once
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tbench/core/case.hpp"
+#include "tbench/model/device.hpp"
+#include "tbench/model/model_case.hpp"
+
+namespace tbench::model {
+
+class CountedPhases final : public PhaseMarker {
+ public:
+  void mark() override { ++count_; }
+  [[nodiscard]] int count() const { return count_; }
+
+ private:
+  int count_{};
+};
+
+/// Launches one step.
+/// @return  the number of phases that ended
+inline int launch(Case& subject) {
+  CountedPhases phases;
+  subject.launch(phases);
+  return phases.count();
+}
+
+/// The case, built, verified and launched once. The test fails if this machine cannot run it or its result is wrong.
+inline std::unique_ptr<Case> verified(std::unique_ptr<Case> subject) {
+  EXPECT_EQ(subject->unsupported_reason(), std::nullopt);
+  subject->build();
+  const Verification verdict = subject->verify();
+  EXPECT_TRUE(verdict.passed) << verdict.message;
+  EXPECT_EQ(launch(*subject), 1);
+  return subject;
+}
+
+/// One thread for the operations of a CPU: small ones are slower on several, and much slower on a busy machine.
+class OneThread {
+ public:
+  OneThread() : before_{at::get_num_threads()} { at::set_num_threads(1); }
+  ~OneThread() { at::set_num_threads(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
+class GpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
+  }
+};
+
+/// A small model on the CPU.
+inline ModelConfig tiny_step(const std::string& impl, Pass pass, Precision precision) {
+  return {.size = {.name = "tiny", .d_model = 64, .d_ff = 256, .num_layers = 2, .num_heads = 4},
+          .context = 32,
+          .batch = 2,
+          .pass = pass,
+          .precision = precision,
+          .impl = impl,
+          .device = DeviceKind::kCpu,
+          .seed = 1,
+          .vocab_size = 500};
+}
+
+inline ModelConfig gpu_step(const std::string& impl, Pass pass, Precision precision) {
+  ModelConfig config = tiny_step(impl, pass, precision);
+  config.context = 128;
+  config.device = DeviceKind::kCuda;
+  config.vocab_size = kVocabSize;
+  return config;
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,101 @@
+#include "model/layers/parameters.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace tbench::model {
+namespace {
+
+const ModelSize kSize{.name = "test", .d_model = 64, .d_ff = 96, .num_layers = 2, .num_heads = 4};
+constexpr std::int64_t kVocab = 500;
+
+Parameters make(bool fused_qkv) { return Parameters{kSize, kVocab, fused_qkv, at::TensorOptions{}.dtype(at::kFloat)}; }
+
+TEST(Parameters, CountIsTheFormulas) {
+  for (const bool fused : {false, true}) {
+    EXPECT_EQ(make(fused).count(), parameter_count(kSize, kVocab));
+    EXPECT_EQ(make(fused).bytes(), 4 * parameter_count(kSize, kVocab));
+  }
+}
+
+TEST(Parameters, CountsOfTheStudies) {
+  // Without storage: on the meta device.
+  const std::vector<std::pair<std::string, double>> studies{
+      {"small", 128.6}, {"medium", 423.2}, {"large", 969.4}, {"xl", 1998.2}, {"2.7B", 3406.8}};
+  for (const auto& [name, millions] : studies) {
+    for (const ModelSize& size : builtin_model_sizes()) {
+      if (size.name != name) continue;
+      const Parameters parameters{size, kVocabSize, true, at::TensorOptions{}.device(at::kMeta)};
+      EXPECT_NEAR(static_cast<double>(parameters.count()) / 1e6, millions, 0.05) << name;
+      EXPECT_EQ(parameters.count(), parameter_count(size)) << name;
+    }
+  }
+}
+
+TEST(Parameters, NamesAreTheCoursesWhateverTheStorage) {
+  const std::vector<std::string> expected{
+      "token_embeddings.weight",     "layers.0.ln1.weight",         "layers.0.attn.q_proj.weight",
+      "layers.0.attn.k_proj.weight", "layers.0.attn.v_proj.weight", "layers.0.attn.output_proj.weight",
+      "layers.0.ffn.w1.weight",      "layers.0.ffn.w2.weight",      "layers.0.ffn.w3.weight",
+      "layers.0.ln2.weight",         "layers.1.ln1.weight"};
+  for (const bool fused : {false, true}) {
+    const Parameters parameters = make(fused);
+    std::vector<std::string> names;
+    for (const auto& parameter : parameters.named()) names.push_back(parameter.name);
+    EXPECT_EQ(names.size(), 1 + 2 * kBlockParameters + 2);
+    EXPECT_EQ(names.back(), "lm_head.weight");
+    EXPECT_EQ(names[names.size() - 2], "ln_final.weight");
+    names.resize(expected.size());
+    EXPECT_EQ(names, expected);
+  }
+}
+
+TEST(Parameters, SeededAndTheSameForBothStorages) {
+  Parameters separate = make(false), fused = make(true), other = make(false);
+  separate.initialise(7);
+  fused.initialise(7);
+  other.initialise(8);
+  for (std::size_t i = 0; i < separate.named().size(); ++i) {
+    EXPECT_TRUE(separate.named()[i].value.equal(fused.named()[i].value)) << separate.named()[i].name;
+    EXPECT_TRUE(separate.named()[i].value.equal(separate.initial_value(i, 7)));
+  }
+  EXPECT_FALSE(separate.named()[0].value.equal(other.named()[0].value));
+  EXPECT_FALSE(separate.named()[2].value.equal(separate.named()[3].value)) << "q and k must differ";
+}
+
+TEST(Parameters, DistributionIsATruncatedNormal) {
+  const Parameters parameters = make(false);
+  const auto check = [&](std::size_t index, double sigma) {
+    const at::Tensor values = parameters.initial_value(index, 3).to(at::kDouble);
+    // A normal distribution cut at 3 sigma has a standard deviation of 0.98658 sigma.
+    EXPECT_NEAR(values.std().item<double>() / sigma, 0.98658, 0.02) << index;
+    EXPECT_NEAR(values.mean().item<double>() / sigma, 0.0, 0.05) << index;
+    EXPECT_LE(values.abs().max().item<double>(), 3.0 * sigma * (1 + 1e-6)) << index;
+    EXPECT_GT(values.abs().max().item<double>(), 2.5 * sigma) << index;
+  };
+  check(0, 1.0);                                                      // embeddings
+  check(2, std::sqrt(2.0 / (64 + 64)));                               // q_proj
+  check(6, std::sqrt(2.0 / (64 + 96)));                               // w1
+  check(parameters.named().size() - 1, std::sqrt(2.0 / (64 + 500)));  // lm_head
+  EXPECT_TRUE(parameters.initial_value(1, 3).eq(1.0).all().item<bool>());
+}
+
+TEST(Parameters, GradientsAreSlicesOfTheLeaves) {
+  Parameters parameters = make(true);
+  parameters.initialise(1);
+  EXPECT_FALSE(parameters.gradient(3).defined());
+  const NamedParameter& k = parameters.named()[3];
+  ASSERT_EQ(k.name, "layers.0.attn.k_proj.weight");
+  at::Tensor leaf = parameters.leaves()[k.leaf];
+  leaf.mutable_grad() = leaf.detach().clone();
+  EXPECT_TRUE(parameters.gradient(3).equal(k.value));
+  parameters.clear_gradients();
+  EXPECT_FALSE(parameters.gradient(3).defined());
+}
+
+}  // namespace
+}  // namespace tbench::model

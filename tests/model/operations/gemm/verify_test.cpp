@@ -1,0 +1,173 @@
+// The check must find what is wrong: faults planted into products that are right otherwise, in every precision. On the
+// CPU a right product is the one in float64, rounded.
+#include "model/operations/gemm/verify.hpp"
+
+#include <ATen/ops/mm.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace tbench::model {
+namespace {
+
+using testing::HasSubstr;
+
+at::Tensor in_float64(const at::Tensor& values, const at::Tensor& scale) {
+  return scale.defined() ? values.to(at::kDouble).mul(scale.to(at::kDouble)) : values.to(at::kDouble);
+}
+
+/// Float32 as a TF32 tensor core may read it: its lower 13 bits cut off.
+at::Tensor cut_to_tf32(const at::Tensor& values) {
+  constexpr std::int64_t kUpper = ~std::int64_t{0x1fff};
+  return values.clone().view(at::kInt).bitwise_and(kUpper).view(at::kFloat);
+}
+
+GemmOperands right_product(GemmPrecision precision, std::int64_t m = 70, std::int64_t n = 48, std::int64_t k = 96) {
+  GemmOperands operands = make_gemm_operands(
+      {.m = m, .n = n, .k = k, .precision = precision, .impl = "aten", .device = DeviceKind::kCpu, .seed = 1});
+  const bool is_tf32 = precision == GemmPrecision::kTf32;
+  const at::Tensor x = is_tf32 ? cut_to_tf32(operands.x) : operands.x;
+  const at::Tensor w = is_tf32 ? cut_to_tf32(operands.w) : operands.w;
+  operands.y.copy_(at::mm(in_float64(x, operands.x_scale), in_float64(w, operands.w_scale).t()));
+  return operands;
+}
+
+class EveryGemmPrecision : public testing::TestWithParam<GemmPrecision> {};
+
+INSTANTIATE_TEST_SUITE_P(All, EveryGemmPrecision, testing::ValuesIn(kAllGemmPrecisions),
+                         [](const auto& run) { return std::string{to_string(run.param)}; });
+
+TEST_P(EveryGemmPrecision, ARightProductPasses) {
+  for (const std::int64_t k : {1, 2, 16, 96, 2000}) {
+    const GemmVerdict verdict = verify_gemm(right_product(GetParam(), 70, 48, k));
+    EXPECT_TRUE(verdict.verification.passed) << k << ": " << verdict.verification.message;
+    EXPECT_THAT(verdict.verification.reference, HasSubstr("float64"));
+  }
+}
+
+TEST_P(EveryGemmPrecision, AWrongElementIsFoundWithItsIndex) {
+  GemmOperands operands = right_product(GetParam());
+  operands.y[41][7] += 5.0;  // half the rms of sums of 96 terms
+  const GemmVerdict verdict = verify_gemm(operands);
+  EXPECT_FALSE(verdict.verification.passed);
+  EXPECT_THAT(verdict.verification.message, HasSubstr("y[41, 7] is"));
+}
+
+TEST_P(EveryGemmPrecision, AnElementThatWasNotWrittenIsFound) {
+  GemmOperands operands = right_product(GetParam());
+  operands.y[69][47] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(verify_gemm(operands).verification.passed);
+}
+
+TEST_P(EveryGemmPrecision, ALastTermLeftOutIsFound) {
+  GemmOperands operands = right_product(GetParam());
+  const at::Tensor last_x = in_float64(operands.x, operands.x_scale).narrow(1, 95, 1);
+  const at::Tensor last_w = in_float64(operands.w, operands.w_scale).narrow(1, 95, 1);
+  operands.y.sub_(at::mm(last_x, last_w.t()).to(operands.y.scalar_type()));
+  EXPECT_FALSE(verify_gemm(operands).verification.passed);
+}
+
+TEST_P(EveryGemmPrecision, ATransposedOperandIsFound) {
+  GemmOperands operands = right_product(GetParam(), 64, 64, 64);
+  operands.y.copy_(at::mm(in_float64(operands.x, operands.x_scale), in_float64(operands.w, operands.w_scale)));
+  EXPECT_FALSE(verify_gemm(operands).verification.passed);
+}
+
+TEST(VerifyGemm, AWrongScaleIsFound) {
+  GemmOperands operands = right_product(GemmPrecision::kFp8E4m3);
+  operands.x_scale = operands.x_scale.mul(1.05);
+  EXPECT_FALSE(verify_gemm(operands).verification.passed);
+}
+
+TEST(VerifyGemm, Tf32InPlaceOfFp32IsFoundHoweverLongTheSums) {
+  for (const std::int64_t k : {16, 96, 4096, 65536}) {
+    GemmOperands operands = right_product(GemmPrecision::kTf32, 16, 16, k);
+    EXPECT_TRUE(verify_gemm(operands).verification.passed) << k;
+    operands.config.precision = GemmPrecision::kFp32;
+    EXPECT_FALSE(verify_gemm(operands).verification.passed) << k;
+  }
+}
+
+TEST(VerifyGemm, SixteenBitSumsInPlaceOfFloat32OnesAreFound) {
+  GemmOperands operands = right_product(GemmPrecision::kFp16, 32, 32, 4096);
+  at::Tensor sums = at::mm(operands.x.narrow(1, 0, 1).to(at::kDouble), operands.w.narrow(1, 0, 1).to(at::kDouble).t());
+  for (std::int64_t i = 1; i < 4096; ++i) {
+    sums = sums.to(at::kHalf).to(at::kDouble);
+    sums.addmm_(operands.x.narrow(1, i, 1).to(at::kDouble), operands.w.narrow(1, i, 1).to(at::kDouble).t());
+  }
+  operands.y.copy_(sums);
+  EXPECT_FALSE(verify_gemm(operands).verification.passed);
+}
+
+TEST(VerifyGemm, TheRelativeErrorIsThatOfTheNorms) {
+  GemmOperands operands = right_product(GemmPrecision::kFp32);
+  operands.y.mul_(1.25);  // exact in float32 but for the rounding
+  EXPECT_NEAR(verify_gemm(operands).relative_error, 0.25, 1e-6);
+}
+
+// More multiplications than a CPU checks: 1024 * 2048 * 256 = 2^29, above 2^28.
+constexpr std::int64_t kLargeM = 1024, kLargeN = 2048, kLargeK = 256;
+
+TEST(VerifyGemm, OfALargeProductRowsAndColumnsAreChecked) {
+  GemmOperands operands = right_product(GemmPrecision::kFp32, kLargeM, kLargeN, kLargeK);
+  const CheckedPart part = checked_part(operands.config);
+  ASSERT_FALSE(part.whole);
+  // 2^28 / 256 / 3072 = 341 lines: every 4th of 1024 rows, every 7th of 2048 columns
+  EXPECT_EQ(part.rows.step, 4);
+  EXPECT_EQ(part.columns.step, 7);
+  EXPECT_LT(part.rows.begin, 4);
+  EXPECT_LT(part.columns.begin, 7);
+  const GemmVerdict right = verify_gemm(operands);
+  EXPECT_TRUE(right.verification.passed) << right.verification.message;
+  EXPECT_THAT(right.verification.reference, HasSubstr("every 4th row"));
+  EXPECT_THAT(right.verification.reference, HasSubstr("every 7th column"));
+  EXPECT_LT(right.relative_error, 1e-7);
+
+  const std::int64_t row = part.rows.begin + 3 * part.rows.step, column = part.columns.begin + 5 * part.columns.step;
+  const auto failure_of = [&](std::int64_t i, std::int64_t j, double value) {
+    GemmOperands faulty = operands;
+    faulty.y = operands.y.clone();
+    faulty.y[i][j] = value;
+    const GemmVerdict verdict = verify_gemm(faulty);
+    return verdict.verification.passed ? std::string{} : verdict.verification.message;
+  };
+  EXPECT_THAT(failure_of(row, column + 1, 1e3),
+              HasSubstr("y of rows " + std::to_string(part.rows.begin) + " + 4 i[3, "));
+  EXPECT_THAT(failure_of(row + 1, column, 1e3), HasSubstr("transposed[5, "));
+  // Neither a checked row nor a checked column: a number passes, what is none does not.
+  EXPECT_EQ(failure_of(row + 1, column + 1, 1e3), "");
+  EXPECT_THAT(failure_of(row + 1, column + 1, std::numeric_limits<double>::infinity()), HasSubstr("not finite"));
+}
+
+TEST(CheckedPart, AtLeastOneRowAndOneColumn) {
+  const CheckedPart part = checked_part({.m = 1 << 20,
+                                         .n = 1 << 20,
+                                         .k = 1 << 20,
+                                         .precision = GemmPrecision::kBf16,
+                                         .impl = "aten",
+                                         .device = DeviceKind::kCpu,
+                                         .seed = 5});
+  EXPECT_EQ(part.rows.step, 1 << 20);
+  EXPECT_EQ(part.columns.step, 1 << 20);
+  EXPECT_NE(part.rows.begin, part.columns.begin);
+}
+
+TEST(CheckedPart, FollowsTheSeed) {
+  const auto part = [](std::uint64_t seed) {
+    return checked_part({.m = 16384,
+                         .n = 16384,
+                         .k = 16384,
+                         .precision = GemmPrecision::kBf16,
+                         .impl = "aten",
+                         .device = DeviceKind::kCuda,
+                         .seed = seed});
+  };
+  EXPECT_EQ(part(1).rows.begin, part(1).rows.begin);
+  // 2^36 / 2^14 / 2^15 = 128 rows of 16384
+  EXPECT_EQ(part(1).rows.step, 128);
+  EXPECT_TRUE(part(1).rows.begin != part(2).rows.begin || part(1).columns.begin != part(2).columns.begin);
+}
+
+}  // namespace
+}  // namespace tbench::model

@@ -1,0 +1,71 @@
+// The Kernel family's operations on a GPU: each verifies, at the models' shapes too, none waits for the device, and
+// what an implementation does not write is seen.
+#include <ATen/ops/empty_like.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "model/operations/kernels/implementation.hpp"
+#include "tests/model/case_support.hpp"
+#include "tests/model/operations/kernels/kernel_cases.hpp"
+
+namespace tbench::model {
+namespace {
+
+const KernelShape kSmallModel{
+    {.name = "small", .d_model = 768, .d_ff = 3072, .num_layers = 12, .num_heads = 12}, 4, 512};
+
+class KernelGpu : public GpuTest, public testing::WithParamInterface<KernelVariant> {};
+
+TEST_P(KernelGpu, VerifiesAndRunsWithoutWaitingForTheDevice) {
+  std::vector<KernelShape> shapes = kKernelShapes;
+  shapes.push_back(kSmallModel);
+  for (const KernelShape& shape : shapes) {
+    SCOPED_TRACE(fmt::format("{} x {} tokens, d_model {}", shape.batch, shape.context, shape.size.d_model));
+    const auto operation = make_kernel_case(kernel_config(GetParam(), shape, DeviceKind::kCuda));
+    ASSERT_EQ(operation->unsupported_reason().value_or(""), "");
+    operation->build();
+    const Verification verdict = operation->verify();
+    EXPECT_TRUE(verdict.passed) << verdict.message;
+    RecordProperty(fmt::format("worst_error_{}", shape.size.name), fmt::format("{:.3g}", verdict.worst_error));
+    launch(*operation);  // kernels are loaded
+    // LibTorch throws at every operation of its own that would synchronise.
+    c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_ERROR);
+    EXPECT_NO_THROW(launch(*operation));
+    c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_DISABLED);
+    c10::cuda::device_synchronize();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelGpu,
+                         testing::ValuesIn(kernel_variants_in({Precision::kFp32, Precision::kBf16, Precision::kFp16})),
+                         [](const auto& run) { return name_of(run.param); });
+
+using KernelFaultGpu = GpuTest;
+
+TEST_F(KernelFaultGpu, WhatIsNotWrittenIsSeen) {
+  KernelImpl impl = *find_kernel_impl("softmax", "aten");
+  impl.name = "planted_unwritten";
+  // The right result, made before, in all rows but the last, which keeps what the allocator gave.
+  impl.prepare = [](KernelOperands& operands) {
+    operands.saved = find_kernel_impl("softmax", "aten")->forward(operands);
+  };
+  impl.forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+    at::Tensor result = at::empty_like(operands.inputs[0]);
+    const std::int64_t rows = result.size(2) - 1;
+    result.narrow(2, 0, rows).copy_(operands.saved[0].narrow(2, 0, rows));
+    return {result};
+  };
+  kernel_ops().find("softmax")->impls.add(impl);
+  KernelConfig config =
+      kernel_config({"softmax", KernelPass::kForward, Precision::kFp32}, kSmallModel, DeviceKind::kCuda);
+  config.impl = "planted_unwritten";
+  const auto operation = make_kernel_case(config);
+  operation->build();
+  const Verification verdict = operation->verify();
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_THAT(verdict.message, testing::HasSubstr("nan"));
+}
+
+}  // namespace
+}  // namespace tbench::model

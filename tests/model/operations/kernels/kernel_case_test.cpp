@@ -1,0 +1,268 @@
+#include "tbench/model/kernel_case.hpp"
+
+#include <ATen/ops/equal.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/operations/kernels/implementation.hpp"
+#include "tbench/core/error.hpp"
+#include "tests/model/case_support.hpp"
+#include "tests/model/operations/kernels/kernel_cases.hpp"
+
+namespace tbench::model {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// head_dim 4; batch 2 of 3 tokens.
+KernelConfig by_hand(const std::string& op, KernelPass pass, Precision precision) {
+  return {.op = op,
+          .size = {.name = "hand", .d_model = 8, .d_ff = 24, .num_layers = 1, .num_heads = 2},
+          .context = 3,
+          .batch = 2,
+          .pass = pass,
+          .precision = precision,
+          .impl = "aten",
+          .device = DeviceKind::kCpu,
+          .seed = 1};
+}
+
+class KernelCpu : public testing::TestWithParam<KernelVariant> {};
+
+TEST_P(KernelCpu, VerifiesAndRuns) {
+  for (const KernelShape& shape : kKernelShapes) {
+    for (const std::uint64_t seed : {1U, 2U}) {
+      SCOPED_TRACE(
+          fmt::format("{} x {} tokens, d_model {}, seed {}", shape.batch, shape.context, shape.size.d_model, seed));
+      KernelConfig config = kernel_config(GetParam(), shape, DeviceKind::kCpu);
+      config.seed = seed;
+      const auto operation = make_kernel_case(config);
+      ASSERT_FALSE(operation->unsupported_reason());
+      operation->build();
+      launch(*operation);
+      const Verification verdict = operation->verify();
+      EXPECT_TRUE(verdict.passed) << verdict.message;
+      EXPECT_THAT(verdict.reference, HasSubstr("float64"));
+      // After launches that may have changed the operands (an optimizer's step), too.
+      launch(*operation);
+      EXPECT_TRUE(operation->verify().passed);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelCpu, testing::ValuesIn(kernel_variants_in({Precision::kFp32, Precision::kBf16})),
+                         [](const auto& run) { return name_of(run.param); });
+
+/// An implementation of every operation that does as `aten` and then changes one element of the last result.
+KernelImpl planted_fault(const std::string& op) {
+  KernelImpl impl = *find_kernel_impl(op, "aten");
+  impl.name = "planted";
+  static constexpr auto kSpoil = [](std::vector<at::Tensor> results) {
+    at::Tensor last = results.back().view(-1);
+    last.narrow(0, last.numel() - 1, 1).mul_(1.25);
+    return results;
+  };
+  static const auto run = [](const KernelOperands& operands) {
+    const KernelImpl& right = *find_kernel_impl(operands.config.op, "aten");
+    return kSpoil(operands.config.pass == KernelPass::kForward ? right.forward(operands) : right.backward(operands));
+  };
+  impl.forward = [](const KernelOperands& operands) { return run(operands); };
+  impl.backward = impl.forward;
+  return impl;
+}
+
+TEST(Kernel, AWrongElementIsFoundInEveryOperation) {
+  for (const std::string& op : kernel_op_names()) kernel_ops().find(op)->impls.add(planted_fault(op));
+  for (const KernelVariant& variant : kernel_variants_in({Precision::kFp32, Precision::kBf16})) {
+    SCOPED_TRACE(name_of(variant));
+    KernelConfig config = kernel_config(variant, kKernelShapes.front(), DeviceKind::kCpu);
+    config.impl = "planted";
+    if (config.op == "embedding" && config.pass == KernelPass::kBackward) continue;  // most rows are zero: below
+    const auto operation = make_kernel_case(config);
+    operation->build();
+    EXPECT_FALSE(operation->verify().passed);
+  }
+}
+
+TEST(Kernel, ARowOfTheEmbeddingsGradientThatIsLeftOutIsFound) {
+  KernelImpl impl = *find_kernel_impl("embedding", "aten");
+  impl.name = "planted_row";
+  impl.backward = [](const KernelOperands& operands) {
+    std::vector<at::Tensor> results = find_kernel_impl("embedding", "aten")->backward(operands);
+    results[0].select(0, operands.inputs[1].select(0, 0).item<std::int64_t>()).zero_();
+    return results;
+  };
+  kernel_ops().find("embedding")->impls.add(impl);
+  KernelConfig config =
+      kernel_config({"embedding", KernelPass::kBackward, Precision::kBf16}, kKernelShapes.front(), DeviceKind::kCpu);
+  config.impl = "planted_row";
+  const auto operation = make_kernel_case(config);
+  operation->build();
+  const Verification verdict = operation->verify();
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_THAT(verdict.message, HasSubstr("dweight["));
+}
+
+TEST(Kernel, AStepThatDoesNothingIsFound) {
+  KernelImpl impl = *find_kernel_impl("adamw", "aten");
+  impl.name = "planted_nothing";
+  impl.forward = [](const KernelOperands& operands) {
+    std::vector<at::Tensor> results = operands.inputs;
+    results.erase(results.begin() + 9, results.begin() + 18);  // the gradients
+    return results;
+  };
+  kernel_ops().find("adamw")->impls.add(impl);
+  KernelConfig config = by_hand("adamw", KernelPass::kForward, Precision::kFp32);
+  config.impl = "planted_nothing";
+  const auto operation = make_kernel_case(config);
+  operation->build();
+  EXPECT_THAT(operation->verify().message, HasSubstr("parameter 0[0]"));
+}
+
+TEST(Kernel, DataDifferFromBufferToBuffer) {
+  for (const KernelVariant& variant : kernel_variants_in({Precision::kFp32})) {
+    KernelOperands operands{.config = kernel_config(variant, kKernelShapes.front(), DeviceKind::kCpu),
+                            .inputs = {},
+                            .gradients = {},
+                            .saved = {}};
+    kernel_ops().at(variant.op).fill(operands);
+    std::vector<at::Tensor> all = operands.inputs;
+    all.insert(all.end(), operands.gradients.begin(), operands.gradients.end());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      EXPECT_TRUE(all[i].numel() == 1 || all[i].to(at::kDouble).std().item<double>() > 0.1) << name_of(variant);
+      for (std::size_t j = i + 1; j < all.size(); ++j) {
+        EXPECT_FALSE(all[i].sizes() == all[j].sizes() && at::equal(all[i], all[j])) << name_of(variant);
+      }
+    }
+  }
+}
+
+struct Traffic {
+  const char* op;
+  KernelPass pass;
+  Precision precision;
+  KernelBytes bytes;
+  const char* ceiling;
+};
+
+TEST(Kernel, BytesAreThoseOfEveryInputAndOutputOnce) {
+  constexpr auto kForward = KernelPass::kForward, kBackward = KernelPass::kBackward;
+  constexpr auto kSingle = Precision::kFp32, kShort = Precision::kBf16;
+  const std::vector<Traffic> traffic{
+      // x, dy, y, dx: 6 tokens x 8 x 4 bytes = 192; w, dw: 8 x 4 = 32
+      {"rmsnorm", kForward, kSingle, {.read = 192 + 32, .written = 192}, "copy"},
+      {"rmsnorm", kBackward, kSingle, {.read = 2 * 192 + 32, .written = 192 + 32}, "copy"},
+      // q and k: 2 x 6 x 8 x 2 = 192; cos and sin: 2 x 3 positions x 2 pairs x 4 = 48
+      {"rope", kForward, kShort, {.read = 192 + 48, .written = 192}, "copy"},
+      {"rope", kBackward, kShort, {.read = 192 + 48, .written = 192}, "copy"},
+      // gate, up, h: 6 x 24 x 4 = 576
+      {"swiglu", kForward, kSingle, {.read = 2 * 576, .written = 576}, "copy"},
+      {"swiglu", kBackward, kSingle, {.read = 3 * 576, .written = 2 * 576}, "copy"},
+      // scores: 2 x 2 heads x 3 x 3 x 4 = 144
+      {"softmax", kForward, kSingle, {.read = 144, .written = 144}, "copy"},
+      {"softmax", kBackward, kSingle, {.read = 2 * 144, .written = 144}, "copy"},
+      // logits: 6 x 10,000 x 4 = 240,000; targets: 6 x 8 = 48; loss: 4
+      {"cross_entropy", kForward, kSingle, {.read = 240'000 + 48, .written = 4}, "read"},
+      {"cross_entropy", kBackward, kSingle, {.read = 240'000 + 48 + 4, .written = 240'000}, "copy"},
+      // ids: 6 x 8 = 48; rows: 6 x 8 x 4 = 192, all of them distinct (5.998 expected); table: 10,000 x 8 x 4 = 320,000
+      {"embedding", kForward, kSingle, {.read = 48 + 192, .written = 192}, "copy"},
+      {"embedding", kBackward, kSingle, {.read = 48 + 192, .written = 320'000}, "write"},
+      // a block: (4 x 8 x 8 + 3 x 8 x 24 + 2 x 8) x 4 = 3,392
+      {"adamw", kForward, kSingle, {.read = 4 * 3'392, .written = 3 * 3'392}, "copy"},
+      // 24 x 8 elements of 4 and of 2 bytes
+      {"cast", kForward, kShort, {.read = 768, .written = 384}, "copy"},
+      {"cast", kBackward, kShort, {.read = 384, .written = 768}, "copy"},
+      // 6 x 8 x 2 = 96
+      {"add", kForward, kShort, {.read = 2 * 96, .written = 96}, "copy"},
+  };
+  for (const Traffic& expected : traffic) {
+    SCOPED_TRACE(fmt::format("{} {}", expected.op, to_string(expected.pass)));
+    const KernelConfig config = by_hand(expected.op, expected.pass, expected.precision);
+    const KernelBytes bytes = kernel_bytes(config);
+    EXPECT_EQ(bytes.read, expected.bytes.read);
+    EXPECT_EQ(bytes.written, expected.bytes.written);
+    const auto operation = make_kernel_case(config);
+    EXPECT_EQ(operation->work().bytes, bytes.read + bytes.written);
+    EXPECT_EQ(kernel_ceiling(bytes), expected.ceiling);
+    EXPECT_EQ(operation->work().flop.value, 0);
+    EXPECT_EQ(operation->min_bytes(), std::max(bytes.read, bytes.written));
+  }
+}
+
+TEST(Kernel, RowsThatUniformIdsNameAreCountedOnce) {
+  KernelConfig config = by_hand("embedding", KernelPass::kForward, Precision::kFp32);
+  config.batch = 4;
+  config.context = 1024;
+  // 10,000 (1 - (1 - 1/10,000)^4096) = 3,361
+  EXPECT_EQ(kernel_bytes(config).read, 4096 * 8 + 3'361 * 32);
+  EXPECT_EQ(kernel_bytes(config).written, 4096 * 32);
+}
+
+TEST(Kernel, TokensAreThoseOfOperationsOnActivations) {
+  EXPECT_EQ(make_kernel_case(by_hand("rmsnorm", KernelPass::kForward, Precision::kFp32))->work().tokens, 6);
+  EXPECT_EQ(make_kernel_case(by_hand("adamw", KernelPass::kForward, Precision::kFp32))->work().tokens, 0);
+  EXPECT_EQ(make_kernel_case(by_hand("cast", KernelPass::kForward, Precision::kBf16))->work().tokens, 0);
+}
+
+TEST(Kernel, DirectionsHaveCeilingsOfTheirOwn) {
+  EXPECT_EQ(kernel_ceiling({.read = 100, .written = 100}), "copy");
+  EXPECT_EQ(kernel_ceiling({.read = 75, .written = 25}), "copy");
+  EXPECT_EQ(kernel_ceiling({.read = 76, .written = 24}), "read");
+  EXPECT_EQ(kernel_ceiling({.read = 24, .written = 76}), "write");
+}
+
+std::string invalid_reason_of(const std::string& op, KernelPass pass, Precision precision,
+                              const std::string& impl = "aten") {
+  return kernel_invalid_reason(op, pass, precision, impl).value_or("");
+}
+
+TEST(Kernel, CombinationsThatMakeNoSenseSayWhy) {
+  EXPECT_EQ(invalid_reason_of("rmsnorm", KernelPass::kBackward, Precision::kFp16), "");
+  EXPECT_THAT(invalid_reason_of("rmsnrom", KernelPass::kForward, Precision::kFp32),
+              HasSubstr("expected one of rmsnorm, rope"));
+  EXPECT_THAT(invalid_reason_of("adamw", KernelPass::kBackward, Precision::kFp32), HasSubstr("no backward"));
+  EXPECT_THAT(invalid_reason_of("adamw", KernelPass::kForward, Precision::kBf16), HasSubstr("float32"));
+  EXPECT_THAT(invalid_reason_of("add", KernelPass::kBackward, Precision::kFp32), HasSubstr("nothing is launched"));
+  EXPECT_THAT(invalid_reason_of("cast", KernelPass::kForward, Precision::kFp32), HasSubstr("float32 already"));
+  EXPECT_THAT(invalid_reason_of("rope", KernelPass::kForward, Precision::kTf32), HasSubstr("tf32"));
+  EXPECT_THAT(invalid_reason_of("rope", KernelPass::kForward, Precision::kFp32, "fsued"),
+              HasSubstr("expected one of aten"));
+  EXPECT_THROW(make_kernel_case(by_hand("add", KernelPass::kBackward, Precision::kFp32)), UsageError);
+  KernelConfig config = by_hand("add", KernelPass::kForward, Precision::kFp32);
+  config.context = 0;
+  EXPECT_THROW(make_kernel_case(config), UsageError);
+  EXPECT_THROW(static_cast<void>(kernel_variants("rmsnrom")), UsageError);
+}
+
+TEST(Kernel, WhatACpuCannotRun) {
+  const auto refusal = make_kernel_case(by_hand("add", KernelPass::kForward, Precision::kFp16))->unsupported_reason();
+  EXPECT_THAT(refusal.value_or(""), HasSubstr("fp16"));
+}
+
+TEST(Kernel, ANameIsTakenOnceAndBuildComesFirst) {
+  EXPECT_THROW(kernel_ops().find("rmsnorm")->impls.add(*find_kernel_impl("rmsnorm", "aten")), std::invalid_argument);
+  EXPECT_THROW(launch(*make_kernel_case(by_hand("add", KernelPass::kForward, Precision::kFp32))), std::logic_error);
+}
+
+TEST(Kernel, OperationsInTheirOrder) {
+  EXPECT_THAT(kernel_op_names(), ElementsAre("rmsnorm", "rope", "swiglu", "softmax", "cross_entropy", "embedding",
+                                             "adamw", "cast", "add"));
+  EXPECT_EQ(kernel_impl_names().front(), "aten");
+}
+
+TEST(Kernel, PassesAreSpelledAsTheyAreParsed) {
+  for (const KernelPass pass : {KernelPass::kForward, KernelPass::kBackward}) {
+    EXPECT_EQ(parse_kernel_pass(to_string(pass)), pass);
+  }
+  EXPECT_FALSE(parse_kernel_pass("forward_backward").has_value());
+}
+
+}  // namespace
+}  // namespace tbench::model

@@ -1,0 +1,189 @@
+#include "model/torch/compare.hpp"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace tbench::model {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Tolerance kTight{.relative = 1e-6, .of_rms = 1e-6, .absolute = 0.0};
+
+/// 1, 2, ... 16 as a 4 x 4 matrix.
+at::Tensor matrix() { return at::arange(1, 17, at::TensorOptions{}.dtype(at::kFloat)).view({4, 4}); }
+
+TEST(CompareTensors, EqualTensorsPassWithNoError) {
+  const Verification verdict = compare_tensors("x", matrix(), matrix().to(at::kDouble), kTight);
+  EXPECT_TRUE(verdict.passed);
+  EXPECT_EQ(verdict.worst_error, 0.0);
+  EXPECT_EQ(verdict.message, "");
+}
+
+TEST(CompareTensors, ReportsErrorOverToleranceOfTheWorstElement) {
+  at::Tensor actual = at::full({4}, 2.0, at::kDouble);
+  const at::Tensor reference = actual.clone();
+  actual[2] = 2.25;
+  // 0.25 / (0.1 * 2 + 0.05 * 2 + 0.2) = 0.5
+  const Verification verdict =
+      compare_tensors("x", actual, reference, {.relative = 0.1, .of_rms = 0.05, .absolute = 0.2});
+  EXPECT_TRUE(verdict.passed);
+  EXPECT_DOUBLE_EQ(verdict.worst_error, 0.5);
+  EXPECT_EQ(verdict.worst_where, "x[2]");
+}
+
+TEST(CompareTensors, OneWrongElementFailsWithItsIndexAndBothValues) {
+  at::Tensor actual = matrix();
+  actual[2][1] = 10.001F;
+  const Verification verdict = compare_tensors("layers.0", actual, matrix(), kTight);
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_GT(verdict.worst_error, 1.0);
+  EXPECT_THAT(verdict.message, HasSubstr("layers.0[2, 1] is 10.00"));
+  EXPECT_THAT(verdict.message, HasSubstr("the reference 10:"));
+  EXPECT_THAT(verdict.message, HasSubstr("(bad elements: 1)"));
+}
+
+TEST(CompareTensors, FirstBadIndexIsTheFirstNotTheWorst) {
+  at::Tensor actual = matrix();
+  actual[0][3] = 4.001F;
+  actual[3][0] = 99.0F;
+  const Verification verdict = compare_tensors("x", actual, matrix(), kTight);
+  EXPECT_THAT(verdict.message, HasSubstr("x[0, 3] is"));
+  EXPECT_EQ(verdict.worst_where, "x[3, 0]");
+}
+
+TEST(CompareTensors, WithoutANormToleranceZerosHaveElementsAlone) {
+  const at::Tensor zeros = at::zeros({4}, at::kDouble);
+  const Tolerance tolerance{.relative = 0.0, .of_rms = 0.0, .absolute = 0.1};  // of_norm is infinite
+  EXPECT_TRUE(compare_tensors("x", at::full({4}, 0.05, at::kDouble), zeros, tolerance).passed);
+  EXPECT_FALSE(compare_tensors("x", at::full({4}, 0.2, at::kDouble), zeros, tolerance).passed);
+}
+
+TEST(CompareTensors, NanAndInfinityFailWhateverTheTolerance) {
+  const Tolerance anything{.relative = 1e30, .of_rms = 1e30, .absolute = 1e30};
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                          -std::numeric_limits<float>::infinity()}) {
+    at::Tensor actual = matrix();
+    actual[1][2] = bad;
+    EXPECT_FALSE(compare_tensors("x", actual, matrix(), anything).passed) << bad;
+    EXPECT_FALSE(compare_tensors("x", matrix(), actual, anything).passed) << "in the reference: " << bad;
+    // Both wrong in the same way is no agreement either.
+    const Verification both = compare_tensors("x", actual, actual, anything);
+    EXPECT_FALSE(both.passed);
+    EXPECT_EQ(both.worst_error, kWorstErrorCap);
+    EXPECT_THAT(both.message, HasSubstr("x[1, 2]"));
+  }
+}
+
+TEST(CompareTensors, SwappedStridesFail) {
+  EXPECT_FALSE(compare_tensors("x", matrix().t(), matrix(), kTight).passed);
+  EXPECT_TRUE(compare_tensors("x", matrix().t().contiguous().t(), matrix(), kTight).passed);
+}
+
+TEST(CompareTensors, AnotherShapeOrNoTensorFails) {
+  EXPECT_THAT(compare_tensors("x", matrix().view({2, 8}), matrix(), kTight).message,
+              HasSubstr("its shape is [2, 8], the reference's is [4, 4]"));
+  EXPECT_FALSE(compare_tensors("x", at::Tensor{}, matrix(), kTight).passed);
+}
+
+TEST(CompareTensors, RmsIsThatOfTheElementsThatAreNotZero) {
+  const at::Tensor reference = at::zeros({100}, at::kDouble);
+  reference[7] = 4.0;
+  at::Tensor actual = reference.clone();
+  actual[50] = 0.2;  // of an rms of 4: 0.05
+  const Verification verdict = compare_tensors("x", actual, reference, {.relative = 0, .of_rms = 0.1, .absolute = 0});
+  EXPECT_DOUBLE_EQ(verdict.worst_error, 0.5);
+}
+
+TEST(CompareTensors, ALargeRowHasItsOwnScale) {
+  at::Tensor reference = at::ones({100, 2}, at::kDouble);
+  reference[3].fill_(1000.0);
+  at::Tensor actual = reference.clone();
+  actual[3][0] = 1050.0;  // 50 / (0.1 * 1000)
+  EXPECT_DOUBLE_EQ(compare_tensors("x", actual, reference, {.relative = 0, .of_rms = 0.1, .absolute = 0}).worst_error,
+                   0.5);
+}
+
+TEST(Comparison, ARowMayBeAllowedMoreThanOthers) {
+  at::Tensor actual = matrix().clone();
+  actual[1].add_(0.5);
+  const auto verdict_with = [&](const std::vector<double>& allowances) {
+    Comparison comparison;
+    comparison.add("m", actual, matrix(), kTight,
+                   at::tensor(allowances, at::TensorOptions{}.dtype(at::kDouble)).unsqueeze(1));
+    return comparison.finish({});
+  };
+  std::vector<double> allowances(static_cast<std::size_t>(matrix().size(0)), 0.0);
+  EXPECT_FALSE(verdict_with(allowances).passed);
+  allowances[1] = 1.0;
+  EXPECT_TRUE(verdict_with(allowances).passed);
+  EXPECT_NEAR(verdict_with(allowances).worst_error, 0.5, 1e-3);
+  std::swap(allowances[0], allowances[1]);
+  EXPECT_FALSE(verdict_with(allowances).passed);
+}
+
+TEST(CompareTensors, TheNormSeesWhatIsALittleWrongEverywhere) {
+  const at::Tensor reference = at::ones({100}, at::kDouble);
+  Tolerance tolerance{.relative = 0.1, .of_rms = 0, .absolute = 0};
+  EXPECT_TRUE(compare_tensors("x", reference.mul(1.05), reference, tolerance).passed);
+  tolerance.of_norm = 0.02;
+  const Verification verdict = compare_tensors("x", reference.mul(1.05), reference, tolerance);
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_THAT(verdict.message, HasSubstr("norm of the error is 2.5 times"));
+}
+
+TEST(CompareTensors, AReferenceOfZerosAllowsZerosAlone) {
+  EXPECT_TRUE(compare_tensors("x", at::zeros({3}), at::zeros({3}), kTight).passed);
+  EXPECT_FALSE(compare_tensors("x", at::full({3}, 1e-20, at::kDouble), at::zeros({3}), kTight).passed);
+}
+
+TEST(Comparison, WorstIsOverAllAndTheMessageOfTheFirstFailure) {
+  Comparison comparison;
+  comparison.add("fine", matrix(), matrix(), kTight);
+  comparison.add("bad", matrix().add(1), matrix(), kTight);
+  comparison.add("worse", matrix().add(100), matrix(), kTight);
+  const Verification verdict = comparison.finish("a reference");
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_EQ(verdict.reference, "a reference");
+  EXPECT_THAT(verdict.message, HasSubstr("bad[0, 0]"));
+  EXPECT_THAT(verdict.worst_where, HasSubstr("worse["));
+}
+
+at::Tensor numbers() { return at::arange(1, 7, at::TensorOptions{}.dtype(at::kFloat)).view({2, 3}); }
+
+TEST(VerifyEqual, PassesForTheSameValues) {
+  const Verification verdict = verify_equal("x", numbers(), numbers(), "itself");
+  EXPECT_TRUE(verdict.passed);
+  EXPECT_EQ(verdict.worst_error, 0.0);
+  EXPECT_EQ(verdict.reference, "itself");
+}
+
+TEST(VerifyEqual, NamesTheFirstElementThatDiffersHoweverLittle) {
+  at::Tensor actual = numbers();
+  actual[1][1] = std::nextafter(5.0F, 6.0F);
+  actual[1][2] = 7;
+  const Verification verdict = verify_equal("x", actual, numbers(), "itself");
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_EQ(verdict.worst_error, kWorstErrorCap);
+  EXPECT_EQ(verdict.worst_where, "x[4]");
+  EXPECT_EQ(verdict.message, "x[4] is 5.00000048, but must be exactly 5 (bad elements: 2)");
+}
+
+TEST(VerifyEqual, NaNIsEqualToNothing) {
+  at::Tensor actual = numbers();
+  actual[0][0] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(verify_equal("x", actual, actual, "itself").passed);
+}
+
+}  // namespace
+
+}  // namespace tbench::model

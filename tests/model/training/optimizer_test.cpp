@@ -1,0 +1,120 @@
+// AdamW's own arithmetic, its device-side skip, and the loss scale. fp16 itself needs no GPU for this.
+#include <ATen/ops/full.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "model/training/optimizer.hpp"
+
+namespace tbench::model {
+namespace {
+
+const auto kOptimizerOptions = at::TensorOptions{}.dtype(at::kDouble);
+
+/// A leaf with a gradient.
+at::Tensor parameter(double value, double gradient) {
+  at::Tensor leaf = at::full({1}, value, kOptimizerOptions).requires_grad_(true);
+  leaf.mutable_grad() = at::full({1}, gradient, kOptimizerOptions);
+  return leaf;
+}
+
+/// Two steps with gradients 0.5 and -0.25, written out from the paper.
+double two_steps_by_hand(double p) {
+  const double g1 = 0.5, g2 = -0.25, lr = 1e-3, eps = 1e-8, decay = 1 - 1e-3 * 0.01;
+  p = p * decay - lr * g1 / (std::abs(g1) + eps);
+  const double m = 0.9 * (0.1 * g1) + 0.1 * g2, v = 0.999 * (0.001 * g1 * g1) + 0.001 * g2 * g2;
+  return p * decay - lr * (m / (1 - 0.81)) / (std::sqrt(v / (1 - 0.998001)) + eps);
+}
+
+class AdamWVariants : public testing::TestWithParam<AdamWVariant> {};
+
+TEST_P(AdamWVariants, TwoStepsByHand) {
+  const at::Tensor leaf = parameter(2.0, 0.5);
+  AdamW optimizer{{leaf}, GetParam()};
+  optimizer.step();
+  leaf.mutable_grad().fill_(-0.25);
+  optimizer.step();
+  EXPECT_NEAR(leaf.item<double>(), two_steps_by_hand(2.0), 1e-12);
+}
+
+TEST_P(AdamWVariants, MomentsAreThoseOfTheirParameter) {
+  AdamW optimizer{{parameter(2.0, 4.0), parameter(2.0, 0.5)}, GetParam()};
+  optimizer.step();
+  EXPECT_NEAR(optimizer.first_moment(1).item<double>(), 0.1 * 0.5, 1e-9);
+  EXPECT_NEAR(optimizer.second_moment(1).item<double>(), 0.001 * 0.25, 1e-8);
+  EXPECT_NEAR(optimizer.first_moment(0).item<double>(), 0.1 * 4.0, 1e-8);
+}
+
+TEST_P(AdamWVariants, ResetForgetsEverything) {
+  const at::Tensor leaf = parameter(2.0, 0.5);
+  AdamW optimizer{{leaf}, GetParam()};
+  optimizer.step();
+  const double first = leaf.item<double>();
+  optimizer.reset();
+  leaf.detach().fill_(2.0);
+  optimizer.step();
+  EXPECT_EQ(leaf.item<double>(), first);
+}
+
+TEST_P(AdamWVariants, StateIsTwoMomentsAndAStepCount) {
+  AdamW optimizer{{parameter(2.0, 0.5)}, GetParam()};
+  EXPECT_EQ(optimizer.state_bytes(), GetParam() == AdamWVariant::kFused ? 2 * 8 + 4 : 2 * 8);
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, AdamWVariants, testing::Values(AdamWVariant::kForeach, AdamWVariant::kFused));
+
+TEST(AdamW, FirstStepReferenceIsTheFirstStep) {
+  const at::Tensor leaf = at::randn({50}, kOptimizerOptions).requires_grad_(true);
+  leaf.mutable_grad() = at::randn({50}, kOptimizerOptions);
+  const at::Tensor expected = adamw_first_step(leaf.detach(), leaf.grad(), {});
+  AdamW{{leaf}, AdamWVariant::kForeach}.step();
+  EXPECT_TRUE(leaf.detach().allclose(expected, 1e-12, 1e-12));
+}
+
+TEST(AdamW, FoundInfSkipsTheStepAndItsCount) {
+  const at::Tensor skipped = parameter(2.0, 0.5), plain = parameter(2.0, 0.5);
+  AdamW with_skip{{skipped}, AdamWVariant::kFused}, without{{plain}, AdamWVariant::kFused};
+  with_skip.step(at::full({}, 1.0F));
+  EXPECT_EQ(skipped.item<double>(), 2.0);
+  with_skip.step(at::full({}, 0.0F));
+  without.step();
+  EXPECT_EQ(skipped.item<double>(), plain.item<double>());
+}
+
+TEST(AdamW, ForeachRefusesToSkip) {
+  AdamW optimizer{{parameter(2.0, 0.5)}, AdamWVariant::kForeach};
+  EXPECT_THROW(optimizer.step(at::full({}, 1.0F)), std::invalid_argument);
+}
+
+TEST(GradScaler, UnscalesAndAdapts) {
+  GradScaler scaler{at::Device{at::kCPU}};
+  EXPECT_EQ(scaler.scaled(at::full({}, 2.0F)).item<double>(), 2.0 * 65536.0);
+  std::vector<at::Tensor> gradients{at::full({3}, 65536.0F)};
+  EXPECT_EQ(scaler.unscale(gradients).item<double>(), 0.0);
+  EXPECT_EQ(gradients[0][1].item<double>(), 1.0);
+  scaler.update();
+  EXPECT_EQ(scaler.scale(), 65536.0);
+  EXPECT_EQ(scaler.skipped_steps(), 0.0);
+}
+
+TEST(GradScaler, ANonFiniteGradientHalvesTheScaleAndCounts) {
+  for (const float bad : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    GradScaler scaler{at::Device{at::kCPU}};
+    std::vector<at::Tensor> gradients{at::full({3}, 1.0F), at::full({3}, bad)};
+    EXPECT_EQ(scaler.unscale(gradients).item<double>(), 1.0);
+    scaler.update();
+    EXPECT_EQ(scaler.scale(), 32768.0);
+    EXPECT_EQ(scaler.skipped_steps(), 1.0);
+    scaler.reset();
+    EXPECT_EQ(scaler.scale(), 65536.0);
+    EXPECT_EQ(scaler.skipped_steps(), 0.0);
+  }
+}
+
+}  // namespace
+}  // namespace tbench::model

@@ -1,0 +1,196 @@
+// The run-time check on models that are wrong in one respect: it must see each of them.
+#include "model/training/verify_trainer.hpp"
+
+#include <ATen/ops/scalar_tensor.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "model/layers/layers.hpp"
+#include "tests/model/case_support.hpp"
+
+namespace tbench::model {
+namespace {
+
+using testing::HasSubstr;
+
+ModelConfig tiny(const std::string& impl, Pass pass, Precision precision) {
+  ModelConfig config = tiny_step(impl, pass, precision);
+  config.seed = 5;
+  config.vocab_size = 1000;
+  return config;
+}
+
+/// q grows by a factor, and the scores with it: a wrong 1 / sqrt(head_dim).
+at::Tensor wrong_scale(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+  AttentionWeights scaled = weights;
+  scaled.q = weights.q.mul(1.25);
+  return eager_attention(x, scaled, tables);
+}
+
+/// Every query sees one key too many.
+AttentionTables wrong_mask(const AttentionTableConfig& config) {
+  AttentionTables tables = make_eager_attention_tables(config);
+  tables.mask = tables.mask.new_ones(tables.mask.sizes()).tril(1);
+  return tables;
+}
+
+/// Positions off by one.
+AttentionTables wrong_rope(const AttentionTableConfig& config) {
+  AttentionTables tables = make_eager_attention_tables(config);
+  tables.rope.sin = tables.rope.sin.roll(1, 0);
+  return tables;
+}
+
+/// v transposed: a swapped stride.
+at::Tensor wrong_stride(const at::Tensor& x, const AttentionWeights& weights, const AttentionTables& tables) {
+  AttentionWeights swapped = weights;
+  swapped.v = weights.v.t();
+  return eager_attention(x, swapped, tables);
+}
+
+/// Right forward, wrong backward: half as large again.
+at::Tensor wrong_gradient(const at::Tensor& x, const FeedForwardWeights& weights) {
+  const at::Tensor right = eager_swiglu(x, weights);
+  return right.add(right.sub(right.detach()).mul(0.5));
+}
+
+/// One token of the batch's first row is embedded as NaN.
+at::Tensor one_nan(const at::Tensor& weight, const at::Tensor& tokens) {
+  const at::Tensor right = eager_embedding(weight, tokens);
+  const at::Tensor nan = at::scalar_tensor(std::numeric_limits<double>::quiet_NaN(), right.options());
+  return right.index_put({at::scalar_tensor(0, at::kLong), at::scalar_tensor(9, at::kLong)}, nan);
+}
+
+at::Tensor wrong_cross_entropy(const at::Tensor& logits, const at::Tensor& targets) {
+  return eager_impl().ops.cross_entropy(logits, targets).mul(0.9);
+}
+
+struct Fault {
+  std::string name;
+  Pass pass;  // the first pass that can see it
+  void (*plant)(LayerOps& ops);
+  std::string where;  // part of the message
+};
+
+std::vector<Fault> faults() {
+  return {
+      {"scale", Pass::kForward, [](LayerOps& ops) { ops.attention = &wrong_scale; }, "logits"},
+      {"mask", Pass::kForward, [](LayerOps& ops) { ops.make_attention_tables = &wrong_mask; }, "logits"},
+      {"rope", Pass::kForward, [](LayerOps& ops) { ops.make_attention_tables = &wrong_rope; }, "logits"},
+      {"stride", Pass::kForward, [](LayerOps& ops) { ops.attention = &wrong_stride; }, "logits"},
+      {"nan", Pass::kForward, [](LayerOps& ops) { ops.embedding = &one_nan; }, "nan, the reference"},
+      {"gradient", Pass::kForwardBackward, [](LayerOps& ops) { ops.feed_forward = &wrong_gradient; }, ".grad"},
+      {"loss", Pass::kForwardBackward, [](LayerOps& ops) { ops.cross_entropy = &wrong_cross_entropy; }, ".grad"},
+  };
+}
+
+class PlantedFault : public testing::TestWithParam<std::tuple<Fault, Precision>> {};
+
+TEST_P(PlantedFault, IsSeen) {
+  const auto& [fault, precision] = GetParam();
+  const std::string name = "faulty_" + fault.name;
+  if (model_impls().find(name) == nullptr) {
+    ModelImpl impl = eager_impl();
+    impl.name = name;
+    fault.plant(impl.ops);
+    model_impls().add(impl);
+  }
+  const auto step = make_model_case(tiny(name, fault.pass, precision));
+  step->build();
+  const Verification verdict = step->verify();
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_GT(verdict.worst_error, 1.0);
+  EXPECT_THAT(verdict.message, HasSubstr(fault.where));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PlantedFault,
+                         testing::Combine(testing::ValuesIn(faults()),
+                                          testing::Values(Precision::kFp32, Precision::kBf16)),
+                         [](const auto& run) {
+                           return std::get<0>(run.param).name + "_" + std::string{to_string(std::get<1>(run.param))};
+                         });
+
+TEST(VerifyTrainer, SeesAWrongOptimizer) {
+  Trainer trainer{tiny("eager", Pass::kTrainStep, Precision::kFp32), model_impls().at("eager")};
+  // Moments that a first step does not have, as a lost bias correction or a step counted twice would leave them. Of
+  // one row: with the same gradients twice, only the moments would be wrong.
+  trainer.parameters().clear_gradients();
+  trainer.backward(trainer.loss(trainer.tokens().narrow(0, 0, 1), trainer.targets().narrow(0, 0, 1)));
+  trainer.optimizer()->step();
+  trainer.parameters().initialise(trainer.config().seed);
+  ASSERT_FALSE(trainer.stepped());
+  const Verification verdict = verify_trainer(trainer);
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_THAT(verdict.message, HasSubstr("after a step"));
+}
+
+TEST(VerifyTrainer, SeesOneWrongWeightOfTheTimedModel) {
+  // The reference reads the same weights, so the fault sits where it does not look: in the fused copy of q, k and v.
+  Trainer trainer{tiny("sdpa", Pass::kForward, Precision::kFp32), model_impls().at("sdpa")};
+  at::Tensor& qkv = const_cast<ModelWeights&>(trainer.parameters().weights()).blocks[1].attention.qkv;
+  qkv = qkv.detach().clone();
+  qkv[3][5].add_(0.5);
+  EXPECT_FALSE(verify_trainer(trainer).passed);
+}
+
+TEST(VerifyTrainer, LeavesEverythingAsItWasBuilt) {
+  for (const auto precision : {Precision::kFp32, Precision::kFp16}) {
+    Trainer trainer{tiny("sdpa", Pass::kTrainStep, precision), model_impls().at("sdpa")};
+    EXPECT_TRUE(verify_trainer(trainer).passed);
+    trainer.step({});  // verifying a model in use starts over from its seed
+    EXPECT_TRUE(verify_trainer(trainer).passed);
+    Trainer fresh{trainer.config(), model_impls().at("sdpa")};
+    for (int step = 0; step < 2; ++step) {
+      trainer.step({});
+      fresh.step({});
+    }
+    for (std::size_t i = 0; i < fresh.parameters().named().size(); ++i) {
+      EXPECT_TRUE(fresh.parameters().named()[i].value.equal(trainer.parameters().named()[i].value))
+          << fresh.parameters().named()[i].name;
+    }
+  }
+}
+
+TEST(VerifyTrainer, AnotherSeedIsOtherDataInTheSameTensors) {
+  Trainer trainer{tiny("sdpa", Pass::kTrainStep, Precision::kFp32), model_impls().at("sdpa")};
+  const std::uint64_t seed = trainer.config().seed;
+  const at::Tensor tokens = trainer.tokens(), weight = trainer.parameters().named().front().value;
+  const at::Tensor first_tokens = tokens.clone(), first_weight = weight.clone();
+  trainer.reset(seed + 1);
+  EXPECT_FALSE(tokens.equal(first_tokens));
+  EXPECT_FALSE(weight.equal(first_weight));
+  const Verification verdict = verify_trainer(trainer, seed + 1);
+  EXPECT_TRUE(verdict.passed) << verdict.message;
+  EXPECT_TRUE(tokens.equal(first_tokens));
+  EXPECT_TRUE(weight.equal(first_weight));
+}
+
+TEST(VerifyTrainer, TolerancesScaleWithRoundOffAndDepth) {
+  ModelConfig config = tiny("eager", Pass::kForward, Precision::kBf16);
+  config.size.num_layers = 12;
+  constexpr std::int64_t kElements = 1 << 20;
+  // 2^-8 * sqrt(2 + 3.5 * ln(1 + 0.25 * 12)) = 2^-8 * sqrt(2 + 3.5 * 1.386294)
+  EXPECT_NEAR(rounding_tolerance(config, Quantity::kLoss, 1).relative, 2.617638 / 256, 1e-8);
+  // 64^2 / (8 * 12) = 42.67 degrees; x = ln((2 + 4 + 9 * 12) / 2.5e-4) = 13.03025;
+  // sqrt(1 + 2 sqrt(0.305396) + 2 * 0.305396) = 1.648043
+  EXPECT_NEAR(rounding_tolerance(config, Quantity::kLogits, kElements).of_norm, 2.617638 * 1.648043 / 256, 1e-5);
+  EXPECT_GT(rounding_tolerance(config, Quantity::kGradient, 64).of_norm,
+            rounding_tolerance(config, Quantity::kGradient, kElements).of_norm);
+  const Tolerance shallow = rounding_tolerance(config, Quantity::kGradient, kElements);
+  config.size.num_layers = 48;
+  EXPECT_GT(rounding_tolerance(config, Quantity::kGradient, kElements).of_rms, shallow.of_rms);
+  config.precision = Precision::kFp32;
+  // 2^-24 * sqrt(256 / 6) for a product
+  EXPECT_NEAR(rounding_tolerance(config, Quantity::kLoss, 1).relative,
+              std::sqrt(256.0 / 6.0) * std::sqrt(2 + 3.5 * std::log(13.0)) * 0x1p-24, 1e-12);
+  EXPECT_LT(rounding_tolerance(config, Quantity::kHeadGradient, kElements).of_rms, 1e-3);
+}
+
+}  // namespace
+}  // namespace tbench::model

@@ -1,0 +1,193 @@
+// Requests to a real worker process with planted faults (supervisor_test_worker.cpp): results, and deaths that are
+// told.
+#include "tbench/process/supervisor.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "supervisor_support.hpp"
+
+namespace tbench::process {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class SupervisorTest : public ::testing::Test {
+ protected:
+  Outcome ask(std::string_view what) { return supervisor_.request(what, ignore_progress, never); }
+  std::string result_of(std::string_view what) {
+    const Outcome outcome = ask(what);
+    EXPECT_EQ(outcome.kind, Outcome::Kind::kResult) << outcome.reason;
+    return outcome.payload;
+  }
+  std::string crash_of(std::string_view what) {
+    const Outcome outcome = ask(what);
+    EXPECT_EQ(outcome.kind, Outcome::Kind::kCrashed) << outcome.payload;
+    return outcome.reason;
+  }
+
+  Supervisor supervisor_{options_with_timeout(kAmple)};
+};
+
+TEST_F(SupervisorTest, GivesHelloAndResultsOfOneChild) {
+  const std::string hello = supervisor_.hello();
+  EXPECT_THAT(hello, StartsWith("hello from "));
+  EXPECT_EQ(result_of("echo:first"), "first");
+  EXPECT_EQ(result_of("echo:"), "");
+  EXPECT_THAT(result_of("identity"), StartsWith(hello.substr(std::string{"hello from "}.size())));
+  EXPECT_EQ(supervisor_.hello(), hello);
+}
+
+TEST_F(SupervisorTest, ReportsProgressInOrder) {
+  std::vector<std::string> activities;
+  const Outcome outcome = supervisor_.request(
+      "activity", [&](std::string_view activity) { activities.emplace_back(activity); }, never);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kResult);
+  EXPECT_THAT(activities, ElementsAre("warming up", "sampling"));
+}
+
+TEST_F(SupervisorTest, ChildLeadsAGroupOfItsOwn) {
+  std::istringstream words{result_of("identity")};
+  pid_t child = 0, group = 0, parent = 0;
+  words >> child >> group >> parent;
+  EXPECT_EQ(group, child);
+  EXPECT_EQ(parent, getpid());
+}
+
+TEST_F(SupervisorTest, ChildInheritsNothingButItsPipes) {
+  const int leaked = open("/dev/null", O_RDONLY);  // deliberately not close-on-exec
+  ASSERT_GE(leaked, 0);
+  std::istringstream words{result_of("descriptors")};
+  close(leaked);
+  const std::vector<int> descriptors{std::istream_iterator<int>{words}, {}};
+  ASSERT_EQ(descriptors.size(), 5U);  // stdin, stdout, stderr, requests, messages
+  EXPECT_EQ(descriptors[2], STDERR_FILENO);
+  EXPECT_THAT(descriptors, Not(::testing::Contains(leaked)));
+}
+
+TEST_F(SupervisorTest, CarriesFiftyMegabytesBothWays) {
+  constexpr std::size_t kBytes = 50'000'000;
+  std::string text(kBytes, 'a');
+  for (std::size_t i = 0; i < kBytes; i += 997) text[i] = static_cast<char>('b' + i % 24);
+  EXPECT_TRUE(result_of("echo:" + text) == text);  // not EXPECT_EQ, which would print them
+  EXPECT_EQ(result_of("large:50000000").size(), kBytes);
+}
+
+TEST_F(SupervisorTest, NamesTheSignalAndTheActivity) {
+  EXPECT_THAT(crash_of("abort"), StartsWith("killed by signal 6 (Aborted) while sampling"));
+  EXPECT_THAT(crash_of("segfault"),
+              StartsWith("killed by signal 11 (Segmentation fault) before reporting any progress"));
+  EXPECT_EQ(result_of("echo:still measured"), "still measured");
+}
+
+TEST_F(SupervisorTest, NamesTheExitStatusOfAChildThatDoesNotAnswer) {
+  EXPECT_EQ(crash_of("exit:7"), "exited with status 7 while sampling");
+  EXPECT_EQ(crash_of("exit:0"), "exited with status 0 while sampling");
+  EXPECT_EQ(result_of("echo:x"), "x");
+}
+
+TEST_F(SupervisorTest, KeepsTheEndOfStderrAndOfStdout) {
+  const std::string reason = crash_of("last_words");
+  EXPECT_THAT(reason, StartsWith("killed by signal 6 (Aborted) before reporting any progress\nxxx"));
+  EXPECT_THAT(reason, EndsWith("x\nlast words on stderr"));
+  EXPECT_LT(reason.size(), 4096U + 100U);
+  EXPECT_GT(reason.size(), 4000U);
+  EXPECT_EQ(crash_of("stdout_words"), "exited with status 4 before reporting any progress\nsaid on stdout");
+}
+
+TEST_F(SupervisorTest, KeepsStderrToItselfUnlessAsked) {
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(result_of("say"), "said");
+  EXPECT_EQ(result_of("echo:x"), "x");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.echo_stderr = true;
+  ::testing::internal::CaptureStderr();
+  {
+    Supervisor loud{options};
+    EXPECT_EQ(loud.request("say", ignore_progress, never).payload, "said");
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "said on stderr\n");
+}
+
+TEST_F(SupervisorTest, GarbageIsAProtocolError) {
+  EXPECT_EQ(crash_of("garbage"), "protocol error: unknown message kind 0x7a before reporting any progress");
+  EXPECT_THAT(crash_of("huge_length"), StartsWith("protocol error: a message of 9223372036854775807 bytes"));
+  EXPECT_THAT(crash_of("wrong_kind"), StartsWith("protocol error: a message of kind 'H'"));
+  EXPECT_EQ(result_of("echo:x"), "x");
+}
+
+TEST_F(SupervisorTest, ResultBeforePoisonedIsKeptAndTheNextChildIsNew) {
+  const std::string old_hello = supervisor_.hello();
+  EXPECT_THAT(result_of("answer_then_poisoned"), StartsWith("poisoned after "));
+  EXPECT_EQ(result_of("echo:x"), "x");  // whether or not kPoisoned had arrived before this request was sent
+  EXPECT_NE(supervisor_.hello(), old_hello);
+}
+
+TEST_F(SupervisorTest, APoisonedChildThatGoesOnIsNotAskedAgain) {
+  const std::string old_hello = supervisor_.hello();
+  EXPECT_EQ(result_of("answer_with_poisoned"), "poisoned");
+  EXPECT_EQ(result_of("echo:x"), "x");
+  EXPECT_NE(supervisor_.hello(), old_hello);
+}
+
+TEST_F(SupervisorTest, ResultAfterPoisonedIsKeptAndTheNextChildIsNew) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.exit_grace = Seconds{0.2};  // this worker does not end by itself
+  Supervisor supervisor{options};
+  const std::string old_hello = supervisor.hello();
+  EXPECT_EQ(supervisor.request("poisoned_then_answer", ignore_progress, never).payload, "poisoned before");
+  EXPECT_EQ(supervisor.request("echo:x", ignore_progress, never).payload, "x");
+  EXPECT_NE(supervisor.hello(), old_hello);
+}
+
+TEST_F(SupervisorTest, ADeathAfterTheAnswerCostsTheNextRequestNothing) {
+  EXPECT_EQ(result_of("answer_then_slow_death"), "answered");
+  EXPECT_EQ(result_of("echo:sent to a dying child"), "sent to a dying child");
+}
+
+TEST_F(SupervisorTest, ACrashAtOnceAfterAnAnswerIsStillACrash) {
+  EXPECT_EQ(result_of("echo:x"), "x");
+  EXPECT_THAT(crash_of("segfault"), StartsWith("killed by signal 11"));
+}
+
+TEST_F(SupervisorTest, AnAnswerThatNobodyAskedForIsNotTakenForTheNext) {
+  const std::string old_hello = supervisor_.hello();
+  EXPECT_EQ(result_of("answer_twice"), "first");
+  EXPECT_EQ(result_of("echo:x"), "x");
+  EXPECT_NE(supervisor_.hello(), old_hello);
+}
+
+TEST_F(SupervisorTest, AnExceptionOfTheCallerEndsTheChild) {
+  const std::string old_hello = supervisor_.hello();
+  const auto fail = [](std::string_view) { throw std::domain_error{"the caller's"}; };
+  EXPECT_THROW(static_cast<void>(supervisor_.request("activity", fail, never)), std::domain_error);
+  EXPECT_EQ(result_of("echo:x"), "x");
+  EXPECT_NE(supervisor_.hello(), old_hello);
+}
+
+TEST_F(SupervisorTest, AProcessThatTheChildLeftBehindDoesNotHideItsEnd) {
+  pid_t orphan = 0;
+  const auto note_orphan = [&](std::string_view pid) { orphan = std::stoi(std::string{pid}); };
+  const Outcome outcome = supervisor_.request("die_with_orphan", note_orphan, never);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kCrashed);
+  EXPECT_THAT(outcome.reason, StartsWith("exited with status 5 while "));
+  ASSERT_GT(orphan, 0);
+  EXPECT_EQ(kill(orphan, SIGKILL), 0);
+}
+
+}  // namespace
+}  // namespace tbench::process

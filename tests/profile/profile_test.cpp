@@ -1,0 +1,139 @@
+#include "tbench/profile/profile.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tbench/core/error.hpp"
+#include "trace_samples.hpp"
+
+namespace tbench::profile {
+namespace {
+
+using ::testing::HasSubstr;
+
+Profile profile_of(const Trace& trace, ProfileOptions options = {}) {
+  return analyse(trace, KernelRules::built_in(), options);
+}
+
+TEST(Durations, HaveTheStandardDeviationOfASample) {
+  Durations durations;
+  EXPECT_EQ(durations.mean_ns(), 0);
+  EXPECT_EQ(durations.std_ns(), 0);
+  for (const std::int64_t duration : {2, 4, 4, 4, 5, 5, 7, 9}) durations.add(duration);
+  EXPECT_EQ(durations.count(), 8);
+  EXPECT_EQ(durations.total_ns(), 40);
+  EXPECT_EQ(durations.min_ns(), 2);
+  EXPECT_EQ(durations.max_ns(), 9);
+  EXPECT_DOUBLE_EQ(durations.mean_ns(), 5);
+  EXPECT_DOUBLE_EQ(durations.std_ns(), std::sqrt(32.0 / 7));  // squared distances 9+1+1+1+0+0+4+16
+}
+
+TEST(Profile, OfAStepByPhase) {
+  const Profile profile = profile_of(one_step());
+  ASSERT_EQ(profile.phases.size(), 3U);
+  EXPECT_EQ(profile.phases[0].name, "FORWARD");
+  EXPECT_EQ(profile.phases[0].operations, 4);
+  EXPECT_EQ(profile.phases[0].kernels, 4);
+  EXPECT_EQ(profile.phases[0].launches, 4);
+  EXPECT_EQ(profile.phases[0].kernel_ns, 100);
+  EXPECT_EQ(profile.phases[0].copy_ns, 0);
+  EXPECT_EQ(profile.phases[1].name, "OPTIMIZER");
+  EXPECT_EQ(profile.phases[1].operations, 2);
+  EXPECT_EQ(profile.phases[1].kernels, 1);
+  EXPECT_EQ(profile.phases[1].kernel_ns, 20);
+  EXPECT_EQ(profile.phases[1].copy_ns, 20);
+  EXPECT_EQ(profile.phases[2].name, "(no phase)");
+  EXPECT_EQ(profile.phases[2].kernels, 2);
+  EXPECT_EQ(profile.phases[2].launches, 1);
+  EXPECT_EQ(profile.phases[2].kernel_ns, 15);
+  EXPECT_EQ(profile.operations, 8);
+  EXPECT_EQ(profile.operations_ns, 155);
+  EXPECT_EQ(profile.operations_without_launch, 1);
+  EXPECT_EQ(profile.operations_without_range, 2);
+  EXPECT_EQ(profile.operations_without_range_ns, 15);
+  EXPECT_DOUBLE_EQ(profile.other_share(), 15.0 / 155);
+  EXPECT_EQ(profile.devices.size(), 1U);
+  EXPECT_EQ(profile.ranges.size(), 4U);
+}
+
+TEST(Profile, OfAStepByKernelAndClass) {
+  const Profile profile = profile_of(one_step());
+  ASSERT_EQ(profile.kernels.size(), 4U);
+  EXPECT_EQ(profile.kernels[0].name, "nvjet_a");
+  EXPECT_EQ(profile.kernels[0].phase, 0U);
+  EXPECT_EQ(profile.kernels[0].kernel_class, KernelClass::kGemm);
+  EXPECT_EQ(profile.kernels[0].durations.count(), 3);
+  EXPECT_EQ(profile.kernels[0].durations.total_ns(), 90);
+  EXPECT_DOUBLE_EQ(profile.kernels[0].durations.std_ns(), 10);  // of 30, 20, 40
+  EXPECT_EQ(profile.kernels[1].kernel_class, KernelClass::kSoftmaxForward);
+  EXPECT_EQ(profile.kernels[2].kernel_class, KernelClass::kOptimizer);
+  EXPECT_EQ(profile.kernels[2].phase, 1U);
+  EXPECT_EQ(profile.kernels[3].name, "mystery");
+  EXPECT_EQ(profile.kernels[3].kernel_class, KernelClass::kOther);
+  EXPECT_EQ(profile.kernels[3].phase, 2U);
+
+  ASSERT_EQ(profile.classes.size(), 5U);
+  EXPECT_EQ(profile.classes[0].kernel_class, KernelClass::kGemm);
+  EXPECT_EQ(profile.classes[0].total_ns, 90);
+  EXPECT_EQ(profile.classes[1].kernel_class, KernelClass::kSoftmaxForward);
+  EXPECT_EQ(profile.classes[2].phase, 1U);
+  EXPECT_EQ(profile.classes[2].total_ns, 20);
+  EXPECT_EQ(profile.classes[3].total_ns, 20);
+  EXPECT_EQ(profile.classes[4].kernel_class, KernelClass::kOther);
+  EXPECT_EQ(profile.classes[4].operations, 2);
+}
+
+TEST(Profile, OfAStepByCallAndCopy) {
+  const Profile profile = profile_of(one_step());
+  ASSERT_EQ(profile.calls.size(), 2U);
+  EXPECT_EQ(profile.calls[0].name, "cudaLaunchKernel");
+  EXPECT_EQ(profile.calls[0].durations.count(), 6);
+  EXPECT_EQ(profile.calls[0].durations.total_ns(), 3 + 4 + 3 + 5 + 4 + 5);
+  EXPECT_EQ(profile.calls[1].name, "cudaMemcpyAsync");
+  EXPECT_EQ(profile.calls[1].durations.total_ns(), 10);
+  ASSERT_EQ(profile.copies.size(), 1U);
+  EXPECT_EQ(profile.copies[0].name, "Memcpy HtoD");
+  EXPECT_EQ(profile.copies[0].count, 1);
+  EXPECT_EQ(profile.copies[0].bytes, 4000);
+  EXPECT_EQ(profile.copies[0].total_ns, 20);
+}
+
+TEST(Profile, TakesThePhasesThatAreAskedFor) {
+  const Profile profile = profile_of(one_step(), {.phases = {"attention"}});
+  ASSERT_EQ(profile.phases.size(), 2U);
+  EXPECT_EQ(profile.phases[0].name, "attention");
+  EXPECT_EQ(profile.phases[0].kernel_ns, 40);
+  EXPECT_EQ(profile.phases[1].kernel_ns, 155 - 20 - 40);
+  try {
+    static_cast<void>(profile_of(one_step(), {.phases = {"attentoin"}}));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no range is named 'attentoin'; did you mean 'attention'?; ranges: FORWARD, "));
+  }
+}
+
+TEST(Profile, WithoutTheUsualPhasesTheOutermostRangesAre) {
+  TraceWriter writer;
+  writer.range(0, 10, "step 1").range(20, 30, "step 2").range(40, 50, "eval").range(41, 45, "inner");
+  writer.call(1, 2, 1).call(21, 22, 2).call(42, 43, 3).kernel(3, 4, 1).kernel(23, 25, 2).kernel(44, 48, 3);
+  const Profile profile = profile_of(writer.take());
+  ASSERT_EQ(profile.phases.size(), 2U);
+  EXPECT_EQ(profile.phases[0].name, "step *");
+  EXPECT_EQ(profile.phases[0].kernel_ns, 3);
+  EXPECT_EQ(profile.phases[1].name, "eval");
+  for (char name = 'a'; name < 'i'; ++name) writer.range(100 + name, 100 + name, std::string(1, name));
+  EXPECT_EQ(profile_of(writer.take()).phases.size(), 1U);
+  EXPECT_EQ(profile_of(writer.take()).phases[0].name, "all");
+}
+
+TEST(Profile, OfNothing) {
+  const Profile profile = profile_of(Trace{});
+  EXPECT_EQ(profile.operations, 0);
+  EXPECT_EQ(profile.phases.size(), 1U);
+  EXPECT_EQ(profile.share(5), 0);
+}
+
+}  // namespace
+}  // namespace tbench::profile

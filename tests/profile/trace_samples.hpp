@@ -1,0 +1,102 @@
+// Traces written down event by event.
+#pragma once
+
+#include <algorithm>
+#include <string>
+
+#include "tbench/profile/trace.hpp"
+
+namespace tbench::profile {
+
+/// Names are entered as they come; thread 0 is of process 0, thread 1 too.
+class TraceWriter {
+ public:
+  TraceWriter() { trace_.threads = {{.process = 0, .id = 100}, {.process = 0, .id = 101}}; }
+
+  TraceWriter& call(std::int64_t start, std::int64_t end, std::uint32_t correlation, Index thread = 0,
+                    const std::string& name = "cudaLaunchKernel") {
+    trace_.calls.push_back(
+        {.start_ns = start, .end_ns = end, .name = index(name), .thread = thread, .correlation = correlation});
+    return *this;
+  }
+  TraceWriter& kernel(std::int64_t start, std::int64_t end, std::uint32_t correlation, const std::string& name = "k",
+                      std::uint32_t stream = 7, std::uint16_t device = 0) {
+    trace_.operations.push_back({.start_ns = start,
+                                 .end_ns = end,
+                                 .name = index(name),
+                                 .correlation = correlation,
+                                 .stream = stream,
+                                 .device = device,
+                                 .kind = OperationKind::kKernel});
+    return *this;
+  }
+  TraceWriter& copy(std::int64_t start, std::int64_t end, std::uint32_t correlation, std::int64_t bytes) {
+    trace_.operations.push_back({.start_ns = start,
+                                 .end_ns = end,
+                                 .bytes = bytes,
+                                 .name = index("Memcpy HtoD"),
+                                 .correlation = correlation,
+                                 .stream = 8,
+                                 .kind = OperationKind::kMemcpy});
+    return *this;
+  }
+  TraceWriter& range(std::int64_t start, std::int64_t end, const std::string& name, Index thread = 0) {
+    trace_.ranges.push_back({.start_ns = start, .end_ns = end, .name = index(name), .thread = thread});
+    return *this;
+  }
+
+  /// With the operations in order.
+  [[nodiscard]] Trace take() {
+    std::ranges::stable_sort(trace_.operations, {}, &Operation::start_ns);
+    return trace_;
+  }
+
+ private:
+  Index index(const std::string& name) {
+    const auto found = std::ranges::find(trace_.names, name);
+    if (found == trace_.names.end()) {
+      trace_.names.push_back(name);
+      return static_cast<Index>(trace_.names.size() - 1);
+    }
+    return static_cast<Index>(found - trace_.names.begin());
+  }
+
+  Trace trace_;
+};
+
+/// One step, in ns. Host, thread 0:
+///
+///   FORWARD 0..100 { layer.0 5..45 { attention 10..30 }, layer.1 50..90 }, OPTIMIZER 110..150; calls at
+///   12 (kernel 1), 20 (kernel 2), 35 (kernel 3), 55 (kernel 4), 115 (kernel 5), 130 (copy 6), 160 (kernel 7, no range)
+///
+/// Device: 1 nvjet_a 20..50 | 2 softmax 50..60 | 3 nvjet_a 62..82 | 4 nvjet_a 100..140 | 5 adam 150..170 |
+///         6 copy of 4,000 bytes 160..180 on another stream | 7 mystery 200..210 | 8 mystery 215..220, which no call
+///         launched
+inline Trace one_step() {
+  const std::string adam = "multi_tensor_apply_kernel<FusedAdam>";
+  const std::string softmax = "void softmax_warp_forward<float, float, float, 9, false, false>(float*)";
+  return TraceWriter{}
+      .range(0, 100, "FORWARD")
+      .range(5, 45, "layer.0")
+      .range(10, 30, "attention")
+      .range(50, 90, "layer.1")
+      .range(110, 150, "OPTIMIZER")
+      .call(12, 15, 1)
+      .call(20, 24, 2)
+      .call(35, 38, 3)
+      .call(55, 60, 4)
+      .call(115, 119, 5)
+      .call(130, 140, 6, 0, "cudaMemcpyAsync")
+      .call(160, 165, 7)
+      .kernel(20, 50, 1, "nvjet_a")
+      .kernel(50, 60, 2, softmax)
+      .kernel(62, 82, 3, "nvjet_a")
+      .kernel(100, 140, 4, "nvjet_a")
+      .kernel(150, 170, 5, adam)
+      .copy(160, 180, 6, 4000)
+      .kernel(200, 210, 7, "mystery")
+      .kernel(215, 220, 8, "mystery")
+      .take();
+}
+
+}  // namespace tbench::profile

@@ -1,0 +1,96 @@
+"""Google Benchmark's own compare.py reads our files and passes over the cases that have no time.
+
+Usage: compare_py_test.py WRITE_RESULTS COMPARE_PY. Exit status 77: what it needs is not installed.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+# Cases that have a time on both sides, with the number of repetitions that are compared.
+COMPARABLE = {
+    "time_time": 1,
+    "times_times": 3,
+    "mixed_times": 2,
+    "times_mixed": 2,
+    "mixed_mixed": 2,
+    "times_time": 1,
+}
+AGGREGATED = {"times_times", "mixed_times", "times_mixed", "mixed_mixed"}
+AGGREGATES = ("mean", "median", "stddev", "cv")
+
+
+def compare(compare_py, folder, *arguments):
+    """Runs compare.py; returns what it reports, by name."""
+    dump = os.path.join(folder, "dump.json")
+    command = [sys.executable, compare_py, "--no-color", "-d", dump, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(arguments)} failed:\n{done.stdout}{done.stderr}"
+    assert "nan" not in done.stdout.lower(), done.stdout
+    with open(dump) as file:
+        return {entry["name"]: entry for entry in json.load(file)}
+
+
+def expected_names(name_of):
+    names = {name_of(case) for case in COMPARABLE}
+    names |= {f"{name_of(case)}_{aggregate}" for case in AGGREGATED for aggregate in AGGREGATES}
+    return names | {"OVERALL_GEOMEAN"}
+
+
+def check(report, name_of, description):
+    found = set(report)
+    assert found == expected_names(name_of), f"{description}: {found ^ expected_names(name_of)}"
+    for case, repetitions in COMPARABLE.items():
+        measurements = report[name_of(case)]["measurements"]
+        assert len(measurements) == repetitions, f"{description}: {case} has {len(measurements)} measurements"
+    # b takes twice a's time: a change of +1.
+    for case in ("time_time", "times_times"):
+        for measurement in report[name_of(case)]["measurements"]:
+            assert abs(measurement["time"] - 1) < 1e-9, f"{description}: {case}: {measurement}"
+
+
+def check_files(compare_py, folder):
+    a, b = os.path.join(folder, "a.json"), os.path.join(folder, "b.json")
+    eager = "Pair/case:{}/impl:eager".format
+    for flags in ((), ("--no-utest",), ("-a",), ("-a", "--no-utest")):
+        check(compare(compare_py, folder, *flags, "benchmarks", a, b), eager, f"benchmarks {flags}")
+        replaced = "Pair/case:{}/[impl:eager vs. impl:sdpa]".format
+        report = compare(compare_py, folder, *flags, "filters", a, "impl:eager", "impl:sdpa")
+        check(report, replaced, f"filters {flags}")
+        same = "Pair/case:{}/[impl:eager vs. impl:eager]".format
+        report = compare(compare_py, folder, *flags, "benchmarksfiltered", a, "impl:eager", b, "impl:eager")
+        check(report, same, f"benchmarksfiltered {flags}")
+    # The U test ran where there were repetitions.
+    assert compare(compare_py, folder, "benchmarks", a, b)[eager("times_times")]["utest"]
+
+
+def check_failed_alone(compare_py, folder):
+    a, failed = os.path.join(folder, "a.json"), os.path.join(folder, "failed.json")
+    for pair in ((a, failed), (failed, a), (failed, failed)):
+        report = compare(compare_py, folder, "benchmarks", *pair)
+        assert report == {}, f"{pair}: {report}"
+
+
+def main():
+    write_results, compare_py = sys.argv[1:]
+    if not os.path.exists(compare_py):
+        print(f"skipped: no {compare_py} (Debian's libbenchmark-tools)")
+        return SKIPPED
+    try:
+        import scipy  # noqa: F401
+    except ImportError:
+        print("skipped: compare.py needs SciPy (pip install scipy)")
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([write_results, "compare", folder], check=True)
+        check_files(compare_py, folder)
+        check_failed_alone(compare_py, folder)
+    print("compare.py reads our files")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

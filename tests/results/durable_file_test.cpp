@@ -1,0 +1,235 @@
+// Files are replaced as a whole, lines are there when append returns, and what was packed is unpacked to the same.
+#include "tbench/results/durable_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <system_error>
+
+#include "support/sample_results.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/results/result_file.hpp"
+
+namespace tbench::results {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Makes writes beyond `bytes` of a file fail, as a full disk does.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_{std::signal(SIGXFSZ, SIG_IGN)} {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST(WriteAtomically, MakesAndReplacesAFileAndLeavesNothingElse) {
+  const support::TemporaryFolder folder;
+  write_atomically(folder.file("a"), "first, and longer");
+  write_atomically(folder.file("a"), std::string{"second\0x", 8});
+  EXPECT_EQ(read_whole_file(folder.file("a")), (std::string{"second\0x", 8}));
+  EXPECT_THAT(folder.names(), ElementsAre("a"));
+}
+
+TEST(WriteAtomically, LeavesTheOldFileWhereTheDiskIsFull) {
+  const support::TemporaryFolder folder;
+  write_atomically(folder.file("a"), "old");
+  {
+    const FileSizeLimit limit{1000};
+    EXPECT_THROW(write_atomically(folder.file("a"), std::string(5000, 'x')), std::system_error);
+  }
+  EXPECT_EQ(read_whole_file(folder.file("a")), "old");
+  EXPECT_THAT(folder.names(), ElementsAre("a"));
+}
+
+TEST(WriteAtomically, KeepsASymbolicLink) {
+  const support::TemporaryFolder folder;
+  write_atomically(folder.file("target"), "old");
+  fs::create_symlink(folder.file("target"), folder.file("link"));
+  write_atomically(folder.file("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(folder.file("link")));
+  EXPECT_EQ(read_whole_file(folder.file("target")), "new");
+}
+
+TEST(WriteAtomically, IsReadableByOthersAsTheUmaskSays) {
+  const support::TemporaryFolder folder;
+  const mode_t before = ::umask(022);
+  write_atomically(folder.file("a"), "x");
+  ::umask(before);
+  EXPECT_EQ(fs::status(folder.file("a")).permissions(), fs::perms{0644});
+}
+
+TEST(WriteAtomically, NamesThePathThatItCannotWrite) {
+  const support::TemporaryFolder folder;
+  try {
+    write_atomically(folder.file("missing/a"), "x");
+    FAIL() << "no error";
+  } catch (const std::system_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("missing/a"));
+    EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
+  }
+}
+
+TEST(ReadWholeFile, ReadsMoreThanOneBlock) {
+  const support::TemporaryFolder folder;
+  const std::string content(3'000'001, 'y');
+  support::write_text(folder.file("a"), content);
+  EXPECT_EQ(read_whole_file(folder.file("a")), content);
+  EXPECT_THROW(static_cast<void>(read_whole_file(folder.file("b"))), std::system_error);
+  EXPECT_THROW(static_cast<void>(read_whole_file(folder.path())), std::system_error);
+}
+
+TEST(LineAppender, AppendsLinesAfterEmptyingTheFile) {
+  const support::TemporaryFolder folder;
+  support::write_text(folder.file("a"), "of another run\n");
+  LineAppender appender{folder.file("a")};
+  EXPECT_EQ(read_whole_file(folder.file("a")), "");
+  appender.append("one");
+  appender.append("two");
+  EXPECT_EQ(read_whole_file(folder.file("a")), "one\ntwo\n");
+}
+
+TEST(LineAppender, TakesATornLineBack) {
+  const support::TemporaryFolder folder;
+  LineAppender appender{folder.file("a")};
+  appender.append("one");
+  {
+    const FileSizeLimit limit{100};
+    EXPECT_THROW(appender.append(std::string(200, 'x')), std::system_error);
+  }
+  appender.append("two");
+  EXPECT_EQ(read_whole_file(folder.file("a")), "one\ntwo\n");
+}
+
+/// What `printf gzip | gzip -9n` writes.
+const std::string kGzip{
+    "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\xaf\xca\x2c\x00\x00\xf2\x5c\xe9\x3a\x04\x00\x00\x00", 24};
+
+std::string text_of(std::size_t bytes) {
+  std::mt19937 random{17};
+  std::string text;
+  while (text.size() < bytes) text += std::to_string(random()) + ", ";
+  text.resize(bytes);
+  return text;
+}
+
+std::string error_of(const std::string& packed) {
+  try {
+    static_cast<void>(unpack(packed));
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string file_error(const std::string& name, const std::string& content) {
+  const support::TemporaryFolder folder;
+  support::write_text(folder.file(name), content);
+  try {
+    static_cast<void>(read_text(folder.file(name)));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(PackedFile, NameSaysIt) {
+  EXPECT_TRUE(is_packed_name("a.json.gz"));
+  EXPECT_TRUE(is_packed_name("folder/.gz"));
+  EXPECT_FALSE(is_packed_name("a.json"));
+  EXPECT_FALSE(is_packed_name("a.gz.json"));
+  EXPECT_FALSE(is_packed_name("gz"));
+}
+
+TEST(PackedFile, UnpacksWhatItPacked) {
+  for (const std::size_t bytes : {0, 1, 8, 1000, 65'536, 65'537, 3'000'000}) {
+    const std::string text = text_of(bytes);
+    EXPECT_EQ(unpack(pack(text)), text) << bytes;
+  }
+  const std::string zeros(10'000'000, '\0');  // as tight as deflate can
+  EXPECT_LT(pack(zeros).size(), 12'000);
+  EXPECT_EQ(unpack(pack(zeros)), zeros);
+}
+
+TEST(PackedFile, ReadsWhatGzipWrote) { EXPECT_EQ(unpack(kGzip), "gzip"); }
+
+TEST(PackedFile, ReadsAllMembers) {
+  EXPECT_EQ(unpack(pack("one ") + pack("") + kGzip + pack(text_of(100'000))), "one gzip" + text_of(100'000));
+}
+
+TEST(PackedFile, EqualContentGivesEqualBytes) {
+  const std::string text = text_of(200'000);
+  const std::string packed = pack(text);
+  EXPECT_EQ(pack(text), packed);
+  EXPECT_EQ(packed.substr(0, 4), (std::string{"\x1f\x8b\x08\x00", 4}));  // no flags: neither name nor comment
+  EXPECT_EQ(packed.substr(4, 4), std::string(4, '\0'));                  // no time
+}
+
+TEST(PackedFile, SaysThatItIsCutOff) {
+  const std::string packed = pack(text_of(200'000));
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{9}, std::size_t{10}, packed.size() / 2, packed.size() - 9,
+                                  packed.size() - 8, packed.size() - 4, packed.size() - 1}) {
+    EXPECT_THAT(error_of(packed.substr(0, bytes)), HasSubstr("cut off after " + std::to_string(bytes) + " bytes"));
+  }
+  EXPECT_THAT(error_of(packed + packed.substr(0, 100)), HasSubstr("cut off"));
+  EXPECT_THAT(error_of(""), HasSubstr("empty"));
+}
+
+TEST(PackedFile, SaysThatItIsCorrupt) {
+  const std::string packed = pack(text_of(200'000));
+  for (const std::size_t from_end : {8, 4}) {  // the CRC, the length
+    std::string wrong = packed;
+    wrong[wrong.size() - from_end] ^= 1;
+    EXPECT_THAT(error_of(wrong), HasSubstr("corrupt")) << from_end;
+  }
+  std::string wrong = packed;
+  for (std::size_t i = wrong.size() / 2; i < wrong.size() / 2 + 64; ++i) wrong[i] = '\x5a';
+  EXPECT_THAT(error_of(wrong), HasSubstr("corrupt"));
+  EXPECT_THAT(error_of("{\"context\": 1}"), HasSubstr("not gzip"));
+  EXPECT_THAT(error_of(packed + "more"), HasSubstr("not gzip"));
+}
+
+TEST(PackedFile, ResultsSurviveTheDisk) {
+  const support::TemporaryFolder folder;
+  const ResultFile results = support::golden_file();
+  write_result_file(folder.file("a.json.gz"), results);
+  write_result_file(folder.file("a.json"), results);
+  EXPECT_EQ(read_result_file(folder.file("a.json.gz")), results);
+  EXPECT_EQ(read_text(folder.file("a.json.gz")), read_whole_file(folder.file("a.json")));
+  EXPECT_LT(read_whole_file(folder.file("a.json.gz")).size(), read_whole_file(folder.file("a.json")).size() / 2);
+}
+
+TEST(PackedFile, MessagesNameFileProblemAndRemedy) {
+  const std::string packed = pack(read_whole_file(TBENCH_TEST_DATA "/results_golden.json"));
+  EXPECT_THAT(file_error("a.json.gz", packed), "no error");
+  EXPECT_THAT(file_error("a.json.gz", packed.substr(0, 500)),
+              AllOf(HasSubstr("a.json.gz'"), HasSubstr("cut off after 500 bytes"), HasSubstr("copy it again")));
+  EXPECT_THAT(file_error("a.json.gz", "{}"), AllOf(HasSubstr("not gzip"), HasSubstr("a name without .gz")));
+  EXPECT_THAT(file_error("a.json.gz", ""), HasSubstr("the file is empty"));
+  EXPECT_THAT(file_error("a.json", packed), AllOf(HasSubstr("packed by gzip"), HasSubstr("ends in .gz")));
+}
+
+}  // namespace
+}  // namespace tbench::results

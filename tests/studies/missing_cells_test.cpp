@@ -1,0 +1,94 @@
+#include "studies/engine/missing_cells.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <regex>
+#include <set>
+
+#include "tbench/core/case_table.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<CaseId> grid() {
+  const FamilyGrid model{"Model",
+                         {{"size", {"small", "xl", "2.7B"}},
+                          {"ctx", {"64", "128", "1024"}},
+                          {"batch", {"4"}},
+                          {"pass", {"forward", "train_step"}},
+                          {"precision", {"fp32", "bf16"}}}};
+  return cells_of(std::vector{model}, {});
+}
+
+std::vector<CaseId> matching(const std::vector<CaseId>& cases, const std::string& filter) {
+  std::vector<CaseId> found;
+  const std::regex regex{filter, std::regex::extended};  // as transformer_bench filters
+  for (const CaseId& id : cases) {
+    if (std::regex_search(id.name(), regex)) found.push_back(id);
+  }
+  return found;
+}
+
+/// What the filters of a result select, and that none selects a case twice or one that is not missing.
+void expect_exact(const std::vector<CaseId>& all, const std::vector<CaseId>& missing) {
+  const MissingCells result = missing_cells(all, missing);
+  std::set<std::string> selected;
+  for (std::size_t i = 0; i < result.filters.size(); ++i) {
+    for (const CaseId& id : matching(all, result.filters[i])) {
+      EXPECT_TRUE(selected.insert(id.name()).second) << id.name() << " twice";
+      EXPECT_EQ(result.filter_of.count(id.name()), 1U) << id.name() << " is not missing: " << result.filters[i];
+      EXPECT_EQ(result.filter_of.at(id.name()), i);
+    }
+  }
+  EXPECT_EQ(selected.size(), missing.size());
+}
+
+TEST(MissingCells, NothingMissingNeedsNoFilter) { EXPECT_THAT(missing_cells(grid(), {}).filters, IsEmpty()); }
+
+TEST(MissingCells, AllMissingNeedsAnEmptyOne) { EXPECT_THAT(missing_cells(grid(), grid()).filters, ElementsAre("")); }
+
+TEST(MissingCells, ABlockIsOneFilterOfTheKeysThatTellItApart) {
+  const std::vector<CaseId> all = grid();
+  EXPECT_THAT(missing_cells(all, matching(all, "ctx:64/")).filters, ElementsAre("/ctx:64/"));
+  EXPECT_THAT(missing_cells(all, matching(all, "size:(xl|2\\.7B)/ctx:1024/.*fp32")).filters,
+              ElementsAre(R"(/size:(xl|2\.7B)/ctx:1024/.*/precision:fp32$)"));
+  EXPECT_THAT(missing_cells(all, matching(all, "pass:train_step/precision:bf16")).filters,
+              ElementsAre("/pass:train_step/precision:bf16$"));
+  EXPECT_THAT(missing_cells(all, matching(all, "size:small/")).filters, ElementsAre("/size:small/"));
+}
+
+TEST(MissingCells, FiltersTogetherAreExactlyWhatIsMissing) {
+  const std::vector<CaseId> all = grid();
+  std::mt19937 random{1};
+  for (int round = 0; round < 200; ++round) {
+    std::vector<CaseId> missing;
+    for (const CaseId& id : all) {
+      if (random() % 4 < static_cast<unsigned>(round % 4)) missing.push_back(id);
+    }
+    expect_exact(all, missing);
+  }
+}
+
+TEST(MissingCells, GridsOfDifferentFamiliesAndHolesAreExactToo) {
+  std::vector<CaseId> all = grid();
+  all.push_back(CaseId{"Gemm", {{"m", "64"}, {"n", "128"}}});
+  all.push_back(CaseId{"Gemm", {{"m", "64"}, {"n", "1024"}}});
+  all.erase(all.begin() + 3);  // a hole in the grid
+  // The same keys and values in two families: only the family tells them apart.
+  for (const char* ctx : {"64", "128"}) all.push_back(CaseId{"Other", {{"size", "small"}, {"ctx", ctx}}});
+  for (const char* ctx : {"64", "128"}) all.push_back(CaseId{"Another", {{"size", "small"}, {"ctx", ctx}}});
+  const std::vector<CaseId> other{all.end() - 4, all.end() - 2};
+  EXPECT_THAT(missing_cells(all, other).filters, ElementsAre("^Other/size:small/ctx:(64|128)$"));
+  expect_exact(all, other);
+  expect_exact(all, {all.back()});
+  expect_exact(all, matching(all, "small"));
+  expect_exact(all, {all.begin(), all.begin() + 5});
+}
+
+}  // namespace
+}  // namespace tbench::studies

@@ -1,0 +1,167 @@
+// Tables of few cases, whose ratios are worked out by hand.
+#include "tbench/studies/side_by_side.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/sample_results.hpp"
+#include "tbench/core/error.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using testing::HasSubstr;
+
+Record attention(const std::string& impl, const std::string& length, double milliseconds,
+                 const std::string& precision = "bf16") {
+  return support::timed_record({"Attention",
+                                {{"heads", "1"},
+                                 {"seq_len", length},
+                                 {"causal", "1"},
+                                 {"pass", "forward"},
+                                 {"precision", precision},
+                                 {"impl", impl}}},
+                               {milliseconds / 1e3});
+}
+
+results::NamedResults file_of(std::vector<Record> records, const std::string& uuid = "GPU-1") {
+  results::NamedResults file{.label = "a.json", .file = {}};
+  file.file.environment = support::gpu_environment();
+  file.file.environment.gpu->uuid = uuid;
+  file.file.records = std::move(records);
+  return file;
+}
+
+RatioOptions grid(std::vector<std::string> of, const std::string& over = "impl:flash") {
+  RatioOptions options{.of = {},
+                       .over = parse_selector(over, "--over"),
+                       .pivot = "seq_len",
+                       .rows = {"heads", "causal", "pass", "precision"},
+                       .filter = {}};
+  for (const std::string& text : of) options.of.push_back(parse_selector(text, "--of"));
+  return options;
+}
+
+std::string error_of(const std::function<void()>& make) {
+  try {
+    make();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(RatioTable, DividesTheFastestByOver) {
+  const std::vector results{
+      file_of({attention("sdpa_flash", "128", 3), attention("sdpa_cudnn", "128", 2), attention("flash", "128", 4),
+               attention("sdpa_flash", "64", 3), attention("flash", "64", 2)})};
+  EXPECT_EQ(ratio_table(results, grid({"impl:sdpa_flash", "impl:sdpa_cudnn"})).markdown(),
+            "| heads mask pass precision | 64 | 128 |\n| --- | ---: | ---: |\n"
+            "| 1 causal forward bf16 | 1.50 f | 0.50 c |\n");
+}
+
+TEST(RatioTable, MarksWhatLimitsATime) {
+  Record short_one = attention("flash", "64", 2);
+  short_one.timing->resolution_limited = true;
+  Record by_host = attention("naive", "128", 3);
+  by_host.timing->host_bound = true;
+  Record unstable = attention("flash", "256", 2);
+  unstable.status = Status::kUnstable;
+  const std::vector results{file_of({short_one, attention("naive", "64", 3), by_host, attention("flash", "128", 2),
+                                     unstable, attention("naive", "256", 3)})};
+  EXPECT_THAT(ratio_table(results, grid({"impl:naive"})).markdown(), HasSubstr("| 1.50~ | 1.50h | 1.50* |"));
+}
+
+TEST(RatioTable, TakesOtherFilesOfTheSameGpuAlone) {
+  const Record over = attention("flash", "64", 2, "tf32");
+  const Record of = attention("sdpa_efficient", "64", 5, "fp32");
+  const RatioOptions options = grid({"precision:fp32/impl:sdpa_efficient"}, "precision:tf32/impl:flash");
+  EXPECT_THAT(ratio_table(std::vector{file_of({over}), file_of({of})}, options).markdown(), HasSubstr("| 2.50 |"));
+  EXPECT_THAT(error_of([&] {
+                static_cast<void>(ratio_table(std::vector{file_of({over}), file_of({of}, "GPU-2")}, options));
+              }),
+              HasSubstr("no case has a time on both sides"));
+}
+
+TEST(RatioTable, ALaterFileWins) {
+  const std::vector results{file_of({attention("flash", "64", 2), attention("naive", "64", 3)}),
+                            file_of({attention("flash", "64", 4), attention("naive", "64", 3)}, "GPU-2")};
+  EXPECT_THAT(ratio_table(results, grid({"impl:naive"})).markdown(), HasSubstr("| 0.75 |"));
+}
+
+TEST(RatioTable, ListsCasesWithoutAPivot) {
+  RatioOptions options = grid({"impl:naive", "impl:compiled"});
+  options.pivot.clear();
+  options.rows.clear();
+  options.filter = "seq_len:(64|128)/.*bf16$";
+  const std::vector results{
+      file_of({attention("naive", "64", 3), attention("flash", "64", 2), attention("flash", "256", 2),
+               attention("naive", "256", 2),
+               support::failed_record(attention("flash", "128", 1).id, Status::kOom, "no memory")})};
+  const std::string table = ratio_table(results, options).markdown();
+  EXPECT_THAT(table, HasSubstr("| case | flash, ms | TFLOP/s | naive / flash | compiled / flash | best other |"));
+  EXPECT_THAT(table, HasSubstr("| 1 64 1 forward bf16 | 2 |"));
+  EXPECT_THAT(table, HasSubstr("| 1.500 |  | naive |"));
+  EXPECT_THAT(table, HasSubstr("| 1 128 1 forward bf16 | oom |  |  |  |  |"));
+  EXPECT_THAT(table, testing::Not(HasSubstr("256")));
+}
+
+TEST(RatioTable, RefusesWhatItCannotDivide) {
+  const std::vector results{file_of({attention("flash", "64", 2), attention("naive", "64", 3)})};
+  EXPECT_THAT(error_of([&] { static_cast<void>(ratio_table(results, grid({"impl:naive"}, "impl:none"))); }),
+              HasSubstr("--over: no case with none"));
+  RatioOptions options = grid({"impl:naive"});
+  options.rows = {"ctx"};
+  EXPECT_THAT(error_of([&] { static_cast<void>(ratio_table(results, options)); }), HasSubstr("has no parameter 'ctx'"));
+  EXPECT_THAT(error_of([] { static_cast<void>(parse_selector("flash", "--over")); }),
+              HasSubstr("--over: 'flash' selects nothing"));
+}
+
+TEST(RepeatTable, NeedsThreeFiles) {
+  const auto run = [](double milliseconds) { return file_of({attention("flash", "64", milliseconds)}); };
+  EXPECT_THAT(repeat_table(std::vector{run(2), run(2.02), run(1.98)}).markdown(),
+              HasSubstr("| 1 64 1 forward bf16 flash | 2.00, 2.02, 1.98 | 2.00 |"));
+  EXPECT_THAT(error_of([&] { static_cast<void>(repeat_table(std::vector{run(2), run(2)})); }), HasSubstr("--repeat"));
+}
+
+TEST(PytorchTable, DividesOurTimeByTheirs) {
+  const std::vector pytorch{
+      results::PytorchTime{.id = attention("naive", "64", 1).id, .median_ms = 4, .per_second = {}}};
+  const std::vector results{file_of({attention("naive", "64", 3)}), file_of({attention("naive", "64", 9)})};
+  EXPECT_THAT(pytorch_table(pytorch, results).markdown(),
+              HasSubstr("| 1 64 1 forward bf16 naive | 4.00 | 3.00 | 0.750 |"));
+  EXPECT_THAT(
+      error_of([&] { static_cast<void>(pytorch_table(pytorch, std::vector{file_of({attention("flash", "64", 3)})})); }),
+      HasSubstr("--pytorch"));
+}
+
+TEST(PytorchTable, HasTheRatesOfCeilings) {
+  const CaseId copy{"Ceiling", {{"what", "copy"}, {"regime", "burst"}}};
+  std::vector<Record> records;
+  for (const double milliseconds : {2.0, 1.0, 4.0}) {
+    Record record = support::timed_record(copy, {milliseconds / 1e3});
+    record.work = Work{.flop = {}, .tokens = 0, .bytes = 4'000'000'000};
+    record.repetition_index = static_cast<std::int64_t>(records.size());
+    records.push_back(record);
+  }
+  const std::vector pytorch{results::PytorchTime{.id = copy, .median_ms = 2, .per_second = 1e12}};
+  // 4 GB in 2, 1 and 4 ms: 2,000, 4,000 and 1,000 GB/s; the median over 1,000 GB/s is 2.
+  EXPECT_THAT(pytorch_table(pytorch, std::vector{file_of(records)}).markdown(),
+              HasSubstr("| copy burst | GB/s | 2000, 4000, 1000 | 300.00 |  | 2.000 |"));
+}
+
+TEST(SelfComparisonTable, ShowsChangesInPercent) {
+  const std::vector cases{results::SelfComparison{.id = attention("flash", "64", 1).id,
+                                                  .same = {.ratio = 1.0012, .verdict = "SAME"},
+                                                  .other = {.ratio = 0.998, .verdict = "SAME"},
+                                                  .planted = {.ratio = 1.029, .verdict = "REGRESSED"},
+                                                  .factor = 1.03,
+                                                  .detectable = 0.0123}};
+  EXPECT_THAT(self_comparison_table(cases).markdown(),
+              HasSubstr("| +0.12 SAME | -0.20 SAME | +3.00 | +2.90 REGRESSED | 1.2 |"));
+}
+
+}  // namespace
+}  // namespace tbench::studies

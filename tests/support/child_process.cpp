@@ -1,0 +1,53 @@
+#include "support/child_process.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "support/sample_results.hpp"
+#include "tbench/process/command.hpp"
+#include "tbench/process/descriptor.hpp"
+#include "tbench/results/durable_file.hpp"
+
+namespace tbench::support {
+namespace {
+
+/// Appends what arrives until `lines` lines are there; false at the end of the output.
+bool read_lines(int descriptor, std::size_t lines, std::string& text) {
+  std::array<char, 4096> buffer{};
+  while (static_cast<std::size_t>(std::ranges::count(text, '\n')) < lines) {
+    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+    if (count <= 0) return false;
+    text += std::string_view{buffer.data(), static_cast<std::size_t>(count)};
+  }
+  return true;
+}
+
+}  // namespace
+
+ChildResult run_child(const std::vector<std::string>& command, std::optional<KillMoment> kill) {
+  const TemporaryFolder folder;
+  process::Pipe pipe = process::make_pipe();
+  const process::UniqueDescriptor errors{
+      ::open(folder.file("err").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)};
+  process::Command program{command, {.out = pipe.write_end.get(), .err = errors.get()}};
+  pipe.write_end.reset();
+  ChildResult result;
+  if (kill && read_lines(pipe.read_end.get(), kill->lines, result.out)) {
+    std::this_thread::sleep_for(kill->delay);
+    program.signal(SIGKILL);
+  }
+  read_lines(pipe.read_end.get(), std::string::npos, result.out);
+  result.exit_status = program.wait();
+  result.err = results::read_whole_file(folder.file("err"));
+  return result;
+}
+
+}  // namespace tbench::support

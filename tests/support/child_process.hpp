@@ -1,0 +1,42 @@
+// What programs and functions print: runs a program as a user does, or a function on a C stream.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tbench::support {
+
+struct ChildResult {
+  int exit_status{};  // 128 + signal if one ended it
+  std::string out;
+  std::string err;
+};
+
+/// When to send SIGKILL: so long after so many lines of output.
+struct KillMoment {
+  std::size_t lines{};
+  std::chrono::microseconds delay{};
+};
+
+/// @param command  program and arguments
+/// @param kill     nothing: the program ends by itself
+[[nodiscard]] ChildResult run_child(const std::vector<std::string>& command,
+                                    std::optional<KillMoment> kill = std::nullopt);
+
+/// What `print` prints to a file.
+template <class Print>
+std::string printed(Print print) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), &std::fclose};
+  print(file.get());
+  std::rewind(file.get());
+  std::string text(10'000, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  return text;
+}
+
+}  // namespace tbench::support

@@ -1,0 +1,208 @@
+#include "support/sample_results.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tbench::support {
+
+CaseId model_id(const std::string& pass, const std::string& impl, const std::string& size, std::int64_t context) {
+  return CaseId{"Model",
+                {{"size", size},
+                 {"ctx", fmt::format("{}", context)},
+                 {"batch", "4"},
+                 {"pass", pass},
+                 {"precision", "bf16"},
+                 {"impl", impl}}};
+}
+
+Record timed_record(CaseId id, Seconds median) {
+  Timing timing;
+  timing.samples_s = {median.value, median.value * 1.01, median.value * 0.99};
+  timing.median = median;
+  timing.p10 = median * 0.99;
+  timing.p90 = median * 1.01;
+  timing.min = median * 0.99;
+  timing.mean = median;
+  timing.wall = median;
+  timing.enqueue = median * 0.5;
+  timing.drain = median * 0.5;
+  timing.cpu = median * 0.75;
+  timing.warm_up.steady = true;
+  Record record;
+  record.id = std::move(id);
+  record.timing = timing;
+  return record;
+}
+
+Record full_record() {
+  Record record;
+  record.id = model_id("train_step", "sdpa");
+  Timing timing;
+  // Numbers without a short decimal form: they have to survive all the same.
+  timing.samples_s = {0.1 + 0.2, 1.0 / 3.0, 0.02531200088560581, 5e-324, 0.025};
+  timing.flagged_samples = {0, 4};
+  timing.median = {0.025312};
+  timing.p10 = {0.0251};
+  timing.p90 = {0.0262};
+  timing.min = {0.025};
+  timing.mean = {0.0255};
+  timing.standard_deviation = Seconds{0.000125};
+  timing.relative_iqr = 0.004;
+  timing.relative_half_width = 0.0023;
+  timing.stop_reason = StopReason::kSpreadSettled;
+  timing.warm_up = {.steps = 40, .first = Seconds{1.25}, .steady = true};
+  timing.phases = {{"forward", {0.008}}, {"backward", {0.0135}}, {"optimizer", {0.0035}}};
+  timing.wall = Seconds{0.02575};
+  timing.enqueue = {0.012};
+  timing.drain = Seconds{0.01375};
+  timing.cpu = {0.0255};
+  timing.host_bound = true;
+  record.timing = timing;
+  record.work = Work{.flop = {1.5e12}, .min_flop = Flop{1.4e12}, .tokens = 2048};
+  record.datasheet_peak = FlopPerSecond{9.9e14};
+  DeviceState device;
+  device.sm_clock_p5 = Hertz{1.965e9};
+  device.sm_clock_p50 = Hertz{1.98e9};
+  device.sm_clock_p95 = Hertz{1.98e9};
+  device.temperature_c = 61;
+  device.power = Watts{512.5};
+  device.energy_per_step = Joules{12.8125};
+  device.throttle_reasons = {"sw_power_cap"};
+  record.device = device;
+  MemoryUse memory;
+  memory.allocated_peak = 3'221'225'472;
+  memory.reserved_peak = 4'294'967'296;
+  memory.device_used = 5'368'709'120;
+  memory.split = {{"parameters", 512'000'000}, {"gradients", 512'000'000}, {"optimizer_state", 1'024'000'000}};
+  record.memory = memory;
+  record.verification = Verification{.passed = true,
+                                     .reference = "fp32 on one row of the batch",
+                                     .worst_error = 0.375,
+                                     .worst_where = "logits[0, 17, 4]",
+                                     .message = ""};
+  record.counters = {{"skipped_steps", 2}};
+  record.harness = {0.875};
+  return record;
+}
+
+Record burst_record(CaseId id, Seconds median) {
+  Record record = timed_record(std::move(id), median);
+  record.timing->regime = Regime::kBurst;
+  record.timing->l2 = L2State::kCold;
+  record.timing->launches_per_sample = 13;
+  record.timing->resolution_limited = median < Seconds{10e-6};
+  record.timing->wall.reset();
+  record.timing->drain.reset();
+  record.work = Work{.flop = {}, .tokens = 0, .bytes = 16'000'000, .ceiling = "copy"};
+  record.ceiling_per_second = 4.25e12;
+  record.labels = {{"algorithm", "4 of 8"}};
+  return record;
+}
+
+Record failed_record(CaseId id, Status status, std::string reason) {
+  Record record;
+  record.id = std::move(id);
+  record.status = status;
+  record.reason = std::move(reason);
+  record.harness = {0.25};
+  return record;
+}
+
+Record numbered_record(std::int64_t i) {
+  CaseId id{"Series", {{"number", fmt::format("{}", i)}}};
+  if (i % 7 == 3) return failed_record(std::move(id), Status::kOom, fmt::format("out of memory in case {}", i));
+  return timed_record(std::move(id), Seconds{0.001 * static_cast<double>(i + 1)});
+}
+
+Environment cpu_environment() {
+  Environment environment;
+  environment.cpu_name = "Example CPU";
+  environment.cpu_cores = 16;
+  environment.operating_system = "Debian GNU/Linux 12";
+  environment.versions = {{"libtorch", "2.11.0"}, {"compiler", "g++ 12.2.0"}};
+  environment.commit = "0123456789abcdef0123456789abcdef01234567";
+  environment.sources_digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+  environment.build_type = "Release";
+  environment.date = "2026-01-02T03:04:05+00:00";
+  return environment;
+}
+
+Environment gpu_environment() {
+  Environment environment = cpu_environment();
+  GpuFacts gpu;
+  gpu.name = "NVIDIA H200";
+  gpu.uuid = "GPU-00000000-0000-0000-0000-000000000000";
+  gpu.compute_capability = "9.0";
+  gpu.sm_count = 132;
+  gpu.memory_bytes = 150'754'820'096;
+  gpu.l2_bytes = 52'428'800;
+  gpu.ecc = true;
+  gpu.mig = false;
+  gpu.power_limit_w = 700;
+  gpu.max_sm_clock_hz = 1.98e9;
+  gpu.other_processes = 0;
+  environment.gpu = gpu;
+  environment.versions["driver"] = "580.159";
+  return environment;
+}
+
+results::ResultFile golden_file() {
+  results::ResultFile file;
+  file.environment = gpu_environment();
+  file.host.executable = "./transformer_bench";
+  file.host.mhz_per_cpu = 2600.5;
+  file.host.cpu_scaling_enabled = false;
+  file.host.load_avg = {0.5, 0.25, 0.125};
+  file.options = {{"suite", "standard"}, {"seed", "1"}};
+  file.interrupted = true;
+  Record oom = failed_record(model_id("train_step", "eager", "2.7B", 1024), Status::kOom,
+                             "out of memory: 8589934592 bytes asked for");
+  oom.requested_bytes = 8'589'934'592;
+  file.records = {full_record(), oom};
+  for (std::int64_t i = 0; i < 2; ++i) {
+    Record record = timed_record(model_id("forward", "eager"), Seconds{i == 0 ? 0.008 : 0.016});
+    record.repetition_index = i;
+    record.repetitions = 2;
+    file.records.push_back(record);
+  }
+  file.records.back().status = Status::kUnstable;
+  file.records.back().reason = "the median's 95 % interval is 7 % wide after 60 s";
+  file.records.push_back(timed_record(CaseId{"Gemm", {{"m", "4096"}, {"precision", "tf32"}}}, Seconds{0.0005}));
+  file.records.push_back(burst_record(CaseId{"Attention", {{"seq_len", "64"}, {"pass", "forward"}}}, Seconds{4.25e-6}));
+  return file;
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "tbench_report_XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error{"cannot make the folder " + pattern};
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::vector<std::string> TemporaryFolder::names() const {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator{path_})
+    names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file{path, std::ios::binary};
+  file << text;
+  if (!file.flush()) throw std::runtime_error{"cannot write " + path};
+}
+
+}  // namespace tbench::support

@@ -1,0 +1,145 @@
+// `tbench diff` as a user runs it: arguments, exit statuses, what goes where.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/child_process.hpp"
+#include "support/sample_results.hpp"
+#include "tbench/results/durable_file.hpp"
+#include "tbench/results/result_file.hpp"
+
+namespace tbench::tool {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+support::ChildResult diff(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {TBENCH_TOOL, "diff"});
+  return support::run_child(arguments);
+}
+
+class TbenchDiff : public testing::Test {
+ protected:
+  /// Files of one process each: each time is that of its only case.
+  std::vector<std::string> processes(const std::string& prefix, const std::vector<double>& milliseconds,
+                                     const std::string& clock_policy = "default",
+                                     const std::string& gpu = "NVIDIA H200") {
+    std::vector<std::string> paths;
+    for (const double time : milliseconds) {
+      results::ResultFile file;
+      file.environment = support::gpu_environment();
+      file.environment.clock_policy = clock_policy;
+      file.environment.gpu->name = gpu;
+      file.records = {support::timed_record(support::model_id("train_step", "sdpa"), Seconds{time / 1e3})};
+      paths.push_back(folder_.file(prefix + std::to_string(paths.size()) + ".json"));
+      results::write_result_file(paths.back(), file);
+    }
+    return paths;
+  }
+
+  static support::ChildResult diff_of(const std::vector<std::string>& base, const std::vector<std::string>& next,
+                                      const std::vector<std::string>& flags = {}) {
+    std::vector<std::string> arguments = base;
+    arguments.emplace_back("--to");
+    arguments.insert(arguments.end(), next.begin(), next.end());
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    return diff(arguments);
+  }
+
+  support::TemporaryFolder folder_;
+  std::vector<std::string> base_ = processes("base", {25.0, 25.02, 24.98});
+  std::vector<std::string> same_ = processes("same", {25.01, 25.0, 24.99});
+  std::vector<std::string> slow_ = processes("slow", {26.0, 26.02, 25.98});
+  std::vector<std::string> noisy_ = processes("noisy", {24.0, 25.0, 26.0});
+};
+
+TEST_F(TbenchDiff, ExitStatuses) {
+  EXPECT_EQ(diff_of(base_, same_).exit_status, 0);
+  EXPECT_EQ(diff_of(base_, same_, {"--strict"}).exit_status, 0);
+  EXPECT_EQ(diff_of(base_, slow_).exit_status, 1);
+  EXPECT_EQ(diff_of(slow_, base_).exit_status, 0);
+  EXPECT_EQ(diff_of(base_, slow_, {"--tau=5"}).exit_status, 0);
+  EXPECT_EQ(diff_of(base_, noisy_).exit_status, 0);
+  EXPECT_EQ(diff_of(base_, noisy_, {"--strict"}).exit_status, 4);
+  EXPECT_EQ(diff({base_[0], slow_[0]}).exit_status, 0);
+  EXPECT_EQ(diff({base_[0], slow_[0], "--strict"}).exit_status, 4);
+  EXPECT_EQ(diff_of(base_, slow_, {"--cross"}).exit_status, 0);
+}
+
+TEST_F(TbenchDiff, SaysWhatRegressed) {
+  const support::ChildResult result = diff_of(base_, slow_);
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(result.out, AllOf(HasSubstr("REGRESSED  Model/size:small"), HasSubstr("+4.00"),
+                                HasSubstr("\n1 case: 1 REGRESSED\n"), Not(HasSubstr("\033"))));
+  EXPECT_THAT(diff({base_[0], slow_[0]}).out, HasSubstr("1 case: 1 INSUFFICIENT"));
+}
+
+TEST_F(TbenchDiff, NotComparable) {
+  const std::vector<std::string> locked = processes("locked", {25, 25, 25}, "locked");
+  const support::ChildResult refused = diff_of(base_, locked);
+  EXPECT_EQ(refused.exit_status, 3);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err,
+              AllOf(StartsWith("tbench: not comparable: "), HasSubstr("clock policies"), HasSubstr("--force")));
+  const support::ChildResult forced = diff_of(base_, locked, {"--force"});
+  EXPECT_EQ(forced.exit_status, 0);
+  EXPECT_THAT(forced.err, StartsWith("warning: different clock policies"));
+}
+
+TEST_F(TbenchDiff, AnotherGpuIsComparedWithoutVerdicts) {
+  const support::ChildResult result = diff_of(base_, processes("h100", {50, 50, 50}, "default", "NVIDIA H100"));
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("2.000"), HasSubstr("no verdicts"), Not(HasSubstr("REGRESSED"))));
+}
+
+TEST_F(TbenchDiff, Formats) {
+  EXPECT_THAT(diff_of(base_, slow_, {"--markdown"}).out, StartsWith("**1 case: 1 REGRESSED**\n"));
+  EXPECT_THAT(diff_of(base_, slow_, {"--csv"}).out, StartsWith("case,family,verdict,"));
+  const support::ChildResult json = diff_of(base_, slow_, {"--json", "--junit=" + folder_.file("junit.xml")});
+  EXPECT_EQ(json.exit_status, 1);
+  EXPECT_EQ(results::Json::parse(json.out).at("cases").at(0).at("verdict"), "REGRESSED");
+  EXPECT_THAT(results::read_whole_file(folder_.file("junit.xml")), HasSubstr("<failure message=\"REGRESSED +4.00 %"));
+}
+
+TEST_F(TbenchDiff, PlainGoogleBenchmarkJson) {
+  const std::string path = folder_.file("plain.json");
+  support::write_text(path,
+                      R"({"context": {}, "benchmarks": [{"name": "BM_a/8", "real_time": 5, "time_unit": "ns"}]})");
+  const support::ChildResult result = diff({path, path});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.err, HasSubstr("warning: '" + path + "': plain Google Benchmark JSON"));
+  EXPECT_THAT(result.out, HasSubstr("INSUFFICIENT  BM_a/8"));
+}
+
+void expect_usage_error(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
+  const support::ChildResult result = diff(arguments);
+  EXPECT_EQ(result.exit_status, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, AllOf(StartsWith("tbench: "), message));
+  EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
+}
+
+TEST_F(TbenchDiff, WrongCommandLines) {
+  const std::string& a = base_[0];
+  expect_usage_error({}, HasSubstr("BASE"));
+  expect_usage_error({a}, HasSubstr("1 file and no --to"));
+  expect_usage_error({a, a, a}, HasSubstr("3 files and no --to"));
+  expect_usage_error({a, a, "--sort=nam"}, HasSubstr("did you mean 'name'?"));
+  expect_usage_error({a, a, "--tau=0"}, HasSubstr("--tau: 0 is no threshold"));
+  expect_usage_error({a, a, "--tau=x"}, HasSubstr("--tau"));
+  expect_usage_error({a, a, "--json", "--csv"}, HasSubstr("exclude each other"));
+  expect_usage_error({a, a, "--filter=("}, HasSubstr("is not an extended regular expression"));
+  expect_usage_error({a, a, "--filter=none"}, HasSubstr("no case of 1 matches 'none'"));
+  expect_usage_error({a, a, "--markdwon"}, HasSubstr("did you mean '--markdown'?"));
+  expect_usage_error({a, folder_.file("none.json")}, AllOf(HasSubstr("none.json"), HasSubstr("No such file")));
+  expect_usage_error({a, a, "--junit=" + folder_.file("no/such/folder.xml")}, HasSubstr("no/such"));
+}
+
+}  // namespace
+}  // namespace tbench::tool

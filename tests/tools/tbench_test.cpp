@@ -1,0 +1,209 @@
+// tbench as a user runs it: exit statuses and messages.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "support/child_process.hpp"
+#include "support/sample_results.hpp"
+#include "tbench/results/durable_file.hpp"
+#include "tbench/results/result_writer.hpp"
+
+namespace tbench::tool {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kGolden = TBENCH_TEST_DATA "/results_golden.json";
+
+support::ChildResult tbench(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), TBENCH_TOOL);
+  return support::run_child(arguments);
+}
+
+/// Exit status 2, nothing on stdout, one line on stderr.
+void expect_usage_error(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
+  const support::ChildResult result = tbench(arguments);
+  EXPECT_EQ(result.exit_status, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, AllOf(StartsWith("tbench: "), message));
+  EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
+}
+
+TEST(Tbench, HelpAndVersion) {
+  EXPECT_THAT(tbench({"--help"}).out, HasSubstr("report"));
+  EXPECT_EQ(tbench({"--help"}).exit_status, 0);
+  const support::ChildResult help = tbench({"report", "--help"});
+  EXPECT_EQ(help.exit_status, 0);
+  for (const char* flag : {"--markdown", "--filter", "--pivot", "--show", "--update", "--section"}) {
+    EXPECT_THAT(help.out, HasSubstr(flag));
+  }
+  EXPECT_EQ(tbench({"--version"}).exit_status, 0);
+  EXPECT_THAT(tbench({"--version"}).out, testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(Tbench, WrongCommandLines) {
+  expect_usage_error({}, HasSubstr("tbench --help"));
+  expect_usage_error({"repotr", kGolden}, AllOf(HasSubstr("'repotr'"), HasSubstr("did you mean 'report'?")));
+  expect_usage_error({"zzz"}, AllOf(HasSubstr("unknown command 'zzz'"),
+                                    HasSubstr("commands: classify, diff, gate, history, nsys, report")));
+  expect_usage_error({"report"}, HasSubstr("FILE"));
+  expect_usage_error({"report", kGolden, "--repeat", "--study=precision"}, HasSubstr("--study and --repeat exclude"));
+  expect_usage_error({"report", kGolden, "--over=impl:flash"}, HasSubstr("--of and --over belong together"));
+  expect_usage_error({"report", kGolden, "--check=README.md"}, HasSubstr("take the commands from the document"));
+  expect_usage_error({"report", kGolden, "--markdwon"},
+                     AllOf(HasSubstr("unknown flag '--markdwon'"), HasSubstr("did you mean '--markdown'?")));
+  expect_usage_error({"report", kGolden, "--pivto=ctx"},
+                     AllOf(HasSubstr("unknown flag '--pivto'"), HasSubstr("did you mean '--pivot'?")));
+  expect_usage_error({"report", kGolden, "more.json"}, HasSubstr("add -o FILE.html"));
+  expect_usage_error({"report", kGolden, "--show=memroy", "--pivot=ctx"},
+                     AllOf(HasSubstr("--show"), HasSubstr("'memroy'"), HasSubstr("did you mean 'memory'?")));
+  expect_usage_error({"report", kGolden, "--pivot=ctxt"}, AllOf(HasSubstr("'ctxt'"), HasSubstr("did you mean 'ctx'?")));
+  expect_usage_error({"report", kGolden, "--filter=("}, HasSubstr("is not an extended regular expression"));
+  expect_usage_error({"report", kGolden, "--filter=none"}, HasSubstr("no case of 6 matches 'none'"));
+  expect_usage_error({"report", kGolden, "--section=a"}, HasSubstr("--update=FILE.md and --section=NAME"));
+}
+
+TEST(Tbench, UnreadableInput) {
+  const support::TemporaryFolder folder;
+  expect_usage_error({"report", folder.file("a.json")}, AllOf(HasSubstr("a.json"), HasSubstr("No such file")));
+  support::write_text(folder.file("a.json"), "{\"context\": ");
+  expect_usage_error({"report", folder.file("a.json")}, HasSubstr("cut off"));
+}
+
+TEST(TbenchReport, PrintsTables) {
+  const support::ChildResult result = tbench({"report", kGolden});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(result.out, AllOf(StartsWith("GPU "), HasSubstr("\nModel, batch:4 precision:bf16\n"), HasSubstr("25.31"),
+                                HasSubstr("oom"), HasSubstr("\nGemm, ")));
+}
+
+TEST(TbenchReport, PrintsMarkdownAndPivots) {
+  const support::ChildResult result = tbench(
+      {"report", "--markdown", "--no-environment", "--filter=^Model", "--pivot=size,ctx", "--show=tokens", kGolden});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.out,
+            "**Model, batch:4 precision:bf16, tokens/s (* unstable or throttled; h limited by the host)**\n\n"
+            "| pass | impl | size:small ctx:512 | size:2.7B ctx:1024 |\n"
+            "| --- | --- | ---: | ---: |\n"
+            "| train_step | sdpa | 80,910h |  |\n"
+            "| train_step | eager |  | OOM |\n"
+            "| forward | eager |  |  |\n");
+}
+
+TEST(TbenchReport, UpdatesASectionOfAMarkdownFile) {
+  const support::TemporaryFolder folder;
+  const std::string path = folder.file("README.md");
+  support::write_text(path, "before\n<!-- tbench:gemm -->\nold\n<!-- /tbench:gemm -->\nafter\n");
+  const std::vector<std::string> command{"report", kGolden, "--filter=Gemm", "--update=" + path, "--section=gemm"};
+  const support::ChildResult result = tbench(command);
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(result.out, "");
+  const std::string updated = results::read_whole_file(path);
+  EXPECT_THAT(updated, StartsWith("before\n<!-- tbench:gemm -->\nGPU NVIDIA H200, driver"));
+  EXPECT_THAT(updated, HasSubstr("| ok | 0.5000 |"));
+  EXPECT_THAT(updated, testing::EndsWith("|\n<!-- /tbench:gemm -->\nafter\n"));
+  EXPECT_EQ(tbench(command).exit_status, 0);
+  EXPECT_EQ(results::read_whole_file(path), updated);
+  expect_usage_error({"report", kGolden, "--update=" + path, "--section=other"},
+                     AllOf(HasSubstr("README.md"), HasSubstr("'<!-- tbench:other -->' is missing")));
+  expect_usage_error({"report", kGolden, "--update=" + folder.file("none.md"), "--section=a"}, HasSubstr("none.md"));
+}
+
+TEST(TbenchReport, WritesAndChecksTheTablesOfADocument) {
+  const support::TemporaryFolder folder;
+  results::write_result_file(folder.file("a.json.gz"), support::golden_file());
+  const std::string path = folder.file("README.md");
+  support::write_text(path,
+                      "before\n<!-- tbench:gemm report a.json.gz\n     --filter=Gemm --no-environment -->\nold\n"
+                      "<!-- /tbench:gemm -->\nafter\n");
+  const support::ChildResult stale = tbench({"report", "--check=" + path});
+  EXPECT_EQ(stale.exit_status, 1);
+  EXPECT_THAT(stale.out, AllOf(HasSubstr("README.md: not what the results say"), HasSubstr("line 4:\n-old\n+")));
+  const support::ChildResult updated = tbench({"report", "--update=" + path});
+  EXPECT_EQ(updated.exit_status, 0) << updated.err;
+  EXPECT_THAT(
+      results::read_whole_file(path),
+      AllOf(StartsWith("before\n<!-- tbench:gemm report a.json.gz\n     --filter=Gemm --no-environment -->\n**Gemm"),
+            HasSubstr("| ok | 0.5000 |"), testing::EndsWith("|\n<!-- /tbench:gemm -->\nafter\n")));
+  EXPECT_EQ(tbench({"report", "--check=" + path}).exit_status, 0);
+  support::write_text(path, results::read_whole_file(path) + "<!-- tbench:b -->\n<!-- /tbench:b -->\n");
+  const support::ChildResult bare = tbench({"report", "--check=" + path});
+  EXPECT_EQ(bare.exit_status, 1);
+  EXPECT_THAT(bare.out, HasSubstr("the section 'b' has no command"));
+  support::write_text(path, "<!-- tbench:c report a.json.gz --pivto=ctx -->\n<!-- /tbench:c -->\n");
+  expect_usage_error({"report", "--check=" + path},
+                     AllOf(HasSubstr("section 'c'"), HasSubstr("did you mean '--pivot'?")));
+  support::write_text(path, "nothing\n");
+  expect_usage_error({"report", "--update=" + path}, HasSubstr("no section has a command"));
+}
+
+TEST(TbenchReport, DiffReadsPackedResultsLikePlainOnes) {
+  const support::TemporaryFolder folder;
+  for (const char* name : {"a.json", "b.json", "b.json.gz"}) {
+    results::write_result_file(folder.file(name), support::golden_file());
+  }
+  const support::ChildResult plain = tbench({"diff", folder.file("a.json"), folder.file("b.json")});
+  const support::ChildResult packed = tbench({"diff", folder.file("a.json"), folder.file("b.json.gz")});
+  EXPECT_EQ(packed.exit_status, plain.exit_status);
+  EXPECT_THAT(packed.out, HasSubstr("b.json.gz"));
+  std::string out = packed.out;
+  for (auto at = out.find(".gz"); at != std::string::npos; at = out.find(".gz")) out.erase(at, 3);
+  EXPECT_EQ(out, plain.out);
+}
+
+TEST(TbenchReport, ShowsWhatAKilledRunLeftInTheJournal) {
+  const support::TemporaryFolder folder;
+  results::ResultFile start = support::golden_file();
+  start.records.clear();
+  results::ResultWriter writer{folder.file("a.json"), start, std::chrono::hours{1}};
+  for (std::int64_t i = 0; i < 3; ++i) writer.add(support::numbered_record(i));
+  const support::ChildResult result = tbench({"report", folder.file("a.json")});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.err, HasSubstr("2 of 3 cases come from"));
+  EXPECT_THAT(result.out, HasSubstr("3.000"));
+}
+
+TEST(TbenchStudy, PrintsATableInEveryFormat) {
+  const support::TemporaryFolder folder;
+  const auto run = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"report", "--study", "scaling", "--filter=size:small/.*bf16", kGolden});
+    const support::ChildResult result = tbench(flags);
+    EXPECT_EQ(result.exit_status, 0) << result.err;
+    return result.out;
+  };
+  EXPECT_THAT(run({}), AllOf(StartsWith("scaling: "), HasSubstr("[1] transformer_bench --tb_study=scaling")));
+  EXPECT_THAT(run({"--markdown"}), AllOf(StartsWith("**scaling: "), HasSubstr("| pass | ctx:128 | ctx:256 |")));
+  EXPECT_THAT(run({"--csv"}), StartsWith("pass,ctx:128,ctx:256,ctx:512,ctx:1024,exponent of ctx,r²,"));
+  EXPECT_THAT(run({"--latex"}), AllOf(HasSubstr("\\begin{longtable}{lrrrrrr}"), HasSubstr("forward\\_backward")));
+  EXPECT_EQ(run({"-o", folder.file("page.html")}), "");
+  EXPECT_THAT(results::read_whole_file(folder.file("page.html")), StartsWith("<!doctype html>"));
+  support::write_text(folder.file("README.md"), "<!-- tbench:s -->\n<!-- /tbench:s -->\n");
+  EXPECT_EQ(run({"--update=" + folder.file("README.md"), "--section=s"}), "");
+  EXPECT_THAT(results::read_whole_file(folder.file("README.md")), StartsWith("<!-- tbench:s -->\n**scaling: "));
+  EXPECT_THAT(run({"--axis=Model.impl=sdpa", "--csv"}), HasSubstr("--tb_axis=Model.impl=sdpa"));
+}
+
+TEST(TbenchStudy, WrongCommandLines) {
+  const std::vector<std::string> study{"report", "--study=scaling", kGolden};
+  const auto with = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), study.begin(), study.end());
+    return flags;
+  };
+  expect_usage_error({"report", "--study=scalin", kGolden}, HasSubstr("did you mean 'scaling'?"));
+  expect_usage_error({"report", "--csv", kGolden}, HasSubstr("add --study=NAME (studies: end_to_end, "));
+  expect_usage_error({"report", "--axis=Model.ctx=1", kGolden}, HasSubstr("add --study=NAME"));
+  expect_usage_error(with({"--csv", "--latex"}), HasSubstr("exclude each other"));
+  expect_usage_error(with({"--markdown", "-o", "x.html"}), HasSubstr("exclude each other"));
+  expect_usage_error(with({"--pivot=ctx"}), HasSubstr("leave out --pivot"));
+  expect_usage_error(with({"--axis=Model.ctx"}), AllOf(HasSubstr("--axis=Model.ctx"), HasSubstr("no '='")));
+  expect_usage_error(with({"--axis=Model.ctxt=1"}), HasSubstr("did you mean 'Model.ctx'?"));
+  expect_usage_error(with({"-o", kGolden}), HasSubstr("is what the page is made from"));
+}
+
+}  // namespace
+}  // namespace tbench::tool

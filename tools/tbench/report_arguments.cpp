@@ -1,0 +1,104 @@
+#include "report_arguments.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tbench/render/summary.hpp"
+#include "tbench/studies/study.hpp"
+
+namespace tbench::tool {
+namespace {
+
+void declare_study(CLI::App& command, ReportArguments& arguments) {
+  command
+      .add_option("--study", arguments.study,
+                  fmt::format("The table of a study, from any files: {}", fmt::join(studies::study_names(), ", ")))
+      ->type_name("NAME");
+  command
+      .add_option("--axis", arguments.axes,
+                  "With --study: Family.key=v1,v2, other values than the study's (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("AXIS");
+  command.add_flag("--csv", arguments.csv, "With --study: for a spreadsheet");
+  command.add_flag("--latex", arguments.latex, "With --study: for a paper");
+}
+
+void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
+  command
+      .add_option("--of", arguments.of,
+                  "With --over: the other side of the ratios, e.g. impl:sdpa_flash (repeatable; the fastest counts)")
+      ->allow_extra_args(false)
+      ->type_name("KEY:VALUE[/...]");
+  command
+      .add_option("--over", arguments.over,
+                  "Times of --of over times of the same cases with these parameters, e.g. impl:flash; with --pivot=KEY "
+                  "and --rows a column for each value of KEY")
+      ->type_name("KEY:VALUE[/...]");
+  command.add_option("--rows", arguments.rows, "With --over and --pivot: the parameters that name a row")
+      ->type_name("KEY[,KEY...]");
+  command.add_flag("--repeat", arguments.repeat, "How far the medians of three and more files, a process each, differ");
+  command
+      .add_option("--pytorch", arguments.pytorch,
+                  "Beside what tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py wrote")
+      ->type_name("FILE.json");
+  command.add_flag("--self-comparison", arguments.self_comparison,
+                   "FILE is the aa_verdict.json of tests/bench/aa_check.py: a build against itself");
+  command.add_flag("--manifest", arguments.manifest,
+                   "FILE is the manifest of a folder of results: list them, checked against the files");
+}
+
+}  // namespace
+
+void declare_table_options(CLI::App& command, ReportArguments& arguments) {
+  command.add_option("FILE", arguments.files,
+                     "Results, as transformer_bench --benchmark_out=FILE writes them, packed if the name ends in .gz; "
+                     "several with -o, --study, --over, --repeat or --pytorch");
+  command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
+      ->type_name("REGEX");
+  command.add_option("--pivot", arguments.pivot, "Spread the values of these parameters over columns")
+      ->type_name("KEY[,KEY...]");
+  command
+      .add_option("--show", arguments.show,
+                  fmt::format("What the cells of a pivot hold: {}", fmt::join(render::metric_names(), ", ")))
+      ->capture_default_str()
+      ->type_name("METRIC");
+  command.add_flag("--no-environment", arguments.hides_environment, "Leave out where and with what it was measured");
+  declare_study(command, arguments);
+  declare_side_by_side(command, arguments);
+}
+
+void declare_output_options(CLI::App& command, ReportArguments& arguments) {
+  command.add_option("-o,--output", arguments.html, "Write a self-contained HTML page with tables and plots")
+      ->type_name("FILE.html");
+  command.add_flag("--markdown", arguments.options.markdown, "Tables for a Markdown file");
+  command
+      .add_option("--update", arguments.update,
+                  "Write the tables as Markdown between the markers of --section in this file; without --section, "
+                  "rewrite every section whose marker has its command")
+      ->type_name("FILE.md");
+  command
+      .add_option("--section", arguments.section,
+                  "Between <!-- tbench:NAME --> and <!-- /tbench:NAME --> of the file of --update")
+      ->type_name("NAME");
+  command
+      .add_option("--check", arguments.check,
+                  "Exit with 1 if a section of this file is not what --update would write (repeatable)")
+      ->allow_extra_args(false)
+      ->type_name("FILE.md");
+}
+
+std::vector<std::string> table_kinds(const ReportArguments& arguments) {
+  std::vector<std::string> kinds;
+  const auto add = [&](bool given, const char* flag) {
+    if (given) kinds.emplace_back(flag);
+  };
+  add(!arguments.study.empty(), "--study");
+  add(!arguments.over.empty() || !arguments.of.empty(), "--over");
+  add(arguments.repeat, "--repeat");
+  add(!arguments.pytorch.empty(), "--pytorch");
+  add(arguments.self_comparison, "--self-comparison");
+  add(arguments.manifest, "--manifest");
+  return kinds;
+}
+
+}  // namespace tbench::tool

@@ -1,0 +1,170 @@
+#include "report_table.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "command_line.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/html/pages.hpp"
+#include "tbench/render/summary.hpp"
+#include "tbench/render/terminal.hpp"
+#include "tbench/results/companion_files.hpp"
+#include "tbench/results/result_file.hpp"
+#include "tbench/results/result_writer.hpp"
+#include "tbench/studies/side_by_side.hpp"
+#include "tbench/studies/study.hpp"
+#include "tbench/studies/study_report.hpp"
+
+namespace tbench::tool {
+namespace {
+
+render::ReportOptions options_of(const ReportArguments& arguments) {
+  render::ReportOptions options = arguments.options;
+  if (!arguments.pivot.empty()) options.pivot = split(arguments.pivot, ',');
+  options.environment = !arguments.hides_environment;
+  const std::optional<render::Metric> metric = render::parse_metric(arguments.show);
+  if (!metric) {
+    const auto names = render::metric_names();
+    throw UsageError{fmt::format("--show: unknown value '{}'{} (values: {})", arguments.show,
+                                 did_you_mean(arguments.show, names), join(names, ", "))};
+  }
+  options.show = *metric;
+  options.max_width = render::terminal_width(STDOUT_FILENO);
+  return options;
+}
+
+/// The file's name; its path where two files have the same name.
+std::string label_of(const std::string& path, const std::vector<std::string>& paths) {
+  const auto name = std::filesystem::path{path}.filename();
+  std::size_t same = 0;
+  for (const std::string& other : paths) same += std::filesystem::path{other}.filename() == name ? 1 : 0;
+  return same > 1 ? path : name.string();
+}
+
+/// The only format that the arguments ask for.
+studies::StudyFormat study_format(const ReportArguments& arguments) {
+  if (arguments.options.markdown + arguments.csv + arguments.latex + !arguments.html.empty() > 1) {
+    throw UsageError{"--study: --markdown, --csv, --latex, --update and -o exclude each other; give one"};
+  }
+  if (arguments.options.markdown) return studies::StudyFormat::kMarkdown;
+  if (arguments.csv) return studies::StudyFormat::kCsv;
+  if (arguments.latex) return studies::StudyFormat::kLatex;
+  return studies::StudyFormat::kText;
+}
+
+studies::StudyReport study_of(const ReportArguments& arguments, ResultFiles& files) {
+  const studies::Study& study = studies::find_study(arguments.study, "--study");
+  if (!arguments.pivot.empty()) throw UsageError{"--study: its table is fixed; leave out --pivot"};
+  studies::StudyOptions options{.axes = {}, .filter = arguments.options.filter};
+  for (const std::string& axis : arguments.axes) options.axes.push_back(parse_axis_override(axis, "--axis"));
+  return studies::study_report(study, files.all(arguments.files), options);
+}
+
+render::Table ratios_of(const ReportArguments& arguments, ResultFiles& files) {
+  if (arguments.over.empty() || arguments.of.empty()) {
+    throw UsageError{"--of and --over belong together: times of the one over times of the other; give both"};
+  }
+  if (arguments.pivot.empty() != arguments.rows.empty()) {
+    throw UsageError{"--over: --pivot=KEY makes the columns and --rows=KEY,... names the rows; give both or neither"};
+  }
+  studies::RatioOptions options{
+      .of = {},
+      .over = studies::parse_selector(arguments.over, "--over"),
+      .pivot = arguments.pivot,
+      .rows = arguments.rows.empty() ? std::vector<std::string>{} : split(arguments.rows, ','),
+      .filter = arguments.options.filter};
+  for (const std::string& text : arguments.of) options.of.push_back(studies::parse_selector(text, "--of"));
+  return studies::ratio_table(files.all(arguments.files), options);
+}
+
+/// A table that sets measurements side by side; nothing where another kind was asked for.
+std::optional<render::Table> side_by_side(const ReportArguments& arguments, ResultFiles& files) {
+  const std::string path = files.path_of(arguments.files.front());
+  if (!arguments.over.empty() || !arguments.of.empty()) return ratios_of(arguments, files);
+  if (arguments.repeat) return studies::repeat_table(files.all(arguments.files));
+  if (!arguments.pytorch.empty()) {
+    return studies::pytorch_table(results::read_pytorch_times(files.path_of(arguments.pytorch)),
+                                  files.all(arguments.files));
+  }
+  if (arguments.self_comparison) return studies::self_comparison_table(results::read_self_comparison(path));
+  if (arguments.manifest) return studies::manifest_table(results::read_manifest(path));
+  return std::nullopt;
+}
+
+void check_kind(const ReportArguments& arguments) {
+  const std::vector<std::string> kinds = table_kinds(arguments);
+  if (kinds.size() > 1) throw UsageError{fmt::format("{} exclude each other; give one", join(kinds, " and "))};
+  if (arguments.files.empty()) throw UsageError{"FILE is required: results, as --benchmark_out=FILE writes them"};
+  const bool is_study = !arguments.study.empty();
+  if (!is_study && (arguments.csv || arguments.latex || !arguments.axes.empty())) {
+    throw UsageError{
+        fmt::format("--csv, --latex and --axis are for the table of a study; add --study=NAME (studies: {})",
+                    join(studies::study_names(), ", "))};
+  }
+  if (!kinds.empty() && !is_study && !arguments.html.empty()) {
+    throw UsageError{fmt::format("{}: there is no page of it; leave out -o", kinds.front())};
+  }
+}
+
+}  // namespace
+
+const results::ResultFile& ResultFiles::at(const std::string& path) {
+  const auto found = files_.find(path);
+  if (found != files_.end()) return found->second;
+  const std::string whole = path_of(path);
+  results::ResultFile file = results::read_result_file(whole);
+  if (!std::filesystem::exists(whole + ".journal")) return files_.emplace(path, std::move(file)).first->second;
+  const std::size_t count = file.records.size();
+  if (const auto merged = results::load_for_resume(whole)) file = *merged;
+  if (file.records.size() > count) {
+    fmt::print(stderr, "note: {} of {} cases come from '{}.journal': the run was killed\n", file.records.size() - count,
+               file.records.size(), path);
+  }
+  return files_.emplace(path, std::move(file)).first->second;
+}
+
+std::vector<results::NamedResults> ResultFiles::all(const std::vector<std::string>& paths) {
+  std::vector<results::NamedResults> results;
+  for (const std::string& path : paths) results.push_back({label_of(path, paths), at(path)});
+  return results;
+}
+
+std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
+  check_kind(arguments);
+  if (!arguments.study.empty()) {
+    const studies::StudyFormat format = study_format(arguments);
+    return studies::study_page(study_of(arguments, files), format, render::terminal_width(STDOUT_FILENO));
+  }
+  if (const auto table = side_by_side(arguments, files)) {
+    return arguments.options.markdown ? table->markdown() : table->text(render::terminal_width(STDOUT_FILENO));
+  }
+  if (arguments.files.size() > 1) {
+    throw UsageError{fmt::format(
+        "{} files: only a page or a study shows several; add -o FILE.html or --study=NAME, or give one file",
+        arguments.files.size())};
+  }
+  const render::ReportOptions options = options_of(arguments);
+  return render::report_page(files.at(arguments.files.front()), options);
+}
+
+void write_report_page(const ReportArguments& arguments, ResultFiles& files) {
+  check_kind(arguments);
+  if (!arguments.study.empty()) static_cast<void>(study_format(arguments));
+  if (arguments.options.markdown || !arguments.pivot.empty()) {
+    throw UsageError{"-o writes an HTML page with all tables; leave out --markdown, --pivot and --update"};
+  }
+  check_page_path(arguments.html, arguments.files);
+  if (!arguments.study.empty()) return write_page(arguments.html, html::study_html(study_of(arguments, files)));
+  std::vector<results::NamedResults> results = files.all(arguments.files);
+  for (results::NamedResults& result : results) {
+    result.file.records = results::select_records(result.file.records, arguments.options.filter);
+  }
+  write_page(arguments.html, html::html_report(results));
+}
+
+}  // namespace tbench::tool
