@@ -132,6 +132,12 @@ void declare_sampling(CLI::App& app, Options& options) {
       ->transform(one_of<bool>({{"twice", true}, {"once", false}}))
       ->default_str("twice");
   group
+      .option("--tb_trace", options.trace,
+              "on: trace a few steps of every case on a GPU after sampling, for its kernels, the GPU's own time in a "
+              "step and its gaps; off: do not")
+      ->transform(one_of<bool>({{"on", true}, {"off", false}}))
+      ->default_str("off");
+  group
       .option("--tb_ceilings", options.ceilings,
               "on: run the Ceiling cases that the selected cases are measured against first, selected or not; off: run "
               "only what is selected; auto: on with a GPU, except in the smoke suite")

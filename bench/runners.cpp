@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bench/run_facts.hpp"
+#include "bench/step_tracer.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/cuda/device.hpp"
 #include "tbench/cuda/flush_and_spin.hpp"
@@ -135,6 +136,10 @@ UsageError no_l2_control(L2State l2) {
       "--tb_l2={}: the cases run on the CPU, whose caches are left as they are: leave the flag out", to_string(l2))};
 }
 
+UsageError no_tracer() {
+  return UsageError{"--tb_trace=on: the cases run on the CPU, where there is no GPU to trace: leave the flag out"};
+}
+
 measure::SamplerOptions sampler_options(const Options& options, Suite suite, Regime regime) {
   const bool is_burst = regime == Regime::kBurst;
   measure::SamplerOptions sampler = is_burst ? measure::burst_options() : measure::SamplerOptions{};
@@ -162,11 +167,13 @@ LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
       environment_{collect_environment(on_gpu_, options.clock_policy)} {
   check_exclusive(options_, environment_);
   if (options_.l2 && !on_gpu_) throw no_l2_control(*options_.l2);
+  if (options_.trace && !on_gpu_) throw no_tracer();
   if (on_gpu_) {
     context_time_ = cuda::make_context();
     timer_ = std::make_unique<measure::CudaEventTimer>();
     monitor_ = std::make_unique<measure::NvmlClockMonitor>(cuda::current_nvml_device(cuda::load_nvml()));
     memory_ = model::make_cuda_memory_probe();
+    if (options_.trace) tracer_ = make_cupti_step_tracer();
   } else {
     model::use_one_cpu_thread();
     timer_ = std::make_unique<measure::SteadyClockTimer>();
@@ -191,6 +198,7 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
   const measure::Instruments instruments{.timer = *timer_,
                                          .monitor = *monitor_,
                                          .memory = memory_.get(),
+                                         .tracer = tracer_.get(),
                                          .gpu = environment_.gpu,
                                          .device_used_bytes = device_used_bytes_if(on_gpu_)};
   measure::SamplerOptions sampler =

@@ -17,11 +17,12 @@
 #include "tbench/core/record.hpp"
 #include "tbench/measure/clock_monitor.hpp"
 #include "tbench/measure/sampler.hpp"
+#include "tbench/measure/step_tracer.hpp"
 #include "tbench/measure/timer.hpp"
 
 namespace tbench::bench {
 
-/// Told what a case is doing: "building", "verifying", "warming up", "sampling", "measuring memory",
+/// Told what a case is doing: "building", "verifying", "warming up", "sampling", "measuring memory", "tracing",
 /// "verifying again".
 using Activity = std::function<void(std::string_view)>;
 /// Whether the user asked to stop.
@@ -44,8 +45,8 @@ class CaseRunner {
 
 class LocalRunner final : public CaseRunner {
  public:
-  /// @throws  UsageError  for --tb_device=cuda without a GPU, --tb_l2 without one, --tb_require_exclusive beside other
-  ///                      processes
+  /// @throws  UsageError  for --tb_device=cuda without a GPU, --tb_l2 or --tb_trace without one, --tb_require_exclusive
+  ///                      beside other processes
   LocalRunner(std::vector<Family> families, const Options& options);
 
   const Environment& environment() override { return environment_; }
@@ -62,7 +63,8 @@ class LocalRunner final : public CaseRunner {
   std::optional<Seconds> context_time_;  // absent on the CPU
   std::unique_ptr<measure::Timer> timer_;
   std::unique_ptr<measure::ClockMonitor> monitor_;
-  std::unique_ptr<MemoryProbe> memory_;  // null on the CPU
+  std::unique_ptr<MemoryProbe> memory_;          // null on the CPU
+  std::unique_ptr<measure::StepTracer> tracer_;  // null where nothing is traced
 };
 
 /// The error for --tb_device=cuda without a GPU.
@@ -70,6 +72,9 @@ class LocalRunner final : public CaseRunner {
 
 /// The error for --tb_l2 when the cases run on the CPU.
 [[nodiscard]] UsageError no_l2_control(L2State l2);
+
+/// The error for --tb_trace=on when the cases run on the CPU.
+[[nodiscard]] UsageError no_tracer();
 
 /// The limits of warm-up and sampling that the options ask for.
 /// @param suite  smoke shortens both: it checks the machinery, and its numbers are for nothing else

@@ -95,11 +95,13 @@ void check_plant(const std::optional<PlantedDelay>& plant, const std::vector<Cas
 }
 
 /// All records of a file are measured in one way: in the number of processes that each states, with the same plant,
-/// verified as often.
-/// @throws  UsageError  if `earlier` was started with another number or plant, or another --tb_verify
+/// verified as often, traced or not.
+/// @throws  UsageError  if `earlier` was started with another number or plant, or another --tb_verify or
+///                      --tb_trace
 void check_same_options(const std::string& path, const results::ResultFile& earlier,
                         const std::map<std::string, std::string>& now) {
-  const std::pair<const char*, const char*> kSame[]{{"processes", "1"}, {"plant", "nothing"}, {"verify", "twice"}};
+  const std::pair<const char*, const char*> kSame[]{
+      {"processes", "1"}, {"plant", "nothing"}, {"verify", "twice"}, {"trace", "off"}};
   for (const auto& [name, unset] : kSame) {
     const auto value_in = [&](const std::map<std::string, std::string>& options) {
       const auto found = options.find(name);
@@ -233,6 +235,7 @@ int run_session(const std::vector<Family>& families, const Options& options, std
     throw no_cuda_device();
   }
   if (options.l2 && !use_gpu) throw no_l2_control(*options.l2);
+  if (options.trace && !use_gpu) throw no_tracer();
   const std::set<std::string> fresh_families = always_fresh(families, selection.cases, options);
   check_plant(options.plant, selection.cases, fresh_families);
   std::optional<results::ResultFile> earlier = earlier_results(options);

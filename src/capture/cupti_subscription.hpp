@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "capture/tracer.hpp"
+#include "tbench/capture/tracer.hpp"
 
 namespace tbench::capture {
 

@@ -1,4 +1,4 @@
-#include "capture/tracer.hpp"
+#include "tbench/capture/tracer.hpp"
 
 #include <cuda_runtime_api.h>
 #include <cupti.h>
@@ -44,12 +44,6 @@ constexpr std::array kQuietRuntimeCalls{
     CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
     CUPTI_RUNTIME_TRACE_CBID_cudaFuncGetAttributes_v3020};
 
-std::int64_t now_ns() {
-  std::uint64_t timestamp = 0;
-  check_cupti(cuptiGetTimestamp(&timestamp), "cuptiGetTimestamp");
-  return static_cast<std::int64_t>(timestamp);
-}
-
 std::uint64_t thread_id() { return static_cast<std::uint64_t>(::syscall(SYS_gettid)); }
 
 /// A text's index into a list, which a text that is new joins.
@@ -80,13 +74,13 @@ class RangeLog final : public cuda::RangeListener {
   void enter(const char* name) override {
     const std::lock_guard lock{mutex_};
     const std::uint64_t thread = thread_id();
-    open_[thread].push_back({.name = name, .thread = thread, .start_ns = now_ns()});
+    open_[thread].push_back({.name = name, .thread = thread, .start_ns = Tracer::now_ns()});
   }
   void leave() override {
     const std::lock_guard lock{mutex_};
     std::vector<Entry>& open = open_[thread_id()];
     if (open.empty()) return;
-    open.back().end_ns = now_ns();
+    open.back().end_ns = Tracer::now_ns();
     closed_.push_back(std::move(open.back()));
     open.pop_back();
   }
@@ -287,6 +281,11 @@ class Tracer::Impl {
 
 Tracer::Tracer() : impl_{std::make_unique<Impl>()} {}
 Tracer::~Tracer() = default;
+std::int64_t Tracer::now_ns() {
+  std::uint64_t timestamp = 0;
+  check_cupti(cuptiGetTimestamp(&timestamp), "cuptiGetTimestamp");
+  return static_cast<std::int64_t>(timestamp);
+}
 void Tracer::start() { impl_->start(); }
 void Tracer::discard() { impl_->discard(); }
 CapturedTrace Tracer::stop() { return impl_->stop(); }

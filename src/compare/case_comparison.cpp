@@ -23,8 +23,8 @@ constexpr Seconds kShort{100e-6};
 constexpr std::int64_t kMinMemoryBytes = 1 << 20;
 constexpr double kMinMemoryChange = 0.005;
 
-/// The part of the time's change that must appear in the cycles too.
-constexpr double kMinCycleShare = 0.5;
+/// The part of the time's change that must appear in another measure of the step too.
+constexpr double kMinSharedPart = 0.5;
 
 using Values = std::vector<double>;
 
@@ -39,6 +39,10 @@ Values logarithms(std::span<const results::Replicate> replicates,
 
 std::optional<double> time_of(const results::Replicate& replicate) {
   return replicate.time ? std::optional{replicate.time->value} : std::nullopt;
+}
+
+std::optional<double> device_time_of(const results::Replicate& replicate) {
+  return replicate.time && replicate.device_time ? std::optional{replicate.device_time->value} : std::nullopt;
 }
 
 std::optional<double> clock_of(const results::Replicate& replicate) {
@@ -83,9 +87,11 @@ void put_interval_within(CaseComparison& c) {
   c.interval_is_within = c.ratio_interval.has_value();
 }
 
-std::optional<double> cycle_difference(const results::MeasuredCase& base, const results::MeasuredCase& next) {
-  const Values in_base = logarithms(base.replicates, cycles_of);
-  const Values in_next = logarithms(next.replicates, cycles_of);
+/// Of the mean logarithms; absent unless every replicate that has a time has the measure too.
+std::optional<double> difference_of(const results::MeasuredCase& base, const results::MeasuredCase& next,
+                                    std::optional<double> (*measure)(const results::Replicate&)) {
+  const Values in_base = logarithms(base.replicates, measure);
+  const Values in_next = logarithms(next.replicates, measure);
   const bool all_known = in_base.size() == logarithms(base.replicates, time_of).size() &&
                          in_next.size() == logarithms(next.replicates, time_of).size();
   if (!all_known || in_base.empty() || in_next.empty()) return std::nullopt;
@@ -94,9 +100,9 @@ std::optional<double> cycle_difference(const results::MeasuredCase& base, const 
 
 bool both_ok(const CaseComparison& c) { return c.base.status == Status::kOk && c.next.status == Status::kOk; }
 
-/// Without known clocks, the time alone decides.
-bool cycles_agree(const CaseComparison& c) {
-  return !c.cycle_difference || compare::cycles_agree(c.time_test->difference, *c.cycle_difference);
+/// A measure that is not known does not contradict the time.
+bool is_shared_by(const std::optional<double>& difference, const CaseComparison& c) {
+  return !difference || shares_change(c.time_test->difference, *difference);
 }
 
 Verdict time_verdict(const CaseComparison& c, std::optional<double> adjusted_p, double false_discovery_rate) {
@@ -107,7 +113,8 @@ Verdict time_verdict(const CaseComparison& c, std::optional<double> adjusted_p, 
   const bool rejected = *adjusted_p <= false_discovery_rate;
   const bool excludes_zero = test.interval.low > 0 || test.interval.high < 0;
   if (rejected && excludes_zero && std::abs(test.difference) > limit) {
-    if (!cycles_agree(c)) return Verdict::kClock;
+    if (!is_shared_by(c.device_difference, c)) return Verdict::kHost;
+    if (!is_shared_by(c.cycle_difference, c)) return Verdict::kClock;
     return test.difference > 0 ? Verdict::kRegressed : Verdict::kImproved;
   }
   return test.interval.low > -limit && test.interval.high < limit ? Verdict::kSame : Verdict::kAmbiguous;
@@ -206,6 +213,8 @@ SideOfCase side_of_case(const results::MeasuredCase& c) {
   const Values times = log_times(c);
   if (!times.empty()) side.time = Seconds{std::exp(stats::mean(times))};
   put_dispersion(side, c, times);
+  const Values device_times = logarithms(c.replicates, device_time_of);
+  if (!device_times.empty()) side.device_time = Seconds{std::exp(stats::mean(device_times))};
   const Values clocks = logarithms(c.replicates, clock_of);
   if (!clocks.empty()) side.sm_clock = Hertz{std::exp(stats::mean(clocks))};
   Values mfu;
@@ -234,9 +243,9 @@ Verdict memory_verdict(std::int64_t base, std::int64_t next) {
 
 bool is_bad(Status status) { return is_failure(status) || status == Status::kOom; }
 
-bool cycles_agree(double time_difference, double cycle_difference) {
-  return cycle_difference * time_difference > 0 &&
-         std::abs(cycle_difference) >= kMinCycleShare * std::abs(time_difference);
+bool shares_change(double time_difference, double other_difference) {
+  return other_difference * time_difference > 0 &&
+         std::abs(other_difference) >= kMinSharedPart * std::abs(time_difference);
 }
 
 std::string status_note(const SideOfCase& base, const SideOfCase& next) {
@@ -263,7 +272,9 @@ CaseComparison measure_change(const results::MeasuredCase& base, const results::
   const Values in_next = logarithms(next.replicates, time_of);
   if (in_base.empty() || in_next.empty()) return c;
   c.ratio = *c.next.time / *c.base.time;
-  c.cycle_difference = cycle_difference(base, next);
+  c.device_difference = difference_of(base, next, device_time_of);
+  if (c.device_difference) c.device_ratio = std::exp(*c.device_difference);
+  c.cycle_difference = difference_of(base, next, cycles_of);
   if (c.cycle_difference) c.cycle_ratio = std::exp(*c.cycle_difference);
   c.time_test = stats::moderated_t_test(in_base, in_next, prior_of(base.key, options));
   if (c.time_test) {

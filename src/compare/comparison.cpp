@@ -22,8 +22,8 @@ using Texts = std::vector<std::string>;
 /// Sorts cases without a value last.
 constexpr double kLast = std::numeric_limits<double>::infinity();
 
-constexpr std::array<std::string_view, 7> kVerdicts{"REGRESSED",    "IMPROVED", "CLOCK", "AMBIGUOUS",
-                                                    "INSUFFICIENT", "INVALID",  "SAME"};
+constexpr std::array<std::string_view, 8> kVerdicts{"REGRESSED", "IMPROVED",     "HOST",    "CLOCK",
+                                                    "AMBIGUOUS", "INSUFFICIENT", "INVALID", "SAME"};
 
 struct Matches {
   std::vector<CasePair> pairs;
@@ -87,6 +87,7 @@ std::string family_of(const CaseId& id) { return id.family().substr(0, id.family
 std::vector<FamilyMean> family_means(const std::vector<CaseComparison>& cases) {
   struct Ratios {
     std::vector<double> time;
+    std::vector<double> device;
     std::vector<double> cycles;
   };
   std::vector<std::pair<std::string, Ratios>> families;  // in the order of the cases
@@ -96,12 +97,17 @@ std::vector<FamilyMean> family_means(const std::vector<CaseComparison>& cases) {
     auto found = std::ranges::find(families, name, &std::pair<std::string, Ratios>::first);
     if (found == families.end()) found = families.insert(families.end(), {name, {}});
     found->second.time.push_back(*c.ratio);
+    if (c.device_ratio) found->second.device.push_back(*c.device_ratio);
     if (c.cycle_ratio) found->second.cycles.push_back(*c.cycle_ratio);
   }
   std::vector<FamilyMean> means;
   for (const auto& [name, ratios] : families) {
-    FamilyMean mean{
-        .family = name, .cases = ratios.time.size(), .ratio = stats::geometric_mean(ratios.time), .cycle_ratio = {}};
+    FamilyMean mean{.family = name,
+                    .cases = ratios.time.size(),
+                    .ratio = stats::geometric_mean(ratios.time),
+                    .device_ratio = {},
+                    .cycle_ratio = {}};
+    if (!ratios.device.empty()) mean.device_ratio = stats::geometric_mean(ratios.device);
     if (!ratios.cycles.empty()) mean.cycle_ratio = stats::geometric_mean(ratios.cycles);
     means.push_back(std::move(mean));
   }

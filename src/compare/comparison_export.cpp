@@ -24,6 +24,7 @@ static void fields(results::FieldWriter& out, const SideOfCase& side) {
   out.field("time_s", side.time);
   out.field("relative_spread", side.dispersion);
   if (side.dispersion) out.field("spread_is_within_process", side.dispersion_is_within);
+  out.field("device_time_s", side.device_time);
   out.field("sm_clock_hz", side.sm_clock);
   out.field("allocated_peak_bytes", side.peak_bytes);
   out.field("mfu", side.mfu);
@@ -40,6 +41,7 @@ static void fields(results::FieldWriter& out, const CaseComparison& c) {
     out.field("ratio_high", c.ratio_interval->high);
     out.field("interval_is_within_process", c.interval_is_within);
   }
+  out.field("device_ratio", c.device_ratio);
   out.field("cycle_ratio", c.cycle_ratio);
   out.field("p_value", c.p_value);
   out.field("adjusted_p", c.adjusted_p);
@@ -55,6 +57,7 @@ static void fields(results::FieldWriter& out, const FamilyMean& mean) {
   out.field("family", mean.family);
   out.field("cases", static_cast<std::int64_t>(mean.cases));
   out.field("ratio", mean.ratio);
+  out.field("device_ratio", mean.device_ratio);
   out.field("cycle_ratio", mean.cycle_ratio);
 }
 
@@ -88,6 +91,9 @@ constexpr std::array kCsvColumns{"case",
                                  "new_mfu",
                                  "base_ceiling_share",
                                  "new_ceiling_share",
+                                 "base_device_s",
+                                 "new_device_s",
+                                 "device_ratio",
                                  "note"};
 
 /// The shortest text that reads back as the number.
@@ -122,6 +128,9 @@ std::vector<std::string> csv_cells(const CaseComparison& c) {
           text_of(c.next.mfu),
           text_of(c.base.ceiling_share),
           text_of(c.next.ceiling_share),
+          text_of(c.base.device_time),
+          text_of(c.next.device_time),
+          text_of(c.device_ratio),
           c.note};
 }
 

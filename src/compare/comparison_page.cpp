@@ -38,6 +38,7 @@ std::string probability(double p) { return p < 0.0001 ? "<0.0001" : fmt::format(
 struct PageColumn {
   render::Column column;
   std::function<std::string(const Case&)> cell;
+  bool needs_trace{};  // left out where no case has it
 };
 
 std::vector<PageColumn> verdict_columns(const std::function<std::string(const Case&)>& name) {
@@ -57,6 +58,7 @@ std::vector<PageColumn> verdict_columns(const std::function<std::string(const Ca
                               100 * (interval.high - 1));
          });
        }},
+      {{"device %", kRight, 0}, [](const Case& c) { return render::format_change(c.device_ratio); }, true},
       {{"cycles %", kRight, 2}, [](const Case& c) { return render::format_change(c.cycle_ratio); }},
       {{"p", kRight, 4}, [](const Case& c) { return cell_of(c.adjusted_p, probability); }},
       {{"MDE %", kRight, 0}, [](const Case& c) { return render::format_percent(c.smallest_detectable, 1); }},
@@ -82,6 +84,7 @@ std::vector<PageColumn> cross_columns(const std::function<std::string(const Case
            return fmt::format("{}{:.3f} .. {:.3f}", c.interval_is_within ? "~" : "", interval.low, interval.high);
          });
        }},
+      {{"of the device", kRight, 0}, [ratio](const Case& c) { return ratio(c.device_ratio); }, true},
       {{"in cycles", kRight, 2}, [ratio](const Case& c) { return ratio(c.cycle_ratio); }},
       {{"base MFU %", kRight, 1}, [](const Case& c) { return render::format_percent(c.base.mfu, 1); }},
       {{"new MFU %", kRight, 1}, [](const Case& c) { return render::format_percent(c.next.mfu, 1); }},
@@ -92,7 +95,11 @@ std::vector<PageColumn> cross_columns(const std::function<std::string(const Case
   };
 }
 
-render::Table table_of(const Comparison& comparison, const std::vector<PageColumn>& all) {
+bool has_device_ratio(const Case& c) { return c.device_ratio.has_value(); }
+
+render::Table table_of(const Comparison& comparison, std::vector<PageColumn> all) {
+  const bool is_traced = std::ranges::any_of(comparison.cases, has_device_ratio);
+  std::erase_if(all, [&](const PageColumn& column) { return column.needs_trace && !is_traced; });
   std::vector<render::Column> columns;
   for (const PageColumn& column : all) columns.push_back(column.column);
   render::Table table{std::move(columns)};
@@ -145,6 +152,7 @@ std::string_view colour_of(Verdict verdict) {
       return render::kRed;
     case Verdict::kImproved:
       return render::kGreen;
+    case Verdict::kHost:
     case Verdict::kClock:
     case Verdict::kAmbiguous:
       return render::kYellow;
@@ -201,10 +209,17 @@ void put_cases(render::Page& page, const Comparison& comparison, const render::P
 void put_means(render::Page& page, const Comparison& comparison) {
   if (comparison.families.empty()) return;
   using enum render::Align;
-  render::Table table{{{"geometric mean", kLeft}, {"cases", kRight}, {"new/base", kRight}, {"in cycles", kRight}}};
+  const bool is_traced = std::ranges::any_of(comparison.cases, has_device_ratio);
+  std::vector<render::Column> columns{{"geometric mean", kLeft}, {"cases", kRight}, {"new/base", kRight}};
+  if (is_traced) columns.push_back({"of the device", kRight});
+  columns.push_back({"in cycles", kRight});
+  render::Table table{std::move(columns)};
+  const auto ratio = [](double r) { return fmt::format("{:.4f}", r); };
   for (const FamilyMean& family : comparison.families) {
-    table.add_row({family.family, fmt::format("{}", family.cases), fmt::format("{:.4f}", family.ratio),
-                   cell_of(family.cycle_ratio, [](double r) { return fmt::format("{:.4f}", r); })});
+    Texts row{family.family, fmt::format("{}", family.cases), ratio(family.ratio)};
+    if (is_traced) row.push_back(cell_of(family.device_ratio, ratio));
+    row.push_back(cell_of(family.cycle_ratio, ratio));
+    table.add_row(std::move(row));
   }
   page.table(table);
 }

@@ -48,6 +48,14 @@ void add_rates(Counters& counters, const Record& record, Seconds step) {
   counters["above_ceiling"] = counters["ceiling_share"] > kMeasurementError ? 1 : 0;
 }
 
+void add_trace(Counters& counters, const StepTrace& trace, Seconds step) {
+  counters["device_ms"] = to_milliseconds(trace.device);
+  counters["idle_share"] = idle_share(trace, step);
+  counters["longest_gap_us"] = to_microseconds(trace.longest_gap);
+  counters["kernels_per_step"] = kernels_per_step(trace);
+  counters["launches_per_step"] = trace.launches;
+}
+
 void add_device(Counters& counters, const Record& record) {
   if (!record.device) return;
   const DeviceState& device = *record.device;
@@ -68,6 +76,7 @@ std::map<std::string, double> counters_of(const Record& record) {
     add_times(counters, *record.timing);
     add_rates(counters, record, record.timing->median);
     add_device(counters, record);
+    if (record.trace) add_trace(counters, *record.trace, record.timing->median);
   }
   if (record.memory) {
     counters["peak_allocated_bytes"] = static_cast<double>(record.memory->allocated_peak);

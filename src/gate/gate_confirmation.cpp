@@ -32,12 +32,25 @@ void collect(const std::vector<compare::ComparisonSide>& runs, const std::string
   }
 }
 
-/// The mean of ln(time), or of ln(cycles), over the processes that are `ok`.
-std::optional<double> mean_of(const Processes& processes, bool in_cycles) {
+/// What a process says of a step; nothing where it does not know.
+using Measure = std::optional<double> (*)(const results::Replicate&);
+
+std::optional<double> time_of(const results::Replicate& r) {
+  return r.time ? std::optional{r.time->value} : std::nullopt;
+}
+std::optional<double> cycles_of(const results::Replicate& r) {
+  return r.time && r.sm_clock ? std::optional{r.time->value * r.sm_clock->value} : std::nullopt;
+}
+std::optional<double> device_time_of(const results::Replicate& r) {
+  return r.device_time ? std::optional{r.device_time->value} : std::nullopt;
+}
+
+/// The mean of the measure's logarithm over the processes that are `ok`.
+std::optional<double> mean_of(const Processes& processes, Measure measure) {
   std::vector<double> values;
   for (const results::Replicate* r : processes) {
-    if (r->status != Status::kOk || !r->time || (in_cycles && !r->sm_clock)) continue;
-    values.push_back(std::log(r->time->value) + (in_cycles ? std::log(r->sm_clock->value) : 0));
+    const std::optional<double> value = r->status == Status::kOk ? measure(*r) : std::nullopt;
+    if (value) values.push_back(std::log(*value));
   }
   return values.empty() ? std::nullopt : std::optional{stats::mean(values)};
 }
@@ -49,24 +62,27 @@ struct Evidence {
   Processes next;
   std::vector<double> differences;  // of ln(time), one a block
   std::vector<double> in_cycles;    // the same of cycles, of the blocks that know them
+  std::vector<double> of_device;    // and of the GPU's time
   std::optional<stats::ModeratedTest> test;
 };
 
 Evidence evidence_of(JudgedCase& judged, const std::vector<ConfirmationBlock>& blocks) {
-  Evidence evidence{.judged = &judged, .base = {}, .next = {}, .differences = {}, .in_cycles = {}, .test = {}};
+  Evidence evidence{
+      .judged = &judged, .base = {}, .next = {}, .differences = {}, .in_cycles = {}, .of_device = {}, .test = {}};
   const std::string& key = judged.result.key;
   for (const ConfirmationBlock& block : blocks) {
     Processes base;
     Processes next;
     collect(block.base, key, base);
     collect(block.next, key, next);
-    const auto difference = [&](bool in_cycles) -> std::optional<double> {
-      const std::optional<double> of_base = mean_of(base, in_cycles);
-      const std::optional<double> of_next = mean_of(next, in_cycles);
-      return of_base && of_next ? std::optional{*of_next - *of_base} : std::nullopt;
+    const auto add_difference = [&](Measure measure, std::vector<double>& differences) {
+      const std::optional<double> of_base = mean_of(base, measure);
+      const std::optional<double> of_next = mean_of(next, measure);
+      if (of_base && of_next) differences.push_back(*of_next - *of_base);
     };
-    if (const auto time = difference(false)) evidence.differences.push_back(*time);
-    if (const auto cycles = difference(true)) evidence.in_cycles.push_back(*cycles);
+    add_difference(time_of, evidence.differences);
+    add_difference(cycles_of, evidence.in_cycles);
+    add_difference(device_time_of, evidence.of_device);
     std::ranges::move(base, std::back_inserter(evidence.base));
     std::ranges::move(next, std::back_inserter(evidence.next));
   }
@@ -112,13 +128,19 @@ bool memory_regressed(const Evidence& evidence) {
   return base && next && compare::memory_verdict(*base, *next) == compare::Verdict::kRegressed;
 }
 
-/// The sides ran in turns on one machine: a lower clock is the new build's own doing, by the power that it draws.
+/// The sides ran in turns on one machine: a lower clock is the new build's own doing, by the power that it draws, and a
+/// slower host is the host's part of the new build.
 Verdict time_verdict(const Evidence& evidence, CaseReport& c) {
   const stats::ModeratedTest& test = *evidence.test;
   const bool is_slower = *c.adjusted_p <= kFamilyWiseError && test.difference > std::log1p(c.threshold);
   if (!is_slower) return Verdict::kRetried;
-  const bool all_clocks = evidence.in_cycles.size() == evidence.differences.size();
-  if (all_clocks && !compare::cycles_agree(test.difference, stats::mean(evidence.in_cycles))) {
+  const auto is_unshared = [&](const std::vector<double>& differences) {
+    return differences.size() == evidence.differences.size() &&
+           !compare::shares_change(test.difference, stats::mean(differences));
+  };
+  if (is_unshared(evidence.of_device)) {
+    add_note(c, "the GPU's time is the same with the new build: its host takes longer");
+  } else if (is_unshared(evidence.in_cycles)) {
     add_note(c, "the clock is lower with the new build, the cycles are not more: it draws more power");
   }
   return Verdict::kRegressed;

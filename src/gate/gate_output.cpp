@@ -238,8 +238,8 @@ std::string coloured(const std::string& line) {
 render::JunitCase test_case(const GateReport& report, const CaseReport& c, bool strict) {
   using enum Verdict;
   const bool may_fail = report.is_valid && !(report.null_control && report.null_control->has_failed);
-  const bool is_uncertain =
-      c.verdict == kCreep || c.verdict == kUnconfirmed || c.verdict == kClock || c.verdict == kInvalid;
+  const bool is_uncertain = c.verdict == kCreep || c.verdict == kUnconfirmed || c.verdict == kHost ||
+                            c.verdict == kClock || c.verdict == kInvalid;
   render::JunitCase test{
       .family = c.family, .name = c.name, .message = fmt::format("{}: {}", to_string(c.verdict), case_line(c))};
   if (c.verdict == kPassed || c.verdict == kImproved || c.verdict == kRetried) return test;

@@ -171,6 +171,9 @@ void take_from_baseline(JudgedCase& c, const compare::CaseComparison& comparison
     case compare::Verdict::kImproved:
       c.result.verdict = Verdict::kImproved;
       return;
+    case compare::Verdict::kHost:
+      c.result.verdict = Verdict::kHost;
+      return;
     case compare::Verdict::kClock:
       c.result.verdict = Verdict::kClock;
       return;

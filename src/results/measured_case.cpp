@@ -74,6 +74,7 @@ MeasuredCase measured_case(const Record& record) {
         fmt::format("{}: a median of {} s cannot be compared", record.id.name(), record.timing->median.value)};
   }
   replicate.time = record.timing->median;
+  if (record.trace && record.trace->device.value > 0) replicate.device_time = record.trace->device;
   replicate.regime = record.timing->regime;
   replicate.l2 = record.timing->l2;
   replicate.host_bound = record.timing->host_bound;

@@ -75,6 +75,31 @@ static void fields(auto& io, Like<MemoryUse> auto& memory) {
   io.field("split_bytes", memory.split);
 }
 
+static void fields(auto& io, Like<TracedKernel> auto& kernel) {
+  io.field("phase", kernel.phase);
+  io.field("class", kernel.kernel_class);
+  io.field("name", kernel.name);
+  io.field("calls", kernel.calls);
+  io.field("total_s", kernel.total);
+  io.field("min_s", kernel.min);
+  io.field("max_s", kernel.max);
+  io.field("standard_deviation_s", kernel.standard_deviation);
+}
+
+static void fields(auto& io, Like<StepTrace> auto& trace) {
+  io.field("steps", trace.steps);
+  io.field("span_s", trace.span);
+  io.field("device_s", trace.device);
+  io.field("host_gaps_s", trace.host_gaps);
+  io.field("device_gaps_s", trace.device_gaps);
+  io.field("other_gaps_s", trace.other_gaps);
+  io.field("longest_gap_s", trace.longest_gap);
+  io.field("launches", trace.launches);
+  io.field("kernels", trace.kernels);
+  io.field("without_launch", trace.without_launch);
+  io.field("dropped", trace.dropped);
+}
+
 static void fields(auto& io, Like<Verification> auto& verification) {
   io.field("passed", verification.passed);
   io.field("reference", verification.reference);
@@ -95,6 +120,7 @@ static void fields(auto& io, Like<Record> auto& record) {
   io.field("ceiling_per_second", record.ceiling_per_second);
   io.field("device", record.device);
   io.field("memory", record.memory);
+  io.field("trace", record.trace);
   io.field("verification", record.verification);
   io.field("requested_bytes", record.requested_bytes);
   io.field("counters", record.counters);

@@ -40,6 +40,7 @@ TEST(Options, NothingGivenMeansTheDefaults) {
   EXPECT_FALSE(options.l2.has_value());
   EXPECT_EQ(options.ceilings, CeilingChoice::kAuto);
   EXPECT_TRUE(options.verify_again);
+  EXPECT_FALSE(options.trace);
 }
 
 TEST(Options, EveryFlagReachesItsField) {
@@ -57,6 +58,7 @@ TEST(Options, EveryFlagReachesItsField) {
                                  "--tb_samples=10",
                                  "--tb_l2=warm",
                                  "--tb_verify=once",
+                                 "--tb_trace=on",
                                  "--tb_ceilings=off",
                                  "--tb_order_seed=20261123",
                                  "--tb_plant=Model/size:small/pass:forward:0.05",
@@ -88,6 +90,7 @@ TEST(Options, EveryFlagReachesItsField) {
   EXPECT_EQ(options.fixed_samples, 10);
   EXPECT_EQ(options.l2, L2State::kWarm);
   EXPECT_FALSE(options.verify_again);
+  EXPECT_TRUE(options.trace);
   EXPECT_EQ(options.ceilings, CeilingChoice::kOff);
   EXPECT_EQ(options.order_seed, 20261123U);
   ASSERT_TRUE(options.plant.has_value());

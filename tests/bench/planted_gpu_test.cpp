@@ -139,5 +139,49 @@ TEST_F(ProgramOnGpu, AttentionTellsTheKernelsThatRan) {
   EXPECT_THAT(kernels["naive"], ContainsRegex("softmax|SoftMax"));
 }
 
+/// A spin kernel whose time is known is all that the GPU does in a launch.
+TEST_F(ProgramOnGpu, TracesWhatTheGpuDoesInAStep) {
+  const nlohmann::json entries =
+      run(TBENCH_PLANTED_PROGRAM,
+          {"--tb_suite=standard", "--tb_ceilings=off", "--tb_trace=on", "--benchmark_filter=PlantedKernel/us:100"}, 0);
+  ASSERT_EQ(entries.size(), 1U);
+  const nlohmann::json& trace = entries[0].at("tbench").at("trace");
+  EXPECT_EQ(trace.at("steps"), 10);
+  EXPECT_EQ(trace.at("dropped"), 0);
+  ASSERT_EQ(trace.at("kernels").size(), 1U);
+  EXPECT_EQ(trace.at("kernels")[0].at("calls"), 1);
+  EXPECT_THAT(trace.at("kernels")[0].at("name"), ::testing::HasSubstr("spin"));
+  EXPECT_EQ(entries[0].at("kernels_per_step"), 1);
+  EXPECT_EQ(entries[0].at("launches_per_step"), 1);
+  EXPECT_NEAR(entries[0].at("device_ms").get<double>(), 0.103, 0.003);
+  EXPECT_LE(entries[0].at("device_ms").get<double>(), entries[0].at("real_time").get<double>());
+}
+
+TEST_F(ProgramOnGpu, TracesEveryPhaseOfATrainingStep) {
+  const nlohmann::json entries =
+      run(TBENCH_PROGRAM,
+          {"--tb_suite=smoke", "--tb_ceilings=off", "--tb_trace=on",
+           "--benchmark_filter=Model/size:tiny/.*train_step/precision:bf16/impl:(eager|sdpa)"},
+          0);
+  ASSERT_EQ(entries.size(), 2U);
+  for (const nlohmann::json& entry : entries) {
+    const nlohmann::json& trace = entry.at("tbench").at("trace");
+    EXPECT_EQ(trace.at("without_launch"), 0) << entry.at("name");
+    EXPECT_EQ(trace.at("dropped"), 0) << entry.at("name");
+    std::map<std::string, double> calls;  // by phase
+    std::map<std::string, double> products;
+    for (const nlohmann::json& kernel : trace.at("kernels")) {
+      calls[kernel.at("phase")] += kernel.at("calls").get<double>();
+      if (kernel.at("class") == "gemm") products[kernel.at("phase")] += kernel.at("calls").get<double>();
+    }
+    EXPECT_EQ(calls.size(), 3U) << entry.at("name");
+    EXPECT_GT(products["forward"], 0) << entry.at("name");
+    EXPECT_GE(products["backward"], 1.5 * products["forward"]) << entry.at("name");  // two for each of forward's
+    EXPECT_EQ(products["optimizer"], 0) << entry.at("name");
+    EXPECT_GT(entry.at("device_ms").get<double>(), 0) << entry.at("name");
+    EXPECT_GE(entry.at("kernels_per_step"), entry.at("launches_per_step")) << entry.at("name");
+  }
+}
+
 }  // namespace
 }  // namespace tbench::test

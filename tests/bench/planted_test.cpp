@@ -129,8 +129,8 @@ TEST_F(Planted, AWarmCacheIsInTheNamesOfBurstsAlone) {
   EXPECT_EQ(names("full", "--tb_l2=warm"), names("full", "--tb_seed=1"));  // model steps
 }
 
-TEST_F(Planted, ACpuHasNoL2ToControl) {
-  for (const char* flag : {"--tb_l2=warm", "--tb_l2=cold"}) {
+TEST_F(Planted, ACpuHasNoL2ToControlAndNothingToTrace) {
+  for (const char* flag : {"--tb_l2=warm", "--tb_l2=cold", "--tb_trace=on"}) {
     const CommandResult result = run({"--tb_suite=standard", flag});
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.err, HasSubstr(std::string{flag} + ": the cases run on the CPU"));

@@ -1,4 +1,4 @@
-#include "capture/tracer.hpp"
+#include "tbench/capture/tracer.hpp"
 
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>

@@ -108,6 +108,40 @@ TEST(Verdict, CyclesNeedEveryClock) {
               1.1, 1e-9);
 }
 
+/// A case whose GPU works for `device_s` of its steps.
+results::MeasuredCase traced(double factor, double device_s) {
+  results::MeasuredCase c = support::timed_case(kModel, scaled(kSteady, factor), 1.98e9);
+  for (results::Replicate& replicate : c.replicates) replicate.device_time = Seconds{device_s};
+  return c;
+}
+
+TEST(Verdict, ATimeThatTheGpuDoesNotShareIsTheHosts) {
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.05, 0.05)).verdict, Verdict::kHost);
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(0.95, 0.05)).verdict, Verdict::kHost);
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.05, 0.05 * 1.05)).verdict, Verdict::kRegressed);
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(0.95, 0.05 * 0.95)).verdict, Verdict::kImproved);
+  // The GPU's time rose by a third of the step's change, by two thirds, and as much the other way round.
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.06, 0.05 * 1.02)).verdict, Verdict::kHost);
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.06, 0.05 * 1.04)).verdict, Verdict::kRegressed);
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.06, 0.05 / 1.06)).verdict, Verdict::kHost);
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1, 0.07)).verdict, Verdict::kSame) << "the step is what users wait for";
+}
+
+TEST(Verdict, ATimeThatCyclesDoNotShareIsTheClocksWhereTheGpuSharesIt) {
+  results::MeasuredCase next = traced(1.05, 0.05 * 1.05);
+  for (results::Replicate& replicate : next.replicates) replicate.sm_clock = Hertz{1.98e9 / 1.05};
+  EXPECT_EQ(compare_one(traced(1, 0.05), next).verdict, Verdict::kClock);
+}
+
+TEST(Verdict, TheGpusTimeNeedsEveryTrace) {
+  results::MeasuredCase next = traced(1.05, 0.05);
+  next.replicates[1].device_time.reset();
+  const CaseComparison c = compare_one(traced(1, 0.05), next);
+  EXPECT_FALSE(c.device_ratio.has_value());
+  EXPECT_EQ(c.verdict, Verdict::kRegressed);
+  EXPECT_NEAR(compare_one(traced(1, 0.05), traced(1, 0.06)).device_ratio.value(), 1.2, 1e-12);
+}
+
 TEST(Verdict, MemoryIsExact) {
   constexpr std::int64_t kMebi = 1 << 20;
   EXPECT_EQ(compare_one(with_memory(100 * kMebi), with_memory(101 * kMebi)).verdict, Verdict::kSame);

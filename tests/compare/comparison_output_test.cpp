@@ -133,5 +133,25 @@ TEST(ComparisonOutput, OneFileASideShowsEachSidesOwnSpread) {
   expect_golden("single.txt", comparison_page(compare(base, next, {}), {}));
 }
 
+TEST(ComparisonPage, TracedCasesHaveTheGpusChangeBesideTheSteps) {
+  const auto traced = [](double step_s, double device_s) {
+    results::MeasuredCase c = measured(small("sdpa"), {step_s, 1.001 * step_s, 0.999 * step_s}, 1.98e9, kGibi);
+    for (results::Replicate& replicate : c.replicates) replicate.device_time = Seconds{device_s};
+    return support::side_with({c}, "traced.json");
+  };
+  const Comparison host = compare(traced(0.020, 0.010), traced(0.021, 0.010), {});
+  const std::string page = comparison_page(host, {});
+  EXPECT_THAT(page, HasSubstr("HOST"));
+  EXPECT_THAT(page, testing::ContainsRegex("change %.*device %.*cycles %"));
+  EXPECT_THAT(page, HasSubstr("1 case: 1 HOST"));
+  EXPECT_EQ(exit_status(host, true), 0);
+  const Comparison gpus = compare(traced(0.020, 0.010), traced(0.018, 0.008), {.cross = true});
+  EXPECT_THAT(comparison_page(gpus, {}), testing::ContainsRegex("new/base +of the device +in cycles"));
+  EXPECT_THAT(comparison_page(gpus, {}), testing::ContainsRegex("Model +1 +0[.]9000 +0[.]8000"));
+  const nlohmann::ordered_json json = comparison_to_json(gpus, false);
+  EXPECT_NEAR(json.at("cases").at(0).at("device_ratio").get<double>(), 0.8, 1e-12);
+  EXPECT_NEAR(json.at("families").at(0).at("device_ratio").get<double>(), 0.8, 1e-12);
+}
+
 }  // namespace
 }  // namespace tbench::compare

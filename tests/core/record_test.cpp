@@ -49,6 +49,25 @@ TEST(StopReasonTest, NamesGoBothWaysAndDiffer) {
   EXPECT_EQ(parse_enum<StopReason>("precisely"), std::nullopt);
 }
 
+TEST(CountersTest, ATraceTellsTheGpusPartOfAStep) {
+  Record record = timed_record();
+  EXPECT_FALSE(counters_of(record).contains("device_ms"));
+  record.trace.emplace();
+  record.trace->device = {0.015};
+  record.trace->longest_gap = {0.0005};
+  record.trace->launches = 7;
+  record.trace->kernels.resize(2);
+  record.trace->kernels[0].calls = 8;
+  record.trace->kernels[1].calls = 2;
+  record.trace->kernels[1].kernel_class = "memset";
+  const std::map<std::string, double> counters = counters_of(record);
+  EXPECT_DOUBLE_EQ(counters.at("device_ms"), 15);
+  EXPECT_DOUBLE_EQ(counters.at("idle_share"), 0.25);  // of 20 ms
+  EXPECT_DOUBLE_EQ(counters.at("longest_gap_us"), 500);
+  EXPECT_DOUBLE_EQ(counters.at("kernels_per_step"), 8);
+  EXPECT_DOUBLE_EQ(counters.at("launches_per_step"), 7);
+}
+
 TEST(CountersTest, TimesAreInMilliseconds) {
   const std::map<std::string, double> counters = counters_of(timed_record());
   const std::map<std::string, double> expected{

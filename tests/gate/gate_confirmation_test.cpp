@@ -49,6 +49,18 @@ TEST(GateConfirmation, WhatIsNotConfirmedFailsNothing) {
   const GateReport clock = judge(quiet_runs(20), slow, with_last_good(confirming(1.05, 1 / 1.05)));
   EXPECT_EQ(clock.cases.at(0).verdict, Verdict::kRegressed) << "the sides ran in turns: the clock is the build's doing";
   EXPECT_THAT(clock.cases.at(0).note, HasSubstr("draws more power"));
+  const auto same_device_time = [](const std::vector<std::string>& names, std::size_t count) {
+    std::vector<ConfirmationBlock> all = confirming(1.05)(names, count);
+    for (ConfirmationBlock& block : all) {
+      for (auto* const side : {&block.base, &block.next}) {
+        for (compare::ComparisonSide& run : *side) run.cases[0].replicates[0].device_time = Seconds{kTime / 2};
+      }
+    }
+    return all;
+  };
+  const GateReport host = judge(quiet_runs(20), slow, with_last_good(same_device_time));
+  EXPECT_EQ(host.cases.at(0).verdict, Verdict::kRegressed) << "the sides ran in turns: the host's time is the build's";
+  EXPECT_THAT(host.cases.at(0).note, HasSubstr("its host takes longer"));
   const GateReport below = judge(quiet_runs(20), slow, with_last_good(confirming(1.015)));
   EXPECT_EQ(below.cases.at(0).verdict, Verdict::kRetried) << "certain, but less than matters";
 }

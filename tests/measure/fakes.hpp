@@ -7,11 +7,15 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "tbench/core/case.hpp"
 #include "tbench/measure/clock_monitor.hpp"
+#include "tbench/measure/step_tracer.hpp"
 #include "tbench/measure/timer.hpp"
 
 namespace tbench::measure {
@@ -125,6 +129,40 @@ class FakeMonitor final : public ClockMonitor {
 
  private:
   const Timer& timer_;
+};
+
+/// Sees of every step that the device works for 60 % of `step`, and waits for its host in the rest.
+class FakeTracer final : public StepTracer {
+ public:
+  explicit FakeTracer(Seconds step_time) : step{step_time} {}
+
+  void start() override {
+    ++starts;
+    if (refusal) throw std::runtime_error{*refusal};
+  }
+  std::int64_t now_ns() const override { return ++clock_ns; }
+  StepTrace stop(std::span<const EnqueuedStep> enqueued, std::span<const std::string_view> phases,
+                 Regime regime_of_steps) override {
+    steps.assign(enqueued.begin(), enqueued.end());
+    phase_names.assign(phases.begin(), phases.end());
+    regime = regime_of_steps;
+    StepTrace trace;
+    trace.steps = static_cast<std::int64_t>(enqueued.size()) - 1;
+    trace.device = step * 0.6;
+    trace.host_gaps = step * 0.4;
+    return trace;
+  }
+
+  void cancel() noexcept override { ++cancels; }
+
+  Seconds step;
+  std::optional<std::string> refusal;
+  int cancels{};
+  int starts{};
+  std::vector<EnqueuedStep> steps;
+  std::vector<std::string> phase_names;
+  Regime regime{};
+  mutable std::int64_t clock_ns{};
 };
 
 /// A case that does nothing but mark its phases; each of its answers can be replaced.

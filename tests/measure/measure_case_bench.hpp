@@ -49,8 +49,12 @@ class FakeProbe final : public MemoryProbe {
 
 struct Bench {
   std::vector<Record> run(std::int64_t repetitions = 1) {
-    const Instruments instruments{
-        .timer = timer, .monitor = monitor, .memory = &probe, .gpu = gpu, .device_used_bytes = device_used};
+    const Instruments instruments{.timer = timer,
+                                  .monitor = monitor,
+                                  .memory = &probe,
+                                  .tracer = traces ? &tracer : nullptr,
+                                  .gpu = gpu,
+                                  .device_used_bytes = device_used};
     return measure_case(
         CaseId{"Planted", {{"size", "tiny"}}}, subject, Precision::kBf16, instruments, options, repetitions,
         [this](std::string_view activity) { activities.emplace_back(activity); },
@@ -66,6 +70,8 @@ struct Bench {
   FakeTimer timer{[](std::int64_t) { return kStep; }};
   FakeMonitor monitor{timer, [](std::int64_t) { return ClockReading{}; }};
   FakeProbe probe{subject};
+  FakeTracer tracer{Seconds{kStep}};
+  bool traces{};
   SamplerOptions options;
   std::optional<GpuFacts> gpu;
   std::function<std::optional<std::int64_t>()> device_used;

@@ -39,7 +39,7 @@ def with_value(new, *keys):
 # In the golden file, entry 0 has everything, 1 failed, 2 and 3 are repetitions, 4 is their mean, the last
 # is a burst.
 SPOILERS = {
-    "another version": with_value(5, "context", "tbench", "schema_version"),
+    "another version": with_value(6, "context", "tbench", "schema_version"),
     "a negative least_flop": with_value(-1, "benchmarks", 0, "tbench", "work", "least_flop"),
     "no environment": without("context", "tbench", "environment"),
     "a host name": with_value("x", "context", "host_name"),
@@ -49,6 +49,9 @@ SPOILERS = {
     "an unknown field of a timing": with_value(1, "benchmarks", 0, "tbench", "timing", "surprise"),
     "no samples": with_value([], "benchmarks", 0, "tbench", "timing", "samples_s"),
     "no median": without("benchmarks", 0, "tbench", "timing", "median_s"),
+    "an unknown field of a trace": with_value(1, "benchmarks", 0, "tbench", "trace", "surprise"),
+    "a trace without steps": with_value(0, "benchmarks", 0, "tbench", "trace", "steps"),
+    "a kernel without a name": without("benchmarks", 0, "tbench", "trace", "kernels", 0, "name"),
     "a null": with_value(None, "benchmarks", 0, "tbench", "memory", "device_used_bytes"),
     "no timing for a case that is ok": without("benchmarks", 0, "tbench", "timing"),
     "an unknown status": with_value("fine", "benchmarks", 0, "tbench", "status"),

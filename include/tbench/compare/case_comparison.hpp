@@ -49,9 +49,9 @@ void decide(CaseComparison& c, std::optional<double> adjusted_p, std::size_t com
 /// Whether a status is a failure or out of memory: a case that was `ok` has regressed if it becomes one of these.
 [[nodiscard]] bool is_bad(Status status);
 
-/// Whether the clock cycles moved in the same direction as the time, and at least half as far. Both are differences of
-/// logarithms.
-[[nodiscard]] bool cycles_agree(double time_difference, double cycle_difference);
+/// Whether another measure of a step (clock cycles, the GPU's time) moved in the same direction as its time, and at
+/// least half as far. Both are differences of logarithms.
+[[nodiscard]] bool shares_change(double time_difference, double other_difference);
 
 /// Describes the statuses unless both sides are `ok`; empty if they are.
 [[nodiscard]] std::string status_note(const SideOfCase& base, const SideOfCase& next);

@@ -23,17 +23,18 @@ namespace tbench::compare {
 enum class Verdict {
   kRegressed,     // slower, in clock cycles too, by more than the threshold; or more memory; or `ok` no longer
   kImproved,      // the mirror image
+  kHost,          // the time moved, that of the GPU in it did not
   kClock,         // the time moved, the clock cycles did not
   kAmbiguous,     // none of the others: more replicates are needed
   kInsufficient,  // fewer than 3 replicates on a side
   kInvalid,       // a side is not `ok`
   kSame           // the change is certainly smaller than the threshold
 };
-inline constexpr std::array kAllVerdicts{Verdict::kRegressed, Verdict::kImproved,     Verdict::kClock,
-                                         Verdict::kAmbiguous, Verdict::kInsufficient, Verdict::kInvalid,
-                                         Verdict::kSame};
+inline constexpr std::array kAllVerdicts{Verdict::kRegressed, Verdict::kImproved,  Verdict::kHost,
+                                         Verdict::kClock,     Verdict::kAmbiguous, Verdict::kInsufficient,
+                                         Verdict::kInvalid,   Verdict::kSame};
 
-/// REGRESSED, IMPROVED, CLOCK, AMBIGUOUS, INSUFFICIENT, INVALID, SAME.
+/// REGRESSED, IMPROVED, HOST, CLOCK, AMBIGUOUS, INSUFFICIENT, INVALID, SAME.
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
 inline constexpr std::int64_t kMaxReplicates = 100;
@@ -65,6 +66,7 @@ struct SideOfCase {
   std::optional<Seconds> time;             // geometric mean of the replicates' medians, of those that have a time
   std::optional<double> dispersion;        // relative standard deviation between processes; of one process, see below
   bool dispersion_is_within{};             // of one replicate: half width of its median's 95 % interval
+  std::optional<Seconds> device_time;      // geometric mean, of those that were traced
   std::optional<Hertz> sm_clock;           // geometric mean
   std::optional<std::int64_t> peak_bytes;  // largest
   std::optional<double> mfu;               // mean share of the datasheet's dense rate at the measured clock
@@ -80,8 +82,10 @@ struct CaseComparison {
   bool interval_is_within{};                      // from the dispersion inside one process a side: too narrow
   std::optional<double> p_value;
   std::optional<double> adjusted_p;               // over all cases of the comparison; absent where no test was made
+  std::optional<double> device_ratio;             // of the GPU's times, new over base; absent where one is unknown
   std::optional<double> cycle_ratio;              // time x SM clock, new over base; absent where a clock is unknown
   std::optional<stats::ModeratedTest> time_test;  // of ln(time)
+  std::optional<double> device_difference;        // of ln(device time)
   std::optional<double> cycle_difference;         // of ln(cycles)
   double threshold{};                             // tau, as a fraction
   std::optional<double> smallest_detectable;      // MDE: minimum detectable effect, a fraction, at least the threshold
@@ -97,7 +101,8 @@ struct FamilyMean {
   std::string family;
   std::size_t cases{};
   double ratio{};
-  std::optional<double> cycle_ratio;  // over those with known clocks
+  std::optional<double> device_ratio;  // over those that were traced on both sides
+  std::optional<double> cycle_ratio;   // over those with known clocks
 };
 
 struct SideFacts {

@@ -12,6 +12,7 @@
 
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/enums.hpp"
+#include "tbench/core/step_trace.hpp"
 #include "tbench/core/units.hpp"
 #include "tbench/core/work.hpp"
 
@@ -60,7 +61,9 @@ struct Timing {
   Seconds enqueue;                // host time until everything was enqueued; of a burst: of its launches alone
   std::optional<Seconds> drain;   // from the last enqueue to the device's end; absent for bursts
   Seconds cpu;                    // processor time of the whole process; of a burst: while it was enqueued
-  bool host_bound{};              // a chunk's drain is under 5 % of a step; a burst's launch could not be hidden
+  /// The host limits the time. Steps: by their trace where there is one (is_host_bound), else a chunk's drain is under
+  /// 5 % of a step. Bursts: the launch could not be hidden.
+  bool host_bound{};
   bool operator==(const Timing&) const = default;
 };
 
@@ -107,6 +110,7 @@ struct Record {
       ceiling_per_second;  // FLOP or bytes: the measured rate of work.ceiling in the same run and regime
   std::optional<DeviceState> device;
   std::optional<MemoryUse> memory;
+  std::optional<StepTrace> trace;  // absent: not traced
   std::optional<Verification> verification;
   std::optional<std::int64_t> requested_bytes;  // of the allocation that failed, for `oom`
   std::map<std::string, double> counters;       // the family's own, e.g. skipped_steps

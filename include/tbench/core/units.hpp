@@ -45,5 +45,6 @@ constexpr Flop operator*(Flop work, double factor) { return {work.value * factor
 constexpr FlopPerSecond operator/(Flop work, Seconds t) { return {work.value / t.value}; }
 
 constexpr double to_milliseconds(Seconds t) { return t.value * 1e3; }
+constexpr double to_microseconds(Seconds t) { return t.value * 1e6; }
 
 }  // namespace tbench

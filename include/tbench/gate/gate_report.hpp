@@ -20,17 +20,18 @@ enum class Verdict {
   kCreep,        // slower step by step over many runs; not confirmed, because there is no pinned build
   kUnconfirmed,  // looks regressed; not confirmed, because there is no last good build
   kRetried,      // looked regressed, but not when run again
+  kHost,         // the time moved, that of the GPU in it did not
   kClock,        // the time moved, the clock cycles did not
   kInvalid,      // no verdict: not `ok`, or the run or the confirmation failed
   kImproved,     // faster than the earlier runs
   kNew,          // nothing to compare with
   kPassed
 };
-inline constexpr std::array kAllVerdicts{Verdict::kRegressed, Verdict::kCreep, Verdict::kUnconfirmed,
-                                         Verdict::kRetried,   Verdict::kClock, Verdict::kInvalid,
-                                         Verdict::kImproved,  Verdict::kNew,   Verdict::kPassed};
+inline constexpr std::array kAllVerdicts{
+    Verdict::kRegressed, Verdict::kCreep,   Verdict::kUnconfirmed, Verdict::kRetried, Verdict::kHost,
+    Verdict::kClock,     Verdict::kInvalid, Verdict::kImproved,    Verdict::kNew,     Verdict::kPassed};
 
-/// REGRESSED, CREEP, UNCONFIRMED, RETRIED, CLOCK, INVALID, IMPROVED, NEW, PASSED.
+/// REGRESSED, CREEP, UNCONFIRMED, RETRIED, HOST, CLOCK, INVALID, IMPROVED, NEW, PASSED.
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 [[nodiscard]] std::optional<Verdict> parse_verdict(std::string_view text);
 
@@ -140,7 +141,7 @@ inline constexpr std::int64_t kMaxBlindRuns = 3;
 /// 0: nothing regressed, or the run is not valid; kExitRegressed (1); kExitNullControlFailed: two runs of one build
 /// differ, so that nothing may fail; kExitBlind in place of these two where nothing could be gated in more than
 /// kMaxBlindRuns runs in a row; with `strict` kExitUncertain (4) where nothing regressed and the run is not valid, or a
-/// case is CREEP, UNCONFIRMED, CLOCK or INVALID.
+/// case is CREEP, UNCONFIRMED, HOST, CLOCK or INVALID.
 [[nodiscard]] int exit_status(const GateReport& report, bool strict);
 
 /// PASSED, REGRESSED, ENVIRONMENT, MACHINE_CHANGED or NULL_CONTROL_FAILED.

@@ -1,5 +1,5 @@
-// The one way from a case to a record: build, verify, warm up, sample, memory pass, verify again. Turns what can go
-// wrong into a status.
+// The one way from a case to a record: build, verify, warm up, sample, memory pass, trace, verify again. Turns what can
+// go wrong into a status.
 #pragma once
 
 #include <functional>
@@ -13,6 +13,7 @@
 #include "tbench/core/record.hpp"
 #include "tbench/measure/clock_monitor.hpp"
 #include "tbench/measure/sampler.hpp"
+#include "tbench/measure/step_tracer.hpp"
 #include "tbench/measure/timer.hpp"
 
 namespace tbench::measure {
@@ -22,11 +23,13 @@ struct Instruments {
   Timer& timer;
   ClockMonitor& monitor;
   MemoryProbe* memory{};                                           // null: the device has no allocator to ask (CPU)
+  StepTracer* tracer{};                                            // null: steps are not traced
   std::optional<GpuFacts> gpu;                                     // for the datasheet peak
   std::function<std::optional<std::int64_t>()> device_used_bytes;  // may be empty
 };
 
 /// Measures `subject`, `repetitions` times after one build and one verification.
+/// A tracer that fails costs the trace, not the time: the label `trace` says why there is none.
 /// Never throws for what a case can do: out of memory is `oom`, a wrong output `incorrect`, any other exception
 /// `crashed` (the caller decides whether the process is still fit to go on). Interrupted passes through.
 [[nodiscard]] std::vector<Record> measure_case(const CaseId& id, Case& subject, std::optional<Precision> precision,

@@ -70,6 +70,18 @@ class Timer {
   virtual void wait(Seconds duration) = 0;
 };
 
+/// The timer made ready for bursts, until the end of a scope.
+class BurstScope {
+ public:
+  BurstScope(Timer& timer, const BurstSetup& setup) : timer_{timer} { timer_.begin_bursts(setup); }
+  ~BurstScope() { timer_.end_bursts(); }
+  BurstScope(const BurstScope&) = delete;
+  BurstScope& operator=(const BurstScope&) = delete;
+
+ private:
+  Timer& timer_;
+};
+
 /// There is no queue here: `enqueue` is 0, `wall` is all drain, and nothing can escape. `while_busy` is called after
 /// the last step, outside the times. Work that a step hands to other threads must have ended when its launch returns.
 /// There is nothing to hide a launch from either: bursts are so many steps, and caches stay as they are.

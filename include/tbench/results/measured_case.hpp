@@ -20,6 +20,7 @@ struct Replicate {
   Status status{Status::kOk};
   std::string reason;                         // empty if the status is ok
   std::optional<Seconds> time;                // median of the samples, above 0
+  std::optional<Seconds> device_time;         // that the GPU worked in a step, by its trace; above 0
   std::optional<double> relative_half_width;  // of the median's 95 % interval inside the process
   std::optional<Hertz> sm_clock;              // median while sampling
   std::optional<std::int64_t> peak_bytes;     // allocated; exact

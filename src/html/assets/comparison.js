@@ -4,8 +4,8 @@ tbench.comparison = (() => {
   const { files, comparisons, varying, groupBy, format, percent, element } = tbench;
   const { nameBy } = tbench.plotting;
   const kMaxBars = 40; // that one panel can name
-  const kPaint = { REGRESSED: "--bad", IMPROVED: "--good", CLOCK: "--warn", AMBIGUOUS: "--warn" };
-  const kClass = { REGRESSED: "bad", IMPROVED: "good", CLOCK: "warn", AMBIGUOUS: "warn" };
+  const kPaint = { REGRESSED: "--bad", IMPROVED: "--good", HOST: "--warn", CLOCK: "--warn", AMBIGUOUS: "--warn" };
+  const kClass = { REGRESSED: "bad", IMPROVED: "good", HOST: "warn", CLOCK: "warn", AMBIGUOUS: "warn" };
   const base = files[0].label;
   const several = comparisons.length > 1;
   const verdictOf = (c) => c.verdict ?? "no verdict";

@@ -40,6 +40,7 @@ class Measurement {
   void take_over(SampleResult result);
   void keep_counters(const std::map<std::string, double>& counters);
   [[nodiscard]] MemoryUse memory_pass();
+  void trace();
   [[nodiscard]] std::optional<FlopPerSecond> datasheet_peak(const DeviceState& device) const;
   void fail(Status status, std::string reason);
   void finish_record();
@@ -136,6 +137,7 @@ bool Measurement::accept(Verification verdict, const std::string& found) {
   }
   if (!passed) {
     record_.memory.reset();
+    record_.trace.reset();
     record_.counters.clear();
     record_.labels.clear();
     fail(Status::kIncorrect, found + record_.verification->message);
@@ -161,6 +163,7 @@ void Measurement::repeat_once() {
     announce("measuring memory");
     record_.memory = memory_pass();
   }
+  trace();
   if (subject_.verifies_last()) {
     announce("verifying");
     if (!verify()) {
@@ -209,6 +212,26 @@ MemoryUse Measurement::memory_pass() {
   }
   use.split = subject_.memory_split(peaks.allocated);
   return use;
+}
+
+/// Steps that a process can make but once are not made again to be traced.
+void Measurement::trace() {
+  if (instruments_.tracer == nullptr || subject_.verifies_last()) {
+    return;
+  }
+  announce("tracing");
+  release_cached();  // a flush needs its memory once more
+  Timing& timing = *record_.timing;
+  try {
+    record_.trace = trace_steps(subject_, instruments_.timer, *instruments_.tracer,
+                                {.regime = timing.regime, .l2 = options_.l2}, timing.median);
+  } catch (const std::exception& error) {
+    record_.labels["trace"] = std::string{"none: "} + error.what();
+    return;
+  }
+  if (timing.regime == Regime::kSustained) {
+    timing.host_bound = is_host_bound(*record_.trace, timing.median);
+  }
 }
 
 std::optional<FlopPerSecond> Measurement::datasheet_peak(const DeviceState& device) const {

@@ -25,18 +25,6 @@ constexpr int kWaitsPerTry = 6;
 /// Sampling shorter than this tells no energy: the counter's own steps are not small beside it.
 constexpr Seconds kMinEnergyTime{2.0};
 
-/// The timer made ready for bursts, until the end of a scope.
-class BurstScope {
- public:
-  BurstScope(Timer& timer, const BurstSetup& setup) : timer_{timer} { timer_.begin_bursts(setup); }
-  ~BurstScope() { timer_.end_bursts(); }
-  BurstScope(const BurstScope&) = delete;
-  BurstScope& operator=(const BurstScope&) = delete;
-
- private:
-  Timer& timer_;
-};
-
 std::vector<double> step_times(const Chunk& chunk) {
   std::vector<double> times;
   for (std::size_t step = 0; step < chunk.steps(); ++step) {

@@ -37,6 +37,10 @@ class Tracer {
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
+  /// The clock of the trace, now.
+  /// @throws  std::runtime_error  if CUPTI fails
+  [[nodiscard]] static std::int64_t now_ns();
+
   /// Synchronises the device first: what was enqueued before is no part of the trace.
   /// @throws  std::runtime_error  if CUPTI fails
   void start();

@@ -1,0 +1,64 @@
+#include "bench/step_tracer.hpp"
+
+#include <cuda_profiler_api.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "tbench/capture/tracer.hpp"
+#include "tbench/cuda/error.hpp"
+#include "tbench/profile/kernel_rules.hpp"
+#include "tbench/profile/step_summary.hpp"
+
+namespace tbench::bench {
+namespace {
+
+class CuptiStepTracer final : public measure::StepTracer {
+ public:
+  void start() override {
+    taken_.reset();
+    try {
+      tracer_ = std::make_unique<capture::Tracer>();
+      tracer_->start();
+    } catch (const capture::CuptiTaken& taken) {
+      taken_ = taken.what();
+    }
+    TBENCH_CUDA_CHECK(cudaProfilerStart());
+    is_started_ = true;
+  }
+
+  [[nodiscard]] std::int64_t now_ns() const override { return taken_ ? 0 : capture::Tracer::now_ns(); }
+
+  [[nodiscard]] StepTrace stop(std::span<const EnqueuedStep> steps, std::span<const std::string_view> phases,
+                               Regime regime) override {
+    if (taken_) {
+      TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
+      cancel();
+      throw std::runtime_error{*taken_};
+    }
+    const capture::CapturedTrace captured = tracer_->stop();
+    cancel();
+    StepTrace summary =
+        profile::summarise_steps(captured.trace, profile::KernelRules::built_in(), steps, phases, regime);
+    summary.dropped = captured.dropped;
+    return summary;
+  }
+
+  void cancel() noexcept override {
+    tracer_.reset();
+    if (is_started_) static_cast<void>(cudaProfilerStop());
+    is_started_ = false;
+  }
+
+ private:
+  std::unique_ptr<capture::Tracer> tracer_;
+  std::optional<std::string> taken_;  // why there is none: who has CUPTI
+  bool is_started_{};
+};
+
+}  // namespace
+
+std::unique_ptr<measure::StepTracer> make_cupti_step_tracer() { return std::make_unique<CuptiStepTracer>(); }
+
+}  // namespace tbench::bench

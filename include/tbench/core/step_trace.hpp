@@ -1,0 +1,63 @@
+// What the GPU did in a step of a case, from a few steps that were traced after the timed ones.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tbench/core/units.hpp"
+
+namespace tbench {
+
+/// When the host enqueued a step: the ends of its phases follow each other. In the tracer's clock.
+struct EnqueuedStep {
+  std::int64_t start_ns{};
+  std::vector<std::int64_t> phase_ends_ns;
+};
+
+/// All launches of one kernel in one phase; copies and fills alike.
+struct TracedKernel {
+  std::string phase;                          // one of Case::phases()
+  std::string kernel_class;                   // a name of profile::KernelClass
+  std::string name;                           // whole, with template arguments and parameters; of copies `Memcpy HtoD`
+  double calls{};                             // a step
+  Seconds total;                              // a step
+  Seconds min, max;                           // of one call
+  std::optional<Seconds> standard_deviation;  // of one call; absent for a single one
+  bool operator==(const TracedKernel&) const = default;
+};
+
+/// Everything is per step but `longest_gap`. The GPU's own times hold for timed steps too; a traced step is longer
+/// where the host limits it, because tracing costs the host time.
+struct StepTrace {
+  std::int64_t steps{};  // traced
+  /// From the end of the GPU's last operation of the step before to that of its own; of a burst from the begin of its
+  /// first operation.
+  Seconds span;
+  Seconds device;       // union of the operations' intervals
+  Seconds host_gaps;    // the queue was empty: the call that launched what follows began after the gap had
+  Seconds device_gaps;  // what follows had been launched before
+  Seconds other_gaps;   // nothing follows, or nobody knows its launch
+  Seconds longest_gap;
+  double launches{};  // calls that launched kernels; the replay of a CUDA graph is one
+  /// By phase, the longest first.
+  std::vector<TracedKernel> kernels;
+  std::int64_t without_launch{};  // operations of all steps whose call the tracer did not see
+  std::int64_t dropped{};         // records that the tracer had no room for
+  bool operator==(const StepTrace&) const = default;
+};
+
+/// Launches of kernels a step, those inside CUDA graphs one by one; copies and fills are none.
+[[nodiscard]] double kernels_per_step(const StepTrace& trace);
+
+/// The share of an untraced step in which the GPU did nothing; at least 0.
+/// @param step  median of the timed steps
+[[nodiscard]] double idle_share(const StepTrace& trace, Seconds step);
+
+/// The GPU waits for its host in over 5 % of the step: for so long its queue was empty while it was traced, and so much
+/// of the timed step, which the tracer did not slow down, is neither work nor a gap of the device's own.
+/// @param step  median of the timed steps
+[[nodiscard]] bool is_host_bound(const StepTrace& trace, Seconds step);
+
+}  // namespace tbench

@@ -1,0 +1,199 @@
+#include "tbench/profile/step_summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profile/device_time.hpp"
+#include "tbench/profile/profile.hpp"
+
+namespace tbench::profile {
+namespace {
+
+constexpr double kNanosecondsPerSecond = 1e9;
+
+struct Place {
+  std::size_t step{};
+  std::size_t phase{};
+};
+
+/// Where the host was at a moment; nothing outside of any step.
+std::optional<Place> place_of(std::int64_t moment_ns, std::span<const EnqueuedStep> steps) {
+  const auto after = std::ranges::upper_bound(steps, moment_ns, {}, &EnqueuedStep::start_ns);
+  if (after == steps.begin()) return std::nullopt;
+  const EnqueuedStep& step = *std::prev(after);
+  const auto phase = std::ranges::upper_bound(step.phase_ends_ns, moment_ns);
+  if (phase == step.phase_ends_ns.end()) return std::nullopt;
+  return Place{.step = static_cast<std::size_t>(std::prev(after) - steps.begin()),
+               .phase = static_cast<std::size_t>(phase - step.phase_ends_ns.begin())};
+}
+
+/// The operations of one step, with the calls and names of the whole trace.
+struct StepOperations {
+  std::vector<Operation> operations;
+  std::vector<Index> launched_by;
+  std::int64_t first_start_ns{INT64_MAX};
+  std::int64_t last_end_ns{INT64_MIN};
+
+  void add(const Operation& operation, Index launch) {
+    operations.push_back(operation);
+    launched_by.push_back(launch);
+    first_start_ns = std::min(first_start_ns, operation.start_ns);
+    last_end_ns = std::max(last_end_ns, operation.end_ns);
+  }
+};
+
+Seconds per_step(std::int64_t total_ns, std::int64_t steps) {
+  return {static_cast<double>(total_ns) / kNanosecondsPerSecond / static_cast<double>(steps)};
+}
+
+Seconds seconds_of(std::int64_t duration_ns) { return {static_cast<double>(duration_ns) / kNanosecondsPerSecond}; }
+
+KernelClass class_of(const Operation& operation, const std::string& name, KernelClassifier& classify) {
+  switch (operation.kind) {
+    case OperationKind::kMemcpy:
+      return KernelClass::kMemcpy;
+    case OperationKind::kMemset:
+      return KernelClass::kMemset;
+    case OperationKind::kGraph:
+      return KernelClass::kOther;
+    case OperationKind::kKernel:
+      break;
+  }
+  return classify(name);
+}
+
+/// Kernels by phase and name.
+class KernelSums {
+ public:
+  KernelSums(const Trace& trace, const KernelRules& rules, std::span<const std::string_view> phases)
+      : trace_{trace}, classify_{rules}, phases_{phases} {}
+
+  void add(const Operation& operation, std::size_t phase) {
+    auto& [kernel_class, durations] = sums_[{phase, operation.name}];
+    if (durations.count() == 0) kernel_class = class_of(operation, trace_.names[operation.name], classify_);
+    durations.add(operation.end_ns - operation.start_ns);
+  }
+
+  [[nodiscard]] std::vector<TracedKernel> take(std::int64_t steps) const {
+    std::vector<TracedKernel> kernels;
+    for (const auto& [key, sum] : sums_) {
+      const Durations& durations = sum.durations;
+      kernels.push_back({.phase = std::string{phases_[key.first]},
+                         .kernel_class = std::string{to_string(sum.kernel_class)},
+                         .name = trace_.names[key.second],
+                         .calls = static_cast<double>(durations.count()) / static_cast<double>(steps),
+                         .total = per_step(durations.total_ns(), steps),
+                         .min = seconds_of(durations.min_ns()),
+                         .max = seconds_of(durations.max_ns()),
+                         .standard_deviation = {}});
+      if (durations.count() < 2) continue;
+      kernels.back().standard_deviation = Seconds{durations.std_ns() / kNanosecondsPerSecond};
+    }
+    const auto order_of = [&](const TracedKernel& kernel) { return std::ranges::find(phases_, kernel.phase); };
+    std::ranges::stable_sort(kernels, [&](const TracedKernel& a, const TracedKernel& b) {
+      return std::pair{order_of(a), -a.total.value} < std::pair{order_of(b), -b.total.value};
+    });
+    return kernels;
+  }
+
+ private:
+  struct Sum {
+    KernelClass kernel_class{};
+    Durations durations;
+  };
+
+  const Trace& trace_;
+  KernelClassifier classify_;
+  std::span<const std::string_view> phases_;
+  std::map<std::pair<std::size_t, Index>, Sum> sums_;
+};
+
+void check(std::span<const EnqueuedStep> steps, std::size_t phases) {
+  if (steps.size() < 2) throw std::invalid_argument{"a trace of steps has at least two: the first does not count"};
+  for (const EnqueuedStep& step : steps) {
+    if (step.phase_ends_ns.size() == phases) continue;
+    throw std::invalid_argument{fmt::format("a traced step marked {} phases of {}", step.phase_ends_ns.size(), phases)};
+  }
+}
+
+/// A device's times of several windows, added up.
+DeviceTime sum(const DeviceTime& a, const DeviceTime& b) {
+  DeviceTime both = a;
+  both.span_ns += b.span_ns;
+  both.busy_ns += b.busy_ns;
+  both.gaps.host_ns += b.gaps.host_ns;
+  both.gaps.device_ns += b.gaps.device_ns;
+  both.gaps.other_ns += b.gaps.other_ns;
+  both.gaps.longest_ns = std::max(a.gaps.longest_ns, b.gaps.longest_ns);
+  both.launches += b.launches;
+  return both;
+}
+
+/// What the device did from `begin_ns` to the end of the part's last operation.
+/// @param scratch  has the calls of the trace
+DeviceTime time_of(Trace& scratch, const StepOperations& part, std::int64_t begin_ns) {
+  if (part.operations.empty()) return {};
+  scratch.operations = part.operations;
+  const Operation& first = part.operations.front();
+  return device_time(scratch, part.launched_by, first.process, first.device, {begin_ns, part.last_end_ns});
+}
+
+/// Chained steps as one piece, which begins where the first step ended.
+DeviceTime chained_time(Trace& scratch, const std::vector<StepOperations>& steps) {
+  StepOperations counted;
+  for (const StepOperations& step : std::span{steps}.subspan(1)) {
+    for (std::size_t i = 0; i < step.operations.size(); ++i) counted.add(step.operations[i], step.launched_by[i]);
+  }
+  const StepOperations& first = steps.front();
+  const std::int64_t first_end_ns = first.operations.empty() ? counted.first_start_ns : first.last_end_ns;
+  return time_of(scratch, counted, std::min(first_end_ns, counted.first_start_ns));
+}
+
+DeviceTime burst_time(Trace& scratch, const std::vector<StepOperations>& steps) {
+  DeviceTime total;
+  for (const StepOperations& step : std::span{steps}.subspan(1)) {
+    total = sum(total, time_of(scratch, step, step.first_start_ns));
+  }
+  return total;
+}
+
+}  // namespace
+
+StepTrace summarise_steps(const Trace& trace, const KernelRules& rules, std::span<const EnqueuedStep> steps,
+                          std::span<const std::string_view> phases, Regime regime) {
+  check(steps, phases.size());
+  const std::vector<Index> launched_by = launching_calls(trace);
+  std::vector<StepOperations> parts(steps.size());
+  KernelSums kernels{trace, rules, phases};
+  StepTrace summary;
+  summary.steps = static_cast<std::int64_t>(steps.size()) - 1;
+  for (std::size_t i = 0; i < trace.operations.size(); ++i) {
+    if (launched_by[i] == kNone) ++summary.without_launch;
+    if (launched_by[i] == kNone) continue;
+    const std::optional<Place> place = place_of(trace.calls[launched_by[i]].start_ns, steps);
+    if (!place) continue;
+    parts[place->step].add(trace.operations[i], launched_by[i]);
+    if (place->step > 0) kernels.add(trace.operations[i], place->phase);
+  }
+  Trace scratch;
+  scratch.calls = trace.calls;
+  const DeviceTime time = regime == Regime::kBurst ? burst_time(scratch, parts) : chained_time(scratch, parts);
+  summary.span = per_step(time.span_ns, summary.steps);
+  summary.device = per_step(time.busy_ns, summary.steps);
+  summary.host_gaps = per_step(time.gaps.host_ns, summary.steps);
+  summary.device_gaps = per_step(time.gaps.device_ns, summary.steps);
+  summary.other_gaps = per_step(time.gaps.other_ns, summary.steps);
+  summary.longest_gap = seconds_of(time.gaps.longest_ns);
+  summary.launches = static_cast<double>(time.launches) / static_cast<double>(summary.steps);
+  summary.kernels = kernels.take(summary.steps);
+  return summary;
+}
+
+}  // namespace tbench::profile

@@ -1,0 +1,134 @@
+// The traced steps of a case, with a tracer that says what it was told.
+#include "tbench/measure/step_tracer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "measure_case_bench.hpp"
+
+namespace tbench::measure {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+TEST(TraceSteps, LongStepsAreTracedFewerTimes) {
+  const auto traced = [](double step_s) {
+    FakeCase subject;
+    FakeTimer timer{[&](std::int64_t) { return step_s; }};
+    FakeTracer tracer{Seconds{step_s}};
+    return trace_steps(subject, timer, tracer, {}, {step_s}).steps;
+  };
+  EXPECT_EQ(traced(1e-6), 10);
+  EXPECT_EQ(traced(0.050), 5);  // in 0.25 s
+  EXPECT_EQ(traced(2), 3);
+}
+
+TEST(TraceSteps, EachStepAndPhaseHasItsMoment) {
+  FakeCase subject;
+  subject.phase_names = {"forward", "backward"};
+  FakeTimer timer{[](std::int64_t) { return 1.0; }};
+  FakeTracer tracer{Seconds{1}};
+  static_cast<void>(trace_steps(subject, timer, tracer, {}, {1}));
+  ASSERT_THAT(tracer.steps, SizeIs(4));  // one more than is traced
+  std::int64_t before = 0;
+  for (const EnqueuedStep& step : tracer.steps) {
+    EXPECT_GT(step.start_ns, before);
+    ASSERT_THAT(step.phase_ends_ns, SizeIs(2));
+    EXPECT_GT(step.phase_ends_ns[0], step.start_ns);
+    EXPECT_GT(step.phase_ends_ns[1], step.phase_ends_ns[0]);
+    before = step.phase_ends_ns[1];
+  }
+  EXPECT_THAT(tracer.phase_names, ElementsAre("forward", "backward"));
+  EXPECT_EQ(timer.phases, 2U);
+}
+
+TEST(TraceSteps, BurstsMeetTheCacheThatTheTimedOnesMet) {
+  for (const L2State l2 : {L2State::kCold, L2State::kWarm}) {
+    FakeCase subject;
+    FakeTimer timer{[](std::int64_t) { return 1e-4; }};
+    FakeTracer tracer{Seconds{1e-4}};
+    static_cast<void>(trace_steps(subject, timer, tracer, {.regime = Regime::kBurst, .l2 = l2}, {1e-4}));
+    ASSERT_THAT(timer.bursts_begun, SizeIs(1));
+    EXPECT_EQ(timer.bursts_begun[0].flush_l2, l2 == L2State::kCold);
+    EXPECT_EQ(timer.bursts_ended, 1);
+    EXPECT_THAT(timer.burst_launches, ElementsAre(1));
+    EXPECT_EQ(tracer.regime, Regime::kBurst);
+  }
+}
+
+TEST(TraceSteps, ARefusalEndsTheBursts) {
+  FakeCase subject;
+  FakeTimer timer{[](std::int64_t) { return 1e-4; }};
+  FakeTracer tracer{Seconds{1e-4}};
+  tracer.refusal = "taken";
+  EXPECT_THROW(static_cast<void>(trace_steps(subject, timer, tracer, {.regime = Regime::kBurst}, {1e-4})),
+               std::runtime_error);
+  EXPECT_EQ(timer.bursts_ended, 1);
+}
+
+TEST(TraceSteps, AStepThatThrowsEndsTheTrace) {
+  FakeCase subject;
+  subject.on_launch = [](std::int64_t launch) {
+    if (launch == 2) throw std::runtime_error{"broken"};
+  };
+  FakeTimer timer{[](std::int64_t) { return 1e-4; }};
+  FakeTracer tracer{Seconds{1e-4}};
+  EXPECT_THROW(static_cast<void>(trace_steps(subject, timer, tracer, {}, {1e-4})), std::runtime_error);
+  EXPECT_EQ(tracer.cancels, 1);
+}
+
+TEST(MeasureCase, TracesAfterTheMemoryPassAndBeforeVerifyingAgain) {
+  Bench bench;
+  bench.traces = true;
+  bench.subject.second_verification = bench.subject.verification;
+  const Record record = bench.run_once();
+  ASSERT_TRUE(record.trace);
+  EXPECT_EQ(record.trace->steps, 10);
+  EXPECT_TRUE(record.timing->host_bound);  // the GPU waits for 40 % of the step
+  const auto at = [&](const char* activity) { return std::ranges::find(bench.activities, activity); };
+  EXPECT_LT(at("measuring memory"), at("tracing"));
+  EXPECT_LT(at("tracing"), at("verifying again"));
+  EXPECT_EQ(record.memory->allocated_peak, 1000);  // the traced steps are none of the memory pass
+}
+
+TEST(MeasureCase, EveryRepetitionIsTraced) {
+  Bench bench;
+  bench.traces = true;
+  for (const Record& record : bench.run(3)) EXPECT_TRUE(record.trace);
+  EXPECT_EQ(bench.tracer.starts, 3);
+}
+
+TEST(MeasureCase, ATracerThatRefusesCostsTheTraceAlone) {
+  Bench bench;
+  bench.traces = true;
+  bench.tracer.refusal = "CUPTI serves one tool at a time, and nsys has it";
+  const Record record = bench.run_once();
+  EXPECT_EQ(record.status, Status::kOk);
+  EXPECT_EQ(record.timing->median, Seconds{kStep});
+  EXPECT_FALSE(record.trace);
+  EXPECT_EQ(record.labels.at("trace"), "none: CUPTI serves one tool at a time, and nsys has it");
+}
+
+TEST(MeasureCase, StepsThatCanBeMadeOnlyOnceAreNotTraced) {
+  Bench bench;
+  bench.traces = true;
+  bench.subject.checked_last = true;
+  EXPECT_FALSE(bench.run_once().trace);
+  EXPECT_EQ(bench.tracer.starts, 0);
+}
+
+TEST(MeasureCase, ABurstThatCouldBeHiddenIsNotTheHosts) {
+  Bench bench;
+  bench.traces = true;
+  bench.options.regime = Regime::kBurst;
+  const Record record = bench.run_once();
+  ASSERT_TRUE(record.trace);
+  EXPECT_FALSE(record.timing->host_bound);
+}
+
+}  // namespace
+}  // namespace tbench::measure
