@@ -13,12 +13,12 @@ command -v clang++ >/dev/null || {
 build=build/fuzz
 cmake -G Ninja -S . -B $build -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTBENCH_HOST_ONLY=ON \
   -DTBENCH_FUZZ=ON -DTBENCH_WARNINGS_AS_ERRORS=OFF >/dev/null
-cmake --build $build --target fuzz_results fuzz_journal fuzz_night fuzz_rules fuzz_nsys
+cmake --build $build --target fuzz_results fuzz_journal fuzz_night fuzz_rules fuzz_nsys fuzz_trace
 
 # Seeds: what the program wrote, small enough to change often.
 seeds=$build/seeds
 rm -rf $seeds
-mkdir -p $seeds/{results,journal,night,rules,nsys}
+mkdir -p $seeds/{results,journal,night,rules,nsys,trace}
 find tests/data bench/results -name '*.json' -size -200k -exec cp --backup=numbered -t $seeds/results {} +
 python3 - $seeds <<'PYTHON'
 import json, pathlib, sqlite3, sys
@@ -30,6 +30,7 @@ lines = [json.dumps(header)] + [json.dumps(e["tbench"]) for e in golden["benchma
 (seeds / "journal/golden").write_text("\n".join(lines) + "\n")
 history = sqlite3.connect(":memory:")
 history.executescript(open("tests/data/history/version2.sql").read())
+(seeds / "trace/small").write_text(open("tests/fuzz/trace.json").read())
 (seeds / "rules/built_in").write_text(open("src/profile/kernel_rules.txt").read())
 (seeds / "rules/short").write_text("# own\ngemm ^my_(mm|bmm)+[0-9]*$\nnorm [[:alpha:]_]+\\(\n")
 nsys = sqlite3.connect(seeds / "nsys/export")
@@ -39,10 +40,10 @@ for run, report in history.execute("SELECT run, report FROM judgement"):
     (seeds / f"night/{run}").write_text(report)
 PYTHON
 
-for target in ${2:-results journal night rules nsys}; do
+for target in ${2:-results journal night rules nsys trace}; do
   mkdir -p $build/corpus/$target
   dictionary=tests/fuzz/json.dict
-  [ $target = nsys ] && dictionary=tests/fuzz/nsys.dict
+  case $target in nsys | trace) dictionary=tests/fuzz/$target.dict ;; esac
   echo "fuzz: $target, $seconds s"
   $build/tests/fuzz/fuzz_$target -max_total_time="$seconds" -rss_limit_mb=4096 -timeout=30 -max_len=65536 -print_final_stats=1 \
     -artifact_prefix=$build/$target- -dict=$dictionary $build/corpus/$target $seeds/$target 2>&1 | tail -25

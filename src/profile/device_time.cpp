@@ -96,6 +96,14 @@ void BusyTime::add(std::int64_t start_ns, std::int64_t end_ns) {
   total_ns_ += end_ns - from;
 }
 
+void Gaps::add(const Gaps& others) {
+  host_ns += others.host_ns;
+  device_ns += others.device_ns;
+  other_ns += others.other_ns;
+  longest_ns = std::max(longest_ns, others.longest_ns);
+  count += others.count;
+}
+
 bool DeviceTime::host_bound() const {
   return static_cast<double>(gaps.host_ns) > kHostBoundShare * static_cast<double>(span_ns);
 }
@@ -113,10 +121,11 @@ DeviceTime device_time(const Trace& trace, std::span<const Index> launched_by, s
   BusyTime busy;
   std::int64_t idle_since_ns = window.begin_ns;
   std::vector<Index> launches;
-  for (std::size_t i = 0; i < trace.operations.size(); ++i) {
+  const auto first = std::ranges::lower_bound(trace.operations, window.begin_ns, {}, &Operation::start_ns);
+  for (auto i = static_cast<std::size_t>(first - trace.operations.begin()); i < trace.operations.size(); ++i) {
     const Operation& operation = trace.operations[i];
+    if (operation.start_ns >= window.end_ns) break;
     if (operation.process != process || operation.device != device) continue;
-    if (operation.start_ns < window.begin_ns || operation.start_ns >= window.end_ns) continue;
     const ApiCall* const launch = launched_by[i] == kNone ? nullptr : &trace.calls[launched_by[i]];
     add_gap(time.gaps, idle_since_ns, operation.start_ns, launch);
     const std::int64_t end_ns = std::min(operation.end_ns, window.end_ns);

@@ -1,113 +1,22 @@
 #include "tbench/profile/profile.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
-#include <set>
-#include <span>
+#include <tuple>
 #include <utility>
 
+#include "profile/derived_times.hpp"
 #include "profile/device_time.hpp"
+#include "profile/phases.hpp"
 #include "profile/ranges.hpp"
-#include "tbench/core/error.hpp"
-#include "tbench/core/text.hpp"
 
 namespace tbench::profile {
 namespace {
 
-constexpr std::size_t kMaxOutermostPhases = 8;
-
-std::string lower(std::string_view text) {
-  std::string lowered{text};
-  for (char& c : lowered) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lowered;
-}
-
 bool is_copy(const Operation& operation) {
   return operation.kind == OperationKind::kMemcpy || operation.kind == OperationKind::kMemset;
 }
-
-/// The phase of each range: that of the innermost range around it that is one, itself included.
-class Phases {
- public:
-  Phases(const Trace& trace, const RangeTree& tree, const ProfileOptions& options) : trace_{trace}, tree_{tree} {
-    find_names(options);
-    phase_of_range_.resize(trace.ranges.size(), kNone);
-    std::vector<Index> order;
-    for (std::size_t i = 0; i < trace.ranges.size(); ++i) {
-      if (is_phase_name_[trace.ranges[i].name] || uses_outermost_) order.push_back(static_cast<Index>(i));
-    }
-    std::ranges::stable_sort(order, {}, [&](Index range) { return trace.ranges[range].start_ns; });
-    for (const Index range : order) {
-      const bool is_phase = uses_outermost_ ? tree.parent_of_range[range] == kNone : true;
-      if (is_phase) phase_of_range_[range] = phase_named(range_label(trace.names[trace.ranges[range].name]));
-    }
-  }
-
-  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-
-  /// kNone outside of any.
-  [[nodiscard]] Index phase_of(Index range) const {
-    while (range != kNone && phase_of_range_[range] == kNone) range = tree_.parent_of_range[range];
-    return range == kNone ? kNone : phase_of_range_[range];
-  }
-
- private:
-  void find_names(const ProfileOptions& options) {
-    const std::set<std::string> usual{"forward", "backward", "optimizer"};
-    const std::set<std::string> wanted{options.phases.begin(), options.phases.end()};
-    std::vector<bool> is_used(trace_.names.size());
-    for (const Range& range : trace_.ranges) is_used[range.name] = true;
-    is_phase_name_.resize(trace_.names.size());
-    std::set<std::string> found;
-    for (std::size_t i = 0; i < trace_.names.size(); ++i) {
-      const std::string& name = trace_.names[i];
-      is_phase_name_[i] = is_used[i] && (wanted.empty() ? usual.contains(lower(name)) : wanted.contains(name));
-      if (is_phase_name_[i]) found.insert(name);
-    }
-    for (const std::string& phase : options.phases) {
-      if (!found.contains(phase)) throw UsageError{no_such_phase(phase)};
-    }
-    uses_outermost_ = wanted.empty() && found.empty() && outermost_labels().size() <= kMaxOutermostPhases;
-  }
-
-  [[nodiscard]] std::set<std::string> outermost_labels() const {
-    std::set<Index> names;
-    for (std::size_t i = 0; i < trace_.ranges.size(); ++i) {
-      if (tree_.parent_of_range[i] == kNone) names.insert(trace_.ranges[i].name);
-    }
-    std::set<std::string> labels;
-    for (const Index name : names) labels.insert(range_label(trace_.names[name]));
-    return labels;
-  }
-
-  [[nodiscard]] std::string no_such_phase(const std::string& phase) const {
-    std::set<std::string> known;
-    for (const Range& range : trace_.ranges) known.insert(trace_.names[range.name]);
-    const std::vector<std::string> names{known.begin(), known.end()};
-    constexpr std::size_t kMaxListed = 12;
-    const auto listed = std::span{names}.first(std::min(names.size(), kMaxListed));
-    return fmt::format("no range is named '{}'{}; ranges: {}{}", phase, did_you_mean(phase, names),
-                       names.empty() ? "none" : join(listed, ", "), names.size() > kMaxListed ? ", ..." : "");
-  }
-
-  Index phase_named(const std::string& label) {
-    const auto found = std::ranges::find(names_, label);
-    if (found != names_.end()) return static_cast<Index>(found - names_.begin());
-    names_.push_back(label);
-    return static_cast<Index>(names_.size() - 1);
-  }
-
-  const Trace& trace_;
-  const RangeTree& tree_;
-  std::vector<bool> is_phase_name_;
-  bool uses_outermost_{};
-  std::vector<Index> phase_of_range_;
-  std::vector<std::string> names_;
-};
 
 /// The class of each name that an operation has.
 class Classes {
@@ -141,15 +50,15 @@ class Sums {
   }
 
   /// @param launch  kNone: no call launched it
-  /// @param range   the innermost one that holds the call, or kNone
+  /// @param row     index of Profile::ranges of the innermost range that holds the call, or kNone
   /// @param phase   index of Profile::phases
-  void add(const Operation& operation, Index launch, Index range, std::size_t phase) {
+  void add(const Operation& operation, Index launch, Index row, std::size_t phase) {
     const std::int64_t duration_ns = operation.end_ns - operation.start_ns;
     ++profile_.operations;
     profile_.operations_ns += duration_ns;
     profile_.graph_replays += operation.kind == OperationKind::kGraph ? 1 : 0;
     profile_.operations_without_launch += launch == kNone ? 1 : 0;
-    if (range == kNone) {
+    if (row == kNone) {
       ++profile_.operations_without_range;
       profile_.operations_without_range_ns += duration_ns;
     }
@@ -160,7 +69,11 @@ class Sums {
     ClassTime& of_class = by_class_[{phase, kernel_class}];
     ++of_class.operations;
     of_class.total_ns += duration_ns;
-    if (is_copy(operation)) return add_copy(operation, duration_ns);
+    RangeKernelTime& in_range = by_range_[{row, phase, operation.name, operation.kind}];
+    in_range.kernel_class = kernel_class;
+    ++in_range.operations;
+    in_range.total_ns += duration_ns;
+    if (is_copy(operation)) return add_copy(operation, phase, duration_ns);
     ++sums.kernels;
     if (launch != kNone && !is_counted_[launch]) {
       is_counted_[launch] = true;
@@ -182,27 +95,53 @@ class Sums {
       time.kernel_class = key.second;
       profile_.classes.push_back(time);
     }
-    for (auto& [name, time] : copies_) {
+    for (auto& [key, time] : by_range_) {
+      const auto& [row, phase, name, kind] = key;
+      if (row != kNone) time.range = row;
+      time.phase = phase;
       time.name = trace_.names[name];
-      profile_.copies.push_back(std::move(time));
+      time.kind = kind;
+      profile_.range_kernels.push_back(std::move(time));
     }
+    take_copies();
     std::ranges::stable_sort(profile_.kernels, [](const KernelTime& a, const KernelTime& b) {
       return std::pair{a.phase, -a.durations.total_ns()} < std::pair{b.phase, -b.durations.total_ns()};
     });
     std::ranges::stable_sort(profile_.classes, [](const ClassTime& a, const ClassTime& b) {
       return std::pair{a.phase, -a.total_ns} < std::pair{b.phase, -b.total_ns};
     });
-    std::ranges::stable_sort(profile_.copies, std::ranges::greater{}, &CopyTime::total_ns);
+    std::ranges::stable_sort(profile_.range_kernels, [](const RangeKernelTime& a, const RangeKernelTime& b) {
+      return std::pair{a.range.value_or(kNone), -a.total_ns} < std::pair{b.range.value_or(kNone), -b.total_ns};
+    });
     if (profile_.phases.size() > 1 && profile_.phases.back().operations == 0) profile_.phases.pop_back();
     return std::move(profile_);
   }
 
  private:
-  void add_copy(const Operation& operation, std::int64_t duration_ns) {
-    CopyTime& copy = copies_[operation.name];
+  void add_copy(const Operation& operation, std::size_t phase, std::int64_t duration_ns) {
+    CopyTime& copy = copies_[{operation.name, phase}];
     ++copy.count;
     copy.bytes += operation.bytes;
     copy.total_ns += duration_ns;
+  }
+
+  /// By name and, of each name, by phase.
+  void take_copies() {
+    const Index* last_name = nullptr;
+    for (auto& [key, time] : copies_) {
+      time.name = trace_.names[key.first];
+      if (last_name == nullptr || *last_name != key.first) profile_.copies.push_back({.name = time.name});
+      last_name = &key.first;
+      CopyTime& sum = profile_.copies.back();
+      sum.count += time.count;
+      sum.bytes += time.bytes;
+      sum.total_ns += time.total_ns;
+      profile_.phases[key.second].copies.push_back(std::move(time));
+    }
+    std::ranges::stable_sort(profile_.copies, std::ranges::greater{}, &CopyTime::total_ns);
+    for (PhaseTime& phase : profile_.phases) {
+      std::ranges::stable_sort(phase.copies, std::ranges::greater{}, &CopyTime::total_ns);
+    }
   }
 
   const Trace& trace_;
@@ -210,18 +149,40 @@ class Sums {
   Profile profile_;
   std::map<std::pair<std::size_t, Index>, KernelTime> by_name_;
   std::map<std::pair<std::size_t, KernelClass>, ClassTime> by_class_;
-  std::map<Index, CopyTime> copies_;
+  std::map<std::pair<Index, std::size_t>, CopyTime> copies_;  // by name and phase
+  std::map<std::tuple<Index, std::size_t, Index, OperationKind>, RangeKernelTime> by_range_;
   std::vector<bool> is_counted_;
 };
 
-std::vector<ApiTime> api_times(const Trace& trace) {
-  std::map<Index, Durations> by_name;
-  for (const ApiCall& call : trace.calls) by_name[call.name].add(call.end_ns - call.start_ns);
+std::vector<ApiTime> longest_first(const Trace& trace, const std::map<Index, Durations>& by_name) {
   std::vector<ApiTime> times;
   for (const auto& [name, durations] : by_name) times.push_back({trace.names[name], durations});
   std::ranges::stable_sort(times, std::ranges::greater{},
                            [](const ApiTime& time) { return time.durations.total_ns(); });
   return times;
+}
+
+/// Of the whole trace and of every phase.
+void add_calls(const Trace& trace, const RangeTree& tree, const Phases& phases, Profile& profile) {
+  std::map<Index, Durations> all;
+  std::vector<std::map<Index, Durations>> of_phase(phases.names().size() + 1);
+  for (std::size_t i = 0; i < trace.calls.size(); ++i) {
+    const ApiCall& call = trace.calls[i];
+    all[call.name].add(call.end_ns - call.start_ns);
+    of_phase[phases.phase_of(tree.range_of_call[i])][call.name].add(call.end_ns - call.start_ns);
+  }
+  profile.calls = longest_first(trace, all);
+  for (std::size_t i = 0; i < profile.phases.size(); ++i) profile.phases[i].calls = longest_first(trace, of_phase[i]);
+}
+
+/// A trace without phases has its devices' time in its only one.
+void add_whole_span(Profile& profile) {
+  PhaseTime& all = profile.phases.front();
+  for (const DeviceTime& device : profile.devices) {
+    all.span_ns += device.span_ns;
+    all.busy_ns += device.busy_ns;
+    all.gaps.add(device.gaps);
+  }
 }
 
 }  // namespace
@@ -256,16 +217,24 @@ Profile analyse(const Trace& trace, const KernelRules& rules, const ProfileOptio
   const std::vector<Index> launched_by = launching_calls(trace);
   const RangeTree tree = range_tree(trace);
   const Phases phases{trace, tree, options};
+  RangeRows rows = range_rows(trace, tree, launched_by);
   Sums sums{trace, rules, phases};
   for (std::size_t i = 0; i < trace.operations.size(); ++i) {
     const Index range = launched_by[i] == kNone ? kNone : tree.range_of_call[launched_by[i]];
-    const Index phase = phases.phase_of(range);
-    sums.add(trace.operations[i], launched_by[i], range, phase == kNone ? phases.names().size() : phase);
+    sums.add(trace.operations[i], launched_by[i], range == kNone ? kNone : rows.row_of_range[range],
+             phases.phase_of(range));
   }
   Profile profile = std::move(sums).take();
   profile.devices = device_times(trace, launched_by);
-  profile.ranges = range_times(trace, tree, launched_by);
-  profile.calls = api_times(trace);
+  profile.ranges = std::move(rows.rows);
+  profile.derived_ranges = derived_ranges(profile.ranges);
+  profile.attention = attention_times(profile);
+  add_calls(trace, tree, phases, profile);
+  if (phases.names().empty()) {
+    add_whole_span(profile);
+  } else {
+    add_phase_spans(trace, tree, phases, launched_by, profile.phases);
+  }
   return profile;
 }
 

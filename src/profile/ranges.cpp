@@ -114,6 +114,7 @@ class Rows {
   }
 
   [[nodiscard]] Index row_of(Index range) const { return row_of_range_[range]; }
+  [[nodiscard]] const std::vector<Index>& row_of_range() const { return row_of_range_; }
   /// With their names and places alone.
   [[nodiscard]] const std::vector<RangeTime>& rows() const { return rows_; }
 
@@ -203,7 +204,7 @@ void add_device_times(const Trace& trace, const RangeTree& tree, std::span<const
 }
 
 /// A row before those inside of it: in the order of the tree.
-std::vector<RangeTime> in_tree_order(std::vector<RangeTime> rows) {
+RangeRows in_tree_order(std::vector<RangeTime> rows, std::vector<Index> row_of_range) {
   std::vector<std::vector<std::size_t>> inside(rows.size());
   std::vector<std::size_t> pending;
   for (std::size_t i = rows.size(); i-- > 0;) {
@@ -223,17 +224,18 @@ std::vector<RangeTime> in_tree_order(std::vector<RangeTime> rows) {
     ordered.push_back(std::move(rows[row]));
     pending.insert(pending.end(), inside[row].begin(), inside[row].end());
   }
-  return ordered;
+  for (Index& row : row_of_range) row = static_cast<Index>(place[row]);
+  return {.rows = std::move(ordered), .row_of_range = std::move(row_of_range)};
 }
 
 }  // namespace
 
-std::vector<RangeTime> range_times(const Trace& trace, const RangeTree& tree, std::span<const Index> launched_by) {
+RangeRows range_rows(const Trace& trace, const RangeTree& tree, std::span<const Index> launched_by) {
   const Rows rows{trace, tree};
   std::vector<RangeTime> times = rows.rows();
   add_host_times(trace, tree, rows, times);
   add_device_times(trace, tree, launched_by, rows, times);
-  return in_tree_order(std::move(times));
+  return in_tree_order(std::move(times), rows.row_of_range());
 }
 
 }  // namespace tbench::profile

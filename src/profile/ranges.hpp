@@ -25,10 +25,13 @@ struct RangeTree {
 /// PyTorch appends to the names of its operations.
 [[nodiscard]] std::string range_label(std::string_view name);
 
-/// One row for the ranges of a label in the same outer ranges; a row before those inside of it, else as they first
-/// begin.
+struct RangeRows {
+  std::vector<RangeTime> rows;      // a row before those inside of it, else as they first begin
+  std::vector<Index> row_of_range;  // of each range of the trace
+};
+
+/// One row for the ranges of a label in the same outer ranges.
 /// @param launched_by  launching_calls(trace)
-[[nodiscard]] std::vector<RangeTime> range_times(const Trace& trace, const RangeTree& tree,
-                                                 std::span<const Index> launched_by);
+[[nodiscard]] RangeRows range_rows(const Trace& trace, const RangeTree& tree, std::span<const Index> launched_by);
 
 }  // namespace tbench::profile

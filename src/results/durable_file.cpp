@@ -185,31 +185,61 @@ bool is_packed_name(std::string_view path) { return path.ends_with(".gz"); }
 
 bool is_packed(std::string_view content) { return content.starts_with("\x1f\x8b"); }
 
-std::string pack(std::string_view content) {
-  z_stream stream{};
-  if (deflateInit2(&stream, kLevel, Z_DEFLATED, kGzipWindow, kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK) {
-    throw std::runtime_error{"no memory to pack a results file"};
+class Packer::Deflater {
+ public:
+  Deflater() {
+    if (deflateInit2(&stream_, kLevel, Z_DEFLATED, kGzipWindow, kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw std::runtime_error{"no memory to pack a file"};
+    }
   }
-  std::string packed(deflateBound(&stream, content.size()), '\0');
-  std::size_t position = 0;
-  std::size_t used = 0;
-  int status = Z_OK;
-  while (status == Z_OK || status == Z_BUF_ERROR) {
-    const uInt in = next_part(content.size() - position);
-    const uInt out = next_part(packed.size() - used);
-    stream.next_in = input_of(content.substr(position));
-    stream.avail_in = in;
-    stream.next_out = reinterpret_cast<Bytef*>(packed.data() + used);
-    stream.avail_out = out;
-    status = deflate(&stream, position + in == content.size() ? Z_FINISH : Z_NO_FLUSH);
-    position += in - stream.avail_in;
-    used += out - stream.avail_out;
+  Deflater(const Deflater&) = delete;
+  Deflater& operator=(const Deflater&) = delete;
+  ~Deflater() { deflateEnd(&stream_); }
+
+  void append(std::string_view content, bool is_last) {
+    std::size_t position = 0;
+    int status = Z_OK;
+    while (is_last ? status != Z_STREAM_END : position < content.size()) {
+      if (used_ == packed_.size()) packed_.resize(std::max<std::size_t>(packed_.size() * 2, kFirstBlock));
+      const uInt in = next_part(content.size() - position);
+      const uInt out = next_part(packed_.size() - used_);
+      stream_.next_in = input_of(content.substr(position));
+      stream_.avail_in = in;
+      stream_.next_out = reinterpret_cast<Bytef*>(packed_.data() + used_);
+      stream_.avail_out = out;
+      status = deflate(&stream_, is_last && position + in == content.size() ? Z_FINISH : Z_NO_FLUSH);
+      position += in - stream_.avail_in;
+      used_ += out - stream_.avail_out;
+      if (status != Z_OK && status != Z_BUF_ERROR && status != Z_STREAM_END) {
+        throw std::runtime_error{"zlib cannot pack a file"};
+      }
+    }
   }
-  deflateEnd(&stream);
-  if (status != Z_STREAM_END) throw std::runtime_error{"zlib cannot pack a results file"};
-  packed.resize(used);
-  return packed;
+
+  [[nodiscard]] std::string take() && {
+    packed_.resize(used_);
+    return std::move(packed_);
+  }
+
+ private:
+  static constexpr std::size_t kFirstBlock = std::size_t{1} << 16;
+
+  z_stream stream_{};
+  std::string packed_;
+  std::size_t used_{};  // bytes of packed_ so far
+};
+
+Packer::Packer() : deflater_{std::make_unique<Deflater>()} {}
+Packer::~Packer() = default;
+
+void Packer::append(std::string_view content) { deflater_->append(content, false); }
+
+std::string Packer::finish(std::string_view content) {
+  deflater_->append(content, true);
+  return std::move(*deflater_).take();
 }
+
+std::string pack(std::string_view content) { return Packer{}.finish(content); }
 
 std::string unpack(std::string_view packed) {
   if (packed.empty()) throw std::runtime_error{"the file is empty"};

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "profile_checks.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/profile/nsys_export.hpp"
 #include "tbench/profile/profile_page.hpp"
@@ -28,18 +29,6 @@ struct Export {
   }
 };
 
-void check(const tbench::profile::Profile& profile) {
-  std::int64_t total_ns = 0;
-  for (const auto& phase : profile.phases) total_ns += phase.kernel_ns + phase.copy_ns;
-  if (total_ns != profile.operations_ns) std::abort();
-  std::int64_t exclusive_ns = profile.operations_without_range_ns;
-  for (const auto& range : profile.ranges) exclusive_ns += range.gpu_exclusive_ns;
-  if (exclusive_ns != profile.operations_ns) std::abort();
-  for (const auto& device : profile.devices) {
-    if (device.busy_ns + device.gaps.total_ns() != device.span_ns) std::abort();
-  }
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -52,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const NsysExport read = read_nsys_export(kExport.path);
     const Profile profile = analyse(read.trace, KernelRules::built_in());
-    check(profile);
+    tbench::fuzz::check(profile);
     static_cast<void>(profile_page(profile, {.steps = 3}, PageFormat::kText, {}, {}, 80));
     static_cast<void>(profile_page(profile, {}, PageFormat::kMarkdown, {}, {}, std::nullopt));
     static_cast<void>(profile_json(profile, 1));

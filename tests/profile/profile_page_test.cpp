@@ -16,20 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// One step, its nanoseconds as microseconds.
-Profile step_profile() {
-  Trace trace = one_step();
-  const auto scale = [](auto& events) {
-    for (auto& event : events) {
-      event.start_ns *= 1000;
-      event.end_ns *= 1000;
-    }
-  };
-  scale(trace.operations);
-  scale(trace.calls);
-  scale(trace.ranges);
-  return analyse(trace, KernelRules::built_in());
-}
+Profile step_profile() { return analyse(in_microseconds(one_step()), KernelRules::built_in()); }
 
 std::string page(const std::string& table, PageFormat format = PageFormat::kCsv, TableOptions options = {}) {
   return profile_page(step_profile(), options, format, {}, {table}, std::nullopt);
@@ -42,6 +29,8 @@ TEST(ProfilePage, Ranges) {
       "FORWARD,1,0.1000,0.02000,0.1200,0.1000,0.1000,0,0.0,4,4\n"
       "· layer.*,2,0.08000,0.06000,0.1020,0.1000,0.1000,0.06000,38.7,4,4\n"  // 60 / 155
       "· · attention,1,0.02000,0.02000,0.04000,0.04000,0.04000,0.04000,25.8,2,2\n"
+      "· (residual),,0.06000,,,0.06000,,,,2,2\n"       // 80 - 20, 100 - 40
+      "· (not attention),,0.08000,,,0.06000,,,,2,2\n"  // 100 - 20, 100 - 40
       "OPTIMIZER,1,0.04000,0.04000,0.03000,0.04000,0.03000,0.04000,25.8,2,1\n"
       "(no range),,,,,,,0.01500,9.7,2,\n");
 }
@@ -76,6 +65,77 @@ TEST(ProfilePage, Kernels) {
             "FORWARD,90.0,nvjet_a,10.0,softmax_warp_forward\n"
             "OPTIMIZER,50.0,multi_tensor_apply_kernel,50.0,multi_tensor_apply_kernel\n"
             "(no phase),100.0,mystery,100.0,mystery\n");
+}
+
+std::string layer_page(const std::string& table, TableOptions options = {}) {
+  const Profile profile = analyse(in_microseconds(one_layer()), KernelRules::built_in());
+  return profile_page(profile, options, PageFormat::kCsv, {}, {table}, std::nullopt);
+}
+
+TEST(ProfilePage, DerivedRanges) {
+  EXPECT_THAT(layer_page("ranges"),
+              HasSubstr("· · ffn,1,0.02000,0.02000,0.03000,0.03000,0.03000,0.03000,12.8,1,1\n"  // 30 / 234
+                        "· (projections),,0.01600,,,0.06000,,,,2,2\n"   // 8 + 8 on the host, 40 + 20 of the GPU
+                        "· (residual),,0.03400,,,0.004000,,,,1,1\n"     // 140 - 6 - 80 - 20, 184 - 10 - 140 - 30
+                        "· (not attention),,0.1200,,,0.04400,,,,3,3\n"  // 200 - 80, 184 - 140
+                        "BACKWARD,1,"));
+}
+
+TEST(ProfilePage, MatrixProducts) {
+  EXPECT_EQ(layer_page("gemm_share"),
+            "phase,matrix products ms,kernels ms,of kernels %,span ms,of span %\n"
+            "FORWARD,0.1400,0.1840,76.1,0.2000,70.0\n"  // 40 + 30 + 20 + 20 + 30; from 100 to 300
+            "BACKWARD,0.05000,0.05000,100.0,0.05000,100.0\n"
+            "(all),0.1900,0.2340,81.2,0.3000,63.3\n");
+  EXPECT_EQ(layer_page("softmax_vs_matmul"),
+            "phase,softmax ms,softmax %,matmul ms,matmul %,softmax / matmul,QK^T ms,context ms,other ms\n"
+            "FORWARD,0.02000,25.0,0.05000,62.5,0.4000,0.03000,0.02000,0.01000\n");  // 15 + 5, 30 + 20, 10: of 80
+  EXPECT_EQ(layer_page("non_gemm", {.top = 2}),
+            "phase,class,calls,total ms,share %,kernel\n"
+            "FORWARD,softmax_forward,1,0.01500,8.2,softmax_warp_forward\n"  // 15 / 184
+            "FORWARD,norm,1,0.01000,5.4,at::native::vectorized_layer_norm_kernel\n"
+            "FORWARD,(all),5,0.04400,23.9,all 5 that are no matrix product\n");  // 15 + 10 + 10 + 5 + 4
+}
+
+TEST(ProfilePage, Launches) {
+  EXPECT_EQ(layer_page("launches"),
+            "phase,what,count,total ms,of span %,MB\n"
+            "FORWARD,kernels,10,,,\n"
+            "FORWARD,launches,10,,,\n"
+            "FORWARD,GPU busy,,0.1840,92.0,\n"
+            "FORWARD,gaps,2,0.01600,8.0,\n"  // 190 to 200, 264 to 270
+            "FORWARD,gaps: host wait,,0,0.0,\n"
+            "FORWARD,gaps: device wait,,0.01600,8.0,\n"
+            "FORWARD,longest gap,,0.01000,,\n"
+            "FORWARD,cudaLaunchKernel,10,0.01000,,\n"
+            "BACKWARD,kernels,1,,,\n"
+            "BACKWARD,launches,1,,,\n"
+            "BACKWARD,GPU busy,,0.05000,100.0,\n"
+            "BACKWARD,gaps,0,0,0.0,\n"
+            "BACKWARD,gaps: host wait,,0,0.0,\n"
+            "BACKWARD,gaps: device wait,,0,0.0,\n"
+            "BACKWARD,longest gap,,0,,\n"
+            "BACKWARD,cudaLaunchKernel,1,0.001000,,\n"
+            "(all),kernels,11,,,\n"
+            "(all),launches,11,,,\n"
+            "(all),GPU busy,,0.2340,78.0,\n"
+            "(all),gaps,3,0.06600,22.0,\n"  // and 300 to 350
+            "(all),gaps: host wait,,0,0.0,\n"
+            "(all),gaps: device wait,,0.06600,22.0,\n"
+            "(all),longest gap,,0.05000,,\n"
+            "(all),cudaLaunchKernel,11,0.01100,,\n");
+  // Copies beside the kernels of their phase; the longest gap is one gap, however many steps there are.
+  EXPECT_THAT(page("launches", PageFormat::kCsv, {.steps = 2}),
+              HasSubstr("OPTIMIZER,GPU busy,,0.01500,100.0,\n"  // 150 to 180 over two steps
+                        "OPTIMIZER,gaps,0,0,0.0,\n"
+                        "OPTIMIZER,gaps: host wait,,0,0.0,\n"
+                        "OPTIMIZER,gaps: device wait,,0,0.0,\n"
+                        "OPTIMIZER,longest gap,,0,,\n"
+                        "OPTIMIZER,cudaMemcpyAsync,0.5000,0.005000,,\n"
+                        "OPTIMIZER,cudaLaunchKernel,0.5000,0.002000,,\n"
+                        "OPTIMIZER,Memcpy HtoD,0.5000,0.01000,66.7,0.002000\n"
+                        "(no phase),kernels,1,,,\n"));
+  EXPECT_THAT(page("launches", PageFormat::kCsv, {.steps = 2}), HasSubstr("(all),longest gap,,0.02000,,\n"));
 }
 
 TEST(ProfilePage, DevicesCallsAndCopies) {
@@ -143,6 +203,11 @@ TEST(ProfileJson, HasEverythingInSeconds) {
   EXPECT_EQ(json.at("calls").size(), 2U);
   EXPECT_EQ(json.at("classes").size(), 5U);
   EXPECT_EQ(json.at("phases").size(), 3U);
+  EXPECT_DOUBLE_EQ(json.at("phases").at(0).at("span_s").get<double>(), 120e-6);  // from 20 to 140
+  EXPECT_EQ(json.at("phases").at(1).at("copies").at(0).at("bytes"), 4000);
+  EXPECT_EQ(json.at("phases").at(2).at("calls").at(0).at("calls"), 1);
+  EXPECT_THAT(json.at("range_kernels").at(0).at("path"), ElementsAre("FORWARD", "layer.*"));
+  EXPECT_DOUBLE_EQ(json.at("range_kernels").at(0).at("total_s").get<double>(), 60e-6);
 }
 
 }  // namespace

@@ -128,6 +128,42 @@ TEST(Profile, WithoutTheUsualPhasesTheOutermostRangesAre) {
   EXPECT_EQ(profile_of(writer.take()).phases[0].name, "all");
 }
 
+TEST(Profile, APhaseHasTheSpansOfItsRanges) {
+  const Trace trace = TraceWriter{}
+                          .range(0, 10, "FORWARD")
+                          .call(1, 2, 1)
+                          .call(3, 4, 2)
+                          .kernel(5, 8, 1)
+                          .kernel(9, 12, 2)  // launched before the first one ended
+                          .range(20, 60, "FORWARD")
+                          .call(21, 22, 3)
+                          .kernel(30, 35, 3)
+                          .call(25, 26, 4, 1)
+                          .kernel(36, 40, 4, "of no phase", 8)  // keeps the device busy all the same
+                          .call(50, 51, 5)
+                          .kernel(55, 60, 5)
+                          .take();
+  const Profile profile = profile_of(trace);
+  ASSERT_EQ(profile.phases.size(), 2U);
+  const PhaseTime& forward = profile.phases[0];
+  EXPECT_EQ(forward.span_ns, (12 - 5) + (60 - 30));
+  EXPECT_EQ(forward.busy_ns, (3 + 3) + (5 + 4 + 5));
+  EXPECT_EQ(forward.gaps.device_ns, (9 - 8) + (36 - 35));
+  EXPECT_EQ(forward.gaps.host_ns, 55 - 40);
+  EXPECT_EQ(forward.gaps.count, 3);
+  EXPECT_EQ(forward.gaps.longest_ns, 15);
+  EXPECT_EQ(forward.calls.at(0).durations.count(), 4);
+  EXPECT_EQ(profile.phases[1].span_ns, 0);
+  EXPECT_EQ(profile.phases[1].calls.at(0).durations.count(), 1);
+}
+
+TEST(Profile, WithoutRangesHasTheSpanOfItsDevices) {
+  const Profile profile = profile_of(TraceWriter{}.call(1, 2, 1).kernel(5, 8, 1).kernel(10, 14, 2, "k", 7, 1).take());
+  ASSERT_EQ(profile.phases.size(), 1U);
+  EXPECT_EQ(profile.phases[0].span_ns, 3 + 4);
+  EXPECT_EQ(profile.phases[0].busy_ns, 3 + 4);
+}
+
 TEST(Profile, OfNothing) {
   const Profile profile = profile_of(Trace{});
   EXPECT_EQ(profile.operations, 0);

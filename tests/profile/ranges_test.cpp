@@ -74,7 +74,7 @@ TEST(RangeLabel, LeavesOutNumbers) {
 }
 
 std::vector<RangeTime> times_of(const Trace& trace) {
-  return range_times(trace, range_tree(trace), launching_calls(trace));
+  return range_rows(trace, range_tree(trace), launching_calls(trace)).rows;
 }
 
 TEST(RangeTimes, OfAStep) {

@@ -99,4 +99,69 @@ inline Trace one_step() {
       .take();
 }
 
+/// A layer's forward, in ns; call N launches kernel N, all of them in time.
+///
+/// Host, thread 0:
+///   FORWARD 0..200 { layer.0 10..150 { norm 12..18, attention 20..100 { .qkv 22..30, .scores 32..50, .softmax 52..60,
+///   .context 62..70, .out_proj 72..80 }, ffn 120..140 } }, BACKWARD 210..300
+///
+/// Device: 1 norm 100..110 | 2 qkv 110..150 | 3 scores 150..180 | 4 their scale 180..190 | 5 softmax 200..215 |
+///         6 its exp 215..220 | 7 context 220..240 | 8 out_proj 240..260 | 9 residual 260..264 | 10 ffn 270..300 |
+///         11 backward 350..400
+inline Trace one_layer() {
+  const std::string softmax = "void softmax_warp_forward<float, float, float, 9, false, false>(float*)";
+  const auto elementwise = [](const std::string& functor) {
+    return "void at::native::vectorized_elementwise_kernel<4, at::native::" + functor + ">(int)";
+  };
+  return TraceWriter{}
+      .range(0, 200, "FORWARD")
+      .range(10, 150, "layer.0")
+      .range(12, 18, "norm")
+      .range(20, 100, "attention")
+      .range(22, 30, "attention.qkv")
+      .range(32, 50, "attention.scores")
+      .range(52, 60, "attention.softmax")
+      .range(62, 70, "attention.context")
+      .range(72, 80, "attention.out_proj")
+      .range(120, 140, "ffn")
+      .range(210, 300, "BACKWARD")
+      .call(13, 14, 1)
+      .call(24, 25, 2)
+      .call(33, 34, 3)
+      .call(36, 37, 4)
+      .call(53, 54, 5)
+      .call(55, 56, 6)
+      .call(63, 64, 7)
+      .call(73, 74, 8)
+      .call(110, 111, 9)
+      .call(125, 126, 10)
+      .call(220, 221, 11)
+      .kernel(100, 110, 1, "void at::native::vectorized_layer_norm_kernel<float, float>(int)")
+      .kernel(110, 150, 2, "nvjet_a")
+      .kernel(150, 180, 3, "nvjet_a")
+      .kernel(180, 190, 4, elementwise("MulFunctor<float>"))
+      .kernel(200, 215, 5, softmax)
+      .kernel(215, 220, 6, elementwise("exp_kernel_cuda"))
+      .kernel(220, 240, 7, "nvjet_b")
+      .kernel(240, 260, 8, "nvjet_a")
+      .kernel(260, 264, 9, elementwise("CUDAFunctor_add<float>"))
+      .kernel(270, 300, 10, "nvjet_a")
+      .kernel(350, 400, 11, "nvjet_b")
+      .take();
+}
+
+/// With microseconds for nanoseconds.
+inline Trace in_microseconds(Trace trace) {
+  const auto scale = [](auto& events) {
+    for (auto& event : events) {
+      event.start_ns *= 1000;
+      event.end_ns *= 1000;
+    }
+  };
+  scale(trace.operations);
+  scale(trace.calls);
+  scale(trace.ranges);
+  return trace;
+}
+
 }  // namespace tbench::profile

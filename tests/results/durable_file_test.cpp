@@ -3,16 +3,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <random>
 #include <string>
 #include <system_error>
 
+#include "support/file_size_limit.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/results/result_file.hpp"
@@ -24,26 +23,6 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-/// Makes writes beyond `bytes` of a file fail, as a full disk does.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : handler_{std::signal(SIGXFSZ, SIG_IGN)} {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 TEST(WriteAtomically, MakesAndReplacesAFileAndLeavesNothingElse) {
   const support::TemporaryFolder folder;
@@ -57,7 +36,7 @@ TEST(WriteAtomically, LeavesTheOldFileWhereTheDiskIsFull) {
   const support::TemporaryFolder folder;
   write_atomically(folder.file("a"), "old");
   {
-    const FileSizeLimit limit{1000};
+    const support::FileSizeLimit limit{1000};
     EXPECT_THROW(write_atomically(folder.file("a"), std::string(5000, 'x')), std::system_error);
   }
   EXPECT_EQ(read_whole_file(folder.file("a")), "old");
@@ -116,7 +95,7 @@ TEST(LineAppender, TakesATornLineBack) {
   LineAppender appender{folder.file("a")};
   appender.append("one");
   {
-    const FileSizeLimit limit{100};
+    const support::FileSizeLimit limit{100};
     EXPECT_THROW(appender.append(std::string(200, 'x')), std::system_error);
   }
   appender.append("two");
@@ -185,6 +164,17 @@ TEST(PackedFile, EqualContentGivesEqualBytes) {
   EXPECT_EQ(pack(text), packed);
   EXPECT_EQ(packed.substr(0, 4), (std::string{"\x1f\x8b\x08\x00", 4}));  // no flags: neither name nor comment
   EXPECT_EQ(packed.substr(4, 4), std::string(4, '\0'));                  // no time
+}
+
+TEST(Packer, PacksParts) {
+  const std::string text = text_of(300'000);
+  for (const std::size_t part : {std::size_t{1'000}, std::size_t{65'536}, std::size_t{299'999}}) {
+    Packer packer;
+    std::string_view rest = text;
+    for (; rest.size() > part; rest.remove_prefix(part)) packer.append(rest.substr(0, part));
+    EXPECT_EQ(unpack(packer.finish(rest)), text) << part;
+  }
+  EXPECT_EQ(unpack(Packer{}.finish()), "");
 }
 
 TEST(PackedFile, SaysThatItIsCutOff) {

@@ -1,56 +1,31 @@
-#include "command_line.hpp"
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <vector>
 
+#include "command_line.hpp"
+#include "profile_arguments.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/profile/nsys_export.hpp"
-#include "tbench/profile/profile_page.hpp"
-#include "tbench/render/terminal.hpp"
+#include "tbench/profile/profile_files.hpp"
 
 namespace tbench::tool {
 namespace {
 
 struct Arguments {
   std::string file;
-  std::string rules;
-  profile::ProfileOptions profile;
-  profile::TableOptions options;
-  std::vector<std::string> tables;
-  bool markdown{};
-  bool csv{};
-  bool latex{};
-  bool json{};
+  std::string folder;  // of -o
+  ProfileArguments show;
 };
 
-profile::PageFormat format_of(const Arguments& arguments) {
-  if (arguments.markdown + arguments.csv + arguments.latex + arguments.json > 1) {
-    throw UsageError{"--markdown, --csv, --latex and --json exclude each other; give one"};
-  }
-  if (arguments.json && !arguments.tables.empty()) throw UsageError{"--json has every table; leave out --table"};
-  if (arguments.markdown) return profile::PageFormat::kMarkdown;
-  if (arguments.csv) return profile::PageFormat::kCsv;
-  if (arguments.latex) return profile::PageFormat::kLatex;
-  return profile::PageFormat::kText;
-}
-
 /// What was read.
-std::vector<std::string> heading_of(const Arguments& arguments, const profile::NsysExport& read) {
-  std::string text = arguments.file;
-  if (!read.gpus.empty()) text += ": " + join(read.gpus, ", ");
-  if (!read.schema_version.empty()) text += fmt::format(", nsys schema {}", read.schema_version);
-  std::vector<std::string> heading{text};
-  if (arguments.options.steps > 1) {
-    heading.push_back(fmt::format("{} steps: counts and totals are per step", arguments.options.steps));
-  }
-  return heading;
+std::string title_of(const Arguments& arguments, const profile::NsysExport& read) {
+  std::string title = arguments.file;
+  if (!read.gpus.empty()) title += ": " + join(read.gpus, ", ");
+  if (!read.schema_version.empty()) title += fmt::format(", nsys schema {}", read.schema_version);
+  return title;
 }
 
 void warn(const profile::NsysExport& read) {
@@ -66,16 +41,12 @@ void warn(const profile::NsysExport& read) {
 }
 
 void run(const Arguments& arguments) {
-  const profile::PageFormat format = format_of(arguments);
-  const profile::KernelRules own =
-      arguments.rules.empty() ? profile::KernelRules{} : profile::KernelRules::read(arguments.rules);
-  const profile::KernelRules& rules = arguments.rules.empty() ? profile::KernelRules::built_in() : own;
+  check_profile_options(arguments.show);
   const profile::NsysExport read = profile::read_nsys_export(arguments.file);
-  const profile::Profile profile = profile::analyse(read.trace, rules, arguments.profile);
-  const std::string page = arguments.json
-                               ? profile::profile_json(profile, arguments.options.steps)
-                               : profile::profile_page(profile, arguments.options, format, heading_of(arguments, read),
-                                                       arguments.tables, render::terminal_width(STDOUT_FILENO));
+  const profile::TraceFacts facts{.steps = arguments.show.steps.value_or(1), .gpus = read.gpus};
+  const profile::Profile profile = analyse(arguments.show, read.trace);
+  const std::string page = profile_page(arguments.show, profile, facts, title_of(arguments, read));
+  if (!arguments.folder.empty()) profile::write_profile_files(arguments.folder, read.trace, facts, profile);
   warn(read);
   fmt::print("{}", page);
 }
@@ -87,32 +58,11 @@ void add_nsys(CLI::App& app) {
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("FILE", arguments->file, "What 'nsys export --type=sqlite' wrote")->required();
   command
-      ->add_option("--steps", arguments->options.steps,
-                   "Steps that were captured: counts and totals become those of one")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}))
-      ->type_name("N");
-  command
-      ->add_option(
-          "--phase", arguments->profile.phases,
-          "A range that is a phase (repeatable); else FORWARD, BACKWARD and OPTIMIZER, or the outermost ranges")
-      ->allow_extra_args(false)
-      ->type_name("RANGE");
-  command->add_option("--top", arguments->options.top, "Kernels to list of each phase")
-      ->capture_default_str()
-      ->type_name("N");
-  command->add_flag("--full-names", arguments->options.has_full_names,
-                    "Kernels with their template arguments and parameters");
-  command
-      ->add_option("--table", arguments->tables,
-                   fmt::format("Only this table (repeatable): {}", fmt::join(profile::profile_table_names(), ", ")))
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  command->add_option("--rules", arguments->rules, "Rules for the classes of kernels, as 'tbench classify' takes them")
-      ->type_name("FILE");
-  command->add_flag("--markdown", arguments->markdown, "Tables for a Markdown file");
-  command->add_flag("--csv", arguments->csv, "For a spreadsheet");
-  command->add_flag("--latex", arguments->latex, "For a paper");
-  command->add_flag("--json", arguments->json, "For programs: everything, in seconds, of the whole capture");
+      ->add_option("-o", arguments->folder,
+                   "Also write trace.json.gz (for Perfetto and 'tbench profile'), kernels.csv, ranges.csv, api.csv, "
+                   "folded.txt (for flame graphs) and summary.json to this folder")
+      ->type_name("FOLDER");
+  add_profile_options(*command, arguments->show);
   command->callback([arguments] { run(*arguments); });
 }
 

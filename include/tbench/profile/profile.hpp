@@ -44,6 +44,8 @@ struct Gaps {
   std::int64_t longest_ns{};
   std::int64_t count{};
   [[nodiscard]] std::int64_t total_ns() const { return host_ns + device_ns + other_ns; }
+  /// The longest of both stays the longest.
+  void add(const Gaps& others);
 };
 
 /// One device of one process, from the begin of its first operation to the end of its last.
@@ -62,6 +64,18 @@ struct DeviceTime {
   [[nodiscard]] double idle_share() const;
 };
 
+struct ApiTime {
+  std::string name;
+  Durations durations{};
+};
+
+struct CopyTime {
+  std::string name;  // Memcpy HtoD, Memset
+  std::int64_t count{};
+  std::int64_t bytes{};
+  std::int64_t total_ns{};
+};
+
 /// A part of a step by its ranges: FORWARD, say.
 struct PhaseTime {
   std::string name;
@@ -70,6 +84,14 @@ struct PhaseTime {
   std::int64_t launches{};
   std::int64_t kernel_ns{};  // sums
   std::int64_t copy_ns{};    // copies and fills
+  /// On each device from the begin of the first operation of one of the phase's ranges to the end of the last one,
+  /// added up over ranges and devices; 0 of operations outside of any phase. What a device does meanwhile counts,
+  /// whichever phase it is of: busy_ns + gaps.total_ns() == span_ns.
+  std::int64_t span_ns{};
+  std::int64_t busy_ns{};
+  Gaps gaps{};
+  std::vector<ApiTime> calls{};    // that were made in it; the longest first
+  std::vector<CopyTime> copies{};  // the longest first
 };
 
 struct KernelTime {
@@ -101,16 +123,38 @@ struct RangeTime {
   std::int64_t gpu_exclusive_ns{};  // sum of the operations that are in no range inside
 };
 
-struct ApiTime {
-  std::string name;
-  Durations durations{};
+/// What one kernel, or one kind of copy, did in the ranges of a row and in none inside of them.
+struct RangeKernelTime {
+  std::optional<std::size_t> range{};  // index of Profile::ranges; none: launched in no range
+  std::size_t phase{};                 // index of Profile::phases
+  std::string name{};                  // whole
+  OperationKind kind{};
+  KernelClass kernel_class{};
+  std::int64_t operations{};
+  std::int64_t total_ns{};
 };
 
-struct CopyTime {
-  std::string name;  // Memcpy HtoD, Memset
-  std::int64_t count{};
-  std::int64_t bytes{};
-  std::int64_t total_ns{};
+/// A part of a range that is no range itself. Its figures are inclusive.
+struct DerivedRange {
+  std::size_t of{};    // index of Profile::ranges: what it is a part of
+  std::string name{};  // projections (attention.qkv, attention.out_proj); residual (layers without the ranges inside
+                       // of them); not attention
+  std::int64_t host_ns{};
+  std::int64_t gpu_sum_ns{};
+  std::int64_t operations{};
+  std::int64_t launches{};
+};
+
+/// The operations in attention.scores, attention.softmax and attention.context.
+struct AttentionTime {
+  std::size_t phase{};        // index of Profile::phases
+  std::int64_t softmax_ns{};  // all of attention.softmax, and kernels of class softmax in the others
+  std::int64_t scores_ns{};   // matrix products of attention.scores: Q K^T
+  std::int64_t context_ns{};  // matrix products of attention.context: weights V
+  std::int64_t other_ns{};    // scale, mask, casts, copies
+
+  [[nodiscard]] std::int64_t matmul_ns() const { return scores_ns + context_ns; }
+  [[nodiscard]] std::int64_t total_ns() const { return softmax_ns + matmul_ns() + other_ns; }
 };
 
 struct Profile {
@@ -119,8 +163,11 @@ struct Profile {
   std::vector<KernelTime> kernels;  // by phase, the longest first
   std::vector<ClassTime> classes;   // by phase, the longest first
   std::vector<RangeTime> ranges;    // a range before those inside of it
-  std::vector<ApiTime> calls;       // the longest first
-  std::vector<CopyTime> copies;     // the longest first
+  std::vector<RangeKernelTime> range_kernels;  // by range, the longest first; those in no range last
+  std::vector<DerivedRange> derived_ranges;    // by range
+  std::vector<AttentionTime> attention;        // by phase
+  std::vector<ApiTime> calls;                  // the longest first
+  std::vector<CopyTime> copies;                // the longest first
   std::int64_t operations{};
   std::int64_t operations_ns{};  // their sum: what shares are of
   std::int64_t operations_without_launch{};

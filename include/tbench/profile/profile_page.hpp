@@ -19,14 +19,14 @@ struct ProfileTable {
 
 struct TableOptions {
   std::int64_t steps{1};  // that the trace has: counts and totals are divided by it, at least 1
-  std::size_t top{10};    // kernels of a phase
+  std::size_t top{10};    // kernels of a phase, and calls
   bool has_full_names{};  // of kernels: with template arguments and parameters
 };
 
 /// The names of the tables, in their order.
 [[nodiscard]] std::vector<std::string> profile_table_names();
 
-/// All tables that have a row: ranges, phases, top_kernels, kernels, classes, devices, calls, copies.
+/// All tables that have a row, in the order of their names.
 [[nodiscard]] std::vector<ProfileTable> profile_tables(const Profile& profile, const TableOptions& options);
 
 /// What a reader must know before the figures, a sentence each: operations without a launch or a range, the share of

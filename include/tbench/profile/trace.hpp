@@ -33,6 +33,7 @@ struct Operation {
   std::uint16_t process{};  // counted from 0
   std::uint16_t device{};   // of its process
   OperationKind kind{};
+  bool operator==(const Operation&) const = default;
 };
 
 /// A call of the runtime or the driver.
@@ -42,6 +43,7 @@ struct ApiCall {
   Index name{};
   Index thread{};
   std::uint32_t correlation{};
+  bool operator==(const ApiCall&) const = default;
 };
 
 /// What NVTX calls a range: from a push to its pop, or from a start to its end.
@@ -50,11 +52,13 @@ struct Range {
   std::int64_t end_ns{};
   Index name{};
   Index thread{};
+  bool operator==(const Range&) const = default;
 };
 
 struct Thread {
   std::uint16_t process{};
   std::uint64_t id{};  // as the tracer has it
+  bool operator==(const Thread&) const = default;
 };
 
 struct Trace {
@@ -63,6 +67,7 @@ struct Trace {
   std::vector<Operation> operations;  // ordered by start
   std::vector<ApiCall> calls;         // in any order
   std::vector<Range> ranges;          // in any order
+  bool operator==(const Trace&) const = default;
 };
 
 }  // namespace tbench::profile

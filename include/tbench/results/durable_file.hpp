@@ -2,6 +2,7 @@
 // And their content packed with gzip (RFC 1952), for which a name that ends in .gz is all it takes.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,25 @@ class LineAppender {
 /// One gzip member without name and time: equal content gives equal bytes.
 /// @throws  std::runtime_error  if zlib cannot get its memory
 [[nodiscard]] std::string pack(std::string_view content);
+
+/// As pack(), of content that comes in parts: only what is packed is kept.
+class Packer {
+ public:
+  /// @throws  std::runtime_error  if zlib cannot get its memory
+  Packer();
+  ~Packer();
+  Packer(const Packer&) = delete;
+  Packer& operator=(const Packer&) = delete;
+
+  void append(std::string_view content);
+  /// Appends the last part.
+  /// @return  all of it, packed; nothing can be appended after that
+  [[nodiscard]] std::string finish(std::string_view content = {});
+
+ private:
+  class Deflater;
+  std::unique_ptr<Deflater> deflater_;
+};
 
 /// What all members hold, one after the other, as gzip reads them. Checks every member's length and CRC.
 /// @throws  std::runtime_error  saying what is wrong: no gzip data, cut off, corrupt

@@ -1,5 +1,3 @@
-// The schema: https://docs.nvidia.com/nsight-systems/UserGuide/index.html#sqlite-schema-reference. Tables are made when
-// there is something to put into them, and have gained columns over the years.
 #include "tbench/profile/nsys_export.hpp"
 
 #include <fmt/format.h>
@@ -7,14 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "profile/nsys/nsys_file.hpp"
+#include "profile/nsys/nsys_schema.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/sqlite/sqlite.hpp"
@@ -22,9 +19,6 @@
 namespace tbench::profile {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr const char* kExportCommand = "nsys export --type=sqlite --force-overwrite=true";
 constexpr std::int64_t kKnownMajorVersion = 3;
 constexpr std::int64_t kProcessMask = ~std::int64_t{0xFFFFFF};  // of a globalTid: its globalPid
 constexpr std::int64_t kMaxTimeNs = std::int64_t{1} << 61;      // beyond any clock since 1970
@@ -34,96 +28,11 @@ constexpr std::int64_t kMaxProcesses = 0xFFFF;
 constexpr int kPushPopRange = 59;  // NVTX_EVENTS.eventType
 constexpr int kStartEndRange = 60;
 
-struct CopyKind {
-  std::int64_t id;
-  const char* name;
-};
-/// CUpti_ActivityMemcpyKind, and nsys's own for unified memory.
-constexpr std::array kCopyKinds{CopyKind{1, "HtoD"},         CopyKind{2, "DtoH"},          CopyKind{3, "HtoA"},
-                                CopyKind{4, "AtoH"},         CopyKind{5, "AtoA"},          CopyKind{6, "AtoD"},
-                                CopyKind{7, "DtoA"},         CopyKind{8, "DtoD"},          CopyKind{9, "HtoH"},
-                                CopyKind{10, "PtoP"},        CopyKind{11, "unified HtoD"}, CopyKind{12, "unified DtoH"},
-                                CopyKind{13, "unified DtoD"}};
-
-/// The file's tables with their columns.
-class Schema {
- public:
-  explicit Schema(const sqlite::Connection& connection) {
-    sqlite::Statement tables = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'");
-    std::vector<std::string> names;
-    while (tables.step()) names.push_back(tables.text(0));
-    for (const std::string& name : names) {
-      sqlite::Statement columns = connection.prepare("SELECT name FROM pragma_table_info(?)");
-      columns.bind(std::string_view{name});
-      while (columns.step()) columns_[name].insert(columns.text(0));
-    }
-  }
-
-  [[nodiscard]] bool has(const std::string& table) const { return columns_.contains(table); }
-  [[nodiscard]] bool has(const std::string& table, const std::string& column) const {
-    const auto found = columns_.find(table);
-    return found != columns_.end() && found->second.contains(column);
-  }
-  /// The column; where the table lacks it, `otherwise`.
-  [[nodiscard]] std::string column(const std::string& table, const std::string& column,
-                                   const std::string& otherwise) const {
-    return has(table, column) ? fmt::format("\"{}\"", column) : otherwise;
-  }
-
- private:
-  std::map<std::string, std::set<std::string>> columns_;
-};
-
-std::string without_version(std::string name) {
-  const std::size_t suffix = name.rfind("_v");
-  const bool is_version = suffix != std::string::npos && suffix + 2 < name.size() &&
-                          name.find_first_not_of("0123456789", suffix + 2) == std::string::npos;
-  if (is_version) name.resize(suffix);
-  return name;
-}
-
-/// Names that the rows have as ids of StringIds, which is read once, at the end: it holds far more than is needed.
-class Names {
- public:
-  explicit Names(std::vector<std::string>& names) : names_{names} {}
-
-  Index of_id(std::int64_t id) {
-    if (id == last_id_ && last_index_ != kNone) return last_index_;
-    const auto [found, is_new] = by_id_.try_emplace(id, static_cast<Index>(names_.size()));
-    if (is_new) names_.push_back(fmt::format("(name {})", id));
-    last_id_ = id;
-    last_index_ = found->second;
-    return found->second;
-  }
-
-  Index of_text(const std::string& text) {
-    const auto [found, is_new] = by_text_.try_emplace(text, static_cast<Index>(names_.size()));
-    if (is_new) names_.push_back(text);
-    return found->second;
-  }
-
-  void read(const sqlite::Connection& connection, const Schema& schema) {
-    if (!schema.has("StringIds", "id") || !schema.has("StringIds", "value")) return;
-    sqlite::Statement rows = connection.prepare("SELECT id, value FROM StringIds");
-    while (rows.step()) {
-      const auto found = by_id_.find(rows.integer(0));
-      if (found != by_id_.end()) names_[found->second] = rows.text(1);
-    }
-  }
-
- private:
-  std::vector<std::string>& names_;
-  std::unordered_map<std::int64_t, Index> by_id_;
-  std::unordered_map<std::string, Index> by_text_;
-  std::int64_t last_id_{};
-  Index last_index_{kNone};
-};
-
 class Reader {
  public:
   Reader(const std::string& path, const sqlite::Connection& connection)
       : path_{path}, connection_{connection}, schema_{connection}, names_{export_.trace.names} {
-    max_rows_ = static_cast<std::int64_t>(fs::file_size(path)) / kMinRowBytes;
+    max_rows_ = static_cast<std::int64_t>(std::filesystem::file_size(path)) / kMinRowBytes;
   }
 
   NsysExport read() {
@@ -266,16 +175,11 @@ class Reader {
       if (!operation) continue;
       operation->bytes = std::clamp<std::int64_t>(row.integer(kCommonColumns), 0, kMaxBytes);
       operation->graph_node = static_cast<std::uint64_t>(row.integer(kCommonColumns + 2));
-      operation->name =
-          kind == OperationKind::kMemset ? names_.of_text("Memset") : copy_name(row.integer(kCommonColumns + 1));
+      operation->name = kind == OperationKind::kMemset
+                            ? names_.of_text("Memset")
+                            : names_.of_text(nsys_copy_name(row.integer(kCommonColumns + 1)));
       export_.trace.operations.push_back(*operation);
     }
-  }
-
-  Index copy_name(std::int64_t kind) {
-    const auto known = std::ranges::find(kCopyKinds, kind, &CopyKind::id);
-    return names_.of_text(known != kCopyKinds.end() ? fmt::format("Memcpy {}", known->name)
-                                                    : fmt::format("Memcpy (kind {})", kind));
   }
 
   /// What nsys writes for CUDA graphs by default, in place of their kernels.
@@ -366,79 +270,19 @@ class Reader {
 
   const std::string& path_;
   const sqlite::Connection& connection_;
-  Schema schema_;
+  NsysSchema schema_;
   NsysExport export_;
-  Names names_;
+  NsysNames names_;
   std::int64_t max_rows_{};
   bool has_processes_{};
   std::unordered_map<std::int64_t, std::uint16_t> processes_;
   std::unordered_map<std::int64_t, Index> threads_;
 };
 
-/// An export that nobody has renewed shows the numbers of an earlier run.
-void check_age(const fs::path& path) {
-  for (const char* ending : {".nsys-rep", ".qdrep"}) {
-    const fs::path report = fs::path{path}.replace_extension(ending);
-    std::error_code error;
-    const auto reported = fs::last_write_time(report, error);
-    if (error) continue;
-    const auto exported = fs::last_write_time(path, error);
-    if (error || exported >= reported) continue;
-    throw UsageError{
-        fmt::format("'{}' is older than '{}' beside it: it has the numbers of an earlier run; run '{} -o {} {}'",
-                    path.string(), report.filename().string(), kExportCommand, path.string(), report.string())};
-  }
-}
-
-/// A number of the database's header, whose bytes are in big-endian order.
-std::uint64_t header_number(std::string_view header, std::size_t at, std::size_t bytes) {
-  if (header.size() < at + bytes) return 0;
-  std::uint64_t number = 0;
-  for (const char c : header.substr(at, bytes)) number = number << 8U | static_cast<unsigned char>(c);
-  return number;
-}
-
-/// What SQLite does not find wrong: it takes an empty file for an empty database, and misses lost pages only where it
-/// needs them. The header: https://www.sqlite.org/fileformat.html#the_database_header
-void check_kind(const std::string& path) {
-  constexpr std::string_view kMagic{"SQLite format 3\0", 16};
-  std::ifstream file{path, std::ios::binary};
-  std::array<char, 100> begin{};
-  file.read(begin.data(), begin.size());
-  const std::string_view header{begin.data(), static_cast<std::size_t>(file.gcount())};
-  if (header.empty()) {
-    throw UsageError{fmt::format("'{}' is empty; run '{} -o {} REPORT.nsys-rep'", path, kExportCommand, path)};
-  }
-  if (!header.starts_with(kMagic)) {
-    throw UsageError{
-        fmt::format("'{}' is not an SQLite database; give what '{} REPORT.nsys-rep' writes", path, kExportCommand)};
-  }
-  const std::uint64_t stored_page_bytes = header_number(header, 16, 2);
-  const std::uint64_t page_bytes = stored_page_bytes == 1 ? 65'536 : stored_page_bytes;
-  const std::uint64_t pages = header_number(header, 28, 4);
-  const bool is_counted = header_number(header, 24, 4) == header_number(header, 92, 4);  // by this SQLite's writer
-  const std::uint64_t whole = pages * page_bytes;
-  if (header.size() < begin.size() || (is_counted && fs::file_size(path) < whole)) {
-    throw UsageError{
-        fmt::format("'{}' is damaged, or its export was cut off: {} of {} bytes; run '{} -o {} REPORT.nsys-rep'", path,
-                    fs::file_size(path), whole, kExportCommand, path)};
-  }
-}
-
-void check_readable(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) throw UsageError{fmt::format("'{}': no such file; give an export of nsys", path)};
-  if (fs::is_directory(status)) throw UsageError{fmt::format("'{}' is a folder; give an export of nsys", path)};
-  if (!std::ifstream{path, std::ios::binary}) throw UsageError{fmt::format("'{}' cannot be opened to read", path)};
-}
-
 }  // namespace
 
 NsysExport read_nsys_export(const std::string& path) {
-  check_readable(path);
-  check_age(path);
-  check_kind(path);
+  check_nsys_file(path);
   try {
     const sqlite::Connection connection{path, sqlite::Connection::Mode::kReadImmutable, Seconds{0}};
     connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");  // the file may be anybody's

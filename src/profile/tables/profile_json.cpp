@@ -50,6 +50,24 @@ Json devices_of(const Profile& profile) {
   return devices;
 }
 
+Json calls_of(const std::vector<ApiTime>& calls) {
+  Json array = Json::array();
+  for (const ApiTime& call : calls) {
+    Json& json = array.emplace_back(Json{{"name", call.name}});
+    add_durations(json, call.durations);
+  }
+  return array;
+}
+
+Json copies_of(const std::vector<CopyTime>& copies) {
+  Json array = Json::array();
+  for (const CopyTime& copy : copies) {
+    array.push_back(
+        {{"name", copy.name}, {"count", copy.count}, {"bytes", copy.bytes}, {"total_s", seconds(copy.total_ns)}});
+  }
+  return array;
+}
+
 Json phases_of(const Profile& profile) {
   Json phases = Json::array();
   for (const PhaseTime& phase : profile.phases) {
@@ -58,7 +76,16 @@ Json phases_of(const Profile& profile) {
                       {"kernels", phase.kernels},
                       {"launches", phase.launches},
                       {"kernel_s", seconds(phase.kernel_ns)},
-                      {"copy_s", seconds(phase.copy_ns)}});
+                      {"copy_s", seconds(phase.copy_ns)},
+                      {"span_s", seconds(phase.span_ns)},
+                      {"busy_s", seconds(phase.busy_ns)},
+                      {"host_wait_s", seconds(phase.gaps.host_ns)},
+                      {"device_wait_s", seconds(phase.gaps.device_ns)},
+                      {"other_wait_s", seconds(phase.gaps.other_ns)},
+                      {"longest_gap_s", seconds(phase.gaps.longest_ns)},
+                      {"gaps", phase.gaps.count},
+                      {"calls", calls_of(phase.calls)},
+                      {"copies", copies_of(phase.copies)}});
   }
   return phases;
 }
@@ -105,22 +132,42 @@ Json ranges_of(const Profile& profile) {
   return ranges;
 }
 
-Json calls_of(const Profile& profile) {
-  Json calls = Json::array();
-  for (const ApiTime& call : profile.calls) {
-    Json& json = calls.emplace_back(Json{{"name", call.name}});
-    add_durations(json, call.durations);
+Json derived_ranges_of(const Profile& profile) {
+  Json ranges = Json::array();
+  for (const DerivedRange& range : profile.derived_ranges) {
+    ranges.push_back({{"of", path_of(profile, profile.ranges[range.of])},
+                      {"name", range.name},
+                      {"host_s", seconds(range.host_ns)},
+                      {"gpu_sum_s", seconds(range.gpu_sum_ns)},
+                      {"operations", range.operations},
+                      {"launches", range.launches}});
   }
-  return calls;
+  return ranges;
 }
 
-Json copies_of(const Profile& profile) {
-  Json copies = Json::array();
-  for (const CopyTime& copy : profile.copies) {
-    copies.push_back(
-        {{"name", copy.name}, {"count", copy.count}, {"bytes", copy.bytes}, {"total_s", seconds(copy.total_ns)}});
+Json range_kernels_of(const Profile& profile) {
+  Json kernels = Json::array();
+  for (const RangeKernelTime& kernel : profile.range_kernels) {
+    kernels.push_back({{"path", kernel.range ? path_of(profile, profile.ranges[*kernel.range]) : Json::array()},
+                       {"phase", profile.phases[kernel.phase].name},
+                       {"name", kernel.name},
+                       {"class", to_string(kernel.kernel_class)},
+                       {"operations", kernel.operations},
+                       {"total_s", seconds(kernel.total_ns)}});
   }
-  return copies;
+  return kernels;
+}
+
+Json attention_of(const Profile& profile) {
+  Json attention = Json::array();
+  for (const AttentionTime& time : profile.attention) {
+    attention.push_back({{"phase", profile.phases[time.phase].name},
+                         {"softmax_s", seconds(time.softmax_ns)},
+                         {"scores_matmul_s", seconds(time.scores_ns)},
+                         {"context_matmul_s", seconds(time.context_ns)},
+                         {"other_s", seconds(time.other_ns)}});
+  }
+  return attention;
 }
 
 }  // namespace
@@ -138,8 +185,11 @@ std::string profile_json(const Profile& profile, std::int64_t steps) {
                   {"kernels", kernels_of(profile)},
                   {"classes", classes_of(profile)},
                   {"ranges", ranges_of(profile)},
-                  {"calls", calls_of(profile)},
-                  {"copies", copies_of(profile)}};
+                  {"derived_ranges", derived_ranges_of(profile)},
+                  {"range_kernels", range_kernels_of(profile)},
+                  {"attention", attention_of(profile)},
+                  {"calls", calls_of(profile.calls)},
+                  {"copies", copies_of(profile.copies)}};
   return results::pretty(json);
 }
 

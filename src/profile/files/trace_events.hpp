@@ -1,0 +1,65 @@
+// The events of a trace file, one after the other, back into a trace.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+#include "profile/files/event_fields.hpp"
+#include "tbench/profile/trace_file.hpp"
+
+namespace tbench::profile {
+
+/// Whatever is wrong throws std::runtime_error, which names the place.
+class TraceEvents {
+ public:
+  /// What stands before the events.
+  void read_header(const results::Json& json);
+  [[nodiscard]] bool has_header() const { return has_header_; }
+
+  /// Takes complete events, and names of processes and threads; other kinds of events are passed over.
+  void add(const results::Json& json);
+
+  /// With the operations in the order of their starts.
+  [[nodiscard]] TraceFile take() &&;
+
+ private:
+  struct Process {
+    std::uint16_t process{};
+    std::optional<std::uint16_t> device{};  // none: the host
+  };
+  struct Stream {
+    Process process;
+    std::uint32_t stream{};
+  };
+  using ThreadIndex = Index;
+  using Track = std::variant<ThreadIndex, Stream>;
+  struct Times {
+    std::int64_t start_ns{};
+    std::int64_t end_ns{};
+  };
+
+  void add_metadata(const EventFields& event);
+  void add_thread(const EventFields& event, const Process& process);
+  void add_complete(const EventFields& event);
+  void add_operation(const EventFields& event, OperationKind kind);
+  [[nodiscard]] Times times_of(const EventFields& event) const;
+  [[nodiscard]] Index name_of(const EventFields& fields, const char* key) const;
+  [[nodiscard]] ThreadIndex thread_of(const EventFields& event) const;
+  [[nodiscard]] const Track& track_of(const EventFields& event) const;
+
+  TraceFile file_;
+  bool has_header_{};
+  std::int64_t base_ns_{};
+  std::size_t events_{};
+  std::unordered_map<std::string, Index> names_;
+  std::map<std::int64_t, Process> processes_;                      // by pid
+  std::map<std::pair<std::int64_t, std::int64_t>, Track> tracks_;  // by pid and tid
+};
+
+}  // namespace tbench::profile

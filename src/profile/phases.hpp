@@ -1,0 +1,49 @@
+// Which phase of a step an operation belongs to, and when the devices worked on each phase.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "profile/ranges.hpp"
+#include "tbench/profile/profile.hpp"
+#include "tbench/profile/trace.hpp"
+
+namespace tbench::profile {
+
+/// The phase of each range: that of the innermost range around it that is one, itself included.
+class Phases {
+ public:
+  /// @param trace, tree  must outlive this
+  /// @throws             UsageError  as analyse
+  Phases(const Trace& trace, const RangeTree& tree, const ProfileOptions& options);
+
+  /// As they first begin.
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+  /// The innermost range around `range` that is a phase, itself included; kNone: none is.
+  [[nodiscard]] Index range_around(Index range) const;
+  /// Index of the names; names().size() outside of any phase.
+  [[nodiscard]] std::size_t phase_of(Index range) const;
+
+ private:
+  void find_names(const ProfileOptions& options);
+  [[nodiscard]] std::set<std::string> outermost_labels() const;
+  [[nodiscard]] std::string no_such_phase(const std::string& phase) const;
+  Index phase_named(const std::string& label);
+
+  const Trace& trace_;
+  const RangeTree& tree_;
+  std::vector<bool> is_phase_name_;
+  bool uses_outermost_{};
+  std::vector<Index> phase_of_range_;
+  std::vector<std::string> names_;
+};
+
+/// Fills span_ns, busy_ns and gaps of the phases, which come in the order of Phases::names.
+/// @param launched_by  launching_calls(trace)
+void add_phase_spans(const Trace& trace, const RangeTree& tree, const Phases& phases,
+                     std::span<const Index> launched_by, std::vector<PhaseTime>& times);
+
+}  // namespace tbench::profile

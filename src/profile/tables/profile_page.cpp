@@ -1,0 +1,135 @@
+#include "tbench/profile/profile_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "profile/tables/tables.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/markup.hpp"
+#include "tbench/render/number_format.hpp"
+#include "tbench/render/terminal.hpp"
+
+namespace tbench::profile {
+namespace {
+
+using render::Table;
+
+constexpr double kMaxOtherShare = 0.02;
+
+struct Kind {
+  const char* name;
+  const char* caption;
+  bool is_per_step;  // where steps are told
+  Table (*make)(const TableSource& source);
+};
+
+constexpr std::array kKinds{
+    Kind{"ranges", "Ranges: on the host and of the GPU operations launched in them", true, &ranges_table},
+    Kind{"phases", "Phases", true, &phases_table},
+    Kind{"gemm_share",
+         "Matrix products, share of the kernels and of the time from a phase's first operation to its last", true,
+         &gemm_share_table},
+    Kind{"softmax_vs_matmul", "Attention: softmax against matrix products", true, &softmax_vs_matmul_table},
+    Kind{"top_kernels", "Top kernels, share of the phase", false, &top_kernels_table},
+    Kind{"kernels", "Kernels, share of the phase", true, &kernels_table},
+    Kind{"non_gemm", "Kernels that are no matrix products, share of the phase", true, &non_gemm_table},
+    Kind{"classes", "Classes of operations", true, &classes_table},
+    Kind{"devices", "Devices: busy time, and gaps by what was waited for", true, &devices_table},
+    Kind{"launches", "Launches, gaps, CUDA API and copies", true, &launches_table},
+    Kind{"calls", "CUDA API", true, &calls_table},
+    Kind{"copies", "Copies and fills", true, &copies_table},
+};
+
+std::string caption_of(const ProfileTable& table, PageFormat format) {
+  if (format == PageFormat::kText) return table.caption + "\n";
+  return fmt::format("**{}**\n\n", render::escape_markdown(table.caption));
+}
+
+}  // namespace
+
+std::vector<std::string> profile_table_names() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.emplace_back(kind.name);
+  return names;
+}
+
+std::vector<ProfileTable> profile_tables(const Profile& profile, const TableOptions& options) {
+  const TableSource source{profile, options};
+  std::vector<ProfileTable> made;
+  for (const Kind& kind : kKinds) {
+    Table table = kind.make(source);
+    if (!table.empty())
+      made.push_back({kind.name, kind.caption + std::string{options.steps > 1 && kind.is_per_step ? ", per step" : ""},
+                      std::move(table)});
+  }
+  return made;
+}
+
+std::vector<std::string> profile_notes(const Profile& profile) {
+  std::vector<std::string> notes;
+  const auto of_all = [&](std::int64_t count) {
+    return fmt::format("{} of {} operations", render::format_thousands(static_cast<double>(count)),
+                       render::format_thousands(static_cast<double>(profile.operations)));
+  };
+  if (profile.operations_without_launch > 0) {
+    notes.push_back(fmt::format("{} have no call that launched them: the capture lacks it, and they are in no range",
+                                of_all(profile.operations_without_launch)));
+  }
+  if (!profile.ranges.empty() && profile.operations_without_range > 0) {
+    notes.push_back(
+        fmt::format("{} were launched in no range ({} % of the time): backward runs on a thread of its own, say",
+                    of_all(profile.operations_without_range),
+                    render::format_percent(profile.share(profile.operations_without_range_ns), 1)));
+  }
+  if (profile.graph_replays > 0) {
+    notes.push_back(
+        fmt::format("{} are replays of CUDA graphs traced as a whole, of class other; --cuda-graph-trace=node "
+                    "of nsys shows their kernels",
+                    of_all(profile.graph_replays)));
+  } else if (profile.other_share() > kMaxOtherShare) {
+    notes.push_back(fmt::format("{} % of the time is of class other; 'tbench classify' and --rules name more kernels",
+                                render::format_percent(profile.other_share(), 1)));
+  }
+  return notes;
+}
+
+std::string profile_page(const Profile& profile, const TableOptions& options, PageFormat format,
+                         const std::vector<std::string>& heading, const std::vector<std::string>& tables,
+                         std::optional<std::size_t> max_width) {
+  const std::vector<std::string> names = profile_table_names();
+  for (const std::string& wanted : tables) {
+    if (std::ranges::find(names, wanted) != names.end()) continue;
+    throw UsageError{fmt::format("--table: unknown value '{}'{} (values: {})", wanted, did_you_mean(wanted, names),
+                                 join(names, ", "))};
+  }
+  const bool has_prose = format == PageFormat::kText || format == PageFormat::kMarkdown;
+  const auto prose = [&](const std::string& line) {
+    return format == PageFormat::kMarkdown ? "- " + render::escape_markdown(render::one_line(line)) + "\n"
+                                           : render::one_line(line) + "\n";
+  };
+  std::string page;
+  if (has_prose) {
+    for (const std::string& line : heading) page += prose(line);
+  }
+  for (const ProfileTable& table : profile_tables(profile, options)) {
+    if (!tables.empty() && std::ranges::find(tables, table.name) == tables.end()) continue;
+    if (!page.empty()) page += "\n";
+    if (format == PageFormat::kCsv) page += table.table.csv();
+    if (format == PageFormat::kLatex) page += table.table.latex(table.caption);
+    if (format == PageFormat::kMarkdown) page += caption_of(table, format) + table.table.markdown();
+    if (format == PageFormat::kText)
+      page += caption_of(table, format) + table.table.without_spare_columns(max_width).text(max_width);
+  }
+  const std::vector<std::string> notes = profile_notes(profile);
+  if (has_prose && !notes.empty()) {
+    page += "\n";
+    for (const std::string& note : notes) page += prose(note);
+  }
+  return page;
+}
+
+}  // namespace tbench::profile

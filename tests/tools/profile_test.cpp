@@ -1,0 +1,95 @@
+// tbench profile as a user runs it, on what tbench nsys -o wrote.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "profile/nsys_samples.hpp"
+#include "support/child_process.hpp"
+#include "support/sample_results.hpp"
+
+namespace tbench::tool {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+support::ChildResult tbench(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), TBENCH_TOOL);
+  return support::run_child(arguments);
+}
+
+std::string out(const std::vector<std::string>& arguments) {
+  const support::ChildResult result = tbench(arguments);
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  return result.out;
+}
+
+void expect_refused(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {
+  const support::ChildResult result = tbench(arguments);
+  EXPECT_EQ(result.exit_status, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, AllOf(StartsWith("tbench: "), message));
+  EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
+}
+
+class TbenchProfile : public testing::Test {
+ protected:
+  TbenchProfile() { profile::write_one_step(export_, profile::kNsysVersions[2]); }
+
+  support::TemporaryFolder folder_;
+  std::string export_{folder_.file("report.sqlite")};
+  std::string profile_{folder_.file("profile")};
+};
+
+TEST_F(TbenchProfile, PrintsWhatNsysPrints) {
+  out({"nsys", export_, "-o", profile_});
+  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
+           {"--csv"}, {"--latex", "--top=1"}, {"--csv", "--steps=2"}, {"--json"}, {"--csv", "--phase=attention"}}) {
+    std::vector<std::string> nsys{"nsys", export_};
+    std::vector<std::string> profile{"profile", profile_};
+    nsys.insert(nsys.end(), options.begin(), options.end());
+    profile.insert(profile.end(), options.begin(), options.end());
+    EXPECT_EQ(out(profile), out(nsys)) << options.back();
+  }
+  EXPECT_EQ(out({"profile", profile_ + "/trace.json.gz", "--csv"}), out({"profile", profile_, "--csv"}));
+  EXPECT_THAT(out({"profile", profile_}), AllOf(StartsWith(profile_ + "\n\nRanges: "), HasSubstr("\nLaunches, gaps")));
+}
+
+TEST_F(TbenchProfile, KnowsTheStepsThatWereTold) {
+  out({"nsys", export_, "--steps=2", "-o", profile_});
+  EXPECT_THAT(out({"profile", profile_}), HasSubstr("2 steps: counts and totals are per step\n"));
+  EXPECT_EQ(out({"profile", profile_, "--csv", "--steps=1"}), out({"nsys", export_, "--csv"}));
+}
+
+TEST_F(TbenchProfile, ShowsSeveral) {
+  out({"nsys", export_, "-o", profile_});
+  const std::string one = out({"profile", profile_, "--csv", "--table=phases"});
+  EXPECT_EQ(out({"profile", profile_, profile_, "--csv", "--table=phases"}), one + "\n" + one);
+  expect_refused({"profile", profile_, profile_, "--json"}, HasSubstr("give one PATH"));
+}
+
+TEST_F(TbenchProfile, WrongCommandLines) {
+  out({"nsys", export_, "-o", profile_});
+  expect_refused({"profile"}, HasSubstr("PATH"));
+  expect_refused({"profile", folder_.path()}, HasSubstr("is a folder without trace.json.gz"));
+  expect_refused({"profile", folder_.file("none")}, HasSubstr("none': cannot be read"));
+  expect_refused({"profile", export_}, HasSubstr("not JSON"));
+  expect_refused({"profile", profile_, "--csv", "--json"}, HasSubstr("exclude each other"));
+  expect_refused({"profile", profile_, "--table=phase"}, HasSubstr("did you mean 'phases'?"));
+  expect_refused({"profile", profile_, "--tabel=phases"}, HasSubstr("did you mean '--table'?"));
+  expect_refused({"porfile", profile_}, HasSubstr("did you mean 'profile'?"));
+  EXPECT_THAT(tbench({"profile", "--help"}).out, AllOf(HasSubstr("--rules"), HasSubstr("softmax_vs_matmul")));
+}
+
+TEST_F(TbenchProfile, KeepsFilesOfSomebodyElse) {
+  support::write_text(folder_.file("kernels.csv"), "mine");
+  expect_refused({"nsys", export_, "-o", folder_.path()}, HasSubstr("kernels.csv' is there, and no earlier profile"));
+  expect_refused({"nsys", export_, "-o", export_}, HasSubstr("give a folder"));
+}
+
+}  // namespace
+}  // namespace tbench::tool

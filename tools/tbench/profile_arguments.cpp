@@ -1,0 +1,73 @@
+#include "profile_arguments.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/profile/profile_page.hpp"
+#include "tbench/render/terminal.hpp"
+
+namespace tbench::tool {
+namespace {
+
+constexpr std::int64_t kMaxSteps = 1'000'000'000;
+
+profile::PageFormat format_of(const ProfileArguments& arguments) {
+  if (arguments.markdown) return profile::PageFormat::kMarkdown;
+  if (arguments.csv) return profile::PageFormat::kCsv;
+  if (arguments.latex) return profile::PageFormat::kLatex;
+  return profile::PageFormat::kText;
+}
+
+}  // namespace
+
+void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
+  command.add_option("--steps", arguments.steps, "Steps that were captured: counts and totals become those of one")
+      ->check(CLI::Range(std::int64_t{1}, kMaxSteps))
+      ->type_name("N");
+  command
+      .add_option("--phase", arguments.profile.phases,
+                  "A range that is a phase (repeatable); else FORWARD, BACKWARD and OPTIMIZER, or the outermost ranges")
+      ->allow_extra_args(false)
+      ->type_name("RANGE");
+  command.add_option("--top", arguments.top, "Kernels to list of each phase")->capture_default_str()->type_name("N");
+  command.add_flag("--full-names", arguments.has_full_names, "Kernels with their template arguments and parameters");
+  command
+      .add_option("--table", arguments.tables,
+                  fmt::format("Only this table (repeatable): {}", fmt::join(profile::profile_table_names(), ", ")))
+      ->allow_extra_args(false)
+      ->type_name("NAME");
+  command.add_option("--rules", arguments.rules, "Rules for the classes of kernels, as 'tbench classify' takes them")
+      ->type_name("FILE");
+  command.add_flag("--markdown", arguments.markdown, "Tables for a Markdown file");
+  command.add_flag("--csv", arguments.csv, "For a spreadsheet");
+  command.add_flag("--latex", arguments.latex, "For a paper");
+  command.add_flag("--json", arguments.json, "For programs: everything, in seconds, of the whole capture");
+}
+
+void check_profile_options(const ProfileArguments& arguments) {
+  if (arguments.markdown + arguments.csv + arguments.latex + arguments.json > 1) {
+    throw UsageError{"--markdown, --csv, --latex and --json exclude each other; give one"};
+  }
+  if (arguments.json && !arguments.tables.empty()) throw UsageError{"--json has every table; leave out --table"};
+}
+
+profile::Profile analyse(const ProfileArguments& arguments, const profile::Trace& trace) {
+  if (arguments.rules.empty()) return profile::analyse(trace, profile::KernelRules::built_in(), arguments.profile);
+  return profile::analyse(trace, profile::KernelRules::read(arguments.rules), arguments.profile);
+}
+
+std::string profile_page(const ProfileArguments& arguments, const profile::Profile& profile,
+                         const profile::TraceFacts& facts, const std::string& title) {
+  const std::int64_t steps = arguments.steps.value_or(facts.steps);
+  if (arguments.json) return profile::profile_json(profile, steps);
+  std::vector<std::string> heading{title};
+  if (steps > 1) heading.push_back(fmt::format("{} steps: counts and totals are per step", steps));
+  return profile::profile_page(profile,
+                               {.steps = steps, .top = arguments.top, .has_full_names = arguments.has_full_names},
+                               format_of(arguments), heading, arguments.tables, render::terminal_width(STDOUT_FILENO));
+}
+
+}  // namespace tbench::tool

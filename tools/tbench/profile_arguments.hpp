@@ -1,0 +1,45 @@
+// What the subcommands that show a profile have in common: their options, and the page that these make.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tbench/profile/profile.hpp"
+#include "tbench/profile/trace_file.hpp"
+
+namespace tbench::tool {
+
+struct ProfileArguments {
+  std::string rules;
+  profile::ProfileOptions profile;
+  std::optional<std::int64_t> steps;  // else what the trace says
+  std::size_t top{10};
+  bool has_full_names{};
+  std::vector<std::string> tables;
+  bool markdown{};
+  bool csv{};
+  bool latex{};
+  bool json{};
+};
+
+/// @param arguments  must outlive the parsing
+void add_profile_options(CLI::App& command, ProfileArguments& arguments);
+
+/// @throws  UsageError  for options that exclude each other
+void check_profile_options(const ProfileArguments& arguments);
+
+/// By the rules of `--rules`, or the built-in ones.
+/// @throws  UsageError  as KernelRules::read and profile::analyse
+[[nodiscard]] profile::Profile analyse(const ProfileArguments& arguments, const profile::Trace& trace);
+
+/// What standard output gets.
+/// @param title  what was read
+/// @throws       UsageError  as profile::profile_page
+[[nodiscard]] std::string profile_page(const ProfileArguments& arguments, const profile::Profile& profile,
+                                       const profile::TraceFacts& facts, const std::string& title);
+
+}  // namespace tbench::tool
