@@ -1,4 +1,3 @@
-#include "tbench/history/history.hpp"
 #include "tbench/history/measured_run.hpp"
 #include "tbench/history/history.hpp"
 
