@@ -104,8 +104,8 @@ def diff(arguments, names, base, new, out):
 
 
 def plant(results, name, factor):
-    """The results with the samples of one case, and what follows from them under `tbench`, times `factor`. Its counters
-    for other programs stay as they were; the options say what was done."""
+    """The results with the samples of one case, and what follows from them under `tbench`, times `factor`; the GPU's time
+    too, where it was traced. Its counters for other programs stay as they were; the options say what was done."""
     planted = copy.deepcopy(results)
     planted["context"]["tbench"]["options"]["planted"] = f"samples of {name} times {factor:g}"
     for entry in planted["benchmarks"]:
@@ -118,6 +118,8 @@ def plant(results, name, factor):
                 timing[field] *= factor
         for phase in timing["phases"]:
             phase["median_s"] *= factor
+        if "trace" in entry["tbench"]:
+            entry["tbench"]["trace"]["device_s"] *= factor
     return planted
 
 

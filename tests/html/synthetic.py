@@ -19,7 +19,7 @@ def refreshed(results):
 
 
 def entry_like(timed, family, parameters, median_s=None, **counters):
-    """An entry with a time; where the median is given, all samples are it."""
+    """An entry with a time; where the median is given, all samples are it, and the GPU works for nine tenths of it."""
     entry = copy.deepcopy(timed)
     record = entry["tbench"]
     record["family"], record["parameters"] = family, parameters
@@ -27,6 +27,8 @@ def entry_like(timed, family, parameters, median_s=None, **counters):
     if median_s is not None:
         timing = record["timing"]
         timing["samples_s"], timing["flagged_samples"], timing["median_s"] = [median_s] * 3, [], median_s
+        if "trace" in record:
+            record["trace"]["device_s"] = 0.9 * median_s
     return entry
 
 
