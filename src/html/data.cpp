@@ -14,6 +14,7 @@
 #include "html/page.hpp"
 #include "tbench/html/pages.hpp"
 #include "tbench/render/number_format.hpp"
+#include "tbench/render/summary.hpp"
 
 namespace tbench::html {
 namespace {
@@ -170,8 +171,22 @@ results::Json record_data(const Record& record, std::size_t file, std::size_t fa
   json["metrics"] = metrics_of(record);
   if (record.work && !record.work->ceiling.empty()) json["ceiling"] = record.work->ceiling;
   if (!record.labels.empty()) json["findings"] = record.labels;
+  const Record* const alone = &record;
+  if (const std::string marks = render::marks_of({&alone, 1}); !marks.empty()) {
+    json["marks"] = marks;
+    json["note"] = render::note_of(record);
+  }
   if (record.timing) add_timing(json, *record.timing, sample_limit);
   return json;
+}
+
+/// What the page says of the marks that its records have.
+std::vector<std::string> legend_of(std::span<const results::NamedResults> results) {
+  std::vector<const Record*> all;
+  for (const results::NamedResults& result : results) {
+    for (const Record& record : result.file.records) all.push_back(&record);
+  }
+  return render::legend_of(render::marks_of(all));
 }
 
 std::size_t count_cases(std::span<const results::NamedResults> results) {
@@ -206,11 +221,8 @@ results::Json html_data(std::span<const results::NamedResults> results) {
     }
   }
   results::Json comparisons = html_comparisons(results, families);
-  return {{"files", std::move(files)},
-          {"comparisons", std::move(comparisons)},
-          {"families", families.json()},
-          {"metrics", kMetrics},
-          {"records", std::move(records)}};
+  return {{"files", std::move(files)}, {"comparisons", std::move(comparisons)}, {"families", families.json()},
+          {"metrics", kMetrics},       {"legend", legend_of(results)},          {"records", std::move(records)}};
 }
 
 }  // namespace tbench::html

@@ -90,7 +90,7 @@ def check_table(browser, records):
     column = "[...document.querySelectorAll('#cases thead button')].find((b) => b.textContent.startsWith('median ms'))"
     browser.evaluate(f"{column}.focus()")
     medians = sorted(round(r["timing"]["median_s"] * 1e3, 9) for r in records if "timing" in r)
-    shown = (f"{ROWS}.map((row) => [...row.querySelectorAll('.number')][0]?.textContent)"
+    shown = (f"{ROWS}.map((row) => row.querySelector('.number')?.firstChild.textContent)"
              ".filter(Boolean).map((t) => Number(t.replace(/,/g, '')))")
     for order in (medians, medians[::-1]):
         browser.press("Enter", 13)
@@ -108,6 +108,28 @@ def check_table(browser, records):
     expect(browser.evaluate(f"{ROWS}.length"), 1, "rows that match a search")
 
 
+MARKED = "[...document.querySelectorAll('#cases .mark')]"
+
+
+def check_marks(browser, records):
+    """Times have the marks that every other table gives them, and the page says what they mean."""
+    def marks_of(record):
+        timing = record.get("timing")
+        if not timing:
+            return ""
+        free = timing["stop_reason"] != "fixed_count"
+        vague = free and (not timing["warm_up"]["steady"] or timing.get("relative_half_width", 0) > 0.02)
+        return ("*" * (record["status"] != "ok") + "~" * (timing.get("resolution_limited", False) or vague)
+                + "h" * (timing["host_bound"] and "device" in record))
+
+    wanted = sorted(filter(None, map(marks_of, records)))
+    assert {"*", "~", "h"} <= set("".join(wanted)), f"{wanted} leave a mark untested"
+    expect(browser.evaluate(f"{MARKED}.map((m) => m.textContent).sort()"), wanted, "marks")
+    expect(browser.evaluate(f"{MARKED}.every((m) => m.parentElement.title)"), True, "what a mark is about")
+    for meaning in ("* unstable or throttled", "~ not sharp", "h limited by the host"):
+        expect(browser.evaluate(f"document.getElementById('marks').textContent.includes({json.dumps(meaning)})"), True, meaning)
+
+
 def main():
     tbench, golden_path = sys.argv[1:]
     with open(golden_path) as file:
@@ -119,6 +141,7 @@ def main():
         with open(path, "w") as file:
             json.dump(results, file)
         check_single(browser, report(tbench, folder, [path]), records)
+        check_marks(browser, records)
         check_table(browser, records)
         browser.open(report(tbench, folder, [path, golden_path]))
         expect(browser.evaluate("document.querySelectorAll('.run').length"), 2, "run headers")

@@ -65,6 +65,22 @@ TEST(HtmlData, HasSharesAndFindings) {
   EXPECT_TRUE(data.at("comparisons").empty()) << "there is nothing to compare with";
 }
 
+TEST(HtmlData, TimesHaveTheMarksOfTheTables) {
+  results::ResultFile file = support::golden_file();
+  Record plain = support::timed_record(support::model_id("forward", "sdpa"), Seconds{0.02});
+  Record short_one = support::burst_record(support::model_id("forward", "flash"), Seconds{5e-6});
+  file.records = {plain, short_one};
+  results::Json data = html_data(std::vector<results::NamedResults>{{"a.json", file}});
+  EXPECT_FALSE(data.at("records").at(0).contains("marks"));
+  EXPECT_EQ(data.at("records").at(1).at("marks"), "~");
+  EXPECT_EQ(data.at("records").at(1).at("note"), "under 10 us: resolution limited");
+  ASSERT_EQ(data.at("legend").size(), 1U) << "of the marks that there are";
+  EXPECT_THAT(data.at("legend").at(0).get<std::string>(), HasSubstr("~ not sharp"));
+  file.records = {plain};
+  data = html_data(std::vector<results::NamedResults>{{"a.json", file}});
+  EXPECT_TRUE(data.at("legend").empty());
+}
+
 /// Five processes of two cases.
 results::ResultFile processes(double factor) {
   results::ResultFile file = support::golden_file();

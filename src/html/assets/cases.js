@@ -1,7 +1,7 @@
 // The table of all cases: a row a case, a set of columns a file.
 "use strict";
 tbench.cases = (() => {
-  const { files, records, keys, element, format, groupBy } = tbench;
+  const { files, legend, records, keys, element, format, groupBy } = tbench;
   const metric = (name, factor = 1) => (r) => (r.metrics[name] === undefined ? undefined : r.metrics[name] * factor);
   const kAlways = ["median ms", "samples"];
   const columns = [["median ms", metric("median_ms")], ["±%", (r) => (r.half_width === undefined ? undefined : r.half_width * 100)],
@@ -10,6 +10,8 @@ tbench.cases = (() => {
     ["peak GiB", metric("peak_allocated_bytes", 2 ** -30)], ["samples", (r) => r.n]]
     .filter(([title, of]) => kAlways.includes(title) || records.some((r) => of(r) !== undefined));
   let choose = () => {};
+  const marks = document.getElementById("marks");
+  if (legend.length) marks.textContent = `Marks of a time: ${legend.join("; ")}.`; else marks.remove();
   function valueCell(record, title, text) {
     if (title === "samples") {
       const button = element("button", { type: "button", "aria-label": `Show the ${text} samples of ${record.join}` }, text);
@@ -18,6 +20,9 @@ tbench.cases = (() => {
     }
     if (title === "ceiling %" && record.metrics.above_ceiling) {
       return element("td", { class: "number warn", title: "above the measured ceiling: the formula or the timing is wrong" }, `${text} above`);
+    }
+    if (title === "median ms" && record.marks) {
+      return element("td", { class: "number", title: record.note }, text, element("span", { class: "mark" }, record.marks));
     }
     return element("td", { class: "number" }, text);
   }
