@@ -5,10 +5,16 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "tbench/core/device_rest.hpp"
+
 namespace tbench::bench {
 namespace {
 
 const std::string kCeiling = "Ceiling";
+const std::string kLaunch = "launch";
+
+/// A time of which more than this is a launch says little of the work in it: 10 us where a launch takes 2.5.
+constexpr double kResolvedLaunchShare = 0.25;
 
 const Family* ceiling_family_of(const std::vector<Family>& families) {
   const auto found = std::ranges::find_if(families, [](const Family& family) { return family.spec.name == kCeiling; });
@@ -27,11 +33,21 @@ std::optional<CaseId> ceiling_case(const Family& family, const std::string& what
   return std::nullopt;
 }
 
+/// The regime whose ceiling a record is held against. Bursts on a CPU, which have no state of L2, have no rests either.
+Regime comparable_regime(const Timing& timing) {
+  const Seconds sample = timing.median * static_cast<double>(timing.launches_per_sample);
+  return timing.l2 && !is_rested_after(sample) ? Regime::kSustained : timing.regime;
+}
+
+void add_once(std::vector<CaseId>& cases, std::optional<CaseId> id) {
+  if (id && std::ranges::find(cases, *id) == cases.end()) cases.push_back(std::move(*id));
+}
+
 }  // namespace
 
 bool is_ceiling(const CaseId& id) { return id.family() == kCeiling; }
 
-std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<const CaseId> cases) {
+std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<const CaseId> cases, bool on_gpu) {
   const Family* const ceilings = ceiling_family_of(families);
   std::vector<CaseId> needed;
   if (ceilings == nullptr) return needed;
@@ -39,15 +55,20 @@ std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<c
     const Family& family = family_of(families, id);
     const std::optional<std::string> what = family.ceiling ? family.ceiling(id) : std::nullopt;
     if (!what) continue;
-    std::optional<CaseId> ceiling = ceiling_case(*ceilings, *what, regime_of(family.spec, id));
+    const Regime regime = regime_of(family.spec, id);
+    std::optional<CaseId> ceiling = ceiling_case(*ceilings, *what, regime);
     if (!ceiling) throw std::logic_error{fmt::format("{}: there is no ceiling '{}'", id.name(), *what)};
-    if (std::ranges::find(needed, *ceiling) == needed.end()) needed.push_back(std::move(*ceiling));
+    add_once(needed, std::move(ceiling));
+    if (regime != Regime::kBurst || !on_gpu) continue;
+    add_once(needed, ceiling_case(*ceilings, *what, Regime::kSustained));
+    add_once(needed, ceiling_case(*ceilings, kLaunch, Regime::kBurst));
   }
   return needed;
 }
 
 void MeasuredCeilings::learn(const Record& record, std::int64_t process) {
   if (!is_ceiling(record.id) || record.status != Status::kOk || !record.timing || !record.work) return;
+  if (record.id.at("what") == kLaunch) return learn_launch(record, process);
   const CeilingNumerator amount = ceiling_numerator(*record.work);
   if (amount.value <= 0) return;
   const Rate rate{.per_second = amount.value / record.timing->median.value,
@@ -57,11 +78,32 @@ void MeasuredCeilings::learn(const Record& record, std::int64_t process) {
   if (!is_new && rate.per_second > known->second.per_second) known->second = rate;
 }
 
+void MeasuredCeilings::learn_launch(const Record& record, std::int64_t process) {
+  const Launch launch{.time = record.timing->median, .l2 = record.timing->l2};
+  const auto [known, is_new] = launches_.try_emplace(process, launch);
+  if (!is_new && launch.time < known->second.time) known->second = launch;
+}
+
+void MeasuredCeilings::hold_against_launch(Record& record, std::int64_t process) const {
+  Timing& timing = *record.timing;
+  const auto launch = launches_.find(process);
+  if (timing.regime != Regime::kBurst || launch == launches_.end() || launch->second.l2 != timing.l2) return;
+  timing.resolution_limited = launch->second.time / timing.median > kResolvedLaunchShare;
+  if (!record.ceiling_per_second) return;
+  record.floor = launch->second.time + Seconds{ceiling_numerator(*record.work).value / *record.ceiling_per_second};
+}
+
 void MeasuredCeilings::hold(Record& record, std::int64_t process) const {
-  if (!record.timing || !record.work || record.work->ceiling.empty()) return;
+  if (!record.timing || !record.work || is_ceiling(record.id)) return;
+  hold_against_ceiling(record, process);
+  hold_against_launch(record, process);
+}
+
+void MeasuredCeilings::hold_against_ceiling(Record& record, std::int64_t process) const {
+  if (record.work->ceiling.empty()) return;
   const Family* const ceilings = ceiling_family_of(families_);
   if (ceilings == nullptr) return;
-  const std::optional<CaseId> id = ceiling_case(*ceilings, record.work->ceiling, record.timing->regime);
+  const std::optional<CaseId> id = ceiling_case(*ceilings, record.work->ceiling, comparable_regime(*record.timing));
   const auto rate = id ? rates_.find({process, id->name()}) : rates_.end();
   if (rate == rates_.end()) return;
   const bool is_served_by_cache = record.timing->l2 == L2State::kWarm && rate->second.l2 == L2State::kCold;

@@ -1,4 +1,5 @@
-// Ceiling shares: which Ceiling cases the selected cases are compared with, and the rates those reached in this run.
+// Ceiling shares: which Ceiling cases the selected cases are compared with, the rates those reached in this run, and
+// the time under which no launch can come by them.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,11 @@ namespace tbench::bench {
 [[nodiscard]] bool is_ceiling(const CaseId& id);
 
 /// The Ceiling cases that `cases` are compared with, each once, in the order in which they are first needed. None if
-/// there is no Ceiling family.
+/// there is no Ceiling family. On a GPU, cases in bursts need three: their own; the same chained, for a burst too long
+/// to be rested after; and the launch.
 /// @throws  std::logic_error  if a family names an unknown ceiling
-[[nodiscard]] std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<const CaseId> cases);
+[[nodiscard]] std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<const CaseId> cases,
+                                              bool on_gpu);
 
 /// The rates that the ceilings reached, process by process.
 class MeasuredCeilings {
@@ -28,14 +31,18 @@ class MeasuredCeilings {
   /// @param families  outlives this
   explicit MeasuredCeilings(const std::vector<Family>& families) : families_{families} {}
 
-  /// Notes the rate of a Ceiling case that is `ok`: bytes per second, or FLOP/s where no bytes are counted. Keeps the
-  /// highest of several repetitions. Ignores every other record.
+  /// Notes the rate of a Ceiling case that is `ok`: bytes per second, or FLOP/s where no bytes are counted; or the time
+  /// of the launch. Keeps the best of several repetitions. Ignores every other record.
   /// @param process  the process that measured it, from 0
   void learn(const Record& record, std::int64_t process);
 
   /// Fills in Record::ceiling_per_second from the same process and the record's own regime, or from the other regime
-  /// where the ceiling is not measured in its own (memory is measured in bursts only). Leaves it absent for a record
-  /// without a time, without a ceiling, or with a warm L2 cache where the ceiling counts bytes read from a cold one.
+  /// where the ceiling is not measured in its own (memory is measured in bursts only). A burst too long to be rested
+  /// after (is_rested_after) is held against what the GPU sustains. Leaves it absent for a record without a time,
+  /// without a ceiling, or with a warm L2 cache where the ceiling counts bytes read from a cold one.
+  ///
+  /// Of bursts, where the launch was measured with the same state of L2: fills in Record::floor, and says anew whether
+  /// the time is resolution_limited, by how much of it is a launch.
   void hold(Record& record, std::int64_t process) const;
 
  private:
@@ -44,8 +51,17 @@ class MeasuredCeilings {
     std::optional<L2State> l2;
     bool is_of_bytes{};
   };
+  struct Launch {
+    Seconds time;
+    std::optional<L2State> l2;
+  };
+  void learn_launch(const Record& record, std::int64_t process);
+  void hold_against_ceiling(Record& record, std::int64_t process) const;
+  void hold_against_launch(Record& record, std::int64_t process) const;
+
   const std::vector<Family>& families_;
   std::map<std::pair<std::int64_t, std::string>, Rate> rates_;  // by process and case name
+  std::map<std::int64_t, Launch> launches_;                     // by process
 };
 
 }  // namespace tbench::bench

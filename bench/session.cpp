@@ -264,7 +264,7 @@ int run_session(const std::vector<Family>& families, const Options& options, std
       plan_runs(selection.cases, options.processes, options.order_seed.value_or(options.seed));
   drop_finished(plan, file.records, options.processes);
   put_ceilings_first(plan, [&](std::span<const CaseId> cases) {
-    return with_ceilings ? ceilings_of(families, cases) : std::vector<CaseId>{};
+    return with_ceilings ? ceilings_of(families, cases, on_gpu) : std::vector<CaseId>{};
   });
   drop_finished(plan, file.records, options.processes);
   isolate(plan, fresh_families);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -98,6 +99,17 @@ std::optional<double> difference_of(const results::MeasuredCase& base, const res
   return stats::mean(in_next) - stats::mean(in_base);
 }
 
+/// A clock polled all the time and one read at the begin of each chunk differ by up to a third for the same work.
+bool clocks_are_comparable(const results::MeasuredCase& base, const results::MeasuredCase& next) {
+  std::set<ClockSource> sources;
+  for (const results::MeasuredCase* const side : {&base, &next}) {
+    for (const results::Replicate& replicate : side->replicates) {
+      if (replicate.clock_source) sources.insert(*replicate.clock_source);
+    }
+  }
+  return sources.size() < 2;
+}
+
 bool both_ok(const CaseComparison& c) { return c.base.status == Status::kOk && c.next.status == Status::kOk; }
 
 /// A measure that is not known does not contradict the time.
@@ -122,8 +134,8 @@ Verdict time_verdict(const CaseComparison& c, std::optional<double> adjusted_p, 
 
 /// REGRESSED, IMPROVED or SAME; nothing where a side's memory is unknown.
 std::optional<Verdict> memory_verdict(const CaseComparison& c) {
-  if (!c.base.peak_bytes || !c.next.peak_bytes) return std::nullopt;
-  return compare::memory_verdict(*c.base.peak_bytes, *c.next.peak_bytes);
+  const std::optional<Peaks> peaks = comparable_peaks(c);
+  return peaks ? std::optional{compare::memory_verdict(peaks->base, peaks->next)} : std::nullopt;
 }
 
 /// REGRESSED where `ok` became a failure or out of memory, IMPROVED for the reverse; otherwise absent.
@@ -165,7 +177,8 @@ void add_note(std::string& note, const std::string& text) {
 std::string memory_note(const CaseComparison& c, std::optional<Verdict> memory) {
   if (!memory || memory == Verdict::kSame) return "";
   constexpr double kMebi = 1 << 20;
-  return fmt::format("memory {:+.1f} MiB", static_cast<double>(*c.next.peak_bytes - *c.base.peak_bytes) / kMebi);
+  const Peaks peaks = comparable_peaks(c).value();
+  return fmt::format("memory {:+.1f} MiB", static_cast<double>(peaks.next - peaks.base) / kMebi);
 }
 
 std::string described(const SideOfCase& side) {
@@ -203,6 +216,23 @@ std::optional<std::int64_t> peak_of(const results::MeasuredCase& c) {
   return peak;
 }
 
+std::optional<std::int64_t> requested_peak_of(const results::MeasuredCase& c) {
+  std::optional<std::int64_t> peak;
+  for (const results::Replicate& replicate : c.replicates) {
+    if (replicate.peak_bytes && !replicate.requested_peak_bytes) return std::nullopt;
+    if (replicate.requested_peak_bytes) peak = std::max(peak.value_or(0), *replicate.requested_peak_bytes);
+  }
+  return peak;
+}
+
+std::optional<Peaks> comparable_peaks(const CaseComparison& c) {
+  const auto both = [](std::optional<std::int64_t> base, std::optional<std::int64_t> next) {
+    return base && next ? std::optional{Peaks{.base = *base, .next = *next}} : std::nullopt;
+  };
+  const std::optional<Peaks> requested = both(c.base.requested_peak_bytes, c.next.requested_peak_bytes);
+  return requested ? requested : both(c.base.peak_bytes, c.next.peak_bytes);
+}
+
 SideOfCase side_of_case(const results::MeasuredCase& c) {
   SideOfCase side;
   const results::Replicate& worst = worst_of(c);
@@ -224,6 +254,7 @@ SideOfCase side_of_case(const results::MeasuredCase& c) {
     if (replicate.ceiling_share) shares.push_back(*replicate.ceiling_share);
   }
   side.peak_bytes = peak_of(c);
+  side.requested_peak_bytes = requested_peak_of(c);
   if (!mfu.empty()) side.mfu = stats::mean(mfu);
   if (!shares.empty()) side.ceiling_share = stats::mean(shares);
   return side;
@@ -274,7 +305,7 @@ CaseComparison measure_change(const results::MeasuredCase& base, const results::
   c.ratio = *c.next.time / *c.base.time;
   c.device_difference = difference_of(base, next, device_time_of);
   if (c.device_difference) c.device_ratio = std::exp(*c.device_difference);
-  c.cycle_difference = difference_of(base, next, cycles_of);
+  if (clocks_are_comparable(base, next)) c.cycle_difference = difference_of(base, next, cycles_of);
   if (c.cycle_difference) c.cycle_ratio = std::exp(*c.cycle_difference);
   c.time_test = stats::moderated_t_test(in_base, in_next, prior_of(base.key, options));
   if (c.time_test) {

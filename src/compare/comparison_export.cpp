@@ -27,6 +27,7 @@ static void fields(results::FieldWriter& out, const SideOfCase& side) {
   out.field("device_time_s", side.device_time);
   out.field("sm_clock_hz", side.sm_clock);
   out.field("allocated_peak_bytes", side.peak_bytes);
+  out.field("requested_peak_bytes", side.requested_peak_bytes);
   out.field("mfu", side.mfu);
   out.field("ceiling_share", side.ceiling_share);
 }
@@ -94,6 +95,8 @@ constexpr std::array kCsvColumns{"case",
                                  "base_device_s",
                                  "new_device_s",
                                  "device_ratio",
+                                 "base_requested_bytes",
+                                 "new_requested_bytes",
                                  "note"};
 
 /// The shortest text that reads back as the number.
@@ -131,6 +134,8 @@ std::vector<std::string> csv_cells(const CaseComparison& c) {
           text_of(c.base.device_time),
           text_of(c.next.device_time),
           text_of(c.device_ratio),
+          text_of(c.base.requested_peak_bytes),
+          text_of(c.next.requested_peak_bytes),
           c.note};
 }
 

@@ -94,6 +94,7 @@ results::Replicate one_process(const results::MeasuredCase& c) {
   process.status = worst.status;
   process.reason = worst.reason;
   process.peak_bytes = peak_of(c);
+  process.requested_peak_bytes = requested_peak_of(c);
   std::vector<double> times;
   std::vector<double> clocks;
   for (const results::Replicate& repetition : c.replicates) {

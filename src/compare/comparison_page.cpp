@@ -26,9 +26,10 @@ std::string cell_of(const std::optional<T>& value, F f) {
 }
 
 std::string memory_change(const Case& c) {
-  if (!c.base.peak_bytes || !c.next.peak_bytes || *c.base.peak_bytes == 0) return "";
-  if (*c.base.peak_bytes == *c.next.peak_bytes) return "=";
-  return render::format_change(static_cast<double>(*c.next.peak_bytes) / static_cast<double>(*c.base.peak_bytes));
+  const std::optional<Peaks> peaks = comparable_peaks(c);
+  if (!peaks || peaks->base == 0) return "";
+  if (peaks->base == peaks->next) return "=";
+  return render::format_change(static_cast<double>(peaks->next) / static_cast<double>(peaks->base));
 }
 
 std::string replicates_of(const Case& c) { return fmt::format("{}+{}", c.base.replicates, c.next.replicates); }

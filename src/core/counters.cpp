@@ -28,6 +28,7 @@ void add_times(Counters& counters, const Timing& timing) {
   if (timing.regime != Regime::kBurst) return;
   counters["launches_per_sample"] = static_cast<double>(timing.launches_per_sample);
   counters["resolution_limited"] = timing.resolution_limited ? 1 : 0;
+  if (timing.duty) counters["duty"] = *timing.duty;
 }
 
 void add_rates(Counters& counters, const Record& record, Seconds step) {
@@ -41,6 +42,7 @@ void add_rates(Counters& counters, const Record& record, Seconds step) {
     counters["flop_per_second"] = rate.value;
     if (record.datasheet_peak) counters["mfu"] = rate.value / record.datasheet_peak->value;
   }
+  if (record.floor) counters["floor_share"] = *record.floor / step;
   const CeilingNumerator held = ceiling_numerator(*record.work);
   if (!record.ceiling_per_second || held.value == 0) return;
   constexpr double kMeasurementError = 1.02;
@@ -80,6 +82,9 @@ std::map<std::string, double> counters_of(const Record& record) {
   }
   if (record.memory) {
     counters["peak_allocated_bytes"] = static_cast<double>(record.memory->allocated_peak);
+    if (record.memory->requested_peak) {
+      counters["peak_requested_bytes"] = static_cast<double>(*record.memory->requested_peak);
+    }
     counters["peak_reserved_bytes"] = static_cast<double>(record.memory->reserved_peak);
   }
   std::erase_if(counters, [](const auto& entry) { return !std::isfinite(entry.second); });

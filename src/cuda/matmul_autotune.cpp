@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "tbench/core/enums.hpp"
+#include "tbench/core/device_rest.hpp"
 #include "tbench/cuda/error.hpp"
 #include "tbench/cuda/flush_and_spin.hpp"
 #include "tbench/cuda/handle.hpp"

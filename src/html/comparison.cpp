@@ -32,8 +32,9 @@ std::optional<double> milliseconds(const compare::SideOfCase& side) {
 }
 
 std::optional<double> memory_ratio(const compare::CaseComparison& c) {
-  if (!c.base.peak_bytes || !c.next.peak_bytes || *c.base.peak_bytes == 0) return std::nullopt;
-  return static_cast<double>(*c.next.peak_bytes) / static_cast<double>(*c.base.peak_bytes);
+  const std::optional<compare::Peaks> peaks = compare::comparable_peaks(c);
+  if (!peaks || peaks->base == 0) return std::nullopt;
+  return static_cast<double>(peaks->next) / static_cast<double>(peaks->base);
 }
 
 results::Json case_data(const compare::CaseComparison& c, PageFamilies& families) {

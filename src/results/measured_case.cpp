@@ -62,12 +62,18 @@ MeasuredCase measured_case(const Record& record) {
   Replicate& replicate = measured.replicates.front();
   replicate.status = record.status;
   replicate.reason = record.reason;
-  if (record.memory) replicate.peak_bytes = record.memory->allocated_peak;
+  if (record.memory) {
+    replicate.peak_bytes = record.memory->allocated_peak;
+    replicate.requested_peak_bytes = record.memory->requested_peak;
+  }
   if (record.work) {
     replicate.work = record.work->flop;
     replicate.ceiling = record.work->ceiling;
   }
-  if (record.device) replicate.sm_clock = record.device->sm_clock_p50;
+  if (record.device && record.device->sm_clock_p50) {
+    replicate.sm_clock = record.device->sm_clock_p50;
+    replicate.clock_source = record.device->clock_source.value_or(ClockSource::kChunk);
+  }
   if (!record.timing) return measured;
   if (!(record.timing->median.value > 0)) {
     throw std::runtime_error{

@@ -47,6 +47,7 @@ static void fields(auto& io, Like<Timing> auto& timing) {
   io.field("enqueue_s", timing.enqueue);
   io.field("drain_s", timing.drain);
   io.field("cpu_s", timing.cpu);
+  io.field("duty", timing.duty);
   io.field("host_bound", timing.host_bound);
 }
 
@@ -59,6 +60,7 @@ static void fields(auto& io, Like<Work> auto& work) {
 }
 
 static void fields(auto& io, Like<DeviceState> auto& device) {
+  io.name("clock_source", device.clock_source, &parse_enum<ClockSource>);
   io.field("sm_clock_p5_hz", device.sm_clock_p5);
   io.field("sm_clock_p50_hz", device.sm_clock_p50);
   io.field("sm_clock_p95_hz", device.sm_clock_p95);
@@ -70,6 +72,7 @@ static void fields(auto& io, Like<DeviceState> auto& device) {
 
 static void fields(auto& io, Like<MemoryUse> auto& memory) {
   io.field("allocated_peak_bytes", memory.allocated_peak);
+  io.field("requested_peak_bytes", memory.requested_peak);
   io.field("reserved_peak_bytes", memory.reserved_peak);
   io.field("device_used_bytes", memory.device_used);
   io.field("split_bytes", memory.split);
@@ -118,6 +121,7 @@ static void fields(auto& io, Like<Record> auto& record) {
   io.field("work", record.work);
   io.field("datasheet_peak_flop_per_s", record.datasheet_peak);
   io.field("ceiling_per_second", record.ceiling_per_second);
+  io.field("floor_s", record.floor);
   io.field("device", record.device);
   io.field("memory", record.memory);
   io.field("trace", record.trace);
@@ -186,8 +190,8 @@ std::string regime_problem(const Timing& timing) {
     return timing.wall || timing.drain ? "wall_s and drain_s are not told of bursts" : "";
   }
   if (!timing.wall || !timing.drain) return "wall_s and drain_s are missing";
-  return timing.l2 || timing.launches_per_sample != 1 || timing.resolution_limited
-             ? "l2, launches_per_sample above 1 and resolution_limited are told of bursts alone"
+  return timing.l2 || timing.launches_per_sample != 1 || timing.resolution_limited || timing.duty
+             ? "l2, launches_per_sample above 1, resolution_limited and duty are told of bursts alone"
              : "";
 }
 

@@ -18,10 +18,10 @@ using ::testing::IsEmpty;
 std::vector<Family> two_families() {
   Family ceilings;
   ceilings.spec = {.name = "Ceiling",
-                   .keys = {{"what", {"copy", "gemm_bf16"}}, {"regime", {"burst", "sustained"}}},
+                   .keys = {{"what", {"copy", "gemm_bf16", "launch"}}, {"regime", {"burst", "sustained"}}},
                    .tables = {},
                    .invalid_reason = [](const CaseId& id) -> std::optional<std::string> {
-                     if (id.at("what") == "copy" && id.at("regime") == "sustained") return "in bursts alone";
+                     if (id.at("what") != "gemm_bf16" && id.at("regime") == "sustained") return "in bursts alone";
                      return std::nullopt;
                    }};
   Family held;
@@ -35,9 +35,10 @@ std::vector<Family> two_families() {
 
 CaseId held_case(const std::string& against) { return CaseId{"Held", {{"against", against}}}; }
 
-std::vector<std::string> names_needed(const std::vector<Family>& families, const std::vector<CaseId>& cases) {
+std::vector<std::string> names_needed(const std::vector<Family>& families, const std::vector<CaseId>& cases,
+                                      bool on_gpu = false) {
   std::vector<std::string> names;
-  for (const CaseId& id : ceilings_of(families, cases)) names.push_back(id.name());
+  for (const CaseId& id : ceilings_of(families, cases, on_gpu)) names.push_back(id.name());
   return names;
 }
 
@@ -60,7 +61,7 @@ Work bytes(std::int64_t count, const std::string& ceiling = "") {
   return {.flop = {}, .tokens = 0, .bytes = count, .ceiling = ceiling};
 }
 
-/// Learnt: products 8e12 FLOP in 10 ms sustained and in 8 ms in bursts, copies of 4e9 bytes in 1 ms.
+/// Learnt: products of 8e12 FLOP in 10 ms sustained and in 8 ms in bursts, copies of 4e9 bytes in 1 ms.
 class Shares : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -92,8 +93,20 @@ TEST(CeilingsOf, AreThoseOfTheCasesOwnRegimeEachOnce) {
   EXPECT_THAT(names_needed(families, {held_case("copy")}), IsEmpty());
 }
 
+TEST(CeilingsOf, BurstsOnAGpuNeedTheChainedOnesAndTheLaunchToo) {
+  std::vector<Family> families = two_families();
+  const std::vector<CaseId> cases{held_case("copy"), held_case("nothing"), held_case("gemm_bf16"), held_case("copy")};
+  EXPECT_THAT(names_needed(families, cases, /*on_gpu=*/true),
+              ElementsAre("Ceiling/what:copy/regime:burst", "Ceiling/what:gemm_bf16/regime:sustained"));
+  families.back().spec.regime = Regime::kBurst;
+  EXPECT_THAT(names_needed(families, cases, /*on_gpu=*/true),
+              ElementsAre("Ceiling/what:copy/regime:burst", "Ceiling/what:launch/regime:burst",
+                          "Ceiling/what:gemm_bf16/regime:burst", "Ceiling/what:gemm_bf16/regime:sustained"));
+}
+
 TEST(CeilingsOf, ANameThatThereIsNotIsADefect) {
-  EXPECT_THROW(static_cast<void>(ceilings_of(two_families(), std::vector{held_case("gemm_fp4")})), std::logic_error);
+  EXPECT_THROW(static_cast<void>(ceilings_of(two_families(), std::vector{held_case("gemm_fp4")}, false)),
+               std::logic_error);
 }
 
 TEST(CeilingsOf, EveryCaseNamesOneThatThereIs) {
@@ -102,7 +115,7 @@ TEST(CeilingsOf, EveryCaseNamesOneThatThereIs) {
   for (const Suite suite : {Suite::kSmoke, Suite::kStandard, Suite::kFull}) {
     const std::vector<CaseId> cases = expand(specs, suite, {});
     std::vector<CaseId> needed;
-    ASSERT_NO_THROW(needed = ceilings_of(families, cases));
+    ASSERT_NO_THROW(needed = ceilings_of(families, cases, true));
     EXPECT_FALSE(needed.empty());
   }
 }
@@ -137,6 +150,70 @@ TEST(CeilingsOf, MatrixProductsAreHeldAgainstThoseOfTheirPrecision) {
 TEST_F(Shares, AreOfTheOwnRegime) {
   EXPECT_EQ(held(timed(held_case("x"), 0.1, Regime::kSustained, flop(1e12, "gemm_bf16"))), 8e12 / 0.010);
   EXPECT_EQ(held(timed(held_case("x"), 0.1, Regime::kBurst, flop(1e12, "gemm_bf16"))), 8e12 / 0.008);
+}
+
+TEST_F(Shares, OfABurstTooLongToBeRestedAfterIsOfWhatTheGpuSustains) {
+  Record burst = timed(held_case("x"), 0.25, Regime::kBurst, flop(1e12, "gemm_bf16"));
+  burst.timing->l2 = L2State::kCold;
+  EXPECT_EQ(held(burst), 8e12 / 0.008);
+  burst.timing->median = {0.26};
+  EXPECT_EQ(held(burst), 8e12 / 0.010);
+  burst.timing->median = {0.13};
+  burst.timing->launches_per_sample = 2;
+  EXPECT_EQ(held(burst), 8e12 / 0.010);
+  burst.timing->l2.reset();  // on a CPU nothing rests
+  EXPECT_EQ(held(burst), 8e12 / 0.008);
+}
+
+/// 5 us in a launch, with a cold L2.
+class Floors : public Shares {
+ protected:
+  void SetUp() override {
+    Shares::SetUp();
+    ceilings.learn(of_launch(6e-6), 0);
+    ceilings.learn(of_launch(5e-6), 0);
+    ceilings.learn(of_launch(7e-6), 0);
+  }
+  [[nodiscard]] static Record of_launch(double seconds) {
+    Record record = timed(ceiling_case("launch", "burst"), seconds, Regime::kBurst, {});
+    record.timing->l2 = L2State::kCold;
+    return record;
+  }
+  [[nodiscard]] static Record of_kernel(double seconds, L2State l2 = L2State::kCold) {
+    Record record = timed(held_case("x"), seconds, Regime::kBurst, bytes(40'000'000, "copy"));
+    record.timing->l2 = l2;
+    return record;
+  }
+  [[nodiscard]] Record after(Record record, std::int64_t process = 0) const {
+    ceilings.hold(record, process);
+    return record;
+  }
+};
+
+TEST_F(Floors, AreALaunchAndTheWorkAtTheCeilingsRate) {
+  EXPECT_DOUBLE_EQ(after(of_kernel(20e-6)).floor.value().value, 15e-6);  // 40 MB at 4 TB/s take 10 us
+  Record product = timed(held_case("x"), 1.0, Regime::kBurst, flop(4e12, "gemm_bf16"));
+  product.timing->l2 = L2State::kCold;
+  EXPECT_DOUBLE_EQ(after(product).floor.value().value, 5e-6 + 0.005);  // too long a burst: of the chained product
+}
+
+TEST_F(Floors, AreOfBurstsWithTheSameCacheAndProcessAlone) {
+  EXPECT_FALSE(after(of_kernel(20e-6, L2State::kWarm)).floor.has_value());
+  EXPECT_FALSE(after(of_kernel(20e-6), 1).floor.has_value());
+  EXPECT_FALSE(after(timed(held_case("x"), 0.1, Regime::kSustained, bytes(1000, "copy"))).floor.has_value());
+  EXPECT_FALSE(after(of_launch(5e-6)).floor.has_value());  // a ceiling has none
+  Record without_ceiling = of_kernel(20e-6);
+  without_ceiling.work->ceiling.clear();
+  EXPECT_FALSE(after(without_ceiling).floor.has_value());
+}
+
+TEST_F(Floors, SayWhatTheLaunchLimits) {
+  EXPECT_TRUE(after(of_kernel(19e-6)).timing->resolution_limited);  // over a quarter
+  EXPECT_FALSE(after(of_kernel(21e-6)).timing->resolution_limited);
+  Record elsewhere = of_kernel(19e-6);  // the sampler's word stands where no launch was measured
+  EXPECT_FALSE(after(elsewhere, 1).timing->resolution_limited);
+  elsewhere.timing->resolution_limited = true;
+  EXPECT_TRUE(after(elsewhere, 1).timing->resolution_limited);
 }
 
 TEST_F(Shares, OfMemoryAreThoseOfBurstsForStepsToo) {

@@ -1,6 +1,7 @@
 // Every rule of a verdict, each with a case on either side of it.
 #include "tbench/compare/case_comparison.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -99,6 +100,24 @@ TEST(Verdict, ClockThatExplainsTheTimeIsNoRegression) {
   EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1e9)).verdict, Verdict::kImproved);
 }
 
+TEST(Verdict, ClocksReadInDifferentWaysAreNoEvidence) {
+  results::MeasuredCase base = support::timed_case(kModel, kSteady);
+  results::MeasuredCase next = support::timed_case(kModel, scaled(kSteady, 1.1));
+  const auto set = [](results::MeasuredCase& c, double clock, ClockSource source) {
+    for (results::Replicate& replicate : c.replicates) {
+      replicate.sm_clock = Hertz{clock};
+      replicate.clock_source = source;
+    }
+  };
+  set(base, 1.98e9, ClockSource::kPolled);
+  set(next, 1.8e9, ClockSource::kPolled);
+  EXPECT_EQ(compare_one(base, next).verdict, Verdict::kClock);
+  set(base, 1.98e9, ClockSource::kChunk);
+  const CaseComparison c = compare_one(base, next);
+  EXPECT_EQ(c.verdict, Verdict::kRegressed);
+  EXPECT_FALSE(c.cycle_ratio.has_value());
+}
+
 TEST(Verdict, CyclesNeedEveryClock) {
   results::MeasuredCase next = support::timed_case(kModel, kSteady, 1e9);
   next.replicates[1].sm_clock.reset();
@@ -151,6 +170,26 @@ TEST(Verdict, MemoryIsExact) {
   const CaseComparison less = compare_one(with_memory(1000 * kMebi), with_memory(900 * kMebi));
   EXPECT_EQ(less.verdict, Verdict::kImproved);
   EXPECT_EQ(less.note, "memory -100.0 MiB");
+}
+
+/// Tensors asked for `requested` bytes, and the allocator's blocks have `allocated`.
+results::MeasuredCase with_memory(std::int64_t allocated, std::int64_t requested) {
+  results::MeasuredCase c = with_memory(allocated);
+  for (results::Replicate& replicate : c.replicates) replicate.requested_peak_bytes = requested;
+  return c;
+}
+
+TEST(Verdict, MemoryIsWhatTensorsAskedForWhereBothSidesKnowIt) {
+  constexpr std::int64_t kGibi = 1 << 30;
+  constexpr std::int64_t kMore = kGibi + (16 << 20);
+  // The allocator's blocks follow what ran before.
+  EXPECT_EQ(compare_one(with_memory(kGibi, kGibi), with_memory(kMore, kGibi)).verdict, Verdict::kSame);
+  EXPECT_EQ(compare_one(with_memory(kMore, kGibi), with_memory(kMore, kMore)).verdict, Verdict::kRegressed);
+  EXPECT_EQ(compare_one(with_memory(kMore, kMore), with_memory(kMore, kGibi)).verdict, Verdict::kImproved);
+  // An older file knows the blocks alone.
+  EXPECT_EQ(compare_one(with_memory(kGibi), with_memory(kMore, kGibi)).verdict, Verdict::kRegressed);
+  const CaseComparison c = compare_one(with_memory(kGibi, kGibi), with_memory(kGibi, kMore));
+  EXPECT_THAT(c.note, ::testing::HasSubstr("memory +16.0 MiB"));
 }
 
 TEST(Verdict, MemoryNeedsNoReplicatesAndYieldsToASlowdown) {

@@ -72,12 +72,5 @@ TEST(PrecisionTest, UnitRoundoffIsHalfTheGapAboveOne) {
   EXPECT_EQ(unit_roundoff(Precision::kFp16), 1.0 / 2048);
 }
 
-TEST(DeviceRest, IsThreeTimesAsLongAsTheWorkUpToALimit) {
-  EXPECT_DOUBLE_EQ(rest_after(Seconds{1e-3}).value, 3e-3);
-  EXPECT_DOUBLE_EQ(rest_after(Seconds{2e-3}).value, 5e-3);
-  EXPECT_DOUBLE_EQ(rest_after(Seconds{50e-3}).value, 5e-3);
-  EXPECT_DOUBLE_EQ(rest_after(Seconds{0}).value, 0);
-}
-
 }  // namespace
 }  // namespace tbench

@@ -148,6 +148,20 @@ TEST(CountersTest, TheShareOfACeilingIsOfBytesWhereTheyAreCounted) {
   EXPECT_DOUBLE_EQ(counters_of(record).at("above_ceiling"), 0);
 }
 
+TEST(CountersTest, TheShareOfTheFloorIsOfItsTime) {
+  Record record = timed_record();
+  EXPECT_FALSE(counters_of(record).contains("floor_share"));
+  record.work = Work{.flop = {}, .tokens = 0, .bytes = 45'000'000'000, .ceiling = "copy"};
+  record.ceiling_per_second = 3e12;
+  record.floor = Seconds{0.016};
+  EXPECT_DOUBLE_EQ(counters_of(record).at("floor_share"), 0.8);
+  EXPECT_DOUBLE_EQ(counters_of(record).at("ceiling_share"), 0.75);
+  EXPECT_FALSE(counters_of(record).contains("duty"));
+  record.timing->regime = Regime::kBurst;
+  record.timing->duty = 0.24;
+  EXPECT_DOUBLE_EQ(counters_of(record).at("duty"), 0.24);
+}
+
 TEST(CountersTest, DeviceAndMemoryAreTold) {
   Record record = timed_record();
   record.work = Work{.flop = {1}, .tokens = 2048};
@@ -158,12 +172,15 @@ TEST(CountersTest, DeviceAndMemoryAreTold) {
   record.memory.emplace();
   record.memory->allocated_peak = 3'000'000'000;
   record.memory->reserved_peak = 4'000'000'000;
+  EXPECT_FALSE(counters_of(record).contains("peak_requested_bytes"));  // as in files of before version 6
+  record.memory->requested_peak = 2'999'999'000;
   const auto counters = counters_of(record);
   EXPECT_DOUBLE_EQ(counters.at("sm_clock_mhz"), 1830);
   EXPECT_DOUBLE_EQ(counters.at("power_w"), 650);
   EXPECT_DOUBLE_EQ(counters.at("joules_per_step"), 13);
   EXPECT_DOUBLE_EQ(counters.at("joules_per_token"), 13.0 / 2048);
   EXPECT_DOUBLE_EQ(counters.at("peak_allocated_bytes"), 3e9);
+  EXPECT_DOUBLE_EQ(counters.at("peak_requested_bytes"), 2'999'999'000);
   EXPECT_DOUBLE_EQ(counters.at("peak_reserved_bytes"), 4e9);
 }
 

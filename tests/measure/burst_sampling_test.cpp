@@ -57,6 +57,14 @@ TEST(BurstSampling, LongLaunchesAreAloneInASample) {
   EXPECT_EQ(result.timing.stop_reason, StopReason::kPrecise);
 }
 
+TEST(BurstSampling, DutyIsTheShareInWhichLaunchesRan) {
+  Bench bench{[](std::int64_t) { return 192 * kTick; }};
+  bench.monitor.polled = [](Seconds at) { return PolledClock{.at = at, .sm_clock = {1.9e9}, .power = {}}; };
+  const SampleResult result = bench.run();
+  EXPECT_DOUBLE_EQ(result.timing.duty.value(), 192.0 / (192 + 64));  // the rest is what each burst takes besides
+  EXPECT_EQ(bench.monitor.polls_begun, 0);  // between bursts the device rests, at a clock of its own
+}
+
 TEST(BurstSampling, TenMicrosecondsAreTheResolution) {
   Bench below{[](std::int64_t) { return 10 * kTick; }};  // 9.54 us
   EXPECT_TRUE(below.run().timing.resolution_limited);

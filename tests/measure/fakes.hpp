@@ -77,6 +77,7 @@ class FakeTimer final : public Timer {
       seconds /= static_cast<double>(launches);
     }
     chunk.exposed = exposed;
+    chunk.wall = chunk.wall + overhead * static_cast<double>(count);
     clock = clock + overhead * static_cast<double>(count);
     burst_launches.push_back(static_cast<std::int64_t>(launches));
     return chunk;
@@ -119,13 +120,27 @@ class FakeMonitor final : public ClockMonitor {
       : reading{std::move(reading_of)}, timer_{timer} {}
 
   ClockReading read() override { return reading(reads++); }
+  void start_polling() override {
+    ++polls_begun;
+    polling_since = timer_.now();
+  }
+  std::vector<PolledClock> stop_polling() override {
+    ++polls_ended;
+    std::vector<PolledClock> noted;
+    for (Seconds at = polling_since; polled && at <= timer_.now(); at = at + kPollInterval) noted.push_back(polled(at));
+    return noted;
+  }
   std::optional<Joules> total_energy() override {
     return watts ? std::optional{Joules{5000.0 + *watts * timer_.now().value}} : std::nullopt;
   }
 
   std::function<ClockReading(std::int64_t)> reading;
+  std::function<PolledClock(Seconds at)> polled;  // does not poll if empty
   std::optional<double> watts;
   std::int64_t reads{};
+  int polls_begun{};
+  int polls_ended{};
+  Seconds polling_since;
 
  private:
   const Timer& timer_;

@@ -33,7 +33,9 @@ class FakeProbe final : public MemoryProbe {
   MemoryPeaks peaks() const override {
     const std::int64_t launches = subject_.launches - launches_at_reset_;
     launches_in_pass = launches;
-    return {.allocated = 300 + (launches > 0 ? 700 : 0), .reserved = 2048 + cached_};
+    return {.allocated = 300 + (launches > 0 ? 700 : 0),
+            .requested = 290 + (launches > 0 ? 680 : 0),
+            .reserved = 2048 + cached_};
   }
   std::int64_t allocated_now() const override { return 300; }
 

@@ -45,6 +45,7 @@ TEST(MeasureCase, TheMemoryPassIsTwoStepsOfItsOwn) {
   EXPECT_EQ(bench.probe.launches_in_pass, 2);
   EXPECT_EQ(bench.probe.releases, 2);  // before the case and before the pass
   EXPECT_EQ(record.memory->allocated_peak, 1000);
+  EXPECT_EQ(record.memory->requested_peak, 970);
   EXPECT_EQ(record.memory->reserved_peak, 2048);
   EXPECT_EQ(record.memory->device_used, 1 << 20);
   EXPECT_THAT(record.memory->split, UnorderedElementsAre(Pair("parameters", 100), Pair("activations", 900)));

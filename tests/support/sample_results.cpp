@@ -69,6 +69,7 @@ Record full_record() {
   record.work = Work{.flop = {1.5e12}, .min_flop = Flop{1.4e12}, .tokens = 2048};
   record.datasheet_peak = FlopPerSecond{9.9e14};
   DeviceState device;
+  device.clock_source = ClockSource::kPolled;
   device.sm_clock_p5 = Hertz{1.965e9};
   device.sm_clock_p50 = Hertz{1.98e9};
   device.sm_clock_p95 = Hertz{1.98e9};
@@ -79,6 +80,7 @@ Record full_record() {
   record.device = device;
   MemoryUse memory;
   memory.allocated_peak = 3'221'225'472;
+  memory.requested_peak = 3'221'000'000;
   memory.reserved_peak = 4'294'967'296;
   memory.device_used = 5'368'709'120;
   memory.split = {{"parameters", 512'000'000}, {"gradients", 512'000'000}, {"optimizer_state", 1'024'000'000}};
@@ -128,7 +130,9 @@ Record burst_record(CaseId id, Seconds median) {
   record.timing->wall.reset();
   record.timing->drain.reset();
   record.work = Work{.flop = {}, .tokens = 0, .bytes = 16'000'000, .ceiling = "copy"};
+  record.timing->duty = 0.2375;
   record.ceiling_per_second = 4.25e12;
+  record.floor = Seconds{1.0 / 3.0 * 1.25e-5};
   record.labels = {{"algorithm", "4 of 8"}};
   return record;
 }

@@ -41,8 +41,10 @@ void decide(CaseComparison& c, std::optional<double> adjusted_p, std::size_t com
 [[nodiscard]] const results::Replicate& worst_of(const results::MeasuredCase& c);
 /// ln of the median time in seconds; absent unless every process is `ok`.
 [[nodiscard]] std::optional<double> value_of(const results::MeasuredCase& c);
-/// The largest peak of its processes.
+/// The largest peak of its processes, in the allocator's blocks.
 [[nodiscard]] std::optional<std::int64_t> peak_of(const results::MeasuredCase& c);
+/// As peak_of, of what tensors asked for; nothing unless every process that knows a peak knows that.
+[[nodiscard]] std::optional<std::int64_t> requested_peak_of(const results::MeasuredCase& c);
 /// ln of the times in seconds, of the processes that have one.
 [[nodiscard]] std::vector<double> log_times(const results::MeasuredCase& c);
 

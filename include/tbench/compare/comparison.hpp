@@ -68,9 +68,10 @@ struct SideOfCase {
   bool dispersion_is_within{};             // of one replicate: half width of its median's 95 % interval
   std::optional<Seconds> device_time;      // geometric mean, of those that were traced
   std::optional<Hertz> sm_clock;           // geometric mean
-  std::optional<std::int64_t> peak_bytes;  // largest
-  std::optional<double> mfu;               // mean share of the datasheet's dense rate at the measured clock
-  std::optional<double> ceiling_share;     // mean share of the measured ceiling
+  std::optional<std::int64_t> peak_bytes;  // largest; in the allocator's blocks
+  std::optional<std::int64_t> requested_peak_bytes;  // largest; that tensors asked for
+  std::optional<double> mfu;                         // mean share of the datasheet's dense rate at the measured clock
+  std::optional<double> ceiling_share;               // mean share of the measured ceiling
 };
 
 struct CaseComparison {
@@ -81,9 +82,10 @@ struct CaseComparison {
   std::optional<stats::Interval> ratio_interval;  // 95 %
   bool interval_is_within{};                      // from the dispersion inside one process a side: too narrow
   std::optional<double> p_value;
-  std::optional<double> adjusted_p;               // over all cases of the comparison; absent where no test was made
-  std::optional<double> device_ratio;             // of the GPU's times, new over base; absent where one is unknown
-  std::optional<double> cycle_ratio;              // time x SM clock, new over base; absent where a clock is unknown
+  std::optional<double> adjusted_p;    // over all cases of the comparison; absent where no test was made
+  std::optional<double> device_ratio;  // of the GPU's times, new over base; absent where one is unknown
+  std::optional<double>
+      cycle_ratio;  // time x SM clock, new over base; absent where a clock is unknown, or read otherwise
   std::optional<stats::ModeratedTest> time_test;  // of ln(time)
   std::optional<double> device_difference;        // of ln(device time)
   std::optional<double> cycle_difference;         // of ln(cycles)
@@ -95,6 +97,15 @@ struct CaseComparison {
   std::optional<std::int64_t> replicates_to_decide;
   std::string note;  // what the numbers do not show, for a reader
 };
+
+/// Two peaks in bytes that may be compared.
+struct Peaks {
+  std::int64_t base{};
+  std::int64_t next{};
+};
+/// What tensors asked for, where both sides know it, else the allocator's blocks: those of the same tensors differ by
+/// what ran before. Nothing where a side knows neither.
+[[nodiscard]] std::optional<Peaks> comparable_peaks(const CaseComparison& c);
 
 /// Geometric means over those cases of a family that have a time on both sides.
 struct FamilyMean {

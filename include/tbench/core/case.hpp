@@ -56,7 +56,8 @@ class Case {
 };
 
 struct MemoryPeaks {
-  std::int64_t allocated{};  // bytes in live allocations, peak since reset_peaks()
+  std::int64_t allocated{};  // bytes in the blocks of live allocations, peak since reset_peaks()
+  std::int64_t requested{};  // bytes that those asked for, peak since reset_peaks(); blocks round them up
   std::int64_t reserved{};   // bytes the allocator holds from the device, peak since reset_peaks()
 };
 

@@ -82,14 +82,6 @@ struct EnumNames<L2State> {
   static constexpr std::array<std::string_view, 2> kNames{"cold", "warm"};
 };
 
-/// How long a device rests after it was busy with a sample: three times as long, at most 5 ms. Launch upon launch,
-/// large ones would run into the power limit, and their times would be those of whatever ran before.
-[[nodiscard]] constexpr Seconds rest_after(Seconds busy) {
-  constexpr Seconds kLongestRest{5e-3};
-  const Seconds rest = busy * 3.0;
-  return rest < kLongestRest ? rest : kLongestRest;
-}
-
 /// The arithmetic a case computes in. `fp32` has TF32 off; `tf32` is float32 storage with TF32 matrix products. `bf16`
 /// and `fp16` of a model are autocast over float32 parameters (fp16 with loss scaling in the training step); of a
 /// single kernel they are the storage type.

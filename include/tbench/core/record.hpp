@@ -27,6 +27,14 @@ struct EnumNames<StopReason> {
                                                           "fixed_count"};
 };
 
+/// How the clocks of a record were read.
+enum class ClockSource { kChunk, kPolled };  // once a chunk, after its enqueue; or all the time, the samples' kept
+
+template <>
+struct EnumNames<ClockSource> {
+  static constexpr std::array<std::string_view, 2> kNames{"chunk", "polled"};
+};
+
 /// One part of a step, timed by events at its boundaries.
 struct PhaseTime {
   std::string name;  // forward, backward, optimizer
@@ -61,6 +69,8 @@ struct Timing {
   Seconds enqueue;                // host time until everything was enqueued; of a burst: of its launches alone
   std::optional<Seconds> drain;   // from the last enqueue to the device's end; absent for bursts
   Seconds cpu;                    // processor time of the whole process; of a burst: while it was enqueued
+  /// Of bursts: the share of the sampling in which they ran; the rest is rests, flushes and spins.
+  std::optional<double> duty;
   /// The host limits the time. Steps: by their trace where there is one (is_host_bound), else a chunk's drain is under
   /// 5 % of a step. Bursts: the launch could not be hidden.
   bool host_bound{};
@@ -69,6 +79,7 @@ struct Timing {
 
 /// What NVML said while sampling. Absent fields: the device does not tell.
 struct DeviceState {
+  std::optional<ClockSource> clock_source;  // of clocks and power; absent in files of before version 6: once a chunk
   std::optional<Hertz> sm_clock_p5, sm_clock_p50, sm_clock_p95;
   std::optional<double> temperature_c;  // highest seen
   std::optional<Watts> power;           // mean
@@ -79,9 +90,10 @@ struct DeviceState {
 
 /// Peak memory of two steps in a pass of their own, untimed.
 struct MemoryUse {
-  std::int64_t allocated_peak{};            // bytes; exact
-  std::int64_t reserved_peak{};             // bytes; depends on what ran before
-  std::optional<std::int64_t> device_used;  // bytes in use on the whole device, all processes
+  std::int64_t allocated_peak{};               // bytes in the allocator's blocks
+  std::optional<std::int64_t> requested_peak;  // bytes that tensors asked for: what ran before does not change it
+  std::int64_t reserved_peak{};                // bytes; depends on what ran before
+  std::optional<std::int64_t> device_used;     // bytes in use on the whole device, all processes
   /// Bytes by what they hold, for a training step: parameters, gradients, optimizer_state, activations.
   std::map<std::string, std::int64_t> split;
   bool operator==(const MemoryUse&) const = default;
@@ -107,7 +119,8 @@ struct Record {
   std::optional<Work> work;
   std::optional<FlopPerSecond> datasheet_peak;  // at the median SM clock while sampling
   std::optional<double>
-      ceiling_per_second;  // FLOP or bytes: the measured rate of work.ceiling in the same run and regime
+      ceiling_per_second;        // FLOP or bytes: the measured rate of work.ceiling in the same run and regime
+  std::optional<Seconds> floor;  // of a burst: a launch, and its work at that rate
   std::optional<DeviceState> device;
   std::optional<MemoryUse> memory;
   std::optional<StepTrace> trace;  // absent: not traced

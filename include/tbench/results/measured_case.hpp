@@ -18,12 +18,14 @@ namespace tbench::results {
 /// One measurement of a case, if all is well in a process of its own.
 struct Replicate {
   Status status{Status::kOk};
-  std::string reason;                         // empty if the status is ok
-  std::optional<Seconds> time;                // median of the samples, above 0
-  std::optional<Seconds> device_time;         // that the GPU worked in a step, by its trace; above 0
-  std::optional<double> relative_half_width;  // of the median's 95 % interval inside the process
-  std::optional<Hertz> sm_clock;              // median while sampling
-  std::optional<std::int64_t> peak_bytes;     // allocated; exact
+  std::string reason;                                // empty if the status is ok
+  std::optional<Seconds> time;                       // median of the samples, above 0
+  std::optional<Seconds> device_time;                // that the GPU worked in a step, by its trace; above 0
+  std::optional<double> relative_half_width;         // of the median's 95 % interval inside the process
+  std::optional<Hertz> sm_clock;                     // median while sampling
+  std::optional<ClockSource> clock_source;           // absent without a clock, and where it is not told
+  std::optional<std::int64_t> peak_bytes;            // in the allocator's blocks
+  std::optional<std::int64_t> requested_peak_bytes;  // that tensors asked for: exact; absent before schema version 6
   std::optional<Flop> work;
   std::optional<double> mfu;            // share of the datasheet's dense rate at the measured clock
   std::optional<double> ceiling_share;  // share of the ceiling measured in the same run

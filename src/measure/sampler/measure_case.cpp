@@ -206,6 +206,7 @@ MemoryUse Measurement::memory_pass() {
   const MemoryPeaks peaks = probe.peaks();
   MemoryUse use;
   use.allocated_peak = peaks.allocated;
+  use.requested_peak = peaks.requested;
   use.reserved_peak = peaks.reserved;
   if (instruments_.device_used_bytes) {
     use.device_used = instruments_.device_used_bytes();

@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "measure/sampler/sampling_run.hpp"
@@ -32,6 +33,25 @@ std::vector<double> step_times(const Chunk& chunk) {
   }
   return times;
 }
+
+/// Polls the clock; whatever ends the sampling ends that too.
+class PollingScope {
+ public:
+  PollingScope(ClockMonitor& monitor, bool is_wanted) : monitor_{monitor}, is_open_{is_wanted} {
+    if (is_open_) monitor_.start_polling();
+  }
+  PollingScope(const PollingScope&) = delete;
+  PollingScope& operator=(const PollingScope&) = delete;
+  ~PollingScope() { static_cast<void>(stop()); }
+
+  std::vector<PolledClock> stop() {
+    return std::exchange(is_open_, false) ? monitor_.stop_polling() : std::vector<PolledClock>{};
+  }
+
+ private:
+  ClockMonitor& monitor_;
+  bool is_open_;
+};
 
 class Sampler {
  public:
@@ -171,6 +191,7 @@ void Sampler::take_chunk(SamplingRun& run, const ChunkPlan& plan) {
   const auto read_clocks = [&] { run.readings.push_back(monitor_.read()); };
   const Chunk chunk =
       is_burst() ? runner_.bursts(plan.steps, launches_, read_clocks) : runner_.steps(plan.steps, read_clocks);
+  const Seconds end = timer_.now();
   const ClockReading& reading = run.readings.back();
   run.phase_samples.resize(chunk.phases);
   for (auto step = static_cast<std::size_t>(plan.dropped); step < chunk.steps(); ++step) {
@@ -179,6 +200,11 @@ void Sampler::take_chunk(SamplingRun& run, const ChunkPlan& plan) {
     for (std::size_t phase = 0; phase < chunk.phases; ++phase) {
       run.phase_samples[phase].push_back(chunk.phase_seconds[step * chunk.phases + phase]);
     }
+  }
+  if (!is_burst()) {
+    const std::vector<double> kept = step_times(chunk);
+    std::ranges::copy(step_ends(std::span{kept}.subspan(static_cast<std::size_t>(plan.dropped)), end),
+                      std::back_inserter(run.sample_ends));
   }
   run.chunk_drains.push_back((chunk.wall - chunk.enqueue).value);
   run.wall = run.wall + chunk.wall;
@@ -193,6 +219,7 @@ SamplingRun Sampler::take_samples() {
   run.regime = options_.regime;
   run.l2 = l2_;
   run.launches = launches_;
+  PollingScope polling{monitor_, /*is_wanted=*/!is_burst()};
   const std::optional<Joules> energy_before = monitor_.total_energy();
   const Seconds begin = timer_.now();
   std::optional<StopReason> stop;
@@ -206,6 +233,7 @@ SamplingRun Sampler::take_samples() {
     stop = stop_reason({run.samples, run.relative_iqr_history, timer_.now() - begin}, options_);
   }
   run.stop = *stop;
+  run.polls = polls_within(run, polling.stop());
   const std::optional<Joules> energy_after = monitor_.total_energy();
   // What flushes, spins and gaps used is not the kernel's.
   const bool is_resolved = !is_burst() && timer_.now() - begin >= kMinEnergyTime;

@@ -98,6 +98,8 @@ Timing timing_of(SamplingRun& run, std::span<const std::string_view> phases, con
     timing.launches_per_sample = run.launches;
     timing.resolution_limited = timing.median < kResolution;
     timing.host_bound = run.is_exposed;
+    const double busy = timing.mean.value * static_cast<double>(run.samples.size()) * static_cast<double>(run.launches);
+    timing.duty = run.wall.value > 0 ? std::optional{std::min(busy / run.wall.value, 1.0)} : std::nullopt;
   } else {
     timing.wall = run.wall / steps;
     timing.drain = (run.wall - run.enqueue) / steps;
@@ -108,16 +110,46 @@ Timing timing_of(SamplingRun& run, std::span<const std::string_view> phases, con
   return timing;
 }
 
+std::vector<Seconds> step_ends(std::span<const double> times, Seconds end) {
+  std::vector<Seconds> ends(times.size());
+  for (std::size_t i = times.size(); i-- > 0;) {
+    ends[i] = end;
+    end = end - Seconds{times[i]};
+  }
+  return ends;
+}
+
+std::vector<PolledClock> polls_within(const SamplingRun& run, std::span<const PolledClock> polls) {
+  std::vector<PolledClock> within;
+  auto next = polls.begin();
+  for (std::size_t i = 0; i < run.sample_ends.size(); ++i) {
+    const Seconds end = run.sample_ends[i];
+    const Seconds begin = end - Seconds{run.samples[i]};
+    next = std::find_if(next, polls.end(), [&](const PolledClock& poll) { return poll.at >= begin; });
+    for (; next != polls.end() && next->at < end; ++next) {
+      within.push_back(*next);
+    }
+  }
+  return within;
+}
+
 DeviceState device_state_of(const SamplingRun& run) {
   std::vector<double> clocks;
   std::vector<double> powers;
   std::set<std::string> reasons;
   DeviceState state;
+  for (const PolledClock& poll : run.polls) {
+    clocks.push_back(poll.sm_clock.value);
+    if (poll.power) {
+      powers.push_back(poll.power->value);
+    }
+  }
+  const bool is_polled = !run.polls.empty();
   for (const ClockReading& reading : run.readings) {
-    if (reading.sm_clock) {
+    if (reading.sm_clock && !is_polled) {
       clocks.push_back(reading.sm_clock->value);
     }
-    if (reading.power) {
+    if (reading.power && !is_polled) {
       powers.push_back(reading.power->value);
     }
     if (reading.temperature_c) {
@@ -126,6 +158,7 @@ DeviceState device_state_of(const SamplingRun& run) {
     reasons.insert(reading.throttle_reasons.begin(), reading.throttle_reasons.end());
   }
   if (!clocks.empty()) {
+    state.clock_source = is_polled ? ClockSource::kPolled : ClockSource::kChunk;
     state.sm_clock_p5 = Hertz{stats::quantile(clocks, 0.05)};
     state.sm_clock_p50 = Hertz{stats::median(clocks)};
     state.sm_clock_p95 = Hertz{stats::quantile(clocks, 0.95)};

@@ -48,6 +48,8 @@ struct SamplingRun {
   std::int64_t launches{1};                          // of a sample
   std::vector<double> samples;                       // seconds, kept ones in order
   std::vector<std::optional<double>> sample_clocks;  // Hz, one a sample
+  std::vector<Seconds> sample_ends;                  // host time, one a sample; empty for bursts
+  std::vector<PolledClock> polls;                    // those within samples; empty: none, readings count
   std::vector<std::vector<double>> phase_samples;    // [phases][samples], seconds
   std::vector<double> relative_iqr_history;          // one a check
   std::vector<ClockReading> readings;                // one a chunk
@@ -63,6 +65,15 @@ struct SamplingRun {
   [[nodiscard]] bool was_invalidated() const;
   [[nodiscard]] bool is_throttled() const { return has_too_many_flagged() || was_invalidated(); }
 };
+
+/// When each of the last steps of a chunk ended, in order.
+/// @param times  of those steps
+/// @param end    of the last one
+[[nodiscard]] std::vector<Seconds> step_ends(std::span<const double> times, Seconds end);
+
+/// Those of `polls`, in order, that were noted while a sample that counts ran. Which samples are flagged is left to the
+/// readings of chunks: under a power limit polled clocks swing by more than kSlowClock within a chunk.
+[[nodiscard]] std::vector<PolledClock> polls_within(const SamplingRun& run, std::span<const PolledClock> polls);
 
 /// @param run      at least one sample; its samples are moved out
 /// @param phases   names, one for each row of run.phase_samples

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "measure/timer/host_time.hpp"
+#include "tbench/core/device_rest.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/cuda/flush_and_spin.hpp"
 

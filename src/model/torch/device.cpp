@@ -48,7 +48,9 @@ class CudaMemoryProbe final : public MemoryProbe {
 
   [[nodiscard]] MemoryPeaks peaks() const override {
     const auto stats = allocator::getDeviceStats(kDevice);
-    return {.allocated = stats.allocated_bytes[kAggregate].peak, .reserved = stats.reserved_bytes[kAggregate].peak};
+    return {.allocated = stats.allocated_bytes[kAggregate].peak,
+            .requested = stats.requested_bytes[kAggregate].peak,
+            .reserved = stats.reserved_bytes[kAggregate].peak};
   }
 
   [[nodiscard]] std::int64_t allocated_now() const override {

@@ -168,7 +168,8 @@ render::Table repeat_table(std::span<const results::NamedResults> results) {
     std::set<std::optional<std::int64_t>> peaks;
     for (const Record* const one : found) {
       times.push_back(milliseconds(*one));
-      peaks.insert(one->memory ? std::optional{one->memory->allocated_peak} : std::nullopt);
+      peaks.insert(one->memory ? std::optional{one->memory->requested_peak.value_or(one->memory->allocated_peak)}
+                               : std::nullopt);
     }
     const auto [low, high] = std::ranges::minmax(times);
     table.add_row({values_of(record.id.parameters()), listed(times, 2),
