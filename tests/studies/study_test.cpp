@@ -100,6 +100,7 @@ TEST(Study, ColumnsShowWhatARecordTells) {
   record.timing->mean = Seconds{0.25};
   record.work = Work{.flop = {1e12}, .tokens = 600'000};
   record.memory = MemoryUse{.allocated_peak = std::int64_t{3} << 30,
+                            .requested_peak = {},
                             .reserved_peak = std::int64_t{4} << 30,
                             .device_used = {},
                             .split = {{"parameters", std::int64_t{512} << 20}}};
