@@ -138,6 +138,11 @@ void declare_sampling(CLI::App& app, Options& options) {
       ->transform(one_of<bool>({{"on", true}, {"off", false}}))
       ->default_str("off");
   group
+      .option("--tb_profile", options.profile,
+              "Trace, and write the traced steps of every case to a folder of its own in this one, for 'tbench profile "
+              "DIR' and Perfetto")
+      ->type_name("DIR");
+  group
       .option("--tb_ceilings", options.ceilings,
               "on: run the Ceiling cases that the selected cases are measured against first, selected or not; off: run "
               "only what is selected; auto: on with a GPU, except in the smoke suite")
@@ -228,6 +233,12 @@ void check_together(const Options& options) {
   if (options.resume && options.out.empty()) {
     throw UsageError{"--tb_resume: needs --benchmark_out=FILE, the run to resume"};
   }
+  if (!options.profile.empty() && options.processes > 1) {
+    throw UsageError{
+        fmt::format("--tb_profile={}: not together with --tb_processes={}: a profile is of one process; "
+                    "leave one out",
+                    options.profile, options.processes)};
+  }
   if (options.timeout.value <= 0) throw UsageError{"--tb_timeout: must be more than 0 seconds"};
   if (options.processes == 1) return;
   const auto refuse_with = [&](const char* other, const char* why) {
@@ -284,6 +295,7 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
   if (help) return {.options = {}, .help = app.help()};
   static_cast<void>(CaseFilter{options.filter, "--benchmark_filter"});
   apply_study(options);
+  if (!options.profile.empty()) options.trace = true;
   check_together(options);
   return {.options = options, .help = std::nullopt};
 }

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bench/case_profile.hpp"
 #include "bench/run_facts.hpp"
 #include "bench/step_tracer.hpp"
 #include "tbench/core/error.hpp"
@@ -50,6 +51,17 @@ void check_exclusive(const Options& options, const Environment& environment) {
 std::function<std::optional<std::int64_t>()> device_used_bytes_if(bool on_gpu) {
   if (!on_gpu) return {};
   return [] { return std::optional{cuda::device_memory().used()}; };
+}
+
+/// Null where nothing is traced.
+/// @param profile  outlives it
+std::unique_ptr<measure::StepTracer> make_tracer(const Options& options, CaseProfile& profile) {
+  if (!options.trace) return nullptr;
+  TraceSink sink;
+  if (!options.profile.empty()) {
+    sink = [&profile](const profile::Trace& trace, std::int64_t steps) { profile.write(trace, steps); };
+  }
+  return make_cupti_step_tracer(std::move(sink));
 }
 
 /// On the stream that the timer times, or in this thread.
@@ -136,8 +148,9 @@ UsageError no_l2_control(L2State l2) {
       "--tb_l2={}: the cases run on the CPU, whose caches are left as they are: leave the flag out", to_string(l2))};
 }
 
-UsageError no_tracer() {
-  return UsageError{"--tb_trace=on: the cases run on the CPU, where there is no GPU to trace: leave the flag out"};
+UsageError no_tracer(const Options& options) {
+  return UsageError{fmt::format("{}: the cases run on the CPU, where there is no GPU to trace: leave the flag out",
+                                options.profile.empty() ? "--tb_trace=on" : "--tb_profile=" + options.profile)};
 }
 
 measure::SamplerOptions sampler_options(const Options& options, Suite suite, Regime regime) {
@@ -167,13 +180,12 @@ LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
       environment_{collect_environment(on_gpu_, options.clock_policy)} {
   check_exclusive(options_, environment_);
   if (options_.l2 && !on_gpu_) throw no_l2_control(*options_.l2);
-  if (options_.trace && !on_gpu_) throw no_tracer();
+  if (options_.trace && !on_gpu_) throw no_tracer(options_);
   if (on_gpu_) {
     context_time_ = cuda::make_context();
     timer_ = std::make_unique<measure::CudaEventTimer>();
     monitor_ = std::make_unique<measure::NvmlClockMonitor>(cuda::current_nvml_device(cuda::load_nvml()));
     memory_ = model::make_cuda_memory_probe();
-    if (options_.trace) tracer_ = make_cupti_step_tracer();
   } else {
     model::use_one_cpu_thread();
     timer_ = std::make_unique<measure::SteadyClockTimer>();
@@ -195,10 +207,12 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
     subject =
         with_delay(std::move(subject), options_.plant->share, regime_of(family.spec, id), *timer_, delay_on(on_gpu_));
   }
+  CaseProfile profile{options_.profile, id, environment_.gpu ? environment_.gpu->name : ""};
+  const std::unique_ptr<measure::StepTracer> tracer = make_tracer(options_, profile);
   const measure::Instruments instruments{.timer = *timer_,
                                          .monitor = *monitor_,
                                          .memory = memory_.get(),
-                                         .tracer = tracer_.get(),
+                                         .tracer = tracer.get(),
                                          .gpu = environment_.gpu,
                                          .device_used_bytes = device_used_bytes_if(on_gpu_)};
   measure::SamplerOptions sampler =
@@ -210,6 +224,7 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
                               sampler, options_.repetitions, activity, stop);
     for (Record& record : records) {
       if (record.work && family.ceiling) record.work->ceiling = family.ceiling(id).value_or("");
+      if (record.trace && profile.problem()) record.labels["profile"] = "none: " + *profile.problem();
     }
     return records;
   } catch (const measure::Interrupted&) {

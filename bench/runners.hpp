@@ -45,7 +45,8 @@ class CaseRunner {
 
 class LocalRunner final : public CaseRunner {
  public:
-  /// @throws  UsageError  for --tb_device=cuda without a GPU, --tb_l2 or --tb_trace without one, --tb_require_exclusive
+  /// @throws  UsageError  for --tb_device=cuda without a GPU, --tb_l2, --tb_trace or --tb_profile without one,
+  /// --tb_require_exclusive
   ///                      beside other processes
   LocalRunner(std::vector<Family> families, const Options& options);
 
@@ -63,8 +64,7 @@ class LocalRunner final : public CaseRunner {
   std::optional<Seconds> context_time_;  // absent on the CPU
   std::unique_ptr<measure::Timer> timer_;
   std::unique_ptr<measure::ClockMonitor> monitor_;
-  std::unique_ptr<MemoryProbe> memory_;          // null on the CPU
-  std::unique_ptr<measure::StepTracer> tracer_;  // null where nothing is traced
+  std::unique_ptr<MemoryProbe> memory_;  // null on the CPU
 };
 
 /// The error for --tb_device=cuda without a GPU.
@@ -73,8 +73,8 @@ class LocalRunner final : public CaseRunner {
 /// The error for --tb_l2 when the cases run on the CPU.
 [[nodiscard]] UsageError no_l2_control(L2State l2);
 
-/// The error for --tb_trace=on when the cases run on the CPU.
-[[nodiscard]] UsageError no_tracer();
+/// The error for --tb_trace=on, or --tb_profile, when the cases run on the CPU.
+[[nodiscard]] UsageError no_tracer(const Options& options);
 
 /// The limits of warm-up and sampling that the options ask for.
 /// @param suite  smoke shortens both: it checks the machinery, and its numbers are for nothing else

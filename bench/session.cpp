@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 
+#include "bench/case_profile.hpp"
 #include "bench/ceilings.hpp"
 #include "bench/reporter.hpp"
 #include "bench/run_facts.hpp"
@@ -216,6 +217,19 @@ std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& 
   return reporter.records();
 }
 
+/// Tells how many records lack something that was asked for, and why the first of them does: a label `none: WHY`.
+void warn_of_missing(const std::vector<Record>& records, const std::string& label, const char* flag, const char* what) {
+  std::size_t count = 0;
+  std::string first;
+  for (const Record& record : records) {
+    const auto why = record.labels.find(label);
+    if (why == record.labels.end()) continue;
+    if (count++ == 0) first = fmt::format("{}: {}", record.id.name(), why->second);
+  }
+  if (count > 0)
+    fmt::print(stderr, "transformer_bench: {}: {} of {} cases {}; {}\n", flag, count, records.size(), what, first);
+}
+
 int exit_status(const std::vector<Record>& records) {
   if (stop_signalled()) return kExitInterrupted;
   const bool failed = std::ranges::any_of(records, [](const Record& record) { return is_failure(record.status); });
@@ -235,7 +249,8 @@ int run_session(const std::vector<Family>& families, const Options& options, std
     throw no_cuda_device();
   }
   if (options.l2 && !use_gpu) throw no_l2_control(*options.l2);
-  if (options.trace && !use_gpu) throw no_tracer();
+  if (options.trace && !use_gpu) throw no_tracer(options);
+  if (!options.profile.empty()) make_profile_root(options.profile);
   const std::set<std::string> fresh_families = always_fresh(families, selection.cases, options);
   check_plant(options.plant, selection.cases, fresh_families);
   std::optional<results::ResultFile> earlier = earlier_results(options);
@@ -271,6 +286,8 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   std::optional<results::ResultWriter> writer;
   if (!options.out.empty()) writer.emplace(options.out, file);
   const std::vector<Record> records = run_cases(plan, *runner, ceilings, options, writer ? &*writer : nullptr);
+  warn_of_missing(records, "trace", "--tb_trace", "have their times alone");
+  warn_of_missing(records, "profile", "--tb_profile", "have no files");
   file.records.insert(file.records.end(), records.begin(), records.end());
   file.interrupted = stop_signalled();
   if (options.json_on_stdout) fmt::print("{}", results::pretty(results::result_file_to_json(file)));

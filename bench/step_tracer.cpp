@@ -5,10 +5,12 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "tbench/capture/tracer.hpp"
 #include "tbench/cuda/error.hpp"
 #include "tbench/profile/kernel_rules.hpp"
+#include "tbench/profile/step_cut.hpp"
 #include "tbench/profile/step_summary.hpp"
 
 namespace tbench::bench {
@@ -16,6 +18,8 @@ namespace {
 
 class CuptiStepTracer final : public measure::StepTracer {
  public:
+  explicit CuptiStepTracer(TraceSink sink) : sink_{std::move(sink)} {}
+
   void start() override {
     taken_.reset();
     try {
@@ -42,6 +46,7 @@ class CuptiStepTracer final : public measure::StepTracer {
     StepTrace summary =
         profile::summarise_steps(captured.trace, profile::KernelRules::built_in(), steps, phases, regime);
     summary.dropped = captured.dropped;
+    if (sink_) sink_(profile::cut_steps(captured.trace, steps, phases), summary.steps);
     return summary;
   }
 
@@ -52,6 +57,7 @@ class CuptiStepTracer final : public measure::StepTracer {
   }
 
  private:
+  TraceSink sink_;
   std::unique_ptr<capture::Tracer> tracer_;
   std::optional<std::string> taken_;  // why there is none: who has CUPTI
   bool is_started_{};
@@ -59,6 +65,8 @@ class CuptiStepTracer final : public measure::StepTracer {
 
 }  // namespace
 
-std::unique_ptr<measure::StepTracer> make_cupti_step_tracer() { return std::make_unique<CuptiStepTracer>(); }
+std::unique_ptr<measure::StepTracer> make_cupti_step_tracer(TraceSink sink) {
+  return std::make_unique<CuptiStepTracer>(std::move(sink));
+}
 
 }  // namespace tbench::bench

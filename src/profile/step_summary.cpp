@@ -11,28 +11,13 @@
 #include <vector>
 
 #include "profile/device_time.hpp"
+#include "profile/step_place.hpp"
 #include "tbench/profile/profile.hpp"
 
 namespace tbench::profile {
 namespace {
 
 constexpr double kNanosecondsPerSecond = 1e9;
-
-struct Place {
-  std::size_t step{};
-  std::size_t phase{};
-};
-
-/// Where the host was at a moment; nothing outside of any step.
-std::optional<Place> place_of(std::int64_t moment_ns, std::span<const EnqueuedStep> steps) {
-  const auto after = std::ranges::upper_bound(steps, moment_ns, {}, &EnqueuedStep::start_ns);
-  if (after == steps.begin()) return std::nullopt;
-  const EnqueuedStep& step = *std::prev(after);
-  const auto phase = std::ranges::upper_bound(step.phase_ends_ns, moment_ns);
-  if (phase == step.phase_ends_ns.end()) return std::nullopt;
-  return Place{.step = static_cast<std::size_t>(std::prev(after) - steps.begin()),
-               .phase = static_cast<std::size_t>(phase - step.phase_ends_ns.begin())};
-}
 
 /// The operations of one step, with the calls and names of the whole trace.
 struct StepOperations {
@@ -115,14 +100,6 @@ class KernelSums {
   std::map<std::pair<std::size_t, Index>, Sum> sums_;
 };
 
-void check(std::span<const EnqueuedStep> steps, std::size_t phases) {
-  if (steps.size() < 2) throw std::invalid_argument{"a trace of steps has at least two: the first does not count"};
-  for (const EnqueuedStep& step : steps) {
-    if (step.phase_ends_ns.size() == phases) continue;
-    throw std::invalid_argument{fmt::format("a traced step marked {} phases of {}", step.phase_ends_ns.size(), phases)};
-  }
-}
-
 /// A device's times of several windows, added up.
 DeviceTime sum(const DeviceTime& a, const DeviceTime& b) {
   DeviceTime both = a;
@@ -168,7 +145,7 @@ DeviceTime burst_time(Trace& scratch, const std::vector<StepOperations>& steps) 
 
 StepTrace summarise_steps(const Trace& trace, const KernelRules& rules, std::span<const EnqueuedStep> steps,
                           std::span<const std::string_view> phases, Regime regime) {
-  check(steps, phases.size());
+  check_steps(steps, phases.size());
   const std::vector<Index> launched_by = launching_calls(trace);
   std::vector<StepOperations> parts(steps.size());
   KernelSums kernels{trace, rules, phases};
@@ -177,7 +154,7 @@ StepTrace summarise_steps(const Trace& trace, const KernelRules& rules, std::spa
   for (std::size_t i = 0; i < trace.operations.size(); ++i) {
     if (launched_by[i] == kNone) ++summary.without_launch;
     if (launched_by[i] == kNone) continue;
-    const std::optional<Place> place = place_of(trace.calls[launched_by[i]].start_ns, steps);
+    const std::optional<StepPlace> place = place_of(trace.calls[launched_by[i]].start_ns, steps);
     if (!place) continue;
     parts[place->step].add(trace.operations[i], launched_by[i]);
     if (place->step > 0) kernels.add(trace.operations[i], place->phase);

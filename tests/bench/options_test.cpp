@@ -41,6 +41,14 @@ TEST(Options, NothingGivenMeansTheDefaults) {
   EXPECT_EQ(options.ceilings, CeilingChoice::kAuto);
   EXPECT_TRUE(options.verify_again);
   EXPECT_FALSE(options.trace);
+  EXPECT_EQ(options.profile, "");
+}
+
+TEST(Options, AProfileIsATraceOfOneProcess) {
+  const Options options = parse({"--tb_profile=out"}).options;
+  EXPECT_EQ(options.profile, "out");
+  EXPECT_TRUE(options.trace);
+  EXPECT_THAT(error_of({"--tb_profile=out", "--tb_processes=3"}), HasSubstr("--tb_profile=out: not together with"));
 }
 
 TEST(Options, EveryFlagReachesItsField) {

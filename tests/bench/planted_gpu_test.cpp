@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -155,6 +156,18 @@ TEST_F(ProgramOnGpu, TracesWhatTheGpuDoesInAStep) {
   EXPECT_EQ(entries[0].at("launches_per_step"), 1);
   EXPECT_NEAR(entries[0].at("device_ms").get<double>(), 0.103, 0.003);
   EXPECT_LE(entries[0].at("device_ms").get<double>(), entries[0].at("real_time").get<double>());
+}
+
+/// The folder of --tb_profile has what the record's trace is made of, and no flush.
+TEST_F(ProgramOnGpu, WritesTheTracedStepsForTbenchProfile) {
+  const std::string folder = path("profiles");
+  run(TBENCH_PLANTED_PROGRAM,
+      {"--tb_suite=standard", "--tb_ceilings=off", "--tb_profile=" + folder, "--benchmark_filter=PlantedKernel/us:100"},
+      0);
+  const CommandResult tables = run_command({TBENCH_TOOL, "profile", folder, "--csv", "--table=kernels"});
+  EXPECT_EQ(tables.status, 0) << tables.err;
+  EXPECT_THAT(tables.out, ::testing::HasSubstr("spin"));
+  EXPECT_EQ(std::ranges::count(tables.out, '\n'), 2) << tables.out;  // the header, and one kernel
 }
 
 TEST_F(ProgramOnGpu, TracesEveryPhaseOfATrainingStep) {

@@ -13,6 +13,7 @@ namespace tbench::test {
 namespace {
 
 using ::testing::HasSubstr;
+using namespace std::string_literals;
 
 class Planted : public InFolder {
  protected:
@@ -130,12 +131,14 @@ TEST_F(Planted, AWarmCacheIsInTheNamesOfBurstsAlone) {
 }
 
 TEST_F(Planted, ACpuHasNoL2ToControlAndNothingToTrace) {
-  for (const char* flag : {"--tb_l2=warm", "--tb_l2=cold", "--tb_trace=on"}) {
+  const std::string profile = "--tb_profile=" + path("profiles");
+  for (const std::string& flag : {"--tb_l2=warm"s, "--tb_l2=cold"s, "--tb_trace=on"s, profile}) {
     const CommandResult result = run({"--tb_suite=standard", flag});
     EXPECT_EQ(result.status, 2);
-    EXPECT_THAT(result.err, HasSubstr(std::string{flag} + ": the cases run on the CPU"));
+    EXPECT_THAT(result.err, HasSubstr(flag + ": the cases run on the CPU"));
     EXPECT_EQ(result.out, "");
   }
+  EXPECT_FALSE(std::filesystem::exists(path("profiles")));
 }
 
 TEST_F(Planted, AKnownSlowdownIsInTheCasesTimeAndInTheFile) {

@@ -88,7 +88,7 @@ Trace random_trace(unsigned seed) {
 }
 
 TEST(TraceFile, IsReadAsItWasWritten) {
-  const TraceFacts facts{.steps = 3, .gpus = {"NVIDIA H200", "\"other\""}};
+  const TraceFacts facts{.name = "Model/size:small", .steps = 3, .gpus = {"NVIDIA H200", "\"other\""}};
   EXPECT_EQ(again(one_step(), facts).trace, one_step());
   EXPECT_EQ(again(one_step(), facts).facts, facts);
   EXPECT_EQ(again(Trace{}).trace, Trace{});

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -72,11 +73,21 @@ TEST_F(TbenchProfile, ShowsSeveral) {
   expect_refused({"profile", profile_, profile_, "--json"}, HasSubstr("give one PATH"));
 }
 
+TEST_F(TbenchProfile, ShowsEveryProfileOfAFolder) {
+  out({"nsys", export_, "-o", folder_.file("all/b")});
+  out({"nsys", export_, "--steps=2", "-o", folder_.file("all/a")});
+  const std::string page = out({"profile", folder_.file("all")});
+  EXPECT_EQ(page, out({"profile", folder_.file("all/a"), folder_.file("all/b")}));
+  EXPECT_THAT(page, HasSubstr("2 steps"));
+  expect_refused({"profile", folder_.file("all"), "--json"}, HasSubstr("give one PATH, e.g. " + folder_.file("all/a")));
+}
+
 TEST_F(TbenchProfile, WrongCommandLines) {
   out({"nsys", export_, "-o", profile_});
   expect_refused({"profile"}, HasSubstr("PATH"));
-  expect_refused({"profile", folder_.path()}, HasSubstr("is a folder without trace.json.gz"));
-  expect_refused({"profile", folder_.file("none")}, HasSubstr("none': cannot be read"));
+  std::filesystem::create_directories(folder_.file("none/of/them"));
+  expect_refused({"profile", folder_.file("none")}, HasSubstr("is a folder without trace.json.gz"));
+  expect_refused({"profile", folder_.file("nowhere")}, HasSubstr("nowhere': cannot be read"));
   expect_refused({"profile", export_}, HasSubstr("not JSON"));
   expect_refused({"profile", profile_, "--csv", "--json"}, HasSubstr("exclude each other"));
   expect_refused({"profile", profile_, "--table=phase"}, HasSubstr("did you mean 'phases'?"));

@@ -37,6 +37,8 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
   command.add_option("--rows", arguments.rows, "With --over and --pivot: the parameters that name a row")
       ->type_name("KEY[,KEY...]");
   command.add_flag("--repeat", arguments.repeat, "How far the medians of three and more files, a process each, differ");
+  command.add_flag("--limits", arguments.limits,
+                   "What limits each traced step (--tb_trace=on), with the numbers, and what an end of it would gain");
   command
       .add_option("--pytorch", arguments.pytorch,
                   "Beside what tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py wrote")
@@ -95,6 +97,7 @@ std::vector<std::string> table_kinds(const ReportArguments& arguments) {
   add(!arguments.study.empty(), "--study");
   add(!arguments.over.empty() || !arguments.of.empty(), "--over");
   add(arguments.repeat, "--repeat");
+  add(arguments.limits, "--limits");
   add(!arguments.pytorch.empty(), "--pytorch");
   add(arguments.self_comparison, "--self-comparison");
   add(arguments.manifest, "--manifest");

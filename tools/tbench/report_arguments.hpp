@@ -25,6 +25,7 @@ struct ReportArguments {
   std::string over;
   std::string rows;  // keys, separated by commas
   bool repeat{};
+  bool limits{};
   std::string pytorch;
   bool self_comparison{};
   bool manifest{};

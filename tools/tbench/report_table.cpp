@@ -16,6 +16,7 @@
 #include "tbench/results/companion_files.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_writer.hpp"
+#include "tbench/studies/limits.hpp"
 #include "tbench/studies/side_by_side.hpp"
 #include "tbench/studies/study.hpp"
 #include "tbench/studies/study_report.hpp"
@@ -82,11 +83,20 @@ render::Table ratios_of(const ReportArguments& arguments, ResultFiles& files) {
   return studies::ratio_table(files.all(arguments.files), options);
 }
 
+render::Table limits_of(const ReportArguments& arguments, ResultFiles& files) {
+  std::vector<Record> records;
+  for (const results::NamedResults& one : files.all(arguments.files)) {
+    std::ranges::copy(results::select_records(one.file.records, arguments.options.filter), std::back_inserter(records));
+  }
+  return studies::limits_table(records);
+}
+
 /// A table that sets measurements side by side; nothing where another kind was asked for.
 std::optional<render::Table> side_by_side(const ReportArguments& arguments, ResultFiles& files) {
   const std::string path = files.path_of(arguments.files.front());
   if (!arguments.over.empty() || !arguments.of.empty()) return ratios_of(arguments, files);
   if (arguments.repeat) return studies::repeat_table(files.all(arguments.files));
+  if (arguments.limits) return limits_of(arguments, files);
   if (!arguments.pytorch.empty()) {
     return studies::pytorch_table(results::read_pytorch_times(files.path_of(arguments.pytorch)),
                                   files.all(arguments.files));

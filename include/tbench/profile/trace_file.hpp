@@ -15,6 +15,7 @@ inline constexpr const char* kTraceFileName = "trace.json.gz";
 
 /// What is known of a trace besides its events.
 struct TraceFacts {
+  std::string name{};               // of what was traced: a case; empty: not known
   std::int64_t steps{1};            // that were traced
   std::vector<std::string> gpus{};  // their names, each once
   bool operator==(const TraceFacts&) const = default;

@@ -37,7 +37,9 @@ void TraceEvents::read_header(const Json& json) {
     header.refuse("schema_version", fmt::format("is {}; this program reads {}", version, kTraceSchemaVersion));
   }
   base_ns_ = header.integer("base_ns", -kMaxBaseNs, kMaxBaseNs);
-  file_.facts = {.steps = header.integer("steps", 1, kMaxSteps), .gpus = texts_of(header, "gpus")};
+  file_.facts = {.name = header.has("name") ? header.text("name") : "",
+                 .steps = header.integer("steps", 1, kMaxSteps),
+                 .gpus = texts_of(header, "gpus")};
   file_.trace.names = texts_of(header, "names");
   names_.clear();
   for (std::size_t i = 0; i < file_.trace.names.size(); ++i) {

@@ -12,7 +12,8 @@ namespace tbench::profile {
 
 /// Rises whenever a field changes its meaning, or one that is new must be there.
 inline constexpr std::int64_t kTraceSchemaVersion = 1;
-/// The key of what is ours: schema_version, base_ns, steps, gpus, names. It stands before `traceEvents`.
+/// The key of what is ours: schema_version, base_ns, name where there is one, steps, gpus, names. It stands before
+/// `traceEvents`.
 inline constexpr const char* kTraceHeader = "tbench";
 
 /// 13 days: whole nanoseconds up to here survive as the microseconds of a double.

@@ -91,11 +91,12 @@ class Writer {
   }
 
   void write_header() {
-    const Json header{{"schema_version", kTraceSchemaVersion},
-                      {"base_ns", base_ns_},
-                      {"steps", facts_.steps},
-                      {"gpus", facts_.gpus},
-                      {"names", trace_.names}};
+    Json header{{"schema_version", kTraceSchemaVersion},
+                {"base_ns", base_ns_},
+                {"steps", facts_.steps},
+                {"gpus", facts_.gpus},
+                {"names", trace_.names}};
+    if (!facts_.name.empty()) header["name"] = facts_.name;
     print("{{\"displayTimeUnit\":\"ns\",\"{}\":{},\n\"traceEvents\":[", kTraceHeader, results::compact(header));
   }
 

@@ -1,0 +1,21 @@
+// The traced steps of a case alone, as a trace that can be kept.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "tbench/core/step_trace.hpp"
+#include "tbench/profile/trace.hpp"
+
+namespace tbench::profile {
+
+/// What was launched, called and entered in `steps` but the first one, which summarise_steps does not count either. On
+/// every thread that launched in a phase the phase is a range, named in capitals (FORWARD), unless a range of that name
+/// is there: so each operation has its phase, those of autograd's own thread too. Names and threads without an event
+/// are left out.
+/// @param steps  in their order, at least two, each with an end for each of `phases`
+/// @throws       std::invalid_argument  as summarise_steps
+[[nodiscard]] Trace cut_steps(const Trace& trace, std::span<const EnqueuedStep> steps,
+                              std::span<const std::string_view> phases);
+
+}  // namespace tbench::profile
