@@ -18,12 +18,13 @@ namespace tbench::results {
 /// One measurement of a case, if all is well in a process of its own.
 struct Replicate {
   Status status{Status::kOk};
-  std::string reason;                         // empty if the status is ok
-  std::optional<Seconds> time;                // median of the samples, above 0
-  std::optional<Seconds> device_time;         // that the GPU worked in a step, by its trace; above 0
-  std::optional<double> relative_half_width;  // of the median's 95 % interval inside the process
-  std::optional<Hertz> sm_clock;              // median while sampling
-  std::optional<std::int64_t> peak_bytes;     // allocated; exact
+  std::string reason;                                // empty if the status is ok
+  std::optional<Seconds> time;                       // median of the samples, above 0
+  std::optional<Seconds> device_time;                // that the GPU worked in a step, by its trace; above 0
+  std::optional<double> relative_half_width;         // of the median's 95 % interval inside the process
+  std::optional<Hertz> sm_clock;                     // median while sampling
+  std::optional<std::int64_t> peak_bytes;            // allocated; exact
+  std::optional<std::int64_t> requested_peak_bytes;  // what tensors asked for at the peak
   std::optional<Flop> work;
   std::optional<double> mfu;            // share of the datasheet's dense rate at the measured clock
   std::optional<double> ceiling_share;  // share of the ceiling measured in the same run
