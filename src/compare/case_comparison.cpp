@@ -112,11 +112,6 @@ bool clocks_are_comparable(const results::MeasuredCase& base, const results::Mea
 
 bool both_ok(const CaseComparison& c) { return c.base.status == Status::kOk && c.next.status == Status::kOk; }
 
-/// A measure that is not known does not contradict the time.
-bool is_shared_by(const std::optional<double>& difference, const CaseComparison& c) {
-  return !difference || shares_change(c.time_test->difference, *difference);
-}
-
 Verdict time_verdict(const CaseComparison& c, std::optional<double> adjusted_p, double false_discovery_rate) {
   if (!both_ok(c)) return Verdict::kInvalid;
   if (!is_tested(c)) return Verdict::kInsufficient;
@@ -125,8 +120,8 @@ Verdict time_verdict(const CaseComparison& c, std::optional<double> adjusted_p, 
   const bool rejected = *adjusted_p <= false_discovery_rate;
   const bool excludes_zero = test.interval.low > 0 || test.interval.high < 0;
   if (rejected && excludes_zero && std::abs(test.difference) > limit) {
-    if (!is_shared_by(c.device_difference, c)) return Verdict::kHost;
-    if (!is_shared_by(c.cycle_difference, c)) return Verdict::kClock;
+    if (!shares_change(test.difference, c.device_difference)) return Verdict::kHost;
+    if (!shares_change(test.difference, c.cycle_difference)) return Verdict::kClock;
     return test.difference > 0 ? Verdict::kRegressed : Verdict::kImproved;
   }
   return test.interval.low > -limit && test.interval.high < limit ? Verdict::kSame : Verdict::kAmbiguous;
@@ -208,6 +203,12 @@ std::optional<double> value_of(const results::MeasuredCase& c) {
   return values.empty() ? std::nullopt : std::optional{stats::median(values)};
 }
 
+std::optional<double> device_value_of(const results::MeasuredCase& c) {
+  if (!value_of(c)) return std::nullopt;
+  const Values values = logarithms(c.replicates, device_time_of);
+  return values.size() == c.replicates.size() ? std::optional{stats::median(values)} : std::nullopt;
+}
+
 std::optional<std::int64_t> peak_of(const results::MeasuredCase& c) {
   std::optional<std::int64_t> peak;
   for (const results::Replicate& replicate : c.replicates) {
@@ -274,9 +275,9 @@ Verdict memory_verdict(std::int64_t base, std::int64_t next) {
 
 bool is_bad(Status status) { return is_failure(status) || status == Status::kOom; }
 
-bool shares_change(double time_difference, double other_difference) {
-  return other_difference * time_difference > 0 &&
-         std::abs(other_difference) >= kMinSharedPart * std::abs(time_difference);
+bool shares_change(double time_difference, std::optional<double> other_difference) {
+  return !other_difference || (*other_difference * time_difference > 0 &&
+                               std::abs(*other_difference) >= kMinSharedPart * std::abs(time_difference));
 }
 
 std::string status_note(const SideOfCase& base, const SideOfCase& next) {

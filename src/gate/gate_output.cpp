@@ -32,6 +32,7 @@ static void fields(auto& io, results::Like<CaseReport> auto& c) {
   io.field("reference_s", c.reference);
   io.field("tonight_s", c.candidate);
   io.field("ratio", c.ratio);
+  io.field("device_ratio", c.device_ratio);
   io.field("z", c.z);
   io.field("threshold", c.threshold);
   io.field("allocated_peak_bytes", c.peak_bytes);
@@ -127,6 +128,7 @@ render::Table table_of(const std::vector<const CaseReport*>& cases) {
                        {"usual ms", kRight},
                        {"new ms", kRight},
                        {"change %", kRight},
+                       {"device %", kRight},
                        {"z", kRight},
                        {"confirmed %", kRight},
                        {"found by", kLeft},
@@ -135,9 +137,10 @@ render::Table table_of(const std::vector<const CaseReport*>& cases) {
   for (const CaseReport* c : cases) {
     table.add_row({std::string{to_string(c->verdict)}, c->name, render::format_milliseconds(c->reference),
                    render::format_milliseconds(c->candidate), render::format_change(c->ratio),
-                   c->z ? fmt::format("{:.1f}", *c->z) : "", confirmed(*c), c->found_by, since_of(*c), c->note});
+                   render::format_change(c->device_ratio), c->z ? fmt::format("{:.1f}", *c->z) : "", confirmed(*c),
+                   c->found_by, since_of(*c), c->note});
   }
-  return table;
+  return table.without_spare_columns(std::nullopt);
 }
 
 std::vector<const CaseReport*> listed_cases(const GateReport& report) {
@@ -265,6 +268,7 @@ std::string case_line(const CaseReport& c) {
   if (c.ratio && c.reference && c.candidate) {
     parts.push_back(fmt::format("{} % ({} -> {} ms)", render::format_change(*c.ratio),
                                 render::format_milliseconds(c.reference), render::format_milliseconds(c.candidate)));
+    if (c.device_ratio) parts.push_back(fmt::format("the GPU's time {} %", render::format_change(c.device_ratio)));
   }
   if (c.confirmed_ratio) parts.push_back(fmt::format("confirmed {} %", confirmed(c)));
   if (c.first_bad) parts.push_back("since " + since_of(c));

@@ -17,6 +17,7 @@ CaseRun run_of(const history::PastRun& run, const results::MeasuredCase& c) {
                  .measured = &c,
                  .status = compare::worst_of(c).status,
                  .value = compare::value_of(c),
+                 .device_value = compare::device_value_of(c),
                  .peak_bytes = compare::peak_of(c),
                  .is_reference = false};
   result.is_reference = run.is_valid && result.value && !run.regressed.contains(c.key);

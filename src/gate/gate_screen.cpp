@@ -10,6 +10,7 @@
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/stats/change_points.hpp"
+#include "tbench/stats/descriptive.hpp"
 #include "tbench/stats/robust.hpp"
 
 namespace tbench::gate {
@@ -95,16 +96,46 @@ void screen_memory(JudgedCase& c) {
   });
 }
 
+/// By how much the GPU's time in a step differs from what is usual, as a difference of logarithms; nothing where the
+/// candidate or too many of the runs do not know it.
+std::optional<double> device_change(const JudgedCase& c, const std::vector<const CaseRun*>& reference) {
+  const std::optional<double> now = compare::device_value_of(*c.measured);
+  std::vector<double> past;
+  for (const CaseRun* run : reference) {
+    if (run->device_value) past.push_back(*run->device_value);
+  }
+  if (!now || past.size() < kMinScreenRuns) return std::nullopt;
+  return *now - stats::median(past);
+}
+
+/// Whether a change of the step is the host's. Not one that hides a slower kernel: where the GPU's time alone is beyond
+/// the threshold, the case is run again.
+bool is_of_host(double change, std::optional<double> of_device, double limit) {
+  return !compare::shares_change(change, of_device) && !(change > 0 && *of_device > limit);
+}
+
 void screen_time(JudgedCase& c) {
-  const std::vector<double> past = values_of(newest(c.reference, kScreenRuns));
+  const std::vector<const CaseRun*> reference = newest(c.reference, kScreenRuns);
+  const std::vector<double> past = values_of(reference);
   const stats::RobustScore score = stats::robust_score(*c.value, past, kMinScale);
   const double change = *c.value - score.centre;
   c.result.reference = Seconds{std::exp(score.centre)};
   c.result.ratio = std::exp(change);
   c.result.z = score.z;
+  const std::optional<double> of_device = device_change(c, reference);
+  if (of_device) c.result.device_ratio = std::exp(*of_device);
   const double limit = limit_of(c.result);
-  if (score.z < -kClearScore && change < -limit) c.result.verdict = Verdict::kImproved;
-  if (score.z <= kSuspectScore || change <= limit) return;
+  const bool is_faster = score.z < -kClearScore && change < -limit;
+  const bool is_slower = score.z > kSuspectScore && change > limit;
+  if (!is_faster && !is_slower) return;
+  if (is_of_host(change, of_device, limit)) {
+    c.result.verdict = Verdict::kHost;
+    return;
+  }
+  if (is_faster) {
+    c.result.verdict = Verdict::kImproved;
+    return;
+  }
   become_suspect(c, "history");
   find_since(c, [&](const CaseRun& run) { return run.value && *run.value > score.centre + limit; });
 }
@@ -161,6 +192,7 @@ std::map<std::string, compare::CaseComparison> against_baseline(
 void take_from_baseline(JudgedCase& c, const compare::CaseComparison& comparison) {
   c.result.reference = comparison.base.time;
   c.result.ratio = comparison.ratio;
+  c.result.device_ratio = comparison.device_ratio;
   switch (comparison.verdict.value()) {
     case compare::Verdict::kRegressed: {
       if (c.is_suspect) return;  // by its memory

@@ -51,8 +51,8 @@ std::int64_t case_id(const Connection& connection, const results::MeasuredCase& 
 void add_measurements(const Connection& connection, std::int64_t run, const std::vector<results::MeasuredCase>& cases) {
   Statement insert = connection.prepare(
       "INSERT INTO measurement (run, bench_case, replicate, status, reason, time_s, relative_half_width, sm_clock_hz,"
-      " peak_bytes, flop, mfu, ceiling_share, ceiling, host_bound)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+      " peak_bytes, flop, mfu, ceiling_share, ceiling, host_bound, device_time_s, requested_peak_bytes)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const results::MeasuredCase& c : cases) {
     const std::int64_t id = case_id(connection, c);
     std::int64_t replicate = 0;
@@ -60,7 +60,8 @@ void add_measurements(const Connection& connection, std::int64_t run, const std:
       insert.bind(run).bind(id).bind(replicate++).bind(to_string(r.status)).bind(std::string_view{r.reason});
       insert.bind(value_of(r.time)).bind(r.relative_half_width).bind(value_of(r.sm_clock)).bind(r.peak_bytes);
       insert.bind(value_of(r.work)).bind(r.mfu).bind(r.ceiling_share).bind(std::string_view{r.ceiling});
-      insert.bind(r.host_bound ? std::optional<std::int64_t>{*r.host_bound ? 1 : 0} : std::nullopt).run();
+      insert.bind(r.host_bound ? std::optional<std::int64_t>{*r.host_bound ? 1 : 0} : std::nullopt);
+      insert.bind(value_of(r.device_time)).bind(r.requested_peak_bytes).run();
     }
   }
 }
@@ -97,7 +98,9 @@ results::Replicate replicate_of(const Statement& row) {
     kMfu,
     kCeilingShare,
     kCeiling,
-    kHostBound
+    kHostBound,
+    kDeviceTime,
+    kRequestedPeak
   };
   results::Replicate replicate;
   const std::optional<Status> status = parse_enum<Status>(row.text(kStatus));
@@ -113,6 +116,8 @@ results::Replicate replicate_of(const Statement& row) {
   replicate.ceiling_share = real_or_nothing(row, kCeilingShare);
   replicate.ceiling = row.text(kCeiling);
   if (!row.is_null(kHostBound)) replicate.host_bound = row.integer(kHostBound) != 0;
+  replicate.device_time = quantity_of<Seconds>(real_or_nothing(row, kDeviceTime));
+  if (!row.is_null(kRequestedPeak)) replicate.requested_peak_bytes = row.integer(kRequestedPeak);
   return replicate;
 }
 
@@ -192,8 +197,8 @@ void History::load_cases(StoredRun& run) const {
   database_->explained([&] {
     Statement select = database_->connection.prepare(
         "SELECT key, name, status, reason, time_s, relative_half_width, sm_clock_hz, peak_bytes, flop, mfu,"
-        " ceiling_share, ceiling, host_bound FROM measurement JOIN bench_case ON bench_case.id = bench_case"
-        " WHERE run = ? ORDER BY bench_case, replicate");
+        " ceiling_share, ceiling, host_bound, device_time_s, requested_peak_bytes"
+        " FROM measurement JOIN bench_case ON bench_case.id = bench_case WHERE run = ? ORDER BY bench_case, replicate");
     select.bind(run.id);
     run.cases.clear();
     while (select.step()) {

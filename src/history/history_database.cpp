@@ -89,6 +89,11 @@ constexpr std::array<const char*, static_cast<std::size_t>(kHistoryVersion)> kSt
       ALTER TABLE measurement ADD COLUMN host_bound INTEGER;
       ALTER TABLE run ADD COLUMN is_blind INTEGER NOT NULL DEFAULT 0;
     )sql",
+    // 5: the GPU's own time in a step, and what tensors asked for at the peak. Unknown of older runs.
+    R"sql(
+      ALTER TABLE measurement ADD COLUMN device_time_s REAL;
+      ALTER TABLE measurement ADD COLUMN requested_peak_bytes INTEGER;
+    )sql",
 };
 constexpr std::int64_t kSeriesNamedSince = 4;
 

@@ -22,7 +22,7 @@ using sqlite::Transaction;
 inline constexpr std::int64_t kHistoryId = 0x74626e63;
 
 /// PRAGMA user_version that this program writes.
-inline constexpr std::int64_t kHistoryVersion = 4;
+inline constexpr std::int64_t kHistoryVersion = 5;
 
 /// Brings the tables of any older version, or of an empty database, to kHistoryVersion, in one transaction. A
 /// database of that version is left alone. Two programs may migrate the same file at once.

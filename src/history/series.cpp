@@ -22,6 +22,7 @@ static void fields(results::FieldWriter& out, const SeriesPoint& point) {
   out.field("epoch", point.epoch);
   out.field("status", std::string{to_string(point.status)});
   out.field("time_s", point.time);
+  out.field("device_time_s", point.device_time);
   out.field("relative_spread", point.dispersion);
   out.field("processes", static_cast<std::int64_t>(point.processes));
   out.field("allocated_peak_bytes", point.peak_bytes);
@@ -58,6 +59,7 @@ SeriesPoint point_of(const PastRun& run, const results::MeasuredCase& c) {
   point.epoch = run.run.epoch;
   point.status = compare::worst_of(c).status;
   if (const std::optional<double> value = compare::value_of(c)) point.time = Seconds{std::exp(*value)};
+  if (const std::optional<double> value = compare::device_value_of(c)) point.device_time = Seconds{std::exp(*value)};
   const compare::SideOfCase side = compare::side_of_case(c);
   if (!side.dispersion_is_within) point.dispersion = side.dispersion;
   point.processes = c.replicates.size();

@@ -46,11 +46,12 @@ std::size_t level_of(double value, const Range& range, std::size_t levels) {
   return std::min(levels - 1, static_cast<std::size_t>(share * static_cast<double>(levels)));
 }
 
-Values times_of(const Series& series) {
+/// In milliseconds, of the points that count.
+Values times_of(const Series& series, std::optional<Seconds> SeriesPoint::*time = &SeriesPoint::time) {
   Values values;
   for (const SeriesPoint& point : series.points) {
-    const bool counts = point.time && point.is_valid;
-    values.push_back(counts ? std::optional{to_milliseconds(*point.time)} : std::nullopt);
+    const bool counts = point.*time && point.is_valid;
+    values.push_back(counts ? std::optional{to_milliseconds(*(point.*time))} : std::nullopt);
   }
   return values;
 }
@@ -129,6 +130,7 @@ render::Table table_of(const Series& series) {
   render::Table table{{{"run", kLeft},
                        {"commit", kLeft},
                        {"ms", kRight},
+                       {"device ms", kRight},
                        {"±%", kRight},
                        {"from first %", kRight},
                        {"peak GiB", kRight},
@@ -140,12 +142,13 @@ render::Table table_of(const Series& series) {
     if (starts_epoch(series, i)) first = nullptr;
     if (first == nullptr && point.time && point.is_valid) first = &point;
     table.add_row({render::format_day(point.started), render::format_commit(point.commit),
-                   render::format_milliseconds(point.time), render::format_percent(point.dispersion, 2),
+                   render::format_milliseconds(point.time), render::format_milliseconds(point.device_time),
+                   render::format_percent(point.dispersion, 2),
                    point.time && first != nullptr ? render::format_change(*point.time / *first->time) : "",
                    render::format_gibibytes(point.peak_bytes, 3), fmt::format("{}", point.processes),
                    mark_of(series, i)});
   }
-  return table;
+  return table.without_spare_columns(std::nullopt);
 }
 
 }  // namespace
@@ -174,6 +177,7 @@ std::string series_overview(std::span<const Series> series, std::optional<std::s
   render::Table table{{{"case", kLeft},
                        {"runs", kRight},
                        {"last ms", kRight},
+                       {"device ms", kRight},
                        {"from first %", kRight},
                        {"over time", kLeft},
                        {"changes", kLeft}}};
@@ -185,6 +189,7 @@ std::string series_overview(std::span<const Series> series, std::optional<std::s
     }
     const Values values = times_of(s);
     const std::optional<double> last = last_of(values);
+    const std::optional<double> device = last_of(times_of(s, &SeriesPoint::device_time));
     const std::optional<double> first = first_of(values);
     std::vector<std::string> changes;
     for (const stats::ChangePoint& change : s.changes) {
@@ -193,10 +198,11 @@ std::string series_overview(std::span<const Series> series, std::optional<std::s
           fmt::format("{} {} %", render::format_day(started), render::format_change(std::exp(change.magnitude))));
     }
     table.add_row({s.name, fmt::format("{}", s.points.size()), last ? render::format_number(*last) : "",
+                   device ? render::format_number(*device) : "",
                    last && first ? render::format_change(*last / *first) : "", sparkline(values, kSparklineWidth),
                    fmt::format("{}", fmt::join(changes, ", "))});
   }
-  return table.text(max_width);
+  return table.without_spare_columns(std::nullopt).text(max_width);
 }
 
 }  // namespace tbench::history

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -73,6 +74,10 @@ class Machines {
   std::vector<std::pair<std::string, Machine>> machines_;
 };
 
+results::Json milliseconds_or_null(const std::optional<Seconds>& time) {
+  return time ? results::Json(rounded(to_milliseconds(*time), kDigits)) : results::Json(nullptr);
+}
+
 results::Json number_or_null(const std::optional<double>& value, int digits) {
   return value ? results::Json(rounded(*value, digits)) : results::Json(nullptr);
 }
@@ -84,13 +89,16 @@ void add_points(results::Json& json, const history::Series& series, const Machin
   for (std::size_t i = 0; i < series.points.size(); ++i) {
     const history::SeriesPoint& point = series.points[i];
     json["runs"].push_back(machine.index_of(point));
-    json["ms"].push_back(
-        number_or_null(point.time ? std::optional{to_milliseconds(*point.time)} : std::nullopt, kDigits));
+    json["ms"].push_back(milliseconds_or_null(point.time));
     json["spread"].push_back(number_or_null(point.dispersion, 3));
     json["peak_bytes"].push_back(point.peak_bytes ? results::Json(*point.peak_bytes) : results::Json(nullptr));
     json["n"].push_back(point.processes);
     if (point.has_regressed) json["regressed"].push_back(i);
     if (point.status != Status::kOk) json["status"][std::to_string(i)] = to_string(point.status);
+  }
+  if (std::ranges::any_of(series.points, [](const auto& point) { return point.device_time.has_value(); })) {
+    for (const history::SeriesPoint& point : series.points)
+      json["device_ms"].push_back(milliseconds_or_null(point.device_time));
   }
   for (const stats::ChangePoint& change : series.changes) {
     json["changes"].push_back({change.index, rounded(std::exp(change.magnitude), kDigits)});

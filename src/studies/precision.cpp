@@ -103,7 +103,7 @@ Study tf32_study() {
                          "forward and backward. A change is (on - off) / off of the time: -50 is half the time",
               .spread = {"pass", "precision"},
               .columns = {attention_forward_column(), attention_backward_column()},
-              .speed_up = StudySpeedUp{.key = "precision", .base = "fp32", .as_change = true},
+              .speed_up = StudySpeedUp{.key = "precision", .base = "fp32", .as = StudyComparison::kChange},
           }},
           .if_known = {{"Attention", {"impl", {"compiled"}}}}};
 }

@@ -161,6 +161,26 @@ TEST(Verdict, TheGpusTimeNeedsEveryTrace) {
   EXPECT_NEAR(compare_one(traced(1, 0.05), traced(1, 0.06)).device_ratio.value(), 1.2, 1e-12);
 }
 
+TEST(DeviceValue, IsThereWhereEveryProcessKnowsIt) {
+  results::MeasuredCase c = support::timed_case(kModel, {0.1, 0.2, 0.3});
+  EXPECT_FALSE(device_value_of(c).has_value());
+  for (std::size_t i = 0; i < 3; ++i) c.replicates[i].device_time = Seconds{0.01 * static_cast<double>(i + 1)};
+  EXPECT_DOUBLE_EQ(device_value_of(c).value(), std::log(0.02));
+  c.replicates[0].status = Status::kUnstable;
+  EXPECT_FALSE(device_value_of(c).has_value()) << "as its time";
+  c.replicates[0].status = Status::kOk;
+  c.replicates[2].device_time.reset();
+  EXPECT_FALSE(device_value_of(c).has_value());
+}
+
+TEST(SharesChange, HalfOfItInTheSameDirection) {
+  EXPECT_TRUE(shares_change(0.10, 0.05));
+  EXPECT_FALSE(shares_change(0.10, 0.049));
+  EXPECT_FALSE(shares_change(0.10, -0.10));
+  EXPECT_TRUE(shares_change(-0.10, -0.05));
+  EXPECT_TRUE(shares_change(0.10, std::nullopt)) << "what is unknown does not contradict";
+}
+
 TEST(Verdict, MemoryIsExact) {
   constexpr std::int64_t kMebi = 1 << 20;
   EXPECT_EQ(compare_one(with_memory(100 * kMebi), with_memory(101 * kMebi)).verdict, Verdict::kSame);

@@ -74,6 +74,21 @@ TEST(GatePage, TellsWhatRegressedByHowMuchSinceWhen) {
   EXPECT_TRUE(page.ends_with("\nREGRESSED: 2 cases: 1 REGRESSED, 1 PASSED\n")) << page;
 }
 
+TEST(GatePage, AHostThatTookLongerIsListedWithBothChanges) {
+  GateReport report = full_report();
+  EXPECT_THAT(report_page(report, {}), Not(HasSubstr("device %"))) << "nothing was traced";
+  CaseReport& host = report.cases[1];
+  host.verdict = Verdict::kHost;
+  host.reference = Seconds{0.01};
+  host.candidate = Seconds{0.012};
+  host.ratio = 1.2;
+  host.device_ratio = 1.001;
+  EXPECT_THAT(report_page(report, {}), AllOf(HasSubstr("HOST       Model/size:fine"), HasSubstr("change %  device %"),
+                                             HasSubstr("+20.00     +0.10"), HasSubstr("1 REGRESSED, 1 HOST")));
+  EXPECT_EQ(case_line(host), "+20.00 % (10.00 -> 12.00 ms), the GPU's time +0.10 %");
+  EXPECT_EQ(report_from_json(report_to_json(report)), report);
+}
+
 TEST(GatePage, AMachineThatIsOffExplainsItself) {
   GateReport report = full_report();
   report.is_valid = false;

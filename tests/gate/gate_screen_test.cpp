@@ -65,6 +65,74 @@ TEST(GateScreen, MemoryIsExact) {
   EXPECT_EQ(judged_with(1'006'000'000, blocks(1'000'000'000)).verdict, Verdict::kRetried);
 }
 
+/// Quiet nights in whose steps the GPU works for kDevice; known of the last `traced` of them.
+constexpr double kDevice = 0.02;
+std::vector<history::PastRun> traced_runs(int count, int traced) {
+  std::vector<history::PastRun> past = quiet_runs(count);
+  for (std::size_t i = past.size() - static_cast<std::size_t>(traced); i < past.size(); ++i) {
+    for (results::MeasuredCase& c : past[i].run.cases) c = with_device_time(std::move(c), kDevice);
+  }
+  return past;
+}
+
+GateOptions never_run_again() {
+  return with_last_good([](const auto&, auto) -> std::vector<ConfirmationBlock> {
+    ADD_FAILURE() << "run again";
+    return {};
+  });
+}
+
+TEST(GateScreen, AStepThatTheGpuDoesNotShareIsTheHosts) {
+  const auto judged = [](double step, double device, const GateOptions& options) {
+    const results::MeasuredCase c = support::timed_case(kCase, around(kTime * step));
+    return judge(traced_runs(20, 20), {with_device_time(c, kDevice * device)}, options);
+  };
+  const GateReport report = judged(1.2, 1, never_run_again());
+  const CaseReport& host = report.cases.at(0);
+  EXPECT_EQ(host.verdict, Verdict::kHost);
+  EXPECT_NEAR(host.ratio.value(), 1.2, 1e-9);
+  EXPECT_NEAR(host.device_ratio.value(), 1, 1e-9);
+  EXPECT_EQ(host.found_by, "");
+  EXPECT_EQ(exit_status(report, false), 0);
+  EXPECT_EQ(exit_status(report, true), 4);
+  EXPECT_FALSE(is_good(report));
+  EXPECT_EQ(judged(1 / 1.2, 1, never_run_again()).cases.at(0).verdict, Verdict::kHost) << "as diff does";
+  EXPECT_EQ(judged(1.2, 1.019, never_run_again()).cases.at(0).verdict, Verdict::kHost);
+  // A kernel that is slower beyond its threshold is run again, whatever the host did besides.
+  EXPECT_EQ(judged(1.2, 1.08, with_last_good(confirming(1.08))).cases.at(0).verdict, Verdict::kRegressed);
+  EXPECT_EQ(judged(1.08, 1.08, with_last_good(confirming(1.08))).cases.at(0).verdict, Verdict::kRegressed);
+  EXPECT_EQ(judged(1 / 1.08, 1 / 1.08, never_run_again()).cases.at(0).verdict, Verdict::kImproved);
+  EXPECT_EQ(judged(1, 1.08, never_run_again()).cases.at(0).verdict, Verdict::kPassed)
+      << "the step is what users wait for";
+}
+
+TEST(GateScreen, TheHostIsBlamedWhereEnoughRunsKnowTheGpusTime) {
+  const auto verdict = [](int traced, bool is_traced) {
+    const results::MeasuredCase c = support::timed_case(kCase, around(kTime * 1.2));
+    return judge(traced_runs(20, traced), {is_traced ? with_device_time(c, kDevice) : c}).cases.at(0);
+  };
+  EXPECT_EQ(verdict(8, true).verdict, Verdict::kHost)
+      << "what came before the history knew device times is passed over";
+  EXPECT_EQ(verdict(7, true).verdict, Verdict::kUnconfirmed);
+  EXPECT_FALSE(verdict(7, true).device_ratio.has_value());
+  EXPECT_EQ(verdict(20, false).verdict, Verdict::kUnconfirmed);
+}
+
+TEST(GateScreen, FewNightsTellTheHostByTheirBaseline) {
+  const results::MeasuredCase c = with_device_time(support::timed_case(kCase, around(kTime * 1.2)), kDevice);
+  const CaseReport host = judge(traced_runs(4, 4), {c}, never_run_again()).cases.at(0);
+  EXPECT_EQ(host.verdict, Verdict::kHost);
+  EXPECT_NEAR(host.device_ratio.value(), 1, 1e-9);
+}
+
+TEST(GateScreen, MemoryOfACaseWhoseHostTookLongerIsStillRunAgain) {
+  std::vector<history::PastRun> past = traced_runs(20, 20);
+  for (history::PastRun& run : past) run.run.cases[0] = with_memory(run.run.cases[0], 1'000'000'000);
+  results::MeasuredCase c = with_device_time(support::timed_case(kCase, around(kTime * 1.2)), kDevice);
+  c = with_memory(std::move(c), 1'100'000'000);
+  EXPECT_EQ(judge(past, {c}, with_last_good(confirming(1))).cases.at(0).verdict, Verdict::kRetried);
+}
+
 TEST(GateScreen, OtherWorkIsNotCompared) {
   std::vector<history::PastRun> past;
   for (int night = 0; night < 10; ++night)

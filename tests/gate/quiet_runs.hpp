@@ -31,6 +31,12 @@ inline results::MeasuredCase with_work(results::MeasuredCase c, double flop) {
   return c;
 }
 
+/// The GPU worked for so long in each of its steps.
+inline results::MeasuredCase with_device_time(results::MeasuredCase c, double seconds) {
+  for (results::Replicate& replicate : c.replicates) replicate.device_time = Seconds{seconds};
+  return c;
+}
+
 inline history::PastRun past_of(const history::MeasuredRun& run) {
   history::PastRun past;
   past.run = {.id = 1,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,10 +29,24 @@ void execute(const std::string& path, const std::string& sql) {
   sqlite3_close(connection);
 }
 
+std::int64_t number_in(const std::string& path, const std::string& sql) {
+  sqlite3* connection = nullptr;
+  EXPECT_EQ(sqlite3_open(path.c_str(), &connection), SQLITE_OK);
+  sqlite3_stmt* statement = nullptr;
+  EXPECT_EQ(sqlite3_prepare_v2(connection, sql.c_str(), -1, &statement, nullptr), SQLITE_OK) << sql;
+  EXPECT_EQ(sqlite3_step(statement), SQLITE_ROW);
+  const std::int64_t number = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  sqlite3_close(connection);
+  return number;
+}
+
 /// A database made from the text that `sqlite3 history.db .dump` gave for one of that version.
 void make_from_dump(const std::string& path, const std::string& dump) { execute(path, results::read_whole_file(dump)); }
 
+/// The path of a dump.
 class OlderHistory : public testing::TestWithParam<std::string> {};
+class OutdatedHistory : public OlderHistory {};
 
 TEST_P(OlderHistory, IsBroughtUpToDateAndKeepsItsRuns) {
   const support::TemporaryFolder folder;
@@ -48,6 +63,8 @@ TEST_P(OlderHistory, IsBroughtUpToDateAndKeepsItsRuns) {
     EXPECT_EQ(runs[0].cases[0].id, support::model_id("forward", "sdpa"));
     EXPECT_DOUBLE_EQ(runs[0].cases[0].replicates.at(1).time->value, 0.0102);
     EXPECT_EQ(runs[0].cases[1].replicates.at(0).status, Status::kOom);
+    EXPECT_EQ(runs[0].cases[0].replicates.at(1).device_time,
+              GetParam().ends_with("version5.sql") ? std::optional{Seconds{0.00918}} : std::nullopt);
     EXPECT_FALSE(history.add(known).is_new);
     const auto past = history.past(known.fingerprint, known.epoch, {}, 10);
     ASSERT_EQ(past.size(), 2U);
@@ -59,6 +76,33 @@ TEST_P(OlderHistory, IsBroughtUpToDateAndKeepsItsRuns) {
     EXPECT_EQ(past[1].baseline_of, noted);
     EXPECT_EQ(gate::recorded_judgement(history, past[1].run.id).has_value(), !noted.empty());
   }
+}
+
+TEST_P(OutdatedHistory, IsBackedUpBeforeItIsChanged) {
+  const support::TemporaryFolder folder;
+  const std::string path = folder.file("history.db");
+  make_from_dump(path, GetParam());
+  const std::int64_t version = number_in(path, "PRAGMA user_version");
+  static_cast<void>(History::open(path));
+  EXPECT_GT(number_in(path, "PRAGMA user_version"), version);
+  const std::string copy = path + ".version" + std::to_string(version);
+  ASSERT_TRUE(std::filesystem::exists(copy));
+  EXPECT_EQ(number_in(copy, "PRAGMA user_version"), version);
+  EXPECT_EQ(number_in(copy, "SELECT count(*) FROM measurement"), 12);
+  EXPECT_EQ(number_in(path, "SELECT count(*) FROM measurement"), 12);
+  EXPECT_EQ(number_in(path, "SELECT count(device_time_s) + count(requested_peak_bytes) FROM measurement"), 0)
+      << "nobody measured them";
+}
+
+TEST_P(OutdatedHistory, IsLeftAsItWasWhereItsMigrationFails) {
+  const support::TemporaryFolder folder;
+  const std::string path = folder.file("history.db");
+  make_from_dump(path, GetParam());
+  // The last step adds a column of this name, after all the others have been done.
+  execute(path, "PRAGMA journal_mode = WAL; ALTER TABLE measurement ADD COLUMN requested_peak_bytes INTEGER");
+  const std::string before = results::read_whole_file(path);
+  EXPECT_THROW(History::open(path), UsageError);
+  EXPECT_EQ(results::read_whole_file(path), before);
 }
 
 TEST(HistoryVersions, AnOlderOneIsBackedUpAndItsSeriesAreNamedAnew) {
@@ -109,21 +153,24 @@ std::vector<std::string> dumps() {
   return paths;
 }
 
-INSTANTIATE_TEST_SUITE_P(Versions, OlderHistory, testing::ValuesIn(dumps()),
-                         [](const auto& dump) { return std::filesystem::path{dump.param}.stem().string(); });
+std::string version_of(const testing::TestParamInfo<std::string>& dump) {
+  return std::filesystem::path{dump.param}.stem().string();
+}
+
+/// All but the newest.
+std::vector<std::string> outdated_dumps() {
+  std::vector<std::string> paths = dumps();
+  paths.pop_back();
+  return paths;
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, OlderHistory, testing::ValuesIn(dumps()), version_of);
+INSTANTIATE_TEST_SUITE_P(Versions, OutdatedHistory, testing::ValuesIn(outdated_dumps()), version_of);
 
 TEST(HistoryVersions, ThereIsOneOfEveryVersion) {
   const support::TemporaryFolder folder;
   static_cast<void>(History::open(folder.file("new.db")));
-  sqlite3* connection = nullptr;
-  ASSERT_EQ(sqlite3_open(folder.file("new.db").c_str(), &connection), SQLITE_OK);
-  sqlite3_stmt* statement = nullptr;
-  ASSERT_EQ(sqlite3_prepare_v2(connection, "PRAGMA user_version", -1, &statement, nullptr), SQLITE_OK);
-  ASSERT_EQ(sqlite3_step(statement), SQLITE_ROW);
-  const int newest = sqlite3_column_int(statement, 0);
-  sqlite3_finalize(statement);
-  sqlite3_close(connection);
-  EXPECT_EQ(dumps().size(), static_cast<std::size_t>(newest));
+  EXPECT_EQ(dumps().size(), static_cast<std::size_t>(number_in(folder.file("new.db"), "PRAGMA user_version")));
 }
 
 }  // namespace

@@ -73,6 +73,8 @@ TEST_F(HistoryFile, KeepsWhatWasMeasured) {
   results::Replicate full = support::timed_replicate(0.0253, 1.98e9);
   full.relative_half_width = 0.002;
   full.peak_bytes = 3'221'225'472;
+  full.requested_peak_bytes = 3'221'000'192;
+  full.device_time = Seconds{0.0241};
   full.work = Flop{1.5e12};
   full.mfu = 0.42;
   full.ceiling_share = 0.56;
@@ -104,10 +106,14 @@ TEST_F(HistoryFile, KeepsWhatWasMeasured) {
   EXPECT_EQ(kept.relative_half_width, full.relative_half_width);
   EXPECT_EQ(kept.sm_clock, full.sm_clock);
   EXPECT_EQ(kept.peak_bytes, full.peak_bytes);
+  EXPECT_EQ(kept.requested_peak_bytes, full.requested_peak_bytes);
+  EXPECT_EQ(kept.device_time, full.device_time);
   EXPECT_EQ(kept.work, full.work);
   EXPECT_EQ(kept.mfu, full.mfu);
   EXPECT_EQ(kept.ceiling_share, full.ceiling_share);
   EXPECT_EQ(last.replicates[1].status, Status::kOom);
+  EXPECT_FALSE(last.replicates[1].device_time.has_value());
+  EXPECT_FALSE(last.replicates[1].requested_peak_bytes.has_value());
   EXPECT_FALSE(last.replicates[1].time || last.replicates[1].peak_bytes || last.replicates[1].work);
 }
 

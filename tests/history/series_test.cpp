@@ -100,6 +100,40 @@ TEST(Series, JsonHasEverything) {
   EXPECT_NEAR(series.at("changes").at(0).at("ratio").get<double>(), 1.05, 0.005);
 }
 
+/// Nine nights, of which the last six were traced; in the last one a process was not.
+History traced_history() {
+  History history = History::in_memory();
+  for (int night = 0; night < 9; ++night) {
+    results::MeasuredCase c = support::timed_case(kCase, {0.025, 0.0252, 0.0251});
+    double device_s = 0.0209;
+    for (results::Replicate& replicate : c.replicates) {
+      device_s += 0.0001;
+      if (night >= 3) replicate.device_time = Seconds{device_s};
+    }
+    if (night == 8) c.replicates[1].device_time.reset();
+    history.add(support::run_of_night(night, {std::move(c)}));
+  }
+  return history;
+}
+
+TEST(Series, DeviceTimesStandBesideTheSteps) {
+  const std::vector<Series> all = read_series(traced_history(), "", 100);
+  EXPECT_FALSE(all[0].points[2].device_time.has_value()) << "not traced";
+  EXPECT_NEAR(all[0].points[3].device_time.value().value, 0.0211, 1e-12) << "the median of 21.0, 21.1 and 21.2 ms";
+  EXPECT_FALSE(all[0].points[8].device_time.has_value()) << "of a part of the processes";
+  EXPECT_THAT(series_page(all[0], std::nullopt), AllOf(HasSubstr("device ms"), HasSubstr("25.10      21.10")));
+  EXPECT_THAT(series_overview(all, std::nullopt), AllOf(HasSubstr("device ms"), HasSubstr("25.10      21.10")));
+  const results::Json points = series_to_json(all).at("series").at(0).at("points");
+  EXPECT_FALSE(points.at(2).contains("device_time_s"));
+  EXPECT_NEAR(points.at(3).at("device_time_s").get<double>(), 0.0211, 1e-12);
+}
+
+TEST(Series, WithoutTracesThereIsNoColumnOfThem) {
+  const std::vector<Series> all = read_series(sample_history(), "", 100);
+  EXPECT_THAT(series_page(all[0], std::nullopt), testing::Not(HasSubstr("device")));
+  EXPECT_THAT(series_overview(all, std::nullopt), testing::Not(HasSubstr("device")));
+}
+
 TEST(Series, NothingToShowIsAnError) {
   EXPECT_THROW(static_cast<void>(read_series(sample_history(), "none", 10)), UsageError);
   EXPECT_THROW(static_cast<void>(read_series(sample_history(), "(", 10)), UsageError);

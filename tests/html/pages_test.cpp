@@ -170,6 +170,14 @@ TEST(SeriesPageData, SaysWhatTheSeriesAre) {
   EXPECT_THAT(record.at("regressed"), ElementsAre(2));
   EXPECT_EQ(record.at("changes").dump(), "[[2,1.1]]");
   EXPECT_EQ(record.at("status").dump(), R"({"3":"oom"})");
+  EXPECT_FALSE(record.contains("device_ms")) << "nothing was traced";
+}
+
+TEST(SeriesPageData, DeviceTimesAreThereWhereARunWasTraced) {
+  history::Series series = sample("H200", "forward");
+  series.points[1].device_time = Seconds{0.0087654321};
+  const results::Json data = series_page_data(std::vector<history::Series>{series});
+  EXPECT_THAT(data.at("records").at(0).at("device_ms"), ElementsAre(nullptr, 8.7654, nullptr, nullptr));
 }
 
 TEST(SeriesPageData, MachinesHaveTheirRunsOnce) {

@@ -148,7 +148,7 @@ TEST(StudyReport, EveryQuantityIsHeldAgainstItsBase) {
       headers(ratios.sections[0]),
       ElementsAre("size", "ctx", "precision:fp32 forward pass ms", "precision:fp32 n", "precision:bf16 forward pass ms",
                   "precision:bf16 n", "precision:bf16 forward pass speed-up", "precision:bf16 speed-up"));
-  table.speed_up->as_change = true;
+  table.speed_up->as = StudyComparison::kChange;
   table.columns.pop_back();
   std::vector<Record> records = all_records();
   records[3].timing->median = Seconds{20e-3};  // small 256 bf16, where fp32 takes 16 ms

@@ -21,7 +21,11 @@ TEST(Study, EveryOneHasANameOfItsOwnCasesAndATable) {
     EXPECT_TRUE(names.insert(study.name).second) << study.name;
     EXPECT_FALSE(study.title.empty()) << study.name;
     EXPECT_FALSE(cells_of(study.grids, {}).empty()) << study.name;
-    ASSERT_FALSE(study.tables.empty()) << study.name;
+    ASSERT_FALSE(study.tables.empty() && study.row_tables.empty()) << study.name;
+    for (const StudyRowTable& table : study.row_tables) {
+      EXPECT_FALSE(table.quantities.empty()) << study.name;
+      EXPECT_TRUE(study.protocol.needs_trace) << study.name << ": rows are of kernels";
+    }
     for (const StudyTable& table : study.tables) {
       EXPECT_FALSE(table.columns.empty()) << study.name;
       EXPECT_EQ(table.fit.has_value() && table.spread.size() != 1, false) << study.name << ": a fit is over one key";

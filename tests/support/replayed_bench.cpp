@@ -2,7 +2,8 @@
 // machines were seen to have. It takes `--benchmark_filter` and `--benchmark_out`, and writes five processes. What is
 // measured when comes from the environment:
 //   REPLAY_NIGHT=N     which night (0): its date, and what the machine does to every case in all its processes
-//   REPLAY_SLOW=REGEX  cases whose name matches take REPLAY_FACTOR (1.08) times as long
+//   REPLAY_SLOW=REGEX  cases whose name matches take REPLAY_FACTOR (1.08) times as long, on the GPU too
+//   REPLAY_HOST=F      every step takes F times as long, the GPU works in it for as long as before
 // The name of the file tells the runs of one night apart. Device times differ by 0.3 % from night to night and by 0.5 %
 // between processes. The host's wander: pageable copies by 28 %, dispatch by 6 %, what L2 serves by 2.7 %, launches
 // by 2.5 % (standard deviations over seven hosts).
@@ -60,6 +61,16 @@ void scale(Timing& timing, double factor) {
   for (PhaseTime& phase : timing.phases) phase.median = phase.median * factor;
 }
 
+/// The GPU works for nine tenths of a step; the replayed files are older than traces.
+StepTrace trace_of(const Timing& timing) {
+  StepTrace trace;
+  trace.steps = 3;
+  trace.span = timing.median;
+  trace.device = timing.median * 0.9;
+  trace.other_gaps = timing.median * 0.1;
+  return trace;
+}
+
 /// @param run  the file's name, not its path, which holds a folder's random name
 Record replayed(Record record, const std::string& run, std::int64_t process) {
   const std::string name = record.id.name();
@@ -71,6 +82,10 @@ Record replayed(Record record, const std::string& run, std::int64_t process) {
   const double of_night = night_noise(record.id) * noise(night + name);
   const double of_process = kProcessNoise * noise(fmt::format("{} {} {} {}", night, run, name, process));
   scale(record.timing.value(), planted * std::exp(of_night + of_process));
+  if (record.id.family() != "Ceiling") {
+    record.trace = trace_of(*record.timing);
+    scale(*record.timing, std::stod(variable("REPLAY_HOST", "1")));
+  }
   record.repetition_index = process;
   record.repetitions = kProcesses;
   return record;

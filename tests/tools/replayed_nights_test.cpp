@@ -46,7 +46,7 @@ class ReplayedNights : public testing::Test {
   support::TemporaryFolder folder_;
 };
 
-TEST_F(ReplayedNights, AreJudgedAndASlowImplementationIsRedInItsFirstNight) {
+TEST_F(ReplayedNights, TellASlowHostFromASlowImplementationWhichIsRedInItsFirstNight) {
   constexpr int kNights = 30;
   int not_judged = 0;
   for (int night = 0; night < kNights; ++night) {
@@ -56,9 +56,21 @@ TEST_F(ReplayedNights, AreJudgedAndASlowImplementationIsRedInItsFirstNight) {
   }
   EXPECT_LE(not_judged, 1) << "the host's ceilings wander, the device's do not";
 
+  // The host takes longer, the GPU does not: nothing is run again, which could not be.
+  const results::Json host =
+      judged(kNights, {"REPLAY_HOST=1.2"}, {"--good", "/no/such/program", "--new", "/no/such/program"});
+  EXPECT_EQ(host.at("exit_status"), 0) << host.at("text");
+  EXPECT_EQ(host.at("outcome"), "PASSED");
+  for (const auto& c : host.at("night").at("cases")) {
+    EXPECT_EQ(c.at("verdict"), "HOST") << c.at("name");
+    EXPECT_NEAR(c.at("ratio").get<double>(), 1.2, 0.03) << c.at("name");
+    EXPECT_NEAR(c.at("device_ratio").get<double>(), 1, 0.025) << c.at("name");
+  }
+
+  constexpr int kSlowNight = kNights + 1;
   const Words slow{"REPLAY_SLOW=impl:flash"};
   const results::Json red =
-      judged(kNights, slow, {"--good", shell_command(kNights, {}), "--new", shell_command(kNights, slow)});
+      judged(kSlowNight, slow, {"--good", shell_command(kSlowNight, {}), "--new", shell_command(kSlowNight, slow)});
   EXPECT_EQ(red.at("outcome"), "REGRESSED");
   for (const auto& c : red.at("night").at("cases")) {
     const bool is_slow = c.at("name").get<std::string>().find("impl:flash") != std::string::npos;

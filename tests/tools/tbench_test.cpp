@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -180,12 +181,26 @@ TEST(TbenchStudy, PrintsATableInEveryFormat) {
   EXPECT_THAT(run({"--markdown"}), AllOf(StartsWith("**scaling: "), HasSubstr("| pass | ctx:128 | ctx:256 |")));
   EXPECT_THAT(run({"--csv"}), StartsWith("pass,ctx:128,ctx:256,ctx:512,ctx:1024,exponent of ctx,r²,"));
   EXPECT_THAT(run({"--latex"}), AllOf(HasSubstr("\\begin{longtable}{lrrrrrr}"), HasSubstr("forward\\_backward")));
+  EXPECT_EQ(results::Json::parse(run({"--json"})).at("tables").size(), 2U);
   EXPECT_EQ(run({"-o", folder.file("page.html")}), "");
   EXPECT_THAT(results::read_whole_file(folder.file("page.html")), StartsWith("<!doctype html>"));
   support::write_text(folder.file("README.md"), "<!-- tbench:s -->\n<!-- /tbench:s -->\n");
   EXPECT_EQ(run({"--update=" + folder.file("README.md"), "--section=s"}), "");
   EXPECT_THAT(results::read_whole_file(folder.file("README.md")), StartsWith("<!-- tbench:s -->\n**scaling: "));
   EXPECT_THAT(run({"--axis=Model.impl=sdpa", "--csv"}), HasSubstr("--tb_axis=Model.impl=sdpa"));
+}
+
+TEST(TbenchStudy, KernelsComeFromTheTracesOfAFile) {
+  const support::ChildResult traced = tbench({"report", "--study=top_kernels", "--axis=Model.impl=sdpa",
+                                              "--filter=small/ctx:512/.*train_step.*bf16", kGolden, "--csv"});
+  EXPECT_EQ(traced.exit_status, 0) << traced.err;
+  EXPECT_THAT(traced.out,
+              HasSubstr("forward,gemm,85,12.30,100.0,144.7,3.333,100.0,200.0,\"void gemm<float, 128>(float*)\","));
+  const support::ChildResult untraced =
+      tbench({"report", "--study=top_kernels", "--filter=small/ctx:512/.*pass:forward/.*bf16", kGolden});
+  EXPECT_EQ(untraced.exit_status, 0) << untraced.err;
+  EXPECT_THAT(untraced.out, AllOf(HasSubstr("1 of 1 cases have a time and no trace: --tb_trace=on records one."),
+                                  HasSubstr("[1] transformer_bench --tb_study=top_kernels --tb_trace=on")));
 }
 
 TEST(TbenchStudy, WrongCommandLines) {
@@ -198,6 +213,7 @@ TEST(TbenchStudy, WrongCommandLines) {
   expect_usage_error({"report", "--csv", kGolden}, HasSubstr("add --study=NAME (studies: end_to_end, "));
   expect_usage_error({"report", "--axis=Model.ctx=1", kGolden}, HasSubstr("add --study=NAME"));
   expect_usage_error(with({"--csv", "--latex"}), HasSubstr("exclude each other"));
+  expect_usage_error(with({"--csv", "--json"}), HasSubstr("exclude each other"));
   expect_usage_error(with({"--markdown", "-o", "x.html"}), HasSubstr("exclude each other"));
   expect_usage_error(with({"--pivot=ctx"}), HasSubstr("leave out --pivot"));
   expect_usage_error(with({"--axis=Model.ctx"}), AllOf(HasSubstr("--axis=Model.ctx"), HasSubstr("no '='")));

@@ -20,6 +20,7 @@ struct ReportArguments {
   std::vector<std::string> axes;
   bool csv{};
   bool latex{};
+  bool json{};
   // Measurements of the same work side by side.
   std::vector<std::string> of;  // selectors, `key:value/key:value`
   std::string over;

@@ -49,12 +49,13 @@ std::string label_of(const std::string& path, const std::vector<std::string>& pa
 
 /// The only format that the arguments ask for.
 studies::StudyFormat study_format(const ReportArguments& arguments) {
-  if (arguments.options.markdown + arguments.csv + arguments.latex + !arguments.html.empty() > 1) {
-    throw UsageError{"--study: --markdown, --csv, --latex, --update and -o exclude each other; give one"};
+  if (arguments.options.markdown + arguments.csv + arguments.latex + arguments.json + !arguments.html.empty() > 1) {
+    throw UsageError{"--study: --markdown, --csv, --latex, --json, --update and -o exclude each other; give one"};
   }
   if (arguments.options.markdown) return studies::StudyFormat::kMarkdown;
   if (arguments.csv) return studies::StudyFormat::kCsv;
   if (arguments.latex) return studies::StudyFormat::kLatex;
+  if (arguments.json) return studies::StudyFormat::kJson;
   return studies::StudyFormat::kText;
 }
 
@@ -111,9 +112,9 @@ void check_kind(const ReportArguments& arguments) {
   if (kinds.size() > 1) throw UsageError{fmt::format("{} exclude each other; give one", join(kinds, " and "))};
   if (arguments.files.empty()) throw UsageError{"FILE is required: results, as --benchmark_out=FILE writes them"};
   const bool is_study = !arguments.study.empty();
-  if (!is_study && (arguments.csv || arguments.latex || !arguments.axes.empty())) {
+  if (!is_study && (arguments.csv || arguments.latex || arguments.json || !arguments.axes.empty())) {
     throw UsageError{
-        fmt::format("--csv, --latex and --axis are for the table of a study; add --study=NAME (studies: {})",
+        fmt::format("--csv, --latex, --json and --axis are for the table of a study; add --study=NAME (studies: {})",
                     join(studies::study_names(), ", "))};
   }
   if (!kinds.empty() && !is_study && !arguments.html.empty()) {

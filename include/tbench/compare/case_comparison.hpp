@@ -41,6 +41,9 @@ void decide(CaseComparison& c, std::optional<double> adjusted_p, std::size_t com
 [[nodiscard]] const results::Replicate& worst_of(const results::MeasuredCase& c);
 /// ln of the median time in seconds; absent unless every process is `ok`.
 [[nodiscard]] std::optional<double> value_of(const results::MeasuredCase& c);
+/// ln of the median of the GPU's time in a step, in seconds; absent unless value_of is there and every process knows
+/// it.
+[[nodiscard]] std::optional<double> device_value_of(const results::MeasuredCase& c);
 /// The largest peak of its processes, in the allocator's blocks.
 [[nodiscard]] std::optional<std::int64_t> peak_of(const results::MeasuredCase& c);
 /// As peak_of, of what tensors asked for; nothing unless every process that knows a peak knows that.
@@ -52,8 +55,9 @@ void decide(CaseComparison& c, std::optional<double> adjusted_p, std::size_t com
 [[nodiscard]] bool is_bad(Status status);
 
 /// Whether another measure of a step (clock cycles, the GPU's time) moved in the same direction as its time, and at
-/// least half as far. Both are differences of logarithms.
-[[nodiscard]] bool shares_change(double time_difference, double other_difference);
+/// least half as far. Both are differences of logarithms. A measure that is not known does not contradict the time.
+/// Where the GPU's time does not share a change, the change is the host's (HOST).
+[[nodiscard]] bool shares_change(double time_difference, std::optional<double> other_difference);
 
 /// Describes the statuses unless both sides are `ok`; empty if they are.
 [[nodiscard]] std::string status_note(const SideOfCase& base, const SideOfCase& next);

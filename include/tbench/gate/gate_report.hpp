@@ -49,11 +49,12 @@ struct CaseReport {
   Verdict verdict{Verdict::kPassed};
   std::string found_by;  // what made it a suspect: history, baseline, change point, memory, status; else empty
   std::int64_t runs{};   // that it was compared with
-  std::optional<Seconds> reference;  // their median, or the baseline's
-  std::optional<Seconds> candidate;  // median of the processes
-  std::optional<double> ratio;       // candidate over the reference
-  std::optional<double> z;           // robust score against the earlier runs
-  double threshold{};                // tau, as a fraction
+  std::optional<Seconds> reference;    // their median, or the baseline's
+  std::optional<Seconds> candidate;    // median of the processes
+  std::optional<double> ratio;         // candidate over the reference
+  std::optional<double> device_ratio;  // the same of the GPU's time in a step; absent where too few runs know it
+  std::optional<double> z;             // robust score against the earlier runs
+  double threshold{};                  // tau, as a fraction
   std::optional<std::int64_t> peak_bytes;
   std::optional<double> confirmed_ratio;  // of the confirmation: new over kept build
   std::optional<double> confirmed_low;    // its 95 % interval

@@ -21,9 +21,10 @@ struct SeriesPoint {
   std::string started;  // UTC
   std::string commit;
   std::string epoch;
-  Status status{};                   // the worst of the processes
-  std::optional<Seconds> time;       // median of the processes' medians, where all are `ok`
-  std::optional<double> dispersion;  // relative standard deviation between the processes
+  Status status{};                     // the worst of the processes
+  std::optional<Seconds> time;         // median of the processes' medians, where all are `ok`
+  std::optional<Seconds> device_time;  // that the GPU worked in a step, by traces; median, where all know it
+  std::optional<double> dispersion;    // relative standard deviation between the processes
   std::size_t processes{};
   std::optional<std::int64_t> peak_bytes;
   bool is_valid{true};   // the machine was as in earlier runs

@@ -41,8 +41,9 @@ inline constexpr std::size_t kMaxPageValues = 200'000;
 ///   files     machines: label, runs (started, commit, epoch, and `invalid` where the machine was not as usual)
 ///   families  name, keys, as in html_data
 ///   records   series: file and family (indexes), values (one a key), runs (indexes of the machine's); and, one a run,
-///             ms, spread, peak_bytes (null where unknown), n (processes); status (by position, where it is not `ok`),
-///             regressed (positions), changes (pairs of position and ratio of the levels)
+///             ms, spread, peak_bytes (null where unknown), n (processes), device_ms (null where unknown; absent where
+///             no run was traced); status (by position, where it is not `ok`), regressed (positions), changes (pairs of
+///             position and ratio of the levels)
 [[nodiscard]] results::Json series_page_data(std::span<const history::Series> series);
 
 /// The page: every series with change points, epochs, nights that are not valid and confirmed regressions, and a table

@@ -22,7 +22,8 @@ struct Column {
 
 struct Cell {
   std::string text;
-  std::size_t footnote{};  // of what is missing: number of its footnote, from 1, in place of the text; 0: none
+  std::size_t footnote{};         // of what is missing: number of its footnote, from 1, in place of the text; 0: none
+  std::optional<double> value{};  // of a number: all digits of it, in its column's unit; for programs
 };
 
 class Table {

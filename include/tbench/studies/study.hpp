@@ -30,13 +30,18 @@ struct StudyColumn {
   std::optional<CaseId::Parameter> only_of{};
 };
 
+/// How a quantity is held against its base.
+enum class StudyComparison {
+  kSpeedUp,  // the base's over the case's; of times: above 1 is faster
+  kChange,   // what the case's is more than the base's, in percent of the base's; of times: below 0 is faster
+  kPoints    // what a percentage is more than the base's, in percentage points
+};
+
 /// A column for each quantity that holds the case against the one with `base` in place of its own value of `key`.
 struct StudySpeedUp {
   std::string key;  // one of those that are spread over columns
   std::string base;
-  /// false: the base's quantity over the case's; of times: above 1 is faster. true: what the case's is more than the
-  /// base's, in percent of the base's; of times: below 0 is faster.
-  bool as_change{};
+  StudyComparison as{StudyComparison::kSpeedUp};
 };
 
 /// Columns with the exponent of the first quantity as a power of x, and the fit's r^2, over the columns of a row.
@@ -58,10 +63,36 @@ struct StudyTable {
   bool quantities_down{};                 // a row for every quantity, a column for every combination of spread keys
 };
 
+/// One of several rows that a case has in a table: a kernel in a phase, say.
+struct StudyRow {
+  std::vector<std::string> names;             // one a StudyRowTable::names: what tells the case's rows apart
+  std::vector<std::optional<double>> values;  // one a StudyRowTable::quantities, in the header's unit
+  std::string detail;
+};
+
+/// A quantity of a row, as a table shows it.
+struct StudyQuantity {
+  std::string header;  // with the unit
+  std::function<std::string(double)> format;
+};
+
+/// A table of what is inside a case: as many rows of each as `rows_of` finds. A case without a record has one row that
+/// says how to measure it, one that failed a row with its status.
+struct StudyRowTable {
+  std::string caption;
+  std::vector<std::string> names;         // headers of what tells a case's rows apart
+  std::vector<StudyQuantity> quantities;  // at least one
+  std::string detail;                     // header of a long text behind the quantities; empty: none
+  /// The rows of a case, from all of its records that did not fail, of which there is at least one.
+  std::function<std::vector<StudyRow>(std::span<const Record* const>)> rows_of;
+  std::vector<CaseId::Parameter> only{};  // as StudyTable::only
+};
+
 /// A protocol with exact counts; what is absent is up to the sampler.
 struct StudyProtocol {
   std::optional<std::int64_t> warm_up{};  // steps
   std::optional<std::int64_t> samples{};  // steps, none dropped
+  bool needs_trace{};  // --tb_trace=on; a record with a time and without a trace does not count as measured
 };
 
 struct Study {
@@ -69,7 +100,8 @@ struct Study {
   std::string title;  // one line
   std::vector<FamilyGrid> grids;
   StudyProtocol protocol{};
-  std::vector<StudyTable> tables;
+  std::vector<StudyTable> tables{};
+  std::vector<StudyRowTable> row_tables{};  // shown behind `tables`; of either kind there is one at least
   /// Values of the grids that not every program has, an implementation say. A run leaves out what its program does not
   /// know, a table what none of its files holds.
   std::vector<AxisOverride> if_known{};

@@ -58,7 +58,8 @@ enum class StudyFormat {
   kText,      // for a terminal
   kMarkdown,  // for a write-up
   kCsv,       // tables alone, an empty line between them; a last column says how to measure what a row lacks
-  kLatex      // a longtable each, for \usepackage{longtable}
+  kLatex,     // a longtable each, for \usepackage{longtable}
+  kJson       // for programs: texts, and numbers with all their digits
 };
 
 /// @param max_width  columns of the terminal; for text alone

@@ -20,7 +20,7 @@ tbench.series = (() => {
       const run = files[record.file].runs[number];
       const before = i > 0 ? files[record.file].runs[all[i - 1]] : undefined;
       const startsEpoch = before !== undefined && before.epoch !== run.epoch;
-      const point = { ...run, index: i, x: Date.parse(run.started), ms: known(record.ms[i]), spread: known(record.spread[i]), bytes: known(record.peak_bytes[i]), n: record.n[i],
+      const point = { ...run, index: i, x: Date.parse(run.started), ms: known(record.ms[i]), device: known(record.device_ms?.[i] ?? null), spread: known(record.spread[i]), bytes: known(record.peak_bytes[i]), n: record.n[i],
         status: record.status?.[i] ?? "ok", change: changes.get(i), regressed: regressed.has(i), startsEpoch };
       point.counts = point.ms !== undefined && !run.invalid;
       if (startsEpoch) first = undefined;
@@ -55,7 +55,8 @@ tbench.series = (() => {
     const edge = 0.03 * (range.max - range.min);
     const inside = (ms) => Math.min(range.max - edge, Math.max(range.min + edge, ms ?? range.max));
     const days = [points[0].x - kHalfDay, points.at(-1).x + kHalfDay];
-    const at = (p) => ({ x: p.x, y: inside(p.ms), said: `${p.ms === undefined ? "no value" : `${format(p.ms)} ms`}${eventsOf(p).map((e) => `; ${e}`).join("")}`, apart: p.startsEpoch });
+    const device = (p) => (p.device === undefined ? "" : `, the GPU ${format(p.device)} ms of it`);
+    const at = (p) => ({ x: p.x, y: inside(p.ms), said: `${p.ms === undefined ? "no value" : `${format(p.ms)} ms${device(p)}`}${eventsOf(p).map((e) => `; ${e}`).join("")}`, apart: p.startsEpoch });
     const only = (passes) => points.filter(passes).map(at);
     const series = [{ name: "median of the processes", colour: "median", file: 0, points: only((p) => p.counts) },
       { name: "level", colour: "level", file: 1, line: true, points: levels(points) },
@@ -69,17 +70,18 @@ tbench.series = (() => {
     return { title: "", kind: "time", small: points.length > 60, x: "", y: "ms", range, between: { min: days[0], max: days[1] }, series: series.filter((s) => s.points.length > 0),
       said: `${record.name}: ${points.length} nights. ${events.length ? events.join(", ") : "No events"}. The table lists them.` };
   }
-  const kColumns = [["night", (p) => night(p)], ["ms", (p) => format(p.ms), true], ["±%", (p) => (p.spread === undefined ? "" : (100 * p.spread).toFixed(2)), true],
+  const kColumns = [["night", (p) => night(p)], ["ms", (p) => format(p.ms), true], ["device ms", (p) => format(p.device), true], ["±%", (p) => (p.spread === undefined ? "" : (100 * p.spread).toFixed(2)), true],
     ["from first %", (p) => (p.ms === undefined || p.first === undefined ? "" : percent(p.ms / p.first)), true], ["events", (p) => eventsOf(p).join("; ")],
     ["commit", (p) => p.commit.slice(0, 12)], ["peak GiB", (p) => (p.bytes === undefined ? "" : (p.bytes / 2 ** 30).toFixed(3)), true], ["n", (p) => String(p.n), true]];
   /** Newest first. */
   function tableOf(record, points) {
     const attributes = (number) => (number ? { class: "number" } : {});
     const kind = (title, p) => (title === "events" ? { class: p.regressed || p.status !== "ok" ? "bad" : p.change !== undefined || p.invalid ? "warn" : "" } : {});
-    const rows = [...points].reverse().map((p) => element("tr", {}, ...kColumns.map(([title, of, number], i) =>
+    const columns = kColumns.filter(([title]) => title !== "device ms" || points.some((p) => p.device !== undefined));
+    const rows = [...points].reverse().map((p) => element("tr", {}, ...columns.map(([title, of, number], i) =>
       element(i === 0 ? "th" : "td", i === 0 ? { scope: "row" } : { ...attributes(number), ...kind(title, p) }, of(p)))));
     return element("table", { "aria-label": `${record.name}, a row a night` },
-      element("thead", {}, element("tr", {}, ...kColumns.map(([title, , number]) => element("th", { scope: "col", ...attributes(number) }, title)))), element("tbody", {}, ...rows));
+      element("thead", {}, element("tr", {}, ...columns.map(([title, , number]) => element("th", { scope: "col", ...attributes(number) }, title)))), element("tbody", {}, ...rows));
   }
   return { night, pointsOf, eventsOf, panelOf, tableOf };
 })();

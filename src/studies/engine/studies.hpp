@@ -18,6 +18,7 @@ namespace tbench::studies {
 [[nodiscard]] Study precision_study();
 [[nodiscard]] Study scaling_study();
 [[nodiscard]] Study tf32_study();
+[[nodiscard]] Study top_kernels_study();
 [[nodiscard]] Study warmup_study();
 
 /// A counter (bench/README.md lists them) times `factor`, with four significant digits.

@@ -70,6 +70,7 @@ void check_one_device(std::span<const results::NamedResults> results) {
 
 std::string flags_of(const Study& study, const Changes& changes) {
   std::string flags = "--tb_study=" + study.name;
+  if (study.protocol.needs_trace) flags += " --tb_trace=on";
   for (const AxisOverride& change : changes.axes) {
     flags += fmt::format(" --tb_axis={}.{}={}", change.family, change.axis.key, join(change.axis.values, ","));
   }
@@ -149,6 +150,27 @@ void check_axes(const Study& study, const std::vector<AxisOverride>& axes) {
   }
 }
 
+void find_records(StudyCells& cells, const Study& study, std::span<const results::NamedResults> results) {
+  for (const CaseId& id : cells.cases) cells.measured[id.name()];
+  std::set<std::string> untraced;
+  for (const results::NamedResults& result : results) {
+    for (const Record& record : result.file.records) {
+      const auto found = cells.measured.find(record.id.name());
+      if (found == cells.measured.end()) continue;
+      if (study.protocol.needs_trace && record.timing && !record.trace) {
+        untraced.insert(found->first);
+      } else {
+        found->second.push_back(&record);
+      }
+    }
+  }
+  for (const CaseId& id : cells.cases) {
+    if (!cells.measured.at(id.name()).empty()) continue;
+    cells.missing.push_back(id);
+    cells.untraced += untraced.count(id.name());
+  }
+}
+
 }  // namespace
 
 StudyCells study_cells(const Study& whole, std::span<const results::NamedResults> results,
@@ -177,16 +199,7 @@ StudyCells study_cells(const Study& whole, std::span<const results::NamedResults
                       study.name, options.filter, cells.flags)};
     }
   }
-  for (const CaseId& id : cells.cases) cells.measured[id.name()];
-  for (const results::NamedResults& result : results) {
-    for (const Record& record : result.file.records) {
-      const auto found = cells.measured.find(record.id.name());
-      if (found != cells.measured.end()) found->second.push_back(&record);
-    }
-  }
-  for (const CaseId& id : cells.cases) {
-    if (cells.measured.at(id.name()).empty()) cells.missing.push_back(id);
-  }
+  find_records(cells, study, results);
   return cells;
 }
 

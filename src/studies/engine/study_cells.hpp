@@ -1,6 +1,7 @@
 // Which cases a study's table is about, given the files, and what was measured of them.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <span>
 #include <string>
@@ -16,8 +17,9 @@ struct StudyCells {
   std::vector<CaseId> cases;                                   // in the study's order
   std::vector<CaseId> missing;                                 // those of them without a record
   std::map<std::string, std::vector<const Record*>> measured;  // by case name; of the results, which must outlive this
-  std::vector<ModelSize> sizes;                                // built-in, and of the files' command lines
-  std::string flags;  // that select the same cases with transformer_bench: `--tb_study=NAME --tb_axis=...`
+  std::size_t untraced{};        // of `missing`, those with a time and without the trace that the study needs
+  std::vector<ModelSize> sizes;  // built-in, and of the files' command lines
+  std::string flags;             // that select the same cases with transformer_bench: `--tb_study=NAME --tb_axis=...`
 };
 
 /// @throws  as study_report

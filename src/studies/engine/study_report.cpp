@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "studies/engine/missing_cells.hpp"
 #include "studies/engine/study_cells.hpp"
+#include "studies/engine/study_json.hpp"
+#include "studies/engine/study_rows.hpp"
 #include "studies/engine/study_section.hpp"
+#include "studies/engine/study_traces.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/report_page.hpp"
@@ -132,7 +137,11 @@ StudyReport study_report(const Study& study, std::span<const results::NamedResul
   for (const StudyTable& table : study.tables) {
     if (auto section = study_section(table, contents)) report.sections.push_back(std::move(*section));
   }
+  for (const StudyRowTable& table : study.row_tables) {
+    if (auto section = row_section(table, contents)) report.sections.push_back(std::move(*section));
+  }
   report.notes = notes_of(study, contents.marks());
+  if (study.protocol.needs_trace) std::ranges::move(trace_notes(cells), std::back_inserter(report.notes));
   for (std::size_t i = 0; i < missing.filters.size(); ++i) {
     const std::string& filter = missing.filters[i];
     const std::string selected = filter.empty() ? "" : " --benchmark_filter=" + quoted(filter);
@@ -152,6 +161,8 @@ std::string study_page(const StudyReport& report, StudyFormat format, std::optio
       return csv_page(report);
     case StudyFormat::kLatex:
       return latex_page(report);
+    case StudyFormat::kJson:
+      return study_json(report);
   }
   throw std::logic_error{"study_page: no such format"};
 }

@@ -28,11 +28,33 @@ std::string without_unit(const std::string& header) {
   return space == std::string::npos ? "" : header.substr(0, space);
 }
 
-/// A quantity against its base, as StudySpeedUp says; empty where either is unknown.
-std::string held_against(const std::optional<double>& base, const std::optional<double>& own, bool as_change) {
+/// A quantity against its base; empty where either is unknown.
+StudyCell held_against(const std::optional<double>& base, const std::optional<double>& own, StudyComparison as) {
   if (!base || !own) return {};
-  if (as_change) return *base > 0 ? fmt::format("{:+.1f}", 100 * (*own - *base) / *base) : "";
-  return *own > 0 ? fmt::format("{:.3f}", *base / *own) : "";
+  const double difference = *own - *base;
+  switch (as) {
+    case StudyComparison::kSpeedUp:
+      if (*own <= 0) return {};
+      return {.text = fmt::format("{:.3f}", *base / *own), .value = *base / *own};
+    case StudyComparison::kChange:
+      if (*base <= 0) return {};
+      return {.text = fmt::format("{:+.1f}", 100 * difference / *base), .value = 100 * difference / *base};
+    case StudyComparison::kPoints:
+      return {.text = fmt::format("{:+.1f}", difference), .value = difference};
+  }
+  return {};
+}
+
+const char* header_of(StudyComparison as) {
+  switch (as) {
+    case StudyComparison::kSpeedUp:
+      return "speed-up";
+    case StudyComparison::kChange:
+      return "change %";
+    case StudyComparison::kPoints:
+      return "change pp";
+  }
+  return "";
 }
 
 /// One table of a study: which keys make its rows, which combinations of the spread keys its columns.
@@ -125,8 +147,7 @@ void Section::add_columns() {
     for (const StudyColumn& column : table_.columns) {
       if (!has(combination, column)) continue;
       const std::string what = joined(header_of(combination, column), without_unit(column.header));
-      section_.columns.push_back(
-          {joined(what, table_.speed_up->as_change ? "change %" : "speed-up"), render::Align::kRight});
+      section_.columns.push_back({joined(what, studies::header_of(table_.speed_up->as)), render::Align::kRight});
     }
   }
   if (!table_.fit) return;
@@ -144,7 +165,7 @@ void Section::add_speed_ups(std::vector<StudyCell>& cells, const Row& row) const
         const CaseId* const id = case_at(row, index);
         return id != nullptr ? cells_.value(*id, column) : std::nullopt;
       };
-      cells.push_back({.text = held_against(at(*base), at(i), table_.speed_up->as_change)});
+      cells.push_back(held_against(at(*base), at(i), table_.speed_up->as));
     }
   }
 }
@@ -160,8 +181,9 @@ void Section::add_fit(std::vector<StudyCell>& cells, const Row& row) const {
     y.push_back(*time);
   }
   const auto law = x.size() < kMinFitted ? std::nullopt : stats::power_law_fit(x, y);
-  cells.push_back({.text = law ? fmt::format("{:.3f}", law->exponent) : ""});
-  cells.push_back({.text = law ? fmt::format("{:.4f}", law->r_squared) : ""});
+  cells.push_back(law ? StudyCell{.text = fmt::format("{:.3f}", law->exponent), .value = law->exponent} : StudyCell{});
+  cells.push_back(law ? StudyCell{.text = fmt::format("{:.4f}", law->r_squared), .value = law->r_squared}
+                      : StudyCell{});
 }
 
 /// The values of the row's own keys.
@@ -207,14 +229,17 @@ std::optional<StudySection> Section::build() {
   if (cases_.empty()) return std::nullopt;
   add_columns();
   for (const Row& row : pivot_.rows) add_rows(row);
-  const CaseId& first = cases_.front();
-  Texts parts{first.family()};
-  for (const std::string& key : pivot_.common) parts.push_back(key + ":" + render::one_line(first.at(key)));
-  section_.caption = fmt::format("{}. {}", join(parts, " "), table_.caption);
+  section_.caption = caption_of(cases_.front(), pivot_.common, table_.caption);
   return std::move(section_);
 }
 
 }  // namespace
+
+std::string caption_of(const CaseId& id, const std::vector<std::string>& common, const std::string& caption) {
+  Texts parts{id.family()};
+  for (const std::string& key : common) parts.push_back(key + ":" + render::one_line(id.at(key)));
+  return fmt::format("{}. {}", join(parts, " "), caption);
+}
 
 const std::vector<const Record*>& CaseCells::records(const CaseId& id) const {
   static const std::vector<const Record*> none;
@@ -264,11 +289,12 @@ StudyCell CaseCells::cell(const CaseId& id, const StudyColumn& column, bool is_f
     const auto footnote = missing_.filter_of.find(id.name());
     return {.text = {}, .footnote = footnote == missing_.filter_of.end() ? 0 : footnote->second + 1};
   }
-  marks_.max_records = std::max(marks_.max_records, found.size());
+  note(found);
   const auto failed =
       static_cast<std::size_t>(std::ranges::count_if(found, [](const Record* r) { return !r->timing; }));
   std::string text = shown(id, column);
-  if (!is_first) return {.text = text};
+  const std::optional<double> number = column.text ? std::nullopt : value(id, column);
+  if (!is_first) return {.text = text, .value = number};
   if (failed == found.size()) {
     const std::string name = render::status_text(found.front()->status);
     return {.text = text.empty() ? name : fmt::format("{} ({})", name, text)};
@@ -279,7 +305,7 @@ StudyCell CaseCells::cell(const CaseId& id, const StudyColumn& column, bool is_f
   marks_.other_protocol = marks_.other_protocol || other;
   text += fmt::format("{}{}", marks, other ? "+" : "");
   if (failed > 0) text += fmt::format(" ({} of {} failed)", failed, found.size());
-  return {.text = text};
+  return {.text = text, .value = number};
 }
 
 std::optional<StudySection> study_section(const StudyTable& table, CaseCells& cells) {

@@ -1,6 +1,7 @@
 // One table of a study filled with what was measured: what each cell says, and the marks that need a note.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -28,11 +29,16 @@ class CaseCells {
   [[nodiscard]] std::optional<double> value(const CaseId& id, const StudyColumn& column) const;
   [[nodiscard]] std::string shown(const CaseId& id, const StudyColumn& column) const;
   [[nodiscard]] StudyCell cell(const CaseId& id, const StudyColumn& column, bool is_first);
+  /// Empty for a case that nobody measured.
+  [[nodiscard]] const std::vector<const Record*>& records(const CaseId& id) const;
+  /// Counts how many records a cell is made of, for the note on medians.
+  void note(const std::vector<const Record*>& records) {
+    marks_.max_records = std::max(marks_.max_records, records.size());
+  }
   [[nodiscard]] const StudyCells& all() const { return cells_; }
   [[nodiscard]] const Marks& marks() const { return marks_; }
 
  private:
-  [[nodiscard]] const std::vector<const Record*>& records(const CaseId& id) const;
   [[nodiscard]] bool keeps_protocol(const Record& record) const;
 
   const Study& study_;
@@ -40,6 +46,11 @@ class CaseCells {
   const MissingCells& missing_;
   Marks marks_;
 };
+
+/// The values that all cases of a section share, and what it shows.
+/// @param common  keys of `id`
+[[nodiscard]] std::string caption_of(const CaseId& id, const std::vector<std::string>& common,
+                                     const std::string& caption);
 
 /// Nothing for a table without cases.
 [[nodiscard]] std::optional<StudySection> study_section(const StudyTable& table, CaseCells& cells);

@@ -1,0 +1,88 @@
+#include "studies/engine/study_rows.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tbench/render/pivot.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using Cells = std::vector<StudyCell>;
+
+std::vector<render::Column> columns_of(const StudyRowTable& table, const std::vector<std::string>& keys) {
+  using enum render::Align;
+  std::vector<render::Column> columns;
+  for (const std::string& key : keys) columns.push_back({key, kLeft});
+  for (const std::string& name : table.names) columns.push_back({name, kLeft});
+  for (const StudyQuantity& quantity : table.quantities) columns.push_back({quantity.header, kRight});
+  if (!table.detail.empty()) columns.push_back({table.detail, kLeft});
+  return columns;
+}
+
+Cells cells_of(const StudyRowTable& table, const StudyRow& row) {
+  if (row.names.size() != table.names.size() || row.values.size() != table.quantities.size()) {
+    throw std::logic_error{"a study's row has other cells than its table"};
+  }
+  Cells cells;
+  for (const std::string& name : row.names) cells.push_back({.text = render::one_line(name)});
+  for (std::size_t i = 0; i < row.values.size(); ++i) {
+    const std::optional<double>& value = row.values[i];
+    cells.push_back(value ? StudyCell{.text = table.quantities[i].format(*value), .value = value} : StudyCell{});
+  }
+  if (!table.detail.empty()) cells.push_back({.text = render::one_line(row.detail)});
+  return cells;
+}
+
+/// What there is to say of a case as a whole where it has no rows: its status, or how to measure it.
+Cells state_of(const StudyRowTable& table, const CaseId& id, CaseCells& cells) {
+  const StudyColumn nothing{
+      .header = {}, .value = {}, .format = {}, .text = [](const Record&) { return std::nullopt; }};
+  Cells row(table.names.size());
+  row.push_back(cells.cell(id, nothing, true));
+  return row;
+}
+
+std::vector<const Record*> measured_of(const CaseCells& cells, const CaseId& id) {
+  std::vector<const Record*> records;
+  std::ranges::copy_if(cells.records(id), std::back_inserter(records),
+                       [](const Record* record) { return record->timing.has_value(); });
+  return records;
+}
+
+}  // namespace
+
+std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& cells) {
+  std::vector<CaseId> cases;
+  std::ranges::copy_if(cells.all().cases, std::back_inserter(cases),
+                       [&](const CaseId& id) { return id.has(table.only); });
+  if (cases.empty()) return std::nullopt;
+  const render::Pivot pivot = render::pivot_of(cases, {});
+  StudySection section{.caption = caption_of(cases.front(), pivot.common, table.caption),
+                       .columns = columns_of(table, pivot.row_keys),
+                       .rows = {}};
+  for (const CaseId& id : cases) {
+    Cells head;
+    for (std::string& value : render::values_of(id, pivot.row_keys)) {
+      head.push_back({.text = render::one_line(value)});
+    }
+    const auto add = [&](Cells behind) {
+      Cells row = head;
+      std::ranges::move(behind, std::back_inserter(row));
+      row.resize(section.columns.size());
+      section.rows.push_back(std::move(row));
+    };
+    const std::vector<const Record*> records = measured_of(cells, id);
+    const std::vector<StudyRow> rows = records.empty() ? std::vector<StudyRow>{} : table.rows_of(records);
+    cells.note(records);
+    for (const StudyRow& row : rows) add(cells_of(table, row));
+    if (rows.empty()) add(state_of(table, id, cells));
+  }
+  return section;
+}
+
+}  // namespace tbench::studies

@@ -1,0 +1,28 @@
+// What the traces of a case's records say of its kernels, and what has to be said of traces beside a table.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "studies/engine/study_cells.hpp"
+#include "tbench/core/record.hpp"
+
+namespace tbench::studies {
+
+/// The operations of one phase of a step, the longest first.
+struct TracedPhase {
+  std::string name;
+  std::vector<TracedKernel> operations;  // kernels, copies and fills
+  Seconds total;                         // of all of them, a step
+};
+
+/// A step's phases in their order. Of several records each figure is the median over those that were traced, where one
+/// that did not launch a kernel counts as 0; the shortest and the longest call are those of all. What most did not
+/// launch is left out.
+[[nodiscard]] std::vector<TracedPhase> traced_phases(std::span<const Record* const> records);
+
+/// Cases without a trace, traces that lack operations, and time of kernels that no rule knows.
+[[nodiscard]] std::vector<std::string> trace_notes(const StudyCells& cells);
+
+}  // namespace tbench::studies

@@ -1,0 +1,45 @@
+// Figures that the studies of kernels share: which kernels count as what, shares, and a kernel as a row of a table.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "studies/engine/study_traces.hpp"
+#include "tbench/studies/study.hpp"
+
+namespace tbench::studies {
+
+[[nodiscard]] bool is_gemm(const TracedKernel& operation);
+/// A copy or a fill: an operation that is no kernel.
+[[nodiscard]] bool is_copy(const TracedKernel& operation);
+
+/// Of operations, a step.
+struct OperationSum {
+  double calls{};
+  Seconds total{};
+  void add(const TracedKernel& operation);
+};
+/// Of those for which `counts`.
+[[nodiscard]] OperationSum sum_of(std::span<const TracedKernel> operations, bool (*counts)(const TracedKernel&));
+
+/// In percent; 0 of nothing.
+[[nodiscard]] double percent_of(Seconds part, Seconds whole);
+
+[[nodiscard]] std::string one_digit(double value);
+/// A count a step: whole where it is, as calls that not every step makes are not.
+[[nodiscard]] std::string count_text(double value);
+
+/// Calls a step, total ms a step, % of phase; mean, std, min and max us of a call.
+[[nodiscard]] std::vector<StudyQuantity> kernel_quantities();
+/// Named by its phase and class, with those quantities; its whole name is the detail.
+[[nodiscard]] StudyRow kernel_row(const TracedPhase& phase, const TracedKernel& kernel);
+
+/// What a trace and its record say together; nothing without a trace.
+[[nodiscard]] StudyColumn trace_column(std::string header, std::function<double(const StepTrace&, Seconds step)> value,
+                                       std::function<std::string(double)> format);
+
+/// Cases of the course's model whose kernels are traced.
+[[nodiscard]] std::vector<FamilyGrid> traced_grid(std::vector<std::string> pass, std::vector<std::string> precision);
+
+}  // namespace tbench::studies

@@ -1,0 +1,85 @@
+// Which kernel takes the most time in each phase, and which of those that are no matrix products.
+#include <algorithm>
+#include <iterator>
+
+#include "studies/engine/studies.hpp"
+#include "studies/kernels/kernel_figures.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using Records = std::span<const Record* const>;
+using Counts = bool (*)(const TracedKernel&);
+
+bool is_kernel(const TracedKernel& operation) { return !is_copy(operation); }
+bool is_other_kernel(const TracedKernel& operation) { return !is_copy(operation) && !is_gemm(operation); }
+
+/// The operations of a phase are ordered, the longest first.
+const TracedKernel* longest(const TracedPhase& phase, Counts counts) {
+  const auto found = std::ranges::find_if(phase.operations, counts);
+  return found == phase.operations.end() ? nullptr : &*found;
+}
+
+template <Counts counts>
+std::vector<StudyRow> longest_of_phases(Records records) {
+  std::vector<StudyRow> rows;
+  for (const TracedPhase& phase : traced_phases(records)) {
+    if (const TracedKernel* const top = longest(phase, counts)) rows.push_back(kernel_row(phase, *top));
+  }
+  return rows;
+}
+
+StudyRowTable longest_table(const std::string& caption, std::vector<StudyRow> (*rows_of)(Records)) {
+  return {.caption = caption,
+          .names = {"phase", "class"},
+          .quantities = kernel_quantities(),
+          .detail = "kernel",
+          .rows_of = rows_of};
+}
+
+Seconds time_in(const TracedPhase& phase, const std::string& kernel) {
+  Seconds total{};
+  for (const TracedKernel& operation : phase.operations) {
+    if (operation.name == kernel) total = total + operation.total;
+  }
+  return total;
+}
+
+/// The kernel that is longest in the forward pass, in the phases of training.
+std::vector<StudyRow> forwards_longest(Records records) {
+  const std::vector<TracedPhase> phases = traced_phases(records);
+  const auto forward = std::ranges::find(phases, "forward", &TracedPhase::name);
+  const auto backward = std::ranges::find(phases, "backward", &TracedPhase::name);
+  if (forward == phases.end() || backward == phases.end()) return {};
+  const TracedKernel* const top = longest(*forward, &is_kernel);
+  const TracedKernel* const other = longest(*backward, &is_kernel);
+  if (top == nullptr || other == nullptr) return {};
+  const Seconds in_backward = time_in(*backward, top->name);
+  return {{.names = {top->name == other->name ? "yes" : "no"},
+           .values = {percent_of(top->total, forward->total), percent_of(in_backward, backward->total),
+                      percent_of(top->total + in_backward, forward->total + backward->total)},
+           .detail = top->name}};
+}
+
+}  // namespace
+
+Study top_kernels_study() {
+  return {.name = "top_kernels",
+          .title = "The kernels that take the most time, by phase",
+          .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
+          .protocol = {.needs_trace = true},
+          .row_tables = {
+              longest_table("The longest kernel of each phase; calls and total of a step, the others of a call",
+                            &longest_of_phases<&is_kernel>),
+              longest_table("The longest kernel that is no matrix product", &longest_of_phases<&is_other_kernel>),
+              {.caption = "The longest kernel of the forward pass, in training: its share of what ran in each phase",
+               .names = {"longest of backward too"},
+               .quantities = {{"% of forward", &one_digit},
+                              {"% of backward", &one_digit},
+                              {"% of forward + backward", &one_digit}},
+               .detail = "kernel",
+               .rows_of = &forwards_longest,
+               .only = {{"pass", "train_step"}}}}};
+}
+
+}  // namespace tbench::studies

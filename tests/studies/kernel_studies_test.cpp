@@ -1,0 +1,218 @@
+// The studies of kernels, on traces whose figures are worked out by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/sample_results.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/results/result_json.hpp"
+#include "tbench/studies/study_report.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr double kMs = 1e-3;
+constexpr double kUs = 1e-6;
+
+CaseId id_of(const std::string& pass, const std::string& size = "small") {
+  return {"Model",
+          {{"size", size}, {"ctx", "512"}, {"batch", "4"}, {"pass", pass}, {"precision", "bf16"}, {"impl", "eager"}}};
+}
+
+TracedKernel kernel(const std::string& phase, const std::string& kernel_class, const std::string& name, double calls,
+                    double total_ms) {
+  return {.phase = phase,
+          .kernel_class = kernel_class,
+          .name = name,
+          .calls = calls,
+          .total = {total_ms * kMs},
+          .min = {5 * kUs},
+          .max = {total_ms * kMs},
+          .standard_deviation = Seconds{2 * kUs}};
+}
+
+/// A step of 20 ms of which the GPU works 16. Operations, ms of a step:
+///
+///   forward    gemm nvjet 3, gemm cutlass 1, softmax 0.8, a copy 0.2    5
+///   backward   softmax 4, gemm nvjet 3.5, elementwise 0.5               8
+///   optimizer  adam 3                                                   3
+Record trained(double factor = 1) {
+  Record record = support::timed_record(id_of("train_step"), Seconds{20 * kMs});
+  record.trace = StepTrace{
+      .steps = 3,
+      .span = {17.5 * kMs},
+      .device = {16 * kMs},
+      .host_gaps = {1 * kMs},
+      .device_gaps = {0.5 * kMs},
+      .other_gaps = {},
+      .longest_gap = {250 * kUs},
+      .launches = 60,
+      .kernels = {kernel("forward", "gemm", "nvjet_a<bf16>", 10, 3), kernel("forward", "gemm", "cutlass_b", 5, 1),
+                  kernel("forward", "softmax_forward", "softmax_fw<float>", 12, 0.8),
+                  kernel("forward", "memcpy", "Memcpy DtoD", 1, 0.2),
+                  kernel("backward", "softmax_backward", "softmax_bw<float>", 12, 4),
+                  kernel("backward", "gemm", "nvjet_a<bf16>", 20, 3.5),
+                  kernel("backward", "elementwise", "add", 24, 0.5), kernel("optimizer", "optimizer", "adam", 3, 3)},
+      .without_launch = 0,
+      .dropped = 0};
+  for (TracedKernel& k : record.trace->kernels) {
+    k.total = k.total * factor;
+    k.max = k.max * factor;
+  }
+  return record;
+}
+
+/// The forward pass alone: 4.5 ms of products, 0.5 ms of softmax, in a step of 6 ms.
+Record inferred() {
+  Record record = support::timed_record(id_of("forward"), Seconds{6 * kMs});
+  record.trace = StepTrace{};
+  record.trace->steps = 3;
+  record.trace->device = {5 * kMs};
+  record.trace->launches = 22;
+  record.trace->kernels = {kernel("forward", "gemm", "nvjet_a<bf16>", 10, 4.5),
+                           kernel("forward", "softmax_forward", "softmax_fw<float>", 12, 0.5)};
+  return record;
+}
+
+StudyReport report_of(const std::string& study, std::vector<Record> records) {
+  const results::NamedResults file{"a.json",
+                                   {.environment = support::gpu_environment(),
+                                    .host = {},
+                                    .options = {},
+                                    .interrupted = false,
+                                    .records = std::move(records)}};
+  return study_report(
+      find_study(study, "--study"), std::vector{file},
+      {.axes = {{"Model", {"size", {"small"}}}, {"Model", {"ctx", {"512"}}}, {"Model", {"precision", {"bf16"}}}},
+       .filter = {}});
+}
+
+/// A table's rows, cells joined by `|`.
+std::vector<std::string> rows(const StudySection& section) {
+  std::vector<std::string> all;
+  for (const auto& row : section.rows) {
+    std::vector<std::string> cells;
+    for (const StudyCell& cell : row) {
+      cells.push_back(cell.footnote > 0 ? "[" + std::to_string(cell.footnote) + "]" : cell.text);
+    }
+    all.push_back(join(cells, "|"));
+  }
+  return all;
+}
+
+std::string header(const StudySection& section) {
+  std::vector<std::string> all;
+  for (const render::Column& column : section.columns) all.push_back(column.header);
+  return join(all, "|");
+}
+
+TEST(TopKernels, NameTheLongestOfEveryPhase) {
+  const StudyReport report = report_of("top_kernels", {inferred(), trained()});
+  ASSERT_EQ(report.sections.size(), 3U);
+  EXPECT_EQ(report.sections[0].caption,
+            "Model size:small ctx:512 batch:4 precision:bf16 impl:eager. The longest kernel of each phase; calls and "
+            "total of a step, the others of a call");
+  EXPECT_EQ(header(report.sections[0]),
+            "pass|phase|class|calls|total ms|% of phase|mean us|std us|min us|max us|kernel");
+  EXPECT_THAT(rows(report.sections[0]),
+              ElementsAre("forward|forward|gemm|10|4.500|90.0|450.0|2.000|5.000|4500|nvjet_a<bf16>",
+                          "train_step|forward|gemm|10|3.000|60.0|300.0|2.000|5.000|3000|nvjet_a<bf16>",
+                          "train_step|backward|softmax_backward|12|4.000|50.0|333.3|2.000|5.000|4000|softmax_bw<float>",
+                          "train_step|optimizer|optimizer|3|3.000|100.0|1000|2.000|5.000|3000|adam"));
+  EXPECT_THAT(report.notes, IsEmpty());
+  EXPECT_THAT(report.commands, IsEmpty());
+}
+
+TEST(TopKernels, NameTheLongestThatIsNoMatrixProduct) {
+  const StudyReport report = report_of("top_kernels", {inferred(), trained()});
+  EXPECT_THAT(rows(report.sections[1]),
+              ElementsAre("forward|forward|softmax_forward|12|0.5000|10.0|41.67|2.000|5.000|500.0|softmax_fw<float>",
+                          "train_step|forward|softmax_forward|12|0.8000|16.0|66.67|2.000|5.000|800.0|softmax_fw<float>",
+                          "train_step|backward|softmax_backward|12|4.000|50.0|333.3|2.000|5.000|4000|softmax_bw<float>",
+                          "train_step|optimizer|optimizer|3|3.000|100.0|1000|2.000|5.000|3000|adam"));
+}
+
+TEST(TopKernels, SayWhatForwardsLongestIsInTraining) {
+  const StudyReport report = report_of("top_kernels", {inferred(), trained()});
+  EXPECT_EQ(header(report.sections[2]),
+            "longest of backward too|% of forward|% of backward|% of forward + backward|kernel");
+  // 3 of 5 ms, 3.5 of 8, 6.5 of 13
+  EXPECT_THAT(rows(report.sections[2]), ElementsAre("no|60.0|43.8|50.0|nvjet_a<bf16>"));
+}
+
+TEST(KernelStudies, TakeTheMedianOverTheProcesses) {
+  Record other = trained(1.2);
+  other.trace->kernels[4].name = "softmax_of_another_build";
+  const StudyReport report = report_of("top_kernels", {trained(), trained(1.1), other});
+  // backward: softmax 4 and 4.4, and 0 in the third: 4 of 4 + 3.85 + 0.55 ms; what one of three launched is left out
+  EXPECT_THAT(
+      rows(report.sections[0]),
+      ElementsAre("forward|||[1]|||||||", "train_step|forward|gemm|10|3.300|60.0|330.0|2.000|5.000|3600|nvjet_a<bf16>",
+                  HasSubstr("train_step|backward|softmax_backward|12|4.000|47.6|333.3"),
+                  "train_step|optimizer|optimizer|3|3.300|100.0|1100|2.000|5.000|3600|adam"));
+  EXPECT_THAT(report.notes, ElementsAre("Several measurements of a case: their median (at most 3)."));
+}
+
+TEST(KernelStudies, SayWhichOptionMakesTraces) {
+  Record untraced = inferred();
+  untraced.trace.reset();
+  const StudyReport report =
+      report_of("top_kernels", {untraced, support::failed_record(id_of("train_step"), Status::kOom, "no room")});
+  EXPECT_THAT(rows(report.sections[0]), ElementsAre("forward|||[1]|||||||", "train_step|||OOM|||||||"));
+  EXPECT_THAT(report.notes, ElementsAre("1 of 2 cases have a time and no trace: --tb_trace=on records one."));
+  EXPECT_THAT(report.commands,
+              ElementsAre("transformer_bench --tb_study=top_kernels --tb_trace=on --tb_axis=Model.size=small "
+                          "--tb_axis=Model.ctx=512 --tb_axis=Model.precision=bf16 "
+                          "--benchmark_filter='/pass:forward/' "
+                          "--benchmark_out=top_kernels_1.json"));
+}
+
+TEST(KernelStudies, SayWhatTheTracesLack) {
+  Record record = trained();
+  record.trace->dropped = 3;
+  record.trace->without_launch = 2;
+  record.trace->kernels[3].kernel_class = "other";  // 0.2 of 16 ms
+  EXPECT_THAT(report_of("top_kernels", {inferred(), record}).notes,
+              ElementsAre("The traces lack 5 operations, dropped or without a launch."));
+  record = trained();
+  record.trace->kernels[6].kernel_class = "other";  // 0.5 of 21 ms
+  EXPECT_THAT(report_of("top_kernels", {inferred(), record}).notes,
+              ElementsAre("2.4 % of the time is of class other: 'tbench classify' names the rules' gaps."));
+}
+
+TEST(KernelStudies, ArePrintedInEveryFormat) {
+  const StudyReport report = report_of("top_kernels", {trained()});
+  EXPECT_THAT(study_page(report, StudyFormat::kText),
+              AllOf(HasSubstr("train_step  optimizer  optimizer"), HasSubstr("— [1]")));
+  EXPECT_THAT(study_page(report, StudyFormat::kMarkdown),
+              HasSubstr("| train_step | forward | gemm | 10 | 3.000 | 60.0 | 300.0 | 2.000 | 5.000 | 3000 | "
+                        "nvjet_a\\<bf16\\> |"));
+  EXPECT_THAT(study_page(report, StudyFormat::kCsv),
+              AllOf(HasSubstr("forward,,,,,,,,,,,transformer_bench --tb_study=top_kernels --tb_trace=on"),
+                    HasSubstr("train_step,backward,softmax_backward,12,4.000,50.0,333.3,")));
+  EXPECT_THAT(study_page(report, StudyFormat::kLatex), HasSubstr("train\\_step & optimizer & optimizer & 3 & 3.000 &"));
+}
+
+TEST(KernelStudies, JsonHasNumbersWithAllTheirDigits) {
+  const results::Json json =
+      results::Json::parse(study_page(report_of("top_kernels", {trained()}), StudyFormat::kJson));
+  const results::Json& table = json.at("tables").at(0);
+  EXPECT_EQ(table.at("columns").at(10), "kernel");
+  EXPECT_EQ(table.at("rows").at(0).at(3).at("measured_by"), json.at("commands").at(0));
+  const results::Json& backward = table.at("rows").at(2);
+  EXPECT_EQ(backward.at(6).at("text"), "333.3");
+  EXPECT_NEAR(backward.at(6).at("value").get<double>(), 4e3 / 12, 1e-9);
+  EXPECT_FALSE(backward.at(2).contains("value"));
+  EXPECT_EQ(backward.at(10).at("text"), "softmax_bw<float>");
+}
+
+}  // namespace
+}  // namespace tbench::studies
