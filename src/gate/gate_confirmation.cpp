@@ -96,12 +96,19 @@ const results::Replicate* first_bad(const Processes& processes) {
   return found == processes.end() ? nullptr : *found;
 }
 
-std::optional<std::int64_t> peak_of(const Processes& processes) {
+using PeakOf = std::optional<std::int64_t> results::Replicate::*;
+
+std::optional<std::int64_t> largest(const Processes& processes, PeakOf peak_of) {
   std::optional<std::int64_t> peak;
   for (const results::Replicate* r : processes) {
-    if (r->peak_bytes) peak = std::max(peak.value_or(0), *r->peak_bytes);
+    if (r->*peak_of) peak = std::max(peak.value_or(0), *(r->*peak_of));
   }
   return peak;
+}
+
+bool know_requested_peaks(const Processes& processes) {
+  return std::ranges::all_of(
+      processes, [](const results::Replicate* r) { return !r->peak_bytes || r->requested_peak_bytes.has_value(); });
 }
 
 std::string described(const results::Replicate& replicate) {
@@ -123,8 +130,10 @@ std::optional<Verdict> status_verdict(const Evidence& evidence, CaseReport& c) {
 }
 
 bool memory_regressed(const Evidence& evidence) {
-  const auto base = peak_of(evidence.base);
-  const auto next = peak_of(evidence.next);
+  const bool all_know = know_requested_peaks(evidence.base) && know_requested_peaks(evidence.next);
+  const PeakOf peak_of = all_know ? &results::Replicate::requested_peak_bytes : &results::Replicate::peak_bytes;
+  const auto base = largest(evidence.base, peak_of);
+  const auto next = largest(evidence.next, peak_of);
   return base && next && compare::memory_verdict(*base, *next) == compare::Verdict::kRegressed;
 }
 

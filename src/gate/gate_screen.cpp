@@ -63,11 +63,21 @@ void find_since(JudgedCase& c, const std::function<bool(const CaseRun&)>& was_ba
   put_since(c.result, last_good, first_bad);
 }
 
+using PeakOf = std::optional<std::int64_t> CaseRun::*;
+
+/// What tensors asked for, where the candidate and every reference run that knows a peak know that, else the
+/// allocator's blocks, which depend on what ran before.
+PeakOf comparable_peak(const std::vector<const CaseRun*>& reference, const results::MeasuredCase& candidate) {
+  const bool all_know = std::ranges::all_of(
+      reference, [](const CaseRun* run) { return !run->peak_bytes || run->requested_peak_bytes.has_value(); });
+  return all_know && compare::requested_peak_of(candidate) ? &CaseRun::requested_peak_bytes : &CaseRun::peak_bytes;
+}
+
 /// Nothing where no reference run knows its memory.
-std::optional<std::int64_t> usual_peak(const std::vector<const CaseRun*>& reference) {
+std::optional<std::int64_t> usual_peak(const std::vector<const CaseRun*>& reference, PeakOf peak_of) {
   std::vector<std::int64_t> peaks;
   for (const CaseRun* run : reference) {
-    if (run->peak_bytes) peaks.push_back(*run->peak_bytes);
+    if (run->*peak_of) peaks.push_back(*(run->*peak_of));
   }
   if (peaks.empty()) return std::nullopt;
   const auto middle = peaks.begin() + static_cast<std::ptrdiff_t>((peaks.size() - 1) / 2);
@@ -83,16 +93,19 @@ bool work_changed(const JudgedCase& c) {
 }
 
 void screen_memory(JudgedCase& c) {
-  const std::optional<std::int64_t> usual = usual_peak(newest(c.reference, kScreenRuns));
+  const std::vector<const CaseRun*> reference = newest(c.reference, kScreenRuns);
+  const PeakOf peak_of = comparable_peak(reference, *c.measured);
+  const std::optional<std::int64_t> usual = usual_peak(reference, peak_of);
+  const std::optional<std::int64_t> now =
+      peak_of == &CaseRun::peak_bytes ? compare::peak_of(*c.measured) : compare::requested_peak_of(*c.measured);
   c.result.peak_bytes = compare::peak_of(*c.measured);
-  if (!usual || !c.result.peak_bytes ||
-      compare::memory_verdict(*usual, *c.result.peak_bytes) != compare::Verdict::kRegressed)
-    return;
+  if (!usual || !now || compare::memory_verdict(*usual, *now) != compare::Verdict::kRegressed) return;
   become_suspect(c, "memory");
   constexpr double kMebi = 1 << 20;
-  c.result.note = fmt::format("memory {:+.1f} MiB", static_cast<double>(*c.result.peak_bytes - *usual) / kMebi);
+  c.result.note = fmt::format("memory {:+.1f} MiB", static_cast<double>(*now - *usual) / kMebi);
   find_since(c, [&](const CaseRun& run) {
-    return run.peak_bytes && compare::memory_verdict(*usual, *run.peak_bytes) == compare::Verdict::kRegressed;
+    const std::optional<std::int64_t> then = run.*peak_of;
+    return then && compare::memory_verdict(*usual, *then) == compare::Verdict::kRegressed;
   });
 }
 

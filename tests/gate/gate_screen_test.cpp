@@ -125,6 +125,30 @@ TEST(GateScreen, FewNightsTellTheHostByTheirBaseline) {
   EXPECT_NEAR(host.device_ratio.value(), 1, 1e-9);
 }
 
+/// The allocator's blocks of the same tensors differ by what ran before.
+TEST(GateScreen, MemoryIsWhatTensorsAskedForWhereEveryRunKnowsIt) {
+  constexpr std::int64_t kUsual = 1'000'000'000;
+  constexpr std::int64_t kMore = 1'020'000'000;
+  const auto run = [](int night, std::int64_t allocated, std::optional<std::int64_t> requested) {
+    const results::MeasuredCase timed = support::timed_case(kCase, around(kTime));
+    return past_of(support::run_of_night(
+        night, {requested ? with_memory(timed, allocated, *requested) : with_memory(timed, allocated)}));
+  };
+  const auto verdict_of = [](const std::vector<history::PastRun>& past, std::int64_t allocated,
+                             std::int64_t requested) {
+    return judge(past, {with_memory(support::timed_case(kCase, around(kTime)), allocated, requested)})
+        .cases.at(0)
+        .verdict;
+  };
+  std::vector<history::PastRun> past;
+  for (int night = 0; night < 10; ++night) past.push_back(run(night, kUsual, kUsual));
+  EXPECT_EQ(verdict_of(past, kMore, kUsual), Verdict::kPassed);
+  EXPECT_EQ(verdict_of(past, kUsual, kMore), Verdict::kUnconfirmed);
+  past.back() = run(9, kUsual, std::nullopt);  // of an older program: all are compared by their blocks
+  EXPECT_EQ(verdict_of(past, kUsual, kMore), Verdict::kPassed);
+  EXPECT_EQ(verdict_of(past, kMore, kUsual), Verdict::kUnconfirmed);
+}
+
 TEST(GateScreen, MemoryOfACaseWhoseHostTookLongerIsStillRunAgain) {
   std::vector<history::PastRun> past = traced_runs(20, 20);
   for (history::PastRun& run : past) run.run.cases[0] = with_memory(run.run.cases[0], 1'000'000'000);

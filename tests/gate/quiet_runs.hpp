@@ -21,6 +21,15 @@ inline std::vector<double> around(double seconds) {
   return {seconds * 0.998, seconds * 0.999, seconds, seconds * 1.001, seconds * 1.002};
 }
 
+/// Tensors asked for `requested` bytes in blocks of `allocated`.
+inline results::MeasuredCase with_memory(results::MeasuredCase c, std::int64_t allocated, std::int64_t requested) {
+  for (results::Replicate& replicate : c.replicates) {
+    replicate.peak_bytes = allocated;
+    replicate.requested_peak_bytes = requested;
+  }
+  return c;
+}
+
 inline results::MeasuredCase with_memory(results::MeasuredCase c, std::int64_t bytes) {
   for (results::Replicate& replicate : c.replicates) replicate.peak_bytes = bytes;
   return c;
