@@ -13,8 +13,9 @@ namespace {
 const std::string kCeiling = "Ceiling";
 const std::string kLaunch = "launch";
 
-/// A time of which more than this is a launch says little of the work in it: 10 us where a launch takes 2.5.
-constexpr double kResolvedLaunchShare = 0.25;
+/// A time of which more than this is a launch says little of the work in it: under 10 us where that takes 4, as on an
+/// H200.
+constexpr double kResolvedLaunchShare = 0.4;
 
 const Family* ceiling_family_of(const std::vector<Family>& families) {
   const auto found = std::ranges::find_if(families, [](const Family& family) { return family.spec.name == kCeiling; });

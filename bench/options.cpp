@@ -184,6 +184,8 @@ void declare_processes(CLI::App& app, Options& options) {
       .option("--tb_clock_policy", options.clock_policy,
               "What you did to the GPU's clocks, recorded: default, locked-base, ...")
       ->capture_default_str();
+  group.flag("--tb_anonymous", options.anonymous,
+             "Leave the GPU's UUID out of the results. A history then takes all GPUs of a model for one");
 }
 
 void declare_output(CLI::App& app, Options& options, bool& help) {

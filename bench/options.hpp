@@ -53,6 +53,7 @@ struct Options {
   bool require_exclusive{};
   bool skip_oversize{};
   std::string clock_policy{"default"};
+  bool anonymous{};  // results do not say which GPU of its kind it was
   // Output
   std::string out;
   bool resume{};

@@ -58,6 +58,11 @@ Environment collect_environment(bool on_gpu, const std::string& clock_policy) {
   return environment;
 }
 
+Environment without_identity(Environment environment) {
+  if (environment.gpu) environment.gpu->uuid.clear();
+  return environment;
+}
+
 std::map<std::string, std::string> recorded_options(const Options& options, Suite suite,
                                                     const std::set<Regime>& regimes, bool on_gpu) {
   std::map<std::string, std::string> recorded{{"filter", options.filter},

@@ -27,6 +27,9 @@ struct BuildInfo {
 /// @param clock_policy   what the user says about the clocks; recorded as it is
 [[nodiscard]] Environment collect_environment(bool on_gpu, const std::string& clock_policy);
 
+/// The same without what tells this machine from others of its kind: the GPU's UUID.
+[[nodiscard]] Environment without_identity(Environment environment);
+
 /// Options by name, as text, defaults included: suite or study, filter, seed, repetitions, times. The user's axes as
 /// `axis.FAMILY.KEY` and sizes as `size.NAME`, from which `tbench report --study` knows what the study was changed to.
 /// @param regimes  of the selected cases: each has its own times

@@ -178,6 +178,7 @@ LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
       options_{options},
       on_gpu_{choose_gpu(options.device)},
       environment_{collect_environment(on_gpu_, options.clock_policy)} {
+  if (options_.anonymous) environment_ = without_identity(std::move(environment_));
   check_exclusive(options_, environment_);
   if (options_.l2 && !on_gpu_) throw no_l2_control(*options_.l2);
   if (options_.trace && !on_gpu_) throw no_tracer(options_);

@@ -46,7 +46,7 @@ if [ -n "${TBENCH_NIGHT_BENCH:-}" ]; then
   install -D "$TBENCH_NIGHT_BENCH" "$dir/tonight/bin/transformer_bench" || die "cannot copy '$TBENCH_NIGHT_BENCH'"
 else
   ci/setup.sh || die "ci/setup.sh failed"
-  ci/build.sh release || die "the build failed"
+  ci/build.sh release -- transformer_bench tbench || die "the build failed"
   (. ci/env.sh && cmake --install build/release --prefix "$dir/tonight" >&2) || die "cmake --install failed"
 fi
 bench=$dir/tonight/bin/transformer_bench

@@ -208,9 +208,9 @@ TEST_F(Floors, AreOfBurstsWithTheSameCacheAndProcessAlone) {
 }
 
 TEST_F(Floors, SayWhatTheLaunchLimits) {
-  EXPECT_TRUE(after(of_kernel(19e-6)).timing->resolution_limited);  // over a quarter
-  EXPECT_FALSE(after(of_kernel(21e-6)).timing->resolution_limited);
-  Record elsewhere = of_kernel(19e-6);  // the sampler's word stands where no launch was measured
+  EXPECT_TRUE(after(of_kernel(12e-6)).timing->resolution_limited);  // over 0.4
+  EXPECT_FALSE(after(of_kernel(13e-6)).timing->resolution_limited);
+  Record elsewhere = of_kernel(12e-6);  // the sampler's word stands where no launch was measured
   EXPECT_FALSE(after(elsewhere, 1).timing->resolution_limited);
   elsewhere.timing->resolution_limited = true;
   EXPECT_TRUE(after(elsewhere, 1).timing->resolution_limited);

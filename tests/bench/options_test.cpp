@@ -73,6 +73,7 @@ TEST(Options, EveryFlagReachesItsField) {
                                  "--tb_isolate=case",
                                  "--tb_timeout=30",
                                  "--tb_clock_policy=locked-base",
+                                 "--tb_anonymous",
                                  "--benchmark_out=a.json",
                                  "--tb_resume",
                                  "--benchmark_format=json",
@@ -107,6 +108,7 @@ TEST(Options, EveryFlagReachesItsField) {
   EXPECT_EQ(options.isolation, Isolation::kCase);
   EXPECT_DOUBLE_EQ(options.timeout.value, 30.0);
   EXPECT_EQ(options.clock_policy, "locked-base");
+  EXPECT_TRUE(options.anonymous);
   EXPECT_EQ(options.out, "a.json");
   EXPECT_TRUE(options.resume && options.json_on_stdout && options.list_only);
   EXPECT_TRUE(options.require_exclusive && options.skip_oversize);
