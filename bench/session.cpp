@@ -21,6 +21,7 @@
 #include "bench/selection.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/cuda/nvml.hpp"
+#include "tbench/render/run_console.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_writer.hpp"
@@ -185,13 +186,28 @@ void run_registered(RunReporter& reporter) {
   benchmark::Shutdown();
 }
 
-render::ConsoleTable make_console(const std::vector<PlannedCase>& plan, ColorChoice color) {
-  std::size_t width = 0;
-  for (const PlannedCase& planned : plan) width = std::max(width, planned.id.name().size());
-  const bool on_terminal = ::isatty(STDOUT_FILENO) != 0;
-  return {
-      stdout,
-      {.name_width = width, .colour = color == ColorChoice::kAlways || (color == ColorChoice::kAuto && on_terminal)}};
+/// Whole names, but on a terminal too narrow for them short ones, with their legend above.
+render::ConsoleTable make_console(const std::vector<PlannedCase>& plan, const Options& options) {
+  std::vector<CaseId> cases;
+  std::size_t name_width = 0;
+  for (const PlannedCase& planned : plan) {
+    cases.push_back(planned.id);
+    name_width = std::max(name_width, planned.id.name().size());
+  }
+  const std::optional<std::size_t> terminal = render::terminal_width(STDOUT_FILENO);
+  render::ConsoleTable::Options console{
+      .name_width = name_width,
+      .colour = options.color == ColorChoice::kAlways || (options.color == ColorChoice::kAuto && terminal.has_value()),
+      .width = terminal};
+  const std::size_t numbers = render::ConsoleTable::numbers_width();
+  if (options.json_on_stdout || !terminal || name_width + numbers <= *terminal) return {stdout, std::move(console)};
+  constexpr std::size_t kMinNameWidth = 16;
+  const render::ShortNames names{cases};
+  console.name_width = std::min(names.width(), std::max(kMinNameWidth, *terminal - std::min(*terminal, numbers)));
+  console.name = names;
+  for (const std::string& line : names.legend()) fmt::print("{}\n", line);
+  fmt::print("\n");
+  return {stdout, std::move(console)};
 }
 
 /// Runs the planned cases and shows them as they finish.
@@ -199,7 +215,7 @@ render::ConsoleTable make_console(const std::vector<PlannedCase>& plan, ColorCho
 std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& runner, MeasuredCeilings& ceilings,
                               const Options& options, results::ResultWriter* writer) {
   RunProgress progress{plan.size()};
-  render::ConsoleTable console = make_console(plan, options.color);
+  render::ConsoleTable console = make_console(plan, options);
   FinishedRecords finished;
   RunReporter reporter{finished, progress, options.json_on_stdout ? nullptr : &console, writer};
   const Run run{.runner = runner, .progress = progress, .ceilings = ceilings, .processes = options.processes};
@@ -211,7 +227,9 @@ std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& 
     writer->finish();
   }
   if (!options.json_on_stdout) {
-    console.summary(progress.elapsed(), options.out.empty() ? std::nullopt : std::optional{options.out});
+    const std::optional<std::string> path = options.out.empty() ? std::nullopt : std::optional{options.out};
+    console.summary(progress.elapsed(), path);
+    for (const std::string& line : render::findings_of(reporter.records(), path)) fmt::print("{}\n", line);
     if (stop_signalled()) fmt::print("interrupted\n");
   }
   return reporter.records();

@@ -167,6 +167,25 @@ std::vector<std::string> summary_cells(const Record& record) {
           fmt::format("{}", record.timing->samples_s.size())};
 }
 
+std::size_t ConsoleTable::numbers_width() {
+  constexpr std::size_t kMarks = 2;
+  std::size_t width = kGap.size() + kMarks;
+  for (const std::size_t column : kWidths) width += kGap.size() + column;
+  return width;
+}
+
+/// What fits into the terminal of it.
+/// @param used  columns of the row so far
+std::string ConsoleTable::note_for(const Record& record, std::size_t used) {
+  const std::string note = one_line(note_of(record));
+  const std::size_t room = options_.width ? *options_.width - std::min(*options_.width, used + kGap.size()) : 0;
+  if (note.empty() || !options_.width || display_width(note) <= room) return note;
+  const Record* const one = &record;
+  const std::string marks = marks_of({&one, 1});
+  marks_ += marks;
+  return marks.empty() ? fit(note, room) : marks;
+}
+
 void ConsoleTable::header() {
   const std::vector<Column> columns = summary_columns();
   std::string line = pad("case", options_.name_width, Align::kLeft);
@@ -181,14 +200,19 @@ void ConsoleTable::row(const Record& record) {
   if (!has_header_) header();
   const std::vector<Column> columns = summary_columns();
   const std::vector<std::string> cells = summary_cells(record);
-  std::string line = pad(record.id.name(), options_.name_width, Align::kLeft);
+  const std::string name = options_.name ? fit(options_.name(record.id), options_.name_width) : record.id.name();
+  std::string line = pad(name, options_.name_width, Align::kLeft);
+  std::size_t used = display_width(line);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const bool is_reason = !record.timing && i + 1 == cells.size();
     std::string cell = is_reason ? one_line(cells[i]) : pad(cells[i], kWidths.at(i), columns[i].align);
+    used += kGap.size();
+    if (is_reason && options_.width) cell = fit(cell, std::max(*options_.width, used) - used);
+    used += display_width(cell);
     if (i == 0 && options_.colour) cell = fmt::format("{}{}{}", colour_of(record.status), cell, kPlain);
     line += fmt::format("{}{}", kGap, cell);
   }
-  if (const std::string note = note_of(record); !note.empty()) line += fmt::format("{}{}", kGap, one_line(note));
+  if (const std::string note = note_for(record, used); !note.empty()) line += fmt::format("{}{}", kGap, note);
   fmt::print(out_, "{}\n", without_trailing_spaces(std::move(line)));
   std::fflush(out_);
   ++counts_[record.status];
@@ -202,7 +226,9 @@ void ConsoleTable::summary(Seconds elapsed, const std::optional<std::string>& pa
     total += count;
   }
   const std::string place = path ? fmt::format("; results in {}", *path) : "";
-  fmt::print(out_, "\n{} case{}{}{}; {}\n", total, total == 1 ? "" : "s", parts, place, format_duration(elapsed));
+  fmt::print(out_, "\n");
+  for (const std::string& meaning : legend_of(marks_)) fmt::print(out_, "{}\n", meaning);
+  fmt::print(out_, "{} case{}{}{}; {}\n", total, total == 1 ? "" : "s", parts, place, format_duration(elapsed));
   std::fflush(out_);
 }
 

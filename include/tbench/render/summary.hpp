@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -52,15 +53,20 @@ enum class Metric { kMilliseconds, kTokens, kTflops, kMfu, kMemory, kBandwidth, 
 class ConsoleTable {
  public:
   struct Options {
-    std::size_t name_width{40};  // of the longest case name to come
-    bool colour{};               // of the status
+    std::size_t name_width{40};                        // of the longest name to come; a longer one is cut
+    bool colour{};                                     // of the status
+    std::optional<std::size_t> width{};                // of the terminal; what does not fit becomes a mark
+    std::function<std::string(const CaseId&)> name{};  // empty: the whole name
   };
+  /// Columns that a row takes besides the name, marks at its end included.
+  [[nodiscard]] static std::size_t numbers_width();
 
   /// @param out  must outlive the table
   ConsoleTable(std::FILE* out, Options options) : out_{out}, options_{options} {}
 
   /// Prints one aligned line (before the first, the header) and flushes. The reason of a status other than `ok` is in
-  /// the line: in place of the numbers if the case has no time, after them if it has.
+  /// the line: in place of the numbers if the case has no time, after them if it has. Where a terminal has no room for
+  /// what is to be said of a time, its marks are there, and the summary tells what they mean.
   void row(const Record& record);
 
   /// Prints e.g. `60 cases: 54 ok, 4 oom, 2 unsupported; results in a.json; 3 min 12 s`. Counts the rows.
@@ -69,10 +75,12 @@ class ConsoleTable {
 
  private:
   void header();
+  [[nodiscard]] std::string note_for(const Record& record, std::size_t used);
 
   std::FILE* out_;
   Options options_;
   bool has_header_{};
+  std::string marks_;  // that rows have in place of a note
   std::map<Status, std::size_t> counts_;
 };
 

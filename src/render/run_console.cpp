@@ -1,0 +1,127 @@
+#include "tbench/render/run_console.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tbench/core/text.hpp"
+#include "tbench/render/summary.hpp"
+#include "tbench/render/terminal.hpp"
+
+namespace tbench::render {
+namespace {
+
+/// The parameters that all cases of a family have with one value.
+std::vector<CaseId::Parameter> shared_by(const std::vector<const CaseId*>& cases) {
+  std::vector<CaseId::Parameter> shared;
+  if (cases.size() < 2) return shared;
+  for (const CaseId::Parameter& parameter : cases.front()->parameters()) {
+    const auto has_it = [&](const CaseId* id) { return id->has({&parameter, 1}); };
+    if (std::ranges::all_of(cases, has_it)) shared.push_back(parameter);
+  }
+  return shared;
+}
+
+/// The keys of a family's cases but the shared ones, in the order of the names.
+std::vector<std::string> other_keys(const std::vector<const CaseId*>& cases,
+                                    const std::vector<CaseId::Parameter>& shared) {
+  std::vector<std::string> keys;
+  for (const CaseId* id : cases) {
+    for (const auto& [key, value] : id->parameters()) {
+      if (std::ranges::find(shared, key, &CaseId::Parameter::first) != shared.end()) continue;
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+std::string legend_line(const std::string& family, const std::vector<std::string>& keys,
+                        const std::vector<CaseId::Parameter>& shared) {
+  std::string line = family;
+  for (const std::string& key : keys) line += " " + key;
+  if (shared.empty()) return line;
+  line += "; all";
+  for (const auto& [key, value] : shared) line += fmt::format(" {}:{}", key, value);
+  return line;
+}
+
+std::string cases_text(std::size_t count) { return fmt::format("{} case{}", count, count == 1 ? " is" : "s are"); }
+
+/// The record that comes nearest to its ceiling, of those that are held against one.
+const Record* nearest_to_ceiling(std::span<const Record> records) {
+  const Record* nearest = nullptr;
+  double share = 0;
+  for (const Record& record : records) {
+    const std::optional<double> of_this = metric_value(record, Metric::kCeilingShare);
+    if (!record.timing || !of_this || *of_this <= share) continue;
+    nearest = &record;
+    share = *of_this;
+  }
+  return nearest;
+}
+
+std::string next_command(std::span<const Record> records, const std::optional<std::string>& path) {
+  const auto failed = std::ranges::find_if(records, [](const Record& r) { return is_failure(r.status); });
+  if (failed != records.end()) {
+    return fmt::format("next: the failed case alone: --benchmark_filter='^{}$' --tb_isolate=case", failed->id.name());
+  }
+  if (!path) return "next: --benchmark_out=a.json keeps the results";
+  return fmt::format("next: ./tbench report {} -o report.html", *path);
+}
+
+}  // namespace
+
+ShortNames::ShortNames(std::span<const CaseId> cases) {
+  std::map<std::string, std::vector<const CaseId*>> families;
+  std::vector<std::string> order;
+  for (const CaseId& id : cases) {
+    std::vector<const CaseId*>& family = families[id.family()];
+    if (family.empty()) order.push_back(id.family());
+    family.push_back(&id);
+  }
+  for (const std::string& family : order) {
+    const std::vector<CaseId::Parameter> shared = shared_by(families[family]);
+    keys_[family] = other_keys(families[family], shared);
+    legend_.push_back(legend_line(family, keys_[family], shared));
+  }
+  for (const CaseId& id : cases) width_ = std::max(width_, display_width((*this)(id)));
+}
+
+std::string ShortNames::operator()(const CaseId& id) const {
+  const auto family = keys_.find(id.family());
+  if (family == keys_.end()) return id.name();
+  std::string name = id.family();
+  for (const std::string& key : family->second) {
+    if (const std::string* const value = id.find(key)) name += " " + *value;
+  }
+  return name;
+}
+
+std::vector<std::string> findings_of(std::span<const Record> records, const std::optional<std::string>& path) {
+  std::vector<std::string> lines;
+  std::size_t host_bound = 0;
+  std::size_t not_sharp = 0;
+  for (const Record& record : records) {
+    const Record* const one = &record;
+    const std::string marks = marks_of({&one, 1});
+    if (marks.find('h') != std::string::npos) ++host_bound;
+    if (marks.find_first_of("*~") != std::string::npos) ++not_sharp;
+  }
+  if (host_bound > 0) {
+    lines.push_back(fmt::format("{} limited by the host: on another machine their times differ by 10 to 50 %",
+                                cases_text(host_bound)));
+  }
+  if (not_sharp > 0) {
+    lines.push_back(
+        fmt::format("{} not sharp (unstable, throttled, wide, or little more than a launch)", cases_text(not_sharp)));
+  }
+  if (const Record* const nearest = nearest_to_ceiling(records)) {
+    lines.push_back(fmt::format("nearest to its ceiling: {}, {:.0f} % of {}", nearest->id.name(),
+                                *metric_value(*nearest, Metric::kCeilingShare), nearest->work->ceiling));
+  }
+  if (!records.empty()) lines.push_back(next_command(records, path));
+  return lines;
+}
+
+}  // namespace tbench::render

@@ -1,0 +1,117 @@
+#include "tbench/render/run_console.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/child_process.hpp"
+#include "support/sample_results.hpp"
+#include "tbench/render/summary.hpp"
+#include "tbench/render/terminal.hpp"
+
+namespace tbench::render {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::vector<CaseId> kCases{
+    CaseId::parse("Model/size:small/ctx:512/pass:forward"), CaseId::parse("Model/size:xl/ctx:512/pass:forward"),
+    CaseId::parse("Model/size:xl/ctx:512/pass:train_step"), CaseId::parse("Kernel/op:add/l2:warm")};
+
+TEST(ShortNames, LeaveOutWhatAllCasesOfAFamilyShare) {
+  const ShortNames names{kCases};
+  EXPECT_EQ(names(kCases[0]), "Model small forward");
+  EXPECT_EQ(names(kCases[2]), "Model xl train_step");
+  EXPECT_EQ(names(kCases[3]), "Kernel add warm");  // alone, it shares nothing with anybody
+  EXPECT_THAT(names.legend(), ElementsAre("Model size pass; all ctx:512", "Kernel op l2"));
+  EXPECT_EQ(names.width(), std::string{"Model xl train_step"}.size());
+}
+
+TEST(ShortNames, OfCasesWithOtherKeysHaveThoseToo) {
+  const std::vector<CaseId> cases{CaseId::parse("Kernel/op:add/us:3"), CaseId::parse("Kernel/op:add/us:3/l2:warm")};
+  const ShortNames names{cases};
+  EXPECT_EQ(names(cases[0]), "Kernel");
+  EXPECT_EQ(names(cases[1]), "Kernel warm");
+  EXPECT_THAT(names.legend(), ElementsAre("Kernel l2; all op:add us:3"));
+}
+
+TEST(ShortNames, OfAnotherFamilyAreWhole) {
+  EXPECT_EQ(ShortNames{kCases}(CaseId::parse("Gemm/m:1")), "Gemm/m:1");
+  EXPECT_THAT(ShortNames{{}}.legend(), IsEmpty());
+}
+
+Record sharp() {
+  Record record = support::burst_record(support::model_id("forward", "flash"), Seconds{25e-6});
+  record.work->bytes = 85'000'000;  // of 4.25e12 a second: 80 %
+  record.timing->warm_up.steady = true;
+  return record;
+}
+
+TEST(Findings, SayWhatIsNotToBeTrustedAndWhatIsBest) {
+  Record further = sharp();
+  further.id = support::model_id("forward", "eager");
+  further.timing->median = Seconds{50e-6};
+  const std::vector<Record> records{sharp(), further, support::full_record(),
+                                    support::burst_record(support::model_id("forward", "sdpa"), Seconds{5e-6})};
+  EXPECT_THAT(findings_of(records, "a.json"),
+              ElementsAre(HasSubstr("1 case is limited by the host"), HasSubstr("1 case is not sharp"),
+                          AllOf(HasSubstr("nearest to its ceiling: "), HasSubstr("impl:flash, 80 % of copy")),
+                          "next: ./tbench report a.json -o report.html"));
+}
+
+TEST(Findings, OfAFailureNameTheCommandThatRunsItAlone) {
+  const std::vector<Record> records{sharp(),
+                                    support::failed_record(CaseId::parse("Gemm/m:1"), Status::kIncorrect, "wrong")};
+  EXPECT_EQ(findings_of(records, "a.json").back(),
+            "next: the failed case alone: --benchmark_filter='^Gemm/m:1$' --tb_isolate=case");
+  const std::vector<Record> oom{support::failed_record(CaseId::parse("Gemm/m:1"), Status::kOom, "8 GiB")};
+  EXPECT_THAT(findings_of(oom, std::nullopt), ElementsAre("next: --benchmark_out=a.json keeps the results"));
+  EXPECT_THAT(findings_of({}, "a.json"), IsEmpty());
+}
+
+/// Rows of a run as a terminal of so many columns has them.
+std::vector<std::string> rows_in(std::size_t width, const std::vector<Record>& records) {
+  std::vector<CaseId> cases;
+  for (const Record& record : records) cases.push_back(record.id);
+  const ShortNames names{cases};
+  const std::size_t name_width = std::min(names.width(), width - ConsoleTable::numbers_width());
+  const std::string text = support::printed([&](std::FILE* out) {
+    ConsoleTable table{out, {.name_width = name_width, .colour = false, .width = width, .name = names}};
+    for (const Record& record : records) table.row(record);
+    table.summary({1}, std::nullopt);
+  });
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+TEST(ConsoleOnATerminal, FitsIntoIt) {
+  const std::string long_reason(300, 'x');
+  const std::vector<Record> records{
+      support::full_record(), support::golden_file().records[3],
+      support::failed_record(CaseId{"Model", {{"impl", std::string(80, 'y')}}}, Status::kOom, long_reason)};
+  for (const std::size_t width : {100U, 120U, 200U}) {
+    const std::vector<std::string> lines = rows_in(width, records);
+    for (const std::string& line : lines) EXPECT_LE(display_width(line), width) << line;
+  }
+}
+
+TEST(ConsoleOnATerminal, HasMarksWhereANoteHasNoRoom) {
+  const std::vector<std::string> lines = rows_in(100, {support::full_record()});
+  EXPECT_TRUE(lines.at(2).ends_with("  5  h")) << lines.at(2);
+  EXPECT_EQ(lines.at(4), "h limited by the host");
+  EXPECT_TRUE(rows_in(160, {support::full_record()}).at(2).ends_with("  5  limited by the host"));
+}
+
+}  // namespace
+}  // namespace tbench::render
