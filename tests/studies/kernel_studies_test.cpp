@@ -205,6 +205,21 @@ TEST(KernelClasses, AreSharesOfThePhaseAndOfTheStep) {
           "train_step|(step)|memcpy|1|0.2000|1.2|1.2"));
 }
 
+TEST(Launches, CountKernelsAndTellHowLongTheGpuWaits) {
+  const StudyReport report = report_of("launches", {inferred(), trained()});
+  EXPECT_EQ(header(report.sections[0]),
+            "pass|step ms|device ms|idle %|kernels|launches|host gaps ms|device gaps ms|longest gap us");
+  // idle: 1 - 5 / 6 and 1 - 16 / 20; kernels: 10 + 12 and 10 + 5 + 12 + 12 + 20 + 24 + 3, without the copy
+  EXPECT_THAT(rows(report.sections[0]),
+              ElementsAre("forward|6.000|5.000|16.7|22|22|0|0|0", "forward_backward|[1]|||||||",
+                          "train_step|20.00|16.00|20.0|86|60|1.000|0.5000|250.0"));
+  EXPECT_EQ(header(report.sections[1]), "pass|phase|kernels|kernels ms|mean us|copies and fills|copies ms");
+  EXPECT_THAT(rows(report.sections[1]),
+              ElementsAre("forward|forward|22|5.000|227.3|0|0", "forward_backward||[1]||||",
+                          "train_step|forward|27|4.800|177.8|1|0.2000", "train_step|backward|56|8.000|142.9|0|0",
+                          "train_step|optimizer|3|3.000|1000|0|0"));
+}
+
 TEST(KernelStudies, TakeTheMedianOverTheProcesses) {
   Record other = trained(1.2);
   other.trace->kernels[4].name = "softmax_of_another_build";

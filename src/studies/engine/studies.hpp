@@ -16,6 +16,7 @@ namespace tbench::studies {
 [[nodiscard]] Study flash_study();
 [[nodiscard]] Study gemm_share_study();
 [[nodiscard]] Study kernel_classes_study();
+[[nodiscard]] Study launches_study();
 [[nodiscard]] Study memory_study();
 [[nodiscard]] Study non_gemm_study();
 [[nodiscard]] Study precision_study();
