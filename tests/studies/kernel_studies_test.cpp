@@ -247,6 +247,16 @@ TEST(KernelStudies, SayWhichOptionMakesTraces) {
                           "--benchmark_out=top_kernels_1.json"));
 }
 
+TEST(KernelStudies, SayWhereACaseHasNoSuchKernelAndHowOftenItFailed) {
+  Record products = inferred();
+  products.trace->kernels.resize(1);
+  const StudyReport report = report_of(
+      "top_kernels", {products, support::failed_record(id_of("forward"), Status::kOom, "no room"), trained()});
+  EXPECT_THAT(rows(report.sections[1]),
+              ElementsAre("forward|||none|||||||", "forward|||1 of 2 failed|||||||", HasSubstr("train_step|forward|"),
+                          HasSubstr("train_step|backward|"), HasSubstr("train_step|optimizer|")));
+}
+
 TEST(KernelStudies, SayWhatTheTracesLack) {
   Record record = trained();
   record.trace->dropped = 3;
