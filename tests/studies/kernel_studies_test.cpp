@@ -148,6 +148,78 @@ TEST(TopKernels, SayWhatForwardsLongestIsInTraining) {
   EXPECT_THAT(rows(report.sections[2]), ElementsAre("no|60.0|43.8|50.0|nvjet_a<bf16>"));
 }
 
+TEST(NonGemm, IsEverythingElseByClass) {
+  const StudyReport report = report_of("non_gemm", {inferred(), trained()});
+  EXPECT_EQ(header(report.sections[0]), "pass|phase|class|calls|total ms|% of phase");
+  EXPECT_THAT(
+      rows(report.sections[0]),
+      ElementsAre("forward|forward|softmax_forward|12|0.5000|10.0", "forward|forward|(all)|12|0.5000|10.0",
+                  "train_step|forward|softmax_forward|12|0.8000|16.0", "train_step|forward|memcpy|1|0.2000|4.0",
+                  "train_step|forward|(all)|13|1.000|20.0", "train_step|backward|softmax_backward|12|4.000|50.0",
+                  "train_step|backward|elementwise|24|0.5000|6.2", "train_step|backward|(all)|36|4.500|56.2",
+                  "train_step|optimizer|optimizer|3|3.000|100.0", "train_step|optimizer|(all)|3|3.000|100.0"));
+  EXPECT_NEAR(report.sections[0].rows[7][5].value.value(), 56.25, 1e-9);
+}
+
+TEST(NonGemm, ListsTheEightLongestOfAPhase) {
+  Record record = inferred();
+  for (int i = 1; i <= 10; ++i) {
+    record.trace->kernels.push_back(kernel("forward", "elementwise", "add" + std::to_string(i), 1, 0.01 * i));
+  }
+  const StudySection section = report_of("non_gemm", {record}).sections.at(1);
+  std::vector<std::string> names;
+  for (const auto& row : section.rows) names.push_back(row.back().text);
+  EXPECT_THAT(names, ElementsAre("softmax_fw<float>", "add10", "add9", "add8", "add7", "add6", "add5", "add4", ""))
+      << "the last row is the training step, which nobody measured";
+}
+
+TEST(GemmShare, IsOfKernelsAndOfTheStep) {
+  const StudyReport report = report_of("gemm_share", {inferred(), trained()});
+  EXPECT_EQ(header(report.sections[0]),
+            "pass:forward of kernels %|pass:forward of step %|pass:forward_backward of kernels %|"
+            "pass:forward_backward of step %|pass:train_step of kernels %|pass:train_step of step %|"
+            "pass:forward_backward of kernels change pp|pass:forward_backward of step change pp|"
+            "pass:train_step of kernels change pp|pass:train_step of step change pp");
+  // 4.5 of 5 ms of kernels and of a step of 6; 7.5 of 15.8, the copy left out, and of 20
+  EXPECT_THAT(rows(report.sections[0]), ElementsAre("90.0|75.0|[1]||47.5|37.5|||-42.5|-37.5"));
+  EXPECT_NEAR(report.sections[0].rows[0][4].value.value(), 100 * 7.5 / 15.8, 1e-9);
+  EXPECT_THAT(
+      rows(report.sections[1]),
+      ElementsAre("forward|forward|4.500|5.000|90.0", "forward_backward||[1]||", "train_step|forward|4.000|4.800|83.3",
+                  "train_step|backward|3.500|8.000|43.8", "train_step|optimizer|0|3.000|0.0"));
+}
+
+TEST(KernelClasses, AreSharesOfThePhaseAndOfTheStep) {
+  const StudyReport report = report_of("kernel_classes", {inferred(), trained()});
+  EXPECT_EQ(header(report.sections[0]), "pass|phase|class|operations|total ms|% of phase|% of step");
+  EXPECT_THAT(
+      rows(report.sections[0]),
+      ElementsAre(
+          "forward|forward|gemm|10|4.500|90.0|90.0", "forward|forward|softmax_forward|12|0.5000|10.0|10.0",
+          "train_step|forward|gemm|15|4.000|80.0|25.0", "train_step|forward|softmax_forward|12|0.8000|16.0|5.0",
+          "train_step|forward|memcpy|1|0.2000|4.0|1.2", "train_step|backward|softmax_backward|12|4.000|50.0|25.0",
+          "train_step|backward|gemm|20|3.500|43.8|21.9", "train_step|backward|elementwise|24|0.5000|6.2|3.1",
+          "train_step|optimizer|optimizer|3|3.000|100.0|18.8", "train_step|(step)|gemm|35|7.500|46.9|46.9",
+          "train_step|(step)|softmax_backward|12|4.000|25.0|25.0", "train_step|(step)|optimizer|3|3.000|18.8|18.8",
+          "train_step|(step)|softmax_forward|12|0.8000|5.0|5.0", "train_step|(step)|elementwise|24|0.5000|3.1|3.1",
+          "train_step|(step)|memcpy|1|0.2000|1.2|1.2"));
+}
+
+TEST(Launches, CountKernelsAndTellHowLongTheGpuWaits) {
+  const StudyReport report = report_of("launches", {inferred(), trained()});
+  EXPECT_EQ(header(report.sections[0]),
+            "pass|step ms|device ms|idle %|kernels|launches|host gaps ms|device gaps ms|longest gap us");
+  // idle: 1 - 5 / 6 and 1 - 16 / 20; kernels: 10 + 12 and 10 + 5 + 12 + 12 + 20 + 24 + 3, without the copy
+  EXPECT_THAT(rows(report.sections[0]),
+              ElementsAre("forward|6.000|5.000|16.7|22|22|0|0|0", "forward_backward|[1]|||||||",
+                          "train_step|20.00|16.00|20.0|86|60|1.000|0.5000|250.0"));
+  EXPECT_EQ(header(report.sections[1]), "pass|phase|kernels|kernels ms|mean us|copies and fills|copies ms");
+  EXPECT_THAT(rows(report.sections[1]),
+              ElementsAre("forward|forward|22|5.000|227.3|0|0", "forward_backward||[1]||||",
+                          "train_step|forward|27|4.800|177.8|1|0.2000", "train_step|backward|56|8.000|142.9|0|0",
+                          "train_step|optimizer|3|3.000|1000|0|0"));
+}
+
 TEST(KernelStudies, TakeTheMedianOverTheProcesses) {
   Record other = trained(1.2);
   other.trace->kernels[4].name = "softmax_of_another_build";
@@ -173,6 +245,16 @@ TEST(KernelStudies, SayWhichOptionMakesTraces) {
                           "--tb_axis=Model.ctx=512 --tb_axis=Model.precision=bf16 "
                           "--benchmark_filter='/pass:forward/' "
                           "--benchmark_out=top_kernels_1.json"));
+}
+
+TEST(KernelStudies, SayWhereACaseHasNoSuchKernelAndHowOftenItFailed) {
+  Record products = inferred();
+  products.trace->kernels.resize(1);
+  const StudyReport report = report_of(
+      "top_kernels", {products, support::failed_record(id_of("forward"), Status::kOom, "no room"), trained()});
+  EXPECT_THAT(rows(report.sections[1]),
+              ElementsAre("forward|||none|||||||", "forward|||1 of 2 failed|||||||", HasSubstr("train_step|forward|"),
+                          HasSubstr("train_step|backward|"), HasSubstr("train_step|optimizer|")));
 }
 
 TEST(KernelStudies, SayWhatTheTracesLack) {

@@ -77,7 +77,7 @@ struct StudyQuantity {
 };
 
 /// A table of what is inside a case: as many rows of each as `rows_of` finds. A case without a record has one row that
-/// says how to measure it, one that failed a row with its status.
+/// says how to measure it, one that failed a row with its status, one without any rows of its own a row that says so.
 struct StudyRowTable {
   std::string caption;
   std::vector<std::string> names;         // headers of what tells a case's rows apart

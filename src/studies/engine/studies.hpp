@@ -14,7 +14,11 @@ namespace tbench::studies {
 [[nodiscard]] Study attention_grid_study();
 [[nodiscard]] Study end_to_end_study();
 [[nodiscard]] Study flash_study();
+[[nodiscard]] Study gemm_share_study();
+[[nodiscard]] Study kernel_classes_study();
+[[nodiscard]] Study launches_study();
 [[nodiscard]] Study memory_study();
+[[nodiscard]] Study non_gemm_study();
 [[nodiscard]] Study precision_study();
 [[nodiscard]] Study scaling_study();
 [[nodiscard]] Study tf32_study();

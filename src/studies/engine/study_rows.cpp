@@ -1,5 +1,7 @@
 #include "studies/engine/study_rows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <stdexcept>
@@ -38,13 +40,18 @@ Cells cells_of(const StudyRowTable& table, const StudyRow& row) {
   return cells;
 }
 
-/// What there is to say of a case as a whole where it has no rows: its status, or how to measure it.
-Cells state_of(const StudyRowTable& table, const CaseId& id, CaseCells& cells) {
+/// A row without anything but what there is to say of the case as a whole.
+Cells row_with(const StudyRowTable& table, StudyCell state) {
+  Cells row(table.names.size());
+  row.push_back(std::move(state));
+  return row;
+}
+
+/// Of a case without rows: its status, or how to measure it.
+Cells state_row(const StudyRowTable& table, const CaseId& id, CaseCells& cells) {
   const StudyColumn nothing{
       .header = {}, .value = {}, .format = {}, .text = [](const Record&) { return std::nullopt; }};
-  Cells row(table.names.size());
-  row.push_back(cells.cell(id, nothing, true));
-  return row;
+  return row_with(table, cells.cell(id, nothing, true));
 }
 
 std::vector<const Record*> measured_of(const CaseCells& cells, const CaseId& id) {
@@ -77,10 +84,18 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
       section.rows.push_back(std::move(row));
     };
     const std::vector<const Record*> records = measured_of(cells, id);
-    const std::vector<StudyRow> rows = records.empty() ? std::vector<StudyRow>{} : table.rows_of(records);
+    if (records.empty()) {
+      add(state_row(table, id, cells));
+      continue;
+    }
     cells.note(records);
+    const std::vector<StudyRow> rows = table.rows_of(records);
     for (const StudyRow& row : rows) add(cells_of(table, row));
-    if (rows.empty()) add(state_of(table, id, cells));
+    if (rows.empty()) add(row_with(table, {.text = "none"}));
+    const std::size_t all = cells.records(id).size();
+    if (records.size() < all) {
+      add(row_with(table, {.text = fmt::format("{} of {} failed", all - records.size(), all)}));
+    }
   }
   return section;
 }

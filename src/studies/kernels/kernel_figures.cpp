@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <utility>
+#include <map>
 
 #include "studies/engine/studies.hpp"
 #include "tbench/render/number_format.hpp"
@@ -27,6 +28,14 @@ OperationSum sum_of(std::span<const TracedKernel> operations, bool (*counts)(con
     if (counts(operation)) sum.add(operation);
   }
   return sum;
+}
+
+std::vector<std::pair<std::string, OperationSum>> sums_by_class(std::span<const TracedKernel> operations) {
+  std::map<std::string, OperationSum> by_class;
+  for (const TracedKernel& operation : operations) by_class[operation.kernel_class].add(operation);
+  std::vector<std::pair<std::string, OperationSum>> sums{by_class.begin(), by_class.end()};
+  std::ranges::stable_sort(sums, std::ranges::greater{}, [](const auto& sum) { return sum.second.total.value; });
+  return sums;
 }
 
 double percent_of(Seconds part, Seconds whole) { return whole.value > 0 ? 100 * (part / whole) : 0; }

@@ -1,8 +1,10 @@
 // Figures that the studies of kernels share: which kernels count as what, shares, and a kernel as a row of a table.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "studies/engine/study_traces.hpp"
@@ -22,6 +24,9 @@ struct OperationSum {
 };
 /// Of those for which `counts`.
 [[nodiscard]] OperationSum sum_of(std::span<const TracedKernel> operations, bool (*counts)(const TracedKernel&));
+
+/// The longest first.
+[[nodiscard]] std::vector<std::pair<std::string, OperationSum>> sums_by_class(std::span<const TracedKernel> operations);
 
 /// In percent; 0 of nothing.
 [[nodiscard]] double percent_of(Seconds part, Seconds whole);

@@ -1,0 +1,71 @@
+// How a step is launched: how many kernels, and how much of the step the GPU works or waits.
+#include <utility>
+
+#include "studies/engine/studies.hpp"
+#include "studies/kernels/kernel_figures.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::studies {
+namespace {
+
+constexpr double kMicro = 1e6;
+
+bool is_kernel(const TracedKernel& operation) { return !is_copy(operation); }
+
+std::vector<StudyRow> by_phase(std::span<const Record* const> records) {
+  std::vector<StudyRow> rows;
+  for (const TracedPhase& phase : traced_phases(records)) {
+    const OperationSum kernels = sum_of(phase.operations, &is_kernel);
+    const OperationSum copies = sum_of(phase.operations, &is_copy);
+    const auto mean_us = kernels.calls > 0 ? std::optional{kernels.total.value / kernels.calls * kMicro} : std::nullopt;
+    rows.push_back({.names = {phase.name},
+                    .values = {kernels.calls, to_milliseconds(kernels.total), mean_us, copies.calls,
+                               to_milliseconds(copies.total)},
+                    .detail = {}});
+  }
+  return rows;
+}
+
+std::vector<StudyColumn> columns() {
+  const auto milliseconds = [](Seconds StepTrace::*time) {
+    return [time](const StepTrace& trace, Seconds) { return to_milliseconds(trace.*time); };
+  };
+  return {number_column("step ms", "median_ms"),
+          trace_column("device ms", milliseconds(&StepTrace::device), &render::format_number),
+          trace_column(
+              "idle %", [](const StepTrace& trace, Seconds step) { return 100 * idle_share(trace, step); }, &one_digit),
+          trace_column(
+              "kernels", [](const StepTrace& trace, Seconds) { return kernels_per_step(trace); }, &count_text),
+          trace_column(
+              "launches", [](const StepTrace& trace, Seconds) { return trace.launches; }, &count_text),
+          trace_column("host gaps ms", milliseconds(&StepTrace::host_gaps), &render::format_number),
+          trace_column("device gaps ms", milliseconds(&StepTrace::device_gaps), &render::format_number),
+          trace_column(
+              "longest gap us", [](const StepTrace& trace, Seconds) { return trace.longest_gap.value * kMicro; },
+              &render::format_number)};
+}
+
+}  // namespace
+
+Study launches_study() {
+  return {.name = "launches",
+          .title = "Kernels and launches of a step, and how long the GPU waits",
+          .grids = traced_grid({"forward", "forward_backward", "train_step"}, {"fp32", "bf16"}),
+          .protocol = {.needs_trace = true},
+          .tables = {{.caption = "The step is the untraced median, idle the part of it that the GPU did not work; gaps "
+                                 "are of the traced steps: the host's, whose next launch came too late, and the "
+                                 "device's own. The replay of a CUDA graph is one launch",
+                      .spread = {},
+                      .columns = columns()}},
+          .row_tables = {{.caption = "By phase, of a step",
+                          .names = {"phase"},
+                          .quantities = {{"kernels", &count_text},
+                                         {"kernels ms", &render::format_number},
+                                         {"mean us", &render::format_number},
+                                         {"copies and fills", &count_text},
+                                         {"copies ms", &render::format_number}},
+                          .detail = {},
+                          .rows_of = &by_phase}}};
+}
+
+}  // namespace tbench::studies
