@@ -261,6 +261,7 @@ void apply_study(Options& options) {
   options.study = study.name;
   if (!options.fixed_warm_up) options.fixed_warm_up = study.protocol.warm_up;
   if (!options.fixed_samples) options.fixed_samples = study.protocol.samples;
+  options.trace = options.trace || study.protocol.needs_trace;
 }
 
 void refuse_unknown(const CLI::App& app) {

@@ -149,8 +149,11 @@ UsageError no_l2_control(L2State l2) {
 }
 
 UsageError no_tracer(const Options& options) {
-  return UsageError{fmt::format("{}: the cases run on the CPU, where there is no GPU to trace: leave the flag out",
-                                options.profile.empty() ? "--tb_trace=on" : "--tb_profile=" + options.profile)};
+  std::string flag = "--tb_trace=on";
+  if (!options.study.empty()) flag = "--tb_study=" + options.study;
+  if (!options.profile.empty()) flag = "--tb_profile=" + options.profile;
+  return UsageError{
+      fmt::format("{}: the cases run on the CPU, where there is no GPU to trace: leave the flag out", flag)};
 }
 
 measure::SamplerOptions sampler_options(const Options& options, Suite suite, Regime regime) {

@@ -44,6 +44,12 @@ TEST(Options, NothingGivenMeansTheDefaults) {
   EXPECT_EQ(options.profile, "");
 }
 
+TEST(Options, AStudyOfTracesTraces) {
+  EXPECT_TRUE(parse({"--tb_study=top_kernels"}).options.trace);
+  EXPECT_FALSE(parse({"--tb_study=precision"}).options.trace);
+  EXPECT_TRUE(parse({"--tb_study=precision", "--tb_trace=on"}).options.trace);
+}
+
 TEST(Options, AProfileIsATraceOfOneProcess) {
   const Options options = parse({"--tb_profile=out"}).options;
   EXPECT_EQ(options.profile, "out");

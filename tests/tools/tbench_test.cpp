@@ -96,6 +96,15 @@ TEST(TbenchReport, PrintsMarkdownAndPivots) {
             "| forward | eager |  |  |\n");
 }
 
+TEST(TbenchReport, SaysWhatLimitsATracedStep) {
+  const support::ChildResult result = tbench({"report", "--limits", kGolden, "--markdown"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("| host |"), HasSubstr("1234 launches"), HasSubstr("as a CUDA graph")));
+  expect_usage_error({"report", "--limits", kGolden, "--filter=2.7B"}, HasSubstr("measure with --tb_trace=on"));
+  expect_usage_error({"report", "--limits", "--repeat", kGolden},
+                     HasSubstr("--repeat and --limits exclude each other"));
+}
+
 TEST(TbenchReport, UpdatesASectionOfAMarkdownFile) {
   const support::TemporaryFolder folder;
   const std::string path = folder.file("README.md");
