@@ -22,6 +22,9 @@ constexpr Seconds kEnqueueTime{5e-6};
 /// After so much work without rests the clock may be down, and takes this long to rise (an H200's, measured).
 constexpr Seconds kLongRound{20e-3};
 constexpr Seconds kClockRise{0.2};
+/// Candidates are compared with each other alone, under the same conditions: longer pauses would cost a large product
+/// seconds.
+constexpr Seconds kLongestPause{5e-3};
 /// Times that are no further apart are equal to autotuning with a few samples.
 constexpr double kEqualWithin = 1.01;
 
@@ -71,7 +74,7 @@ int launches_for(double launch_s) {
 }  // namespace
 
 void AutotunePauses::pause() {
-  const Seconds duration = is_first_ && busy_ >= kLongRound ? kClockRise : rest_after(busy_);
+  const Seconds duration = is_first_ && busy_ >= kLongRound ? kClockRise : std::min(rest_after(busy_), kLongestPause);
   std::this_thread::sleep_for(std::chrono::duration<double>(duration.value));
   is_first_ = false;
   busy_ = {};

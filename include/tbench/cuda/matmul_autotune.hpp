@@ -34,8 +34,8 @@ struct AutotuneResult {
   std::size_t timed{};  // candidates that have a time
 };
 
-/// A device's pauses between the times of an autotuning run: as long as before a burst's sample, but the first one,
-/// after a long round without any, until the clock has risen again.
+/// A device's pauses between the times of an autotuning run: as long as before a burst's sample, but at most 5 ms, and
+/// the first one, after a long round without any, until the clock has risen again.
 class AutotunePauses {
  public:
   void add_work(Seconds busy) { busy_ = busy_ + busy; }
