@@ -27,6 +27,14 @@ std::optional<double> first_step_ms(const Record& record) {
   return to_milliseconds(Seconds{record.timing->samples_s.front()});
 }
 
+/// What a step takes besides its phases: their medians need not be those of one step.
+std::optional<double> outside_phases_ms(const Record& record) {
+  if (!record.timing || record.timing->phases.empty()) return std::nullopt;
+  Seconds rest = record.timing->median;
+  for (const PhaseTime& phase : record.timing->phases) rest = rest - phase.median;
+  return to_milliseconds(rest);
+}
+
 }  // namespace
 
 /// What a step costs: time, spread, throughput, memory and phases of every size, context, pass and precision.
@@ -38,12 +46,16 @@ Study end_to_end_study() {
           .tables = {{
               .caption = "Means over the samples; phases are medians between events at their boundaries",
               .spread = {},
-              .columns = {number_column("mean ms", "mean_ms"), number_column("std ms", "std_ms"),
+              .columns = {number_column("mean ms", "mean_ms"),
+                          number_column("std ms", "std_ms"),
                           whole_column("tokens/s", "tokens_per_second"),
                           mebibytes_column("allocated MiB", "peak_allocated_bytes"),
                           mebibytes_column("reserved MiB", "peak_reserved_bytes"),
-                          number_column("forward ms", "forward_ms"), number_column("backward ms", "backward_ms"),
-                          number_column("optimizer ms", "optimizer_ms")},
+                          number_column("forward ms", "forward_ms"),
+                          number_column("backward ms", "backward_ms"),
+                          number_column("optimizer ms", "optimizer_ms"),
+                          ratio_column("backward / forward", "backward_ms", "forward_ms"),
+                          {.header = "step - phases ms", .value = outside_phases_ms, .format = &render::format_number}},
           }}};
 }
 
@@ -80,7 +92,11 @@ Study scaling_study() {
                      {.caption = "Median ms by size; time ~ parameters^exponent",
                       .spread = {"size"},
                       .columns = columns,
-                      .fit = StudyFit{.of = "parameters", .x = parameters}}}};
+                      .fit = StudyFit{.of = "parameters", .x = parameters}},
+                     {.caption = "Backward over forward by context",
+                      .spread = {"ctx"},
+                      .columns = {ratio_column("x", "backward_ms", "forward_ms")},
+                      .only = {{"pass", "forward_backward"}}}}};
 }
 
 /// What the first steps of a process cost a measurement that does not warm up. The counts of steps are part of the
@@ -103,6 +119,8 @@ Study warmup_study() {
               .columns = {number_column("mean ms", "mean_ms"),
                           number_column("std ms", "std_ms"),
                           number_column("median ms", "median_ms"),
+                          whole_column("tokens/s", "tokens_per_second"),
+                          mebibytes_column("peak MiB", "peak_allocated_bytes"),
                           {.header = "first step ms", .value = first_step_ms, .format = &render::format_number},
                           number_column("context ms", "context_ms"),
                           number_column("first: loading ms", "first_loading_ms"),

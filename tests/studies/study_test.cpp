@@ -118,10 +118,26 @@ TEST(Study, ColumnsShowWhatARecordTells) {
   };
   EXPECT_THAT(shown("end_to_end"),
               ElementsAre("mean ms=250.0", "std ms=nothing", "tokens/s=1,200,000", "allocated MiB=3,072",
-                          "reserved MiB=4,096", "forward ms=nothing", "backward ms=nothing", "optimizer ms=nothing"));
+                          "reserved MiB=4,096", "forward ms=nothing", "backward ms=nothing", "optimizer ms=nothing",
+                          "backward / forward=nothing", "step - phases ms=nothing"));
   EXPECT_THAT(shown("memory"),
               ElementsAre("allocated MiB=3,072", "reserved MiB=4,096", "parameters MiB=512", "gradients MiB=nothing",
                           "optimizer MiB=nothing", "activations MiB=nothing", "median ms=500.0", "tokens/s=1,200,000"));
+}
+
+TEST(Study, PhasesAreHeldAgainstEachOtherAndTheStep) {
+  Record record = support::full_record();  // 25.312 ms: 8, 13.5 and 3.5
+  const auto shown = [&](const char* study, std::size_t table, const std::string& header) {
+    const auto& columns = find_study(study, "").tables.at(table).columns;
+    const auto column = std::ranges::find(columns, header, &StudyColumn::header);
+    const std::optional<double> value = column->value(record);
+    return value ? column->format(*value) : "nothing";
+  };
+  EXPECT_EQ(shown("end_to_end", 0, "backward / forward"), "1.688");
+  EXPECT_EQ(shown("end_to_end", 0, "step - phases ms"), "0.3120");
+  EXPECT_EQ(shown("scaling", 2, "x"), "1.688");
+  record.timing->phases.erase(record.timing->phases.begin());
+  EXPECT_EQ(shown("scaling", 2, "x"), "nothing");
 }
 
 TEST(Study, TheSumsAreShownWithAllTheirDigitsAndTheDtypesAsTheyAre) {
@@ -140,7 +156,7 @@ TEST(Study, TheSumsAreShownWithAllTheirDigitsAndTheDtypesAsTheyAre) {
 }
 
 TEST(Study, TheFirstStepIsThatOfTheWarmUpOrTheFirstTimedOne) {
-  const StudyColumn& first = find_study("warmup", "").tables[0].columns.at(3);
+  const StudyColumn& first = find_study("warmup", "").tables[0].columns.at(5);
   Record record = support::full_record();
   record.timing->warm_up.first = Seconds{0.125};
   record.timing->samples_s = {0.5, 0.25};

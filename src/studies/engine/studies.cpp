@@ -97,6 +97,17 @@ StudyColumn mebibytes_column(std::string header, std::string counter) {
   return whole_column(std::move(header), std::move(counter), 1 / kMebi);
 }
 
+StudyColumn ratio_column(std::string header, std::string numerator, std::string denominator) {
+  return {.header = std::move(header),
+          .value = [numerator = std::move(numerator),
+                    denominator = std::move(denominator)](const Record& record) -> std::optional<double> {
+            const std::optional<double> above = counter_of(record, numerator);
+            const std::optional<double> below = counter_of(record, denominator);
+            return above && below && *below > 0 ? std::optional{*above / *below} : std::nullopt;
+          },
+          .format = &render::format_number};
+}
+
 StudyColumn of_pass(std::string pass, StudyColumn column) {
   column.only_of = {"pass", std::move(pass)};
   return column;

@@ -31,6 +31,8 @@ namespace tbench::studies {
 [[nodiscard]] StudyColumn whole_column(std::string header, std::string counter, double factor = 1);
 /// A counter in bytes as MiB.
 [[nodiscard]] StudyColumn mebibytes_column(std::string header, std::string counter);
+/// One counter over another one.
+[[nodiscard]] StudyColumn ratio_column(std::string header, std::string numerator, std::string denominator);
 /// A part of the memory's split as MiB: parameters, gradients, optimizer_state, activations.
 [[nodiscard]] StudyColumn split_column(std::string header, std::string part);
 
