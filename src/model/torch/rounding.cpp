@@ -19,6 +19,12 @@ double walk_bound(double count, double budget) {
 
 double walk_roundoffs(double terms) { return kRoundingRms * (terms + 1.0) / std::sqrt(terms); }
 
+double product_spread(double terms, double count, double budget) {
+  constexpr double kVariance = 8.0;
+  const double z = sum_bound(count, budget), largest = z * z / 2.0;
+  return std::sqrt(1.0 + z * std::sqrt(kVariance / terms) + largest * largest / terms);
+}
+
 double norm_fluctuation(double degrees, double budget) {
   const double x = -std::log(budget);
   return std::sqrt(1.0 + 2.0 * std::sqrt(x / degrees) + 2.0 * x / degrees);

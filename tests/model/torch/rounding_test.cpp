@@ -38,6 +38,17 @@ TEST(RoundingBounds, AWalkExceedsItsBoundNoMoreOftenThanSaid) {
   EXPECT_GT(share_above(walk_bound(1, 1e-2) / 8), 1e-2);  // and is not far from it
 }
 
+TEST(RoundingBounds, SquaresOfProductsSpreadLessTheMoreThereAre) {
+  at::manual_seed(4);
+  for (const std::int64_t terms : {1, 10, 1000}) {
+    const at::Tensor products = at::randn({10'000, terms}, at::kDouble).mul(at::randn({10'000, terms}, at::kDouble));
+    const double largest = products.square().sum(-1).sqrt().max().item<double>() / std::sqrt(terms);
+    const double bound = product_spread(static_cast<double>(terms), 1e4, 1e-2);
+    EXPECT_LT(largest, bound) << terms;
+    EXPECT_GT(largest, bound / 3) << terms;
+  }
+}
+
 TEST(RoundingBounds, OfNormsAreThoseOfLaurentAndMassart) {
   // n = 100, x = 4: 1 + 2 sqrt(0.04) + 0.08 = 1.48; 1 - 0.4
   EXPECT_NEAR(norm_fluctuation(100, std::exp(-4)), std::sqrt(1.48), 1e-12);

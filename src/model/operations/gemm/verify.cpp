@@ -47,7 +47,7 @@ constexpr std::uint64_t kSignsIndex = 2;
 //   all but fp32: tensor cores cut sums off, at 2^-23 of the largest term, at every step of `kTermsAStep`, towards 0.
 // TF32 in place of fp32 exceeds these, and so does a 16-bit accumulator along a k of thousands.
 // The sum of squares of k terms x w, by which a term's roundings add up, is k on average with a variance of 8 k; its
-// largest outliers are single terms, of size ln(terms): see term_spread(). The budget is shared by elements, norms,
+// largest outliers are single terms, of size ln(terms): see product_spread(). The budget is shared by elements, norms,
 // those of rows and signed sums; given a row's errors, their sum with random signs exceeds z of their norm with 2
 // exp(-z^2 / 2). A norm's square is a sum of squares of errors, Q g^2 with a walk's Q and a normal g: its variance is 6
 // of its mean's square, that of chi2_1 is 2, so that three such errors count as one degree of freedom. Errors of a row
@@ -57,20 +57,12 @@ constexpr double kTf32Shrinkage = 1.5, kTf32Scatter = 0.64;
 constexpr double kMostSplits = 32.0, kLeastTermsOfASplit = 32.0;  // of cuBLASLt's algorithms
 constexpr double kCutOff = 0x1p-23;
 constexpr double kTermsAStep = 8.0;
-constexpr double kTermVariance = 8.0;  // of (x w)^2
 constexpr double kBudget = kVerificationBudget / 4;
 constexpr double kErrorsADegree = 3.0;
 
 /// The unit round-off of y in storage, or of the inputs where those are rounded more coarsely.
 double rounding_unit(GemmPrecision precision) {
   return unit_roundoff(common_precision(precision).value_or(Precision::kBf16));
-}
-
-/// By how much the squares of `terms` products of two normal values may exceed their mean, of one of `count` such sums.
-double term_spread(double terms, double count) {
-  const double z = sum_bound(count, kBudget);
-  const double largest = z * z / 2.0;  // of a term
-  return std::sqrt(1.0 + z * std::sqrt(kTermVariance / terms) + largest * largest / terms);
 }
 
 /// Errors in units of the rms of y, sqrt(k).
@@ -91,15 +83,15 @@ GemmError cut_off_error(double k, double count) {
 GemmError rounding_error(GemmPrecision precision, double k, double count) {
   const double z = sum_bound(count, kBudget);
   if (precision == GemmPrecision::kFp32) {
-    return {.element =
-                kFp32Unit * (walk_bound(count, kBudget) * walk_roundoffs(k) + z * kRoundingRms * term_spread(k, count)),
+    return {.element = kFp32Unit * (walk_bound(count, kBudget) * walk_roundoffs(k) +
+                                    z * kRoundingRms * product_spread(k, count, kBudget)),
             .rms = kFp32Unit * std::hypot(walk_roundoffs(k) * std::numbers::sqrt2 / 2.0, kRoundingRms)};
   }
   const double unit = rounding_unit(precision);
   GemmError error = cut_off_error(k, count);
   if (precision == GemmPrecision::kTf32) {
     error.relative = kTf32Shrinkage * unit;
-    error.element += unit * z * kTf32Scatter * term_spread(k, count);
+    error.element += unit * z * kTf32Scatter * product_spread(k, count, kBudget);
     error.rms += unit * std::hypot(kTf32Shrinkage, kTf32Scatter);
     return error;
   }
