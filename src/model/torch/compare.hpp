@@ -16,7 +16,8 @@ namespace tbench::model {
 /// mean square of the reference's elements that are not zero (most rows of an embedding's gradient are), or of those
 /// in the element's last dimension if that is larger (rows of an LM head's gradient differ by orders of magnitude).
 /// Of the whole: ||actual - reference|| <= of_norm * ||reference||, which sees what is a little wrong everywhere. Of a
-/// row, along the last dimension: of_row_norm times the norm of a row whose rms is the larger one above.
+/// row, along the last dimension: ||actual - reference|| <= sqrt(elements) * (of_row_norm * the larger rms above + what
+/// the row is allowed besides).
 struct Tolerance {
   double relative{};
   double of_rms{};
