@@ -46,7 +46,7 @@ struct GemmConfig {
 /// output. No bias; y is allocated before the timing, and every launch overwrites it.
 /// Sums are float32 (CUBLAS_COMPUTE_32F, of tf32 CUBLAS_COMPUTE_32F_FAST_TF32), of fp8 without FAST_ACCUM. Where an
 /// algorithm splits k, partial sums may have the type of y: LibTorch's default, and the same for every implementation.
-/// Verified against float64 of the same rounded inputs (verify_gemm).
+/// Verified against float64 of the same rounded inputs (verify_gemm_product); verify_again() refills these in place.
 /// Counters: `relative_error`; of an implementation that chooses among algorithms `candidates`.
 /// @throws  UsageError  for an unknown impl or an extent that is not positive
 [[nodiscard]] std::unique_ptr<Case> make_gemm_case(const GemmConfig& config);

@@ -73,6 +73,7 @@ struct KernelVariants {
 /// @throws  UsageError  for an unknown operation
 [[nodiscard]] KernelBytes kernel_bytes(const KernelConfig& config);
 
+/// Verified against float64 of the formulas (verify_kernel); verify_again() refills inputs and gradients in place.
 /// @throws  UsageError  for an invalid combination, or an extent that is not positive
 [[nodiscard]] std::unique_ptr<Case> make_kernel_case(KernelConfig config);
 

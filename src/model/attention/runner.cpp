@@ -45,7 +45,7 @@ AttentionRunner::AttentionRunner(const AttentionConfig& config, const AttentionI
   if (config.pass != AttentionPass::kForward) weigh_state();
 }
 
-void AttentionRunner::make_operands() {
+AttentionRunner::Filled AttentionRunner::filled() const {
   const AttentionConfig& config = operands_.config;
   const AttentionShape& shape = config.shape;
   const c10::Device device = torch_device(config.device);
@@ -57,11 +57,41 @@ void AttentionRunner::make_operands() {
                      at::TensorOptions{}.device(device).dtype(at::kFloat))
         .to(dtype);
   };
-  operands_.q = normal(shape.seq_q);
-  operands_.k = normal(shape.seq_kv);
-  operands_.v = normal(shape.seq_kv);
-  if (config.pass != AttentionPass::kForward) operands_.grad_o = normal(shape.seq_q);
+  Filled values{.q = normal(shape.seq_q), .k = normal(shape.seq_kv), .v = normal(shape.seq_kv), .grad_o = {}};
+  if (config.pass != AttentionPass::kForward) values.grad_o = normal(shape.seq_q);
+  return values;
+}
+
+void AttentionRunner::make_operands() {
+  Filled values = filled();
+  operands_.q = std::move(values.q);
+  operands_.k = std::move(values.k);
+  operands_.v = std::move(values.v);
+  operands_.grad_o = std::move(values.grad_o);
   if (impl_.prepare != nullptr) impl_.prepare(operands_);
+}
+
+void AttentionRunner::fill(std::uint64_t seed) {
+  const at::NoGradGuard no_grad;
+  state_.reset();
+  operands_.config.seed = seed;
+  const Filled values = filled();
+  operands_.q.copy_(values.q);
+  operands_.k.copy_(values.k);
+  operands_.v.copy_(values.v);
+  if (values.grad_o.defined()) operands_.grad_o.copy_(values.grad_o);
+}
+
+std::optional<std::string> AttentionRunner::changed_operand() const {
+  const Filled values = filled();
+  const auto differ = [](const at::Tensor& now, const at::Tensor& then) {
+    return then.defined() && !now.detach().flatten().view(at::kByte).equal(then.flatten().view(at::kByte));
+  };
+  if (differ(operands_.q, values.q)) return "q";
+  if (differ(operands_.k, values.k)) return "k";
+  if (differ(operands_.v, values.v)) return "v";
+  if (differ(operands_.grad_o, values.grad_o)) return "grad_o";
+  return std::nullopt;
 }
 
 /// The first forward pass makes the workspaces that libraries keep, so that the second adds its state alone.
@@ -104,8 +134,9 @@ AttentionOutputs AttentionRunner::outputs() {
   AttentionOutputs outputs{
       .o = state.output.detach(), .lse = plain_lse(state.lse, config.shape), .dq = {}, .dk = {}, .dv = {}};
   if (!with_backward) return outputs;
-  AttentionGradients gradients =
-      impl_.backward(operands_, state, /*keep_state=*/config.pass == AttentionPass::kBackward);
+  const bool is_alone = config.pass == AttentionPass::kBackward;
+  if (is_alone) static_cast<void>(impl_.backward(operands_, state, /*keep_state=*/true));
+  AttentionGradients gradients = impl_.backward(operands_, state, /*keep_state=*/is_alone);
   outputs.dq = std::move(gradients.dq);
   outputs.dk = std::move(gradients.dk);
   outputs.dv = std::move(gradients.dv);

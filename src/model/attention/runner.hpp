@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "model/attention/implementation.hpp"
 
@@ -28,11 +29,17 @@ class AttentionRunner {
   /// One pass. Marks the end of the forward pass and of the backward, as far as it has them. Never synchronises.
   /// @param phases  may be null
   void step(PhaseMarker* phases = nullptr);
-  /// Runs everything that a step and what goes before it run, and hands over what came out. The state that a backward
-  /// pass alone starts from is released: see restore().
+  /// Runs everything that a step and what goes before it run, and hands over what came out; of a backward alone what a
+  /// second one from the same state gives, as all timed steps but the first are. That state is released: see restore().
   [[nodiscard]] AttentionOutputs outputs();
   /// Makes the state that a backward pass alone starts from, after outputs().
   void restore();
+
+  /// Gives the operands the values of another seed in place. The state that a backward pass alone starts from is
+  /// released: see restore().
+  void fill(std::uint64_t seed);
+  /// The name of an operand that is not what it was filled with, or nothing. Synchronises.
+  [[nodiscard]] std::optional<std::string> changed_operand() const;
 
   [[nodiscard]] const AttentionOperands& operands() const { return operands_; }
   /// Bytes of everything that was made for the pass and is not its result.
@@ -41,6 +48,10 @@ class AttentionRunner {
   [[nodiscard]] std::optional<std::int64_t> held_bytes() const { return held_bytes_; }
 
  private:
+  struct Filled {
+    at::Tensor q, k, v, grad_o;  // as AttentionOperands has them
+  };
+  [[nodiscard]] Filled filled() const;
   void make_operands();
   void weigh_state();
   [[nodiscard]] AttentionState forward(bool for_backward) const;

@@ -1,6 +1,5 @@
 // The run-time check of an attention case: a reference in float64, written from the formulas rather than from an
-// implementation's operations, in blocks of query rows (memory does not grow with the square of the sequence); and how
-// far apart the two may be.
+// implementation's operations, in blocks of query rows (memory does not grow with the square of the sequence).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,27 +8,24 @@
 #include <vector>
 
 #include "model/attention/runner.hpp"
+#include "model/attention/tolerances.hpp"
 #include "model/torch/compare.hpp"
 #include "tbench/core/record.hpp"
 
 namespace tbench::model {
 
-/// What verify() of an attention case does. Leaves the runner as it was built. Synchronises.
-[[nodiscard]] Verification verify_attention(AttentionRunner& runner);
+/// Runs everything twice, the results of the first run overwritten with NaN, and compares the second's. Fills the
+/// operands by `seed` between the two, unless they are: what the first left in memory does not help the second. Fails,
+/// too, if an operand was changed. Leaves the runner ready to be timed on these operands. Synchronises.
+[[nodiscard]] Verification verify_attention(AttentionRunner& runner, std::uint64_t seed);
+[[nodiscard]] inline Verification verify_attention(AttentionRunner& runner) {
+  return verify_attention(runner, runner.operands().config.seed);
+}
 
-/// Of the batch * heads pairs, those that are compared with float64, ascending: all where that is cheap on the device,
-/// else the last, whose offsets are the largest, and others chosen by the seed.
+/// Of the batch * heads pairs, those that are compared with float64 as a whole, ascending: all where that is cheap on
+/// the device, else the last, whose offsets are the largest, and others chosen by the seed; of all pairs then some
+/// queries.
 [[nodiscard]] std::vector<std::int64_t> compared_pairs(const AttentionConfig& config);
-
-/// How far rounding may move the results: see verify.cpp for the derivation.
-/// @param seq_q, seq_kv  o and dq are sums over the one, dk and dv over the other
-struct AttentionTolerances {
-  Tolerance output;  // o and dv, which are sums over p alone
-  Tolerance lse;
-  Tolerance score_gradient;  // dq and dk, which see the difference of two numbers near each other
-  double dq_of_rowsum{};     // times AttentionReference::dq_of_rowsum, what dq may be off besides
-};
-[[nodiscard]] AttentionTolerances attention_tolerances(Precision precision, std::int64_t seq_q, std::int64_t seq_kv);
 
 struct AttentionReferenceInput {
   at::Tensor q, k, v;  // [pairs, seq_q | seq_kv, head_dim], any dtype; pairs of batch and head

@@ -9,6 +9,7 @@
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -30,6 +31,8 @@ enum Statistic : std::int64_t {
   kFirstBadReference,
   kFirstBadRatio,
   kNormRatio,
+  kWorstRowRatio,
+  kWorstRow,
   kStatisticCount
 };
 
@@ -40,20 +43,30 @@ at::Tensor row_rms(const at::Tensor& matrix) {
   return matrix.square().sum(-1, /*keepdim=*/true).div(matrix.ne(0).sum(-1, /*keepdim=*/true).clamp_min(1)).sqrt();
 }
 
-/// What each element of a matrix may be off, flattened.
-at::Tensor allowed_errors(const at::Tensor& matrix, const Tolerance& tolerance, const at::Tensor& row_allowance) {
-  const at::Tensor scale = at::maximum(row_rms(matrix), row_rms(matrix.view({1, -1})));
-  at::Tensor of_row = scale.mul(tolerance.of_rms).add(tolerance.absolute);
-  if (row_allowance.defined()) of_row = of_row.add(row_allowance.view({-1, 1}));
-  return matrix.abs().mul(tolerance.relative).add(of_row).flatten();
+/// The largest ratio of a row's error norm to what it may be, and the row's index: both [1], zeros where no row is
+/// asked.
+/// @param scale, more  [rows, 1]: the rms that of_row_norm is relative to, and what each element may be off besides
+std::pair<at::Tensor, at::Tensor> worst_row(const at::Tensor& errors, const at::Tensor& scale, const at::Tensor& more,
+                                            double of_row_norm) {
+  const at::Tensor zero = at::scalar_tensor(0.0, errors.options());
+  if (std::isinf(of_row_norm)) return {zero.view({1}), zero.view({1})};
+  const at::Tensor norms = errors.norm(2, -1);
+  const double root = std::sqrt(static_cast<double>(errors.size(1)));
+  const at::Tensor ratio =
+      at::where(norms.eq(0), zero, norms.div(scale.mul(of_row_norm).add(more).mul(root).view({-1})));
+  const at::Tensor worst = at::argmax(ratio, 0, /*keepdim=*/true);
+  return {element(ratio, worst), worst.to(at::kDouble)};
 }
 
 at::Tensor reduce(const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance,
                   const at::Tensor& row_allowance) {
   const at::Tensor a = actual.detach().to(at::kDouble).flatten();
   const at::Tensor r = reference.detach().to(at::kDouble).flatten();
-  const at::Tensor allowed = allowed_errors(r.view({-1, reference.dim() > 0 ? reference.size(-1) : std::int64_t{1}}),
-                                            tolerance, row_allowance);
+  const at::Tensor matrix = r.view({-1, reference.dim() > 0 ? reference.size(-1) : std::int64_t{1}});
+  const at::Tensor scale = at::maximum(row_rms(matrix), row_rms(matrix.view({1, -1})));
+  const at::Tensor more = row_allowance.defined() ? row_allowance.view({-1, 1}) : at::zeros_like(scale);
+  const at::Tensor of_row = scale.mul(tolerance.of_rms).add(tolerance.absolute).add(more);
+  const at::Tensor allowed = matrix.abs().mul(tolerance.relative).add(of_row).flatten();
   const at::Tensor error = a.sub(r).abs();
   const at::Tensor zero = at::scalar_tensor(0.0, a.options());
   const at::Tensor infinity = at::scalar_tensor(std::numeric_limits<double>::infinity(), a.options());
@@ -69,9 +82,10 @@ at::Tensor reduce(const at::Tensor& actual, const at::Tensor& reference, const T
       std::isinf(tolerance.of_norm)
           ? zero
           : at::where(error_norm.eq(0), zero, error_norm.div(r.norm().mul(tolerance.of_norm)));
+  const auto [row_ratio, row] = worst_row(error.view(matrix.sizes()), scale, more, tolerance.of_row_norm);
   const at::Tensor count = bad.sum().to(at::kDouble).view({1});
   return at::cat({element(ratio, worst), worst.to(at::kDouble), count, first.to(at::kDouble), element(a, first),
-                  element(r, first), element(ratio, first), norm_ratio.view({1})});
+                  element(r, first), element(ratio, first), norm_ratio.view({1}), row_ratio, row});
 }
 
 std::string index_text(std::int64_t flat, const std::vector<std::int64_t>& shape) {
@@ -143,6 +157,14 @@ Verification Comparison::finish(std::string reference) const {
          fmt::format(
              "{}: the norm of the error is {:.3g} times the tolerance, although no single element exceeds its own",
              entry.name, row[kNormRatio]));
+    const std::int64_t columns = entry.shape.empty() ? 1 : entry.shape.back();
+    const std::string row_name =
+        fmt::format("{} (norm of the row)",
+                    entry.name + index_text(static_cast<std::int64_t>(row[kWorstRow]) * columns, entry.shape));
+    note(
+        result, capped(row[kWorstRowRatio]), row_name,
+        fmt::format("{}: the row of {} has an error whose norm is {:.3g} times the tolerance", entry.name,
+                    index_text(static_cast<std::int64_t>(row[kWorstRow]) * columns, entry.shape), row[kWorstRowRatio]));
     row += kStatisticCount;
   }
   return result;

@@ -15,12 +15,15 @@ namespace tbench::model {
 /// Of every element: |actual - reference| <= relative * |reference| + of_rms * rms + absolute, where rms is the root
 /// mean square of the reference's elements that are not zero (most rows of an embedding's gradient are), or of those
 /// in the element's last dimension if that is larger (rows of an LM head's gradient differ by orders of magnitude).
-/// Of the whole: ||actual - reference|| <= of_norm * ||reference||, which sees what is a little wrong everywhere.
+/// Of the whole: ||actual - reference|| <= of_norm * ||reference||, which sees what is a little wrong everywhere. Of a
+/// row, along the last dimension: ||actual - reference|| <= sqrt(elements) * (of_row_norm * the larger rms above + what
+/// the row is allowed besides).
 struct Tolerance {
   double relative{};
   double of_rms{};
   double absolute{};
   double of_norm{std::numeric_limits<double>::infinity()};
+  double of_row_norm{std::numeric_limits<double>::infinity()};
 };
 
 /// What Verification::worst_error says at most: an element that is NaN or infinite, or off where nothing is allowed.

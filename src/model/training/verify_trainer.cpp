@@ -10,15 +10,14 @@
 #include <cmath>
 #include <limits>
 
+#include "model/torch/rounding.hpp"
 #include "model/torch/scopes.hpp"
 
 namespace tbench::model {
 namespace {
 
-/// The probability with which a right implementation may be rejected: of a case, which is verified twice, each time
-/// half for its elements and half for its norms.
-constexpr double kFalseRejections = 1e-3;
-constexpr double kBudget = kFalseRejections / 2 / 2;
+/// Half of a verification's for its elements, half for its norms.
+constexpr double kBudget = kVerificationBudget / 2;
 
 /// What a block adds to the variance of the residual stream, as a share of the embeddings'. Of seeded weights: 0.085
 /// from SwiGLU, the rest from attention over a short context.
@@ -47,13 +46,6 @@ double product_roundoff(const ModelConfig& config) {
   const double u = unit_roundoff(config.precision);
   if (config.precision != Precision::kFp32) return u;
   return u * std::sqrt(static_cast<double>(std::max(config.size.d_ff, config.batch * config.context)) / 6.0);
-}
-
-/// By how much the norm of the noise may exceed its level: the square is that of a chi-squared variable over its
-/// degrees of freedom, for which P(chi2_n > n + 2 sqrt(n x) + 2 x) <= exp(-x).
-/// @see  Laurent and Massart, Adaptive estimation of a quadratic functional (2000), lemma 1
-double norm_fluctuation(double degrees, double x) {
-  return std::sqrt(1.0 + 2.0 * std::sqrt(x / degrees) + 2.0 * x / degrees);
 }
 
 // A float32 update rounds the parameter p up to twice and the decay factor once, and a dozen times what it subtracts,
@@ -234,12 +226,12 @@ Tolerance rounding_tolerance(const ModelConfig& config, Quantity quantity, std::
       static_cast<double>(config.batch) + 4.0 + static_cast<double>(kBlockParameters) * layers;  // loss included
   const auto width = static_cast<double>(config.size.d_model);
   const double degrees = std::min(static_cast<double>(count) / 2.0, width * width / (8.0 * layers));
-  const double norm = level * norm_fluctuation(degrees, std::log(tensors / kBudget));
+  const double norm = level * norm_fluctuation(degrees, kBudget / tensors);
 
   const auto tokens = static_cast<double>(config.batch * config.context);
   const auto vocabulary = static_cast<double>(config.vocab_size);
   const double elements = tokens * vocabulary + static_cast<double>(parameter_count(config.size, config.vocab_size));
-  const double deviations = std::sqrt(2.0 * std::log(2.0 * elements / kBudget));
+  const double deviations = sum_bound(elements, kBudget);
   const double local =
       quantity == Quantity::kHeadGradient ? noise.local * std::sqrt(1.0 + vocabulary / tokens) : noise.local;
   const double element = local * deviations * norm;

@@ -33,6 +33,9 @@ void expect_verified(const AttentionConfig& config) {
   int phases = launch(*step);
   phases += launch(*step);
   EXPECT_EQ(phases, config.pass == AttentionPass::kForwardBackward ? 4 : 2);
+  const auto again = step->verify_again();
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->passed) << again->message;
   launch(*step);
 }
 

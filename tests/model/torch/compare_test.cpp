@@ -141,6 +141,19 @@ TEST(CompareTensors, TheNormSeesWhatIsALittleWrongEverywhere) {
   EXPECT_THAT(verdict.message, HasSubstr("norm of the error is 2.5 times"));
 }
 
+TEST(CompareTensors, ARowsNormSeesWhatIsALittleWrongAlongIt) {
+  const at::Tensor reference = at::ones({10, 100, 4}, at::kDouble);
+  at::Tensor actual = reference.clone();
+  actual[7][42].mul_(1.05);
+  Tolerance tolerance{.relative = 0.1, .of_rms = 0, .absolute = 0, .of_norm = 0.01};
+  EXPECT_TRUE(compare_tensors("x", actual, reference, tolerance).passed);
+  tolerance.of_row_norm = 0.02;
+  const Verification verdict = compare_tensors("x", actual, reference, tolerance);
+  EXPECT_FALSE(verdict.passed);
+  EXPECT_NEAR(verdict.worst_error, 2.5, 1e-9);  // 0.05 / 0.02
+  EXPECT_THAT(verdict.message, HasSubstr("the row of [7, 42, 0]"));
+}
+
 TEST(CompareTensors, AReferenceOfZerosAllowsZerosAlone) {
   EXPECT_TRUE(compare_tensors("x", at::zeros({3}), at::zeros({3}), kTight).passed);
   EXPECT_FALSE(compare_tensors("x", at::full({3}, 1e-20, at::kDouble), at::zeros({3}), kTight).passed);

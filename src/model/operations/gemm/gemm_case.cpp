@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -113,11 +112,14 @@ class GemmCase final : public OperationCase {
   }
 
   Verification do_verify() override {
-    GemmProduct& product = built(product_);
-    operands_.y.fill_(std::numeric_limits<double>::quiet_NaN());
-    product.launch();
-    GemmVerdict verdict = verify_gemm(operands_);
+    GemmVerdict verdict = verify_gemm_product(operands_, built(product_), config_.seed);
     relative_error_ = verdict.relative_error;
+    return std::move(verdict.verification);
+  }
+
+  std::optional<Verification> do_verify_again() override {
+    GemmVerdict verdict = verify_gemm_product(operands_, built(product_), config_.seed + 1);
+    fill_gemm_operands(operands_, config_.seed);
     return std::move(verdict.verification);
   }
 
@@ -133,6 +135,24 @@ class GemmCase final : public OperationCase {
 /// What values are divided by to have their largest magnitude at kLargestFp8.
 at::Tensor fp8_scale(const at::Tensor& values) { return values.abs().amax().div(kLargestFp8); }
 
+/// Numbers of their buffers, for seeded_normal.
+enum GemmInputIndex : std::uint64_t { kX, kW };
+
+struct GemmInput {
+  at::Tensor values;  // [m or n, k]
+  at::Tensor scale;   // [1], undefined but for fp8
+};
+
+GemmInput gemm_input(const GemmConfig& config, GemmInputIndex index) {
+  const at::ScalarType type = gemm_row(config.precision).input;
+  const bool is_fp8 = config.precision == GemmPrecision::kFp8E4m3;
+  const at::Tensor values = seeded_normal({index == kX ? config.m : config.n, config.k}, is_fp8 ? at::kFloat : type,
+                                          config.device, config.seed, index);
+  if (!is_fp8) return {.values = values, .scale = {}};
+  const at::Tensor scale = fp8_scale(values);
+  return {.values = values.div(scale).to(type), .scale = scale};
+}
+
 }  // namespace
 
 std::string_view to_string(GemmPrecision precision) { return gemm_row(precision).name; }
@@ -147,25 +167,37 @@ std::optional<Precision> common_precision(GemmPrecision precision) { return gemm
 std::vector<std::string> gemm_impl_names() { return gemm_impls().names(); }
 
 GemmOperands make_gemm_operands(const GemmConfig& config) {
-  const GemmPrecisionRow& row = gemm_row(config.precision);
-  const bool is_fp8 = config.precision == GemmPrecision::kFp8E4m3;
-  const auto normal = [&](std::int64_t rows, std::uint64_t index) {
-    return seeded_normal({rows, config.k}, is_fp8 ? at::kFloat : row.input, config.device, config.seed, index);
-  };
-  GemmOperands operands{
-      .config = config,
-      .x = normal(config.m, 0),
-      .w = normal(config.n, 1),
-      .y = at::empty({config.m, config.n}, at::TensorOptions{}.device(torch_device(config.device)).dtype(row.output)),
-      .x_scale = {},
-      .w_scale = {}};
-  if (is_fp8) {
-    operands.x_scale = fp8_scale(operands.x);
-    operands.w_scale = fp8_scale(operands.w);
-    operands.x = operands.x.div(operands.x_scale).to(row.input);
-    operands.w = operands.w.div(operands.w_scale).to(row.input);
+  const auto options = at::TensorOptions{}.device(torch_device(config.device)).dtype(gemm_row(config.precision).output);
+  GemmInput x = gemm_input(config, kX), w = gemm_input(config, kW);
+  return {.config = config,
+          .x = std::move(x.values),
+          .w = std::move(w.values),
+          .y = at::empty({config.m, config.n}, options),
+          .x_scale = std::move(x.scale),
+          .w_scale = std::move(w.scale)};
+}
+
+void fill_gemm_operands(GemmOperands& operands, std::uint64_t seed) {
+  operands.config.seed = seed;
+  for (const GemmInputIndex index : {kX, kW}) {
+    const GemmInput input = gemm_input(operands.config, index);
+    (index == kX ? operands.x : operands.w).copy_(input.values);
+    if (input.scale.defined()) (index == kX ? operands.x_scale : operands.w_scale).copy_(input.scale);
   }
-  return operands;
+}
+
+std::optional<std::string> changed_gemm_operand(const GemmOperands& operands) {
+  const auto differ = [](const at::Tensor& a, const at::Tensor& b) {
+    return a.defined() && !a.flatten().view(at::kByte).equal(b.flatten().view(at::kByte));
+  };
+  for (const GemmInputIndex index : {kX, kW}) {
+    const GemmInput input = gemm_input(operands.config, index);
+    if (differ(index == kX ? operands.x : operands.w, input.values)) return index == kX ? "x" : "w";
+    if (differ(index == kX ? operands.x_scale : operands.w_scale, input.scale)) {
+      return index == kX ? "the scale of x" : "the scale of w";
+    }
+  }
+  return std::nullopt;
 }
 
 std::unique_ptr<OperationCase> make_gemm_operation(const GemmConfig& config) {

@@ -26,6 +26,10 @@ struct GemmOperands {
 
 /// Makes and fills them, as make_gemm says.
 [[nodiscard]] GemmOperands make_gemm_operands(const GemmConfig& config);
+/// Gives them the values of another seed in place: a product reads them where it did before.
+void fill_gemm_operands(GemmOperands& operands, std::uint64_t seed);
+/// The name of an operand that is not what it was filled with, or nothing. Needs memory for one more. Synchronises.
+[[nodiscard]] std::optional<std::string> changed_gemm_operand(const GemmOperands& operands);
 
 /// An implementation ready to run on the operands it was made for.
 class GemmProduct {

@@ -2,17 +2,22 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/isfinite.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/zeros_like.h>
+#include <ATen/ops/mv.h>
+#include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "model/torch/rounding.hpp"
 
 namespace tbench::model {
 namespace {
@@ -23,32 +28,80 @@ constexpr std::int64_t kGpuCheckedProducts = std::int64_t{1} << 36;
 constexpr std::int64_t kCpuCheckedProducts = std::int64_t{1} << 28;
 /// Elements of the longer operand that are held in float64 at once: 1 GiB.
 constexpr std::int64_t kBlockElements = std::int64_t{1} << 27;
+/// Of the signs, after those of x and w.
+constexpr std::uint64_t kSignsIndex = 2;
 
-// How far rounding moves y, of its rms: x and w are normal, so that a sum of k terms s_1 ... s_k is a random walk,
-// rms sqrt(k). u is the unit round-off of what is rounded.
-//   fp32    Every partial sum s_j is rounded, u sqrt(j) / sqrt(3): together u sqrt(k) / sqrt(6) = 0.41 u sqrt(k) of the
-//           rms where terms are added one after the other, less where in blocks. Allowed: 8 u sqrt(k) of an element
-//           (that of five times the rms has larger partial sums, too), u sqrt(k) of the norm, and 8 u, 2 u for few
-//           terms.
-//   tf32    x and w are rounded to 11 bits; cut off, where the tensor core reads float32 as it is: their mean relative
-//           error is then 0.36 * 2^-10 each, always towards 0, so that y shrinks by 1.4 u, and it scatters by 0.5 u
-//           more. An element of 5.5 times the rms: 11 u. Allowed: 32 u, of the norm 4 u.
-//   16 bit  Products are exact in float32, y is rounded: u of each element. Where k is split, partial sums may be
-//           rounded as well: those of 32 splits, added in turn, 1.6 u, six times that at the worst. Allowed: 12 u
-//           beside each element's own, of the norm 3 u. fp8's output is bf16.
+// How far rounding moves y. x and w are normal, so that a sum of k terms s_1 ... s_k is a random walk with an rms of
+// sqrt(k); u is the unit round-off of what is rounded. A rounding is uniform within u of the value at most, and
+// independent: errors are sums of roundings, bounded as rounding.hpp says.
+//   fp32    Every partial sum is rounded, at worst one after the other: a walk's error, of the norm u sqrt(k / 6). (An
+//           H200 shows 0.3 u sqrt(k), since most values are nearer to a power of two than 1.) So is every term x w
+//           where product and sum are not one operation.
+//   tf32    x and w are rounded to 11 bits; or cut off, where the tensor core reads float32 as it is: their mean
+//   relative
+//           error is then 0.36 * 2^-10 each, always towards 0, so that y shrinks by 1.4 u, and of each term it scatters
+//           by 0.64 u. (An H200 shows 0.6 u in all: it rounds.)
+//   16 bit  Products are exact in float32, y is rounded: u of each element at most. Where k is split, the splits' sums
+//           may be rounded as well, and again when one is added to the other: a walk of few steps. fp8's output is
+//           bf16.
 //   all but fp32: tensor cores cut sums off, at 2^-23 of the largest term, at every step of `kTermsAStep`, towards 0.
-// TF32 in place of fp32 fails these, and so does a 16-bit accumulator along a k of thousands.
+// TF32 in place of fp32 exceeds these, and so does a 16-bit accumulator along a k of thousands.
+// The sum of squares of k terms x w, by which a term's roundings add up, is k on average with a variance of 8 k; its
+// largest outliers are single terms, of size ln(terms): see product_spread(). The budget is shared by elements, norms,
+// those of rows and signed sums; given a row's errors, their sum with random signs exceeds z of their norm with 2
+// exp(-z^2 / 2). A norm's square is a sum of squares of errors, Q g^2 with a walk's Q and a normal g: its variance is 6
+// of its mean's square, that of chi2_1 is 2, so that three such errors count as one degree of freedom. Errors of a row
+// or column share that line of x or w, whose own square has 2 / k: see degrees_of().
 constexpr double kFp32Unit = 0x1p-24;
-constexpr double kFloatFirst = 8.0, kFloatGrowth = 8.0;
-constexpr double kFloatNormFirst = 2.0, kFloatNormGrowth = 1.0;
-constexpr double kTf32Element = 32.0, kTf32Norm = 4.0;
-constexpr double kShortElement = 12.0, kShortNorm = 3.0;
+constexpr double kTf32Shrinkage = 1.5, kTf32Scatter = 0.64;
+constexpr double kMostSplits = 32.0, kLeastTermsOfASplit = 32.0;  // of cuBLASLt's algorithms
 constexpr double kCutOff = 0x1p-23;
 constexpr double kTermsAStep = 8.0;
+constexpr double kBudget = kVerificationBudget / 4;
+constexpr double kErrorsADegree = 3.0;
 
 /// The unit round-off of y in storage, or of the inputs where those are rounded more coarsely.
 double rounding_unit(GemmPrecision precision) {
   return unit_roundoff(common_precision(precision).value_or(Precision::kBf16));
+}
+
+/// Errors in units of the rms of y, sqrt(k).
+struct GemmError {
+  double relative{};  // of an element besides, of its own size
+  double element{};   // that none of the elements exceeds
+  double rms{};
+};
+
+/// What all but fp32 lose besides: at most kCutOff of the mean |s_j| a step, which for one of the elements may be as
+/// large as the root of a walk's largest Q.
+GemmError cut_off_error(double k, double count) {
+  const double steps = k / kTermsAStep * kCutOff;
+  return {.element = steps * std::sqrt(walk_bound(count, kBudget) * 4.0 / std::numbers::pi),
+          .rms = steps * std::numbers::sqrt2 / 2.0};
+}
+
+GemmError rounding_error(GemmPrecision precision, double k, double count) {
+  const double z = sum_bound(count, kBudget);
+  if (precision == GemmPrecision::kFp32) {
+    return {.element = kFp32Unit * (walk_bound(count, kBudget) * walk_roundoffs(k) +
+                                    z * kRoundingRms * product_spread(k, count, kBudget)),
+            .rms = kFp32Unit * std::hypot(walk_roundoffs(k) * std::numbers::sqrt2 / 2.0, kRoundingRms)};
+  }
+  const double unit = rounding_unit(precision);
+  GemmError error = cut_off_error(k, count);
+  if (precision == GemmPrecision::kTf32) {
+    error.relative = kTf32Shrinkage * unit;
+    error.element += unit * z * kTf32Scatter * product_spread(k, count, kBudget);
+    error.rms += unit * std::hypot(kTf32Shrinkage, kTf32Scatter);
+    return error;
+  }
+  error.relative = unit;
+  error.rms += unit * kRoundingRms;
+  if (const double splits = std::min(std::floor(k / kLeastTermsOfASplit), kMostSplits); splits >= 2.0) {
+    error.element += unit * (walk_bound(count, kBudget) * walk_roundoffs(splits) + z * kRoundingRms);
+    error.rms += unit * std::hypot(walk_roundoffs(splits) * std::numbers::sqrt2 / 2.0, kRoundingRms);
+  }
+  return error;
 }
 
 /// What an operand stands for, in float64.
@@ -66,16 +119,20 @@ GemmOperand lines_of(const GemmOperand& operand, const CheckedLines& lines) {
   return {operand.values.slice(0, lines.begin, operand.values.size(0), lines.step), operand.scale};
 }
 
+/// Calls action(first, count) for the rows of a matrix, as many at once as are held in float64.
+template <class Action>
+void in_blocks(std::int64_t rows, std::int64_t columns, const Action& action) {
+  const std::int64_t block = std::max<std::int64_t>(1, kBlockElements / columns);
+  for (std::int64_t first = 0; first < rows; first += block) action(first, std::min(block, rows - first));
+}
+
 /// few [f, k] many [c, k]^T in float64, `many` in blocks of rows.
 at::Tensor double_product(const GemmOperand& few, const GemmOperand& many) {
   const at::Tensor left = in_double(few.values, few.scale);
-  const std::int64_t lines = many.values.size(0);
-  const std::int64_t block = std::max<std::int64_t>(1, kBlockElements / many.values.size(1));
   std::vector<at::Tensor> parts;
-  for (std::int64_t begin = 0; begin < lines; begin += block) {
-    const at::Tensor right = many.values.narrow(0, begin, std::min(block, lines - begin));
-    parts.push_back(at::mm(left, in_double(right, many.scale).t()));
-  }
+  in_blocks(many.values.size(0), many.values.size(1), [&](std::int64_t first, std::int64_t count) {
+    parts.push_back(at::mm(left, in_double(many.values.narrow(0, first, count), many.scale).t()));
+  });
   return at::cat(parts, 1);
 }
 
@@ -88,10 +145,7 @@ CheckedLines evenly_spaced(std::int64_t extent, std::int64_t count, std::mt19937
 class GemmComparison {
  public:
   explicit GemmComparison(const GemmOperands& operands)
-      : y_{operands.y},
-        tolerance_{gemm_tolerance(operands.config.precision, operands.config.k)},
-        x_{operands.x, operands.x_scale},
-        w_{operands.w, operands.w_scale} {}
+      : y_{operands.y}, config_{operands.config}, x_{operands.x, operands.x_scale}, w_{operands.w, operands.w_scale} {}
 
   void add_whole() { add("y", y_, double_product(x_, w_)); }
 
@@ -105,9 +159,20 @@ class GemmComparison {
         y_.slice(1, columns.begin, y_.size(1), columns.step).t(), double_product(lines_of(w_, columns), x_));
   }
 
-  void add_finite() {
-    const at::Tensor odd = at::isfinite(y_).logical_not().sum();
-    comparison_.add("elements of y that are not finite", odd, at::zeros_like(odd), {});
+  /// Of every row. An element that is no finite number leaves none.
+  void add_signed_sums() {
+    const at::Tensor signs = seeded_normal({config_.n}, at::kDouble, config_.device, config_.seed, kSignsIndex).sign();
+    at::Tensor of_w = at::zeros({config_.k}, signs.options());  // w^T r
+    in_blocks(config_.n, config_.k, [&](std::int64_t first, std::int64_t count) {
+      of_w.add_(at::mv(in_double(w_.values.narrow(0, first, count), w_.scale).t(), signs.narrow(0, first, count)));
+    });
+    std::vector<at::Tensor> actual, reference;
+    in_blocks(config_.m, std::max(config_.n, config_.k), [&](std::int64_t first, std::int64_t count) {
+      actual.push_back(at::mv(y_.narrow(0, first, count).to(at::kDouble), signs));
+      reference.push_back(at::mv(in_double(x_.values.narrow(0, first, count), x_.scale), of_w));
+    });
+    comparison_.add("y r of random signs r", at::cat(actual), at::cat(reference),
+                    gemm_tolerances(config_.precision, config_.k, config_.m, config_.n).signed_sum);
   }
 
   [[nodiscard]] GemmVerdict finish(std::string reference) const {
@@ -117,7 +182,8 @@ class GemmComparison {
 
  private:
   void add(const std::string& name, const at::Tensor& actual, const at::Tensor& reference) {
-    comparison_.add(name, actual, reference, tolerance_);
+    comparison_.add(name, actual, reference,
+                    gemm_tolerances(config_.precision, config_.k, actual.size(0), actual.size(1)).element);
     add_to(error_squares_, actual.to(at::kDouble).sub(reference).square().sum());
     add_to(reference_squares_, reference.square().sum());
   }
@@ -125,7 +191,7 @@ class GemmComparison {
   static void add_to(at::Tensor& total, const at::Tensor& more) { total = total.defined() ? total.add(more) : more; }
 
   at::Tensor y_;
-  Tolerance tolerance_;
+  const GemmConfig& config_;
   GemmOperand x_, w_;
   Comparison comparison_;
   at::Tensor error_squares_, reference_squares_;
@@ -142,22 +208,28 @@ CheckedPart checked_part(const GemmConfig& config) {
   return {.whole = false, .rows = rows, .columns = evenly_spaced(config.n, std::min(lines, config.n), random)};
 }
 
-Tolerance gemm_tolerance(GemmPrecision precision, std::int64_t k) {
-  const double terms = static_cast<double>(k);
-  if (precision == GemmPrecision::kFp32) {
-    const double growth = std::sqrt(terms) * kFp32Unit;
-    return {.relative = 0.0,
-            .of_rms = kFloatFirst * kFp32Unit + kFloatGrowth * growth,
-            .absolute = 0.0,
-            .of_norm = kFloatNormFirst * kFp32Unit + kFloatNormGrowth * growth};
-  }
-  const double unit = rounding_unit(precision);
-  const bool is_tf32 = precision == GemmPrecision::kTf32;
-  const double cut_off = terms / kTermsAStep * kCutOff;
-  return {.relative = is_tf32 ? 0.0 : unit,
-          .of_rms = (is_tf32 ? kTf32Element : kShortElement) * unit + cut_off,
-          .absolute = 0.0,
-          .of_norm = (is_tf32 ? kTf32Norm : kShortNorm) * unit + cut_off};
+GemmTolerances gemm_tolerances(GemmPrecision precision, std::int64_t k, std::int64_t rows, std::int64_t columns) {
+  const auto terms = static_cast<double>(k), height = static_cast<double>(rows), width = static_cast<double>(columns);
+  const double rms = std::sqrt(terms);
+  const double line = norm_fluctuation(terms, kBudget / (height + width));  // the largest of x or w, of its mean
+  const GemmError error = rounding_error(precision, terms, height * width);
+  const auto degrees_of = [&](double elements_a_degree) {
+    return 1.0 / (elements_a_degree / (height * width) + 1.0 / (terms * height) + 1.0 / (terms * width));
+  };
+  // Of a y of few elements the norm may be anything: then each stands for itself.
+  const double shortfall = norm_shortfall(degrees_of(1.0), kBudget / 2);
+  const auto of_norm = [&](double fluctuation) {
+    return shortfall > 0.0 ? error.rms * fluctuation / shortfall : std::numeric_limits<double>::infinity();
+  };
+  const double row = line * norm_fluctuation(width / kErrorsADegree, kBudget / height);
+  return {.element = {.relative = error.relative,
+                      .of_rms = 0.0,
+                      .absolute = error.element * rms * line,
+                      .of_norm = of_norm(norm_fluctuation(degrees_of(kErrorsADegree), kBudget / 2)),
+                      .of_row_norm = of_norm(row)},
+          .signed_sum = {.relative = 0.0,
+                         .of_rms = 0.0,
+                         .absolute = sum_bound(height, kBudget) * error.rms * rms * std::sqrt(width) * row}};
 }
 
 GemmVerdict verify_gemm(const GemmOperands& operands) {
@@ -171,10 +243,24 @@ GemmVerdict verify_gemm(const GemmOperands& operands) {
   }
   comparison.add_rows(part.rows);
   comparison.add_columns(part.columns);
-  comparison.add_finite();
-  reference += fmt::format("; every {}th row from {} and every {}th column from {}, the others' elements are finite",
+  comparison.add_signed_sums();
+  reference += fmt::format("; every {}th row from {} and every {}th column from {}, the others by sums with signs",
                            part.rows.step, part.rows.begin, part.columns.step, part.columns.begin);
   return comparison.finish(std::move(reference));
+}
+
+GemmVerdict verify_gemm_product(GemmOperands& operands, GemmProduct& product, std::uint64_t seed) {
+  const at::NoGradGuard no_grad;
+  operands.y.fill_(std::numeric_limits<double>::quiet_NaN());
+  if (operands.config.seed != seed) fill_gemm_operands(operands, seed);
+  product.launch();
+  GemmVerdict verdict = verify_gemm(operands);
+  const std::optional<std::string> changed = changed_gemm_operand(operands);
+  if (verdict.verification.passed && changed) {
+    verdict.verification.passed = false;
+    verdict.verification.message = *changed + ": the product changed its input";
+  }
+  return verdict;
 }
 
 }  // namespace tbench::model

@@ -14,9 +14,16 @@ struct GemmVerdict {
   double relative_error{};  // ||y - reference|| / ||reference||, Frobenius, over all elements compared
 };
 
+/// Fills the operands with the values of `seed` in place, launches the product into a y of NaN and compares. What the
+/// operands were before may still lie in a workspace, or in a copy that the product made: it must not show. Fails, too,
+/// if the product changed an operand. Leaves the operands filled by `seed`. Synchronises.
+[[nodiscard]] GemmVerdict verify_gemm_product(GemmOperands& operands, GemmProduct& product, std::uint64_t seed);
+
 /// Compares y with the product in float64 of the same x and w (of fp8 times their scales): all of it where that is
-/// cheap on the device, else complete rows and columns, evenly spaced, the first of each by the seed, so that every
-/// tile's rows and columns of y are crossed; all other elements have to be finite. Synchronises.
+/// cheap on the device. Else complete rows and columns, evenly spaced, the first of each by the seed; and of every row
+/// the sum of its elements with random signs, as x (w^T r), which sees any element that is off by about the rms of y.
+/// Synchronises.
+/// @see  Freivalds, Probabilistic machines can use less running time (1977): the product with r
 [[nodiscard]] GemmVerdict verify_gemm(const GemmOperands& operands);
 
 /// begin, begin + step, ... of an extent: at least one.
@@ -31,8 +38,16 @@ struct CheckedPart {
 };
 [[nodiscard]] CheckedPart checked_part(const GemmConfig& config);
 
-/// How far rounding may move y: see verify.cpp for the derivation.
-/// @param k  terms of a sum
-[[nodiscard]] Tolerance gemm_tolerance(GemmPrecision precision, std::int64_t k);
+struct GemmTolerances {
+  Tolerance element;
+  Tolerance signed_sum;  // of a row's elements with random signs
+};
+
+/// How far rounding may move y. A right implementation exceeds one of a case's tolerances with a probability of at most
+/// 1 in 1,000, both verifications counted: see verify.cpp for the derivation.
+/// @param k              terms of a sum
+/// @param rows, columns  of what is compared at once
+[[nodiscard]] GemmTolerances gemm_tolerances(GemmPrecision precision, std::int64_t k, std::int64_t rows,
+                                             std::int64_t columns);
 
 }  // namespace tbench::model

@@ -4,13 +4,16 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/embedding_dense_backward.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "model/layers/layers.hpp"
 #include "model/operations/kernels/implementation.hpp"
+#include "model/operations/kernels/verify.hpp"
 #include "model/torch/scopes.hpp"
 
 namespace tbench::model {
@@ -47,9 +50,15 @@ std::vector<KernelResult> embedding_expect(const KernelOperands& operands) {
     return {{"rows", at::index_select(exact(operands.inputs[0]), 0, ids), {}}};  // exact
   }
   const at::Tensor dy = exact(operands.gradients[0]);
-  // A sum of few: ten of 4,096 uniform ids of 10,000 are the same once in 10^7 tables.
-  return {{"dweight", at::zeros({kVocabSize, operands.config.size.d_model}, dy.options()).index_add(0, ids, dy),
-           kernel_tolerance(operands.config.precision, {.of_rms = 16, .stored = 4, .stored_of_rms = 4})}};
+  const at::Tensor zeros = at::zeros({kVocabSize, operands.config.size.d_model}, dy.options());
+  const at::Tensor dweight = zeros.index_add(0, ids, dy);
+  // A row of c tokens is the result of c - 1 additions, in the storage type at worst, each of which rounds a partial
+  // sum: none is larger than the terms' sizes together. A row of one token is a copy.
+  const at::Tensor sizes = zeros.index_add(0, ids, dy.abs()).amax(-1, /*keepdim=*/true);
+  const at::Tensor additions =
+      at::zeros({kVocabSize, 1}, dy.options()).index_add(0, ids, at::ones({ids.numel(), 1}, dy.options())).sub(1.0);
+  const double unit = unit_roundoff(operands.config.precision);
+  return {{"dweight", dweight, Tolerance{}, additions.clamp_min(0.0).mul(sizes).mul(unit)}};
 }
 
 KernelImpl embedding_aten() {
@@ -92,9 +101,15 @@ std::vector<KernelResult> rope_expect(const KernelOperands& operands) {
   const at::Tensor sin = is_forward ? table.sin.view(positions) : table.sin.view(positions).neg();
   const at::Tensor a = pairs.select(-1, 0);
   const at::Tensor b = pairs.select(-1, 1);
+  // A table's value, a product and the difference are rounded: 3 u (|a| + |b|), of a pair that is as long as z.
+  const auto degrees = static_cast<double>(pairs.numel());
   return {{is_forward ? "turned" : "dx",
            at::stack({a.mul(cos).sub(b.mul(sin)), a.mul(sin).add(b.mul(cos))}, -1).flatten(-2),
-           kernel_tolerance(config.precision, {.of_rms = 32, .stored = 1.01})}};
+           kernel_tolerance(config.precision, {.of_rms = 3 * std::numbers::sqrt2 * largest_deviation(pairs.numel()),
+                                               .stored = 1.01,
+                                               .norm = std::sqrt(3.0) * kRoundingRms,
+                                               .stored_norm = kRoundingRms,
+                                               .degrees = degrees})}};
 }
 
 /// Turning back is turning by the conjugate.

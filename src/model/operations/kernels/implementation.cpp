@@ -14,9 +14,6 @@
 namespace tbench::model {
 namespace {
 
-constexpr double kFloatRoundOff = 0x1p-24;
-constexpr double kHalfMinFp16 = 0x1p-25;  // what rounding to a subnormal number may be off
-
 at::ScalarType storage_type(const KernelOperands& operands) {
   return compute_dtype(operands.config.precision, at::kFloat);
 }
@@ -97,16 +94,5 @@ std::int64_t kernel_element_bytes(Precision precision) {
 }
 
 at::Tensor exact(const at::Tensor& tensor) { return tensor.detach().to(at::kDouble); }
-
-Tolerance kernel_tolerance(Precision precision, const KernelRoundings& roundings) {
-  Tolerance tolerance{.relative = roundings.relative * kFloatRoundOff,
-                      .of_rms = roundings.of_rms * kFloatRoundOff,
-                      .absolute = precision == Precision::kFp16 ? roundings.min_subnormals * kHalfMinFp16 : 0.0};
-  if (precision != Precision::kFp32) {
-    tolerance.relative += roundings.stored * unit_roundoff(precision);
-    tolerance.of_rms += roundings.stored_of_rms * unit_roundoff(precision);
-  }
-  return tolerance;
-}
 
 }  // namespace tbench::model

@@ -29,6 +29,7 @@ struct KernelResult {
   std::string name;
   at::Tensor expected;  // float64
   Tolerance tolerance;
+  at::Tensor row_allowance{};  // as Comparison::add takes it
 };
 
 /// One way to compute an operation.
@@ -94,17 +95,5 @@ at::Tensor& add_token_input(KernelOperands& operands);
 [[nodiscard]] std::int64_t kernel_element_bytes(Precision precision);
 /// A tensor as the references read it: float64, without a graph.
 [[nodiscard]] at::Tensor exact(const at::Tensor& tensor);
-
-/// Allowed errors of results that are computed in float32 and rounded to the storage type, `stored` of them in a row:
-/// in unit round-offs of float32 for what float32 does, of the storage type for what storing does, relative to the
-/// element or to the root mean square of its row.
-struct KernelRoundings {
-  double relative{};         // float32 round-offs of the element
-  double of_rms{};           // float32 round-offs of the row's rms
-  double stored{1};          // storage round-offs of the element, where that is not float32
-  double stored_of_rms{};    // storage round-offs of the row's rms, where that is not float32
-  double min_subnormals{1};  // halves of fp16's smallest number: what storing a smaller one costs, in every result
-};
-[[nodiscard]] Tolerance kernel_tolerance(Precision precision, const KernelRoundings& roundings);
 
 }  // namespace tbench::model

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 #include "model/operations/kernels/implementation.hpp"
+#include "model/operations/kernels/verify.hpp"
 #include "model/operations/operation_case.hpp"
 #include "tbench/core/error.hpp"
 
@@ -62,9 +62,13 @@ class KernelCase final : public OperationCase {
 
  private:
   void do_build() override;
-  Verification do_verify() override;
-  void enqueue() override { static_cast<void>(run()); }
-  [[nodiscard]] std::vector<at::Tensor> run() const;
+  Verification do_verify() override { return verify_kernel(built(operands_), op_, impl_, config_.seed); }
+  std::optional<Verification> do_verify_again() override {
+    Verification verdict = verify_kernel(built(operands_), op_, impl_, config_.seed + 1);
+    fill_kernel_operands(built(operands_), op_, impl_, config_.seed);
+    return verdict;
+  }
+  void enqueue() override { static_cast<void>(run_kernel(built(operands_), impl_)); }
 
   KernelConfig config_;
   const KernelImpl& impl_;
@@ -79,29 +83,6 @@ void KernelCase::do_build() {
   op_.fill(operands);
   if (impl_.prepare != nullptr) impl_.prepare(operands);
   operands_ = std::move(operands);
-}
-
-std::vector<at::Tensor> KernelCase::run() const {
-  const at::NoGradGuard no_grad;
-  const KernelOperands& operands = built(operands_);
-  return config_.pass == KernelPass::kForward ? impl_.forward(operands) : impl_.backward(operands);
-}
-
-/// Results that are not written in place are made twice: the first are overwritten with NaN and given back, so that the
-/// allocator hands out NaN to the second, and what those do not write is seen.
-Verification KernelCase::do_verify() {
-  const at::NoGradGuard no_grad;
-  const std::vector<KernelResult> expected = op_.expect(built(operands_));
-  if (!op_.is_in_place) {
-    for (at::Tensor& result : run()) result.fill_(std::numeric_limits<double>::quiet_NaN());
-  }
-  const std::vector<at::Tensor> results = run();
-  Comparison comparison;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const at::Tensor actual = i < results.size() ? results[i] : at::Tensor{};
-    comparison.add(expected[i].name, actual, expected[i].expected, expected[i].tolerance);
-  }
-  return comparison.finish("float64 of the formulas, of the same inputs");
 }
 
 }  // namespace

@@ -10,8 +10,12 @@
 #include <ATen/ops/scatter_add.h>
 #include <ATen/ops/softmax.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "model/layers/layers.hpp"
 #include "model/operations/kernels/implementation.hpp"
+#include "model/operations/kernels/verify.hpp"
 
 namespace tbench::model {
 namespace {
@@ -34,21 +38,48 @@ void rmsnorm_fill(KernelOperands& operands) {
 }
 
 /// With n = x / rms and g = dy w: dx = (g - n mean(g n)) / rms, dw = sum over tokens of dy n.
+/// Sums over a row, of squares or of g n, have float32 roundings that grow with its length; what follows them has a
+/// dozen. An implementation of single operations also stores, dx: g, n and both of their products; dw: n and dy n. What
+/// they add to dx beside the element itself is of the size of n mean(g n): a mean of d products, at most their largest
+/// over sqrt(d). The terms of dw add up as a walk, each with its own stored roundings.
 std::vector<KernelResult> rmsnorm_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor x = exact(operands.inputs[0]);
   const at::Tensor w = exact(operands.inputs[1]);
   const at::Tensor inverse = at::rsqrt(x.square().mean(-1, /*keepdim=*/true).add(kRmsNormEpsilon));
   const at::Tensor n = x.mul(inverse);
+  const std::int64_t width = x.size(-1), tokens = x.size(0), count = x.numel();
+  const double root = std::sqrt(static_cast<double>(width));
+  const double inverse_roundoffs = 4 + positive_sum_roundoffs(width, tokens) / 2;
+  const auto rows = static_cast<double>(tokens);
   if (operands.config.pass == KernelPass::kForward) {
-    return {{"y", n.mul(w), kernel_tolerance(precision, {.relative = 16, .stored = 2})}};
+    return {{"y", n.mul(w),
+             kernel_tolerance(precision, {.relative = inverse_roundoffs + 2,
+                                          .stored = 2.01,
+                                          .norm = 4 + root / 6,
+                                          .stored_norm = std::numbers::sqrt2 * kRoundingRms,
+                                          .degrees = rows})}};
   }
   const at::Tensor dy = exact(operands.gradients[0]);
   const at::Tensor g = dy.mul(w);
+  const double mean = largest_product(count) / root;
+  const double z = largest_deviation(width);
   return {{"dx", g.sub(n.mul(g.mul(n).mean(-1, /*keepdim=*/true))).mul(inverse),
-           kernel_tolerance(precision, {.relative = 16, .of_rms = 64, .stored = 4, .stored_of_rms = 4})},
+           kernel_tolerance(precision, {.relative = 8 + 2 * inverse_roundoffs,
+                                        .of_rms = (8 + 2 * inverse_roundoffs) * (1 + mean),
+                                        .stored = 4,
+                                        .stored_of_rms = 4 * mean,
+                                        .norm = 8 + root,
+                                        .stored_norm = 2 * kRoundingRms * (1 + 2 / root),
+                                        .degrees = rows})},
           {"dw", dy.mul(n).sum(0),
-           kernel_tolerance(precision, {.relative = 16, .of_rms = 256, .stored = 4, .stored_of_rms = 8})}};
+           kernel_tolerance(
+               precision, {.relative = 8 + inverse_roundoffs,
+                           .of_rms = walk_bound(static_cast<double>(width), kKernelBudget) * walk_roundoffs(rows) * z +
+                                     z * inverse_roundoffs,
+                           .stored = 1.01,
+                           .stored_of_rms = 2 * z * kRoundingRms *
+                                            product_spread(rows, static_cast<double>(width), kKernelBudget)})}};
 }
 
 std::vector<at::Tensor> rmsnorm_forward(const KernelOperands& operands) {
@@ -84,19 +115,43 @@ void softmax_fill(KernelOperands& operands) {
   if (operands.config.pass == KernelPass::kBackward) add_normal_gradient(operands, softmax_shape(operands.config));
 }
 
-/// dscores = p (dp - sum(p dp)). ATen stores p, p dp and the result; an
-/// element near zero is a difference of numbers of its row's size, with all of their roundings.
+/// dscores = p (dp - sum(p dp)). ATen stores p, p dp and the result; an element near zero is a difference of numbers of
+/// the size of p sum(p dp), with all of their roundings. A p has the exponential of a difference of at most 2 z,
+/// rounded, five round-offs of its own, and those of a sum over its row.
 std::vector<KernelResult> softmax_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor x = exact(operands.inputs[0]);
   const at::Tensor power = at::exp(x.sub(x.amax(-1, /*keepdim=*/true)));
   const at::Tensor p = power.div(power.sum(-1, /*keepdim=*/true));
+  const std::int64_t width = x.size(-1), rows = x.numel() / width;
+  const double exponent = 2 * largest_deviation(x.numel());
+  const KernelRoundings of_p{.relative = exponent + 5 + positive_sum_roundoffs(width, rows),
+                             .stored = 1.01,
+                             .norm = exponent / 2 + 5 + std::sqrt(static_cast<double>(width)) / 3,
+                             .stored_norm = kRoundingRms,
+                             .degrees = static_cast<double>(rows)};
   if (operands.config.pass == KernelPass::kForward) {
-    return {{"p", p, kernel_tolerance(precision, {.relative = 64, .stored = 1.01})}};
+    return {{"p", p, kernel_tolerance(precision, of_p)}};
   }
   const at::Tensor dp = exact(operands.gradients[0]);
-  return {{"dscores", p.mul(dp.sub(p.mul(dp).sum(-1, /*keepdim=*/true))),
-           kernel_tolerance(precision, {.relative = 64, .of_rms = 32, .stored = 3.1, .stored_of_rms = 3})}};
+  const at::Tensor products = p.mul(dp);
+  const at::Tensor sum = products.sum(-1, /*keepdim=*/true);
+  const double unit = unit_roundoff(precision);
+  KernelRoundings of_difference = of_p;
+  of_difference.relative += 2;
+  of_difference.norm = 0;
+  of_difference.stored = 3.02;
+  of_difference.degrees = 0;
+  // Of a row: what its largest p makes of the errors of p dp, as large as those of the sum, and of the sum's own terms.
+  const double stored = precision == Precision::kFp32 ? 0.0 : 2.0;
+  const double float_roundoffs = of_p.relative * unit_roundoff(Precision::kFp32);
+  const at::Tensor terms = products.square().sum(-1, /*keepdim=*/true).sqrt();
+  const double z = largest_deviation(p.numel() / p.size(-1));
+  const at::Tensor allowance = p.amax(-1, /*keepdim=*/true)
+                                   .mul(sum.abs()
+                                            .mul(stored * unit + float_roundoffs)
+                                            .add(terms.mul(z * (stored * kRoundingRms * unit + float_roundoffs))));
+  return {{"dscores", products.sub(p.mul(sum)), kernel_tolerance(precision, of_difference), allowance}};
 }
 
 void softmax_prepare(KernelOperands& operands) {
@@ -139,21 +194,42 @@ void cross_entropy_fill(KernelOperands& operands) {
   }
 }
 
-/// dlogits = dloss / tokens (softmax(logits) - 1 at the target).
+/// What a mean over the tokens has of additions in the storage type: ATen's CPU kernel adds 16 terms in turn, and again
+/// 16 of such sums. A GPU's adds in float32.
+double stored_sum_roundoffs(const KernelConfig& config) {
+  constexpr std::int64_t kTermsInTurn = 16;
+  if (config.device == DeviceKind::kCuda) return 0.0;
+  std::int64_t additions = kTermsInTurn;
+  for (std::int64_t sums = config.tokens(); sums > kTermsInTurn; sums /= kTermsInTurn) additions += kTermsInTurn;
+  return positive_sum_roundoffs(additions, 1);
+}
+
+/// dlogits = dloss / tokens (softmax(logits) - 1 at the target). The logarithm of a sum over the row, and where single
+/// operations store it a log-probability, at most ln(V) + 1/2 + z, is rounded before exp() is taken of the latter.
 std::vector<KernelResult> cross_entropy_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor logits = exact(operands.inputs[0]);
   const at::Tensor targets = operands.inputs[1].unsqueeze(-1);
   const at::Tensor log_sum = at::logsumexp(logits, -1, /*keepdim=*/true);
+  const std::int64_t tokens = logits.size(0);
+  const auto rows = static_cast<double>(tokens);
+  const double largest = std::log(static_cast<double>(kVocabSize)) + 0.5 + largest_deviation(logits.numel());
+  const double of_sum = positive_sum_roundoffs(kVocabSize, tokens);
   if (operands.config.pass == KernelPass::kForward) {
+    // Of a loss near ln(V): the row's sum, off by as much of 1; the mean over the tokens.
     return {{"loss", log_sum.sub(at::gather(logits, -1, targets)).mean(),
-             kernel_tolerance(precision, {.relative = 64, .stored = 4})}};
+             kernel_tolerance(precision, {.relative = 8 + of_sum / std::log(static_cast<double>(kVocabSize)) +
+                                                      positive_sum_roundoffs(tokens, 1),
+                                          .stored = 2.01 + stored_sum_roundoffs(operands.config)})}};
   }
   const at::Tensor minus_one = at::ones_like(log_sum).neg();
   const at::Tensor difference = at::scatter_add(at::exp(logits.sub(log_sum)), -1, targets, minus_one);
-  // Log-probabilities, of size up to 16, are stored before exp() is taken of them.
   return {{"dlogits", difference.mul(exact(operands.gradients[0])).div(static_cast<double>(operands.config.tokens())),
-           kernel_tolerance(precision, {.relative = 64, .stored = 20})}};
+           kernel_tolerance(precision, {.relative = 2 * largest + 8 + of_sum,
+                                        .stored = largest + 3,
+                                        .norm = largest + 8 + std::sqrt(static_cast<double>(kVocabSize)) / 3,
+                                        .stored_norm = kRoundingRms * largest,
+                                        .degrees = rows})}};
 }
 
 std::vector<at::Tensor> cross_entropy_forward(const KernelOperands& operands) {

@@ -63,6 +63,9 @@ TEST_P(EveryGpuGemm, VerifiesAndRunsWithoutWaitingForTheDevice) {
     EXPECT_NO_THROW(launch(*gemm));
     c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_DISABLED);
     c10::cuda::device_synchronize();
+    const auto again = gemm->verify_again();
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(again->passed) << again->message;
     EXPECT_EQ(gemm->counters().contains("candidates"), impl == "cublaslt_best");
     EXPECT_EQ(gemm->labels().contains("algorithm"), impl != "aten");
     ++verified;

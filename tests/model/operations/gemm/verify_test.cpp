@@ -3,6 +3,7 @@
 #include "model/operations/gemm/verify.hpp"
 
 #include <ATen/ops/mm.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -135,9 +136,13 @@ TEST(VerifyGemm, OfALargeProductRowsAndColumnsAreChecked) {
   EXPECT_THAT(failure_of(row, column + 1, 1e3),
               HasSubstr("y of rows " + std::to_string(part.rows.begin) + " + 4 i[3, "));
   EXPECT_THAT(failure_of(row + 1, column, 1e3), HasSubstr("transposed[5, "));
-  // Neither a checked row nor a checked column: a number passes, what is none does not.
-  EXPECT_EQ(failure_of(row + 1, column + 1, 1e3), "");
-  EXPECT_THAT(failure_of(row + 1, column + 1, std::numeric_limits<double>::infinity()), HasSubstr("not finite"));
+  // Neither a checked row nor a checked column: the row's sum with signs.
+  const auto in_sum = HasSubstr(fmt::format("y r of random signs r[{}]", row + 1));
+  EXPECT_THAT(failure_of(row + 1, column + 1, 1e3), in_sum);
+  EXPECT_THAT(failure_of(row + 1, column + 1, std::numeric_limits<double>::infinity()), in_sum);
+  const double value = operands.y[row + 1][column + 1].item<double>();
+  EXPECT_THAT(failure_of(row + 1, column + 1, value + 0.1), in_sum);  // of an rms of 16
+  EXPECT_EQ(failure_of(row + 1, column + 1, value + 1e-4), "");
 }
 
 TEST(CheckedPart, AtLeastOneRowAndOneColumn) {

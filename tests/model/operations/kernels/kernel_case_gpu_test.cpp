@@ -34,6 +34,9 @@ TEST_P(KernelGpu, VerifiesAndRunsWithoutWaitingForTheDevice) {
     EXPECT_NO_THROW(launch(*operation));
     c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_DISABLED);
     c10::cuda::device_synchronize();
+    const auto again = operation->verify_again();
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(again->passed) << again->message;
   }
 }
 

@@ -53,6 +53,10 @@ TEST_P(KernelCpu, VerifiesAndRuns) {
       // After launches that may have changed the operands (an optimizer's step), too.
       launch(*operation);
       EXPECT_TRUE(operation->verify().passed);
+      const auto again = operation->verify_again();
+      ASSERT_TRUE(again);
+      EXPECT_TRUE(again->passed) << again->message;
+      EXPECT_TRUE(operation->verify().passed);
     }
   }
 }

@@ -1,0 +1,56 @@
+// How much the verification of an attention core sees: the share of planted_faults.hpp that is found. A fault counts as
+// found if the check before the timing or the one after it fails, in every precision that has it.
+#include "tests/model/attention/planted_faults.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/attention/verify.hpp"
+#include "tests/model/attention/attention_support.hpp"
+#include "tests/model/case_support.hpp"
+#include "tests/model/mutation_score.hpp"
+
+namespace tbench::model::planted_attention {
+namespace {
+
+/// What a case does: verified, used, verified again on other data.
+/// @return  the message of the verification that failed, or "" if none did
+std::string message_of(const Fault& fault, Precision precision) {
+  const AttentionImpl impl = planted(fault);
+  AttentionRunner runner{attention_config(DeviceKind::kCpu, "planted", fault.pass, precision, fault.shape), impl};
+  const std::uint64_t seed = runner.operands().config.seed;
+  const Verification before = verify_attention(runner, seed);
+  if (!before.passed) return before.message;
+  runner.step();
+  const Verification after = verify_attention(runner, seed + 1);
+  return after.passed ? "" : after.message;
+}
+
+const std::vector<std::string> kSurvivors{};
+
+TEST(PlantedAttentionFaults, AllButTheNamedSurvivorAreFound) {
+  const OneThread one_thread;
+  MutationScore score;
+  for (const std::vector<Fault>& faults : {forward_faults(), backward_faults()}) {
+    for (const Fault& fault : faults) {
+      for (const Precision precision : fault.precisions) {
+        score.add(fault.name, to_string(precision), message_of(fault, precision));
+      }
+    }
+  }
+  score.print();
+  EXPECT_GE(score.faults(), 30U);
+  EXPECT_EQ(score.survivors(), kSurvivors);
+}
+
+TEST(PlantedAttentionFaults, WithoutAFaultNothingIsFound) {
+  const OneThread one_thread;
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    for (const AttentionPass pass :
+         {AttentionPass::kForward, AttentionPass::kBackward, AttentionPass::kForwardBackward}) {
+      EXPECT_EQ(message_of({.name = "none", .pass = pass}, precision), "") << to_string(precision);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tbench::model::planted_attention

@@ -1,0 +1,44 @@
+// How often the verification of the models' operations rejects a right one.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "tests/model/case_support.hpp"
+#include "tests/model/operations/kernels/kernel_cases.hpp"
+
+namespace tbench::model {
+namespace {
+
+/// Two shapes of 21 and 32 tokens, in turn.
+const std::vector<KernelShape> kCheapShapes{
+    {{.name = "odd", .d_model = 66, .d_ff = 131, .num_layers = 1, .num_heads = 3}, 3, 7},
+    {{.name = "narrow", .d_model = 16, .d_ff = 40, .num_layers = 1, .num_heads = 2}, 1, 32}};
+
+TEST(KernelFalseRejections, AtMostOneInAThousandSeeds) {
+  const OneThread one_thread;
+  const std::vector<KernelVariant> variants = kernel_variants_in({Precision::kFp32, Precision::kBf16});
+  int rejections = 0;
+  double worst = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    const KernelVariant& variant = variants.at(seed % variants.size());
+    KernelConfig config =
+        kernel_config(variant, kCheapShapes.at(seed / variants.size() % kCheapShapes.size()), DeviceKind::kCpu);
+    config.seed = seed;
+    const auto operation = make_kernel_case(config);
+    operation->build();
+    for (const Verification& verdict : {operation->verify(), operation->verify_again().value()}) {
+      worst = std::max(worst, verdict.worst_error);
+      if (verdict.passed) continue;
+      ++rejections;
+      std::cout << fmt::format("seed {}, {}: {}\n", seed, name_of(variant), verdict.message);
+    }
+  }
+  std::cout << fmt::format("{} of 1000 seeds rejected; the largest error is {:.2f} of its tolerance\n", rejections,
+                           worst);
+  EXPECT_LE(rejections, 1);
+}
+
+}  // namespace
+}  // namespace tbench::model
