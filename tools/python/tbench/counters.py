@@ -1,0 +1,108 @@
+"""The counters of bench/counters.md: their names, and their values from a record, for journals, which hold records alone.
+
+The formulas are src/core/counters.cpp's; a test holds them against every committed file.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+Record = dict[str, Any]
+
+# The counters that any family may have, in the order of the page; a family's own join them where a file has them.
+GENERAL = (
+    "real_time", "median_ms", "p10_ms", "p90_ms", "min_ms", "mean_ms", "std_ms", "relative_iqr", "first_ms", "forward_ms",
+    "backward_ms", "optimizer_ms", "wall_ms", "enqueue_ms", "drain_ms", "host_bound", "device_ms", "idle_share",
+    "longest_gap_us", "kernels_per_step", "launches_per_step", "launches_per_sample", "resolution_limited", "duty",
+    "cpu_time", "tokens_per_second", "flop_per_second", "bytes_per_second", "ceiling_share", "floor_share", "above_ceiling",
+    "mfu", "peak_requested_bytes", "peak_allocated_bytes", "peak_reserved_bytes", "joules_per_step", "joules_per_token",
+    "sm_clock_mhz", "power_w",
+)  # fmt: skip
+FLAGS = ("host_bound", "resolution_limited", "above_ceiling")  # 0 or 1
+MEASUREMENT_ERROR = 1.02  # of a ceiling: a share above it means that formula or timing is wrong
+COPIES = ("memcpy", "memset")  # classes of a trace's operations that are no kernels
+
+
+def counters_of(record: Record) -> dict[str, float]:
+    """Every counter of bench/counters.md that the record has, in that page's units."""
+    counters = {name: float(value) for name, value in record["counters"].items()}
+    timing = record.get("timing")
+    if timing is not None:
+        counters |= _times(timing) | _rates(record, timing["median_s"]) | _device(record)
+        if "trace" in record:
+            counters |= _trace(record["trace"], timing["median_s"])
+    counters |= _memory(record.get("memory", {}))
+    return {name: value for name, value in counters.items() if math.isfinite(value)}
+
+
+def _renamed(source: Record, names: dict[str, str], scale: float = 1.0) -> dict[str, float]:
+    return {name: source[key] * scale for key, name in names.items() if key in source}
+
+
+def _times(timing: Record) -> dict[str, float]:
+    in_ms = {"median_s": "real_time", "cpu_s": "cpu_time", "standard_deviation_s": "std_ms"}
+    counters = _renamed(timing, in_ms, 1e3)
+    same = ("median", "p10", "p90", "min", "mean", "wall", "enqueue", "drain")
+    counters |= _renamed(timing, {f"{name}_s": f"{name}_ms" for name in same}, 1e3)
+    counters |= _renamed(timing["warm_up"], {"first_s": "first_ms"}, 1e3)
+    counters |= {f"{phase['name']}_ms": phase["median_s"] * 1e3 for phase in timing["phases"]}
+    counters |= _renamed(timing, {"relative_iqr": "relative_iqr"})
+    counters["host_bound"] = float(timing["host_bound"])
+    if timing.get("regime") == "burst":
+        bursts = ("launches_per_sample", "resolution_limited", "duty")
+        counters |= {name: float(timing[name]) for name in bursts if name in timing}
+    return counters
+
+
+def _rates(record: Record, step_s: float) -> dict[str, float]:
+    """`step_s`: the median step in seconds."""
+    work = record.get("work")
+    if work is None:
+        return {}
+    counters: dict[str, float] = {}
+    if work["tokens"] > 0:
+        counters["tokens_per_second"] = work["tokens"] / step_s
+    if work.get("bytes", 0) > 0:
+        counters["bytes_per_second"] = work["bytes"] / step_s
+    if work["flop"] > 0:
+        counters["flop_per_second"] = work["flop"] / step_s
+        if "datasheet_peak_flop_per_s" in record:
+            counters["mfu"] = work["flop"] / step_s / record["datasheet_peak_flop_per_s"]
+    if "floor_s" in record:
+        counters["floor_share"] = record["floor_s"] / step_s
+    numerator = work.get("bytes", 0) or work.get("least_flop", work["flop"])
+    if "ceiling_per_second" in record and numerator > 0:
+        share = numerator / step_s / record["ceiling_per_second"]
+        counters |= {"ceiling_share": share, "above_ceiling": float(share > MEASUREMENT_ERROR)}
+    return counters
+
+
+def _trace(trace: Record, step_s: float) -> dict[str, float]:
+    """`step_s`: the median of the timed steps in seconds."""
+    kernels = 0.0  # term by term: sum() compensates since Python 3.12, and C++ does not
+    for kernel in trace["kernels"]:
+        kernels += 0 if kernel["class"] in COPIES else kernel["calls"]
+    return {
+        "device_ms": trace["device_s"] * 1e3,
+        "idle_share": max(0.0, 1 - trace["device_s"] / step_s) if step_s > 0 else 0.0,
+        "longest_gap_us": trace["longest_gap_s"] * 1e6,
+        "kernels_per_step": kernels,
+        "launches_per_step": float(trace["launches"]),
+    }
+
+
+def _device(record: Record) -> dict[str, float]:
+    device = record.get("device", {})
+    counters = _renamed(device, {"power_w": "power_w", "energy_per_step_j": "joules_per_step"})
+    if "sm_clock_p50_hz" in device:
+        counters["sm_clock_mhz"] = device["sm_clock_p50_hz"] / 1e6
+    tokens = record.get("work", {}).get("tokens", 0)
+    if "energy_per_step_j" in device and tokens > 0:
+        counters["joules_per_token"] = device["energy_per_step_j"] / tokens
+    return counters
+
+
+def _memory(memory: Record) -> dict[str, float]:
+    peaks = ("allocated", "requested", "reserved")
+    return {f"peak_{name}_bytes": float(memory[f"{name}_peak_bytes"]) for name in peaks if f"{name}_peak_bytes" in memory}

@@ -1,0 +1,218 @@
+"""DataFrames of results files: a row a case and repetition, or a row a traced kernel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .counters import FLAGS, GENERAL
+from .errors import ReadError
+from .paths import Paths, candidates
+from .records import Measurement, Run
+from .results_file import NotResults, read_run
+
+Row = tuple[Run, Measurement]
+Attributes = dict[Hashable | None, Any]  # as pandas types them
+CounterKey = tuple[str, str, int]  # file, name, repetition_index
+
+IDENTITY = ("file", "family", "name", "repetition_index")
+# What a record says of a case besides its parameters and counters.
+RECORD = ("status", "reason", "repetitions", "iterations", "relative_half_width", "steady")
+ENVIRONMENT = ("gpu", "driver", "commit", "date")
+SAMPLES = "samples_s"
+KERNEL = ("phase", "class", "kernel", "calls", "total_s", "min_s", "max_s", "standard_deviation_s")
+WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")  # 18 digits fit into 64 bits
+
+
+def read(paths: Paths, *, samples: bool = False, filter: str | None = None) -> pd.DataFrame:
+    """Reads results files: a row a case and repetition.
+
+    Args:
+        paths: one file, folder (all .json and .json.gz files below it) or pattern, or several. What a run that goes on or
+            was killed has in FILE.journal is read too. Files of a folder or pattern that hold other JSON are passed over
+            and named in `attrs["passed_over"]`.
+        samples: adds the column `samples_s`: arrays of a case's samples in seconds, in the order taken; None without a time.
+        filter: a regular expression, searched in the case's name; with a minus in front, what it does not match.
+
+    Returns:
+        Columns `file`, `family`, the parameters of the names (Int64 where all values are whole numbers), `name`, `status`,
+        `reason`, `repetition_index`, `repetitions`, `iterations` (samples), `relative_half_width` (of the median's 95 %
+        interval), `steady` (the warm-up), the counters in the units of bench/counters.md (NaN: absent; flags are boolean),
+        `finding.KEY`, and `gpu`, `driver`, `commit`, `date` as categories. A parameter with the name of another column is
+        `parameter.KEY`, such a counter `counter.KEY`. `attrs` has `schema_versions` by file, and `counters`: their columns.
+
+    Raises:
+        ReadError: a line with the path, what is wrong, and what to do.
+    """
+    rows, attributes = _read_rows(paths, filter)
+    taken = {*IDENTITY, *RECORD, *ENVIRONMENT, SAMPLES}
+    counters = _columns_of(_counter_names(rows), taken, "counter")
+    parameters = _columns_of(_keys(m.record["parameters"] for _, m in rows), taken | {*counters.values()}, "parameter")
+    columns = _identity(rows, parameters) | _record_columns(rows)
+    columns |= {column: _counter(rows, name) for name, column in counters.items()}
+    for key in _keys(m.record.get("findings", {}) for _, m in rows):
+        columns[f"finding.{key}"] = [m.record.get("findings", {}).get(key) for _, m in rows]
+    columns |= _environment(rows)
+    if samples:
+        columns[SAMPLES] = pd.Series([_samples(m) for _, m in rows], dtype=object)
+    frame: pd.DataFrame = pd.DataFrame(columns)
+    frame.attrs = attributes | {"counters": counters}
+    return frame
+
+
+def kernels(paths: Paths, *, filter: str | None = None) -> pd.DataFrame:
+    """Reads the traces of results files: a row a kernel, copy or fill of a case's step, in the order of the file.
+
+    Args:
+        paths, filter: as of `read`.
+
+    Returns:
+        Columns `file`, `family`, the parameters, `name` (of the case), `repetition_index`, `phase`, `class`, `kernel` (whole
+        name), `calls` and `total_s` a step, `min_s`, `max_s` and `standard_deviation_s` of a call (NaN: a single one). Times
+        are in seconds.
+
+    Raises:
+        ReadError: as `read`, and where no case has a trace.
+    """
+    rows, attributes = _read_rows(paths, filter)
+    of_kernels = [(row, kernel) for row in rows for kernel in row[1].record.get("trace", {}).get("kernels", ())]
+    if not of_kernels:
+        problem = f"none of {len(rows)} cases has a trace"
+        raise ReadError(rows[0][0].path, problem, "measure them with --tb_trace=on")
+    rows = [row for row, _ in of_kernels]
+    parameters = _columns_of(_keys(m.record["parameters"] for _, m in rows), {*IDENTITY, *KERNEL}, "parameter")
+    columns = _identity(rows, parameters)
+    for column in KERNEL:
+        values = [kernel.get("name" if column == "kernel" else column) for _, kernel in of_kernels]
+        columns[column] = pd.Series(values, dtype=None if column in ("phase", "class", "kernel") else float)
+    frame: pd.DataFrame = pd.DataFrame(columns)
+    frame.attrs = attributes
+    return frame
+
+
+def to_counters(frame: pd.DataFrame) -> dict[CounterKey, dict[str, float]]:
+    """The counters of a frame that `read` made, or of some of its rows and columns, as its files have them.
+
+    Returns:
+        By file, name and repetition_index: the counters that are there, in the units of bench/counters.md.
+
+    Raises:
+        ValueError: the frame has lost what `read` says about it in `attrs`, or the columns that tell its rows apart.
+    """
+    columns = frame.attrs.get("counters")
+    if columns is None or not {"file", "name", "repetition_index"} <= {*frame.columns}:
+        raise ValueError("to_counters: not a frame of tbench.read, or merged since; read all paths with one tbench.read")
+    keys = list(zip(frame["file"], frame["name"], map(int, frame["repetition_index"]), strict=True))
+    counters: dict[CounterKey, dict[str, float]] = {key: {} for key in keys}
+    for name, column in columns.items():
+        if column not in frame.columns:
+            continue
+        values = frame[column].to_numpy(dtype=float, na_value=np.nan)
+        for index in np.flatnonzero(~np.isnan(values)):
+            counters[keys[index]][name] = float(values[index])
+    return counters
+
+
+def _read_rows(paths: Paths, filter: str | None) -> tuple[list[Row], Attributes]:
+    """The rows of all files that pass the filter, and what is said of the files."""
+    passes = _case_filter(filter)
+    runs, passed_over = [], []
+    files = candidates(paths)
+    for file in files:
+        try:
+            runs.append(read_run(file.path))
+        except NotResults:
+            if file.is_named:
+                raise
+            passed_over.append(file.path)
+    if not runs:
+        problem = f"this file is not of transformer_bench, nor is any other of {len(files)}"
+        raise ReadError(passed_over[0], problem, "give the path of results files")
+    rows = [(run, measurement) for run in runs for measurement in run.measurements.values()]
+    if not rows:
+        raise ReadError(runs[0].path, "no case had finished", "resume the run with --tb_resume, or measure again")
+    selected = [row for row in rows if passes(row[1].name)]
+    if not selected:
+        problem = f"no case of {len(rows)} matches the filter '{filter}'"
+        raise ReadError(runs[0].path, problem, f"the first case is {rows[0][1].name}")
+    return selected, {"schema_versions": {run.path: run.schema_version for run in runs}, "passed_over": passed_over}
+
+
+def _case_filter(expression: str | None) -> Callable[[str], bool]:
+    if not expression:
+        return lambda name: True
+    is_inverted = expression.startswith("-")
+    try:
+        pattern = re.compile(expression[1:] if is_inverted else expression)
+    except re.error as error:
+        raise ReadError(expression, f"not a regular expression: {error}", "correct the filter") from error
+    return lambda name: (pattern.search(name) is not None) != is_inverted
+
+
+def _keys(objects: Iterable[dict[str, Any]]) -> list[str]:
+    """All keys, in the order in which they first occur."""
+    return list(dict.fromkeys(key for one in objects for key in one))
+
+
+def _counter_names(rows: list[Row]) -> list[str]:
+    return _keys([dict.fromkeys(GENERAL), *(measurement.counters for _, measurement in rows)])
+
+
+def _columns_of(names: list[str], taken: set[str], prefix: str) -> dict[str, str]:
+    return {name: f"{prefix}.{name}" if name in taken else name for name in names}
+
+
+def _identity(rows: list[Row], parameters: dict[str, str]) -> dict[str, Any]:
+    """The columns that tell rows apart; `parameters`: their columns by key."""
+    columns: dict[str, Any] = {"file": [run.path for run, _ in rows], "family": [m.record["family"] for _, m in rows]}
+    for key, column in parameters.items():
+        columns[column] = _parameter([m.record["parameters"].get(key) for _, m in rows])
+    columns["name"] = [m.name for _, m in rows]
+    columns["repetition_index"] = [m.record["repetition_index"] for _, m in rows]
+    return columns
+
+
+def _parameter(texts: list[str | None]) -> Any:
+    if all(text is None or WHOLE_NUMBER.fullmatch(text) for text in texts):
+        return pd.array([None if text is None else int(text) for text in texts], dtype="Int64")
+    return texts
+
+
+def _record_columns(rows: list[Row]) -> dict[str, Any]:
+    records = [measurement.record for _, measurement in rows]
+    timings = [record.get("timing", {}) for record in records]
+    return {
+        "status": [record["status"] for record in records],
+        "reason": [record.get("reason") for record in records],
+        "repetitions": [record["repetitions"] for record in records],
+        "iterations": pd.array([len(t["samples_s"]) if t else None for t in timings], dtype="Int64"),
+        "relative_half_width": pd.Series([t.get("relative_half_width") for t in timings], dtype=float),
+        "steady": pd.array([t.get("warm_up", {}).get("steady") for t in timings], dtype="boolean"),
+    }
+
+
+def _counter(rows: list[Row], name: str) -> Any:
+    values = np.array([measurement.counters.get(name, np.nan) for _, measurement in rows])
+    is_flag = name in FLAGS and np.isin(values[~np.isnan(values)], (0, 1)).all()
+    return pd.array([None if np.isnan(v) else bool(v) for v in values], dtype="boolean") if is_flag else values
+
+
+def _environment(rows: list[Row]) -> dict[str, pd.Categorical]:
+    environments = [run.environment for run, _ in rows]
+    facts = {
+        "gpu": [environment.get("gpu", {}).get("name") for environment in environments],
+        "driver": [environment.get("versions", {}).get("driver") for environment in environments],
+        "commit": [environment.get("commit") for environment in environments],
+        "date": [environment.get("date") for environment in environments],
+    }
+    return {column: pd.Categorical(values) for column, values in facts.items()}
+
+
+def _samples(measurement: Measurement) -> np.ndarray | None:
+    """In seconds; None without a time."""
+    timing = measurement.record.get("timing")
+    return None if timing is None else np.array(timing["samples_s"], dtype=float)

@@ -1,0 +1,159 @@
+"""Reads a results file, and the journal that a killed run left beside it (bench/results_format.md)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+from .errors import COPY_AGAIN, MAKE_RESULTS_FILE, MEASURE_AGAIN, ReadError
+from .paths import JOURNAL
+from .records import Invalid, Run, measurement_of_entry, measurement_of_record, run_of_header, typed
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class NotResults(ReadError):
+    """JSON of something else."""
+
+
+def read_run(path: str) -> Run:
+    """The finished cases of a file and, after or instead of a killed run, of its journal.
+
+    Raises NotResults for JSON of something else, and ReadError for everything else that cannot be read.
+    """
+    journal = path + JOURNAL
+    # The journal first: one that goes while the run ends leaves a file that has everything.
+    finished = _read_journal(journal)
+    if finished is not None and not os.path.exists(path):
+        finished.path = path
+        return finished
+    run = _read_file(path)
+    if finished is None:
+        return run
+    if (difference := _difference(run.environment, finished.environment)) is not None:
+        raise ReadError(journal, f"belongs to another run than '{path}': {difference}", "remove it to read the file alone")
+    run.measurements |= finished.measurements
+    return run
+
+
+def _read_file(path: str) -> Run:
+    root = _parse(path, _text_of(path))
+    if not isinstance(root, dict) or "benchmarks" not in root or not isinstance(root.get("context"), dict):
+        raise NotResults(path, "JSON, but not of a benchmark: 'context' and 'benchmarks' are missing", MAKE_RESULTS_FILE)
+    if "tbench" not in root["context"]:
+        raise NotResults(path, "Google Benchmark's own JSON, without the records under 'tbench'", MAKE_RESULTS_FILE)
+    try:
+        run = run_of_header(path, root["context"]["tbench"], "context.tbench")
+        for index, entry in enumerate(typed(root["benchmarks"], list, "benchmarks")):
+            if (measurement := measurement_of_entry(entry, f"benchmarks[{index}]")) is not None:
+                run.measurements[measurement.key] = measurement
+    except Invalid as error:
+        raise ReadError(path, str(error), MEASURE_AGAIN) from error
+    return run
+
+
+def _read_journal(path: str) -> Run | None:
+    """None if there is none, or the program died before its first line was whole."""
+    try:
+        content = _bytes_of(path)
+    except ReadError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return None
+        raise
+    run = None
+    try:
+        for where, line in _whole_lines(content):
+            if run is None:
+                run = run_of_header(path, line, where)
+            else:
+                measurement = measurement_of_record(line, where)
+                run.measurements[measurement.key] = measurement
+    except Invalid as error:
+        raise ReadError(path, str(error), "remove it to go on without its records") from error
+    return run
+
+
+def _whole_lines(content: bytes) -> Iterator[tuple[str, Any]]:
+    """The values of a journal's lines. A torn last one is a case that had not finished."""
+    lines = content.split(b"\n")[:-1]
+    for number, line in enumerate(lines, 1):
+        try:
+            value = _json(line.decode())
+        except (ValueError, RecursionError) as error:
+            if number == len(lines):
+                return
+            raise Invalid(f"line {number} is torn") from error
+        yield f"line {number}", value
+
+
+def _bytes_of(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise ReadError(path, f"cannot be read: {error.strerror}", MAKE_RESULTS_FILE) from error
+
+
+def _text_of(path: str) -> str:
+    content = _bytes_of(path)
+    is_packed = content.startswith(GZIP_MAGIC)
+    if path.endswith(".gz"):
+        if not is_packed:
+            raise ReadError(path, "no gzip data", "pack it with gzip, or give it a name without .gz")
+        try:
+            content = gzip.decompress(content)
+        except EOFError as error:
+            raise ReadError(path, "the gzip data is cut off", COPY_AGAIN) from error
+        except (OSError, zlib.error) as error:
+            raise ReadError(path, "the gzip data is corrupt", COPY_AGAIN) from error
+    elif is_packed:
+        raise ReadError(path, "packed by gzip", "give it a name that ends in .gz")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise ReadError(path, f"not JSON: byte {error.start} is not UTF-8", MAKE_RESULTS_FILE) from error
+
+
+def _json(text: str) -> Any:
+    def refuse(name: str) -> None:
+        raise ValueError(f"{name} is no number of JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def _parse(path: str, text: str) -> Any:
+    if not text.strip():
+        raise ReadError(path, "the file is empty", MAKE_RESULTS_FILE)
+    try:
+        return _json(text)
+    except json.JSONDecodeError as error:
+        if _is_cut_off(text, error):
+            raise ReadError(path, f"the file is cut off after {len(text)} characters", COPY_AGAIN) from error
+        raise ReadError(path, f"not JSON, at line {error.lineno}, column {error.colno}", MAKE_RESULTS_FILE) from error
+    except (ValueError, RecursionError) as error:
+        raise ReadError(path, f"not JSON: {error}", MAKE_RESULTS_FILE) from error
+
+
+def _is_cut_off(text: str, error: json.JSONDecodeError) -> bool:
+    """Whether the text begins as an object, and ends before that does."""
+    end = text.rstrip()
+    is_open = error.pos >= len(end) or (not end.endswith("}") and error.msg != "Extra data")
+    return end.startswith("{") and is_open
+
+
+def _difference(a: dict[str, Any], b: dict[str, Any]) -> str | None:
+    """In what two environments are not of one run, or None; the load, the date and the commit may differ."""
+
+    def device(environment: dict[str, Any]) -> Any:
+        return environment.get("gpu", {}).get("name", environment.get("cpu_name"))
+
+    if device(a) != device(b):
+        return f"another device, {device(a)} against {device(b)}"
+    for key in ("sources_digest", "build_type", "versions", "clock_policy"):
+        if a.get(key) != b.get(key):
+            return f"another {key}"
+    return None
