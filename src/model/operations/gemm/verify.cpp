@@ -38,9 +38,8 @@ constexpr std::uint64_t kSignsIndex = 2;
 //           H200 shows 0.3 u sqrt(k), since most values are nearer to a power of two than 1.) So is every term x w
 //           where product and sum are not one operation.
 //   tf32    x and w are rounded to 11 bits; or cut off, where the tensor core reads float32 as it is: their mean
-//   relative
-//           error is then 0.36 * 2^-10 each, always towards 0, so that y shrinks by 1.4 u, and of each term it scatters
-//           by 0.64 u. (An H200 shows 0.6 u in all: it rounds.)
+//           relative error is then 0.36 * 2^-10 each, always towards 0, so that y shrinks by 1.4 u, and of each term it
+//           scatters by 0.64 u. (An H200 shows 0.6 u in all: it rounds.)
 //   16 bit  Products are exact in float32, y is rounded: u of each element at most. Where k is split, the splits' sums
 //           may be rounded as well, and again when one is added to the other: a walk of few steps. fp8's output is
 //           bf16.
