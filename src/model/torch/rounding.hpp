@@ -37,9 +37,8 @@ inline constexpr double kRoundingRms = std::numbers::inv_sqrt3;
 /// @see  Laurent and Massart, Adaptive estimation of a quadratic functional (2000), lemma 1
 [[nodiscard]] double norm_fluctuation(double degrees, double budget);
 
-/// The share of its level below which the norm of `degrees` normal values does not stay, by the same lemma: P(chi2_n <
-/// n
-/// - 2 sqrt(n x)) <= exp(-x). 0 where it says nothing.
+/// The share of its level below which the norm of `degrees` normal values does not stay: by the same lemma chi2_n is
+/// below n - 2 sqrt(n x) with a probability of exp(-x) at most. 0 where that says nothing.
 [[nodiscard]] double norm_shortfall(double degrees, double budget);
 
 /// What `deviations` of a normal error's standard deviations are in units of the rms of `degrees` other normal values
