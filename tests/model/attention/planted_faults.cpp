@@ -3,9 +3,9 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace tbench::model::planted_attention {

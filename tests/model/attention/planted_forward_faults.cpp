@@ -1,9 +1,9 @@
 // Planted faults of the forward pass.
-#include <ATen/ops/cat.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <limits>
+#include <utility>
 
 #include "tests/model/attention/planted_faults.hpp"
 
