@@ -243,49 +243,6 @@ TEST(Sampler, DeviceStateComesFromTheReadings) {
   EXPECT_EQ(result.status, Status::kOk);  // a power cap is how a GPU runs under load
 }
 
-/// 1.9 GHz and 100 W, but 1.2 GHz and 700 W within the first step of every chunk of 16, which gives no sample.
-PolledClock slow_in_dropped_steps(Seconds at) {
-  const double sampling_begin = 65 * kStep;
-  const double in_chunk = std::fmod(at.value - sampling_begin, 16 * kStep);
-  const bool is_dropped = in_chunk < kStep;
-  return {.at = at, .sm_clock = {is_dropped ? 1.2e9 : 1.9e9}, .power = Watts{is_dropped ? 700.0 : 100.0}};
-}
-
-TEST(Sampler, APolledClockIsThatOfTheSamplesAlone) {
-  Bench bench{[](std::int64_t) { return kStep; }};
-  bench.monitor.reading = [](std::int64_t) { return at_clock(1.5); };
-  bench.monitor.polled = &slow_in_dropped_steps;
-  const SampleResult result = bench.run();
-  EXPECT_EQ(bench.monitor.polling_since, Seconds{65 * kStep});  // the warm-up's clock does not count
-  EXPECT_EQ(bench.monitor.polls_begun, 1);
-  EXPECT_EQ(bench.monitor.polls_ended, 1);
-  EXPECT_EQ(result.device.clock_source, ClockSource::kPolled);
-  EXPECT_EQ(result.device.sm_clock_p5, Hertz{1.9e9});
-  EXPECT_EQ(result.device.sm_clock_p50, Hertz{1.9e9});
-  EXPECT_DOUBLE_EQ(result.device.power.value().value, 100);
-}
-
-TEST(Sampler, SamplesBetweenTwoPollsLeaveTheReadingsOfChunks) {
-  Bench bench{[](std::int64_t) { return kStep; }};
-  bench.monitor.reading = [](std::int64_t) { return at_clock(1.5); };
-  bench.monitor.polled = [](Seconds at) {
-    return PolledClock{.at = at + Seconds{10}, .sm_clock = {1.9e9}, .power = {}};
-  };
-  const SampleResult result = bench.run();
-  EXPECT_EQ(result.device.clock_source, ClockSource::kChunk);
-  EXPECT_EQ(result.device.sm_clock_p50, Hertz{1.5e9});
-}
-
-TEST(Sampler, PollingEndsWithAnExceptionToo) {
-  Bench bench{[](std::int64_t) { return kStep; }};
-  bench.subject.on_launch = [](std::int64_t launch) {
-    if (launch == 70) throw std::runtime_error{"lost the device"};
-  };
-  EXPECT_THROW(bench.run(), std::runtime_error);
-  EXPECT_EQ(bench.monitor.polls_begun, 1);
-  EXPECT_EQ(bench.monitor.polls_ended, 1);
-}
-
 TEST(Sampler, EnergyIsOfAllStepsOfALongSampling) {
   Bench bench{[](std::int64_t) { return kStep; }};
   bench.monitor.watts = 640.0;
