@@ -161,9 +161,12 @@ TEST_F(ProgramOnGpu, TracesWhatTheGpuDoesInAStep) {
 /// The folder of --tb_profile has what the record's trace is made of, and no flush.
 TEST_F(ProgramOnGpu, WritesTheTracedStepsForTbenchProfile) {
   const std::string folder = path("profiles");
-  run(TBENCH_PLANTED_PROGRAM,
+  const nlohmann::json entries = run(
+      TBENCH_PLANTED_PROGRAM,
       {"--tb_suite=standard", "--tb_ceilings=off", "--tb_profile=" + folder, "--benchmark_filter=PlantedKernel/us:100"},
       0);
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_FALSE(entries[0].at("tbench").at("findings").contains("profile"));  // where it says why there is none
   const CommandResult tables = run_command({TBENCH_TOOL, "profile", folder, "--csv", "--table=kernels"});
   EXPECT_EQ(tables.status, 0) << tables.err;
   EXPECT_THAT(tables.out, ::testing::HasSubstr("spin"));
