@@ -23,7 +23,7 @@ TEST(AttentionTolerances, TheNormTakesTheMeanErrorOfMany) {
 
 TEST(AttentionTolerances, Float32IsTheLessExactTheLongerAndNowhereNearTf32) {
   const AttentionTolerances shorter = of(Precision::kFp32, 1024), longer = of(Precision::kFp32, 65536);
-  EXPECT_LT(shorter.o.of_norm, 2e-6);
+  EXPECT_LT(shorter.o.of_norm, 2.5e-6);
   EXPECT_GT(longer.o.of_norm, 4 * shorter.o.of_norm);
   EXPECT_LT(longer.o.of_norm, 0.01 * of(Precision::kTf32, 65536).o.of_norm);
   // Sums of scores, too, are longer: 512 terms for 64.
