@@ -199,11 +199,10 @@ render::ConsoleTable make_console(const std::vector<PlannedCase>& plan, const Op
       .name_width = name_width,
       .colour = options.color == ColorChoice::kAlways || (options.color == ColorChoice::kAuto && terminal.has_value()),
       .width = terminal};
-  const std::size_t numbers = render::ConsoleTable::numbers_width();
-  if (options.json_on_stdout || !terminal || name_width + numbers <= *terminal) return {stdout, std::move(console)};
-  constexpr std::size_t kMinNameWidth = 16;
+  const std::size_t whole = name_width + render::ConsoleTable::numbers_width();
+  if (options.json_on_stdout || !terminal || whole <= *terminal) return {stdout, std::move(console)};
   const render::ShortNames names{cases};
-  console.name_width = std::min(names.width(), std::max(kMinNameWidth, *terminal - std::min(*terminal, numbers)));
+  console.name_width = names.width();
   console.name = names;
   for (const std::string& line : names.legend()) fmt::print("{}\n", line);
   fmt::print("\n");

@@ -50,6 +50,16 @@ constexpr std::string_view kGap = "  ";
 
 /// Room for what each summary column may hold; rows arrive one by one, so it cannot be taken from them.
 constexpr std::array<std::size_t, 8> kWidths{11, 10, 6, 12, 8, 6, 9, 5};
+/// What a narrow terminal goes without, in this order: TFLOP/s, MFU, the interval, samples, tokens/s.
+constexpr std::array<std::size_t, 5> kLeastMissed{4, 5, 2, 7, 3};
+
+/// Columns of a terminal that the summary's take, with marks behind them.
+std::size_t width_of(std::span<const std::size_t> columns) {
+  constexpr std::size_t kMarks = 2;
+  std::size_t width = kGap.size() + kMarks;
+  for (const std::size_t column : columns) width += column > 0 ? kGap.size() + column : 0;
+  return width;
+}
 
 std::string_view colour_of(Status status) {
   if (is_failure(status)) return kRed;
@@ -167,11 +177,17 @@ std::vector<std::string> summary_cells(const Record& record) {
           fmt::format("{}", record.timing->samples_s.size())};
 }
 
-std::size_t ConsoleTable::numbers_width() {
-  constexpr std::size_t kMarks = 2;
-  std::size_t width = kGap.size() + kMarks;
-  for (const std::size_t column : kWidths) width += kGap.size() + column;
-  return width;
+std::size_t ConsoleTable::numbers_width() { return width_of(kWidths); }
+
+ConsoleTable::ConsoleTable(std::FILE* out, Options options)
+    : out_{out}, options_{std::move(options)}, widths_(kWidths.begin(), kWidths.end()) {
+  if (!options_.width) return;
+  for (const std::size_t column : kLeastMissed) {
+    if (options_.name_width + width_of(widths_) > *options_.width) widths_[column] = 0;
+  }
+  constexpr std::size_t kMinNameWidth = 16;
+  const std::size_t room = *options_.width - std::min(*options_.width, width_of(widths_));
+  options_.name_width = std::min(options_.name_width, std::max(kMinNameWidth, room));
 }
 
 /// What fits into the terminal of it.
@@ -190,7 +206,7 @@ void ConsoleTable::header() {
   const std::vector<Column> columns = summary_columns();
   std::string line = pad("case", options_.name_width, Align::kLeft);
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    line += fmt::format("{}{}", kGap, pad(columns[i].header, kWidths.at(i), columns[i].align));
+    if (widths_[i] > 0) line += fmt::format("{}{}", kGap, pad(columns[i].header, widths_[i], columns[i].align));
   }
   fmt::print(out_, "{}\n{}\n", without_trailing_spaces(line), std::string(display_width(line), '-'));
   has_header_ = true;
@@ -205,7 +221,8 @@ void ConsoleTable::row(const Record& record) {
   std::size_t used = display_width(line);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const bool is_reason = !record.timing && i + 1 == cells.size();
-    std::string cell = is_reason ? one_line(cells[i]) : pad(cells[i], kWidths.at(i), columns[i].align);
+    if (widths_[i] == 0 && !is_reason) continue;
+    std::string cell = is_reason ? one_line(cells[i]) : pad(cells[i], widths_[i], columns[i].align);
     used += kGap.size();
     if (is_reason && options_.width) cell = fit(cell, std::max(*options_.width, used) - used);
     used += display_width(cell);

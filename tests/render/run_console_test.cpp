@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -19,6 +18,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 const std::vector<CaseId> kCases{
     CaseId::parse("Model/size:small/ctx:512/pass:forward"), CaseId::parse("Model/size:xl/ctx:512/pass:forward"),
@@ -80,9 +80,8 @@ std::vector<std::string> rows_in(std::size_t width, const std::vector<Record>& r
   std::vector<CaseId> cases;
   for (const Record& record : records) cases.push_back(record.id);
   const ShortNames names{cases};
-  const std::size_t name_width = std::min(names.width(), width - ConsoleTable::numbers_width());
   const std::string text = support::printed([&](std::FILE* out) {
-    ConsoleTable table{out, {.name_width = name_width, .colour = false, .width = width, .name = names}};
+    ConsoleTable table{out, {.name_width = names.width(), .colour = false, .width = width, .name = names}};
     for (const Record& record : records) table.row(record);
     table.summary({1}, std::nullopt);
   });
@@ -100,10 +99,19 @@ TEST(ConsoleOnATerminal, FitsIntoIt) {
   const std::vector<Record> records{
       support::full_record(), support::golden_file().records[3],
       support::failed_record(CaseId{"Model", {{"impl", std::string(80, 'y')}}}, Status::kOom, long_reason)};
-  for (const std::size_t width : {100U, 120U, 200U}) {
+  for (const std::size_t width : {80U, 100U, 120U, 200U}) {
     const std::vector<std::string> lines = rows_in(width, records);
     for (const std::string& line : lines) EXPECT_LE(display_width(line), width) << line;
   }
+}
+
+TEST(ConsoleOnATerminal, GoesWithoutColumnsBeforeItCutsNames) {
+  const std::vector<std::string> wide = rows_in(160, {support::full_record()});
+  EXPECT_THAT(wide.at(0), AllOf(HasSubstr("TFLOP/s"), HasSubstr("tokens/s")));
+  const std::vector<std::string> narrow = rows_in(80, {support::full_record()});
+  EXPECT_THAT(narrow.at(0), AllOf(HasSubstr("median ms"), HasSubstr("peak GiB"), Not(HasSubstr("TFLOP/s"))));
+  EXPECT_THAT(narrow.at(2), HasSubstr("Model small 512 4 train_step bf16 sdpa  ok "));
+  EXPECT_THAT(rows_in(40, {support::full_record()}).at(2), testing::StartsWith("Model small 512…  ok "));
 }
 
 TEST(ConsoleOnATerminal, HasMarksWhereANoteHasNoRoom) {

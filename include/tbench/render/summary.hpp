@@ -55,14 +55,16 @@ class ConsoleTable {
   struct Options {
     std::size_t name_width{40};                        // of the longest name to come; a longer one is cut
     bool colour{};                                     // of the status
-    std::optional<std::size_t> width{};                // of the terminal; what does not fit becomes a mark
+    std::optional<std::size_t> width{};                // of the terminal: columns and notes that do not fit go
     std::function<std::string(const CaseId&)> name{};  // empty: the whole name
   };
-  /// Columns that a row takes besides the name, marks at its end included.
+  /// Columns of a terminal that a whole row takes besides the name, marks at its end included.
   [[nodiscard]] static std::size_t numbers_width();
 
+  /// In a terminal that is too narrow for the names, the summary columns that a reader misses least are left out, and
+  /// then names are cut.
   /// @param out  must outlive the table
-  ConsoleTable(std::FILE* out, Options options) : out_{out}, options_{options} {}
+  ConsoleTable(std::FILE* out, Options options);
 
   /// Prints one aligned line (before the first, the header) and flushes. The reason of a status other than `ok` is in
   /// the line: in place of the numbers if the case has no time, after them if it has. Where a terminal has no room for
@@ -79,6 +81,7 @@ class ConsoleTable {
 
   std::FILE* out_;
   Options options_;
+  std::vector<std::size_t> widths_;  // of the summary columns; 0: left out
   bool has_header_{};
   std::string marks_;  // that rows have in place of a note
   std::map<Status, std::size_t> counts_;
