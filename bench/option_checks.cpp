@@ -19,6 +19,14 @@ CLI::Validator validator(Check check) {
   return CLI::Validator{std::function<std::string(std::string&)>{std::move(check)}, ""};
 }
 
+/// Nothing unless all of `digits` is one.
+std::optional<double> finite_number(std::string_view digits) {
+  double value = 0;
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const bool is_whole = error == std::errc{} && stop == digits.data() + digits.size();
+  return is_whole && std::isfinite(value) ? std::optional{value} : std::nullopt;
+}
+
 }  // namespace
 
 CLI::Validator one_of(const Choices<int>& choices) {
@@ -43,14 +51,20 @@ CLI::Validator whole_number(std::int64_t min) {
   });
 }
 
+CLI::Validator positive_number(std::string unit) {
+  return validator([unit = std::move(unit)](std::string& text) -> std::string {
+    const std::optional<double> value = finite_number(text);
+    if (value && *value > 0) return {};
+    return fmt::format("'{}' is not a number of {} above 0", text, unit);
+  });
+}
+
 CLI::Validator seconds() {
   return validator([](std::string& text) -> std::string {
     std::string_view digits{text};
     if (digits.ends_with('s')) digits.remove_suffix(1);
-    double value = 0;
-    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool is_whole = error == std::errc{} && stop == digits.data() + digits.size();
-    if (!is_whole || !std::isfinite(value) || value < 0) {
+    const std::optional<double> value = finite_number(digits);
+    if (!value || *value < 0) {
       return fmt::format("'{}' is not a number of seconds, e.g. 0.5", text);
     }
     text = digits;

@@ -22,6 +22,9 @@ template <class Enum>
 /// "'ten' is not a whole number of at least 1".
 [[nodiscard]] CLI::Validator whole_number(std::int64_t min);
 
+/// "'0' is not a number of GiB above 0".
+[[nodiscard]] CLI::Validator positive_number(std::string unit);
+
 /// Seconds as a finite number of at least 0, with or without the "s" that Google Benchmark 1.8 writes. The value comes
 /// out without it.
 [[nodiscard]] CLI::Validator seconds();

@@ -181,6 +181,11 @@ void declare_processes(CLI::App& app, Options& options) {
   group.flag("--tb_skip_oversize", options.skip_oversize,
              "Report a case as oom without trying it when its weights alone cannot fit");
   group
+      .option("--tb_memory_limit", options.memory_limit_gib,
+              "Let cases take this many GiB of the GPU, to see where a smaller one runs out of memory")
+      ->type_name("GIB")
+      ->check(positive_number("GiB"));
+  group
       .option("--tb_clock_policy", options.clock_policy,
               "What you did to the GPU's clocks, recorded: default, locked-base, ...")
       ->capture_default_str();

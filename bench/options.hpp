@@ -52,6 +52,7 @@ struct Options {
   std::string packages;  // folder of compiled graphs; empty: none
   bool require_exclusive{};
   bool skip_oversize{};
+  std::optional<double> memory_limit_gib;
   std::string clock_policy{"default"};
   bool anonymous{};  // results do not say which GPU of its kind it was
   // Output

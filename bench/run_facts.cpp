@@ -95,6 +95,7 @@ std::map<std::string, std::string> recorded_options(const Options& options, Suit
   }
   if (!options.verify_again) recorded["verify"] = "once";
   if (options.trace) recorded["trace"] = "on";
+  if (options.memory_limit_gib) recorded["memory_limit"] = fmt::format("{}", *options.memory_limit_gib);
   if (options.fixed_warm_up) recorded["warmup"] = fmt::format("{}", *options.fixed_warm_up);
   if (options.fixed_samples) recorded["samples"] = fmt::format("{}", *options.fixed_samples);
   for (const auto& [key, value] : options.context) recorded["context." + key] = value;

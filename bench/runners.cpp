@@ -74,6 +74,18 @@ Delay delay_on(bool gpu) {
   };
 }
 
+/// Lets LibTorch's allocator take so much, and the results say that the GPU has no more: they are of another one.
+void limit_memory(double gibibytes, GpuFacts& gpu) {
+  constexpr double kGibi = 1 << 30;
+  const auto bytes = static_cast<std::int64_t>(gibibytes * kGibi);
+  if (bytes > gpu.memory_bytes) {
+    throw UsageError{fmt::format("--tb_memory_limit={}: the {} has {:.1f} GiB; give less, or leave the flag out",
+                                 gibibytes, gpu.name, static_cast<double>(gpu.memory_bytes) / kGibi)};
+  }
+  model::limit_cuda_memory(static_cast<double>(bytes) / static_cast<double>(gpu.memory_bytes));
+  gpu.memory_bytes = bytes;
+}
+
 Record oversize_record(const CaseId& id, std::int64_t min_bytes, std::int64_t memory_bytes) {
   Record record;
   record.id = id;
@@ -143,17 +155,19 @@ UsageError no_cuda_device() {
   return UsageError{"--tb_device=cuda: there is no CUDA device (driver missing, or hidden by CUDA_VISIBLE_DEVICES?)"};
 }
 
-UsageError no_l2_control(L2State l2) {
-  return UsageError{fmt::format(
-      "--tb_l2={}: the cases run on the CPU, whose caches are left as they are: leave the flag out", to_string(l2))};
-}
-
-UsageError no_tracer(const Options& options) {
+void refuse_gpu_options(const Options& options) {
+  const auto refuse = [](const std::string& flag, const char* why) {
+    throw UsageError{fmt::format("{}: the cases run on the CPU, {}: leave the flag out", flag, why)};
+  };
+  if (options.l2) refuse(fmt::format("--tb_l2={}", to_string(*options.l2)), "whose caches are left as they are");
+  if (options.memory_limit_gib) {
+    refuse(fmt::format("--tb_memory_limit={}", *options.memory_limit_gib), "whose memory is not limited");
+  }
+  if (!options.trace) return;
   std::string flag = "--tb_trace=on";
   if (!options.study.empty()) flag = "--tb_study=" + options.study;
   if (!options.profile.empty()) flag = "--tb_profile=" + options.profile;
-  return UsageError{
-      fmt::format("{}: the cases run on the CPU, where there is no GPU to trace: leave the flag out", flag)};
+  refuse(flag, "where there is no GPU to trace");
 }
 
 measure::SamplerOptions sampler_options(const Options& options, Suite suite, Regime regime) {
@@ -183,10 +197,10 @@ LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
       environment_{collect_environment(on_gpu_, options.clock_policy)} {
   if (options_.anonymous) environment_ = without_identity(std::move(environment_));
   check_exclusive(options_, environment_);
-  if (options_.l2 && !on_gpu_) throw no_l2_control(*options_.l2);
-  if (options_.trace && !on_gpu_) throw no_tracer(options_);
+  if (!on_gpu_) refuse_gpu_options(options_);
   if (on_gpu_) {
     context_time_ = cuda::make_context();
+    if (options_.memory_limit_gib) limit_memory(*options_.memory_limit_gib, *environment_.gpu);
     timer_ = std::make_unique<measure::CudaEventTimer>();
     monitor_ = std::make_unique<measure::NvmlClockMonitor>(cuda::current_nvml_device(cuda::load_nvml()));
     memory_ = model::make_cuda_memory_probe();

@@ -45,7 +45,8 @@ class CaseRunner {
 
 class LocalRunner final : public CaseRunner {
  public:
-  /// @throws  UsageError  for --tb_device=cuda without a GPU, --tb_l2, --tb_trace or --tb_profile without one,
+  /// @throws  UsageError  for --tb_device=cuda without a GPU, as refuse_gpu_options, --tb_memory_limit above the GPU's
+  /// memory,
   /// --tb_require_exclusive
   ///                      beside other processes
   LocalRunner(std::vector<Family> families, const Options& options);
@@ -70,11 +71,10 @@ class LocalRunner final : public CaseRunner {
 /// The error for --tb_device=cuda without a GPU.
 [[nodiscard]] UsageError no_cuda_device();
 
-/// The error for --tb_l2 when the cases run on the CPU.
-[[nodiscard]] UsageError no_l2_control(L2State l2);
-
-/// The error for --tb_trace=on, or --tb_profile, when the cases run on the CPU.
-[[nodiscard]] UsageError no_tracer(const Options& options);
+/// Of cases that run on the CPU.
+/// @throws  UsageError  for a flag that only a GPU can serve: --tb_l2, --tb_trace=on or what implies it,
+///                      --tb_memory_limit
+void refuse_gpu_options(const Options& options);
 
 /// The limits of warm-up and sampling that the options ask for.
 /// @param suite  smoke shortens both: it checks the machinery, and its numbers are for nothing else

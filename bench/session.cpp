@@ -97,13 +97,13 @@ void check_plant(const std::optional<PlantedDelay>& plant, const std::vector<Cas
 }
 
 /// All records of a file are measured in one way: in the number of processes that each states, with the same plant,
-/// verified as often, traced or not.
+/// verified as often, traced or not, in as much memory.
 /// @throws  UsageError  if `earlier` was started with another number or plant, or another --tb_verify or
-///                      --tb_trace
+///                      --tb_trace, --tb_memory_limit
 void check_same_options(const std::string& path, const results::ResultFile& earlier,
                         const std::map<std::string, std::string>& now) {
   const std::pair<const char*, const char*> kSame[]{
-      {"processes", "1"}, {"plant", "nothing"}, {"verify", "twice"}, {"trace", "off"}};
+      {"processes", "1"}, {"plant", "nothing"}, {"verify", "twice"}, {"trace", "off"}, {"memory_limit", "all of it"}};
   for (const auto& [name, unset] : kSame) {
     const auto value_in = [&](const std::map<std::string, std::string>& options) {
       const auto found = options.find(name);
@@ -265,8 +265,7 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   if (options.device == DeviceChoice::kCuda && !use_gpu) {
     throw no_cuda_device();
   }
-  if (options.l2 && !use_gpu) throw no_l2_control(*options.l2);
-  if (options.trace && !use_gpu) throw no_tracer(options);
+  if (!use_gpu) refuse_gpu_options(options);
   if (!options.profile.empty()) make_profile_root(options.profile);
   const std::set<std::string> fresh_families = always_fresh(families, selection.cases, options);
   check_plant(options.plant, selection.cases, fresh_families);

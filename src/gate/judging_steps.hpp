@@ -20,10 +20,10 @@ namespace tbench::gate {
 struct CaseRun {
   const history::PastRun* past;
   const results::MeasuredCase* measured;
-  Status status{};                     // the worst of the processes
-  std::optional<double> value;         // ln of the median time in seconds, where every process is `ok`
-  std::optional<double> device_value;  // the same of the GPU's time in a step, where every process knows it
-  std::optional<std::int64_t> peak_bytes;            // in the allocator's blocks
+  Status status{};                         // the worst of the processes
+  std::optional<double> value;             // ln of the median time in seconds, where every process is `ok`
+  std::optional<double> device_value;      // the same of the GPU's time in a step, where every process knows it
+  std::optional<std::int64_t> peak_bytes;  // in the allocator's blocks
   std::optional<std::int64_t> requested_peak_bytes;  // that tensors asked for
   /// Counts as the normal level of the case: of a valid run, `ok`, not confirmed as a regression.
   bool is_reference{};

@@ -78,6 +78,18 @@ Study memory_study() {
       }}};
 }
 
+/// Where memory ends: the longest context of each size, pass and precision; of a smaller GPU with --tb_memory_limit.
+Study oom_boundary_study() {
+  return {.name = "oom_boundary",
+          .title = "The longest context that fits into memory",
+          .grids = {model_grid({"512", "1024", "2048", "4096", "8192"}, {"forward", "forward_backward", "train_step"},
+                               {"fp32", "bf16"})},
+          .tables = {{.caption = "Peak allocated MiB by context",
+                      .spread = {"ctx"},
+                      .columns = {mebibytes_column("MiB", "peak_allocated_bytes")},
+                      .has_boundary = true}}};
+}
+
 /// How a step's time grows with the context and with the model.
 Study scaling_study() {
   const std::vector<StudyColumn> columns{number_column("ms", "median_ms")};

@@ -80,6 +80,7 @@ TEST(Options, EveryFlagReachesItsField) {
                                  "--tb_timeout=30",
                                  "--tb_clock_policy=locked-base",
                                  "--tb_anonymous",
+                                 "--tb_memory_limit=16.5",
                                  "--benchmark_out=a.json",
                                  "--tb_resume",
                                  "--benchmark_format=json",
@@ -115,6 +116,7 @@ TEST(Options, EveryFlagReachesItsField) {
   EXPECT_DOUBLE_EQ(options.timeout.value, 30.0);
   EXPECT_EQ(options.clock_policy, "locked-base");
   EXPECT_TRUE(options.anonymous);
+  EXPECT_EQ(options.memory_limit_gib, 16.5);
   EXPECT_EQ(options.out, "a.json");
   EXPECT_TRUE(options.resume && options.json_on_stdout && options.list_only);
   EXPECT_TRUE(options.require_exclusive && options.skip_oversize);
@@ -163,12 +165,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadValue{"--benchmark_min_time=fast", "seconds"}, BadValue{"--benchmark_min_time=-1", "seconds"},
         BadValue{"--benchmark_min_time=nan", "seconds"}, BadValue{"--benchmark_min_time=1.5x", "seconds"},
         BadValue{"--tb_timeout=0", "more than 0"}, BadValue{"--benchmark_repetitions=0", "at least 1"},
-        BadValue{"--tb_processes=0", "at least 1"}, BadValue{"--tb_warmup=-1", "at least 0"},
-        BadValue{"--tb_packages=/no/such/folder", "a folder"}, BadValue{"--tb_samples=0", "at least 1"},
-        BadValue{"--tb_samples=ten", "whole number"}, BadValue{"--tb_seed=-3", "at least 0"},
-        BadValue{"--benchmark_filter=Model/(", "regular expression"}, BadValue{"--tb_axis=Model.ctx", "no '='"},
-        BadValue{"--tb_plant=Model/ctx:64", "share above 0"}, BadValue{"--tb_plant=:0.05", "CASE:SHARE"},
-        BadValue{"--tb_plant=Model/ctx:64:0", "share above 0"},
+        BadValue{"--tb_memory_limit=0", "above 0"}, BadValue{"--tb_memory_limit=1e999", "above 0"},
+        BadValue{"--tb_memory_limit=16GiB", "a number of GiB"}, BadValue{"--tb_processes=0", "at least 1"},
+        BadValue{"--tb_warmup=-1", "at least 0"}, BadValue{"--tb_packages=/no/such/folder", "a folder"},
+        BadValue{"--tb_samples=0", "at least 1"}, BadValue{"--tb_samples=ten", "whole number"},
+        BadValue{"--tb_seed=-3", "at least 0"}, BadValue{"--benchmark_filter=Model/(", "regular expression"},
+        BadValue{"--tb_axis=Model.ctx", "no '='"}, BadValue{"--tb_plant=Model/ctx:64", "share above 0"},
+        BadValue{"--tb_plant=:0.05", "CASE:SHARE"}, BadValue{"--tb_plant=Model/ctx:64:0", "share above 0"},
         BadValue{"--tb_plant=Model/ctx:64:5%", "e.g. CASE:0.05"}, BadValue{"--tb_order_seed=today", "whole number"},
         BadValue{"--tb_axis=ctx=1", "no '.'"}, BadValue{"--tb_axis=Model.ctx=1,,2", "empty value"},
         BadValue{"--tb_size=mine", "no name before"}, BadValue{"--tb_size=mine:1,2,3", "3 numbers instead of 4"},

@@ -158,6 +158,25 @@ TEST_F(ProgramOnGpu, TracesWhatTheGpuDoesInAStep) {
   EXPECT_LE(entries[0].at("device_ms").get<double>(), entries[0].at("real_time").get<double>());
 }
 
+/// A limit is that of a smaller GPU: what it has no room for is out of memory, and the file says how much there was.
+TEST_F(ProgramOnGpu, ALimitOfMemoryIsThatOfASmallerGpu) {
+  const std::vector<std::string> flags{
+      "--tb_suite=full", "--tb_ceilings=off",
+      "--benchmark_filter=Model/size:xl/ctx:512/.*train_step/precision:bf16/impl:sdpa$"};
+  std::vector<std::string> limited = flags;
+  limited.push_back("--tb_memory_limit=16");  // its weights, gradients and moments alone are 30 GiB
+  const nlohmann::json entries = run(TBENCH_PROGRAM, limited, 0);
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].at("tbench").at("status"), "oom");
+  std::ifstream stream{out_};
+  const nlohmann::json context = nlohmann::json::parse(stream).at("context").at("tbench");
+  EXPECT_EQ(context.at("environment").at("gpu").at("memory_bytes"), std::int64_t{16} << 30);
+  EXPECT_EQ(context.at("options").at("memory_limit"), "16");
+  const CommandResult too_much = run_command({TBENCH_PROGRAM, "--tb_memory_limit=100000", flags.back()});
+  EXPECT_EQ(too_much.status, 2);
+  EXPECT_THAT(too_much.err, ::testing::HasSubstr("--tb_memory_limit=100000: the "));
+}
+
 /// The folder of --tb_profile has what the record's trace is made of, and no flush.
 TEST_F(ProgramOnGpu, WritesTheTracedStepsForTbenchProfile) {
   const std::string folder = path("profiles");

@@ -132,7 +132,8 @@ TEST_F(Planted, AWarmCacheIsInTheNamesOfBurstsAlone) {
 
 TEST_F(Planted, ACpuHasNoL2ToControlAndNothingToTrace) {
   const std::string profile = "--tb_profile=" + path("profiles");
-  for (const std::string& flag : {"--tb_l2=warm"s, "--tb_l2=cold"s, "--tb_trace=on"s, profile}) {
+  for (const std::string& flag :
+       {"--tb_l2=warm"s, "--tb_l2=cold"s, "--tb_trace=on"s, "--tb_memory_limit=16"s, profile}) {
     const CommandResult result = run({"--tb_suite=standard", flag});
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.err, HasSubstr(flag + ": the cases run on the CPU"));

@@ -274,6 +274,29 @@ TEST(StudyReport, OutOfMemoryIsACellAndWhatWasMeasuredIsKept) {
   EXPECT_THAT(texts(kept.sections[0].rows[5]), ElementsAre("large", "512", "incorrect", "OOM (7)"));
 }
 
+TEST(StudyReport, ABoundaryIsTheLastThatFitsAndTheFirstThatDoesNot) {
+  StudyTable table = spread_over({"ctx"});
+  table.has_boundary = true;
+  std::vector<Record> records = all_records();
+  const auto fail = [&](const std::string& size, const std::string& ctx, Status status) {
+    for (Record& record : records) {
+      if (record.id == id_of(size, ctx, "fp32")) record = support::failed_record(record.id, status, "");
+    }
+  };
+  fail("small", "512", Status::kOom);
+  fail("large", "128", Status::kOom);
+  fail("large", "256", Status::kOom);
+  fail("large", "512", Status::kCrashed);
+  records.pop_back();  // large 512 bf16: nobody knows
+  const auto report = report_of(study_of(table), {results_of(records)});
+  EXPECT_THAT(headers(report.sections[0]),
+              ElementsAre("size", "precision", "ctx:128", "ctx:256", "ctx:512", "largest ctx", "first OOM"));
+  EXPECT_THAT(texts(report.sections[0].rows[0]), ElementsAre("small", "fp32", "8", "16", "OOM", "256", "512"));
+  EXPECT_THAT(texts(report.sections[0].rows[1]), ElementsAre("small", "bf16", "4", "8", "16", ">= 512", ""));
+  EXPECT_THAT(texts(report.sections[0].rows[2]), ElementsAre("large", "fp32", "OOM", "OOM", "crashed", "", "128"));
+  EXPECT_THAT(texts(report.sections[0].rows[3]), ElementsAre("large", "bf16", "12", "24", "[1]", ">= 256", ""));
+}
+
 TEST(StudyReport, ReplicatesOfAllFilesAreOneCell) {
   std::vector<Record> first = all_records();
   results::NamedResults second = results_of({timed("small", "128", "fp32", 10), timed("small", "128", "fp32", 90)});
@@ -349,6 +372,12 @@ TEST(StudyReport, DevicesAreNotMixed) {
     report_of(study_of(spread_over({"precision"})), {results_of(all_records()), other});
   });
   EXPECT_THAT(error, ::testing::AllOf(HasSubstr("'a.json' is of NVIDIA H200"), HasSubstr("'cpu.json'")));
+  results::NamedResults limited = results_of(all_records());
+  limited.file.options["memory_limit"] = "16";
+  EXPECT_THAT(error_of([&] {
+                report_of(study_of(spread_over({"precision"})), {results_of(all_records()), limited});
+              }),
+              HasSubstr("of NVIDIA H200 with 16 GiB;"));
 }
 
 }  // namespace

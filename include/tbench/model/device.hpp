@@ -28,6 +28,11 @@ enum class DeviceKind { kCpu, kCuda };
 /// would time the machine's other load.
 void use_one_cpu_thread();
 
+/// Lets LibTorch's allocator take no more than this share of CUDA device 0's memory from now on.
+/// @param share  above 0, at most 1
+/// @throws       c10::Error (a std::exception) if there is no CUDA device
+void limit_cuda_memory(double share);
+
 /// For CUDA device 0. release_cached() also frees the workspaces that cuBLAS keeps for every thread and stream: they
 /// survive an emptied cache and would make a case's peak depend on what ran before.
 /// @throws  c10::Error (a std::exception) if there is no CUDA device

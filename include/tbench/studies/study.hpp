@@ -59,6 +59,9 @@ struct StudyTable {
   std::vector<StudyColumn> columns;  // of every case; at least one
   std::optional<StudySpeedUp> speed_up{};
   std::optional<StudyFit> fit{};
+  /// Columns with the last value of the only spread key at which a row's case fits into memory (`>=` where no larger
+  /// one was seen to fail), and the first at which it does not.
+  bool has_boundary{};
   std::vector<CaseId::Parameter> only{};  // the cases that have all of these; empty: all of the study's
   bool quantities_down{};                 // a row for every quantity, a column for every combination of spread keys
 };

@@ -60,6 +60,11 @@ class CudaMemoryProbe final : public MemoryProbe {
 
 }  // namespace
 
+void limit_cuda_memory(double share) {
+  at::globalContext().lazyInitDevice(at::kCUDA);
+  allocator::setMemoryFraction(share, kDevice);
+}
+
 int cuda_device_count() noexcept { return c10::cuda::device_count(); }
 
 std::optional<std::string> device_unsupported_reason(DeviceKind device, Precision precision) {

@@ -19,6 +19,7 @@ namespace tbench::studies {
 [[nodiscard]] Study launches_study();
 [[nodiscard]] Study memory_study();
 [[nodiscard]] Study non_gemm_study();
+[[nodiscard]] Study oom_boundary_study();
 [[nodiscard]] Study precision_study();
 [[nodiscard]] Study scaling_study();
 [[nodiscard]] Study tf32_study();

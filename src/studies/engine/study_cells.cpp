@@ -55,7 +55,9 @@ void append_new(std::vector<CaseId>& cases, std::set<std::string>& names, std::v
 }
 
 std::string device_of(const results::ResultFile& file) {
-  return file.environment.gpu ? file.environment.gpu->name : file.environment.cpu_name;
+  if (!file.environment.gpu) return file.environment.cpu_name;
+  const auto limit = file.options.find("memory_limit");
+  return file.environment.gpu->name + (limit == file.options.end() ? "" : fmt::format(" with {} GiB", limit->second));
 }
 
 void check_one_device(std::span<const results::NamedResults> results) {

@@ -76,6 +76,7 @@ class Section {
   [[nodiscard]] std::vector<StudyCell> head_of(const Row& row) const;
   [[nodiscard]] std::vector<StudyCell> row_of(const Row& row);
   void add_speed_ups(std::vector<StudyCell>& cells, const Row& row) const;
+  void add_boundary(std::vector<StudyCell>& cells, const Row& row) const;
   void add_fit(std::vector<StudyCell>& cells, const Row& row) const;
 
   const StudyTable& table_;
@@ -150,6 +151,10 @@ void Section::add_columns() {
       section_.columns.push_back({joined(what, studies::header_of(table_.speed_up->as)), render::Align::kRight});
     }
   }
+  if (table_.has_boundary) {
+    section_.columns.push_back({"largest " + table_.spread.front(), render::Align::kRight});
+    section_.columns.push_back({"first OOM", render::Align::kRight});
+  }
   if (!table_.fit) return;
   section_.columns.push_back({"exponent of " + table_.fit->of, render::Align::kRight});
   section_.columns.push_back({"r²", render::Align::kRight});
@@ -168,6 +173,27 @@ void Section::add_speed_ups(std::vector<StudyCell>& cells, const Row& row) const
       cells.push_back(held_against(at(*base), at(i), table_.speed_up->as));
     }
   }
+}
+
+void Section::add_boundary(std::vector<StudyCell>& cells, const Row& row) const {
+  std::string largest;
+  std::string first_oom;
+  for (std::size_t i = 0; i < pivot_.columns.size() && first_oom.empty(); ++i) {
+    const CaseId* const id = case_at(row, i);
+    if (id == nullptr) continue;
+    const std::span<const Record* const> records = cells_.records(*id);
+    const auto is_oom = [](const Record* record) { return record->status == Status::kOom; };
+    const auto has_fitted = [](const Record* record) { return has_time(record->status); };
+    const std::string& value = pivot_.columns[i].front();
+    if (std::ranges::any_of(records, is_oom)) {
+      first_oom = value;
+    } else if (std::ranges::any_of(records, has_fitted)) {
+      largest = value;
+    }
+  }
+  const bool is_open = first_oom.empty() && !largest.empty();
+  cells.push_back({.text = (is_open ? ">= " : "") + largest});
+  cells.push_back({.text = first_oom});
 }
 
 void Section::add_fit(std::vector<StudyCell>& cells, const Row& row) const {
@@ -205,6 +231,7 @@ std::vector<StudyCell> Section::row_of(const Row& row) {
     }
   }
   if (table_.speed_up) add_speed_ups(cells, row);
+  if (table_.has_boundary) add_boundary(cells, row);
   if (table_.fit) add_fit(cells, row);
   return cells;
 }
