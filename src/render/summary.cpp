@@ -193,11 +193,11 @@ ConsoleTable::ConsoleTable(std::FILE* out, Options options)
 /// What fits into the terminal of it.
 /// @param used  columns of the row so far
 std::string ConsoleTable::note_for(const Record& record, std::size_t used) {
-  const std::string note = one_line(note_of(record));
+  std::string note = one_line(note_of(record));
   const std::size_t room = options_.width ? *options_.width - std::min(*options_.width, used + kGap.size()) : 0;
   if (note.empty() || !options_.width || display_width(note) <= room) return note;
   const Record* const one = &record;
-  const std::string marks = marks_of({&one, 1});
+  std::string marks = marks_of({&one, 1});
   marks_ += marks;
   return marks.empty() ? fit(note, room) : marks;
 }

@@ -101,7 +101,7 @@ TEST_P(OutdatedHistory, IsLeftAsItWasWhereItsMigrationFails) {
   // The last step adds a column of this name, after all the others have been done.
   execute(path, "PRAGMA journal_mode = WAL; ALTER TABLE measurement ADD COLUMN requested_peak_bytes INTEGER");
   const std::string before = results::read_whole_file(path);
-  EXPECT_THROW(History::open(path), UsageError);
+  EXPECT_THROW(static_cast<void>(History::open(path)), UsageError);
   EXPECT_EQ(results::read_whole_file(path), before);
 }
 
@@ -122,7 +122,7 @@ TEST(HistoryVersions, AMigrationThatFailsLeavesTheFileAsItWas) {
   const std::string path = folder.file("history.db");
   make_from_dump(path, TBENCH_TEST_DATA "/history/version2.sql");
   execute(path, "UPDATE run SET environment = 'no JSON' WHERE id = 2");
-  EXPECT_THROW(History::open(path), UsageError);
+  EXPECT_THROW(static_cast<void>(History::open(path)), UsageError);
   sqlite3* connection = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &connection), SQLITE_OK);
   EXPECT_EQ(sqlite3_exec(connection, "SELECT ceiling_share FROM measurement", nullptr, nullptr, nullptr), SQLITE_OK);

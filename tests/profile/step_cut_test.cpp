@@ -28,7 +28,7 @@ const std::vector<EnqueuedStep> kSteps{{0, {40, 90}}, {100, {140, 190}}, {200, {
 Trace three_steps() {
   TraceWriter writer;
   for (std::uint32_t step = 0; step < 3; ++step) {
-    const std::int64_t at = 100 * step;
+    const std::int64_t at = 100 * std::int64_t{step};
     const std::uint32_t id = 10 * step;
     writer.call(at - 8, at - 7, id + 1, 0, "cudaMemsetAsync")
         .call(at + 5, at + 6, id + 2)

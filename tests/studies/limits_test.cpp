@@ -13,8 +13,6 @@
 namespace tbench::studies {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 

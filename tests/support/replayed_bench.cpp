@@ -40,7 +40,7 @@ std::string variable(const char* name, const std::string& otherwise) {
 double night_noise(const CaseId& id) {
   constexpr double kDevice = 0.003;
   if (id.family() != "Ceiling") return kDevice;
-  const std::string what = id.at("what");
+  const std::string& what = id.at("what");
   if (what.ends_with("pageable")) return 0.28;
   if (what == "dispatch") return 0.06;
   if (what == "l2_read") return 0.027;
