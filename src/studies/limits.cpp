@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "studies/kernels/kernel_figures.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/step_trace.hpp"
 #include "tbench/core/work.hpp"
@@ -19,17 +20,6 @@ using render::Align;
 constexpr double kNotable = 0.05;
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
-
-/// All operations of one kind in a step.
-struct ClassTime {
-  Seconds total;
-  double calls{};
-
-  void add(const TracedKernel& kernel) {
-    total = total + kernel.total;
-    calls += kernel.calls;
-  }
-};
 
 bool is_product(const std::string& kernel_class) { return kernel_class == "gemm" || kernel_class == "attention_fused"; }
 
@@ -59,8 +49,10 @@ class Step {
 
  private:
   [[nodiscard]] bool is_host_bound() const { return record_.timing->host_bound; }
-  [[nodiscard]] double share(const ClassTime& time) const { return time.total / operations_; }
-  [[nodiscard]] bool is_notable(const ClassTime& time) const { return operations_.value > 0 && share(time) > kNotable; }
+  [[nodiscard]] double share(const OperationSum& time) const { return time.total / operations_; }
+  [[nodiscard]] bool is_notable(const OperationSum& time) const {
+    return operations_.value > 0 && share(time) > kNotable;
+  }
 
   /// The step without `saved` of the GPU's time; nothing where the host is the limit, or nothing would be left.
   [[nodiscard]] std::optional<double> speed_up(Seconds saved) const {
@@ -104,7 +96,7 @@ class Step {
     return limit;
   }
 
-  [[nodiscard]] Limit other(const std::string& name, const ClassTime& time) const {
+  [[nodiscard]] Limit other(const std::string& name, const OperationSum& time) const {
     Limit limit{.what = name,
                 .evidence = fmt::format("{} of the GPU's time, {:.0f} of {:.1f} us", percent(share(time)), time.calls,
                                         to_microseconds(time.total) / time.calls),
@@ -117,8 +109,8 @@ class Step {
   const StepTrace& trace_;
   Seconds median_;
   Seconds operations_;  // sum
-  ClassTime products_;
-  std::map<std::string, ClassTime> classes_;
+  OperationSum products_;
+  std::map<std::string, OperationSum> classes_;
 };
 
 }  // namespace

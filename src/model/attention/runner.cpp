@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "model/torch/compare.hpp"
 #include "model/torch/scopes.hpp"
 #include "tbench/model/device.hpp"
 
@@ -85,7 +86,7 @@ void AttentionRunner::fill(std::uint64_t seed) {
 std::optional<std::string> AttentionRunner::changed_operand() const {
   const Filled values = filled();
   const auto differ = [](const at::Tensor& now, const at::Tensor& then) {
-    return then.defined() && !now.detach().flatten().view(at::kByte).equal(then.flatten().view(at::kByte));
+    return then.defined() && !has_same_bytes(now, then);
   };
   if (differ(operands_.q, values.q)) return "q";
   if (differ(operands_.k, values.k)) return "k";

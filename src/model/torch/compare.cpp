@@ -177,6 +177,10 @@ Verification compare_tensors(const std::string& name, const at::Tensor& actual, 
   return comparison.finish({});
 }
 
+bool has_same_bytes(const at::Tensor& a, const at::Tensor& b) {
+  return a.detach().flatten().view(at::kByte).equal(b.detach().flatten().view(at::kByte));
+}
+
 Verification verify_equal(const std::string& name, const at::Tensor& actual, const at::Tensor& expected,
                           std::string reference) {
   const at::Tensor differs = at::ne(actual, expected).flatten();  // true for NaN

@@ -56,6 +56,9 @@ class Comparison {
 [[nodiscard]] Verification compare_tensors(const std::string& name, const at::Tensor& actual,
                                            const at::Tensor& reference, const Tolerance& tolerance);
 
+/// Whether both have the same bytes, of a NaN too. The same shape and dtype; contiguous or not. Synchronises.
+[[nodiscard]] bool has_same_bytes(const at::Tensor& a, const at::Tensor& b);
+
 /// Passes if all elements are equal, and none is NaN. The same shape, dtype and device; needs a byte an element.
 /// Synchronises.
 /// @param reference  what Verification::reference says

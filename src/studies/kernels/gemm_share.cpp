@@ -8,8 +8,6 @@
 namespace tbench::studies {
 namespace {
 
-bool is_kernel(const TracedKernel& operation) { return !is_copy(operation); }
-
 double share_of_kernels(const StepTrace& trace, Seconds) {
   return percent_of(sum_of(trace.kernels, &is_gemm).total, sum_of(trace.kernels, &is_kernel).total);
 }

@@ -17,6 +17,8 @@ bool is_copy(const TracedKernel& operation) {
   return operation.kernel_class == "memcpy" || operation.kernel_class == "memset";
 }
 
+bool is_kernel(const TracedKernel& operation) { return !is_copy(operation); }
+
 void OperationSum::add(const TracedKernel& operation) {
   calls += operation.calls;
   total = total + operation.total;

@@ -15,6 +15,7 @@ namespace tbench::studies {
 [[nodiscard]] bool is_gemm(const TracedKernel& operation);
 /// A copy or a fill: an operation that is no kernel.
 [[nodiscard]] bool is_copy(const TracedKernel& operation);
+[[nodiscard]] bool is_kernel(const TracedKernel& operation);
 
 /// Of operations, a step.
 struct OperationSum {

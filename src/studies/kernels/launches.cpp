@@ -10,8 +10,6 @@ namespace {
 
 constexpr double kMicro = 1e6;
 
-bool is_kernel(const TracedKernel& operation) { return !is_copy(operation); }
-
 std::vector<StudyRow> by_phase(std::span<const Record* const> records) {
   std::vector<StudyRow> rows;
   for (const TracedPhase& phase : traced_phases(records)) {

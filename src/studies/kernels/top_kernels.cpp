@@ -11,7 +11,6 @@ namespace {
 using Records = std::span<const Record* const>;
 using Counts = bool (*)(const TracedKernel&);
 
-bool is_kernel(const TracedKernel& operation) { return !is_copy(operation); }
 bool is_other_kernel(const TracedKernel& operation) { return !is_copy(operation) && !is_gemm(operation); }
 
 /// The operations of a phase are ordered, the longest first.

@@ -187,9 +187,7 @@ void fill_gemm_operands(GemmOperands& operands, std::uint64_t seed) {
 }
 
 std::optional<std::string> changed_gemm_operand(const GemmOperands& operands) {
-  const auto differ = [](const at::Tensor& a, const at::Tensor& b) {
-    return a.defined() && !a.flatten().view(at::kByte).equal(b.flatten().view(at::kByte));
-  };
+  const auto differ = [](const at::Tensor& a, const at::Tensor& b) { return a.defined() && !has_same_bytes(a, b); };
   for (const GemmInputIndex index : {kX, kW}) {
     const GemmInput input = gemm_input(operands.config, index);
     if (differ(index == kX ? operands.x : operands.w, input.values)) return index == kX ? "x" : "w";

@@ -23,10 +23,6 @@ KernelOperands filled(const KernelConfig& config, const KernelOp& op) {
   return operands;
 }
 
-bool has_same_bytes(const at::Tensor& a, const at::Tensor& b) {
-  return a.detach().flatten().view(at::kByte).equal(b.flatten().view(at::kByte));
-}
-
 /// The name of a tensor that is not what it was filled with, but for the results.
 std::optional<std::string> changed_tensor(const KernelOperands& operands, const KernelOp& op,
                                           const std::vector<at::Tensor>& results) {
