@@ -77,11 +77,12 @@ std::optional<ResultFile> read_journal(const std::string& path) {
 }  // namespace
 
 std::optional<ResultFile> load_for_resume(const std::string& path) {
+  // The journal first: a run that ends meanwhile has put all of it into the file before it goes.
+  const std::string beside = journal_path(path);
+  std::optional<ResultFile> journal;
+  if (fs::exists(beside)) journal = read_journal(beside);
   std::optional<ResultFile> file;
   if (fs::exists(path)) file = read_result_file(path);
-  const std::string beside = journal_path(path);
-  if (!fs::exists(beside)) return file;
-  std::optional<ResultFile> journal = read_journal(beside);
   if (!journal) return file;
   if (!file) return journal;
   if (const auto reason = incompatibility(file->environment, journal->environment)) {
