@@ -12,6 +12,7 @@
 
 #include "tbench/core/error.hpp"
 #include "tbench/profile/kernel_rules.hpp"
+#include "tbench/profile/memory_files.hpp"
 #include "tbench/profile/profile.hpp"
 #include "tbench/profile/profile_files.hpp"
 
@@ -37,14 +38,24 @@ std::string profile_folder_name(const CaseId& id) {
   return name;
 }
 
-CaseProfile::CaseProfile(const std::string& root, const CaseId& id, std::string gpu)
-    : folder_{(fs::path{root} / profile_folder_name(id)).string()}, case_name_{id.name()}, gpu_{std::move(gpu)} {}
+CaseProfile::CaseProfile(const std::string& root, const CaseId& id, std::string gpu,
+                         std::span<const std::string_view> phases)
+    : folder_{(fs::path{root} / profile_folder_name(id)).string()},
+      case_name_{id.name()},
+      gpu_{std::move(gpu)},
+      phases_{phases} {}
+
+void CaseProfile::keep_memory(const AllocationLog& log, std::span<const LoggedStep> steps) {
+  memory_ = log;
+  memory_steps_.assign(steps.begin(), steps.end());
+}
 
 void CaseProfile::write(const profile::Trace& trace, std::int64_t steps) {
   problem_.reset();
   try {
     profile::write_profile_files(folder_, trace, {.name = case_name_, .steps = steps, .gpus = {gpu_}},
                                  profile::analyse(trace, profile::KernelRules::built_in()));
+    if (!memory_steps_.empty()) profile::write_memory_files(folder_, memory_, memory_steps_, phases_);
   } catch (const std::exception& error) {
     problem_ = error.what();
   }

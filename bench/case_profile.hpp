@@ -3,8 +3,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "tbench/core/allocation_log.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/profile/trace.hpp"
 
@@ -20,20 +24,26 @@ void make_profile_root(const std::string& root);
 /// Writes the traced steps of one case.
 class CaseProfile {
  public:
-  /// @param root  of make_profile_root
-  /// @param gpu   its name
-  CaseProfile(const std::string& root, const CaseId& id, std::string gpu);
+  /// @param root    of make_profile_root
+  /// @param gpu     its name
+  /// @param phases  of the case; what they point to outlives this
+  CaseProfile(const std::string& root, const CaseId& id, std::string gpu, std::span<const std::string_view> phases);
 
   /// Replaces what an earlier run, or an earlier repetition, left there. What goes wrong does not end the case, whose
   /// times are taken: problem() tells it.
   /// @param trace  of cut_steps
   void write(const profile::Trace& trace, std::int64_t steps);
+  /// Written with the trace, which comes later.
+  void keep_memory(const AllocationLog& log, std::span<const LoggedStep> steps);
   [[nodiscard]] const std::optional<std::string>& problem() const { return problem_; }
 
  private:
   std::string folder_;
   std::string case_name_;
   std::string gpu_;
+  std::span<const std::string_view> phases_;
+  AllocationLog memory_;
+  std::vector<LoggedStep> memory_steps_;
   std::optional<std::string> problem_;
 };
 

@@ -51,8 +51,8 @@ class DelayedCase final : public Case {
     subject_->launch(delaying);
   }
   Work work() const override { return subject_->work(); }
-  std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const override {
-    return subject_->memory_split(allocated_peak);
+  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override {
+    return subject_->memory_split(peak);
   }
   std::map<std::string, double> counters() override { return subject_->counters(); }
   std::map<std::string, double> build_counters() override { return subject_->build_counters(); }

@@ -8,10 +8,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "bench/case_profile.hpp"
+#include "bench/kernel_path.hpp"
 #include "bench/run_facts.hpp"
 #include "bench/step_tracer.hpp"
 #include "tbench/core/error.hpp"
@@ -62,6 +64,13 @@ std::unique_ptr<measure::StepTracer> make_tracer(const Options& options, CasePro
     sink = [&profile](const profile::Trace& trace, std::int64_t steps) { profile.write(trace, steps); };
   }
   return make_cupti_step_tracer(std::move(sink));
+}
+
+/// Empty where nothing is kept.
+/// @param profile  outlives it
+measure::MemoryLogSink memory_log_sink(const Options& options, CaseProfile& profile) {
+  if (options.profile.empty()) return {};
+  return [&profile](const AllocationLog& log, std::span<const LoggedStep> steps) { profile.keep_memory(log, steps); };
 }
 
 /// On the stream that the timer times, or in this thread.
@@ -225,14 +234,17 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
     subject =
         with_delay(std::move(subject), options_.plant->share, regime_of(family.spec, id), *timer_, delay_on(on_gpu_));
   }
-  CaseProfile profile{options_.profile, id, environment_.gpu ? environment_.gpu->name : ""};
+  CaseProfile profile{options_.profile, id, environment_.gpu ? environment_.gpu->name : "", subject->phases()};
   const std::unique_ptr<measure::StepTracer> tracer = make_tracer(options_, profile);
-  const measure::Instruments instruments{.timer = *timer_,
-                                         .monitor = *monitor_,
-                                         .memory = memory_.get(),
-                                         .tracer = tracer.get(),
-                                         .gpu = environment_.gpu,
-                                         .device_used_bytes = device_used_bytes_if(on_gpu_)};
+  const measure::Instruments instruments{
+      .timer = *timer_,
+      .monitor = *monitor_,
+      .memory = memory_.get(),
+      .tracer = tracer.get(),
+      .gpu = environment_.gpu,
+      .device_used_bytes = device_used_bytes_if(on_gpu_),
+      .memory_log = memory_log_sink(options_, profile),
+      .trace_check = [&id](const StepTrace& trace) { return kernel_path_problem(id, trace); }};
   measure::SamplerOptions sampler =
       sampler_options(options_, options_.suite.value_or(Suite::kStandard), regime_of(family.spec, id));
   if (family.prescribe) family.prescribe(id, sampler);

@@ -9,8 +9,11 @@
 
 #include "tbench/capture/tracer.hpp"
 #include "tbench/cuda/error.hpp"
+#include "tbench/model/backward_ranges.hpp"
 #include "tbench/profile/kernel_rules.hpp"
+#include "tbench/profile/profile.hpp"
 #include "tbench/profile/step_cut.hpp"
+#include "tbench/profile/step_ranges.hpp"
 #include "tbench/profile/step_summary.hpp"
 
 namespace tbench::bench {
@@ -28,6 +31,7 @@ class CuptiStepTracer final : public measure::StepTracer {
     } catch (const capture::CuptiTaken& taken) {
       taken_ = taken.what();
     }
+    credited_ = std::make_unique<model::BackwardRanges>();
     TBENCH_CUDA_CHECK(cudaProfilerStart());
     is_started_ = true;
   }
@@ -36,6 +40,7 @@ class CuptiStepTracer final : public measure::StepTracer {
 
   [[nodiscard]] StepTrace stop(std::span<const EnqueuedStep> steps, std::span<const std::string_view> phases,
                                Regime regime) override {
+    credited_.reset();
     if (taken_) {
       TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
       cancel();
@@ -46,11 +51,14 @@ class CuptiStepTracer final : public measure::StepTracer {
     StepTrace summary =
         profile::summarise_steps(captured.trace, profile::KernelRules::built_in(), steps, phases, regime);
     summary.dropped = captured.dropped;
-    if (sink_) sink_(profile::cut_steps(captured.trace, steps, phases), summary.steps);
+    const profile::Trace counted = profile::cut_steps(captured.trace, steps, phases);
+    profile::add_ranges(summary, profile::analyse(counted, profile::KernelRules::built_in()), summary.steps, phases);
+    if (sink_) sink_(counted, summary.steps);
     return summary;
   }
 
   void cancel() noexcept override {
+    credited_.reset();
     tracer_.reset();
     if (is_started_) static_cast<void>(cudaProfilerStop());
     is_started_ = false;
@@ -59,7 +67,8 @@ class CuptiStepTracer final : public measure::StepTracer {
  private:
   TraceSink sink_;
   std::unique_ptr<capture::Tracer> tracer_;
-  std::optional<std::string> taken_;  // why there is none: who has CUPTI
+  std::unique_ptr<model::BackwardRanges> credited_;  // in front of the tracer
+  std::optional<std::string> taken_;                 // why there is none: who has CUPTI
   bool is_started_{};
 };
 

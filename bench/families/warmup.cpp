@@ -55,8 +55,8 @@ class WarmupCase final : public Case {
     first_step_ = FirstStep{.enqueue = {enqueue.count()}, .driver = driver_calls_->times()};
   }
   Work work() const override { return model_->work(); }
-  std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const override {
-    return model_->memory_split(allocated_peak);
+  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override {
+    return model_->memory_split(peak);
   }
   std::map<std::string, double> counters() override {
     std::map<std::string, double> counters = model_->counters();

@@ -85,6 +85,16 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 }
 
 /// A closing bracket or brace alone is an ordinary character, and those must not be escaped.
+std::string range_label(std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::string_view kSeparators = "._ :#-";
+  name = name.substr(0, std::min(name.find(", seq = "), name.find(", op_id = ")));
+  const std::size_t last = name.find_last_not_of(kDigits);
+  const bool ends_in_number = last != std::string_view::npos && last + 1 < name.size();
+  if (!ends_in_number || kSeparators.find(name[last]) == std::string_view::npos) return std::string{name};
+  return std::string{name.substr(0, last + 1)} + "*";
+}
+
 std::string escape_regex(std::string_view text) {
   std::string escaped;
   for (const char letter : text) {

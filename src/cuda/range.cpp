@@ -16,7 +16,7 @@ nvtxDomainHandle_t domain() {
 
 }  // namespace
 
-void set_range_listener(RangeListener* listener) noexcept { listening = listener; }
+RangeListener* set_range_listener(RangeListener* listener) noexcept { return listening.exchange(listener); }
 
 Range::Range(const char* name) {
   nvtxEventAttributes_t attributes{};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "profile/device_time.hpp"
+#include "tbench/core/text.hpp"
 
 namespace tbench::profile {
 namespace {
@@ -51,9 +52,6 @@ std::vector<Index> in_order(const std::vector<Event>& events) {
   return order;
 }
 
-constexpr std::string_view kDigits = "0123456789";
-constexpr std::string_view kSeparators = "._ :#-";
-
 }  // namespace
 
 RangeTree range_tree(const Trace& trace) {
@@ -82,14 +80,6 @@ RangeTree range_tree(const Trace& trace) {
     }
   }
   return tree;
-}
-
-std::string range_label(std::string_view name) {
-  name = name.substr(0, std::min(name.find(", seq = "), name.find(", op_id = ")));
-  const std::size_t last = name.find_last_not_of(kDigits);
-  const bool ends_in_number = last != std::string_view::npos && last + 1 < name.size();
-  if (!ends_in_number || kSeparators.find(name[last]) == std::string_view::npos) return std::string{name};
-  return std::string{name.substr(0, last + 1)} + "*";
 }
 
 namespace {
@@ -199,7 +189,7 @@ void add_device_times(const Trace& trace, const RangeTree& tree, std::span<const
     if (instance.last_end_ns < instance.first_start_ns) continue;
     RangeTime& row = times[rows.row_of(static_cast<Index>(range))];
     row.gpu_span_ns += instance.last_end_ns - instance.first_start_ns;
-    row.gpu_busy_ns += instance.busy.total_ns();
+    row.gpu_busy.add(instance.busy.total_ns());
   }
 }
 

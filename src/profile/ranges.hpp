@@ -21,10 +21,6 @@ struct RangeTree {
 
 [[nodiscard]] RangeTree range_tree(const Trace& trace);
 
-/// What ranges that differ in a number alone have in common: `layer.*` of `layer.12`; without the sequence numbers that
-/// PyTorch appends to the names of its operations.
-[[nodiscard]] std::string range_label(std::string_view name);
-
 struct RangeRows {
   std::vector<RangeTime> rows;      // a row before those inside of it, else as they first begin
   std::vector<Index> row_of_range;  // of each range of the trace

@@ -70,12 +70,33 @@ static void fields(auto& io, Like<DeviceState> auto& device) {
   io.field("throttle_reasons", device.throttle_reasons);
 }
 
+static void fields(auto& io, Like<PhaseMemory> auto& phase) {
+  io.field("phase", phase.phase);
+  io.field("allocated_peak_bytes", phase.allocated_peak);
+  io.field("held_bytes", phase.held);
+}
+
+static void fields(auto& io, Like<RangeMemory> auto& range) {
+  io.field("range", range.range);
+  io.field("bytes", range.bytes);
+  io.field("allocations", range.allocations);
+}
+
+static void fields(auto& io, Like<Allocation> auto& allocation) {
+  io.field("range", allocation.range);
+  io.field("bytes", allocation.bytes);
+}
+
 static void fields(auto& io, Like<MemoryUse> auto& memory) {
   io.field("allocated_peak_bytes", memory.allocated_peak);
   io.field("requested_peak_bytes", memory.requested_peak);
   io.field("reserved_peak_bytes", memory.reserved_peak);
   io.field("device_used_bytes", memory.device_used);
   io.field("split_bytes", memory.split);
+  io.late_field("phases", memory.phases);
+  io.late_field("peak_ranges", memory.peak_ranges);
+  io.late_field("largest", memory.largest);
+  io.field("unlogged_bytes", memory.unlogged);
 }
 
 static void fields(auto& io, Like<TracedKernel> auto& kernel) {
@@ -89,6 +110,42 @@ static void fields(auto& io, Like<TracedKernel> auto& kernel) {
   io.field("standard_deviation_s", kernel.standard_deviation);
 }
 
+static void fields(auto& io, Like<TracedRange> auto& range) {
+  io.field("path", range.path);
+  io.field("calls", range.calls);
+  io.field("host_s", range.host);
+  io.field("host_exclusive_s", range.host_exclusive);
+  io.field("gpu_span_s", range.gpu_span);
+  io.field("gpu_sum_s", range.gpu_sum);
+  io.field("gpu_busy_s", range.gpu_busy);
+  io.field("gpu_exclusive_s", range.gpu_exclusive);
+  io.field("operations", range.operations);
+  io.field("launches", range.launches);
+  io.field("host_min_s", range.host_min);
+  io.field("host_max_s", range.host_max);
+  io.field("host_standard_deviation_s", range.host_deviation);
+  io.field("gpu_min_s", range.gpu_min);
+  io.field("gpu_max_s", range.gpu_max);
+  io.field("gpu_standard_deviation_s", range.gpu_deviation);
+}
+
+static void fields(auto& io, Like<TracedPart> auto& part) {
+  io.field("of", part.of);
+  io.field("name", part.name);
+  io.field("host_s", part.host);
+  io.field("gpu_sum_s", part.gpu_sum);
+  io.field("operations", part.operations);
+  io.field("launches", part.launches);
+}
+
+static void fields(auto& io, Like<TracedAttention> auto& attention) {
+  io.field("phase", attention.phase);
+  io.field("softmax_s", attention.softmax);
+  io.field("scores_s", attention.scores);
+  io.field("context_s", attention.context);
+  io.field("other_s", attention.other);
+}
+
 static void fields(auto& io, Like<StepTrace> auto& trace) {
   io.field("steps", trace.steps);
   io.field("span_s", trace.span);
@@ -99,6 +156,9 @@ static void fields(auto& io, Like<StepTrace> auto& trace) {
   io.field("longest_gap_s", trace.longest_gap);
   io.field("launches", trace.launches);
   io.field("kernels", trace.kernels);
+  io.late_field("ranges", trace.ranges);
+  io.late_field("parts", trace.parts);
+  io.late_field("attention", trace.attention);
   io.field("without_launch", trace.without_launch);
   io.field("dropped", trace.dropped);
 }

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 
+#include "support/memory_log.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/profile/trace_file.hpp"
@@ -19,6 +22,7 @@ using ::testing::HasSubstr;
 
 namespace fs = std::filesystem;
 
+constexpr std::array<std::string_view, 2> kPhases{"forward", "backward"};
 const CaseId kCase = CaseId::parse("Model/size:small/ctx:512");
 
 profile::Trace one_kernel() {
@@ -42,7 +46,7 @@ std::string error_of(const std::string& root) {
 TEST(CaseProfile, IsInAFolderOfItsCasesName) {
   const support::TemporaryFolder folder;
   make_profile_root(folder.file("a/b"));
-  CaseProfile profile{folder.file("a/b"), kCase, "NVIDIA H200"};
+  CaseProfile profile{folder.file("a/b"), kCase, "NVIDIA H200", kPhases};
   profile.write(one_kernel(), 3);
   EXPECT_EQ(profile.problem(), std::nullopt);
   const std::string written = folder.file("a/b/Model_size=small_ctx=512");
@@ -57,9 +61,22 @@ TEST(CaseProfile, IsInAFolderOfItsCasesName) {
   EXPECT_EQ(profile::read_trace_file(written).facts.steps, 5);
 }
 
+TEST(CaseProfile, HasTheAllocationsOfTheMemoryPass) {
+  const support::TemporaryFolder folder;
+  CaseProfile profile{folder.path(), kCase, "NVIDIA H200", kPhases};
+  const support::LoggedSteps logged;
+  profile.keep_memory(logged.log, logged.steps);
+  const std::string written = folder.file(profile_folder_name(kCase));
+  EXPECT_FALSE(fs::exists(written)) << "they come with the trace";
+  profile.write(one_kernel(), 3);
+  EXPECT_EQ(profile.problem(), std::nullopt);
+  EXPECT_TRUE(fs::exists(written + "/memory.csv"));
+  EXPECT_TRUE(fs::exists(written + "/memory.pickle"));
+}
+
 TEST(CaseProfile, TellsWhatKeepsItFromBeingWritten) {
   const support::TemporaryFolder folder;
-  CaseProfile profile{folder.path(), kCase, "NVIDIA H200"};
+  CaseProfile profile{folder.path(), kCase, "NVIDIA H200", kPhases};
   std::ofstream{folder.file(profile_folder_name(kCase))} << "a file";
   EXPECT_NO_THROW(profile.write(one_kernel(), 3));
   EXPECT_THAT(profile.problem().value_or(""), HasSubstr("Model_size=small_ctx=512"));

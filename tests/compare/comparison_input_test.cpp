@@ -197,14 +197,14 @@ TEST(ObservationOf, TellsHowTheTimeWasTaken) {
 
 TEST_F(ComparedFile, TheSchemaBeforeThisOneIsComparable) {
   std::string text = results::read_whole_file(TBENCH_TEST_DATA "/results_golden.json");
-  const std::string from = "\"schema_version\": 6";
+  const std::string from = "\"schema_version\": 7";
   support::write_text(path_, text.replace(text.find(from), from.size(), "\"schema_version\": 1"));
   EXPECT_EQ(replicates_in(read_side(path_)), replicates_in(read_side(kGolden)));
 }
 
 TEST_F(ComparedFile, AnotherSchemaIsNotComparable) {
   std::string text = results::read_whole_file(kGolden);
-  const std::string from = "\"schema_version\": 6";
+  const std::string from = "\"schema_version\": 7";
   text.replace(text.find(from), from.size(), "\"schema_version\": 9");
   support::write_text(path_, text);
   EXPECT_THROW(static_cast<void>(read_side(path_)), NotComparable);

@@ -99,5 +99,17 @@ TEST(Timestamp, WritesWhatItReads) {
   }
 }
 
+TEST(RangeLabel, LeavesOutNumbers) {
+  EXPECT_EQ(range_label("layer.12"), "layer.*");
+  EXPECT_EQ(range_label("step 3"), "step *");
+  EXPECT_EQ(range_label("step_3"), "step_*");
+  EXPECT_EQ(range_label("conv2"), "conv2");
+  EXPECT_EQ(range_label("attention.rope_q"), "attention.rope_q");
+  EXPECT_EQ(range_label("aten::mm, seq = 12, op_id = 7"), "aten::mm");
+  EXPECT_EQ(range_label("aten::mm, op_id = 7"), "aten::mm");
+  EXPECT_EQ(range_label("42"), "42");
+  EXPECT_EQ(range_label(""), "");
+}
+
 }  // namespace
 }  // namespace tbench

@@ -209,8 +209,8 @@ class FakeCase : public Case {
     }
   }
   Work work() const override { return {.flop = {1e12}, .tokens = 1024}; }
-  std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const override {
-    return {{"parameters", 100}, {"activations", allocated_peak - 100}};
+  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override {
+    return {{"parameters", 100}, {"activations", peak.allocated - 100}};
   }
   std::map<std::string, double> counters() override { return own_counters; }
   std::map<std::string, double> build_counters() override { return own_build_counters; }

@@ -38,7 +38,25 @@ class FakeProbe final : public MemoryProbe {
             .reserved = 2048 + cached_};
   }
   std::int64_t allocated_now() const override { return 300; }
+  void start_log() override {
+    ++logs;
+    launches_at_log_ = subject_.launches;
+  }
+  std::size_t logged_events() const override {
+    return 2 * static_cast<std::size_t>(subject_.launches - launches_at_log_);
+  }
+  AllocationLog stop_log() override {
+    --logs;
+    AllocationLog log{.allocated_before = 300, .events = {}, .ranges = {"FORWARD/layer.3"}};
+    for (std::size_t i = 0; i < logged_events(); i += 2) {
+      log.events.push_back({.address = 1, .bytes = logged_bytes, .allocated = 300 + logged_bytes, .range = 0});
+      log.events.push_back({.address = 1, .bytes = -logged_bytes, .allocated = 300, .range = 0});
+    }
+    return log;
+  }
 
+  std::int64_t logged_bytes{700};
+  int logs{};  // started and not ended
   int releases{};
   bool fail_release{};
   mutable std::int64_t launches_in_pass{};
@@ -46,6 +64,7 @@ class FakeProbe final : public MemoryProbe {
  private:
   const FakeCase& subject_;
   std::int64_t launches_at_reset_{};
+  std::int64_t launches_at_log_{};
   std::int64_t cached_{4096};
 };
 
@@ -56,7 +75,9 @@ struct Bench {
                                   .memory = &probe,
                                   .tracer = traces ? &tracer : nullptr,
                                   .gpu = gpu,
-                                  .device_used_bytes = device_used};
+                                  .device_used_bytes = device_used,
+                                  .memory_log = {},
+                                  .trace_check = trace_check};
     return measure_case(
         CaseId{"Planted", {{"size", "tiny"}}}, subject, Precision::kBf16, instruments, options, repetitions,
         [this](std::string_view activity) { activities.emplace_back(activity); },
@@ -74,6 +95,7 @@ struct Bench {
   FakeProbe probe{subject};
   FakeTracer tracer{Seconds{kStep}};
   bool traces{};
+  TraceCheck trace_check;
   SamplerOptions options;
   std::optional<GpuFacts> gpu;
   std::function<std::optional<std::int64_t>()> device_used;

@@ -136,6 +136,30 @@ TEST(MeasureCase, NoOtherFailureKeepsCounters) {
   EXPECT_TRUE(wrong.run_once().counters.empty());
 }
 
+TEST(MeasureCase, ATraceOfAnotherStepThanTheNameSaysIsIncorrect) {
+  Bench bench;
+  bench.traces = true;
+  std::int64_t checked_steps = 0;
+  bench.trace_check = [&](const StepTrace& trace) -> std::optional<std::string> {
+    checked_steps = trace.steps;
+    return "precision:tf32: no product in TF32";
+  };
+  const std::vector<Record> records = bench.run(2);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_GT(checked_steps, 0);
+  EXPECT_EQ(records[0].status, Status::kIncorrect);
+  EXPECT_EQ(records[0].reason, "precision:tf32: no product in TF32");
+  EXPECT_FALSE(records[0].timing.has_value());
+  EXPECT_FALSE(records[0].trace.has_value());
+  EXPECT_FALSE(records[0].memory.has_value());
+
+  bench.trace_check = [](const StepTrace&) { return std::nullopt; };
+  EXPECT_EQ(bench.run_once().status, Status::kOk);
+  bench.tracer.refusal = "a profiler is attached";
+  bench.trace_check = [](const StepTrace&) { return std::optional<std::string>{"never asked"}; };
+  EXPECT_EQ(bench.run_once().status, Status::kOk) << "without a trace there is nothing to check";
+}
+
 TEST(MeasureCase, OutOfMemoryInTheMemoryPassLeavesNoTime) {
   Bench bench;
   bench.subject.on_launch = [&bench](std::int64_t) {

@@ -82,7 +82,7 @@ void expect_one_step(const Profile& profile) {
   EXPECT_EQ(profile.ranges[1].gpu_span_ns, 102'000);
   EXPECT_EQ(profile.ranges[1].gpu_exclusive_ns, 60'000);
   EXPECT_EQ(profile.ranges[2].gpu_exclusive_ns, 40'000);
-  EXPECT_EQ(profile.ranges[3].gpu_busy_ns, 30'000);
+  EXPECT_EQ(profile.ranges[3].gpu_busy.total_ns(), 30'000);
 
   ASSERT_EQ(profile.calls.size(), 2U);
   EXPECT_EQ(profile.calls[0].name, "cudaLaunchKernel");

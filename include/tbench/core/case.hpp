@@ -2,6 +2,7 @@
 // check itself and to run one step; and the peaks of the allocator that it uses.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "tbench/core/allocation_log.hpp"
 #include "tbench/core/record.hpp"
 #include "tbench/core/work.hpp"
 
@@ -45,7 +47,7 @@ class Case {
   virtual void launch(PhaseMarker& marker) = 0;
   [[nodiscard]] virtual Work work() const = 0;
   /// Bytes of the peak by what they hold (Record::memory.split); called right after the memory pass. May be empty.
-  [[nodiscard]] virtual std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const = 0;
+  [[nodiscard]] virtual std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const = 0;
   /// The family's own counters, read after sampling. May synchronise.
   [[nodiscard]] virtual std::map<std::string, double> counters() = 0;
   /// Those of counters() that build() has settled, read right after it: all that a case tells that then runs out of
@@ -61,7 +63,7 @@ struct MemoryPeaks {
   std::int64_t reserved{};   // bytes the allocator holds from the device, peak since reset_peaks()
 };
 
-/// An allocator's peaks, for code that does not know whose allocator it is.
+/// An allocator's peaks and its log, for code that does not know whose allocator it is.
 class MemoryProbe {
  public:
   virtual ~MemoryProbe() = default;
@@ -71,6 +73,13 @@ class MemoryProbe {
   [[nodiscard]] virtual MemoryPeaks peaks() const = 0;
   /// Bytes in live allocations now.
   [[nodiscard]] virtual std::int64_t allocated_now() const = 0;
+  /// Logs what this thread allocates and frees from now on, with the ranges that are open (cuda/range.hpp). Costs the
+  /// host some 0.1 us an allocation.
+  virtual void start_log() = 0;
+  /// Events since start_log().
+  [[nodiscard]] virtual std::size_t logged_events() const = 0;
+  /// Ends the log; an empty one if none was started.
+  virtual AllocationLog stop_log() = 0;
 };
 
 }  // namespace tbench

@@ -88,14 +88,42 @@ struct DeviceState {
   bool operator==(const DeviceState&) const = default;
 };
 
-/// Peak memory of two steps in a pass of their own, untimed.
+/// An allocator's bytes in one phase of a step.
+struct PhaseMemory {
+  std::string phase;              // one of Case::phases()
+  std::int64_t allocated_peak{};  // highest within it
+  std::int64_t held{};            // at its end
+  bool operator==(const PhaseMemory&) const = default;
+};
+
+/// What of a step was live at its peak, by the range in which it was allocated.
+struct RangeMemory {
+  std::string range;  // labels, the outermost first, as TracedRange::path; empty: in no range
+  std::int64_t bytes{};
+  std::int64_t allocations{};
+  bool operator==(const RangeMemory&) const = default;
+};
+
+struct Allocation {
+  std::string range;  // names, the outermost first: `FORWARD/layer.3/attention`; empty: in no range
+  std::int64_t bytes{};
+  bool operator==(const Allocation&) const = default;
+};
+
+/// Peak memory of two steps in a pass of their own, untimed; what is said of phases, ranges and allocations is of the
+/// second one.
 struct MemoryUse {
   std::int64_t allocated_peak{};               // bytes in the allocator's blocks
   std::optional<std::int64_t> requested_peak;  // bytes that tensors asked for: what ran before does not change it
   std::int64_t reserved_peak{};                // bytes; depends on what ran before
   std::optional<std::int64_t> device_used;     // bytes in use on the whole device, all processes
-  /// Bytes by what they hold, for a training step: parameters, gradients, optimizer_state, activations.
+  /// Bytes of the peak by what they hold, for a training step: parameters, gradients, optimizer_state, activations.
   std::map<std::string, std::int64_t> split;
+  std::vector<PhaseMemory> phases{};
+  std::vector<RangeMemory> peak_ranges{};  // the most bytes first
+  std::vector<Allocation> largest{};       // of those live at the peak, at most ten
+  /// Bytes by which the log of allocations misses the allocator's own peak; absent: it has them all.
+  std::optional<std::int64_t> unlogged{};
   bool operator==(const MemoryUse&) const = default;
 };
 

@@ -28,6 +28,46 @@ struct TracedKernel {
   bool operator==(const TracedKernel&) const = default;
 };
 
+/// The ranges of one label in the same outer ranges. What backward does is in the ranges of what it undoes.
+struct TracedRange {
+  std::string path;        // labels, the outermost first: `FORWARD/layer.*/attention`, where `*` stands for a number
+  double calls{};          // a step, as all up to `launches`
+  Seconds host;            // in which the host was inside
+  Seconds host_exclusive;  // and in no range inside
+  Seconds gpu_span;        // of each from its first operation's begin to its last one's end
+  Seconds gpu_sum;         // of the times of its operations
+  Seconds gpu_busy;        // of each the union of its operations
+  Seconds gpu_exclusive;   // sum of the operations that are in no range inside
+  double operations{};     // kernels, copies, fills
+  double launches{};       // of kernels
+  Seconds host_min, host_max;               // of one call
+  std::optional<Seconds> host_deviation;    // standard, of one call; absent for a single one
+  std::optional<Seconds> gpu_min, gpu_max;  // busy, of one call; absent without an operation
+  std::optional<Seconds> gpu_deviation;     // absent for fewer than two calls with operations
+  bool operator==(const TracedRange&) const = default;
+};
+
+/// A part of a range that is no range itself: projections, residual, not attention (profile::DerivedRange). A step.
+struct TracedPart {
+  std::string of;  // path of the range
+  std::string name;
+  Seconds host;
+  Seconds gpu_sum;
+  double operations{};
+  double launches{};
+  bool operator==(const TracedPart&) const = default;
+};
+
+/// Attention's operations in one phase, those in attention.scores, attention.softmax and attention.context. A step.
+struct TracedAttention {
+  std::string phase;  // one of Case::phases()
+  Seconds softmax;    // all of attention.softmax, and kernels of class softmax in the others
+  Seconds scores;     // matrix products of attention.scores: Q K^T
+  Seconds context;    // matrix products of attention.context: weights V
+  Seconds other;      // scale, mask, casts, copies
+  bool operator==(const TracedAttention&) const = default;
+};
+
 /// Everything is per step but `longest_gap`. The GPU's own times hold for timed steps too; a traced step is longer
 /// where the host limits it, because tracing costs the host time.
 struct StepTrace {
@@ -43,8 +83,11 @@ struct StepTrace {
   double launches{};  // calls that launched kernels; the replay of a CUDA graph is one
   /// By phase, the longest first.
   std::vector<TracedKernel> kernels;
-  std::int64_t without_launch{};  // operations of all steps whose call the tracer did not see
-  std::int64_t dropped{};         // records that the tracer had no room for
+  std::vector<TracedRange> ranges{};         // a range before those inside of it
+  std::vector<TracedPart> parts{};           // by range
+  std::vector<TracedAttention> attention{};  // by phase; of steps that have those ranges
+  std::int64_t without_launch{};             // operations of all steps whose call the tracer did not see
+  std::int64_t dropped{};                    // records that the tracer had no room for
   bool operator==(const StepTrace&) const = default;
 };
 

@@ -23,6 +23,10 @@ namespace tbench {
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 [[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);
 
+/// What names of ranges that differ in a number alone have in common: `layer.*` of `layer.12`; without the sequence
+/// numbers that PyTorch appends to the names of its operations.
+[[nodiscard]] std::string range_label(std::string_view name);
+
 /// An extended regular expression that finds `text` as it is.
 [[nodiscard]] std::string escape_regex(std::string_view text);
 

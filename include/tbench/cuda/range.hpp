@@ -14,7 +14,8 @@ class RangeListener {
 };
 
 /// Lets `listener` hear of ranges from now on; null: nobody. Call it while no range is open.
-void set_range_listener(RangeListener* listener) noexcept;
+/// @return  who listened before; one that listens in front of another passes on what it hears
+RangeListener* set_range_listener(RangeListener* listener) noexcept;
 
 /// Entered by the constructor, left by the destructor, on one thread. Some nanoseconds while nobody listens.
 class Range {

@@ -2,8 +2,10 @@
 // go wrong into a status.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,12 @@
 
 namespace tbench::measure {
 
+/// Gets the log of a memory pass. Must not throw.
+using MemoryLogSink = std::function<void(const AllocationLog& log, std::span<const LoggedStep> steps)>;
+
+/// Why the step that was traced is not the one that the case's name promises, or nothing: the case is `incorrect`.
+using TraceCheck = std::function<std::optional<std::string>(const StepTrace& trace)>;
+
 /// What a case is measured with.
 struct Instruments {
   Timer& timer;
@@ -26,6 +34,8 @@ struct Instruments {
   StepTracer* tracer{};                                            // null: steps are not traced
   std::optional<GpuFacts> gpu;                                     // for the datasheet peak
   std::function<std::optional<std::int64_t>()> device_used_bytes;  // may be empty
+  MemoryLogSink memory_log{};                                      // may be empty
+  TraceCheck trace_check{};                                        // may be empty
 };
 
 /// Measures `subject`, `repetitions` times after one build and one verification.

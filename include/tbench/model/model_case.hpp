@@ -35,8 +35,8 @@ struct ModelConfig {
 /// precision (float64 for fp32, float32 without TF32 for the others) of the same weights and inputs. verify_again()
 /// does it with the weights and tokens of another seed. Both leave weights, data, optimizer and loss scale as build()
 /// made them, and no gradients.
-/// memory_split() has the bytes of parameters, gradients, optimizer_state and activations (the rest of the peak) for a
-/// training step; parameters and activations otherwise.
+/// memory_split() has the bytes of parameters, gradients that were there at the peak, optimizer_state and activations
+/// (the rest of the peak) for a training step; parameters and activations otherwise.
 /// Counters of fp16 training: `skipped_steps`, the steps whose gradients were not finite, and `loss_scale`.
 /// @throws  UsageError  for an unknown impl, an extent that is not positive, heads that do not divide d_model or an
 ///                      odd head_dim

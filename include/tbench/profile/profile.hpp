@@ -115,11 +115,11 @@ struct RangeTime {
   std::size_t parent{};              // index of Profile::ranges, where depth > 0
   Durations host{};                  // inclusive, a range each
   std::int64_t host_exclusive_ns{};  // without the ranges inside
-  std::int64_t operations{};         // inclusive, as all up to gpu_busy_ns
+  std::int64_t operations{};         // inclusive, as all up to gpu_busy
   std::int64_t launches{};           // of kernels
   std::int64_t gpu_span_ns{};        // of each range from its first operation's begin to its last one's end, added up
   std::int64_t gpu_sum_ns{};
-  std::int64_t gpu_busy_ns{};       // of each range the union of its operations, added up
+  Durations gpu_busy{};             // the union of its operations, a range with operations each
   std::int64_t gpu_exclusive_ns{};  // sum of the operations that are in no range inside
 };
 

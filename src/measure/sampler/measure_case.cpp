@@ -6,13 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "measure/sampler/memory_pass.hpp"
 #include "tbench/core/error.hpp"
 
 namespace tbench::measure {
 
 namespace {
-
-constexpr std::size_t kMemoryPassSteps = 2;
 
 /// One call of measure_case.
 class Measurement {
@@ -40,7 +39,8 @@ class Measurement {
   void take_over(SampleResult result);
   void keep_counters(const std::map<std::string, double>& counters);
   [[nodiscard]] MemoryUse memory_pass();
-  void trace();
+  void reject(std::string reason);
+  bool trace();
   [[nodiscard]] std::optional<FlopPerSecond> datasheet_peak(const DeviceState& device) const;
   void fail(Status status, std::string reason);
   void finish_record();
@@ -136,13 +136,18 @@ bool Measurement::accept(Verification verdict, const std::string& found) {
     record_.verification = std::move(verdict);
   }
   if (!passed) {
-    record_.memory.reset();
-    record_.trace.reset();
-    record_.counters.clear();
-    record_.labels.clear();
-    fail(Status::kIncorrect, found + record_.verification->message);
+    reject(found + record_.verification->message);
   }
   return passed;
+}
+
+/// Ends the record in progress as that of another step than the one asked for.
+void Measurement::reject(std::string reason) {
+  record_.memory.reset();
+  record_.trace.reset();
+  record_.counters.clear();
+  record_.labels.clear();
+  fail(Status::kIncorrect, std::move(reason));
 }
 
 void Measurement::repeat_once() {
@@ -163,7 +168,9 @@ void Measurement::repeat_once() {
     announce("measuring memory");
     record_.memory = memory_pass();
   }
-  trace();
+  if (!trace()) {
+    return;
+  }
   if (subject_.verifies_last()) {
     announce("verifying");
     if (!verify()) {
@@ -196,29 +203,18 @@ void Measurement::keep_counters(const std::map<std::string, double>& counters) {
   }
 }
 
-/// Peaks of two steps, the case's own tensors among them. The timer synchronises after the steps.
 MemoryUse Measurement::memory_pass() {
-  MemoryProbe& probe = *instruments_.memory;
-  probe.release_cached();
-  probe.reset_peaks();
-  const Step step = [this](PhaseMarker& marker) { subject_.launch(marker); };
-  static_cast<void>(instruments_.timer.time_steps(kMemoryPassSteps, step, {}));
-  const MemoryPeaks peaks = probe.peaks();
-  MemoryUse use;
-  use.allocated_peak = peaks.allocated;
-  use.requested_peak = peaks.requested;
-  use.reserved_peak = peaks.reserved;
+  MemoryUse use = measure_memory(subject_, instruments_.timer, *instruments_.memory, instruments_.memory_log);
   if (instruments_.device_used_bytes) {
     use.device_used = instruments_.device_used_bytes();
   }
-  use.split = subject_.memory_split(peaks.allocated);
   return use;
 }
 
-/// Steps that a process can make but once are not made again to be traced.
-void Measurement::trace() {
+/// Steps that a process can make but once are not made again to be traced. False if the trace was the case's end.
+bool Measurement::trace() {
   if (instruments_.tracer == nullptr || subject_.verifies_last()) {
-    return;
+    return true;
   }
   announce("tracing");
   release_cached();  // a flush needs its memory once more
@@ -228,11 +224,16 @@ void Measurement::trace() {
                                 {.regime = timing.regime, .l2 = options_.l2}, timing.median);
   } catch (const std::exception& error) {
     record_.labels["trace"] = std::string{"none: "} + error.what();
-    return;
+    return true;
   }
   if (timing.regime == Regime::kSustained) {
     timing.host_bound = is_host_bound(*record_.trace, timing.median);
   }
+  const auto problem = instruments_.trace_check ? instruments_.trace_check(*record_.trace) : std::nullopt;
+  if (problem) {
+    reject(*problem);
+  }
+  return !problem;
 }
 
 std::optional<FlopPerSecond> Measurement::datasheet_peak(const DeviceState& device) const {

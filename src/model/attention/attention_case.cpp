@@ -40,7 +40,7 @@ class AttentionCase final : public TorchCase {
   std::int64_t min_bytes() const override;
   std::span<const std::string_view> phases() const override;
   Work work() const override { return attention_work(config_.shape, config_.pass); }
-  std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const override;
+  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override;
   std::map<std::string, double> counters() override;
   std::map<std::string, double> build_counters() override { return counters(); }
   std::map<std::string, std::string> labels() override {
@@ -106,11 +106,11 @@ std::optional<Verification> AttentionCase::do_verify_again() {
   return verdict;
 }
 
-std::map<std::string, std::int64_t> AttentionCase::memory_split(std::int64_t allocated_peak) const {
+std::map<std::string, std::int64_t> AttentionCase::memory_split(const MemoryPeak& peak) const {
   const AttentionRunner& runner = built(runner_);
   std::map<std::string, std::int64_t> split{{"inputs", runner.input_bytes()}};
   if (runner.held_bytes()) split["held"] = *runner.held_bytes();
-  std::int64_t rest = allocated_peak;
+  std::int64_t rest = peak.allocated;
   for (const auto& [name, bytes] : split) rest -= bytes;
   split["other"] = rest;
   return split;

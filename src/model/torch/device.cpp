@@ -11,6 +11,11 @@
 #include <torch/version.h>
 
 #include <array>
+#include <cstddef>
+#include <optional>
+
+#include "model/torch/allocation_logger.hpp"
+#include "tbench/model/backward_ranges.hpp"
 
 namespace tbench::model {
 namespace {
@@ -56,6 +61,23 @@ class CudaMemoryProbe final : public MemoryProbe {
   [[nodiscard]] std::int64_t allocated_now() const override {
     return allocator::getDeviceStats(kDevice).allocated_bytes[kAggregate].current;
   }
+
+  void start_log() override {
+    static_cast<void>(stop_log());
+    log_.emplace(c10::Device{c10::kCUDA, kDevice}, allocated_now());
+    credited_.emplace();
+  }
+  [[nodiscard]] std::size_t logged_events() const override { return log_ ? log_->events() : 0; }
+  AllocationLog stop_log() override {
+    credited_.reset();
+    AllocationLog log = log_ ? log_->take() : AllocationLog{};
+    log_.reset();
+    return log;
+  }
+
+ private:
+  std::optional<AllocationLogger> log_;
+  std::optional<BackwardRanges> credited_;  // in front of the log
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ class TorchCase : public Case {
   [[nodiscard]] std::optional<Verification> verify_again() final;
   void launch(PhaseMarker& marker) final;
 
-  [[nodiscard]] std::map<std::string, std::int64_t> memory_split(std::int64_t /*allocated_peak*/) const override {
+  [[nodiscard]] std::map<std::string, std::int64_t> memory_split(const MemoryPeak& /*peak*/) const override {
     return {};
   }
   [[nodiscard]] std::map<std::string, double> counters() override { return {}; }

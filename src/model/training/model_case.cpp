@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "model/layers/model_impl.hpp"
@@ -44,7 +46,7 @@ class ModelCase final : public TorchCase {
     return std::span{kPhases}.first(static_cast<std::size_t>(config_.pass) + 1);
   }
   Work work() const override { return model_step_work(config_.size, config_.context, config_.batch, config_.pass); }
-  std::map<std::string, std::int64_t> memory_split(std::int64_t allocated_peak) const override;
+  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override;
   std::map<std::string, double> counters() override;
 
  private:
@@ -83,12 +85,27 @@ class ModelCase final : public TorchCase {
   std::optional<Trainer> trainer_;
 };
 
-std::map<std::string, std::int64_t> ModelCase::memory_split(std::int64_t allocated_peak) const {
+/// Of the blocks that were live at the peak and still are, those of gradients: in the forward pass there are none, and
+/// in backward they come one by one.
+std::int64_t gradient_bytes(const Trainer& trainer, const MemoryPeak& peak) {
+  std::set<std::uint64_t> addresses;
+  for (const at::Tensor& leaf : trainer.parameters().leaves()) {
+    if (!leaf.grad().defined()) continue;
+    addresses.insert(reinterpret_cast<std::uintptr_t>(leaf.grad().storage().data()));
+  }
+  std::int64_t bytes = 0;
+  for (const AllocationEvent& block : peak.kept) {
+    if (addresses.contains(block.address)) bytes += block.bytes;
+  }
+  return bytes;
+}
+
+std::map<std::string, std::int64_t> ModelCase::memory_split(const MemoryPeak& peak) const {
   const Trainer& trainer = built(trainer_);
   std::map<std::string, std::int64_t> split{{"parameters", trainer.parameters().bytes()}};
-  if (config_.pass != Pass::kForward) split["gradients"] = trainer.parameters().bytes();
+  if (config_.pass != Pass::kForward) split["gradients"] = gradient_bytes(trainer, peak);
   if (trainer.optimizer() != nullptr) split["optimizer_state"] = trainer.optimizer()->state_bytes();
-  std::int64_t rest = allocated_peak;
+  std::int64_t rest = peak.allocated;
   for (const auto& [name, bytes] : split) rest -= bytes;
   split["activations"] = rest;
   return split;

@@ -126,7 +126,7 @@ Json ranges_of(const Profile& profile) {
                       {"launches", range.launches},
                       {"gpu_span_s", seconds(range.gpu_span_ns)},
                       {"gpu_sum_s", seconds(range.gpu_sum_ns)},
-                      {"gpu_busy_s", seconds(range.gpu_busy_ns)},
+                      {"gpu_busy_s", seconds(range.gpu_busy.total_ns())},
                       {"gpu_exclusive_s", seconds(range.gpu_exclusive_ns)}});
   }
   return ranges;

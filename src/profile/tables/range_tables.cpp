@@ -43,7 +43,7 @@ Table ranges_table(const TableSource& source) {
     open.push_back(i);
     table.add_row({indented(range.label, range.depth), source.count(range.host.count()),
                    source.ms(range.host.total_ns()), source.ms(range.host_exclusive_ns), source.ms(range.gpu_span_ns),
-                   source.ms(range.gpu_sum_ns), source.ms(range.gpu_busy_ns), source.ms(range.gpu_exclusive_ns),
+                   source.ms(range.gpu_sum_ns), source.ms(range.gpu_busy.total_ns()), source.ms(range.gpu_exclusive_ns),
                    source.share(range.gpu_exclusive_ns), source.count(range.operations), source.count(range.launches)});
   }
   close_to(0);

@@ -1,0 +1,28 @@
+// What a step needs of the allocator: the memory pass.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/case.hpp"
+#include "tbench/core/record.hpp"
+#include "tbench/measure/measure_case.hpp"
+#include "tbench/measure/timer.hpp"
+
+namespace tbench::measure {
+
+/// Peaks of two steps of a case that was built, untimed, with what was live at the peak. Synchronises.
+/// @param sink  gets the log; may be empty
+[[nodiscard]] MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const MemoryLogSink& sink);
+
+/// What a log says of the phases of its last step, and of the moment at which the bytes peaked: of several the last.
+/// Fills everything but the allocator's own peaks and the split.
+/// @param peak  gets that moment
+void add_log(MemoryUse& use, const AllocationLog& log, std::span<const LoggedStep> steps,
+             std::span<const std::string_view> phases, MemoryPeak& peak);
+
+}  // namespace tbench::measure
