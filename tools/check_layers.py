@@ -40,7 +40,7 @@ LAYERS = {
     "history": ({"core", "stats", "sqlite", "results", "render", "compare"}, TORCH + CUDA + GBENCH),
     "gate": ({"core", "stats", "results", "render", "compare", "history"}, TORCH + CUDA + GBENCH + SQLITE),
     "profile": ({"core", "sqlite", "results", "render"}, TORCH + CUDA + GBENCH + SQLITE),
-    "studies": ({"core", "stats", "results", "render"}, TORCH + CUDA + GBENCH + JSON + SQLITE),
+    "studies": ({"core", "stats", "results", "render", "profile"}, TORCH + CUDA + GBENCH + JSON + SQLITE),
     "html": (HOST - {"process", "profile"}, TORCH + CUDA + GBENCH + SQLITE),
     "bench": (
         {"core", "stats", "cuda", "kernels", "model", "measure", "process", "profile", "capture", "results", "render", "studies"},

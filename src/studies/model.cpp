@@ -1,5 +1,6 @@
 // The studies of the whole model: what a step costs, in what memory, at what size, and before it is warm.
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 
 #include "studies/engine/studies.hpp"
@@ -25,6 +26,41 @@ std::optional<double> first_step_ms(const Record& record) {
   if (record.timing->warm_up.first) return to_milliseconds(*record.timing->warm_up.first);
   if (record.timing->samples_s.empty()) return std::nullopt;
   return to_milliseconds(Seconds{record.timing->samples_s.front()});
+}
+
+constexpr double kMebi = 1024.0 * 1024.0;
+
+double mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / kMebi; }
+
+std::vector<StudyRow> phase_rows(const MemoryUse& memory) {
+  std::vector<StudyRow> rows;
+  for (const PhaseMemory& phase : memory.phases) {
+    rows.push_back(
+        {.names = {phase.phase}, .values = {mebibytes(phase.allocated_peak), mebibytes(phase.held)}, .detail = {}});
+  }
+  return rows;
+}
+
+std::string range_name(const std::string& path) { return path.empty() ? "(no range)" : path; }
+
+std::vector<StudyRow> range_rows(const MemoryUse& memory) {
+  std::vector<StudyRow> rows;
+  for (const RangeMemory& range : memory.peak_ranges) {
+    rows.push_back({.names = {range_name(range.range)},
+                    .values = {mebibytes(range.bytes),
+                               100 * static_cast<double>(range.bytes) / static_cast<double>(memory.allocated_peak),
+                               static_cast<double>(range.allocations)},
+                    .detail = {}});
+  }
+  return rows;
+}
+
+std::vector<StudyRow> allocation_rows(const MemoryUse& memory) {
+  std::vector<StudyRow> rows;
+  for (const Allocation& allocation : memory.largest) {
+    rows.push_back({.names = {range_name(allocation.range)}, .values = {mebibytes(allocation.bytes)}, .detail = {}});
+  }
+  return rows;
 }
 
 /// What a step takes besides its phases: their medians need not be those of one step.
@@ -61,6 +97,11 @@ Study end_to_end_study() {
 
 /// Where the memory goes: peaks, and what they hold.
 Study memory_study() {
+  const auto of_memory = [](auto rows_of) {
+    return [rows_of](std::span<const Record* const> records) {
+      return records.front()->memory ? rows_of(*records.front()->memory) : std::vector<StudyRow>{};
+    };
+  };
   return {
       .name = "memory",
       .title = "Peak memory of a step, and what holds it",
@@ -75,7 +116,24 @@ Study memory_study() {
                       split_column("parameters MiB", "parameters"), split_column("gradients MiB", "gradients"),
                       split_column("optimizer MiB", "optimizer_state"), split_column("activations MiB", "activations"),
                       number_column("median ms", "median_ms"), whole_column("tokens/s", "tokens_per_second")},
-      }}};
+      }},
+      .row_tables = {{.caption = "By phase of a step: the highest allocated bytes within it, and those at its end",
+                      .names = {"phase"},
+                      .quantities = {{"peak MiB", &render::format_thousands}, {"held MiB", &render::format_thousands}},
+                      .detail = {},
+                      .rows_of = of_memory(&phase_rows)},
+                     {.caption = "What of a step is live at its peak, by the range in which it was allocated",
+                      .names = {"range"},
+                      .quantities = {{"MiB", &render::format_number},
+                                     {"% of peak", &render::format_number},
+                                     {"allocations", &render::format_thousands}},
+                      .detail = {},
+                      .rows_of = of_memory(&range_rows)},
+                     {.caption = "The largest of those allocations",
+                      .names = {"range"},
+                      .quantities = {{"MiB", &render::format_number}},
+                      .detail = {},
+                      .rows_of = of_memory(&allocation_rows)}}};
 }
 
 /// Where memory ends: the longest context of each size, pass and precision; of a smaller GPU with --tb_memory_limit.

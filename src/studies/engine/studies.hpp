@@ -11,6 +11,7 @@ namespace tbench::studies {
 [[nodiscard]] Study accumulation_study();
 [[nodiscard]] Study autocast_study();
 
+[[nodiscard]] Study answers_study();
 [[nodiscard]] Study attention_grid_study();
 [[nodiscard]] Study end_to_end_study();
 [[nodiscard]] Study flash_study();
@@ -21,7 +22,10 @@ namespace tbench::studies {
 [[nodiscard]] Study non_gemm_study();
 [[nodiscard]] Study oom_boundary_study();
 [[nodiscard]] Study precision_study();
+[[nodiscard]] Study profiler_overhead_study();
+[[nodiscard]] Study ranges_study();
 [[nodiscard]] Study scaling_study();
+[[nodiscard]] Study softmax_vs_matmul_study();
 [[nodiscard]] Study tf32_study();
 [[nodiscard]] Study top_kernels_study();
 [[nodiscard]] Study warmup_study();

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "tbench/stats/descriptive.hpp"
@@ -79,6 +81,121 @@ std::vector<TracedPhase> traced_phases(std::span<const Record* const> records) {
                              [](const TracedKernel& kernel) { return kernel.total.value; });
   }
   return phases;
+}
+
+namespace {
+
+/// Medians of several readings of one thing, field by field.
+template <class Reading>
+class Readings {
+ public:
+  explicit Readings(std::vector<const Reading*> readings) : readings_{std::move(readings)} {}
+
+  template <class Field>
+  void median(Reading& of, Field Reading::*field) const {
+    std::vector<double> values;
+    for (const Reading* reading : readings_) add(values, reading->*field);
+    if (!values.empty()) of.*field = Field{value_type_of<Field>(stats::median(values))};
+  }
+  template <class Field>
+  void extreme(Reading& of, Field Reading::*field, bool largest) const {
+    std::vector<double> values;
+    for (const Reading* reading : readings_) add(values, reading->*field);
+    if (values.empty()) return;
+    const double value = largest ? std::ranges::max(values) : std::ranges::min(values);
+    of.*field = Field{value_type_of<Field>(value)};
+  }
+
+ private:
+  template <class Field>
+  static auto value_type_of(double value) {
+    if constexpr (std::is_same_v<Field, double>) {
+      return value;
+    } else {
+      return Seconds{value};
+    }
+  }
+  static void add(std::vector<double>& values, double value) { values.push_back(value); }
+  static void add(std::vector<double>& values, Seconds value) { values.push_back(value.value); }
+  static void add(std::vector<double>& values, std::optional<Seconds> value) {
+    if (value) values.push_back(value->value);
+  }
+
+  std::vector<const Reading*> readings_;
+};
+
+/// Of each thing in a list of every trace, in the order of the first one that has it: the readings of those that do, if
+/// they are most.
+/// @param merge  makes one of them
+template <class Reading, class Key, class Merge>
+std::vector<Reading> merged(const std::vector<const StepTrace*>& traces, std::vector<Reading> StepTrace::*list,
+                            const Key& key, const Merge& merge) {
+  std::vector<decltype(key(std::declval<Reading>()))> order;
+  std::map<decltype(key(std::declval<Reading>())), std::vector<const Reading*>> readings;
+  for (const StepTrace* trace : traces) {
+    for (const Reading& reading : trace->*list) {
+      std::vector<const Reading*>& known = readings[key(reading)];
+      if (known.empty()) order.push_back(key(reading));
+      known.push_back(&reading);
+    }
+  }
+  std::vector<Reading> all;
+  for (const auto& one : order) {
+    if (2 * readings[one].size() <= traces.size()) continue;
+    Reading reading = *readings[one].front();
+    merge(reading, Readings<Reading>{readings[one]});
+    all.push_back(std::move(reading));
+  }
+  return all;
+}
+
+void merge_range(TracedRange& range, const Readings<TracedRange>& readings) {
+  for (double TracedRange::*count : {&TracedRange::calls, &TracedRange::operations, &TracedRange::launches}) {
+    readings.median(range, count);
+  }
+  for (Seconds TracedRange::*time : {&TracedRange::host, &TracedRange::host_exclusive, &TracedRange::gpu_span,
+                                     &TracedRange::gpu_sum, &TracedRange::gpu_busy, &TracedRange::gpu_exclusive}) {
+    readings.median(range, time);
+  }
+  readings.median(range, &TracedRange::host_deviation);
+  readings.median(range, &TracedRange::gpu_deviation);
+  readings.extreme(range, &TracedRange::host_min, false);
+  readings.extreme(range, &TracedRange::host_max, true);
+  readings.extreme(range, &TracedRange::gpu_min, false);
+  readings.extreme(range, &TracedRange::gpu_max, true);
+}
+
+void merge_part(TracedPart& part, const Readings<TracedPart>& readings) {
+  readings.median(part, &TracedPart::host);
+  readings.median(part, &TracedPart::gpu_sum);
+  readings.median(part, &TracedPart::operations);
+  readings.median(part, &TracedPart::launches);
+}
+
+void merge_attention(TracedAttention& time, const Readings<TracedAttention>& readings) {
+  for (Seconds TracedAttention::*part :
+       {&TracedAttention::softmax, &TracedAttention::scores, &TracedAttention::context, &TracedAttention::other}) {
+    readings.median(time, part);
+  }
+}
+
+}  // namespace
+
+TracedRanges traced_ranges(std::span<const Record* const> records) {
+  const std::vector<const StepTrace*> traces = traces_of(records);
+  TracedRanges step;
+  step.ranges = merged(
+      traces, &StepTrace::ranges, [](const TracedRange& range) { return range.path; }, merge_range);
+  step.parts = merged(
+      traces, &StepTrace::parts,
+      [](const TracedPart& part) {
+        return std::pair{part.of, part.name};
+      },
+      merge_part);
+  step.attention = merged(
+      traces, &StepTrace::attention, [](const TracedAttention& time) { return time.phase; }, merge_attention);
+  for (const TracedPhase& phase : traced_phases(records)) step.gpu_sum = step.gpu_sum + phase.total;
+  return step;
 }
 
 std::vector<std::string> trace_notes(const StudyCells& cells) {

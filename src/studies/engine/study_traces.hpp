@@ -22,6 +22,18 @@ struct TracedPhase {
 /// launch is left out.
 [[nodiscard]] std::vector<TracedPhase> traced_phases(std::span<const Record* const> records);
 
+/// The ranges of a step, and what follows from them.
+struct TracedRanges {
+  std::vector<TracedRange> ranges;
+  std::vector<TracedPart> parts;
+  std::vector<TracedAttention> attention;
+  Seconds gpu_sum;  // of all operations, those of no range too
+};
+
+/// Of several records each figure is the median over those that have the range; the shortest and the longest call are
+/// those of all. What most do not have is left out.
+[[nodiscard]] TracedRanges traced_ranges(std::span<const Record* const> records);
+
 /// Cases without a trace, traces that lack operations, and time of kernels that no rule knows.
 [[nodiscard]] std::vector<std::string> trace_notes(const StudyCells& cells);
 

@@ -1,0 +1,152 @@
+// The questions that the course asks of a profile, answered from the records in words with their numbers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "studies/engine/studies.hpp"
+#include "studies/kernels/attention_flop.hpp"
+#include "studies/kernels/kernel_figures.hpp"
+#include "tbench/profile/kernel_name.hpp"
+
+namespace tbench::studies {
+namespace {
+
+constexpr double kNotable = 5;  // percent of a phase
+
+const TracedPhase* phase_named(std::span<const TracedPhase> phases, std::string_view name) {
+  const auto found = std::ranges::find(phases, name, &TracedPhase::name);
+  return found == phases.end() || found->operations.empty() ? nullptr : &*found;
+}
+
+double gemm_percent(std::span<const TracedKernel> operations) {
+  return percent_of(sum_of(operations, &is_gemm).total, sum_of(operations, &is_kernel).total);
+}
+
+StudyRow answer(std::string question, std::optional<double> percent, std::string text) {
+  return {.names = {std::move(question)}, .values = {percent}, .detail = std::move(text)};
+}
+
+/// What a case's records say, each answer only where they do.
+class Answers {
+ public:
+  explicit Answers(std::span<const Record* const> records)
+      : record_{*records.front()}, phases_{traced_phases(records)}, ranges_{traced_ranges(records)} {}
+
+  [[nodiscard]] std::vector<StudyRow> all() const {
+    std::vector<StudyRow> rows;
+    for (const auto& one : {forward_time(), top_kernel(), other_kernels(), gemm_share(), softmax()}) {
+      if (one) rows.push_back(*one);
+    }
+    return rows;
+  }
+
+ private:
+  [[nodiscard]] std::optional<StudyRow> forward_time() const {
+    const auto range = std::ranges::find(ranges_.ranges, "FORWARD", &TracedRange::path);
+    if (range == ranges_.ranges.end()) return std::nullopt;
+    const auto& phases = record_.timing->phases;
+    const auto timed = std::ranges::find(phases, "forward", &PhaseTime::name);
+    if (timed == phases.end() && !phases.empty()) return std::nullopt;
+    const Seconds events = phases.empty() ? record_.timing->median : timed->median;
+    return answer("(a) forward: a trace beside the timer", percent_of(range->gpu_span, events),
+                  fmt::format("{:.4g} ms on the GPU by the range FORWARD, traced; {:.4g} ms by the timer's events",
+                              to_milliseconds(range->gpu_span), to_milliseconds(events)));
+  }
+
+  [[nodiscard]] std::optional<StudyRow> top_kernel() const {
+    const TracedPhase* const forward = phase_named(phases_, "forward");
+    if (forward == nullptr) return std::nullopt;
+    const TracedKernel& top = forward->operations.front();
+    std::string text =
+        fmt::format("{}: {:.1f} % of forward's time on the GPU, {} calls a step", profile::kernel_name(top.name),
+                    percent_of(top.total, forward->total), count_text(top.calls));
+    if (const TracedPhase* const backward = phase_named(phases_, "backward")) {
+      const TracedKernel& other = backward->operations.front();
+      text += other.name == top.name ? "; backward's longest is the same"
+                                     : "; backward's is another: " + profile::kernel_name(other.name);
+      Seconds both;
+      for (const TracedPhase* phase : {forward, backward}) {
+        for (const TracedKernel& kernel : phase->operations) {
+          if (kernel.name == top.name) both = both + kernel.total;
+        }
+      }
+      text +=
+          fmt::format("; of forward and backward it has {:.1f} %", percent_of(both, forward->total + backward->total));
+    }
+    return answer("(b) forward's longest kernel", percent_of(top.total, forward->total), std::move(text));
+  }
+
+  [[nodiscard]] std::optional<StudyRow> other_kernels() const {
+    const TracedPhase* const forward = phase_named(phases_, "forward");
+    if (forward == nullptr) return std::nullopt;
+    std::string text;
+    Seconds rest;
+    for (const auto& [name, sum] : sums_by_class(forward->operations)) {
+      if (name == "gemm") continue;
+      rest = rest + sum.total;
+      const double share = percent_of(sum.total, forward->total);
+      if (share < kNotable) continue;
+      text += fmt::format("{}{} {:.1f} % ({} calls)", text.empty() ? "" : ", ", name, share, count_text(sum.calls));
+    }
+    if (text.empty()) text = fmt::format("no class has {:.0f} % or more", kNotable);
+    return answer("(c) forward's time besides matrix products", percent_of(rest, forward->total), std::move(text));
+  }
+
+  /// Of forward against all of the step.
+  [[nodiscard]] std::optional<StudyRow> gemm_share() const {
+    const TracedPhase* const forward = phase_named(phases_, "forward");
+    if (forward == nullptr || phases_.size() < 2) return std::nullopt;
+    std::vector<TracedKernel> step;
+    for (const TracedPhase& phase : phases_) step.insert(step.end(), phase.operations.begin(), phase.operations.end());
+    const double inference = gemm_percent(forward->operations);
+    const double training = gemm_percent(step);
+    return answer(
+        "(d) matrix products: the step beside forward", training,
+        fmt::format("{:.1f} % of the kernels' time in forward, {:.1f} % in the whole step: {:+.1f} percentage "
+                    "points",
+                    inference, training, training - inference));
+  }
+
+  [[nodiscard]] std::optional<StudyRow> softmax() const {
+    const auto time = std::ranges::find(ranges_.attention, "forward", &TracedAttention::phase);
+    const auto flop = attention_flop(record_.id);
+    if (time == ranges_.attention.end() || !flop) return std::nullopt;
+    const Seconds matmul = time->scores + time->context;
+    if (matmul.value <= 0) return std::nullopt;
+    const double times = percent_of(time->softmax, matmul);
+    const double flops = 100 * flop->softmax / flop->matmul;
+    return answer(
+        "(e) softmax beside attention's matrix products", times,
+        fmt::format("{:.4g} ms against {:.4g} ms: {:.1f} % of the time for {:.1f} % of the FLOP, {:.3g} times "
+                    "the time a FLOP",
+                    to_milliseconds(time->softmax), to_milliseconds(matmul), times, flops, times / flops));
+  }
+
+  const Record& record_;
+  std::vector<TracedPhase> phases_;
+  TracedRanges ranges_;
+};
+
+std::vector<StudyRow> answers_of(std::span<const Record* const> records) { return Answers{records}.all(); }
+
+}  // namespace
+
+Study answers_study() {
+  return {.name = "answers",
+          .title = "What a profile is asked: forward's time, its kernels, matrix products, softmax",
+          .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
+          .protocol = {.needs_trace = true},
+          .row_tables = {{.caption =
+                              "(a) percent of the untraced time, (b) and (c) of forward's time on the GPU, (d) of the "
+                              "step's kernels, (e) of the products' time",
+                          .names = {"question"},
+                          .quantities = {{"%", &one_digit}},
+                          .detail = "answer",
+                          .rows_of = &answers_of}}};
+}
+
+}  // namespace tbench::studies

@@ -1,0 +1,60 @@
+// What a trace costs the step that it traces, and what a range says of a phase beside the events of the timer.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "studies/engine/studies.hpp"
+#include "studies/kernels/kernel_figures.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using OfRange = Seconds TracedRange::*;
+
+/// Of the range FORWARD of the last steps that were traced.
+StudyColumn forward_column(std::string header, OfRange time) {
+  return {.header = std::move(header),
+          .value = [time](const Record& record) -> std::optional<double> {
+            if (!record.trace) return std::nullopt;
+            const auto& ranges = record.trace->ranges;
+            const auto found = std::ranges::find(ranges, "FORWARD", &TracedRange::path);
+            return found == ranges.end() ? std::nullopt : std::optional{to_milliseconds((*found).*time)};
+          },
+          .format = &render::format_number};
+}
+
+/// The timer's: of a case of one phase the step is the phase.
+std::optional<double> forward_ms(const Record& record) {
+  if (!record.timing) return std::nullopt;
+  const auto found = std::ranges::find(record.timing->phases, "forward", &PhaseTime::name);
+  if (found != record.timing->phases.end()) return to_milliseconds(found->median);
+  return record.timing->phases.empty() ? std::optional{to_milliseconds(record.timing->median)} : std::nullopt;
+}
+
+double traced_percent(const StepTrace& trace, Seconds step) { return percent_of(trace.span, step); }
+
+}  // namespace
+
+Study profiler_overhead_study() {
+  return {.name = "profiler_overhead",
+          .title = "A traced step beside one that is not, and ranges beside events",
+          .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
+          .protocol = {.needs_trace = true},
+          .tables = {
+              {.caption = "Untraced: the median step. The forward pass by the timer's events, untraced, and by the "
+                          "range FORWARD, traced: the host's time inside, and from the first of its operations on "
+                          "the GPU to the last one's end",
+               .spread = {},
+               .columns = {number_column("untraced ms", "median_ms"),
+                           trace_column(
+                               "traced ms", [](const StepTrace& trace, Seconds) { return to_milliseconds(trace.span); },
+                               &render::format_number),
+                           trace_column("traced % of untraced", &traced_percent, &one_digit),
+                           {.header = "forward: events ms", .value = &forward_ms, .format = &render::format_number},
+                           forward_column("range, host ms", &TracedRange::host),
+                           forward_column("range, GPU ms", &TracedRange::gpu_span)}}}};
+}
+
+}  // namespace tbench::studies

@@ -1,0 +1,83 @@
+// What softmax costs beside the matrix products of attention, and beside its share of the FLOP.
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "studies/engine/studies.hpp"
+#include "studies/kernels/attention_flop.hpp"
+#include "studies/kernels/kernel_figures.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::studies {
+namespace {
+
+constexpr double kGiga = 1e9;
+constexpr double kTera = 1e12;
+
+std::optional<double> ratio(double above, double below) {
+  return below > 0 ? std::optional{above / below} : std::nullopt;
+}
+
+std::optional<double> percent(double above, double below) {
+  const auto value = ratio(above, below);
+  return value ? std::optional{100 * *value} : std::nullopt;
+}
+
+StudyRow row_of(const TracedAttention& time, const std::optional<AttentionFlop>& flop) {
+  const Seconds matmul = time.scores + time.context;
+  const double all = (time.softmax + matmul + time.other).value;
+  StudyRow row{.names = {time.phase},
+               .values = {to_milliseconds(time.softmax), to_milliseconds(time.scores), to_milliseconds(time.context),
+                          to_milliseconds(time.other), percent(time.softmax.value, all),
+                          percent(time.softmax.value, matmul.value)},
+               .detail = {}};
+  if (flop) {
+    const auto times = ratio(time.softmax.value, matmul.value);
+    const double flops = flop->softmax / flop->matmul;
+    row.values.insert(
+        row.values.end(),
+        {flop->softmax / kGiga, flop->matmul / kGiga, 100 * flops, times ? std::optional{*times / flops} : std::nullopt,
+         ratio(flop->matmul / kTera, matmul.value), ratio(flop->softmax / kTera, time.softmax.value)});
+  }
+  row.values.resize(12);
+  return row;
+}
+
+std::vector<StudyRow> by_phase(std::span<const Record* const> records) {
+  std::vector<StudyRow> rows;
+  for (const TracedAttention& time : traced_ranges(records).attention) {
+    const bool counts = time.phase == "forward";
+    rows.push_back(row_of(time, counts ? attention_flop(records.front()->id) : std::nullopt));
+  }
+  return rows;
+}
+
+}  // namespace
+
+Study softmax_vs_matmul_study() {
+  return {
+      .name = "softmax_vs_matmul",
+      .title = "Softmax beside the matrix products of attention: time against FLOP",
+      .grids = traced_grid({"forward", "train_step"}, {"fp32", "bf16"}),
+      .protocol = {.needs_trace = true},
+      .row_tables = {{.caption = "The GPU's ms of a step, all layers together. Softmax has all kernels of its range; "
+                                 "the rest of attention's core is scale, mask and casts. FLOP of the forward pass: "
+                                 "5 B H S^2 and 4 B H S^2 D",
+                      .names = {"phase"},
+                      .quantities = {{"softmax ms", &render::format_number},
+                                     {"QK^T ms", &render::format_number},
+                                     {"context ms", &render::format_number},
+                                     {"rest ms", &render::format_number},
+                                     {"softmax % of all", &one_digit},
+                                     {"softmax / matmul: time %", &one_digit},
+                                     {"softmax GFLOP", &render::format_number},
+                                     {"matmul GFLOP", &render::format_number},
+                                     {"FLOP %", &one_digit},
+                                     {"time % / FLOP %", &render::format_number},
+                                     {"matmul TFLOP/s", &render::format_number},
+                                     {"softmax TFLOP/s", &render::format_number}},
+                      .detail = {},
+                      .rows_of = &by_phase}}};
+}
+
+}  // namespace tbench::studies
