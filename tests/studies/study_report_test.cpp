@@ -297,6 +297,15 @@ TEST(StudyReport, ABoundaryIsTheLastThatFitsAndTheFirstThatDoesNot) {
   EXPECT_THAT(texts(report.sections[0].rows[3]), ElementsAre("large", "bf16", "12", "24", "[1]", ">= 256", ""));
 }
 
+TEST(StudyReport, WhatAFilterLeavesOutIsNotMeasuredEither) {
+  const auto results = std::vector{results_of({})};
+  const auto report =
+      report_of(study_of(spread_over({"precision"})), results, {.axes = {}, .filter = "size:small/ctx:128/"});
+  EXPECT_THAT(report.commands,
+              ElementsAre("transformer_bench --tb_study=mine --benchmark_filter='/size:small/ctx:128/' "
+                          "--benchmark_out=mine_1.json"));
+}
+
 TEST(StudyReport, ReplicatesOfAllFilesAreOneCell) {
   std::vector<Record> first = all_records();
   results::NamedResults second = results_of({timed("small", "128", "fp32", 10), timed("small", "128", "fp32", 90)});

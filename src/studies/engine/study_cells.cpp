@@ -190,7 +190,8 @@ StudyCells study_cells(const Study& whole, std::span<const results::NamedResults
   cells.sizes.insert(cells.sizes.end(), all.sizes.begin(), all.sizes.end());
   cells.flags = flags_of(study, all);
   std::set<std::string> names;
-  append_new(cells.cases, names, cells_of(grids_with_sizes(study, all.sizes), all.axes));
+  append_new(cells.unfiltered, names, cells_of(grids_with_sizes(study, all.sizes), all.axes));
+  cells.cases = cells.unfiltered;
   if (!options.filter.empty()) {
     const CaseFilter passes{options.filter, "--filter"};
     std::erase_if(cells.cases, [&](const CaseId& id) { return !passes(id.name()); });

@@ -14,12 +14,13 @@
 namespace tbench::studies {
 
 struct StudyCells {
-  std::vector<CaseId> cases;                                   // in the study's order
-  std::vector<CaseId> missing;                                 // those of them without a record
+  std::vector<CaseId> unfiltered;                              // what `flags` select, in the study's order
+  std::vector<CaseId> cases;                                   // those of them that pass the options' filter
+  std::vector<CaseId> missing;                                 // those of `cases` without a record
   std::map<std::string, std::vector<const Record*>> measured;  // by case name; of the results, which must outlive this
   std::size_t untraced{};        // of `missing`, those with a time and without the trace that the study needs
   std::vector<ModelSize> sizes;  // built-in, and of the files' command lines
-  std::string flags;             // that select the same cases with transformer_bench: `--tb_study=NAME --tb_axis=...`
+  std::string flags;             // of transformer_bench, without a filter: `--tb_study=NAME --tb_axis=...`
 };
 
 /// @throws  as study_report

@@ -126,7 +126,7 @@ std::string latex_page(const StudyReport& report) {
 StudyReport study_report(const Study& study, std::span<const results::NamedResults> results,
                          const StudyOptions& options) {
   const StudyCells cells = study_cells(study, results, options);
-  const MissingCells missing = missing_cells(cells.cases, cells.missing);
+  const MissingCells missing = missing_cells(cells.unfiltered, cells.missing);
   StudyReport report;
   report.title = fmt::format("{}: {}", study.name, study.title);
   for (const results::NamedResults& result : results) {
