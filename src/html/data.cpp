@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "html/page.hpp"
+#include "html/summary.hpp"
 #include "tbench/html/pages.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/render/summary.hpp"
@@ -220,9 +221,15 @@ results::Json html_data(std::span<const results::NamedResults> results) {
       records.push_back(record_data(record, i, families.index_of(record.id), families, sample_limit));
     }
   }
-  results::Json comparisons = html_comparisons(results, families);
-  return {{"files", std::move(files)}, {"comparisons", std::move(comparisons)}, {"families", families.json()},
-          {"metrics", kMetrics},       {"legend", legend_of(results)},          {"records", std::move(records)}};
+  const std::vector<FileComparison> compared = compare_with_first(results);
+  results::Json comparisons = html_comparisons(compared, families);
+  return {{"summary", summary_json(page_summary(results, compared))},
+          {"files", std::move(files)},
+          {"comparisons", std::move(comparisons)},
+          {"families", families.json()},
+          {"metrics", kMetrics},
+          {"legend", legend_of(results)},
+          {"records", std::move(records)}};
 }
 
 }  // namespace tbench::html

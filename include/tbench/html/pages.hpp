@@ -14,6 +14,7 @@
 namespace tbench::html {
 
 /// What the page shows, as its scripts read it (src/html/assets/data.js):
+///   summary   parts: pairs of a heading and its sentences, pairs of text and tone
 ///   files     label, device, facts (pairs of texts), cases
 ///   families  name, keys: of the records' parameters, in order of appearance
 ///   metrics   names, as in counters_of
@@ -30,7 +31,7 @@ namespace tbench::html {
 /// in the order taken; `n` is the number before.
 [[nodiscard]] results::Json html_data(std::span<const results::NamedResults> results);
 
-/// The page: run headers, plots, a table of all cases.
+/// The page: a summary, run headers, plots, a table of all cases.
 /// @param results  not empty
 [[nodiscard]] std::string html_report(std::span<const results::NamedResults> results);
 
