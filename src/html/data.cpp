@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "html/page.hpp"
+#include "html/palette.hpp"
 #include "html/summary.hpp"
 #include "tbench/html/pages.hpp"
 #include "tbench/render/number_format.hpp"
@@ -181,6 +183,17 @@ results::Json record_data(const Record& record, std::size_t file, std::size_t fa
   return json;
 }
 
+/// The colour of every implementation, by name.
+results::Json slots_of(std::span<const results::NamedResults> results) {
+  std::set<std::string> names;
+  for (const results::NamedResults& result : results) {
+    for (const Record& record : result.file.records) {
+      if (const std::string* const name = implementation_of(record.id)) names.insert(*name);
+    }
+  }
+  return colour_slots(names);
+}
+
 /// What the page says of the marks that its records have.
 std::vector<std::string> legend_of(std::span<const results::NamedResults> results) {
   std::vector<const Record*> all;
@@ -228,6 +241,7 @@ results::Json html_data(std::span<const results::NamedResults> results) {
           {"comparisons", std::move(comparisons)},
           {"families", families.json()},
           {"metrics", kMetrics},
+          {"slots", slots_of(results)},
           {"legend", legend_of(results)},
           {"records", std::move(records)}};
 }

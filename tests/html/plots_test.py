@@ -32,7 +32,7 @@ def check_attention(browser):
     for value, length in zip(browser.evaluate(flash), (256, 1024, 4096, 16384)):
         assert abs(value - 1e-6 * length ** 2) <= 1e-4 * value, f"{value} ms at {length}"
     titles = browser.evaluate("[...document.querySelectorAll('#attention-time h3')].map((h) => h.textContent)")
-    expect(titles, ["Attention, forward", "Attention, backward"], "titles of the panels")
+    expect(titles, ["Attention, forward bf16", "Attention, backward bf16"], "titles of the panels")
     colours = f"Object.fromEntries({CHARTS.format('attention-time')}.flatMap((c) => c.data.datasets.map((d) => [d.label, d.borderColor])))"
     before = browser.evaluate(colours)
     expect(len(set(before.values())), 3, "colours of three implementations")
@@ -54,7 +54,7 @@ def check_roofline(browser):
     expect(browser.evaluate(f"{chart}.data.datasets[2].data.map((p) => [p.x, p.y])"), [[0.5, 1]], "rmsnorm's place")
     browser.evaluate("{ const s = document.querySelector('select[name=op]'); s.value = 'softmax';"
                      " s.dispatchEvent(new Event('change')); tbench.charts.drawAll(); }")
-    expect(browser.evaluate(f"{chart}.data.datasets.map((d) => d.label).join()"), "gemm_bf16,gemm_fp32,Kernel",
+    expect(browser.evaluate(f"{chart}.data.datasets.map((d) => d.label).join()"), "gemm_bf16,gemm_fp32,Kernel aten",
            "the roofs stay when a filter leaves one case")
     browser.evaluate("document.querySelector('button[type=reset]').click(); new Promise((r) => setTimeout(r, 100))")
 

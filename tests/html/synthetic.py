@@ -90,6 +90,20 @@ def operations(golden):
     return refreshed(results)
 
 
+def training(golden, implementations):
+    """Training steps of two sizes at four contexts by every implementation; the last one has no medium."""
+    timed = golden["benchmarks"][0]
+    entries = []
+    for number, parameters in enumerate(grid(size=["small", "medium"], ctx=["128", "256", "512", "1024"], batch=["4"], **{"pass": ["train_step"]},
+                                             precision=["bf16"], impl=list(implementations))):
+        if parameters["size"] == "medium" and parameters["impl"] == implementations[-1]:
+            continue
+        entry = entry_like(timed, "Model", parameters, 1e-3 * (8 + number))
+        entry["tbench"]["work"]["tokens"] = 4 * int(parameters["ctx"])
+        entries.append(entry)
+    return refreshed({"context": copy.deepcopy(golden["context"]), "benchmarks": entries})
+
+
 PROCESSES = 5
 
 

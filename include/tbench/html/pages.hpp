@@ -18,6 +18,7 @@ namespace tbench::html {
 ///   files     label, device, facts (pairs of texts), cases
 ///   families  name, keys: of the records' parameters, in order of appearance
 ///   metrics   names, as in counters_of
+///   slots     of the page's colours, by the names of implementations
 ///   records   file and family (indexes), values (one a key, null where the case has none), status, reason,
 ///             repetition, repetitions, metrics (one a name, null where unknown), ceiling (what its rate is held
 ///             against), findings (texts by name), half_width, n, stop; phases_ms (pairs of name and median),

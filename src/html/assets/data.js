@@ -39,5 +39,5 @@ const tbench = (() => {
     made.append(...children);
     return made;
   };
-  return { summary: raw.summary ?? [], files: raw.files, legend: raw.legend ?? [], records, comparisons, keys, distinct, varying, groupBy, format, percent, element };
+  return { summary: raw.summary ?? [], slots: raw.slots ?? {}, files: raw.files, legend: raw.legend ?? [], records, comparisons, keys, distinct, varying, groupBy, format, percent, element };
 })();

@@ -23,10 +23,10 @@ tbench.operations = (() => {
       if (!bandwidth || peaks.length === 0) return [];
       const low = Math.min(1, ...cases.map(intensity)) / 2;
       const high = Math.max(...cases.map(intensity), ...peaks.map(([, peak]) => peak / bandwidth)) * 4;
-      const roof = ([what, peak]) => ({ name: what, colour: what, file: 0, line: true,
+      const roof = ([what, peak]) => ({ name: what, paint: "--text", file: 0, line: true,
         points: [low, peak / bandwidth, high].map((x) => ({ x, y: Math.min(peak, x * bandwidth) })) });
       const series = families(cases, (family) => seriesOf(family, varying(family).filter((k) => ["op", "impl"].includes(k)), points)
-        .map((s) => ({ ...s, file: 0, name: s.name === "all" ? family[0].family : `${family[0].family} ${s.name}`, colour: family[0].family + s.colour })));
+        .map((s) => ({ ...s, file: 0, name: s.name === "all" ? family[0].family : `${family[0].family} ${s.name}` })));
       return [{ title: `${files[file].label}: copy at ${format(bandwidth)} TB/s`, kind: "roof", x: "FLOP / byte", y: "TFLOP/s", series: [...peaks.map(roof), ...series] }];
     });
   }
@@ -39,7 +39,7 @@ tbench.operations = (() => {
 
   function shares(records) {
     const share = metric("ceiling_share", 100);
-    const ceiling = (labels) => [{ name: "ceiling", colour: "ceiling", type: "line", file: 1, line: true, points: labels.map((x) => ({ x, y: 100 })) }];
+    const ceiling = (labels) => [{ name: "ceiling", paint: "--text", type: "line", file: 1, line: true, points: labels.map((x) => ({ x, y: 100 })) }];
     return families(records.filter((r) => share(r) !== undefined), (family) => (axisOf(family) ? bars(family, share, "% of the ceiling", axisOf(family), ceiling) : []));
   }
   const kRates = [[stream, "TB/s"], [rate, "TFLOP/s"]];
@@ -57,9 +57,9 @@ tbench.operations = (() => {
       const roofs = (group) => [...groupBy(group, (r) => r.file)].flatMap(([file, cases]) => [...new Set(cases.map((r) => r.values.precision))].flatMap((precision) => {
         const peak = ceilingsOf(file, rate).get(`gemm_${precision}`);
         const sizes = cases.map((r) => +r.values.m);
-        return peak ? [{ name: `ceiling ${precision}`, colour: `ceiling ${precision}`, file: 1, line: true, points: [Math.min(...sizes), Math.max(...sizes)].map((x) => ({ x, y: peak })) }] : [];
+        return peak ? [{ name: `ceiling ${precision}`, paint: "--text", file: 1, line: true, points: [Math.min(...sizes), Math.max(...sizes)].map((x) => ({ x, y: peak })) }] : [];
       }));
-      return [...curves.map((group) => ({ title: titled(group[0], panel), kind: "curve", log: true, x: "m = n = k", y: "TFLOP/s",
+      return [...curves.map((group) => ({ title: titled(group, panel), kind: "curve", log: true, x: "m = n = k", y: "TFLOP/s",
         series: [...seriesOf(group, series, (list) => list.map((r) => ({ x: +r.values.m, y: rate(r), record: r })).sort((a, b) => a.x - b.x)), ...roofs(group)] })),
       ...bars(family.filter((r) => !drawn.has(r)), rate, "TFLOP/s", shape)];
     });

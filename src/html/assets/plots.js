@@ -3,7 +3,7 @@
 "use strict";
 tbench.plots = (() => {
   const { files, varying } = tbench;
-  const { nameBy, metric, families, titled, panelsBy, split, bars, lines } = tbench.plotting;
+  const { nameBy, metric, families, titled, panelsBy, split, middles, bars, lines } = tbench.plotting;
   const { roofline, shares, ceilings, bandwidth, products } = tbench.operations;
   const kMaxBars = 40; // stacked ones that one panel can name
   /** Of models: an operation of many sizes has plots of its own. */
@@ -19,16 +19,16 @@ tbench.plots = (() => {
     return lines(records, "seq_len", keysOf, valueOf, yTitle);
   }
   function phases(records) {
-    return families(records.filter((r) => r.phases_ms), (family) => {
-      const panel = varying(family).includes("size") ? ["size"] : [];
+    return families(middles(records.filter((r) => r.phases_ms), metric("median_ms")), (family) => {
+      const panel = ["size", "ctx"].filter((k) => varying(family).includes(k));
       const by = varying(family).filter((k) => !panel.includes(k));
       return panelsBy(family, panel).map((group) => {
-        const label = (r) => (nameBy(r, by) || r.family) + (files.length > 1 ? ` · ${files[r.file].label}` : "") + (r.repetitions ? ` #${r.repetition}` : "");
+        const label = (r) => (nameBy(r, by) || r.family) + (files.length > 1 ? ` · ${files[r.file].label}` : "");
         const shown = group.slice(0, kMaxBars);
         const more = group.length > shown.length ? `; ${group.length - shown.length} more: choose fewer cases above` : "";
         const names = [...new Set(shown.flatMap((r) => r.phases_ms.map(([name]) => name)))];
-        return { title: titled(group[0], panel) + more, kind: "stack", x: "median, ms", y: "", labels: shown.map(label),
-          series: names.map((name) => ({ name, colour: name, file: 0, points: shown.flatMap((r) => r.phases_ms.filter(([n]) => n === name).map(([, ms]) => ({ x: ms, y: label(r), record: r }))) })) };
+        return { title: titled(group, panel) + more, kind: "stack", x: "median, ms", y: "", labels: shown.map(label),
+          series: names.map((name, i) => ({ name, paint: "--accent", shade: i / Math.max(1, names.length - 1), file: 0, points: shown.flatMap((r) => r.phases_ms.filter(([n]) => n === name).map(([, ms]) => ({ x: ms, y: label(r), record: r }))) })) };
       });
     });
   }
@@ -45,7 +45,7 @@ tbench.plots = (() => {
     { id: "bandwidth", title: "Bandwidth of operations", note: "Bytes that an operation must move, by its family's formula, over its time.", panels: bandwidth },
     { id: "flops", title: "Achieved FLOP/s", note: "Of the matrix products that the model needs.", panels: (r) => bySize(r, metric("flop_per_second", 1e-12), "TFLOP/s") },
     { id: "mfu", title: "Model FLOP utilisation", note: "Share of the datasheet's dense rate at the measured clock.", panels: (r) => bySize(r, metric("mfu", 100), "MFU %") },
-    { id: "phases", title: "Phases of a step", note: "Medians of each phase; they need not add up to the step's median.", panels: phases },
+    { id: "phases", title: "Phases of a step", note: "Medians of each phase; they need not add up to the step's median. Of several processes the middle one.", panels: phases },
     { id: "ratio", title: "Compared with the first file", note: "Ratio of the times, under 1 is faster; the bar is the 95 % interval. The largest changes first.", panels: tbench.comparison.panels },
   ];
 })();
