@@ -21,7 +21,7 @@ VISIONS = {
 TO_XYZ = ((0.4124564, 0.3575761, 0.1804375), (0.2126729, 0.7151522, 0.0721750), (0.0193339, 0.1191920, 0.9503041))
 WHITE = (0.95047, 1, 1.08883)
 LEAST_CONTRAST = 3.0  # WCAG 2.2, 1.4.11: graphical objects
-LEAST_IN_FAMILY, LEAST = 13.0, 9.0  # CIEDE2000; 10 and more is told apart at a glance
+LEAST_IN_FAMILY, LEAST = 13.0, 8.5  # CIEDE2000; 10 and more is told apart at a glance
 RARE = 1.3  # tritanopia, one in ten thousand, may be so much worse
 
 

@@ -125,7 +125,8 @@ def processes(golden, factors):
 
 def attention(golden):
     """The attention grid: time grows with the square of the length, naive is out of memory at 16384; three ceilings of
-    bursts and one of chained steps, and two operations whose bytes are counted."""
+    bursts and one of chained steps, and two operations whose bytes are counted, one of them in fp16 too, which has no
+    ceiling."""
     timed, failed = golden["benchmarks"][0], golden["benchmarks"][1]
     entries = []
     for parameters in attention_parameters():
@@ -140,8 +141,8 @@ def attention(golden):
         entry = entry_like(timed, "Ceiling", {"what": what, "regime": regime}, 1e-3)
         entry["tbench"]["work"] = {"flop": flop, "tokens": 0, "bytes": int(moved)}
         entries.append(entry)
-    for op in ("rmsnorm", "softmax"):
-        entry = entry_like(timed, "Kernel", {"op": op, "impl": "aten"}, 1e-3)
+    for op, precision in (("rmsnorm", "bf16"), ("softmax", "bf16"), ("softmax", "fp16")):
+        entry = entry_like(timed, "Kernel", {"op": op, "precision": precision, "impl": "aten"}, 1e-3)
         entry["tbench"]["work"] = {"flop": 1e9, "tokens": 0, "bytes": 2_000_000_000}
         entries.append(entry)
     return refreshed({"context": golden["context"], "benchmarks": entries})

@@ -5,11 +5,13 @@ tbench.charts = (() => {
   const { element, format, percent } = tbench;
   const { variable } = tbench.colours;
   const kShapes = ["circle", "rect", "triangle", "rectRot", "rectRounded", "star"]; // of a panel's variants
+  const kMaxLetters = 40; // of the names below a bar chart
   const kMaxPanels = 16; // of one plot
   const kAxes = { bar: ["category", "linear"], line: ["logarithmic", "logarithmic"], curve: ["logarithmic", "linear"], roof: ["logarithmic", "logarithmic"], stack: ["linear", "category"], forest: ["linear", "category"],
     scatter: ["linear", "linear"], time: ["linear", "linear"] };
   const kTypes = { stack: "bar", forest: "line", roof: "scatter", curve: "line", time: "line" }; // of Chart.js, where it is not the kind
   const kLines = ["line", "curve", "roof", "time"]; // kinds that are drawn with lines of 2 pixels
+  const kBars = ["bar", "stack"];
   const kSideways = ["stack", "forest"]; // kinds whose categories stand below each other
   const day = (x) => new Date(x).toISOString().slice(0, 10);
   const made = new Map(); // charts by plot
@@ -41,9 +43,9 @@ tbench.charts = (() => {
     const shape = series.shape ?? kShapes[(series.variant ?? 0) % kShapes.length];
     // Chart.js counts the bars of a group by their positions in the data: what is missing has one too.
     const data = panel.kind === "bar" && !series.type ? panel.labels.map((x) => series.points.find((p) => p.x === x) ?? { x, y: null }) : series.points;
-    return { type: series.type, label: series.name, data, backgroundColor: fill, borderColor: colour, barThickness: series.thin ? 4 : undefined, order: series.thin ? 1 : series.shape ? -1 : 0,
+    return { type: series.type, label: series.name, data, backgroundColor: fill, borderColor: colour, barThickness: series.thin ? 4 : undefined, order: series.thin ? 1 : series.shape || series.type === "line" ? -1 : 0,
       borderWidth: kLines.includes(panel.kind) || series.line ? 2 : 1, skipNull: true, showLine: !series.shape && (["line", "curve", "time"].includes(panel.kind) || Boolean(series.line)), borderDash: series.file > 0 ? [6, 4] : [],
-      pointStyle: series.line ? "line" : marks.map((m) => (m ? "crossRot" : shape)), pointRadius: marks.map((m) => (m ? 8 : series.line ? 0 : series.shape ? 7 : small)),
+      pointStyle: series.line ? "line" : kBars.includes(panel.kind) ? "rect" : marks.map((m) => (m ? "crossRot" : shape)), pointRadius: marks.map((m) => (m ? 8 : series.line ? 0 : series.shape ? 7 : small)),
       segment: { borderColor: (c) => (marks[c.p1DataIndex] || marks[c.p0DataIndex] || series.points[c.p1DataIndex]?.apart ? "transparent" : undefined) } };
   }
   const leadingDigit = (value) => Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
@@ -66,6 +68,8 @@ tbench.charts = (() => {
       x.afterBuildTicks = (scale) => { scale.ticks = values.sort((a, b) => a - b).map((value) => ({ value })); };
       x.ticks.callback = (value) => String(value);
     }
+    if (panel.kind === "roof") [x.min, x.max] = panel.series.filter((s) => s.line).flatMap((s) => [s.points[0].x, s.points.at(-1).x]);
+    if (panel.kind === "bar" && panel.labels.join("").length > kMaxLetters) x.ticks.minRotation = 40; // side by side they would touch
     if (panel.kind === "stack") x.stacked = y.stacked = true;
     if (panel.kind === "time") { x.ticks.callback = day; x.ticks.maxRotation = 0; x.ticks.maxTicksLimit = 6; Object.assign(x, panel.between); Object.assign(y, panel.range); }
     if (kSideways.includes(panel.kind)) y.ticks.autoSkip = false;
@@ -78,7 +82,7 @@ tbench.charts = (() => {
       return point.mark ? `${item.dataset.label}: ${point.record.reason || point.mark}` : `${item.dataset.label}: ${format(panel.kind === "stack" ? point.x : point.y)}`;
     };
     return { animation: false, responsive: true, maintainAspectRatio: false, indexAxis: kSideways.includes(panel.kind) ? "y" : "x", scales: { x, y },
-      plugins: { legend: { position: "bottom", labels: { color: variable("--text"), boxWidth: 12, boxHeight: kLines.includes(panel.kind) ? 6 : 10, usePointStyle: kLines.includes(panel.kind) } }, tooltip: { callbacks: { label, ...(panel.kind === "time" ? { title: (items) => (items.length ? day(items[0].raw.x) : "") } : {}) } } } };
+      plugins: { legend: { position: "bottom", labels: { color: variable("--text"), boxWidth: 12, boxHeight: 7, usePointStyle: true } }, tooltip: { callbacks: { label, ...(panel.kind === "time" ? { title: (items) => (items.length ? day(items[0].raw.x) : "") } : {}) } } } };
   }
   function draw(key, parent, panel, title) {
     const count = panel.series.reduce((sum, s) => sum + s.points.length, 0);
@@ -97,7 +101,7 @@ tbench.charts = (() => {
     const all = plot.panels(records).filter((p) => p.series.length > 0);
     if (all.length === 0) return;
     const panels = element("div", { class: "panels" });
-    const note = plot.note + (all.length > kMaxPanels ? ` ${all.length - kMaxPanels} more panels: choose fewer cases above.` : "");
+    const note = (typeof plot.note === "function" ? plot.note(records) : plot.note) + (all.length > kMaxPanels ? ` ${all.length - kMaxPanels} more panels: choose fewer cases above.` : "");
     document.getElementById("plots").append(element("section", { id: plot.id }, element("h2", {}, plot.title), element("p", { class: "note" }, note), panels));
     all.slice(0, kMaxPanels).forEach((panel) => draw(plot.id, panels, panel, plot.title));
   }

@@ -4,7 +4,7 @@
 tbench.plots = (() => {
   const { files, varying } = tbench;
   const { nameBy, metric, families, titled, panelsBy, split, middles, bars, lines } = tbench.plotting;
-  const { roofline, shares, ceilings, bandwidth, products } = tbench.operations;
+  const { roofline, unplaced, shares, ceilings, bandwidth, products } = tbench.operations;
   const kMaxBars = 40; // stacked ones that one panel can name
   /** Of models: an operation of many sizes has plots of its own. */
   const models = (records) => records.filter((r) => !("op" in r.values));
@@ -39,7 +39,7 @@ tbench.plots = (() => {
     { id: "attention-time", title: "Attention: time against sequence length", note: "Median of the samples of every implementation. A cross: out of memory, at the top and not at a time.", panels: (r) => bySequence(r, metric("median_ms"), "ms") },
     { id: "attention-memory", title: "Attention: peak memory against sequence length", note: "Allocated peak. A cross: out of memory.", panels: (r) => bySequence(r, metric("peak_allocated_bytes", 2 ** -20), "MiB") },
     { id: "ceilings", title: "Ceilings", note: "What this GPU gave where nothing but moving bytes, or nothing but matrix products, was asked of it.", panels: ceilings },
-    { id: "roofline", title: "Roofline", note: "Achieved rate against FLOP per byte, under this GPU's own measured ceilings, the best of each kind. Bytes are those that a case must move by its family's formula.", panels: roofline },
+    { id: "roofline", title: "Roofline", note: (r) => `Achieved rate against FLOP per byte, under the ceilings that the same file measured, the best of each kind: copy, and the matrix rate of the precision. Bytes are those that a case must move by its family's formula.${unplaced(r)}`, panels: roofline },
     { id: "share", title: "Share of the ceiling", note: "The rate over what this GPU was measured to give, in the same run and regime: bytes a second where the family counts bytes, else FLOP/s.", panels: shares },
     { id: "products", title: "Matrix products", note: "Achieved FLOP/s, higher is better. Dashed: the measured ceiling of the precision.", panels: products },
     { id: "bandwidth", title: "Bandwidth of operations", note: "Bytes that an operation must move, by its family's formula, over its time.", panels: bandwidth },

@@ -3,20 +3,20 @@
 // and what charts.js and colours.js say].
 "use strict";
 tbench.plotting = (() => {
-  const { files, keys, distinct, varying, groupBy } = tbench;
+  const { files, distinct, varying, groupBy } = tbench;
   const { implementationOf } = tbench.colours;
   const kMaxSeries = 10; // that one panel can tell apart
   const kMaxVariants = 5; // of one implementation: they are shades of its colour
   const kOfImplementation = ["impl", "method"];
-  /** A number alone does not say what it counts. */
-  const nameBy = (record, by) => by.filter((k) => k in record.values).map((k) => (/^\d+$/.test(record.values[k]) ? `${k} ` : "") + record.values[k]).join(" ");
+  /** In the order of the case's name. A number alone does not say what it counts. */
+  const nameBy = (record, by) => Object.keys(record.values).filter((k) => by.includes(k)).map((k) => (/^\d+$/.test(record.values[k]) ? `${k} ` : "") + record.values[k]).join(" ");
   const metric = (name, factor = 1) => (r) => (r.metrics[name] === undefined ? undefined : r.metrics[name] * factor);
   const families = (records, make) => [...groupBy(records, (r) => r.family).values()].flatMap(make);
   const kSaid = ["ctx", "pass", "precision"]; // where all of a panel share it
   /** The panel's keys, and what its records share besides: a title names the case as far as they are one. */
   const titled = (list, panel) => {
     const by = varying(list);
-    const said = keys.filter((k) => panel.includes(k) || (kSaid.includes(k) && !by.includes(k)));
+    const said = Object.keys(list[0].values).filter((k) => panel.includes(k) || (kSaid.includes(k) && !by.includes(k)));
     return [list[0].family, nameBy(list[0], said)].filter(Boolean).join(", ");
   };
   const panelsBy = (records, keys) => [...groupBy(records, (r) => nameBy(r, keys)).values()];
