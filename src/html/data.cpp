@@ -15,6 +15,7 @@
 #include "html/page.hpp"
 #include "html/palette.hpp"
 #include "html/summary.hpp"
+#include "html/trace_data.hpp"
 #include "tbench/html/pages.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/render/summary.hpp"
@@ -160,7 +161,7 @@ void add_timing(results::Json& json, const Timing& timing, std::size_t sample_li
 }
 
 results::Json record_data(const Record& record, std::size_t file, std::size_t family, const PageFamilies& families,
-                          std::size_t sample_limit) {
+                          TraceNames& names, std::size_t sample_limit) {
   results::Json json;
   json["file"] = file;
   json["family"] = family;
@@ -180,6 +181,7 @@ results::Json record_data(const Record& record, std::size_t file, std::size_t fa
     json["note"] = render::note_of(record);
   }
   if (record.timing) add_timing(json, *record.timing, sample_limit);
+  if (record.trace) json["trace"] = names.trace(*record.trace);
   return json;
 }
 
@@ -229,9 +231,10 @@ results::Json html_data(std::span<const results::NamedResults> results) {
     for (const Record& record : result.file.records) families.index_of(record.id);
   }
   results::Json records = results::Json::array();
+  TraceNames names;
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Record& record : results[i].file.records) {
-      records.push_back(record_data(record, i, families.index_of(record.id), families, sample_limit));
+      records.push_back(record_data(record, i, families.index_of(record.id), families, names, sample_limit));
     }
   }
   const std::vector<FileComparison> compared = compare_with_first(results);
@@ -243,6 +246,7 @@ results::Json html_data(std::span<const results::NamedResults> results) {
           {"metrics", kMetrics},
           {"slots", slots_of(results)},
           {"legend", legend_of(results)},
+          {"trace_names", names.names()},
           {"records", std::move(records)}};
 }
 

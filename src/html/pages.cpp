@@ -108,12 +108,12 @@ void add_points(results::Json& json, const history::Series& series, const Machin
 }  // namespace
 
 std::string html_report(std::span<const results::NamedResults> results) {
-  const HtmlPage page{
-      .title = "transformer_bench report",
-      .heading = "transformer_bench",
-      .filter_label = "Filter plots and table",
-      .main = "report.html",
-      .scripts = {"plotting.js", "operations.js", "comparison.js", "plots.js", "cases.js", "filters.js", "main.js"}};
+  const HtmlPage page{.title = "transformer_bench report",
+                      .heading = "transformer_bench",
+                      .filter_label = "Filter plots and table",
+                      .main = "report.html",
+                      .scripts = {"plotting.js", "operations.js", "comparison.js", "traces.js", "plots.js", "cases.js",
+                                  "filters.js", "main.js"}};
   return html_page(page, html_data(results));
 }
 

@@ -9,7 +9,7 @@ import sys
 
 from charts_test import IMPLEMENTATIONS, written
 from page_test import expect, in_browser, report
-from synthetic import attention, load, operations, processes, training
+from synthetic import attention, load, operations, processes, traced, training
 
 WIDTH = 1280
 TOO_WIDE = """[...document.querySelectorAll('body *')].filter((e) => !e.closest('.scroll') && e.getBoundingClientRect().right > innerWidth + 1)
@@ -51,12 +51,12 @@ def main():
         base, slower, other = processes(golden, {}), processes(golden, {"medium": 1.05}), processes(golden, {"small": 2})
         other["context"]["tbench"]["environment"]["gpu"]["name"] = "NVIDIA H100 80GB HBM3"
         files = {name: written(folder, f"{name}.json", results) for name, results in
-                 {"operations": operations(golden), "attention": attention(golden), "training": training(golden, IMPLEMENTATIONS),
+                 {"operations": operations(golden), "attention": attention(golden), "training": training(golden, IMPLEMENTATIONS), "traced": traced(golden),
                   "base": base, "slower": slower, "other": other}.items()}
-        for names, charts in ((["operations"], 10), (["attention"], 4), (["training"], 20), (["base", "slower"], 5), (["base", "other"], 5)):
+        for names, charts in ((["operations"], 10), (["attention"], 4), (["training"], 20), (["traced"], 8), (["base", "slower"], 5), (["base", "other"], 5)):
             check(browser, report(tbench, folder, [files[name] for name in names]), charts)
 
-    return in_browser(check_all, f"five pages fit into {WIDTH} pixels, and their labels lie apart")
+    return in_browser(check_all, f"six pages fit into {WIDTH} pixels, and their labels lie apart")
 
 
 if __name__ == "__main__":

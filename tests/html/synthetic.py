@@ -104,6 +104,38 @@ def training(golden, implementations):
     return refreshed({"context": copy.deepcopy(golden["context"]), "benchmarks": entries})
 
 
+def kernel(phase, kernel_class, calls, total_ms):
+    return {"phase": phase, "class": kernel_class, "name": f"{kernel_class}_of_{phase}", "calls": calls, "total_s": total_ms * 1e-3,
+            "min_s": 1e-6, "max_s": total_ms * 1e-3}
+
+
+STEP = [("forward", "gemm", 85, 4), ("forward", "softmax_forward", 12, 1.5), ("forward", "elementwise", 60, 1), ("forward", "norm", 25, 0.5),
+        ("backward", "gemm", 170, 8), ("backward", "softmax_backward", 12, 1.25), ("backward", "elementwise", 120, 2), ("backward", "memset", 1, 0.01),
+        ("optimizer", "optimizer", 12, 3), ("optimizer", "memcpy", 1, 0.01)]
+
+
+def traced(golden):
+    """Training steps of two sizes whose trace is STEP, fused attention in place of gemm and softmax for sdpa; of the small
+    one the host is late. A kernel of one phase and one operation. And a step that nobody traced."""
+    timed = golden["benchmarks"][0]
+    entries = []
+    for parameters in grid(size=["small", "xl"], ctx=["512"], batch=["4"], **{"pass": ["train_step"]}, precision=["bf16"], impl=["eager", "sdpa"]):
+        factor = 1 if parameters["size"] == "small" else 10
+        host, device, others = (5, 0.5, 0.1) if parameters["size"] == "small" else (0, 3, 0.2)
+        kernels = [kernel(phase, "attention_fused" if parameters["impl"] == "sdpa" and "softmax" in name else name, calls, factor * ms) for phase, name, calls, ms in STEP]
+        work = sum(k["total_s"] for k in kernels)
+        entry = entry_like(timed, "Model", parameters, work + 1e-3 * (device + others))
+        entry["tbench"]["trace"] |= {"span_s": work + 1e-3 * (host + device + others), "device_s": work, "host_gaps_s": 1e-3 * host, "device_gaps_s": 1e-3 * device,
+                                     "other_gaps_s": 1e-3 * others, "longest_gap_s": 2e-4, "launches": 498, "kernels": kernels}
+        entries.append(entry)
+    alone = entry_like(timed, "Kernel", {"op": "rmsnorm", "size": "xl", "ctx": "512", "batch": "4", "pass": "forward", "precision": "bf16", "impl": "aten"}, 1e-3)
+    alone["tbench"]["trace"] |= {"span_s": 1e-3, "device_s": 1e-3, "host_gaps_s": 0, "device_gaps_s": 0, "other_gaps_s": 0, "longest_gap_s": 0, "launches": 1,
+                                 "kernels": [kernel("forward", "norm", 1, 1)]}
+    untraced = entry_like(timed, "Model", timed["tbench"]["parameters"] | {"size": "large", "impl": "eager"}, 0.1)
+    del untraced["tbench"]["trace"]
+    return refreshed({"context": copy.deepcopy(golden["context"]), "benchmarks": [*entries, alone, untraced]})
+
+
 PROCESSES = 5
 
 

@@ -22,7 +22,8 @@ namespace tbench::html {
 ///   records   file and family (indexes), values (one a key, null where the case has none), status, reason,
 ///             repetition, repetitions, metrics (one a name, null where unknown), ceiling (what its rate is held
 ///             against), findings (texts by name), half_width, n, stop; phases_ms (pairs of name and median),
-///             samples_ms, flagged (indexes of samples_ms)
+///             samples_ms, flagged (indexes of samples_ms), trace (TraceNames)
+///   trace_names  of phases and of classes of operations, which traces name by their indexes
 ///   comparisons  of every file but the first with the first, as `tbench diff` makes them: file (index), and either
 ///             refused (why they cannot be compared) or summary, cross, differences, warnings, means (family, cases,
 ///             ratio, cycles), only_in_base, only_in_new (names) and cases: family, values, verdict, base_ms, new_ms,

@@ -34,7 +34,7 @@ tbench.charts = (() => {
     }
   }
 
-  /** Of a series: its colour (colours.js), variant (a number), type, line (points are not shown), shape (the line is not), thin. */
+  /** Of a series: its colour (colours.js), variant (a number), type, line (points are not shown), shape (the line is not), thin, hollow. */
   function dataset(series, panel) {
     const colour = tbench.colours.of(series);
     const fill = series.file > 0 && !series.paint ? colour + "80" : colour; // later files are paler and dashed
@@ -43,8 +43,8 @@ tbench.charts = (() => {
     const shape = series.shape ?? kShapes[(series.variant ?? 0) % kShapes.length];
     // Chart.js counts the bars of a group by their positions in the data: what is missing has one too.
     const data = panel.kind === "bar" && !series.type ? panel.labels.map((x) => series.points.find((p) => p.x === x) ?? { x, y: null }) : series.points;
-    return { type: series.type, label: series.name, data, backgroundColor: fill, borderColor: colour, barThickness: series.thin ? 4 : undefined, order: series.thin ? 1 : series.shape || series.type === "line" ? -1 : 0,
-      borderWidth: kLines.includes(panel.kind) || series.line ? 2 : 1, skipNull: true, showLine: !series.shape && (["line", "curve", "time"].includes(panel.kind) || Boolean(series.line)), borderDash: series.file > 0 ? [6, 4] : [],
+    return { type: series.type, label: series.name, data, backgroundColor: series.hollow ? "transparent" : fill, borderColor: colour, barThickness: series.thin ? 4 : undefined, order: series.thin ? 1 : series.shape || series.type === "line" ? -1 : 0,
+      borderWidth: kLines.includes(panel.kind) || series.line || series.hollow ? 2 : 1, skipNull: true, showLine: !series.shape && (["line", "curve", "time"].includes(panel.kind) || Boolean(series.line)), borderDash: series.file > 0 ? [6, 4] : [],
       pointStyle: series.line ? "line" : kBars.includes(panel.kind) ? "rect" : marks.map((m) => (m ? "crossRot" : shape)), pointRadius: marks.map((m) => (m ? 8 : series.line ? 0 : series.shape ? 7 : small)),
       segment: { borderColor: (c) => (marks[c.p1DataIndex] || marks[c.p0DataIndex] || series.points[c.p1DataIndex]?.apart ? "transparent" : undefined) } };
   }

@@ -5,6 +5,7 @@ tbench.plots = (() => {
   const { files, varying } = tbench;
   const { nameBy, metric, families, titled, panelsBy, split, middles, bars, lines } = tbench.plotting;
   const { roofline, unplaced, shares, ceilings, bandwidth, products } = tbench.operations;
+  const { implementationOf } = tbench.colours;
   const kMaxBars = 40; // stacked ones that one panel can name
   /** Of models: an operation of many sizes has plots of its own. */
   const models = (records) => records.filter((r) => !("op" in r.values));
@@ -23,7 +24,7 @@ tbench.plots = (() => {
       const panel = ["size", "ctx"].filter((k) => varying(family).includes(k));
       const by = varying(family).filter((k) => !panel.includes(k));
       return panelsBy(family, panel).map((group) => {
-        const label = (r) => (nameBy(r, by) || r.family) + (files.length > 1 ? ` · ${files[r.file].label}` : "");
+        const label = (r) => (nameBy(r, by) || implementationOf(r) || r.family) + (files.length > 1 ? ` · ${files[r.file].label}` : "");
         const shown = group.slice(0, kMaxBars);
         const more = group.length > shown.length ? `; ${group.length - shown.length} more: choose fewer cases above` : "";
         const names = [...new Set(shown.flatMap((r) => r.phases_ms.map(([name]) => name)))];
@@ -46,6 +47,8 @@ tbench.plots = (() => {
     { id: "flops", title: "Achieved FLOP/s", note: "Of the matrix products that the model needs.", panels: (r) => bySize(r, metric("flop_per_second", 1e-12), "TFLOP/s") },
     { id: "mfu", title: "Model FLOP utilisation", note: "Share of the datasheet's dense rate at the measured clock.", panels: (r) => bySize(r, metric("mfu", 100), "MFU %") },
     { id: "phases", title: "Phases of a step", note: "Medians of each phase; they need not add up to the step's median. Of several processes the middle one.", panels: phases },
+    { id: "classes", title: "The GPU's time by class of operation", note: "Of a traced step, by phase, and beside it the gaps in which the GPU did nothing: the host was late, or the next operation was queued and not yet begun. Of several processes the middle one.", panels: tbench.traces.classes },
+    { id: "gaps", title: "Gaps between operations", note: "How long the GPU did nothing in a traced step, and why. A traced step is longer than a timed one where the host limits it.", panels: tbench.traces.gaps },
     { id: "ratio", title: "Compared with the first file", note: "Ratio of the times, under 1 is faster; the bar is the 95 % interval. The largest changes first.", panels: tbench.comparison.panels },
   ];
 })();

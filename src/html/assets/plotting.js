@@ -13,10 +13,10 @@ tbench.plotting = (() => {
   const metric = (name, factor = 1) => (r) => (r.metrics[name] === undefined ? undefined : r.metrics[name] * factor);
   const families = (records, make) => [...groupBy(records, (r) => r.family).values()].flatMap(make);
   const kSaid = ["ctx", "pass", "precision"]; // where all of a panel share it
-  /** The panel's keys, and what its records share besides: a title names the case as far as they are one. */
+  /** The panel's keys, and what its records share besides: all of it where they are one case. */
   const titled = (list, panel) => {
     const by = varying(list);
-    const said = Object.keys(list[0].values).filter((k) => panel.includes(k) || (kSaid.includes(k) && !by.includes(k)));
+    const said = Object.keys(list[0].values).filter((k) => by.length === 0 || panel.includes(k) || (kSaid.includes(k) && !by.includes(k)));
     return [list[0].family, nameBy(list[0], said)].filter(Boolean).join(", ");
   };
   const panelsBy = (records, keys) => [...groupBy(records, (r) => nameBy(r, keys)).values()];
