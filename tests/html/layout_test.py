@@ -5,6 +5,7 @@ Usage: layout_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 """
 
 import os
+import subprocess
 import sys
 
 from charts_test import IMPLEMENTATIONS, written
@@ -25,6 +26,23 @@ LABELS = """[...document.querySelectorAll('canvas')].map((c) => Chart.getChart(c
       return [number, scale.id, middle - half, middle + half, label];
     });
   }))"""
+
+
+# Pairs of texts of one picture whose boxes meet.
+OVERLAPS = """[...document.querySelectorAll('figure')].flatMap((figure) => {
+    const texts = [...figure.querySelectorAll('text')].map((t) => [t.textContent, t.getBoundingClientRect()]);
+    return texts.flatMap(([one, a], i) => texts.slice(i + 1).filter(([, b]) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom).map(([other]) => `${one} and ${other}`));
+  })"""
+
+
+def check_study(browser, page):
+    browser.open(page)
+    browser.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=1000, deviceScaleFactor=1, mobile=False)
+    expect(browser.evaluate("document.querySelectorAll('figure').length"), 2, "plots of a study: by context and by size")
+    expect(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), True, f"the study's page is at most {WIDTH} px wide")
+    expect(browser.evaluate(OVERLAPS), [], "labels of a study's plots that overlap")
+    colours = "new Set([...document.querySelectorAll('figure:first-child .legend .point')].map((p) => getComputedStyle(p).fill)).size"
+    expect(browser.evaluate(colours), 2, "colours of two sizes")
 
 
 def check(browser, page, charts):
@@ -55,8 +73,11 @@ def main():
                   "base": base, "slower": slower, "other": other}.items()}
         for names, charts in ((["operations"], 10), (["attention"], 4), (["training"], 20), (["traced"], 8), (["base", "slower"], 5), (["base", "other"], 5)):
             check(browser, report(tbench, folder, [files[name] for name in names]), charts)
+        study = os.path.join(folder, "study.html")
+        subprocess.run([tbench, "report", "--study", "scaling", files["training"], "-o", study], check=True)
+        check_study(browser, study)
 
-    return in_browser(check_all, f"six pages fit into {WIDTH} pixels, and their labels lie apart")
+    return in_browser(check_all, f"seven pages fit into {WIDTH} pixels, and their labels lie apart")
 
 
 if __name__ == "__main__":

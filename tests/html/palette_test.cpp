@@ -21,7 +21,7 @@ TEST(ColourSlots, AreTheSameOnEveryPage) {
 }
 
 TEST(ColourSlots, TellAFamilysImplementationsApart) {
-  std::ifstream cases{TBENCH_CASES};
+  std::ifstream cases{TBENCH_TEST_DATA "/cases_full.txt"};
   std::map<std::string, std::set<std::string>> families;
   for (std::string name; std::getline(cases, name);) {
     const CaseId id = CaseId::parse(name);
