@@ -177,6 +177,12 @@ Division division_of(const std::vector<Value>& values, std::string_view axis) {
   return division;
 }
 
+/// How far towards the colour of texts a variant is, as in assets/colours.js.
+double shade_of(std::size_t index, std::size_t count) {
+  const auto number = static_cast<double>(count);
+  return static_cast<double>(index) / std::max(1.0, number - 1) * std::min(0.75, 0.35 + 0.1 * number);
+}
+
 /// Implementations have their colours; what else differs is a shade and a shape.
 class Colours {
  public:
@@ -190,11 +196,9 @@ class Colours {
     }
     for (std::size_t i = 0; i < series.size(); ++i) {
       const auto number = static_cast<std::size_t>(std::ranges::find(variants, variant_of(keys[i])) - variants.begin());
-      const std::size_t last = std::max<std::size_t>(1, variants.size() - 1);
-      constexpr std::size_t kDarkest = 80;  // percent of the way to the colour of texts, as in colours.js
       series[i].shape = number;
-      series[i].colour =
-          fmt::format("color-mix(in srgb, {}, var(--text) {}%)", base_of(keys[i]), kDarkest * number / last);
+      series[i].colour = fmt::format("color-mix(in srgb, {}, var(--text) {:.0f}%)", base_of(keys[i]),
+                                     100 * shade_of(number, variants.size()));
     }
   }
 

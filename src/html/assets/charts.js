@@ -5,6 +5,7 @@ tbench.charts = (() => {
   const { element, format, percent } = tbench;
   const { variable } = tbench.colours;
   const kShapes = ["circle", "rect", "triangle", "rectRot", "rectRounded", "star"]; // of a panel's variants
+  const kWidestBar = 72; // pixels
   const kMaxLetters = 40; // of the names below a bar chart
   const kMaxPanels = 16; // of one plot
   const kAxes = { bar: ["category", "linear"], line: ["logarithmic", "logarithmic"], curve: ["logarithmic", "linear"], roof: ["logarithmic", "logarithmic"], stack: ["linear", "category"], forest: ["linear", "category"],
@@ -43,7 +44,7 @@ tbench.charts = (() => {
     const shape = series.shape ?? kShapes[(series.variant ?? 0) % kShapes.length];
     // Chart.js counts the bars of a group by their positions in the data: what is missing has one too.
     const data = panel.kind === "bar" && !series.type ? panel.labels.map((x) => series.points.find((p) => p.x === x) ?? { x, y: null }) : series.points;
-    return { type: series.type, label: series.name, data, backgroundColor: series.hollow ? "transparent" : fill, borderColor: colour, barThickness: series.thin ? 4 : undefined, order: series.thin ? 1 : series.shape || series.type === "line" ? -1 : 0,
+    return { type: series.type, label: series.name, data, backgroundColor: series.hollow ? "transparent" : fill, borderColor: colour, barThickness: series.thin ? 4 : undefined, maxBarThickness: kWidestBar, order: series.thin ? 1 : series.shape || series.type === "line" ? -1 : 0,
       borderWidth: kLines.includes(panel.kind) || series.line || series.hollow ? 2 : 1, skipNull: true, showLine: !series.shape && (["line", "curve", "time"].includes(panel.kind) || Boolean(series.line)), borderDash: series.file > 0 ? [6, 4] : [],
       pointStyle: series.line ? "line" : kBars.includes(panel.kind) ? "rect" : marks.map((m) => (m ? "crossRot" : shape)), pointRadius: marks.map((m) => (m ? 8 : series.line ? 0 : series.shape ? 7 : small)),
       segment: { borderColor: (c) => (marks[c.p1DataIndex] || marks[c.p0DataIndex] || series.points[c.p1DataIndex]?.apart ? "transparent" : undefined) } };

@@ -8,12 +8,13 @@ tbench.colours = (() => {
   const channels = (colour) => [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
   /** `share` of the way from one colour to another. */
   const mixed = (from, to, share) => `#${channels(from).map((c, i) => Math.round(c + share * (channels(to)[i] - c)).toString(16).padStart(2, "0")).join("")}`;
-  const kDarkest = 0.8; // of the way to the colour of texts
-  /** Of a series: paint (a variable of page.css), or slot, or implementation; and shade, from 0 to 1. */
+  /** How far towards the colour of texts the i-th of n variants is: farther the more there are to tell apart, as in study_plot.cpp. */
+  const shadeOf = (i, n) => (i / Math.max(1, n - 1)) * Math.min(0.75, 0.35 + 0.1 * n);
+  /** Of a series: paint (a variable of page.css), or slot, or implementation; and shade. */
   function of(series) {
     const slot = series.slot ?? slots[series.implementation];
     const base = variable(series.paint ?? (slot === undefined ? "--accent" : `--slot-${slot}`));
-    return series.shade ? mixed(base, variable("--text"), kDarkest * series.shade) : base;
+    return series.shade ? mixed(base, variable("--text"), series.shade) : base;
   }
-  return { of, variable, implementationOf };
+  return { of, shadeOf, variable, implementationOf };
 })();

@@ -11,7 +11,7 @@
   for (const file of files) {
     const facts = file.facts.flatMap(([label, text]) => [element("dt", {}, label), element("dd", {}, text)]);
     document.getElementById("runs").append(element("div", { class: "run" }, element("h2", {}, file.device),
-      element("div", { class: "note" }, `${file.label}, ${file.cases} cases`), element("dl", {}, ...facts)));
+      element("div", { class: "note" }, `${file.label}, ${file.cases} results`), element("dl", {}, ...facts)));
   }
   /** What a case is held against, and what its family found. */
   function details(record) {

@@ -5,7 +5,7 @@ tbench.plots = (() => {
   const { files, varying } = tbench;
   const { nameBy, metric, families, titled, panelsBy, split, middles, bars, lines } = tbench.plotting;
   const { roofline, unplaced, shares, ceilings, bandwidth, products } = tbench.operations;
-  const { implementationOf } = tbench.colours;
+  const { implementationOf, shadeOf } = tbench.colours;
   const kMaxBars = 40; // stacked ones that one panel can name
   /** Of models: an operation of many sizes has plots of its own. */
   const models = (records) => records.filter((r) => !("op" in r.values));
@@ -29,11 +29,12 @@ tbench.plots = (() => {
         const more = group.length > shown.length ? `; ${group.length - shown.length} more: choose fewer cases above` : "";
         const names = [...new Set(shown.flatMap((r) => r.phases_ms.map(([name]) => name)))];
         return { title: titled(group, panel) + more, kind: "stack", x: "median, ms", y: "", labels: shown.map(label),
-          series: names.map((name, i) => ({ name, paint: "--accent", shade: i / Math.max(1, names.length - 1), file: 0, points: shown.flatMap((r) => r.phases_ms.filter(([n]) => n === name).map(([, ms]) => ({ x: ms, y: label(r), record: r }))) })) };
+          series: names.map((name, i) => ({ name, paint: "--accent", shade: shadeOf(i, names.length), file: 0, points: shown.flatMap((r) => r.phases_ms.filter(([n]) => n === name).map(([, ms]) => ({ x: ms, y: label(r), record: r }))) })) };
       });
     });
   }
   return [
+    { id: "ratio", title: "Compared with the first file", note: "Ratio of the times, under 1 is faster; the bar is the 95 % interval. The largest changes first.", panels: tbench.comparison.panels },
     { id: "throughput", title: "Throughput", note: "Tokens a second, higher is better.", panels: (r) => bySize(r, metric("tokens_per_second"), "tokens/s") },
     { id: "time", title: "Step time against context", note: "Median of the samples. A cross: out of memory, at the top and not at a time.", panels: (r) => byContext(r, metric("median_ms"), "ms") },
     { id: "memory", title: "Peak memory against context", note: "Allocated peak. A cross: out of memory.", panels: (r) => byContext(r, metric("peak_allocated_bytes", 2 ** -30), "GiB") },
@@ -49,6 +50,5 @@ tbench.plots = (() => {
     { id: "phases", title: "Phases of a step", note: "Medians of each phase; they need not add up to the step's median. Of several processes the middle one.", panels: phases },
     { id: "classes", title: "The GPU's time by class of operation", note: "Of a traced step, by phase, and beside it the gaps in which the GPU did nothing: the host was late, or the next operation was queued and not yet begun. Of several processes the middle one.", panels: tbench.traces.classes },
     { id: "gaps", title: "Gaps between operations", note: "How long the GPU did nothing in a traced step, and why. A traced step is longer than a timed one where the host limits it.", panels: tbench.traces.gaps },
-    { id: "ratio", title: "Compared with the first file", note: "Ratio of the times, under 1 is faster; the bar is the 95 % interval. The largest changes first.", panels: tbench.comparison.panels },
   ];
 })();

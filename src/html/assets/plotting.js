@@ -4,7 +4,7 @@
 "use strict";
 tbench.plotting = (() => {
   const { files, distinct, varying, groupBy } = tbench;
-  const { implementationOf } = tbench.colours;
+  const { implementationOf, shadeOf } = tbench.colours;
   const kMaxSeries = 10; // that one panel can tell apart
   const kMaxVariants = 5; // of one implementation: they are shades of its colour
   const kOfImplementation = ["impl", "method"];
@@ -46,7 +46,7 @@ tbench.plotting = (() => {
     const names = [...groupBy(records, (r) => nameBy(r, by) || implementationOf(r) || "all")];
     return names.flatMap(([name, named]) => [...groupBy(named, (r) => r.file).values()].map((group) => {
       const variant = variants.indexOf(nameBy(group[0], others));
-      return { name: files.length > 1 ? `${name} · ${files[group[0].file].label}` : name, implementation: implementationOf(group[0]), variant, shade: variant / Math.max(1, variants.length - 1),
+      return { name: files.length > 1 ? `${name} · ${files[group[0].file].label}` : name, implementation: implementationOf(group[0]), variant, shade: shadeOf(variant, variants.length),
         file: group[0].file, points: points(group) };
     })).filter((s) => s.points.length > 0);
   }

@@ -31,8 +31,8 @@ tbench.traces = (() => {
     const point = (row, list) => ({ x: list.reduce((sum, c) => sum + c.ms, 0), y: row.label, record: row.record,
       said: list.map((c) => `${c.name}: ${format(c.ms)} ms in ${format(c.operations)} operation${c.operations === 1 ? "" : "s"}`) });
     const pointsOf = (passes) => rows.map((row) => [row, row.classes.filter(passes)]).filter(([, list]) => list.length).map(([row, list]) => point(row, list));
-    const series = shown.map((name) => ({ name, slot: kSlots[name], shade: kSecond.includes(name) ? 0.6 : 0, file: 0, points: pointsOf((c) => c.name === name) }));
-    const others = { name: "others", paint: "--dim", shade: 0.6, file: 0, points: pointsOf((c) => !shown.includes(c.name)) };
+    const series = shown.map((name) => ({ name, slot: kSlots[name], shade: kSecond.includes(name) ? 0.5 : 0, file: 0, points: pointsOf((c) => c.name === name) }));
+    const others = { name: "others", paint: "--dim", shade: 0.5, file: 0, points: pointsOf((c) => !shown.includes(c.name)) };
     const gaps = kGaps.map(([name, paint, which]) => ({ name, paint, file: 0, hollow: true, points: rows.filter((row) => row.gaps?.[which] > 0)
       .map((row) => ({ x: row.gaps[which], y: row.label, record: row.record, said: `${name}: ${format(row.gaps[which])} ms` })) }));
     return { title: titled(group, panel) + more(all.length - rows.length, "rows"), kind: "stack", x: "ms of a step", y: "", labels: rows.map((row) => row.label),
