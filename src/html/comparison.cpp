@@ -77,25 +77,29 @@ results::Json comparison_data(const compare::Comparison& comparison, PageFamilie
           {"cases", std::move(cases)}};
 }
 
-/// Files that must not or cannot be compared say why: the page has their numbers all the same.
-results::Json comparison_or_refusal(const results::NamedResults& base, const results::NamedResults& next,
-                                    PageFamilies& families) {
-  try {
-    return comparison_data(compare::compare(side_of_results(base), side_of_results(next), {}), families);
-  } catch (const std::runtime_error& error) {
-    return {{"refused", error.what()}};
-  }
-}
-
 }  // namespace
 
-results::Json html_comparisons(std::span<const results::NamedResults> results, PageFamilies& families) {
-  results::Json comparisons = results::Json::array();
+std::vector<FileComparison> compare_with_first(std::span<const results::NamedResults> results) {
+  std::vector<FileComparison> comparisons;
   for (std::size_t i = 1; i < results.size(); ++i) {
-    results::Json& json = comparisons.emplace_back(comparison_or_refusal(results.front(), results[i], families));
-    json["file"] = i;
+    FileComparison& against = comparisons.emplace_back(FileComparison{.file = i, .comparison = {}, .refused = {}});
+    try {
+      against.comparison = compare::compare(side_of_results(results.front()), side_of_results(results[i]), {});
+    } catch (const std::runtime_error& error) {  // the page has their numbers all the same
+      against.refused = error.what();
+    }
   }
   return comparisons;
+}
+
+results::Json html_comparisons(std::span<const FileComparison> comparisons, PageFamilies& families) {
+  results::Json all = results::Json::array();
+  for (const FileComparison& against : comparisons) {
+    results::Json& json = all.emplace_back(against.comparison ? comparison_data(*against.comparison, families)
+                                                              : results::Json{{"refused", against.refused}});
+    json["file"] = against.file;
+  }
+  return all;
 }
 
 }  // namespace tbench::html

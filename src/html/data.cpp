@@ -6,12 +6,16 @@
 #include <cstddef>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "html/page.hpp"
+#include "html/palette.hpp"
+#include "html/summary.hpp"
+#include "html/trace_data.hpp"
 #include "tbench/html/pages.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/render/summary.hpp"
@@ -157,7 +161,7 @@ void add_timing(results::Json& json, const Timing& timing, std::size_t sample_li
 }
 
 results::Json record_data(const Record& record, std::size_t file, std::size_t family, const PageFamilies& families,
-                          std::size_t sample_limit) {
+                          TraceNames& names, std::size_t sample_limit) {
   results::Json json;
   json["file"] = file;
   json["family"] = family;
@@ -177,7 +181,19 @@ results::Json record_data(const Record& record, std::size_t file, std::size_t fa
     json["note"] = render::note_of(record);
   }
   if (record.timing) add_timing(json, *record.timing, sample_limit);
+  if (record.trace) json["trace"] = names.trace(*record.trace);
   return json;
+}
+
+/// The colour of every implementation, by name.
+results::Json slots_of(std::span<const results::NamedResults> results) {
+  std::set<std::string> names;
+  for (const results::NamedResults& result : results) {
+    for (const Record& record : result.file.records) {
+      if (const std::string* const name = implementation_of(record.id)) names.insert(*name);
+    }
+  }
+  return colour_slots(names);
 }
 
 /// What the page says of the marks that its records have.
@@ -215,14 +231,23 @@ results::Json html_data(std::span<const results::NamedResults> results) {
     for (const Record& record : result.file.records) families.index_of(record.id);
   }
   results::Json records = results::Json::array();
+  TraceNames names;
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Record& record : results[i].file.records) {
-      records.push_back(record_data(record, i, families.index_of(record.id), families, sample_limit));
+      records.push_back(record_data(record, i, families.index_of(record.id), families, names, sample_limit));
     }
   }
-  results::Json comparisons = html_comparisons(results, families);
-  return {{"files", std::move(files)}, {"comparisons", std::move(comparisons)}, {"families", families.json()},
-          {"metrics", kMetrics},       {"legend", legend_of(results)},          {"records", std::move(records)}};
+  const std::vector<FileComparison> compared = compare_with_first(results);
+  results::Json comparisons = html_comparisons(compared, families);
+  return {{"summary", summary_json(page_summary(results, compared))},
+          {"files", std::move(files)},
+          {"comparisons", std::move(comparisons)},
+          {"families", families.json()},
+          {"metrics", kMetrics},
+          {"slots", slots_of(results)},
+          {"legend", legend_of(results)},
+          {"trace_names", names.names()},
+          {"records", std::move(records)}};
 }
 
 }  // namespace tbench::html

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tbench/compare/comparison.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/results/record_json.hpp"
 #include "tbench/results/result_file.hpp"
@@ -64,9 +66,18 @@ class PageFamilies {
   std::vector<Family> families_;
 };
 
-/// What `tbench diff` says of every file but the first, against the first: one object a file, its layout in
-/// html_data.
+/// What `tbench diff` says of a file against the first one.
+struct FileComparison {
+  std::size_t file{};  // index
+  std::optional<compare::Comparison> comparison;
+  std::string refused;  // why there is none: the files must not or cannot be compared
+};
+
+/// One for every file but the first.
+[[nodiscard]] std::vector<FileComparison> compare_with_first(std::span<const results::NamedResults> results);
+
+/// One object a comparison, its layout in html_data.
 /// @param families  has the families of all files
-[[nodiscard]] results::Json html_comparisons(std::span<const results::NamedResults> results, PageFamilies& families);
+[[nodiscard]] results::Json html_comparisons(std::span<const FileComparison> comparisons, PageFamilies& families);
 
 }  // namespace tbench::html

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "html/page.hpp"
+#include "html/study_plot.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/results/measured_case.hpp"
@@ -105,15 +106,27 @@ void add_points(results::Json& json, const history::Series& series, const Machin
   }
 }
 
+/// Empty for a section that is no plot.
+std::string plots_html(const studies::StudySection& section) {
+  const StudyPlots plots = study_plots(section);
+  if (plots.charts.empty()) return "";
+  std::string html =
+      fmt::format("<section aria-label=\"Plots: {}\"><div class=\"panels\">\n", render::escape_markup(section.caption));
+  for (const LineChart& chart : plots.charts) html += line_chart(chart);
+  html += "</div>";
+  if (plots.left_out > 0) html += fmt::format("<p class=\"note\">{} more plots are left out.</p>", plots.left_out);
+  return html + "</section>\n";
+}
+
 }  // namespace
 
 std::string html_report(std::span<const results::NamedResults> results) {
-  const HtmlPage page{
-      .title = "transformer_bench report",
-      .heading = "transformer_bench",
-      .filter_label = "Filter plots and table",
-      .main = "report.html",
-      .scripts = {"plotting.js", "operations.js", "comparison.js", "plots.js", "cases.js", "filters.js", "main.js"}};
+  const HtmlPage page{.title = "transformer_bench report",
+                      .heading = "transformer_bench",
+                      .filter_label = "Filter plots and table",
+                      .main = "report.html",
+                      .scripts = {"plotting.js", "operations.js", "comparison.js", "traces.js", "plots.js", "cases.js",
+                                  "filters.js", "main.js"}};
   return html_page(page, html_data(results));
 }
 
@@ -159,7 +172,8 @@ std::string study_html(const studies::StudyReport& report) {
       title, html_asset("page.css"));
   for (const std::string& source : report.sources)
     page += fmt::format("<p class=\"note\">{}</p>\n", render::escape_markup(source));
-  for (const studies::StudySection& section : report.sections) page += section.table().html(section.caption);
+  for (const studies::StudySection& section : report.sections)
+    page += plots_html(section) + section.table().html(section.caption);
   for (const std::string& note : report.notes)
     page += fmt::format("<p class=\"note\">{}</p>\n", render::escape_markup(note));
   if (!report.commands.empty()) page += fmt::format("<section><h2>{}</h2>\n<ol>\n", studies::kNotMeasured);

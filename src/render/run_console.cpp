@@ -48,13 +48,20 @@ std::string legend_line(const std::string& family, const std::vector<std::string
 
 std::string cases_text(std::size_t count) { return fmt::format("{} case{}", count, count == 1 ? " is" : "s are"); }
 
-/// The record that comes nearest to its ceiling, of those that are held against one.
+/// More than the measuring error allows.
+bool is_above_ceiling(const Record& record) {
+  const std::map<std::string, double> counters = counters_of(record);
+  const auto above = counters.find("above_ceiling");
+  return above != counters.end() && above->second > 0;
+}
+
+/// The record that comes nearest to its ceiling, of those that are held against one and are not above it.
 const Record* nearest_to_ceiling(std::span<const Record> records) {
   const Record* nearest = nullptr;
   double share = 0;
   for (const Record& record : records) {
     const std::optional<double> of_this = metric_value(record, Metric::kCeilingShare);
-    if (!record.timing || !of_this || *of_this <= share) continue;
+    if (!record.timing || !of_this || *of_this <= share || is_above_ceiling(record)) continue;
     nearest = &record;
     share = *of_this;
   }
@@ -98,28 +105,45 @@ std::string ShortNames::operator()(const CaseId& id) const {
   return name;
 }
 
-std::vector<std::string> findings_of(std::span<const Record> records, const std::optional<std::string>& path) {
-  std::vector<std::string> lines;
-  std::size_t host_bound = 0;
-  std::size_t not_sharp = 0;
+std::vector<Finding> findings_of(std::span<const Record> records) {
+  std::vector<Finding> findings;
+  std::set<std::string> host_bound;  // names: a case may have several records
+  std::set<std::string> not_sharp;
+  std::set<std::string> above;
   for (const Record& record : records) {
     const Record* const one = &record;
     const std::string marks = marks_of({&one, 1});
-    if (marks.find('h') != std::string::npos) ++host_bound;
-    if (marks.find_first_of("*~") != std::string::npos) ++not_sharp;
+    if (marks.find('h') != std::string::npos) host_bound.insert(record.id.name());
+    if (marks.find_first_of("*~") != std::string::npos) not_sharp.insert(record.id.name());
+    if (is_above_ceiling(record)) above.insert(record.id.name());
   }
-  if (host_bound > 0) {
-    lines.push_back(fmt::format("{} limited by the host: on another machine their times differ by 10 to 50 %",
-                                cases_text(host_bound)));
+  if (!host_bound.empty()) {
+    findings.push_back({.is_warning = true,
+                        .text = fmt::format("{} limited by the host: on another machine their times differ by 10 to "
+                                            "50 %",
+                                            cases_text(host_bound.size()))});
   }
-  if (not_sharp > 0) {
-    lines.push_back(
-        fmt::format("{} not sharp (unstable, throttled, wide, or little more than a launch)", cases_text(not_sharp)));
+  if (!not_sharp.empty()) {
+    findings.push_back({.is_warning = true,
+                        .text = fmt::format("{} not sharp (unstable, throttled, wide, or little more than a launch)",
+                                            cases_text(not_sharp.size()))});
+  }
+  if (!above.empty()) {
+    findings.push_back(
+        {.is_warning = true,
+         .text = fmt::format("{} above the ceiling: the formula or the timing is wrong", cases_text(above.size()))});
   }
   if (const Record* const nearest = nearest_to_ceiling(records)) {
-    lines.push_back(fmt::format("nearest to its ceiling: {}, {:.0f} % of {}", nearest->id.name(),
-                                *metric_value(*nearest, Metric::kCeilingShare), nearest->work->ceiling));
+    findings.push_back({.is_warning = false,
+                        .text = fmt::format("nearest to its ceiling: {}, {:.0f} % of {}", nearest->id.name(),
+                                            *metric_value(*nearest, Metric::kCeilingShare), nearest->work->ceiling)});
   }
+  return findings;
+}
+
+std::vector<std::string> findings_of(std::span<const Record> records, const std::optional<std::string>& path) {
+  std::vector<std::string> lines;
+  for (const Finding& finding : findings_of(records)) lines.push_back(finding.text);
   if (!records.empty()) lines.push_back(next_command(records, path));
   return lines;
 }

@@ -86,6 +86,18 @@ def check_single(browser, page, records):
     expect("ratio" in counts, False, "a comparison of one file")
 
 
+def check_summary(browser, parts):
+    """The page opens with it: a list a file and a comparison, under headings where there are several."""
+    before = "document.getElementById('summary').compareDocumentPosition(document.getElementById('runs')) & Node.DOCUMENT_POSITION_FOLLOWING"
+    expect(browser.evaluate(f"Boolean({before})"), True, "the summary comes first")
+    expect(browser.evaluate("document.querySelectorAll('#summary ul').length"), parts, "parts of the summary")
+    expect(browser.evaluate("document.querySelectorAll('#summary h3').length"), parts if parts > 1 else 0, "their headings")
+    first = browser.evaluate("document.querySelector('#summary li').textContent")
+    assert first.startswith("7 cases on "), first
+    tones = browser.evaluate("[...document.querySelectorAll('#summary li')].map((li) => [li.className, li.textContent])")
+    assert any(tone == "warn" and "not fit into the GPU's memory" in text for tone, text in tones), tones
+
+
 def check_table(browser, records):
     column = "[...document.querySelectorAll('#cases thead button')].find((b) => b.textContent.startsWith('median ms'))"
     browser.evaluate(f"{column}.focus()")
@@ -141,11 +153,13 @@ def main():
         with open(path, "w") as file:
             json.dump(results, file)
         check_single(browser, report(tbench, folder, [path]), records)
+        check_summary(browser, 1)
         check_marks(browser, records)
         check_table(browser, records)
         browser.open(report(tbench, folder, [path, golden_path]))
         expect(browser.evaluate("document.querySelectorAll('.run').length"), 2, "run headers")
         assert browser.evaluate("tbench.charts.counts().ratio") > 0, "a comparison of two files"
+        check_summary(browser, 3)
 
     return in_browser(check_all, f"{len(records)} records shown, sorted and filtered")
 

@@ -241,6 +241,21 @@ TEST(StudyHtml, IsAPageOfItsOwnWithoutScripts) {
   EXPECT_THAT(page, Not(HasSubstr("a<b")));
 }
 
+TEST(StudyHtml, HasChartsOfTablesWithAnAxis) {
+  studies::StudyReport report = support::study_report_sample();
+  EXPECT_THAT(study_html(report), Not(HasSubstr("<figure>"))) << "sizes that nobody knows are no axis";
+  report.sections.front() = {.caption = "Model <b>. Median ms by context",
+                             .columns = {{"size", render::Align::kLeft},
+                                         {"ctx:128", render::Align::kRight},
+                                         {"ctx:256", render::Align::kRight}},
+                             .rows = {{{.text = "small"}, {.text = "1", .value = 1.0}, {.text = "2", .value = 2.0}}}};
+  const std::string page = study_html(report);
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("<figcaption>Median ms</figcaption>"), HasSubstr("2 values, which the table lists")));
+  EXPECT_LT(page.find("<figure>"), page.find("<table>"));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("<b>"))));
+}
+
 TEST(StudyHtml, NothingMissingHasNoListOfCommands) {
   studies::StudyReport whole = support::study_report_sample();
   whole.commands.clear();

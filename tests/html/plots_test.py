@@ -32,7 +32,7 @@ def check_attention(browser):
     for value, length in zip(browser.evaluate(flash), (256, 1024, 4096, 16384)):
         assert abs(value - 1e-6 * length ** 2) <= 1e-4 * value, f"{value} ms at {length}"
     titles = browser.evaluate("[...document.querySelectorAll('#attention-time h3')].map((h) => h.textContent)")
-    expect(titles, ["Attention, forward", "Attention, backward"], "titles of the panels")
+    expect(titles, ["Attention, forward bf16", "Attention, backward bf16"], "titles of the panels")
     colours = f"Object.fromEntries({CHARTS.format('attention-time')}.flatMap((c) => c.data.datasets.map((d) => [d.label, d.borderColor])))"
     before = browser.evaluate(colours)
     expect(len(set(before.values())), 3, "colours of three implementations")
@@ -43,19 +43,31 @@ def check_attention(browser):
 
 
 def check_roofline(browser):
-    chart = f"{CHARTS.format('roofline')}[0]"
-    expect(browser.evaluate(f"{chart}.data.datasets.map((d) => d.label).join()"),
-           "gemm_bf16,gemm_fp32,Kernel rmsnorm,Kernel softmax", "series of the roofline")
+    """A panel an operation and precision, under the roof of that precision; attention, whose bytes nobody counts, is left
+    out, and the page says so."""
+    titles = browser.evaluate("[...document.querySelectorAll('#roofline h3')].map((h) => h.textContent)")
+    expect(titles, ["Kernel, rmsnorm bf16 aten", "Kernel, softmax bf16 aten", "Kernel, softmax fp16 aten"], "titles of the rooflines")
+    charts = CHARTS.format("roofline")
+    expect(browser.evaluate(f"{charts}.map((c) => c.data.datasets.map((d) => d.label).join())"),
+           ["copy and gemm_bf16,aten", "copy and gemm_bf16,aten", "copy,aten"], "roofs, and points by implementation")
     # The ridge of bf16: 800 TFLOP/s over 4.3 TB/s. On the way there the roof is the bandwidth times the intensity.
-    low, ridge, high = browser.evaluate(f"{chart}.data.datasets[0].data.map((p) => [p.x, p.y])")
+    low, ridge, high = browser.evaluate(f"{charts}[0].data.datasets[0].data.map((p) => [p.x, p.y])")
     assert abs(ridge[0] - 800 / 4.3) < 0.1 and abs(ridge[1] - 800) < 0.1, ridge
     assert abs(low[1] - 4.3 * low[0]) < 1e-3 and abs(high[1] - 800) < 0.1, (low, high)
+    slope = browser.evaluate(f"{charts}[2].data.datasets[0].data.map((p) => p.y / p.x)")
+    assert len(slope) == 2 and all(abs(s - 4.3) < 1e-3 for s in slope), f"fp16 has no ceiling but the bandwidth: {slope}"
     # 1e9 FLOP in 1 ms at 2 TB/s: 1 TFLOP/s at half a FLOP a byte.
-    expect(browser.evaluate(f"{chart}.data.datasets[2].data.map((p) => [p.x, p.y])"), [[0.5, 1]], "rmsnorm's place")
+    expect(browser.evaluate(f"{charts}[0].data.datasets[1].data.map((p) => [p.x, p.y])"), [[0.5, 1]], "rmsnorm's place")
+    colour = browser.evaluate(f"{charts}[0].data.datasets[1].borderColor")
+    expect(colour, browser.evaluate("tbench.colours.variable(`--slot-${tbench.slots.aten}`)"), "the colour of aten")
+    note = browser.evaluate("document.querySelector('#roofline .note').textContent")
+    assert "Left out: 22 of 25 results" in note, note
     browser.evaluate("{ const s = document.querySelector('select[name=op]'); s.value = 'softmax';"
                      " s.dispatchEvent(new Event('change')); tbench.charts.drawAll(); }")
-    expect(browser.evaluate(f"{chart}.data.datasets.map((d) => d.label).join()"), "gemm_bf16,gemm_fp32,Kernel",
-           "the roofs stay when a filter leaves one case")
+    expect(browser.evaluate(f"{charts}[0].data.datasets.map((d) => d.label).join()"), "copy and gemm_bf16,aten",
+           "the roofs stay when a filter leaves operations alone")
+    note = browser.evaluate("document.querySelector('#roofline .note').textContent")
+    assert "Left out" not in note, note
     browser.evaluate("document.querySelector('button[type=reset]').click(); new Promise((r) => setTimeout(r, 100))")
 
 

@@ -90,6 +90,52 @@ def operations(golden):
     return refreshed(results)
 
 
+def training(golden, implementations):
+    """Training steps of two sizes at four contexts by every implementation; the last one has no medium."""
+    timed = golden["benchmarks"][0]
+    entries = []
+    for number, parameters in enumerate(grid(size=["small", "medium"], ctx=["128", "256", "512", "1024"], batch=["4"], **{"pass": ["train_step"]},
+                                             precision=["bf16"], impl=list(implementations))):
+        if parameters["size"] == "medium" and parameters["impl"] == implementations[-1]:
+            continue
+        entry = entry_like(timed, "Model", parameters, 1e-3 * (8 + number))
+        entry["tbench"]["work"]["tokens"] = 4 * int(parameters["ctx"])
+        entries.append(entry)
+    return refreshed({"context": copy.deepcopy(golden["context"]), "benchmarks": entries})
+
+
+def kernel(phase, kernel_class, calls, total_ms):
+    return {"phase": phase, "class": kernel_class, "name": f"{kernel_class}_of_{phase}", "calls": calls, "total_s": total_ms * 1e-3,
+            "min_s": 1e-6, "max_s": total_ms * 1e-3}
+
+
+STEP = [("forward", "gemm", 85, 4), ("forward", "softmax_forward", 12, 1.5), ("forward", "elementwise", 60, 1), ("forward", "norm", 25, 0.5),
+        ("backward", "gemm", 170, 8), ("backward", "softmax_backward", 12, 1.25), ("backward", "elementwise", 120, 2), ("backward", "memset", 1, 0.01),
+        ("optimizer", "optimizer", 12, 3), ("optimizer", "memcpy", 1, 0.01)]
+
+
+def traced(golden):
+    """Training steps of two sizes whose trace is STEP, fused attention in place of gemm and softmax for sdpa; of the small
+    one the host is late. A kernel of one phase and one operation. And a step that nobody traced."""
+    timed = golden["benchmarks"][0]
+    entries = []
+    for parameters in grid(size=["small", "xl"], ctx=["512"], batch=["4"], **{"pass": ["train_step"]}, precision=["bf16"], impl=["eager", "sdpa"]):
+        factor = 1 if parameters["size"] == "small" else 10
+        host, device, others = (5, 0.5, 0.1) if parameters["size"] == "small" else (0, 3, 0.2)
+        kernels = [kernel(phase, "attention_fused" if parameters["impl"] == "sdpa" and "softmax" in name else name, calls, factor * ms) for phase, name, calls, ms in STEP]
+        work = sum(k["total_s"] for k in kernels)
+        entry = entry_like(timed, "Model", parameters, work + 1e-3 * (device + others))
+        entry["tbench"]["trace"] |= {"span_s": work + 1e-3 * (host + device + others), "device_s": work, "host_gaps_s": 1e-3 * host, "device_gaps_s": 1e-3 * device,
+                                     "other_gaps_s": 1e-3 * others, "longest_gap_s": 2e-4, "launches": 498, "kernels": kernels}
+        entries.append(entry)
+    alone = entry_like(timed, "Kernel", {"op": "rmsnorm", "size": "xl", "ctx": "512", "batch": "4", "pass": "forward", "precision": "bf16", "impl": "aten"}, 1e-3)
+    alone["tbench"]["trace"] |= {"span_s": 1e-3, "device_s": 1e-3, "host_gaps_s": 0, "device_gaps_s": 0, "other_gaps_s": 0, "longest_gap_s": 0, "launches": 1,
+                                 "kernels": [kernel("forward", "norm", 1, 1)]}
+    untraced = entry_like(timed, "Model", timed["tbench"]["parameters"] | {"size": "large", "impl": "eager"}, 0.1)
+    del untraced["tbench"]["trace"]
+    return refreshed({"context": copy.deepcopy(golden["context"]), "benchmarks": [*entries, alone, untraced]})
+
+
 PROCESSES = 5
 
 
@@ -111,7 +157,8 @@ def processes(golden, factors):
 
 def attention(golden):
     """The attention grid: time grows with the square of the length, naive is out of memory at 16384; three ceilings of
-    bursts and one of chained steps, and two operations whose bytes are counted."""
+    bursts and one of chained steps, and two operations whose bytes are counted, one of them in fp16 too, which has no
+    ceiling."""
     timed, failed = golden["benchmarks"][0], golden["benchmarks"][1]
     entries = []
     for parameters in attention_parameters():
@@ -126,8 +173,8 @@ def attention(golden):
         entry = entry_like(timed, "Ceiling", {"what": what, "regime": regime}, 1e-3)
         entry["tbench"]["work"] = {"flop": flop, "tokens": 0, "bytes": int(moved)}
         entries.append(entry)
-    for op in ("rmsnorm", "softmax"):
-        entry = entry_like(timed, "Kernel", {"op": op, "impl": "aten"}, 1e-3)
+    for op, precision in (("rmsnorm", "bf16"), ("softmax", "bf16"), ("softmax", "fp16")):
+        entry = entry_like(timed, "Kernel", {"op": op, "precision": precision, "impl": "aten"}, 1e-3)
         entry["tbench"]["work"] = {"flop": 1e9, "tokens": 0, "bytes": 2_000_000_000}
         entries.append(entry)
     return refreshed({"context": golden["context"], "benchmarks": entries})

@@ -65,6 +65,17 @@ TEST(Findings, SayWhatIsNotToBeTrustedAndWhatIsBest) {
                           "next: ./tbench report a.json -o report.html"));
 }
 
+TEST(Findings, WhatIsAboveItsCeilingIsWrongAndNotNearest) {
+  Record wrong = sharp();
+  wrong.timing->median = wrong.timing->median * 0.7;  // 80 % / 0.7 = 114 %
+  const std::vector<Finding> findings = findings_of(std::vector<Record>{wrong, sharp()});
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_TRUE(findings[0].is_warning);
+  EXPECT_EQ(findings[0].text, "1 case is above the ceiling: the formula or the timing is wrong");
+  EXPECT_FALSE(findings[1].is_warning);
+  EXPECT_THAT(findings[1].text, HasSubstr("80 % of copy"));
+}
+
 TEST(Findings, OfAFailureNameTheCommandThatRunsItAlone) {
   const std::vector<Record> records{sharp(),
                                     support::failed_record(CaseId::parse("Gemm/m:1"), Status::kIncorrect, "wrong")};

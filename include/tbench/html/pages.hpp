@@ -14,13 +14,16 @@
 namespace tbench::html {
 
 /// What the page shows, as its scripts read it (src/html/assets/data.js):
+///   summary   parts: pairs of a heading and its sentences, pairs of text and tone
 ///   files     label, device, facts (pairs of texts), cases
 ///   families  name, keys: of the records' parameters, in order of appearance
 ///   metrics   names, as in counters_of
+///   slots     of the page's colours, by the names of implementations
 ///   records   file and family (indexes), values (one a key, null where the case has none), status, reason,
 ///             repetition, repetitions, metrics (one a name, null where unknown), ceiling (what its rate is held
 ///             against), findings (texts by name), half_width, n, stop; phases_ms (pairs of name and median),
-///             samples_ms, flagged (indexes of samples_ms)
+///             samples_ms, flagged (indexes of samples_ms), trace (TraceNames)
+///   trace_names  of phases and of classes of operations, which traces name by their indexes
 ///   comparisons  of every file but the first with the first, as `tbench diff` makes them: file (index), and either
 ///             refused (why they cannot be compared) or summary, cross, differences, warnings, means (family, cases,
 ///             ratio, cycles), only_in_base, only_in_new (names) and cases: family, values, verdict, base_ms, new_ms,
@@ -30,7 +33,7 @@ namespace tbench::html {
 /// in the order taken; `n` is the number before.
 [[nodiscard]] results::Json html_data(std::span<const results::NamedResults> results);
 
-/// The page: run headers, plots, a table of all cases.
+/// The page: a summary, run headers, plots, a table of all cases.
 /// @param results  not empty
 [[nodiscard]] std::string html_report(std::span<const results::NamedResults> results);
 
@@ -50,7 +53,7 @@ inline constexpr std::size_t kMaxPageValues = 200'000;
 /// of the same beside it. /// @throws  UsageError  for more than kMaxPageValues values
 [[nodiscard]] std::string series_html(std::span<const history::Series> series);
 
-/// A study's tables, without scripts.
+/// A study's tables, without scripts, and line charts of those that have an axis of numbers.
 [[nodiscard]] std::string study_html(const studies::StudyReport& report);
 
 }  // namespace tbench::html

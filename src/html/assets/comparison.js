@@ -21,11 +21,11 @@ tbench.comparison = (() => {
     const by = varying(cases);
     const label = (c) => nameBy(c, by) || c.family;
     const labels = shown.map(label);
-    const series = [...groupBy(shown, verdictOf)].map(([verdict, group]) => ({ name: verdict, colour: verdict, paint: kPaint[verdict] ?? "--accent", file: 0,
+    const series = [...groupBy(shown, verdictOf)].map(([verdict, group]) => ({ name: verdict, paint: kPaint[verdict] ?? "--accent", file: 0,
       points: group.map((c) => ({ x: c.ratio, y: label(c), case: c })) }));
     const interval = shown.filter((c) => c.interval);
-    const intervals = { name: "95 % interval", colour: "interval", paint: "--dim", file: 1, type: "bar", thin: true, points: interval.map((c) => ({ x: c.interval, y: label(c), case: c })) };
-    const same = { name: "no change", colour: "same", paint: "--text", file: 1, line: true, points: [labels[0], labels.at(-1)].map((y) => ({ x: 1, y })) };
+    const intervals = { name: "95 % interval", paint: "--dim", file: 1, type: "bar", thin: true, points: interval.map((c) => ({ x: c.interval, y: label(c), case: c })) };
+    const same = { name: "no change", paint: "--text", file: 1, line: true, points: [labels[0], labels.at(-1)].map((y) => ({ x: 1, y })) };
     return { title: `${cases[0].family}, ${files[comparison.file].label}${more}`, kind: "forest", x: `time / time of ${base}`, y: "", labels, series: [...series, intervals, same] };
   }
   function panels(records) {

@@ -9,10 +9,14 @@ const tbench = (() => {
     family.keys.forEach((key, i) => { if (item.values[i] !== null) values[key] = item.values[i]; });
     return { ...item, family: family.name, values, name: [family.name, ...Object.entries(values).map(([k, v]) => `${k}:${v}`)].join("/") };
   };
+  /** Two lists of numbers (trace_data.hpp) with names. */
+  const traceOf = ([span, device, host, own, others, longest_us, kernels, launches], classes) => ({ span, device, gaps: { host, own, others }, longest_us, kernels, launches,
+    classes: Array.from({ length: classes.length / 4 }, (_, i) => ({ phase: raw.trace_names[classes[4 * i]], name: raw.trace_names[classes[4 * i + 1]], ms: classes[4 * i + 2], operations: classes[4 * i + 3] })) });
   const records = raw.records.map((r, index) => {
     const metrics = {};
     raw.metrics?.forEach((name, i) => { if (r.metrics[i] !== null) metrics[name] = r.metrics[i]; });
     const record = named(r);
+    if (r.trace) record.trace = traceOf(...r.trace);
     return { ...record, index, metrics, join: record.name + (r.repetitions ? ` #${r.repetition}` : "") };
   });
   const comparisons = (raw.comparisons ?? []).map((c) => ({ ...c, cases: (c.cases ?? []).map(named) }));
@@ -39,5 +43,5 @@ const tbench = (() => {
     made.append(...children);
     return made;
   };
-  return { files: raw.files, legend: raw.legend ?? [], records, comparisons, keys, distinct, varying, groupBy, format, percent, element };
+  return { summary: raw.summary ?? [], slots: raw.slots ?? {}, files: raw.files, legend: raw.legend ?? [], records, comparisons, keys, distinct, varying, groupBy, format, percent, element };
 })();

@@ -1,14 +1,17 @@
 // Puts the page of results together: run headers, plots, comparison, one case, all cases.
 "use strict";
 (() => {
-  const { files, records, format, element, plots, charts, comparison, cases, filters } = tbench;
+  const { summary, files, records, format, element, plots, charts, comparison, cases, filters } = tbench;
   const chosen = document.getElementById("chosen");
   const kChoices = 1000; // of cases to show in full; a search narrows them
 
+  const points = (sentences) => element("ul", {}, ...sentences.map(([text, tone]) => element("li", tone ? { class: tone } : {}, text)));
+  document.getElementById("runs").before(element("section", { id: "summary", "aria-labelledby": "summary-title" }, element("h2", { id: "summary-title" }, "Summary"),
+    ...summary.flatMap(([heading, sentences]) => [...(summary.length > 1 ? [element("h3", {}, heading)] : []), points(sentences)])));
   for (const file of files) {
     const facts = file.facts.flatMap(([label, text]) => [element("dt", {}, label), element("dd", {}, text)]);
     document.getElementById("runs").append(element("div", { class: "run" }, element("h2", {}, file.device),
-      element("div", { class: "note" }, `${file.label}, ${file.cases} cases`), element("dl", {}, ...facts)));
+      element("div", { class: "note" }, `${file.label}, ${file.cases} results`), element("dl", {}, ...facts)));
   }
   /** What a case is held against, and what its family found. */
   function details(record) {

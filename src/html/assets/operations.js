@@ -7,28 +7,43 @@ tbench.operations = (() => {
   const stream = metric("bytes_per_second", 1e-12);
   const isCeiling = (r) => r.family === "Ceiling";
   /** The best rate of each `what`, whatever else the case's keys say and whatever the filters are. */
+  const measured = tbench.records.filter(isCeiling);
   function ceilingsOf(file, valueOf) {
-    const cases = tbench.records.filter((r) => isCeiling(r) && r.file === file && valueOf(r) > 0);
+    const cases = measured.filter((r) => r.file === file && valueOf(r) > 0);
     return new Map([...groupBy(cases, (r) => r.values.what)].map(([what, group]) => [what, Math.max(...group.map(valueOf))]));
   }
 
-  /** Rate against intensity, under the ceilings measured in the same file: cases whose family counts its bytes. */
+  const isPlaced = (r) => rate(r) > 0 && stream(r) > 0;
+  const kOfRoof = ["op", "precision"]; // one panel each: its roof is the matrix rate of the precision
+  /** From the bandwidth's slope to the matrix rate, if this file has measured that of the precision. */
+  function roofOf(cases, bandwidth, intensity) {
+    const { file, values } = cases[0];
+    const what = `gemm_${values.precision}`;
+    const peak = ceilingsOf(file, rate).get(what);
+    const ridge = peak === undefined ? [] : [peak / bandwidth];
+    const low = Math.min(...cases.map(intensity), ...ridge) / 3;
+    const high = Math.max(...cases.map(intensity), ...ridge) * 3;
+    return { name: peak === undefined ? "copy" : `copy and ${what}`, paint: "--text", file: 0, line: true,
+      points: [low, ...ridge, high].map((x) => ({ x, y: Math.min(peak ?? Infinity, x * bandwidth) })) };
+  }
+  /** Rate against intensity, under the ceilings measured in the same file: cases with FLOP and bytes. */
   function roofline(records) {
-    const placed = records.filter((r) => !isCeiling(r) && rate(r) > 0 && stream(r) > 0);
     const intensity = (r) => rate(r) / stream(r);
     const points = (list) => list.map((r) => ({ x: intensity(r), y: rate(r), record: r }));
-    return [...groupBy(placed, (r) => r.file)].flatMap(([file, cases]) => {
-      const peaks = [...ceilingsOf(file, rate)];
-      const bandwidth = ceilingsOf(file, stream).get("copy");
-      if (!bandwidth || peaks.length === 0) return [];
-      const low = Math.min(1, ...cases.map(intensity)) / 2;
-      const high = Math.max(...cases.map(intensity), ...peaks.map(([, peak]) => peak / bandwidth)) * 4;
-      const roof = ([what, peak]) => ({ name: what, colour: what, file: 0, line: true,
-        points: [low, peak / bandwidth, high].map((x) => ({ x, y: Math.min(peak, x * bandwidth) })) });
-      const series = families(cases, (family) => seriesOf(family, varying(family).filter((k) => ["op", "impl"].includes(k)), points)
-        .map((s) => ({ ...s, file: 0, name: s.name === "all" ? family[0].family : `${family[0].family} ${s.name}`, colour: family[0].family + s.colour })));
-      return [{ title: `${files[file].label}: copy at ${format(bandwidth)} TB/s`, kind: "roof", x: "FLOP / byte", y: "TFLOP/s", series: [...peaks.map(roof), ...series] }];
+    const placed = records.filter((r) => !isCeiling(r) && isPlaced(r) && ceilingsOf(r.file, stream).has("copy"));
+    return [...groupBy(placed, (r) => [r.file, r.family, ...kOfRoof.map((k) => r.values[k])].join()).values()].map((cases) => {
+      const bandwidth = ceilingsOf(cases[0].file, stream).get("copy");
+      const by = varying(cases);
+      const shared = Object.keys(cases[0].values).filter((k) => !by.includes(k));
+      return { title: [titled(cases, shared), ...(files.length > 1 ? [files[cases[0].file].label] : [])].join(" · "), kind: "roof", x: "FLOP / byte", y: "TFLOP/s",
+        series: [roofOf(cases, bandwidth, intensity), ...seriesOf(cases, by, points).map((s) => ({ ...s, file: 0 }))] };
     });
+  }
+  /** What the roofline cannot show. */
+  function unplaced(records) {
+    const cases = records.filter((r) => !isCeiling(r) && r.n !== undefined);
+    const left = cases.filter((r) => !isPlaced(r)).length;
+    return left === 0 ? "" : ` Left out: ${left} of ${cases.length} results, whose family does not count both bytes and FLOP.`;
   }
 
   const isSquare = (r) => r.values.m === r.values.n && r.values.n === r.values.k;
@@ -39,7 +54,7 @@ tbench.operations = (() => {
 
   function shares(records) {
     const share = metric("ceiling_share", 100);
-    const ceiling = (labels) => [{ name: "ceiling", colour: "ceiling", type: "line", file: 1, line: true, points: labels.map((x) => ({ x, y: 100 })) }];
+    const ceiling = (labels) => [{ name: "ceiling", paint: "--text", type: "line", file: 1, line: true, points: labels.map((x) => ({ x, y: 100 })) }];
     return families(records.filter((r) => share(r) !== undefined), (family) => (axisOf(family) ? bars(family, share, "% of the ceiling", axisOf(family), ceiling) : []));
   }
   const kRates = [[stream, "TB/s"], [rate, "TFLOP/s"]];
@@ -57,12 +72,12 @@ tbench.operations = (() => {
       const roofs = (group) => [...groupBy(group, (r) => r.file)].flatMap(([file, cases]) => [...new Set(cases.map((r) => r.values.precision))].flatMap((precision) => {
         const peak = ceilingsOf(file, rate).get(`gemm_${precision}`);
         const sizes = cases.map((r) => +r.values.m);
-        return peak ? [{ name: `ceiling ${precision}`, colour: `ceiling ${precision}`, file: 1, line: true, points: [Math.min(...sizes), Math.max(...sizes)].map((x) => ({ x, y: peak })) }] : [];
+        return peak ? [{ name: `ceiling ${precision}`, paint: "--text", file: 1, line: true, points: [Math.min(...sizes), Math.max(...sizes)].map((x) => ({ x, y: peak })) }] : [];
       }));
-      return [...curves.map((group) => ({ title: titled(group[0], panel), kind: "curve", log: true, x: "m = n = k", y: "TFLOP/s",
+      return [...curves.map((group) => ({ title: titled(group, panel), kind: "curve", log: true, x: "m = n = k", y: "TFLOP/s",
         series: [...seriesOf(group, series, (list) => list.map((r) => ({ x: +r.values.m, y: rate(r), record: r })).sort((a, b) => a.x - b.x)), ...roofs(group)] })),
       ...bars(family.filter((r) => !drawn.has(r)), rate, "TFLOP/s", shape)];
     });
   }
-  return { roofline, shares, ceilings, bandwidth, products };
+  return { roofline, unplaced, shares, ceilings, bandwidth, products };
 })();

@@ -1,34 +1,54 @@
 // How records become panels: groups, series, bars and lines.
-// A panel: title, kind, x, y (axis titles), labels or log, series [{name, colour, file, line, points [{x, y, record, mark}]}].
+// A panel: title, kind, x, y (axis titles), labels or log, series [{name, file, line, points [{x, y, record, mark}]},
+// and what charts.js and colours.js say].
 "use strict";
 tbench.plotting = (() => {
   const { files, distinct, varying, groupBy } = tbench;
+  const { implementationOf, shadeOf } = tbench.colours;
   const kMaxSeries = 10; // that one panel can tell apart
-  /** A number alone does not say what it counts. */
-  const nameBy = (record, by) => by.filter((k) => k in record.values).map((k) => (/^\d+$/.test(record.values[k]) ? `${k} ` : "") + record.values[k]).join(" ");
+  const kMaxVariants = 5; // of one implementation: they are shades of its colour
+  const kOfImplementation = ["impl", "method"];
+  /** In the order of the case's name. A number alone does not say what it counts. */
+  const nameBy = (record, by) => Object.keys(record.values).filter((k) => by.includes(k)).map((k) => (/^\d+$/.test(record.values[k]) ? `${k} ` : "") + record.values[k]).join(" ");
   const metric = (name, factor = 1) => (r) => (r.metrics[name] === undefined ? undefined : r.metrics[name] * factor);
   const families = (records, make) => [...groupBy(records, (r) => r.family).values()].flatMap(make);
-  const titled = (record, panel) => [record.family, nameBy(record, panel)].filter(Boolean).join(", ");
+  const kSaid = ["ctx", "pass", "precision"]; // where all of a panel share it
+  /** The panel's keys, and what its records share besides: all of it where they are one case. */
+  const titled = (list, panel) => {
+    const by = varying(list);
+    const said = Object.keys(list[0].values).filter((k) => by.length === 0 || panel.includes(k) || (kSaid.includes(k) && !by.includes(k)));
+    return [list[0].family, nameBy(list[0], said)].filter(Boolean).join(", ");
+  };
   const panelsBy = (records, keys) => [...groupBy(records, (r) => nameBy(r, keys)).values()];
 
   /** Keys that split the records into panels, so that no panel has too many series. x: the axis's keys. */
-  function split(records, x, first = ["pass"]) {
+  function split(records, x, first = ["pass", "ctx"]) {
     const rest = varying(records).filter((k) => !x.includes(k));
     const panel = first.filter((k) => rest.includes(k));
     const order = ["precision", ...rest].filter((k) => rest.includes(k));
     const crowded = () => {
       const series = rest.filter((k) => !panel.includes(k));
-      return panelsBy(records, panel).some((group) => new Set(group.map((r) => nameBy(r, series))).size > kMaxSeries);
+      const variants = series.filter((k) => !kOfImplementation.includes(k));
+      const count = (group, by) => new Set(group.map((r) => nameBy(r, by))).size;
+      return panelsBy(records, panel).some((group) => count(group, series) > kMaxSeries || count(group, variants) > kMaxVariants);
     };
     for (const key of order) if (!panel.includes(key) && crowded()) panel.push(key);
     return { panel, series: rest.filter((k) => !panel.includes(k)) };
   }
+  /** Of several processes of a case the one with the middle value. */
+  function middles(records, valueOf) {
+    return [...groupBy(records, (r) => `${r.file} ${r.name}`).values()].map((group) => (group.length === 1 ? group[0] : [...group].sort((a, b) => valueOf(a) - valueOf(b))[Math.floor((group.length - 1) / 2)]));
+  }
+  /** Those of one implementation are variants of it, in the order in which they come; those of one name in several files stand together. */
   function seriesOf(records, by, points) {
-    const groups = groupBy(records, (r) => `${r.file} ${nameBy(r, by)}`);
-    return [...groups.values()].map((group) => {
-      const name = nameBy(group[0], by) || "all";
-      return { name: files.length > 1 ? `${name} · ${files[group[0].file].label}` : name, colour: name, file: group[0].file, points: points(group) };
-    }).filter((s) => s.points.length > 0);
+    const others = by.filter((k) => !kOfImplementation.includes(k));
+    const variants = [...new Set(records.map((r) => nameBy(r, others)))];
+    const names = [...groupBy(records, (r) => nameBy(r, by) || implementationOf(r) || "all")];
+    return names.flatMap(([name, named]) => [...groupBy(named, (r) => r.file).values()].map((group) => {
+      const variant = variants.indexOf(nameBy(group[0], others));
+      return { name: files.length > 1 ? `${name} · ${files[group[0].file].label}` : name, implementation: implementationOf(group[0]), variant, shade: shadeOf(variant, variants.length),
+        file: group[0].file, points: points(group) };
+    })).filter((s) => s.points.length > 0);
   }
   /** x: title, keys, of(record) where a category is more than the value of one key. */
   const along = (key) => ({ title: key, keys: [key], of: (r) => r.values[key] });
@@ -38,8 +58,8 @@ tbench.plotting = (() => {
       const { panel, series } = split(family, x.keys);
       return panelsBy(family, panel).map((group) => {
         const labels = [...new Set(group.map(x.of))].sort(bySize);
-        return { title: titled(group[0], panel), kind: "bar", x: x.title, y: yTitle, labels,
-          series: [...seriesOf(group, series, (list) => list.map((r) => ({ x: x.of(r), y: valueOf(r), record: r }))), ...extra(labels)] };
+        return { title: titled(group, panel), kind: "bar", x: x.title, y: yTitle, labels,
+          series: [...seriesOf(group, series, (list) => middles(list, valueOf).map((r) => ({ x: x.of(r), y: valueOf(r), record: r }))), ...extra(labels)] };
       });
     });
   }
@@ -52,10 +72,10 @@ tbench.plotting = (() => {
       return groups.map((group) => {
         const top = Math.max(...group.map((r) => valueOf(r) ?? 0)) * 2 || 1;
         const point = (r) => (valueOf(r) === undefined ? { x: +r.values[x], y: top, record: r, mark: "oom" } : { x: +r.values[x], y: valueOf(r), record: r });
-        return { title: titled(group[0], panel), kind: "line", x: `${x} (tokens)`, y: yTitle, log: true,
-          series: seriesOf(group, series, (list) => list.map(point).sort((a, b) => a.x - b.x)) };
+        return { title: titled(group, panel), kind: "line", x: `${x} (tokens)`, y: yTitle, log: true,
+          series: seriesOf(group, series, (list) => middles(list, (r) => valueOf(r) ?? Infinity).map(point).sort((a, b) => a.x - b.x)) };
       });
     });
   }
-  return { nameBy, metric, families, titled, panelsBy, split, seriesOf, along, bars, lines };
+  return { nameBy, metric, families, titled, panelsBy, split, middles, seriesOf, along, bars, lines };
 })();

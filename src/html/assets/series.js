@@ -58,13 +58,13 @@ tbench.series = (() => {
     const device = (p) => (p.device === undefined ? "" : `, the GPU ${format(p.device)} ms of it`);
     const at = (p) => ({ x: p.x, y: inside(p.ms), said: `${p.ms === undefined ? "no value" : `${format(p.ms)} ms${device(p)}`}${eventsOf(p).map((e) => `; ${e}`).join("")}`, apart: p.startsEpoch });
     const only = (passes) => points.filter(passes).map(at);
-    const series = [{ name: "median of the processes", colour: "median", file: 0, points: only((p) => p.counts) },
-      { name: "level", colour: "level", file: 1, line: true, points: levels(points) },
-      { name: "level changed", colour: "changed", paint: "--warn", file: 0, shape: "triangle", points: only((p) => p.change !== undefined) },
-      { name: "confirmed regression", colour: "regressed", paint: "--bad", file: 0, shape: "rectRot", points: only((p) => p.regressed) },
-      { name: "invalid night", colour: "invalid", paint: "--dim", file: 0, shape: "crossRot", points: only((p) => p.invalid && p.ms !== undefined) },
-      { name: "no value", colour: "none", paint: "--bad", file: 0, shape: "star", points: only((p) => p.ms === undefined) },
-      { name: "new epoch", colour: "epoch", paint: "--dim", file: 1, line: true,
+    const series = [{ name: "median of the processes", paint: "--accent", file: 0, points: only((p) => p.counts) },
+      { name: "level", paint: "--text", file: 1, line: true, points: levels(points) },
+      { name: "level changed", paint: "--warn", file: 0, shape: "triangle", points: only((p) => p.change !== undefined) },
+      { name: "confirmed regression", paint: "--bad", file: 0, shape: "rectRot", points: only((p) => p.regressed) },
+      { name: "invalid night", paint: "--dim", file: 0, shape: "crossRot", points: only((p) => p.invalid && p.ms !== undefined) },
+      { name: "no value", paint: "--bad", file: 0, shape: "star", points: only((p) => p.ms === undefined) },
+      { name: "new epoch", paint: "--dim", file: 1, line: true,
         points: points.filter((p) => p.startsEpoch).flatMap((p) => [{ x: p.x, y: range.min, said: `new epoch: ${p.epoch}` }, { x: p.x, y: range.max, said: `new epoch: ${p.epoch}` }, { x: p.x, y: NaN }]) }];
     const events = points.flatMap((p) => eventsOf(p).map((e) => `${night(p)} ${e}`));
     return { title: "", kind: "time", small: points.length > 60, x: "", y: "ms", range, between: { min: days[0], max: days[1] }, series: series.filter((s) => s.points.length > 0),

@@ -1,0 +1,179 @@
+// What a summary says of one file against the first.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <string_view>
+
+#include "html/sentences.hpp"
+#include "html/summary.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/number_format.hpp"
+#include "tbench/render/run_console.hpp"
+
+namespace tbench::html {
+namespace {
+
+using Texts = std::vector<std::string>;
+using compare::CaseComparison;
+using compare::Verdict;
+
+struct VerdictText {
+  Verdict verdict;
+  Tone tone;
+  const char* one;  // of one case
+  const char* several;
+  bool names_cases;
+};
+
+constexpr std::array kVerdictTexts{
+    VerdictText{Verdict::kRegressed, Tone::kBad, "is slower, needs more memory or fails",
+                "are slower, need more memory or fail", true},
+    VerdictText{Verdict::kImproved, Tone::kGood, "is faster or needs less memory", "are faster or need less memory",
+                true},
+    VerdictText{Verdict::kHost, Tone::kWarning, "changed on the host alone: the GPU's own time did not",
+                "changed on the host alone: the GPU's own time did not", true},
+    VerdictText{Verdict::kClock, Tone::kWarning, "changed with the GPU's clock alone: the clock cycles did not",
+                "changed with the GPU's clock alone: the clock cycles did not", true},
+    VerdictText{Verdict::kAmbiguous, Tone::kWarning, "may have changed: it takes more processes to tell",
+                "may have changed: it takes more processes to tell", true},
+    VerdictText{Verdict::kInsufficient, Tone::kWarning, "has too few processes for a verdict: it takes 3 a side",
+                "have too few processes for a verdict: it takes 3 a side", false},
+    VerdictText{Verdict::kInvalid, Tone::kPlain, "has no valid time on one side", "have no valid time on one side",
+                false},
+    VerdictText{Verdict::kSame, Tone::kPlain, "is the same: no change above the threshold",
+                "are the same: no change above their thresholds", false},
+};
+static_assert(compare::kMinReplicates == 3);
+
+/// `Model small +5.00 % (95 %: +4.86 to +5.13 %)`.
+std::string change_text(const CaseComparison& c, const render::ShortNames& names) {
+  std::string text = names(c.id);
+  if (c.ratio) text += fmt::format(" {} %", render::format_change(*c.ratio));
+  if (c.ratio_interval) {
+    text += fmt::format(" ({}95 %: {} to {} %)", c.interval_is_within ? "inside one process " : "",
+                        render::format_change(c.ratio_interval->low), render::format_change(c.ratio_interval->high));
+  }
+  if (!c.note.empty()) text += fmt::format(", {}", shortened(c.note));
+  return text;
+}
+
+/// The largest change first, cases without a ratio before all.
+Texts changes_of(const compare::Comparison& comparison, Verdict verdict, const render::ShortNames& names) {
+  std::vector<const CaseComparison*> cases;
+  for (const CaseComparison& c : comparison.cases) {
+    if (c.verdict == verdict) cases.push_back(&c);
+  }
+  const auto size = [](const CaseComparison* c) { return c->ratio ? std::max(*c->ratio, 1 / *c->ratio) : 1e300; };
+  std::ranges::stable_sort(cases, std::greater{}, size);
+  Texts texts;
+  for (const CaseComparison* c : cases) texts.push_back(change_text(*c, names));
+  return texts;
+}
+
+void add_verdicts(std::vector<Sentence>& sentences, const compare::Comparison& comparison,
+                  const render::ShortNames& names) {
+  for (const auto& [verdict, tone, one, several, names_cases] : kVerdictTexts) {
+    const Texts changes = changes_of(comparison, verdict, names);
+    if (changes.empty()) continue;
+    std::string text = fmt::format("{} of {} {}", changes.size(), counted(comparison.cases.size(), "case"),
+                                   changes.size() == 1 ? one : several);
+    if (names_cases) text += ": " + listed(changes, "; ");
+    sentences.push_back({sentence(text), tone});
+  }
+}
+
+/// How sure the verdicts are.
+void add_certainty(std::vector<Sentence>& sentences, const compare::Comparison& comparison) {
+  std::vector<std::size_t> replicates;
+  for (const CaseComparison& c : comparison.cases) {
+    if (c.adjusted_p) replicates.push_back(std::min(c.base.replicates, c.next.replicates));
+  }
+  if (replicates.empty()) return;
+  const auto [low, high] = std::ranges::minmax(replicates);
+  const std::string processes =
+      low == high ? fmt::format("{} processes", low) : fmt::format("{} to {} processes", low, high);
+  sentences.push_back(
+      {sentence(fmt::format("the verdicts on time rest on {} a side, at a false discovery rate of 5 % over {}",
+                            processes, counted(replicates.size(), "case")))});
+}
+
+void add_means(std::vector<Sentence>& sentences, const compare::Comparison& comparison) {
+  Texts texts;
+  for (const compare::FamilyMean& mean : comparison.families) {
+    texts.push_back(fmt::format("{} {:.3f} times as long ({})", mean.family, mean.ratio, counted(mean.cases, "case")));
+  }
+  if (texts.empty()) return;
+  sentences.push_back({sentence("on the whole it takes, by the geometric mean: " + join(texts, ", "))});
+}
+
+/// Cases that ran on one of two GPUs alone.
+void add_ran_on_one(std::vector<Sentence>& sentences, const compare::Comparison& comparison,
+                    const render::ShortNames& names_of) {
+  for (const bool on_base : {true, false}) {
+    Texts names;
+    for (const CaseComparison& c : comparison.cases) {
+      const compare::SideOfCase& ran = on_base ? c.base : c.next;
+      const compare::SideOfCase& other = on_base ? c.next : c.base;
+      if (ran.time && !other.time)
+        names.push_back(fmt::format("{} ({} on the other)", names_of(c.id), to_string(other.status)));
+    }
+    if (names.empty()) continue;
+    const std::string& device = on_base ? comparison.base.device : comparison.next.device;
+    sentences.push_back(
+        {sentence(fmt::format("{} ran on {} alone: {}", counted(names.size(), "case"), device, listed(names, "; "))),
+         Tone::kWarning});
+  }
+}
+
+/// What lies between the fastest and the slowest case on the other GPU.
+void add_extremes(std::vector<Sentence>& sentences, const compare::Comparison& comparison,
+                  const render::ShortNames& names) {
+  const CaseComparison* low = nullptr;
+  const CaseComparison* high = nullptr;
+  for (const CaseComparison& c : comparison.cases) {
+    if (!c.ratio) continue;
+    if (low == nullptr || *c.ratio < *low->ratio) low = &c;
+    if (high == nullptr || *c.ratio > *high->ratio) high = &c;
+  }
+  if (low == nullptr || low == high) return;
+  sentences.push_back({sentence(fmt::format("the ratios go from {:.3f} ({}) to {:.3f} ({})", *low->ratio,
+                                            names(low->id), *high->ratio, names(high->id)))});
+}
+
+}  // namespace
+
+SummaryPart comparison_part(const FileComparison& against, std::span<const results::NamedResults> results) {
+  SummaryPart part{.heading = fmt::format("{} against {}", results[against.file].label, results.front().label),
+                   .sentences = {}};
+  if (!against.comparison) {
+    part.sentences.push_back({sentence("not compared: " + against.refused), Tone::kBad});
+    return part;
+  }
+  const compare::Comparison& comparison = *against.comparison;
+  std::vector<CaseId> ids;
+  for (const CaseComparison& c : comparison.cases) ids.push_back(c.id);
+  const render::ShortNames names{ids};
+  if (comparison.cross) {
+    part.sentences.push_back(
+        {sentence(fmt::format("{} against {}: different devices, so there are ratios and no verdicts",
+                              comparison.next.device, comparison.base.device))});
+  } else {
+    add_verdicts(part.sentences, comparison, names);
+    add_certainty(part.sentences, comparison);
+  }
+  add_means(part.sentences, comparison);
+  if (comparison.cross) {
+    add_extremes(part.sentences, comparison, names);
+    add_ran_on_one(part.sentences, comparison, names);
+  }
+  for (const std::string& warning : comparison.warnings) {
+    if (warning.ends_with("the run was interrupted")) continue;  // as the part of its file says
+    part.sentences.push_back({sentence(warning), Tone::kWarning});
+  }
+  return part;
+}
+
+}  // namespace tbench::html

@@ -1,0 +1,23 @@
+// Which implementation has which of the pages' colours. The colours are assets/page.css's.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+
+#include "tbench/core/case_id.hpp"
+
+namespace tbench::html {
+
+/// `--slot-0` to `--slot-9` of page.css.
+inline constexpr std::size_t kColourSlots = 10;
+
+/// By whom a case is computed: its `impl`, or else its `method`; null for one that has neither.
+[[nodiscard]] const std::string* implementation_of(const CaseId& id);
+
+/// A slot an implementation. Those of this suite have theirs on every page, and two that a family has both have
+/// different ones. Any other has one by its name, and of the free ones while there are any.
+[[nodiscard]] std::map<std::string, std::size_t> colour_slots(const std::set<std::string>& implementations);
+
+}  // namespace tbench::html

@@ -1,0 +1,293 @@
+#include "html/study_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "html/palette.hpp"
+#include "tbench/core/model_size.hpp"
+#include "tbench/core/text.hpp"
+
+namespace tbench::html {
+namespace {
+
+using Texts = std::vector<std::string>;
+using Keys = std::vector<std::pair<std::string, std::string>>;  // and values
+
+constexpr std::array<std::string_view, 3> kAxes{"seq_len", "ctx", "size"};
+/// What charts are divided by where they have too many lines, in this order.
+constexpr std::array<std::string_view, 8> kDividing{"pass",   "precision", "phase", "batch",
+                                                    "causal", "d_model",   "ctx",   "size"};
+/// Quantities that follow from others.
+constexpr std::array<std::string_view, 8> kDerived{"speed-up", "change %", "change pp", "exponent",
+                                                   "r²",       "largest",  "first OOM", "std"};
+constexpr std::size_t kMaxLines = 6;
+constexpr std::size_t kMaxCharts = 12;
+constexpr std::size_t kMaxQuantities = 3;
+
+/// Where a value stands on an axis; nothing for one that is no number, or an unknown size.
+std::optional<double> place_of(std::string_view axis, const std::string& value) {
+  if (axis != "size") {
+    const std::optional<std::int64_t> number = parse_integer(value);
+    return number && *number > 0 ? std::optional{static_cast<double>(*number)} : std::nullopt;
+  }
+  const auto sizes = builtin_model_sizes();
+  const auto found = std::ranges::find(sizes, value, &ModelSize::name);
+  return found == sizes.end() ? std::nullopt : std::optional{static_cast<double>(parameter_count(*found))};
+}
+
+/// A column of numbers: `ctx:512 impl:flash forward ms` is of these keys, and its quantity is `forward ms`.
+struct Quantity {
+  Keys keys;
+  std::string name;
+};
+
+Quantity quantity_of(const std::string& header) {
+  Quantity quantity;
+  Texts rest;
+  for (const std::string& word : split(header, ' ')) {
+    const std::size_t colon = word.find(':');
+    if (rest.empty() && colon != std::string::npos && colon > 0 && colon + 1 < word.size()) {
+      quantity.keys.emplace_back(word.substr(0, colon), word.substr(colon + 1));
+    } else {
+      rest.push_back(word);
+    }
+  }
+  quantity.name = join(rest, " ");
+  return quantity;
+}
+
+bool is_derived(const std::string& name) {
+  return std::ranges::any_of(kDerived, [&](std::string_view word) { return name.find(word) != std::string::npos; });
+}
+
+/// A number of a section, with all that it is of.
+struct Value {
+  Keys keys;
+  std::string quantity;
+  double number{};
+};
+
+/// Row keys stand in left-aligned columns, numbers in the others.
+std::vector<Value> values_of(const studies::StudySection& section) {
+  std::vector<Value> values;
+  for (const auto& row : section.rows) {
+    Keys keys;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const render::Column& column = section.columns[i];
+      if (column.align == render::Align::kLeft) {
+        keys.emplace_back(column.header, row[i].text);
+      } else if (row[i].value && *row[i].value > 0) {
+        Quantity quantity = quantity_of(column.header);
+        if (is_derived(quantity.name)) continue;
+        quantity.keys.insert(quantity.keys.begin(), keys.begin(), keys.end());
+        values.push_back({.keys = std::move(quantity.keys), .quantity = quantity.name, .number = *row[i].value});
+      }
+    }
+  }
+  return values;
+}
+
+std::string value_of(const Keys& keys, std::string_view key) {
+  const auto found = std::ranges::find(keys, key, [](const auto& pair) { return pair.first; });
+  return found == keys.end() ? "" : found->second;
+}
+
+std::set<std::string> distinct(const std::vector<Value>& values, std::string_view key) {
+  std::set<std::string> found;
+  for (const Value& value : values) found.insert(value_of(value.keys, key));
+  found.erase("");
+  return found;
+}
+
+std::optional<std::string_view> axis_of(const std::vector<Value>& values) {
+  for (const std::string_view axis : kAxes) {
+    const std::set<std::string> found = distinct(values, axis);
+    const auto has_place = [&](const std::string& value) { return place_of(axis, value).has_value(); };
+    if (found.size() > 1 && std::ranges::all_of(found, has_place)) return axis;
+  }
+  return std::nullopt;
+}
+
+/// In the order in which they come; of too many the first one with a unit.
+Texts quantities_of(const std::vector<Value>& values) {
+  Texts names;
+  for (const Value& value : values) {
+    if (std::ranges::find(names, value.quantity) == names.end()) names.push_back(value.quantity);
+  }
+  if (names.size() <= kMaxQuantities) return names;
+  const auto with_unit =
+      std::ranges::find_if(names, [](const std::string& name) { return name.find(' ') != std::string::npos; });
+  return {with_unit == names.end() ? names.front() : *with_unit};
+}
+
+std::string joined(const Keys& keys, const Texts& of) {
+  Texts texts;
+  for (const auto& [key, value] : keys) {
+    if (std::ranges::find(of, key) == of.end()) continue;
+    texts.push_back(parse_integer(value) ? fmt::format("{} {}", key, value) : value);
+  }
+  return join(texts, " ");
+}
+
+/// Groups by a name, in the order in which they come.
+template <class NameOf>
+std::vector<std::pair<std::string, std::vector<Value>>> grouped(const std::vector<Value>& values, NameOf name_of) {
+  std::vector<std::pair<std::string, std::vector<Value>>> groups;
+  for (const Value& value : values) {
+    const std::string name = name_of(value);
+    auto group = std::ranges::find(groups, name, [](const auto& g) { return g.first; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {name, {}});
+    group->second.push_back(value);
+  }
+  return groups;
+}
+
+/// The keys whose values differ, but for the axis: those of the lines, and those of charts of their own.
+struct Division {
+  Texts lines;
+  Texts charts;
+};
+
+Division division_of(const std::vector<Value>& values, std::string_view axis) {
+  Division division;
+  for (const auto& [key, value] : values.front().keys) {
+    if (key != axis && distinct(values, key).size() > 1) division.lines.push_back(key);
+  }
+  const auto is_crowded = [&] {
+    const auto charts = grouped(values, [&](const Value& v) { return joined(v.keys, division.charts); });
+    return std::ranges::any_of(charts, [&](const auto& chart) {
+      return grouped(chart.second, [&](const Value& v) { return joined(v.keys, division.lines); }).size() > kMaxLines;
+    });
+  };
+  for (const std::string_view key : kDividing) {
+    const auto line = std::ranges::find(division.lines, key);
+    if (line == division.lines.end() || !is_crowded()) continue;
+    division.charts.push_back(*line);
+    division.lines.erase(line);
+  }
+  return division;
+}
+
+/// How far towards the colour of texts a variant is, as in assets/colours.js.
+double shade_of(std::size_t index, std::size_t count) {
+  const auto number = static_cast<double>(count);
+  return static_cast<double>(index) / std::max(1.0, number - 1) * std::min(0.75, 0.35 + 0.1 * number);
+}
+
+/// Implementations have their colours; what else differs is a shade and a shape.
+class Colours {
+ public:
+  explicit Colours(const std::vector<Value>& values) : slots_{colour_slots(distinct(values, "impl"))} {}
+
+  void paint(std::vector<ChartSeries>& series, const std::vector<Keys>& keys) const {
+    std::vector<std::string> variants;
+    for (const Keys& of : keys) {
+      const std::string variant = variant_of(of);
+      if (std::ranges::find(variants, variant) == variants.end()) variants.push_back(variant);
+    }
+    for (std::size_t i = 0; i < series.size(); ++i) {
+      const auto number = static_cast<std::size_t>(std::ranges::find(variants, variant_of(keys[i])) - variants.begin());
+      series[i].shape = number;
+      series[i].colour = fmt::format("color-mix(in srgb, {}, var(--text) {:.0f}%)", base_of(keys[i]),
+                                     100 * shade_of(number, variants.size()));
+    }
+  }
+
+ private:
+  [[nodiscard]] std::string base_of(const Keys& keys) const {
+    const auto slot = slots_.find(value_of(keys, "impl"));
+    return slot == slots_.end() || slots_.size() < 2 ? "var(--accent)" : fmt::format("var(--slot-{})", slot->second);
+  }
+  static std::string variant_of(const Keys& keys) {
+    Texts others;
+    for (const auto& [key, value] : keys) {
+      if (key != "impl") others.push_back(value);
+    }
+    return join(others, " ");
+  }
+
+  std::map<std::string, std::size_t> slots_;
+};
+
+/// The keys of a value that lines differ by.
+Keys keys_of(const Value& value, const Texts& lines) {
+  Keys keys;
+  for (const auto& pair : value.keys) {
+    if (std::ranges::find(lines, pair.first) != lines.end()) keys.push_back(pair);
+  }
+  return keys;
+}
+
+/// Nothing where a point has several values, or no line two points.
+std::optional<LineChart> chart_of(const std::vector<Value>& values, std::string_view axis, const Division& division,
+                                  const Colours& colours) {
+  LineChart chart;
+  std::vector<Keys> keys;
+  std::map<double, std::string> ticks;
+  for (const auto& [name, line] : grouped(values, [&](const Value& v) { return joined(v.keys, division.lines); })) {
+    std::map<double, double> points;
+    for (const Value& value : line) {
+      const std::string at = value_of(value.keys, axis);
+      const double x = place_of(axis, at).value();
+      if (!points.emplace(x, value.number).second) return std::nullopt;
+      ticks[x] = at;
+    }
+    if (points.size() < 2) continue;
+    ChartSeries& series = chart.series.emplace_back(ChartSeries{.name = name, .colour = {}, .points = {}});
+    for (const auto& [x, y] : points) series.points.push_back({.x = x, .y = y});
+    keys.push_back(keys_of(line.front(), division.lines));
+  }
+  if (chart.series.empty()) return std::nullopt;
+  colours.paint(chart.series, keys);
+  for (const auto& [x, label] : ticks) chart.ticks.push_back({.at = x, .label = label});
+  return chart;
+}
+
+/// What a caption says that its numbers are, where no header does: `Median ms` of `Model batch:4. Median ms by context;
+/// ...`.
+std::string quantity_of_caption(const std::string& caption) {
+  const std::size_t dot = caption.find(". ");
+  std::string text = dot == std::string::npos ? caption : caption.substr(dot + 2);
+  for (const std::string_view end : {" by ", ";", ",", ":"}) text = text.substr(0, text.find(end));
+  return text;
+}
+
+}  // namespace
+
+StudyPlots study_plots(const studies::StudySection& section) {
+  const std::vector<Value> all = values_of(section);
+  StudyPlots plots;
+  const std::optional<std::string_view> axis = axis_of(all);
+  if (!axis) return plots;
+  const Colours colours{all};
+  for (const std::string& quantity : quantities_of(all)) {
+    std::vector<Value> values;
+    std::ranges::copy_if(all, std::back_inserter(values), [&](const Value& v) { return v.quantity == quantity; });
+    const Division division = division_of(values, *axis);
+    for (const auto& [name, group] : grouped(values, [&](const Value& v) { return joined(v.keys, division.charts); })) {
+      std::optional<LineChart> chart = chart_of(group, *axis, division, colours);
+      if (!chart) continue;
+      chart->y = quantity.empty() ? quantity_of_caption(section.caption) : quantity;
+      chart->x = *axis == "size" ? "size, by its parameters" : fmt::format("{} (tokens)", *axis);
+      chart->title = name.empty() ? chart->y : fmt::format("{}, {}", name, chart->y);
+      if (division.lines.empty()) chart->series.front().name = chart->y;
+      plots.charts.push_back(std::move(*chart));
+    }
+  }
+  if (plots.charts.size() > kMaxCharts) {
+    plots.left_out = plots.charts.size() - kMaxCharts;
+    plots.charts.resize(kMaxCharts);
+  }
+  return plots;
+}
+
+}  // namespace tbench::html

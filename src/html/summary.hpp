@@ -1,0 +1,39 @@
+// What a page of results opens with: what its files say, in sentences that follow from rules.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "html/page.hpp"
+
+namespace tbench::html {
+
+enum class Tone { kPlain, kGood, kWarning, kBad };
+
+struct Sentence {
+  std::string text;
+  Tone tone{Tone::kPlain};
+};
+
+/// What is said of one file, or of one against the first.
+struct SummaryPart {
+  std::string heading;
+  std::vector<Sentence> sentences;
+};
+
+/// The part of a comparison, as page_summary says.
+[[nodiscard]] SummaryPart comparison_part(const FileComparison& against,
+                                          std::span<const results::NamedResults> results);
+
+/// A part a file, then a part a comparison. Of a file: which GPU, how many cases, how they were measured; what could
+/// not run, by status and reason; and render::findings_of. Of a comparison: a sentence for each verdict that there is,
+/// with the cases that changed the most, and how sure that is; between different GPUs how many times as long each
+/// family takes.
+[[nodiscard]] std::vector<SummaryPart> page_summary(std::span<const results::NamedResults> results,
+                                                    std::span<const FileComparison> comparisons);
+
+/// Pairs of heading and sentences, which are pairs of text and tone: an empty one, `good`, `warn`, `bad`.
+[[nodiscard]] results::Json summary_json(std::span<const SummaryPart> parts);
+
+}  // namespace tbench::html

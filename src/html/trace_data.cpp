@@ -1,0 +1,63 @@
+#include "html/trace_data.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "html/page.hpp"
+
+namespace tbench::html {
+namespace {
+
+constexpr int kDigits = 4;
+
+results::Json number(double value) { return page_number(rounded(value, kDigits)); }
+
+results::Json milliseconds(Seconds time) { return number(to_milliseconds(time)); }
+
+/// All operations of one class in one phase.
+struct ClassSum {
+  std::size_t phase{};
+  std::size_t kernel_class{};
+  Seconds total{};
+  double operations{};
+};
+
+}  // namespace
+
+std::size_t TraceNames::index_of(const std::string& name) {
+  const auto found = std::ranges::find(names_, name);
+  if (found != names_.end()) return static_cast<std::size_t>(found - names_.begin());
+  names_.push_back(name);
+  return names_.size() - 1;
+}
+
+results::Json TraceNames::trace(const StepTrace& trace) {
+  std::vector<ClassSum> sums;
+  for (const TracedKernel& kernel : trace.kernels) {
+    const std::size_t phase = index_of(kernel.phase);
+    const std::size_t kernel_class = index_of(kernel.kernel_class);
+    auto sum = std::ranges::find_if(
+        sums, [&](const ClassSum& s) { return s.phase == phase && s.kernel_class == kernel_class; });
+    if (sum == sums.end()) {
+      sum = sums.insert(sums.end(),
+                        ClassSum{.phase = phase, .kernel_class = kernel_class, .total = {}, .operations = {}});
+    }
+    sum->total = sum->total + kernel.total;
+    sum->operations += kernel.calls;
+  }
+  results::Json classes = results::Json::array();
+  for (const ClassSum& sum : sums) {
+    classes.push_back(sum.phase);
+    classes.push_back(sum.kernel_class);
+    classes.push_back(milliseconds(sum.total));
+    classes.push_back(number(sum.operations));
+  }
+  results::Json totals = results::Json::array(
+      {milliseconds(trace.span), milliseconds(trace.device), milliseconds(trace.host_gaps),
+       milliseconds(trace.device_gaps), milliseconds(trace.other_gaps), number(to_microseconds(trace.longest_gap)),
+       number(kernels_per_step(trace)), number(trace.launches)});
+  return results::Json::array({std::move(totals), std::move(classes)});
+}
+
+}  // namespace tbench::html

@@ -1,0 +1,193 @@
+// The sentences that a page of results opens with, each from records made for its rule.
+#include "html/summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/sample_results.hpp"
+
+namespace tbench::html {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::vector<SummaryPart> summary_of(const std::vector<results::NamedResults>& results) {
+  return page_summary(results, compare_with_first(results));
+}
+
+std::vector<std::string> texts_of(const SummaryPart& part) {
+  std::vector<std::string> texts;
+  for (const Sentence& s : part.sentences) texts.push_back(s.text);
+  return texts;
+}
+
+Tone tone_of(const SummaryPart& part, const std::string& beginning) {
+  for (const Sentence& s : part.sentences) {
+    if (s.text.starts_with(beginning)) return s.tone;
+  }
+  ADD_FAILURE() << "no sentence begins with '" << beginning << "'";
+  return Tone::kPlain;
+}
+
+results::ResultFile file_of(std::vector<Record> records) {
+  results::ResultFile file = support::golden_file();
+  file.interrupted = false;
+  file.records = std::move(records);
+  return file;
+}
+
+Record forward(const std::string& impl, double seconds) {
+  return support::timed_record(support::model_id("forward", impl), Seconds{seconds});
+}
+
+TEST(PageSummary, SaysWhatWasMeasuredAndHow) {
+  results::ResultFile file = file_of({forward("sdpa", 0.02), forward("flash", 0.01)});
+  EXPECT_THAT(texts_of(summary_of({{"a.json", file}}).at(0)),
+              ElementsAre("2 cases on NVIDIA H200, 2026-01-02; a time is the median of 3 samples."));
+  file.records[1].timing->samples_s.assign(400, 0.01);
+  file.options["processes"] = "5";
+  file.environment.gpu->mig = true;
+  file.interrupted = true;
+  const SummaryPart part = summary_of({{"a.json", file}}).at(0);
+  EXPECT_EQ(part.sentences.at(0).text,
+            "2 cases on NVIDIA H200 (a MIG instance, not the whole GPU), 2026-01-02; a time is the median of 3 to 400 "
+            "samples in each of 5 processes.");
+  EXPECT_EQ(tone_of(part, "The run was interrupted"), Tone::kWarning);
+  file.environment = support::cpu_environment();
+  EXPECT_THAT(summary_of({{"a.json", file}}).at(0).sentences.at(0).text, HasSubstr(", without a GPU"));
+}
+
+TEST(PageSummary, SaysWhatCouldNotRunAndWhy) {
+  const auto failed = [](const std::string& impl, Status status, const std::string& reason) {
+    return support::failed_record(support::model_id("forward", impl), status, reason);
+  };
+  const SummaryPart part =
+      summary_of({{"a.json", file_of({forward("sdpa", 0.02), failed("a", Status::kOom, "1 byte asked for"),
+                                      failed("b", Status::kOom, "2 bytes asked for"),
+                                      failed("c", Status::kUnsupported, "needs compute capability 9.0"),
+                                      failed("d", Status::kUnsupported, "head_dim 512"),
+                                      failed("e", Status::kUnsupported, "head_dim 512"),
+                                      failed("f", Status::kIncorrect, "logits[3] is NaN")})}})
+          .at(0);
+  EXPECT_THAT(texts_of(part),
+              ElementsAre(StartsWith("7 cases on "), "2 cases do not fit into the GPU's memory: Model a, Model b.",
+                          "3 cases cannot run here: Model d, Model e (head_dim 512); Model c (needs compute capability "
+                          "9.0).",
+                          "1 case gave a wrong result: Model f (logits[3] is NaN)."));
+  EXPECT_EQ(tone_of(part, "2 cases do"), Tone::kWarning);
+  EXPECT_EQ(tone_of(part, "1 case gave"), Tone::kBad);
+}
+
+TEST(PageSummary, NamesThreeCasesAndCountsTheRest) {
+  std::vector<Record> records;
+  for (const char* size : {"a", "b", "c", "d", "e"}) {
+    records.push_back(support::failed_record(support::model_id("forward", "eager", size), Status::kOom, "too much"));
+  }
+  EXPECT_THAT(texts_of(summary_of({{"a.json", file_of(records)}}).at(0)),
+              Contains("5 cases do not fit into the GPU's memory: Model a, Model b, Model c, 2 more."));
+}
+
+TEST(PageSummary, CutsLongReasons) {
+  const Record failed =
+      support::failed_record(support::model_id("forward", "a"), Status::kCrashed, std::string(500, 'x'));
+  const std::vector<std::string> texts = texts_of(summary_of({{"a.json", file_of({failed})}}).at(0));
+  EXPECT_THAT(texts.back(), AllOf(StartsWith("1 case crashed: "), HasSubstr("xxx…)")));
+  EXPECT_LT(texts.back().size(), 250U);
+}
+
+TEST(PageSummary, SaysOnceThatARunWasInterrupted) {
+  results::ResultFile file = file_of({forward("sdpa", 0.02)});
+  file.interrupted = true;
+  const std::vector<SummaryPart> parts = summary_of({{"a", file}, {"b", file}});
+  EXPECT_THAT(texts_of(parts[1]), Contains("The run was interrupted before its last case."));
+  EXPECT_THAT(texts_of(parts[2]), Not(Contains(HasSubstr("interrupted"))));
+}
+
+TEST(PageSummary, HasTheFindingsOfTheConsole) {
+  Record bound = support::full_record();  // on a GPU, and its host is late
+  const SummaryPart part = summary_of({{"a.json", file_of({bound})}}).at(0);
+  EXPECT_THAT(texts_of(part), Contains(StartsWith("1 case is limited by the host: on another machine")));
+  EXPECT_EQ(tone_of(part, "1 case is limited"), Tone::kWarning);
+  EXPECT_THAT(texts_of(part), Not(Contains(HasSubstr("next:"))));
+}
+
+/// Five processes of two cases, the first of them `factor` times as long.
+results::ResultFile processes(double factor, std::size_t count = 5) {
+  std::vector<Record> records;
+  for (const char* impl : {"sdpa", "flash"}) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const double slower = std::string{impl} == "sdpa" ? factor : 1;
+      Record& record = records.emplace_back(forward(impl, 0.02 * slower * (1 + 0.001 * static_cast<double>(i))));
+      record.repetition_index = static_cast<std::int64_t>(i);
+      record.repetitions = static_cast<std::int64_t>(count);
+    }
+  }
+  results::ResultFile file = file_of(records);
+  file.options["processes"] = std::to_string(count);
+  return file;
+}
+
+TEST(PageSummary, OfAComparisonSaysWhatChangedAndHowSureThatIs) {
+  const std::vector<SummaryPart> parts =
+      summary_of({{"a", processes(1)}, {"b", processes(1.05)}, {"c", processes(0.9)}});
+  ASSERT_EQ(parts.size(), 5U) << "three files, two comparisons";
+  EXPECT_EQ(parts[3].heading, "b against a");
+  EXPECT_THAT(
+      texts_of(parts[3]),
+      ElementsAre(testing::MatchesRegex(
+                      R"(1 of 2 cases is slower.*: Model sdpa \+5\.00 % \(95 %: \+4\.[0-9]+ to \+5\.[0-9]+ %\)\.)"),
+                  "1 of 2 cases is the same: no change above the threshold.",
+                  "The verdicts on time rest on 5 processes a side, at a false discovery rate of 5 % over 2 cases.",
+                  "On the whole it takes, by the geometric mean: Model 1.025 times as long (2 cases)."));
+  EXPECT_EQ(parts[3].sentences[0].tone, Tone::kBad);
+  EXPECT_THAT(parts[4].sentences[0].text, AllOf(HasSubstr("1 of 2 cases is faster"), HasSubstr("-10.00 %")));
+  EXPECT_EQ(parts[4].sentences[0].tone, Tone::kGood);
+}
+
+TEST(PageSummary, OfTooFewProcessesHasNoVerdict) {
+  const SummaryPart part = summary_of({{"a", processes(1, 1)}, {"b", processes(1.05, 1)}}).at(2);
+  EXPECT_EQ(part.sentences[0].text, "2 of 2 cases have too few processes for a verdict: it takes 3 a side.");
+  EXPECT_EQ(part.sentences[0].tone, Tone::kWarning);
+  EXPECT_THAT(texts_of(part), Not(Contains(HasSubstr("false discovery"))));
+}
+
+TEST(PageSummary, OfTwoGpusHasRatiosAndWhatRanOnOneAlone) {
+  results::ResultFile other = processes(2);
+  other.environment.gpu->name = "NVIDIA H100";
+  results::ResultFile base = processes(1);
+  const CaseId large = support::model_id("forward", "eager");
+  base.records.push_back(support::timed_record(large, Seconds{1}));
+  other.records.push_back(support::failed_record(large, Status::kOom, "too much"));
+  const SummaryPart part = summary_of({{"a", base}, {"b", other}}).at(2);
+  EXPECT_THAT(
+      texts_of(part),
+      AllOf(Contains("NVIDIA H100 against NVIDIA H200: different devices, so there are ratios and no verdicts."),
+            Contains("On the whole it takes, by the geometric mean: Model 1.414 times as long (2 cases)."),
+            Contains(AllOf(StartsWith("The ratios go from 1.000 (Model "), HasSubstr("flash) to 2.000 (Model sdpa)"))),
+            Contains(AllOf(StartsWith("1 case ran on NVIDIA H200 alone: "), HasSubstr("(oom on the other)")))));
+}
+
+TEST(PageSummary, SaysWhyFilesAreNotCompared) {
+  results::ResultFile locked = processes(1);
+  locked.environment.clock_policy = "locked";
+  const SummaryPart part = summary_of({{"a", processes(1)}, {"b", locked}}).at(2);
+  EXPECT_THAT(texts_of(part), ElementsAre(AllOf(StartsWith("Not compared: "), HasSubstr("clock policies"))));
+  EXPECT_EQ(part.sentences[0].tone, Tone::kBad);
+}
+
+TEST(SummaryJson, IsPairsOfHeadingAndSentences) {
+  const std::vector<SummaryPart> parts{{.heading = "a", .sentences = {{"One.", Tone::kPlain}, {"Two.", Tone::kBad}}}};
+  EXPECT_EQ(summary_json(parts).dump(), R"([["a",[["One.",""],["Two.","bad"]]]])");
+}
+
+}  // namespace
+}  // namespace tbench::html
