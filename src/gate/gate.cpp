@@ -9,6 +9,7 @@
 
 #include "gate/judging_steps.hpp"
 #include "tbench/compare/case_comparison.hpp"
+#include "tbench/core/run_order.hpp"
 #include "tbench/gate/gate_output.hpp"
 #include "tbench/results/result_json.hpp"
 

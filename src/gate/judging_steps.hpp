@@ -48,9 +48,6 @@ using RunsByCase = std::unordered_map<std::string, CaseRuns>;
 [[nodiscard]] std::vector<const CaseRun*> newest(const std::vector<const CaseRun*>& runs, std::size_t count);
 [[nodiscard]] std::vector<double> values_of(const std::vector<const CaseRun*>& runs);
 
-/// Ceilings show whether the machine is as in earlier runs; they are not gated themselves.
-[[nodiscard]] bool is_ceiling(const CaseId& id);
-
 // gate_machine.cpp: whether a run says anything about the build: ceilings, null control, driver, gaps.
 
 /// Each ceiling of the candidate against its median over the last valid runs: of the device those that a case of the
