@@ -16,6 +16,11 @@ tbench_layer(
   PUBLIC tbench::core tbench::stats tbench::results
   PRIVATE tbench::render fmt::fmt-header-only Threads::Threads)
 tbench_layer(
+  fleet
+  SOURCES fleet/kinds.cpp fleet/merge.cpp
+  PUBLIC tbench::core tbench::results tbench::compare
+  PRIVATE tbench::stats tbench::render fmt::fmt-header-only)
+tbench_layer(
   history
   SOURCES history/history.cpp
           history/history_database.cpp

@@ -23,7 +23,7 @@ GBENCH = ("benchmark/",)
 JSON = ("nlohmann/",)
 SQLITE = ("sqlite3.h",)
 # What `tbench` is made of, from the bottom to the top; html stands above all of it.
-HOST = {"core", "stats", "process", "results", "render", "compare", "history", "gate", "studies", "profile"}
+HOST = {"core", "stats", "process", "results", "render", "compare", "fleet", "history", "gate", "studies", "profile"}
 LAYERS = {
     "core": (set(), TORCH + CUDA + GBENCH + JSON),
     "stats": ({"core"}, TORCH + CUDA + GBENCH + JSON),
@@ -38,10 +38,11 @@ LAYERS = {
     "render": ({"core", "stats", "results"}, TORCH + CUDA + GBENCH + JSON + SQLITE),
     "compare": ({"core", "stats", "results", "render"}, TORCH + CUDA + GBENCH + SQLITE),
     "history": ({"core", "stats", "sqlite", "results", "render", "compare"}, TORCH + CUDA + GBENCH),
+    "fleet": ({"core", "stats", "results", "render", "compare"}, TORCH + CUDA + GBENCH + SQLITE),
     "gate": ({"core", "stats", "results", "render", "compare", "history"}, TORCH + CUDA + GBENCH + SQLITE),
     "profile": ({"core", "sqlite", "results", "render"}, TORCH + CUDA + GBENCH + SQLITE),
     "studies": ({"core", "stats", "results", "render"}, TORCH + CUDA + GBENCH + JSON + SQLITE),
-    "html": (HOST - {"process", "profile"}, TORCH + CUDA + GBENCH + SQLITE),
+    "html": (HOST - {"process", "profile", "fleet"}, TORCH + CUDA + GBENCH + SQLITE),
     "bench": (
         {"core", "stats", "cuda", "kernels", "model", "measure", "process", "profile", "capture", "results", "render", "studies"},
         TORCH + SQLITE,

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   tbench::tool::add_diff(app, exit_status);
   tbench::tool::add_gate(app, exit_status);
   tbench::tool::add_history(app, exit_status);
+  tbench::tool::add_merge(app, exit_status);
   tbench::tool::add_nsys(app);
   tbench::tool::add_profile(app);
   tbench::tool::add_report(app, exit_status);
