@@ -27,7 +27,7 @@ struct OutlierSearch {
 
 /// Takes away the value farthest from the others' mean, then the next one, and so on, at most half of them. The
 /// outliers are all those taken away up to the last one that a moderated t test against the values left then rejects:
-/// two outliers do not hide each other. The first test has seven tenths of `level` and the others share the rest, each
+/// two outliers do not hide each other. The first test has four fifths of `level` and the others share the rest, each
 /// divided by the number of values (Bonferroni). Simulated with normal values (tests/fleet): alarms on one side come
 /// at most as often as `level`.
 /// @param values  no order; normal but for outliers
