@@ -36,6 +36,7 @@ tbench_layer(
           gate/gate_confirmation.cpp
           gate/gate_machine.cpp
           gate/gate_output.cpp
+          gate/gate_pool.cpp
           gate/gate_reference.cpp
           gate/gate_report.cpp
           gate/gate_screen.cpp

@@ -8,6 +8,7 @@
 //   FAKE_DATE=TEXT   when the run began
 //   FAKE_CEILING=F   the ceiling takes F times as long
 //   FAKE_DEAF=1      --tb_plant slows nothing down
+//   FAKE_GPU=UUID    on another GPU of the model
 //   FAKE_DRIVER=TEXT, FAKE_COMMIT=TEXT, FAKE_SEED=N
 #include <fmt/format.h>
 
@@ -80,6 +81,7 @@ Environment environment() {
   result.date = variable("FAKE_DATE", "2026-01-02T03:00:00Z");
   result.commit = variable("FAKE_COMMIT", "0123456789ab");
   result.versions["driver"] = variable("FAKE_DRIVER", "580.1");
+  result.gpu->uuid = variable("FAKE_GPU", result.gpu->uuid);
   return result;
 }
 
