@@ -97,6 +97,7 @@ void declare_selection(CLI::App& app, Options& options) {
          },
          "I/N: only the I-th of N parts of the selected cases, for several machines or the tasks of a job array; "
          "'tbench merge' joins their files")
+      ->type_name("I/N")
       ->group(group.name);
   group.option("--tb_device", options.device, "auto, cuda or cpu")
       ->transform(one_of<DeviceChoice>(
