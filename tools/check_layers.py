@@ -23,7 +23,7 @@ GBENCH = ("benchmark/",)
 JSON = ("nlohmann/",)
 SQLITE = ("sqlite3.h",)
 # What `tbench` is made of, from the bottom to the top; html stands above all of it.
-HOST = {"core", "stats", "process", "results", "render", "compare", "fleet", "history", "gate", "studies", "profile"}
+HOST = {"core", "stats", "process", "results", "render", "compare", "history", "gate", "studies", "profile"}
 LAYERS = {
     "core": (set(), TORCH + CUDA + GBENCH + JSON),
     "stats": ({"core"}, TORCH + CUDA + GBENCH + JSON),
@@ -42,12 +42,12 @@ LAYERS = {
     "gate": ({"core", "stats", "results", "render", "compare", "history"}, TORCH + CUDA + GBENCH + SQLITE),
     "profile": ({"core", "sqlite", "results", "render"}, TORCH + CUDA + GBENCH + SQLITE),
     "studies": ({"core", "stats", "results", "render"}, TORCH + CUDA + GBENCH + JSON + SQLITE),
-    "html": (HOST - {"process", "profile", "fleet"}, TORCH + CUDA + GBENCH + SQLITE),
+    "html": (HOST - {"process", "profile"}, TORCH + CUDA + GBENCH + SQLITE),
     "bench": (
         {"core", "stats", "cuda", "kernels", "model", "measure", "process", "profile", "capture", "results", "render", "studies"},
         TORCH + SQLITE,
     ),
-    "tools": (HOST | {"html"}, TORCH + CUDA + GBENCH + SQLITE),
+    "tools": (HOST | {"fleet", "html"}, TORCH + CUDA + GBENCH + SQLITE),
 }
 MAX_STEMS = 16
 SPAWN = re.compile(r"\b(fork|v?fork|posix_spawnp?|execvp?e?|popen|system)\s*\(")
