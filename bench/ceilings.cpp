@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "tbench/core/device_rest.hpp"
+#include "tbench/core/run_order.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -45,8 +46,6 @@ void add_once(std::vector<CaseId>& cases, std::optional<CaseId> id) {
 }
 
 }  // namespace
-
-bool is_ceiling(const CaseId& id) { return id.family() == kCeiling; }
 
 std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<const CaseId> cases, bool on_gpu) {
   const Family* const ceilings = ceiling_family_of(families);

@@ -15,9 +15,6 @@
 
 namespace tbench::bench {
 
-/// Whether a case belongs to the family that measures ceilings.
-[[nodiscard]] bool is_ceiling(const CaseId& id);
-
 /// The Ceiling cases that `cases` are compared with, each once, in the order in which they are first needed. None if
 /// there is no Ceiling family. On a GPU, cases in bursts need three: their own; the same chained, for a burst too long
 /// to be rested after; and the launch.

@@ -87,6 +87,18 @@ void declare_selection(CLI::App& app, Options& options) {
   group.each(
       "--tb_size", [&](const std::string& text) { add_size(text, options.sizes); },
       "NAME:d_model,d_ff,num_layers,num_heads: add a model size (repeatable)");
+  app.add_option_function<std::string>(
+         "--tb_shard",
+         [&options](const std::string& text) {
+           options.shard = parse_shard(text);
+           if (!options.shard) {
+             throw UsageError{fmt::format("--tb_shard: '{}' is not I/N with 1 <= I <= N, e.g. 2/4", text)};
+           }
+         },
+         "I/N: only the I-th of N parts of the selected cases, for several machines or the tasks of a job array; "
+         "'tbench merge' joins their files")
+      ->type_name("I/N")
+      ->group(group.name);
   group.option("--tb_device", options.device, "auto, cuda or cpu")
       ->transform(one_of<DeviceChoice>(
           {{"auto", DeviceChoice::kAuto}, {"cuda", DeviceChoice::kCuda}, {"cpu", DeviceChoice::kCpu}}))

@@ -11,6 +11,7 @@
 #include "tbench/core/case_table.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/model_size.hpp"
+#include "tbench/core/run_order.hpp"
 #include "tbench/core/units.hpp"
 
 namespace tbench::bench {
@@ -30,6 +31,7 @@ struct Options {
   std::string study;  // its name; empty: a suite's cases
   std::vector<AxisOverride> axes;
   std::vector<ModelSize> sizes;
+  std::optional<Shard> shard;  // absent: all cases that are selected
   bool list_only{};
   DeviceChoice device{};
   std::uint64_t seed{1};

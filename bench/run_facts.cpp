@@ -63,13 +63,13 @@ Environment without_identity(Environment environment) {
   return environment;
 }
 
-std::map<std::string, std::string> recorded_options(const Options& options, Suite suite,
+std::map<std::string, std::string> recorded_options(const Options& options, const Selection& selection,
                                                     const std::set<Regime>& regimes, bool on_gpu) {
   std::map<std::string, std::string> recorded{{"filter", options.filter},
                                               {"seed", fmt::format("{}", options.seed)},
                                               {"repetitions", fmt::format("{}", options.repetitions)}};
   if (options.study.empty()) {
-    recorded["suite"] = to_string(suite);
+    recorded["suite"] = to_string(selection.suite);
   } else {
     recorded["study"] = options.study;
   }
@@ -80,12 +80,16 @@ std::map<std::string, std::string> recorded_options(const Options& options, Suit
     recorded["size." + size.name] =
         fmt::format("{},{},{},{}", size.d_model, size.d_ff, size.num_layers, size.num_heads);
   }
+  if (options.shard) {
+    recorded["shard"] = to_string(*options.shard);
+    recorded["shared_cases"] = fmt::format("{}", shared_cases(selection));
+  }
   if (options.processes > 1) recorded["processes"] = fmt::format("{}", options.processes);
   if (options.order_seed) recorded["order_seed"] = fmt::format("{}", *options.order_seed);
   if (options.plant) recorded["plant"] = fmt::format("{}:{}", options.plant->name, options.plant->share);
   for (const Regime regime : regimes) {
     const std::string prefix = regime == Regime::kBurst ? "burst_" : "";
-    const measure::SamplerOptions sampler = sampler_options(options, suite, regime);
+    const measure::SamplerOptions sampler = sampler_options(options, selection.suite, regime);
     recorded[prefix + "min_time_s"] = fmt::format("{}", sampler.sample_time.value);
     recorded[prefix + "min_warmup_time_s"] = fmt::format("{}", sampler.warm_up_time.value);
     if (regime == Regime::kBurst && on_gpu) recorded["l2"] = to_string(sampler.l2);

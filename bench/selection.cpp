@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "bench/ceilings.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/run_order.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/studies/study.hpp"
 
@@ -73,26 +73,11 @@ Selection select_study(std::span<const FamilySpec> families, const Options& opti
                   options.filter, options.study, options.study)};
 }
 
-/// Where a case stands in the random order of a process. It follows from the seed, the process and the case's own name
-/// alone (FNV-1a, then the finalizer of splitmix64), so that a case that is added or taken away leaves the others in
-/// their order.
-std::uint64_t rank_of(const std::string& name, std::int64_t process, std::uint64_t seed) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  const auto add_byte = [&hash](std::uint64_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
-  for (const std::uint64_t number : {seed, static_cast<std::uint64_t>(process)}) {
-    for (int shift = 0; shift < 64; shift += 8) add_byte((number >> shift) & 0xff);
-  }
-  for (const char letter : name) add_byte(static_cast<unsigned char>(letter));
-  hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
-  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;
-  return hash ^ (hash >> 31);
-}
-
 std::vector<CaseId> in_random_order(std::span<const CaseId> cases, std::int64_t process, std::uint64_t seed) {
   std::vector<CaseId> order{cases.begin(), cases.end()};
   std::ranges::sort(order, {}, [&](const CaseId& id) {
     std::string name = id.name();
-    const std::uint64_t rank = rank_of(name, process, seed);
+    const std::uint64_t rank = random_rank(name, process, seed);
     return std::pair{rank, std::move(name)};
   });
   return order;
@@ -128,6 +113,19 @@ Selection select_cases(std::span<const FamilySpec> families, const Options& opti
   return selection;
 }
 
+std::vector<CaseId> select_shard(const Selection& selection, const std::optional<Shard>& shard) {
+  if (!shard) return selection.cases;
+  std::vector<CaseId> own = cases_of(*shard, selection.cases);
+  if (!own.empty()) return own;
+  throw UsageError{fmt::format("--tb_shard={}: none of the {} selected cases is in it; give at most {} shards",
+                               to_string(*shard), selection.cases.size(),
+                               std::max(shared_cases(selection), std::int64_t{1}))};
+}
+
+std::int64_t shared_cases(const Selection& selection) {
+  return static_cast<std::int64_t>(selection.cases.size()) - std::ranges::count_if(selection.cases, &is_ceiling);
+}
+
 std::vector<PlannedCase> plan_runs(std::span<const CaseId> cases, std::int64_t processes, std::uint64_t seed) {
   std::vector<PlannedCase> plan;
   for (std::int64_t process = 0; process < processes; ++process) {
@@ -159,6 +157,11 @@ void put_ceilings_first(std::vector<PlannedCase>& plan, const NeededCeilings& ne
     begin = end;
   }
   plan = std::move(ordered);
+  mark_fresh(plan);
+}
+
+void keep_cases(std::vector<PlannedCase>& plan, const std::set<std::string>& names) {
+  std::erase_if(plan, [&](const PlannedCase& planned) { return !names.contains(planned.id.name()); });
   mark_fresh(plan);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/case_table.hpp"
 #include "tbench/core/record.hpp"
+#include "tbench/core/run_order.hpp"
 
 namespace tbench::bench {
 
@@ -28,6 +30,13 @@ struct Selection {
 /// except in families whose cases each fix their own L2 state; the default appears in no name.
 /// @throws  UsageError  if nothing is left, naming the suites in which the filter has matches; as expand() does
 [[nodiscard]] Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu);
+
+/// What --tb_shard leaves of it, in its order.
+/// @throws  UsageError  if that is nothing
+[[nodiscard]] std::vector<CaseId> select_shard(const Selection& selection, const std::optional<Shard>& shard);
+
+/// How many of the cases shards have one each of: all but ceilings.
+[[nodiscard]] std::int64_t shared_cases(const Selection& selection);
 
 struct PlannedCase {
   CaseId id;
@@ -48,6 +57,9 @@ using NeededCeilings = std::function<std::vector<CaseId>(std::span<const CaseId>
 /// Puts the Ceiling cases of every process before its others: those that `needed` names, planned or not, and after them
 /// the rest of those planned.
 void put_ceilings_first(std::vector<PlannedCase>& plan, const NeededCeilings& needed);
+
+/// Takes out all cases but those named. The first case that is left of a process still needs a fresh one.
+void keep_cases(std::vector<PlannedCase>& plan, const std::set<std::string>& names);
 
 /// Gives each case of these families its own process. Call it last.
 /// @param always_fresh  names of families

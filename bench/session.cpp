@@ -44,6 +44,12 @@ std::set<Regime> regimes_of(const std::vector<FamilySpec>& families, const std::
   return regimes;
 }
 
+std::set<std::string> names_of(std::span<const CaseId> cases) {
+  std::set<std::string> names;
+  for (const CaseId& id : cases) names.insert(id.name());
+  return names;
+}
+
 /// What an earlier run left at `path`, for --tb_resume; refuses to overwrite an unfinished run without it.
 std::optional<results::ResultFile> earlier_results(const Options& options) {
   if (options.out.empty()) return std::nullopt;
@@ -97,24 +103,35 @@ void check_plant(const std::optional<PlantedDelay>& plant, const std::vector<Cas
 }
 
 /// All records of a file are measured in one way: in the number of processes that each states, with the same plant,
-/// verified as often, traced or not, in as much memory.
+/// verified as often, traced or not, in as much memory; and they are of one shard.
 /// @throws  UsageError  if `earlier` was started with another number or plant, or another --tb_verify or
-///                      --tb_trace, --tb_memory_limit
+///                      --tb_trace, --tb_memory_limit, --tb_shard; if the shard is of another selection
 void check_same_options(const std::string& path, const results::ResultFile& earlier,
                         const std::map<std::string, std::string>& now) {
   const std::pair<const char*, const char*> kSame[]{
-      {"processes", "1"}, {"plant", "nothing"}, {"verify", "twice"}, {"trace", "off"}, {"memory_limit", "all of it"}};
+      {"processes", "1"}, {"plant", "nothing"},          {"verify", "twice"},
+      {"trace", "off"},   {"memory_limit", "all of it"}, {"shard", "1/1"}};
+  const auto value_in = [](const std::map<std::string, std::string>& options, const char* name, const char* unset) {
+    const auto found = options.find(name);
+    return found == options.end() ? std::string{unset} : found->second;
+  };
   for (const auto& [name, unset] : kSame) {
-    const auto value_in = [&](const std::map<std::string, std::string>& options) {
-      const auto found = options.find(name);
-      return found == options.end() ? std::string{unset} : found->second;
-    };
-    const std::string before = value_in(earlier.options);
-    if (before == value_in(now)) continue;
+    const std::string before = value_in(earlier.options, name, unset);
+    if (before == value_in(now, name, unset)) continue;
     throw UsageError{
         fmt::format("--tb_resume: '{}' was started with --tb_{}={}; resume it with the same, or give another "
                     "--benchmark_out",
                     path, name, before)};
+  }
+  if (!now.contains("shard")) return;
+  for (const char* name : {"suite", "study", "filter", "shared_cases"}) {
+    const std::string before = value_in(earlier.options, name, "none");
+    const std::string after = value_in(now, name, "none");
+    if (before == after) continue;
+    throw UsageError{
+        fmt::format("--tb_resume: '{}' is a shard of other cases ({} {}, and now {}); resume it with the same "
+                    "selection, or give another --benchmark_out",
+                    path, name, before, after)};
   }
 }
 
@@ -258,8 +275,9 @@ int exit_status(const std::vector<Record>& records) {
 int run_session(const std::vector<Family>& families, const Options& options, std::vector<std::string> arguments) {
   const bool use_gpu = options.device != DeviceChoice::kCpu && has_gpu();
   const Selection selection = select_cases(specs_of(families), options, use_gpu);
+  const std::vector<CaseId> own_cases = select_shard(selection, options.shard);
   if (options.list_only) {
-    for (const CaseId& id : selection.cases) fmt::print("{}\n", id.name());
+    for (const CaseId& id : own_cases) fmt::print("{}\n", id.name());
     return kExitOk;
   }
   if (options.device == DeviceChoice::kCuda && !use_gpu) {
@@ -280,7 +298,7 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   const std::set<Regime> regimes = regimes_of(specs_of(families), selection.cases);
   results::ResultFile file{.environment = runner->environment(),
                            .host = results::read_host_facts("transformer_bench"),
-                           .options = recorded_options(options, selection.suite, regimes, on_gpu),
+                           .options = recorded_options(options, selection, regimes, on_gpu),
                            .interrupted = false,
                            .records = {}};
   if (earlier) {
@@ -294,9 +312,13 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   std::vector<PlannedCase> plan =
       plan_runs(selection.cases, options.processes, options.order_seed.value_or(options.seed));
   drop_finished(plan, file.records, options.processes);
+  std::set<std::string> of_this_run = names_of(own_cases);
   put_ceilings_first(plan, [&](std::span<const CaseId> cases) {
-    return with_ceilings ? ceilings_of(families, cases, on_gpu) : std::vector<CaseId>{};
+    std::vector<CaseId> needed = with_ceilings ? ceilings_of(families, cases, on_gpu) : std::vector<CaseId>{};
+    of_this_run.merge(names_of(needed));
+    return needed;
   });
+  keep_cases(plan, of_this_run);
   drop_finished(plan, file.records, options.processes);
   isolate(plan, fresh_families);
   std::optional<results::ResultWriter> writer;

@@ -11,6 +11,7 @@
 #   TBENCH_NIGHT_FILTER      regular expression on case names (all)
 #   TBENCH_NIGHT_PROCESSES   fresh processes (5)
 #   TBENCH_NIGHT_ACCEPT      regular expression: tonight's level of these cases is the new normal, tonight's build the pinned one
+#   TBENCH_NIGHT_POOL        1: judge against the nights of all machines with this model of GPU in the history (tbench gate --pool)
 #   TBENCH_NIGHT_PUBLISH     command that gets the folder of the night as its argument, before the gate
 #   TBENCH_NIGHT_HOOK        command that gets the report as JSON on its input, for a chat
 #   TBENCH_NIGHT_BENCH, TBENCH_NIGHT_TOOL   programs to use instead of building transformer_bench and tbench
@@ -95,6 +96,9 @@ flags=(--db "$dir/history.db" --null-a "$run/null/a1.json" "$run/null/a2.json" -
 [ -d "$dir/good" ] && flags+=(--good "$(command_of "$dir/good")")
 [ -d "$dir/pinned" ] && flags+=(--pinned "$(command_of "$dir/pinned")")
 [ -d "$dir/good" ] || [ -d "$dir/pinned" ] && flags+=(--new "$(command_of "$dir/tonight")")
+pool=()
+[ -z "${TBENCH_NIGHT_POOL:-}" ] || pool=(--pool)
+flags+=("${pool[@]}")
 [ -z "${TBENCH_NIGHT_ACCEPT:-}" ] || flags+=(--accept "$TBENCH_NIGHT_ACCEPT")
 status=0
 "$tool" gate "$run/run.json" "${flags[@]}" --junit "$run/report.xml" >"$run/report.txt" 9>&- || status=$?
@@ -135,7 +139,7 @@ if [ -f "$dir/history.db" ] && { [ ! -e "$heart" ] || [ -n "$(find "$heart" -mti
   measure "$run/heartbeat/run.json" --benchmark_filter="^($(sed 's/[][\.*^$+?(){}|]/\\&/g' <<<"$case_name"))\$" \
     --tb_processes="$processes" --tb_plant="$case_name:$share"
   beat=0
-  "$tool" gate "$run/heartbeat/run.json" --db "$dir/history.db" --heartbeat >"$run/heartbeat/report.txt" 9>&- || beat=$?
+  "$tool" gate "$run/heartbeat/run.json" --db "$dir/history.db" --heartbeat "${pool[@]}" >"$run/heartbeat/report.txt" 9>&- || beat=$?
   cat "$run/heartbeat/report.txt"
   if grep -q '^heartbeat: found' "$run/heartbeat/report.txt"; then
     touch "$heart"

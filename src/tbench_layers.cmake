@@ -16,6 +16,11 @@ tbench_layer(
   PUBLIC tbench::core tbench::stats tbench::results
   PRIVATE tbench::render fmt::fmt-header-only Threads::Threads)
 tbench_layer(
+  fleet
+  SOURCES fleet/fleet.cpp fleet/fleet_output.cpp fleet/kinds.cpp fleet/merge.cpp fleet/recorded_spreads.cpp
+  PUBLIC tbench::core tbench::stats tbench::results tbench::compare
+  PRIVATE tbench::render fmt::fmt-header-only)
+tbench_layer(
   history
   SOURCES history/history.cpp
           history/history_database.cpp
@@ -31,6 +36,7 @@ tbench_layer(
           gate/gate_confirmation.cpp
           gate/gate_machine.cpp
           gate/gate_output.cpp
+          gate/gate_pool.cpp
           gate/gate_reference.cpp
           gate/gate_report.cpp
           gate/gate_screen.cpp

@@ -38,6 +38,7 @@ LAYERS = {
     "render": ({"core", "stats", "results"}, TORCH + CUDA + GBENCH + JSON + SQLITE),
     "compare": ({"core", "stats", "results", "render"}, TORCH + CUDA + GBENCH + SQLITE),
     "history": ({"core", "stats", "sqlite", "results", "render", "compare"}, TORCH + CUDA + GBENCH),
+    "fleet": ({"core", "stats", "results", "render", "compare"}, TORCH + CUDA + GBENCH + SQLITE),
     "gate": ({"core", "stats", "results", "render", "compare", "history"}, TORCH + CUDA + GBENCH + SQLITE),
     "profile": ({"core", "sqlite", "results", "render"}, TORCH + CUDA + GBENCH + SQLITE),
     "studies": ({"core", "stats", "results", "render", "profile"}, TORCH + CUDA + GBENCH + JSON + SQLITE),
@@ -46,7 +47,7 @@ LAYERS = {
         {"core", "stats", "cuda", "kernels", "model", "measure", "process", "profile", "capture", "results", "render", "studies"},
         TORCH + SQLITE,
     ),
-    "tools": (HOST | {"html"}, TORCH + CUDA + GBENCH + SQLITE),
+    "tools": (HOST | {"fleet", "html"}, TORCH + CUDA + GBENCH + SQLITE),
 }
 MAX_STEMS = 16
 SPAWN = re.compile(r"\b(fork|v?fork|posix_spawnp?|execvp?e?|popen|system)\s*\(")

@@ -9,6 +9,7 @@
 
 #include "gate/judging_steps.hpp"
 #include "tbench/compare/case_comparison.hpp"
+#include "tbench/core/run_order.hpp"
 #include "tbench/gate/gate_output.hpp"
 #include "tbench/results/result_json.hpp"
 
@@ -149,13 +150,14 @@ GateReport judge_run(const std::vector<history::PastRun>& past, const history::M
   judge_machine(report, past, candidate, !options.accepted.empty());
   report.runs = std::ranges::count_if(
       past, [&](const history::PastRun& run) { return run.is_valid && run.run.epoch == report.epoch; });
-  const RunsByCase runs = runs_by_case(past, report.epoch);
+  RunsByCase runs = runs_by_case(past, report.epoch);
+  add_other_machines(runs, options.other_machines, candidate.epoch);
   const std::map<std::string, stats::DispersionPrior> dispersions = known_dispersions(runs);
   if (null_control) report.null_control = check_null_control(*null_control, dispersions);
   judge_cases(report, runs, candidate, dispersions, options);
   if (report.is_valid) report.epoch_shift = epoch_shift(past, report.epoch, candidate, options.tau);
   report.missing = missing_cases(past, report.epoch, candidate);
-  report.stale = stale_cases(past, candidate, report.is_valid);
+  report.stale = stale_cases(past, options.other_machines, candidate, report.is_valid);
   if (is_blind(report)) report.blind_runs = blind_runs_before(past) + 1;
   return report;
 }

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "tbench/compare/case_comparison.hpp"
+#include "tbench/core/run_order.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/stats/robust.hpp"
 #include "tbench/stats/tests.hpp"
@@ -226,8 +227,9 @@ std::vector<std::string> missing_cases(const std::vector<history::PastRun>& past
   return missing;
 }
 
-std::vector<std::string> stale_cases(const std::vector<history::PastRun>& past, const history::MeasuredRun& candidate,
-                                     bool candidate_is_valid) {
+std::vector<std::string> stale_cases(const std::vector<history::PastRun>& past,
+                                     const std::vector<std::vector<history::PastRun>>& others,
+                                     const history::MeasuredRun& candidate, bool candidate_is_valid) {
   struct Last {
     std::string name;
     std::int64_t seconds;
@@ -235,12 +237,18 @@ std::vector<std::string> stale_cases(const std::vector<history::PastRun>& past, 
   std::map<std::string, Last> last;  // by key, sorted for the reader
   const auto note = [&](const std::vector<results::MeasuredCase>& cases, const std::string& started) {
     for (const results::MeasuredCase& c : cases) {
-      if (compare::value_of(c)) last.insert_or_assign(c.key, Last{c.id.name(), seconds_of(started)});
+      if (!compare::value_of(c)) continue;
+      const auto found = last.try_emplace(c.key, Last{c.id.name(), seconds_of(started)}).first;
+      found->second.seconds = std::max(found->second.seconds, seconds_of(started));
     }
   };
-  for (const history::PastRun& run : past) {
-    if (run.is_valid) note(run.run.cases, run.run.started);
-  }
+  const auto note_all = [&](const std::vector<history::PastRun>& runs) {
+    for (const history::PastRun& run : runs) {
+      if (run.is_valid) note(run.run.cases, run.run.started);
+    }
+  };
+  note_all(past);
+  for (const std::vector<history::PastRun>& machine : others) note_all(machine);
   if (candidate_is_valid) note(candidate.cases, candidate.started);
   std::vector<std::string> stale;
   for (const auto& [key, value] : last) {

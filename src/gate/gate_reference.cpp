@@ -27,8 +27,6 @@ CaseRun run_of(const history::PastRun& run, const results::MeasuredCase& c) {
 
 }  // namespace
 
-bool is_ceiling(const CaseId& id) { return id.family() == "Ceiling"; }
-
 RunsByCase runs_by_case(const std::vector<history::PastRun>& past, const std::string& epoch) {
   RunsByCase cases;
   for (const history::PastRun& run : past) {

@@ -48,8 +48,15 @@ using RunsByCase = std::unordered_map<std::string, CaseRuns>;
 [[nodiscard]] std::vector<const CaseRun*> newest(const std::vector<const CaseRun*>& runs, std::size_t count);
 [[nodiscard]] std::vector<double> values_of(const std::vector<const CaseRun*>& runs);
 
-/// Ceilings show whether the machine is as in earlier runs; they are not gated themselves.
-[[nodiscard]] bool is_ceiling(const CaseId& id);
+// gate_pool.cpp: what the runs of other machines say of each case.
+
+/// Adds the valid runs of other machines to those of the candidate's, each moved by the difference of the two machines'
+/// levels: the medians over their reference runs. A case takes part where both machines have three of these, and where
+/// there are then enough for a screen.
+/// @param measured  the candidate's epoch as measured; machines take part with their runs of the same software, each of
+///                  their own machine epochs for itself
+void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history::PastRun>>& machines,
+                        const std::string& measured);
 
 // gate_machine.cpp: whether a run says anything about the build: ceilings, null control, driver, gaps.
 
@@ -91,8 +98,10 @@ using RunsByCase = std::unordered_map<std::string, CaseRuns>;
                                                      const std::string& epoch, const history::MeasuredRun& candidate);
 
 /// Cases whose last valid value is more than 48 hours before the candidate, and less than 30 days.
+/// @param others              the runs of other machines that count as well
 /// @param candidate_is_valid  its values count
 [[nodiscard]] std::vector<std::string> stale_cases(const std::vector<history::PastRun>& past,
+                                                   const std::vector<std::vector<history::PastRun>>& others,
                                                    const history::MeasuredRun& candidate, bool candidate_is_valid);
 
 // gate_screen.cpp: which cases look regressed, and are measured again.

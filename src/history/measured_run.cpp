@@ -194,6 +194,12 @@ std::string fingerprint_of(const Environment& environment) {
   return fmt::format("{}, {}{}", text, environment.cpu_name, setting);
 }
 
+std::string pool_of(Environment environment) {
+  environment.cpu_name.clear();
+  if (environment.gpu) environment.gpu->uuid.clear();
+  return fingerprint_of(environment);
+}
+
 std::string epoch_of(const Environment& environment) {
   std::vector<std::string> versions;
   for (const char* name : {"driver", "cuda_runtime", "cublas", "cudnn", "libtorch"}) {

@@ -57,6 +57,14 @@ TEST(Options, AProfileIsATraceOfOneProcess) {
   EXPECT_THAT(error_of({"--tb_profile=out", "--tb_processes=3"}), HasSubstr("--tb_profile=out: not together with"));
 }
 
+TEST(Options, AShardIsOneOfSeveral) {
+  EXPECT_FALSE(parse({}).options.shard.has_value());
+  EXPECT_EQ(parse({"--tb_shard=2/4"}).options.shard, (Shard{2, 4}));
+  for (const char* text : {"0/4", "5/4", "2", "2/4/8", "a/b", "2/0"}) {
+    EXPECT_THAT(error_of({std::string{"--tb_shard="} + text}), HasSubstr("is not I/N with 1 <= I <= N, e.g. 2/4"));
+  }
+}
+
 TEST(Options, EveryFlagReachesItsField) {
   const Options options = parse({"--benchmark_filter=Model/.*$",
                                  "--tb_suite=full",

@@ -146,5 +146,50 @@ TEST_F(Processes, ACrashCostsTheReplicateThatCaseAlone) {
   EXPECT_EQ(statuses["crashed"], 2);
 }
 
+TEST_F(Processes, ShardsJoinToTheUndividedRun) {
+  const std::vector<std::string> flags{"--tb_axis=Planted.index=1,2,3,4,5,6,7"};
+  for (const char* processes : {"--tb_processes=1", "--tb_processes=2"}) {
+    const auto measure = [&](const std::string& file, std::vector<std::string> more) {
+      more.insert(more.begin(), {flags.front(), processes});
+      return run(file, std::move(more));
+    };
+    ASSERT_EQ(measure("whole.json", {}).status, 0);
+    for (const char* shard : {"1", "2", "3"}) {
+      const std::string file = std::string{shard} + ".json";
+      ASSERT_EQ(measure(file, {"--tb_shard=" + std::string{shard} + "/3"}).status, 0);
+    }
+    const CommandResult merged =
+        run_command({TBENCH_TOOL, "merge", path("3.json"), path("1.json"), path("2.json"), "-o", path("all.json")});
+    ASSERT_EQ(merged.status, 0) << merged.err;
+    EXPECT_EQ(read("all.json").at("context").at("tbench").at("options"),
+              read("whole.json").at("context").at("tbench").at("options"));
+    const std::vector<nlohmann::json> whole = records("whole.json");
+    const std::vector<nlohmann::json> all = records("all.json");
+    ASSERT_EQ(all.size(), whole.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(all[i].at("parameters"), whole[i].at("parameters")) << i;
+      EXPECT_EQ(all[i].at("repetition_index"), whole[i].at("repetition_index")) << i;
+    }
+    // The whole is there: nothing is left to measure.
+    EXPECT_EQ(measure("all.json", {"--tb_resume"}).status, 0);
+    EXPECT_EQ(records("all.json"), all);
+  }
+}
+
+TEST_F(Processes, AShardGoesOnAsTheSameShardOfTheSameCases) {
+  const std::vector<std::string> flags{"--tb_axis=Planted.index=1,2,3,4", "--tb_shard=1/2", "--tb_resume"};
+  ASSERT_EQ(run("a.json", {flags[0], flags[1]}).status, 0);
+  EXPECT_EQ(run("a.json", flags).status, 0);
+  const CommandResult other = run("a.json", {flags[0], "--tb_shard=2/2", flags[2]});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("was started with --tb_shard=1/2"));
+  const CommandResult fewer = run("a.json", {"--tb_axis=Planted.index=1,2,3", flags[1], flags[2]});
+  EXPECT_EQ(fewer.status, 2);
+  EXPECT_THAT(fewer.err, HasSubstr("is a shard of other cases (shared_cases 4, and now 3)"));
+  const CommandResult wrong = run("b.json", {flags[0], "--tb_shard=3/2"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--tb_shard: '3/2' is not I/N with 1 <= I <= N"));
+}
+
 }  // namespace
 }  // namespace tbench::test

@@ -18,5 +18,15 @@ TEST(RunFacts, WithoutIdentityNothingTellsAMachineFromOthersOfItsKind) {
   EXPECT_EQ(without_identity(support::cpu_environment()), support::cpu_environment());
 }
 
+TEST(RunFacts, AShardSaysWhichItIsAndOfHowManyCases) {
+  Selection selection{Suite::kSmoke, {CaseId{"Model", {{"n", "1"}}}, CaseId{"Ceiling", {{"what", "copy"}}}}};
+  Options options;
+  EXPECT_FALSE(recorded_options(options, selection, {}, false).contains("shard"));
+  options.shard = Shard{2, 4};
+  const auto recorded = recorded_options(options, selection, {}, false);
+  EXPECT_EQ(recorded.at("shard"), "2/4");
+  EXPECT_EQ(recorded.at("shared_cases"), "1");
+}
+
 }  // namespace
 }  // namespace tbench::bench

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "bench/families/family.hpp"
 #include "tbench/core/error.hpp"
@@ -87,6 +91,52 @@ TEST(Selection, AKernelThatMakesNoSenseSaysWhyAndHowToLeaveItOut) {
   options.axes.push_back(parse_axis_override("Kernel.op=rmsnorm,softmax"));
   options.filter = "^Kernel/";
   EXPECT_EQ(select(options).cases.size(), 2U * 2);  // operations, passes
+}
+
+TEST(Selection, ShardsAreTheListAndNoCaseIsInTwo) {
+  for (const Suite suite : {Suite::kSmoke, Suite::kStandard, Suite::kFull}) {
+    Options options;
+    options.suite = suite;
+    const Selection whole = select(options);
+    std::multiset<std::string> names;
+    for (std::int64_t index = 1; index <= 5; ++index) {
+      for (const CaseId& id : select_shard(whole, Shard{index, 5})) names.insert(id.name());
+    }
+    std::multiset<std::string> expected;
+    for (const CaseId& id : whole.cases) expected.insert(id.name());
+    EXPECT_EQ(names, expected) << to_string(suite);
+  }
+}
+
+TEST(Selection, AShardWithoutCasesSaysHowManyThereMayBe) {
+  Options options;
+  options.filter = "^Model/size:small/ctx:512/batch:4/pass:(forward|train_step)/precision:bf16/impl:sdpa$";
+  const Selection two = select(options);
+  EXPECT_EQ(shared_cases(two), 2);
+  EXPECT_EQ(select_shard(two, Shard{2, 3}).size(), 1U);
+  try {
+    static_cast<void>(select_shard(two, Shard{3, 3}));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("--tb_shard=3/3: none of the 2 selected cases is in it; give at most 2 shards"));
+  }
+}
+
+TEST(Selection, AShardKeepsItsCasesAndTheCeilingsThatAreNeeded) {
+  const auto id = [](const std::string& text) { return CaseId::parse(text); };
+  const std::vector<CaseId> cases{id("Model/n:0"), id("Model/n:1"), id("Model/n:2")};
+  std::vector<PlannedCase> plan = plan_runs(cases, 2, 1);
+  put_ceilings_first(plan, [&](std::span<const CaseId>) { return std::vector{id("Ceiling/what:copy")}; });
+  keep_cases(plan, {"Ceiling/what:copy", "Model/n:1"});
+  std::vector<std::string> names;
+  std::vector<bool> fresh;
+  for (const PlannedCase& planned : plan) {
+    names.push_back(planned.id.name());
+    fresh.push_back(planned.needs_fresh_process);
+  }
+  EXPECT_THAT(names, ::testing::ElementsAre("Ceiling/what:copy", "Model/n:1", "Ceiling/what:copy", "Model/n:1"));
+  EXPECT_THAT(fresh, ::testing::ElementsAre(false, false, true, false));
 }
 
 TEST(Selection, AStudyIsItsGridAndNothingElse) {

@@ -38,7 +38,9 @@ class SimulatedRuns {
       options.confirm_last_good = [this](const auto& names, auto blocks) { return in_turns(last_good, names, blocks); };
       options.confirm_pinned = [this](const auto& names, auto blocks) { return in_turns(pinned, names, blocks); };
     }
+    options.other_machines = std::move(other_machines);
     GateReport report = judge_run(past, run, std::nullopt, options);
+    other_machines = std::move(options.other_machines);
     history::PastRun& night = past.emplace_back();
     night.run = {.id = number_,
                  .started = run.started,
@@ -156,6 +158,7 @@ class SimulatedRuns {
   int confirmations{};
   std::function<void()> before_confirmation;  // what happens between a night's runs and the second look
   std::vector<history::PastRun> past;
+  std::vector<std::vector<history::PastRun>> other_machines;  // of a pool
 };
 
 }  // namespace tbench::gate

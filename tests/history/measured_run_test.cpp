@@ -200,5 +200,15 @@ TEST_F(Runs, AFolderWithADamagedFileIsRefused) {
               HasSubstr("no results in it"));
 }
 
+TEST(MeasuredRun, MachinesOfAPoolDifferInTheirGpuAndProcessorAlone) {
+  Environment other = support::gpu_environment();
+  other.gpu->uuid = "GPU-1";
+  other.cpu_name = "Other CPU";
+  EXPECT_NE(fingerprint_of(other), fingerprint_of(support::gpu_environment()));
+  EXPECT_EQ(pool_of(other), pool_of(support::gpu_environment()));
+  other.gpu->power_limit_w = 500;
+  EXPECT_NE(pool_of(other), pool_of(support::gpu_environment()));
+}
+
 }  // namespace
 }  // namespace tbench::history

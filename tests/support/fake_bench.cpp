@@ -1,26 +1,31 @@
 // Helper of the gate's tests and of ci/nightly.sh's: a transformer_bench that measures nothing. It takes
-// `--benchmark_filter`, `--benchmark_out`, `--tb_processes`, `--tb_plant` and `--benchmark_list_tests`, and writes
-// results of eight cases and a ceiling that take about 10 ms. What its "build" is comes from the environment:
+// `--benchmark_filter`, `--benchmark_out`, `--tb_processes`, `--tb_plant`, `--tb_shard` and `--benchmark_list_tests`,
+// and writes results of eight cases and a ceiling that take about 10 ms. A shard has the ceiling too, as a real one on
+// a GPU. What its "build" is comes from the environment:
 //   FAKE_SLOW=REGEX  cases whose name matches take FAKE_FACTOR (1.05) times as long
 //   FAKE_FAIL=REGEX  these end as `incorrect`
 //   FAKE_BYTES=N     so many bytes more
 //   FAKE_DATE=TEXT   when the run began
 //   FAKE_CEILING=F   the ceiling takes F times as long
 //   FAKE_DEAF=1      --tb_plant slows nothing down
+//   FAKE_GPU=UUID    on another GPU of the model
 //   FAKE_DRIVER=TEXT, FAKE_COMMIT=TEXT, FAKE_SEED=N
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <random>
 #include <regex>
 #include <string>
 #include <vector>
 
 #include "support/sample_results.hpp"
+#include "tbench/core/run_order.hpp"
 #include "tbench/results/result_file.hpp"
 
 namespace {
@@ -76,6 +81,7 @@ Environment environment() {
   result.date = variable("FAKE_DATE", "2026-01-02T03:00:00Z");
   result.commit = variable("FAKE_COMMIT", "0123456789ab");
   result.versions["driver"] = variable("FAKE_DRIVER", "580.1");
+  result.gpu->uuid = variable("FAKE_GPU", result.gpu->uuid);
   return result;
 }
 
@@ -85,22 +91,32 @@ int run(const std::vector<std::string>& arguments) {
   std::string plant;
   bool lists = false;
   std::int64_t processes = 1;
+  std::optional<Shard> shard;
   for (const std::string& argument : arguments) {
     const std::string value = argument.substr(argument.find('=') + 1);
     if (argument.starts_with("--benchmark_filter=")) filter = std::regex{value, std::regex::extended};
     if (argument.starts_with("--benchmark_out=")) out = value;
     if (argument.starts_with("--tb_plant=")) plant = value;
     if (argument.starts_with("--tb_processes=")) processes = std::stoll(value);
+    if (argument.starts_with("--tb_shard=")) shard = parse_shard(value).value();
     if (argument == "--benchmark_list_tests") lists = true;
   }
+  std::vector<CaseId> cases = all_cases();
+  std::erase_if(cases, [&](const CaseId& id) { return !std::regex_search(id.name(), filter); });
   ResultFile file;
+  if (shard) {
+    file.options["shard"] = to_string(*shard);
+    file.options["shared_cases"] =
+        std::to_string(std::ranges::count_if(cases, [](const CaseId& id) { return !is_ceiling(id); }));
+    const std::vector<CaseId> own = cases_of(*shard, cases);
+    std::erase_if(cases, [&](const CaseId& id) { return !is_ceiling(id) && std::ranges::count(own, id) == 0; });
+  }
   file.environment = environment();
   // The file's name and not its path, which holds a folder's random name: the same noise in every run of the tests.
   const std::string name = std::filesystem::path{out}.filename();
   std::mt19937_64 random{std::hash<std::string>{}(name + file.environment.date + variable("FAKE_SEED", ""))};
   bool failed = false;
-  for (const CaseId& id : all_cases()) {
-    if (!std::regex_search(id.name(), filter)) continue;
+  for (const CaseId& id : cases) {
     if (lists) fmt::print("{}\n", id.name());
     for (std::int64_t process = 0; process < processes; ++process) {
       Record& record = file.records.emplace_back(measured(id, plant, random));

@@ -83,6 +83,22 @@ class TbenchGate : public testing::Test {
   std::string db_ = folder_.file("history.db");
 };
 
+TEST_F(TbenchGate, MachinesOfAPoolAreOneSeries) {
+  const Variables slow_gpu{{"FAKE_GPU", "GPU-2"}, {"FAKE_SLOW", "."}, {"FAKE_FACTOR", "1.2"}};
+  for (int night = 0; night < 10; ++night) {
+    ASSERT_EQ(gate(measure(night, night % 2 == 0 ? Variables{} : slow_gpu)).exit_status, 0);
+  }
+  const auto runs_of_cases = [&](const Arguments& flags) {
+    Arguments all{"--json", "--dry-run"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    const auto report = nlohmann::json::parse(gate(measure(10), all).out);
+    EXPECT_EQ(report.at("verdicts").value("PASSED", 0), 8);
+    return report.at("night").at("cases").at(0).at("nights").get<int>();
+  };
+  EXPECT_EQ(runs_of_cases({}), 5);
+  EXPECT_EQ(runs_of_cases({"--pool"}), 10);
+}
+
 TEST_F(TbenchGate, NightAfterNight) {
   quiet_nights(9);
   const Variables slow{{"FAKE_SLOW", "2\\.7B/.*train_step"}};

@@ -49,8 +49,9 @@ TEST(Tbench, HelpAndVersion) {
 TEST(Tbench, WrongCommandLines) {
   expect_usage_error({}, HasSubstr("tbench --help"));
   expect_usage_error({"repotr", kGolden}, AllOf(HasSubstr("'repotr'"), HasSubstr("did you mean 'report'?")));
-  expect_usage_error({"zzz"}, AllOf(HasSubstr("unknown command 'zzz'"),
-                                    HasSubstr("commands: classify, diff, gate, history, nsys, profile, report")));
+  expect_usage_error({"zzz"},
+                     AllOf(HasSubstr("unknown command 'zzz'"),
+                           HasSubstr("commands: classify, diff, fleet, gate, history, merge, nsys, profile, report")));
   expect_usage_error({"report"}, HasSubstr("FILE"));
   expect_usage_error({"report", kGolden, "--repeat", "--study=precision"}, HasSubstr("--study and --repeat exclude"));
   expect_usage_error({"report", kGolden, "--over=impl:flash"}, HasSubstr("--of and --over belong together"));

@@ -9,14 +9,17 @@
 namespace tbench::tool {
 
 /// Each adds a subcommand, which runs when the command line is parsed: what changed between two builds, or two GPUs;
-/// last night against the nights before it; a case over time, and filling the history from results files; the tables of
-/// a results file; the classes of kernels' names on standard input; the tables of an export of Nsight Systems, and of
-/// traces.
+/// GPUs of one model side by side;
+/// last night against the nights before it; a case over time, and filling the history from results files; several
+/// results files as one; the tables of a results file; the classes of kernels' names on standard input; the tables of
+/// an export of Nsight Systems, and of traces.
 /// @param exit_status  set to what the program is to exit with; must outlive the parsing
 /// @throws             from its callback: UsageError naming the input, the value and the remedy; std::system_error
 void add_diff(CLI::App& app, int& exit_status);
+void add_fleet(CLI::App& app, int& exit_status);
 void add_gate(CLI::App& app, int& exit_status);
 void add_history(CLI::App& app, int& exit_status);
+void add_merge(CLI::App& app, int& exit_status);
 void add_report(CLI::App& app, int& exit_status);
 void add_classify(CLI::App& app);
 void add_nsys(CLI::App& app);

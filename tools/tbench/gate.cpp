@@ -121,6 +121,7 @@ struct Arguments {
   bool again{};
   bool dry_run{};
   bool heartbeat{};
+  bool pool{};
   bool strict{};
   bool markdown{};
   bool json{};
@@ -178,6 +179,18 @@ class ConfirmationFolder {
   bool is_ours_;
 };
 
+/// The runs of the machines that make up a pool with that of `run`.
+std::vector<std::vector<history::PastRun>> other_machines(const History& history, const MeasuredRun& run) {
+  std::vector<std::vector<history::PastRun>> machines;
+  for (const std::string& fingerprint : history.fingerprints()) {
+    if (fingerprint == run.fingerprint) continue;
+    const std::vector<history::StoredRun> runs = history.runs(fingerprint, run.started);
+    if (runs.empty() || history::pool_of(runs.front().environment) != history::pool_of(run.environment)) continue;
+    machines.push_back(history.past(fingerprint, run.epoch, run.started, gate::kTrendRuns));
+  }
+  return machines;
+}
+
 GateReport judge(const Arguments& arguments, const History& history, const MeasuredRun& run,
                  const std::set<std::string>& accepted) {
   const ConfirmationFolder folder{arguments.confirm_folder};
@@ -186,6 +199,7 @@ GateReport judge(const Arguments& arguments, const History& history, const Measu
   if (arguments.tau_percent) options.tau = *arguments.tau_percent / kPercent;
   options.max_suspects = static_cast<std::size_t>(arguments.max_suspects);
   options.accepted = accepted;
+  if (arguments.pool) options.other_machines = other_machines(history, run);
   const bool may_run = !arguments.dry_run;
   if (may_run && !arguments.good.empty()) {
     options.confirm_last_good = confirmation(arguments.good, arguments.next, folder.path(), "good");
@@ -299,6 +313,9 @@ void add_output_options(CLI::App& command, Arguments& arguments) {
   command.add_flag("--dry-run", arguments.dry_run, "Judge, but record nothing and run nothing");
   command.add_flag("--heartbeat", arguments.heartbeat,
                    "Say whether the gate finds the slowdown planted in RUN (--tb_plant); record nothing; 6 if not");
+  command.add_flag("--pool", arguments.pool,
+                   "Judge against the nights of all machines with this model of GPU, each moved to the level of this "
+                   "machine, not against its own alone");
   command.add_flag("--again", arguments.again, "Judge a run anew that was judged already");
   command
       .add_option("--accept", arguments.accept,

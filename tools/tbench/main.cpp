@@ -16,8 +16,10 @@ int main(int argc, char** argv) {
   int exit_status = tbench::kExitOk;
   tbench::tool::add_classify(app);
   tbench::tool::add_diff(app, exit_status);
+  tbench::tool::add_fleet(app, exit_status);
   tbench::tool::add_gate(app, exit_status);
   tbench::tool::add_history(app, exit_status);
+  tbench::tool::add_merge(app, exit_status);
   tbench::tool::add_nsys(app);
   tbench::tool::add_profile(app);
   tbench::tool::add_report(app, exit_status);

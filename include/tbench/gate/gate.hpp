@@ -44,6 +44,9 @@ struct GateOptions {
   /// Keys of cases whose level in the candidate is the new normal, whatever it is. If there are any, so is the
   /// machine's.
   std::set<std::string> accepted{};
+  /// Earlier runs of other machines of the kind, a vector a machine, oldest first: a case's series then has those too,
+  /// moved to the level of the candidate's machine. Whether that one is as usual, it alone tells.
+  std::vector<std::vector<history::PastRun>> other_machines{};
   Confirm confirm_last_good{};  // empty: there is no such build
   Confirm confirm_pinned{};
 };

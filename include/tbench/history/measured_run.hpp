@@ -39,6 +39,9 @@ void refuse_planted(const MeasuredRun& run);
 /// different amounts), ECC, MIG, power limit; the processor; clock policy; and the build type.
 [[nodiscard]] std::string fingerprint_of(const Environment& environment);
 
+/// What machines of one pool share: their fingerprints, apart from which GPU of its model and which processor it is.
+[[nodiscard]] std::string pool_of(Environment environment);
+
 /// The versions that a measurement depends on and the project does not control: driver, CUDA, cuBLAS, cuDNN, LibTorch.
 /// E.g. `driver 580.1, cuda_runtime 13.0`.
 [[nodiscard]] std::string epoch_of(const Environment& environment);

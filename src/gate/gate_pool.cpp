@@ -1,0 +1,85 @@
+// Several machines of a kind as one series: what the other machines' runs say of each case, moved to the level of the
+// candidate's machine.
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gate/judging_steps.hpp"
+#include "tbench/stats/descriptive.hpp"
+
+namespace tbench::gate {
+namespace {
+
+/// Runs that tell of a machine's level: a median that one odd run does not move.
+constexpr std::size_t kMinLevelRuns = 3;
+
+/// The median over the reference runs; nothing where too few know the value.
+std::optional<double> level_of(const CaseRuns& runs, std::optional<double> CaseRun::*value) {
+  std::vector<double> values;
+  for (const CaseRun* run : references_of(runs)) {
+    if (run->*value) values.push_back(*(run->*value));
+  }
+  return values.size() < kMinLevelRuns ? std::nullopt : std::optional{stats::median(values)};
+}
+
+/// From one machine's level to another's; nothing where either is unknown.
+std::optional<double> shift_between(const CaseRuns& from, const CaseRuns& to, std::optional<double> CaseRun::*value) {
+  const std::optional<double> level = level_of(from, value);
+  const std::optional<double> wanted = level_of(to, value);
+  return level && wanted ? std::optional{*wanted - *level} : std::nullopt;
+}
+
+/// The other machine's valid runs of a case, as if the candidate's machine had made them. None from before that one's
+/// baseline: what was accepted since is not what they were.
+CaseRuns moved(const CaseRuns& other, const CaseRuns& own) {
+  const std::optional<double> shift = shift_between(other, own, &CaseRun::value);
+  const std::optional<double> device_shift = shift_between(other, own, &CaseRun::device_value);
+  CaseRuns runs;
+  if (!shift) return runs;
+  for (CaseRun run : other) {
+    if (!run.past->is_valid || !run.value || run.past->run.started < own.front().past->run.started) continue;
+    *run.value += *shift;
+    run.device_value =
+        run.device_value && device_shift ? std::optional{*run.device_value + *device_shift} : std::nullopt;
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+/// The epochs of a machine that are the candidate's software: a machine that changed is another one.
+std::set<std::string> epochs_of(const std::vector<history::PastRun>& past, const std::string& measured) {
+  std::set<std::string> epochs;
+  for (const history::PastRun& run : past) {
+    if (history::is_of_epoch(run.run.epoch, measured)) epochs.insert(run.run.epoch);
+  }
+  return epochs;
+}
+
+}  // namespace
+
+void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history::PastRun>>& machines,
+                        const std::string& measured) {
+  std::unordered_map<std::string, CaseRuns> added;
+  for (const std::vector<history::PastRun>& past : machines) {
+    for (const std::string& epoch : epochs_of(past, measured)) {
+      for (const auto& [key, other] : runs_by_case(past, epoch)) {
+        const auto own = runs.find(key);
+        if (own == runs.end()) continue;
+        std::ranges::move(moved(other, own->second), std::back_inserter(added[key]));
+      }
+    }
+  }
+  for (auto& [key, others] : added) {
+    CaseRuns all = runs.at(key);
+    std::ranges::move(others, std::back_inserter(all));
+    // Fewer are judged against their first run, which has to be of the candidate's machine.
+    if (references_of(all).size() < kMinScreenRuns) continue;
+    std::ranges::stable_sort(all, {}, [](const CaseRun& run) { return run.past->run.started; });
+    runs.at(key) = std::move(all);
+  }
+}
+
+}  // namespace tbench::gate

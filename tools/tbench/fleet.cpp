@@ -1,0 +1,100 @@
+// `tbench fleet`: GPUs of one model side by side.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "command_line.hpp"
+#include "tbench/compare/comparison.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/fleet/fleet.hpp"
+#include "tbench/fleet/fleet_output.hpp"
+#include "tbench/render/terminal.hpp"
+#include "tbench/results/result_file.hpp"
+#include "tbench/results/result_json.hpp"
+
+namespace tbench::tool {
+namespace {
+
+constexpr int kExitSlow = 1;
+constexpr double kPercent = 100;
+
+struct Arguments {
+  std::vector<std::string> files;
+  std::string known;
+  bool alone{};
+  double false_alarms{kPercent * fleet::FleetOptions{}.false_alarms};
+  bool markdown{};
+  bool json{};
+};
+
+fleet::FleetOptions options_of(const Arguments& arguments) {
+  if (!(arguments.false_alarms > 0 && arguments.false_alarms < kPercent)) {
+    throw UsageError{
+        fmt::format("--false-alarms: {} is no rate; give percent, above 0 and below 100", arguments.false_alarms)};
+  }
+  if (arguments.markdown && arguments.json) throw UsageError{"--markdown and --json exclude each other; give one"};
+  if (arguments.alone && !arguments.known.empty()) throw UsageError{"--known and --alone exclude each other; give one"};
+  fleet::FleetOptions options{.false_alarms = arguments.false_alarms / kPercent, .known = {}};
+  if (arguments.alone) return options;
+  if (!arguments.known.empty()) options.known = fleet::read_known_spreads(arguments.known);
+  const std::span<const fleet::KnownSpread> recorded = fleet::recorded_spreads();
+  options.known.insert(options.known.end(), recorded.begin(), recorded.end());
+  return options;
+}
+
+int run(const Arguments& arguments) {
+  const fleet::FleetOptions options = options_of(arguments);
+  std::vector<results::NamedResults> files;
+  for (const std::string& path : arguments.files) files.push_back({path, results::read_result_file(path)});
+  try {
+    const fleet::Fleet fleet = fleet::compare_fleet(files, options);
+    if (arguments.json) {
+      fmt::print("{}", results::pretty(fleet::fleet_to_json(fleet)));
+    } else {
+      fmt::print("{}", fleet::fleet_page(fleet, {.markdown = arguments.markdown,
+                                                 .colour = ::isatty(STDOUT_FILENO) == 1,
+                                                 .max_width = render::terminal_width(STDOUT_FILENO)}));
+    }
+    return fleet::has_slow(fleet) ? kExitSlow : kExitOk;
+  } catch (const compare::NotComparable& error) {
+    fmt::print(stderr, "tbench: not comparable: {}\n", render::one_line(error.what()));
+    return compare::kExitNotComparable;
+  }
+}
+
+}  // namespace
+
+void add_fleet(CLI::App& app, int& exit_status) {
+  CLI::App* command =
+      app.add_subcommand("fleet", "Show GPUs of one model side by side, and which is slower than its like");
+  const auto arguments = std::make_shared<Arguments>();
+  command
+      ->add_option("FILE", arguments->files,
+                   "Results with Ceiling cases, of three or more GPUs; several of one GPU count together")
+      ->required();
+  command
+      ->add_option("--known", arguments->known,
+                   "How much sound GPUs differ: the --json of an earlier fleet of the same model. Without it, what was "
+                   "measured for this project, where it knows the model")
+      ->type_name("FILE");
+  command->add_flag("--alone", arguments->alone, "Take nothing as known: what these GPUs differ by is all there is");
+  command
+      ->add_option("--false-alarms", arguments->false_alarms,
+                   "Share of fleets of sound GPUs in which one may be called slow")
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  command->add_flag("--markdown", arguments->markdown, "For a Markdown file");
+  command->add_flag("--json", arguments->json, "For programs, in full, and for --known");
+  command->footer(
+      "Exit: 0 none is slow; 1 one is; 2 usage or unreadable input; 3 not GPUs of one model, set up alike.");
+  command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
+}
+
+}  // namespace tbench::tool

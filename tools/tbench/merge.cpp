@@ -1,0 +1,107 @@
+// `tbench merge`: the shards of a run, or its parts, as one results file.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "command_line.hpp"
+#include "tbench/compare/comparison.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/fleet/merge.hpp"
+#include "tbench/render/terminal.hpp"
+#include "tbench/results/result_writer.hpp"
+
+namespace tbench::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kExitIncomplete = 1;
+
+struct Arguments {
+  std::vector<std::string> files;
+  std::string out;
+};
+
+void check_output(const Arguments& arguments) {
+  results::ResultWriter::check_writable(arguments.out);
+  for (const std::string& path : arguments.files) {
+    std::error_code missing;
+    if (!fs::equivalent(path, arguments.out, missing)) continue;
+    throw UsageError{fmt::format("-o: '{}' is one of the files to merge; give another name", arguments.out)};
+  }
+  if (fs::exists(arguments.out + ".journal")) {
+    throw UsageError{
+        fmt::format("-o: '{0}.journal' belongs to a run that was cut short: resume it with --tb_resume, or "
+                    "give another name than '{0}'",
+                    arguments.out)};
+  }
+}
+
+/// With what the journal of a killed run holds besides.
+results::ResultFile read(const std::string& path) {
+  results::ResultFile file = results::read_result_file(path);
+  if (!fs::exists(path + ".journal")) return file;
+  file = results::load_for_resume(path).value();
+  file.interrupted = true;
+  return file;
+}
+
+int run(const Arguments& arguments) {
+  check_output(arguments);
+  std::vector<results::NamedResults> parts;
+  for (const std::string& path : arguments.files) parts.push_back({path, read(path)});
+  fleet::Merged merged;
+  try {
+    merged = fleet::merge(std::move(parts));
+  } catch (const compare::NotComparable& error) {
+    fmt::print(stderr, "tbench: cannot be merged: {}\n", render::one_line(error.what()));
+    return compare::kExitNotComparable;
+  }
+  try {
+    results::write_result_file(arguments.out, merged.file);
+  } catch (const std::system_error& error) {
+    throw UsageError{fmt::format("-o: {}; give a file in a folder that can be written to", error.what())};
+  }
+  for (const std::string& note : merged.notes) fmt::print(stderr, "note: {}\n", note);
+  std::set<std::string> cases;
+  for (const Record& record : merged.file.records) cases.insert(record.id.name());
+  fmt::print("{}: {} cases of {} file{}\n", arguments.out, cases.size(), arguments.files.size(),
+             arguments.files.size() == 1 ? "" : "s");
+  if (merged.missing.empty()) return kExitOk;
+  fmt::print(stderr,
+             "tbench: incomplete: missing {}; '{}' is marked as interrupted, and --tb_resume measures the rest\n",
+             join(merged.missing, "; "), arguments.out);
+  return kExitIncomplete;
+}
+
+}  // namespace
+
+void add_merge(CLI::App& app, int& exit_status) {
+  CLI::App* command = app.add_subcommand("merge", "Join the files of shards, or of parts of a run, to one");
+  const auto arguments = std::make_shared<Arguments>();
+  command
+      ->add_option("FILE", arguments->files,
+                   "Results of one kind of machine and one build: the shards of --tb_shard, or parts that "
+                   "--benchmark_filter chose")
+      ->required();
+  command->add_option("-o,--output", arguments->out, "The file to write, packed if its name ends in .gz")
+      ->type_name("OUT")
+      ->required();
+  command->footer(
+      "Exit: 0 the file is what an undivided run would have written; 1 it lacks shards or cases, which are named; 2 "
+      "usage "
+      "or unreadable input; 3 different machines, builds or options. After 2 and 3 nothing was written.");
+  command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
+}
+
+}  // namespace tbench::tool
