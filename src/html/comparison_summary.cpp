@@ -155,7 +155,7 @@ SummaryPart comparison_part(const FileComparison& against, std::span<const resul
   const compare::Comparison& comparison = *against.comparison;
   std::vector<CaseId> ids;
   for (const CaseComparison& c : comparison.cases) ids.push_back(c.id);
-  const render::ShortNames names{ids};
+  const render::ShortNames names{ids, render::ShortNames::Numbers::kWithKeys};
   if (comparison.cross) {
     part.sentences.push_back(
         {sentence(fmt::format("{} against {}: different devices, so there are ratios and no verdicts",

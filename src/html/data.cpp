@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "html/least_bytes.hpp"
 #include "html/page.hpp"
 #include "html/palette.hpp"
 #include "html/summary.hpp"
@@ -173,6 +175,9 @@ results::Json record_data(const Record& record, std::size_t file, std::size_t fa
     json["repetitions"] = record.repetitions;
   }
   json["metrics"] = metrics_of(record);
+  if (record.timing && record.work && record.work->flop.value > 0) {
+    if (const std::optional<double> bytes = least_bytes(record)) json["least_bytes"] = page_number(*bytes);
+  }
   if (record.work && !record.work->ceiling.empty()) json["ceiling"] = record.work->ceiling;
   if (!record.labels.empty()) json["findings"] = record.labels;
   const Record* const alone = &record;

@@ -80,7 +80,7 @@ std::string could_not(Status status, std::size_t count) {
 void add_failures(std::vector<Sentence>& sentences, std::span<const Record> records) {
   std::vector<CaseId> ids;
   for (const Record& record : records) ids.push_back(record.id);
-  const render::ShortNames names{ids};
+  const render::ShortNames names{ids, render::ShortNames::Numbers::kWithKeys};
   for (const Status status : kAllOf<Status>) {
     if (has_time(status)) continue;
     const std::vector<Reason> reasons = reasons_of(records, status, names);

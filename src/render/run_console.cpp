@@ -79,7 +79,7 @@ std::string next_command(std::span<const Record> records, const std::optional<st
 
 }  // namespace
 
-ShortNames::ShortNames(std::span<const CaseId> cases) {
+ShortNames::ShortNames(std::span<const CaseId> cases, Numbers numbers) : numbers_{numbers} {
   std::map<std::string, std::vector<const CaseId*>> families;
   std::vector<std::string> order;
   for (const CaseId& id : cases) {
@@ -100,7 +100,10 @@ std::string ShortNames::operator()(const CaseId& id) const {
   if (family == keys_.end()) return id.name();
   std::string name = id.family();
   for (const std::string& key : family->second) {
-    if (const std::string* const value = id.find(key)) name += " " + *value;
+    const std::string* const value = id.find(key);
+    if (value == nullptr) continue;
+    if (numbers_ == Numbers::kWithKeys && parse_integer(*value)) name += " " + key;
+    name += " " + *value;
   }
   return name;
 }

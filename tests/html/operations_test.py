@@ -31,8 +31,10 @@ def check_ceilings(browser):
     expect(titles, ["copy,l2_read", "gemm_bf16,gemm_fp32"], "ceilings")
     expect(points(browser, "ceilings", 0, "burst"), [["copy", 4], ["l2_read", 10]], "bandwidths")
     labels = browser.evaluate(f"{CHARTS.format('roofline')}.map((c) => c.data.datasets.map((d) => d.label).join())")
-    expect(labels, ["copy and gemm_bf16,small forward aten,small forward fused,small backward aten,small backward fused,"
-                    "xl forward aten,xl forward fused,xl backward aten,xl backward fused"] * 4, "a roofline an operation")
+    expect(labels, [f"copy and gemm_{precision},cublas,cublaslt" for precision in ("bf16", "fp32")]
+           + ["copy and gemm_bf16,forward aten,forward fused,backward aten,backward fused"] * 4, "rooflines of matrix products and of operations")
+    # 256 * 256 elements of two bytes in each of three matrices
+    assert abs(points(browser, "roofline", 0, "cublas")[0][0] - 2 * 256 ** 3 / (3 * 2 * 256 ** 2)) < 0.01, "intensity of a matrix product"
     ridge = points(browser, "roofline", 0, "copy and gemm_bf16")[1]
     assert abs(ridge[0] - 800 / 4) < 0.1 and abs(ridge[1] - 800) < 0.1, f"of two regimes the better one: {ridge}"
 
@@ -56,7 +58,7 @@ def check_products(browser):
     for (x, y), size in zip(points(browser, "products", 0, "bf16 cublas"), map(int, SQUARES)):
         expect(x, size, "size")
         assert abs(y - 800 * 0.9 * size / (size + 512)) < 1, f"{y} TFLOP/s at {size}"
-    expect(points(browser, "products", 0, "ceiling fp32"), [[1024, 50], [8192, 50]], "ceiling of fp32")
+    expect(points(browser, "products", 0, "ceiling fp32"), [[256, 50], [16384, 50]], "ceiling of fp32")
     expect(browser.evaluate(f"{charts}[1].data.labels.join()"), "2048×4096×1024,2048×1024×4096", "other shapes")
 
 

@@ -43,25 +43,30 @@ def check_attention(browser):
 
 
 def check_roofline(browser):
-    """A panel an operation and precision, under the roof of that precision; attention, whose bytes nobody counts, is left
+    """A panel an operation and precision, under the roof of that precision; a model, whose bytes nobody counts, is left
     out, and the page says so."""
     titles = browser.evaluate("[...document.querySelectorAll('#roofline h3')].map((h) => h.textContent)")
-    expect(titles, ["Kernel, rmsnorm bf16 aten", "Kernel, softmax bf16 aten", "Kernel, softmax fp16 aten"], "titles of the rooflines")
+    expect(titles, ["Attention, batch 8 heads 1 d_model 64 causal 1 bf16", "Kernel, rmsnorm bf16 aten", "Kernel, softmax bf16 aten", "Kernel, softmax fp16 aten"], "titles of the rooflines")
     charts = CHARTS.format("roofline")
+    implementations = ",".join(f"{way} {impl}" for way in ("forward", "backward") for impl in ("naive", "flash", "sdpa_flash"))
     expect(browser.evaluate(f"{charts}.map((c) => c.data.datasets.map((d) => d.label).join())"),
-           ["copy and gemm_bf16,aten", "copy and gemm_bf16,aten", "copy,aten"], "roofs, and points by implementation")
+           [f"copy and gemm_bf16,{implementations}", "copy and gemm_bf16,aten", "copy and gemm_bf16,aten", "copy,aten"], "roofs, and points by implementation")
     # The ridge of bf16: 800 TFLOP/s over 4.3 TB/s. On the way there the roof is the bandwidth times the intensity.
-    low, ridge, high = browser.evaluate(f"{charts}[0].data.datasets[0].data.map((p) => [p.x, p.y])")
+    low, ridge, high = browser.evaluate(f"{charts}[1].data.datasets[0].data.map((p) => [p.x, p.y])")
     assert abs(ridge[0] - 800 / 4.3) < 0.1 and abs(ridge[1] - 800) < 0.1, ridge
     assert abs(low[1] - 4.3 * low[0]) < 1e-3 and abs(high[1] - 800) < 0.1, (low, high)
-    slope = browser.evaluate(f"{charts}[2].data.datasets[0].data.map((p) => p.y / p.x)")
+    slope = browser.evaluate(f"{charts}[3].data.datasets[0].data.map((p) => p.y / p.x)")
     assert len(slope) == 2 and all(abs(s - 4.3) < 1e-3 for s in slope), f"fp16 has no ceiling but the bandwidth: {slope}"
     # 1e9 FLOP in 1 ms at 2 TB/s: 1 TFLOP/s at half a FLOP a byte.
-    expect(browser.evaluate(f"{charts}[0].data.datasets[1].data.map((p) => [p.x, p.y])"), [[0.5, 1]], "rmsnorm's place")
-    colour = browser.evaluate(f"{charts}[0].data.datasets[1].borderColor")
+    expect(browser.evaluate(f"{charts}[1].data.datasets[1].data.map((p) => [p.x, p.y])"), [[0.5, 1]], "rmsnorm's place")
+    # 1.5e12 FLOP over q, k, v and the output of 8 x 256 x 64 elements of two bytes; backward has their gradients too.
+    for label, tensors in (("forward flash", 4), ("backward flash", 8)):
+        x = browser.evaluate(f"{charts}[0].data.datasets.find((d) => d.label === '{label}').data[0].x")
+        assert abs(x / (1.5e12 / (tensors * 8 * 256 * 64 * 2)) - 1) < 1e-4, f"{label} at {x} FLOP a byte"
+    colour = browser.evaluate(f"{charts}[1].data.datasets[1].borderColor")
     expect(colour, browser.evaluate("tbench.colours.variable(`--slot-${tbench.slots.aten}`)"), "the colour of aten")
     note = browser.evaluate("document.querySelector('#roofline .note').textContent")
-    assert "Left out: 22 of 25 results" in note, note
+    assert "Left out: 1 of 26 results" in note, note
     browser.evaluate("{ const s = document.querySelector('select[name=op]'); s.value = 'softmax';"
                      " s.dispatchEvent(new Event('change')); tbench.charts.drawAll(); }")
     expect(browser.evaluate(f"{charts}[0].data.datasets.map((d) => d.label).join()"), "copy and gemm_bf16,aten",

@@ -96,6 +96,16 @@ TEST(PageSummary, NamesThreeCasesAndCountsTheRest) {
               Contains("5 cases do not fit into the GPU's memory: Model a, Model b, Model c, 2 more."));
 }
 
+TEST(PageSummary, SaysWhatNumbersCount) {
+  std::vector<Record> records;
+  for (const std::int64_t ctx : {512, 1024}) {
+    records.push_back(
+        support::failed_record(support::model_id("forward", "eager", "small", ctx), Status::kOom, "too much"));
+  }
+  EXPECT_THAT(texts_of(summary_of({{"a.json", file_of(records)}}).at(0)),
+              Contains("2 cases do not fit into the GPU's memory: Model ctx 512, Model ctx 1024."));
+}
+
 TEST(PageSummary, CutsLongReasons) {
   const Record failed =
       support::failed_record(support::model_id("forward", "a"), Status::kCrashed, std::string(500, 'x'));

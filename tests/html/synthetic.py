@@ -61,7 +61,7 @@ def held_against(entry, flop, moved, ceiling, per_second):
     return entry
 
 
-SQUARES = ("1024", "2048", "4096", "8192")
+SQUARES = ("256", "1024", "2048", "4096", "8192", "16384")
 SHAPES = (("2048", "4096", "1024"), ("2048", "1024", "4096"))
 
 
@@ -158,7 +158,7 @@ def processes(golden, factors):
 def attention(golden):
     """The attention grid: time grows with the square of the length, naive is out of memory at 16384; three ceilings of
     bursts and one of chained steps, and two operations whose bytes are counted, one of them in fp16 too, which has no
-    ceiling."""
+    ceiling, and a step whose bytes nobody counts."""
     timed, failed = golden["benchmarks"][0], golden["benchmarks"][1]
     entries = []
     for parameters in attention_parameters():
@@ -177,6 +177,7 @@ def attention(golden):
         entry = entry_like(timed, "Kernel", {"op": op, "precision": precision, "impl": "aten"}, 1e-3)
         entry["tbench"]["work"] = {"flop": 1e9, "tokens": 0, "bytes": 2_000_000_000}
         entries.append(entry)
+    entries.append(entry_like(timed, "Warmup", {"size": "small", "ctx": "512"}, 1e-3))
     return refreshed({"context": golden["context"], "benchmarks": entries})
 
 

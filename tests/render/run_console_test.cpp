@@ -41,6 +41,13 @@ TEST(ShortNames, OfCasesWithOtherKeysHaveThoseToo) {
   EXPECT_THAT(names.legend(), ElementsAre("Kernel l2; all op:add us:3"));
 }
 
+TEST(ShortNames, HaveKeysOfNumbersWhereThereIsNoLegend) {
+  const std::vector<CaseId> cases{CaseId::parse("Attention/seq_len:64/impl:flash"),
+                                  CaseId::parse("Attention/seq_len:128/impl:naive")};
+  EXPECT_EQ(ShortNames(cases, ShortNames::Numbers::kWithKeys)(cases[1]), "Attention seq_len 128 naive");
+  EXPECT_EQ(ShortNames{cases}(cases[1]), "Attention 128 naive");
+}
+
 TEST(ShortNames, OfAnotherFamilyAreWhole) {
   EXPECT_EQ(ShortNames{kCases}(CaseId::parse("Gemm/m:1")), "Gemm/m:1");
   EXPECT_THAT(ShortNames{{}}.legend(), IsEmpty());

@@ -20,7 +20,8 @@ namespace tbench::html {
 ///   metrics   names, as in counters_of
 ///   slots     of the page's colours, by the names of implementations
 ///   records   file and family (indexes), values (one a key, null where the case has none), status, reason,
-///             repetition, repetitions, metrics (one a name, null where unknown), ceiling (what its rate is held
+///             repetition, repetitions, metrics (one a name, null where unknown), least_bytes (that it moves;
+///             of a case with FLOP whose bytes are known), ceiling (what its rate is held
 ///             against), findings (texts by name), half_width, n, stop; phases_ms (pairs of name and median),
 ///             samples_ms, flagged (indexes of samples_ms), trace (TraceNames)
 ///   trace_names  of phases and of classes of operations, which traces name by their indexes

@@ -16,7 +16,9 @@ namespace tbench::render {
 /// Names of the cases of one run without what they share: the family and the values that differ, `Model small bf16`.
 class ShortNames {
  public:
-  explicit ShortNames(std::span<const CaseId> cases);
+  /// Where no legend stands above the names, numbers need their keys: `Attention seq_len 512 flash`.
+  enum class Numbers { kAlone, kWithKeys };
+  explicit ShortNames(std::span<const CaseId> cases, Numbers numbers = Numbers::kAlone);
 
   /// One line a family, which says what the values are and what all its cases share:
   /// `Model size precision; all ctx:512 batch:4`.
@@ -27,6 +29,7 @@ class ShortNames {
   [[nodiscard]] std::size_t width() const { return width_; }
 
  private:
+  Numbers numbers_;
   std::map<std::string, std::vector<std::string>> keys_;  // by family: those whose values differ
   std::vector<std::string> legend_;
   std::size_t width_{};

@@ -38,9 +38,9 @@ tbench.charts = (() => {
   /** Of a series: its colour (colours.js), variant (a number), type, line (points are not shown), shape (the line is not), thin, hollow. */
   function dataset(series, panel) {
     const colour = tbench.colours.of(series);
-    const fill = series.file > 0 && !series.paint ? colour + "80" : colour; // later files are paler and dashed
+    const fill = !series.paint && (series.file > 0 || panel.kind === "roof") ? colour + "80" : colour; // later files are paler and dashed; points may lie on points
     const marks = series.points.map((p) => p.mark !== undefined);
-    const small = panel.small ? 2 : 4;
+    const small = panel.small ? 2 : panel.kind === "roof" ? 3 : 4;
     const shape = series.shape ?? kShapes[(series.variant ?? 0) % kShapes.length];
     // Chart.js counts the bars of a group by their positions in the data: what is missing has one too.
     const data = panel.kind === "bar" && !series.type ? panel.labels.map((x) => series.points.find((p) => p.x === x) ?? { x, y: null }) : series.points;
@@ -49,13 +49,14 @@ tbench.charts = (() => {
       pointStyle: series.line ? "line" : kBars.includes(panel.kind) ? "rect" : marks.map((m) => (m ? "crossRot" : shape)), pointRadius: marks.map((m) => (m ? 8 : series.line ? 0 : series.shape ? 7 : small)),
       segment: { borderColor: (c) => (marks[c.p1DataIndex] || marks[c.p0DataIndex] || series.points[c.p1DataIndex]?.apart ? "transparent" : undefined) } };
   }
-  const leadingDigit = (value) => Math.round(value / 10 ** Math.floor(Math.log10(value) + 1e-9));
+  /** 1, 2 or 5 of a decade; the ends of an axis are ticks too, whatever they are. */
+  const isPlain = (value) => [1, 2, 5].some((digit) => Math.abs(value / 10 ** Math.floor(Math.log10(value) + 1e-9) - digit) < 1e-6);
   function axis(title, type) {
     const log = type === "logarithmic";
     const grid = { color: variable("--line") };
     const ticks = { color: variable("--dim"), autoSkip: true };
     if (type !== "category") ticks.callback = (value) => format(value);
-    const plain = (scale) => { scale.ticks = scale.ticks.filter(({ value }) => [1, 2, 5].includes(leadingDigit(value))); };
+    const plain = (scale) => { scale.ticks = scale.ticks.filter(({ value }) => isPlain(value)); };
     return { type, title: { display: Boolean(title), text: title, color: variable("--dim") }, grid, ticks, ...(log ? { afterBuildTicks: plain } : {}) };
   }
   function options(panel) {

@@ -13,37 +13,35 @@ tbench.operations = (() => {
     return new Map([...groupBy(cases, (r) => r.values.what)].map(([what, group]) => [what, Math.max(...group.map(valueOf))]));
   }
 
-  const isPlaced = (r) => rate(r) > 0 && stream(r) > 0;
+  /** FLOP per byte that has to be moved. */
+  const intensity = (r) => (rate(r) > 0 && r.least_bytes > 0 ? (rate(r) * r.metrics.median_ms * 1e9) / r.least_bytes : undefined);
   const kOfRoof = ["op", "precision"]; // one panel each: its roof is the matrix rate of the precision
-  /** From the bandwidth's slope to the matrix rate, if this file has measured that of the precision. */
-  function roofOf(cases, bandwidth, intensity) {
-    const { file, values } = cases[0];
-    const what = `gemm_${values.precision}`;
-    const peak = ceilingsOf(file, rate).get(what);
-    const ridge = peak === undefined ? [] : [peak / bandwidth];
+  /** Of a case's file: the bandwidth, and the matrix rate of its precision; what the file has measured of them. */
+  const roofs = ({ file, values }) => ({ bandwidth: ceilingsOf(file, stream).get("copy"), what: `gemm_${values.precision}`, peak: ceilingsOf(file, rate).get(`gemm_${values.precision}`) });
+  function roofOf(cases) {
+    const { bandwidth, what, peak } = roofs(cases[0]);
+    const ridge = bandwidth && peak ? [peak / bandwidth] : [];
     const low = Math.min(...cases.map(intensity), ...ridge) / 3;
     const high = Math.max(...cases.map(intensity), ...ridge) * 3;
-    return { name: peak === undefined ? "copy" : `copy and ${what}`, paint: "--text", file: 0, line: true,
-      points: [low, ...ridge, high].map((x) => ({ x, y: Math.min(peak ?? Infinity, x * bandwidth) })) };
+    return { name: [bandwidth && "copy", peak && what].filter(Boolean).join(" and "), paint: "--text", file: 0, line: true,
+      points: [low, ...ridge, high].map((x) => ({ x, y: Math.min(peak ?? Infinity, x * (bandwidth ?? Infinity)) })) };
   }
-  /** Rate against intensity, under the ceilings measured in the same file: cases with FLOP and bytes. */
+  /** Rate against intensity, under the ceilings measured in the same file: cases with FLOP and bytes. A point names its case to the pointer. */
   function roofline(records) {
-    const intensity = (r) => rate(r) / stream(r);
     const points = (list) => list.map((r) => ({ x: intensity(r), y: rate(r), record: r }));
-    const placed = records.filter((r) => !isCeiling(r) && isPlaced(r) && ceilingsOf(r.file, stream).has("copy"));
-    return [...groupBy(placed, (r) => [r.file, r.family, ...kOfRoof.map((k) => r.values[k])].join()).values()].map((cases) => {
-      const bandwidth = ceilingsOf(cases[0].file, stream).get("copy");
-      const by = varying(cases);
-      const shared = Object.keys(cases[0].values).filter((k) => !by.includes(k));
+    const placed = records.filter((r) => !isCeiling(r) && intensity(r) !== undefined);
+    return [...groupBy(placed, (r) => [r.file, r.family, ...kOfRoof.map((k) => r.values[k])].join()).values()].filter((cases) => roofs(cases[0]).bandwidth || roofs(cases[0]).peak).map((cases) => {
+      const by = varying(cases).filter((k) => ["pass", "impl"].includes(k));
+      const shared = Object.keys(cases[0].values).filter((k) => !varying(cases).includes(k));
       return { title: [titled(cases, shared), ...(files.length > 1 ? [files[cases[0].file].label] : [])].join(" · "), kind: "roof", x: "FLOP / byte", y: "TFLOP/s",
-        series: [roofOf(cases, bandwidth, intensity), ...seriesOf(cases, by, points).map((s) => ({ ...s, file: 0 }))] };
+        series: [roofOf(cases), ...seriesOf(cases, by, points).map((s) => ({ ...s, file: 0 }))] };
     });
   }
   /** What the roofline cannot show. */
   function unplaced(records) {
     const cases = records.filter((r) => !isCeiling(r) && r.n !== undefined);
-    const left = cases.filter((r) => !isPlaced(r)).length;
-    return left === 0 ? "" : ` Left out: ${left} of ${cases.length} results, whose family does not count both bytes and FLOP.`;
+    const left = cases.filter((r) => intensity(r) === undefined).length;
+    return left === 0 ? "" : ` Left out: ${left} of ${cases.length} results, whose bytes or FLOP nobody counts.`;
   }
 
   const isSquare = (r) => r.values.m === r.values.n && r.values.n === r.values.k;
