@@ -8,6 +8,7 @@
 #include "tbench/core/text.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/render/terminal.hpp"
+#include "tbench/results/shell_command.hpp"
 
 namespace tbench::render {
 namespace {
@@ -64,7 +65,8 @@ const Record* nearest_to_ceiling(std::span<const Record> records) {
 std::string next_command(std::span<const Record> records, const std::optional<std::string>& path) {
   const auto failed = std::ranges::find_if(records, [](const Record& r) { return is_failure(r.status); });
   if (failed != records.end()) {
-    return fmt::format("next: the failed case alone: --benchmark_filter='^{}$' --tb_isolate=case", failed->id.name());
+    const std::string name = failed->id.name();
+    return fmt::format("next: the failed case alone:{}", results::isolate_command("", {.of_all = {}}, {&name, 1}));
   }
   if (!path) return "next: --benchmark_out=a.json keeps the results";
   return fmt::format("next: ./tbench report {} -o report.html", *path);
@@ -98,7 +100,7 @@ std::string ShortNames::operator()(const CaseId& id) const {
   return name;
 }
 
-std::vector<std::string> findings_of(std::span<const Record> records, const std::optional<std::string>& path) {
+std::vector<std::string> run_findings(std::span<const Record> records) {
   std::vector<std::string> lines;
   std::size_t host_bound = 0;
   std::size_t not_sharp = 0;
@@ -120,6 +122,11 @@ std::vector<std::string> findings_of(std::span<const Record> records, const std:
     lines.push_back(fmt::format("nearest to its ceiling: {}, {:.0f} % of {}", nearest->id.name(),
                                 *metric_value(*nearest, Metric::kCeilingShare), nearest->work->ceiling));
   }
+  return lines;
+}
+
+std::vector<std::string> findings_of(std::span<const Record> records, const std::optional<std::string>& path) {
+  std::vector<std::string> lines = run_findings(records);
   if (!records.empty()) lines.push_back(next_command(records, path));
   return lines;
 }

@@ -32,8 +32,11 @@ class ShortNames {
   std::size_t width_{};
 };
 
-/// What the records of a run say together, a line each and at most five: how many cases the host limits, how many are
-/// not sharp, which is nearest to its ceiling; and the command to go on with.
+/// What the records of a run say together, a line each: how many cases the host limits, how many are not sharp, which
+/// is nearest to its ceiling.
+[[nodiscard]] std::vector<std::string> run_findings(std::span<const Record> records);
+
+/// The same, and the command to go on with.
 /// @param path  of the results file, where there is one
 [[nodiscard]] std::vector<std::string> findings_of(std::span<const Record> records,
                                                    const std::optional<std::string>& path);
