@@ -135,7 +135,7 @@ std::string ceilings_command(const GateReport& report, const GateInput& input, R
 std::string control_command(const GateReport& report, const GateInput& input) {
   if (input.null_a.empty()) {
     Texts names = report.null_control->rejected;
-    for (std::string& name : names) name.erase(name.rfind(" ("));  // NAME (+0.50 %)
+    for (std::string& name : names) name = name.substr(0, name.rfind(" ("));  // NAME (+0.50 %)
     const std::string measure = kProgram + results::flags_for(input.run, names) + " --tb_processes=5 --benchmark_out=";
     return fmt::format("{0}a.json; {0}b.json; tbench diff a.json b.json", measure);
   }

@@ -40,8 +40,7 @@ using Texts = std::vector<std::string>;
 constexpr const char* kProgram = "transformer_bench";
 
 /// Names of the records for which `counts` holds, each once.
-template <class Counts>
-Texts names_where(const std::vector<Record>& records, Counts counts) {
+Texts names_where(const std::vector<Record>& records, bool (*counts)(const Record&)) {
   Texts names;
   for (const Record& record : records) {
     const std::string name = record.id.name();
@@ -53,6 +52,20 @@ Texts names_where(const std::vector<Record>& records, Counts counts) {
 bool has_mark(const Record& record, const char* marks) {
   const Record* const one = &record;
   return marks_of({&one, 1}).find_first_of(marks) != std::string::npos;
+}
+bool is_not_sharp(const Record& record) { return has_mark(record, "*~"); }
+bool is_host_bound(const Record& record) { return has_mark(record, "h"); }
+bool has_failed(const Record& record) { return is_failure(record.status); }
+
+/// `CASE: NOTE` of the first few for which `counts` holds.
+void add_notes(Texts& why, const std::vector<Record>& records, bool (*counts)(const Record&)) {
+  constexpr std::size_t kMaxTold = 3;
+  std::size_t told = 0;
+  for (const Record& record : records) {
+    if (!counts(record) || told == kMaxTold) continue;
+    why.push_back(fmt::format("{}: {}", record.id.name(), note_of(record)));
+    ++told;
+  }
 }
 
 std::map<std::string, std::int64_t> statuses_of(const std::vector<Record>& records) {
@@ -97,9 +110,9 @@ results::Conclusion run_conclusion(const results::ResultFile& file, const std::s
   const results::RunFlags run = results::run_flags(file);
   results::Conclusion conclusion{.verdict = "OK", .why = failures_of(records)};
   std::ranges::move(run_findings(records), std::back_inserter(conclusion.why));
-  const Texts failed = names_where(records, [](const Record& r) { return is_failure(r.status); });
-  const Texts not_sharp = names_where(records, [](const Record& r) { return has_mark(r, "*~"); });
-  const Texts host_bound = names_where(records, [](const Record& r) { return has_mark(r, "h"); });
+  const Texts failed = names_where(records, has_failed);
+  const Texts not_sharp = names_where(records, is_not_sharp);
+  const Texts host_bound = names_where(records, is_host_bound);
   if (!failed.empty()) {
     conclusion.verdict = "FAILED";
     conclusion.next = results::isolate_command(kProgram, run, failed);
@@ -114,9 +127,11 @@ results::Conclusion run_conclusion(const results::ResultFile& file, const std::s
     conclusion.verdict = "EMPTY";
   } else if (!not_sharp.empty()) {
     conclusion.verdict = "NOT_SHARP";
+    add_notes(conclusion.why, records, is_not_sharp);
     conclusion.next = again(run, not_sharp, "--benchmark_min_time=2", "again.json");
   } else if (!host_bound.empty()) {
     conclusion.verdict = "HOST";
+    add_notes(conclusion.why, records, is_host_bound);
     conclusion.next = after_host(file, path, host_bound);
   } else {
     const Texts words{"tbench", "report", path, "-o", "report.html"};
@@ -125,7 +140,7 @@ results::Conclusion run_conclusion(const results::ResultFile& file, const std::s
   if (file.interrupted) conclusion.why.emplace_back("the run was interrupted before its last case");
   if (conclusion.why.empty()) {
     conclusion.why.push_back(records.empty() ? "the file has no cases"
-                                             : fmt::format("{} measurements, every one sharp", records.size()));
+                                             : fmt::format("every time is sharp: {} of them", records.size()));
   }
   return conclusion;
 }

@@ -27,7 +27,7 @@ bool is_incomplete(const Profile& profile) {
 
 std::string sentence(const DeviceTime& device) {
   const double span = static_cast<double>(std::max<std::int64_t>(device.span_ns, 1));
-  return fmt::format("device {} idles {} % of {} ms, {} % of them waiting for the host", device.device,
+  return fmt::format("device {} idles in {} % of {} ms, and waits for the host in {} %", device.device,
                      render::format_percent(device.idle_share(), 1), render::format_number(span * 1e-6),
                      render::format_percent(static_cast<double>(device.gaps.host_ns) / span, 1));
 }

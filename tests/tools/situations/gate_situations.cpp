@@ -69,7 +69,12 @@ void four_odd_nights(const Sandbox& sandbox) {
 void failed_control(const Sandbox& sandbox) {
   tenth_night("")(sandbox);
   sandbox.prepare("cp night9.json a.json");
-  sandbox.prepare(measure(20, "FAKE_SLOW=Model"));
+  sandbox.prepare(measure(20, "FAKE_SLOW=small"));
+}
+
+void recorded_failed_control(const Sandbox& sandbox) {
+  failed_control(sandbox);
+  sandbox.prepare("tbench gate --db=h.db night9.json --null-a a.json --null-b night20.json || test $? = 5");
 }
 
 /// A command line of `flags` for a build whose cases are slow.
@@ -82,6 +87,9 @@ const std::string kGate = "tbench gate --json --db=h.db night9.json";
 const std::string kCeiling = "transformer_bench --benchmark_filter='^Ceiling/what:copy$'";
 
 std::vector<Situation> of_nights() {
+  const std::string small_cases = "transformer_bench --benchmark_filter='^(" + kCase + "|" +
+                                  support::model_id("train_step", "sdpa").name() +
+                                  ")$' --tb_processes=5 --benchmark_out=";
   return {
       {"GateFirstNight",
        [](const Sandbox& sandbox) { sandbox.prepare(measure(9)); },
@@ -140,6 +148,14 @@ std::vector<Situation> of_nights() {
        "NULL_CONTROL_FAILED",
        {"two runs of the same build differ", kCase},
        "tbench diff a.json --to night20.json"},
+      {"GateNullControlOfARecordedRun",
+       recorded_failed_control,
+       kGate,
+       5,
+       "gate",
+       "NULL_CONTROL_FAILED",
+       {"two runs of the same build differ"},
+       small_cases + "a.json; " + small_cases + "b.json; tbench diff a.json b.json"},
   };
 }
 

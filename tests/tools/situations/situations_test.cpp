@@ -1,6 +1,6 @@
 // From `--json` alone follow the verdict, its cause and the next command: of every command, in the situations that
 // users meet. Each row is run with the real program, and so is the command that it says comes next.
-// TBENCH_DOCUMENTS=FOLDER keeps the documents, for tests/tools/output_schema_test.py.
+// TBENCH_DOCUMENTS=FOLDER keeps the documents for tests/tools/output_schema_test.py, and leaves out that command.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ TEST_P(Situations, FollowFromTheJsonAlone) {
   for (const std::string& cause : situation.why) EXPECT_THAT(why, HasSubstr(cause));
   const results::Json& next = json.at("next");
   EXPECT_EQ(next.is_null() ? std::string{} : next.get<std::string>(), situation.next);
-  if (next.is_string()) expect_accepted(sandbox, next.get<std::string>());
+  if (next.is_string() && std::getenv("TBENCH_DOCUMENTS") == nullptr) expect_accepted(sandbox, next.get<std::string>());
 }
 
 INSTANTIATE_TEST_SUITE_P(Json, Situations, testing::ValuesIn(all_situations()),
