@@ -113,7 +113,9 @@ void add_cases(Texts& why, std::vector<const Case*> cases, Verdict verdict) {
 }
 
 Texts cross_reasons(const Comparison& comparison) {
-  Texts why{fmt::format("compared without verdicts: {} against {}", comparison.base.device, comparison.next.device)};
+  const auto named = [](const std::string& device) { return device.empty() ? "an unknown device" : device; };
+  Texts why{fmt::format("compared without verdicts: {} against {}", named(comparison.base.device),
+                        named(comparison.next.device))};
   for (const FamilyMean& mean : comparison.families) {
     why.push_back(fmt::format("{}: new over base {:.4f}, geometric mean of {} case{}", mean.family, mean.ratio,
                               mean.cases, mean.cases == 1 ? "" : "s"));
@@ -146,12 +148,6 @@ std::string after_regression(const Comparison& comparison, const std::vector<con
   return results::profile_command(kNewProgram, run, worst_of(slower).id.name());
 }
 
-std::string after_host(const Comparison& comparison, const Case& host) {
-  const Texts words{"tbench", "report", "--limits", comparison.next.paths.front(),
-                    "--filter=" + results::exact_filter(Texts{host.id.name()})};
-  return results::command_line(words);
-}
-
 std::string next_of(const Comparison& comparison, Verdict verdict) {
   const std::vector<const Case*> cases = cases_of(comparison, verdict);
   switch (verdict) {
@@ -161,7 +157,7 @@ std::string next_of(const Comparison& comparison, Verdict verdict) {
     case Verdict::kAmbiguous:
       return decide_what_is_open(comparison);
     case Verdict::kHost:
-      return after_host(comparison, worst_of(cases));
+      return results::limits_command(comparison.next.paths.front(), worst_of(cases).id.name());
     case Verdict::kClock:
       return in_turns(comparison, names_of(cases));
     case Verdict::kImproved:

@@ -151,11 +151,7 @@ std::string after_uncertain(const GateReport& report, const GateInput& input, Ve
   const std::string& first = cases.front()->name;
   if (verdict == Verdict::kUnconfirmed) return confirm_command(input, "--good", "GOOD");
   if (verdict == Verdict::kCreep) return confirm_command(input, "--pinned", "PINNED");
-  if (verdict == Verdict::kHost) {
-    const Texts words{"tbench", "report", "--limits", input.files.front(),
-                      "--filter=" + results::exact_filter(Texts{first})};
-    return results::command_line(words);
-  }
+  if (verdict == Verdict::kHost) return results::limits_command(input.files.front(), first);
   if (verdict == Verdict::kClock) return series_command(input, {first});
   if (!report.host_is_valid) return ceilings_command(report, input, Resource::kHost);
   return results::isolate_command(kProgram, input.run, names_of(cases));

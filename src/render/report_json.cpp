@@ -89,18 +89,12 @@ Texts failures_of(const std::vector<Record>& records) {
   return lines;
 }
 
-/// Measures these cases again with `flag`, into `out`.
-std::string again(const results::RunFlags& run, const Texts& names, const char* flag, const char* out) {
-  return fmt::format("{}{} {} --benchmark_out={}", kProgram, results::flags_for(run, names), flag, out);
-}
-
 /// What limits the cases that the host does: the file tells where they were traced.
 std::string after_host(const results::ResultFile& file, const std::string& path, const Texts& names) {
   const Texts words{"tbench", "report", "--limits", path};
   const auto is_traced = [](const Record& record) { return record.trace.has_value(); };
   if (std::ranges::any_of(file.records, is_traced)) return results::command_line(words);
-  return again(results::run_flags(file), names, "--tb_trace=on", "traced.json") +
-         " && tbench report --limits traced.json";
+  return results::trace_command(results::run_flags(file), names);
 }
 
 }  // namespace
@@ -128,7 +122,8 @@ results::Conclusion run_conclusion(const results::ResultFile& file, const std::s
   } else if (!not_sharp.empty()) {
     conclusion.verdict = "NOT_SHARP";
     add_notes(conclusion.why, records, is_not_sharp);
-    conclusion.next = again(run, not_sharp, "--benchmark_min_time=2", "again.json");
+    conclusion.next = fmt::format("{}{} --benchmark_min_time=2 --benchmark_out=again.json", kProgram,
+                                  results::flags_for(run, not_sharp));
   } else if (!host_bound.empty()) {
     conclusion.verdict = "HOST";
     add_notes(conclusion.why, records, is_host_bound);

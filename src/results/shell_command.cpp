@@ -20,6 +20,8 @@ constexpr std::array<const char*, 8> kPlainOptions{"suite",        "study",  "ce
 constexpr const char* kDefaultSeed = "1";
 constexpr const char* kEveryCase = ".";
 
+constexpr const char* kTraceFlag = "--tb_trace=on";
+
 bool is_plain(char letter) {
   constexpr std::string_view kOthers{"_-./:=,+@%"};
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || kOthers.find(letter) != std::string_view::npos;
@@ -88,6 +90,17 @@ std::string flags_for(const RunFlags& run, std::span<const std::string> names) {
 
 std::string profile_command(const std::string& program, const RunFlags& run, const std::string& name) {
   return fmt::format("{}{} --tb_profile=profile && tbench profile profile", program, flags_for(run, {&name, 1}));
+}
+
+std::string trace_command(const RunFlags& run, std::span<const std::string> names) {
+  const bool is_traced = run.of_all.find(kTraceFlag) != std::string::npos;  // given twice it would be refused
+  return fmt::format("transformer_bench{}{}{} --benchmark_out=traced.json && tbench report --limits traced.json",
+                     flags_for(run, names), is_traced ? "" : " ", is_traced ? "" : kTraceFlag);
+}
+
+std::string limits_command(const std::string& path, const std::string& name) {
+  const std::vector<std::string> words{"tbench", "report", "--limits", path, "--filter=" + exact_filter({&name, 1})};
+  return command_line(words);
 }
 
 std::string isolate_command(const std::string& program, const RunFlags& run, std::span<const std::string> names) {

@@ -124,10 +124,8 @@ void require_trace(std::span<const Record> records, const results::RunFlags& run
   if (std::ranges::any_of(records, [](const Record& record) { return record.trace && record.timing; })) return;
   std::vector<std::string> names;
   for (const Record& record : records) names.push_back(record.id.name());
-  throw results::CorrectableError{
-      "--limits: no case was traced; measure with --tb_trace=on",
-      fmt::format("transformer_bench{} --tb_trace=on --benchmark_out=traced.json && tbench report --limits traced.json",
-                  results::flags_for(run, names))};
+  throw results::CorrectableError{"--limits: no case was traced; measure with --tb_trace=on",
+                                  results::trace_command(run, names)};
 }
 
 render::Table limits_table(std::span<const Record> records) {

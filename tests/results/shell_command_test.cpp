@@ -73,6 +73,12 @@ TEST(RunFlags, MakeCommands) {
   EXPECT_EQ(profile_command("NEW/transformer_bench", run, "a"),
             "NEW/transformer_bench --tb_suite=full --benchmark_filter='^a$' --tb_profile=profile && tbench profile "
             "profile");
+  EXPECT_EQ(trace_command(run, Texts{"a"}),
+            "transformer_bench --tb_suite=full --benchmark_filter='^a$' --tb_trace=on --benchmark_out=traced.json && "
+            "tbench report --limits traced.json");
+  EXPECT_EQ(trace_command({.of_all = "--tb_trace=on", .filter = {}}, {}),
+            "transformer_bench --tb_trace=on --benchmark_out=traced.json && tbench report --limits traced.json");
+  EXPECT_EQ(limits_command("a b.json", "a"), "tbench report --limits 'a b.json' '--filter=^a$'");
   EXPECT_EQ(isolate_command("transformer_bench", run, Texts{"a", "b"}),
             "transformer_bench --tb_suite=full --benchmark_filter='^(a|b)$' --tb_isolate=case");
 }

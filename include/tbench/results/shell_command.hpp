@@ -40,6 +40,12 @@ inline constexpr std::size_t kMaxNamed = 8;
 /// The commands that trace one of these cases with `program`, and show the tables of that trace.
 [[nodiscard]] std::string profile_command(const std::string& program, const RunFlags& run, const std::string& name);
 
+/// The commands that trace these cases and say what limits them.
+[[nodiscard]] std::string trace_command(const RunFlags& run, std::span<const std::string> names);
+
+/// The command that says what limits a case of a file with its trace.
+[[nodiscard]] std::string limits_command(const std::string& path, const std::string& name);
+
 /// The command that runs these cases, each in a process of its own: where one crashes, the next still runs.
 [[nodiscard]] std::string isolate_command(const std::string& program, const RunFlags& run,
                                           std::span<const std::string> names);
