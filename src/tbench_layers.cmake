@@ -10,6 +10,8 @@ tbench_layer(
   SOURCES compare/case_comparison.cpp
           compare/comparability.cpp
           compare/comparison.cpp
+          compare/comparison_commands.cpp
+          compare/comparison_conclusion.cpp
           compare/comparison_export.cpp
           compare/comparison_input.cpp
           compare/comparison_page.cpp
@@ -27,12 +29,14 @@ tbench_layer(
           history/history_judgement.cpp
           history/measured_run.cpp
           history/series.cpp
+          history/series_conclusion.cpp
           history/series_page.cpp
   PUBLIC tbench::core tbench::stats tbench::results tbench::compare
   PRIVATE tbench::render tbench::sqlite fmt::fmt-header-only OpenSSL::Crypto)
 tbench_layer(
   gate
   SOURCES gate/gate.cpp
+          gate/gate_conclusion.cpp
           gate/gate_confirmation.cpp
           gate/gate_machine.cpp
           gate/gate_output.cpp

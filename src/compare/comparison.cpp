@@ -9,10 +9,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "compare/comparison_commands.hpp"
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/results/conclusion.hpp"
 
 namespace tbench::compare {
 namespace {
@@ -65,8 +67,10 @@ void check_matches(const Matches& matches, const ComparisonSide& base, const Com
     throw UsageError{fmt::format("--filter: no case of {} matches '{}'; the first case is {}",
                                  std::max(base.cases.size(), next.cases.size()), filter, base.cases.front().id.name())};
   }
-  throw UsageError{fmt::format("the sides have no case in common; they begin with '{}' and '{}'",
-                               base.cases.front().id.name(), next.cases.front().id.name())};
+  throw results::CorrectableError{
+      fmt::format("the sides have no case in common; they begin with '{}' and '{}'", base.cases.front().id.name(),
+                  next.cases.front().id.name()),
+      measure_in_turns(base.run, base.run, {}, kUsualReplicates)};  // the cases of the base with both programs
 }
 
 void decide_all(std::vector<CaseComparison>& cases, const CompareOptions& options) {
@@ -126,20 +130,16 @@ std::optional<std::pair<std::int64_t, std::int64_t>> starts_of(const ComparisonS
   return starts;
 }
 
-/// What is wrong with the order in which the sides were measured; empty where they took turns, or nobody tells.
-std::string order_problem(const ComparisonSide& base, const ComparisonSide& next) {
+/// Whether all of one side was measured before the other began. False where nobody tells.
+bool one_after_the_other(const ComparisonSide& base, const ComparisonSide& next) {
   const auto of_base = starts_of(base);
   const auto of_next = starts_of(next);
-  if (!of_base || !of_next) return "";
-  const bool in_turns = of_base->first <= of_next->second && of_next->first <= of_base->second;
-  if (in_turns) return "";
-  return "the sides were measured one after the other, so that a drift of the machine looks like a change; measure "
-         "them "
-         "in turns: " +
-         std::string{kInTurns};
+  return of_base && of_next && (of_base->first > of_next->second || of_next->first > of_base->second);
 }
 
-SideFacts facts(const ComparisonSide& side) { return {.paths = side.paths, .device = device_names(side)}; }
+SideFacts facts(const ComparisonSide& side) {
+  return {.paths = side.paths, .device = device_names(side), .run = side.run};
+}
 
 }  // namespace
 
@@ -153,8 +153,8 @@ Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const
   comparison.warnings.insert(comparison.warnings.end(), next.warnings.begin(), next.warnings.end());
   const Texts objected = objections(base, next, matches.pairs);
   if (!objected.empty() && !options.force) {
-    throw NotComparable{join(objected, "; ") +
-                        "; measure both sides the same way, or compare them anyway with --force"};
+    throw NotComparable{join(objected, "; ") + "; measure both sides the same way, or compare them anyway with --force",
+                        measure_in_turns(base.run, base.run, {}, kUsualReplicates)};
   }
   for (const std::string& objection : objected) comparison.warnings.push_back(objection + " (--force)");
   comparison.cross = options.cross.value_or(devices_differ(base, next));
@@ -171,8 +171,10 @@ Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const
   } else {
     decide_all(cases, options);
   }
-  if (std::ranges::any_of(cases, is_tested)) {
-    if (std::string order = order_problem(base, next); !order.empty()) comparison.warnings.push_back(std::move(order));
+  comparison.one_after_the_other = std::ranges::any_of(cases, is_tested) && one_after_the_other(base, next);
+  if (comparison.one_after_the_other) {
+    comparison.warnings.push_back(fmt::format("{}; measure them in turns: {}", kOneAfterTheOther,
+                                              measure_in_turns(base.run, next.run, {}, kUsualReplicates)));
   }
   comparison.families = family_means(comparison.cases);
   return comparison;

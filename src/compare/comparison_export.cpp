@@ -182,7 +182,7 @@ results::Json comparison_to_json(const Comparison& comparison, bool strict) {
   out.field("only_in_base", comparison.only_in_base);
   out.field("only_in_new", comparison.only_in_next);
   out.field("cases", comparison.cases);
-  return std::move(out).take();
+  return results::concluded("diff", comparison_conclusion(comparison), std::move(out).take());
 }
 
 std::string comparison_to_csv(const Comparison& comparison) {

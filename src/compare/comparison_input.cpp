@@ -147,6 +147,7 @@ ComparisonSide side_with(const std::string& path, const results::ResultFile& hea
                          std::vector<results::MeasuredCase> cases) {
   ComparisonSide side = side_with(path, std::move(cases));
   side.environments = {header.environment};
+  side.run = results::run_flags(header);
   if (const auto plant = header.options.find("plant"); plant != header.options.end()) {
     side.planted = plant->second;
     side.warnings.push_back(fmt::format("'{}': a slowdown was planted: {}", path, side.planted));
@@ -225,6 +226,7 @@ std::vector<ComparisonSide> read_sides(std::span<const std::string> paths) {
 
 ComparisonSide merged(std::vector<ComparisonSide> sides) {
   ComparisonSide all;
+  if (!sides.empty()) all.run = sides.front().run;
   std::unordered_map<std::string, std::size_t> index;
   for (ComparisonSide& side : sides) {
     std::ranges::move(side.paths, std::back_inserter(all.paths));

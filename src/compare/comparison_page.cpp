@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compare/comparison_commands.hpp"
 #include "tbench/compare/comparison_output.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
@@ -230,25 +231,26 @@ void put_remedy(render::Page& page, const Comparison& comparison) {
   std::size_t too_few = 0;
   std::size_t ambiguous = 0;
   std::size_t hopeless = 0;
-  std::int64_t enough = 0;
   for (const Case& c : comparison.cases) {
     too_few += c.verdict == Verdict::kInsufficient ? 1 : 0;
     if (c.verdict != Verdict::kAmbiguous) continue;
     ++ambiguous;
     hopeless += c.replicates_to_decide ? 0 : 1;
-    enough = std::max(enough, c.replicates_to_decide.value_or(0));
   }
   if (too_few + ambiguous == 0) return;
   Texts lines;
   if (too_few > 0) lines.push_back(fmt::format("INSUFFICIENT: at least {} replicates a side", kMinReplicates));
-  if (enough > 0) lines.push_back(fmt::format("AMBIGUOUS: {} replicates a side, if they differ as these do", enough));
+  if (ambiguous > hopeless) {
+    lines.push_back(fmt::format("AMBIGUOUS: {} replicates a side, if they differ as these do",
+                                replicates_to_decide(comparison, Verdict::kAmbiguous)));
+  }
   if (hopeless > 0) {
     lines.push_back(
         fmt::format("{} AMBIGUOUS: more than {} replicates a side: the change is close to the threshold, or "
                     "the processes differ too much",
                     hopeless, kMaxReplicates));
   }
-  lines.emplace_back(kInTurns);
+  lines.push_back(decide_what_is_open(comparison));
   page.list("To decide what is open", lines);
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tbench/core/error.hpp"
@@ -147,6 +148,29 @@ std::string fleet_page(const Fleet& fleet, const render::PageOptions& options) {
   return std::move(page).take();
 }
 
+results::Conclusion fleet_conclusion(const Fleet& fleet) {
+  results::Conclusion conclusion{.verdict = has_slow(fleet) ? "SLOW" : "SOUND", .why = {}};
+  for (const FleetResource& resource : fleet.resources) {
+    for (std::size_t i = 0; i < resource.standings.size(); ++i) {
+      const std::optional<Standing>& standing = resource.standings[i];
+      if (!standing || !standing->is_slow) continue;
+      conclusion.why.push_back(fmt::format("{} is {:.2f} % slower than the others in {}, {:.1f} standard errors",
+                                           fleet.machines[i].name, -kPercent * standing->change,
+                                           to_string(resource.resource), -standing->score));
+    }
+  }
+  if (!conclusion.why.empty()) {
+    conclusion.next = "transformer_bench --benchmark_filter='^Ceiling/' --benchmark_out=again.json.gz";
+    return conclusion;
+  }
+  for (const FleetResource& resource : fleet.resources) {
+    conclusion.why.push_back(
+        fmt::format("no GPU of {} is slow in {}; one slower by {:.1f} % is found nine times in ten", resource.machines,
+                    to_string(resource.resource), kPercent * resource.detectable));
+  }
+  return conclusion;
+}
+
 Json fleet_to_json(const Fleet& fleet) {
   Json json;
   json["gpu"] = fleet.gpu;
@@ -162,7 +186,7 @@ Json fleet_to_json(const Fleet& fleet) {
   json["resources"] = Json::array();
   for (const FleetResource& resource : fleet.resources) json["resources"].push_back(resource_to_json(fleet, resource));
   json["warnings"] = fleet.warnings;
-  return json;
+  return results::concluded("fleet", fleet_conclusion(fleet), std::move(json));
 }
 
 std::vector<KnownSpread> read_known_spreads(const std::string& path) {

@@ -164,10 +164,7 @@ void put_header(render::Page& page, const GateReport& report) {
 
 Texts described(const std::vector<CeilingCheck>& ceilings) {
   Texts lines;
-  for (const CeilingCheck& check : ceilings) {
-    lines.push_back(fmt::format("{}: {} % against the median of the last runs, {:.1f} % allowed", check.name,
-                                render::format_change(check.ratio), 100 * check.tolerance));
-  }
+  for (const CeilingCheck& check : ceilings) lines.push_back(ceiling_line(check));
   return lines;
 }
 
@@ -263,6 +260,11 @@ std::string report_summary(const GateReport& report) {
                      parts.empty() ? "" : ": ", join(parts, ", "));
 }
 
+std::string ceiling_line(const CeilingCheck& check) {
+  return fmt::format("{}: {} % against the median of the last runs, {:.1f} % allowed", check.name,
+                     render::format_change(check.ratio), 100 * check.tolerance);
+}
+
 std::string case_line(const CaseReport& c) {
   Texts parts;
   if (c.ratio && c.reference && c.candidate) {
@@ -296,7 +298,7 @@ results::Json report_to_json(const GateReport& report) { return results::to_obje
 
 GateReport report_from_json(const results::Json& json) { return results::from_object<GateReport>(json, "report"); }
 
-results::Json report_message(const GateReport& report, bool strict) {
+results::Json report_message(const GateReport& report, bool strict, const GateInput& input) {
   results::FieldWriter out{"message"};
   out.field("outcome", std::string{outcome_of(report)});
   out.field("exit_status", std::int64_t{exit_status(report, strict)});
@@ -309,7 +311,16 @@ results::Json report_message(const GateReport& report, bool strict) {
   }
   out.field("verdicts", verdicts);
   out.field("night", report);
-  return std::move(out).take();
+  return results::concluded("gate", gate_conclusion(report, input), std::move(out).take());
+}
+
+results::Json heartbeat_message(const results::Conclusion& conclusion, const std::string& name,
+                                const std::string& share, int status) {
+  results::FieldWriter out{"heartbeat"};
+  out.field("case", name);
+  out.field("share", share);
+  out.field("exit_status", std::int64_t{status});
+  return results::concluded("heartbeat", conclusion, std::move(out).take());
 }
 
 std::string report_to_junit(const GateReport& report, bool strict) {

@@ -11,9 +11,6 @@ namespace {
 constexpr std::array<std::string_view, kAllVerdicts.size()> kNames{
     "REGRESSED", "CREEP", "UNCONFIRMED", "RETRIED", "HOST", "CLOCK", "INVALID", "IMPROVED", "NEW", "PASSED"};
 
-constexpr std::array kUncertain{Verdict::kCreep, Verdict::kUnconfirmed, Verdict::kHost, Verdict::kClock,
-                                Verdict::kInvalid};
-
 bool has_failed_control(const GateReport& report) { return report.null_control && report.null_control->has_failed; }
 
 }  // namespace

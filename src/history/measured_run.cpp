@@ -117,6 +117,7 @@ MeasuredRun run_of(std::vector<ReadFile> files) {
   run.cases = std::move(side.cases);
   run.warnings = std::move(side.warnings);
   run.planted = std::move(side.planted);
+  run.run = std::move(side.run);
   return run;
 }
 

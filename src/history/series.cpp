@@ -120,10 +120,10 @@ std::vector<Series> read_series(const History& history, const std::string& patte
   return all;
 }
 
-results::Json series_to_json(std::span<const Series> series) {
+results::Json series_to_json(std::span<const Series> series, const std::string& db) {
   results::FieldWriter out{"history"};
   out.field("series", std::vector<Series>(series.begin(), series.end()));
-  return std::move(out).take();
+  return results::concluded("history", series_conclusion(series, db), std::move(out).take());
 }
 
 }  // namespace tbench::history

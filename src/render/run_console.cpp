@@ -8,6 +8,7 @@
 #include "tbench/core/text.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/render/terminal.hpp"
+#include "tbench/results/shell_command.hpp"
 
 namespace tbench::render {
 namespace {
@@ -71,7 +72,8 @@ const Record* nearest_to_ceiling(std::span<const Record> records) {
 std::string next_command(std::span<const Record> records, const std::optional<std::string>& path) {
   const auto failed = std::ranges::find_if(records, [](const Record& r) { return is_failure(r.status); });
   if (failed != records.end()) {
-    return fmt::format("next: the failed case alone: --benchmark_filter='^{}$' --tb_isolate=case", failed->id.name());
+    const std::string name = failed->id.name();
+    return fmt::format("next: the failed case alone:{}", results::isolate_command("", {.of_all = {}}, {&name, 1}));
   }
   if (!path) return "next: --benchmark_out=a.json keeps the results";
   return fmt::format("next: ./tbench report {} -o report.html", *path);

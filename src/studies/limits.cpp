@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "studies/kernels/kernel_figures.hpp"
-#include "tbench/core/error.hpp"
 #include "tbench/core/step_trace.hpp"
 #include "tbench/core/work.hpp"
+#include "tbench/results/conclusion.hpp"
 
 namespace tbench::studies {
 namespace {
@@ -120,6 +120,14 @@ std::vector<Limit> limits_of(const Record& record) {
   return Step{record}.limits();
 }
 
+void require_trace(std::span<const Record> records, const results::RunFlags& run) {
+  if (std::ranges::any_of(records, [](const Record& record) { return record.trace && record.timing; })) return;
+  std::vector<std::string> names;
+  for (const Record& record : records) names.push_back(record.id.name());
+  throw results::CorrectableError{"--limits: no case was traced; measure with --tb_trace=on",
+                                  results::trace_command(run, names)};
+}
+
 render::Table limits_table(std::span<const Record> records) {
   render::Table table{{{"case", Align::kLeft},
                        {"ms", Align::kRight},
@@ -135,9 +143,6 @@ render::Table limits_table(std::span<const Record> records) {
                      limit.evidence, bound});
       is_first = false;
     }
-  }
-  if (table.empty()) {
-    throw UsageError{"--limits: no case was traced; measure with --tb_trace=on"};
   }
   return table;
 }

@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     tbench::fuzz::check(profile);
     static_cast<void>(profile_page(profile, {.steps = 3}, PageFormat::kText, {}, {}, 80));
     static_cast<void>(profile_page(profile, {}, PageFormat::kMarkdown, {}, {}, std::nullopt));
-    static_cast<void>(profile_json(profile, 1));
+    static_cast<void>(profile_json(profile, 1, "tbench nsys FILE"));
   } catch (const tbench::UsageError& error) {
     if (std::string_view{error.what()}.empty()) std::abort();
   }

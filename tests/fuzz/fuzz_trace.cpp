@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Profile profile = analyse(file.trace, KernelRules::built_in());
     tbench::fuzz::check(profile);
     static_cast<void>(profile_page(profile, {.steps = file.facts.steps}, PageFormat::kText, {}, {}, 80));
-    static_cast<void>(profile_json(profile, file.facts.steps));
+    static_cast<void>(profile_json(profile, file.facts.steps, "tbench profile PATH"));
   } catch (const tbench::UsageError& error) {
     if (std::string_view{error.what()}.empty()) std::abort();
     return 0;

@@ -146,7 +146,7 @@ TEST(GateExport, EveryVerdictHasAName) {
 }
 
 TEST(GateExport, AHookGetsALineAndTheCounts) {
-  const results::Json message = report_message(full_report(), false);
+  const results::Json message = report_message(full_report(), false, {});
   EXPECT_EQ(message.at("text"), "REGRESSED: 2 cases: 1 REGRESSED, 1 PASSED");
   EXPECT_EQ(message.at("verdicts").at("REGRESSED"), 1);
   EXPECT_EQ(message.at("exit_status"), 1);

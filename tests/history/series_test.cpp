@@ -92,7 +92,7 @@ TEST(Series, SeveralAreARowEach) {
 TEST(Series, OnlyTheNewestNights) { EXPECT_EQ(read_series(sample_history(), "forward", 7).front().points.size(), 7U); }
 
 TEST(Series, JsonHasEverything) {
-  const results::Json json = series_to_json(read_series(sample_history(), "forward", 100));
+  const results::Json json = series_to_json(read_series(sample_history(), "forward", 100), "h.db");
   const results::Json& series = json.at("series").at(0);
   EXPECT_EQ(series.at("points").size(), 30U);
   EXPECT_FALSE(series.at("points").at(5).contains("time_s"));
@@ -123,7 +123,7 @@ TEST(Series, DeviceTimesStandBesideTheSteps) {
   EXPECT_FALSE(all[0].points[8].device_time.has_value()) << "of a part of the processes";
   EXPECT_THAT(series_page(all[0], std::nullopt), AllOf(HasSubstr("device ms"), HasSubstr("25.10      21.10")));
   EXPECT_THAT(series_overview(all, std::nullopt), AllOf(HasSubstr("device ms"), HasSubstr("25.10      21.10")));
-  const results::Json points = series_to_json(all).at("series").at(0).at("points");
+  const results::Json points = series_to_json(all, "h.db").at("series").at(0).at("points");
   EXPECT_FALSE(points.at(2).contains("device_time_s"));
   EXPECT_NEAR(points.at(3).at("device_time_s").get<double>(), 0.0211, 1e-12);
 }

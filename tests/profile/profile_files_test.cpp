@@ -72,7 +72,8 @@ TEST(ProfileFiles, AreWrittenAndReplaced) {
   EXPECT_THAT(text_of("ranges.csv"), HasSubstr("\n· layer.*,1,0.04000,"));
   EXPECT_THAT(text_of("api.csv"), HasSubstr("\ncudaLaunchKernel,3,0.01200,"));
   EXPECT_THAT(text_of("folded.txt"), HasSubstr("FORWARD;layer.*;gemm;nvjet_a 60000\n"));
-  EXPECT_EQ(text_of("summary.json"), profile_json(analyse(in_microseconds(one_step()), KernelRules::built_in()), 2));
+  EXPECT_EQ(text_of("summary.json"),
+            profile_json(analyse(in_microseconds(one_step()), KernelRules::built_in()), 2, "tbench profile " + path));
 }
 
 TEST(ProfileFiles, OfAnEmptyTraceHaveTheirHeaders) {

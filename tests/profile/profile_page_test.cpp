@@ -190,7 +190,7 @@ TEST(ProfileNotes, OfAWholeTraceThereIsNone) {
 }
 
 TEST(ProfileJson, HasEverythingInSeconds) {
-  const auto json = nlohmann::json::parse(profile_json(step_profile(), 3));
+  const auto json = nlohmann::json::parse(profile_json(step_profile(), 3, "tbench profile dir"));
   EXPECT_EQ(json.at("steps"), 3);
   EXPECT_DOUBLE_EQ(json.at("operations_s").get<double>(), 155e-6);
   EXPECT_DOUBLE_EQ(json.at("devices").at(0).at("busy_s").get<double>(), 145e-6);

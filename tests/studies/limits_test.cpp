@@ -105,8 +105,9 @@ TEST(Limits, NeedATraceAndATime) {
   EXPECT_THAT(limits_of(record), IsEmpty());
   record = support::failed_record(record.id, Status::kOom, "out of memory");
   EXPECT_THAT(limits_of(record), IsEmpty());
-  EXPECT_THAT([&] { static_cast<void>(limits_table(std::vector{record})); },
+  EXPECT_THAT([&] { require_trace(std::vector{record}, {}); },
               ::testing::ThrowsMessage<UsageError>(HasSubstr("measure with --tb_trace=on")));
+  EXPECT_NO_THROW(require_trace(std::vector{record, device_bound()}, {}));
 }
 
 TEST(Limits, TheTableNamesACaseOnce) {

@@ -2,17 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/results/durable_file.hpp"
+#include "tbench/results/result_json.hpp"
 
 namespace tbench::tool {
 namespace {
+
+/// Options that ask for another format than --json.
+constexpr std::array kOtherFormats{"--csv", "--latex", "--markdown", "--output"};
 
 /// The subcommand that was given, else the program itself.
 const CLI::App& chosen(const CLI::App& app) {
@@ -79,6 +87,19 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> commands = command_names(app);
   return fmt::format("unknown command '{}'{}; commands: {}; {}", text, did_you_mean(text, commands),
                      join(commands, ", "), help);
+}
+
+std::string error_document(const CLI::App& app, results::Conclusion conclusion, int exit_status) {
+  const CLI::App& command = chosen(app);
+  const auto is_given = [&](const char* flag) {
+    const CLI::Option* const option = command.get_option_no_throw(flag);
+    return option != nullptr && option->count() > 0;
+  };
+  if (!is_given("--json") || std::ranges::any_of(kOtherFormats, is_given)) return "";
+  if (conclusion.next.empty()) conclusion.next = fmt::format("tbench {} --help", command.get_name());
+  results::Json status;
+  status["exit_status"] = exit_status;
+  return results::pretty(results::concluded("error", conclusion, std::move(status)));
 }
 
 void check_page_path(const std::string& path, std::span<const std::string> inputs) {

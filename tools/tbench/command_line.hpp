@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "tbench/results/conclusion.hpp"
+
 namespace tbench::tool {
 
 /// Each adds a subcommand, which runs when the command line is parsed: what changed between two builds, or two GPUs;
@@ -18,7 +20,7 @@ namespace tbench::tool {
 void add_diff(CLI::App& app, int& exit_status);
 void add_fleet(CLI::App& app, int& exit_status);
 void add_gate(CLI::App& app, int& exit_status);
-void add_history(CLI::App& app, int& exit_status);
+void add_history(CLI::App& app);
 void add_merge(CLI::App& app, int& exit_status);
 void add_report(CLI::App& app, int& exit_status);
 void add_classify(CLI::App& app);
@@ -32,6 +34,10 @@ void add_wait_option(CLI::App& command, double& seconds);
 
 /// What is wrong with the arguments, for a person: names the flag or command that is unknown, and the nearest known.
 [[nodiscard]] std::string explain(const CLI::App& app, const CLI::ParseError& error);
+
+/// A document of the kind `error` with the conclusion, whose command is `--help` where it has none, and `exit_status`;
+/// empty unless the subcommand was to print JSON and no other format.
+[[nodiscard]] std::string error_document(const CLI::App& app, results::Conclusion conclusion, int exit_status);
 
 /// @param inputs  files that the page of `-o` is made from: it must not replace one of them
 /// @throws        UsageError  if it would

@@ -119,20 +119,15 @@ std::string text_of(const compare::Comparison& comparison, const Arguments& argu
 int run(Arguments arguments) {
   complete(arguments);
   check(arguments);
-  try {
-    const compare::Comparison comparison = compare(arguments);
-    for (const std::string& warning : comparison.warnings) {
-      fmt::print(stderr, "warning: {}\n", render::one_line(warning));
-    }
-    if (!arguments.junit.empty()) {
-      results::write_atomically(arguments.junit, compare::comparison_to_junit(comparison, arguments.strict));
-    }
-    fmt::print("{}", text_of(comparison, arguments));
-    return compare::exit_status(comparison, arguments.strict);
-  } catch (const compare::NotComparable& error) {
-    fmt::print(stderr, "tbench: not comparable: {}\n", render::one_line(error.what()));
-    return compare::kExitNotComparable;
+  const compare::Comparison comparison = compare(arguments);
+  for (const std::string& warning : comparison.warnings) {
+    fmt::print(stderr, "warning: {}\n", render::one_line(warning));
   }
+  if (!arguments.junit.empty()) {
+    results::write_atomically(arguments.junit, compare::comparison_to_junit(comparison, arguments.strict));
+  }
+  fmt::print("{}", text_of(comparison, arguments));
+  return compare::exit_status(comparison, arguments.strict);
 }
 
 void add_output_options(CLI::App& command, Arguments& arguments) {

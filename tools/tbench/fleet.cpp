@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "command_line.hpp"
-#include "tbench/compare/comparison.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/fleet/fleet.hpp"
 #include "tbench/fleet/fleet_output.hpp"
@@ -53,20 +51,15 @@ int run(const Arguments& arguments) {
   const fleet::FleetOptions options = options_of(arguments);
   std::vector<results::NamedResults> files;
   for (const std::string& path : arguments.files) files.push_back({path, results::read_result_file(path)});
-  try {
-    const fleet::Fleet fleet = fleet::compare_fleet(files, options);
-    if (arguments.json) {
-      fmt::print("{}", results::pretty(fleet::fleet_to_json(fleet)));
-    } else {
-      fmt::print("{}", fleet::fleet_page(fleet, {.markdown = arguments.markdown,
-                                                 .colour = ::isatty(STDOUT_FILENO) == 1,
-                                                 .max_width = render::terminal_width(STDOUT_FILENO)}));
-    }
-    return fleet::has_slow(fleet) ? kExitSlow : kExitOk;
-  } catch (const compare::NotComparable& error) {
-    fmt::print(stderr, "tbench: not comparable: {}\n", render::one_line(error.what()));
-    return compare::kExitNotComparable;
+  const fleet::Fleet fleet = fleet::compare_fleet(files, options);
+  if (arguments.json) {
+    fmt::print("{}", results::pretty(fleet::fleet_to_json(fleet)));
+  } else {
+    fmt::print("{}", fleet::fleet_page(fleet, {.markdown = arguments.markdown,
+                                               .colour = ::isatty(STDOUT_FILENO) == 1,
+                                               .max_width = render::terminal_width(STDOUT_FILENO)}));
   }
+  return fleet::has_slow(fleet) ? kExitSlow : kExitOk;
 }
 
 }  // namespace

@@ -26,6 +26,7 @@
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/durable_file.hpp"
 #include "tbench/results/result_json.hpp"
+#include "tbench/results/shell_command.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -43,13 +44,6 @@ int run_command(const std::string& command, const std::vector<std::string>& argu
   std::vector<std::string> words{"/bin/sh", "-c", command + " \"$@\"", "sh"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   return process::Command{words, {.out = STDERR_FILENO, .err = STDERR_FILENO}}.wait();
-}
-
-/// An extended regular expression that matches exactly the names given.
-std::string exact_filter(const std::vector<std::string>& names) {
-  std::vector<std::string> escaped;
-  for (const std::string& name : names) escaped.push_back(escape_regex(name));
-  return fmt::format("^({})$", join(escaped, "|"));
 }
 
 /// One process; a run without cases if it left no results, but not the first time.
@@ -85,7 +79,7 @@ gate::Confirm confirmation(std::string base, std::string next, std::string folde
   return [base = std::move(base), next = std::move(next), folder = std::move(folder), label = std::move(label)](
              const std::vector<std::string>& names, std::size_t count) {
     std::filesystem::create_directories(folder);
-    const std::string filter = exact_filter(names);
+    const std::string filter = results::exact_filter(names);
     Runner run_base{base, filter};
     Runner run_next{next, filter};
     std::vector<ConfirmationBlock> blocks;
@@ -211,8 +205,7 @@ GateReport judge(const Arguments& arguments, const History& history, const Measu
   return gate::judge_run(past, run, null_control(arguments), options);
 }
 
-GateReport judged(const Arguments& arguments) {
-  const MeasuredRun run = history::read_measured_run(arguments.files);
+GateReport judged(const Arguments& arguments, const MeasuredRun& run) {
   const std::set<std::string> accepted = history::matching_keys(run, arguments.accept, "--accept");
   History history = open_history(arguments);
   const std::int64_t id = history.add_to_judge(run).id;
@@ -229,53 +222,69 @@ GateReport judged(const Arguments& arguments) {
   return report;
 }
 
+gate::GateInput input_of(const Arguments& arguments, const MeasuredRun& run) {
+  return {.db = arguments.db,
+          .files = arguments.files,
+          .null_a = arguments.null_a,
+          .null_b = arguments.null_b,
+          .run = run.run};
+}
+
+[[noreturn]] void refuse_unplanted(const Arguments& arguments, const MeasuredRun& run) {
+  const std::string problem = fmt::format(
+      "--heartbeat: no slowdown was planted in '{}'; measure it with --tb_plant=CASE:0.05", arguments.files.front());
+  const auto judged = std::ranges::find_if(run.cases, [](const auto& c) { return c.id.family() != "Ceiling"; });
+  if (judged == run.cases.end()) throw UsageError{problem};
+  const std::string name = judged->id.name();
+  throw results::CorrectableError{
+      problem, fmt::format("transformer_bench{} --tb_processes=5 --tb_plant={} --benchmark_out=heartbeat.json",
+                           results::flags_for(run.run, {&name, 1}), results::quoted(name + ":0.05"))};
+}
+
 /// Whether the gate finds the slowdown that was planted in the run. Records nothing.
-int run_heartbeat(const Arguments& arguments) {
-  MeasuredRun run = history::read_measured_run(arguments.files);
-  if (run.planted.empty()) {
-    throw UsageError{fmt::format("--heartbeat: no slowdown was planted in '{}'; measure it with --tb_plant=CASE:0.05",
-                                 arguments.files.front())};
-  }
+int run_heartbeat(const Arguments& arguments, const MeasuredRun& run) {
+  if (run.planted.empty()) refuse_unplanted(arguments, run);
   const std::string name = run.planted.substr(0, run.planted.rfind(':'));
+  const std::string share = run.planted.substr(name.size() + 1);
   const GateReport report = judge(arguments, open_history(arguments), run, {});
   const auto planted = std::ranges::find(report.cases, name, &gate::CaseReport::name);
   if (planted == report.cases.end()) {
     throw UsageError{fmt::format("--heartbeat: '{}' is not among the results, in which it was planted", name)};
   }
-  const gate::Verdict verdict = planted->verdict;
-  if (!report.is_valid || verdict == gate::Verdict::kNew || verdict == gate::Verdict::kInvalid) {
+  const results::Conclusion heartbeat = gate::heartbeat_conclusion(report, *planted, share, input_of(arguments, run));
+  const int status = heartbeat.verdict == gate::kBlind ? gate::kExitBlind : kExitOk;
+  if (arguments.json) {
+    fmt::print("{}", results::pretty(gate::heartbeat_message(heartbeat, name, share, status)));
+  } else if (heartbeat.verdict == gate::kUnknown) {
     fmt::print("heartbeat: nothing can be said: {} is {}\n", name,
-               report.is_valid ? to_string(verdict) : gate::outcome_of(report));
-    return kExitOk;
+               report.is_valid ? to_string(planted->verdict) : gate::outcome_of(report));
+  } else {
+    fmt::print("heartbeat: {}: {}, planted {}: {}\n", status == kExitOk ? "found" : "NOT FOUND, the gate is blind",
+               name, share, gate::case_line(*planted));
   }
-  const bool is_found = verdict == gate::Verdict::kRegressed || verdict == gate::Verdict::kUnconfirmed;
-  fmt::print("heartbeat: {}: {}, planted {}: {}\n", is_found ? "found" : "NOT FOUND, the gate is blind", name,
-             run.planted.substr(name.size() + 1), gate::case_line(*planted));
-  return is_found ? kExitOk : gate::kExitBlind;
+  return status;
 }
 
-std::string text_of(const GateReport& report, const Arguments& arguments) {
-  if (arguments.json) return results::pretty(gate::report_message(report, arguments.strict));
+std::string text_of(const GateReport& report, const Arguments& arguments, const MeasuredRun& run) {
+  if (arguments.json) {
+    return results::pretty(gate::report_message(report, arguments.strict, input_of(arguments, run)));
+  }
   return gate::report_page(report, {.markdown = arguments.markdown,
                                     .colour = ::isatty(STDOUT_FILENO) == 1,
                                     .max_width = render::terminal_width(STDOUT_FILENO)});
 }
 
-int run(const Arguments& arguments) {
+int judge_and_show(const Arguments& arguments) {
   check(arguments);
-  try {
-    if (arguments.heartbeat) return run_heartbeat(arguments);
-    const GateReport report = judged(arguments);
-    if (!arguments.junit.empty()) {
-      results::write_atomically(arguments.junit, gate::report_to_junit(report, arguments.strict));
-    }
-    fmt::print("{}", text_of(report, arguments));
-    if (arguments.dry_run) fmt::print(stderr, "dry run: nothing was recorded and nothing was run again\n");
-    return gate::exit_status(report, arguments.strict);
-  } catch (const compare::NotComparable& error) {
-    fmt::print(stderr, "tbench: not comparable: {}\n", render::one_line(error.what()));
-    return compare::kExitNotComparable;
+  const MeasuredRun run = history::read_measured_run(arguments.files);
+  if (arguments.heartbeat) return run_heartbeat(arguments, run);
+  const GateReport report = judged(arguments, run);
+  if (!arguments.junit.empty()) {
+    results::write_atomically(arguments.junit, gate::report_to_junit(report, arguments.strict));
   }
+  fmt::print("{}", text_of(report, arguments, run));
+  if (arguments.dry_run) fmt::print(stderr, "dry run: nothing was recorded and nothing was run again\n");
+  return gate::exit_status(report, arguments.strict);
 }
 
 void add_confirmation_options(CLI::App& command, Arguments& arguments) {
@@ -346,7 +355,7 @@ void add_gate(CLI::App& app, int& exit_status) {
       "or history; 3 files not of one run; 4 see --strict; 5 the null control failed; 6 nothing could be gated in more "
       "than three runs "
       "in a row, or the heartbeat was not found.");
-  command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
+  command->callback([arguments, &exit_status] { exit_status = judge_and_show(*arguments); });
 }
 
 }  // namespace tbench::tool

@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "command_line.hpp"
-#include "tbench/compare/comparison.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/history/history.hpp"
 #include "tbench/history/series.hpp"
 #include "tbench/html/pages.hpp"
 #include "tbench/render/terminal.hpp"
+#include "tbench/results/conclusion.hpp"
 #include "tbench/results/result_json.hpp"
+#include "tbench/results/shell_command.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -42,8 +43,17 @@ void import_folder(const Arguments& arguments) {
   history::History history = history::History::open(arguments.db, Seconds{arguments.wait});
   const auto added = history.add(runs);
   const auto is_new = std::ranges::count_if(added, &history::History::Added::is_new);
-  fmt::print("{} run{} added to '{}', {} known already\n", is_new, is_new == 1 ? "" : "s", arguments.db,
-             added.size() - static_cast<std::size_t>(is_new));
+  const std::string line = fmt::format("{} run{} added to '{}', {} known already", is_new, is_new == 1 ? "" : "s",
+                                       arguments.db, added.size() - static_cast<std::size_t>(is_new));
+  if (!arguments.json) {
+    fmt::print("{}\n", line);
+  } else if (arguments.pattern.empty()) {
+    const std::vector<std::string> words{"tbench", "history", "--db=" + arguments.db};
+    fmt::print("{}", results::pretty(results::concluded(
+                         "import", {.verdict = "IMPORTED", .why = {line}, .next = results::command_line(words)}, {})));
+  } else {
+    fmt::print(stderr, "{}\n", line);
+  }
 }
 
 void show(const Arguments& arguments) {
@@ -54,7 +64,7 @@ void show(const Arguments& arguments) {
   if (!arguments.html.empty()) {
     write_page(arguments.html, html::series_html(series));
   } else if (arguments.json) {
-    fmt::print("{}", results::pretty(history::series_to_json(series)));
+    fmt::print("{}", results::pretty(history::series_to_json(series, arguments.db)));
   } else if (series.size() == 1) {
     fmt::print("{}", history::series_page(series.front(), width));
   } else {
@@ -62,23 +72,17 @@ void show(const Arguments& arguments) {
   }
 }
 
-int run(const Arguments& arguments) {
+void run(const Arguments& arguments) {
   if (arguments.nights < 1) throw UsageError{fmt::format("--nights: {} runs; give 1 or more", arguments.nights)};
   if (arguments.json && !arguments.html.empty()) throw UsageError{"--json and -o exclude each other; give one"};
   check_page_path(arguments.html, std::span{&arguments.db, 1});
-  try {
-    if (!arguments.import.empty()) import_folder(arguments);
-    if (arguments.import.empty() || !arguments.pattern.empty() || !arguments.html.empty()) show(arguments);
-    return kExitOk;
-  } catch (const compare::NotComparable& error) {
-    fmt::print(stderr, "tbench: not comparable: {}\n", render::one_line(error.what()));
-    return compare::kExitNotComparable;
-  }
+  if (!arguments.import.empty()) import_folder(arguments);
+  if (arguments.import.empty() || !arguments.pattern.empty() || !arguments.html.empty()) show(arguments);
 }
 
 }  // namespace
 
-void add_history(CLI::App& app, int& exit_status) {
+void add_history(CLI::App& app) {
   CLI::App* command = app.add_subcommand("history", "Show cases over time, from the history of 'tbench gate'");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REGEX", arguments->pattern,
@@ -95,7 +99,7 @@ void add_history(CLI::App& app, int& exit_status) {
   command->add_option("-o,--output", arguments->html, "Write a self-contained HTML page with a plot and a table a case")
       ->type_name("FILE.html");
   command->footer("In the plot: ▲ a change of level, ┊ a new driver or new libraries, × no valid value.");
-  command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
+  command->callback([arguments] { run(*arguments); });
 }
 
 }  // namespace tbench::tool

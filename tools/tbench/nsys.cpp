@@ -45,7 +45,8 @@ void run(const Arguments& arguments) {
   const profile::NsysExport read = profile::read_nsys_export(arguments.file);
   const profile::TraceFacts facts{.steps = arguments.show.steps.value_or(1), .gpus = read.gpus};
   const profile::Profile profile = analyse(arguments.show, read.trace);
-  const std::string page = profile_page(arguments.show, profile, facts, title_of(arguments, read));
+  const std::string page =
+      profile_page(arguments.show, profile, facts, title_of(arguments, read), {"nsys", arguments.file});
   if (!arguments.folder.empty()) profile::write_profile_files(arguments.folder, read.trace, facts, profile);
   warn(read);
   fmt::print("{}", page);

@@ -10,9 +10,10 @@
 
 #include "command_line.hpp"
 #include "profile_arguments.hpp"
-#include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/profile/trace_file.hpp"
+#include "tbench/results/conclusion.hpp"
+#include "tbench/results/shell_command.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -39,7 +40,7 @@ std::string page_of(const std::string& path, const ProfileArguments& show) {
   const profile::TraceFile file = profile::read_trace_file(path);
   std::string title = file.facts.name.empty() ? path : file.facts.name;
   if (!file.facts.gpus.empty()) title += ": " + join(file.facts.gpus, ", ");
-  return profile_page(show, analyse(show, file.trace), file.facts, title);
+  return profile_page(show, analyse(show, file.trace), file.facts, title, {"profile", path});
 }
 
 void run(const Arguments& arguments) {
@@ -47,8 +48,10 @@ void run(const Arguments& arguments) {
   std::vector<std::string> paths;
   for (const std::string& path : arguments.paths) std::ranges::copy(profiles_at(path), std::back_inserter(paths));
   if (arguments.show.json && paths.size() > 1) {
-    throw UsageError{
-        fmt::format("--json is of one trace, and {} are given; give one PATH, e.g. {}", paths.size(), paths.front())};
+    const std::vector<std::string> words{"tbench", "profile", "--json", paths.front()};
+    throw results::CorrectableError{
+        fmt::format("--json is of one trace, and {} are given; give one PATH, e.g. {}", paths.size(), paths.front()),
+        results::command_line(words)};
   }
   std::string pages;
   for (const std::string& path : paths) {

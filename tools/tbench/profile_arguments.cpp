@@ -8,6 +8,7 @@
 #include "tbench/core/text.hpp"
 #include "tbench/profile/profile_page.hpp"
 #include "tbench/render/terminal.hpp"
+#include "tbench/results/shell_command.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -60,9 +61,10 @@ profile::Profile analyse(const ProfileArguments& arguments, const profile::Trace
 }
 
 std::string profile_page(const ProfileArguments& arguments, const profile::Profile& profile,
-                         const profile::TraceFacts& facts, const std::string& title) {
+                         const profile::TraceFacts& facts, const std::string& title,
+                         const std::vector<std::string>& source) {
   const std::int64_t steps = arguments.steps.value_or(facts.steps);
-  if (arguments.json) return profile::profile_json(profile, steps);
+  if (arguments.json) return profile::profile_json(profile, steps, "tbench " + results::command_line(source));
   std::vector<std::string> heading{title};
   if (steps > 1) heading.push_back(fmt::format("{} steps: counts and totals are per step", steps));
   return profile::profile_page(profile,

@@ -37,9 +37,11 @@ void check_profile_options(const ProfileArguments& arguments);
 [[nodiscard]] profile::Profile analyse(const ProfileArguments& arguments, const profile::Trace& trace);
 
 /// What standard output gets.
-/// @param title  what was read
-/// @throws       UsageError  as profile::profile_page
+/// @param title   what was read
+/// @param source  the subcommand and the path that it was read from, for the command that follows
+/// @throws        UsageError  as profile::profile_page
 [[nodiscard]] std::string profile_page(const ProfileArguments& arguments, const profile::Profile& profile,
-                                       const profile::TraceFacts& facts, const std::string& title);
+                                       const profile::TraceFacts& facts, const std::string& title,
+                                       const std::vector<std::string>& source);
 
 }  // namespace tbench::tool

@@ -21,7 +21,7 @@ void declare_study(CLI::App& command, ReportArguments& arguments) {
       ->type_name("AXIS");
   command.add_flag("--csv", arguments.csv, "With --study: for a spreadsheet");
   command.add_flag("--latex", arguments.latex, "With --study: for a paper");
-  command.add_flag("--json", arguments.json, "With --study: for programs, in full");
+  command.add_flag("--json", arguments.json, "For programs: of one file, with --study or with --limits");
 }
 
 void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {

@@ -16,6 +16,7 @@
 #include "tbench/results/companion_files.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_writer.hpp"
+#include "tbench/results/shell_command.hpp"
 #include "tbench/studies/limits.hpp"
 #include "tbench/studies/side_by_side.hpp"
 #include "tbench/studies/study.hpp"
@@ -84,12 +85,20 @@ render::Table ratios_of(const ReportArguments& arguments, ResultFiles& files) {
   return studies::ratio_table(files.all(arguments.files), options);
 }
 
-render::Table limits_of(const ReportArguments& arguments, ResultFiles& files) {
+std::string shown(const render::Table& table, const ReportArguments& arguments) {
+  return arguments.options.markdown ? table.markdown() : table.text(render::terminal_width(STDOUT_FILENO));
+}
+
+std::string limits_of(const ReportArguments& arguments, ResultFiles& files) {
   std::vector<Record> records;
-  for (const results::NamedResults& one : files.all(arguments.files)) {
+  const std::vector<results::NamedResults> all = files.all(arguments.files);
+  for (const results::NamedResults& one : all) {
     std::ranges::copy(results::select_records(one.file.records, arguments.options.filter), std::back_inserter(records));
   }
-  return studies::limits_table(records);
+  const results::RunFlags run = results::run_flags(all.front().file);
+  studies::require_trace(records, run);
+  if (arguments.json) return studies::limits_json(records, run);
+  return shown(studies::limits_table(records), arguments);
 }
 
 /// A table that sets measurements side by side; nothing where another kind was asked for.
@@ -97,7 +106,6 @@ std::optional<render::Table> side_by_side(const ReportArguments& arguments, Resu
   const std::string path = files.path_of(arguments.files.front());
   if (!arguments.over.empty() || !arguments.of.empty()) return ratios_of(arguments, files);
   if (arguments.repeat) return studies::repeat_table(files.all(arguments.files));
-  if (arguments.limits) return limits_of(arguments, files);
   if (!arguments.pytorch.empty()) {
     return studies::pytorch_table(results::read_pytorch_times(files.path_of(arguments.pytorch)),
                                   files.all(arguments.files));
@@ -112,10 +120,17 @@ void check_kind(const ReportArguments& arguments) {
   if (kinds.size() > 1) throw UsageError{fmt::format("{} exclude each other; give one", join(kinds, " and "))};
   if (arguments.files.empty()) throw UsageError{"FILE is required: results, as --benchmark_out=FILE writes them"};
   const bool is_study = !arguments.study.empty();
-  if (!is_study && (arguments.csv || arguments.latex || arguments.json || !arguments.axes.empty())) {
+  if (!is_study && (arguments.csv || arguments.latex || !arguments.axes.empty())) {
     throw UsageError{
-        fmt::format("--csv, --latex, --json and --axis are for the table of a study; add --study=NAME (studies: {})",
+        fmt::format("--csv, --latex and --axis are for the table of a study; add --study=NAME (studies: {})",
                     join(studies::study_names(), ", "))};
+  }
+  const bool is_shown_as_json = arguments.json && !is_study;
+  if (is_shown_as_json && !kinds.empty() && !arguments.limits) {
+    throw UsageError{fmt::format("--json: not of {}; it is of one file, of --study and of --limits", kinds.front())};
+  }
+  if (is_shown_as_json && (arguments.options.markdown || !arguments.html.empty() || !arguments.pivot.empty())) {
+    throw UsageError{"--json, --markdown, --pivot, --update and -o exclude each other; give one"};
   }
   if (!kinds.empty() && !is_study && !arguments.html.empty()) {
     throw UsageError{fmt::format("{}: there is no page of it; leave out -o", kinds.front())};
@@ -151,16 +166,16 @@ std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
     const studies::StudyFormat format = study_format(arguments);
     return studies::study_page(study_of(arguments, files), format, render::terminal_width(STDOUT_FILENO));
   }
-  if (const auto table = side_by_side(arguments, files)) {
-    return arguments.options.markdown ? table->markdown() : table->text(render::terminal_width(STDOUT_FILENO));
-  }
+  if (arguments.limits) return limits_of(arguments, files);
+  if (const auto table = side_by_side(arguments, files)) return shown(*table, arguments);
   if (arguments.files.size() > 1) {
     throw UsageError{fmt::format(
         "{} files: only a page or a study shows several; add -o FILE.html or --study=NAME, or give one file",
         arguments.files.size())};
   }
-  const render::ReportOptions options = options_of(arguments);
-  return render::report_page(files.at(arguments.files.front()), options);
+  const std::string& path = arguments.files.front();
+  if (arguments.json) return render::report_json(files.at(path), arguments.options, files.path_of(path));
+  return render::report_page(files.at(path), options_of(arguments));
 }
 
 void write_report_page(const ReportArguments& arguments, ResultFiles& files) {

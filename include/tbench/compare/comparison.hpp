@@ -15,6 +15,7 @@
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/units.hpp"
+#include "tbench/results/shell_command.hpp"
 #include "tbench/stats/tests.hpp"
 
 namespace tbench::compare {
@@ -38,11 +39,6 @@ inline constexpr std::array kAllVerdicts{Verdict::kRegressed, Verdict::kImproved
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 
 inline constexpr std::int64_t kMaxReplicates = 100;
-
-/// How replicates are measured that a verdict can rest on.
-inline constexpr std::string_view kInTurns =
-    "for i in 1 2 3 4 5; do BASE/transformer_bench FLAGS --benchmark_out=base$i.json; NEW/transformer_bench FLAGS "
-    "--benchmark_out=new$i.json; done; tbench diff base?.json --to new?.json";
 
 /// Replicates that a verdict on the time needs, on either side.
 inline constexpr std::size_t kMinReplicates = 3;
@@ -119,6 +115,7 @@ struct FamilyMean {
 struct SideFacts {
   std::vector<std::string> paths;
   std::string device;  // GPU or CPU; empty if no file says
+  results::RunFlags run;
 };
 
 struct Comparison {
@@ -127,6 +124,7 @@ struct Comparison {
   SideFacts next;
   std::vector<std::string> differences;  // between the environments: "driver: 580.1 against 590.2"
   std::vector<std::string> warnings;
+  bool one_after_the_other{};         // the sides did not take turns, although the times of some case were tested
   std::vector<CaseComparison> cases;  // of both sides, in the base's order
   std::vector<std::string> only_in_base;
   std::vector<std::string> only_in_next;

@@ -17,13 +17,20 @@
 #include "tbench/core/units.hpp"
 #include "tbench/results/measured_case.hpp"
 #include "tbench/results/result_json.hpp"
+#include "tbench/results/shell_command.hpp"
 
 namespace tbench::compare {
 
 /// Results that must not be compared with each other. The message says why, and what would be right.
 class NotComparable : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// @param next  the command that measures what can be compared; empty: none is known
+  explicit NotComparable(const std::string& message, std::string next = {})
+      : std::runtime_error{message}, next_{std::move(next)} {}
+  [[nodiscard]] const std::string& next() const { return next_; }
+
+ private:
+  std::string next_;
 };
 
 /// One side of a comparison: what one file holds, or several.
@@ -32,7 +39,8 @@ struct ComparisonSide {
   std::vector<Environment> environments;     // of the files that have one; plain Google Benchmark JSON does not
   std::vector<results::MeasuredCase> cases;  // in the order in which they first appear
   std::vector<std::string> warnings;
-  std::string planted;  // CASE:SHARE of a slowdown that was planted (--tb_plant); empty: none
+  std::string planted;    // CASE:SHARE of a slowdown that was planted (--tb_plant); empty: none
+  results::RunFlags run;  // of the first file
 };
 
 /// Results that were read before.

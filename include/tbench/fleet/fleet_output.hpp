@@ -7,6 +7,7 @@
 
 #include "tbench/fleet/fleet.hpp"
 #include "tbench/render/page.hpp"
+#include "tbench/results/conclusion.hpp"
 #include "tbench/results/record_json.hpp"
 
 namespace tbench::fleet {
@@ -17,7 +18,10 @@ namespace tbench::fleet {
 /// A row a machine, a row a resource with what it can find, and the summary.
 [[nodiscard]] std::string fleet_page(const Fleet& fleet, const render::PageOptions& options);
 
-/// Everything in the struct, and its summary.
+/// SLOW or SOUND, why, and the command that measures a slow GPU again, on its machine.
+[[nodiscard]] results::Conclusion fleet_conclusion(const Fleet& fleet);
+
+/// That, everything in the struct, and its summary.
 [[nodiscard]] results::Json fleet_to_json(const Fleet& fleet);
 
 /// The spreads of a file that fleet_to_json made.

@@ -3,18 +3,48 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tbench/gate/gate_report.hpp"
 #include "tbench/render/page.hpp"
+#include "tbench/results/conclusion.hpp"
 #include "tbench/results/record_json.hpp"
+#include "tbench/results/shell_command.hpp"
 
 namespace tbench::gate {
+
+/// What a run was judged with, for the commands that follow.
+struct GateInput {
+  std::string db;
+  std::vector<std::string> files;   // of the run
+  std::vector<std::string> null_a;  // of the null control; empty: not given this time
+  std::vector<std::string> null_b;
+  results::RunFlags run;
+};
 
 /// One line: `REGRESSED: 200 cases: 1 REGRESSED, 199 PASSED`.
 [[nodiscard]] std::string report_summary(const GateReport& report);
 
 /// A case on one line: `+4.8 % (25.00 -> 26.20 ms), confirmed +4.7 % (+4.2 .. +5.1), since 2026-01-02 (abc123), ...`.
 [[nodiscard]] std::string case_line(const CaseReport& c);
+
+/// A ceiling on one line: `Ceiling/what:copy: +8.00 % against the median of the last runs, 1.0 % allowed`.
+[[nodiscard]] std::string ceiling_line(const CeilingCheck& check);
+
+/// BLIND (exactly where exit_status is 6), NULL_CONTROL_FAILED (5), REGRESSED (1), ENVIRONMENT and UNCERTAIN (4 with
+/// `strict`), MACHINE_CHANGED, NEW (there is nothing to compare with), PASSED. GOOD, PINNED and NEW in the command are
+/// the folders of the kept builds and of the run's.
+[[nodiscard]] results::Conclusion gate_conclusion(const GateReport& report, const GateInput& input);
+
+/// Verdicts on a heartbeat besides FOUND: it was not; nothing can be said.
+inline constexpr const char* kBlind = "BLIND";
+inline constexpr const char* kUnknown = "UNKNOWN";
+
+/// Whether the gate found a slowdown that was planted: FOUND, kBlind, kUnknown.
+/// @param planted  of the report: the case that was slowed down
+/// @param share    as --tb_plant has it
+[[nodiscard]] results::Conclusion heartbeat_conclusion(const GateReport& report, const CaseReport& planted,
+                                                       const std::string& share, const GateInput& input);
 
 /// What was compared; a row for each case that did not simply pass, the gravest first; since when, and what changed
 /// then; driver, machine, null control; missing and stale cases; the summary.
@@ -28,9 +58,13 @@ namespace tbench::gate {
 /// @throws  std::runtime_error  naming the field that is missing, unknown or of another type
 [[nodiscard]] GateReport report_from_json(const results::Json& json);
 
-/// For a hook: `outcome`, `exit_status`, `is_good`, `verdicts` by name, one line of `text`, and report_to_json as
-/// `night`.
-[[nodiscard]] results::Json report_message(const GateReport& report, bool strict);
+/// For a hook: the conclusion, `outcome`, `exit_status`, `is_good`, `verdicts` by name, one line of `text`, and
+/// report_to_json as `night`.
+[[nodiscard]] results::Json report_message(const GateReport& report, bool strict, const GateInput& input);
+
+/// For programs: the conclusion of a heartbeat, `case`, `share` and `exit_status`.
+[[nodiscard]] results::Json heartbeat_message(const results::Conclusion& conclusion, const std::string& name,
+                                              const std::string& share, int status);
 
 /// One test a case: a failure where it regressed (none where the null control failed), or with `strict` is uncertain;
 /// skipped where no verdict is possible.

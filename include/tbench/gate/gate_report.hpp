@@ -31,6 +31,10 @@ inline constexpr std::array kAllVerdicts{
     Verdict::kRegressed, Verdict::kCreep,   Verdict::kUnconfirmed, Verdict::kRetried, Verdict::kHost,
     Verdict::kClock,     Verdict::kInvalid, Verdict::kImproved,    Verdict::kNew,     Verdict::kPassed};
 
+/// Of cases that nothing is sure of: they fail a strict gate. What tells most of what is to be done comes first.
+inline constexpr std::array kUncertain{Verdict::kUnconfirmed, Verdict::kCreep, Verdict::kHost, Verdict::kClock,
+                                       Verdict::kInvalid};
+
 /// REGRESSED, CREEP, UNCONFIRMED, RETRIED, HOST, CLOCK, INVALID, IMPROVED, NEW, PASSED.
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 [[nodiscard]] std::optional<Verdict> parse_verdict(std::string_view text);

@@ -10,6 +10,7 @@
 
 #include "tbench/compare/comparison_input.hpp"
 #include "tbench/core/environment.hpp"
+#include "tbench/results/shell_command.hpp"
 
 namespace tbench::history {
 
@@ -28,7 +29,8 @@ struct MeasuredRun {
   std::vector<RunFile> files;  // by start
   std::vector<results::MeasuredCase> cases;
   std::vector<std::string> warnings;
-  std::string planted;  // as compare::ComparisonSide
+  std::string planted;    // as compare::ComparisonSide
+  results::RunFlags run;  // likewise
 };
 
 /// @throws  UsageError  for a run with a planted slowdown, which is no part of a history

@@ -11,6 +11,7 @@
 #include "tbench/core/enums.hpp"
 #include "tbench/core/units.hpp"
 #include "tbench/history/history.hpp"
+#include "tbench/results/conclusion.hpp"
 #include "tbench/results/record_json.hpp"
 #include "tbench/stats/change_points.hpp"
 
@@ -58,7 +59,13 @@ struct Series {
 /// Several: a row each, with a sparkline.
 [[nodiscard]] std::string series_overview(std::span<const Series> series, std::optional<std::size_t> max_width);
 
-/// Everything, in SI units; what is unknown is absent.
-[[nodiscard]] results::Json series_to_json(std::span<const Series> series);
+/// By the last change of level of each case, with the present driver and libraries: SLOWER where one became so, else
+/// FASTER; STEADY where there is none; NEW where there are too few runs to see one.
+/// @param db  the history's file, for the command that follows
+[[nodiscard]] results::Conclusion series_conclusion(std::span<const Series> series, const std::string& db);
+
+/// The conclusion and everything, in SI units; what is unknown is absent.
+/// @param db  as series_conclusion
+[[nodiscard]] results::Json series_to_json(std::span<const Series> series, const std::string& db);
 
 }  // namespace tbench::history

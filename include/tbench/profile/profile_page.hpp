@@ -8,6 +8,7 @@
 
 #include "tbench/profile/profile.hpp"
 #include "tbench/render/table.hpp"
+#include "tbench/results/conclusion.hpp"
 
 namespace tbench::profile {
 
@@ -33,8 +34,14 @@ struct TableOptions {
 /// class `other` where it is over 2 %, graphs traced as a whole.
 [[nodiscard]] std::vector<std::string> profile_notes(const Profile& profile);
 
-/// Everything, times in seconds, counts and totals of the whole trace.
-[[nodiscard]] std::string profile_json(const Profile& profile, std::int64_t steps);
+/// INCOMPLETE where the trace lacks kernels or launches, UNCLASSIFIED where the rules know too few of the kernels, HOST
+/// where a device waits for the host, else DEVICE; EMPTY without operations. The notes are among the causes.
+/// @param command  that shows the tables, for the one that follows: `tbench profile DIR`
+[[nodiscard]] results::Conclusion profile_conclusion(const Profile& profile, const std::string& command);
+
+/// The conclusion and everything, times in seconds, counts and totals of the whole trace.
+/// @param command  as profile_conclusion
+[[nodiscard]] std::string profile_json(const Profile& profile, std::int64_t steps, const std::string& command);
 
 enum class PageFormat { kText, kMarkdown, kCsv, kLatex };
 

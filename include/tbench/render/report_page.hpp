@@ -9,6 +9,7 @@
 
 #include "tbench/render/summary.hpp"
 #include "tbench/render/table.hpp"
+#include "tbench/results/conclusion.hpp"
 #include "tbench/results/result_json.hpp"
 
 namespace tbench::render {
@@ -54,5 +55,16 @@ struct FamilyTable {
 /// @throws  UsageError  naming the value and what would be right: for a regular expression that is none, a filter that
 ///                      no case passes, a key that no family has
 [[nodiscard]] std::string report_page(const results::ResultFile& file, const ReportOptions& options);
+
+/// FAILED where a case is `incorrect`, `crashed` or out of time; INTERRUPTED; EMPTY without cases; NOT_SHARP where
+/// times are not certain; HOST where the host limits a case; else OK.
+/// @param path  of the file, for the command that follows
+[[nodiscard]] results::Conclusion run_conclusion(const results::ResultFile& file, const std::string& path);
+
+/// The conclusion, how many cases have each status, and a case a record: its counters (bench/counters.md) and its note.
+/// @param path  as run_conclusion
+/// @throws      UsageError  as report_page, for the filter, which alone counts
+[[nodiscard]] std::string report_json(const results::ResultFile& file, const ReportOptions& options,
+                                      const std::string& path);
 
 }  // namespace tbench::render

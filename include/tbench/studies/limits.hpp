@@ -8,6 +8,7 @@
 
 #include "tbench/core/record.hpp"
 #include "tbench/render/table.hpp"
+#include "tbench/results/shell_command.hpp"
 
 namespace tbench::studies {
 
@@ -28,8 +29,16 @@ struct Limit {
 /// The GPU's time is the sum of its operations here, which is more than their union where streams overlap.
 [[nodiscard]] std::vector<Limit> limits_of(const Record& record);
 
+/// @param run  that `records` are of, for the command that traces them
+/// @throws     CorrectableError  if no case was traced
+void require_trace(std::span<const Record> records, const results::RunFlags& run);
+
 /// A row a limit of every case that was traced.
-/// @throws  UsageError  if none was: with the flag that traces
 [[nodiscard]] render::Table limits_table(std::span<const Record> records);
+
+/// The same for programs. The verdict: HOST where the host limits a step, else LAUNCHES where the GPU waits between
+/// queued operations, else DEVICE.
+/// @param run  as require_trace
+[[nodiscard]] std::string limits_json(std::span<const Record> records, const results::RunFlags& run);
 
 }  // namespace tbench::studies

@@ -5,14 +5,17 @@
 #include <array>
 #include <filesystem>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "profile/files/folded_stacks.hpp"
 #include "profile/tables/tables.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/profile/profile_page.hpp"
 #include "tbench/results/durable_file.hpp"
+#include "tbench/results/shell_command.hpp"
 
 namespace tbench::profile {
 namespace {
@@ -78,7 +81,8 @@ void write_profile_files(const std::string& folder, const Trace& trace, const Tr
   write("ranges.csv", ranges_table(source).csv());
   write("api.csv", calls_table(source).csv());
   write("folded.txt", folded_stacks(profile));
-  write("summary.json", profile_json(profile, facts.steps));
+  const std::vector<std::string> words{"tbench", "profile", folder};
+  write("summary.json", profile_json(profile, facts.steps, results::command_line(words)));
 }
 
 }  // namespace tbench::profile

@@ -172,25 +172,25 @@ Json attention_of(const Profile& profile) {
 
 }  // namespace
 
-std::string profile_json(const Profile& profile, std::int64_t steps) {
-  const Json json{{"steps", steps},
-                  {"operations", profile.operations},
-                  {"operations_s", seconds(profile.operations_ns)},
-                  {"operations_without_launch", profile.operations_without_launch},
-                  {"operations_without_range", profile.operations_without_range},
-                  {"graph_replays", profile.graph_replays},
-                  {"other_share", profile.other_share()},
-                  {"devices", devices_of(profile)},
-                  {"phases", phases_of(profile)},
-                  {"kernels", kernels_of(profile)},
-                  {"classes", classes_of(profile)},
-                  {"ranges", ranges_of(profile)},
-                  {"derived_ranges", derived_ranges_of(profile)},
-                  {"range_kernels", range_kernels_of(profile)},
-                  {"attention", attention_of(profile)},
-                  {"calls", calls_of(profile.calls)},
-                  {"copies", copies_of(profile.copies)}};
-  return results::pretty(json);
+std::string profile_json(const Profile& profile, std::int64_t steps, const std::string& command) {
+  Json json{{"steps", steps},
+            {"operations", profile.operations},
+            {"operations_s", seconds(profile.operations_ns)},
+            {"operations_without_launch", profile.operations_without_launch},
+            {"operations_without_range", profile.operations_without_range},
+            {"graph_replays", profile.graph_replays},
+            {"other_share", profile.other_share()},
+            {"devices", devices_of(profile)},
+            {"phases", phases_of(profile)},
+            {"kernels", kernels_of(profile)},
+            {"classes", classes_of(profile)},
+            {"ranges", ranges_of(profile)},
+            {"derived_ranges", derived_ranges_of(profile)},
+            {"range_kernels", range_kernels_of(profile)},
+            {"attention", attention_of(profile)},
+            {"calls", calls_of(profile.calls)},
+            {"copies", copies_of(profile.copies)}};
+  return results::pretty(results::concluded("profile", profile_conclusion(profile, command), std::move(json)));
 }
 
 }  // namespace tbench::profile

@@ -18,8 +18,6 @@ namespace {
 
 using render::Table;
 
-constexpr double kMaxOtherShare = 0.02;
-
 struct Kind {
   const char* name;
   const char* caption;

@@ -6,6 +6,9 @@
 
 namespace tbench::profile {
 
+/// Of class `other`, of the operations' time: with more, a reader is told.
+inline constexpr double kMaxOtherShare = 0.02;
+
 // range_tables.cpp
 [[nodiscard]] render::Table ranges_table(const TableSource& source);
 [[nodiscard]] render::Table softmax_vs_matmul_table(const TableSource& source);

@@ -1,5 +1,10 @@
 #include "studies/engine/study_json.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tbench/core/text.hpp"
 #include "tbench/results/json_fields.hpp"
 #include "tbench/results/result_json.hpp"
 
@@ -45,6 +50,25 @@ static void fields(results::FieldWriter& out, const StudyReport& report) {
   out.field("commands", report.commands);
 }
 
-std::string study_json(const StudyReport& report) { return results::pretty(results::to_object(report, "study")); }
+results::Conclusion study_conclusion(const StudyReport& report) {
+  std::size_t missing = 0;
+  for (const StudySection& section : report.sections) {
+    for (const auto& row : section.rows) {
+      missing +=
+          static_cast<std::size_t>(std::ranges::count_if(row, [](const StudyCell& c) { return c.footnote > 0; }));
+    }
+  }
+  const bool is_complete = report.commands.empty();
+  std::vector<std::string> why{is_complete
+                                   ? std::string{"every cell is measured"}
+                                   : fmt::format("{} cell{} not measured", missing, missing == 1 ? " is" : "s are")};
+  why.insert(why.end(), report.notes.begin(), report.notes.end());
+  return {
+      .verdict = is_complete ? "COMPLETE" : "INCOMPLETE", .why = std::move(why), .next = join(report.commands, " && ")};
+}
+
+std::string study_json(const StudyReport& report) {
+  return results::pretty(results::concluded("study", study_conclusion(report), results::to_object(report, "study")));
+}
 
 }  // namespace tbench::studies

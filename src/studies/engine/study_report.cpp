@@ -18,18 +18,12 @@
 #include "tbench/render/markup.hpp"
 #include "tbench/render/report_page.hpp"
 #include "tbench/render/summary.hpp"
+#include "tbench/results/shell_command.hpp"
 
 namespace tbench::studies {
 namespace {
 
 using Texts = std::vector<std::string>;
-
-/// `text` as one word of a shell's command line.
-std::string quoted(const std::string& text) {
-  std::string word{"'"};
-  for (const char letter : text) word += letter == '\'' ? std::string{"'\\''"} : std::string{letter};
-  return word + "'";
-}
 
 std::string protocol_of(const StudyProtocol& protocol) {
   Texts parts;
@@ -144,7 +138,7 @@ StudyReport study_report(const Study& study, std::span<const results::NamedResul
   if (study.protocol.needs_trace) std::ranges::move(trace_notes(cells), std::back_inserter(report.notes));
   for (std::size_t i = 0; i < missing.filters.size(); ++i) {
     const std::string& filter = missing.filters[i];
-    const std::string selected = filter.empty() ? "" : " --benchmark_filter=" + quoted(filter);
+    const std::string selected = filter.empty() ? "" : " --benchmark_filter=" + results::quoted(filter);
     report.commands.push_back(render::one_line(
         fmt::format("transformer_bench {}{} --benchmark_out={}_{}.json", cells.flags, selected, study.name, i + 1)));
   }

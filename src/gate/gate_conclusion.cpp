@@ -1,0 +1,209 @@
+// What a gate's report comes to, in words: rules over it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/text.hpp"
+#include "tbench/gate/gate_output.hpp"
+
+namespace tbench::gate {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// What the report says more of than a count, the gravest first.
+constexpr std::array kTold{Verdict::kRegressed, Verdict::kCreep,   Verdict::kUnconfirmed, Verdict::kHost,
+                           Verdict::kClock,     Verdict::kInvalid, Verdict::kRetried,     Verdict::kImproved};
+constexpr std::size_t kMaxTold = 3;  // cases of a verdict; the JSON has them all
+
+constexpr const char* kProgram = "transformer_bench";
+
+std::vector<const CaseReport*> cases_of(const GateReport& report, Verdict verdict) {
+  std::vector<const CaseReport*> cases;
+  for (const CaseReport& c : report.cases) {
+    if (c.verdict == verdict) cases.push_back(&c);
+  }
+  return cases;
+}
+
+Texts names_of(const std::vector<const CaseReport*>& cases) {
+  Texts names;
+  for (const CaseReport* c : cases) names.push_back(c->name);
+  return names;
+}
+
+std::optional<Verdict> first_uncertain(const GateReport& report) {
+  const auto found = std::ranges::find_if(kUncertain, [&](Verdict v) { return count_of(report, v) > 0; });
+  return found == kUncertain.end() ? std::nullopt : std::optional{*found};
+}
+
+bool has_failed_control(const GateReport& report) { return report.null_control && report.null_control->has_failed; }
+
+std::string_view verdict_of(const GateReport& report) {
+  if (report.blind_runs > kMaxBlindRuns) return kBlind;
+  if (!report.is_valid) return "ENVIRONMENT";
+  if (has_failed_control(report)) return "NULL_CONTROL_FAILED";
+  if (count_of(report, Verdict::kRegressed) > 0) return "REGRESSED";
+  if (report.machine_change) return "MACHINE_CHANGED";
+  if (first_uncertain(report)) return "UNCERTAIN";
+  return count_of(report, Verdict::kNew) == report.cases.size() ? "NEW" : "PASSED";
+}
+
+void add_ceilings(Texts& why, const GateReport& report, Resource resource) {
+  for (const CeilingCheck& check : report.ceilings) {
+    if (check.resource == resource && !check.is_within) why.push_back(ceiling_line(check));
+  }
+}
+
+void add_machine(Texts& why, const GateReport& report) {
+  if (report.blind_runs > 1) {
+    why.push_back(fmt::format("nothing could be gated in {} runs in a row", report.blind_runs));
+  }
+  if (!report.is_valid) {
+    why.emplace_back("the GPU differs from earlier runs, so nothing is gated");
+    add_ceilings(why, report, Resource::kDevice);
+  }
+  if (!report.host_is_valid) {
+    why.emplace_back("the host differs from earlier runs, so cases that it limits are not gated");
+    add_ceilings(why, report, Resource::kHost);
+  }
+  if (has_failed_control(report)) {
+    why.push_back("two runs of the same build differ, so no case fails: " + join(report.null_control->rejected, ", "));
+  }
+  if (!report.machine_change) return;
+  why.emplace_back(report.machine_change->was_accepted
+                       ? "the machine's new level was accepted: every series starts afresh"
+                       : fmt::format("the machine changed for good, as {} runs agree: every series starts afresh",
+                                     report.machine_change->runs));
+  for (const CeilingCheck& check : report.machine_change->ceilings) why.push_back(ceiling_line(check));
+}
+
+void add_cases(Texts& why, const GateReport& report) {
+  for (const Verdict verdict : kTold) {
+    const std::vector<const CaseReport*> cases = cases_of(report, verdict);
+    for (std::size_t i = 0; i < std::min(cases.size(), kMaxTold); ++i) {
+      const std::string line = case_line(*cases[i]);
+      why.push_back(fmt::format("{} {}{}{}", to_string(verdict), cases[i]->name, line.empty() ? "" : ": ", line));
+    }
+    if (cases.size() > kMaxTold) why.push_back(fmt::format("{} more {}", cases.size() - kMaxTold, to_string(verdict)));
+  }
+}
+
+void add_rest(Texts& why, const GateReport& report) {
+  const std::size_t passed = count_of(report, Verdict::kPassed);
+  const std::size_t is_new = count_of(report, Verdict::kNew);
+  if (passed > 0) why.push_back(fmt::format("{} PASSED against {} earlier runs", passed, report.runs));
+  if (is_new > 0) {
+    why.push_back(fmt::format("{} NEW: {} earlier valid runs of this machine and its libraries, too few to judge by",
+                              is_new, report.runs));
+  }
+  if (!report.missing.empty()) {
+    why.push_back(fmt::format("{} of the last valid run's cases are missing, first {}", report.missing.size(),
+                              report.missing.front()));
+  }
+}
+
+std::string series_command(const GateInput& input, const Texts& names) {
+  const Texts words{"tbench", "history", "--db=" + input.db, results::exact_filter(names)};
+  return results::command_line(words);
+}
+
+/// Judges the run again with the build in `folder`.
+std::string confirm_command(const GateInput& input, const char* flag, const char* folder) {
+  const auto program = [&](const char* build) {
+    return fmt::format("{}/{}{}", build, kProgram, results::flags_for({.of_all = input.run.of_all, .filter = {}}, {}));
+  };
+  Texts words{"tbench", "gate", "--db=" + input.db};
+  words.insert(words.end(), input.files.begin(), input.files.end());
+  words.insert(words.end(), {"--again", fmt::format("{}={}", flag, program(folder)), "--new=" + program("NEW")});
+  return results::command_line(words);
+}
+
+std::string ceilings_command(const GateReport& report, const GateInput& input, Resource resource) {
+  Texts names;
+  for (const CeilingCheck& check : report.ceilings) {
+    if (check.resource == resource && !check.is_within) names.push_back(check.name);
+  }
+  return fmt::format("{}{}", kProgram, results::flags_for(input.run, names));
+}
+
+std::string control_command(const GateReport& report, const GateInput& input) {
+  if (input.null_a.empty()) {
+    Texts names = report.null_control->rejected;
+    for (std::string& name : names) name = name.substr(0, name.rfind(" ("));  // NAME (+0.50 %)
+    const std::string measure = kProgram + results::flags_for(input.run, names) + " --tb_processes=5 --benchmark_out=";
+    return fmt::format("{0}a.json; {0}b.json; tbench diff a.json b.json", measure);
+  }
+  Texts words{"tbench", "diff"};
+  words.insert(words.end(), input.null_a.begin(), input.null_a.end());
+  words.emplace_back("--to");
+  words.insert(words.end(), input.null_b.begin(), input.null_b.end());
+  return results::command_line(words);
+}
+
+std::string after_uncertain(const GateReport& report, const GateInput& input, Verdict verdict) {
+  const std::vector<const CaseReport*> cases = cases_of(report, verdict);
+  const std::string& first = cases.front()->name;
+  if (verdict == Verdict::kUnconfirmed) return confirm_command(input, "--good", "GOOD");
+  if (verdict == Verdict::kCreep) return confirm_command(input, "--pinned", "PINNED");
+  if (verdict == Verdict::kHost) return results::limits_command(input.files.front(), first);
+  if (verdict == Verdict::kClock) return series_command(input, {first});
+  if (!report.host_is_valid) return ceilings_command(report, input, Resource::kHost);
+  return results::isolate_command(kProgram, input.run, names_of(cases));
+}
+
+std::string after_regression(const GateReport& report, const GateInput& input) {
+  std::vector<const CaseReport*> cases = cases_of(report, Verdict::kRegressed);
+  const auto has_time = [](const CaseReport* c) { return c->candidate.has_value(); };
+  const auto failed = std::ranges::partition(cases, has_time);
+  if (!failed.empty()) return results::isolate_command(kProgram, input.run, names_of({failed.begin(), failed.end()}));
+  const CaseReport& worst =
+      **std::ranges::max_element(cases, {}, [](const CaseReport* c) { return c->ratio.value_or(1); });
+  return series_command(input, {worst.name});
+}
+
+std::string next_of(const GateReport& report, const GateInput& input) {
+  if (!report.is_valid) return ceilings_command(report, input, Resource::kDevice);
+  if (has_failed_control(report)) return control_command(report, input);
+  if (count_of(report, Verdict::kRegressed) > 0) return after_regression(report, input);
+  if (report.machine_change) return "";
+  const std::optional<Verdict> uncertain = first_uncertain(report);
+  return uncertain ? after_uncertain(report, input, *uncertain) : "";
+}
+
+}  // namespace
+
+results::Conclusion gate_conclusion(const GateReport& report, const GateInput& input) {
+  results::Conclusion conclusion{.verdict = std::string{verdict_of(report)}, .why = {}, .next = next_of(report, input)};
+  add_machine(conclusion.why, report);
+  if (report.is_valid) add_cases(conclusion.why, report);
+  if (report.is_valid) add_rest(conclusion.why, report);
+  if (report.cases.empty()) conclusion.why.emplace_back("the run has no cases but ceilings");
+  return conclusion;
+}
+
+results::Conclusion heartbeat_conclusion(const GateReport& report, const CaseReport& planted, const std::string& share,
+                                         const GateInput& input) {
+  const Verdict verdict = planted.verdict;
+  if (!report.is_valid || verdict == Verdict::kNew || verdict == Verdict::kInvalid) {
+    results::Conclusion conclusion{.verdict = kUnknown, .why = {}};
+    add_machine(conclusion.why, report);
+    if (report.is_valid) {
+      conclusion.why.push_back(fmt::format("{} is {}: {} earlier valid runs of this machine and its libraries",
+                                           planted.name, to_string(verdict), planted.runs));
+    }
+    return conclusion;
+  }
+  const bool is_found = verdict == Verdict::kRegressed || verdict == Verdict::kUnconfirmed;
+  return {.verdict = is_found ? "FOUND" : kBlind,
+          .why = {fmt::format("{} was slowed down by {} and is {}: {}", planted.name, share, to_string(verdict),
+                              case_line(planted))},
+          .next = is_found ? "" : series_command(input, {planted.name})};
+}
+
+}  // namespace tbench::gate
