@@ -20,7 +20,6 @@ namespace tbench::fleet {
 namespace {
 
 using results::NamedResults;
-using results::ResultFile;
 
 constexpr std::size_t kMinMachines = 3;
 

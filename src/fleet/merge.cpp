@@ -139,16 +139,16 @@ class Order {
         has_shards_{has_shards} {}
 
   void add(Part part) {
-    std::map<std::string, std::int64_t>
-        numbers;  // of the part's cases besides ceilings, in the order in which they ran
+    // Of the part's cases besides ceilings, in the order in which they ran.
+    std::map<std::string, std::int64_t> numbers;
     for (Record& record : part.results.file.records) {
       const std::string name = record.id.name();
       if (!is_new(name, record, part.results.label)) continue;
       const auto number = static_cast<std::int64_t>(numbers.size());
-      if (!is_ceiling(record.id)) numbers.emplace(name, number);
+      const bool is_other = !is_ceiling(record.id);
+      if (is_other) numbers.emplace(name, number);
       const std::int64_t process = processes_ > 1 ? record.repetition_index : 0;
-      Placed placed{
-          .process = process, .is_other = !is_ceiling(record.id), .place = next_++, .record = std::move(record)};
+      Placed placed{.process = process, .is_other = is_other, .place = next_++, .record = std::move(record)};
       if (placed.is_other && processes_ > 1) {
         placed.place = random_rank(name, process, static_cast<std::uint64_t>(seed_));
       } else if (placed.is_other && has_shards_) {

@@ -102,7 +102,8 @@ void write_segments(PickleWriter& out, Frames& frames, const AllocationLog& log)
     });
   }
   for (const auto& [address, event] : live) {
-    write_segment(out, static_cast<std::int64_t>(address), event->bytes, [&] { frames.write(event->range); });
+    const std::size_t range = event->range;
+    write_segment(out, static_cast<std::int64_t>(address), event->bytes, [&] { frames.write(range); });
   }
   out.end_list();
 }

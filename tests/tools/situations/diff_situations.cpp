@@ -63,7 +63,7 @@ void write_side(const Sandbox& sandbox, const std::string& name, const SideOptio
   for (int process = 0; process < options.processes; ++process) {
     results::ResultFile file;
     file.environment = support::gpu_environment();
-    file.environment.date = format_timestamp(kStart + 60 * (options.first_minute + 20 * process));
+    file.environment.date = format_timestamp(kStart + std::int64_t{60} * (options.first_minute + 20 * process));
     file.environment.clock_policy = options.clock_policy;
     file.environment.gpu->name = options.gpu;
     file.options = {{"suite", "standard"}, {"filter", "."}, {"seed", "1"}};

@@ -24,7 +24,7 @@ std::string measure(int night, const std::string& variables = {}, const std::str
       "{{ env {} FAKE_COMMIT=commit{} FAKE_DATE={} fake_bench --tb_processes=5 {} --benchmark_out=night{}.json || "
       "true; "
       "}}",
-      variables, night, format_timestamp(kFirstNight + night * 86'400), flags, night);
+      variables, night, format_timestamp(kFirstNight + std::int64_t{night} * 86'400), flags, night);
 }
 
 /// Makes h.db of `count` nights, of which the last `slow` are slow and the last three have `last` set besides.
