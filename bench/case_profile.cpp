@@ -11,9 +11,7 @@
 #include <utility>
 
 #include "tbench/core/error.hpp"
-#include "tbench/profile/kernel_rules.hpp"
 #include "tbench/profile/memory_files.hpp"
-#include "tbench/profile/profile.hpp"
 #include "tbench/profile/profile_files.hpp"
 
 namespace tbench::bench {
@@ -50,11 +48,10 @@ void CaseProfile::keep_memory(const AllocationLog& log, std::span<const LoggedSt
   memory_steps_.assign(steps.begin(), steps.end());
 }
 
-void CaseProfile::write(const profile::Trace& trace, std::int64_t steps) {
+void CaseProfile::write(const profile::Trace& trace, const profile::Profile& profile, std::int64_t steps) {
   problem_.reset();
   try {
-    profile::write_profile_files(folder_, trace, {.name = case_name_, .steps = steps, .gpus = {gpu_}},
-                                 profile::analyse(trace, profile::KernelRules::built_in()));
+    profile::write_profile_files(folder_, trace, {.name = case_name_, .steps = steps, .gpus = {gpu_}}, profile);
     if (!memory_steps_.empty()) profile::write_memory_files(folder_, memory_, memory_steps_, phases_);
   } catch (const std::exception& error) {
     problem_ = error.what();

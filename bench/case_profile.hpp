@@ -10,6 +10,7 @@
 
 #include "tbench/core/allocation_log.hpp"
 #include "tbench/core/case_id.hpp"
+#include "tbench/profile/profile.hpp"
 #include "tbench/profile/trace.hpp"
 
 namespace tbench::bench {
@@ -31,8 +32,9 @@ class CaseProfile {
 
   /// Replaces what an earlier run, or an earlier repetition, left there. What goes wrong does not end the case, whose
   /// times are taken: problem() tells it.
-  /// @param trace  of cut_steps
-  void write(const profile::Trace& trace, std::int64_t steps);
+  /// @param trace    of cut_steps
+  /// @param profile  of `trace`
+  void write(const profile::Trace& trace, const profile::Profile& profile, std::int64_t steps);
   /// Written with the trace, which comes later.
   void keep_memory(const AllocationLog& log, std::span<const LoggedStep> steps);
   [[nodiscard]] const std::optional<std::string>& problem() const { return problem_; }

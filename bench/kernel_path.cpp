@@ -13,10 +13,7 @@ namespace {
 
 constexpr std::string_view kOurKernels = "tbench::kernels::";
 
-bool has(const CaseId& id, std::string_view key, std::string_view value) {
-  const std::string* const found = id.find(key);
-  return found != nullptr && *found == value;
-}
+const CaseId::Parameter kFlash{"impl", "flash"};
 
 bool runs(const StepTrace& step, std::string_view phase) {
   return std::ranges::any_of(step.kernels, [&](const TracedKernel& kernel) { return kernel.phase == phase; });
@@ -35,7 +32,7 @@ std::optional<std::string> kernel_path_problem(const CaseId& id, const StepTrace
   if (step.dropped > 0) return std::nullopt;  // what is missing may be what is asked for
   const bool has_kernels = id.family() == "Model" || id.family() == "Attention" || id.family() == "Gemm";
   if (has_kernels && step.kernels.empty()) return "the traced steps launched nothing on the GPU";
-  if (id.family() == "Model" && has(id, "impl", "flash")) {
+  if (id.family() == "Model" && id.has({&kFlash, 1})) {
     for (const std::string_view phase : {"forward", "backward"}) {
       if (!runs(step, phase) || runs_ours(step, phase)) continue;
       return fmt::format("impl:flash: no kernel of the {} pass is a fused attention of {}", phase, kOurKernels);

@@ -61,7 +61,9 @@ std::unique_ptr<measure::StepTracer> make_tracer(const Options& options, CasePro
   if (!options.trace) return nullptr;
   TraceSink sink;
   if (!options.profile.empty()) {
-    sink = [&profile](const profile::Trace& trace, std::int64_t steps) { profile.write(trace, steps); };
+    sink = [&profile](const profile::Trace& trace, const profile::Profile& analysed, std::int64_t steps) {
+      profile.write(trace, analysed, steps);
+    };
   }
   return make_cupti_step_tracer(std::move(sink));
 }

@@ -52,8 +52,9 @@ class CuptiStepTracer final : public measure::StepTracer {
         profile::summarise_steps(captured.trace, profile::KernelRules::built_in(), steps, phases, regime);
     summary.dropped = captured.dropped;
     const profile::Trace counted = profile::cut_steps(captured.trace, steps, phases);
-    profile::add_ranges(summary, profile::analyse(counted, profile::KernelRules::built_in()), summary.steps, phases);
-    if (sink_) sink_(counted, summary.steps);
+    const profile::Profile profile = profile::analyse(counted, profile::KernelRules::built_in());
+    profile::add_ranges(summary, profile, summary.steps, phases);
+    if (sink_) sink_(counted, profile, summary.steps);
     return summary;
   }
 

@@ -6,12 +6,13 @@
 #include <memory>
 
 #include "tbench/measure/step_tracer.hpp"
+#include "tbench/profile/profile.hpp"
 #include "tbench/profile/trace.hpp"
 
 namespace tbench::bench {
 
-/// Gets the traced steps that count (cut_steps), and how many they are. Must not throw.
-using TraceSink = std::function<void(const profile::Trace& trace, std::int64_t steps)>;
+/// Gets the traced steps that count (cut_steps), what they come to, and how many they are. Must not throw.
+using TraceSink = std::function<void(const profile::Trace& trace, const profile::Profile& profile, std::int64_t steps)>;
 
 /// Between start() and stop() lie cudaProfilerStart() and cudaProfilerStop(), so that
 /// `nsys profile --capture-range=cudaProfilerApi` captures exactly these steps. A profiler that is attached has CUPTI

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "profile/ranges.hpp"
 
 namespace tbench::profile {
 namespace {
@@ -16,11 +17,7 @@ constexpr std::array<std::string_view, 2> kProjections{"attention.qkv", "attenti
 constexpr std::array<std::string_view, 1> kLayers{"layer.*"};
 constexpr std::array<std::string_view, 1> kAttention{"attention"};
 
-bool is_pass(const RangeTime& range) {
-  const auto is_same = [](char a, char b) { return std::toupper(static_cast<unsigned char>(a)) == b; };
-  return std::ranges::equal(range.label, std::string_view{"FORWARD"}, is_same) ||
-         std::ranges::equal(range.label, std::string_view{"BACKWARD"}, is_same);
-}
+bool is_pass(const RangeTime& range) { return is_label(range.label, "FORWARD") || is_label(range.label, "BACKWARD"); }
 
 /// One past the last row inside of row `outer`: rows come in the order of the tree.
 std::size_t end_of(const std::vector<RangeTime>& ranges, std::size_t outer) {

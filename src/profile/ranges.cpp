@@ -1,6 +1,7 @@
 #include "profile/ranges.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <map>
 #include <numeric>
@@ -80,6 +81,11 @@ RangeTree range_tree(const Trace& trace) {
     }
   }
   return tree;
+}
+
+bool is_label(std::string_view label, std::string_view name) {
+  const auto upper = [](char c) { return std::toupper(static_cast<unsigned char>(c)); };
+  return std::ranges::equal(label, name, {}, upper, upper);
 }
 
 namespace {

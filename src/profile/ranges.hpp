@@ -21,6 +21,9 @@ struct RangeTree {
 
 [[nodiscard]] RangeTree range_tree(const Trace& trace);
 
+/// Whether a label is this name in any case of letters: `FORWARD`, `forward`.
+[[nodiscard]] bool is_label(std::string_view label, std::string_view name);
+
 struct RangeRows {
   std::vector<RangeTime> rows;      // a row before those inside of it, else as they first begin
   std::vector<Index> row_of_range;  // of each range of the trace

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "profile/device_time.hpp"
+#include "profile/ranges.hpp"
 #include "profile/step_place.hpp"
 
 namespace tbench::profile {
@@ -103,7 +104,7 @@ class StepCut {
       if (!found) continue;
       const std::string& label = trace_.names[range.name];
       cut_.add(range, label);
-      if (capitals(label) == capitals(phases_[found->phase])) {
+      if (is_label(label, phases_[found->phase])) {
         has_range_.emplace(found->step, found->phase, range.thread);
       }
     }

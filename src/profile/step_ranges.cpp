@@ -1,28 +1,14 @@
 #include "tbench/profile/step_ranges.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <vector>
 
+#include "profile/per_step.hpp"
+#include "profile/ranges.hpp"
+
 namespace tbench::profile {
 namespace {
-
-constexpr double kNanosecondsPerSecond = 1e9;
-
-Seconds seconds_of(double duration_ns) { return {duration_ns / kNanosecondsPerSecond}; }
-Seconds seconds_of(std::int64_t duration_ns) { return seconds_of(static_cast<double>(duration_ns)); }
-
-/// Totals of all steps, of one.
-class PerStep {
- public:
-  explicit PerStep(std::int64_t steps) : steps_{static_cast<double>(steps)} {}
-  [[nodiscard]] Seconds time(std::int64_t total_ns) const { return seconds_of(static_cast<double>(total_ns) / steps_); }
-  [[nodiscard]] double count(std::int64_t total) const { return static_cast<double>(total) / steps_; }
-
- private:
-  double steps_;
-};
 
 std::optional<Seconds> deviation_of(const Durations& durations) {
   if (durations.count() < 2) return std::nullopt;
@@ -63,11 +49,7 @@ TracedRange traced(const RangeTime& range, const std::string& path, const PerSte
 
 /// The case's own name of a phase: `forward` of FORWARD.
 std::string phase_name(const std::string& label, std::span<const std::string_view> phases) {
-  const auto is_same = [](char a, char b) {
-    return std::toupper(static_cast<unsigned char>(a)) == std::toupper(static_cast<unsigned char>(b));
-  };
-  const auto found =
-      std::ranges::find_if(phases, [&](std::string_view phase) { return std::ranges::equal(phase, label, is_same); });
+  const auto found = std::ranges::find_if(phases, [&](std::string_view phase) { return is_label(label, phase); });
   return found == phases.end() ? label : std::string{*found};
 }
 

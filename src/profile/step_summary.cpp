@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "profile/device_time.hpp"
+#include "profile/per_step.hpp"
 #include "profile/step_place.hpp"
 #include "tbench/profile/profile.hpp"
 
 namespace tbench::profile {
 namespace {
-
-constexpr double kNanosecondsPerSecond = 1e9;
 
 /// The operations of one step, with the calls and names of the whole trace.
 struct StepOperations {
@@ -33,12 +32,6 @@ struct StepOperations {
     last_end_ns = std::max(last_end_ns, operation.end_ns);
   }
 };
-
-Seconds per_step(std::int64_t total_ns, std::int64_t steps) {
-  return {static_cast<double>(total_ns) / kNanosecondsPerSecond / static_cast<double>(steps)};
-}
-
-Seconds seconds_of(std::int64_t duration_ns) { return {static_cast<double>(duration_ns) / kNanosecondsPerSecond}; }
 
 KernelClass class_of(const Operation& operation, const std::string& name, KernelClassifier& classify) {
   switch (operation.kind) {
@@ -66,20 +59,20 @@ class KernelSums {
     durations.add(operation.end_ns - operation.start_ns);
   }
 
-  [[nodiscard]] std::vector<TracedKernel> take(std::int64_t steps) const {
+  [[nodiscard]] std::vector<TracedKernel> take(const PerStep& per_step) const {
     std::vector<TracedKernel> kernels;
     for (const auto& [key, sum] : sums_) {
       const Durations& durations = sum.durations;
       kernels.push_back({.phase = std::string{phases_[key.first]},
                          .kernel_class = std::string{to_string(sum.kernel_class)},
                          .name = trace_.names[key.second],
-                         .calls = static_cast<double>(durations.count()) / static_cast<double>(steps),
-                         .total = per_step(durations.total_ns(), steps),
+                         .calls = per_step.count(durations.count()),
+                         .total = per_step.time(durations.total_ns()),
                          .min = seconds_of(durations.min_ns()),
                          .max = seconds_of(durations.max_ns()),
                          .standard_deviation = {}});
       if (durations.count() < 2) continue;
-      kernels.back().standard_deviation = Seconds{durations.std_ns() / kNanosecondsPerSecond};
+      kernels.back().standard_deviation = seconds_of(durations.std_ns());
     }
     const auto order_of = [&](const TracedKernel& kernel) { return std::ranges::find(phases_, kernel.phase); };
     std::ranges::stable_sort(kernels, [&](const TracedKernel& a, const TracedKernel& b) {
@@ -162,14 +155,15 @@ StepTrace summarise_steps(const Trace& trace, const KernelRules& rules, std::spa
   Trace scratch;
   scratch.calls = trace.calls;
   const DeviceTime time = regime == Regime::kBurst ? burst_time(scratch, parts) : chained_time(scratch, parts);
-  summary.span = per_step(time.span_ns, summary.steps);
-  summary.device = per_step(time.busy_ns, summary.steps);
-  summary.host_gaps = per_step(time.gaps.host_ns, summary.steps);
-  summary.device_gaps = per_step(time.gaps.device_ns, summary.steps);
-  summary.other_gaps = per_step(time.gaps.other_ns, summary.steps);
+  const PerStep per_step{summary.steps};
+  summary.span = per_step.time(time.span_ns);
+  summary.device = per_step.time(time.busy_ns);
+  summary.host_gaps = per_step.time(time.gaps.host_ns);
+  summary.device_gaps = per_step.time(time.gaps.device_ns);
+  summary.other_gaps = per_step.time(time.gaps.other_ns);
   summary.longest_gap = seconds_of(time.gaps.longest_ns);
-  summary.launches = static_cast<double>(time.launches) / static_cast<double>(summary.steps);
-  summary.kernels = kernels.take(summary.steps);
+  summary.launches = per_step.count(time.launches);
+  summary.kernels = kernels.take(per_step);
   return summary;
 }
 

@@ -12,6 +12,8 @@
 #include "support/memory_log.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/profile/kernel_rules.hpp"
+#include "tbench/profile/profile.hpp"
 #include "tbench/profile/trace_file.hpp"
 
 namespace tbench::bench {
@@ -34,6 +36,11 @@ profile::Trace one_kernel() {
   return trace;
 }
 
+void write(CaseProfile& profile, std::int64_t steps) {
+  const profile::Trace trace = one_kernel();
+  profile.write(trace, profile::analyse(trace, profile::KernelRules::built_in()), steps);
+}
+
 std::string error_of(const std::string& root) {
   try {
     make_profile_root(root);
@@ -47,7 +54,7 @@ TEST(CaseProfile, IsInAFolderOfItsCasesName) {
   const support::TemporaryFolder folder;
   make_profile_root(folder.file("a/b"));
   CaseProfile profile{folder.file("a/b"), kCase, "NVIDIA H200", kPhases};
-  profile.write(one_kernel(), 3);
+  write(profile, 3);
   EXPECT_EQ(profile.problem(), std::nullopt);
   const std::string written = folder.file("a/b/Model_size=small_ctx=512");
   const profile::TraceFile file = profile::read_trace_file(written);
@@ -56,7 +63,7 @@ TEST(CaseProfile, IsInAFolderOfItsCasesName) {
   EXPECT_THAT(file.facts.gpus, ::testing::ElementsAre("NVIDIA H200"));
   EXPECT_EQ(file.trace, one_kernel());
   EXPECT_TRUE(fs::exists(written + "/kernels.csv"));
-  profile.write(one_kernel(), 5);  // another repetition
+  write(profile, 5);  // another repetition
   EXPECT_EQ(profile.problem(), std::nullopt);
   EXPECT_EQ(profile::read_trace_file(written).facts.steps, 5);
 }
@@ -68,7 +75,7 @@ TEST(CaseProfile, HasTheAllocationsOfTheMemoryPass) {
   profile.keep_memory(logged.log, logged.steps);
   const std::string written = folder.file(profile_folder_name(kCase));
   EXPECT_FALSE(fs::exists(written)) << "they come with the trace";
-  profile.write(one_kernel(), 3);
+  write(profile, 3);
   EXPECT_EQ(profile.problem(), std::nullopt);
   EXPECT_TRUE(fs::exists(written + "/memory.csv"));
   EXPECT_TRUE(fs::exists(written + "/memory.pickle"));
@@ -78,10 +85,10 @@ TEST(CaseProfile, TellsWhatKeepsItFromBeingWritten) {
   const support::TemporaryFolder folder;
   CaseProfile profile{folder.path(), kCase, "NVIDIA H200", kPhases};
   std::ofstream{folder.file(profile_folder_name(kCase))} << "a file";
-  EXPECT_NO_THROW(profile.write(one_kernel(), 3));
+  EXPECT_NO_THROW(write(profile, 3));
   EXPECT_THAT(profile.problem().value_or(""), HasSubstr("Model_size=small_ctx=512"));
   fs::remove(folder.file(profile_folder_name(kCase)));
-  profile.write(one_kernel(), 3);
+  write(profile, 3);
   EXPECT_EQ(profile.problem(), std::nullopt);
 }
 

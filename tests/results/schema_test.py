@@ -6,9 +6,14 @@ Usage: schema_test.py SCHEMA WRITE_RESULTS GOLDEN. Exit status 77: jsonschema is
 import copy
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from spoilers import with_value, without  # noqa: E402
 
 SKIPPED = 77
 
@@ -16,24 +21,6 @@ SKIPPED = 77
 def load(path):
     with open(path) as file:
         return json.load(file, parse_constant=lambda name: sys.exit(f"{path}: {name} is no JSON"))
-
-
-def without(*keys):
-    def spoil(value):
-        for key in keys[:-1]:
-            value = value[key]
-        del value[keys[-1]]
-
-    return spoil
-
-
-def with_value(new, *keys):
-    def spoil(value):
-        for key in keys[:-1]:
-            value = value[key]
-        value[keys[-1]] = new
-
-    return spoil
 
 
 # In the golden file, entry 0 has everything, 1 failed, 2 and 3 are repetitions, 4 is their mean, the last

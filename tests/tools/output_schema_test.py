@@ -11,6 +11,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from spoilers import with_value, without  # noqa: E402
+
 SKIPPED = 77
 LEAST_SITUATIONS = 20
 
@@ -21,19 +25,6 @@ def documents_of(tools_test):
         environment = dict(os.environ, TBENCH_DOCUMENTS=folder)
         subprocess.run([tools_test, "--gtest_brief=1", "--gtest_filter=*/Situations.*"], check=True, env=environment)
         return {path.stem: json.loads(path.read_text()) for path in sorted(pathlib.Path(folder).glob("*.json"))}
-
-
-def without(key):
-    return lambda document: document.pop(key)
-
-
-def with_value(new, *keys):
-    def spoil(value):
-        for key in keys[:-1]:
-            value = value[key]
-        value[keys[-1]] = new
-
-    return spoil
 
 
 # Each leaves a document that says something else than what its command found.

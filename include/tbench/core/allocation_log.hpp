@@ -24,6 +24,9 @@ struct AllocationLog {
   std::vector<std::string> ranges;
 };
 
+/// Of the events that allocate what is live behind the first `count` of the log, the indexes, in order.
+[[nodiscard]] std::vector<std::size_t> live_behind(const AllocationLog& log, std::size_t count);
+
 /// Where in a log a step and its phases lie.
 struct LoggedStep {
   std::size_t begin{};                  // events before it

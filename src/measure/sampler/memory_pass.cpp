@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
+#include "measure/sampler/step_marks.hpp"
 #include "tbench/core/text.hpp"
 
 namespace tbench::measure {
@@ -14,28 +14,6 @@ namespace {
 
 constexpr std::size_t kSteps = 2;
 constexpr std::size_t kLargest = 10;
-
-/// Says where in the log each step and phase ends, and passes the marks on.
-class LogMarker final : public PhaseMarker {
- public:
-  explicit LogMarker(const MemoryProbe& probe) : probe_{probe} {}
-
-  void launch(Case& subject, PhaseMarker& marker) {
-    marker_ = &marker;
-    steps_.push_back({.begin = probe_.logged_events(), .phase_ends = {}});
-    subject.launch(*this);
-  }
-  void mark() override {
-    marker_->mark();
-    steps_.back().phase_ends.push_back(probe_.logged_events());
-  }
-  [[nodiscard]] const std::vector<LoggedStep>& steps() const { return steps_; }
-
- private:
-  const MemoryProbe& probe_;
-  PhaseMarker* marker_{};
-  std::vector<LoggedStep> steps_;
-};
 
 /// Bytes in live blocks before event `index`.
 std::int64_t allocated_before(const AllocationLog& log, std::size_t index) {
@@ -55,20 +33,6 @@ std::vector<PhaseMemory> phases_of(const AllocationLog& log, const LoggedStep& s
     phases.push_back({.phase = std::string{names[i]}, .allocated_peak = peak, .held = allocated_before(log, begin)});
   }
   return phases;
-}
-
-/// Of the events that allocate what is live behind the first `count` of them, in the order of the log.
-std::vector<std::size_t> live_behind(const AllocationLog& log, std::size_t count) {
-  std::unordered_map<std::uint64_t, std::size_t> live;  // by address
-  for (std::size_t i = 0; i < count; ++i) {
-    const AllocationEvent& event = log.events[i];
-    if (event.bytes < 0) live.erase(event.address);
-    if (event.bytes >= 0) live[event.address] = i;
-  }
-  std::vector<std::size_t> indexes;
-  for (const auto& [address, index] : live) indexes.push_back(index);
-  std::ranges::sort(indexes);
-  return indexes;
 }
 
 /// `FORWARD/layer.3/ffn` as `FORWARD/layer.*/ffn`.
@@ -130,8 +94,8 @@ void add_log(MemoryUse& use, const AllocationLog& log, std::span<const LoggedSte
 MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const MemoryLogSink& sink) {
   probe.release_cached();
   probe.reset_peaks();
-  LogMarker marker{probe};
-  const Step step = [&](PhaseMarker& timed) { marker.launch(subject, timed); };
+  auto marks = step_marks<LoggedStep>([&probe] { return probe.logged_events(); });
+  const Step step = [&](PhaseMarker& timed) { marks.launch(subject, timed); };
   probe.start_log();
   AllocationLog log;
   try {
@@ -147,11 +111,11 @@ MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const 
   use.requested_peak = peaks.requested;
   use.reserved_peak = peaks.reserved;
   MemoryPeak peak;
-  add_log(use, log, marker.steps(), subject.phases(), peak);
+  add_log(use, log, marks.steps(), subject.phases(), peak);
   if (peak.allocated != peaks.allocated) use.unlogged = peaks.allocated - peak.allocated;
   peak.allocated = peaks.allocated;
   use.split = subject.memory_split(peak);
-  if (sink) sink(log, marker.steps());
+  if (sink) sink(log, marks.steps());
   return use;
 }
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
+
+#include "measure/sampler/step_marks.hpp"
 
 namespace tbench::measure {
 namespace {
@@ -10,28 +11,6 @@ namespace {
 constexpr Seconds kTracedTime{0.25};
 constexpr double kMinSteps = 3;
 constexpr double kMaxSteps = 10;
-
-/// Says when each step and phase was enqueued, and passes the marks on.
-class StepLog final : public PhaseMarker {
- public:
-  explicit StepLog(const StepTracer& tracer) : tracer_{tracer} {}
-
-  void launch(Case& subject, PhaseMarker& marker) {
-    marker_ = &marker;
-    steps_.push_back({.start_ns = tracer_.now_ns(), .phase_ends_ns = {}});
-    subject.launch(*this);
-  }
-  void mark() override {
-    marker_->mark();
-    steps_.back().phase_ends_ns.push_back(tracer_.now_ns());
-  }
-  [[nodiscard]] const std::vector<EnqueuedStep>& steps() const { return steps_; }
-
- private:
-  const StepTracer& tracer_;
-  PhaseMarker* marker_{};
-  std::vector<EnqueuedStep> steps_;
-};
 
 /// A trace that ends with its scope, whatever a step throws.
 class TraceScope {
@@ -56,18 +35,18 @@ std::size_t steps_to_trace(Seconds step) {
 StepTrace trace_steps(Case& subject, Timer& timer, StepTracer& tracer, const TraceOptions& options, Seconds step) {
   const std::size_t count = steps_to_trace(step);
   const std::size_t phases = subject.phases().size();
-  StepLog log{tracer};
+  auto marks = step_marks<EnqueuedStep>([&tracer] { return tracer.now_ns(); });
   timer.prepare(count, phases);
-  const Step logged = [&](PhaseMarker& marker) { log.launch(subject, marker); };
+  const Step logged = [&](PhaseMarker& marker) { marks.launch(subject, marker); };
   if (options.regime == Regime::kBurst) {
     const BurstScope scope{timer, {.phases = phases, .flush_l2 = timer.can_flush_l2() && options.l2 == L2State::kCold}};
     const TraceScope traced{tracer};
     static_cast<void>(timer.time_bursts(count, 1, logged, {}));
-    return tracer.stop(log.steps(), subject.phases(), options.regime);
+    return tracer.stop(marks.steps(), subject.phases(), options.regime);
   }
   const TraceScope traced{tracer};
   static_cast<void>(timer.time_steps(count, logged, {}));
-  return tracer.stop(log.steps(), subject.phases(), options.regime);
+  return tracer.stop(marks.steps(), subject.phases(), options.regime);
 }
 
 }  // namespace tbench::measure

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -84,15 +83,9 @@ void write_segment(PickleWriter& out, std::int64_t address, std::int64_t bytes, 
 }
 
 void write_segments(PickleWriter& out, Frames& frames, const AllocationLog& log) {
-  std::map<std::uint64_t, const AllocationEvent*> live;
-  std::int64_t older = log.allocated_before;
-  for (const AllocationEvent& event : log.events) {
-    if (event.bytes > 0) {
-      live[event.address] = &event;
-    } else if (live.erase(event.address) == 0) {
-      older += event.bytes;
-    }
-  }
+  const std::vector<std::size_t> live = live_behind(log, log.events.size());
+  std::int64_t older = log.events.empty() ? log.allocated_before : log.events.back().allocated;
+  for (const std::size_t index : live) older -= log.events[index].bytes;
   out.begin_list();
   if (older > 0) {
     write_segment(out, 0, older, [&] {
@@ -101,9 +94,9 @@ void write_segments(PickleWriter& out, Frames& frames, const AllocationLog& log)
       out.end_list();
     });
   }
-  for (const auto& [address, event] : live) {
-    const std::size_t range = event->range;
-    write_segment(out, static_cast<std::int64_t>(address), event->bytes, [&] { frames.write(range); });
+  for (const std::size_t index : live) {
+    const AllocationEvent& event = log.events[index];
+    write_segment(out, static_cast<std::int64_t>(event.address), event.bytes, [&] { frames.write(event.range); });
   }
   out.end_list();
 }

@@ -46,15 +46,12 @@ class Answers {
 
  private:
   [[nodiscard]] std::optional<StudyRow> forward_time() const {
-    const auto range = std::ranges::find(ranges_.ranges, "FORWARD", &TracedRange::path);
-    if (range == ranges_.ranges.end()) return std::nullopt;
-    const auto& phases = record_.timing->phases;
-    const auto timed = std::ranges::find(phases, "forward", &PhaseTime::name);
-    if (timed == phases.end() && !phases.empty()) return std::nullopt;
-    const Seconds events = phases.empty() ? record_.timing->median : timed->median;
-    return answer("(a) forward: a trace beside the timer", percent_of(range->gpu_span, events),
+    const TracedRange* const range = forward_range(ranges_.ranges);
+    const std::optional<Seconds> events = studies::forward_time(record_);
+    if (range == nullptr || !events) return std::nullopt;
+    return answer("(a) forward: a trace beside the timer", percent_of(range->gpu_span, *events),
                   fmt::format("{:.4g} ms on the GPU by the range FORWARD, traced; {:.4g} ms by the timer's events",
-                              to_milliseconds(range->gpu_span), to_milliseconds(events)));
+                              to_milliseconds(range->gpu_span), to_milliseconds(*events)));
   }
 
   [[nodiscard]] std::optional<StudyRow> top_kernel() const {

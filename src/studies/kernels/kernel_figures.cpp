@@ -71,6 +71,19 @@ StudyRow kernel_row(const TracedPhase& phase, const TracedKernel& kernel) {
           .detail = kernel.name};
 }
 
+std::optional<Seconds> forward_time(const Record& record) {
+  if (!record.timing) return std::nullopt;
+  const std::vector<PhaseTime>& phases = record.timing->phases;
+  if (phases.empty()) return record.timing->median;
+  const auto found = std::ranges::find(phases, "forward", &PhaseTime::name);
+  return found == phases.end() ? std::nullopt : std::optional{found->median};
+}
+
+const TracedRange* forward_range(std::span<const TracedRange> ranges) {
+  const auto found = std::ranges::find(ranges, "FORWARD", &TracedRange::path);
+  return found == ranges.end() ? nullptr : &*found;
+}
+
 StudyColumn trace_column(std::string header, std::function<double(const StepTrace&, Seconds step)> value,
                          std::function<std::string(double)> format) {
   return {.header = std::move(header),

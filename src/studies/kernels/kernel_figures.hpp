@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -40,6 +41,11 @@ struct OperationSum {
 [[nodiscard]] std::vector<StudyQuantity> kernel_quantities();
 /// Named by its phase and class, with those quantities; its whole name is the detail.
 [[nodiscard]] StudyRow kernel_row(const TracedPhase& phase, const TracedKernel& kernel);
+
+/// By the timer's events, untraced: of a case of one phase the step is the phase.
+[[nodiscard]] std::optional<Seconds> forward_time(const Record& record);
+/// The range FORWARD of a step; null where it has none.
+[[nodiscard]] const TracedRange* forward_range(std::span<const TracedRange> ranges);
 
 /// What a trace and its record say together; nothing without a trace.
 [[nodiscard]] StudyColumn trace_column(std::string header, std::function<double(const StepTrace&, Seconds step)> value,

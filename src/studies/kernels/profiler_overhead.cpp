@@ -1,5 +1,4 @@
 // What a trace costs the step that it traces, and what a range says of a phase beside the events of the timer.
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,20 +16,15 @@ using OfRange = Seconds TracedRange::*;
 StudyColumn forward_column(std::string header, OfRange time) {
   return {.header = std::move(header),
           .value = [time](const Record& record) -> std::optional<double> {
-            if (!record.trace) return std::nullopt;
-            const auto& ranges = record.trace->ranges;
-            const auto found = std::ranges::find(ranges, "FORWARD", &TracedRange::path);
-            return found == ranges.end() ? std::nullopt : std::optional{to_milliseconds((*found).*time)};
+            const TracedRange* const range = record.trace ? forward_range(record.trace->ranges) : nullptr;
+            return range == nullptr ? std::nullopt : std::optional{to_milliseconds(range->*time)};
           },
           .format = &render::format_number};
 }
 
-/// The timer's: of a case of one phase the step is the phase.
 std::optional<double> forward_ms(const Record& record) {
-  if (!record.timing) return std::nullopt;
-  const auto found = std::ranges::find(record.timing->phases, "forward", &PhaseTime::name);
-  if (found != record.timing->phases.end()) return to_milliseconds(found->median);
-  return record.timing->phases.empty() ? std::optional{to_milliseconds(record.timing->median)} : std::nullopt;
+  const std::optional<Seconds> time = forward_time(record);
+  return time ? std::optional{to_milliseconds(*time)} : std::nullopt;
 }
 
 double traced_percent(const StepTrace& trace, Seconds step) { return percent_of(trace.span, step); }

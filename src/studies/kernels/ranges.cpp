@@ -35,26 +35,6 @@ StudyRow range_row(const TracedRange& range, const TracedRanges& step) {
           .detail = {}};
 }
 
-/// What is known of a part that is no range.
-StudyRow part_row(const TracedPart& part, const TracedRanges& step) {
-  const auto of = std::ranges::find(step.ranges, part.of, &TracedRange::path);
-  const Seconds around = of == step.ranges.end() ? step.gpu_sum : of->gpu_sum;
-  StudyRow row{.names = {part.of + "/(" + part.name + ")"},
-               .values = {std::nullopt, to_milliseconds(part.host), std::nullopt, std::nullopt,
-                          to_milliseconds(part.gpu_sum), std::nullopt, percent_of(part.gpu_sum, around), part.launches},
-               .detail = {}};
-  row.values.resize(14);
-  return row;
-}
-
-std::vector<StudyRow> by_range(std::span<const Record* const> records) {
-  const TracedRanges step = traced_ranges(records);
-  std::vector<StudyRow> rows;
-  for (const TracedRange& range : step.ranges) rows.push_back(range_row(range, step));
-  for (const TracedPart& part : step.parts) rows.push_back(part_row(part, step));
-  return rows;
-}
-
 std::vector<StudyQuantity> quantities() {
   return {{"calls", &count_text},
           {"host ms", &render::format_number},
@@ -70,6 +50,26 @@ std::vector<StudyQuantity> quantities() {
           {"GPU min us", &render::format_number},
           {"GPU max us", &render::format_number},
           {"GPU std us", &render::format_number}};
+}
+
+/// What is known of a part that is no range.
+StudyRow part_row(const TracedPart& part, const TracedRanges& step) {
+  const auto of = std::ranges::find(step.ranges, part.of, &TracedRange::path);
+  const Seconds around = of == step.ranges.end() ? step.gpu_sum : of->gpu_sum;
+  StudyRow row{.names = {part.of + "/(" + part.name + ")"},
+               .values = {std::nullopt, to_milliseconds(part.host), std::nullopt, std::nullopt,
+                          to_milliseconds(part.gpu_sum), std::nullopt, percent_of(part.gpu_sum, around), part.launches},
+               .detail = {}};
+  row.values.resize(quantities().size());
+  return row;
+}
+
+std::vector<StudyRow> by_range(std::span<const Record* const> records) {
+  const TracedRanges step = traced_ranges(records);
+  std::vector<StudyRow> rows;
+  for (const TracedRange& range : step.ranges) rows.push_back(range_row(range, step));
+  for (const TracedPart& part : step.parts) rows.push_back(part_row(part, step));
+  return rows;
 }
 
 }  // namespace

@@ -23,6 +23,21 @@ std::optional<double> percent(double above, double below) {
   return value ? std::optional{100 * *value} : std::nullopt;
 }
 
+std::vector<StudyQuantity> quantities() {
+  return {{"softmax ms", &render::format_number},
+          {"QK^T ms", &render::format_number},
+          {"context ms", &render::format_number},
+          {"rest ms", &render::format_number},
+          {"softmax % of all", &one_digit},
+          {"softmax / matmul: time %", &one_digit},
+          {"softmax GFLOP", &render::format_number},
+          {"matmul GFLOP", &render::format_number},
+          {"FLOP %", &one_digit},
+          {"time % / FLOP %", &render::format_number},
+          {"matmul TFLOP/s", &render::format_number},
+          {"softmax TFLOP/s", &render::format_number}};
+}
+
 StudyRow row_of(const TracedAttention& time, const std::optional<AttentionFlop>& flop) {
   const Seconds matmul = time.scores + time.context;
   const double all = (time.softmax + matmul + time.other).value;
@@ -39,7 +54,7 @@ StudyRow row_of(const TracedAttention& time, const std::optional<AttentionFlop>&
         {flop->softmax / kGiga, flop->matmul / kGiga, 100 * flops, times ? std::optional{*times / flops} : std::nullopt,
          ratio(flop->matmul / kTera, matmul.value), ratio(flop->softmax / kTera, time.softmax.value)});
   }
-  row.values.resize(12);
+  row.values.resize(quantities().size());
   return row;
 }
 
@@ -64,18 +79,7 @@ Study softmax_vs_matmul_study() {
                                  "the rest of attention's core is scale, mask and casts. FLOP of the forward pass: "
                                  "5 B H S^2 and 4 B H S^2 D",
                       .names = {"phase"},
-                      .quantities = {{"softmax ms", &render::format_number},
-                                     {"QK^T ms", &render::format_number},
-                                     {"context ms", &render::format_number},
-                                     {"rest ms", &render::format_number},
-                                     {"softmax % of all", &one_digit},
-                                     {"softmax / matmul: time %", &one_digit},
-                                     {"softmax GFLOP", &render::format_number},
-                                     {"matmul GFLOP", &render::format_number},
-                                     {"FLOP %", &one_digit},
-                                     {"time % / FLOP %", &render::format_number},
-                                     {"matmul TFLOP/s", &render::format_number},
-                                     {"softmax TFLOP/s", &render::format_number}},
+                      .quantities = quantities(),
                       .detail = {},
                       .rows_of = &by_phase}}};
 }

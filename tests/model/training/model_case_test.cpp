@@ -164,13 +164,8 @@ std::int64_t gradients_at_the_end(const std::string& impl, Pass pass) {
   AllocationLogger logger{c10::Device{c10::kCPU}, 0};
   launch(*step);
   const AllocationLog log = logger.take();
-  std::map<std::uint64_t, AllocationEvent> live;
-  for (const AllocationEvent& event : log.events) {
-    if (event.bytes < 0) live.erase(event.address);
-    if (event.bytes > 0) live[event.address] = event;
-  }
   MemoryPeak peak{.allocated = 10'000'000, .kept = {}};
-  for (const auto& [address, event] : live) peak.kept.push_back(event);
+  for (const std::size_t index : live_behind(log, log.events.size())) peak.kept.push_back(log.events[index]);
   return step->memory_split(peak).at("gradients");
 }
 
