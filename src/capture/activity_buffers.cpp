@@ -12,7 +12,8 @@ ActivityBuffers& ActivityBuffers::of_process() {
   return buffers;
 }
 
-ActivityBuffers::ActivityBuffers() {
+void ActivityBuffers::attach() {
+  static_cast<void>(take_completed());
   // Zeroed by us beforehand: CUPTI would do it on the launching thread.
   std::uint8_t zeroed = 1;
   std::size_t size = sizeof(zeroed);
@@ -30,6 +31,11 @@ ActivityBuffers::Buffer ActivityBuffers::make() {
 void ActivityBuffers::reserve(std::size_t count) {
   const std::lock_guard lock{mutex_};
   while (free_.size() < count) free_.push_back(make());
+}
+
+void ActivityBuffers::forget_dropped() {
+  std::size_t dropped = 0;
+  static_cast<void>(cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped));
 }
 
 void ActivityBuffers::release() {

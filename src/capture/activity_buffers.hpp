@@ -13,9 +13,11 @@ namespace tbench::capture {
 
 class ActivityBuffers {
  public:
-  /// The process's, registered with CUPTI at the first call.
-  /// @throws  std::runtime_error  if CUPTI refuses
   [[nodiscard]] static ActivityBuffers& of_process();
+
+  /// Registers them with CUPTI, which forgets them where it is taken out of the process, and forgets what it wrote.
+  /// @throws  std::runtime_error  if CUPTI refuses
+  void attach();
 
   /// Makes and zeroes so many buffers that are free.
   void reserve(std::size_t count);
@@ -23,6 +25,8 @@ class ActivityBuffers {
   /// @return  records that CUPTI had no room for
   template <class Use>
   std::size_t drain(const Use& use);
+  /// Of records that CUPTI had no room for and has not told yet.
+  static void forget_dropped();
   /// Lets go of the memory of free buffers.
   void release();
 
@@ -39,7 +43,6 @@ class ActivityBuffers {
     std::size_t dropped{};
   };
 
-  ActivityBuffers();
   [[nodiscard]] static Buffer make();
   static void CUPTIAPI on_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
   static void CUPTIAPI on_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,

@@ -26,9 +26,11 @@ constexpr std::size_t kBuffers = 8;
 
 constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                             CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
-                            CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_OVERHEAD};
+                            CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,
+                            CUPTI_ACTIVITY_KIND_OVERHEAD};
 
-/// Of the driver's calls the launches: some libraries launch without the runtime.
+/// Of the driver's calls the launches: some libraries launch without the runtime. All others are switched off one by
+/// one: without the kind no call of the driver is recorded, whatever is switched on (CUPTI of CUDA 13.0, an H200).
 constexpr std::array kDriverLaunches{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
                                      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
                                      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
@@ -219,6 +221,7 @@ CapturedTrace TraceBuilder::take(std::size_t dropped) {
 class Tracer::Impl {
  public:
   Impl() : buffers_{ActivityBuffers::of_process()} {
+    buffers_.attach();
     check_cupti(cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM), "cuptiSetThreadIdType");
     buffers_.reserve(kBuffers);
   }
@@ -233,18 +236,21 @@ class Tracer::Impl {
     TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
     is_on_ = true;
     for (const CUpti_ActivityKind kind : kKinds) check_cupti(cuptiActivityEnable(kind), "cuptiActivityEnable");
-    for (const CUpti_CallbackId call : kDriverLaunches) {
-      check_cupti(cuptiActivityEnableDriverApi(call, 1), "cuptiActivityEnableDriverApi");
+    for (CUpti_CallbackId call = CUPTI_DRIVER_TRACE_CBID_INVALID + 1; call < CUPTI_DRIVER_TRACE_CBID_SIZE; ++call) {
+      if (std::ranges::find(kDriverLaunches, call) != kDriverLaunches.end()) continue;
+      check_cupti(cuptiActivityEnableDriverApi(call, 0), "cuptiActivityEnableDriverApi");
     }
     for (const CUpti_CallbackId call : kQuietRuntimeCalls) {
       check_cupti(cuptiActivityEnableRuntimeApi(call, 0), "cuptiActivityEnableRuntimeApi");
     }
     cuda::set_range_listener(&ranges_);
+    discard();  // after a session before, CUPTI counts a record as dropped that it made while it was attached
   }
 
   void discard() {
     flush();
     static_cast<void>(buffers_.drain([](const CUpti_Activity&) {}));
+    buffers_.forget_dropped();
     static_cast<void>(ranges_.take());
     buffers_.reserve(kBuffers);
   }
@@ -268,7 +274,6 @@ class Tracer::Impl {
 
   void disable() noexcept {
     cuda::set_range_listener(nullptr);
-    for (const CUpti_CallbackId call : kDriverLaunches) static_cast<void>(cuptiActivityEnableDriverApi(call, 0));
     for (const CUpti_ActivityKind kind : kKinds) static_cast<void>(cuptiActivityDisable(kind));
     is_on_ = false;
   }

@@ -1,10 +1,12 @@
 #include "tbench/capture/tracer.hpp"
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <string>
 #include <thread>
@@ -81,6 +83,66 @@ TEST_F(TracerOnGpu, SeesEveryKernelAndItsLaunch) {
     EXPECT_THAT(trace.names[launch->name], HasSubstr("aunch"));
   }
   EXPECT_NE(launch_of(trace, kernels[3])->thread, launch_of(trace, kernels[0])->thread);
+}
+
+/// As cuBLAS launches: by the driver's own call.
+cudaError_t launch_by_the_driver() {
+  cudaFunction_t function = nullptr;
+  if (const cudaError_t status = cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(&untyped_kernel));
+      status != cudaSuccess) {
+    return status;
+  }
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion("cuLaunchKernelEx", &entry, 12000, cudaEnableDefault, &found);
+  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess) return cudaErrorNotSupported;
+  CUlaunchConfig config{};
+  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+  void* argument = nullptr;
+  const auto launch = reinterpret_cast<decltype(&cuLaunchKernelEx)>(entry);
+  return launch(&config, function, &argument, nullptr) == CUDA_SUCCESS ? cudaSuccess : cudaErrorLaunchFailure;
+}
+
+TEST_F(TracerOnGpu, SeesLaunchesThatGoPastTheRuntime) {
+  ASSERT_EQ(launch_by_the_driver(), cudaSuccess);
+  Tracer tracer;
+  tracer.start();
+  ASSERT_EQ(launch_by_the_driver(), cudaSuccess);
+  const CapturedTrace captured = tracer.stop();
+  const std::vector<profile::Operation> kernels = of_kind(captured.trace, OperationKind::kKernel);
+  ASSERT_THAT(kernels, SizeIs(1));
+  const profile::ApiCall* const launch = launch_of(captured.trace, kernels[0]);
+  ASSERT_NE(launch, nullptr);
+  EXPECT_THAT(captured.trace.names[launch->name], HasSubstr("cuLaunchKernelEx"));
+}
+
+/// Of the host, the least of several rounds: another process on its core only adds.
+double microseconds_of_a_launch() {
+  constexpr int kRounds = 30, kLaunches = 400;
+  double least = 1e9;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < kLaunches; ++i) static_cast<void>(launch_untyped());
+    const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin;
+    static_cast<void>(cudaDeviceSynchronize());
+    least = std::min(least, time.count() / kLaunches);
+  }
+  return least;
+}
+
+TEST_F(TracerOnGpu, LaunchesCostAfterItWhatTheyCostBefore) {
+  const double before = microseconds_of_a_launch();
+  {
+    Tracer tracer;
+    tracer.start();
+    static_cast<void>(launch_untyped());
+    static_cast<void>(tracer.stop());
+  }
+  const double after = microseconds_of_a_launch();
+  RecordProperty("launch_us", std::to_string(before) + " before, " + std::to_string(after) + " after");
+  EXPECT_LT(after, 1.12 * before) << before << " us before";
 }
 
 TEST_F(TracerOnGpu, MeasuresAKernelOfKnownTime) {
@@ -168,6 +230,7 @@ TEST_F(TracerOnGpu, ForgetsWhatItIsToldToAndStartsAnew) {
     const std::vector<profile::Operation> kernels = of_kind(captured.trace, OperationKind::kKernel);
     ASSERT_THAT(kernels, SizeIs(1)) << "session " << session;
     EXPECT_THAT(captured.trace.names[kernels[0].name], HasSubstr("untyped_kernel"));
+    EXPECT_EQ(captured.dropped, 0) << "session " << session;
   }
 }
 

@@ -46,6 +46,17 @@ TEST(TraceSteps, EachStepAndPhaseHasItsMoment) {
   EXPECT_EQ(timer.phases, 2U);
 }
 
+TEST(TraceSteps, RecordsAnewInAStepMore) {
+  FakeCase subject;
+  subject.records = true;
+  FakeTimer timer{[](std::int64_t) { return 1.0; }};
+  FakeTracer tracer{Seconds{1}};
+  static_cast<void>(trace_steps(subject, timer, tracer, {}, {1}));
+  EXPECT_THAT(subject.launches_before_recording, ElementsAre(0));
+  EXPECT_EQ(subject.launches, 5);
+  EXPECT_THAT(tracer.steps, SizeIs(4)) << "without the one that records";
+}
+
 TEST(TraceSteps, BurstsMeetTheCacheThatTheTimedOnesMet) {
   for (const L2State l2 : {L2State::kCold, L2State::kWarm}) {
     FakeCase subject;

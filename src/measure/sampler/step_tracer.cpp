@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 
 #include "measure/sampler/step_marks.hpp"
 
@@ -33,7 +34,10 @@ std::size_t steps_to_trace(Seconds step) {
 }  // namespace
 
 StepTrace trace_steps(Case& subject, Timer& timer, StepTracer& tracer, const TraceOptions& options, Seconds step) {
-  const std::size_t count = steps_to_trace(step);
+  // A graph made before the trace began would not be seen kernel by kernel: it is recorded anew, in a step more. That
+  // one's replay is not typical either: the driver prepares it while the host waits.
+  const std::size_t recording = subject.discard_recording() ? 1 : 0;
+  const std::size_t count = recording + steps_to_trace(step);
   const std::size_t phases = subject.phases().size();
   auto marks = step_marks<EnqueuedStep>([&tracer] { return tracer.now_ns(); });
   timer.prepare(count, phases);
@@ -42,11 +46,11 @@ StepTrace trace_steps(Case& subject, Timer& timer, StepTracer& tracer, const Tra
     const BurstScope scope{timer, {.phases = phases, .flush_l2 = timer.can_flush_l2() && options.l2 == L2State::kCold}};
     const TraceScope traced{tracer};
     static_cast<void>(timer.time_bursts(count, 1, logged, {}));
-    return tracer.stop(marks.steps(), subject.phases(), options.regime);
+    return tracer.stop(std::span{marks.steps()}.subspan(recording), subject.phases(), options.regime);
   }
   const TraceScope traced{tracer};
   static_cast<void>(timer.time_steps(count, logged, {}));
-  return tracer.stop(marks.steps(), subject.phases(), options.regime);
+  return tracer.stop(std::span{marks.steps()}.subspan(recording), subject.phases(), options.regime);
 }
 
 }  // namespace tbench::measure
