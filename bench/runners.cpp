@@ -288,7 +288,14 @@ int run_worker(std::vector<Family> families, const Options& options) {
   using process::MessageKind;
   catch_stop_signals();
   process::WorkerChannel channel{options.worker->first, options.worker->second};
-  LocalRunner runner{std::move(families), options};
+  std::optional<LocalRunner> made;
+  try {
+    made.emplace(std::move(families), options);
+  } catch (const UsageError& refused) {
+    channel.send(MessageKind::kRefused, refused.what());
+    return kExitUsage;
+  }
+  LocalRunner& runner = *made;
   channel.send(MessageKind::kHello, results::compact(results::environment_to_json(runner.environment())));
   while (const std::optional<process::Message> request = channel.receive()) {
     const std::vector<Record> records = runner.run(

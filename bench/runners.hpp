@@ -46,9 +46,7 @@ class CaseRunner {
 class LocalRunner final : public CaseRunner {
  public:
   /// @throws  UsageError  for --tb_device=cuda without a GPU, as refuse_gpu_options, --tb_memory_limit above the GPU's
-  /// memory,
-  /// --tb_require_exclusive
-  ///                      beside other processes
+  ///                      memory, --tb_require_exclusive beside other processes
   LocalRunner(std::vector<Family> families, const Options& options);
 
   const Environment& environment() override { return environment_; }

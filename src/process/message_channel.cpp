@@ -25,6 +25,7 @@ std::uint64_t decode_length(std::string_view bytes) {
 MessageKind decode_kind(char byte) {
   switch (const auto kind = static_cast<MessageKind>(byte)) {
     case MessageKind::kHello:
+    case MessageKind::kRefused:
     case MessageKind::kProgress:
     case MessageKind::kResult:
     case MessageKind::kRequest:

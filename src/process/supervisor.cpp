@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "process/worker_connection.hpp"
+#include "tbench/core/error.hpp"
 
 namespace tbench::process {
 namespace {
@@ -78,6 +80,7 @@ void Supervisor::renew_child() {
 bool Supervisor::start(const std::function<bool()>& stop) {
   child_ = std::make_unique<Child>(options_);
   std::string happened;
+  std::optional<std::string> refusal;
   bool was_stopped = false;
   try {
     while (!(was_stopped = stop())) {
@@ -92,6 +95,10 @@ bool Supervisor::start(const std::function<bool()>& stop) {
         hello_ = event->message.payload;
         return true;
       }
+      if (event->message.kind == MessageKind::kRefused) {
+        refusal = event->message.payload;
+        break;
+      }
       if (event->message.kind != MessageKind::kProgress) throw ProtocolError{"a message before the hello"};
     }
   } catch (const ProtocolError& error) {
@@ -101,6 +108,7 @@ bool Supervisor::start(const std::function<bool()>& stop) {
   const Seconds grace = ended_by_itself ? options_.exit_grace : kAtOnce;
   const std::string reason = finish_child(grace, std::move(happened));
   if (was_stopped) return false;
+  if (refusal) throw UsageError{*refusal};
   throw std::runtime_error{fmt::format("the worker process '{}' did not start: {}", options_.command.front(), reason)};
 }
 
@@ -169,6 +177,7 @@ Outcome Supervisor::answer(Exchange& exchange) {
         child_->has_answered = true;
         return {Outcome::Kind::kResult, std::move(event->message.payload), {}};
       case MessageKind::kHello:
+      case MessageKind::kRefused:
       case MessageKind::kRequest:
         throw ProtocolError{
             fmt::format("a message of kind '{}' in answer to a request", static_cast<char>(event->message.kind))};

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "supervisor_support.hpp"
+#include "tbench/core/error.hpp"
 #include "tbench/process/supervisor.hpp"
 
 namespace tbench::process {
@@ -148,6 +149,18 @@ TEST(SupervisorStart, SaysWhyThereIsNoHello) {
     EXPECT_THAT(error.what(), EndsWith("exited with status 3 before saying hello\nno device found"));
   }
   EXPECT_THROW(static_cast<void>(supervisor.request("echo:x", ignore_progress, never)), std::runtime_error);
+}
+
+TEST(SupervisorStart, AWorkerThatRefusesTheOptionsIsTheUsersError) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.command.emplace_back("--refuses");
+  Supervisor supervisor{options};
+  try {
+    static_cast<void>(supervisor.hello());
+    FAIL() << "a hello from a worker that refuses";
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "--tb_memory_limit=9: the GPU has 8");
+  }
 }
 
 TEST(SupervisorStart, DoesNotWaitForeverForTheHello) {

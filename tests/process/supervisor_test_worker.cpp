@@ -1,5 +1,5 @@
 // A worker process with planted behaviours for the supervisor's tests: a request names one, as `what` or
-// `what:argument`. Started with --no_hello or --silent it does not get as far as a request.
+// `what:argument`. Started with --no_hello, --silent or --refuses it does not get as far as a request.
 #include <dirent.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -266,6 +266,10 @@ int main(int argc, char** argv) {
   }
   if (mode == "--silent") hang();
   WorkerChannel channel{read_descriptor, write_descriptor};
+  if (mode == "--refuses") {
+    channel.send(MessageKind::kRefused, "--tb_memory_limit=9: the GPU has 8");
+    return 2;
+  }
   channel.send(MessageKind::kHello, "hello from " + std::to_string(getpid()));
   serve(channel, write_descriptor);
   return 0;

@@ -12,7 +12,15 @@
 
 namespace tbench::process {
 
-enum class MessageKind : char { kHello = 'H', kProgress = 'P', kResult = 'R', kRequest = 'Q', kPoisoned = 'X' };
+/// kRefused: instead of the hello, what the user asked for that makes no sense on this machine.
+enum class MessageKind : char {
+  kHello = 'H',
+  kRefused = 'U',
+  kProgress = 'P',
+  kResult = 'R',
+  kRequest = 'Q',
+  kPoisoned = 'X'
+};
 
 struct Message {
   MessageKind kind{};

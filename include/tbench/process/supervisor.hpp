@@ -53,6 +53,7 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
 
   /// The payload of the latest child's kHello message (its environment); starts a child if there never was one.
+  /// @throws  UsageError          what a child says in kRefused instead
   /// @throws  std::runtime_error  with the end of its stderr if a child cannot be started or dies before its hello
   [[nodiscard]] const std::string& hello();
 
