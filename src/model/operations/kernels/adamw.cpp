@@ -74,7 +74,8 @@ std::vector<KernelResult> adamw_expect(const KernelOperands& operands) {
                              .mul(1 - options.learning_rate * options.weight_decay)
                              .sub(update.mul(options.learning_rate));
     // A parameter is rounded three times, and a dozen times what is subtracted: 1e-3 of at most z / sqrt(0.1). A moment
-    // is rounded twice, and before that 0.1 g and 0.1 m, three times each.
+    // is rounded twice, and before that 0.1 g and 0.1 m, three times each; and float32's 1 - beta1 is off by 4
+    // roundings of 0.1, which weighs g - m.
     const double z = largest_deviation(p.numel());
     const auto degrees = static_cast<double>(p.numel());
     results[0].push_back(
@@ -84,7 +85,7 @@ std::vector<KernelResult> adamw_expect(const KernelOperands& operands) {
     results[1].push_back(
         {fmt::format("first moment {}", i), m,
          kernel_tolerance(precision,
-                          {.relative = 2, .of_rms = 0.6 * z, .norm = 3 * kRoundingRms, .degrees = degrees})});
+                          {.relative = 2, .of_rms = 1.3 * z, .norm = 3 * kRoundingRms + 0.65, .degrees = degrees})});
     results[2].push_back(
         {fmt::format("second moment {}", i), v, kernel_tolerance(precision, {.relative = kSecondMomentRoundOffs})});
   }
