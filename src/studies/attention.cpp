@@ -64,7 +64,7 @@ Study flash_study() {
           .spread = {"pass", "impl"},
           .columns = {attention_forward_column(), attention_backward_column(),
                       of_pass("forward_backward", number_column("end to end ms", "median_ms"))},
-          .speed_up = StudySpeedUp{.key = "impl", .base = "naive"},
+          .speed_up = StudySpeedUp{.base = {{"impl", "naive"}}},
       }}};
 }
 

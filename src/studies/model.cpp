@@ -95,6 +95,24 @@ Study end_to_end_study() {
           }}};
 }
 
+/// What a step costs by who makes it and how it reaches the GPU.
+Study step_study() {
+  FamilyGrid grid = model_grid({"512"}, {"forward", "forward_backward", "train_step"}, {"bf16"});
+  grid.axes.back() = {"impl", {"eager", "sdpa", "flash"}};
+  grid.axes.push_back({"exec", {"stream", "graph"}, "stream"});
+  return {.name = "step",
+          .title = "A step by implementation and execution",
+          .grids = {std::move(grid)},
+          .tables = {{.caption = "Median ms: operation by operation on a stream, or as CUDA graphs (exec:graph). A "
+                                 "speed-up is the time of sdpa on a stream over the case's",
+                      .spread = {"impl", "exec"},
+                      .columns = {number_column("ms", "median_ms")},
+                      .speed_up = StudySpeedUp{.base = {{"impl", "sdpa"}, {"exec", ""}}}},
+                     {.caption = "Peak allocated MiB; of graphs in the step that is captured",
+                      .spread = {"impl", "exec"},
+                      .columns = {mebibytes_column("MiB", "peak_allocated_bytes")}}}};
+}
+
 /// Where the memory goes: peaks, and what they hold.
 Study memory_study() {
   const auto of_memory = [](auto rows_of) {

@@ -89,7 +89,7 @@ Study precision_study() {
               .caption = "Median ms; the speed-up is fp32's time over the other's",
               .spread = {"precision"},
               .columns = {number_column("ms", "median_ms")},
-              .speed_up = StudySpeedUp{.key = "precision", .base = "fp32"},
+              .speed_up = StudySpeedUp{.base = {{"precision", "fp32"}}},
           }}};
 }
 
@@ -103,7 +103,7 @@ Study tf32_study() {
                          "forward and backward. A change is (on - off) / off of the time: -50 is half the time",
               .spread = {"pass", "precision"},
               .columns = {attention_forward_column(), attention_backward_column()},
-              .speed_up = StudySpeedUp{.key = "precision", .base = "fp32", .as = StudyComparison::kChange},
+              .speed_up = StudySpeedUp{.base = {{"precision", "fp32"}}, .as = StudyComparison::kChange},
           }},
           .if_known = {{"Attention", {"impl", {"compiled"}}}}};
 }

@@ -128,7 +128,7 @@ TEST(StudyReport, SeveralQuantitiesNameTheirColumns) {
 
 TEST(StudyReport, ASpeedUpIsTheBasesTimeOverTheCases) {
   StudyTable table = spread_over({"precision"});
-  table.speed_up = StudySpeedUp{.key = "precision", .base = "fp32"};
+  table.speed_up = StudySpeedUp{.base = {{"precision", "fp32"}}};
   std::vector<Record> records = all_records();
   records.erase(records.begin());  // small 128 fp32: its partner has no speed-up
   const auto report = report_of(study_of(table), {results_of(records)});
@@ -138,11 +138,36 @@ TEST(StudyReport, ASpeedUpIsTheBasesTimeOverTheCases) {
   EXPECT_THAT(texts(report.sections[0].rows[1]), ElementsAre("small", "256", "16", "8", "2.000"));
 }
 
+TEST(StudyReport, ABaseMayBeACaseWhoseNameLeavesAKeyOut) {
+  StudyTable table = spread_over({"precision", "exec"});
+  table.speed_up = StudySpeedUp{.base = {{"precision", "bf16"}, {"exec", ""}}};
+  Study study = study_of(table);
+  study.grids.front().axes = {{"size", {"small"}},
+                              {"ctx", {"128"}},
+                              {"batch", {"4"}},
+                              {"precision", {"fp32", "bf16"}},
+                              {"exec", {"stream", "graph"}, "stream"}};
+  CaseId graph = id_of("small", "128", "fp32");
+  graph = CaseId{graph.family(), [&] {
+                   auto parameters = graph.parameters();
+                   parameters.emplace_back("exec", "graph");
+                   return parameters;
+                 }()};
+  std::vector<Record> records = all_records();
+  records.push_back(support::timed_record(graph, Seconds{2e-3}));
+  const auto report = report_of(study, {results_of(records)});
+  EXPECT_THAT(headers(report.sections[0]),
+              ElementsAre("precision:fp32", "precision:fp32 exec:graph", "precision:bf16", "precision:bf16 exec:graph",
+                          "precision:fp32 speed-up", "precision:fp32 exec:graph speed-up",
+                          "precision:bf16 exec:graph speed-up"));
+  EXPECT_THAT(texts(report.sections[0].rows[0]), ElementsAre("8", "2", "4", "[1]", "0.500", "2.000", ""));
+}
+
 TEST(StudyReport, EveryQuantityIsHeldAgainstItsBase) {
   StudyColumn first = kMilliseconds;
   first.header = "forward pass ms";
   StudyTable table = spread_over({"precision"}, {first, kSamples});
-  table.speed_up = StudySpeedUp{.key = "precision", .base = "fp32"};
+  table.speed_up = StudySpeedUp{.base = {{"precision", "fp32"}}};
   const auto ratios = report_of(study_of(table), {results_of(all_records())});
   EXPECT_THAT(
       headers(ratios.sections[0]),

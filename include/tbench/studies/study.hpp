@@ -37,10 +37,9 @@ enum class StudyComparison {
   kPoints    // what a percentage is more than the base's, in percentage points
 };
 
-/// A column for each quantity that holds the case against the one with `base` in place of its own value of `key`.
+/// A column for each quantity that holds the case against the one with these values in place of its own.
 struct StudySpeedUp {
-  std::string key;  // one of those that are spread over columns
-  std::string base;
+  std::vector<CaseId::Parameter> base;  // of keys that are spread over columns; an empty value: names without the key
   StudyComparison as{StudyComparison::kSpeedUp};
 };
 
@@ -79,6 +78,15 @@ struct StudyQuantity {
   std::function<std::string(double)> format;
 };
 
+/// What a table of rows is told of a case. Where its own records are enough, it is these.
+struct StudyCase {
+  std::span<const Record* const> records;  // those that did not fail, at least one
+  /// Of another case of the study; empty where it was not measured.
+  std::function<std::span<const Record* const>(const CaseId&)> records_of;
+  std::span<const ModelSize> sizes;  // the built-in ones and the user's
+  operator std::span<const Record* const>() const { return records; }
+};
+
 /// A table of what is inside a case: as many rows of each as `rows_of` finds. A case without a record has one row that
 /// says how to measure it, one that failed a row with its status, one without any rows of its own a row that says so.
 struct StudyRowTable {
@@ -86,8 +94,7 @@ struct StudyRowTable {
   std::vector<std::string> names;         // headers of what tells a case's rows apart
   std::vector<StudyQuantity> quantities;  // at least one
   std::string detail;                     // header of a long text behind the quantities; empty: none
-  /// The rows of a case, from all of its records that did not fail, of which there is at least one.
-  std::function<std::vector<StudyRow>(std::span<const Record* const>)> rows_of;
+  std::function<std::vector<StudyRow>(const StudyCase&)> rows_of;
   std::vector<CaseId::Parameter> only{};  // as StudyTable::only
 };
 

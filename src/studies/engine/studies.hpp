@@ -26,9 +26,11 @@ namespace tbench::studies {
 [[nodiscard]] Study ranges_study();
 [[nodiscard]] Study scaling_study();
 [[nodiscard]] Study softmax_vs_matmul_study();
+[[nodiscard]] Study step_study();
 [[nodiscard]] Study tf32_study();
 [[nodiscard]] Study top_kernels_study();
 [[nodiscard]] Study warmup_study();
+[[nodiscard]] Study waterfall_study();
 
 /// A counter (bench/README.md lists them) times `factor`, with four significant digits.
 [[nodiscard]] StudyColumn number_column(std::string header, std::string counter, double factor = 1);

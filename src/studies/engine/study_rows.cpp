@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -89,7 +90,10 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
       continue;
     }
     cells.note(records);
-    const std::vector<StudyRow> rows = table.rows_of(records);
+    const std::vector<StudyRow> rows = table.rows_of(
+        {.records = records,
+         .records_of = [&](const CaseId& other) { return std::span<const Record* const>{cells.records(other)}; },
+         .sizes = cells.all().sizes});
     for (const StudyRow& row : rows) add(cells_of(table, row));
     if (rows.empty()) add(row_with(table, {.text = "none"}));
     const std::size_t all = cells.records(id).size();

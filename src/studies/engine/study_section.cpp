@@ -111,6 +111,7 @@ std::string Section::header_of(const Texts& combination, const StudyColumn& colu
   Texts parts;
   for (std::size_t i = 0; i < combination.size(); ++i) {
     if (column.only_of && table_.spread[i] == column.only_of->first) continue;
+    if (combination[i].empty()) continue;  // a key that the names of these cases leave out
     parts.push_back(table_.spread[i] + ":" + combination[i]);
   }
   return join(parts, " ");
@@ -120,7 +121,8 @@ std::string Section::header_of(const Texts& combination, const StudyColumn& colu
 std::optional<std::size_t> Section::base_of(const Texts& combination) const {
   Texts base = combination;
   for (std::size_t i = 0; i < base.size(); ++i) {
-    if (table_.spread[i] == table_.speed_up->key) base[i] = table_.speed_up->base;
+    const auto value = std::ranges::find(table_.speed_up->base, table_.spread[i], &CaseId::Parameter::first);
+    if (value != table_.speed_up->base.end()) base[i] = value->second;
   }
   const auto found = std::ranges::find(pivot_.columns, base);
   if (base == combination || found == pivot_.columns.end()) return std::nullopt;

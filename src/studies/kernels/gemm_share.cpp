@@ -40,7 +40,7 @@ Study gemm_share_study() {
                       .spread = {"pass"},
                       .columns = {trace_column("of kernels %", &share_of_kernels, &one_digit),
                                   trace_column("of step %", &share_of_step, &one_digit)},
-                      .speed_up = StudySpeedUp{.key = "pass", .base = "forward", .as = StudyComparison::kPoints}}},
+                      .speed_up = StudySpeedUp{.base = {{"pass", "forward"}}, .as = StudyComparison::kPoints}}},
           .row_tables = {{.caption = "The same by phase; ms of a step",
                           .names = {"phase"},
                           .quantities = {{"matrix products ms", &render::format_number},

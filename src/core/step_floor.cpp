@@ -1,0 +1,71 @@
+#include "tbench/core/step_floor.hpp"
+
+namespace tbench {
+namespace {
+
+constexpr std::int64_t kFloatBytes = 4;
+
+std::int64_t element_bytes(Precision precision) {
+  return precision == Precision::kBf16 || precision == Precision::kFp16 ? 2 : kFloatBytes;
+}
+
+/// Elements of one tensor of each kind.
+struct Extents {
+  std::int64_t layers, stream, hidden, logits, embeddings;
+  std::int64_t element;  // bytes of one outside the residual stream
+};
+
+std::int64_t forward_bytes(const Extents& n, bool has_loss) {
+  const std::int64_t norms = 2 * n.layers + 1;
+  const std::int64_t embedding = 2 * kFloatBytes * n.stream;
+  const std::int64_t additions = 2 * n.layers * (n.element + kFloatBytes) * n.stream;  // branch read, stream written
+  const std::int64_t norm = norms * (kFloatBytes + n.element) * n.stream;
+  const std::int64_t rope = n.layers * 4 * n.element * n.stream;  // q and k, read and written
+  const std::int64_t swiglu = n.layers * 3 * n.element * n.hidden;
+  return embedding + additions + norm + rope + swiglu + (has_loss ? n.element * n.logits : 0);
+}
+
+std::int64_t backward_bytes(const Extents& n) {
+  const std::int64_t norms = 2 * n.layers + 1;
+  const std::int64_t loss = n.element * n.logits;  // the gradient, written over the logits
+  const std::int64_t norm = norms * (n.element + 2 * kFloatBytes) * n.stream;
+  const std::int64_t additions = 2 * n.layers * (kFloatBytes + n.element) * n.stream;  // of gradients
+  const std::int64_t rope = n.layers * 4 * n.element * n.stream;
+  const std::int64_t swiglu = n.layers * 6 * n.element * n.hidden;  // the product of both is made again
+  const std::int64_t embedding = kFloatBytes * (n.stream + n.embeddings);
+  return loss + norm + additions + rope + swiglu + embedding;
+}
+
+}  // namespace
+
+StepFloor model_step_floor(const ModelSize& size, std::int64_t context, std::int64_t batch, Pass pass,
+                           Precision precision) {
+  const Work work = model_step_work(size, context, batch, pass);
+  const AttentionShape shape{.batch = batch,
+                             .heads = size.num_heads,
+                             .seq_q = context,
+                             .seq_kv = context,
+                             .head_dim = size.head_dim(),
+                             .causal = true};
+  const bool has_backward = pass != Pass::kForward;
+  const AttentionPass attention = has_backward ? AttentionPass::kForwardBackward : AttentionPass::kForward;
+  StepFloor floor;
+  floor.attention = attention_work(shape, attention).flop * static_cast<double>(size.num_layers);
+  floor.products = Flop{work.flop.value - floor.attention.value};
+
+  const std::int64_t element = element_bytes(precision);
+  const Extents extents{.layers = size.num_layers,
+                        .stream = work.tokens * size.d_model,
+                        .hidden = work.tokens * size.d_ff,
+                        .logits = work.tokens * kVocabSize,
+                        .embeddings = kVocabSize * size.d_model,
+                        .element = element};
+  floor.other_bytes = forward_bytes(extents, has_backward) + (has_backward ? backward_bytes(extents) : 0);
+  if (pass == Pass::kTrainStep) {
+    const std::int64_t of_parameter = 7 * kFloatBytes + (element < kFloatBytes ? element : 0);
+    floor.optimizer_bytes = of_parameter * parameter_count(size);
+  }
+  return floor;
+}
+
+}  // namespace tbench

@@ -1,0 +1,211 @@
+// From the ceilings of the GPU down to the measured step: what the step cannot do without at those rates, what each
+// kind of work loses against that, and when the GPU did nothing. Everything adds up to the step.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "studies/engine/studies.hpp"
+#include "studies/kernels/kernel_figures.hpp"
+#include "tbench/core/enums.hpp"
+#include "tbench/core/step_floor.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/number_format.hpp"
+#include "tbench/stats/descriptive.hpp"
+
+namespace tbench::studies {
+namespace {
+
+constexpr double kTera = 1e12;
+constexpr double kRounding = 1e-9;  // of sums
+constexpr std::size_t kNamedClasses = 4;
+
+const CaseId& copy_case() {
+  static const CaseId id{"Ceiling", {{"what", "copy"}, {"regime", "burst"}}};
+  return id;
+}
+
+/// The median over the records that tell.
+template <class Value>
+std::optional<double> median_of(std::span<const Record* const> records, const Value& value) {
+  std::vector<double> values;
+  for (const Record* const record : records) {
+    if (const std::optional<double> known = value(*record)) values.push_back(*known);
+  }
+  return values.empty() ? std::nullopt : std::optional{stats::median(values)};
+}
+
+std::optional<double> bytes_per_second(const Record& record) {
+  if (!record.timing || !record.work || record.work->bytes == 0) return std::nullopt;
+  return static_cast<double>(record.work->bytes) / record.timing->median.value;
+}
+
+std::optional<ModelSize> size_of(const CaseId& id, std::span<const ModelSize> sizes) {
+  const auto found = std::ranges::find(sizes, id.at("size"), &ModelSize::name);
+  return found == sizes.end() ? std::nullopt : std::optional{*found};
+}
+
+/// Work of one kind: what it would take at its ceiling, and the time of its kernels.
+struct Part {
+  std::string name;
+  Seconds floor;
+  std::string at;  // the ceiling, in words
+  Seconds measured;
+  std::string classes;  // that the time is of, where they are several
+};
+
+class Waterfall {
+ public:
+  /// @param rate       FLOP per second
+  /// @param bandwidth  bytes per second
+  Waterfall(const StudyCase& of, const StepFloor& floor, double rate, double bandwidth) {
+    const auto phases = traced_phases(of.records);
+    for (const TracedPhase& phase : phases) {
+      for (const TracedKernel& operation : phase.operations) operations_.push_back(operation);
+    }
+    const bool is_fused = class_time("attention_fused").value > 0;
+    const auto at_rate = [&](const std::string& name, Flop flop, Seconds measured) {
+      parts_.push_back({.name = name,
+                        .floor = Seconds{flop.value / rate},
+                        .at = fmt::format("{:.3g} TFLOP at {:.4g} TFLOP/s", flop.value / kTera, rate / kTera),
+                        .measured = measured,
+                        .classes = {}});
+    };
+    if (is_fused) {
+      at_rate("matrix products", floor.products, class_time("gemm"));
+      at_rate("attention", floor.attention, class_time("attention_fused"));
+    } else {
+      at_rate("matrix products, attention's too", Flop{floor.products.value + floor.attention.value},
+              class_time("gemm"));
+    }
+    const auto at_bandwidth = [&](const std::string& name, std::int64_t bytes, Seconds measured, std::string classes) {
+      const auto count = static_cast<double>(bytes);
+      parts_.push_back({.name = name,
+                        .floor = Seconds{count / bandwidth},
+                        .at = fmt::format("{:.3g} GB at {:.4g} TB/s", count * 1e-9, bandwidth / kTera),
+                        .measured = measured,
+                        .classes = std::move(classes)});
+    };
+    if (floor.optimizer_bytes > 0) at_bandwidth("optimizer", floor.optimizer_bytes, class_time("optimizer"), {});
+    const auto [time, classes] = other_classes();
+    at_bandwidth("all other work", floor.other_bytes, time, classes);
+    device_ = Seconds{median_of(of.records, [](const Record& record) -> std::optional<double> {
+                        return record.trace ? std::optional{record.trace->device.value} : std::nullopt;
+                      }).value()};
+    step_ = Seconds{median_of(of.records, [](const Record& record) -> std::optional<double> {
+                      return record.timing->median.value;
+                    }).value()};
+  }
+
+  [[nodiscard]] std::vector<StudyRow> rows() {
+    Seconds floor, measured;
+    for (const Part& part : parts_) {
+      add("floor: " + part.name, part.floor, part.at);
+      floor = floor + part.floor;
+      measured = measured + part.measured;
+    }
+    add("= floor", floor, {});
+    for (const Part& part : parts_) lose(part.name + " beyond it", part.measured - part.floor, part.classes);
+    const Seconds overlap = device_ - measured;
+    if (std::abs(overlap.value) > kRounding * device_.value) lose("kernels side by side", overlap, {});
+    add("= device", device_, {});
+    lose("GPU idle", step_ - device_, {});
+    add("= step", step_, fmt::format("the most is lost to: {} ({})", largest_, to_text(most_)));
+    return std::move(rows_);
+  }
+
+ private:
+  [[nodiscard]] static std::string to_text(Seconds time) {
+    return render::format_number(to_milliseconds(time)) + " ms";
+  }
+
+  [[nodiscard]] Seconds class_time(std::string_view name) const {
+    Seconds time;
+    for (const TracedKernel& operation : operations_) {
+      if (operation.kernel_class == name) time = time + operation.total;
+    }
+    return time;
+  }
+
+  /// What is in no part of its own, and of which classes most of it is.
+  [[nodiscard]] std::pair<Seconds, std::string> other_classes() const {
+    Seconds time;
+    std::vector<std::string> texts;
+    for (const auto& [name, sum] : sums_by_class(operations_)) {
+      if (name == "gemm" || name == "attention_fused" || name == "optimizer") continue;
+      time = time + sum.total;
+      if (texts.size() < kNamedClasses) texts.push_back(fmt::format("{} {}", name, to_text(sum.total)));
+    }
+    return {time, join(texts, ", ")};
+  }
+
+  void add(std::string name, Seconds time, std::string detail) {
+    rows_.push_back({.names = {std::move(name)},
+                     .values = {to_milliseconds(time), percent_of(time, step_)},
+                     .detail = std::move(detail)});
+  }
+  void lose(const std::string& name, Seconds time, std::string detail) {
+    if (largest_.empty() || time > most_) {
+      largest_ = name;
+      most_ = time;
+    }
+    add(name, time, std::move(detail));
+  }
+
+  std::vector<TracedKernel> operations_;
+  std::vector<Part> parts_;
+  Seconds device_, step_;
+  std::vector<StudyRow> rows_;
+  std::string largest_;
+  Seconds most_;
+};
+
+/// Nothing without the ceilings of the same files.
+std::vector<StudyRow> waterfall_of(const StudyCase& of) {
+  const Record& first = *of.records.front();
+  const auto rate = median_of(of.records, [](const Record& record) { return record.ceiling_per_second; });
+  const auto bandwidth = median_of(of.records_of(copy_case()), &bytes_per_second);
+  const std::optional<ModelSize> size = size_of(first.id, of.sizes);
+  if (!rate || !bandwidth || !size || !first.trace) return {};
+  const StepFloor floor = model_step_floor(*size, first.id.int_at("ctx"), first.id.int_at("batch"),
+                                           parse_enum<Pass>(first.id.at("pass")).value(),
+                                           parse_enum<Precision>(first.id.at("precision")).value());
+  return Waterfall{of, floor, *rate, *bandwidth}.rows();
+}
+
+}  // namespace
+
+Study waterfall_study() {
+  FamilyGrid grid = model_grid({"512"}, {"forward", "train_step"}, {"bf16"});
+  grid.axes.back() = {"impl", {"eager", "sdpa", "flash"}};
+  grid.axes.push_back({"exec", {"stream", "graph"}, "stream"});
+  return {.name = "waterfall",
+          .title = "From the GPU's ceilings down to the measured step",
+          .grids = {{.family = "Ceiling", .axes = {{"what", {"copy"}}, {"regime", {"burst"}}}}, std::move(grid)},
+          .protocol = {.needs_trace = true},
+          .tables = {{.caption = "The rate that bytes are held against",
+                      .spread = {},
+                      .columns = {{.header = "GB/s",
+                                   .value = [](const Record& record) -> std::optional<double> {
+                                     const auto rate = bytes_per_second(record);
+                                     return rate ? std::optional{*rate * 1e-9} : std::nullopt;
+                                   },
+                                   .format = &render::format_number}},
+                      .only = {{"what", "copy"}}}},
+          .row_tables = {{.caption = "The floor is what a step cannot do without, at the ceilings measured in the same "
+                                     "run: FLOP at the matrix product's rate of the precision, bytes at copy's. What "
+                                     "a kind of work takes beyond it is its kernels' time less its floor; negative "
+                                     "where it beats the ceiling, out of a cache for instance. All rows but those "
+                                     "with = add up to the step",
+                          .names = {"part"},
+                          .quantities = {{"ms", &render::format_number}, {"% of step", &one_digit}},
+                          .detail = "of",
+                          .rows_of = &waterfall_of,
+                          .only = {{"batch", "4"}}}}};
+}
+
+}  // namespace tbench::studies

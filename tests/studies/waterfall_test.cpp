@@ -1,0 +1,112 @@
+// From the ceilings down to the step, on the traced step of kernel_study_samples.hpp and ceilings that give round
+// floors.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernel_study_samples.hpp"
+#include "tbench/core/step_floor.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr double kProductsMs = 6;
+constexpr double kOptimizerMs = 2;
+
+StepFloor floor_of_step() {
+  return model_step_floor(course_model_sizes().front(), 512, 4, Pass::kTrainStep, Precision::kBf16);
+}
+
+Record with_ceiling(Record record) {
+  const StepFloor floor = floor_of_step();
+  record.ceiling_per_second = (floor.products.value + floor.attention.value) / (kProductsMs * kMs);
+  return record;
+}
+
+/// A copy as fast as 2 ms for the optimizer's bytes need.
+Record copy_ceiling() {
+  Record record = support::timed_record({"Ceiling", {{"what", "copy"}, {"regime", "burst"}}}, Seconds{1 * kMs});
+  record.work = Work{.bytes = floor_of_step().optimizer_bytes / 2};
+  record.trace = StepTrace{};
+  return record;
+}
+
+/// The train step's rows without their names of cases.
+std::vector<StudyCell> cells_of(const StudySection& section, const std::string& part) {
+  for (const auto& row : section.rows) {
+    for (std::size_t i = 0; i + 2 < row.size(); ++i) {
+      if (row[i].text == part) return {row.begin() + static_cast<std::ptrdiff_t>(i), row.end()};
+    }
+  }
+  ADD_FAILURE() << "no row " << part;
+  return std::vector<StudyCell>(4);
+}
+
+double ms_of(const StudySection& section, const std::string& part) {
+  return cells_of(section, part)[1].value.value_or(-1);
+}
+
+TEST(Waterfall, GoesFromTheCeilingsToTheStep) {
+  const StudyReport report = report_of("waterfall", {copy_ceiling(), with_ceiling(trained())});
+  ASSERT_EQ(report.sections.size(), 2U);
+  const StudySection& table = report.sections[1];
+  const double other = static_cast<double>(floor_of_step().other_bytes) /
+                       static_cast<double>(floor_of_step().optimizer_bytes) * kOptimizerMs;
+  EXPECT_NEAR(ms_of(table, "floor: matrix products, attention's too"), 6, 1e-9);
+  EXPECT_NEAR(ms_of(table, "floor: optimizer"), 2, 1e-9);
+  EXPECT_NEAR(ms_of(table, "floor: all other work"), other, 1e-9);
+  EXPECT_NEAR(ms_of(table, "= floor"), 8 + other, 1e-9);
+  EXPECT_NEAR(ms_of(table, "matrix products, attention's too beyond it"), 7.5 - 6, 1e-9);
+  EXPECT_NEAR(ms_of(table, "optimizer beyond it"), 1, 1e-9);
+  EXPECT_NEAR(ms_of(table, "all other work beyond it"), 5.5 - other, 1e-9);
+  EXPECT_EQ(cells_of(table, "all other work beyond it")[3].text,
+            "softmax_backward 4.000 ms, softmax_forward 0.8000 ms, elementwise 0.5000 ms, memcpy 0.2000 ms");
+  EXPECT_NEAR(ms_of(table, "= device"), 16, 1e-9);
+  EXPECT_NEAR(ms_of(table, "GPU idle"), 4, 1e-9);
+  EXPECT_NEAR(ms_of(table, "= step"), 20, 1e-9);
+  EXPECT_THAT(cells_of(table, "= step")[3].text, HasSubstr("the most is lost to: all other work beyond it ("));
+  double sum = 0;
+  for (const auto& row : table.rows) {
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+      const bool is_part = row[i].text.starts_with("floor") || row[i].text.ends_with("beyond it");
+      if (is_part || row[i].text == "GPU idle") sum += row[i + 1].value.value();
+    }
+  }
+  EXPECT_NEAR(sum, 20, 1e-9);
+}
+
+TEST(Waterfall, KernelsSideBySideAreCountedOnce) {
+  Record record = with_ceiling(trained());
+  record.trace->device = {15 * kMs};
+  const StudyReport report = report_of("waterfall", {copy_ceiling(), record});
+  EXPECT_NEAR(ms_of(report.sections[1], "kernels side by side"), -1, 1e-9);
+  EXPECT_NEAR(ms_of(report.sections[1], "GPU idle"), 5, 1e-9);
+}
+
+TEST(Waterfall, FusedAttentionHasAFloorOfItsOwn) {
+  Record record = with_ceiling(trained());
+  record.trace->kernels.push_back(kernel("forward", "attention_fused", "flash_fwd", 12, 1));
+  const StudyReport report = report_of("waterfall", {copy_ceiling(), record});
+  const double rate = *record.ceiling_per_second;
+  EXPECT_NEAR(ms_of(report.sections[1], "floor: attention"), floor_of_step().attention.value / rate / kMs, 1e-9);
+  EXPECT_NEAR(ms_of(report.sections[1], "attention beyond it"), 1 - floor_of_step().attention.value / rate / kMs, 1e-9);
+}
+
+TEST(Waterfall, WithoutCeilingsThereIsNone) {
+  const auto text_of = [](std::vector<Record> records) {
+    const StudyReport report = report_of("waterfall", std::move(records));
+    std::string all;
+    for (const std::string& row : rows(report.sections.back())) all += row + "\n";
+    return all;
+  };
+  EXPECT_THAT(text_of({copy_ceiling(), trained()}), HasSubstr("train_step|eager|||none"));
+  EXPECT_THAT(text_of({with_ceiling(trained())}), HasSubstr("train_step|eager|||none"));
+}
+
+}  // namespace
+}  // namespace tbench::studies
