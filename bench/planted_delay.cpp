@@ -50,6 +50,7 @@ class DelayedCase final : public Case {
     DelayingMarker delaying{marker, phases().size(), enqueue_delay_};
     subject_->launch(delaying);
   }
+  bool discard_recording() override { return subject_->discard_recording(); }
   Work work() const override { return subject_->work(); }
   std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override {
     return subject_->memory_split(peak);

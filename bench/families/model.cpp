@@ -20,9 +20,21 @@ using Values = std::vector<std::string>;
 
 const Values kPasses{"forward", "forward_backward", "train_step"};
 
-std::vector<Axis> axes(Values size, Values ctx, Values pass, Values precision, Values impl) {
-  return {{"size", std::move(size)},           {"ctx", std::move(ctx)},  {"batch", {"4"}}, {"pass", std::move(pass)},
-          {"precision", std::move(precision)}, {"impl", std::move(impl)}};
+Values execution_names() {
+  Values names;
+  for (const Execution exec : kAllOf<Execution>) names.emplace_back(to_string(exec));
+  return names;
+}
+
+std::vector<Axis> axes(Values size, Values ctx, Values pass, Values precision, Values impl,
+                       Execution exec = Execution::kStream) {
+  return {{"size", std::move(size)},
+          {"ctx", std::move(ctx)},
+          {"batch", {"4"}},
+          {"pass", std::move(pass)},
+          {"precision", std::move(precision)},
+          {"impl", std::move(impl)},
+          {"exec", {std::string{to_string(exec)}}, std::string{to_string(Execution::kStream)}}};
 }
 
 Values with(Values values, std::span<const ModelSize> extra) {
@@ -35,6 +47,8 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
   return {
       {"course", Suite::kSmoke, true, axes(with({"tiny"}, extra), {"64"}, kPasses, {"fp32", "bf16"}, impls)},
       {"course", Suite::kStandard, true, axes(with(course_size_names(), extra), {"512"}, kPasses, {"bf16"}, impls)},
+      {"graph", Suite::kStandard, false,
+       axes(with(course_size_names(), extra), {"512"}, kPasses, {"bf16"}, {"sdpa", "flash"}, Execution::kGraph)},
       {"context", Suite::kStandard, false,
        axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, {"eager", "sdpa"})},
       {"precision", Suite::kStandard, false,
@@ -69,7 +83,8 @@ model::ModelConfig config_of(const CaseId& id, const CaseContext& context) {
           .precision = precision_of(id),
           .impl = id.at("impl"),
           .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
-          .seed = context.seed};
+          .seed = context.seed,
+          .exec = id.find("exec") != nullptr ? parse_enum<Execution>(id.at("exec")).value() : Execution::kStream};
 }
 
 }  // namespace
@@ -81,7 +96,8 @@ Family model_family(std::span<const ModelSize> extra_sizes) {
                             {"batch", {}},
                             {"pass", kPasses},
                             {"precision", precision_names()},
-                            {"impl", model::model_impl_names()}},
+                            {"impl", model::model_impl_names()},
+                            {"exec", execution_names()}},
                    .tables = tables(extra_sizes),
                    .invalid_reason = {}},
           .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<Case> {

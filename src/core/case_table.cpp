@@ -78,10 +78,12 @@ void for_each_cell(const std::vector<Axis>& axes, const std::function<void(std::
   std::vector<CaseId::Parameter> cell;
   const std::function<void(std::size_t)> descend = [&](std::size_t depth) {
     if (depth == axes.size()) return visit(cell);
-    for (const std::string& value : axes[depth].values) {
-      cell.emplace_back(axes[depth].key, value);
+    const Axis& axis = axes[depth];
+    for (const std::string& value : axis.values) {
+      const bool is_named = value != axis.unnamed;
+      if (is_named) cell.emplace_back(axis.key, value);
       descend(depth + 1);
-      cell.pop_back();
+      if (is_named) cell.pop_back();
     }
   };
   descend(0);

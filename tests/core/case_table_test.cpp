@@ -109,6 +109,20 @@ TEST(ExpandTest, OverridesOfSeveralAxesCombine) {
               ElementsAre("Model/size:large/ctx:2", "Model/size:large/ctx:6"));
 }
 
+TEST(ExpandTest, ANameLeavesOutTheValueThatItsAxisDoesNotName) {
+  const std::vector<FamilyGrid> grids{
+      {"Model", {{"size", {"small"}}, {"exec", {"stream", "graph"}, "stream"}}},
+      {"Model", {{"size", {"small"}}, {"exec", {"stream"}, "stream"}}},
+  };
+  std::vector<std::string> names;
+  for (const CaseId& id : cells_of(grids, {})) names.push_back(id.name());
+  EXPECT_THAT(names, ElementsAre("Model/size:small", "Model/size:small/exec:graph"));
+  const std::vector<AxisOverride> graph_alone{parse_axis_override("Model.exec=graph")};
+  const std::vector<CaseId> changed = cells_of(grids, graph_alone);
+  ASSERT_EQ(changed.size(), 1U);
+  EXPECT_EQ(changed.front().name(), "Model/size:small/exec:graph");
+}
+
 TEST(ExpandTest, ValuesGivenTwiceCountOnce) {
   EXPECT_THAT(names_of(Suite::kSmoke, {"Model.ctx=2,2,4"}),
               ElementsAre("Model/size:small/ctx:2", "Model/size:small/ctx:4"));

@@ -208,6 +208,10 @@ class FakeCase : public Case {
       marker.mark();
     }
   }
+  bool discard_recording() override {
+    launches_before_recording.push_back(launches);
+    return records;
+  }
   Work work() const override { return {.flop = {1e12}, .tokens = 1024}; }
   std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override {
     return {{"parameters", 100}, {"activations", peak.allocated - 100}};
@@ -228,6 +232,8 @@ class FakeCase : public Case {
   std::int64_t launches_before_verification{-1};
   std::optional<Verification> second_verification;
   std::int64_t launches_before_second_verification{-1};
+  bool records{};
+  std::vector<std::int64_t> launches_before_recording;  // at each time that a recording was discarded
 };
 
 }  // namespace tbench::measure

@@ -34,6 +34,15 @@ TEST(MeasureCase, AnUnsupportedCaseIsNotBuilt) {
   EXPECT_FALSE(record.timing.has_value());
 }
 
+TEST(MeasureCase, WhatBuildingShowsToBeUnsupportedIsNoCrash) {
+  Bench bench;
+  bench.subject.on_build = [] { throw Unsupported{"the step waits for the device"}; };
+  const Record record = bench.run_once();
+  EXPECT_EQ(record.status, Status::kUnsupported);
+  EXPECT_EQ(record.reason, "the step waits for the device");
+  EXPECT_FALSE(record.timing.has_value());
+}
+
 TEST(MeasureCase, AWrongOutputHasNoTime) {
   Bench bench;
   bench.subject.verification = wrong_output();

@@ -96,6 +96,19 @@ TEST(MemoryPass, OfACase) {
   EXPECT_EQ(bench.probe.logs, 0);
 }
 
+TEST(MemoryPass, SeesTheStepThatRecordsAndNoReplay) {
+  Bench bench;
+  bench.timer.prepare(2, 1);
+  bench.subject.records = true;
+  std::size_t steps_seen = 0;
+  static_cast<void>(
+      measure_memory(bench.subject, bench.timer, bench.probe,
+                     [&](const AllocationLog&, std::span<const LoggedStep> steps) { steps_seen = steps.size(); }));
+  EXPECT_EQ(steps_seen, 1U);
+  EXPECT_EQ(bench.subject.launches, 1);
+  EXPECT_THAT(bench.subject.launches_before_recording, ElementsAre(0));
+}
+
 TEST(MemoryPass, SaysWhatTheLogDoesNotHave) {
   Bench bench;
   bench.timer.prepare(2, 1);

@@ -24,6 +24,8 @@ struct EnumNames<Suite> {
 struct Axis {
   std::string key;
   std::vector<std::string> values;
+  /// The value whose cases do not have the key in their names; empty if all have it.
+  std::string unnamed{};
 };
 
 /// One key of a family's names: what values it takes.

@@ -15,6 +15,12 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What building or verifying a case showed: that it cannot run here. A result, as a reason that is known before.
+class Unsupported : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// The device had not enough memory for a case: a result, not a failure of the program.
 class OutOfMemory : public std::runtime_error {
  public:

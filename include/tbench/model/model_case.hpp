@@ -1,9 +1,11 @@
 // Cases of the Model family: one step of the studies' transformer. Free of LibTorch in its interface.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tbench/core/case.hpp"
@@ -11,6 +13,18 @@
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/work.hpp"
 #include "tbench/model/device.hpp"
+
+namespace tbench {
+
+/// How a step reaches the GPU: operation by operation on a stream, or as CUDA graphs, one a phase.
+enum class Execution { kStream, kGraph };
+
+template <>
+struct EnumNames<Execution> {
+  static constexpr std::array<std::string_view, 2> kNames{"stream", "graph"};
+};
+
+}  // namespace tbench
 
 namespace tbench::model {
 
@@ -24,6 +38,7 @@ struct ModelConfig {
   DeviceKind device{};
   std::uint64_t seed{};
   std::int64_t vocab_size{kVocabSize};
+  Execution exec{Execution::kStream};
 };
 
 /// The names `impl` takes, in order.
@@ -33,10 +48,11 @@ struct ModelConfig {
 /// verify() runs the step that is timed and compares the logits of every row of the batch and, as far as the pass goes,
 /// the batch's loss, every gradient, the optimizer's moments and every parameter's update with a reference in higher
 /// precision (float64 for fp32, float32 without TF32 for the others) of the same weights and inputs. verify_again()
-/// does it with the weights and tokens of another seed. Both leave weights, data, optimizer and loss scale as build()
-/// made them, and no gradients.
-/// memory_split() has the bytes of parameters, gradients that were there at the peak, optimizer_state and activations
-/// (the rest of the peak) for a training step; parameters and activations otherwise.
+/// does it with the weights and tokens of another seed, but for the moments. Both leave weights, data, optimizer and
+/// loss scale as build() made them, and no gradients. memory_split() has the bytes of parameters, gradients that were
+/// there at the peak, optimizer_state and activations (the rest of the peak) for a training step; parameters and
+/// activations otherwise. With Execution::kGraph the step is captured by verify(), which also replays it ten times
+/// against ten plain steps, and whatever cannot be captured is `unsupported`; `capture_ms` is the host's time for it.
 /// Counters of fp16 training: `skipped_steps`, the steps whose gradients were not finite, and `loss_scale`.
 /// @throws  UsageError  for an unknown impl, an extent that is not positive, heads that do not divide d_model or an
 ///                      odd head_dim

@@ -79,6 +79,8 @@ std::vector<Record> Measurement::run(std::int64_t repetitions) {
       done_.back().status = Status::kCrashed;
       done_.back().reason += std::string{"; then releasing memory failed: "} + release_error.what();
     }
+  } catch (const Unsupported& error) {
+    fail(Status::kUnsupported, error.what());
   } catch (const std::exception& error) {
     fail(Status::kCrashed, error.what());
   } catch (...) {

@@ -92,6 +92,8 @@ void add_log(MemoryUse& use, const AllocationLog& log, std::span<const LoggedSte
 }
 
 MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const MemoryLogSink& sink) {
+  // A step that is replayed allocates nothing: the one that records it does, once.
+  const std::size_t steps = subject.discard_recording() ? 1 : kSteps;
   probe.release_cached();
   probe.reset_peaks();
   auto marks = step_marks<LoggedStep>([&probe] { return probe.logged_events(); });
@@ -99,7 +101,7 @@ MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const 
   probe.start_log();
   AllocationLog log;
   try {
-    static_cast<void>(timer.time_steps(kSteps, step, {}));
+    static_cast<void>(timer.time_steps(steps, step, {}));
     log = probe.stop_log();
   } catch (...) {
     static_cast<void>(probe.stop_log());

@@ -15,7 +15,8 @@
 
 namespace tbench::measure {
 
-/// Peaks of two steps of a case that was built, untimed, with what was live at the peak. Synchronises.
+/// Peaks of two steps of a case that was built, or of one that records, untimed, with what was live at the peak.
+/// Synchronises.
 /// @param sink  gets the log; may be empty
 [[nodiscard]] MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const MemoryLogSink& sink);
 

@@ -10,7 +10,9 @@
 
 #include "model/layers/model_impl.hpp"
 #include "model/torch/torch_case.hpp"
+#include "model/training/graphed_step.hpp"
 #include "model/training/trainer.hpp"
+#include "model/training/verify_replays.hpp"
 #include "model/training/verify_trainer.hpp"
 #include "tbench/core/error.hpp"
 
@@ -31,6 +33,11 @@ const ModelImpl& checked_model_impl(const ModelConfig& config) {
   return impl;
 }
 
+Verification worse_of(Verification a, Verification b) {
+  const bool is_a = a.passed == b.passed ? a.worst_error > b.worst_error : b.passed;
+  return is_a ? std::move(a) : std::move(b);
+}
+
 class ModelCase final : public TorchCase {
  public:
   explicit ModelCase(ModelConfig config)
@@ -38,6 +45,9 @@ class ModelCase final : public TorchCase {
 
   std::optional<std::string> unsupported_reason() const override {
     if (auto reason = device_unsupported_reason(config_.device, config_.precision)) return reason;
+    if (config_.exec == Execution::kGraph && config_.device == DeviceKind::kCpu) {
+      return "exec:graph: CUDA graphs run on GPUs only";
+    }
     return impl_.unsupported_reason != nullptr ? impl_.unsupported_reason(config_) : std::nullopt;
   }
   std::int64_t min_bytes() const override { return model_min_bytes(config_.size, config_.pass); }
@@ -48,24 +58,44 @@ class ModelCase final : public TorchCase {
   Work work() const override { return model_step_work(config_.size, config_.context, config_.batch, config_.pass); }
   std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override;
   std::map<std::string, double> counters() override;
+  bool discard_recording() override {
+    if (!graphed_) return false;
+    graphed_->discard();
+    return true;
+  }
 
  private:
   void do_build() override {
+    graphed_.reset();
     trainer_.reset();
     trainer_.emplace(config_, impl_);
+    if (config_.exec == Execution::kGraph) graphed_.emplace(*trainer_);
   }
   Verification do_verify() override {
     Verification result;
-    guarded([&] { result = verify_trainer(*trainer_); });
+    guarded([&] {
+      if (graphed_) {
+        result = verify_replays(*trainer_, *graphed_);
+        if (!result.passed) return;
+        result = worse_of(std::move(result), verify_step(config_.seed));
+      } else {
+        result = verify_step(config_.seed);
+      }
+    });
     return result;
   }
   std::optional<Verification> do_verify_again() override {
     std::optional<Verification> result;
-    guarded([&] { result = verify_trainer(*trainer_, config_.seed + 1); });
+    guarded([&] { result = verify_step(config_.seed + 1); });
     return result;
   }
   void do_launch(PhaseMarker& marker) override {
-    guarded([&] { trainer_->step(&marker); });
+    guarded([&] { graphed_ ? graphed_->launch(&marker) : trainer_->step(&marker); });
+  }
+
+  Verification verify_step(std::uint64_t seed) {
+    if (!graphed_) return verify_trainer(*trainer_, seed);
+    return verify_trainer(*trainer_, seed, [&](StepOutputs& outputs) { graphed_->run(outputs); });
   }
 
   /// Runs `action` on what was built; after an error no gradient stays allocated.
@@ -83,6 +113,7 @@ class ModelCase final : public TorchCase {
   ModelConfig config_;
   const ModelImpl& impl_;
   std::optional<Trainer> trainer_;
+  std::optional<GraphedStep> graphed_;  // of the trainer
 };
 
 /// Of the blocks that were live at the peak and still are, those of gradients: in the forward pass there are none, and
@@ -113,8 +144,13 @@ std::map<std::string, std::int64_t> ModelCase::memory_split(const MemoryPeak& pe
 
 std::map<std::string, double> ModelCase::counters() {
   Trainer& trainer = built(trainer_);
-  if (trainer.scaler() == nullptr || config_.pass != Pass::kTrainStep) return {};
-  return {{"skipped_steps", trainer.scaler()->skipped_steps()}, {"loss_scale", trainer.scaler()->scale()}};
+  std::map<std::string, double> counters;
+  if (graphed_) counters["capture_ms"] = graphed_->capture_time().value * 1e3;
+  if (trainer.scaler() != nullptr && config_.pass == Pass::kTrainStep) {
+    counters["skipped_steps"] = trainer.scaler()->skipped_steps();
+    counters["loss_scale"] = trainer.scaler()->scale();
+  }
+  return counters;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <ATen/ops/_foreach_zero.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/pow.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -30,7 +31,12 @@ AdamW::AdamW(std::vector<at::Tensor> parameters, AdamWVariant variant, AdamWOpti
     first_moments_.push_back(at::zeros_like(parameter));
     second_moments_.push_back(at::zeros_like(parameter));
   }
-  if (variant_ == AdamWVariant::kFused && !parameters_.empty()) {
+  if (parameters_.empty()) return;
+  if (variant_ == AdamWVariant::kForeachOnDevice) {
+    // 1 - beta2 = 0.001 takes the digits that float32 does not have.
+    device_steps_ = at::zeros({}, parameters_.front().options().dtype(at::kDouble).requires_grad(false));
+  }
+  if (variant_ == AdamWVariant::kFused) {
     device_steps_ = at::zeros({}, parameters_.front().options().dtype(at::kFloat).requires_grad(false));
     all_steps_.assign(parameters_.size(), device_steps_);
   }
@@ -45,15 +51,21 @@ void AdamW::reset() {
 }
 
 void AdamW::step(const at::Tensor& found_inf) {
-  if (found_inf.defined() && variant_ == AdamWVariant::kForeach) {
+  if (found_inf.defined() && variant_ != AdamWVariant::kFused) {
     throw std::invalid_argument{"AdamW::step: only the fused variant can skip a step on the device"};
   }
   const at::NoGradGuard no_grad;
   for (const auto& parameter : parameters_) gradients_.push_back(parameter.grad());
-  if (variant_ == AdamWVariant::kForeach) {
-    step_foreach();
-  } else {
-    step_fused(found_inf);
+  switch (variant_) {
+    case AdamWVariant::kForeach:
+      step_foreach();
+      break;
+    case AdamWVariant::kForeachOnDevice:
+      step_foreach_on_device();
+      break;
+    case AdamWVariant::kFused:
+      step_fused(found_inf);
+      break;
   }
   gradients_.clear();
 }
@@ -71,6 +83,24 @@ void AdamW::step_foreach() {
   at::_foreach_div_(denominators, std::sqrt(correction2));
   at::_foreach_add_(denominators, epsilon);
   at::_foreach_addcdiv_(parameters_, first_moments_, denominators, -learning_rate / correction1);
+}
+
+void AdamW::step_foreach_on_device() {
+  const auto [learning_rate, beta1, beta2, epsilon, weight_decay] = options_;
+  device_steps_.add_(1);
+  const auto correction = [&](double beta) { return at::pow(beta, device_steps_).neg_().add_(1); };
+  const at::ScalarType dtype = parameters_.front().scalar_type();
+  const at::Tensor root = correction(beta2).sqrt_().to(dtype);
+  const at::Tensor per_update = correction(beta1).mul_(-1.0 / learning_rate).to(dtype);
+  at::_foreach_mul_(parameters_, 1.0 - learning_rate * weight_decay);
+  at::_foreach_lerp_(first_moments_, gradients_, 1.0 - beta1);
+  at::_foreach_mul_(second_moments_, beta2);
+  at::_foreach_addcmul_(second_moments_, gradients_, gradients_, 1.0 - beta2);
+  const std::vector<at::Tensor> denominators = at::_foreach_sqrt(second_moments_);
+  at::_foreach_div_(denominators, root);
+  at::_foreach_add_(denominators, epsilon);
+  at::_foreach_mul_(denominators, per_update);
+  at::_foreach_addcdiv_(parameters_, first_moments_, denominators);
 }
 
 void AdamW::step_fused(const at::Tensor& found_inf) {

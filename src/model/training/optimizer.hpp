@@ -10,7 +10,9 @@
 
 namespace tbench::model {
 
-enum class AdamWVariant { kForeach, kFused };
+/// kForeachOnDevice counts its steps on the device, as torch.optim.AdamW(foreach=True, capturable=True) does: a CUDA
+/// graph would replay the bias correction of the step that it captured. Two more passes over the denominators.
+enum class AdamWVariant { kForeach, kForeachOnDevice, kFused };
 
 struct AdamWOptions {
   double learning_rate{1e-3};
@@ -29,7 +31,7 @@ class AdamW {
   /// One step with the parameters' gradients, each of which must be defined. Never synchronises.
   /// @param found_inf  if defined, a float scalar on the device: where it is 1, nothing changes, the step count
   ///                   neither. Only the fused kernel reads it: the foreach operations would need the host to look.
-  /// @throws           std::invalid_argument for `found_inf` with foreach
+  /// @throws           std::invalid_argument for `found_inf` with any other variant
   void step(const at::Tensor& found_inf = {});
   /// Back to the state before the first step.
   void reset();
@@ -42,6 +44,7 @@ class AdamW {
 
  private:
   void step_foreach();
+  void step_foreach_on_device();
   void step_fused(const at::Tensor& found_inf);
 
   AdamWVariant variant_;
@@ -51,7 +54,7 @@ class AdamW {
   std::vector<at::Tensor> first_moments_;
   std::vector<at::Tensor> second_moments_;
   std::int64_t steps_{};               // foreach
-  at::Tensor device_steps_;            // fused: float scalar on the device
+  at::Tensor device_steps_;            // fused: float scalar on the device; on it, foreach: double
   std::vector<at::Tensor> all_steps_;  // fused: the same tensor for every parameter, so that one launch counts for all
 };
 

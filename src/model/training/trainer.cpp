@@ -24,6 +24,13 @@ AttentionTableConfig table_config(const ModelConfig& config, const at::TensorOpt
           .score_dtype = compute_dtype(config.precision, c10::typeMetaToScalarType(options.dtype()))};
 }
 
+AdamWVariant optimizer_variant(const ModelConfig& config, AdamWVariant variant) {
+  // Only the fused optimizer can skip a step on the device: see AdamW::step.
+  if (config.precision == Precision::kFp16) return AdamWVariant::kFused;
+  const bool counts_on_host = variant == AdamWVariant::kForeach;
+  return counts_on_host && config.exec == Execution::kGraph ? AdamWVariant::kForeachOnDevice : variant;
+}
+
 }  // namespace
 
 Trainer::Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype)
@@ -34,8 +41,7 @@ Trainer::Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype
   tables_ = impl_.ops.make_attention_tables(table_config(config_, parameters_.named().front().value.options()));
   const bool is_fp16 = config_.precision == Precision::kFp16;
   if (config_.pass == Pass::kTrainStep) {
-    // Only the fused optimizer can skip a step on the device: see AdamW::step.
-    optimizer_.emplace(parameters_.leaves(), is_fp16 ? AdamWVariant::kFused : impl_.optimizer);
+    optimizer_.emplace(parameters_.leaves(), optimizer_variant(config_, impl_.optimizer));
   }
   if (is_fp16 && config_.pass != Pass::kForward) scaler_.emplace(device_);
   gradients_.reserve(parameters_.leaves().size());

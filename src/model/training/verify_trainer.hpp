@@ -20,10 +20,15 @@
 
 namespace tbench::model {
 
+/// Makes the step that is timed, for a check.
+using CheckedStep = std::function<void(StepOutputs& outputs)>;
+
 /// Runs the step that is timed once, on the weights and tokens of `seed`, and compares all that it gives: the logits of
-/// every row of the batch; as far as the pass goes the loss and every gradient; the optimizer's moments and every
-/// parameter after the step. Gradients are NaN before the step: what it leaves in place is found. Ends with the trainer
-/// as it was built. Synchronises.
+/// every row of the batch; as far as the pass goes the loss and every gradient; every parameter after the step, and
+/// with the case's own seed the optimizer's moments and the update's norms. Gradients are NaN before the step: what it
+/// leaves in place is found. Ends with the trainer as it was built. Synchronises.
+/// @param step  makes one step of the trainer and fills its outputs; by default as the trainer makes it
+[[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step);
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed);
 [[nodiscard]] inline Verification verify_trainer(Trainer& trainer) {
   return verify_trainer(trainer, trainer.config().seed);

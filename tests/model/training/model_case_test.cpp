@@ -111,6 +111,14 @@ TEST(ModelStep, WhatACpuCannotRun) {
   EXPECT_THAT(flash->unsupported_reason().value(), HasSubstr("GPU"));
 }
 
+TEST(ModelStep, ACpuHasNoGraphs) {
+  auto config = tiny_step("eager", Pass::kForward, Precision::kFp32);
+  config.exec = Execution::kGraph;
+  EXPECT_THAT(make_model_case(config)->unsupported_reason().value(), HasSubstr("exec:graph"));
+  config.exec = Execution::kStream;
+  EXPECT_FALSE(make_model_case(config)->discard_recording());
+}
+
 TEST(ModelStep, ConfigurationsThatMakeNoSenseAreUsageErrors) {
   auto config = tiny_step("egaer", Pass::kForward, Precision::kFp32);
   try {

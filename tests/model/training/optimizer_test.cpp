@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -63,10 +64,28 @@ TEST_P(AdamWVariants, ResetForgetsEverything) {
 
 TEST_P(AdamWVariants, StateIsTwoMomentsAndAStepCount) {
   AdamW optimizer{{parameter(2.0, 0.5)}, GetParam()};
-  EXPECT_EQ(optimizer.state_bytes(), GetParam() == AdamWVariant::kFused ? 2 * 8 + 4 : 2 * 8);
+  const std::int64_t count_bytes = GetParam() == AdamWVariant::kForeach           ? 0  // on the host
+                                   : GetParam() == AdamWVariant::kForeachOnDevice ? 8
+                                                                                  : 4;
+  EXPECT_EQ(optimizer.state_bytes(), 2 * 8 + count_bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, AdamWVariants, testing::Values(AdamWVariant::kForeach, AdamWVariant::kFused));
+INSTANTIATE_TEST_SUITE_P(All, AdamWVariants,
+                         testing::Values(AdamWVariant::kForeach, AdamWVariant::kForeachOnDevice, AdamWVariant::kFused));
+
+TEST(AdamW, ForeachCountsAsWellInFloat32OnTheDevice) {
+  const at::Tensor values = at::randn({50}, at::kFloat), gradients = at::randn({50}, at::kFloat);
+  std::vector<at::Tensor> after;
+  for (const AdamWVariant variant : {AdamWVariant::kForeach, AdamWVariant::kForeachOnDevice}) {
+    const at::Tensor leaf = values.clone().requires_grad_(true);
+    leaf.mutable_grad() = gradients;
+    AdamW optimizer{{leaf}, variant};
+    for (int step = 0; step < 10; ++step) optimizer.step();
+    after.push_back(leaf.detach());
+  }
+  EXPECT_TRUE(after[0].allclose(after[1], 1e-6, 1e-7)) << after[0].sub(after[1]).abs().max();
+  EXPECT_FALSE(after[0].allclose(values, 1e-6, 1e-7));
+}
 
 TEST(AdamW, FirstStepReferenceIsTheFirstStep) {
   const at::Tensor leaf = at::randn({50}, kOptimizerOptions).requires_grad_(true);
