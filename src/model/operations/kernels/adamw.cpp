@@ -1,18 +1,24 @@
 // adamw: one step over the parameters of one block, in place. Inputs: parameters, gradients, first and second moments,
-// each a list of the block's tensors, float32.
+// each a list of the block's tensors, float32. adamw_cast: the same step, and a copy of the parameters in the
+// precision's type, which autocast's next forward pass would else make.
 #include "model/training/optimizer.hpp"
 
+#include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/sqrt.h>
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
+#include "model/operations/kernels/fused.hpp"
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
+#include "model/torch/scopes.hpp"
 
 namespace tbench::model {
 namespace {
@@ -39,18 +45,27 @@ at::TensorList list_of(const KernelOperands& operands, AdamWList list) {
   return at::TensorList{operands.inputs}.slice(list * kTensorsOfABlock, kTensorsOfABlock);
 }
 
-KernelBytes adamw_bytes(const KernelConfig& config) {
+std::int64_t block_parameters(const KernelConfig& config) {
   const std::int64_t d = config.size.d_model;
-  const std::int64_t parameters =
-      (4 * d * d + 3 * d * config.size.d_ff + 2 * d) * kernel_element_bytes(Precision::kFp32);
+  return 4 * d * d + 3 * d * config.size.d_ff + 2 * d;
+}
+
+KernelBytes adamw_bytes(const KernelConfig& config) {
+  const std::int64_t parameters = block_parameters(config) * kernel_element_bytes(Precision::kFp32);
   return {.read = 4 * parameters, .written = 3 * parameters};  // p, g, m, v; p, m, v
+}
+
+KernelBytes adamw_cast_bytes(const KernelConfig& config) {
+  KernelBytes bytes = adamw_bytes(config);
+  bytes.written += block_parameters(config) * kernel_element_bytes(config.precision);
+  return bytes;
 }
 
 void adamw_fill(KernelOperands& operands) {
   const auto shapes = block_shapes(operands.config.size);
   for (std::size_t list = 0; list < kLists; ++list) {
     for (const auto& shape : shapes) {
-      at::Tensor& tensor = add_normal_input(operands, shape);
+      at::Tensor& tensor = add_normal_input(operands, shape, at::kFloat);
       if (list == kSecondMoments) tensor.square_().add_(kMinSecondMoment);
     }
   }
@@ -60,7 +75,7 @@ void adamw_fill(KernelOperands& operands) {
 /// eps).
 std::vector<KernelResult> adamw_expect(const KernelOperands& operands) {
   const AdamWOptions options;
-  const Precision precision = operands.config.precision;
+  constexpr Precision precision = Precision::kFp32;
   const double correction1 = 1 - std::pow(options.beta1, kStepsSoFar);
   const double correction2 = 1 - std::pow(options.beta2, kStepsSoFar);
   std::array<std::vector<KernelResult>, 3> results;
@@ -95,33 +110,93 @@ std::vector<KernelResult> adamw_expect(const KernelOperands& operands) {
   return std::move(results[0]);
 }
 
+/// The parameters' copies are rounded once more.
+std::vector<KernelResult> adamw_cast_expect(const KernelOperands& operands) {
+  std::vector<KernelResult> results = adamw_expect(operands);
+  for (std::size_t i = 0; i < kTensorsOfABlock; ++i) {
+    const at::Tensor& p = results[i].expected;
+    const KernelRoundings roundings{.relative = 3, .of_rms = 0.05 * largest_deviation(p.numel()), .stored = 1.01};
+    results.push_back({fmt::format("copy {}", i), p, kernel_tolerance(operands.config.precision, roundings)});
+  }
+  return results;
+}
+
 void adamw_prepare(KernelOperands& operands) {
   operands.saved.assign(kTensorsOfABlock, at::full({}, kStepsSoFar, operands.inputs[0].options()));
 }
 
-std::vector<at::Tensor> adamw_step(const KernelOperands& operands) {
-  const AdamWOptions options;
-  at::_fused_adamw_(list_of(operands, kParameters), list_of(operands, kGradients), list_of(operands, kFirstMoments),
-                    list_of(operands, kSecondMoments), /*max_exp_avg_sqs=*/{}, operands.saved, options.learning_rate,
-                    options.beta1, options.beta2, options.weight_decay, options.epsilon, /*amsgrad=*/false,
-                    /*maximize=*/false);
+/// Behind the counts of steps the copies, NaN until a step has written them.
+void adamw_cast_prepare(KernelOperands& operands) {
+  adamw_prepare(operands);
+  for (const at::Tensor& parameter : list_of(operands, kParameters)) {
+    operands.saved.push_back(at::full_like(parameter, std::numeric_limits<double>::quiet_NaN(),
+                                           compute_dtype(operands.config.precision, at::kFloat)));
+  }
+}
+
+at::TensorList steps_of(const KernelOperands& operands) {
+  return at::TensorList{operands.saved}.slice(0, kTensorsOfABlock);
+}
+at::TensorList copies_of(const KernelOperands& operands) {
+  return at::TensorList{operands.saved}.slice(kTensorsOfABlock);
+}
+
+/// What a step has changed and written, in the order of adamw_cast_expect.
+std::vector<at::Tensor> stepped_tensors(const KernelOperands& operands) {
   std::vector<at::Tensor> results = list_of(operands, kParameters).vec();
-  for (const AdamWList list : {kFirstMoments, kSecondMoments}) {
-    const at::TensorList tensors = list_of(operands, list);
+  for (const at::TensorList tensors :
+       {list_of(operands, kFirstMoments), list_of(operands, kSecondMoments), copies_of(operands)}) {
     results.insert(results.end(), tensors.begin(), tensors.end());
   }
   return results;
 }
 
+std::vector<at::Tensor> adamw_step(const KernelOperands& operands) {
+  const AdamWOptions options;
+  at::_fused_adamw_(list_of(operands, kParameters), list_of(operands, kGradients), list_of(operands, kFirstMoments),
+                    list_of(operands, kSecondMoments), /*max_exp_avg_sqs=*/{}, steps_of(operands),
+                    options.learning_rate, options.beta1, options.beta2, options.weight_decay, options.epsilon,
+                    /*amsgrad=*/false, /*maximize=*/false);
+  return stepped_tensors(operands);
+}
+
+std::vector<at::Tensor> adamw_step_and_cast(const KernelOperands& operands) {
+  std::vector<at::Tensor> results = adamw_step(operands);
+  at::_foreach_copy_(copies_of(operands), list_of(operands, kParameters));
+  return results;
+}
+
+std::vector<at::Tensor> own_adamw_step(const KernelOperands& operands) {
+  own_adamw({.parameters = list_of(operands, kParameters),
+             .gradients = list_of(operands, kGradients),
+             .first_moments = list_of(operands, kFirstMoments),
+             .second_moments = list_of(operands, kSecondMoments),
+             .copies = copies_of(operands)},
+            operands.saved[0], operands.config.precision);
+  return stepped_tensors(operands);
+}
+
 /// One fused kernel over all tensors; the count of steps stays.
 KernelImpl adamw_aten() { return {.name = "aten", .prepare = &adamw_prepare, .forward = &adamw_step}; }
+
+/// That kernel, and one more for all casts.
+KernelImpl adamw_cast_aten() {
+  return {.name = "aten", .prepare = &adamw_cast_prepare, .forward = &adamw_step_and_cast};
+}
+
+/// Both in one kernel, with copies or without.
+KernelImpl adamw_fused(void (*prepare)(KernelOperands& operands)) {
+  return {.name = "fused", .unsupported_reason = &own_kernel_refusal, .prepare = prepare, .forward = &own_adamw_step};
+}
+
+constexpr const char* kNoBackwardOfAStep = "an optimizer's step has no backward";
 
 }  // namespace
 
 KernelOp adamw_kernel_op() {
   return {.name = "adamw",
           .passes = {KernelPass::kForward},
-          .pass_refusal = "an optimizer's step has no backward",
+          .pass_refusal = kNoBackwardOfAStep,
           .precisions = {Precision::kFp32},
           .precision_refusal = "parameters, gradients and moments are float32 at every precision of a model",
           .counts_tokens = false,
@@ -129,7 +204,21 @@ KernelOp adamw_kernel_op() {
           .bytes = &adamw_bytes,
           .fill = &adamw_fill,
           .expect = &adamw_expect,
-          .impls = {"impl", {adamw_aten()}}};
+          .impls = {"impl", {adamw_aten(), adamw_fused(&adamw_prepare)}}};
+}
+
+KernelOp adamw_cast_kernel_op() {
+  return {.name = "adamw_cast",
+          .passes = {KernelPass::kForward},
+          .pass_refusal = kNoBackwardOfAStep,
+          .precisions = {Precision::kBf16, Precision::kFp16},
+          .precision_refusal = "the copy of float32 parameters is a 16-bit one: use bf16 or fp16, or op:adamw",
+          .counts_tokens = false,
+          .is_in_place = true,
+          .bytes = &adamw_cast_bytes,
+          .fill = &adamw_fill,
+          .expect = &adamw_cast_expect,
+          .impls = {"impl", {adamw_cast_aten(), adamw_fused(&adamw_cast_prepare)}}};
 }
 
 }  // namespace tbench::model

@@ -1,10 +1,13 @@
-// The Kernel family's operations on elements one by one: swiglu, add, cast.
+// The Kernel family's operations on elements one by one: swiglu, swiglu_packed, add, cast.
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/mul.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/silu_backward.h>
 
 #include <numbers>
 
+#include "model/operations/kernels/fused.hpp"
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 #include "model/torch/scopes.hpp"
@@ -28,10 +31,12 @@ void swiglu_fill(KernelOperands& operands) {
 }
 
 /// silu(g) = g s(g) with s the logistic function; silu'(g) = s(g) (1 + g (1 - s(g))).
-std::vector<KernelResult> swiglu_expect(const KernelOperands& operands) {
+struct SwigluResults {
+  KernelResult h, dgate, dup;  // the gradients of a backward alone
+};
+
+SwigluResults swiglu_results(const KernelOperands& operands, const at::Tensor& gate, const at::Tensor& up) {
   const Precision precision = operands.config.precision;
-  const at::Tensor gate = exact(operands.inputs[0]);
-  const at::Tensor up = exact(operands.inputs[1]);
   const at::Tensor s = at::sigmoid(gate);
   const std::int64_t count = gate.numel();
   const auto degrees = static_cast<double>(count);
@@ -43,9 +48,8 @@ std::vector<KernelResult> swiglu_expect(const KernelOperands& operands) {
                                 .norm = 8 * kRoundingRms,
                                 .stored_norm = std::numbers::sqrt2 * kRoundingRms,
                                 .degrees = degrees};
-  if (operands.config.pass == KernelPass::kForward) {
-    return {{"h", gate.mul(s).mul(up), kernel_tolerance(precision, product)}};
-  }
+  const KernelResult h{"h", gate.mul(s).mul(up), kernel_tolerance(precision, product)};
+  if (operands.config.pass == KernelPass::kForward) return {.h = h, .dgate = {}, .dup = {}};
   const at::Tensor dh = exact(operands.gradients[0]);
   const at::Tensor slope = s.mul(gate.mul(s.neg().add(1)).add(1));
   // The slope, of an rms of 0.6 as the result's, is s + s (g - s g), which may cancel: off by six of these round-offs
@@ -54,8 +58,15 @@ std::vector<KernelResult> swiglu_expect(const KernelOperands& operands) {
   of_slope.of_rms = 6 / 0.6 * largest_product(count);
   of_slope.norm += 6 / 0.6;
   of_slope.min_subnormals = 2;
-  return {{"dgate", dh.mul(up).mul(slope), kernel_tolerance(precision, of_slope)},
-          {"dup", dh.mul(gate).mul(s), kernel_tolerance(precision, product)}};
+  return {.h = h,
+          .dgate = {"dgate", dh.mul(up).mul(slope), kernel_tolerance(precision, of_slope)},
+          .dup = {"dup", dh.mul(gate).mul(s), kernel_tolerance(precision, product)}};
+}
+
+std::vector<KernelResult> swiglu_expect(const KernelOperands& operands) {
+  const SwigluResults results = swiglu_results(operands, exact(operands.inputs[0]), exact(operands.inputs[1]));
+  if (operands.config.pass == KernelPass::kForward) return {results.h};
+  return {results.dgate, results.dup};
 }
 
 /// A forward pass for a backward leaves silu(gate), as autograd does.
@@ -73,6 +84,48 @@ KernelImpl swiglu_aten() {
             const at::Tensor& dh = operands.gradients[0];
             return {at::silu_backward(dh.mul(operands.inputs[1]), operands.inputs[0]), dh.mul(operands.saved[0])};
           }};
+}
+
+// swiglu_packed: the same on one product that holds both. Input: [tokens, 2 d_ff], a token's gate and then its up. The
+// backward pass makes h once more, for the gradient of the weight behind it: it need not be kept.
+
+KernelBytes swiglu_packed_bytes(const KernelConfig& config) {
+  KernelBytes bytes = swiglu_bytes(config);
+  if (config.pass == KernelPass::kBackward) bytes.written += bytes.written / 2;  // dgate, dup, h
+  return bytes;
+}
+
+void swiglu_packed_fill(KernelOperands& operands) {
+  const KernelConfig& config = operands.config;
+  add_normal_input(operands, {config.tokens(), 2 * config.size.d_ff});
+  if (config.pass == KernelPass::kBackward) add_normal_gradient(operands, {config.tokens(), config.size.d_ff});
+}
+
+std::vector<KernelResult> swiglu_packed_expect(const KernelOperands& operands) {
+  const std::vector<at::Tensor> halves = exact(operands.inputs[0]).chunk(2, -1);
+  const SwigluResults results = swiglu_results(operands, halves[0], halves[1]);
+  if (operands.config.pass == KernelPass::kForward) return {results.h};
+  return {results.dgate, results.dup, results.h};
+}
+
+/// Into the halves of one tensor, which the next product reads.
+std::vector<at::Tensor> swiglu_packed_backward(const KernelOperands& operands) {
+  const at::Tensor& dh = operands.gradients[0];
+  const std::vector<at::Tensor> halves = operands.inputs[0].chunk(2, -1);
+  const at::Tensor silu = at::silu(halves[0]);
+  std::vector<at::Tensor> gradients = at::empty_like(operands.inputs[0]).chunk(2, -1);
+  at::silu_backward_out(gradients[0], dh.mul(halves[1]), halves[0]);
+  at::mul_out(gradients[1], dh, silu);
+  return {gradients[0], gradients[1], silu.mul(halves[1])};
+}
+
+KernelImpl swiglu_packed_aten() {
+  return {.name = "aten",
+          .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+            const std::vector<at::Tensor> halves = operands.inputs[0].chunk(2, -1);
+            return {at::silu(halves[0]).mul(halves[1])};
+          },
+          .backward = &swiglu_packed_backward};
 }
 
 // add: the residual stream and a sublayer's output. Inputs: two of [tokens, d_model].
@@ -148,7 +201,15 @@ KernelOp swiglu_kernel_op() {
           .bytes = &swiglu_bytes,
           .fill = &swiglu_fill,
           .expect = &swiglu_expect,
-          .impls = {"impl", {swiglu_aten()}}};
+          .impls = {"impl", {swiglu_aten(), swiglu_fused()}}};
+}
+
+KernelOp swiglu_packed_kernel_op() {
+  return {.name = "swiglu_packed",
+          .bytes = &swiglu_packed_bytes,
+          .fill = &swiglu_packed_fill,
+          .expect = &swiglu_packed_expect,
+          .impls = {"impl", {swiglu_packed_aten(), swiglu_packed_fused()}}};
 }
 
 KernelOp add_kernel_op() {

@@ -1,8 +1,12 @@
 // embedding: rows of the table by token id. Inputs: weight [vocab_size, d_model], ids [tokens] int64, uniform.
 // rope: each pair (x[2i], x[2i+1]) of queries and keys turns by its position's angle. Input: q and k of one layer,
 // [batch, context, 2, heads, head_dim]; the table of cosines and sines is float32 in every precision.
+// rope_qkv: the same where one product [batch, context, 3, heads, head_dim] becomes queries, keys and values [3, batch,
+// heads, context, head_dim], as attention reads them; backward: their gradients become the product's.
+#include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/embedding_dense_backward.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/stack.h>
@@ -12,6 +16,7 @@
 #include <numbers>
 
 #include "model/layers/layers.hpp"
+#include "model/operations/kernels/fused.hpp"
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 #include "model/torch/scopes.hpp"
@@ -91,25 +96,32 @@ void rope_fill(KernelOperands& operands) {
   if (operands.config.pass == KernelPass::kBackward) add_normal_gradient(operands, rope_shape(operands.config));
 }
 
-std::vector<KernelResult> rope_expect(const KernelOperands& operands) {
-  const KernelConfig& config = operands.config;
-  const bool is_forward = config.pass == KernelPass::kForward;
-  const at::Tensor pairs = exact(is_forward ? operands.inputs[0] : operands.gradients[0]).unflatten(-1, {-1, 2});
+/// Queries and keys [batch, context, 2, heads, head_dim], turned as the pass asks, in float64.
+at::Tensor turned_exactly(const KernelConfig& config, const at::Tensor& vectors) {
+  const at::Tensor pairs = vectors.unflatten(-1, {-1, 2});
   const RopeTable table = make_rope_table(config.context, config.size.head_dim(), pairs.options());
   const std::vector<std::int64_t> positions{config.context, 1, 1, config.size.head_dim() / 2};
   const at::Tensor cos = table.cos.view(positions);
-  const at::Tensor sin = is_forward ? table.sin.view(positions) : table.sin.view(positions).neg();
+  const at::Tensor sin = table.sin.view(positions).mul(config.pass == KernelPass::kForward ? 1.0 : -1.0);
   const at::Tensor a = pairs.select(-1, 0);
   const at::Tensor b = pairs.select(-1, 1);
-  // A table's value, a product and the difference are rounded: 3 u (|a| + |b|), of a pair that is as long as z.
-  const auto degrees = static_cast<double>(pairs.numel());
-  return {{is_forward ? "turned" : "dx",
-           at::stack({a.mul(cos).sub(b.mul(sin)), a.mul(sin).add(b.mul(cos))}, -1).flatten(-2),
-           kernel_tolerance(config.precision, {.of_rms = 3 * std::numbers::sqrt2 * largest_deviation(pairs.numel()),
-                                               .stored = 1.01,
-                                               .norm = std::sqrt(3.0) * kRoundingRms,
-                                               .stored_norm = kRoundingRms,
-                                               .degrees = degrees})}};
+  return at::stack({a.mul(cos).sub(b.mul(sin)), a.mul(sin).add(b.mul(cos))}, -1).flatten(-2);
+}
+
+/// A table's value, a product and the difference are rounded: 3 u (|a| + |b|), of a pair that is as long as z.
+Tolerance rope_tolerance(const KernelConfig& config, std::int64_t count) {
+  return kernel_tolerance(config.precision, {.of_rms = 3 * std::numbers::sqrt2 * largest_deviation(count),
+                                             .stored = 1.01,
+                                             .norm = std::sqrt(3.0) * kRoundingRms,
+                                             .stored_norm = kRoundingRms,
+                                             .degrees = static_cast<double>(count)});
+}
+
+std::vector<KernelResult> rope_expect(const KernelOperands& operands) {
+  const bool is_forward = operands.config.pass == KernelPass::kForward;
+  const at::Tensor vectors = exact(is_forward ? operands.inputs[0] : operands.gradients[0]);
+  return {{is_forward ? "turned" : "dx", turned_exactly(operands.config, vectors),
+           rope_tolerance(operands.config, vectors.numel())}};
 }
 
 /// Turning back is turning by the conjugate.
@@ -133,6 +145,62 @@ KernelImpl rope_aten() {
           }};
 }
 
+constexpr std::int64_t kTurned = 2, kParts = 3;  // queries and keys; values too
+
+std::vector<std::int64_t> qkv_shape(const KernelConfig& config) {
+  return {config.batch, config.context, kParts, config.size.num_heads, config.size.head_dim()};
+}
+
+/// A product as heads, and back: both orders have the same permutation's inverse.
+at::Tensor as_heads(const at::Tensor& product) { return product.permute({2, 0, 3, 1, 4}); }
+at::Tensor as_product(const at::Tensor& heads) { return heads.permute({1, 3, 0, 2, 4}); }
+
+KernelBytes rope_qkv_bytes(const KernelConfig& config) {
+  const std::int64_t vectors = kParts * config.tokens() * config.size.d_model * kernel_element_bytes(config.precision);
+  const std::int64_t table = config.context * config.size.head_dim() * kTableElementBytes;
+  return {.read = vectors + table, .written = vectors};
+}
+
+void rope_qkv_fill(KernelOperands& operands) {
+  const KernelConfig& config = operands.config;
+  add_normal_input(operands, qkv_shape(config));
+  if (config.pass == KernelPass::kForward) return;
+  add_normal_gradient(operands, {kParts, config.batch, config.size.num_heads, config.context, config.size.head_dim()});
+}
+
+/// Values are copies: they have to be exact, but are in one tensor with the others.
+std::vector<KernelResult> rope_qkv_expect(const KernelOperands& operands) {
+  const bool is_forward = operands.config.pass == KernelPass::kForward;
+  const at::Tensor product = is_forward ? exact(operands.inputs[0]) : as_product(exact(operands.gradients[0]));
+  const at::Tensor turned = at::cat(
+      {turned_exactly(operands.config, product.narrow(2, 0, kTurned)), product.narrow(2, kTurned, kParts - kTurned)},
+      2);
+  return {{is_forward ? "heads" : "dproduct", is_forward ? as_heads(turned) : turned,
+           rope_tolerance(operands.config, product.numel())}};
+}
+
+/// The turned part and the rest, each copied to its place.
+at::Tensor rope_qkv_into(at::Tensor result, const at::Tensor& product, const at::Tensor& rotation) {
+  result.narrow(2, 0, kTurned).copy_(fused_rope(product.narrow(2, 0, kTurned), rotation));
+  result.narrow(2, kTurned, kParts - kTurned).copy_(product.narrow(2, kTurned, kParts - kTurned));
+  return result;
+}
+
+KernelImpl rope_qkv_aten() {
+  return {.name = "aten",
+          .prepare = &rope_prepare,
+          .forward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+            const at::Tensor& product = operands.inputs[0];
+            const at::Tensor heads = at::empty(as_heads(product).sizes(), product.options());
+            rope_qkv_into(as_product(heads), product, operands.saved[0]);
+            return {heads};
+          },
+          .backward = [](const KernelOperands& operands) -> std::vector<at::Tensor> {
+            const at::Tensor product = as_product(operands.gradients[0]);
+            return {rope_qkv_into(at::empty(product.sizes(), product.options()), product, operands.saved[0])};
+          }};
+}
+
 }  // namespace
 
 KernelOp embedding_kernel_op() {
@@ -148,7 +216,15 @@ KernelOp rope_kernel_op() {
           .bytes = &rope_bytes,
           .fill = &rope_fill,
           .expect = &rope_expect,
-          .impls = {"impl", {rope_aten()}}};
+          .impls = {"impl", {rope_aten(), rope_fused()}}};
+}
+
+KernelOp rope_qkv_kernel_op() {
+  return {.name = "rope_qkv",
+          .bytes = &rope_qkv_bytes,
+          .fill = &rope_qkv_fill,
+          .expect = &rope_qkv_expect,
+          .impls = {"impl", {rope_qkv_aten(), rope_qkv_fused()}}};
 }
 
 }  // namespace tbench::model

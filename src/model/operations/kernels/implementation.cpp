@@ -31,7 +31,8 @@ Registry<KernelOp>& kernel_ops() {
   static Registry<KernelOp> ops{
       "op",
       {rmsnorm_kernel_op(), rope_kernel_op(), swiglu_kernel_op(), softmax_kernel_op(), cross_entropy_kernel_op(),
-       embedding_kernel_op(), adamw_kernel_op(), cast_kernel_op(), add_kernel_op()}};
+       embedding_kernel_op(), adamw_kernel_op(), cast_kernel_op(), add_kernel_op(), add_rmsnorm_kernel_op(),
+       rope_qkv_kernel_op(), swiglu_packed_kernel_op(), cross_entropy_in_place_kernel_op(), adamw_cast_kernel_op()}};
   return ops;
 }
 
@@ -61,7 +62,11 @@ at::Tensor& add_normal_input(KernelOperands& operands, at::IntArrayRef shape, at
 }
 
 at::Tensor& add_normal_gradient(KernelOperands& operands, at::IntArrayRef shape) {
-  return operands.gradients.emplace_back(next_normal(operands, shape, storage_type(operands)));
+  return add_normal_gradient(operands, shape, storage_type(operands));
+}
+
+at::Tensor& add_normal_gradient(KernelOperands& operands, at::IntArrayRef shape, at::ScalarType dtype) {
+  return operands.gradients.emplace_back(next_normal(operands, shape, dtype));
 }
 
 at::Tensor& add_token_input(KernelOperands& operands) {

@@ -1,6 +1,6 @@
 // The registry of the Kernel family: its operations, and the implementations of each. A new operation is a file in
 // this folder and a line in implementation.cpp; a new implementation a file and a line in its operation's `impls`,
-// where `aten` is the best operators that stock LibTorch has.
+// where `aten` is the best operators that stock LibTorch has, and `fused` our kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -71,6 +71,11 @@ struct KernelOp {
 [[nodiscard]] KernelOp adamw_kernel_op();
 [[nodiscard]] KernelOp cast_kernel_op();
 [[nodiscard]] KernelOp add_kernel_op();
+[[nodiscard]] KernelOp add_rmsnorm_kernel_op();
+[[nodiscard]] KernelOp rope_qkv_kernel_op();
+[[nodiscard]] KernelOp swiglu_packed_kernel_op();
+[[nodiscard]] KernelOp cross_entropy_in_place_kernel_op();
+[[nodiscard]] KernelOp adamw_cast_kernel_op();
 
 /// All of them, in the order of kernel_op_names().
 [[nodiscard]] Registry<KernelOp>& kernel_ops();
@@ -88,6 +93,7 @@ void record_graph(KernelOperands& operands, std::vector<at::Tensor> (*forward)(c
 at::Tensor& add_normal_input(KernelOperands& operands, at::IntArrayRef shape);
 at::Tensor& add_normal_input(KernelOperands& operands, at::IntArrayRef shape, at::ScalarType dtype);
 at::Tensor& add_normal_gradient(KernelOperands& operands, at::IntArrayRef shape);
+at::Tensor& add_normal_gradient(KernelOperands& operands, at::IntArrayRef shape, at::ScalarType dtype);
 /// Appends uniform token ids, [tokens] int64, to the inputs.
 at::Tensor& add_token_input(KernelOperands& operands);
 

@@ -14,6 +14,7 @@
 #include <numbers>
 
 #include "model/layers/layers.hpp"
+#include "model/operations/kernels/fused.hpp"
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 
@@ -254,7 +255,7 @@ KernelOp rmsnorm_kernel_op() {
           .bytes = &rmsnorm_bytes,
           .fill = &rmsnorm_fill,
           .expect = &rmsnorm_expect,
-          .impls = {"impl", {rmsnorm_aten()}}};
+          .impls = {"impl", {rmsnorm_aten(), rmsnorm_fused()}}};
 }
 
 KernelOp softmax_kernel_op() {

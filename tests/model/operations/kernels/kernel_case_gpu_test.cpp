@@ -40,8 +40,13 @@ TEST_P(KernelGpu, VerifiesAndRunsWithoutWaitingForTheDevice) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, KernelGpu,
-                         testing::ValuesIn(kernel_variants_in({Precision::kFp32, Precision::kBf16, Precision::kFp16})),
+std::vector<KernelVariant> all_variants_of(const std::string& impl) {
+  return kernel_variants_in({Precision::kFp32, Precision::kBf16, Precision::kFp16}, impl);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelGpu, testing::ValuesIn(all_variants_of("aten")),
+                         [](const auto& run) { return name_of(run.param); });
+INSTANTIATE_TEST_SUITE_P(Own, KernelGpu, testing::ValuesIn(all_variants_of("fused")),
                          [](const auto& run) { return name_of(run.param); });
 
 using KernelFaultGpu = GpuTest;

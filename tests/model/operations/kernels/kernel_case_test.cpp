@@ -185,6 +185,20 @@ TEST(Kernel, BytesAreThoseOfEveryInputAndOutputOnce) {
       {"cast", kBackward, kShort, {.read = 384, .written = 768}, "copy"},
       // 6 x 8 x 2 = 96
       {"add", kForward, kShort, {.read = 2 * 96, .written = 96}, "copy"},
+      // stream: 6 x 8 x 4 = 192; sublayer and normed: 96; w: 32. Backward: sum, dsum, dnormed, w; dx, dsublayer, dw
+      {"add_rmsnorm", kForward, kShort, {.read = 192 + 96 + 32, .written = 192 + 96}, "copy"},
+      {"add_rmsnorm", kBackward, kShort, {.read = 2 * 192 + 96 + 32, .written = 192 + 96 + 32}, "copy"},
+      {"add_rmsnorm", kBackward, kSingle, {.read = 3 * 192 + 32, .written = 192 + 32}, "copy"},
+      // q, k and v: 3 x 6 x 8 x 2 = 288; cos and sin: 48
+      {"rope_qkv", kForward, kShort, {.read = 288 + 48, .written = 288}, "copy"},
+      {"rope_qkv", kBackward, kShort, {.read = 288 + 48, .written = 288}, "copy"},
+      // gate, up, h: 576; backward writes h once more
+      {"swiglu_packed", kForward, kSingle, {.read = 2 * 576, .written = 576}, "copy"},
+      {"swiglu_packed", kBackward, kSingle, {.read = 3 * 576, .written = 3 * 576}, "copy"},
+      // logits: 6 x 10,000 x 2 = 120,000; targets: 48; losses: 6 x 4 = 24
+      {"cross_entropy_in_place", kForward, kShort, {.read = 120'000 + 48, .written = 120'000 + 24}, "copy"},
+      // as adamw, and a copy of half a list's bytes
+      {"adamw_cast", kForward, kShort, {.read = 4 * 3'392, .written = 3 * 3'392 + 1'696}, "copy"},
   };
   for (const Traffic& expected : traffic) {
     SCOPED_TRACE(fmt::format("{} {}", expected.op, to_string(expected.pass)));
@@ -237,7 +251,12 @@ TEST(Kernel, CombinationsThatMakeNoSenseSayWhy) {
   EXPECT_THAT(invalid_reason_of("cast", KernelPass::kForward, Precision::kFp32), HasSubstr("float32 already"));
   EXPECT_THAT(invalid_reason_of("rope", KernelPass::kForward, Precision::kTf32), HasSubstr("tf32"));
   EXPECT_THAT(invalid_reason_of("rope", KernelPass::kForward, Precision::kFp32, "fsued"),
+              HasSubstr("expected one of aten, fused"));
+  EXPECT_THAT(invalid_reason_of("softmax", KernelPass::kForward, Precision::kFp32, "fused"),
               HasSubstr("expected one of aten"));
+  EXPECT_THAT(invalid_reason_of("adamw_cast", KernelPass::kForward, Precision::kFp32), HasSubstr("op:adamw"));
+  EXPECT_THAT(invalid_reason_of("cross_entropy_in_place", KernelPass::kBackward, Precision::kBf16),
+              HasSubstr("in place of the logits"));
   EXPECT_THROW(make_kernel_case(by_hand("add", KernelPass::kBackward, Precision::kFp32)), UsageError);
   KernelConfig config = by_hand("add", KernelPass::kForward, Precision::kFp32);
   config.context = 0;
@@ -248,6 +267,19 @@ TEST(Kernel, CombinationsThatMakeNoSenseSayWhy) {
 TEST(Kernel, WhatACpuCannotRun) {
   const auto refusal = make_kernel_case(by_hand("add", KernelPass::kForward, Precision::kFp16))->unsupported_reason();
   EXPECT_THAT(refusal.value_or(""), HasSubstr("fp16"));
+  for (const KernelVariant& variant : kernel_variants_in({Precision::kFp32, Precision::kBf16}, "fused")) {
+    const auto own = make_kernel_case(kernel_config(variant, kKernelShapes.front(), DeviceKind::kCpu));
+    EXPECT_THAT(own->unsupported_reason().value_or(""), HasSubstr("needs a GPU")) << name_of(variant);
+  }
+}
+
+TEST(Kernel, OperationsOfAFusedStepHaveOurKernels) {
+  std::vector<std::string> ops;
+  for (const std::string& op : kernel_op_names()) {
+    if (find_kernel_impl(op, "fused") != nullptr) ops.push_back(op);
+  }
+  EXPECT_THAT(ops, ElementsAre("rmsnorm", "rope", "swiglu", "adamw", "add_rmsnorm", "rope_qkv", "swiglu_packed",
+                               "cross_entropy_in_place", "adamw_cast"));
 }
 
 TEST(Kernel, ANameIsTakenOnceAndBuildComesFirst) {
@@ -256,8 +288,9 @@ TEST(Kernel, ANameIsTakenOnceAndBuildComesFirst) {
 }
 
 TEST(Kernel, OperationsInTheirOrder) {
-  EXPECT_THAT(kernel_op_names(), ElementsAre("rmsnorm", "rope", "swiglu", "softmax", "cross_entropy", "embedding",
-                                             "adamw", "cast", "add"));
+  EXPECT_THAT(kernel_op_names(),
+              ElementsAre("rmsnorm", "rope", "swiglu", "softmax", "cross_entropy", "embedding", "adamw", "cast", "add",
+                          "add_rmsnorm", "rope_qkv", "swiglu_packed", "cross_entropy_in_place", "adamw_cast"));
   EXPECT_EQ(kernel_impl_names().front(), "aten");
 }
 

@@ -13,19 +13,22 @@ struct KernelVariant {
   std::string op;
   KernelPass pass{};
   Precision precision{};
+  std::string impl{"aten"};
 };
 
 inline std::string name_of(const KernelVariant& variant) {
-  return variant.op + "_" + std::string{to_string(variant.pass)} + "_" + std::string{to_string(variant.precision)};
+  return variant.op + "_" + std::string{to_string(variant.pass)} + "_" + std::string{to_string(variant.precision)} +
+         (variant.impl == "aten" ? "" : "_" + variant.impl);
 }
 
-/// Every operation in every pass and in those of the precisions that it has.
-inline std::vector<KernelVariant> kernel_variants_in(const std::vector<Precision>& precisions) {
+/// Every operation that has the implementation, in every pass and in those of the precisions that it has.
+inline std::vector<KernelVariant> kernel_variants_in(const std::vector<Precision>& precisions,
+                                                     const std::string& impl = "aten") {
   std::vector<KernelVariant> variants;
   for (const std::string& op : kernel_op_names()) {
     for (const KernelPass pass : {KernelPass::kForward, KernelPass::kBackward}) {
       for (const Precision precision : precisions) {
-        if (!kernel_invalid_reason(op, pass, precision, "aten")) variants.push_back({op, pass, precision});
+        if (!kernel_invalid_reason(op, pass, precision, impl)) variants.push_back({op, pass, precision, impl});
       }
     }
   }
@@ -52,7 +55,7 @@ inline KernelConfig kernel_config(const KernelVariant& variant, const KernelShap
           .batch = shape.batch,
           .pass = variant.pass,
           .precision = variant.precision,
-          .impl = "aten",
+          .impl = variant.impl,
           .device = device,
           .seed = 1};
 }

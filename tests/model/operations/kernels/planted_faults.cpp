@@ -244,7 +244,7 @@ std::vector<at::Tensor> right(const KernelOperands& operands) {
 std::vector<Fault> all_faults() {
   std::vector<Fault> faults = row_faults();
   for (const std::vector<Fault>& more :
-       {rope_faults(), swiglu_faults(), embedding_faults(), adamw_faults(), copying_faults()}) {
+       {rope_faults(), swiglu_faults(), embedding_faults(), adamw_faults(), copying_faults(), fused_step_faults()}) {
     faults.insert(faults.end(), more.begin(), more.end());
   }
   return faults;

@@ -82,5 +82,7 @@ inline Results added_up(Operands o, std::size_t result) {
 
 /// Those of rmsnorm, softmax and cross_entropy, in a file of their own.
 [[nodiscard]] std::vector<Fault> row_faults();
+/// Those of the operations that a fused step has where others have several, in a file of their own.
+[[nodiscard]] std::vector<Fault> fused_step_faults();
 
 }  // namespace tbench::model::planted_kernels

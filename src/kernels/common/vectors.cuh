@@ -1,0 +1,120 @@
+// Elements of the three storage types by the vector, and sums over the threads of a row: what the kernels that move
+// memory share. A vector is loaded as one word; arithmetic is float32's.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+namespace tbench::kernels {
+
+inline constexpr int kWarpThreads = 32;
+inline constexpr int kVectorBytes = 16;  // the widest access of a thread
+
+template <int kBytes>
+struct WordOf;
+template <>
+struct WordOf<16> {
+  using Type = uint4;
+};
+template <>
+struct WordOf<8> {
+  using Type = uint2;
+};
+template <>
+struct WordOf<4> {
+  using Type = std::uint32_t;
+};
+template <>
+struct WordOf<2> {
+  using Type = std::uint16_t;
+};
+
+/// `kWidth` elements as they lie in memory.
+template <class Element, int kWidth>
+using Word = typename WordOf<kWidth* static_cast<int>(sizeof(Element))>::Type;
+
+__device__ __forceinline__ float widened(float x) { return x; }
+__device__ __forceinline__ float widened(__half x) { return __half2float(x); }
+__device__ __forceinline__ float widened(__nv_bfloat16 x) { return __bfloat162float(x); }
+
+template <class Element>
+__device__ __forceinline__ Element narrowed(float x) {
+  if constexpr (sizeof(Element) == sizeof(float)) {
+    return x;
+  } else {
+    return static_cast<Element>(x);  // to the nearest, ties to even
+  }
+}
+
+/// x as it is once it has been stored.
+template <class Element>
+__device__ __forceinline__ float rounded(float x) {
+  return widened(narrowed<Element>(x));
+}
+
+/// What is read once: its lines are the first that L2 gives up.
+template <int kWidth, class Element>
+__device__ __forceinline__ Word<Element, kWidth> load_once(const Element* from) {
+  return __ldcs(reinterpret_cast<const Word<Element, kWidth>*>(from));
+}
+
+/// What other threads read, too.
+template <int kWidth, class Element>
+__device__ __forceinline__ Word<Element, kWidth> load_cached(const Element* from) {
+  return __ldg(reinterpret_cast<const Word<Element, kWidth>*>(from));
+}
+
+template <class Element, int kWidth>
+__device__ __forceinline__ void unpack(const Word<Element, kWidth>& word, float (&values)[kWidth]) {
+  Element elements[kWidth];
+  static_assert(sizeof(elements) == sizeof(word));
+  memcpy(elements, &word, sizeof(word));
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) values[i] = widened(elements[i]);
+}
+
+template <class Element, int kWidth>
+__device__ __forceinline__ Word<Element, kWidth> packed(const float (&values)[kWidth]) {
+  Element elements[kWidth];
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i) elements[i] = narrowed<Element>(values[i]);
+  Word<Element, kWidth> word;
+  memcpy(&word, elements, sizeof(word));
+  return word;
+}
+
+template <int kWidth, class Element>
+__device__ __forceinline__ void store(Element* to, const float (&values)[kWidth]) {
+  *reinterpret_cast<Word<Element, kWidth>*>(to) = packed<Element, kWidth>(values);
+}
+
+/// Hides that a word is the one that it was, so that the compiler computes anew what it would else keep in registers.
+__device__ __forceinline__ void make_anew(std::uint16_t& word) { asm volatile("" : "+h"(word)); }
+__device__ __forceinline__ void make_anew(std::uint32_t& word) { asm volatile("" : "+r"(word)); }
+__device__ __forceinline__ void make_anew(uint2& word) {
+  make_anew(word.x);
+  make_anew(word.y);
+}
+__device__ __forceinline__ void make_anew(uint4& word) {
+  make_anew(word.x);
+  make_anew(word.y);
+  make_anew(word.z);
+  make_anew(word.w);
+}
+
+__device__ __forceinline__ float sum_of_warp(float value) {
+#pragma unroll
+  for (int distance = kWarpThreads / 2; distance > 0; distance /= 2) {
+    value += __shfl_xor_sync(0xffffffffU, value, distance);
+  }
+  return value;
+}
+
+/// Waits for the `threads` threads that share barrier `number` (1 to 15; 0 is __syncthreads').
+__device__ __forceinline__ void wait_for_threads(int number, int threads) {
+  asm volatile("bar.sync %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
+}
+
+}  // namespace tbench::kernels

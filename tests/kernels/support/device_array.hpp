@@ -1,0 +1,56 @@
+// Flat arrays on the GPU for tests of kernels, in memory that nobody may write around, and the comparison of what a
+// kernel left in them with numbers of float64.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "support/device_tensor.hpp"
+#include "tbench/core/enums.hpp"
+
+namespace tbench::kernels {
+
+using Doubles = std::vector<double>;
+
+/// `count` seeded normal values, rounded to the storage type.
+[[nodiscard]] Doubles normal_values(std::int64_t count, Precision precision, unsigned seed);
+/// The values once they have been stored.
+[[nodiscard]] Doubles stored(Doubles values, Precision precision);
+/// Of the storage type: 2^-24, 2^-8 (bf16) or 2^-11 (fp16).
+[[nodiscard]] double round_off(Precision precision);
+/// What rounding to a subnormal number of the type may be off.
+[[nodiscard]] double least_error(Precision precision);
+
+class DeviceArray {
+ public:
+  /// Every byte poisoned: elements are NaN.
+  /// @param offset  elements from an address aligned to 256 bytes
+  DeviceArray(std::int64_t count, Precision precision, std::int64_t offset = 0);
+  DeviceArray(const Doubles& values, Precision precision, std::int64_t offset = 0);
+
+  [[nodiscard]] void* data() const { return memory_.data() + first_ * element_bytes_; }
+  [[nodiscard]] float* floats() const { return static_cast<float*>(data()); }
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  /// The elements. Synchronises; the test fails if a byte around them was written.
+  [[nodiscard]] Doubles read() const;
+
+ private:
+  std::int64_t count_;
+  Precision precision_;
+  std::size_t element_bytes_;
+  std::size_t first_;  // elements before the first
+  DeviceBytes memory_;
+};
+
+/// The test fails unless every |actual - expected| is at most allowed(index); a NaN matches a NaN alone, an infinity
+/// itself alone. Names the first bad index.
+void expect_close(std::string_view name, const Doubles& actual, const Doubles& expected,
+                  const std::function<double(std::size_t)>& allowed);
+
+/// Whether the test has to be skipped.
+[[nodiscard]] bool is_without_gpu();
+
+}  // namespace tbench::kernels
