@@ -12,7 +12,7 @@ endforeach()
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
   execute_process(
-    COMMAND ${NVCC} -std=c++20 -O3 -gencode=arch=compute_90a,code=sm_90a ${include_options} -Xptxas -v -cubin -o
+    COMMAND ${NVCC} -std=c++20 -O3 --expt-relaxed-constexpr -gencode=arch=compute_90a,code=sm_90a ${include_options} -Xptxas -v -cubin -o
             ${OUTPUT_DIR}/${name}_resources.cubin ${source}
     RESULT_VARIABLE result
     OUTPUT_VARIABLE report
