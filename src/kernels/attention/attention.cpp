@@ -13,7 +13,7 @@
 #include "kernels/attention/attention_limits.hpp"
 #include "kernels/attention/common/plan_32bit.hpp"
 #include "kernels/attention/instances/launch.hpp"
-#include "kernels/attention/sm90/backward_plan_sm90.hpp"
+#include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 #include "kernels/attention/sm90/plan_sm90.hpp"
 #include "tbench/cuda/error.hpp"
 

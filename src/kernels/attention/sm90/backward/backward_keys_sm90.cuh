@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "kernels/attention/common/planted_fault.cuh"
-#include "kernels/attention/sm90/backward_shared_sm90.cuh"
+#include "kernels/attention/sm90/backward/backward_shared_sm90.cuh"
 
 namespace tbench::kernels::sm90 {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/attention/common/primitives.cuh"
-#include "kernels/attention/sm90/backward_plan_sm90.hpp"
+#include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 #include "kernels/attention/sm90/primitives_sm90.cuh"
 #include "kernels/attention/sm90/wgmma.cuh"
 

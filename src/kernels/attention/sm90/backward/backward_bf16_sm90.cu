@@ -1,5 +1,5 @@
 // Instances of Hopper's backward kernels for bf16.
-#include "kernels/attention/sm90/backward_launch_sm90.cuh"
+#include "kernels/attention/sm90/backward/backward_launch_sm90.cuh"
 
 namespace tbench::kernels::sm90 {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/attention/common/row_products.cuh"
-#include "kernels/attention/sm90/backward_keys_sm90.cuh"
+#include "kernels/attention/sm90/backward/backward_keys_sm90.cuh"
 
 namespace tbench::kernels::sm90 {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "attention/sm90/backward_sm90_run.hpp"
+#include "attention/sm90/backward/backward_sm90_run.hpp"
 #include "support/planted_fault_rows.hpp"
 
 namespace tbench::kernels::sm90 {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "kernels/attention/common/launch.cuh"
-#include "kernels/attention/sm90/backward_helpers_sm90.cuh"
-#include "kernels/attention/sm90/backward_sm90.cuh"
+#include "kernels/attention/sm90/backward/backward_helpers_sm90.cuh"
+#include "kernels/attention/sm90/backward/backward_sm90.cuh"
 #include "kernels/attention/sm90/tensor_map.hpp"
 
 namespace tbench::kernels::sm90 {

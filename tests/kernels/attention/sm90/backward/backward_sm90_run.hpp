@@ -1,7 +1,7 @@
 // Hopper's backward kernels at every shape, whether or not the dispatch would choose them there.
 #pragma once
 
-#include "kernels/attention/sm90/backward_plan_sm90.hpp"
+#include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 #include "support/attention_run.hpp"
 #include "tbench/cuda/device.hpp"
 

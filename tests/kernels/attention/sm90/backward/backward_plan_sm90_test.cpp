@@ -1,4 +1,4 @@
-#include "kernels/attention/sm90/backward_plan_sm90.hpp"
+#include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "attention/sm90/backward_sm90_run.hpp"
+#include "attention/sm90/backward/backward_sm90_run.hpp"
 #include "support/kernel_grid.hpp"
 
 namespace tbench::kernels::sm90 {
