@@ -13,6 +13,7 @@
 #include "kernels/attention/attention_limits.hpp"
 #include "kernels/attention/common/plan_32bit.hpp"
 #include "kernels/attention/instances/launch.hpp"
+#include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 #include "kernels/attention/sm90/plan_sm90.hpp"
 #include "tbench/cuda/error.hpp"
 
@@ -96,14 +97,20 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
 }
 
 std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return plan_backward(problem, limits).workspace.bytes();
+  // Views that Hopper's copy engine does not take are known at the launch alone.
+  return std::max(plan_backward(problem, limits).workspace.bytes(), sm90::backward_workspace_bytes(problem, limits));
 }
 
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
   const DeviceLimits limits = current_device_limits();
   require_none(attention_unsupported_reason(problem, limits));
   const BackwardPlan plan = plan_backward(problem, limits);
-  require_none(missing_workspace_reason("backward", plan.workspace.bytes(), arguments.workspace));
+  require_none(
+      missing_workspace_reason("backward", attention_backward_workspace_bytes(problem, limits), arguments.workspace));
+  if (sm90::chooses_backward(problem, limits) && sm90::takes_views(problem, arguments)) {
+    const bool is_bf16 = problem.precision == Precision::kBf16;
+    return (is_bf16 ? &sm90::backward_bf16 : &sm90::backward_fp16)(problem, arguments, stream);
+  }
   switch (problem.precision) {
     case Precision::kBf16:
       return launch_backward<Precision::kBf16>(problem, plan, arguments, stream);

@@ -136,20 +136,22 @@ BackwardResult AttentionRun::backward(const BackwardOptions& options) const {
   BackwardResult result{.dq = output(shape.seq_q), .dk = output(shape.seq_kv), .dv = output(shape.seq_kv)};
   AttentionProblem problem = case_.problem;
   problem.deterministic = options.deterministic;
-  const DeviceBytes workspace{attention_backward_workspace_bytes(problem, current_device_limits())};
+  const BackwardLaunch launch = options.launch.value_or(
+      BackwardLaunch{&attention_backward, attention_backward_workspace_bytes(problem, current_device_limits())});
+  const DeviceBytes workspace{launch.workspace_bytes};
   poison(workspace, options.garbage);
-  attention_backward(problem,
-                     {.q = q_.view(),
-                      .k = k_.view(),
-                      .v = v_.view(),
-                      .o = forward.o.view(),
-                      .lse = static_cast<const float*>(forward.lse.view().data),
-                      .grad_o = grad_o_.view(),
-                      .dq = result.dq.view(),
-                      .dk = result.dk.view(),
-                      .dv = result.dv.view(),
-                      .workspace = workspace.data()},
-                     nullptr);
+  launch.enqueue(problem,
+                 {.q = q_.view(),
+                  .k = k_.view(),
+                  .v = v_.view(),
+                  .o = forward.o.view(),
+                  .lse = static_cast<const float*>(forward.lse.view().data),
+                  .grad_o = grad_o_.view(),
+                  .dq = result.dq.view(),
+                  .dk = result.dk.view(),
+                  .dv = result.dv.view(),
+                  .workspace = workspace.data()},
+                 nullptr);
   TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
   return result;
 }

@@ -43,11 +43,18 @@ struct BackwardResult {
 /// What every byte of a workspace holds before; nothing leaves it as it was allocated.
 constexpr std::optional<std::byte> kGarbage{std::byte{0xff}};
 
+/// A way to the gradients besides attention_backward(), whatever that would choose.
+struct BackwardLaunch {
+  void (*enqueue)(const AttentionProblem&, const AttentionBackward&, cudaStream_t){};
+  std::size_t workspace_bytes{};
+};
+
 struct BackwardOptions {
   bool deterministic{};
   std::optional<std::byte> garbage{kGarbage};
   /// The o and lse to read; null for the reference's, so that an error of the forward kernel does not show.
   const ForwardResult* forward{};
+  std::optional<BackwardLaunch> launch{};
 };
 
 class AttentionRun {

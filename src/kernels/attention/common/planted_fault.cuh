@@ -20,12 +20,17 @@ __constant__ PlantedFault fault_on_device;
 /// In a kernel: whether `fault` is to be committed here.
 __device__ inline bool planted(PlantedFault fault) { return fault_on_device == fault; }
 
-/// Before a tile is copied to shared memory: makes one warp some microseconds late if `fault`, a missing barrier, is
-/// planted. The others then read what it has not copied yet, where else all might happen to keep pace.
-__device__ inline void delay_one_warp(PlantedFault fault) {
-  if (!planted(fault) || threadIdx.x >= 32) return;
+/// Makes the calling threads some microseconds late if `fault`, a race, is planted, where else all might happen to keep
+/// pace.
+__device__ inline void delay(PlantedFault fault) {
+  if (!planted(fault)) return;
   for (const long long start = clock64(); clock64() - start < 10000;) {
   }
+}
+
+/// Before a tile is copied to shared memory: makes one warp late. The others then read what it has not copied yet.
+__device__ inline void delay_one_warp(PlantedFault fault) {
+  if (threadIdx.x < 32) delay(fault);
 }
 
 /// Before a launch, in the file of the kernel: hands the chosen fault to the device.
@@ -41,6 +46,7 @@ constexpr bool is_instantiated(int head_dim) { return head_dim == kPlantedHeadDi
 #else
 
 __device__ constexpr bool planted(PlantedFault) { return false; }
+__device__ constexpr void delay(PlantedFault) {}
 __device__ constexpr void delay_one_warp(PlantedFault) {}
 inline void upload_planted_fault(cudaStream_t) {}
 constexpr bool is_instantiated(int) { return true; }

@@ -47,6 +47,18 @@ __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity
       : "memory");
 }
 
+/// Which of some buffers is next, and the parity of the barriers' phase in which it is filled.
+template <int kStages>
+struct Ring {
+  std::uint32_t stage = 0, parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      parity ^= 1u;
+    }
+  }
+};
+
 /// Orders this thread's ordinary writes to shared memory before what tensor copies and wgmma read of it later.
 __device__ __forceinline__ void show_to_async_proxy() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
 
@@ -83,6 +95,14 @@ __device__ __forceinline__ void copy_box(std::uint32_t destination, const CUtens
       "r"(barrier), "l"(policy)
       : "memory");
 }
+/// The same for bytes in a row; 16 divides addresses and size.
+__device__ __forceinline__ void copy_bytes(std::uint32_t destination, const void* source, int bytes,
+                                           std::uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n" ::"r"(destination),
+      "l"(source), "r"(bytes), "r"(barrier)
+      : "memory");
+}
 /// And back, except what lies beyond the last row.
 __device__ __forceinline__ void store_box(const CUtensorMap& map, BoxPlace place, std::uint32_t source) {
   asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3, %4, %5}], [%6];\n" ::"l"(
@@ -103,6 +123,18 @@ __device__ __forceinline__ int load_shared(std::uint32_t address) {
   asm volatile("ld.shared.b32 %0, [%1];\n" : "=r"(value) : "r"(address) : "memory");
   return value;
 }
+__device__ __forceinline__ float2 load_shared_pair(std::uint32_t address) {
+  float2 pair;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];\n" : "=f"(pair.x), "=f"(pair.y) : "r"(address) : "memory");
+  return pair;
+}
+
+/// Adds four floats to four in a row of global memory, each atomically; 16 divides the address.
+__device__ __forceinline__ void add_to_global(float* destination, const float* values) {
+  asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"l"(destination), "f"(values[0]),
+               "f"(values[1]), "f"(values[2]), "f"(values[3])
+               : "memory");
+}
 
 /// Four 8x8 matrices of 16-bit elements; lane i gives the address of row i % 8 of matrix i / 8.
 __device__ __forceinline__ void ldmatrix_x4(std::uint32_t* r, std::uint32_t address) {
@@ -113,6 +145,12 @@ __device__ __forceinline__ void ldmatrix_x4(std::uint32_t* r, std::uint32_t addr
 }
 __device__ __forceinline__ void store_matrices(std::uint32_t address, const std::uint32_t (&r)[4]) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "r"(r[0]),
+               "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
+}
+/// The same of their transposes.
+__device__ __forceinline__ void store_transposed(std::uint32_t address, const std::uint32_t* r) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "r"(r[0]),
                "r"(r[1]), "r"(r[2]), "r"(r[3])
                : "memory");
 }

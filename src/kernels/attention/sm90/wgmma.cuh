@@ -57,23 +57,33 @@ __device__ __forceinline__ void wait_for_products(float (&results)[kCount]) {
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
   "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
-/// The products of one type of elements, D float32.
+/// The products of one type of elements, D float32: D = A B^T, or D += A B^T if `add`, A [64, 16], B [N, 16], both
+/// K-major; `kTransposed`: A B, B [16, N]. N is twice the number of a thread's results.
 ///
-/// from_shared():    D = A B^T, or D += A B^T if `add`; both K-major: A [64, 16], B [N, 16].
-/// from_registers(): the same with A's fragments in registers; `kTransposed`: B [16, N], D += A B.
+/// from_shared(): A in shared memory; from_registers(): its fragments in registers.
 template <class Element>
 struct Wgmma;
 
 #define TBENCH_WGMMA(Element, type)                                                                                   \
   template <>                                                                                                         \
   struct Wgmma<Element> {                                                                                             \
+    template <bool kTransposed = false>                                                                               \
     __device__ static __forceinline__ void from_shared(float (&d)[64], Operand a, Operand b, bool add) {              \
       asm volatile(                                                                                                   \
           "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"                                                            \
           "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_63 \
-          "}, %64, %65, add, 1, 1, 0, 0;\n}\n"                                                                        \
+          "}, %64, %65, add, 1, 1, 0, %67;\n}\n"                                                                      \
           : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_32(d, 32)                                                     \
-          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)));                                                    \
+          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                          \
+    }                                                                                                                 \
+    template <bool kTransposed = false>                                                                               \
+    __device__ static __forceinline__ void from_shared(float (&d)[32], Operand a, Operand b, bool add) {              \
+      asm volatile(                                                                                                   \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"                                                            \
+          "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" TBENCH_NAMES_0_31                          \
+          "}, %32, %33, add, 1, 1, 0, %35;\n}\n"                                                                      \
+          : TBENCH_REGISTERS_32(d, 0)                                                                                 \
+          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                          \
     }                                                                                                                 \
     template <bool kTransposed>                                                                                       \
     __device__ static __forceinline__ void from_registers(float (&d)[64], const std::uint32_t* a, Operand b,          \

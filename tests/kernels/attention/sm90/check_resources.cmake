@@ -1,7 +1,7 @@
 # Compiles Hopper's kernels for sm_90a and reads what ptxas reports: it fails for registers that are spilled, and for
 # wgmma instructions that ptxas has serialised (C7510 to C7518, which it reports as information, not as warnings).
 #   cmake -DNVCC=... -DSOURCE_DIR=... -DINCLUDES=... -DOUTPUT_DIR=... -P check_resources.cmake
-file(GLOB sources ${SOURCE_DIR}/src/kernels/attention/sm90/*.cu)
+file(GLOB_RECURSE sources ${SOURCE_DIR}/src/kernels/attention/sm90/*.cu)
 if(NOT sources)
   message(FATAL_ERROR "no kernels of Hopper in ${SOURCE_DIR}/src/kernels/attention/sm90")
 endif()
@@ -12,7 +12,7 @@ endforeach()
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
   execute_process(
-    COMMAND ${NVCC} -std=c++20 -O3 -gencode=arch=compute_90a,code=sm_90a ${include_options} -Xptxas -v -cubin -o
+    COMMAND ${NVCC} -std=c++20 -O3 --expt-relaxed-constexpr -gencode=arch=compute_90a,code=sm_90a ${include_options} -Xptxas -v -cubin -o
             ${OUTPUT_DIR}/${name}_resources.cubin ${source}
     RESULT_VARIABLE result
     OUTPUT_VARIABLE report

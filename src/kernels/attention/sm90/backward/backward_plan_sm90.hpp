@@ -1,0 +1,91 @@
+// Which problems Hopper's backward kernels take, what lies in a block's shared memory and in the workspace, and the
+// launches that follow: pure host functions. And those launches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "kernels/attention/sm90/plan_sm90.hpp"
+
+namespace tbench::kernels::sm90 {
+
+/// A block keeps 128 keys and walks over the queries that see them. A literal type; see ForwardTile.
+struct BackwardTile {
+  int queries{};  // of a step
+  int stages{};   // buffers of Q and of dO
+  int registers{};
+  int copying_registers{};
+  bool operator==(const BackwardTile&) const = default;
+};
+
+constexpr int kBackwardGroups = 2;  // warpgroups that compute; each keeps kGroupRows keys. One more copies.
+constexpr int kBackwardKeys = kBackwardGroups * kGroupRows;
+constexpr int kBackwardThreads = (kBackwardGroups + 1) * kGroupThreads;
+
+/// Of 128 columns half the queries a step, because dK and dV of 64 keys take half of a thread's registers.
+[[nodiscard]] constexpr BackwardTile backward_tile(int head_dim) {
+  return {.queries = head_dim > 64 ? 64 : 128, .stages = 2, .registers = 240, .copying_registers = 24};
+}
+
+/// Where what lies in a block's shared memory; bytes. Tiles start at multiples of 1,024, as the 128-byte swizzle wants
+/// it. dS has two buffers, so that its product with K can come a step late.
+struct BackwardShared {
+  int k{}, v{}, q{}, grad_o{}, scores{}, lse{}, delta{}, barriers{}, end{};
+};
+[[nodiscard]] constexpr BackwardShared backward_shared(int head_dim) {
+  const BackwardTile tile = backward_tile(head_dim);
+  const int kept = kBackwardKeys * head_dim * 2, streamed = tile.stages * tile.queries * head_dim * 2;
+  const int scores = 2 * tile.queries * kBackwardKeys * 2, statistics = tile.stages * tile.queries * 4;
+  BackwardShared shared{.k = 0, .v = kept, .q = 2 * kept};
+  shared.grad_o = shared.q + streamed;
+  shared.scores = shared.grad_o + streamed;
+  shared.lse = shared.scores + scores;
+  shared.delta = shared.lse + statistics;
+  shared.barriers = shared.delta + statistics;
+  shared.end = shared.barriers + kBarrierBytes;
+  return shared;
+}
+
+/// What lies where in the workspace, of each head queries rounded up to `rows`, a multiple of every step; bytes.
+struct BackwardWorkspace {
+  std::int64_t rows{};
+  std::size_t lse_bytes{};    // float32 [batch, heads, rows], to base 2; +infinity beyond the last query
+  std::size_t delta_bytes{};  // as much; 0 there
+  std::size_t sums_bytes{};   // dQ as float32 in the accumulators' own layout, see BackwardKeys::add_query_gradient()
+  [[nodiscard]] std::size_t bytes() const { return lse_bytes + delta_bytes + sums_bytes; }
+  bool operator==(const BackwardWorkspace&) const = default;
+};
+[[nodiscard]] BackwardWorkspace backward_workspace(const AttentionShape& shape);
+
+/// The order in which blocks take tiles of keys: those of `heads` heads, all their heaviest ones first (with a causal
+/// mask the first keys are seen by the most queries), then the next heads', so that Q, dO and the sums of dQ of the
+/// heads under way stay in the L2 cache.
+struct BackwardOrder {
+  int tiles{};  // of a head
+  int heads{};  // of a group
+  int items{};  // of all heads
+  bool operator==(const BackwardOrder&) const = default;
+};
+[[nodiscard]] BackwardOrder backward_order(const AttentionShape& shape);
+
+/// Whether Hopper's kernels compute `problem`: where they can and were measured to be faster than Ampere's.
+[[nodiscard]] bool chooses_backward(const AttentionProblem& problem, const DeviceLimits& limits);
+
+/// Whether the copy engine can read and write the arguments (has_tensor_map()).
+[[nodiscard]] bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments);
+
+/// 0 where Ampere's kernels are chosen.
+[[nodiscard]] std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
+
+[[nodiscard]] Launch backward_launch(const AttentionShape& shape);
+/// Of the kernel before, which makes lse and delta and clears the sums, and the one after, which makes dQ of them.
+[[nodiscard]] Launch backward_prepare_launch(const AttentionShape& shape);
+[[nodiscard]] Launch backward_convert_launch(const AttentionShape& shape);
+
+/// Enqueue the backward pass, for a problem with an instance and arguments that takes_views() accepts.
+/// @throws  cuda::CudaError
+void backward_bf16(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream);
+void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream);
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,102 @@
+#include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+constexpr DeviceLimits kH200{.compute_capability_major = 9,
+                             .compute_capability_minor = 0,
+                             .multiprocessors = 132,
+                             .shared_bytes_per_block = 227 * 1024};
+
+AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal = true) {
+  return {.shape = {.batch = 4, .heads = heads, .seq_q = seq, .seq_kv = seq, .head_dim = head_dim, .causal = causal},
+          .precision = Precision::kBf16,
+          .scale = 0.125f};
+}
+
+TEST(BackwardTile, FillsButDoesNotExceedAMultiprocessor) {
+  for (const int head_dim : {64, 128}) {
+    const BackwardTile tile = backward_tile(head_dim);
+    EXPECT_LE((kBackwardGroups * tile.registers + tile.copying_registers) * kGroupThreads, 65536);
+  }
+  EXPECT_EQ(kBackwardThreads, 384);
+}
+
+TEST(BackwardShared, HoldsKeysTwoStagesAndTwoBuffersOfScores) {
+  // 64 columns: K and V 128 rows of 128 bytes; Q and dO two stages of as many; dS two times 128 by 128 elements
+  const BackwardShared narrow = backward_shared(64);
+  EXPECT_EQ(narrow.q, 32 << 10);
+  EXPECT_EQ(narrow.grad_o, 64 << 10);
+  EXPECT_EQ(narrow.scores, 96 << 10);
+  EXPECT_EQ(narrow.lse, 160 << 10);
+  EXPECT_EQ(narrow.delta - narrow.lse, 2 * 128 * 4);
+  // 128 columns: K and V 128 rows of 256 bytes; Q and dO two stages of 64; dS two times 64 by 128
+  const BackwardShared wide = backward_shared(128);
+  EXPECT_EQ(wide.q, 64 << 10);
+  EXPECT_EQ(wide.scores, 128 << 10);
+  EXPECT_EQ(wide.lse, 160 << 10);
+  for (const BackwardShared& shared : {narrow, wide}) {
+    for (const int offset : {shared.k, shared.v, shared.q, shared.grad_o, shared.scores}) {
+      EXPECT_EQ(offset % kSharedAlignment, 0);
+    }
+    EXPECT_LE(static_cast<std::size_t>(shared.end + kSharedAlignment), kH200.shared_bytes_per_block);
+  }
+}
+
+TEST(BackwardWorkspace, RoundsQueriesUpToWholeSteps) {
+  const AttentionShape shape = problem(1000, 64, 12).shape;
+  const BackwardWorkspace workspace = backward_workspace(shape);
+  EXPECT_EQ(workspace.rows, 1024);
+  EXPECT_EQ(workspace.lse_bytes, 48u * 1024 * 4);
+  EXPECT_EQ(workspace.delta_bytes, workspace.lse_bytes);
+  EXPECT_EQ(workspace.sums_bytes, 48u * 1024 * 64 * 4);
+  EXPECT_EQ(backward_workspace_bytes(problem(1000, 64, 12), kH200), workspace.bytes());
+}
+
+TEST(BackwardOrder, GroupsTheHeadsWhoseQueriesFitTheCache) {
+  // Q, dO and the sums of a head: 16,384 * 128 * 8 bytes = 16 MiB; two in 40 MiB
+  EXPECT_EQ(backward_order(problem(16384, 128, 4).shape), (BackwardOrder{.tiles = 128, .heads = 2, .items = 2048}));
+  EXPECT_EQ(backward_order(problem(129, 64, 12).shape), (BackwardOrder{.tiles = 2, .heads = 48, .items = 96}));
+  EXPECT_EQ(backward_order(problem(std::int64_t{1} << 20, 128, 1).shape).heads, 1);
+}
+
+TEST(ChoosesBackward, TakesHopperAndWhatHasAnInstance) {
+  EXPECT_TRUE(chooses_backward(problem(1024, 64, 12), kH200));
+  EXPECT_TRUE(chooses_backward(problem(1024, 128, 12), kH200));
+  for (const auto& [major, minor] : {std::pair{8, 0}, {8, 9}, {9, 1}, {10, 0}, {12, 0}}) {
+    DeviceLimits other = kH200;
+    other.compute_capability_major = major;
+    other.compute_capability_minor = minor;
+    EXPECT_FALSE(chooses_backward(problem(1024, 64, 12), other)) << major << "." << minor;
+    EXPECT_EQ(backward_workspace_bytes(problem(1024, 64, 12), other), 0u);
+  }
+  for (const std::int64_t head_dim : {16, 32, 80, 96, 256}) {
+    EXPECT_FALSE(chooses_backward(problem(1024, head_dim, 12), kH200)) << head_dim;
+  }
+  for (const Precision precision : kAllOf<Precision>) {
+    AttentionProblem one = problem(1024, 128, 12);
+    one.precision = precision;
+    EXPECT_EQ(chooses_backward(one, kH200), precision == Precision::kBf16 || precision == Precision::kFp16);
+  }
+}
+
+TEST(ChoosesBackward, LeavesTheSameBitsEveryTimeToAmperesKernels) {
+  AttentionProblem one = problem(1024, 64, 12);
+  one.deterministic = true;
+  EXPECT_FALSE(chooses_backward(one, kH200));
+}
+
+TEST(BackwardLaunch, HasABlockATileOfKeys) {
+  // 48 * ceil(1000 / 128) = 384
+  const Launch launch = backward_launch(problem(1000, 64, 12).shape);
+  EXPECT_EQ(launch.grid, (Grid{384, 1, 1}));
+  EXPECT_EQ(launch.threads, 384);
+  // What lies beyond the last query is made, too, but not converted: 1024 / 64 and ceil(900 / 64).
+  EXPECT_EQ(backward_prepare_launch(problem(900, 64, 12).shape).grid, (Grid{16, 12, 4}));
+  EXPECT_EQ(backward_convert_launch(problem(900, 64, 12).shape).grid, (Grid{15, 12, 4}));
+}
+
+}  // namespace
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,65 @@
+// Faults planted into Hopper's backward kernels, at both head_dims, must be found by the comparison with the reference.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+#include "attention/sm90/backward/backward_sm90_run.hpp"
+#include "support/planted_fault_rows.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+struct FaultCase {
+  FaultRow row;
+  std::int64_t head_dim{};
+  AttentionShape shape;
+  Data data{Data::kNormal};
+};
+
+std::vector<FaultCase> fault_cases() {
+  std::vector<FaultRow> rows{kBackwardFaults.begin(), kBackwardFaults.end()};
+  const Names any{"dq", "dk", "dv"};
+  rows.push_back({"release", PlantedFault::kBackwardRelease, any, When::kSometimes});
+  rows.push_back({"parity", PlantedFault::kBackwardParity, any, When::kSometimes});
+  rows.push_back({"end_mask", PlantedFault::kBackwardEndMask, {"dq"}});
+  std::vector<FaultCase> cases;
+  for (const FaultRow& row : rows) {
+    for (const std::int64_t head_dim : {64, 128}) {
+      AttentionShape shape{.batch = 1, .heads = 3, .seq_q = 1000, .seq_kv = 1000, .head_dim = head_dim, .causal = true};
+      const bool end_mask = row.fault == PlantedFault::kBackwardEndMask;
+      if (end_mask) {  // one key, whose score is lse: keys beyond it get infinite probabilities
+        shape.seq_kv = 1;
+        shape.causal = false;
+      }
+      cases.push_back({row, head_dim, shape, end_mask ? Data::kLarge : Data::kNormal});
+    }
+  }
+  return cases;
+}
+
+class BackwardSm90FaultOnGpu : public testing::TestWithParam<FaultCase> {
+ protected:
+  void SetUp() override {
+    if (!runs_here()) GTEST_SKIP() << "no GPU of compute capability 9.0 on this machine";
+    planted_fault() = GetParam().row.fault;
+  }
+  void TearDown() override { planted_fault() = PlantedFault::kNone; }
+};
+
+INSTANTIATE_TEST_SUITE_P(Faults, BackwardSm90FaultOnGpu, testing::ValuesIn(fault_cases()),
+                         [](const testing::TestParamInfo<FaultCase>& info) {
+                           return fmt::format("{}_d{}", info.param.row.name, info.param.head_dim);
+                         });
+
+TEST_P(BackwardSm90FaultOnGpu, IsFound) {
+  constexpr int kRaceRuns = 50;
+  const AttentionCase one{.problem = attention_problem(GetParam().shape, Precision::kBf16), .data = GetParam().data};
+  const AttentionRun run{one};
+  expect_found(GetParam().row, {"dq", "dk", "dv"}, kRaceRuns,
+               [&] { return run.check(run.backward(backward_sm90(one.problem))); });
+}
+
+}  // namespace
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,139 @@
+// Hopper's backward kernels, every instance at every shape: against float64, on odd lengths, layouts and extreme
+// inputs; dK and dV with the same bits every time.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "attention/sm90/backward/backward_sm90_run.hpp"
+#include "support/kernel_grid.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+class BackwardSm90OnGpu : public testing::TestWithParam<KernelOfGrid> {
+ protected:
+  void SetUp() override {
+    if (!runs_here()) GTEST_SKIP() << "no GPU of compute capability 9.0 on this machine";
+  }
+
+  void TearDown() override {
+    if (worst_ == 0) return;
+    fmt::print("[          ] largest error {:.2f} of what an element may have, {:.2f} in root mean square\n", worst_,
+               root_mean_square_);
+  }
+
+  [[nodiscard]] static AttentionCase make_case(const SequenceShape& shape, std::int64_t batch = 2,
+                                               std::int64_t heads = 3) {
+    return {.problem = attention_problem({.batch = batch,
+                                          .heads = heads,
+                                          .seq_q = shape.seq_q,
+                                          .seq_kv = shape.seq_kv,
+                                          .head_dim = GetParam().head_dim,
+                                          .causal = shape.causal},
+                                         GetParam().precision)};
+  }
+
+  void expect_right(const AttentionCase& one) {
+    SCOPED_TRACE(describe(one));
+    const AttentionRun run{one};
+    for (const Comparison& output : run.check(run.backward(backward_sm90(one.problem)))) {
+      EXPECT_EQ(output.failure, "");
+      worst_ = std::max(worst_, output.worst);
+      root_mean_square_ = std::max(root_mean_square_, output.root_mean_square);
+    }
+  }
+
+ private:
+  double worst_{};
+  double root_mean_square_{};
+};
+
+INSTANTIATE_TEST_SUITE_P(Kernels, BackwardSm90OnGpu,
+                         testing::Values(KernelOfGrid{Precision::kBf16, 64}, KernelOfGrid{Precision::kBf16, 128},
+                                         KernelOfGrid{Precision::kFp16, 64}, KernelOfGrid{Precision::kFp16, 128}),
+                         name_of_kernel);
+
+TEST_P(BackwardSm90OnGpu, BothSidesOfEveryTile) {
+  for (const std::int64_t seq : {1, 63, 64, 65, 127, 128, 129, 191, 192, 193, 1000, 1023, 1024, 1025}) {
+    for (const bool causal : {true, false}) expect_right(make_case({seq, seq, causal}));
+  }
+}
+
+TEST_P(BackwardSm90OnGpu, QueriesAndKeysOfDifferentNumber) {
+  for (const auto& [seq_q, seq_kv] : {std::pair{1, 1025}, {65, 300}, {300, 65}, {129, 1}, {193, 257}, {1000, 63}}) {
+    expect_right(make_case({seq_q, seq_kv, false}));
+  }
+}
+
+TEST_P(BackwardSm90OnGpu, MoreBlocksThanMultiprocessors) {
+  expect_right(make_case({513, 513, true}, 3, 30));
+  expect_right(make_case({129, 200, false}, 35, 3));
+  expect_right(make_case({4097, 4097, true}, 1, 5));
+}
+
+TEST_P(BackwardSm90OnGpu, Layouts) {
+  for (const Layout layout : {Layout::kTransposed, Layout::kPacked}) {
+    for (AttentionCase one : {make_case({130, 130, true}), make_case({67, 300, false})}) {
+      one.layout = one.grad_layout = layout;
+      expect_right(one);
+    }
+  }
+}
+
+TEST_P(BackwardSm90OnGpu, ScoresOfTenThousand) {
+  // One key: lse is a score, of which half are so negative that keys beyond the end, whose scores are 0, would have
+  // infinite probabilities.
+  for (const SequenceShape& shape : {SequenceShape{257, 257, true}, {65, 1100, false}, {300, 1, false}}) {
+    AttentionCase one = make_case(shape);
+    one.data = Data::kLarge;
+    expect_right(one);
+  }
+}
+
+TEST_P(BackwardSm90OnGpu, EqualInputs) {
+  for (const SequenceShape& shape : kExtremeShapes) {
+    AttentionCase one = make_case(shape);
+    one.data = Data::kEqual;
+    expect_right(one);
+  }
+}
+
+TEST_P(BackwardSm90OnGpu, SameKeysAndValuesFiftyTimes) {
+  const AttentionCase one = make_case({1025, 1025, true}, 2, 9);
+  const AttentionRun run{one};
+  const BackwardResult first = run.backward(backward_sm90(one.problem));
+  for (int i = 0; i < 50; ++i) {
+    BackwardOptions options = backward_sm90(one.problem);
+    options.garbage = i % 2 == 0 ? std::byte{0x00} : std::byte{0x5a};
+    const BackwardResult again = run.backward(options);
+    ASSERT_TRUE(first.dk.bytes() == again.dk.bytes()) << "dk, repeat " << i;
+    ASSERT_TRUE(first.dv.bytes() == again.dv.bytes()) << "dv, repeat " << i;
+    if (i % 10 != 0) continue;  // dq's sums have another order every time
+    EXPECT_EQ(run.check(again).front().failure, "") << "repeat " << i;
+  }
+}
+
+TEST_P(BackwardSm90OnGpu, IsWhatThePublicFunctionRuns) {
+  const AttentionCase one = make_case({2048, 2048, true}, 1, 12);
+  ASSERT_TRUE(chooses_backward(one.problem, current_device_limits()));
+  const AttentionRun run{one};
+  const BackwardResult own = run.backward(backward_sm90(one.problem)), result = run.backward();
+  EXPECT_TRUE(own.dk.bytes() == result.dk.bytes());
+  EXPECT_TRUE(own.dv.bytes() == result.dv.bytes());
+  for (const Comparison& output : run.check(result)) EXPECT_EQ(output.failure, "");
+}
+
+TEST_P(BackwardSm90OnGpu, LeavesWhatItDoesNotTakeToAmperesKernels) {
+  AttentionCase one = make_case({1025, 1025, true});
+  one.layout = Layout::kUnaligned;
+  const AttentionRun unaligned{one};
+  for (const Comparison& output : unaligned.check(unaligned.backward())) EXPECT_EQ(output.failure, "");
+  one.layout = Layout::kContiguous;
+  one.grad_layout = Layout::kOneRow;
+  const AttentionRun one_row{one};
+  for (const Comparison& output : one_row.check(one_row.backward())) EXPECT_EQ(output.failure, "");
+}
+
+}  // namespace
+}  // namespace tbench::kernels::sm90
