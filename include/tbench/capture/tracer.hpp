@@ -24,8 +24,8 @@ struct CapturedTrace {
 };
 
 /// Traces the kernels, copies and fills of the device, the calls of the runtime and of the driver's launches, and the
-/// ranges, of all threads of this process. Costs the host 2 to 4 us a launch while it traces (an H200's), nothing before
-/// and, since CUPTI is taken out of the process, nothing after. One at a time, and not beside KernelLaunches or
+/// ranges, of all threads of this process. Costs the host 2 to 4 us a launch while it traces (an H200's), nothing
+/// before and, since CUPTI is taken out of the process, nothing after. One at a time, and not beside KernelLaunches or
 /// DriverCalls.
 ///
 /// CUPTI's buffers are made by the constructor: a launching thread that has to wait for one stalls for 0.3 ms.
