@@ -18,10 +18,8 @@ enum class PlantedFault {
   kDkScale,          // dk: the factor `scale` is forgotten
   kDvSkipTile,       // dv: one Q tile's contribution to each row is not added
   // Hopper's backward kernels:
-  kBackwardProxyFence,  // dq: dS is not shown to the tensor cores before they read it
-  kBackwardRelease,     // dk or dv: a tile of queries is given back before the products have read it
-  kBackwardParity,      // dq or dk: a tile of dO is read a phase early
-  kBackwardEndMask,     // dq: keys beyond the last count
+  kBackwardRelease,  // dk or dv: a tile of queries is given back before the products have read it
+  kBackwardParity,   // dq or dk: a tile of dO is read a phase early
 };
 
 /// The only head dim that the library with planted faults is built for.

@@ -1,8 +1,10 @@
-// The kernels around Hopper's backward kernel: lse to base 2, delta and cleared sums before it, dQ of the sums after.
+// The kernels around Hopper's backward kernel: what S and dP start from and cleared sums before it, dQ of the sums
+// after.
 #pragma once
 
 #include "kernels/attention/common/row_products.cuh"
 #include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
+#include "kernels/attention/sm90/primitives_sm90.cuh"
 
 namespace tbench::kernels::sm90 {
 
@@ -10,8 +12,8 @@ template <class Element>
 struct BackwardHelperParameters {
   Matrix<const Element> o, grad_o;
   Matrix<Element> dq;
-  const float* lse;                     // [batch, heads, seq_q]
-  float *base_2_lse, *delta, *dq_sums;  // of `rows` queries a head, see BackwardWorkspace
+  const float* lse;                      // [batch, heads, seq_q]
+  float *lse_out, *delta_out, *dq_sums;  // of `rows` queries a head, see BackwardWorkspace
   int heads, seq_q, rows;
   float scale;
 };
@@ -20,6 +22,7 @@ struct BackwardHelperParameters {
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
     attention_backward_prepare_sm90_kernel(const __grid_constant__ BackwardHelperParameters<Element> p) {
+  allow_next_kernel();
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
   const std::int64_t head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
   __shared__ float sums[kBackwardHelperRows];
@@ -34,8 +37,8 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   if (i >= kBackwardHelperRows) return;
   const bool exists = first_row + i < p.seq_q;
   const std::int64_t row = head * p.rows + first_row + i;
-  p.delta[row] = sums[i];
-  p.base_2_lse[row] = exists ? p.lse[head * p.seq_q + first_row + i] * kLog2E : INFINITY;
+  p.delta_out[row] = -sums[i];
+  p.lse_out[row] = exists ? -p.lse[head * p.seq_q + first_row + i] / p.scale : -INFINITY;
 }
 
 /// dq = scale * sums, from the accumulators' layout (see BackwardKeys::add_query_gradient()).
@@ -47,6 +50,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
   const std::int64_t head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
   const float4* const sums = reinterpret_cast<const float4*>(p.dq_sums + (head * p.rows + first_row) * kHeadDim);
+  wait_for_last_kernel();
 #pragma unroll
   for (int pass = 0; pass < kBackwardHelperRows * kHeadDim / 4 / kBackwardHelperThreads; ++pass) {
     const int i = pass * kBackwardHelperThreads + static_cast<int>(threadIdx.x);

@@ -1,8 +1,8 @@
 // What a computing warpgroup of Hopper's backward kernel does with its 64 keys. It walks over the queries that see
 // them: S^T = K Q^T and dP^T = V dO^T, so that P and dS are operands of dV += P dO and dK += dS Q as they stand in
 // registers. dS crosses shared memory for dQ = dS K, of which each warpgroup computes a half over the keys of both.
-// That product comes a step late, with the next step's S^T: nobody waits for the other warpgroup's dS right after
-// making its own.
+// That product comes at the end of the next step, so that the warpgroups can be half a step apart, one's products
+// beside the other's exponentials, and neither waits for the other's dS.
 #pragma once
 
 #include <cmath>
@@ -16,24 +16,24 @@ template <class Element, int kHeadDim>
 class BackwardKeys {
   using Shared = SharedBackward<kHeadDim>;
   using Products = Wgmma<Element>;
+  static constexpr BackwardTile kTile = Shared::kTile;
   static constexpr int kQueries = Shared::kQueries;
   static constexpr int kScores = kQueries / 2;  // of a thread: a warp's 16 keys among 32 lanes
   // dP^T, dV and dK go by parts of 64 queries: dP^T of 128 would not fit beside S^T, P and dS.
   static constexpr int kPartQueries = 64, kParts = kQueries / kPartQueries;
   static constexpr int kPartScores = kPartQueries / 2;
   static constexpr int kPartBytes = kPartQueries * kPanelRowBytes;
-  static constexpr int kEarly = kScores / 2;            // exponentials that meet dQ's products; the others meet dP^T's
   static constexpr bool kKeepsValues = kHeadDim == 64;  // in registers: each part would read them from shared memory
   static constexpr int kGradients = kHeadDim / 2;
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
-  static_assert(Shared::kTile.stages == 2);
+  static_assert(kTile.stages == 2);
   // dQ's half: 64 queries, or 64 columns of all queries.
   static constexpr bool kHalvesQueries = kQueries > kGroupRows;
   static_assert(kQueries == (kHalvesQueries ? 128 : 64) && kHeadDim == (kHalvesQueries ? 64 : 128),
                 "a warpgroup's half of dQ is 64 by 64");
 
   // Of 16; 0 is __syncthreads().
-  enum NamedBarrier { kAllGroups = 1, kStaging };
+  enum NamedBarrier { kAllGroups = 1, kTurn, kStaging = kTurn + kBackwardGroups };
 
  public:
   __device__ __forceinline__ BackwardKeys(const BackwardParameters& parameters, Shared shared,
@@ -41,46 +41,38 @@ class BackwardKeys {
       : p_{parameters}, shared_{shared}, place_{place}, group_{group} {}
 
   __device__ __forceinline__ void run() {
-    {
-      float s[kScores];
-      wait(shared_.barrier(Shared::kKeysFull), 0);
-      wait_for_queries(0);
-      start_products();
-      multiply_scores(s, 0);
-      commit_products();
-      wait(shared_.barrier(Shared::kValuesFull), 0);
-      if constexpr (kKeepsValues) load_values();
-      wait_for_products<0>(s);
-      mask(s, 0);
-      exponentiate<0, kEarly>(s, 0);
-      advance<true>(s, 0);
-    }
+    wait(shared_.barrier(Shared::kKeysFull), 0);
+    if (kTile.takes_turns && group_ == kBackwardGroups - 1) pass_turn();  // the first turn is the first group's
+    wait(shared_.barrier(Shared::kValuesFull), 0);
+    if constexpr (kKeepsValues) load_values();
+    if (kTile.takes_turns) wait_for_turn();
+    advance<true>(0);
 #pragma unroll 1
-    for (int i = 1; i < place_.steps; ++i) {
-      float s[kScores];
-      wait_for_queries(i);
-      start_products();
-      multiply_scores(s, i);
-      commit_products();
-      float dq[kGroupRows / 2];
-      finish_step<1>(dq, i - 1);
-      wait_for_products<1>(s);
-      mask(s, i);
-      exponentiate<0, kEarly>(s, i);
-      wait_for_products<0>(dq);
-      add_query_gradient(dq, i - 1);
-      advance<false>(s, i);
-    }
+    for (int i = 1; i < place_.steps; ++i) advance<false>(i);
+    if (kTile.takes_turns) pass_turn();
+    const int last = place_.steps - 1;
     float dq[kGroupRows / 2];
-    finish_step<0>(dq, place_.steps - 1);
+    wait_for_products<0>(keys_);
+    wait_for_scores(last);
+    start_products();
+    multiply_query_gradient(dq, last);
+    commit_products();
     wait_for_products<0>(dq);
-    add_query_gradient(dq, place_.steps - 1);
+    add_query_gradient(dq, last);
+    if (kTile.takes_turns && group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
     finish();
   }
 
  private:
   __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / kWarpSize % kWarpGroupWarps; }
-  __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % kWarpSize; }
+  /// Of 128 columns read anew every time: what follows from it would be kept in registers, of which there are none
+  /// left.
+  __device__ __forceinline__ static int lane() {
+    if constexpr (kHeadDim <= 64) return static_cast<int>(threadIdx.x) % kWarpSize;
+    int lane;
+    asm volatile("mov.u32 %0, %%laneid;\n" : "=r"(lane));
+    return lane;
+  }
 
   /// Where the i-th step's tiles and dS lie, and the parity of the phase in which they come: nothing that would have to
   /// be kept in registers.
@@ -88,93 +80,109 @@ class BackwardKeys {
   __device__ __forceinline__ static std::uint32_t parity(int i) { return static_cast<std::uint32_t>(i) / 2 % 2; }
   __device__ __forceinline__ int first_query(int i) const { return sm90::first_query(p_, place_, i, kQueries); }
 
-  __device__ __forceinline__ void wait_for_queries(int i) const {
-    if (planted(PlantedFault::kBackwardBarrier)) return;
-    wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
-  }
-
-  /// Waits for dV and dK of the i-th step, the last but `kPending` groups, and starts its dQ.
-  template <int kPending>
-  __device__ __forceinline__ void finish_step(float (&dq)[kGroupRows / 2], int i) {
-    wait_for_scores(i);
-    wait_for_products<kPending>(values_);
-    wait_for_products<kPending>(keys_);
-    release_stage(i);
-    start_products();
-    multiply_query_gradient(dq, i);
-    commit_products();
-  }
+  __device__ __forceinline__ void wait_for_turn() const { wait_at_barrier<2 * kWarpGroupThreads>(kTurn + group_); }
+  __device__ __forceinline__ void pass_turn() const { arrive_at_barrier<2 * kWarpGroupThreads>(kTurn + (1 - group_)); }
 
   /// Of both warpgroups, of the i-th step.
   __device__ __forceinline__ void wait_for_scores(int i) const {
     wait(shared_.barrier(Shared::kScoresFull + stage(i)), parity(i));
   }
 
-  /// Tells the copying thread that the warp has read the last step's stage.
-  __device__ __forceinline__ void release_stage(int i) const {
+  /// Tells those who wait at the barrier that the warp has done its part: written what it is of, or read it.
+  __device__ __forceinline__ void release(std::uint32_t barrier) const {
     __syncwarp();
-    if (lane() == 0 && !planted(PlantedFault::kBackwardRelease)) {
-      arrive(shared_.barrier(Shared::kStageEmpty + stage(i)));
-    }
+    if (lane() == 0) arrive(shared_.barrier(barrier));
   }
 
-  /// From a step's S^T on, the first part of which is P already: dP^T and dS by parts of 64 queries, with dV and dK
-  /// left under way.
+  /// A step, with the dQ of the one before.
   template <bool kFirst>
-  __device__ __forceinline__ void advance(float (&s)[kScores], int i) {
-    std::uint32_t p[kScores / 2], ds[kScores / 2];
-    wait(shared_.barrier(Shared::kGradientsFull + stage(i)),
-         parity(i) ^ (planted(PlantedFault::kBackwardParity) ? 1u : 0u));
+  __device__ __forceinline__ void advance(int i) {
+    float s[kScores];
     float dp[kParts][kPartScores];
-    start_products();
-    multiply_probability_gradients(dp[0], 0, i);
-    commit_products();
-    exponentiate<kEarly, kScores>(s, i);
+    start_scores(s, dp[0], i);
+    if (kTile.takes_turns) pass_turn();
+    wait_for_products<kTile.early_gradients ? 1 : 0>(s);
+    if constexpr (!kTile.early_gradients) start_probability_gradients(dp[0], 0, i);
+    mask(s, i);
+    exponentiate(s);
     if (planted(PlantedFault::kBackwardRelease)) {
       if (lane() == 0) arrive(shared_.barrier(Shared::kStageEmpty + stage(i)));
       delay(PlantedFault::kBackwardRelease);
     }
+    std::uint32_t p[kScores / 2], ds[kScores / 2];
+    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
     wait_for_products<0>(dp[0]);
     differentiate(s, dp[0], p, ds, 0, i);
-    start_products();
     if constexpr (kParts > 1) {
-      multiply_probability_gradients(dp[1], 1, i);
+      start_probability_gradients(dp[1], 1, i);
+      multiply_gradient<kFirst>(values_, p, shared_.grad_o(stage(i)), 0);
+      multiply_gradient<kFirst>(keys_, ds, shared_.q(stage(i)), 0);
       commit_products();
-    } else {
-      show_scores(i);
-    }
-    multiply_gradient<kFirst>(values_, p, shared_.grad_o(stage(i)), 0);
-    if (kParts == 1) commit_products();
-    multiply_gradient<kFirst>(keys_, ds, shared_.q(stage(i)), 0);
-    commit_products();
-    if constexpr (kParts > 1) {
       wait_for_products<1>(dp[1]);
       differentiate(s, dp[1], p, ds, 1, i);
-      show_scores(i);
-      start_products();
-      multiply_gradient<false>(values_, p, shared_.grad_o(stage(i)), 1);
-      commit_products();
-      multiply_gradient<false>(keys_, ds, shared_.q(stage(i)), 1);
+    }
+    float dq[kGroupRows / 2];
+    if constexpr (!kFirst) wait_for_scores(i - 1);
+    if (kTile.takes_turns) wait_for_turn();
+    start_products();
+    if constexpr (!kFirst) {
+      multiply_query_gradient(dq, i - 1);
       commit_products();
     }
-    // The next products need the registers of dV's operands, and with V in registers those of dK's, too.
-    wait_for_products<kKeepsValues ? 0 : 1>(values_);
-    if constexpr (kKeepsValues) wait_for_products<0>(keys_);
+    multiply_gradient<kFirst && kParts == 1>(values_, p, shared_.grad_o(stage(i)), kParts - 1);
+    multiply_gradient<kFirst && kParts == 1>(keys_, ds, shared_.q(stage(i)), kParts - 1);
+    commit_products();
+    show_scores(i);  // its fence takes as long as a product: not before them
+    if constexpr (!kFirst) {
+      wait_for_products<1>(dq);
+      release(Shared::kScoresEmpty + stage(i - 1));
+      add_query_gradient(dq, i - 1);
+    }
+    wait_for_products<0>(values_);
+    wait_for_products<0>(keys_);
+    if (!planted(PlantedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
   }
 
-  /// S^T = K Q^T.
-  __device__ __forceinline__ void multiply_scores(float (&s)[kScores], int i) const {
+  /// Starts a step's S^T, with dP^T of its first part or alone.
+  __device__ __forceinline__ void start_scores(float (&s)[kScores], float (&dp)[kPartScores], int i) const {
+    if (!planted(PlantedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    spread(s, shared_.lse(stage(i)));
+    if constexpr (kTile.early_gradients) {
+      wait_for_gradients(i);
+      spread(dp, shared_.delta(stage(i)));
+    }
+    start_products();
     multiply_transposed(s, shared_.k(group_), shared_.q(stage(i)));
+    commit_products();
+    if constexpr (kTile.early_gradients) {
+      multiply_probability_gradients(dp, 0, i);
+      commit_products();
+    } else {
+      wait_for_gradients(i);
+    }
   }
-  /// dP^T = V dO^T, of a part of the queries.
+
+  __device__ __forceinline__ void start_probability_gradients(float (&dp)[kPartScores], int part, int i) const {
+    spread(dp, shared_.delta(stage(i)) + part * kPartQueries * 4);
+    start_products();
+    multiply_probability_gradients(dp, part, i);
+    commit_products();
+  }
+
+  __device__ __forceinline__ void wait_for_gradients(int i) const {
+    wait(shared_.barrier(Shared::kGradientsFull + stage(i)),
+         parity(i) ^ (planted(PlantedFault::kBackwardParity) ? 1u : 0u));
+  }
+
+  /// dP^T - delta, of a part of the queries.
   __device__ __forceinline__ void multiply_probability_gradients(float (&dp)[kPartScores], int part, int i) const {
     const std::uint32_t grad_o = shared_.grad_o(stage(i)) + part * kPartBytes;
     if constexpr (kKeepsValues) {
       const Operand right = operand(grad_o);
 #pragma unroll
-      for (int i = 0; i < kHeadDim / 16; ++i) {
-        Products::template from_registers<false>(dp, &kept_values_[4 * i],
-                                                 right.at(i / 4 * Shared::kPanelBytes + i % 4 * kInnerBytes), i > 0);
+      for (int j = 0; j < kHeadDim / 16; ++j) {
+        Products::template from_registers<false>(dp, &kept_values_[4 * j],
+                                                 right.at(j / 4 * Shared::kPanelBytes + j % 4 * kInnerBytes), true);
       }
     } else {
       multiply_transposed(dp, shared_.v(group_), grad_o);
@@ -188,7 +196,7 @@ class BackwardKeys {
     for (int i = 0; i < kHeadDim / 16; ++i) {
       const int panel = i / 4, offset = i % 4 * kInnerBytes;
       Products::from_shared(result, left.at(panel * Shared::kKeptPanelBytes + offset),
-                            right.at(panel * Shared::kPanelBytes + offset), i > 0);
+                            right.at(panel * Shared::kPanelBytes + offset), true);
     }
   }
 
@@ -227,7 +235,8 @@ class BackwardKeys {
     const int row_block = first_row / 16 + warp();
     const int column_block = kHalvesQueries ? 0 : group_ * (kGroupRows / 8);
     const std::int64_t head_sums = static_cast<std::int64_t>(place_.head) * p_.rows * kHeadDim;
-    float* const sums = p_.dq_sums + head_sums + ((row_block * kColumnBlocks + column_block) * kWarpSize + lane()) * 4;
+    float* const sums =
+        p_.dq_sums + head_sums + (row_block * kColumnBlocks + column_block) * kWarpSize * 4 + lane() * 4;
 #pragma unroll
     for (int n = 0; n < kGroupRows / 8; ++n) add_to_global(sums + n * kWarpSize * 4, &dq[4 * n]);
   }
@@ -243,7 +252,7 @@ class BackwardKeys {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int key = first_key + key_in_group(half);
-      const bool exists = key < p_.seq_kv || planted(PlantedFault::kBackwardEndMask);
+      const bool exists = key < p_.seq_kv;
       const int seen_from = p_.causal ? key - (planted(PlantedFault::kBackwardMask) ? 1 : 0) : 0;
       const int begin = exists ? seen_from - first_query - lane() % 4 * 2 : kQueries;
 #pragma unroll
@@ -256,19 +265,25 @@ class BackwardKeys {
     }
   }
 
-  /// P of S, of the elements from `kBegin` on. Queries beyond the last have an lse of infinity.
-  template <int kBegin, int kEnd>
-  __device__ __forceinline__ void exponentiate(float (&s)[kScores], int i) const {
-    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
-    const std::uint32_t lse = shared_.lse(stage(i)) + lane() % 4 * 8;
+  /// A number of each query, lse or delta, for the accumulators to start from: neither is in the way between a product
+  /// and what becomes of it. In instructions that stay before the products, as ptxas wants it.
+  template <int kCount>
+  __device__ __forceinline__ static void spread(float (&sums)[kCount], std::uint32_t statistics) {
 #pragma unroll
-    for (int n = kBegin / 4; n < kEnd / 4; ++n) {
-      const float2 pair = load_shared_pair(lse + n * 32);
-      s[4 * n] = exp2_approximate(fmaf(s[4 * n], scale, -pair.x));
-      s[4 * n + 1] = exp2_approximate(fmaf(s[4 * n + 1], scale, -pair.y));
-      s[4 * n + 2] = exp2_approximate(fmaf(s[4 * n + 2], scale, -pair.x));
-      s[4 * n + 3] = exp2_approximate(fmaf(s[4 * n + 3], scale, -pair.y));
+    for (int n = 0; n < kCount / 4; ++n) {
+      const float2 pair = load_shared_pair(statistics + lane() % 4 * 8 + n * 32);
+      sums[4 * n] = pair.x;
+      sums[4 * n + 1] = pair.y;
+      asm volatile("mov.b32 %0, %1;\n" : "=f"(sums[4 * n + 2]) : "f"(pair.x));
+      asm volatile("mov.b32 %0, %1;\n" : "=f"(sums[4 * n + 3]) : "f"(pair.y));
     }
+  }
+
+  /// P = exp(scale * (S - lse / scale)).
+  __device__ __forceinline__ void exponentiate(float (&s)[kScores]) const {
+    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
+#pragma unroll
+    for (int n = 0; n < kScores; ++n) s[n] = exp2_approximate(s[n] * scale);
   }
 
   /// P and dS = P (dP - delta) as operands, of a part of the queries; dS to shared memory, too, [query, key], for dQ's
@@ -277,20 +292,18 @@ class BackwardKeys {
   __device__ __forceinline__ void differentiate(const float (&s)[kScores], const float (&dp)[kPartScores],
                                                 std::uint32_t (&p)[kScores / 2], std::uint32_t (&ds)[kScores / 2],
                                                 int part, int i) const {
-    const std::uint32_t delta = shared_.delta(stage(i)) + lane() % 4 * 8;
     const int vector = warp() * 2 + lane() / 8 % 2, row = lane() / 16 * 8 + lane() % 8;
     const std::uint32_t line = shared_.scores(stage(i)) + group_ * Shared::kScoresPanelBytes + row * kPanelRowBytes +
                                (vector ^ lane() % 8) * 16;
 #pragma unroll
     for (int n = 0; n < kPartScores / 4; ++n) {
       const int block = part * (kPartScores / 4) + n;
-      const float2 pair = load_shared_pair(delta + block * 32);
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int j = 4 * n + 2 * half;
         const float *const own = &s[part * kPartScores + j], *const gradient = &dp[j];
         p[2 * block + half] = pack<Element>(own[0], own[1]);
-        ds[2 * block + half] = pack<Element>(own[0] * (gradient[0] - pair.x), own[1] * (gradient[1] - pair.y));
+        ds[2 * block + half] = pack<Element>(own[0] * gradient[0], own[1] * gradient[1]);
       }
       if (planted(PlantedFault::kDvSkipTile) && first_query(i) == 0) p[2 * block] = p[2 * block + 1] = 0;
       if (n % 2 == 1) store_transposed(line + block / 2 * 16 * kPanelRowBytes, &ds[2 * (block - 1)]);
@@ -299,10 +312,8 @@ class BackwardKeys {
 
   /// To both warpgroups, what differentiate() has stored of a step.
   __device__ __forceinline__ void show_scores(int i) const {
-    if (!planted(PlantedFault::kBackwardProxyFence)) show_to_async_proxy();
-    __syncwarp();
-    if (lane() != 0) return;
-    arrive(shared_.barrier(Shared::kScoresFull + stage(i)));
+    show_to_async_proxy();
+    release(Shared::kScoresFull + stage(i));
   }
 
   /// V as the left operand of dP^T: lanes of 16 name the rows of the left two of four matrices, then of the right two.

@@ -55,13 +55,34 @@ BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& prob
           .grad_o = matrix_of<const Element>(arguments.grad_o),
           .dq = matrix_of<Element>(arguments.dq),
           .lse = arguments.lse,
-          .base_2_lse = part.lse,
-          .delta = part.delta,
+          .lse_out = part.lse,
+          .delta_out = part.delta,
           .dq_sums = part.sums,
           .heads = static_cast<int>(problem.shape.heads),
           .seq_q = static_cast<int>(problem.shape.seq_q),
           .rows = static_cast<int>(workspace.rows),
           .scale = problem.scale};
+}
+
+/// launch_kernel() for a kernel that itself waits for the one before it, wait_for_last_kernel(), and may start earlier.
+template <class Parameters>
+static void launch_overlapping(void (*kernel)(Parameters), const Launch& launch, const Parameters& parameters,
+                               cudaStream_t stream) {
+  TBENCH_CUDA_CHECK(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(launch.shared_bytes)));
+  upload_planted_fault(stream);
+  const auto extent = [](std::int64_t value) { return static_cast<unsigned>(value); };
+  cudaLaunchAttribute overlaps{};
+  overlaps.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlaps.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3{extent(launch.grid.x), extent(launch.grid.y), extent(launch.grid.z)};
+  config.blockDim = dim3{static_cast<unsigned>(launch.threads)};
+  config.dynamicSmemBytes = launch.shared_bytes;
+  config.stream = stream;
+  config.attrs = &overlaps;
+  config.numAttrs = 1;
+  TBENCH_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, parameters));
 }
 
 template <class Element>
@@ -71,10 +92,10 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
     const AttentionShape& shape = problem.shape;
     launch_kernel(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper,
                   stream);
-    launch_kernel(&attention_backward_wgmma_kernel<Element, kHeadDim>, backward_launch(shape),
-                  backward_parameters(problem, arguments), stream);
-    launch_kernel(&attention_backward_convert_sm90_kernel<Element, kHeadDim>, backward_convert_launch(shape), helper,
-                  stream);
+    launch_overlapping(&attention_backward_wgmma_kernel<Element, kHeadDim>, backward_launch(shape),
+                       backward_parameters(problem, arguments), stream);
+    launch_overlapping(&attention_backward_convert_sm90_kernel<Element, kHeadDim>, backward_convert_launch(shape),
+                       helper, stream);
   };
   if (problem.shape.head_dim == 64) return launch.template operator()<64>();
   launch.template operator()<128>();

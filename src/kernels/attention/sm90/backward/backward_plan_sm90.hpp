@@ -16,6 +16,8 @@ struct BackwardTile {
   int stages{};   // buffers of Q and of dO
   int registers{};
   int copying_registers{};
+  bool takes_turns{};      // of the warpgroups, to issue products
+  bool early_gradients{};  // dP^T is issued with S^T, not after it
   bool operator==(const BackwardTile&) const = default;
 };
 
@@ -25,7 +27,13 @@ constexpr int kBackwardThreads = (kBackwardGroups + 1) * kGroupThreads;
 
 /// Of 128 columns half the queries a step, because dK and dV of 64 keys take half of a thread's registers.
 [[nodiscard]] constexpr BackwardTile backward_tile(int head_dim) {
-  return {.queries = head_dim > 64 ? 64 : 128, .stages = 2, .registers = 240, .copying_registers = 24};
+  const bool narrow = head_dim <= 64;  // turns and early dP^T: as was measured
+  return {.queries = narrow ? 128 : 64,
+          .stages = 2,
+          .registers = 240,
+          .copying_registers = 24,
+          .takes_turns = narrow,
+          .early_gradients = narrow};
 }
 
 /// Where what lies in a block's shared memory; bytes. Tiles start at multiples of 1,024, as the 128-byte swizzle wants
@@ -50,8 +58,8 @@ struct BackwardShared {
 /// What lies where in the workspace, of each head queries rounded up to `rows`, a multiple of every step; bytes.
 struct BackwardWorkspace {
   std::int64_t rows{};
-  std::size_t lse_bytes{};    // float32 [batch, heads, rows], to base 2; +infinity beyond the last query
-  std::size_t delta_bytes{};  // as much; 0 there
+  std::size_t lse_bytes{};  // float32 [batch, heads, rows]: -lse / scale, which S starts from; -infinity beyond the end
+  std::size_t delta_bytes{};  // as much: -delta, which dP starts from; 0 there
   std::size_t sums_bytes{};   // dQ as float32 in the accumulators' own layout, see BackwardKeys::add_query_gradient()
   [[nodiscard]] std::size_t bytes() const { return lse_bytes + delta_bytes + sums_bytes; }
   bool operator==(const BackwardWorkspace&) const = default;

@@ -10,7 +10,7 @@ namespace tbench::kernels::sm90 {
 
 struct BackwardParameters {
   CUtensorMap q, k, v, grad_o, dk, dv;
-  const float *lse, *delta;  // [batch * heads, rows], as BackwardWorkspace has it
+  const float *lse, *delta;  // [batch * heads, rows], negative, as BackwardWorkspace has them
   float* dq_sums;
   int heads, seq_q, seq_kv;
   int rows;         // of a head in lse, delta and the sums
@@ -76,7 +76,8 @@ struct SharedBackward {
     kGradientsFull = kQueriesFull + kTile.stages,  // with delta
     kStageEmpty = kGradientsFull + kTile.stages,
     kScoresFull = kStageEmpty + kTile.stages,
-    kBarriers = kScoresFull + 2,
+    kScoresEmpty = kScoresFull + 2,
+    kBarriers = kScoresEmpty + 2,
   };
   static_assert(kBarriers * kBarrierSize <= kBarrierBytes, "barriers have their room");
 
@@ -110,7 +111,10 @@ struct SharedBackward {
       make_barrier(barrier(kGradientsFull + stage), 1);
       make_barrier(barrier(kStageEmpty + stage), kWarps);
     }
-    for (int buffer = 0; buffer < 2; ++buffer) make_barrier(barrier(kScoresFull + buffer), kWarps);
+    for (int buffer = 0; buffer < 2; ++buffer) {
+      make_barrier(barrier(kScoresFull + buffer), kWarps);
+      make_barrier(barrier(kScoresEmpty + buffer), kWarps);
+    }
     show_barriers();
   }
 };

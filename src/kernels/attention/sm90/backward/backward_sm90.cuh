@@ -19,6 +19,8 @@ class BackwardProducer {
 
   __device__ __forceinline__ void run() {
     fetch_kept(p_.k, Shared::kKeysFull, shared_.k(0));
+    // For lse, delta and cleared sums: whoever adds to these has waited for a step's tiles.
+    wait_for_last_kernel();
     for (int i = 0; i < place_.steps; ++i) {
       const int first_query = sm90::first_query(p_, place_, i, Shared::kQueries);
       const std::int64_t statistics = static_cast<std::int64_t>(place_.head) * p_.rows + first_query;
@@ -72,6 +74,7 @@ __device__ __forceinline__ void backward_block(const BackwardParameters& paramet
     shared.make_barriers();
   }
   __syncthreads();
+  allow_next_kernel();
   const BackwardPlace place = backward_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries);
   if (warp_group == 0) {
     shrink_registers<Shared::kTile.copying_registers>();

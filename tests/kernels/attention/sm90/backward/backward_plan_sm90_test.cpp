@@ -88,6 +88,19 @@ TEST(ChoosesBackward, LeavesTheSameBitsEveryTimeToAmperesKernels) {
   EXPECT_FALSE(chooses_backward(one, kH200));
 }
 
+TEST(ChoosesBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
+  EXPECT_FALSE(chooses_backward(problem(255, 64, 100), kH200));
+  EXPECT_TRUE(chooses_backward(problem(256, 64, 11), kH200));   // 4 * 11 * 2 = 88 blocks, 2 / 3 of 132
+  EXPECT_FALSE(chooses_backward(problem(256, 64, 10), kH200));  // 80
+  EXPECT_TRUE(chooses_backward(problem(512, 64, 4), kH200));    // 64 blocks, more than 3 / 8 of 132
+  EXPECT_FALSE(chooses_backward(problem(512, 64, 3), kH200));   // 48
+  EXPECT_TRUE(chooses_backward(problem(512, 128, 1), kH200));
+  EXPECT_TRUE(chooses_backward(problem(1024, 64, 1), kH200));
+  AttentionProblem few_queries = problem(1024, 64, 12, false);
+  few_queries.shape.seq_q = 200;
+  EXPECT_FALSE(chooses_backward(few_queries, kH200));
+}
+
 TEST(BackwardLaunch, HasABlockATileOfKeys) {
   // 48 * ceil(1000 / 128) = 384
   const Launch launch = backward_launch(problem(1000, 64, 12).shape);
