@@ -88,7 +88,7 @@ std::optional<std::string> invalid_reason(const CaseId& id) {
       model::kernel_invalid_reason(id.at("op"), pass_of(id), precision_of_kernel(id), id.at("impl"));
   if (!reason) return std::nullopt;
   return fmt::format(
-      "{}; --tb_axis=Kernel.op takes operations that have the pass and the precision, "
+      "{}; --tb_axis=Kernel.op takes operations that have the pass, the precision and the implementation, "
       "--benchmark_filter=op:{}/ one with all that it has",
       *reason, id.at("op"));
 }

@@ -70,13 +70,16 @@ TEST(CaseList, FullHoldsEveryMatrixOfTheModelsOnceAndTheSquares) {
 }
 
 TEST(CaseList, EveryOperationOfTheKernelFamilyIsInEverySuite) {
-  // rmsnorm, rope, swiglu, softmax, cross_entropy, embedding: 2 passes x 2 precisions; add: 2 precisions; cast: 2
-  // passes in bf16; adamw: float32
-  const std::int64_t of_one_size = 6 * 2 * 2 + 2 + 2 + 1;
+  // rmsnorm, rope, swiglu, softmax, cross_entropy, embedding, add_rmsnorm, rope_qkv, swiglu_packed: 2 passes x 2
+  // precisions; add, cross_entropy_in_place: 2 precisions; cast: 2 passes in bf16; adamw: float32; adamw_cast: bf16
+  const std::int64_t aten = 9 * 2 * 2 + 2 * 2 + 2 + 1 + 1;
+  // Of ours: all but softmax, cross_entropy, embedding, add and cast.
+  const std::int64_t fused = 6 * 2 * 2 + 2 + 1 + 1;
+  const std::int64_t of_one_size = aten + fused;
   EXPECT_EQ(count_of(Suite::kSmoke, "Kernel/"), of_one_size);
   EXPECT_EQ(count_of(Suite::kStandard, "Kernel/"), of_one_size);
   // 5 sizes at 512; at 1024 the operations on activations in bf16
-  EXPECT_EQ(count_of(Suite::kFull, "Kernel/"), 5 * of_one_size + 5 * (6 * 2 + 1));
+  EXPECT_EQ(count_of(Suite::kFull, "Kernel/"), 5 * of_one_size + 5 * (9 * 2 + 2) + 5 * (6 * 2 + 1));
 }
 
 TEST(CaseList, FullHoldsTheStandardSuite) {

@@ -89,6 +89,10 @@ TEST(Selection, AKernelThatMakesNoSenseSaysWhyAndHowToLeaveItOut) {
   EXPECT_THAT(error_of(options), HasSubstr("op:adamw has no precision:fp16: parameters, gradients and moments are "
                                            "float32 at every precision of a model; --tb_axis=Kernel.op takes"));
   options.axes.push_back(parse_axis_override("Kernel.op=rmsnorm,softmax"));
+  EXPECT_THAT(error_of(options),
+              HasSubstr("op:softmax has no impl:fused: expected one of aten; --tb_axis=Kernel.op "
+                        "takes operations that have the pass, the precision and the implementation"));
+  options.axes.push_back(parse_axis_override("Kernel.impl=aten"));
   options.filter = "^Kernel/";
   EXPECT_EQ(select(options).cases.size(), 2U * 2);  // operations, passes
 }

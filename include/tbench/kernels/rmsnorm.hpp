@@ -32,7 +32,7 @@ struct NormForward {
   const void* x{};       // [rows, width] of the stream's type
   const void* branch{};  // [rows, width] of the branch's type, or null: sum = x, which is not written
   const void* weight{};  // [width]
-  void* sum{};           // [rows, width] of the stream's type; may be x; null exactly if `branch` is
+  void* sum{};           // [rows, width] of the stream's type; null exactly if `branch` is
   void* normed{};        // [rows, width] of the branch's type
   float* rstd{};         // [rows], or null
 };
@@ -44,7 +44,7 @@ struct NormBackward {
   const float* rstd{};    // [rows]
   const void* dnormed{};  // [rows, width] of the branch's type
   const void* dsum{};     // [rows, width] of the stream's type: what reaches the sum past the norm; null: nothing
-  void* dx{};             // [rows, width] of the stream's type; may be dsum
+  void* dx{};             // [rows, width] of the stream's type
   void* dbranch{};        // [rows, width]: dx in the branch's type, or null where nobody needs it
   void* dweight{};        // [width]
   float* workspace{};     // norm_workspace_bytes(shape)
@@ -72,8 +72,8 @@ struct NormPlan {
 /// @throws  std::invalid_argument as above; cuda::CudaError
 [[nodiscard]] std::int64_t norm_workspace_bytes(const NormShape& shape);
 
-/// Enqueue one launch each, backward's a cooperative one; do not synchronise. The same bits every time: sums have a fixed
-/// order, without atomics. Rows over 4,096 elements spill registers in the backward pass.
+/// Enqueue one launch each, backward's a cooperative one; do not synchronise. The same bits every time: sums have a
+/// fixed order, without atomics. Rows over 4,096 elements spill registers in the backward pass.
 /// @throws  std::invalid_argument as above, or for a null pointer that may not be; cuda::CudaError
 void norm_forward(const NormShape& shape, const NormForward& tensors, cudaStream_t stream);
 void norm_backward(const NormShape& shape, const NormBackward& tensors, cudaStream_t stream);
