@@ -100,7 +100,7 @@ class BackwardKeys {
     float s[kScores];
     float dp[kParts][kPartScores];
     start_scores(s, dp[0], i);
-    if (kTile.takes_turns) pass_turn();
+    if (kTile.takes_turns) pass_turn();  // before the wait for dS's buffer, which the other group empties in its turn
     wait_for_products<kTile.early_gradients ? 1 : 0>(s);
     if constexpr (!kTile.early_gradients) start_probability_gradients(dp[0], 0, i);
     mask(s, i);
