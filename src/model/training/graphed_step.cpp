@@ -13,6 +13,7 @@
 #include <limits>
 #include <utility>
 
+#include "model/torch/scopes.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/cuda/error.hpp"
 
