@@ -171,7 +171,9 @@ FamilyTable pivot_table(std::span<const Record> records, std::span<const std::st
   for (const std::string& key : pivot.row_keys) columns.push_back({key, Align::kLeft});
   for (const Texts& values : pivot.columns) {
     Texts header;
-    for (std::size_t i = 0; i < keys.size(); ++i) header.push_back(fmt::format("{}:{}", keys[i], values[i]));
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (!values[i].empty()) header.push_back(fmt::format("{}:{}", keys[i], values[i]));
+    }
     columns.push_back({join(header, " "), Align::kRight});
   }
   Table table{std::move(columns)};

@@ -80,6 +80,19 @@ TEST(Waterfall, GoesFromTheCeilingsToTheStep) {
   EXPECT_NEAR(sum, 20, 1e-9);
 }
 
+TEST(Waterfall, FindsTheCopyThatAFilterLeavesOut) {
+  const results::NamedResults file{"a.json",
+                                   {.environment = support::gpu_environment(),
+                                    .host = {},
+                                    .options = {},
+                                    .interrupted = false,
+                                    .records = {copy_ceiling(), with_ceiling(trained())}}};
+  const StudyReport report = study_report(find_study("waterfall", "--study"), std::vector{file},
+                                          {.axes = {}, .filter = "small/.*train_step.*impl:eager$"});
+  ASSERT_EQ(report.sections.size(), 1U);
+  EXPECT_NEAR(ms_of(report.sections[0], "= step"), 20, 1e-9);
+}
+
 TEST(Waterfall, KernelsSideBySideAreCountedOnce) {
   Record record = with_ceiling(trained());
   record.trace->device = {15 * kMs};

@@ -153,7 +153,7 @@ void check_axes(const Study& study, const std::vector<AxisOverride>& axes) {
 }
 
 void find_records(StudyCells& cells, const Study& study, std::span<const results::NamedResults> results) {
-  for (const CaseId& id : cells.cases) cells.measured[id.name()];
+  for (const CaseId& id : cells.unfiltered) cells.measured[id.name()];
   std::set<std::string> untraced;
   for (const results::NamedResults& result : results) {
     for (const Record& record : result.file.records) {

@@ -207,8 +207,8 @@ std::vector<std::string> trace_notes(const StudyCells& cells) {
   std::int64_t lacking = 0;
   double total = 0;
   double other = 0;
-  for (const auto& [name, records] : cells.measured) {
-    for (const StepTrace* trace : traces_of(records)) {
+  for (const CaseId& id : cells.cases) {
+    for (const StepTrace* trace : traces_of(cells.measured.at(id.name()))) {
       lacking += trace->without_launch + trace->dropped;
       for (const TracedKernel& kernel : trace->kernels) {
         total += kernel.total.value;

@@ -21,7 +21,7 @@ namespace tbench::studies {
 namespace {
 
 constexpr double kTera = 1e12;
-constexpr double kRounding = 1e-9;  // of sums
+constexpr double kNegligible = 1e-4;  // of the GPU's time
 constexpr std::size_t kNamedClasses = 4;
 
 const CaseId& copy_case() {
@@ -111,7 +111,7 @@ class Waterfall {
     add("= floor", floor, {});
     for (const Part& part : parts_) lose(part.name + " beyond it", part.measured - part.floor, part.classes);
     const Seconds overlap = device_ - measured;
-    if (std::abs(overlap.value) > kRounding * device_.value) lose("kernels side by side", overlap, {});
+    if (std::abs(overlap.value) > kNegligible * device_.value) lose("kernels side by side", overlap, {});
     add("= device", device_, {});
     lose("GPU idle", step_ - device_, {});
     add("= step", step_, fmt::format("the most is lost to: {} ({})", largest_, to_text(most_)));
