@@ -48,13 +48,14 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
       {"course", Suite::kSmoke, true, axes(with({"tiny"}, extra), {"64"}, kPasses, {"fp32", "bf16"}, impls)},
       {"course", Suite::kStandard, true, axes(with(course_size_names(), extra), {"512"}, kPasses, {"bf16"}, impls)},
       {"graph", Suite::kStandard, false,
-       axes(with(course_size_names(), extra), {"512"}, kPasses, {"bf16"}, {"sdpa", "flash"}, Execution::kGraph)},
+       axes(course_size_names(), {"512"}, kPasses, {"bf16"}, {"sdpa", "flash"}, Execution::kGraph)},
       {"context", Suite::kStandard, false,
        axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, {"eager", "sdpa"})},
       {"precision", Suite::kStandard, false,
        axes({"small", "medium"}, {"512"}, {"forward", "train_step"}, {"fp32", "tf32"}, {"eager"})},
       {"course", Suite::kFull, true,
        axes(with(course_size_names(), extra), {"128", "256", "512", "1024"}, kPasses, {"fp32", "bf16"}, impls)},
+      {"graph", Suite::kFull, false, axes(course_size_names(), {"512"}, kPasses, {"bf16"}, impls, Execution::kGraph)},
       {"precision", Suite::kFull, false, axes(course_size_names(), {"512"}, kPasses, {"tf32", "fp16"}, impls)},
   };
 }

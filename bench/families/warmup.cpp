@@ -108,6 +108,7 @@ std::vector<CaseTable> tables() {
 Family warmup_family(std::span<const ModelSize> extra_sizes) {
   Family model = model_family(extra_sizes);
   std::vector<KeySpec> keys = std::move(model.spec.keys);
+  std::erase_if(keys, [](const KeySpec& key) { return key.key == "exec"; });  // first steps cannot be replays
   keys.push_back({"steps", {}});
   keys.push_back({"warmup", {"0", "1", "2", "3", "5", "10", "20", "50", "100"}});
   return {.spec = {.name = "Warmup", .keys = std::move(keys), .tables = tables(), .invalid_reason = {}},

@@ -44,7 +44,8 @@ std::int64_t count_of(Suite suite, const std::string& part) {
 
 TEST(CaseList, FullHoldsTheWholeModelGrid) {
   // 5 sizes x 4 contexts x 3 passes x 2 precisions x 3 implementations, and at 512 tf32 and fp16: 5 x 3 x 2 x 3
-  EXPECT_EQ(count_of(Suite::kFull, "Model/"), 360 + 90);
+  EXPECT_EQ(count_of(Suite::kFull, "Model/"), 360 + 90 + 45);
+  EXPECT_EQ(count_of(Suite::kFull, "/exec:graph"), 5 * 3 * 3);
 }
 
 TEST(CaseList, FullHoldsTheWholeAttentionGrid) {
