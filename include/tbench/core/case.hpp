@@ -45,8 +45,8 @@ class Case {
   /// Enqueues one step and calls `marker.mark()` at the end of each phase, phases().size() times. Never synchronises
   /// the device with the host.
   virtual void launch(PhaseMarker& marker) = 0;
-  /// Forgets what was recorded to be replayed, a CUDA graph: the next step records anew, where a recording step is to be
-  /// looked at. That one may synchronise.
+  /// Forgets what was recorded to be replayed, a CUDA graph: the next step records anew, where a recording step is to
+  /// be looked at. That one may synchronise.
   /// @return  whether steps are recorded
   virtual bool discard_recording() { return false; }
   [[nodiscard]] virtual Work work() const = 0;
