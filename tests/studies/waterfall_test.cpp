@@ -12,7 +12,6 @@
 namespace tbench::studies {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr double kProductsMs = 6;

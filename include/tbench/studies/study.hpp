@@ -84,6 +84,8 @@ struct StudyCase {
   /// Of another case of the study; empty where it was not measured.
   std::function<std::span<const Record* const>(const CaseId&)> records_of;
   std::span<const ModelSize> sizes;  // the built-in ones and the user's
+  // Implicit, so that rows made of the records alone are a function of these.
+  // NOLINTNEXTLINE(google-explicit-constructor)
   operator std::span<const Record* const>() const { return records; }
 };
 
