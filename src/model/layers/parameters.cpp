@@ -119,11 +119,15 @@ void Parameters::initialise(std::uint64_t seed) {
   for (std::size_t i = 0; i < named_.size(); ++i) named_[i].value.copy_(initial_value(i, seed));
 }
 
+at::Tensor part_of(const NamedParameter& parameter, const at::Tensor& of_leaf) {
+  return of_leaf.narrow(0, parameter.first_row, parameter.value.size(0));
+}
+
 at::Tensor Parameters::gradient(std::size_t index) const {
   const NamedParameter& parameter = named_[index];
   const at::Tensor& gradient = leaves_[parameter.leaf].grad();
   if (!gradient.defined()) return {};
-  return gradient.narrow(0, parameter.first_row, parameter.value.size(0));
+  return part_of(parameter, gradient);
 }
 
 void Parameters::clear_gradients() {

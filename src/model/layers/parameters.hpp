@@ -56,6 +56,9 @@ struct NamedParameter {
   std::int64_t first_row{};  // of the leaf
 };
 
+/// The rows of a leaf's tensor, its gradient or a moment, that belong to the parameter.
+[[nodiscard]] at::Tensor part_of(const NamedParameter& parameter, const at::Tensor& of_leaf);
+
 class Parameters {
  public:
   /// Allocates the parameters, uninitialised.

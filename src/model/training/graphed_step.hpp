@@ -5,7 +5,6 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "model/training/trainer.hpp"

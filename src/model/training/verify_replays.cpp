@@ -35,11 +35,6 @@ std::vector<at::Tensor> parameters_after_plain_steps(Trainer& trainer) {
   return leaves;
 }
 
-/// The rows of a leaf that belong to a parameter.
-at::Tensor part_of(const std::vector<at::Tensor>& leaves, const NamedParameter& parameter) {
-  return leaves[parameter.leaf].narrow(0, parameter.first_row, parameter.value.size(0));
-}
-
 }  // namespace
 
 Verification verify_replays(Trainer& trainer, GraphedStep& graphed) {
@@ -55,9 +50,10 @@ Verification verify_replays(Trainer& trainer, GraphedStep& graphed) {
   for (std::size_t i = 0; i < parameters.named().size() && !plain.empty(); ++i) {
     const NamedParameter& parameter = parameters.named()[i];
     const at::Tensor before = parameters.initial_value(i, trainer.config().seed);
-    const at::Tensor update = part_of(plain, parameter).sub(before);
+    const at::Tensor after = part_of(parameter, plain[parameter.leaf]);
+    const at::Tensor update = after.sub(before);
     const double norm = update.norm().item<double>();
-    const double spread = part_of(again, parameter).sub(part_of(plain, parameter)).norm().item<double>();
+    const double spread = part_of(parameter, again[parameter.leaf]).sub(after).norm().item<double>();
     comparison.add(parameter.name + " update of ten replays", parameter.value.sub(before), update,
                    {.of_rms = kAnyElement, .of_norm = kUpdateNorm + (norm > 0 ? kSpreads * spread / norm : 0.0)});
   }

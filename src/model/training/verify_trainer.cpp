@@ -104,11 +104,6 @@ Quantity quantity_of(std::size_t index, std::size_t count) {
   return is_query_or_key ? Quantity::kAttentionGradient : Quantity::kGradient;
 }
 
-/// Rows of a leaf's tensor, a moment for instance, that belong to a parameter.
-at::Tensor part_of(const NamedParameter& parameter, const at::Tensor& of_leaf) {
-  return of_leaf.narrow(0, parameter.first_row, parameter.value.size(0));
-}
-
 class TrainerCheck {
  public:
   TrainerCheck(Trainer& trainer, std::uint64_t seed, const CheckedStep& step)

@@ -21,6 +21,7 @@ namespace tbench::studies {
 namespace {
 
 constexpr double kTera = 1e12;
+constexpr double kGiga = 1e9;
 constexpr double kNegligible = 1e-4;  // of the GPU's time
 constexpr std::size_t kNamedClasses = 4;
 
@@ -37,11 +38,6 @@ std::optional<double> median_of(std::span<const Record* const> records, const Va
     if (const std::optional<double> known = value(*record)) values.push_back(*known);
   }
   return values.empty() ? std::nullopt : std::optional{stats::median(values)};
-}
-
-std::optional<double> bytes_per_second(const Record& record) {
-  if (!record.timing || !record.work || record.work->bytes == 0) return std::nullopt;
-  return static_cast<double>(record.work->bytes) / record.timing->median.value;
 }
 
 std::optional<ModelSize> size_of(const CaseId& id, std::span<const ModelSize> sizes) {
@@ -164,17 +160,19 @@ class Waterfall {
   Seconds most_;
 };
 
+StudyColumn copy_rate() { return number_column("GB/s", "bytes_per_second", 1 / kGiga); }
+
 /// Nothing without the ceilings of the same files.
 std::vector<StudyRow> waterfall_of(const StudyCase& of) {
   const Record& first = *of.records.front();
   const auto rate = median_of(of.records, [](const Record& record) { return record.ceiling_per_second; });
-  const auto bandwidth = median_of(of.records_of(copy_case()), &bytes_per_second);
+  const auto bandwidth = median_of(of.records_of(copy_case()), copy_rate().value);
   const std::optional<ModelSize> size = size_of(first.id, of.sizes);
   if (!rate || !bandwidth || !size || !first.trace) return {};
   const StepFloor floor = model_step_floor(*size, first.id.int_at("ctx"), first.id.int_at("batch"),
                                            parse_enum<Pass>(first.id.at("pass")).value(),
                                            parse_enum<Precision>(first.id.at("precision")).value());
-  return Waterfall{of, floor, *rate, *bandwidth}.rows();
+  return Waterfall{of, floor, *rate, *bandwidth * kGiga}.rows();
 }
 
 }  // namespace
@@ -189,12 +187,7 @@ Study waterfall_study() {
           .protocol = {.needs_trace = true},
           .tables = {{.caption = "The rate that bytes are held against",
                       .spread = {},
-                      .columns = {{.header = "GB/s",
-                                   .value = [](const Record& record) -> std::optional<double> {
-                                     const auto rate = bytes_per_second(record);
-                                     return rate ? std::optional{*rate * 1e-9} : std::nullopt;
-                                   },
-                                   .format = &render::format_number}},
+                      .columns = {copy_rate()},
                       .only = {{"what", "copy"}}}},
           .row_tables = {{.caption = "The floor is what a step cannot do without, at the ceilings measured in the same "
                                      "run: FLOP at the matrix product's rate of the precision, bytes at copy's. What "

@@ -42,7 +42,6 @@ TEST_P(EveryGraphedStep, VerifiesAndReplaysWithoutWaitingForTheDevice) {
   const Verification verdict = step->verify();
   EXPECT_TRUE(verdict.passed) << verdict.message;
   RecordProperty("worst_error", fmt::format("{:.3g} at {}", verdict.worst_error, verdict.worst_where));
-  fmt::print("worst error {:.3g} at {}\n", verdict.worst_error, verdict.worst_where);
   c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_ERROR);
   EXPECT_EQ(launch(*step), static_cast<int>(pass) + 1);
   c10::cuda::warning_state().set_sync_debug_mode(c10::cuda::SyncDebugMode::L_DISABLED);
