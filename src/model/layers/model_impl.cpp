@@ -86,7 +86,8 @@ ModelImpl eager_impl() {
                   .feed_forward = &eager_swiglu,
                   .cross_entropy = &eager_cross_entropy,
                   .make_attention_tables = &make_eager_attention_tables},
-          .fused_qkv = false,
+          .make_passes = nullptr,
+          .layout = {},
           .optimizer = AdamWVariant::kForeach,
           .unsupported_reason = nullptr};
 }
@@ -102,7 +103,8 @@ ModelImpl sdpa_impl() {
                   .feed_forward = &fused_swiglu,
                   .cross_entropy = &fused_cross_entropy,
                   .make_attention_tables = &make_fused_attention_tables},
-          .fused_qkv = true,
+          .make_passes = nullptr,
+          .layout = {.fused_qkv = true},
           .optimizer = AdamWVariant::kFused,
           .unsupported_reason = &sdpa_unsupported_reason};
 }

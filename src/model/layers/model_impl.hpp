@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "model/layers/attention.hpp"
 #include "model/layers/parameters.hpp"
 #include "model/registry.hpp"
+#include "model/training/model_passes.hpp"
 #include "model/training/optimizer.hpp"
 #include "tbench/model/model_case.hpp"
 
@@ -38,10 +40,12 @@ struct LayerOps {
 [[nodiscard]] at::Tensor transformer(const LayerOps& ops, const at::Tensor& tokens, const ModelWeights& weights,
                                      const AttentionTables& tables);
 
+/// An implementation has `ops`, and autograd makes its backward pass, or else `make_passes`.
 struct ModelImpl {
   std::string name;
-  LayerOps ops;
-  bool fused_qkv{};  // AttentionWeights::qkv instead of q, k, v
+  LayerOps ops{};
+  std::unique_ptr<ModelPasses> (*make_passes)(const PassesInputs& inputs){};
+  ParameterLayout layout;
   AdamWVariant optimizer{};
   /// What this implementation cannot run on a device that exists and knows the precision. May be null.
   std::optional<std::string> (*unsupported_reason)(const ModelConfig& config);

@@ -38,51 +38,70 @@ BlockWeights block_weights(std::span<const at::Tensor, kBlockParameters> tensors
           .ln1 = tensors[0],
           .attention = {.q = tensors[1], .k = tensors[2], .v = tensors[3], .qkv = {}, .output = tensors[4]},
           .ln2 = tensors[8],
-          .feed_forward = {.w1 = tensors[5], .w2 = tensors[6], .w3 = tensors[7]}};
+          .feed_forward = {.w1 = tensors[5], .w2 = tensors[6], .w3 = tensors[7], .gate_up = {}}};
 }
 
-Parameters::Parameters(const ModelSize& size, std::int64_t vocab_size, bool fused_qkv,
+Parameters::Parameters(const ModelSize& size, std::int64_t vocab_size, const ParameterLayout& layout,
                        const at::TensorOptions& options) {
   const std::int64_t d_model = size.d_model;
   add("token_embeddings.weight", Kind::kEmbedding, {vocab_size, d_model}, options);
   for (std::int64_t layer = 0; layer < size.num_layers; ++layer) {
     const std::string prefix = fmt::format("layers.{}.", layer);
     add(prefix + "ln1.weight", Kind::kNorm, {d_model}, options);
-    if (fused_qkv) {
-      add_fused(prefix, d_model, options);
-    } else {
-      for (const auto name : kQkvNames)
-        add(fmt::format("{}{}", prefix, name), Kind::kLinear, {d_model, d_model}, options);
-    }
+    add_qkv(prefix, d_model, layout.fused_qkv, options);
     add(prefix + "attn.output_proj.weight", Kind::kLinear, {d_model, d_model}, options);
-    add(prefix + "ffn.w1.weight", Kind::kLinear, {size.d_ff, d_model}, options);
-    add(prefix + "ffn.w2.weight", Kind::kLinear, {d_model, size.d_ff}, options);
-    add(prefix + "ffn.w3.weight", Kind::kLinear, {size.d_ff, d_model}, options);
+    add_feed_forward(prefix, size, layout.fused_gate_up, options);
     add(prefix + "ln2.weight", Kind::kNorm, {d_model}, options);
   }
   add("ln_final.weight", Kind::kNorm, {d_model}, options);
   add("lm_head.weight", Kind::kLinear, {vocab_size, d_model}, options);
   for (auto& leaf : leaves_) leaf.requires_grad_(true);
-  assemble(size.num_layers, fused_qkv);
+  assemble(size.num_layers, layout);
+}
+
+std::size_t Parameters::add_leaf(std::vector<std::int64_t> shape, const at::TensorOptions& options) {
+  leaves_.push_back(at::empty(shape, options));
+  return leaves_.size() - 1;
 }
 
 void Parameters::add(std::string name, Kind kind, std::vector<std::int64_t> shape, const at::TensorOptions& options) {
-  leaves_.push_back(at::empty(shape, options));
-  named_.push_back({std::move(name), leaves_.back().detach(), leaves_.size() - 1, 0});
+  const std::size_t leaf = add_leaf(std::move(shape), options);
+  named_.push_back({std::move(name), leaves_[leaf].detach(), leaf, 0});
   kinds_.push_back(kind);
 }
 
-void Parameters::add_fused(const std::string& prefix, std::int64_t d_model, const at::TensorOptions& options) {
-  leaves_.push_back(at::empty({std::int64_t{kQkvNames.size()} * d_model, d_model}, options));
+void Parameters::add_part(std::string name, std::size_t leaf, std::int64_t first_row, std::int64_t rows) {
+  named_.push_back({std::move(name), leaves_[leaf].detach().narrow(0, first_row, rows), leaf, first_row});
+  kinds_.push_back(Kind::kLinear);
+}
+
+void Parameters::add_qkv(const std::string& prefix, std::int64_t d_model, bool fused,
+                         const at::TensorOptions& options) {
+  if (!fused) {
+    for (const auto name : kQkvNames) add(fmt::format("{}{}", prefix, name), Kind::kLinear, {d_model, d_model}, options);
+    return;
+  }
+  const std::size_t leaf = add_leaf({std::int64_t{kQkvNames.size()} * d_model, d_model}, options);
   for (std::size_t part = 0; part < kQkvNames.size(); ++part) {
-    const std::int64_t first_row = static_cast<std::int64_t>(part) * d_model;
-    named_.push_back({fmt::format("{}{}", prefix, kQkvNames[part]),
-                      leaves_.back().detach().narrow(0, first_row, d_model), leaves_.size() - 1, first_row});
-    kinds_.push_back(Kind::kLinear);
+    add_part(fmt::format("{}{}", prefix, kQkvNames[part]), leaf, static_cast<std::int64_t>(part) * d_model, d_model);
   }
 }
 
-void Parameters::assemble(std::int64_t num_layers, bool fused_qkv) {
+void Parameters::add_feed_forward(const std::string& prefix, const ModelSize& size, bool fused,
+                                  const at::TensorOptions& options) {
+  if (!fused) {
+    add(prefix + "ffn.w1.weight", Kind::kLinear, {size.d_ff, size.d_model}, options);
+    add(prefix + "ffn.w2.weight", Kind::kLinear, {size.d_model, size.d_ff}, options);
+    add(prefix + "ffn.w3.weight", Kind::kLinear, {size.d_ff, size.d_model}, options);
+    return;
+  }
+  const std::size_t gate_up = add_leaf({2 * size.d_ff, size.d_model}, options);
+  add_part(prefix + "ffn.w1.weight", gate_up, 0, size.d_ff);
+  add(prefix + "ffn.w2.weight", Kind::kLinear, {size.d_model, size.d_ff}, options);
+  add_part(prefix + "ffn.w3.weight", gate_up, size.d_ff, size.d_ff);
+}
+
+void Parameters::assemble(std::int64_t num_layers, const ParameterLayout& layout) {
   weights_.token_embeddings = leaves_.front();
   for (std::int64_t layer = 0; layer < num_layers; ++layer) {
     const std::size_t first = 1 + kBlockParameters * static_cast<std::size_t>(layer);
@@ -90,10 +109,15 @@ void Parameters::assemble(std::int64_t num_layers, bool fused_qkv) {
     for (std::size_t i = 0; i < kBlockParameters; ++i) tensors[i] = leaves_[named_[first + i].leaf];
     BlockWeights block = block_weights(tensors);
     block.name = fmt::format("layer.{}", layer);
-    if (fused_qkv) {
+    if (layout.fused_qkv) {
       auto& attention = block.attention;
       attention.qkv = std::exchange(attention.q, at::Tensor{});
       attention.k = attention.v = at::Tensor{};
+    }
+    if (layout.fused_gate_up) {
+      auto& feed_forward = block.feed_forward;
+      feed_forward.gate_up = std::exchange(feed_forward.w1, at::Tensor{});
+      feed_forward.w3 = at::Tensor{};
     }
     weights_.blocks.push_back(std::move(block));
   }

@@ -22,10 +22,12 @@ struct AttentionWeights {
   at::Tensor output;   // [d_model, d_model]
 };
 
+/// Either w1, w3 or gate_up (their rows one after the other) is defined.
 struct FeedForwardWeights {
-  at::Tensor w1;  // [d_ff, d_model]
-  at::Tensor w2;  // [d_model, d_ff]
-  at::Tensor w3;  // [d_ff, d_model]
+  at::Tensor w1;       // [d_ff, d_model]
+  at::Tensor w2;       // [d_model, d_ff]
+  at::Tensor w3;       // [d_ff, d_model]
+  at::Tensor gate_up;  // [2 * d_ff, d_model]
 };
 
 struct BlockWeights {
@@ -49,6 +51,12 @@ inline constexpr std::size_t kBlockParameters = 9;
 /// @param tensors  the block's parameters in the order of kBlockParameters
 [[nodiscard]] BlockWeights block_weights(std::span<const at::Tensor, kBlockParameters> tensors);
 
+/// Which parameters of a layer share a leaf, so that one matrix product has them all.
+struct ParameterLayout {
+  bool fused_qkv{};      // q, k and v
+  bool fused_gate_up{};  // w1 and w3
+};
+
 struct NamedParameter {
   std::string name;
   at::Tensor value;          // shares the leaf's storage, no autograd
@@ -62,8 +70,8 @@ struct NamedParameter {
 class Parameters {
  public:
   /// Allocates the parameters, uninitialised.
-  /// @param fused_qkv  keep q, k and v of a layer in one leaf
-  Parameters(const ModelSize& size, std::int64_t vocab_size, bool fused_qkv, const at::TensorOptions& options);
+  Parameters(const ModelSize& size, std::int64_t vocab_size, const ParameterLayout& layout,
+             const at::TensorOptions& options);
 
   /// Fills all with `initial_value`. Does not synchronise.
   void initialise(std::uint64_t seed);
@@ -85,9 +93,12 @@ class Parameters {
 
  private:
   enum class Kind { kEmbedding, kLinear, kNorm };
+  [[nodiscard]] std::size_t add_leaf(std::vector<std::int64_t> shape, const at::TensorOptions& options);
   void add(std::string name, Kind kind, std::vector<std::int64_t> shape, const at::TensorOptions& options);
-  void add_fused(const std::string& prefix, std::int64_t d_model, const at::TensorOptions& options);
-  void assemble(std::int64_t num_layers, bool fused_qkv);
+  void add_part(std::string name, std::size_t leaf, std::int64_t first_row, std::int64_t rows);
+  void add_qkv(const std::string& prefix, std::int64_t d_model, bool fused, const at::TensorOptions& options);
+  void add_feed_forward(const std::string& prefix, const ModelSize& size, bool fused, const at::TensorOptions& options);
+  void assemble(std::int64_t num_layers, const ParameterLayout& layout);
 
   std::vector<NamedParameter> named_;
   std::vector<Kind> kinds_;  // of named_

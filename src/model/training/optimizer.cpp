@@ -16,10 +16,13 @@
 #include <ATen/ops/pow.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/cuda/CUDAStream.h>
 
 #include <cmath>
 #include <stdexcept>
 #include <utility>
+
+#include "tbench/kernels/adamw.hpp"
 
 namespace tbench::model {
 
@@ -36,7 +39,7 @@ AdamW::AdamW(std::vector<at::Tensor> parameters, AdamWVariant variant, AdamWOpti
     // 1 - beta2 = 0.001 takes the digits that float32 does not have.
     device_steps_ = at::zeros({}, parameters_.front().options().dtype(at::kDouble).requires_grad(false));
   }
-  if (variant_ == AdamWVariant::kFused) {
+  if (variant_ == AdamWVariant::kFused || variant_ == AdamWVariant::kOwnKernel) {
     device_steps_ = at::zeros({}, parameters_.front().options().dtype(at::kFloat).requires_grad(false));
     all_steps_.assign(parameters_.size(), device_steps_);
   }
@@ -51,8 +54,9 @@ void AdamW::reset() {
 }
 
 void AdamW::step(const at::Tensor& found_inf) {
-  if (found_inf.defined() && variant_ != AdamWVariant::kFused) {
-    throw std::invalid_argument{"AdamW::step: only the fused variant can skip a step on the device"};
+  const bool skips = variant_ == AdamWVariant::kFused || variant_ == AdamWVariant::kOwnKernel;
+  if (found_inf.defined() && !skips) {
+    throw std::invalid_argument{"AdamW::step: the foreach variants cannot skip a step on the device"};
   }
   const at::NoGradGuard no_grad;
   for (const auto& parameter : parameters_) gradients_.push_back(parameter.grad());
@@ -65,6 +69,9 @@ void AdamW::step(const at::Tensor& found_inf) {
       break;
     case AdamWVariant::kFused:
       step_fused(found_inf);
+      break;
+    case AdamWVariant::kOwnKernel:
+      step_own_kernel(found_inf);
       break;
   }
   gradients_.clear();
@@ -110,6 +117,40 @@ void AdamW::step_fused(const at::Tensor& found_inf) {
                     options_.learning_rate, options_.beta1, options_.beta2, options_.weight_decay, options_.epsilon,
                     /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/std::nullopt, skip);
   if (skip) device_steps_.sub_(*skip);
+}
+
+void AdamW::keep_up_to_date(const std::vector<at::Tensor>& copies) {
+  if (copies.empty()) return;
+  if (variant_ != AdamWVariant::kOwnKernel || copies.size() != parameters_.size()) {
+    throw std::invalid_argument{"AdamW: copies are written by our own kernel alone, one of each parameter"};
+  }
+  copies_ = copies;
+}
+
+void AdamW::step_own_kernel(const at::Tensor& found_inf) {
+  device_steps_.add_(1);
+  std::vector<kernels::AdamWTensor> tensors(parameters_.size());
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    tensors[i] = {.parameter = parameters_[i].data_ptr<float>(),
+                  .gradient = gradients_[i].data_ptr<float>(),
+                  .first_moment = first_moments_[i].data_ptr<float>(),
+                  .second_moment = second_moments_[i].data_ptr<float>(),
+                  .copy = copies_.empty() ? nullptr : copies_[i].data_ptr(),
+                  .count = parameters_[i].numel()};
+  }
+  const bool is_half = !copies_.empty() && copies_.front().scalar_type() == at::kHalf;
+  kernels::adamw(tensors,
+                 {.learning_rate = options_.learning_rate,
+                  .beta1 = options_.beta1,
+                  .beta2 = options_.beta2,
+                  .epsilon = options_.epsilon,
+                  .weight_decay = options_.weight_decay,
+                  .copy_precision = is_half ? Precision::kFp16 : Precision::kBf16,
+                  .step = device_steps_.data_ptr<float>(),
+                  .found_inf = found_inf.defined() ? found_inf.data_ptr<float>() : nullptr,
+                  .gradient_scale = nullptr},
+                 c10::cuda::getCurrentCUDAStream());
+  if (found_inf.defined()) device_steps_.sub_(found_inf);
 }
 
 std::int64_t AdamW::state_bytes() const {

@@ -1,5 +1,5 @@
 // AdamW in the two forms that PyTorch has on a GPU, a sequence of multi-tensor operations (foreach, its default) and
-// one fused kernel over all parameters; and the loss scaling that fp16 training needs.
+// one fused kernel over all parameters, and by our own kernel; and the loss scaling that fp16 training needs.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,7 +12,8 @@ namespace tbench::model {
 
 /// kForeachOnDevice counts its steps on the device, as torch.optim.AdamW(foreach=True, capturable=True) does: a CUDA
 /// graph would replay the bias correction of the step that it captured. Two more passes over the denominators.
-enum class AdamWVariant { kForeach, kForeachOnDevice, kFused };
+/// kOwnKernel is that of tbench/kernels/adamw.hpp, for float32 on a GPU.
+enum class AdamWVariant { kForeach, kForeachOnDevice, kFused, kOwnKernel };
 
 struct AdamWOptions {
   double learning_rate{1e-3};
@@ -30,9 +31,12 @@ class AdamW {
 
   /// One step with the parameters' gradients, each of which must be defined. Never synchronises.
   /// @param found_inf  if defined, a float scalar on the device: where it is 1, nothing changes, the step count
-  ///                   neither. Only the fused kernel reads it: the foreach operations would need the host to look.
-  /// @throws           std::invalid_argument for `found_inf` with any other variant
+  ///                   neither. The foreach operations would need the host to look at it.
+  /// @throws           std::invalid_argument for `found_inf` with a foreach variant
   void step(const at::Tensor& found_inf = {});
+  /// 16-bit copies of the parameters, in their order, which every step is to write: kOwnKernel alone.
+  /// @throws  std::invalid_argument  for copies with another variant, or of another number than the parameters'
+  void keep_up_to_date(const std::vector<at::Tensor>& copies);
   /// Back to the state before the first step.
   void reset();
 
@@ -46,15 +50,17 @@ class AdamW {
   void step_foreach();
   void step_foreach_on_device();
   void step_fused(const at::Tensor& found_inf);
+  void step_own_kernel(const at::Tensor& found_inf);
 
   AdamWVariant variant_;
   AdamWOptions options_;
   std::vector<at::Tensor> parameters_;
+  std::vector<at::Tensor> copies_;     // empty or one a parameter
   std::vector<at::Tensor> gradients_;  // filled for the length of a step; a member to keep its capacity
   std::vector<at::Tensor> first_moments_;
   std::vector<at::Tensor> second_moments_;
   std::int64_t steps_{};               // foreach
-  at::Tensor device_steps_;            // fused: float scalar on the device; on it, foreach: double
+  at::Tensor device_steps_;            // fused, own: float scalar on the device; on it, foreach: double
   std::vector<at::Tensor> all_steps_;  // fused: the same tensor for every parameter, so that one launch counts for all
 };
 
@@ -84,6 +90,8 @@ class GradScaler {
   void update();
   void reset(double scale = kInitialScale);
 
+  /// Float scalar on the device: the scale of the step that is under way.
+  [[nodiscard]] const at::Tensor& device_scale() const { return scale_; }
   /// Synchronise.
   [[nodiscard]] double scale() const;
   [[nodiscard]] double skipped_steps() const;

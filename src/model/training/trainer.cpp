@@ -25,7 +25,8 @@ AttentionTableConfig table_config(const ModelConfig& config, const at::TensorOpt
 }
 
 AdamWVariant optimizer_variant(const ModelConfig& config, AdamWVariant variant) {
-  // Only the fused optimizer can skip a step on the device: see AdamW::step.
+  // The foreach optimizers cannot skip a step on the device: see AdamW::step.
+  if (variant == AdamWVariant::kOwnKernel) return variant;
   if (config.precision == Precision::kFp16) return AdamWVariant::kFused;
   const bool counts_on_host = variant == AdamWVariant::kForeach;
   return counts_on_host && config.exec == Execution::kGraph ? AdamWVariant::kForeachOnDevice : variant;
@@ -37,18 +38,28 @@ Trainer::Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype
     : config_{std::move(config)},
       impl_{impl},
       device_{torch_device(config_.device)},
-      parameters_{config_.size, config_.vocab_size, impl.fused_qkv, at::TensorOptions{}.device(device_).dtype(dtype)} {
-  tables_ = impl_.ops.make_attention_tables(table_config(config_, parameters_.named().front().value.options()));
-  const bool is_fp16 = config_.precision == Precision::kFp16;
+      parameters_{config_.size, config_.vocab_size, impl.layout, at::TensorOptions{}.device(device_).dtype(dtype)} {
+  if (config_.precision == Precision::kFp16 && config_.pass != Pass::kForward) scaler_.emplace(device_);
+  if (impl_.make_passes != nullptr) {
+    passes_ = impl_.make_passes(
+        {.config = config_, .parameters = parameters_, .loss_scale = scaler_ ? scaler_->device_scale() : at::Tensor{}});
+  } else {
+    tables_ = impl_.ops.make_attention_tables(table_config(config_, parameters_.named().front().value.options()));
+  }
   if (config_.pass == Pass::kTrainStep) {
     optimizer_.emplace(parameters_.leaves(), optimizer_variant(config_, impl_.optimizer));
+    if (passes_) optimizer_->keep_up_to_date(passes_->copies());
   }
-  if (is_fp16 && config_.pass != Pass::kForward) scaler_.emplace(device_);
   gradients_.reserve(parameters_.leaves().size());
   tokens_ = at::empty({config_.batch, config_.context}, at::TensorOptions{}.device(device_).dtype(at::kLong));
   targets_ = at::empty_like(tokens_);
   fill_tokens(config_.seed);
-  parameters_.initialise(config_.seed);
+  initialise(config_.seed);
+}
+
+void Trainer::initialise(std::uint64_t seed) {
+  parameters_.initialise(seed);
+  if (passes_) passes_->parameters_changed();
 }
 
 void Trainer::fill_tokens(std::uint64_t seed) {
@@ -61,6 +72,7 @@ void Trainer::fill_tokens(std::uint64_t seed) {
 }
 
 at::Tensor Trainer::logits(const at::Tensor& tokens) const {
+  if (passes_) return passes_->logits(tokens);
   const AutocastScope autocast{config_.precision, device_.type()};
   return transformer(impl_.ops, tokens, parameters_.weights(), tables_);
 }
@@ -70,6 +82,11 @@ at::Tensor Trainer::loss(const at::Tensor& tokens, const at::Tensor& targets) co
 }
 
 at::Tensor Trainer::loss(const at::Tensor& tokens, const at::Tensor& targets, StepOutputs* outputs) const {
+  if (passes_) {
+    const StepOutputs made = passes_->loss(tokens, targets);
+    if (outputs != nullptr) *outputs = made;
+    return made.loss;
+  }
   const AutocastScope autocast{config_.precision, device_.type()};
   const at::Tensor logits = transformer(impl_.ops, tokens, parameters_.weights(), tables_);
   const at::Tensor value = cuda::in_range("loss", [&] { return impl_.ops.cross_entropy(logits, targets); });
@@ -78,6 +95,10 @@ at::Tensor Trainer::loss(const at::Tensor& tokens, const at::Tensor& targets, St
 }
 
 void Trainer::backward(const at::Tensor& loss) {
+  if (passes_) {
+    passes_->backward();
+    return;
+  }
   const BackwardOnThisThread here;
   if (scaler_) {
     scaler_->scaled(loss).backward();
@@ -108,7 +129,7 @@ void Trainer::step(PhaseMarker* phases, StepOutputs* outputs) {
     mark_phase(phases);
     return;
   }
-  parameters_.clear_gradients();
+  if (!passes_) parameters_.clear_gradients();
   at::Tensor value = cuda::in_range("FORWARD", [&] { return loss(tokens_, targets_, outputs); });
   mark_phase(phases);
   cuda::in_range("BACKWARD", [&] { backward(value); });
@@ -121,7 +142,7 @@ void Trainer::step(PhaseMarker* phases, StepOutputs* outputs) {
 
 void Trainer::reset(std::uint64_t seed) {
   parameters_.clear_gradients();
-  parameters_.initialise(seed);
+  initialise(seed);
   fill_tokens(seed);
   if (optimizer_) optimizer_->reset();
   if (scaler_) scaler_->reset();

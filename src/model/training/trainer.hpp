@@ -11,16 +11,11 @@
 
 #include "model/layers/model_impl.hpp"
 #include "model/layers/parameters.hpp"
+#include "model/training/model_passes.hpp"
 #include "model/training/optimizer.hpp"
 #include "tbench/model/model_case.hpp"
 
 namespace tbench::model {
-
-/// What a step computes and a timed one gives back at once.
-struct StepOutputs {
-  at::Tensor logits;  // [batch, context, vocab_size], as the forward pass returns them, no graph
-  at::Tensor loss;    // scalar, not scaled, no graph; undefined after a forward pass alone
-};
 
 class Trainer {
  public:
@@ -30,8 +25,8 @@ class Trainer {
   Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype = at::kFloat);
 
   /// One step of the configured pass. Marks the end of the forward pass, of the backward pass and of the optimizer, as
-  /// far as the pass goes. Gradients are set to none at its start; those of fp16 stay multiplied by the loss scale
-  /// where no optimizer follows. Never synchronises.
+  /// far as the pass goes. Gradients are set to none at its start, or overwritten; those of fp16 stay multiplied by
+  /// the loss scale where no optimizer follows. Never synchronises.
   /// @param phases   may be null
   /// @param outputs  filled with the step's own, for a check; null in a timed step
   void step(PhaseMarker* phases = nullptr, StepOutputs* outputs = nullptr);
@@ -40,7 +35,7 @@ class Trainer {
   [[nodiscard]] at::Tensor logits(const at::Tensor& tokens) const;
   /// Forward pass and loss, a scalar, not scaled.
   [[nodiscard]] at::Tensor loss(const at::Tensor& tokens, const at::Tensor& targets) const;
-  /// Gradients of the loss, times the scale for fp16. Adds to what is there.
+  /// Gradients of the loss, times the scale for fp16. Autograd adds to what is there.
   void backward(const at::Tensor& loss);
   /// One optimizer step. Gradients of fp16 are unscaled by it, in place.
   void optimize();
@@ -56,11 +51,14 @@ class Trainer {
   [[nodiscard]] const at::Tensor& targets() const { return targets_; }              // [batch, context] int64
   [[nodiscard]] AdamW* optimizer() { return optimizer_ ? &*optimizer_ : nullptr; }  // null but for train_step
   [[nodiscard]] const AdamW* optimizer() const { return optimizer_ ? &*optimizer_ : nullptr; }
+  /// Null where autograd makes the passes.
+  [[nodiscard]] const ModelPasses* passes() const { return passes_.get(); }
   [[nodiscard]] GradScaler* scaler() { return scaler_ ? &*scaler_ : nullptr; }  // null but for fp16 with a backward
   /// Whether a step was made since the last reset.
   [[nodiscard]] bool stepped() const { return stepped_; }
 
  private:
+  void initialise(std::uint64_t seed);
   void fill_tokens(std::uint64_t seed);
   at::Tensor loss(const at::Tensor& tokens, const at::Tensor& targets, StepOutputs* outputs) const;
 
@@ -69,8 +67,9 @@ class Trainer {
   at::Device device_;
   Parameters parameters_;
   AttentionTables tables_;
-  std::optional<AdamW> optimizer_;
   std::optional<GradScaler> scaler_;
+  std::unique_ptr<ModelPasses> passes_;
+  std::optional<AdamW> optimizer_;
   at::Tensor tokens_, targets_;
   std::vector<at::Tensor> gradients_;  // filled while unscaling; a member to keep its capacity
   bool stepped_{};

@@ -13,7 +13,10 @@ namespace {
 const ModelSize kSize{.name = "test", .d_model = 64, .d_ff = 96, .num_layers = 2, .num_heads = 4};
 constexpr std::int64_t kVocab = 500;
 
-Parameters make(bool fused_qkv) { return Parameters{kSize, kVocab, fused_qkv, at::TensorOptions{}.dtype(at::kFloat)}; }
+Parameters make(bool fused) {
+  return Parameters{
+      kSize, kVocab, {.fused_qkv = fused, .fused_gate_up = fused}, at::TensorOptions{}.dtype(at::kFloat)};
+}
 
 TEST(Parameters, CountIsTheFormulas) {
   for (const bool fused : {false, true}) {
@@ -29,7 +32,7 @@ TEST(Parameters, CountsOfTheStudies) {
   for (const auto& [name, millions] : studies) {
     for (const ModelSize& size : builtin_model_sizes()) {
       if (size.name != name) continue;
-      const Parameters parameters{size, kVocabSize, true, at::TensorOptions{}.device(at::kMeta)};
+      const Parameters parameters{size, kVocabSize, {.fused_qkv = true}, at::TensorOptions{}.device(at::kMeta)};
       EXPECT_NEAR(static_cast<double>(parameters.count()) / 1e6, millions, 0.05) << name;
       EXPECT_EQ(parameters.count(), parameter_count(size)) << name;
     }
@@ -95,6 +98,20 @@ TEST(Parameters, GradientsAreSlicesOfTheLeaves) {
   EXPECT_TRUE(parameters.gradient(3).equal(k.value));
   parameters.clear_gradients();
   EXPECT_FALSE(parameters.gradient(3).defined());
+}
+
+TEST(Parameters, GateAndUpAreOneLeafBesideDown) {
+  const Parameters parameters = make(true);
+  const FeedForwardWeights& weights = parameters.weights().blocks.front().feed_forward;
+  EXPECT_FALSE(weights.w1.defined() || weights.w3.defined());
+  const NamedParameter &w1 = parameters.named()[6], &w2 = parameters.named()[7], &w3 = parameters.named()[8];
+  ASSERT_EQ(w1.name, "layers.0.ffn.w1.weight");
+  EXPECT_EQ(w1.leaf, w3.leaf);
+  EXPECT_NE(w1.leaf, w2.leaf);
+  EXPECT_TRUE(parameters.leaves()[w1.leaf].is_same(weights.gate_up));
+  EXPECT_TRUE(parameters.leaves()[w2.leaf].is_same(weights.w2));
+  EXPECT_EQ(weights.gate_up.size(0), w1.value.size(0) + w3.value.size(0));
+  EXPECT_EQ(w3.first_row, w1.value.size(0));
 }
 
 }  // namespace

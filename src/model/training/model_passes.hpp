@@ -1,0 +1,53 @@
+// A model's passes where autograd does not make them: written out by hand (impl:fused) or compiled ahead of time.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/layers/parameters.hpp"
+#include "tbench/model/model_case.hpp"
+
+namespace tbench::model {
+
+/// What a step computes and a timed one gives back at once.
+struct StepOutputs {
+  at::Tensor logits;  // [batch, context, vocab_size], as the forward pass returns them, no graph
+  at::Tensor loss;    // scalar, not scaled, no graph; undefined after a forward pass alone
+};
+
+/// Of one case: made once, called every step. Calls enqueue on the current stream and never synchronise; from the
+/// second on they can be captured.
+class ModelPasses {
+ public:
+  virtual ~ModelPasses() = default;
+
+  /// The forward pass alone. What it returns is valid until the next call of any pass.
+  /// @param tokens  [batch, context] int64
+  /// @return        logits [batch, context, vocab_size]
+  virtual at::Tensor logits(const at::Tensor& tokens) = 0;
+  /// Forward pass and loss, with whatever backward() needs kept.
+  virtual StepOutputs loss(const at::Tensor& tokens, const at::Tensor& targets) = 0;
+  /// Gradients of the last loss, times the loss scale, as the grad of every leaf; what was there is overwritten.
+  virtual void backward() = 0;
+  /// Parameters were given new values by another hand than the optimizer's.
+  virtual void parameters_changed() = 0;
+
+  /// A 16-bit copy of each leaf, which the optimizer is to keep up to date; none where the passes read the leaves.
+  [[nodiscard]] virtual const std::vector<at::Tensor>& copies() const = 0;
+  /// Bytes that the passes hold for as long as they live, by what they are for; `gradients` are those that lie beside
+  /// the rest at the peak. Empty where a step allocates what it needs.
+  [[nodiscard]] virtual std::map<std::string, std::int64_t> held_bytes() const = 0;
+};
+
+/// What passes are made of.
+struct PassesInputs {
+  const ModelConfig& config;
+  Parameters& parameters;  // outlive the passes; initialised after they are made
+  at::Tensor loss_scale;   // float scalar on the device, read in every step; undefined: 1
+};
+
+}  // namespace tbench::model
