@@ -98,7 +98,7 @@ Study end_to_end_study() {
 /// What a step costs by who makes it and how it reaches the GPU.
 Study step_study() {
   FamilyGrid grid = model_grid({"512"}, {"forward", "forward_backward", "train_step"}, {"bf16"});
-  grid.axes.back() = {"impl", {"eager", "sdpa", "flash"}};
+  grid.axes.back() = {"impl", {"eager", "sdpa", "flash", "fused"}};
   grid.axes.push_back({"exec", {"stream", "graph"}, "stream"});
   return {.name = "step",
           .title = "A step by implementation and execution",

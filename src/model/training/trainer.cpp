@@ -140,6 +140,11 @@ void Trainer::step(PhaseMarker* phases, StepOutputs* outputs) {
   mark_phase(phases);
 }
 
+std::int64_t Trainer::held_bytes() const {
+  const std::int64_t of_data = static_cast<std::int64_t>(tokens_.nbytes() + targets_.nbytes());
+  return parameters_.bytes() + of_data + (optimizer_ ? optimizer_->state_bytes() : 0);
+}
+
 void Trainer::reset(std::uint64_t seed) {
   parameters_.clear_gradients();
   initialise(seed);

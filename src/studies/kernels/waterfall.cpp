@@ -179,7 +179,7 @@ std::vector<StudyRow> waterfall_of(const StudyCase& of) {
 
 Study waterfall_study() {
   FamilyGrid grid = model_grid({"512"}, {"forward", "train_step"}, {"bf16"});
-  grid.axes.back() = {"impl", {"eager", "sdpa", "flash"}};
+  grid.axes.back() = {"impl", {"eager", "sdpa", "flash", "fused"}};
   grid.axes.push_back({"exec", {"stream", "graph"}, "stream"});
   return {.name = "waterfall",
           .title = "From the GPU's ceilings down to the measured step",

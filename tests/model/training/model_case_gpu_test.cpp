@@ -39,7 +39,7 @@ TEST_P(EveryGpuStep, VerifiesAndRunsWithoutWaitingForTheDevice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryGpuStep,
-                         testing::Combine(testing::Values("eager", "sdpa", "flash"),
+                         testing::Combine(testing::Values("eager", "sdpa", "flash", "fused"),
                                           testing::Values(Pass::kForward, Pass::kForwardBackward, Pass::kTrainStep),
                                           testing::ValuesIn(kAllOf<Precision>)),
                          [](const auto& run) {
@@ -66,7 +66,7 @@ TEST_F(ModelStepGpu, OurKernelsNameTheHeadDimTheyCannotTake) {
 }
 
 TEST_F(ModelStepGpu, Fp16SkipsAStepWithNonFiniteGradients) {
-  for (const auto* impl : {"eager", "sdpa"}) {
+  for (const auto* impl : {"eager", "sdpa", "fused"}) {
     Trainer trainer{gpu_step(impl, Pass::kTrainStep, Precision::kFp16), model_impls().at(impl)};
     const at::Tensor& weight = trainer.parameters().named()[2].value;
     const at::Tensor& other = trainer.parameters().named().back().value;
