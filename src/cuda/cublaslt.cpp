@@ -168,10 +168,11 @@ void log_failure(CublasStatus status) noexcept {
 }
 
 std::string describe(const MatmulProblem& problem) {
-  const std::string x = fmt::format(problem.x_transposed ? "x[{1}, {0}]^T" : "x[{}, {}]", problem.m, problem.k);
-  const std::string w = fmt::format(problem.w_transposed ? "w[{1}, {0}]" : "w[{}, {}]^T", problem.n, problem.k);
-  return fmt::format("y[{}, {}] = {} {}, {} to {}, compute type {}", problem.m, problem.n, x, w,
-                     name_of(problem.input_type), name_of(problem.output_type), name_of(problem.compute_type));
+  const auto [m, n, k] = std::array{problem.m, problem.n, problem.k};
+  const std::string x = problem.x_transposed ? fmt::format("x[{}, {}]^T", k, m) : fmt::format("x[{}, {}]", m, k);
+  const std::string w = problem.w_transposed ? fmt::format("w[{}, {}]", k, n) : fmt::format("w[{}, {}]^T", n, k);
+  return fmt::format("y[{}, {}] = {} {}, {} to {}, compute type {}", m, n, x, w, name_of(problem.input_type),
+                     name_of(problem.output_type), name_of(problem.compute_type));
 }
 
 std::string describe(const MatmulAlgorithm& algorithm) {

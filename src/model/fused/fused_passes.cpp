@@ -96,8 +96,12 @@ LinearShape FusedPasses::linear(std::int64_t in, std::int64_t out) const {
 
 void FusedPasses::make_copies() {
   if (storage_ == Precision::kFp32) return;
-  for (const at::Tensor& leaf : parameters_.leaves()) {
-    copies_.push_back(at::empty_like(leaf, leaf.options().dtype(dtype_).requires_grad(false)));
+  for (std::size_t i = 0; i < parameters_.leaves().size(); ++i) {
+    const at::Tensor& leaf = parameters_.leaves()[i];
+    // The optimizer writes a copy of each leaf; the passes read those of the products.
+    const bool is_read = i > 0 && leaf.dim() == 2;
+    const bool is_made = is_read || config_.pass == Pass::kTrainStep;
+    copies_.push_back(is_made ? at::empty_like(leaf, leaf.options().dtype(dtype_).requires_grad(false)) : at::Tensor{});
   }
 }
 
@@ -118,7 +122,9 @@ void FusedPasses::allocate() {
 
 void FusedPasses::parameters_changed() {
   const at::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < copies_.size(); ++i) copies_[i].copy_(parameters_.leaves()[i]);
+  for (std::size_t i = 0; i < copies_.size(); ++i) {
+    if (copies_[i].defined()) copies_[i].copy_(parameters_.leaves()[i]);
+  }
   show_gradients();
 }
 
@@ -153,7 +159,7 @@ FusedPasses::LayerGradients FusedPasses::gradients_of(std::size_t layer) const {
 
 std::map<std::string, std::int64_t> FusedPasses::held_bytes() const {
   std::int64_t copies = 0;
-  for (const at::Tensor& copy : copies_) copies += static_cast<std::int64_t>(copy.nbytes());
+  for (const at::Tensor& copy : copies_) copies += copy.defined() ? static_cast<std::int64_t>(copy.nbytes()) : 0;
   const std::size_t others = library_.workspace().nbytes() + rope_.cos.nbytes() + rope_.sin.nbytes();
   return {{"copies", copies},
           {"gradients", buffers_.gradient_bytes_at_peak()},

@@ -8,22 +8,25 @@ namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
 
-/// The moments of a step: a layer, forward or backward, is one.
+/// What a layer does forward, in order: each is a moment.
+enum Part : std::int64_t { kProjections, kAttention, kGateUp, kFeedForward, kParts };
+
+/// The moments of a step. Backward a layer is one.
 struct Schedule {
   std::int64_t layers;
   bool has_backward;
 
   [[nodiscard]] static std::int64_t embedding() { return 0; }
-  [[nodiscard]] static std::int64_t forward(std::int64_t layer) { return 1 + layer; }
-  [[nodiscard]] std::int64_t head() const { return 1 + layers; }
-  [[nodiscard]] std::int64_t backward_head() const { return 2 + layers; }
-  [[nodiscard]] std::int64_t backward(std::int64_t layer) const { return 2 + 2 * layers - layer; }
-  [[nodiscard]] std::int64_t backward_embedding() const { return 3 + 2 * layers; }
-  [[nodiscard]] std::int64_t end() const { return has_backward ? 4 + 2 * layers : head(); }
+  [[nodiscard]] static std::int64_t forward(std::int64_t layer, Part part) { return 1 + kParts * layer + part; }
+  [[nodiscard]] std::int64_t head() const { return 1 + kParts * layers; }
+  [[nodiscard]] std::int64_t backward_head() const { return head() + 1; }
+  [[nodiscard]] std::int64_t backward(std::int64_t layer) const { return backward_head() + layers - layer; }
+  [[nodiscard]] std::int64_t backward_embedding() const { return backward_head() + layers + 1; }
+  [[nodiscard]] std::int64_t end() const { return has_backward ? backward_embedding() + 1 : head(); }
 
-  /// From a layer's forward to its backward pass, or into the next layer.
-  [[nodiscard]] Lifetime kept(std::int64_t layer) const {
-    return {.first = forward(layer), .last = has_backward ? backward(layer) : forward(layer) + 1};
+  /// Of what a part of a layer writes: until the layer's backward pass, or until `last` has read it.
+  [[nodiscard]] Lifetime kept(std::int64_t layer, Part part, std::int64_t last) const {
+    return {.first = forward(layer, part), .last = has_backward ? backward(layer) : last};
   }
 };
 
@@ -54,17 +57,19 @@ void StepBuffers::add_layers(const StepExtents& extents) {
   const std::int64_t narrow = tokens * extents.d_model * extents.element_bytes;
   for (std::int64_t i = 0; i < extents.num_layers; ++i) {
     LayerBuffers& layer = layers[static_cast<std::size_t>(i)];
-    const Lifetime kept = schedule.kept(i);
-    add(layer.x, stream, {.first = i == 0 ? Schedule::embedding() : kept.first, .last = kept.last});
-    add(layer.normed, narrow, kept);
-    add(layer.rstd, tokens * kFloat, kept);
-    add(layer.qkv, 3 * narrow, kept);
-    add(layer.attended, narrow, kept);
-    add(layer.lse, tokens * extents.num_heads * kFloat, kept);
-    add(layer.x_mid, stream, kept);
-    add(layer.normed_mid, narrow, kept);
-    add(layer.rstd_mid, tokens * kFloat, kept);
-    add(layer.gate_up, 2 * tokens * extents.d_ff * extents.element_bytes, kept);
+    const auto kept = [&](Part part, Part last) { return schedule.kept(i, part, Schedule::forward(i, last)); };
+    Lifetime of_x = kept(kProjections, kGateUp);
+    if (i == 0) of_x.first = Schedule::embedding();
+    add(layer.x, stream, of_x);
+    add(layer.normed, narrow, kept(kProjections, kProjections));
+    add(layer.rstd, tokens * kFloat, kept(kProjections, kProjections));
+    add(layer.qkv, 3 * narrow, kept(kProjections, kAttention));
+    add(layer.attended, narrow, kept(kAttention, kAttention));
+    add(layer.lse, tokens * extents.num_heads * kFloat, kept(kAttention, kAttention));
+    add(layer.x_mid, stream, schedule.kept(i, kGateUp, Schedule::forward(i + 1, kProjections)));
+    add(layer.normed_mid, narrow, kept(kGateUp, kGateUp));
+    add(layer.rstd_mid, tokens * kFloat, kept(kGateUp, kGateUp));
+    add(layer.gate_up, 2 * tokens * extents.d_ff * extents.element_bytes, kept(kGateUp, kFeedForward));
   }
 }
 
@@ -90,12 +95,14 @@ void StepBuffers::add_scratch(const StepExtents& extents) {
   const std::int64_t tokens = extents.tokens();
   const std::int64_t narrow = tokens * extents.d_model * extents.element_bytes;
   const std::int64_t wide = tokens * extents.d_ff * extents.element_bytes;
-  const Lifetime forward{.first = Schedule::embedding(), .last = schedule.head()};
+  const Lifetime layers_forward{.first = Schedule::forward(0, kProjections), .last = schedule.head() - 1};
   const Lifetime layers_backward{.first = schedule.backward(extents.num_layers - 1), .last = schedule.backward(0)};
-  const Lifetime everywhere{.first = Schedule::embedding(), .last = schedule.end()};
-  add(scratch.branch, narrow, forward);
-  add(scratch.h, wide, everywhere);
-  add(scratch.attention_workspace, extents.attention_workspace_bytes, everywhere);
+  // The head's norm reads the last layer's branch.
+  add(scratch.branch, narrow, {.first = layers_forward.first, .last = schedule.head()});
+  const Lifetime in_layers{.first = layers_forward.first,
+                           .last = extents.has_backward ? layers_backward.last : layers_forward.last};
+  add(scratch.h, wide, in_layers);
+  add(scratch.attention_workspace, extents.attention_workspace_bytes, in_layers);
   if (!extents.has_backward) return;
   const Lifetime backward{.first = schedule.backward_head(), .last = schedule.backward_embedding()};
   for (float*& dx : scratch.dx) add(dx, tokens * extents.d_model * kFloat, backward);

@@ -59,7 +59,7 @@ Trainer::Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype
 
 void Trainer::initialise(std::uint64_t seed) {
   parameters_.initialise(seed);
-  if (passes_) passes_->parameters_changed();
+  parameters_changed();
 }
 
 void Trainer::fill_tokens(std::uint64_t seed) {

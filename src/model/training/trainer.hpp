@@ -40,6 +40,10 @@ class Trainer {
   void backward(const at::Tensor& loss);
   /// One optimizer step. Gradients of fp16 are unscaled by it, in place.
   void optimize();
+  /// After parameters were given values by another hand than the optimizer's.
+  void parameters_changed() {
+    if (passes_) passes_->parameters_changed();
+  }
   /// Weights, data, optimizer and scale as they were built; no gradients.
   void reset() { reset(config_.seed); }
   /// The same with weights and data of another seed, in the same tensors.

@@ -82,9 +82,12 @@ TEST(StepBuffers, BytesOfActivationsAreThoseCountedByHand) {
   const std::int64_t tokens = 2'048;
   const std::int64_t layer =
       tokens * (8 * size.d_model + 2 * (2 + 3 + 1) * size.d_model + 4 * size.d_ff + 8 + 4 * size.num_heads);
-  const std::int64_t head = tokens * (6 * size.d_model + 2 * 2 * kVocab + 8);
-  const std::int64_t scratch = tokens * (2 * size.d_model + 2 * size.d_ff);
-  const StepBuffers buffers{extents_of(size, true), gradient_bytes(size)};
+  // The most is needed where backward begins: beside all layers the head's stream, norm and two matrices of logits, its
+  // gradients, the stream's by turns, what passes between operations, h.
+  const std::vector<std::int64_t> gradients = gradient_bytes(size);
+  const std::int64_t head = tokens * (6 * size.d_model + 2 * 2 * kVocab + 8) + gradients.back();
+  const std::int64_t scratch = tokens * (8 * size.d_model + 2 * 2 * size.d_model + 2 * size.d_ff);
+  const StepBuffers buffers{extents_of(size, true), gradients};
   const auto expected = static_cast<double>(size.num_layers * layer + head + scratch);
   EXPECT_NEAR(static_cast<double>(buffers.plan().least_bytes()) / expected, 1.0, 0.01);
 }
@@ -117,6 +120,17 @@ TEST(StepBuffers, AForwardPassAloneHasNoGradients) {
   EXPECT_EQ(buffers.gradient_bytes_at_peak(), 0);
   EXPECT_EQ(buffers.head.dlogits, nullptr);
   EXPECT_EQ(buffers.scratch.dh, nullptr);
+}
+
+TEST(StepBuffers, AForwardPassNeedsWhatItsHeadOrOneLayerDoes) {
+  for (const std::string& name : course_size_names()) {
+    const ModelSize size = size_called(name);
+    const StepBuffers buffers{extents_of(size, false), gradient_bytes(size)};
+    const std::int64_t tokens = 2'048;
+    const std::int64_t head = tokens * (12 * size.d_model + 2 * kVocab);
+    const std::int64_t layer = tokens * (12 * size.d_model + 6 * size.d_ff);
+    EXPECT_NEAR(static_cast<double>(buffers.bytes()) / static_cast<double>(std::max(head, layer)), 1.0, 0.08) << name;
+  }
 }
 
 TEST(StepBuffers, BytesOfTheWrongNumberOfLeavesAreRefused) {
