@@ -8,11 +8,13 @@ using cuda::in_range;
 
 void FusedPasses::backward() {
   show_gradients();
+  pending_norms_.clear();  // of a step that an error ended
   backward_head();
   for (std::size_t layer = buffers_.layers.size(); layer-- > 0;) {
     const cuda::Range range{parameters_.weights().blocks[layer].name.c_str()};
     backward_layer(layer);
   }
+  in_range("norm", [&] { add_up_norms(); });
   in_range("embedding", [&] {
     kernels::embedding_backward(embedding_shape(), tokens_, stream_gradient_,
                                 static_cast<float*>(buffers_.gradients.front()), current_stream());
@@ -42,6 +44,7 @@ void FusedPasses::backward_layer(std::size_t layer) {
 
 void FusedPasses::norm_backward(const float* sum, const float* weight, const float* rstd, float* dweight) {
   const ScratchBuffers& scratch = buffers_.scratch;
+  float* const workspace = scratch.norm_workspaces[pending_norms_.size()];
   float* const dx = stream_gradient_ == scratch.dx[0] ? scratch.dx[1] : scratch.dx[0];
   in_range("norm", [&] {
     kernels::norm_backward(norm_,
@@ -52,11 +55,18 @@ void FusedPasses::norm_backward(const float* sum, const float* weight, const flo
                             .dsum = stream_gradient_,
                             .dx = dx,
                             .dbranch = scratch.dbranch,
-                            .dweight = dweight,
-                            .workspace = scratch.norm_workspace},
+                            .dweight = nullptr,
+                            .workspace = workspace},
                            current_stream());
+    pending_norms_.push_back({.workspace = workspace, .dweight = dweight});
+    if (pending_norms_.size() == kPendingNorms) add_up_norms();
   });
   stream_gradient_ = dx;
+}
+
+void FusedPasses::add_up_norms() {
+  kernels::norm_weight_gradients(norm_, pending_norms_, current_stream());
+  pending_norms_.clear();
 }
 
 void FusedPasses::feed_forward_backward(const LayerBuffers& buffers, const LayerWeights& weights,

@@ -95,9 +95,8 @@ void FusedPasses::attention_forward(const LayerBuffers& buffers, const LayerWeig
 
 void FusedPasses::feed_forward(const LayerBuffers& buffers, const LayerWeights& weights) {
   linears_.gate_up.forward(buffers.normed_mid, weights.gate_up, buffers.gate_up);
-  kernels::swiglu_forward(swiglu_shape(), gate_and_up<const void*>(buffers.gate_up), buffers_.scratch.h,
-                          current_stream());
-  linears_.w2.forward(buffers_.scratch.h, weights.w2, buffers_.scratch.branch);
+  kernels::swiglu_forward(swiglu_shape(), gate_and_up<const void*>(buffers.gate_up), buffers.h, current_stream());
+  linears_.w2.forward(buffers.h, weights.w2, buffers_.scratch.branch);
 }
 
 }  // namespace tbench::model

@@ -73,6 +73,7 @@ class FusedPasses final : public ModelPasses {
   void attention_backward(const LayerBuffers& buffers, const LayerWeights& weights, const LayerGradients& gradients);
   /// From the gradients of the norm's output and of the stream behind it to the stream's before it.
   void norm_backward(const float* sum, const float* weight, const float* rstd, float* dweight);
+  void add_up_norms();
 
   /// Turns q and k where they lie.
   void rope(void* qkv, bool backward) const;
@@ -109,6 +110,7 @@ class FusedPasses final : public ModelPasses {
   at::Tensor logits_, losses_, loss_;  // views of the block
   std::vector<at::Tensor> gradients_;  // views of it, of every leaf
   const std::int64_t* tokens_{};       // of the forward pass that backward belongs to
+  std::vector<kernels::NormShares> pending_norms_;
   float* stream_gradient_{};  // of the residual stream, as far as backward has come; null before its first norm
 };
 

@@ -18,7 +18,8 @@ struct Schedule {
 
   [[nodiscard]] static std::int64_t embedding() { return 0; }
   [[nodiscard]] static std::int64_t forward(std::int64_t layer, Part part) { return 1 + kParts * layer + part; }
-  [[nodiscard]] std::int64_t head() const { return 1 + kParts * layers; }
+  [[nodiscard]] std::int64_t head_norm() const { return 1 + kParts * layers; }
+  [[nodiscard]] std::int64_t head() const { return head_norm() + 1; }
   [[nodiscard]] std::int64_t backward_head() const { return head() + 1; }
   [[nodiscard]] std::int64_t backward(std::int64_t layer) const { return backward_head() + layers - layer; }
   [[nodiscard]] std::int64_t backward_embedding() const { return backward_head() + layers + 1; }
@@ -70,6 +71,8 @@ void StepBuffers::add_layers(const StepExtents& extents) {
     add(layer.normed_mid, narrow, kept(kGateUp, kGateUp));
     add(layer.rstd_mid, tokens * kFloat, kept(kGateUp, kGateUp));
     add(layer.gate_up, 2 * tokens * extents.d_ff * extents.element_bytes, kept(kGateUp, kFeedForward));
+    const std::int64_t feed_forward = Schedule::forward(i, kFeedForward);
+    add(layer.h, tokens * extents.d_ff * extents.element_bytes, {.first = feed_forward, .last = feed_forward});
   }
 }
 
@@ -79,9 +82,11 @@ void StepBuffers::add_head(const StepExtents& extents) {
   const std::int64_t logits = tokens * extents.vocab_size * extents.element_bytes;
   const Lifetime kept{.first = schedule.head(),
                       .last = extents.has_backward ? schedule.backward_head() : schedule.head()};
-  add(head.x, tokens * extents.d_model * kFloat, kept);
-  add(head.normed, tokens * extents.d_model * extents.element_bytes, kept);
-  add(head.rstd, tokens * kFloat, kept);
+  const std::int64_t norm = schedule.head_norm();
+  const Lifetime of_norm{.first = norm, .last = extents.has_backward ? kept.last : norm};
+  add(head.x, tokens * extents.d_model * kFloat, of_norm);
+  add(head.normed, tokens * extents.d_model * extents.element_bytes, {.first = norm, .last = kept.last});
+  add(head.rstd, tokens * kFloat, of_norm);
   add(head.logits, logits, kept);
   if (!extents.has_backward) return;
   add(head.dlogits, logits, kept);
@@ -95,23 +100,23 @@ void StepBuffers::add_scratch(const StepExtents& extents) {
   const std::int64_t tokens = extents.tokens();
   const std::int64_t narrow = tokens * extents.d_model * extents.element_bytes;
   const std::int64_t wide = tokens * extents.d_ff * extents.element_bytes;
-  const Lifetime layers_forward{.first = Schedule::forward(0, kProjections), .last = schedule.head() - 1};
+  const Lifetime layers_forward{.first = Schedule::forward(0, kProjections), .last = schedule.head_norm() - 1};
   const Lifetime layers_backward{.first = schedule.backward(extents.num_layers - 1), .last = schedule.backward(0)};
   // The head's norm reads the last layer's branch.
-  add(scratch.branch, narrow, {.first = layers_forward.first, .last = schedule.head()});
+  add(scratch.branch, narrow, {.first = layers_forward.first, .last = schedule.head_norm()});
   const Lifetime in_layers{.first = layers_forward.first,
                            .last = extents.has_backward ? layers_backward.last : layers_forward.last};
-  add(scratch.h, wide, in_layers);
   add(scratch.attention_workspace, extents.attention_workspace_bytes, in_layers);
   if (!extents.has_backward) return;
   const Lifetime backward{.first = schedule.backward_head(), .last = schedule.backward_embedding()};
   for (float*& dx : scratch.dx) add(dx, tokens * extents.d_model * kFloat, backward);
-  add(scratch.norm_workspace, extents.norm_workspace_bytes, backward);
+  for (float*& workspace : scratch.norm_workspaces) add(workspace, extents.norm_workspace_bytes, backward);
   add(scratch.dnormed, narrow, backward);
   add(scratch.dbranch, narrow, backward);
   add(scratch.dattended, narrow, layers_backward);
   add(scratch.dqkv, 3 * narrow, layers_backward);
   add(scratch.dh, wide, layers_backward);
+  add(scratch.h, wide, layers_backward);
 }
 
 void StepBuffers::add_gradients(const StepExtents& extents, const std::vector<std::int64_t>& gradient_bytes) {

@@ -31,6 +31,7 @@ struct LayerBuffers {
   void* normed_mid{};  // [tokens, d_model]
   float* rstd_mid{};   // [tokens]
   void* gate_up{};     // [tokens, 2, d_ff]; their gradients in backward
+  void* h{};           // [tokens, d_ff], of the forward pass alone
 };
 
 struct HeadBuffers {
@@ -43,10 +44,13 @@ struct HeadBuffers {
   float* loss{};    // scalar
 };
 
+/// Norms whose weights' gradients are added up together.
+inline constexpr std::size_t kPendingNorms = 16;
+
 /// Written and read between two neighbouring operations.
 struct ScratchBuffers {
   void* branch{};     // [tokens, d_model]: what a sublayer adds to the stream
-  void* h{};          // [tokens, d_ff]: in forward, and once more in backward
+  void* h{};          // [tokens, d_ff]: once more, in backward
   float* dx[2]{};     // [tokens, d_model] float32: the stream's gradient, by turns
   void* dbranch{};    // [tokens, d_model]
   void* dnormed{};    // [tokens, d_model]
@@ -54,7 +58,7 @@ struct ScratchBuffers {
   void* dqkv{};       // as qkv
   void* dh{};         // [tokens, d_ff]
   void* attention_workspace{};
-  float* norm_workspace{};
+  float* norm_workspaces[kPendingNorms]{};  // with the shares of weights' gradients that are not added up yet
 };
 
 class StepBuffers {
