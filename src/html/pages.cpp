@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "html/charts/section_figures.hpp"
 #include "html/page.hpp"
-#include "html/study_plot.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/results/measured_case.hpp"
@@ -108,11 +108,11 @@ void add_points(results::Json& json, const history::Series& series, const Machin
 
 /// Empty for a section that is no plot.
 std::string plots_html(const studies::StudySection& section) {
-  const StudyPlots plots = study_plots(section);
-  if (plots.charts.empty()) return "";
+  const SectionFigures plots = section_figures(section);
+  if (plots.figures.empty()) return "";
   std::string html =
       fmt::format("<section aria-label=\"Plots: {}\"><div class=\"panels\">\n", render::escape_markup(section.caption));
-  for (const LineChart& chart : plots.charts) html += line_chart(chart);
+  for (const std::string& figure : plots.figures) html += figure;
   html += "</div>";
   if (plots.left_out > 0) html += fmt::format("<p class=\"note\">{} more plots are left out.</p>", plots.left_out);
   return html + "</section>\n";

@@ -136,6 +136,34 @@ def traced(golden):
     return refreshed({"context": copy.deepcopy(golden["context"]), "benchmarks": [*entries, alone, untraced]})
 
 
+def steps(golden):
+    """Training steps of two sizes, by two implementations and executions, with ceilings of 400 TFLOP/s and 4 TB/s. The trace is STEP, ten times
+    longer for xl; the host is late but for graphs, which are shorter than the GPU's own time: their idle time is below 0. flash as a graph of xl
+    is out of memory."""
+    timed, failed = golden["benchmarks"][0], golden["benchmarks"][1]
+    entries = [held_against(entry_like(timed, "Ceiling", {"what": "copy", "regime": "burst"}, 1e-3), 0, 4e9, "", 0)]
+    del entries[0]["tbench"]["work"]["ceiling"], entries[0]["tbench"]["ceiling_per_second"]
+    for parameters in grid(size=["small", "xl"], ctx=["512"], batch=["4"], **{"pass": ["train_step"]}, precision=["bf16"], impl=["eager", "sdpa", "flash"],
+                           exec=["", "graph"]):
+        if not parameters["exec"]:
+            del parameters["exec"]
+        if parameters["size"] == "xl" and parameters["impl"] == "flash" and "exec" in parameters:
+            entry = copy.deepcopy(failed)
+            entry["tbench"]["family"], entry["tbench"]["parameters"] = "Model", parameters
+            entries.append(entry)
+            continue
+        factor = 10 if parameters["size"] == "xl" else 1
+        kernels = [kernel(phase, "attention_fused" if parameters["impl"] != "eager" and "softmax" in name else name, calls, factor * ms)
+                   for phase, name, calls, ms in STEP]
+        work = sum(k["total_s"] for k in kernels)
+        entry = entry_like(timed, "Model", parameters, work * (0.98 if "exec" in parameters else 1.25))
+        entry["tbench"]["trace"] |= {"span_s": work, "device_s": work, "host_gaps_s": 0, "device_gaps_s": 0, "other_gaps_s": 0, "longest_gap_s": 0,
+                                     "launches": 498, "kernels": kernels}
+        entry["tbench"]["work"]["ceiling"], entry["tbench"]["ceiling_per_second"] = "gemm_bf16", 4e14
+        entries.append(entry)
+    return refreshed({"context": copy.deepcopy(golden["context"]), "benchmarks": entries})
+
+
 PROCESSES = 5
 
 

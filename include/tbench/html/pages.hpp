@@ -54,7 +54,8 @@ inline constexpr std::size_t kMaxPageValues = 200'000;
 /// of the same beside it. /// @throws  UsageError  for more than kMaxPageValues values
 [[nodiscard]] std::string series_html(std::span<const history::Series> series);
 
-/// A study's tables, without scripts, and line charts of those that have an axis of numbers.
+/// A study's tables, without scripts, and charts: lines of those that have an axis of numbers, bars and waterfalls of
+/// those whose study says so.
 [[nodiscard]] std::string study_html(const studies::StudyReport& report);
 
 }  // namespace tbench::html
