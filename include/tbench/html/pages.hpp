@@ -24,7 +24,7 @@ namespace tbench::html {
 ///             of a case with FLOP whose bytes are known), ceiling (what its rate is held
 ///             against), findings (texts by name), half_width, n, stop; phases_ms (pairs of name and median),
 ///             samples_ms, flagged (indexes of samples_ms), trace (TraceNames)
-///   trace_names  of phases and of classes of operations, which traces name by their indexes
+///   trace_names  of phases and of classes of operations and of ranges, which traces name by their indexes
 ///   comparisons  of every file but the first with the first, as `tbench diff` makes them: file (index), and either
 ///             refused (why they cannot be compared) or summary, cross, differences, warnings, means (family, cases,
 ///             ratio, cycles), only_in_base, only_in_new (names) and cases: family, values, verdict, base_ms, new_ms,

@@ -62,7 +62,15 @@ std::string cut(const std::string& name, double width) {
   return name.size() <= room ? name : name.substr(0, room - 1) + "…";
 }
 
-std::string box_of(const FlameBox& box, const Place& place, double unit) {
+/// `qkv` of `attention.qkv` in `attention`.
+std::string short_name(const std::vector<FlameBox>& boxes, const FlameBox& box) {
+  if (!box.parent) return box.name;
+  const std::string prefix = boxes[*box.parent].name + ".";
+  return box.name.starts_with(prefix) ? box.name.substr(prefix.size()) : box.name;
+}
+
+/// @param written  its name, as far as there is room
+std::string box_of(const FlameBox& box, const std::string& written, const Place& place, double unit) {
   const double width = box.value * unit;
   if (width < kLeast) return "";
   const double left = place.left * unit;
@@ -71,7 +79,7 @@ std::string box_of(const FlameBox& box, const Place& place, double unit) {
       "<rect class=\"box\" style=\"fill:{}\" x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"><title>{}: "
       "{}</title></rect>\n",
       box.colour, left, top, width, kBox, render::escape_markup(box.name), render::escape_markup(box.said));
-  const std::string name = cut(box.name, width);
+  const std::string name = cut(written, width);
   if (name.empty()) return drawn;
   return drawn + fmt::format("<text class=\"inside\" x=\"{:.1f}\" y=\"{}\">{}</text>\n", left + kPadding / 2, top + 15,
                              render::escape_markup(name));
@@ -88,7 +96,8 @@ std::string flame_chart(const FlameChart& chart) {
       "<figure class=\"wide flame\">\n<figcaption>{0}</figcaption>\n"
       "<svg viewBox=\"0 0 {1} {2}\" role=\"img\" aria-label=\"{0}: {3} parts, which the tables list\">\n",
       render::escape_markup(chart.title), kWidth, kRow * static_cast<double>(depth + 1), chart.boxes.size());
-  for (std::size_t i = 0; i < chart.boxes.size(); ++i) figure += box_of(chart.boxes[i], places[i], kWidth / whole);
+  for (std::size_t i = 0; i < chart.boxes.size(); ++i)
+    figure += box_of(chart.boxes[i], short_name(chart.boxes, chart.boxes[i]), places[i], kWidth / whole);
   return figure + "</svg>\n</figure>\n";
 }
 

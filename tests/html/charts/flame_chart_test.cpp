@@ -50,6 +50,15 @@ TEST(FlameChart, NamesAreCutToTheirBox) {
   EXPECT_THAT(flame_chart(chart), AllOf(Not(HasSubstr("…</text>")), HasSubstr("<title>attention and more")));
 }
 
+TEST(FlameChart, WhatANameSharesWithTheBoxAroundIsLeftOut) {
+  FlameChart chart = sample();
+  chart.boxes[0].name = "attention";
+  chart.boxes[2].name = "attention.qkv";
+  chart.boxes[3].name = "attentions";
+  EXPECT_THAT(flame_chart(chart), AllOf(HasSubstr("<title>attention.qkv: told</title>"), HasSubstr(">qkv</text>"),
+                                        HasSubstr(">attentions</text>")));
+}
+
 TEST(FlameChart, WhatIsTooNarrowIsNotDrawnAndTakesItsPlace) {
   FlameChart chart = sample();
   chart.boxes[2].value = 0.003;  // 0.354
