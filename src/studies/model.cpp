@@ -107,10 +107,12 @@ Study step_study() {
                                  "speed-up is the time of sdpa on a stream over the case's",
                       .spread = {"impl", "exec"},
                       .columns = {number_column("ms", "median_ms")},
-                      .speed_up = StudySpeedUp{.base = {{"impl", "sdpa"}, {"exec", ""}}}},
+                      .speed_up = StudySpeedUp{.base = {{"impl", "sdpa"}, {"exec", ""}}},
+                      .has_bars = true},
                      {.caption = "Peak allocated MiB; of graphs in the step that is captured",
                       .spread = {"impl", "exec"},
-                      .columns = {mebibytes_column("MiB", "peak_allocated_bytes")}}}};
+                      .columns = {mebibytes_column("MiB", "peak_allocated_bytes")},
+                      .has_bars = true}}};
 }
 
 /// Where the memory goes: peaks, and what they hold.
