@@ -35,7 +35,8 @@ def check_usage(folder):
 
 def run(program, folder, out):
     """Statuses and reasons by the context and the pass of the case."""
-    ran = subprocess.run([program, "--tb_device=cpu", "--tb_suite=smoke", f"--tb_packages={folder}", "--tb_axis=Model.ctx=16,32",
+    ran = subprocess.run([program, "--tb_device=cpu", "--tb_suite=smoke", f"--tb_packages={folder}",
+                          "--tb_axis=Model.ctx=16,32",
                           "--benchmark_filter=^Model/size:tiny/.*precision:fp32/impl:compiled$", f"--benchmark_out={out}"],
                          capture_output=True, text=True)
     if ran.returncode != 0:
@@ -52,7 +53,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_usage(folder)
-        made = compile_model(f"--out={folder}", "--sizes=tiny", "--contexts=32", "--precision=fp32", "--device=cpu", "--jobs=2")
+        made = compile_model(f"--out={folder}", "--sizes=tiny", "--contexts=32", "--precision=fp32", "--device=cpu",
+                             "--jobs=2")
         if made.returncode != 0 or "[3/3] " not in made.stdout:
             sys.exit(f"compile_model.py ended with {made.returncode}: {made.stdout}{made.stderr[-2000:]}")
         whole = folder / "model_forward_cpu_tiny_ctx32_batch4_fp32.pt2"
