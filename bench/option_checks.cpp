@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "tbench/core/text.hpp"
 
@@ -80,10 +81,15 @@ CLI::Validator key_value() {
   });
 }
 
-CLI::Validator existing_folder(std::string remedy) {
-  return validator([remedy = std::move(remedy)](std::string& text) -> std::string {
-    if (std::filesystem::is_directory(text)) return {};
-    return fmt::format("'{}' is not a folder: {}", text, remedy);
+CLI::Validator folder_with(std::string extension, std::string remedy) {
+  return validator([extension = std::move(extension), remedy = std::move(remedy)](std::string& text) -> std::string {
+    std::error_code error;
+    std::filesystem::directory_iterator files{text, error};
+    if (error) return fmt::format("'{}' is not a folder that can be read: {}", text, remedy);
+    for (const std::filesystem::directory_entry& file : files) {
+      if (file.path().extension() == extension) return {};
+    }
+    return fmt::format("'{}' holds no {} file: {}", text, extension, remedy);
   });
 }
 

@@ -32,8 +32,9 @@ template <class Enum>
 /// KEY=VALUE with a key.
 [[nodiscard]] CLI::Validator key_value();
 
-/// A folder that exists.
-/// @param remedy  what makes one
-[[nodiscard]] CLI::Validator existing_folder(std::string remedy);
+/// A folder with at least one file of this kind.
+/// @param extension  of the file, with the dot
+/// @param remedy     what makes one
+[[nodiscard]] CLI::Validator folder_with(std::string extension, std::string remedy);
 
 }  // namespace tbench::bench

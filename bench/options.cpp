@@ -186,9 +186,9 @@ void declare_processes(CLI::App& app, Options& options) {
       ->default_str("120");
   group
       .option("--tb_packages", options.packages,
-              "Folder of packages from tools/compile_attention.py, for impl:compiled")
+              "Folder of packages from tools/compile_model.py and tools/compile_attention.py, for impl:compiled")
       ->type_name("DIR")
-      ->check(existing_folder("tools/compile_attention.py --out makes one"));
+      ->check(folder_with(".pt2", "tools/compile_model.py and tools/compile_attention.py make them"));
   group.flag("--tb_require_exclusive", options.require_exclusive, "Refuse to run beside other processes on the GPU");
   group.flag("--tb_skip_oversize", options.skip_oversize,
              "Report a case as oom without trying it when its weights alone cannot fit");

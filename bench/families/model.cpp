@@ -48,7 +48,8 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
       {"course", Suite::kSmoke, true, axes(with({"tiny"}, extra), {"64"}, kPasses, {"fp32", "bf16"}, impls)},
       {"course", Suite::kStandard, true, axes(with(course_size_names(), extra), {"512"}, kPasses, {"bf16"}, impls)},
       {"graph", Suite::kStandard, false,
-       axes(course_size_names(), {"512"}, kPasses, {"bf16"}, {"sdpa", "flash", "fused"}, Execution::kGraph)},
+       axes(course_size_names(), {"512"}, kPasses, {"bf16"}, {"sdpa", "flash", "fused", "compiled"},
+            Execution::kGraph)},
       {"context", Suite::kStandard, false,
        axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, {"eager", "sdpa"})},
       {"precision", Suite::kStandard, false,
@@ -85,7 +86,8 @@ model::ModelConfig config_of(const CaseId& id, const CaseContext& context) {
           .impl = id.at("impl"),
           .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
           .seed = context.seed,
-          .exec = id.find("exec") != nullptr ? parse_enum<Execution>(id.at("exec")).value() : Execution::kStream};
+          .exec = id.find("exec") != nullptr ? parse_enum<Execution>(id.at("exec")).value() : Execution::kStream,
+          .packages = context.packages};
 }
 
 }  // namespace

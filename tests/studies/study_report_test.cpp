@@ -145,6 +145,16 @@ TEST(StudyReport, ASpeedUpIsTheBasesTimeOverTheCases) {
   EXPECT_THAT(texts(report.sections[0].rows[1]), ElementsAre("small", "256", "16", "8", "2.000"));
 }
 
+TEST(StudyReport, ATableThatNeedsItsBaseIsNotShownWithoutIt) {
+  StudyTable table = spread_over({"precision"});
+  table.speed_up = StudySpeedUp{.base = {{"precision", "fp16"}}};
+  EXPECT_EQ(report_of(study_of(table), {results_of(all_records())}).sections.size(), 1U);
+  table.needs_base = true;
+  EXPECT_THAT(report_of(study_of(table), {results_of(all_records())}).sections, IsEmpty());
+  table.speed_up = StudySpeedUp{.base = {{"precision", "fp32"}}};
+  EXPECT_EQ(report_of(study_of(table), {results_of(all_records())}).sections.size(), 1U);
+}
+
 TEST(StudyReport, ABaseMayBeACaseWhoseNameLeavesAKeyOut) {
   StudyTable table = spread_over({"precision", "exec"});
   table.speed_up = StudySpeedUp{.base = {{"precision", "bf16"}, {"exec", ""}}};

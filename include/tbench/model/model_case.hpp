@@ -39,6 +39,7 @@ struct ModelConfig {
   std::uint64_t seed{};
   std::int64_t vocab_size{kVocabSize};
   Execution exec{Execution::kStream};
+  std::string packages{};  // folder of what tools/compile_model.py made; empty: none
 };
 
 /// The names `impl` takes, in order.

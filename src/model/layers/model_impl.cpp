@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "model/attention/flash_attention.hpp"
+#include "model/compiled/compiled_passes.hpp"
+#include "model/compiled/packages.hpp"
 #include "model/fused/fused_passes.hpp"
 #include "model/layers/layers.hpp"
 #include "tbench/cuda/range.hpp"
@@ -135,8 +137,17 @@ ModelImpl fused_impl() {
           .unsupported_reason = &fused_unsupported_reason};
 }
 
+/// `compiled`: what torch.compile makes of the model with PyTorch's own functions, loaded from packages.
+ModelImpl compiled_impl() {
+  return {.name = "compiled",
+          .make_passes = &make_compiled_passes,
+          .layout = {.fused_qkv = true},
+          .optimizer = AdamWVariant::kFused,
+          .unsupported_reason = &model_packages_refusal};
+}
+
 Registry<ModelImpl>& model_impls() {
-  static Registry<ModelImpl> impls{"impl", {eager_impl(), sdpa_impl(), flash_impl(), fused_impl()}};
+  static Registry<ModelImpl> impls{"impl", {eager_impl(), sdpa_impl(), flash_impl(), fused_impl(), compiled_impl()}};
   return impls;
 }
 

@@ -55,6 +55,7 @@ struct ModelImpl {
 [[nodiscard]] ModelImpl sdpa_impl();
 [[nodiscard]] ModelImpl flash_impl();
 [[nodiscard]] ModelImpl fused_impl();
+[[nodiscard]] ModelImpl compiled_impl();
 
 /// All of them, in the order of model_impl_names().
 [[nodiscard]] Registry<ModelImpl>& model_impls();

@@ -256,6 +256,8 @@ void Section::add_rows(const Row& row) {
 
 std::optional<StudySection> Section::build() {
   if (cases_.empty()) return std::nullopt;
+  const auto has_base = [this](const Texts& combination) { return base_of(combination).has_value(); };
+  if (table_.needs_base && std::ranges::none_of(pivot_.columns, has_base)) return std::nullopt;
   add_columns();
   for (const Row& row : pivot_.rows) add_rows(row);
   section_.caption = caption_of(cases_.front(), pivot_.common, table_.caption);

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 using testing::IsSupersetOf;
 using testing::Pair;
 
-TEST(ModelStep, ImplNames) { EXPECT_THAT(model_impl_names(), IsSupersetOf({"eager", "sdpa", "flash"})); }
+TEST(ModelStep, ImplNames) { EXPECT_THAT(model_impl_names(), IsSupersetOf({"eager", "sdpa", "flash", "compiled"})); }
 
 class EveryStep : public testing::TestWithParam<std::tuple<std::string, Pass, Precision>> {};
 

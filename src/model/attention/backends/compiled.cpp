@@ -1,22 +1,17 @@
 // `compiled`: the operations of `naive`, compiled ahead of time by PyTorch's inductor (tools/compile_attention.py) and
 // loaded as packages, one a graph: the forward pass alone, and for training a forward pass that leaves the
 // probabilities and its backward, as torch.compile divides a step.
-#include <ATen/cuda/CUDAContextLight.h>
-#include <c10/util/Exception.h>
 #include <fmt/format.h>
-#include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 
 #include <filesystem>
 #include <memory>
-#include <stdexcept>
 #include <string>
 
 #include "model/attention/implementation.hpp"
+#include "model/torch/package.hpp"
 
 namespace tbench::model {
 namespace {
-
-using torch::inductor::AOTIModelPackageLoader;
 
 constexpr std::int64_t kLengthUnit = 8;  // of sequences, as tools/compile_attention.py has it
 constexpr std::int64_t kMinLength = 16;
@@ -25,28 +20,19 @@ constexpr std::int64_t kMinPairs = 2;
 
 /// What prepare() loads; null where the pass does not need it.
 struct CompiledGraphs {
-  std::unique_ptr<AOTIModelPackageLoader> forward, training, backward;
+  std::unique_ptr<CompiledGraph> forward, training, backward;
 };
 
-std::string machine_of_packages(DeviceKind device) {
-  if (device == DeviceKind::kCpu) return "cpu";
-  const cudaDeviceProp* const properties = at::cuda::getCurrentDeviceProperties();
-  return fmt::format("sm{}{}", properties->major, properties->minor);
-}
-
-std::string dtype_of_packages(Precision precision) { return precision == Precision::kBf16 ? "bf16" : "fp32"; }
-
 std::string package_path(const AttentionConfig& config, const std::string& part) {
-  return fmt::format("{}/attention_{}_{}_d{}_causal{}_{}.pt2", config.packages, part,
-                     machine_of_packages(config.device), config.shape.head_dim, config.shape.causal ? 1 : 0,
-                     dtype_of_packages(config.precision));
+  return fmt::format("{}/attention_{}_{}_d{}_causal{}_{}.pt2", config.packages, part, package_machine(config.device),
+                     config.shape.head_dim, config.shape.causal ? 1 : 0, package_precision(config.precision));
 }
 
 /// How to make what is missing.
 std::string package_command(const AttentionConfig& config) {
   return fmt::format("tools/compile_attention.py --out {} --head-dim {} --causal {} --precision {}{}",
                      config.packages.empty() ? "DIR" : config.packages, config.shape.head_dim,
-                     config.shape.causal ? 1 : 0, dtype_of_packages(config.precision),
+                     config.shape.causal ? 1 : 0, package_precision(config.precision),
                      config.device == DeviceKind::kCpu ? " --device cpu" : "");
 }
 
@@ -68,15 +54,6 @@ std::optional<std::string> compiled_unsupported_reason(const AttentionConfig& co
     if (!std::filesystem::exists(path)) return fmt::format("no package '{}': {}", path, package_command(config));
   }
   return std::nullopt;
-}
-
-std::unique_ptr<AOTIModelPackageLoader> load_package(const std::string& path) {
-  try {
-    return std::make_unique<AOTIModelPackageLoader>(path, "model", /*run_single_threaded=*/true);
-  } catch (const c10::Error& error) {
-    throw std::runtime_error{fmt::format("the package '{}' cannot be loaded: {}; delete it and compile it again", path,
-                                         error.what_without_backtrace())};
-  }
 }
 
 void prepare_compiled(AttentionOperands& operands) {
