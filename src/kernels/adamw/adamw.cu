@@ -68,17 +68,18 @@ __device__ int tensor_of(const Table& table, unsigned chunk) {
   return found;
 }
 
-template <class Copy, bool kHasCopy>
+template <class Gradient, class Copy, bool kHasCopy>
 __device__ void update_vectors(const AdamWTensor& tensor, std::int64_t begin, const Scalars& scalars) {
-  Word<float, kWidth> words[4][kVectors];
+  Word<float, kWidth> words[3][kVectors];
+  Word<Gradient, kWidth> gradients[kVectors];
   const std::int64_t first = begin + static_cast<int>(threadIdx.x) * kWidth;
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
     const std::int64_t at = first + i * kThreads * kWidth;
     words[0][i] = load_once<kWidth>(tensor.parameter + at);
-    words[1][i] = load_once<kWidth>(tensor.gradient + at);
-    words[2][i] = load_once<kWidth>(tensor.first_moment + at);
-    words[3][i] = load_once<kWidth>(tensor.second_moment + at);
+    gradients[i] = load_once<kWidth>(static_cast<const Gradient*>(tensor.gradient) + at);
+    words[1][i] = load_once<kWidth>(tensor.first_moment + at);
+    words[2][i] = load_once<kWidth>(tensor.second_moment + at);
   }
   const Corrections corrections = corrections_of(scalars);
 #pragma unroll
@@ -86,9 +87,9 @@ __device__ void update_vectors(const AdamWTensor& tensor, std::int64_t begin, co
     const std::int64_t at = first + i * kThreads * kWidth;
     float p[kWidth], g[kWidth], m[kWidth], v[kWidth];
     unpack<float, kWidth>(words[0][i], p);
-    unpack<float, kWidth>(words[1][i], g);
-    unpack<float, kWidth>(words[2][i], m);
-    unpack<float, kWidth>(words[3][i], v);
+    unpack<Gradient, kWidth>(gradients[i], g);
+    unpack<float, kWidth>(words[1][i], m);
+    unpack<float, kWidth>(words[2][i], v);
 #pragma unroll
     for (int j = 0; j < kWidth; ++j) update(p[j], g[j], m[j], v[j], scalars, corrections);
     store<kWidth>(tensor.parameter + at, p);
@@ -98,13 +99,13 @@ __device__ void update_vectors(const AdamWTensor& tensor, std::int64_t begin, co
   }
 }
 
-template <class Copy, bool kHasCopy>
+template <class Gradient, class Copy, bool kHasCopy>
 __device__ void update_elements(const AdamWTensor& tensor, std::int64_t begin, std::int64_t end,
                                 const Scalars& scalars) {
   const Corrections corrections = corrections_of(scalars);
   for (std::int64_t at = begin + threadIdx.x; at < end; at += kThreads) {
     float p = tensor.parameter[at], m = tensor.first_moment[at], v = tensor.second_moment[at];
-    update(p, tensor.gradient[at], m, v, scalars, corrections);
+    update(p, widened(static_cast<const Gradient*>(tensor.gradient)[at]), m, v, scalars, corrections);
     tensor.parameter[at] = p;
     tensor.first_moment[at] = m;
     tensor.second_moment[at] = v;
@@ -116,23 +117,34 @@ __device__ bool is_aligned(const void* pointer, unsigned bytes) {
   return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
 }
 
-template <class Copy, bool kHasCopy>
+template <class Gradient, class Copy, bool kHasCopy>
 __global__ void __launch_bounds__(kThreads)
     adamw_one_pass_kernel(const __grid_constant__ Table table, const __grid_constant__ Scalars scalars) {
   if (scalars.found_inf != nullptr && *scalars.found_inf != 0.0F) return;
   const int index = tensor_of(table, blockIdx.x);
   const AdamWTensor& tensor = table.tensors[index];
   const std::int64_t begin = std::int64_t{blockIdx.x - table.first_chunk[index]} * kAdamWChunk;
-  const bool in_vectors = is_aligned(tensor.parameter, kVectorBytes) && is_aligned(tensor.gradient, kVectorBytes) &&
-                          is_aligned(tensor.first_moment, kVectorBytes) &&
-                          is_aligned(tensor.second_moment, kVectorBytes) &&
-                          is_aligned(tensor.copy, kWidth * sizeof(Copy));
+  const bool in_vectors =
+      is_aligned(tensor.parameter, kVectorBytes) && is_aligned(tensor.gradient, kWidth * sizeof(Gradient)) &&
+      is_aligned(tensor.first_moment, kVectorBytes) && is_aligned(tensor.second_moment, kVectorBytes) &&
+      is_aligned(tensor.copy, kWidth * sizeof(Copy));
   if (in_vectors && tensor.count - begin >= kAdamWChunk) {
-    update_vectors<Copy, kHasCopy>(tensor, begin, scalars);
+    update_vectors<Gradient, Copy, kHasCopy>(tensor, begin, scalars);
   } else {
     const std::int64_t end = begin + kAdamWChunk;
-    update_elements<Copy, kHasCopy>(tensor, begin, end < tensor.count ? end : tensor.count, scalars);
+    update_elements<Gradient, Copy, kHasCopy>(tensor, begin, end < tensor.count ? end : tensor.count, scalars);
   }
+}
+
+/// Without a copy its type does not matter.
+auto kernel_for(const AdamWStep& step, bool has_copy) {
+  if (step.gradient_precision == Precision::kBf16) {
+    return has_copy ? &adamw_one_pass_kernel<__nv_bfloat16, __nv_bfloat16, true>
+                    : &adamw_one_pass_kernel<__nv_bfloat16, __half, false>;
+  }
+  if (!has_copy) return &adamw_one_pass_kernel<float, __half, false>;
+  return step.copy_precision == Precision::kBf16 ? &adamw_one_pass_kernel<float, __nv_bfloat16, true>
+                                                 : &adamw_one_pass_kernel<float, __half, true>;
 }
 
 Scalars scalars_of(const AdamWStep& step) {
@@ -172,6 +184,11 @@ void check(std::span<const AdamWTensor> tensors, const AdamWStep& step) {
     throw std::invalid_argument{"adamw: the copy's precision is " + std::string{to_string(step.copy_precision)} +
                                 "; expected bf16 or fp16"};
   }
+  const bool is_short = step.gradient_precision == Precision::kBf16;
+  if (step.gradient_precision != Precision::kFp32 && !is_short) {
+    throw std::invalid_argument{"adamw: the gradients' precision is " +
+                                std::string{to_string(step.gradient_precision)} + "; expected fp32 or bf16"};
+  }
   check_pointers("adamw, the step's number", {step.step});
   bool is_first = true, has_copy = false;
   for (const AdamWTensor& tensor : tensors) {
@@ -182,6 +199,9 @@ void check(std::span<const AdamWTensor> tensors, const AdamWStep& step) {
       throw std::invalid_argument{"adamw: some tensors have a copy and some have none; call it once for each kind"};
     }
     has_copy = tensor.copy != nullptr;
+    if (is_short && has_copy && step.copy_precision != Precision::kBf16) {
+      throw std::invalid_argument{"adamw: bf16 gradients with fp16 copies: expected bf16 copies or none"};
+    }
     is_first = false;
   }
 }
@@ -208,9 +228,7 @@ void adamw(std::span<const AdamWTensor> tensors, const AdamWStep& step, cudaStre
     const Table table = table_of(tensors, launch);
     bool has_copy = false;
     for (int i = 0; i < table.count; ++i) has_copy = has_copy || table.tensors[i].copy != nullptr;
-    const auto kernel = !has_copy                                 ? &adamw_one_pass_kernel<__half, false>
-                        : step.copy_precision == Precision::kBf16 ? &adamw_one_pass_kernel<__nv_bfloat16, true>
-                                                                  : &adamw_one_pass_kernel<__half, true>;
+    const auto kernel = kernel_for(step, has_copy);
     kernel<<<static_cast<unsigned>(launch.chunks), kThreads, 0, stream>>>(table, scalars);
     TBENCH_CUDA_CHECK(cudaGetLastError());
   }

@@ -25,7 +25,7 @@ void FusedPasses::backward_head() {
   const HeadBuffers& head = buffers_.head;
   const std::size_t ln_final = parameters_.leaves().size() - 2;
   in_range("lm_head", [&] {
-    linears_.lm_head.weight_gradient(head.dlogits, head.normed, static_cast<float*>(buffers_.gradients[ln_final + 1]));
+    linears_.lm_head.weight_gradient(head.dlogits, head.normed, buffers_.gradients[ln_final + 1]);
     linears_.lm_head.input_gradient(head.dlogits, matrix(ln_final + 1), buffers_.scratch.dnormed);
   });
   stream_gradient_ = nullptr;

@@ -53,9 +53,17 @@ StepExtents extents_of(const ModelConfig& config, const kernels::AttentionProble
           .norm_workspace_bytes = has_backward ? kernels::norm_workspace_bytes(norm) : 0};
 }
 
-std::vector<std::int64_t> bytes_of(const std::vector<at::Tensor>& leaves) {
+/// Leaf 0 is the table of embeddings; vectors are norms' weights; all others are products' weights.
+at::ScalarType gradient_type(const std::vector<at::Tensor>& leaves, std::size_t leaf, Precision precision) {
+  return leaf > 0 && leaves[leaf].dim() == 2 ? weight_gradient_type(precision) : at::kFloat;
+}
+
+std::vector<std::int64_t> gradient_bytes(const std::vector<at::Tensor>& leaves, Precision precision) {
   std::vector<std::int64_t> bytes;
-  for (const at::Tensor& leaf : leaves) bytes.push_back(static_cast<std::int64_t>(leaf.nbytes()));
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    const auto element = static_cast<std::int64_t>(c10::elementSize(gradient_type(leaves, i, precision)));
+    bytes.push_back(leaves[i].numel() * element);
+  }
   return bytes;
 }
 
@@ -85,7 +93,7 @@ FusedPasses::FusedPasses(const PassesInputs& inputs)
                .w2{library_, linear(config_.size.d_ff, config_.size.d_model)},
                .lm_head{library_, linear(config_.size.d_model, config_.vocab_size)}},
       extents_{extents_of(config_, attention_, norm_)},
-      buffers_{extents_, bytes_of(parameters_.leaves())} {
+      buffers_{extents_, gradient_bytes(parameters_.leaves(), config_.precision)} {
   make_copies();
   allocate();
 }
@@ -116,7 +124,8 @@ void FusedPasses::allocate() {
   loss_ = view_of(block_, buffers_.head.loss, at::kFloat, {});
   const std::vector<at::Tensor>& leaves = parameters_.leaves();
   for (std::size_t i = 0; i < leaves.size(); ++i) {
-    gradients_.push_back(view_of(block_, buffers_.gradients[i], at::kFloat, leaves[i].sizes()));
+    const at::ScalarType type = gradient_type(leaves, i, config_.precision);
+    gradients_.push_back(view_of(block_, buffers_.gradients[i], type, leaves[i].sizes()));
   }
 }
 
@@ -151,10 +160,13 @@ const void* FusedPasses::matrix(std::size_t leaf) const {
 }
 
 FusedPasses::LayerGradients FusedPasses::gradients_of(std::size_t layer) const {
-  const auto at = [&](std::size_t leaf) {
-    return static_cast<float*>(buffers_.gradients[1 + kFusedLeavesOfLayer * layer + leaf]);
-  };
-  return {.ln1 = at(0), .qkv = at(1), .output = at(2), .gate_up = at(3), .w2 = at(4), .ln2 = at(5)};
+  void* const* const of_layer = &buffers_.gradients[1 + kFusedLeavesOfLayer * layer];
+  return {.ln1 = static_cast<float*>(of_layer[0]),
+          .qkv = of_layer[1],
+          .output = of_layer[2],
+          .gate_up = of_layer[3],
+          .w2 = of_layer[4],
+          .ln2 = static_cast<float*>(of_layer[5])};
 }
 
 std::map<std::string, std::int64_t> FusedPasses::held_bytes() const {

@@ -22,8 +22,9 @@
 
 namespace tbench::model {
 
-/// The residual stream, norms' weights and all gradients of weights are float32; everything else is of the precision's
-/// type, and weights are read from copies of that type, which are made when parameters change.
+/// The residual stream, the table of embeddings, norms' weights and their gradients are float32; everything else is of
+/// the precision's type (fp16: gradients of weights are float32), and weights are read from copies of that type, which
+/// are made when parameters change.
 class FusedPasses final : public ModelPasses {
  public:
   /// Allocates everything that the passes of the configured kind need.
@@ -45,7 +46,9 @@ class FusedPasses final : public ModelPasses {
   };
   /// Where a layer's gradients go, in the order of its leaves.
   struct LayerGradients {
-    float *ln1, *qkv, *output, *gate_up, *w2, *ln2;
+    float* ln1;
+    void *qkv, *output, *gate_up, *w2;
+    float* ln2;
   };
   struct Linears {
     Linear qkv, output, gate_up, w2, lm_head;

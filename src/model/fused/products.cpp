@@ -44,11 +44,15 @@ cuda::MatmulProblem weight_gradient_problem(const LinearShape& shape) {
   problem.n = shape.in;
   problem.k = shape.tokens;
   problem.x_transposed = problem.w_transposed = true;
-  problem.output_type = CUDA_R_32F;
+  problem.output_type = weight_gradient_type(shape.precision) == at::kBFloat16 ? CUDA_R_16BF : CUDA_R_32F;
   return problem;
 }
 
 }  // namespace
+
+at::ScalarType weight_gradient_type(Precision precision) {
+  return precision == Precision::kBf16 ? at::kBFloat16 : at::kFloat;
+}
 
 ProductLibrary::ProductLibrary(at::Device device)
     : workspace_{at::empty({kWorkspaceBytes}, at::TensorOptions{}.device(device).dtype(at::kByte))} {}

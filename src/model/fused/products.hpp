@@ -49,6 +49,10 @@ struct LinearShape {
   Precision precision{};  // 16-bit operands with float32 sums; float32 operands for kFp32 and kTf32
 };
 
+/// bfloat16 for kBf16: autocast's product has no more bits, whatever they are cast to behind it. Else float32: fp16's
+/// would be lost where the loss's scale is divided out.
+[[nodiscard]] at::ScalarType weight_gradient_type(Precision precision);
+
 /// y = x w^T, x [tokens, in], w [out, in], y [tokens, out], with its gradients.
 class Linear {
  public:
@@ -57,8 +61,8 @@ class Linear {
   void forward(const void* x, const void* w, void* y) { forward_(x, w, y); }
   /// dx = dy w.
   void input_gradient(const void* dy, const void* w, void* dx) { input_gradient_(dy, w, dx); }
-  /// dw = dy^T x, float32 whatever the operands are.
-  void weight_gradient(const void* dy, const void* x, float* dw) { weight_gradient_(dy, x, dw); }
+  /// dw = dy^T x, of weight_gradient_type().
+  void weight_gradient(const void* dy, const void* x, void* dw) { weight_gradient_(dy, x, dw); }
 
  private:
   Product forward_, input_gradient_, weight_gradient_;

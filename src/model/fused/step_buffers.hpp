@@ -81,7 +81,7 @@ class StepBuffers {
   std::vector<LayerBuffers> layers;
   HeadBuffers head;
   ScratchBuffers scratch;
-  std::vector<void*> gradients;  // of every leaf, float32
+  std::vector<void*> gradients;  // of every leaf
 
  private:
   template <class T>

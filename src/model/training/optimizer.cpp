@@ -22,8 +22,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tbench/kernels/adamw.hpp"
-
 namespace tbench::model {
 
 AdamW::AdamW(std::vector<at::Tensor> parameters, AdamWVariant variant, AdamWOptions options)
@@ -129,15 +127,24 @@ void AdamW::keep_up_to_date(const std::vector<at::Tensor>& copies) {
 
 void AdamW::step_own_kernel(const at::Tensor& found_inf) {
   device_steps_.add_(1);
-  std::vector<kernels::AdamWTensor> tensors(parameters_.size());
+  std::vector<kernels::AdamWTensor> tensors, short_tensors;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    tensors[i] = {.parameter = parameters_[i].data_ptr<float>(),
-                  .gradient = gradients_[i].data_ptr<float>(),
-                  .first_moment = first_moments_[i].data_ptr<float>(),
-                  .second_moment = second_moments_[i].data_ptr<float>(),
-                  .copy = copies_.empty() ? nullptr : copies_[i].data_ptr(),
-                  .count = parameters_[i].numel()};
+    const bool is_short = gradients_[i].scalar_type() == at::kBFloat16;
+    (is_short ? short_tensors : tensors)
+        .push_back({.parameter = parameters_[i].data_ptr<float>(),
+                    .gradient = is_short ? gradients_[i].const_data_ptr() : gradients_[i].const_data_ptr<float>(),
+                    .first_moment = first_moments_[i].data_ptr<float>(),
+                    .second_moment = second_moments_[i].data_ptr<float>(),
+                    .copy = copies_.empty() ? nullptr : copies_[i].data_ptr(),
+                    .count = parameters_[i].numel()});
   }
+  launch_own_kernel(short_tensors, Precision::kBf16, found_inf);
+  launch_own_kernel(tensors, Precision::kFp32, found_inf);
+  if (found_inf.defined()) device_steps_.sub_(found_inf);
+}
+
+void AdamW::launch_own_kernel(const std::vector<kernels::AdamWTensor>& tensors, Precision gradients,
+                              const at::Tensor& found_inf) const {
   const bool is_half = !copies_.empty() && copies_.front().scalar_type() == at::kHalf;
   kernels::adamw(tensors,
                  {.learning_rate = options_.learning_rate,
@@ -146,11 +153,11 @@ void AdamW::step_own_kernel(const at::Tensor& found_inf) {
                   .epsilon = options_.epsilon,
                   .weight_decay = options_.weight_decay,
                   .copy_precision = is_half ? Precision::kFp16 : Precision::kBf16,
+                  .gradient_precision = gradients,
                   .step = device_steps_.data_ptr<float>(),
                   .found_inf = found_inf.defined() ? found_inf.data_ptr<float>() : nullptr,
                   .gradient_scale = nullptr},
                  c10::cuda::getCurrentCUDAStream());
-  if (found_inf.defined()) device_steps_.sub_(found_inf);
 }
 
 std::int64_t AdamW::state_bytes() const {

@@ -8,11 +8,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "tbench/core/enums.hpp"
+#include "tbench/kernels/adamw.hpp"
+
 namespace tbench::model {
 
 /// kForeachOnDevice counts its steps on the device, as torch.optim.AdamW(foreach=True, capturable=True) does: a CUDA
 /// graph would replay the bias correction of the step that it captured. Two more passes over the denominators.
-/// kOwnKernel is that of tbench/kernels/adamw.hpp, for float32 on a GPU.
+/// kOwnKernel is that of tbench/kernels/adamw.hpp, for float32 on a GPU; it takes bfloat16 gradients, too.
 enum class AdamWVariant { kForeach, kForeachOnDevice, kFused, kOwnKernel };
 
 struct AdamWOptions {
@@ -51,6 +54,8 @@ class AdamW {
   void step_foreach_on_device();
   void step_fused(const at::Tensor& found_inf);
   void step_own_kernel(const at::Tensor& found_inf);
+  void launch_own_kernel(const std::vector<kernels::AdamWTensor>& tensors, Precision gradients,
+                         const at::Tensor& found_inf) const;
 
   AdamWVariant variant_;
   AdamWOptions options_;

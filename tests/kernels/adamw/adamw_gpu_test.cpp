@@ -18,6 +18,7 @@ constexpr double kU = 0x1p-24;
 struct StepOptions {
   double number{10};
   std::optional<Precision> copy{};
+  Precision gradient{Precision::kFp32};
   std::int64_t offset{};  // of every array but the gradient's, elements
   double scale{};         // of the gradients; 0: none
   bool found_inf{};
@@ -57,14 +58,14 @@ class AdamWOnGpu : public testing::Test {
       const std::int64_t offset = options.offset;
       arrays.push_back(std::make_unique<Arrays>(
           Arrays{{host.p, Precision::kFp32, offset},
-                 {host.g, Precision::kFp32},
+                 {host.g, options.gradient},
                  {host.m, Precision::kFp32, offset},
                  {host.v, Precision::kFp32, offset},
                  options.copy ? std::optional<DeviceArray>{std::in_place, std::ssize(host.p), *options.copy, offset}
                               : std::nullopt}));
       const Arrays& one = *arrays.back();
       tensors.push_back({.parameter = one.p.floats(),
-                         .gradient = one.g.floats(),
+                         .gradient = one.g.data(),
                          .first_moment = one.m.floats(),
                          .second_moment = one.v.floats(),
                          .copy = one.copy ? one.copy->data() : nullptr,
@@ -80,6 +81,7 @@ class AdamWOnGpu : public testing::Test {
            .epsilon = kEpsilon,
            .weight_decay = kDecay,
            .copy_precision = options.copy.value_or(Precision::kBf16),
+           .gradient_precision = options.gradient,
            .step = number.floats(),
            .found_inf = found_inf.floats(),
            .gradient_scale = options.scale != 0 ? scale.floats() : nullptr},
@@ -130,6 +132,17 @@ class AdamWOnGpu : public testing::Test {
     }
   }
 };
+
+TEST_F(AdamWOnGpu, GradientsOf16Bits) {
+  for (const std::optional<Precision> copy : {std::optional<Precision>{}, std::optional{Precision::kBf16}}) {
+    for (const std::int64_t count : {1, 1023, 1024, 1025, 6144, 10001}) {
+      HostTensor tensor = random_tensor(count, 5);
+      tensor.g = stored(tensor.g, Precision::kBf16);
+      run({tensor}, {.copy = copy, .gradient = Precision::kBf16});
+      run({tensor, tensor}, {.copy = copy, .gradient = Precision::kBf16, .offset = 1, .scale = 8});
+    }
+  }
+}
 
 TEST_F(AdamWOnGpu, ChunksWholeAndPartial) {
   for (const std::optional<Precision> copy :

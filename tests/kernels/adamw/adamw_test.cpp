@@ -74,6 +74,15 @@ TEST_F(AdamWRefusal, OfABetaThatIsNoShare) {
   }
 }
 
+TEST_F(AdamWRefusal, OfGradientsThatItHasNoKernelFor) {
+  step_.gradient_precision = Precision::kFp16;
+  EXPECT_THAT(refusal(), HasSubstr("the gradients' precision is fp16; expected fp32 or bf16"));
+  step_.gradient_precision = Precision::kBf16;
+  step_.copy_precision = Precision::kFp16;
+  tensor_.copy = &value_;
+  EXPECT_THAT(refusal(), HasSubstr("expected bf16 copies or none"));
+}
+
 TEST_F(AdamWRefusal, OfNullPointers) {
   for (auto member : {&AdamWTensor::parameter, &AdamWTensor::first_moment, &AdamWTensor::second_moment}) {
     AdamWTensor tensor = tensor_;

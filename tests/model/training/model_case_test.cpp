@@ -107,8 +107,10 @@ TEST(ModelStep, WhatACpuCannotRun) {
   EXPECT_FALSE(reason(Precision::kBf16));
   EXPECT_THAT(reason(Precision::kTf32).value(), HasSubstr("TF32"));
   EXPECT_THAT(reason(Precision::kFp16).value(), HasSubstr("fp16"));
-  const auto flash = make_model_case(tiny_step("flash", Pass::kForward, Precision::kFp32));
-  EXPECT_THAT(flash->unsupported_reason().value(), HasSubstr("GPU"));
+  for (const auto* const impl : {"flash", "fused"}) {
+    const auto ours = make_model_case(tiny_step(impl, Pass::kForward, Precision::kFp32));
+    EXPECT_THAT(ours->unsupported_reason().value(), HasSubstr("our kernels run on GPUs only"));
+  }
 }
 
 TEST(ModelStep, ACpuHasNoGraphs) {
