@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::string_view kOurKernels = "tbench::kernels::";
 
-const CaseId::Parameter kFlash{"impl", "flash"};
+bool has_our_attention(const CaseId& id) {
+  return id.family() == "Model" && (id.at("impl") == "flash" || id.at("impl") == "fused");
+}
 
 bool runs(const StepTrace& step, std::string_view phase) {
   return std::ranges::any_of(step.kernels, [&](const TracedKernel& kernel) { return kernel.phase == phase; });
@@ -32,10 +34,11 @@ std::optional<std::string> kernel_path_problem(const CaseId& id, const StepTrace
   if (step.dropped > 0) return std::nullopt;  // what is missing may be what is asked for
   const bool has_kernels = id.family() == "Model" || id.family() == "Attention" || id.family() == "Gemm";
   if (has_kernels && step.kernels.empty()) return "the traced steps launched nothing on the GPU";
-  if (id.family() == "Model" && id.has({&kFlash, 1})) {
+  if (has_our_attention(id)) {
     for (const std::string_view phase : {"forward", "backward"}) {
       if (!runs(step, phase) || runs_ours(step, phase)) continue;
-      return fmt::format("impl:flash: no kernel of the {} pass is a fused attention of {}", phase, kOurKernels);
+      return fmt::format("impl:{}: no kernel of the {} pass is a fused attention of {}", id.at("impl"), phase,
+                         kOurKernels);
     }
   }
   const std::string* const name = id.find("precision");

@@ -75,8 +75,8 @@ MatmulProblem checked(MatmulProblem problem) {
     if (stride == 0) stride = row;
     if (stride < row) refuse(fmt::format("{}'s row stride {} is shorter than a row of {}", name, stride, row));
   };
-  fill(problem.x_row_stride, problem.k, "x");
-  fill(problem.w_row_stride, problem.k, "w");
+  fill(problem.x_row_stride, problem.x_transposed ? problem.m : problem.k, "x");
+  fill(problem.w_row_stride, problem.w_transposed ? problem.n : problem.k, "w");
   fill(problem.y_row_stride, problem.n, "y");
   return problem;
 }
@@ -89,6 +89,13 @@ cublasLtMatrixLayout_t make_layout(const MatmulProblem& problem, cudaDataType_t 
                                                  static_cast<std::uint64_t>(rows), row_stride),
                       problem);
   return layout;
+}
+
+/// [rows, depth] as it is stored.
+cublasLtMatrixLayout_t make_operand(const MatmulProblem& problem, std::int64_t rows, bool transposed,
+                                    std::int64_t row_stride) {
+  return transposed ? make_layout(problem, problem.input_type, problem.k, rows, row_stride)
+                    : make_layout(problem, problem.input_type, rows, problem.k, row_stride);
 }
 
 cublasLtMatmulDesc_t make_description(const MatmulProblem& problem) {
@@ -161,9 +168,11 @@ void log_failure(CublasStatus status) noexcept {
 }
 
 std::string describe(const MatmulProblem& problem) {
-  return fmt::format("y[{0}, {1}] = x[{0}, {2}] w[{1}, {2}]^T, {3} to {4}, compute type {5}", problem.m, problem.n,
-                     problem.k, name_of(problem.input_type), name_of(problem.output_type),
-                     name_of(problem.compute_type));
+  const auto [m, n, k] = std::array{problem.m, problem.n, problem.k};
+  const std::string x = problem.x_transposed ? fmt::format("x[{}, {}]^T", k, m) : fmt::format("x[{}, {}]", m, k);
+  const std::string w = problem.w_transposed ? fmt::format("w[{}, {}]", k, n) : fmt::format("w[{}, {}]^T", n, k);
+  return fmt::format("y[{}, {}] = {} {}, {} to {}, compute type {}", m, n, x, w, name_of(problem.input_type),
+                     name_of(problem.output_type), name_of(problem.compute_type));
 }
 
 std::string describe(const MatmulAlgorithm& algorithm) {
@@ -188,12 +197,14 @@ Matmul::Matmul(const CublasLt& library, const MatmulProblem& problem)
     : library_{library.get()},
       problem_{checked(problem)},
       description_{make_description(problem_)},
-      x_{make_layout(problem_, problem_.input_type, problem_.m, problem_.k, problem_.x_row_stride)},
-      w_{make_layout(problem_, problem_.input_type, problem_.n, problem_.k, problem_.w_row_stride)},
+      x_{make_operand(problem_, problem_.m, problem_.x_transposed, problem_.x_row_stride)},
+      w_{make_operand(problem_, problem_.n, problem_.w_transposed, problem_.w_row_stride)},
       y_{make_layout(problem_, problem_.output_type, problem_.m, problem_.n, problem_.y_row_stride)} {
-  set(description_.get(), CUBLASLT_MATMUL_DESC_TRANSA, std::int32_t{CUBLAS_OP_T}, problem_);
-  set(description_.get(), CUBLASLT_MATMUL_DESC_TRANSB, std::int32_t{CUBLAS_OP_N}, problem_);
-  // w is the library's A, x its B.
+  // w is the library's A, x its B; a row-major matrix is a transposed one to it.
+  set(description_.get(), CUBLASLT_MATMUL_DESC_TRANSA,
+      static_cast<std::int32_t>(problem_.w_transposed ? CUBLAS_OP_N : CUBLAS_OP_T), problem_);
+  set(description_.get(), CUBLASLT_MATMUL_DESC_TRANSB,
+      static_cast<std::int32_t>(problem_.x_transposed ? CUBLAS_OP_T : CUBLAS_OP_N), problem_);
   if (problem_.w_scale != nullptr) {
     set(description_.get(), CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, problem_.w_scale, problem_);
   }

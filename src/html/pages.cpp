@@ -12,8 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "html/charts/section_figures.hpp"
 #include "html/page.hpp"
-#include "html/study_plot.hpp"
+#include "html/plain_page.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/results/measured_case.hpp"
@@ -108,11 +109,11 @@ void add_points(results::Json& json, const history::Series& series, const Machin
 
 /// Empty for a section that is no plot.
 std::string plots_html(const studies::StudySection& section) {
-  const StudyPlots plots = study_plots(section);
-  if (plots.charts.empty()) return "";
+  const SectionFigures plots = section_figures(section);
+  if (plots.figures.empty()) return "";
   std::string html =
       fmt::format("<section aria-label=\"Plots: {}\"><div class=\"panels\">\n", render::escape_markup(section.caption));
-  for (const LineChart& chart : plots.charts) html += line_chart(chart);
+  for (const std::string& figure : plots.figures) html += figure;
   html += "</div>";
   if (plots.left_out > 0) html += fmt::format("<p class=\"note\">{} more plots are left out.</p>", plots.left_out);
   return html + "</section>\n";
@@ -125,7 +126,7 @@ std::string html_report(std::span<const results::NamedResults> results) {
                       .heading = "transformer_bench",
                       .filter_label = "Filter plots and table",
                       .main = "report.html",
-                      .scripts = {"plotting.js", "operations.js", "comparison.js", "traces.js", "plots.js", "cases.js",
+                      .scripts = {"plotting.js", "operations.js", "comparison.js", "traces.js", "flame.js", "plots.js", "cases.js",
                                   "filters.js", "main.js"}};
   return html_page(page, html_data(results));
 }
@@ -162,26 +163,17 @@ std::string series_html(std::span<const history::Series> series) {
 }
 
 std::string study_html(const studies::StudyReport& report) {
-  const std::string title = render::escape_markup(report.title);
-  std::string page = fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-      "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<header><h1>transformer_bench</h1></header>\n<main>\n"
-      "<h2>{0}</h2>\n",
-      title, html_asset("page.css"));
-  for (const std::string& source : report.sources)
-    page += fmt::format("<p class=\"note\">{}</p>\n", render::escape_markup(source));
+  std::string body;
+  for (const std::string& source : report.sources) body += note_html(source);
   for (const studies::StudySection& section : report.sections)
-    page += plots_html(section) + section.table().html(section.caption);
-  for (const std::string& note : report.notes)
-    page += fmt::format("<p class=\"note\">{}</p>\n", render::escape_markup(note));
-  if (!report.commands.empty()) page += fmt::format("<section><h2>{}</h2>\n<ol>\n", studies::kNotMeasured);
+    body += plots_html(section) + section.table().html(section.caption);
+  for (const std::string& note : report.notes) body += note_html(note);
+  if (!report.commands.empty()) body += fmt::format("<section><h2>{}</h2>\n<ol>\n", studies::kNotMeasured);
   for (std::size_t i = 0; i < report.commands.size(); ++i) {
-    page += fmt::format("<li id=\"how-{}\"><code>{}</code></li>\n", i + 1, render::escape_markup(report.commands[i]));
+    body += fmt::format("<li id=\"how-{}\"><code>{}</code></li>\n", i + 1, render::escape_markup(report.commands[i]));
   }
-  if (!report.commands.empty()) page += "</ol></section>\n";
-  return page + "</main>\n</body>\n</html>\n";
+  if (!report.commands.empty()) body += "</ol></section>\n";
+  return plain_page(report.title, body);
 }
 
 }  // namespace tbench::html

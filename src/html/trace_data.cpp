@@ -1,6 +1,8 @@
 #include "html/trace_data.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -32,6 +34,24 @@ std::size_t TraceNames::index_of(const std::string& name) {
   return names_.size() - 1;
 }
 
+results::Json TraceNames::ranges(const StepTrace& trace) {
+  results::Json ranges = results::Json::array();
+  std::map<std::string, std::int64_t> places;  // by path
+  for (const TracedRange& range : trace.ranges) {
+    if (!(range.gpu_sum.value > 0)) continue;
+    std::size_t end = range.path.rfind('/');
+    while (end != std::string::npos && !places.contains(range.path.substr(0, end))) {
+      end = end == 0 ? std::string::npos : range.path.rfind('/', end - 1);
+    }
+    const bool is_inside = end != std::string::npos;
+    ranges.push_back(index_of(is_inside ? range.path.substr(end + 1) : range.path));
+    ranges.push_back(is_inside ? places.at(range.path.substr(0, end)) : -1);
+    ranges.push_back(milliseconds(range.gpu_sum));
+    places.emplace(range.path, static_cast<std::int64_t>(places.size()));
+  }
+  return ranges;
+}
+
 results::Json TraceNames::trace(const StepTrace& trace) {
   std::vector<ClassSum> sums;
   for (const TracedKernel& kernel : trace.kernels) {
@@ -57,7 +77,7 @@ results::Json TraceNames::trace(const StepTrace& trace) {
       {milliseconds(trace.span), milliseconds(trace.device), milliseconds(trace.host_gaps),
        milliseconds(trace.device_gaps), milliseconds(trace.other_gaps), number(to_microseconds(trace.longest_gap)),
        number(kernels_per_step(trace)), number(trace.launches)});
-  return results::Json::array({std::move(totals), std::move(classes)});
+  return results::Json::array({std::move(totals), std::move(classes), ranges(trace)});
 }
 
 }  // namespace tbench::html

@@ -40,6 +40,8 @@ TEST(KernelPath, OfAFlashStepIsFusedInBothPasses) {
   other.kernels[2].name = "pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel";
   EXPECT_EQ(kernel_path_problem(model("flash", "bf16"), other),
             "impl:flash: no kernel of the backward pass is a fused attention of tbench::kernels::");
+  EXPECT_EQ(kernel_path_problem(model("fused", "bf16"), other),
+            "impl:fused: no kernel of the backward pass is a fused attention of tbench::kernels::");
   EXPECT_EQ(kernel_path_problem(model("sdpa", "bf16"), other), std::nullopt);
 }
 

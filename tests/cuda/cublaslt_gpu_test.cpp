@@ -156,6 +156,37 @@ TEST_F(CublasLtOnGpu, ProductsAreExactInEveryTypeAtOddShapes) {
   expect_exact_everywhere<__nv_bfloat16, float>({CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F});
 }
 
+/// The matrix, stored the other way round.
+template <class Element>
+Matrix<Element> transposed(Matrix<Element>& matrix, std::int64_t padding) {
+  Matrix<Element> result{matrix.columns, matrix.rows, matrix.rows + padding};
+  for (std::int64_t i = 0; i < matrix.rows; ++i) {
+    for (std::int64_t j = 0; j < matrix.columns; ++j) result.at(j, i) = matrix.at(i, j);
+  }
+  result.upload();
+  return result;
+}
+
+TEST_F(CublasLtOnGpu, OperandsMayBeStoredTheOtherWayRound) {
+  for (const Extents& extents : {Extents{48, 96, 64, 0}, Extents{37, 53, 29, 3}, Extents{8, 16, 40, 8}}) {
+    for (const auto& [x_transposed, w_transposed] : {std::pair{false, true}, {true, false}, {true, true}}) {
+      Product<__nv_bfloat16, float> product{
+          extents.m, extents.n, extents.k, {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F}, extents.padding};
+      const auto turn = [&](bool is_transposed, auto& matrix, bool& flag, std::int64_t& stride) {
+        if (!is_transposed) return;
+        auto other = transposed(matrix, extents.padding);
+        flag = true;
+        stride = other.stride;
+        matrix.device = std::move(other.device);
+      };
+      turn(x_transposed, product.x, product.problem.x_transposed, product.problem.x_row_stride);
+      turn(w_transposed, product.w, product.problem.w_transposed, product.problem.w_row_stride);
+      product.run();
+      product.expect_exact();
+    }
+  }
+}
+
 bool has_fp8() {
   int major{}, minor{};
   TBENCH_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));

@@ -114,6 +114,16 @@ STEP = [("forward", "gemm", 85, 4), ("forward", "softmax_forward", 12, 1.5), ("f
         ("optimizer", "optimizer", 12, 3), ("optimizer", "memcpy", 1, 0.01)]
 
 
+RANGES = [("FORWARD", 7), ("FORWARD/layer.*", 6), ("FORWARD/layer.*/attention", 4), ("FORWARD/layer.*/attention/attention.qkv", 3), ("FORWARD/layer.*/ffn", 2), ("FORWARD/loss", 0.5), ("BACKWARD", 11.26),
+          ("OPTIMIZER", 3.01)]  # path, ms on the GPU
+
+
+def ranges(golden, factor):
+    """RANGES, as a trace has them."""
+    one = golden["benchmarks"][0]["tbench"]["trace"]["ranges"][0]
+    return [one | {"path": path, "gpu_sum_s": factor * ms * 1e-3} for path, ms in RANGES]
+
+
 def traced(golden):
     """Training steps of two sizes whose trace is STEP, fused attention in place of gemm and softmax for sdpa; of the small
     one the host is late. A kernel of one phase and one operation. And a step that nobody traced."""
@@ -126,7 +136,8 @@ def traced(golden):
         work = sum(k["total_s"] for k in kernels)
         entry = entry_like(timed, "Model", parameters, work + 1e-3 * (device + others))
         entry["tbench"]["trace"] |= {"span_s": work + 1e-3 * (host + device + others), "device_s": work, "host_gaps_s": 1e-3 * host, "device_gaps_s": 1e-3 * device,
-                                     "other_gaps_s": 1e-3 * others, "longest_gap_s": 2e-4, "launches": 498, "kernels": kernels}
+                                     "other_gaps_s": 1e-3 * others, "longest_gap_s": 2e-4, "launches": 498, "kernels": kernels,
+                                     "ranges": ranges(golden, factor)}
         entries.append(entry)
     alone = entry_like(timed, "Kernel", {"op": "rmsnorm", "size": "xl", "ctx": "512", "batch": "4", "pass": "forward", "precision": "bf16", "impl": "aten"}, 1e-3)
     alone["tbench"]["trace"] |= {"span_s": 1e-3, "device_s": 1e-3, "host_gaps_s": 0, "device_gaps_s": 0, "other_gaps_s": 0, "longest_gap_s": 0, "launches": 1,
@@ -134,6 +145,34 @@ def traced(golden):
     untraced = entry_like(timed, "Model", timed["tbench"]["parameters"] | {"size": "large", "impl": "eager"}, 0.1)
     del untraced["tbench"]["trace"]
     return refreshed({"context": copy.deepcopy(golden["context"]), "benchmarks": [*entries, alone, untraced]})
+
+
+def steps(golden):
+    """Training steps of two sizes, by two implementations and executions, with ceilings of 400 TFLOP/s and 4 TB/s. The trace is STEP, ten times
+    longer for xl; the host is late but for graphs, which are shorter than the GPU's own time: their idle time is below 0. flash as a graph of xl
+    is out of memory."""
+    timed, failed = golden["benchmarks"][0], golden["benchmarks"][1]
+    entries = [held_against(entry_like(timed, "Ceiling", {"what": "copy", "regime": "burst"}, 1e-3), 0, 4e9, "", 0)]
+    del entries[0]["tbench"]["work"]["ceiling"], entries[0]["tbench"]["ceiling_per_second"]
+    for parameters in grid(size=["small", "xl"], ctx=["512"], batch=["4"], **{"pass": ["train_step"]}, precision=["bf16"], impl=["eager", "sdpa", "flash"],
+                           exec=["", "graph"]):
+        if not parameters["exec"]:
+            del parameters["exec"]
+        if parameters["size"] == "xl" and parameters["impl"] == "flash" and "exec" in parameters:
+            entry = copy.deepcopy(failed)
+            entry["tbench"]["family"], entry["tbench"]["parameters"] = "Model", parameters
+            entries.append(entry)
+            continue
+        factor = 10 if parameters["size"] == "xl" else 1
+        kernels = [kernel(phase, "attention_fused" if parameters["impl"] != "eager" and "softmax" in name else name, calls, factor * ms)
+                   for phase, name, calls, ms in STEP]
+        work = sum(k["total_s"] for k in kernels)
+        entry = entry_like(timed, "Model", parameters, work * (0.98 if "exec" in parameters else 1.25))
+        entry["tbench"]["trace"] |= {"span_s": work, "device_s": work, "host_gaps_s": 0, "device_gaps_s": 0, "other_gaps_s": 0, "longest_gap_s": 0,
+                                     "launches": 498, "kernels": kernels}
+        entry["tbench"]["work"]["ceiling"], entry["tbench"]["ceiling_per_second"] = "gemm_bf16", 4e14
+        entries.append(entry)
+    return refreshed({"context": copy.deepcopy(golden["context"]), "benchmarks": entries})
 
 
 PROCESSES = 5

@@ -40,6 +40,27 @@ TEST(TraceNames, SumByPhaseAndClass) {
   EXPECT_EQ(json.at(1).dump(), "[0,1,5,15,0,2,0.5,1,3,1,10.5,20]");
 }
 
+TracedRange range(const std::string& path, double seconds) {
+  TracedRange range;
+  range.path = path;
+  range.gpu_sum = {seconds};
+  return range;
+}
+
+TEST(TraceNames, RangesLieInTheOneAround) {
+  StepTrace trace;
+  trace.ranges = {range("FORWARD", 0.004),          range("FORWARD/layer.*", 0.003),
+                  range("FORWARD/layer.*/idle", 0), range("FORWARD/layer.*/ffn", 0.002),
+                  range("FORWARD/loss", 0.0005),    range("BACKWARD/layer.*/ffn", 0.001)};
+  TraceNames names;
+  EXPECT_EQ(names.trace(trace).at(2).dump(), "[0,-1,4,1,0,3,2,1,2,3,0,0.5,4,-1,1]")
+      << "idle has no time, and what is around BACKWARD/layer.*/ffn is not there";
+  EXPECT_THAT(names.names(), testing::ElementsAre("FORWARD", "layer.*", "ffn", "loss", "BACKWARD/layer.*/ffn"));
+  trace.ranges = {range("FORWARD", 0.004), range("FORWARD/layer.*/ffn", 0.002), range("/odd", 0.001)};
+  EXPECT_EQ(names.trace(trace).at(2).dump(), "[0,-1,4,5,0,2,6,-1,1]") << "layer.*/ffn is in FORWARD";
+  EXPECT_THAT(names.names(), testing::IsSupersetOf({"layer.*/ffn", "/odd"}));
+}
+
 TEST(TraceNames, AreSharedByTraces) {
   StepTrace one;
   one.kernels = {kernel("forward", "gemm", 1, 0.001)};

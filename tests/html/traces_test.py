@@ -1,4 +1,4 @@
-"""Plots of traced steps: the GPU's time by phase and class, and the gaps, in a real browser.
+"""Plots of traced steps: the GPU's time by phase and class, by range, and the gaps, in a real browser.
 
 Usage: traces_test.py TBENCH GOLDEN. Exit status 77: there is no Chromium.
 """
@@ -8,7 +8,7 @@ import sys
 from charts_test import written
 from page_test import expect, in_browser, report
 from plots_test import CHARTS
-from synthetic import STEP, load, traced, training
+from synthetic import RANGES, STEP, load, traced, training
 
 SUMS = "Object.fromEntries({chart}.data.datasets.map((d) => [d.label, Object.fromEntries(d.data.map((p) => [p.y, Math.round(1e4 * p.x) / 1e4]))]))"
 
@@ -52,6 +52,39 @@ def check_gaps(browser):
     expect(browser.evaluate("document.querySelectorAll('#gaps canvas').length"), 2, "panels: the kernel alone has no gap")
 
 
+BOXES = """[...document.querySelectorAll('#flame rect')].map((rect) => {
+    const box = rect.getBoundingClientRect();
+    return { said: rect.textContent, left: box.left, right: box.right, top: Math.round(box.top), fill: getComputedStyle(rect).fill };
+  })"""
+CHOOSE = """{{ const s = document.getElementById('chosen'); s.value = [...s.options].find((o) => {passes}).value; s.dispatchEvent(new Event('change')); }}"""
+
+
+def check_flame(browser):
+    """The ranges of the chosen case: as wide as their time, below the range around them."""
+    browser.evaluate(CHOOSE.format(passes="/size:xl.*impl:sdpa/.test(o.text)"))
+    boxes = {box["said"].split(":")[0]: box for box in browser.evaluate(BOXES)}
+    expect(list(boxes), [path.split("/")[-1] for path, _ in RANGES], "ranges")
+    left, right = boxes["FORWARD"]["left"], boxes["OPTIMIZER"]["right"]
+    unit = (right - left) / 21.27  # pixels of a ms of the smaller case: 7 + 11.26 + 3.01
+    assert right - left > 500, f"{right - left} px"
+    # Where each begins: the first one inside of a range with it, others behind the one before.
+    starts = {"FORWARD": 0, "layer.*": 0, "attention": 0, "attention.qkv": 0, "ffn": 4, "loss": 6, "BACKWARD": 7, "OPTIMIZER": 18.26}
+    rows = sorted({box["top"] for box in boxes.values()})
+    for path, ms in RANGES:
+        name = path.split("/")[-1]
+        box = boxes[name]
+        assert abs(box["left"] - left - unit * starts[name]) < 0.6 and abs(box["right"] - box["left"] - unit * ms) < 0.6, f"{name}: {box}"
+        expect(box["top"], rows[path.count("/")], f"row of {name}")
+    expect(boxes["attention"]["said"], "attention: 40 ms, 18.8 %", "what the pointer is told")
+    phases = [boxes[name]["fill"] for name in ("FORWARD", "BACKWARD", "OPTIMIZER")]
+    expect(len(set(phases)), 3, "colours of phases")
+    texts = browser.evaluate("[...document.querySelectorAll('#flame text')].map((t) => t.textContent)")
+    assert {"FORWARD", "attention", "qkv", "BACKWARD"} <= set(texts), texts
+    expect(browser.evaluate("document.querySelector('#flame figcaption').textContent"), "GPU time of a step by range: 212.7 ms", "title")
+    browser.evaluate(CHOOSE.format(passes="/size:large/.test(o.text)"))
+    expect(browser.evaluate("document.getElementById('flame').childElementCount"), 0, "a flame graph of what was not traced")
+
+
 def main():
     tbench, golden_path = sys.argv[1:]
     golden = load(golden_path)
@@ -61,13 +94,14 @@ def main():
         browser.evaluate("tbench.charts.drawAll()")
         check_classes(browser)
         check_gaps(browser)
+        check_flame(browser)
         untraced = training(golden, ("eager", "sdpa"))
         for entry in untraced["benchmarks"]:
             del entry["tbench"]["trace"]
         browser.open(report(tbench, folder, [written(folder, "untraced.json", untraced)]))
         expect(browser.evaluate("document.querySelectorAll('#classes, #gaps').length"), 0, "plots of a file without traces")
 
-    return in_browser(check_all, "classes by phase and gaps are as they should be")
+    return in_browser(check_all, "classes by phase, ranges and gaps are as they should be")
 
 
 if __name__ == "__main__":

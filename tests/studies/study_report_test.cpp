@@ -126,6 +126,13 @@ TEST(StudyReport, SeveralQuantitiesNameTheirColumns) {
                                                      "ctx:256 n", "ctx:512 ms", "ctx:512 n"));
 }
 
+TEST(StudyReport, AStudySaysWhichTablesAreBars) {
+  EXPECT_FALSE(report_of(study_of(spread_over({"precision"})), {results_of(all_records())}).sections[0].has_bars);
+  StudyTable table = spread_over({"precision"});
+  table.has_bars = true;
+  EXPECT_TRUE(report_of(study_of(table), {results_of(all_records())}).sections[0].has_bars);
+}
+
 TEST(StudyReport, ASpeedUpIsTheBasesTimeOverTheCases) {
   StudyTable table = spread_over({"precision"});
   table.speed_up = StudySpeedUp{.base = {{"precision", "fp32"}}};

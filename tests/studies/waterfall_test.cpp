@@ -79,6 +79,28 @@ TEST(Waterfall, GoesFromTheCeilingsToTheStep) {
   EXPECT_NEAR(sum, 20, 1e-9);
 }
 
+TEST(Waterfall, RowsSayWhatTheyAreInAChart) {
+  const StudyReport report = report_of("waterfall", {copy_ceiling(), with_ceiling(trained())});
+  EXPECT_THAT(report.sections[0].steps, testing::IsEmpty());
+  const StudySection& table = report.sections[1];
+  ASSERT_EQ(table.steps.size(), table.rows.size());
+  EXPECT_EQ(table.columns[table.name_column].header, "part");
+  std::string sums;
+  double end = 0;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    if (table.steps[i] == StudyStep::kNone) continue;
+    const std::string& name = table.rows[i][table.name_column].text;
+    const double length = table.rows[i][table.name_column + 1].value.value();
+    EXPECT_EQ(table.steps[i] == StudyStep::kFloor, name.starts_with("floor: ")) << name;
+    if (table.steps[i] == StudyStep::kSum) {
+      EXPECT_NEAR(length, end, 1e-9) << name;
+      sums += name;
+    }
+    end = table.steps[i] == StudyStep::kSum ? length : end + length;
+  }
+  EXPECT_EQ(sums, "= floor= device= step");
+}
+
 TEST(Waterfall, FindsTheCopyThatAFilterLeavesOut) {
   const results::NamedResults file{"a.json",
                                    {.environment = support::gpu_environment(),

@@ -10,6 +10,7 @@
 #include "profile/nsys_samples.hpp"
 #include "support/child_process.hpp"
 #include "support/sample_results.hpp"
+#include "tbench/results/result_file.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -102,6 +103,36 @@ TEST_F(TbenchProfile, WrongCommandLines) {
   expect_refused({"profile", profile_, "--tabel=phases"}, HasSubstr("did you mean '--table'?"));
   expect_refused({"porfile", profile_}, HasSubstr("did you mean 'profile'?"));
   EXPECT_THAT(tbench({"profile", "--help"}).out, AllOf(HasSubstr("--rules"), HasSubstr("softmax_vs_matmul")));
+}
+
+TEST_F(TbenchProfile, WritesAPage) {
+  out({"nsys", export_, "--steps=2", "-o", profile_});
+  const std::string html = folder_.file("page.html");
+  EXPECT_EQ(out({"profile", profile_, "-o", html}), "");
+  std::string page = results::read_text(html);
+  EXPECT_THAT(
+      page, AllOf(StartsWith("<!doctype html>"), HasSubstr("<p class=\"note\">2 steps: counts and totals are per step"),
+                  HasSubstr("class=\"wide flame\""), HasSubstr("<caption>Launches, gaps")));
+  EXPECT_THAT(page, testing::Not(HasSubstr("Memory by range")));
+  support::write_text(profile_ + "/memory.csv",
+                      "event,step,phase,range,address,bytes,allocated bytes\n"
+                      "1,1,forward,FORWARD/ffn,0x1,2097152,3145728\n2,1,forward,FORWARD/ffn,0x1,-2097152,1048576\n");
+  out({"profile", profile_ + "/trace.json.gz", "-o", html});
+  EXPECT_THAT(results::read_text(html), AllOf(HasSubstr("Memory by range over step 1: up to 3.000 MiB"),
+                                              HasSubstr("FORWARD/ffn: up to 2.000 MiB")));
+}
+
+TEST_F(TbenchProfile, RefusesAPageThatItCannotMake) {
+  out({"nsys", export_, "-o", profile_});
+  const std::string html = folder_.file("page.html");
+  expect_refused({"profile", profile_, profile_, "-o", html}, HasSubstr("-o is of one trace, and 2 are given"));
+  expect_refused({"profile", profile_, "-o", html, "--csv"}, HasSubstr("leave out --table, --markdown, --csv"));
+  expect_refused({"profile", profile_, "-o", html, "--table=phases"}, HasSubstr("with all tables"));
+  expect_refused({"profile", profile_, "-o", profile_ + "/trace.json.gz"}, HasSubstr("is what the page is made from"));
+  expect_refused({"profile", profile_, "-o", folder_.file("none/page.html")}, HasSubstr("give a file in a folder"));
+  support::write_text(profile_ + "/memory.csv", "mine\n");
+  expect_refused({"profile", profile_, "-o", html}, HasSubstr("memory.csv:1: not the header"));
+  EXPECT_FALSE(std::filesystem::exists(html)) << "none of them wrote a page";
 }
 
 TEST_F(TbenchProfile, KeepsFilesOfSomebodyElse) {

@@ -32,7 +32,8 @@ class CublasError : public std::runtime_error {
 void check(cublasStatus_t status, std::string_view call, std::string_view place, std::string_view subject = {});
 
 /// y = x w^T, as a linear layer has it: x [m, k], w [n, k], y [m, n], rows contiguous. cuBLASLt, to which matrices are
-/// columns, sees y^T = w x^T with the first operand transposed ("TN").
+/// columns, sees y^T = w x^T with the first operand transposed ("TN"). The gradients of such a layer read what is
+/// stored the other way round.
 struct MatmulProblem {
   std::int64_t m{};
   std::int64_t n{};
@@ -40,8 +41,10 @@ struct MatmulProblem {
   cudaDataType_t input_type{};         // of x and w
   cudaDataType_t output_type{};        // of y
   cublasComputeType_t compute_type{};  // CUBLAS_COMPUTE_16F, _32F, _32F_FAST_TF32, ... and _PEDANTIC forms of these
-  std::int64_t x_row_stride{};         // elements from one row to the next; 0: rows follow each other (k)
-  std::int64_t w_row_stride{};         // the same (k)
+  bool x_transposed{};                 // x is stored as [k, m]
+  bool w_transposed{};                 // w is stored as [k, n]
+  std::int64_t x_row_stride{};         // elements from one stored row to the next; 0: rows follow each other (k or m)
+  std::int64_t w_row_stride{};         // the same (k or n)
   std::int64_t y_row_stride{};         // the same (n)
   const float* x_scale{};  // on the device: x stands for *x_scale * x. Both or neither; a launch of fp8 needs both
   const float* w_scale{};  // the same of w
@@ -50,7 +53,8 @@ struct MatmulProblem {
   bool fast_accumulation{};
 };
 
-/// "y[m, n] = x[m, k] w[n, k]^T" with numbers, types and compute type.
+/// "y[m, n] = x[m, k] w[n, k]^T" with numbers, types and compute type; "x[k, m]^T" and "w[k, n]" where they are stored
+/// so.
 [[nodiscard]] std::string describe(const MatmulProblem& problem);
 
 /// In what precision algorithms that split k may keep and add their partial sums.

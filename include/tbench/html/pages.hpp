@@ -24,7 +24,7 @@ namespace tbench::html {
 ///             of a case with FLOP whose bytes are known), ceiling (what its rate is held
 ///             against), findings (texts by name), half_width, n, stop; phases_ms (pairs of name and median),
 ///             samples_ms, flagged (indexes of samples_ms), trace (TraceNames)
-///   trace_names  of phases and of classes of operations, which traces name by their indexes
+///   trace_names  of phases and of classes of operations and of ranges, which traces name by their indexes
 ///   comparisons  of every file but the first with the first, as `tbench diff` makes them: file (index), and either
 ///             refused (why they cannot be compared) or summary, cross, differences, warnings, means (family, cases,
 ///             ratio, cycles), only_in_base, only_in_new (names) and cases: family, values, verdict, base_ms, new_ms,
@@ -54,7 +54,8 @@ inline constexpr std::size_t kMaxPageValues = 200'000;
 /// of the same beside it. /// @throws  UsageError  for more than kMaxPageValues values
 [[nodiscard]] std::string series_html(std::span<const history::Series> series);
 
-/// A study's tables, without scripts, and line charts of those that have an axis of numbers.
+/// A study's tables, without scripts, and charts: lines of those that have an axis of numbers, bars and waterfalls of
+/// those whose study says so.
 [[nodiscard]] std::string study_html(const studies::StudyReport& report);
 
 }  // namespace tbench::html

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <span>
 
 #include "tbench/core/enums.hpp"
 
@@ -46,9 +47,16 @@ struct NormBackward {
   const void* dsum{};     // [rows, width] of the stream's type: what reaches the sum past the norm; null: nothing
   void* dx{};             // [rows, width] of the stream's type
   void* dbranch{};        // [rows, width]: dx in the branch's type, or null where nobody needs it
-  void* dweight{};        // [width]
+  void* dweight{};        // [width], or null: its shares stay in the workspace, for norm_weight_gradients()
   float* workspace{};     // norm_workspace_bytes(shape)
 };
+
+/// The shares of a weight's gradient that norm_backward() left, and where their sum goes.
+struct NormShares {
+  const float* workspace{};  // as it was given to norm_backward()
+  void* dweight{};           // [width]
+};
+inline constexpr int kNormsOfALaunch = 64;  // their table is a kernel's parameter: 1 KiB
 
 /// How a pass covers its rows. A row is `threads` threads, each with `elements` elements in registers; a block holds
 /// `groups` rows at a time. A backward block takes others after them, as many further as the grid holds at a time.
@@ -72,10 +80,15 @@ struct NormPlan {
 /// @throws  std::invalid_argument as above; cuda::CudaError
 [[nodiscard]] std::int64_t norm_workspace_bytes(const NormShape& shape);
 
-/// Enqueue one launch each, backward's a cooperative one; do not synchronise. The same bits every time: sums have a
-/// fixed order, without atomics. Rows over 4,096 elements spill registers in the backward pass.
+/// Enqueue one launch each, backward's a cooperative one unless `dweight` is null; do not synchronise. The same bits
+/// every time: sums have a fixed order, without atomics. Rows over 4,096 elements spill registers in the backward pass.
 /// @throws  std::invalid_argument as above, or for a null pointer that may not be; cuda::CudaError
 void norm_forward(const NormShape& shape, const NormForward& tensors, cudaStream_t stream);
 void norm_backward(const NormShape& shape, const NormBackward& tensors, cudaStream_t stream);
+
+/// Adds up the shares of several norms of one shape: a barrier of the whole grid for each of them costs more than this
+/// launch. A launch for every 64; none for none.
+/// @throws  as above
+void norm_weight_gradients(const NormShape& shape, std::span<const NormShares> norms, cudaStream_t stream);
 
 }  // namespace tbench::kernels

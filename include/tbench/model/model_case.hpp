@@ -34,7 +34,7 @@ struct ModelConfig {
   std::int64_t batch{};
   Pass pass{};
   Precision precision{};
-  std::string impl;  // "eager", "sdpa": see src/model/layers/model_impl.hpp
+  std::string impl;  // "eager", "sdpa", ...: see src/model/layers/model_impl.hpp
   DeviceKind device{};
   std::uint64_t seed{};
   std::int64_t vocab_size{kVocabSize};
@@ -55,6 +55,7 @@ struct ModelConfig {
 /// activations otherwise. With Execution::kGraph the step is captured by verify(), which also replays it ten times
 /// against ten plain steps, and whatever cannot be captured is `unsupported`; `capture_ms` is the host's time for it.
 /// With impl:compiled build() throws Unsupported for a package that is damaged or made for anything but the case.
+/// `estimated_bytes` of a step whose memory was planned is the peak that the plan expects.
 /// Counters of fp16 training: `skipped_steps`, the steps whose gradients were not finite, and `loss_scale`.
 /// @throws  UsageError  for an unknown impl, an extent that is not positive, heads that do not divide d_model or an
 ///                      odd head_dim

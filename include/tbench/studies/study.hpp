@@ -64,6 +64,15 @@ struct StudyTable {
   std::vector<CaseId::Parameter> only{};  // the cases that have all of these; empty: all of the study's
   bool needs_base{};                      // not shown without cases of the speed-up's base
   bool quantities_down{};                 // a row for every quantity, a column for every combination of spread keys
+  bool has_bars{};  // pages show a bar a column, grouped by the rows' first key, in place of lines
+};
+
+/// What a row is in its case's waterfall chart.
+enum class StudyStep {
+  kNone,   // not part of it
+  kFloor,  // what the case cannot do without: from where the bar before it ended
+  kLoss,   // what it takes beyond that, or less where negative: likewise
+  kSum     // of all before it: from 0
 };
 
 /// One of several rows that a case has in a table: a kernel in a phase, say.
@@ -71,6 +80,7 @@ struct StudyRow {
   std::vector<std::string> names;             // one a StudyRowTable::names: what tells the case's rows apart
   std::vector<std::optional<double>> values;  // one a StudyRowTable::quantities, in the header's unit
   std::string detail;
+  StudyStep step{StudyStep::kNone};  // its length is the first of `values`
 };
 
 /// A quantity of a row, as a table shows it.

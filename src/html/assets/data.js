@@ -9,9 +9,10 @@ const tbench = (() => {
     family.keys.forEach((key, i) => { if (item.values[i] !== null) values[key] = item.values[i]; });
     return { ...item, family: family.name, values, name: [family.name, ...Object.entries(values).map(([k, v]) => `${k}:${v}`)].join("/") };
   };
-  /** Two lists of numbers (trace_data.hpp) with names. */
-  const traceOf = ([span, device, host, own, others, longest_us, kernels, launches], classes) => ({ span, device, gaps: { host, own, others }, longest_us, kernels, launches,
-    classes: Array.from({ length: classes.length / 4 }, (_, i) => ({ phase: raw.trace_names[classes[4 * i]], name: raw.trace_names[classes[4 * i + 1]], ms: classes[4 * i + 2], operations: classes[4 * i + 3] })) });
+  /** Three lists of numbers (trace_data.hpp) with names. */
+  const traceOf = ([span, device, host, own, others, longest_us, kernels, launches], classes, ranges) => ({ span, device, gaps: { host, own, others }, longest_us, kernels, launches,
+    classes: Array.from({ length: classes.length / 4 }, (_, i) => ({ phase: raw.trace_names[classes[4 * i]], name: raw.trace_names[classes[4 * i + 1]], ms: classes[4 * i + 2], operations: classes[4 * i + 3] })),
+    ranges: Array.from({ length: ranges.length / 3 }, (_, i) => ({ name: raw.trace_names[ranges[3 * i]], around: ranges[3 * i + 1], ms: ranges[3 * i + 2] })) });
   const records = raw.records.map((r, index) => {
     const metrics = {};
     raw.metrics?.forEach((name, i) => { if (r.metrics[i] !== null) metrics[name] = r.metrics[i]; });

@@ -1,7 +1,7 @@
 // Puts the page of results together: run headers, plots, comparison, one case, all cases.
 "use strict";
 (() => {
-  const { summary, files, records, format, element, plots, charts, comparison, cases, filters } = tbench;
+  const { summary, files, records, format, element, plots, charts, comparison, cases, filters, flame } = tbench;
   const chosen = document.getElementById("chosen");
   const kChoices = 1000; // of cases to show in full; a search narrows them
 
@@ -24,6 +24,7 @@
   function showCase() {
     const record = chosen.value === "" ? undefined : records[Number(chosen.value)];
     details(record);
+    flame(record);
     charts.samples(record);
   }
   const option = (r) => element("option", { value: r.index }, r.join + (files.length > 1 ? ` · ${files[r.file].label}` : ""));
@@ -40,7 +41,7 @@
     comparison.show(list);
     cases(list, choose);
     const before = chosen.value;
-    const shown = list.filter((r) => r.samples_ms || r.findings).slice(0, kChoices);
+    const shown = list.filter((r) => r.samples_ms || r.findings || r.trace).slice(0, kChoices);
     chosen.replaceChildren(...shown.map(option));
     if (shown.some((r) => String(r.index) === before)) chosen.value = before;
     showCase();

@@ -11,6 +11,7 @@ namespace tbench::kernels {
 
 inline constexpr int kNormMaxThreads = 512;
 inline constexpr int kNormMaxWarps = kNormMaxThreads / kWarpThreads;
+inline constexpr int kSharesThreads = 256;
 
 /// This thread's place: `lane` of the `threads` that hold a row, and the group's warps in the block.
 struct NormGroup {
@@ -143,7 +144,8 @@ __device__ __forceinline__ void normed_and_slope(const NormBackward& tensors, in
 
 /// A row's words stay in registers, packed, over the sum that all elements wait for: what is made of them is made
 /// twice. The weight's gradient is a sum over rows: each block leaves its share in the workspace, and once all have,
-/// each adds up some columns. So the blocks have to run all at once: a cooperative launch.
+/// each adds up some columns. So the blocks have to run all at once: a cooperative launch; unless the shares are to
+/// stay.
 template <class Stream, class Branch, class Weight, int kWidth, int kElements>
 __global__ void __launch_bounds__(kNormMaxThreads, norm_backward_blocks(kElements))
     rmsnorm_backward_kernel(const __grid_constant__ NormBackward tensors, std::int64_t rows, int width,
@@ -224,8 +226,35 @@ __global__ void __launch_bounds__(kNormMaxThreads, norm_backward_blocks(kElement
       }
     }
   }
+  if (tensors.dweight == nullptr) return;
   cooperative_groups::this_grid().sync();
   add_up_shares(tensors.workspace, static_cast<Weight*>(tensors.dweight), width, warps_sums);
+}
+
+struct NormSharesTable {
+  NormShares norms[kNormsOfALaunch];
+};
+
+/// A block has 32 columns of a norm, a warp every so many shares of them, in order.
+template <class Weight>
+__global__ void __launch_bounds__(kSharesThreads)
+    rmsnorm_weight_gradient_kernel(const __grid_constant__ NormSharesTable table, int shares, int width) {
+  constexpr int kWarps = kSharesThreads / kWarpThreads;
+  __shared__ float warps_sums[kWarps][kWarpThreads];
+  const int lane = static_cast<int>(threadIdx.x) % kWarpThreads, warp = static_cast<int>(threadIdx.x) / kWarpThreads;
+  const int column = static_cast<int>(blockIdx.x) * kWarpThreads + lane;
+  const NormShares norm = table.norms[blockIdx.y];
+  float sum = 0.0F;
+  if (column < width) {
+#pragma unroll 8
+    for (int i = warp; i < shares; i += kWarps) sum += norm.workspace[std::int64_t{i} * width + column];
+  }
+  warps_sums[warp][lane] = sum;
+  __syncthreads();
+  if (warp > 0 || column >= width) return;
+  sum = 0.0F;
+  for (int i = 0; i < kWarps; ++i) sum += warps_sums[i][lane];
+  static_cast<Weight*>(norm.dweight)[column] = narrowed<Weight>(sum);
 }
 
 }  // namespace tbench::kernels

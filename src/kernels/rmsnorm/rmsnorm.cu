@@ -1,4 +1,5 @@
 // The launches: types and the plan's vectors as template arguments.
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <string>
@@ -42,6 +43,10 @@ void with_plan(const NormPlan& plan, const Use& use) {
   plan.width_of_vector == 1 ? with_width(Number<1>{}) : with_width(Number<kVector>{});
 }
 
+/// Of the runtime, for a kernel whose blocks need not run all at once, or have to.
+using Launch = cudaError_t(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                           cudaStream_t stream);
+
 unsigned threads_of(const NormPlan& plan) { return static_cast<unsigned>(plan.threads * plan.groups); }
 unsigned blocks_of(const NormPlan& plan) { return static_cast<unsigned>(plan.blocks); }
 
@@ -76,8 +81,8 @@ void norm_forward(const NormShape& shape, const NormForward& tensors, cudaStream
 void norm_backward(const NormShape& shape, const NormBackward& tensors, cudaStream_t stream) {
   // What the device has no part in is checked first.
   static_cast<void>(norm_forward_plan(shape, true));
-  check_pointers("rmsnorm, backward", {tensors.sum, tensors.weight, tensors.rstd, tensors.dnormed, tensors.dx,
-                                       tensors.dweight, tensors.workspace});
+  check_pointers("rmsnorm, backward",
+                 {tensors.sum, tensors.weight, tensors.rstd, tensors.dnormed, tensors.dx, tensors.workspace});
   const bool in_vectors = are_aligned(
       {tensors.sum, tensors.weight, tensors.dnormed, tensors.dsum, tensors.dx, tensors.dbranch, tensors.workspace},
       kVectorBytes);
@@ -95,10 +100,34 @@ void norm_backward(const NormShape& shape, const NormBackward& tensors, cudaStre
     with_plan<Stream>(plan, [&](auto vector, auto elements) {
       const auto kernel =
           &rmsnorm_backward_kernel<Stream, Branch, Weight, decltype(vector)::value, decltype(elements)::value>;
-      TBENCH_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), dim3{blocks_of(plan)},
-                                                    dim3{threads_of(plan)}, arguments.data(), shared, stream));
+      Launch* const launch = tensors.dweight == nullptr ? static_cast<Launch*>(&cudaLaunchKernel)
+                                                        : static_cast<Launch*>(&cudaLaunchCooperativeKernel);
+      TBENCH_CUDA_CHECK(launch(reinterpret_cast<const void*>(kernel), dim3{blocks_of(plan)}, dim3{threads_of(plan)},
+                               arguments.data(), shared, stream));
     });
   });
+}
+
+void norm_weight_gradients(const NormShape& shape, std::span<const NormShares> norms, cudaStream_t stream) {
+  static_cast<void>(norm_forward_plan(shape, true));
+  for (const NormShares& norm : norms) {
+    check_pointers("rmsnorm, gradients of weights", {norm.workspace, norm.dweight});
+  }
+  if (norms.empty()) return;
+  const int width = static_cast<int>(shape.width);
+  // Blocks do not depend on vectors.
+  const int shares = static_cast<int>(norm_backward_plan(shape, true, multiprocessors_of_device()).blocks);
+  for (; !norms.empty(); norms = norms.subspan(std::min<std::size_t>(norms.size(), kNormsOfALaunch))) {
+    NormSharesTable table{};
+    const std::size_t count = std::min<std::size_t>(norms.size(), kNormsOfALaunch);
+    std::ranges::copy(norms.first(count), table.norms);
+    const dim3 grid{static_cast<unsigned>(ceil_div(shape.width, kWarpThreads)), static_cast<unsigned>(count)};
+    with_types(shape.types, [&](auto, auto, auto weight_type) {
+      rmsnorm_weight_gradient_kernel<typename decltype(weight_type)::Type>
+          <<<grid, kSharesThreads, 0, stream>>>(table, shares, width);
+    });
+    TBENCH_CUDA_CHECK(cudaGetLastError());
+  }
 }
 
 }  // namespace tbench::kernels

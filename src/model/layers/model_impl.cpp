@@ -7,6 +7,7 @@
 #include "model/attention/flash_attention.hpp"
 #include "model/compiled/compiled_passes.hpp"
 #include "model/compiled/packages.hpp"
+#include "model/fused/fused_passes.hpp"
 #include "model/layers/layers.hpp"
 #include "tbench/cuda/range.hpp"
 
@@ -41,8 +42,8 @@ std::optional<std::string> sdpa_unsupported_reason(const ModelConfig& config) {
                      properties->minor);
 }
 
-std::optional<std::string> flash_model_refusal(const ModelConfig& config) {
-  if (config.device == DeviceKind::kCpu) return "our attention kernels run on GPUs only";
+std::optional<std::string> own_attention_refusal(const ModelConfig& config) {
+  if (config.device == DeviceKind::kCpu) return "our kernels run on GPUs only";
   return flash_unsupported_reason({.batch = config.batch,
                                    .heads = config.size.num_heads,
                                    .seq_q = config.context,
@@ -50,6 +51,13 @@ std::optional<std::string> flash_model_refusal(const ModelConfig& config) {
                                    .head_dim = config.size.head_dim(),
                                    .causal = true},
                                   config.precision);
+}
+
+std::optional<std::string> fused_unsupported_reason(const ModelConfig& config) {
+  if (auto reason = own_attention_refusal(config)) return reason;
+  if (config.size.d_model <= kernels::kNormMaxWidth) return std::nullopt;
+  return fmt::format("our norm takes rows of up to {} elements, d_model is {}", kernels::kNormMaxWidth,
+                     config.size.d_model);
 }
 
 }  // namespace
@@ -116,8 +124,17 @@ ModelImpl flash_impl() {
   ModelImpl impl = sdpa_impl();
   impl.name = "flash";
   impl.ops.attention = &flash_fused_attention;
-  impl.unsupported_reason = &flash_model_refusal;
+  impl.unsupported_reason = &own_attention_refusal;
   return impl;
+}
+
+/// `fused`: the step written out over our own kernels and cuBLASLt's products, without autograd.
+ModelImpl fused_impl() {
+  return {.name = "fused",
+          .make_passes = &make_fused_passes,
+          .layout = {.fused_qkv = true, .fused_gate_up = true},
+          .optimizer = AdamWVariant::kOwnKernel,
+          .unsupported_reason = &fused_unsupported_reason};
 }
 
 /// `compiled`: what torch.compile makes of the model with PyTorch's own functions, loaded from packages.
@@ -130,7 +147,7 @@ ModelImpl compiled_impl() {
 }
 
 Registry<ModelImpl>& model_impls() {
-  static Registry<ModelImpl> impls{"impl", {eager_impl(), sdpa_impl(), flash_impl(), compiled_impl()}};
+  static Registry<ModelImpl> impls{"impl", {eager_impl(), sdpa_impl(), flash_impl(), fused_impl(), compiled_impl()}};
   return impls;
 }
 

@@ -54,6 +54,7 @@ struct ModelImpl {
 [[nodiscard]] ModelImpl eager_impl();
 [[nodiscard]] ModelImpl sdpa_impl();
 [[nodiscard]] ModelImpl flash_impl();
+[[nodiscard]] ModelImpl fused_impl();
 [[nodiscard]] ModelImpl compiled_impl();
 
 /// All of them, in the order of model_impl_names().

@@ -36,10 +36,11 @@ class ModelPasses {
   /// Parameters were given new values by another hand than the optimizer's.
   virtual void parameters_changed() = 0;
 
-  /// A 16-bit copy of each leaf, which the optimizer is to keep up to date; none where the passes read the leaves.
+  /// In a training step a 16-bit copy of each leaf, which the optimizer is to keep up to date; none where the passes
+  /// read the leaves.
   [[nodiscard]] virtual const std::vector<at::Tensor>& copies() const = 0;
-  /// Bytes that the passes hold for as long as they live, by what they are for; `gradients` are those that lie beside
-  /// the rest at the peak. Empty where a step allocates what it needs.
+  /// Bytes that the passes hold for as long as they live: of the `copies`, of the `gradients` that there are at the
+  /// peak, and of the `rest`. Empty where a step allocates what it needs.
   [[nodiscard]] virtual std::map<std::string, std::int64_t> held_bytes() const = 0;
 };
 

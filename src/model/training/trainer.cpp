@@ -59,7 +59,7 @@ Trainer::Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype
 
 void Trainer::initialise(std::uint64_t seed) {
   parameters_.initialise(seed);
-  if (passes_) passes_->parameters_changed();
+  parameters_changed();
 }
 
 void Trainer::fill_tokens(std::uint64_t seed) {
@@ -138,6 +138,11 @@ void Trainer::step(PhaseMarker* phases, StepOutputs* outputs) {
   value.reset();
   cuda::in_range("OPTIMIZER", [&] { optimize(); });
   mark_phase(phases);
+}
+
+std::int64_t Trainer::held_bytes() const {
+  const std::int64_t of_data = static_cast<std::int64_t>(tokens_.nbytes() + targets_.nbytes());
+  return parameters_.bytes() + of_data + (optimizer_ ? optimizer_->state_bytes() : 0);
 }
 
 void Trainer::reset(std::uint64_t seed) {

@@ -28,7 +28,8 @@ class Trainer {
   /// far as the pass goes. Gradients are set to none at its start, or overwritten; those of fp16 stay multiplied by
   /// the loss scale where no optimizer follows. Never synchronises.
   /// @param phases   may be null
-  /// @param outputs  filled with the step's own, for a check; null in a timed step
+  /// @param outputs  filled with the step's own, for a check; valid until the forward pass is marked, where passes of
+  ///                 their own write over them. Null in a timed step
   void step(PhaseMarker* phases = nullptr, StepOutputs* outputs = nullptr);
 
   /// Forward pass in the configured precision: [batch, context, vocab_size]. With a graph if gradients are enabled.
@@ -39,6 +40,10 @@ class Trainer {
   void backward(const at::Tensor& loss);
   /// One optimizer step. Gradients of fp16 are unscaled by it, in place.
   void optimize();
+  /// After parameters were given values by another hand than the optimizer's.
+  void parameters_changed() {
+    if (passes_) passes_->parameters_changed();
+  }
   /// Weights, data, optimizer and scale as they were built; no gradients.
   void reset() { reset(config_.seed); }
   /// The same with weights and data of another seed, in the same tensors.
@@ -54,6 +59,8 @@ class Trainer {
   /// Null where autograd makes the passes.
   [[nodiscard]] const ModelPasses* passes() const { return passes_.get(); }
   [[nodiscard]] GradScaler* scaler() { return scaler_ ? &*scaler_ : nullptr; }  // null but for fp16 with a backward
+  /// Of parameters, data, optimizer and scale.
+  [[nodiscard]] std::int64_t held_bytes() const;
   /// Whether a step was made since the last reset.
   [[nodiscard]] bool stepped() const { return stepped_; }
 

@@ -64,8 +64,13 @@ constexpr int kMaxScaleBackoffs = 24;
 /// Whatever a step keeps of these is seen: they must not show in what it leaves.
 void poison_gradients(const Parameters& parameters) {
   const at::NoGradGuard no_grad;
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   for (const auto& leaf : parameters.leaves()) {
-    leaf.mutable_grad() = at::full_like(leaf, std::numeric_limits<double>::quiet_NaN());
+    if (leaf.grad().defined()) {
+      leaf.mutable_grad().fill_(kNan);
+    } else {
+      leaf.mutable_grad() = at::full_like(leaf, kNan);
+    }
   }
 }
 
@@ -96,6 +101,23 @@ StepOutputs one_step(Trainer& trainer, const CheckedStep& step) {
     if (trainer.optimizer() == nullptr) scaler->reset(scaler->scale() * GradScaler::kBackoffFactor);
   }
 }
+
+/// Copies a step's outputs behind its forward pass: passes of their own may write over them afterwards.
+class KeptOutputs final : public PhaseMarker {
+ public:
+  explicit KeptOutputs(StepOutputs& outputs) : outputs_{outputs} {}
+  void mark() override {
+    if (is_kept_) return;
+    is_kept_ = true;
+    const at::NoGradGuard no_grad;
+    outputs_.logits = outputs_.logits.clone();
+    if (outputs_.loss.defined()) outputs_.loss = outputs_.loss.clone();
+  }
+
+ private:
+  StepOutputs& outputs_;
+  bool is_kept_{};
+};
 
 Quantity quantity_of(std::size_t index, std::size_t count) {
   if (index + 2 >= count) return Quantity::kHeadGradient;
@@ -245,7 +267,10 @@ Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedS
 }
 
 Verification verify_trainer(Trainer& trainer, std::uint64_t seed) {
-  return verify_trainer(trainer, seed, [&](StepOutputs& outputs) { trainer.step(nullptr, &outputs); });
+  return verify_trainer(trainer, seed, [&](StepOutputs& outputs) {
+    KeptOutputs kept{outputs};
+    trainer.step(&kept, &outputs);
+  });
 }
 
 }  // namespace tbench::model

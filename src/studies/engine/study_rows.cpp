@@ -72,17 +72,19 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
   const render::Pivot pivot = render::pivot_of(cases, {});
   StudySection section{.caption = caption_of(cases.front(), pivot.common, table.caption),
                        .columns = columns_of(table, pivot.row_keys),
-                       .rows = {}};
+                       .rows = {},
+                       .name_column = pivot.row_keys.size()};
   for (const CaseId& id : cases) {
     Cells head;
     for (std::string& value : render::values_of(id, pivot.row_keys)) {
       head.push_back({.text = render::one_line(value)});
     }
-    const auto add = [&](Cells behind) {
+    const auto add = [&](Cells behind, StudyStep step = StudyStep::kNone) {
       Cells row = head;
       std::ranges::move(behind, std::back_inserter(row));
       row.resize(section.columns.size());
       section.rows.push_back(std::move(row));
+      section.steps.push_back(step);
     };
     const std::vector<const Record*> records = measured_of(cells, id);
     if (records.empty()) {
@@ -94,12 +96,15 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
         {.records = records,
          .records_of = [&](const CaseId& other) { return std::span<const Record* const>{cells.records(other)}; },
          .sizes = cells.all().sizes});
-    for (const StudyRow& row : rows) add(cells_of(table, row));
+    for (const StudyRow& row : rows) add(cells_of(table, row), row.step);
     if (rows.empty()) add(row_with(table, {.text = "none"}));
     const std::size_t all = cells.records(id).size();
     if (records.size() < all) {
       add(row_with(table, {.text = fmt::format("{} of {} failed", all - records.size(), all)}));
     }
+  }
+  if (std::ranges::all_of(section.steps, [](StudyStep step) { return step == StudyStep::kNone; })) {
+    section.steps.clear();
   }
   return section;
 }

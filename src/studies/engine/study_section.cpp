@@ -261,6 +261,7 @@ std::optional<StudySection> Section::build() {
   add_columns();
   for (const Row& row : pivot_.rows) add_rows(row);
   section_.caption = caption_of(cases_.front(), pivot_.common, table_.caption);
+  section_.has_bars = table_.has_bars;
   return std::move(section_);
 }
 

@@ -100,17 +100,17 @@ class Waterfall {
   [[nodiscard]] std::vector<StudyRow> rows() {
     Seconds floor, measured;
     for (const Part& part : parts_) {
-      add("floor: " + part.name, part.floor, part.at);
+      add("floor: " + part.name, part.floor, StudyStep::kFloor, part.at);
       floor = floor + part.floor;
       measured = measured + part.measured;
     }
-    add("= floor", floor, {});
+    add("= floor", floor, StudyStep::kSum, {});
     for (const Part& part : parts_) lose(part.name + " beyond it", part.measured - part.floor, part.classes);
     const Seconds overlap = device_ - measured;
     if (std::abs(overlap.value) > kNegligible * device_.value) lose("kernels side by side", overlap, {});
-    add("= device", device_, {});
+    add("= device", device_, StudyStep::kSum, {});
     lose("GPU idle", step_ - device_, {});
-    add("= step", step_, fmt::format("the most is lost to: {} ({})", largest_, to_text(most_)));
+    add("= step", step_, StudyStep::kSum, fmt::format("the most is lost to: {} ({})", largest_, to_text(most_)));
     return std::move(rows_);
   }
 
@@ -139,17 +139,18 @@ class Waterfall {
     return {time, join(texts, ", ")};
   }
 
-  void add(std::string name, Seconds time, std::string detail) {
+  void add(std::string name, Seconds time, StudyStep step, std::string detail) {
     rows_.push_back({.names = {std::move(name)},
                      .values = {to_milliseconds(time), percent_of(time, step_)},
-                     .detail = std::move(detail)});
+                     .detail = std::move(detail),
+                     .step = step});
   }
   void lose(const std::string& name, Seconds time, std::string detail) {
     if (largest_.empty() || time > most_) {
       largest_ = name;
       most_ = time;
     }
-    add(name, time, std::move(detail));
+    add(name, time, StudyStep::kLoss, std::move(detail));
   }
 
   std::vector<TracedKernel> operations_;
@@ -179,7 +180,7 @@ std::vector<StudyRow> waterfall_of(const StudyCase& of) {
 
 Study waterfall_study() {
   FamilyGrid grid = model_grid({"512"}, {"forward", "train_step"}, {"bf16"});
-  grid.axes.back() = {"impl", {"eager", "sdpa", "flash"}};
+  grid.axes.back() = {"impl", {"eager", "sdpa", "flash", "fused"}};
   grid.axes.push_back({"exec", {"stream", "graph"}, "stream"});
   return {.name = "waterfall",
           .title = "From the GPU's ceilings down to the measured step",

@@ -115,28 +115,39 @@ BackwardInputs backward_inputs(const NormShape& shape, bool with_dsum) {
   return inputs;
 }
 
+/// What a backward pass reads and writes, on the device.
+struct Tensors {
+  Tensors(const NormShape& shape, std::int64_t offset, const BackwardInputs& inputs)
+      : sum{inputs.sum, shape.types.stream, offset},
+        weight{inputs.weight, shape.types.weight, offset},
+        rstd{inputs.rstd, Precision::kFp32},
+        dnormed{inputs.dnormed, shape.types.branch, offset},
+        dsum{inputs.dsum, shape.types.stream, offset},
+        dx{shape.rows * shape.width, shape.types.stream, offset},
+        dbranch{shape.rows * shape.width, shape.types.branch, offset},
+        dweight{shape.width, shape.types.weight, offset} {}
+
+  [[nodiscard]] NormBackward arguments(const DeviceArray& workspace) const {
+    return {.sum = sum.data(),
+            .weight = weight.data(),
+            .rstd = rstd.floats(),
+            .dnormed = dnormed.data(),
+            .dsum = dsum.count() == 0 ? nullptr : dsum.data(),
+            .dx = dx.data(),
+            .dbranch = dbranch.data(),
+            .dweight = dweight.data(),
+            .workspace = workspace.floats()};
+  }
+
+  DeviceArray sum, weight, rstd, dnormed, dsum, dx, dbranch, dweight;
+};
+
 BackwardResult backward(const NormShape& shape, std::int64_t offset, const BackwardInputs& inputs) {
-  const NormTypes& types = shape.types;
-  const std::int64_t count = shape.rows * shape.width;
-  const DeviceArray sum{inputs.sum, types.stream, offset}, weight{inputs.weight, types.weight, offset};
-  const DeviceArray rstd{inputs.rstd, Precision::kFp32}, dnormed{inputs.dnormed, types.branch, offset};
-  const DeviceArray dsum{inputs.dsum, types.stream, offset};
-  const DeviceArray dx{count, types.stream, offset}, dbranch{count, types.branch, offset};
-  const DeviceArray dweight{shape.width, types.weight, offset};
+  const Tensors tensors{shape, offset, inputs};
   const DeviceArray workspace{norm_workspace_bytes(shape) / 4, Precision::kFp32};
-  norm_backward(shape,
-                {.sum = sum.data(),
-                 .weight = weight.data(),
-                 .rstd = rstd.floats(),
-                 .dnormed = dnormed.data(),
-                 .dsum = inputs.dsum.empty() ? nullptr : dsum.data(),
-                 .dx = dx.data(),
-                 .dbranch = dbranch.data(),
-                 .dweight = dweight.data(),
-                 .workspace = workspace.floats()},
-                nullptr);
+  norm_backward(shape, tensors.arguments(workspace), nullptr);
   static_cast<void>(workspace.read());  // its guards
-  return {.dx = dx.read(), .dbranch = dbranch.read(), .dweight = dweight.read()};
+  return {.dx = tensors.dx.read(), .dbranch = tensors.dbranch.read(), .dweight = tensors.dweight.read()};
 }
 
 TEST_P(NormOnGpu, Backward) {
@@ -188,6 +199,34 @@ TEST_P(NormOnGpu, TheSameBitsEveryTime) {
     EXPECT_EQ(again.dweight, first.dweight);
     EXPECT_EQ(again.dx, first.dx);
   }
+}
+
+TEST_P(NormOnGpu, SharesOfSeveralWeightsAreAddedUpLater) {
+  for (const Extents& extents : {Extents{1000, 1600}, Extents{3, 33}, Extents{70, 768, 1}}) {
+    const NormShape shape = shape_of(extents);
+    const BackwardInputs inputs = backward_inputs(shape, true);
+    const BackwardResult at_once = backward(shape, extents.offset, inputs);
+    const Tensors tensors{shape, extents.offset, inputs};
+    // More than a launch takes, all with the same shares.
+    const DeviceArray workspace{norm_workspace_bytes(shape) / 4, Precision::kFp32};
+    NormBackward arguments = tensors.arguments(workspace);
+    arguments.dweight = nullptr;
+    norm_backward(shape, arguments, nullptr);
+    std::vector<DeviceArray> dweights;
+    std::vector<NormShares> norms;
+    for (int i = 0; i < kNormsOfALaunch + 2; ++i) {
+      dweights.emplace_back(shape.width, types().weight, extents.offset);
+      norms.push_back({.workspace = workspace.floats(), .dweight = dweights.back().data()});
+    }
+    norm_weight_gradients(shape, norms, nullptr);
+    EXPECT_EQ(tensors.dx.read(), at_once.dx);
+    const Doubles first = dweights.front().read();
+    expect_close("dweight", first, at_once.dweight, [&](std::size_t i) {
+      return 32 * kU * static_cast<double>(shape.rows) + 2 * round_off(types().weight) * std::abs(first[i]);
+    });
+    for (const DeviceArray& dweight : dweights) EXPECT_EQ(dweight.read(), first);
+  }
+  norm_weight_gradients(shape_of({1, 8}), {}, nullptr);
 }
 
 TEST_P(NormOnGpu, WhatIsNotFiniteStaysInItsRow) {

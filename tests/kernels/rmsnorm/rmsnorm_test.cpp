@@ -106,6 +106,8 @@ TEST(Norm, RefusesNullPointers) {
   bad.branch = nullptr;
   EXPECT_THAT(refusal(bad), HasSubstr("two terms"));
   EXPECT_THROW(norm_backward(shape_of(1, 8), {}, nullptr), std::invalid_argument);
+  const NormShares no_sum{.workspace = &value, .dweight = nullptr};
+  EXPECT_THROW(norm_weight_gradients(shape_of(1, 8), {&no_sum, 1}, nullptr), std::invalid_argument);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST_P(EveryGraphedStep, VerifiesAndReplaysWithoutWaitingForTheDevice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryGraphedStep,
-                         testing::Combine(testing::Values("eager", "sdpa", "flash"),
+                         testing::Combine(testing::Values("eager", "sdpa", "flash", "fused"),
                                           testing::Values(Pass::kForward, Pass::kForwardBackward, Pass::kTrainStep),
                                           testing::ValuesIn(kAllOf<Precision>)),
                          [](const auto& run) {
@@ -146,7 +146,7 @@ std::int64_t peak_of(ModelConfig config) {
 }
 
 TEST_F(GraphedStepGpu, TheStepThatRecordsNeedsWhatAPlainOneNeeds) {
-  for (const auto* const impl : {"eager", "sdpa", "flash"}) {
+  for (const auto* const impl : {"eager", "sdpa", "flash", "fused"}) {
     const ModelConfig plain = gpu_step(impl, Pass::kTrainStep, Precision::kBf16);
     const auto expected = static_cast<double>(peak_of(plain));
     const auto graph = static_cast<double>(peak_of(graphed(impl, Pass::kTrainStep, Precision::kBf16)));

@@ -39,7 +39,7 @@ TEST_P(EveryGpuStep, VerifiesAndRunsWithoutWaitingForTheDevice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EveryGpuStep,
-                         testing::Combine(testing::Values("eager", "sdpa", "flash"),
+                         testing::Combine(testing::Values("eager", "sdpa", "flash", "fused"),
                                           testing::Values(Pass::kForward, Pass::kForwardBackward, Pass::kTrainStep),
                                           testing::ValuesIn(kAllOf<Precision>)),
                          [](const auto& run) {
@@ -66,17 +66,19 @@ TEST_F(ModelStepGpu, OurKernelsNameTheHeadDimTheyCannotTake) {
 }
 
 TEST_F(ModelStepGpu, Fp16SkipsAStepWithNonFiniteGradients) {
-  for (const auto* impl : {"eager", "sdpa"}) {
+  for (const auto* impl : {"eager", "sdpa", "fused"}) {
     Trainer trainer{gpu_step(impl, Pass::kTrainStep, Precision::kFp16), model_impls().at(impl)};
     const at::Tensor& weight = trainer.parameters().named()[2].value;
     const at::Tensor& other = trainer.parameters().named().back().value;
     weight[0][0].fill_(std::numeric_limits<float>::infinity());
+    trainer.parameters_changed();
     const at::Tensor before = other.clone();
     trainer.step({});
     EXPECT_EQ(trainer.scaler()->skipped_steps(), 1.0) << impl;
     EXPECT_EQ(trainer.scaler()->scale(), 32768.0) << impl;
     EXPECT_TRUE(other.equal(before)) << impl;
     weight[0][0].fill_(0.01);
+    trainer.parameters_changed();
     trainer.step({});
     EXPECT_EQ(trainer.scaler()->skipped_steps(), 1.0) << impl;
     EXPECT_FALSE(other.equal(before)) << impl;

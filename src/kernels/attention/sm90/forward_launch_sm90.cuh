@@ -44,7 +44,12 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
     if (problem.shape.head_dim == 64 && choice.wide) return launch.template operator()<64, WideForward>();
     if (problem.shape.head_dim == 64) return launch.template operator()<64, NarrowForward>();
   }
-  if constexpr (is_instantiated(128)) launch.template operator()<128, NarrowForward>();
+  if constexpr (is_instantiated(80)) {
+    if (problem.shape.head_dim == 80) return launch.template operator()<80, NarrowForward>();
+  }
+  if constexpr (is_instantiated(128)) {
+    if (problem.shape.head_dim == 128) launch.template operator()<128, NarrowForward>();
+  }
 }
 
 }  // namespace tbench::kernels::sm90

@@ -298,7 +298,9 @@ class ForwardRows {
     }
     show_to_async_proxy();
     wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
-    if (thread_ == 0 && first_row < p_.seq_q) store_box(p_.o, {first_row, place.head, place.batch}, shared_.o(group_));
+    if (thread_ == 0 && first_row < p_.seq_q) {
+      store_boxes<kHeadDim>(p_.o, {first_row, place.head, place.batch}, shared_.o(group_), Shared::kGroupPanelBytes);
+    }
   }
 
   const ForwardParameters& p_;

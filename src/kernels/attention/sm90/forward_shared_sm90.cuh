@@ -50,7 +50,7 @@ struct SharedForward {
   static constexpr ForwardTile kTile = Tile::tile();
   static constexpr int kRows = rows(kTile);
   static constexpr ForwardShared kPlan = forward_shared(kTile, kHeadDim);
-  static constexpr int kPanels = kHeadDim / kPanelCols;
+  static constexpr int kPanels = panels(kHeadDim);
   static constexpr int kGroupPanelBytes = kGroupRows * kPanelRowBytes;
   static constexpr int kGroupBytes = kPanels * kGroupPanelBytes;
   static constexpr int kPanelBytes = kTile.cols * kPanelRowBytes;

@@ -48,8 +48,9 @@ class ForwardProducer {
     queries_parity_ ^= 1u;
     arrive_expecting(full, Shared::kTile.warp_groups * Shared::kGroupBytes);
     for (int group = 0; group < Shared::kTile.warp_groups; ++group) {
-      copy_box(shared_.q(group), p_.q, {place.first_row + group * kGroupRows, place.head, place.batch}, full,
-               cache_policy<Reuse::kOnce>());
+      copy_boxes<kHeadDim>(shared_.q(group), Shared::kGroupPanelBytes, p_.q,
+                           {place.first_row + group * kGroupRows, place.head, place.batch}, full,
+                           cache_policy<Reuse::kOnce>());
     }
   }
 
@@ -60,8 +61,8 @@ class ForwardProducer {
     wait(shared_.barrier(full + Shared::kTile.stages + ring.stage), ring.parity ^ 1u);
     delay_one_warp(PlantedFault::kForwardBarrier);
     arrive_expecting(barrier, Shared::kStageBytes);
-    copy_box(destination, map, {step * Shared::kTile.cols, place.head, place.batch}, barrier,
-             cache_policy<Reuse::kOften>());
+    copy_boxes<kHeadDim>(destination, Shared::kPanelBytes, map, {step * Shared::kTile.cols, place.head, place.batch},
+                         barrier, cache_policy<Reuse::kOften>());
     ring.advance();
   }
 

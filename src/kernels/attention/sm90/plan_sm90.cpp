@@ -15,11 +15,6 @@ bool is_hopper(const DeviceLimits& limits) {
   return limits.compute_capability_major == 9 && limits.compute_capability_minor == 0;
 }
 
-bool has_instance(const AttentionProblem& problem) {
-  const bool element = problem.precision == Precision::kBf16 || problem.precision == Precision::kFp16;
-  return element && (problem.shape.head_dim == 64 || problem.shape.head_dim == 128);
-}
-
 std::int64_t items(const AttentionShape& shape, int rows) {
   return block_count(shape.seq_q, rows) * shape.heads * shape.batch;
 }
@@ -44,6 +39,12 @@ bool wants_counter(const AttentionShape& shape, std::int64_t items, int multipro
 }
 
 }  // namespace
+
+bool has_instance(const AttentionProblem& problem) {
+  const bool element = problem.precision == Precision::kBf16 || problem.precision == Precision::kFp16;
+  const std::int64_t columns = problem.shape.head_dim;
+  return element && (columns == 64 || columns == 80 || columns == 128);
+}
 
 ForwardOrder forward_order(const AttentionShape& shape, int rows) {
   constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;              // of the 50 MiB of an H200's L2 cache

@@ -13,6 +13,13 @@ namespace tbench::kernels::sm90 {
 constexpr int kGroupRows = 64;  // queries of a warpgroup: of a wgmma
 constexpr int kGroupThreads = 128;
 
+/// Tiles in shared memory are panels of so many columns, the last one filled up with zeros.
+constexpr int kPanelWidth = 64;
+[[nodiscard]] constexpr int panels(int head_dim) { return (head_dim + kPanelWidth - 1) / kPanelWidth; }
+[[nodiscard]] constexpr int padded_columns(int head_dim) { return panels(head_dim) * kPanelWidth; }
+/// 16-bit elements of 64, 80 or 128 columns.
+[[nodiscard]] bool has_instance(const AttentionProblem& problem);
+
 /// A literal type; kernels reach it through a type, as those of Ampere do.
 struct ForwardTile {
   int warp_groups{};  // that compute; each takes kGroupRows queries. One more copies.
@@ -62,7 +69,8 @@ struct ForwardShared {
 constexpr int kBarrierBytes = 256;
 constexpr int kSharedAlignment = 1024;
 [[nodiscard]] constexpr ForwardShared forward_shared(ForwardTile tile, int head_dim) {
-  const int queries = rows(tile) * head_dim * 2, keys = tile.stages * tile.cols * head_dim * 2;
+  const int row = padded_columns(head_dim) * 2;
+  const int queries = rows(tile) * row, keys = tile.stages * tile.cols * row;
   ForwardShared shared{.q = 0, .o = queries, .k = 2 * queries};
   shared.v = shared.k + keys;
   shared.barriers = shared.v + keys;

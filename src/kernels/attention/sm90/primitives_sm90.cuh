@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "kernels/attention/sm90/plan_sm90.hpp"
+
 namespace tbench::kernels::sm90 {
 
 /// Programmatic dependent launch. Lets the next kernel of the stream start where it may, as soon as every block has
@@ -95,6 +97,7 @@ __device__ __forceinline__ std::uint64_t cache_policy() {
 /// Where a box lies in a tensor as tensor_map() describes it.
 struct BoxPlace {
   int row, head, batch;
+  int column = 0;
 };
 
 /// One thread starts to copy a box to shared memory, zeros where it reaches over the last row; `barrier` gets its
@@ -104,8 +107,8 @@ __device__ __forceinline__ void copy_box(std::uint32_t destination, const CUtens
   asm volatile(
       "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
       " [%0], [%1, {%2, %3, %4, %5, %6}], [%7], %8;\n" ::"r"(destination),
-      "l"(reinterpret_cast<std::uint64_t>(&map)), "r"(0), "r"(place.row), "r"(0), "r"(place.head), "r"(place.batch),
-      "r"(barrier), "l"(policy)
+      "l"(reinterpret_cast<std::uint64_t>(&map)), "r"(place.column), "r"(place.row), "r"(0), "r"(place.head),
+      "r"(place.batch), "r"(barrier), "l"(policy)
       : "memory");
 }
 /// The same for bytes in a row; 16 divides addresses and size.
@@ -120,9 +123,30 @@ __device__ __forceinline__ void copy_bytes(std::uint32_t destination, const void
 __device__ __forceinline__ void store_box(const CUtensorMap& map, BoxPlace place, std::uint32_t source) {
   asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3, %4, %5}], [%6];\n" ::"l"(
                    reinterpret_cast<std::uint64_t>(&map)),
-               "r"(0), "r"(place.row), "r"(0), "r"(place.head), "r"(place.batch), "r"(source)
+               "r"(place.column), "r"(place.row), "r"(0), "r"(place.head), "r"(place.batch), "r"(source)
                : "memory");
   asm volatile("cp.async.bulk.commit_group;\n" ::: "memory");
+}
+/// A tile of `kHeadDim` columns by one box, or where 64 does not divide them by one box a panel, `panel_bytes` apart.
+template <int kHeadDim>
+__device__ __forceinline__ void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map,
+                                           BoxPlace place, std::uint32_t barrier, std::uint64_t policy) {
+  constexpr int kBoxes = kHeadDim % kPanelWidth == 0 ? 1 : panels(kHeadDim);
+#pragma unroll
+  for (int i = 0; i < kBoxes; ++i) {
+    place.column = i * kPanelWidth;
+    copy_box(destination + i * panel_bytes, map, place, barrier, policy);
+  }
+}
+template <int kHeadDim>
+__device__ __forceinline__ void store_boxes(const CUtensorMap& map, BoxPlace place, std::uint32_t source,
+                                            int panel_bytes) {
+  constexpr int kBoxes = kHeadDim % kPanelWidth == 0 ? 1 : panels(kHeadDim);
+#pragma unroll
+  for (int i = 0; i < kBoxes; ++i) {
+    place.column = i * kPanelWidth;
+    store_box(map, place, source + i * panel_bytes);
+  }
 }
 /// Until the shared memory of this thread's stores may be written again.
 __device__ __forceinline__ void wait_for_stores() { asm volatile("cp.async.bulk.wait_group.read 0;\n" ::: "memory"); }

@@ -57,8 +57,9 @@ bool has_tensor_map(const TensorView& view, const TensorExtents& extents) {
 CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Precision precision, int box_rows) {
   const auto size = [](std::int64_t value) { return static_cast<cuuint64_t>(value); };
   const auto [batch_stride, head_stride, row_stride] = strides_in_bytes(view, extents);
-  const std::int64_t panels = extents.head_dim / kPanel;
-  const std::array<cuuint64_t, kRank> counts{size(kPanel), size(extents.rows), size(panels), size(extents.heads),
+  const bool in_panels = extents.head_dim % kPanel == 0;
+  const std::int64_t columns = in_panels ? kPanel : extents.head_dim, panels = extents.head_dim / columns;
+  const std::array<cuuint64_t, kRank> counts{size(columns), size(extents.rows), size(panels), size(extents.heads),
                                              size(extents.batch)};
   const std::array<cuuint64_t, kRank - 1> strides{size(row_stride), size(kPanel * kElementBytes), size(head_stride),
                                                   size(batch_stride)};

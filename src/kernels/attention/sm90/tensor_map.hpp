@@ -9,7 +9,7 @@
 
 namespace tbench::kernels::sm90 {
 
-/// [batch, heads, rows, head_dim] of 16-bit elements; head_dim a multiple of 64.
+/// [batch, heads, rows, head_dim] of 16-bit elements; head_dim a multiple of 8.
 struct TensorExtents {
   std::int64_t batch{}, heads{}, rows{}, head_dim{};
 };
@@ -19,7 +19,8 @@ struct TensorExtents {
 [[nodiscard]] bool has_tensor_map(const TensorView& view, const TensorExtents& extents);
 
 /// Of boxes of `box_rows` rows of a head, at most 256, in shared memory [head_dim / 64, box_rows, 64] with the 128-byte
-/// swizzle. Rows beyond the last are read as zeros and not written. A coordinate is {0, row, 0, head, batch}.
+/// swizzle; where 64 does not divide head_dim, of boxes of one panel of 64 columns each. Rows and columns beyond the
+/// last are read as zeros and not written. A coordinate is {column, row, 0, head, batch}.
 /// @param view  has_tensor_map()
 /// @throws  cuda::CudaError for a driver that does not know such maps or refuses this one
 [[nodiscard]] CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Precision precision,

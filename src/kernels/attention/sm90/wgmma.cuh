@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "kernels/attention/sm90/plan_sm90.hpp"
+
 namespace tbench::kernels::sm90 {
 
 /// Columns of a panel: tiles in shared memory are panels [rows, 64] of 16-bit elements, a row's eight vectors of 16
@@ -16,6 +18,7 @@ namespace tbench::kernels::sm90 {
 constexpr int kPanelCols = 64;
 constexpr int kPanelRowBytes = kPanelCols * 2;
 constexpr int kSwizzleAtomBytes = 8 * kPanelRowBytes;
+static_assert(kPanelCols == kPanelWidth);
 
 /// A matrix in shared memory as wgmma reads it. An offset of n bytes is n / 16 added to `bits`.
 struct Operand {
@@ -53,6 +56,7 @@ __device__ __forceinline__ void wait_for_products(float (&results)[kCount]) {
 #define TBENCH_NAMES_0_31                                                                                          \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
   "%24, %25, %26, %27, %28, %29, %30, %31"
+#define TBENCH_NAMES_32_39 "%32, %33, %34, %35, %36, %37, %38, %39"
 #define TBENCH_NAMES_32_63                                                                                         \
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
   "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
@@ -97,6 +101,17 @@ struct Wgmma;
             "n"(kTransposed ? 1 : 0));                                                                                \
     }                                                                                                                 \
     template <bool kTransposed>                                                                                       \
+    __device__ static __forceinline__ void from_registers(float (&d)[40], const std::uint32_t* a, Operand b,          \
+                                                          bool add) {                                                 \
+      asm volatile(                                                                                                   \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %45, 0;\n"                                                            \
+          "wgmma.mma_async.sync.aligned.m64n80k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_39  \
+          "}, {%40, %41, %42, %43}, %44, add, 1, 1, %46;\n}\n"                                                        \
+          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_8(d, 32)                                                      \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                      \
+            "n"(kTransposed ? 1 : 0));                                                                                \
+    }                                                                                                                 \
+    template <bool kTransposed>                                                                                       \
     __device__ static __forceinline__ void from_registers(float (&d)[32], const std::uint32_t* a, Operand b,          \
                                                           bool add) {                                                 \
       asm volatile(                                                                                                   \
@@ -114,6 +129,7 @@ TBENCH_WGMMA(__half, "f16")
 
 #undef TBENCH_WGMMA
 #undef TBENCH_NAMES_32_63
+#undef TBENCH_NAMES_32_39
 #undef TBENCH_NAMES_0_31
 #undef TBENCH_REGISTERS_32
 #undef TBENCH_REGISTERS_8

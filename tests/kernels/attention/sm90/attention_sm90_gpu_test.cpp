@@ -146,7 +146,8 @@ class ForwardSm90OnGpu : public testing::TestWithParam<Instance> {
 INSTANTIATE_TEST_SUITE_P(Kernels, ForwardSm90OnGpu,
                          testing::Values(Instance{Precision::kBf16, 64, false}, Instance{Precision::kBf16, 64, true},
                                          Instance{Precision::kBf16, 128, false}, Instance{Precision::kFp16, 64, false},
-                                         Instance{Precision::kFp16, 64, true}, Instance{Precision::kFp16, 128, false}),
+                                         Instance{Precision::kFp16, 64, true}, Instance{Precision::kFp16, 128, false},
+                                         Instance{Precision::kBf16, 80, false}, Instance{Precision::kFp16, 80, false}),
                          name_of_instance);
 
 TEST_P(ForwardSm90OnGpu, BothSidesOfEveryTile) {

@@ -29,8 +29,8 @@ class BackwardKeys {
   static_assert(kTile.stages == 2);
   // dQ's half: 64 queries, or 64 columns of all queries.
   static constexpr bool kHalvesQueries = kQueries > kGroupRows;
-  static_assert(kQueries == (kHalvesQueries ? 128 : 64) && kHeadDim == (kHalvesQueries ? 64 : 128),
-                "a warpgroup's half of dQ is 64 by 64");
+  static_assert(kQueries == (kHalvesQueries ? 128 : 64) && Shared::kPanels == (kHalvesQueries ? 1 : 2),
+                "a warpgroup's half of dQ is 64 by 64, a panel");
 
   // Of 16; 0 is __syncthreads().
   enum NamedBarrier { kAllGroups = 1, kTurn, kStaging = kTurn + kBackwardGroups };
@@ -238,7 +238,11 @@ class BackwardKeys {
     float* const sums =
         p_.dq_sums + head_sums + (row_block * kColumnBlocks + column_block) * kWarpSize * 4 + lane() * 4;
 #pragma unroll
-    for (int n = 0; n < kGroupRows / 8; ++n) add_to_global(sums + n * kWarpSize * 4, &dq[4 * n]);
+    for (int n = 0; n < kGroupRows / 8; ++n) {
+      // The second panel's last columns are zeros that dQ does not have.
+      if (kHeadDim % kPanelCols != 0 && column_block + n >= kColumnBlocks) break;
+      add_to_global(sums + n * kWarpSize * 4, &dq[4 * n]);
+    }
   }
 
   /// Of a thread's two keys, eight apart. Its scores come in fours: two queries of the first, the same of the second.
@@ -336,8 +340,9 @@ class BackwardKeys {
     show_to_async_proxy();
     wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
     if (threadIdx.x % kWarpGroupThreads != 0 || first_key >= p_.seq_kv) return;
-    store_box(p_.dv, {first_key, place_.head % p_.heads, place_.head / p_.heads}, shared_.v(group_));
-    store_box(p_.dk, {first_key, place_.head % p_.heads, place_.head / p_.heads}, shared_.k(group_));
+    const BoxPlace place{first_key, place_.head % p_.heads, place_.head / p_.heads};
+    store_boxes<kHeadDim>(p_.dv, place, shared_.v(group_), Shared::kKeptPanelBytes);
+    store_boxes<kHeadDim>(p_.dk, place, shared_.k(group_), Shared::kKeptPanelBytes);
     wait_for_stores();
   }
 

@@ -98,6 +98,7 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
                        helper, stream);
   };
   if (problem.shape.head_dim == 64) return launch.template operator()<64>();
+  if (problem.shape.head_dim == 80) return launch.template operator()<80>();
   launch.template operator()<128>();
 }
 

@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::int64_t kStepRows = 128;  // a multiple of every step's queries
 
-bool has_instance(const AttentionProblem& problem) {
-  const bool element = problem.precision == Precision::kBf16 || problem.precision == Precision::kFp16;
-  return element && (problem.shape.head_dim == 64 || problem.shape.head_dim == 128);
-}
-
 /// Measured on an H200: up to 255 tokens Ampere's single launch is faster, then these where their blocks are many, and
 /// from 1,024 tokens on (512 of 128 columns) always.
 bool beats_ampere_kernels(const AttentionShape& shape, int multiprocessors) {

@@ -43,7 +43,8 @@ struct BackwardShared {
 };
 [[nodiscard]] constexpr BackwardShared backward_shared(int head_dim) {
   const BackwardTile tile = backward_tile(head_dim);
-  const int kept = kBackwardKeys * head_dim * 2, streamed = tile.stages * tile.queries * head_dim * 2;
+  const int row = padded_columns(head_dim) * 2;
+  const int kept = kBackwardKeys * row, streamed = tile.stages * tile.queries * row;
   const int scores = 2 * tile.queries * kBackwardKeys * 2, statistics = tile.stages * tile.queries * 4;
   BackwardShared shared{.k = 0, .v = kept, .q = 2 * kept};
   shared.grad_o = shared.q + streamed;

@@ -58,7 +58,7 @@ struct SharedBackward {
   static constexpr BackwardTile kTile = backward_tile(kHeadDim);
   static constexpr int kQueries = kTile.queries;
   static constexpr BackwardShared kPlan = backward_shared(kHeadDim);
-  static constexpr int kPanels = kHeadDim / kPanelCols;
+  static constexpr int kPanels = panels(kHeadDim);
   static constexpr int kKeptPanelBytes = kGroupRows * kPanelRowBytes;
   static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // of a warpgroup
   static constexpr int kPanelBytes = kQueries * kPanelRowBytes;

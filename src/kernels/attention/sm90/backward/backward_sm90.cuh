@@ -41,9 +41,9 @@ class BackwardProducer {
     const std::uint32_t barrier = shared_.barrier(full);
     arrive_expecting(barrier, kBackwardGroups * Shared::kKeptBytes);
     for (int group = 0; group < kBackwardGroups; ++group) {
-      copy_box(destination + group * Shared::kKeptBytes, map,
-               {place_.first_key + group * kGroupRows, place_.head % p_.heads, place_.head / p_.heads}, barrier,
-               cache_policy<Reuse::kOnce>());
+      copy_boxes<kHeadDim>(destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes, map,
+                           {place_.first_key + group * kGroupRows, place_.head % p_.heads, place_.head / p_.heads},
+                           barrier, cache_policy<Reuse::kOnce>());
     }
   }
 
@@ -52,8 +52,8 @@ class BackwardProducer {
                                         std::uint32_t statistics_tile, std::uint32_t full, int first_query) const {
     const std::uint32_t barrier = shared_.barrier(full);
     arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
-    copy_box(tile, map, {first_query, place_.head % p_.heads, place_.head / p_.heads}, barrier,
-             cache_policy<Reuse::kOften>());
+    copy_boxes<kHeadDim>(tile, Shared::kPanelBytes, map, {first_query, place_.head % p_.heads, place_.head / p_.heads},
+                         barrier, cache_policy<Reuse::kOften>());
     copy_bytes(statistics_tile, statistics, Shared::kStatisticsBytes, barrier);
   }
 

@@ -17,7 +17,7 @@ AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t h
 }
 
 TEST(BackwardTile, FillsButDoesNotExceedAMultiprocessor) {
-  for (const int head_dim : {64, 128}) {
+  for (const int head_dim : {64, 80, 128}) {
     const BackwardTile tile = backward_tile(head_dim);
     EXPECT_LE((kBackwardGroups * tile.registers + tile.copying_registers) * kGroupThreads, 65536);
   }
@@ -37,6 +37,7 @@ TEST(BackwardShared, HoldsKeysTwoStagesAndTwoBuffersOfScores) {
   EXPECT_EQ(wide.q, 64 << 10);
   EXPECT_EQ(wide.scores, 128 << 10);
   EXPECT_EQ(wide.lse, 160 << 10);
+  EXPECT_EQ(backward_shared(80).end, wide.end) << "a panel and a quarter takes two";
   for (const BackwardShared& shared : {narrow, wide}) {
     for (const int offset : {shared.k, shared.v, shared.q, shared.grad_o, shared.scores}) {
       EXPECT_EQ(offset % kSharedAlignment, 0);
@@ -72,7 +73,7 @@ TEST(ChoosesBackward, TakesHopperAndWhatHasAnInstance) {
     EXPECT_FALSE(chooses_backward(problem(1024, 64, 12), other)) << major << "." << minor;
     EXPECT_EQ(backward_workspace_bytes(problem(1024, 64, 12), other), 0u);
   }
-  for (const std::int64_t head_dim : {16, 32, 80, 96, 256}) {
+  for (const std::int64_t head_dim : {16, 32, 96, 256}) {
     EXPECT_FALSE(chooses_backward(problem(1024, head_dim, 12), kH200)) << head_dim;
   }
   for (const Precision precision : kAllOf<Precision>) {

@@ -51,7 +51,8 @@ class BackwardSm90OnGpu : public testing::TestWithParam<KernelOfGrid> {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, BackwardSm90OnGpu,
                          testing::Values(KernelOfGrid{Precision::kBf16, 64}, KernelOfGrid{Precision::kBf16, 128},
-                                         KernelOfGrid{Precision::kFp16, 64}, KernelOfGrid{Precision::kFp16, 128}),
+                                         KernelOfGrid{Precision::kFp16, 64}, KernelOfGrid{Precision::kFp16, 128},
+                                         KernelOfGrid{Precision::kBf16, 80}, KernelOfGrid{Precision::kFp16, 80}),
                          name_of_kernel);
 
 TEST_P(BackwardSm90OnGpu, BothSidesOfEveryTile) {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "html/line_chart.hpp"
+#include "html/charts/line_chart.hpp"
 #include "tbench/studies/study_report.hpp"
 
 namespace tbench::html {

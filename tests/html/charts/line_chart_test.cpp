@@ -1,4 +1,4 @@
-#include "html/line_chart.hpp"
+#include "html/charts/line_chart.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "html/study_plot.hpp"
+#include "html/charts/study_plot.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "html/charts/study_headers.hpp"
 #include "html/palette.hpp"
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/text.hpp"
@@ -20,15 +21,11 @@ namespace tbench::html {
 namespace {
 
 using Texts = std::vector<std::string>;
-using Keys = std::vector<std::pair<std::string, std::string>>;  // and values
 
 constexpr std::array<std::string_view, 3> kAxes{"seq_len", "ctx", "size"};
 /// What charts are divided by where they have too many lines, in this order.
 constexpr std::array<std::string_view, 8> kDividing{"pass",   "precision", "phase", "batch",
                                                     "causal", "d_model",   "ctx",   "size"};
-/// Quantities that follow from others.
-constexpr std::array<std::string_view, 8> kDerived{"speed-up", "change %", "change pp", "exponent",
-                                                   "r²",       "largest",  "first OOM", "std"};
 constexpr std::size_t kMaxLines = 6;
 constexpr std::size_t kMaxCharts = 12;
 constexpr std::size_t kMaxQuantities = 3;
@@ -44,34 +41,9 @@ std::optional<double> place_of(std::string_view axis, const std::string& value) 
   return found == sizes.end() ? std::nullopt : std::optional{static_cast<double>(parameter_count(*found))};
 }
 
-/// A column of numbers: `ctx:512 impl:flash forward ms` is of these keys, and its quantity is `forward ms`.
-struct Quantity {
-  Keys keys;
-  std::string name;
-};
-
-Quantity quantity_of(const std::string& header) {
-  Quantity quantity;
-  Texts rest;
-  for (const std::string& word : split(header, ' ')) {
-    const std::size_t colon = word.find(':');
-    if (rest.empty() && colon != std::string::npos && colon > 0 && colon + 1 < word.size()) {
-      quantity.keys.emplace_back(word.substr(0, colon), word.substr(colon + 1));
-    } else {
-      rest.push_back(word);
-    }
-  }
-  quantity.name = join(rest, " ");
-  return quantity;
-}
-
-bool is_derived(const std::string& name) {
-  return std::ranges::any_of(kDerived, [&](std::string_view word) { return name.find(word) != std::string::npos; });
-}
-
 /// A number of a section, with all that it is of.
 struct Value {
-  Keys keys;
+  StudyKeys keys;
   std::string quantity;
   double number{};
 };
@@ -80,13 +52,13 @@ struct Value {
 std::vector<Value> values_of(const studies::StudySection& section) {
   std::vector<Value> values;
   for (const auto& row : section.rows) {
-    Keys keys;
+    StudyKeys keys;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const render::Column& column = section.columns[i];
       if (column.align == render::Align::kLeft) {
         keys.emplace_back(column.header, row[i].text);
       } else if (row[i].value && *row[i].value > 0) {
-        Quantity quantity = quantity_of(column.header);
+        StudyQuantity quantity = quantity_of(column.header);
         if (is_derived(quantity.name)) continue;
         quantity.keys.insert(quantity.keys.begin(), keys.begin(), keys.end());
         values.push_back({.keys = std::move(quantity.keys), .quantity = quantity.name, .number = *row[i].value});
@@ -94,11 +66,6 @@ std::vector<Value> values_of(const studies::StudySection& section) {
     }
   }
   return values;
-}
-
-std::string value_of(const Keys& keys, std::string_view key) {
-  const auto found = std::ranges::find(keys, key, [](const auto& pair) { return pair.first; });
-  return found == keys.end() ? "" : found->second;
 }
 
 std::set<std::string> distinct(const std::vector<Value>& values, std::string_view key) {
@@ -127,15 +94,6 @@ Texts quantities_of(const std::vector<Value>& values) {
   const auto with_unit =
       std::ranges::find_if(names, [](const std::string& name) { return name.find(' ') != std::string::npos; });
   return {with_unit == names.end() ? names.front() : *with_unit};
-}
-
-std::string joined(const Keys& keys, const Texts& of) {
-  Texts texts;
-  for (const auto& [key, value] : keys) {
-    if (std::ranges::find(of, key) == of.end()) continue;
-    texts.push_back(parse_integer(value) ? fmt::format("{} {}", key, value) : value);
-  }
-  return join(texts, " ");
 }
 
 /// Groups by a name, in the order in which they come.
@@ -188,9 +146,9 @@ class Colours {
  public:
   explicit Colours(const std::vector<Value>& values) : slots_{colour_slots(distinct(values, "impl"))} {}
 
-  void paint(std::vector<ChartSeries>& series, const std::vector<Keys>& keys) const {
+  void paint(std::vector<ChartSeries>& series, const std::vector<StudyKeys>& keys) const {
     std::vector<std::string> variants;
-    for (const Keys& of : keys) {
+    for (const StudyKeys& of : keys) {
       const std::string variant = variant_of(of);
       if (std::ranges::find(variants, variant) == variants.end()) variants.push_back(variant);
     }
@@ -203,11 +161,11 @@ class Colours {
   }
 
  private:
-  [[nodiscard]] std::string base_of(const Keys& keys) const {
+  [[nodiscard]] std::string base_of(const StudyKeys& keys) const {
     const auto slot = slots_.find(value_of(keys, "impl"));
     return slot == slots_.end() || slots_.size() < 2 ? "var(--accent)" : fmt::format("var(--slot-{})", slot->second);
   }
-  static std::string variant_of(const Keys& keys) {
+  static std::string variant_of(const StudyKeys& keys) {
     Texts others;
     for (const auto& [key, value] : keys) {
       if (key != "impl") others.push_back(value);
@@ -219,8 +177,8 @@ class Colours {
 };
 
 /// The keys of a value that lines differ by.
-Keys keys_of(const Value& value, const Texts& lines) {
-  Keys keys;
+StudyKeys keys_of(const Value& value, const Texts& lines) {
+  StudyKeys keys;
   for (const auto& pair : value.keys) {
     if (std::ranges::find(lines, pair.first) != lines.end()) keys.push_back(pair);
   }
@@ -231,7 +189,7 @@ Keys keys_of(const Value& value, const Texts& lines) {
 std::optional<LineChart> chart_of(const std::vector<Value>& values, std::string_view axis, const Division& division,
                                   const Colours& colours) {
   LineChart chart;
-  std::vector<Keys> keys;
+  std::vector<StudyKeys> keys;
   std::map<double, std::string> ticks;
   for (const auto& [name, line] : grouped(values, [&](const Value& v) { return joined(v.keys, division.lines); })) {
     std::map<double, double> points;
@@ -250,15 +208,6 @@ std::optional<LineChart> chart_of(const std::vector<Value>& values, std::string_
   colours.paint(chart.series, keys);
   for (const auto& [x, label] : ticks) chart.ticks.push_back({.at = x, .label = label});
   return chart;
-}
-
-/// What a caption says that its numbers are, where no header does: `Median ms` of `Model batch:4. Median ms by context;
-/// ...`.
-std::string quantity_of_caption(const std::string& caption) {
-  const std::size_t dot = caption.find(". ");
-  std::string text = dot == std::string::npos ? caption : caption.substr(dot + 2);
-  for (const std::string_view end : {" by ", ";", ",", ":"}) text = text.substr(0, text.find(end));
-  return text;
 }
 
 }  // namespace

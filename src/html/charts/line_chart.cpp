@@ -1,4 +1,4 @@
-#include "html/line_chart.hpp"
+#include "html/charts/line_chart.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "html/charts/svg.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
 
@@ -55,15 +56,6 @@ std::vector<double> round_values(double low, double high) {
   const std::vector<double> few = values([](int digit) { return digit == 1 || digit == 2 || digit == 5; });
   constexpr std::size_t kMin = 3;
   return few.size() >= kMin ? few : values([](int) { return true; });
-}
-
-std::string text_at(double x, double y, std::string_view anchor, std::string_view text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
-                     render::escape_markup(text));
-}
-
-std::string grid_line(double x1, double y1, double x2, double y2) {
-  return fmt::format("<path class=\"grid\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>\n", x1, y1, x2, y2);
 }
 
 std::string x_axis(const LineChart& chart, const Scale& x) {

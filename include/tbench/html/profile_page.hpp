@@ -1,0 +1,54 @@
+// The page of a profile: where a step's time on the GPU and its memory go, and the profile's tables.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tbench/render/table.hpp"
+
+namespace tbench::html {
+
+/// A part of a step's time on the GPU.
+struct TimePart {
+  std::string name;
+  std::size_t level{};                  // 0: a range, 1: a class in it, 2: a kernel in that
+  std::optional<std::size_t> parent{};  // index of a part before it
+  double milliseconds{};                // of a step, with the parts inside
+  double operations{};                  // likewise
+};
+
+/// What a range holds at each point of a step, in bytes.
+struct MemoryPart {
+  std::string name;
+  std::vector<std::int64_t> bytes;
+};
+
+struct MemoryPlot {
+  std::int64_t step{};              // which one
+  std::vector<std::size_t> events;  // a point each: number of the allocator's event
+  std::vector<MemoryPart> parts;    // the lowest first
+  /// Names of phases, and the point at which each begins.
+  std::vector<std::pair<std::string, std::size_t>> phases;
+};
+
+struct CaptionedTable {
+  std::string caption;
+  render::Table table;
+};
+
+struct ProfilePage {
+  std::string title;
+  std::vector<std::string> notes;
+  std::vector<TimePart> times;       // empty: no flame graph
+  std::optional<MemoryPlot> memory;  // with two points at least
+  std::vector<CaptionedTable> tables;
+};
+
+/// A flame graph of the times, the memory over the step, the tables; without scripts. Of nothing above 0 there is no
+/// picture.
+[[nodiscard]] std::string profile_html(const ProfilePage& page);
+
+}  // namespace tbench::html

@@ -1,0 +1,28 @@
+// What a flame graph shows of a profile: the GPU's time by range, in each by class, in each by kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tbench/profile/profile.hpp"
+
+namespace tbench::profile {
+
+enum class FlameKind { kRange, kClass, kKernel };
+
+struct FlameFrame {
+  std::string name;  // of a kernel without template arguments
+  FlameKind kind{};
+  std::optional<std::size_t> parent{};  // index of a frame before it; none: an outermost one
+  std::int64_t operations{};            // with those of the frames inside
+  std::int64_t total_ns{};              // likewise: the sum of its operations' times
+};
+
+/// Ranges in the order of their rows (those without operations are left out), `(no range)` behind them where there are
+/// operations in none; then classes and kernels, the longest first. The frames inside of a range or class add up to it.
+[[nodiscard]] std::vector<FlameFrame> flame_frames(const Profile& profile);
+
+}  // namespace tbench::profile

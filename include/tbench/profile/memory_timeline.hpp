@@ -1,0 +1,60 @@
+// Which ranges hold the memory over a step, from the events that memory.csv has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tbench::profile {
+
+/// A row of memory.csv (memory_files.hpp).
+struct MemoryRow {
+  std::int64_t step{};  // from 1; 0: in none
+  std::string phase;    // empty: in none
+  std::string range;
+  std::uint64_t address{};
+  std::int64_t bytes{};      // of the block; below 0: it was freed
+  std::int64_t allocated{};  // bytes in live blocks behind the event
+};
+
+/// @param text  as memory_csv writes it
+/// @param name  of the file, for the error
+/// @throws      UsageError  naming the file, the line, what is wrong with it, and the remedy
+[[nodiscard]] std::vector<MemoryRow> read_memory_csv(std::string_view text, const std::string& name);
+
+/// What one range holds, behind each of the timeline's points.
+struct MemoryBand {
+  std::string range;  // `FORWARD/layer.*/ffn`; or `before the step`, `(no range)`, `others`
+  std::vector<std::int64_t> bytes;
+};
+
+/// Where a phase begins.
+struct MemoryPhase {
+  std::string name;
+  std::size_t point{};
+};
+
+struct MemoryTimeline {
+  std::int64_t step{};
+  std::vector<std::size_t> events;  // a point each: its number in the step, from 1
+  std::vector<MemoryBand> bands;    // none is below 0; they add up to the bytes that the allocator counted
+  std::vector<MemoryPhase> phases;  // in the order in which they begin
+  std::size_t peak{};               // the point with the most bytes
+};
+
+struct TimelineOptions {
+  std::size_t max_points{600};  // of more events, as many stretches, each by its event with the most bytes; at least 1
+  std::size_t max_bands{9};     // at least 3: what lived before, those of the most bytes at any point, and the others
+};
+
+/// Of the last step of the log, whose memory is as that of all later ones. Blocks count for the range that allocated
+/// them, ranges of one label (`layer.0`, `layer.1`) as one; what lived before the step, and is freed in it, is a band
+/// of its own, the first. Nothing for rows of which none is of a phase of a step.
+[[nodiscard]] std::optional<MemoryTimeline> memory_timeline(std::span<const MemoryRow> rows,
+                                                            const TimelineOptions& options = {});
+
+}  // namespace tbench::profile

@@ -1,0 +1,110 @@
+#include "html/charts/study_bars.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "html/charts/study_headers.hpp"
+#include "html/palette.hpp"
+#include "tbench/core/text.hpp"
+
+namespace tbench::html {
+namespace {
+
+using studies::StudyCell;
+using studies::StudySection;
+using Texts = std::vector<std::string>;
+using Row = std::vector<StudyCell>;
+
+/// A column of bars.
+struct Column {
+  std::size_t index{};
+  StudyKeys keys;
+};
+
+bool has_bar(const StudyCell& cell) { return cell.value && *cell.value > 0; }
+
+/// The columns of each quantity, in their order.
+std::vector<std::pair<std::string, std::vector<Column>>> columns_of(const StudySection& section) {
+  std::vector<std::pair<std::string, std::vector<Column>>> quantities;
+  for (std::size_t i = 0; i < section.columns.size(); ++i) {
+    if (section.columns[i].align == render::Align::kLeft) continue;
+    StudyQuantity quantity = quantity_of(section.columns[i].header);
+    if (is_derived(quantity.name)) continue;
+    if (std::ranges::none_of(section.rows, [&](const Row& row) { return has_bar(row[i]); })) continue;
+    auto found = std::ranges::find(quantities, quantity.name, [](const auto& q) { return q.first; });
+    if (found == quantities.end()) found = quantities.insert(quantities.end(), {quantity.name, {}});
+    found->second.push_back({.index = i, .keys = std::move(quantity.keys)});
+  }
+  return quantities;
+}
+
+std::vector<BarSeries> series_of(const std::vector<Column>& columns, const std::string& quantity) {
+  std::set<std::string> implementations;
+  for (const Column& column : columns) implementations.insert(value_of(column.keys, "impl"));
+  implementations.erase("");
+  const std::map<std::string, std::size_t> slots = colour_slots(implementations);
+  Texts variants{""};  // what has no other key is full
+  std::vector<BarSeries> series;
+  for (const Column& column : columns) {
+    Texts others;
+    for (const auto& [key, value] : column.keys) {
+      if (key != "impl") others.push_back(value);
+    }
+    const std::string variant = join(others, " ");
+    if (std::ranges::find(variants, variant) == variants.end()) variants.push_back(variant);
+    const auto slot = slots.find(value_of(column.keys, "impl"));
+    const std::string name = joined(column.keys);
+    series.push_back({.name = name.empty() ? quantity : name,
+                      .colour = slot == slots.end() ? "var(--accent)" : fmt::format("var(--slot-{})", slot->second),
+                      .hatch = static_cast<std::size_t>(std::ranges::find(variants, variant) - variants.begin())});
+  }
+  return series;
+}
+
+/// The row's keys in words: the first, and the others.
+std::pair<std::string, std::string> names_of(const StudySection& section, const Row& row) {
+  StudyKeys keys;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (section.columns[i].align == render::Align::kLeft) keys.emplace_back(section.columns[i].header, row[i].text);
+  }
+  if (keys.empty()) return {};
+  const StudyKeys first{keys.front()};
+  keys.erase(keys.begin());
+  return {joined(first), joined(keys)};
+}
+
+}  // namespace
+
+std::vector<BarChart> study_bars(const StudySection& section) {
+  std::vector<BarChart> charts;
+  for (const auto& [name, columns] : columns_of(section)) {
+    const std::string quantity = name.empty() ? quantity_of_caption(section.caption) : name;
+    const std::vector<BarSeries> series = series_of(columns, quantity);
+    const std::size_t before = charts.size();
+    for (const Row& row : section.rows) {
+      const auto [group_name, chart_name] = names_of(section, row);
+      BarGroup group{.name = group_name, .bars = {}};
+      for (const Column& column : columns) {
+        const StudyCell& cell = row[column.index];
+        group.bars.push_back({.value = has_bar(cell) ? cell.value : std::nullopt, .label = cell.text});
+      }
+      if (std::ranges::none_of(group.bars, [](const Bar& bar) { return bar.value.has_value(); })) continue;
+      const std::string title = chart_name.empty() ? quantity : fmt::format("{}, {}", chart_name, quantity);
+      auto chart = std::ranges::find(charts.begin() + static_cast<std::ptrdiff_t>(before), charts.end(), title,
+                                     &BarChart::title);
+      if (chart == charts.end()) {
+        chart = charts.insert(charts.end(), BarChart{.title = title, .series = series, .groups = {}});
+      }
+      chart->groups.push_back(std::move(group));
+    }
+  }
+  return charts;
+}
+
+}  // namespace tbench::html

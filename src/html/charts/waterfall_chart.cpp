@@ -1,0 +1,192 @@
+#include "html/charts/waterfall_chart.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <stdexcept>
+#include <string_view>
+
+#include "html/charts/svg.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/render/markup.hpp"
+
+namespace tbench::html {
+namespace {
+
+using studies::StudyStep;
+
+// In units of the picture, which are pixels where it is as wide as that.
+constexpr double kWidth = 590;
+constexpr double kLeft = 176;    // of the bars: the names are before it
+constexpr double kLetter = 6.9;  // of a label
+constexpr double kApart = 14;    // columns of labels
+constexpr double kRow = 30;
+constexpr double kBar = 18;
+constexpr double kTop = 6;
+constexpr double kBottom = 38;
+constexpr double kLine = 14.5;           // of a name in two lines
+constexpr std::size_t kMaxLetters = 26;  // of a line of a name
+constexpr double kThin = 1;              // of a bar that is too short to be seen
+constexpr int kMostSteps = 6;
+
+/// Where a bar goes from and to.
+struct Span {
+  double from{};
+  double to{};
+};
+
+std::vector<Span> spans_of(const std::vector<WaterfallBar>& bars) {
+  std::vector<Span> spans;
+  double end = 0;
+  for (const WaterfallBar& bar : bars) {
+    if (!std::isfinite(bar.value)) throw std::invalid_argument{"waterfall_chart: " + bar.name + " is not finite"};
+    const double from = bar.step == StudyStep::kSum ? 0 : end;
+    end = from + bar.value;
+    spans.push_back({.from = from, .to = end});
+  }
+  return spans;
+}
+
+std::string_view kind_of(const WaterfallBar& bar) {
+  switch (bar.step) {
+    case StudyStep::kFloor:
+      return "floor";
+    case StudyStep::kLoss:
+      return bar.value < 0 ? "gain" : "loss";
+    case StudyStep::kSum:
+      return "sum";
+    case StudyStep::kNone:
+      break;
+  }
+  throw std::invalid_argument{"waterfall_chart: " + bar.name + " is no step"};
+}
+
+/// In two lines where it is long; what does not fit into them is cut.
+std::vector<std::string> lines_of(const std::string& name) {
+  std::vector<std::string> lines{""};
+  for (const std::string& word : split(name, ' ')) {
+    std::string& line = lines.back();
+    if (!line.empty() && line.size() + 1 + word.size() > kMaxLetters) {
+      if (lines.size() == 2) {
+        line += " …";
+        return lines;
+      }
+      lines.push_back(word);
+    } else {
+      line += (line.empty() ? "" : " ") + word;
+    }
+  }
+  return lines;
+}
+
+std::string name_at(double middle, const std::string& name) {
+  constexpr double kDown = 4;  // of a letter's middle from its base
+  const std::vector<std::string> lines = lines_of(name);
+  std::string texts;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const double shift = kLine * (static_cast<double>(i) - static_cast<double>(lines.size() - 1) / 2);
+    texts += text_at(kLeft - 8, middle + kDown + shift, "end", lines[i]);
+  }
+  return texts;
+}
+
+/// How wide each column of labels is, with what parts it from what is before it.
+std::vector<double> label_widths(const std::vector<WaterfallBar>& bars) {
+  std::vector<double> widths;
+  for (const WaterfallBar& bar : bars) {
+    widths.resize(std::max(widths.size(), bar.labels.size()));
+    for (std::size_t i = 0; i < bar.labels.size(); ++i) {
+      widths[i] = std::max(widths[i], kApart + kLetter * static_cast<double>(bar.labels[i].size()));
+    }
+  }
+  return widths;
+}
+
+/// Places along the axis.
+struct Scale {
+  double low{};
+  double high{};
+  double width{};
+  [[nodiscard]] double operator()(double value) const { return kLeft + width * (value - low) / (high - low); }
+};
+
+/// @param labels  how wide all columns of them are
+Scale scale_of(const std::vector<Span>& spans, double labels) {
+  Scale scale{.low = 0, .high = 0, .width = kWidth - kLeft - labels};
+  for (const Span& span : spans) {
+    scale.low = std::min(scale.low, span.to);
+    scale.high = std::max(scale.high, span.to);
+  }
+  if (!(scale.high > 0)) throw std::invalid_argument{"waterfall_chart: nothing above 0"};
+  return scale;
+}
+
+std::string axis_of(const WaterfallChart& chart, const Scale& x, double bottom) {
+  std::string axis;
+  for (const double step : steps_from_zero(x.high, kMostSteps)) {
+    axis += grid_line(x(step), kTop, x(step), bottom);
+    axis += text_at(x(step), bottom + 15, "middle", fmt::format("{:g}", step));
+  }
+  return axis + text_at(kLeft + x.width / 2, bottom + 31, "middle", chart.x);
+}
+
+std::string row_of(const WaterfallBar& bar, const Span& span, const Scale& x, const std::vector<double>& labels,
+                   double middle) {
+  const double left = x(std::min(span.from, span.to));
+  const double width = std::max(kThin, x(std::max(span.from, span.to)) - left);
+  const std::string detail = bar.detail.empty() ? "" : "; " + bar.detail;
+  std::string row = fmt::format(
+      "<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{}\"><title>{}</title></rect>\n",
+      kind_of(bar), left, middle - kBar / 2, width, kBar,
+      render::escape_markup(fmt::format("{}: {}{}", bar.name, join(bar.labels, ", "), detail)));
+  row += name_at(middle, bar.name);
+  double end = kLeft + x.width;
+  for (std::size_t i = 0; i < bar.labels.size(); ++i) {
+    end += labels[i];
+    row += text_at(end, middle + 4, "end", bar.labels[i]);
+  }
+  return row;
+}
+
+/// Of the kinds that there are.
+std::string legend_of(const std::vector<WaterfallBar>& bars) {
+  std::string entries = "<ul class=\"legend\">\n";
+  for (const auto& [kind, text] : {std::pair{"floor", "at the ceiling"}, std::pair{"loss", "beyond it"},
+                                   std::pair{"gain", "less than it"}, std::pair{"sum", "sum of all above"}}) {
+    if (std::ranges::none_of(bars, [&](const WaterfallBar& bar) { return kind_of(bar) == kind; })) continue;
+    entries += fmt::format(
+        "<li><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><rect class=\"{}\" width=\"12\" height=\"12\"/></svg>"
+        "{}</li>\n",
+        kind, text);
+  }
+  return entries + "</ul>\n";
+}
+
+}  // namespace
+
+std::string waterfall_chart(const WaterfallChart& chart) {
+  const std::vector<Span> spans = spans_of(chart.bars);
+  const std::vector<double> labels = label_widths(chart.bars);
+  const Scale x = scale_of(spans, std::accumulate(labels.begin(), labels.end(), 0.0));
+  const double bottom = kTop + kRow * static_cast<double>(chart.bars.size());
+  std::string figure = fmt::format(
+      "<figure class=\"waterfall\">\n<figcaption>{0}</figcaption>\n"
+      "<svg viewBox=\"0 0 {1} {2}\" role=\"img\" aria-label=\"{0}: {3} parts and sums, which the table lists\">\n",
+      render::escape_markup(chart.title), kWidth, bottom + kBottom, chart.bars.size());
+  figure += axis_of(chart, x, bottom);
+  for (std::size_t i = 0; i < chart.bars.size(); ++i) {
+    const double middle = kTop + kRow * (static_cast<double>(i) + 0.5);
+    figure += row_of(chart.bars[i], spans[i], x, labels, middle);
+    if (i + 1 == chart.bars.size()) continue;
+    figure += fmt::format("<path class=\"link\" d=\"M{0:.2f} {1:.1f}V{2:.1f}\"/>\n", x(spans[i].to), middle + kBar / 2,
+                          middle + kRow - kBar / 2);
+  }
+  figure += "</svg>\n" + legend_of(chart.bars);
+  if (!chart.note.empty()) figure += fmt::format("<p class=\"note\">{}</p>\n", render::escape_markup(chart.note));
+  return figure + "</figure>\n";
+}
+
+}  // namespace tbench::html

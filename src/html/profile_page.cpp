@@ -1,0 +1,92 @@
+#include "tbench/html/profile_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "html/charts/area_chart.hpp"
+#include "html/charts/flame_chart.hpp"
+#include "html/plain_page.hpp"
+#include "tbench/render/number_format.hpp"
+
+namespace tbench::html {
+namespace {
+
+constexpr double kMebi = 1024.0 * 1024.0;
+
+/// Of the outermost parts, one after the other, and of bands; the first slot is for what is older than the step.
+constexpr std::array<std::size_t, 8> kSlots{2, 1, 6, 7, 3, 4, 5, 9};
+/// How much of the colour a range, a class and a kernel have; texts stand on it.
+constexpr std::array<int, 3> kShares{26, 50, 12};
+
+std::string slot_colour(std::size_t slot) { return fmt::format("var(--slot-{})", slot); }
+
+/// Each outermost part has a colour, of which all that is inside has a share.
+FlameChart flame_of(const std::vector<TimePart>& parts) {
+  double whole = 0;
+  for (const TimePart& part : parts) whole += part.parent ? 0 : part.milliseconds;
+  FlameChart chart{
+      .title = fmt::format("GPU time of a step by range, class and kernel: {} ms", render::format_number(whole)),
+      .boxes = {}};
+  std::vector<std::size_t> slots;
+  std::size_t outermost = 0;
+  for (const TimePart& part : parts) {
+    slots.push_back(part.parent ? slots.at(*part.parent) : kSlots[outermost++ % kSlots.size()]);
+    const std::string said = fmt::format("{} ms, {:.1f} %, {} operations", render::format_number(part.milliseconds),
+                                         100 * part.milliseconds / whole, render::format_number(part.operations));
+    chart.boxes.push_back({.name = part.name,
+                           .said = said,
+                           .parent = part.parent,
+                           .value = part.milliseconds,
+                           .colour = fmt::format("color-mix(in srgb, {} {}%, var(--card))", slot_colour(slots.back()),
+                                                 kShares.at(part.level))});
+  }
+  return chart;
+}
+
+AreaChart areas_of(const MemoryPlot& memory) {
+  AreaChart chart{
+      .title = {}, .x = "allocation or release in the step", .y = "MiB", .points = {}, .bands = {}, .marks = {}};
+  for (const std::size_t event : memory.events) chart.points.push_back(static_cast<double>(event));
+  std::vector<double> sums(memory.events.size());
+  for (const MemoryPart& part : memory.parts) {
+    const std::size_t index = chart.bands.size();
+    AreaBand& band = chart.bands.emplace_back(
+        AreaBand{.name = part.name,
+                 .colour = index == 0 ? slot_colour(0) : slot_colour(kSlots[(index - 1) % kSlots.size()]),
+                 .values = {}});
+    for (std::size_t i = 0; i < part.bytes.size(); ++i) {
+      band.values.push_back(static_cast<double>(part.bytes[i]) / kMebi);
+      sums.at(i) += band.values.back();
+    }
+  }
+  for (const auto& [name, point] : memory.phases) chart.marks.push_back({.name = name, .point = point});
+  chart.title = fmt::format("Memory by range over step {}: up to {} MiB", memory.step,
+                            render::format_number(std::ranges::max(sums)));
+  return chart;
+}
+
+bool has_time(const std::vector<TimePart>& parts) {
+  return std::ranges::any_of(parts, [](const TimePart& part) { return part.milliseconds > 0; });
+}
+
+bool has_bytes(const MemoryPlot& memory) {
+  return std::ranges::any_of(memory.parts, [](const MemoryPart& part) { return std::ranges::max(part.bytes) > 0; });
+}
+
+std::string figure_section(const std::string& figure) { return "<section>" + figure + "</section>\n"; }
+
+}  // namespace
+
+std::string profile_html(const ProfilePage& page) {
+  std::string body;
+  for (const std::string& note : page.notes) body += note_html(note);
+  if (has_time(page.times)) body += figure_section(flame_chart(flame_of(page.times)));
+  if (page.memory && has_bytes(*page.memory)) body += figure_section(area_chart(areas_of(*page.memory)));
+  for (const CaptionedTable& table : page.tables) body += table.table.html(table.caption);
+  return plain_page(page.title, body);
+}
+
+}  // namespace tbench::html

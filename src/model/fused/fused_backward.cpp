@@ -1,0 +1,115 @@
+// The backward pass of `impl:fused`: every gradient by the formula of its operation, from the loss down.
+#include "model/fused/fused_passes.hpp"
+#include "tbench/cuda/range.hpp"
+
+namespace tbench::model {
+
+using cuda::in_range;
+
+void FusedPasses::backward() {
+  show_gradients();
+  pending_norms_.clear();  // of a step that an error ended
+  backward_head();
+  for (std::size_t layer = buffers_.layers.size(); layer-- > 0;) {
+    const cuda::Range range{parameters_.weights().blocks[layer].name.c_str()};
+    backward_layer(layer);
+  }
+  in_range("norm", [&] { add_up_norms(); });
+  in_range("embedding", [&] {
+    kernels::embedding_backward(embedding_shape(), tokens_, stream_gradient_,
+                                static_cast<float*>(buffers_.gradients.front()), current_stream());
+  });
+}
+
+void FusedPasses::backward_head() {
+  const HeadBuffers& head = buffers_.head;
+  const std::size_t ln_final = parameters_.leaves().size() - 2;
+  in_range("lm_head", [&] {
+    linears_.lm_head.weight_gradient(head.dlogits, head.normed, static_cast<float*>(buffers_.gradients[ln_final + 1]));
+    linears_.lm_head.input_gradient(head.dlogits, matrix(ln_final + 1), buffers_.scratch.dnormed);
+  });
+  stream_gradient_ = nullptr;
+  norm_backward(head.x, norm_weight(ln_final), head.rstd, static_cast<float*>(buffers_.gradients[ln_final]));
+}
+
+void FusedPasses::backward_layer(std::size_t layer) {
+  const LayerBuffers& buffers = buffers_.layers[layer];
+  const LayerWeights weights = weights_of(layer);
+  const LayerGradients gradients = gradients_of(layer);
+  in_range("ffn", [&] { feed_forward_backward(buffers, weights, gradients); });
+  norm_backward(buffers.x_mid, weights.ln2, buffers.rstd_mid, gradients.ln2);
+  in_range("attention", [&] { attention_backward(buffers, weights, gradients); });
+  norm_backward(buffers.x, weights.ln1, buffers.rstd, gradients.ln1);
+}
+
+void FusedPasses::norm_backward(const float* sum, const float* weight, const float* rstd, float* dweight) {
+  const ScratchBuffers& scratch = buffers_.scratch;
+  float* const workspace = scratch.norm_workspaces[pending_norms_.size()];
+  float* const dx = stream_gradient_ == scratch.dx[0] ? scratch.dx[1] : scratch.dx[0];
+  in_range("norm", [&] {
+    kernels::norm_backward(norm_,
+                           {.sum = sum,
+                            .weight = weight,
+                            .rstd = rstd,
+                            .dnormed = scratch.dnormed,
+                            .dsum = stream_gradient_,
+                            .dx = dx,
+                            .dbranch = scratch.dbranch,
+                            .dweight = nullptr,
+                            .workspace = workspace},
+                           current_stream());
+    pending_norms_.push_back({.workspace = workspace, .dweight = dweight});
+    if (pending_norms_.size() == kPendingNorms) add_up_norms();
+  });
+  stream_gradient_ = dx;
+}
+
+void FusedPasses::add_up_norms() {
+  kernels::norm_weight_gradients(norm_, pending_norms_, current_stream());
+  pending_norms_.clear();
+}
+
+void FusedPasses::feed_forward_backward(const LayerBuffers& buffers, const LayerWeights& weights,
+                                        const LayerGradients& gradients) {
+  const ScratchBuffers& scratch = buffers_.scratch;
+  linears_.w2.input_gradient(scratch.dbranch, weights.w2, scratch.dh);
+  kernels::swiglu_backward(swiglu_shape(),
+                           {.inputs = gate_and_up<const void*>(buffers.gate_up),
+                            .dh = scratch.dh,
+                            .gradients = gate_and_up<void*>(buffers.gate_up),
+                            .h = scratch.h},
+                           current_stream());
+  linears_.w2.weight_gradient(scratch.dbranch, scratch.h, gradients.w2);
+  linears_.gate_up.weight_gradient(buffers.gate_up, buffers.normed_mid, gradients.gate_up);
+  linears_.gate_up.input_gradient(buffers.gate_up, weights.gate_up, scratch.dnormed);
+}
+
+void FusedPasses::attention_backward(const LayerBuffers& buffers, const LayerWeights& weights,
+                                     const LayerGradients& gradients) {
+  const ScratchBuffers& scratch = buffers_.scratch;
+  in_range("attention.out_proj", [&] {
+    linears_.output.weight_gradient(scratch.dbranch, buffers.attended, gradients.output);
+    linears_.output.input_gradient(scratch.dbranch, weights.output, scratch.dattended);
+  });
+  in_range("attention.core", [&] {
+    kernels::attention_backward(attention_,
+                                {.q = part_of_qkv(buffers.qkv, 0),
+                                 .k = part_of_qkv(buffers.qkv, 1),
+                                 .v = part_of_qkv(buffers.qkv, 2),
+                                 .o = heads_of(buffers.attended),
+                                 .lse = buffers.lse,
+                                 .grad_o = heads_of(scratch.dattended),
+                                 .dq = part_of_qkv(scratch.dqkv, 0),
+                                 .dk = part_of_qkv(scratch.dqkv, 1),
+                                 .dv = part_of_qkv(scratch.dqkv, 2),
+                                 .workspace = scratch.attention_workspace},
+                                current_stream());
+  });
+  in_range("attention.rope", [&] { rope(scratch.dqkv, /*backward=*/true); });
+  in_range("attention.qkv", [&] {
+    linears_.qkv.weight_gradient(scratch.dqkv, buffers.normed, gradients.qkv);
+    linears_.qkv.input_gradient(scratch.dqkv, weights.qkv, scratch.dnormed);
+  });
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,102 @@
+// The forward pass of `impl:fused`.
+#include <ATen/ops/mean.h>
+
+#include "model/fused/fused_passes.hpp"
+#include "tbench/cuda/range.hpp"
+#include "tbench/kernels/cross_entropy.hpp"
+
+namespace tbench::model {
+
+using cuda::in_range;
+
+at::Tensor FusedPasses::logits(const at::Tensor& tokens) {
+  forward(tokens);
+  return logits_;
+}
+
+StepOutputs FusedPasses::loss(const at::Tensor& tokens, const at::Tensor& targets) {
+  forward(tokens);
+  in_range("loss", [&] {
+    const HeadBuffers& head = buffers_.head;
+    kernels::cross_entropy({.rows = extents_.tokens(),
+                            .width = config_.vocab_size,
+                            .precision = storage_,
+                            .logits = head.logits,
+                            .targets = targets.const_data_ptr<std::int64_t>(),
+                            .gradient = head.dlogits,
+                            .factor = 1.0F / static_cast<float>(extents_.tokens()),
+                            .scale = loss_scale_.defined() ? loss_scale_.const_data_ptr<float>() : nullptr,
+                            .losses = head.losses,
+                            .lse = nullptr},
+                           current_stream());
+    at::mean_out(loss_, losses_, at::IntArrayRef{0});
+  });
+  return {.logits = logits_, .loss = loss_};
+}
+
+void FusedPasses::forward(const at::Tensor& tokens) {
+  tokens_ = tokens.const_data_ptr<std::int64_t>();
+  in_range("embedding", [&] {
+    kernels::embedding_forward(embedding_shape(), tokens_, parameters_.leaves().front().const_data_ptr<float>(),
+                               buffers_.layers.front().x, current_stream());
+  });
+  for (std::size_t layer = 0; layer < buffers_.layers.size(); ++layer) {
+    const cuda::Range range{parameters_.weights().blocks[layer].name.c_str()};
+    forward_layer(layer);
+  }
+  const HeadBuffers& head = buffers_.head;
+  const std::size_t ln_final = parameters_.leaves().size() - 2;
+  norm(buffers_.layers.back().x_mid, norm_weight(ln_final), head.x, head.normed, head.rstd);
+  in_range("lm_head", [&] { linears_.lm_head.forward(head.normed, matrix(ln_final + 1), head.logits); });
+}
+
+void FusedPasses::forward_layer(std::size_t layer) {
+  const LayerBuffers& buffers = buffers_.layers[layer];
+  const LayerWeights weights = weights_of(layer);
+  if (layer == 0) {
+    norm(buffers.x, weights.ln1, nullptr, buffers.normed, buffers.rstd);
+  } else {
+    norm(buffers_.layers[layer - 1].x_mid, weights.ln1, buffers.x, buffers.normed, buffers.rstd);
+  }
+  in_range("attention", [&] { attention_forward(buffers, weights); });
+  norm(buffers.x, weights.ln2, buffers.x_mid, buffers.normed_mid, buffers.rstd_mid);
+  in_range("ffn", [&] { feed_forward(buffers, weights); });
+}
+
+void FusedPasses::norm(const float* x, const float* weight, float* sum, void* normed, float* rstd) {
+  in_range("norm", [&] {
+    kernels::norm_forward(norm_,
+                          {.x = x,
+                           .branch = sum == nullptr ? nullptr : buffers_.scratch.branch,
+                           .weight = weight,
+                           .sum = sum,
+                           .normed = normed,
+                           .rstd = rstd},
+                          current_stream());
+  });
+}
+
+void FusedPasses::attention_forward(const LayerBuffers& buffers, const LayerWeights& weights) {
+  in_range("attention.qkv", [&] { linears_.qkv.forward(buffers.normed, weights.qkv, buffers.qkv); });
+  in_range("attention.rope", [&] { rope(buffers.qkv, /*backward=*/false); });
+  in_range("attention.core", [&] {
+    kernels::attention_forward(attention_,
+                               {.q = part_of_qkv(buffers.qkv, 0),
+                                .k = part_of_qkv(buffers.qkv, 1),
+                                .v = part_of_qkv(buffers.qkv, 2),
+                                .o = heads_of(buffers.attended),
+                                .lse = buffers.lse,
+                                .workspace = buffers_.scratch.attention_workspace},
+                               current_stream());
+  });
+  in_range("attention.out_proj",
+           [&] { linears_.output.forward(buffers.attended, weights.output, buffers_.scratch.branch); });
+}
+
+void FusedPasses::feed_forward(const LayerBuffers& buffers, const LayerWeights& weights) {
+  linears_.gate_up.forward(buffers.normed_mid, weights.gate_up, buffers.gate_up);
+  kernels::swiglu_forward(swiglu_shape(), gate_and_up<const void*>(buffers.gate_up), buffers.h, current_stream());
+  linears_.w2.forward(buffers.h, weights.w2, buffers_.scratch.branch);
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,201 @@
+#include "model/fused/fused_passes.hpp"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/torch/scopes.hpp"
+#include "tbench/kernels/rope.hpp"
+
+namespace tbench::model {
+namespace {
+
+Precision storage_of(Precision precision) { return precision == Precision::kTf32 ? Precision::kFp32 : precision; }
+
+kernels::AttentionProblem attention_problem(const ModelConfig& config) {
+  return {.shape = {.batch = config.batch,
+                    .heads = config.size.num_heads,
+                    .seq_q = config.context,
+                    .seq_kv = config.context,
+                    .head_dim = config.size.head_dim(),
+                    .causal = true},
+          .precision = config.precision,
+          .scale = 1.0F / std::sqrt(static_cast<float>(config.size.head_dim())),
+          .deterministic = false};
+}
+
+kernels::NormShape norm_shape(const ModelConfig& config) {
+  return {.rows = config.batch * config.context,
+          .width = config.size.d_model,
+          .types = {.stream = Precision::kFp32, .branch = storage_of(config.precision), .weight = Precision::kFp32},
+          .epsilon = static_cast<float>(kRmsNormEpsilon)};
+}
+
+StepExtents extents_of(const ModelConfig& config, const kernels::AttentionProblem& attention,
+                       const kernels::NormShape& norm) {
+  const kernels::DeviceLimits limits = kernels::current_device_limits();
+  const bool has_backward = config.pass != Pass::kForward;
+  std::size_t workspace = kernels::attention_forward_workspace_bytes(attention, limits);
+  if (has_backward) workspace = std::max(workspace, kernels::attention_backward_workspace_bytes(attention, limits));
+  return {.batch = config.batch,
+          .context = config.context,
+          .d_model = config.size.d_model,
+          .d_ff = config.size.d_ff,
+          .num_layers = config.size.num_layers,
+          .num_heads = config.size.num_heads,
+          .vocab_size = config.vocab_size,
+          .element_bytes = storage_of(config.precision) == Precision::kFp32 ? 4 : 2,
+          .has_backward = has_backward,
+          .attention_workspace_bytes = static_cast<std::int64_t>(workspace),
+          .norm_workspace_bytes = has_backward ? kernels::norm_workspace_bytes(norm) : 0};
+}
+
+std::vector<std::int64_t> bytes_of(const std::vector<at::Tensor>& leaves) {
+  std::vector<std::int64_t> bytes;
+  for (const at::Tensor& leaf : leaves) bytes.push_back(static_cast<std::int64_t>(leaf.nbytes()));
+  return bytes;
+}
+
+/// Elements of `block` from `at` on.
+at::Tensor view_of(const at::Tensor& block, const void* at, at::ScalarType dtype, at::IntArrayRef sizes) {
+  const std::int64_t offset = static_cast<const char*>(at) - static_cast<const char*>(block.const_data_ptr());
+  std::int64_t bytes = static_cast<std::int64_t>(c10::elementSize(dtype));
+  for (const std::int64_t size : sizes) bytes *= size;
+  return block.narrow(0, offset, bytes).view(dtype).view(sizes);
+}
+
+}  // namespace
+
+FusedPasses::FusedPasses(const PassesInputs& inputs)
+    : config_{inputs.config},
+      parameters_{inputs.parameters},
+      loss_scale_{inputs.loss_scale},
+      storage_{storage_of(config_.precision)},
+      dtype_{compute_dtype(config_.precision, at::kFloat)},
+      attention_{attention_problem(config_)},
+      norm_{norm_shape(config_)},
+      rope_{make_rope_table(config_.context, config_.size.head_dim(), parameters_.leaves().front().options())},
+      library_{parameters_.leaves().front().device()},
+      linears_{.qkv{library_, linear(config_.size.d_model, 3 * config_.size.d_model)},
+               .output{library_, linear(config_.size.d_model, config_.size.d_model)},
+               .gate_up{library_, linear(config_.size.d_model, 2 * config_.size.d_ff)},
+               .w2{library_, linear(config_.size.d_ff, config_.size.d_model)},
+               .lm_head{library_, linear(config_.size.d_model, config_.vocab_size)}},
+      extents_{extents_of(config_, attention_, norm_)},
+      buffers_{extents_, bytes_of(parameters_.leaves())} {
+  make_copies();
+  allocate();
+}
+
+LinearShape FusedPasses::linear(std::int64_t in, std::int64_t out) const {
+  return {.tokens = config_.batch * config_.context, .in = in, .out = out, .precision = config_.precision};
+}
+
+void FusedPasses::make_copies() {
+  if (storage_ == Precision::kFp32) return;
+  for (std::size_t i = 0; i < parameters_.leaves().size(); ++i) {
+    const at::Tensor& leaf = parameters_.leaves()[i];
+    // The optimizer writes a copy of each leaf; the passes read those of the products.
+    const bool is_read = i > 0 && leaf.dim() == 2;
+    const bool is_made = is_read || config_.pass == Pass::kTrainStep;
+    copies_.push_back(is_made ? at::empty_like(leaf, leaf.options().dtype(dtype_).requires_grad(false)) : at::Tensor{});
+  }
+}
+
+void FusedPasses::allocate() {
+  const at::NoGradGuard no_grad;
+  const at::TensorOptions options = parameters_.leaves().front().options().requires_grad(false);
+  block_ = at::empty({buffers_.bytes()}, options.dtype(at::kByte));
+  buffers_.set_block(block_.mutable_data_ptr());
+  logits_ = view_of(block_, buffers_.head.logits, dtype_, {config_.batch, config_.context, config_.vocab_size});
+  if (!extents_.has_backward) return;
+  losses_ = view_of(block_, buffers_.head.losses, at::kFloat, {extents_.tokens()});
+  loss_ = view_of(block_, buffers_.head.loss, at::kFloat, {});
+  const std::vector<at::Tensor>& leaves = parameters_.leaves();
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    gradients_.push_back(view_of(block_, buffers_.gradients[i], at::kFloat, leaves[i].sizes()));
+  }
+}
+
+void FusedPasses::parameters_changed() {
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < copies_.size(); ++i) {
+    if (copies_[i].defined()) copies_[i].copy_(parameters_.leaves()[i]);
+  }
+  show_gradients();
+}
+
+void FusedPasses::show_gradients() {
+  for (std::size_t i = 0; i < gradients_.size(); ++i) parameters_.leaves()[i].mutable_grad() = gradients_[i];
+}
+
+FusedPasses::LayerWeights FusedPasses::weights_of(std::size_t layer) const {
+  const std::size_t first = 1 + kFusedLeavesOfLayer * layer;
+  return {.ln1 = norm_weight(first),
+          .qkv = matrix(first + 1),
+          .output = matrix(first + 2),
+          .gate_up = matrix(first + 3),
+          .w2 = matrix(first + 4),
+          .ln2 = norm_weight(first + 5)};
+}
+
+const float* FusedPasses::norm_weight(std::size_t leaf) const {
+  return parameters_.leaves()[leaf].const_data_ptr<float>();
+}
+
+const void* FusedPasses::matrix(std::size_t leaf) const {
+  return copies_.empty() ? parameters_.leaves()[leaf].const_data_ptr() : copies_[leaf].const_data_ptr();
+}
+
+FusedPasses::LayerGradients FusedPasses::gradients_of(std::size_t layer) const {
+  const auto at = [&](std::size_t leaf) {
+    return static_cast<float*>(buffers_.gradients[1 + kFusedLeavesOfLayer * layer + leaf]);
+  };
+  return {.ln1 = at(0), .qkv = at(1), .output = at(2), .gate_up = at(3), .w2 = at(4), .ln2 = at(5)};
+}
+
+std::map<std::string, std::int64_t> FusedPasses::held_bytes() const {
+  std::int64_t copies = 0;
+  for (const at::Tensor& copy : copies_) copies += copy.defined() ? static_cast<std::int64_t>(copy.nbytes()) : 0;
+  const std::size_t others = library_.workspace().nbytes() + rope_.cos.nbytes() + rope_.sin.nbytes();
+  return {{"copies", copies},
+          {"gradients", buffers_.gradient_bytes_at_peak()},
+          {"rest", buffers_.bytes() - buffers_.gradient_bytes_at_peak() + static_cast<std::int64_t>(others)}};
+}
+
+kernels::TensorView FusedPasses::part_of_qkv(void* qkv, std::int64_t part) const {
+  const std::int64_t width = config_.size.d_model;
+  return {.data = static_cast<char*>(qkv) + part * width * extents_.element_bytes,
+          .strides = {config_.context * 3 * width, config_.size.head_dim(), 3 * width}};
+}
+
+kernels::TensorView FusedPasses::heads_of(void* matrix) const {
+  const std::int64_t width = config_.size.d_model;
+  return {.data = matrix, .strides = {config_.context * width, config_.size.head_dim(), width}};
+}
+
+void FusedPasses::rope(void* qkv, bool backward) const {
+  const kernels::TensorView q = part_of_qkv(qkv, 0), k = part_of_qkv(qkv, 1);
+  kernels::rope({.batch = config_.batch,
+                 .heads = config_.size.num_heads,
+                 .seq = config_.context,
+                 .head_dim = config_.size.head_dim(),
+                 .precision = storage_,
+                 .parts = 2,
+                 .turned = 2,
+                 .from = {q, k},
+                 .to = {q, k},
+                 .cos = rope_.cos.const_data_ptr<float>(),
+                 .sin = rope_.sin.const_data_ptr<float>(),
+                 .backward = backward},
+                current_stream());
+}
+
+std::unique_ptr<ModelPasses> make_fused_passes(const PassesInputs& inputs) {
+  return std::make_unique<FusedPasses>(inputs);
+}
+
+}  // namespace tbench::model

@@ -1,0 +1,119 @@
+// `impl:fused`: a model's passes written out over our own kernels and cuBLASLt's products, without autograd, in one
+// block of memory that was planned before.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/fused/products.hpp"
+#include "model/fused/step_buffers.hpp"
+#include "model/layers/layers.hpp"
+#include "model/training/model_passes.hpp"
+#include "tbench/kernels/attention.hpp"
+#include "tbench/kernels/embedding.hpp"
+#include "tbench/kernels/rmsnorm.hpp"
+#include "tbench/kernels/swiglu.hpp"
+
+namespace tbench::model {
+
+/// The residual stream, norms' weights and all gradients of weights are float32; everything else is of the precision's
+/// type, and weights are read from copies of that type, which are made when parameters change.
+class FusedPasses final : public ModelPasses {
+ public:
+  /// Allocates everything that the passes of the configured kind need.
+  explicit FusedPasses(const PassesInputs& inputs);
+
+  at::Tensor logits(const at::Tensor& tokens) override;
+  StepOutputs loss(const at::Tensor& tokens, const at::Tensor& targets) override;
+  void backward() override;
+  void parameters_changed() override;
+  [[nodiscard]] const std::vector<at::Tensor>& copies() const override { return copies_; }
+  [[nodiscard]] std::map<std::string, std::int64_t> held_bytes() const override;
+
+ private:
+  /// What the products of a layer read, in the compute type; norms' weights in float32.
+  struct LayerWeights {
+    const float* ln1;
+    const void *qkv, *output, *gate_up, *w2;
+    const float* ln2;
+  };
+  /// Where a layer's gradients go, in the order of its leaves.
+  struct LayerGradients {
+    float *ln1, *qkv, *output, *gate_up, *w2, *ln2;
+  };
+  struct Linears {
+    Linear qkv, output, gate_up, w2, lm_head;
+  };
+
+  void make_copies();
+  void allocate();
+  void show_gradients();
+  [[nodiscard]] LinearShape linear(std::int64_t in, std::int64_t out) const;
+  [[nodiscard]] const float* norm_weight(std::size_t leaf) const;
+  [[nodiscard]] const void* matrix(std::size_t leaf) const;
+  [[nodiscard]] LayerWeights weights_of(std::size_t layer) const;
+  [[nodiscard]] LayerGradients gradients_of(std::size_t layer) const;
+
+  void forward(const at::Tensor& tokens);
+  void forward_layer(std::size_t layer);
+  void attention_forward(const LayerBuffers& buffers, const LayerWeights& weights);
+  void feed_forward(const LayerBuffers& buffers, const LayerWeights& weights);
+  /// Of x + branch, which is written to `sum`; where that is null, of x.
+  void norm(const float* x, const float* weight, float* sum, void* normed, float* rstd);
+
+  void backward_head();
+  void backward_layer(std::size_t layer);
+  void feed_forward_backward(const LayerBuffers& buffers, const LayerWeights& weights, const LayerGradients& gradients);
+  void attention_backward(const LayerBuffers& buffers, const LayerWeights& weights, const LayerGradients& gradients);
+  /// From the gradients of the norm's output and of the stream behind it to the stream's before it.
+  void norm_backward(const float* sum, const float* weight, const float* rstd, float* dweight);
+  void add_up_norms();
+
+  /// Turns q and k where they lie.
+  void rope(void* qkv, bool backward) const;
+  [[nodiscard]] kernels::TensorView part_of_qkv(void* qkv, std::int64_t part) const;
+  [[nodiscard]] kernels::TensorView heads_of(void* matrix) const;
+  [[nodiscard]] kernels::EmbeddingShape embedding_shape() const {
+    return {.tokens = extents_.tokens(), .vocab_size = extents_.vocab_size, .width = extents_.d_model};
+  }
+  [[nodiscard]] kernels::SwigluShape swiglu_shape() const {
+    return {.rows = extents_.tokens(), .width = extents_.d_ff, .precision = storage_};
+  }
+  template <class Pointer>
+  [[nodiscard]] kernels::GatedPair<Pointer> gate_and_up(void* product) const {
+    return {.gate = product,
+            .up = static_cast<char*>(product) + extents_.d_ff * extents_.element_bytes,
+            .stride = 2 * extents_.d_ff};
+  }
+  [[nodiscard]] static cudaStream_t current_stream() { return c10::cuda::getCurrentCUDAStream().stream(); }
+
+  const ModelConfig& config_;
+  Parameters& parameters_;
+  at::Tensor loss_scale_;
+  Precision storage_;  // kBf16, kFp16 or kFp32
+  at::ScalarType dtype_;
+  kernels::AttentionProblem attention_;
+  kernels::NormShape norm_;
+  RopeTable rope_;
+  std::vector<at::Tensor> copies_;
+  ProductLibrary library_;
+  Linears linears_;
+  StepExtents extents_;
+  StepBuffers buffers_;
+  at::Tensor block_;
+  at::Tensor logits_, losses_, loss_;  // views of the block
+  std::vector<at::Tensor> gradients_;  // views of it, of every leaf
+  const std::int64_t* tokens_{};       // of the forward pass that backward belongs to
+  std::vector<kernels::NormShares> pending_norms_;
+  float* stream_gradient_{};  // of the residual stream, as far as backward has come; null before its first norm
+};
+
+[[nodiscard]] std::unique_ptr<ModelPasses> make_fused_passes(const PassesInputs& inputs);
+
+}  // namespace tbench::model

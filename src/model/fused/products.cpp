@@ -1,0 +1,83 @@
+#include "model/fused/products.hpp"
+
+#include <ATen/ops/empty.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "tbench/cuda/matmul_autotune.hpp"
+
+namespace tbench::model {
+namespace {
+
+/// What NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace), and LibTorch takes there.
+constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
+constexpr int kMaxCandidates = 16;
+
+cudaDataType_t operand_type(Precision precision) {
+  if (precision == Precision::kBf16) return CUDA_R_16BF;
+  return precision == Precision::kFp16 ? CUDA_R_16F : CUDA_R_32F;
+}
+
+cuda::MatmulProblem forward_problem(const LinearShape& shape) {
+  const cudaDataType_t type = operand_type(shape.precision);
+  return {.m = shape.tokens,
+          .n = shape.out,
+          .k = shape.in,
+          .input_type = type,
+          .output_type = type,
+          .compute_type = shape.precision == Precision::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
+}
+
+cuda::MatmulProblem input_gradient_problem(const LinearShape& shape) {
+  cuda::MatmulProblem problem = forward_problem(shape);
+  problem.n = shape.in;
+  problem.k = shape.out;
+  problem.w_transposed = true;
+  return problem;
+}
+
+cuda::MatmulProblem weight_gradient_problem(const LinearShape& shape) {
+  cuda::MatmulProblem problem = forward_problem(shape);
+  problem.m = shape.out;
+  problem.n = shape.in;
+  problem.k = shape.tokens;
+  problem.x_transposed = problem.w_transposed = true;
+  problem.output_type = CUDA_R_32F;
+  return problem;
+}
+
+}  // namespace
+
+ProductLibrary::ProductLibrary(at::Device device)
+    : workspace_{at::empty({kWorkspaceBytes}, at::TensorOptions{}.device(device).dtype(at::kByte))} {}
+
+Product::Product(const ProductLibrary& library, const cuda::MatmulProblem& problem)
+    : library_{library}, matmul_{library.library(), problem} {}
+
+void Product::operator()(const void* x, const void* w, void* y) {
+  const cuda::MatmulOperands operands{.x = x,
+                                      .w = w,
+                                      .y = y,
+                                      .workspace = library_.workspace().mutable_data_ptr(),
+                                      .workspace_bytes = static_cast<std::size_t>(kWorkspaceBytes)};
+  if (!algorithm_) choose(operands);
+  matmul_.launch(*algorithm_, operands, c10::cuda::getCurrentCUDAStream());
+}
+
+void Product::choose(const cuda::MatmulOperands& operands) {
+  // Partial sums where k is split: in what LibTorch lets cuBLAS choose from by default, too.
+  const std::vector<cuda::MatmulAlgorithm> candidates =
+      matmul_.algorithms(kMaxCandidates, static_cast<std::size_t>(kWorkspaceBytes), cuda::PartialSums::kAnyType);
+  const auto found = cuda::fastest_algorithm(matmul_, candidates, operands, c10::cuda::getCurrentCUDAStream().stream());
+  if (!found) throw std::runtime_error{"cuBLASLt has no algorithm for " + cuda::describe(matmul_.problem())};
+  algorithm_ = candidates.at(found->fastest);
+}
+
+Linear::Linear(const ProductLibrary& library, const LinearShape& shape)
+    : forward_{library, forward_problem(shape)},
+      input_gradient_{library, input_gradient_problem(shape)},
+      weight_gradient_{library, weight_gradient_problem(shape)} {}
+
+}  // namespace tbench::model

@@ -1,0 +1,156 @@
+#include "model/fused/step_buffers.hpp"
+
+#include <cstring>
+#include <stdexcept>
+
+namespace tbench::model {
+namespace {
+
+constexpr std::int64_t kFloat = sizeof(float);
+
+/// What a layer does forward, in order: each is a moment.
+enum Part : std::int64_t { kProjections, kAttention, kGateUp, kFeedForward, kParts };
+
+/// The moments of a step. Backward a layer is one.
+struct Schedule {
+  std::int64_t layers;
+  bool has_backward;
+
+  [[nodiscard]] static std::int64_t embedding() { return 0; }
+  [[nodiscard]] static std::int64_t forward(std::int64_t layer, Part part) { return 1 + kParts * layer + part; }
+  [[nodiscard]] std::int64_t head_norm() const { return 1 + kParts * layers; }
+  [[nodiscard]] std::int64_t head() const { return head_norm() + 1; }
+  [[nodiscard]] std::int64_t backward_head() const { return head() + 1; }
+  [[nodiscard]] std::int64_t backward(std::int64_t layer) const { return backward_head() + layers - layer; }
+  [[nodiscard]] std::int64_t backward_embedding() const { return backward_head() + layers + 1; }
+  [[nodiscard]] std::int64_t end() const { return has_backward ? backward_embedding() + 1 : head(); }
+
+  /// Of what a part of a layer writes: until the layer's backward pass, or until `last` has read it.
+  [[nodiscard]] Lifetime kept(std::int64_t layer, Part part, std::int64_t last) const {
+    return {.first = forward(layer, part), .last = has_backward ? backward(layer) : last};
+  }
+};
+
+Schedule schedule_of(const StepExtents& extents) {
+  return {.layers = extents.num_layers, .has_backward = extents.has_backward};
+}
+
+}  // namespace
+
+StepBuffers::StepBuffers(const StepExtents& extents, const std::vector<std::int64_t>& gradient_bytes)
+    : layers(static_cast<std::size_t>(extents.num_layers)) {
+  add_layers(extents);
+  add_head(extents);
+  add_scratch(extents);
+  if (extents.has_backward) add_gradients(extents, gradient_bytes);
+  plan_.place();
+}
+
+template <class T>
+void StepBuffers::add(T*& slot, std::int64_t bytes, Lifetime lifetime) {
+  slots_.push_back({.slot = &slot, .number = plan_.add(bytes, lifetime), .bytes = bytes, .is_gradient = false});
+}
+
+void StepBuffers::add_layers(const StepExtents& extents) {
+  const Schedule schedule = schedule_of(extents);
+  const std::int64_t tokens = extents.tokens();
+  const std::int64_t stream = tokens * extents.d_model * kFloat;
+  const std::int64_t narrow = tokens * extents.d_model * extents.element_bytes;
+  for (std::int64_t i = 0; i < extents.num_layers; ++i) {
+    LayerBuffers& layer = layers[static_cast<std::size_t>(i)];
+    const auto kept = [&](Part part, Part last) { return schedule.kept(i, part, Schedule::forward(i, last)); };
+    Lifetime of_x = kept(kProjections, kGateUp);
+    if (i == 0) of_x.first = Schedule::embedding();
+    add(layer.x, stream, of_x);
+    add(layer.normed, narrow, kept(kProjections, kProjections));
+    add(layer.rstd, tokens * kFloat, kept(kProjections, kProjections));
+    add(layer.qkv, 3 * narrow, kept(kProjections, kAttention));
+    add(layer.attended, narrow, kept(kAttention, kAttention));
+    add(layer.lse, tokens * extents.num_heads * kFloat, kept(kAttention, kAttention));
+    add(layer.x_mid, stream, schedule.kept(i, kGateUp, Schedule::forward(i + 1, kProjections)));
+    add(layer.normed_mid, narrow, kept(kGateUp, kGateUp));
+    add(layer.rstd_mid, tokens * kFloat, kept(kGateUp, kGateUp));
+    add(layer.gate_up, 2 * tokens * extents.d_ff * extents.element_bytes, kept(kGateUp, kFeedForward));
+    const std::int64_t feed_forward = Schedule::forward(i, kFeedForward);
+    add(layer.h, tokens * extents.d_ff * extents.element_bytes, {.first = feed_forward, .last = feed_forward});
+  }
+}
+
+void StepBuffers::add_head(const StepExtents& extents) {
+  const Schedule schedule = schedule_of(extents);
+  const std::int64_t tokens = extents.tokens();
+  const std::int64_t logits = tokens * extents.vocab_size * extents.element_bytes;
+  const Lifetime kept{.first = schedule.head(),
+                      .last = extents.has_backward ? schedule.backward_head() : schedule.head()};
+  const std::int64_t norm = schedule.head_norm();
+  const Lifetime of_norm{.first = norm, .last = extents.has_backward ? kept.last : norm};
+  add(head.x, tokens * extents.d_model * kFloat, of_norm);
+  add(head.normed, tokens * extents.d_model * extents.element_bytes, {.first = norm, .last = kept.last});
+  add(head.rstd, tokens * kFloat, of_norm);
+  add(head.logits, logits, kept);
+  if (!extents.has_backward) return;
+  add(head.dlogits, logits, kept);
+  const Lifetime to_the_end{.first = schedule.head(), .last = schedule.end()};
+  add(head.losses, tokens * kFloat, kept);
+  add(head.loss, kFloat, to_the_end);
+}
+
+void StepBuffers::add_scratch(const StepExtents& extents) {
+  const Schedule schedule = schedule_of(extents);
+  const std::int64_t tokens = extents.tokens();
+  const std::int64_t narrow = tokens * extents.d_model * extents.element_bytes;
+  const std::int64_t wide = tokens * extents.d_ff * extents.element_bytes;
+  const Lifetime layers_forward{.first = Schedule::forward(0, kProjections), .last = schedule.head_norm() - 1};
+  const Lifetime layers_backward{.first = schedule.backward(extents.num_layers - 1), .last = schedule.backward(0)};
+  // The head's norm reads the last layer's branch.
+  add(scratch.branch, narrow, {.first = layers_forward.first, .last = schedule.head_norm()});
+  const Lifetime in_layers{.first = layers_forward.first,
+                           .last = extents.has_backward ? layers_backward.last : layers_forward.last};
+  add(scratch.attention_workspace, extents.attention_workspace_bytes, in_layers);
+  if (!extents.has_backward) return;
+  const Lifetime backward{.first = schedule.backward_head(), .last = schedule.backward_embedding()};
+  for (float*& dx : scratch.dx) add(dx, tokens * extents.d_model * kFloat, backward);
+  for (float*& workspace : scratch.norm_workspaces) add(workspace, extents.norm_workspace_bytes, backward);
+  add(scratch.dnormed, narrow, backward);
+  add(scratch.dbranch, narrow, backward);
+  add(scratch.dattended, narrow, layers_backward);
+  add(scratch.dqkv, 3 * narrow, layers_backward);
+  add(scratch.dh, wide, layers_backward);
+  add(scratch.h, wide, layers_backward);
+}
+
+void StepBuffers::add_gradients(const StepExtents& extents, const std::vector<std::int64_t>& gradient_bytes) {
+  const Schedule schedule = schedule_of(extents);
+  const auto leaves_of_layers = static_cast<std::size_t>(extents.num_layers) * kFusedLeavesOfLayer;
+  if (gradient_bytes.size() != 1 + leaves_of_layers + 2) {
+    throw std::invalid_argument{"StepBuffers: the bytes of each leaf's gradient are needed, no more and no fewer"};
+  }
+  gradients.assign(gradient_bytes.size(), nullptr);
+  for (std::size_t leaf = 0; leaf < gradients.size(); ++leaf) {
+    std::int64_t first = schedule.backward_head();
+    if (leaf == 0) first = schedule.backward_embedding();
+    if (leaf > 0 && leaf <= leaves_of_layers) {
+      first = schedule.backward(static_cast<std::int64_t>((leaf - 1) / kFusedLeavesOfLayer));
+    }
+    add(gradients[leaf], gradient_bytes[leaf], {.first = first, .last = schedule.end()});
+    slots_.back().is_gradient = true;
+  }
+}
+
+std::int64_t StepBuffers::gradient_bytes_at_peak() const {
+  const std::int64_t peak = plan_.peak_moment();
+  std::int64_t bytes = 0;
+  for (const Slot& slot : slots_) {
+    if (slot.is_gradient && plan_.lives_at(slot.number, peak)) bytes += slot.bytes;
+  }
+  return bytes;
+}
+
+void StepBuffers::set_block(void* block) {
+  for (const Slot& slot : slots_) {
+    void* const place = static_cast<char*>(block) + plan_.offset(slot.number);
+    std::memcpy(slot.slot, &place, sizeof(place));
+  }
+}
+
+}  // namespace tbench::model

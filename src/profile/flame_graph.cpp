@@ -1,0 +1,98 @@
+#include "tbench/profile/flame_graph.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "tbench/profile/kernel_name.hpp"
+
+namespace tbench::profile {
+namespace {
+
+constexpr std::size_t kNoRange = static_cast<std::size_t>(-1);
+
+struct Sum {
+  std::int64_t operations{};
+  std::int64_t total_ns{};
+  void add(const RangeKernelTime& kernel) {
+    operations += kernel.operations;
+    total_ns += kernel.total_ns;
+  }
+};
+
+/// Of the parts of one frame by name, the longest first.
+using Parts = std::map<std::string, Sum>;
+std::vector<std::pair<std::string, Sum>> longest_first(const Parts& parts) {
+  std::vector<std::pair<std::string, Sum>> sorted(parts.begin(), parts.end());
+  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.second.total_ns > b.second.total_ns; });
+  return sorted;
+}
+
+std::string kernel_label(const RangeKernelTime& kernel) {
+  return kernel.kind == OperationKind::kKernel ? kernel_name(kernel.name) : kernel.name;
+}
+
+/// By row, with what is in the ranges inside of it.
+std::map<std::size_t, Sum> range_sums(const Profile& profile) {
+  std::map<std::size_t, Sum> sums;
+  for (const RangeKernelTime& kernel : profile.range_kernels) {
+    if (!kernel.range) {
+      sums[kNoRange].add(kernel);
+      continue;
+    }
+    for (std::size_t row = *kernel.range;; row = profile.ranges[row].parent) {
+      sums[row].add(kernel);
+      if (profile.ranges[row].depth == 0) break;
+    }
+  }
+  return sums;
+}
+
+}  // namespace
+
+std::vector<FlameFrame> flame_frames(const Profile& profile) {
+  std::vector<FlameFrame> frames;
+  const auto add = [&](std::string name, FlameKind kind, std::optional<std::size_t> parent, const Sum& sum) {
+    frames.push_back({.name = std::move(name),
+                      .kind = kind,
+                      .parent = parent,
+                      .operations = sum.operations,
+                      .total_ns = sum.total_ns});
+    return frames.size() - 1;
+  };
+  std::map<std::size_t, std::size_t> frame_of_row;
+  for (const auto& [row, sum] : range_sums(profile)) {  // a range is before those inside of it
+    if (row == kNoRange) {
+      frame_of_row[row] = add("(no range)", FlameKind::kRange, std::nullopt, sum);
+      continue;
+    }
+    const RangeTime& range = profile.ranges[row];
+    const auto parent = range.depth > 0 ? std::optional{frame_of_row.at(range.parent)} : std::nullopt;
+    frame_of_row[row] = add(range.label, FlameKind::kRange, parent, sum);
+  }
+  std::map<std::size_t, std::map<KernelClass, Parts>> kernels;  // by row and class
+  for (const RangeKernelTime& kernel : profile.range_kernels) {
+    kernels[kernel.range.value_or(kNoRange)][kernel.kernel_class][kernel_label(kernel)].add(kernel);
+  }
+  for (const auto& [row, classes] : kernels) {
+    Parts class_sums;
+    std::map<std::string, const Parts*> kernels_of;
+    for (const auto& [kernel_class, parts] : classes) {
+      const std::string name{to_string(kernel_class)};
+      kernels_of[name] = &parts;
+      for (const auto& [kernel, sum] : parts) {
+        class_sums[name].operations += sum.operations;
+        class_sums[name].total_ns += sum.total_ns;
+      }
+    }
+    for (const auto& [name, sum] : longest_first(class_sums)) {
+      const std::size_t frame = add(name, FlameKind::kClass, frame_of_row.at(row), sum);
+      for (const auto& [kernel, part] : longest_first(*kernels_of.at(name)))
+        add(kernel, FlameKind::kKernel, frame, part);
+    }
+  }
+  return frames;
+}
+
+}  // namespace tbench::profile

@@ -1,0 +1,146 @@
+// The buffers of a fused step for the studies' sizes, on the host: what lives together lies apart, gradients take the
+// places of activations that are done with, and the bytes are those that a count by hand gives.
+#include "model/fused/step_buffers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tbench/core/model_size.hpp"
+
+namespace tbench::model {
+namespace {
+
+constexpr std::int64_t kVocab = 10'000;
+
+StepExtents extents_of(const ModelSize& size, bool has_backward) {
+  return {.batch = 4,
+          .context = 512,
+          .d_model = size.d_model,
+          .d_ff = size.d_ff,
+          .num_layers = size.num_layers,
+          .num_heads = size.num_heads,
+          .vocab_size = kVocab,
+          .element_bytes = 2,
+          .has_backward = has_backward,
+          .attention_workspace_bytes = 1'000,
+          .norm_workspace_bytes = 3'000};
+}
+
+std::vector<std::int64_t> gradient_bytes(const ModelSize& size) {
+  std::vector<std::int64_t> bytes{4 * kVocab * size.d_model};
+  const std::int64_t square = 4 * size.d_model * size.d_model, wide = 4 * size.d_model * size.d_ff;
+  for (std::int64_t layer = 0; layer < size.num_layers; ++layer) {
+    for (const std::int64_t of_leaf : {4 * size.d_model, 3 * square, square, 2 * wide, wide, 4 * size.d_model}) {
+      bytes.push_back(of_leaf);
+    }
+  }
+  bytes.push_back(4 * size.d_model);
+  bytes.push_back(4 * kVocab * size.d_model);
+  return bytes;
+}
+
+ModelSize size_called(const std::string& name) {
+  return *std::ranges::find(builtin_model_sizes(), name, &ModelSize::name);
+}
+
+std::int64_t sum_of(const std::vector<std::int64_t>& values) {
+  std::int64_t sum = 0;
+  for (const std::int64_t value : values) sum += value;
+  return sum;
+}
+
+TEST(StepBuffers, EveryBufferOfATrainingStepHasAPlace) {
+  const ModelSize size = size_called("small");
+  StepBuffers buffers{extents_of(size, true), gradient_bytes(size)};
+  std::vector<std::byte> block(1);
+  buffers.set_block(block.data());
+  for (const LayerBuffers& layer : buffers.layers) {
+    for (const void* const place :
+         {static_cast<const void*>(layer.x), static_cast<const void*>(layer.normed),
+          static_cast<const void*>(layer.rstd), static_cast<const void*>(layer.qkv),
+          static_cast<const void*>(layer.attended), static_cast<const void*>(layer.lse),
+          static_cast<const void*>(layer.x_mid), static_cast<const void*>(layer.normed_mid),
+          static_cast<const void*>(layer.rstd_mid), static_cast<const void*>(layer.gate_up)}) {
+      EXPECT_NE(place, nullptr);
+    }
+  }
+  EXPECT_NE(buffers.head.dlogits, nullptr);
+  EXPECT_NE(buffers.head.dlogits, buffers.head.logits);
+  EXPECT_NE(buffers.scratch.dx[0], buffers.scratch.dx[1]);
+  EXPECT_EQ(std::ranges::count(buffers.gradients, nullptr), 0);
+}
+
+TEST(StepBuffers, BytesOfActivationsAreThoseCountedByHand) {
+  // Per token and layer: the stream twice in float32, norms' outputs, qkv, attention's output and gate and up in 16
+  // bits, two rstd and lse in float32.
+  const ModelSize size = size_called("small");
+  const std::int64_t tokens = 2'048;
+  const std::int64_t layer =
+      tokens * (8 * size.d_model + 2 * (2 + 3 + 1) * size.d_model + 4 * size.d_ff + 8 + 4 * size.num_heads);
+  // The most is needed where backward begins: beside all layers the head's stream, norm and two matrices of logits, its
+  // gradients, the stream's by turns, what passes between operations.
+  const std::vector<std::int64_t> gradients = gradient_bytes(size);
+  const std::int64_t head = tokens * (6 * size.d_model + 2 * 2 * kVocab + 8) + gradients.back();
+  const std::int64_t scratch = tokens * (8 * size.d_model + 2 * 2 * size.d_model);
+  const StepBuffers buffers{extents_of(size, true), gradients};
+  const auto expected = static_cast<double>(size.num_layers * layer + head + scratch);
+  EXPECT_NEAR(static_cast<double>(buffers.plan().least_bytes()) / expected, 1.0, 0.01);
+}
+
+TEST(StepBuffers, ThePlanLosesLittleInEverySizeOfTheCourse) {
+  for (const std::string& name : course_size_names()) {
+    const ModelSize size = size_called(name);
+    const StepBuffers buffers{extents_of(size, true), gradient_bytes(size)};
+    EXPECT_LE(static_cast<double>(buffers.bytes()), 1.05 * static_cast<double>(buffers.plan().least_bytes())) << name;
+    EXPECT_LE(buffers.gradient_bytes_at_peak(), sum_of(gradient_bytes(size))) << name;
+  }
+}
+
+TEST(StepBuffers, GradientsTakeThePlacesOfActivations) {
+  const ModelSize size = size_called("xl");
+  const StepBuffers with_backward{extents_of(size, true), gradient_bytes(size)};
+  const StepBuffers forward{extents_of(size, false), gradient_bytes(size)};
+  const std::int64_t gradients = sum_of(gradient_bytes(size));
+  EXPECT_GT(with_backward.bytes(), gradients);
+  EXPECT_LT(with_backward.bytes(), gradients * 3 / 2) << "of 8 GB of gradients and 6 GB of activations";
+  EXPECT_LT(forward.bytes(), with_backward.bytes() / 20) << "nothing is kept";
+}
+
+TEST(StepBuffers, AForwardPassAloneHasNoGradients) {
+  const ModelSize size = size_called("small");
+  StepBuffers buffers{extents_of(size, false), gradient_bytes(size)};
+  std::vector<std::byte> block(1);
+  buffers.set_block(block.data());
+  EXPECT_TRUE(buffers.gradients.empty());
+  EXPECT_EQ(buffers.gradient_bytes_at_peak(), 0);
+  EXPECT_EQ(buffers.head.dlogits, nullptr);
+  EXPECT_EQ(buffers.scratch.dh, nullptr);
+}
+
+TEST(StepBuffers, AForwardPassNeedsWhatItsHeadOrOneLayerDoes) {
+  for (const std::string& name : course_size_names()) {
+    const ModelSize size = size_called(name);
+    const StepBuffers buffers{extents_of(size, false), gradient_bytes(size)};
+    const std::int64_t tokens = 2'048;
+    const std::int64_t head = tokens * (2 * size.d_model + 2 * kVocab);
+    const std::int64_t gate_up = tokens * (12 * size.d_model + 4 * size.d_ff);
+    const std::int64_t feed_forward = tokens * (6 * size.d_model + 6 * size.d_ff);
+    const std::int64_t expected = std::max({head, gate_up, feed_forward});
+    EXPECT_NEAR(static_cast<double>(buffers.bytes()) / static_cast<double>(expected), 1.0, 0.08) << name;
+  }
+}
+
+TEST(StepBuffers, BytesOfTheWrongNumberOfLeavesAreRefused) {
+  const ModelSize size = size_called("small");
+  std::vector<std::int64_t> bytes = gradient_bytes(size);
+  bytes.pop_back();
+  EXPECT_THROW((StepBuffers{extents_of(size, true), bytes}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace tbench::model
