@@ -65,8 +65,8 @@ def main():
 
         results = run(program, folder, folder / "results.json")
         for step in ("forward", "forward_backward", "train_step"):
-            if results["32", step] != ("ok", ""):
-                sys.exit(f"{step} should be ok: {results}")
+            if results["32", step][0] not in ("ok", "unstable"):  # unstable: verified, on a busy machine
+                sys.exit(f"{step} should have a time: {results}")
             status, reason = results["16", step]
             expected = "ctx 32, batch 4" if step == "forward" else "cannot be loaded"
             if status != "unsupported" or expected not in reason:

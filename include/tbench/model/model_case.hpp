@@ -54,6 +54,7 @@ struct ModelConfig {
 /// there at the peak, optimizer_state and activations (the rest of the peak) for a training step; parameters and
 /// activations otherwise. With Execution::kGraph the step is captured by verify(), which also replays it ten times
 /// against ten plain steps, and whatever cannot be captured is `unsupported`; `capture_ms` is the host's time for it.
+/// With impl:compiled build() throws Unsupported for a package that is damaged or made for anything but the case.
 /// `estimated_bytes` of a step whose memory was planned is the peak that the plan expects.
 /// Counters of fp16 training: `skipped_steps`, the steps whose gradients were not finite, and `loss_scale`.
 /// @throws  UsageError  for an unknown impl, an extent that is not positive, heads that do not divide d_model or an
