@@ -13,12 +13,12 @@ command -v clang++ >/dev/null || {
 build=build/fuzz
 cmake -G Ninja -S . -B $build -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTBENCH_HOST_ONLY=ON \
   -DTBENCH_FUZZ=ON -DTBENCH_WARNINGS_AS_ERRORS=OFF >/dev/null
-cmake --build $build --target fuzz_results fuzz_journal fuzz_night fuzz_rules fuzz_nsys fuzz_trace
+cmake --build $build --target fuzz_results fuzz_journal fuzz_night fuzz_rules fuzz_nsys fuzz_trace fuzz_memory
 
 # Seeds: what the program wrote, small enough to change often.
 seeds=$build/seeds
 rm -rf $seeds
-mkdir -p $seeds/{results,journal,night,rules,nsys,trace}
+mkdir -p $seeds/{results,journal,night,rules,nsys,trace,memory}
 find tests/data bench/results -name '*.json' -size -200k -exec cp --backup=numbered -t $seeds/results {} +
 python3 - $seeds <<'PYTHON'
 import json, pathlib, sqlite3, sys
@@ -30,6 +30,7 @@ lines = [json.dumps(header)] + [json.dumps(e["tbench"]) for e in golden["benchma
 (seeds / "journal/golden").write_text("\n".join(lines) + "\n")
 history = sqlite3.connect(":memory:")
 history.executescript(open("tests/data/history/version2.sql").read())
+(seeds / "memory/small").write_text(open("tests/fuzz/memory.csv").read())
 (seeds / "trace/small").write_text(open("tests/fuzz/trace.json").read())
 (seeds / "rules/built_in").write_text(open("src/profile/kernel_rules.txt").read())
 (seeds / "rules/short").write_text("# own\ngemm ^my_(mm|bmm)+[0-9]*$\nnorm [[:alpha:]_]+\\(\n")
@@ -40,7 +41,7 @@ for run, report in history.execute("SELECT run, report FROM judgement"):
     (seeds / f"night/{run}").write_text(report)
 PYTHON
 
-for target in ${2:-results journal night rules nsys trace}; do
+for target in ${2:-results journal night rules nsys trace memory}; do
   mkdir -p $build/corpus/$target
   dictionary=tests/fuzz/json.dict
   case $target in nsys | trace) dictionary=tests/fuzz/$target.dict ;; esac

@@ -111,9 +111,11 @@ std::string error_of(const std::string& text) {
 TEST(ReadMemoryCsv, SaysWhereItIsDamaged) {
   EXPECT_THAT(error_of(""), HasSubstr("dir/memory.csv:1: the file is empty; trace the case again"));
   EXPECT_THAT(error_of("name,ms\n"), HasSubstr("dir/memory.csv:1: not the header 'event,step,"));
-  for (const char* line : {"1,1,forward,a,0x1,5", "1,1,forward,a,1,5,5", "1,1,forward,a,0x,5,5",
-                           "1,1,forward,a,0x1,x,5", "1,-1,forward,a,0x1,5,5", "1,1,forward,a,0x1,5,-5",
-                           "1,1,forward,\"a,0x1,5,5", "", "1,1,forward,a,0xfffffffffffffffff,5,5"}) {
+  for (const char* line :
+       {"1,1,forward,a,0x1,5", "1,1,forward,a,1,5,5", "1,1,forward,a,0x,5,5", "1,1,forward,a,0x1,x,5",
+        "1,-1,forward,a,0x1,5,5", "1,1,forward,a,0x1,5,-5", "1,1,forward,\"a,0x1,5,5", "",
+        "1,1,forward,a,0xfffffffffffffffff,5,5", "1,1,forward,a,0x1,17592186044417,5",
+        "1,1,forward,a,0x1,-17592186044417,5", "1,1,forward,a,0x1,5,17592186044417"}) {
     EXPECT_THAT(error_of(std::string{kHeader} + "1,1,forward,a,0x1,5,5\n" + line + "\n"),
                 AllOf(HasSubstr("dir/memory.csv:3: not an event"), HasSubstr("move the file away")))
         << line;

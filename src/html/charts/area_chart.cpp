@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <stdexcept>
 
 #include "html/charts/svg.hpp"
@@ -120,11 +119,11 @@ std::string area_chart(const AreaChart& chart) {
   for (std::size_t i = 0; i < chart.bands.size(); ++i)
     figure += band_of(chart.bands[i], chart, levels[i], levels[i + 1], x, y);
   figure += marks_of(chart, x) + "</svg>\n<ul class=\"legend\">\n";
-  for (const AreaBand& band : chart.bands | std::views::reverse) {  // the highest first
+  for (auto band = chart.bands.rbegin(); band != chart.bands.rend(); ++band) {  // the highest first
     figure += fmt::format(
         "<li><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><rect style=\"fill:{}\" width=\"12\" height=\"12\"/></svg>"
         "{}</li>\n",
-        band.colour, render::escape_markup(band.name));
+        band->colour, render::escape_markup(band->name));
   }
   return figure + "</ul>\n</figure>\n";
 }

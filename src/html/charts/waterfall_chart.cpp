@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
@@ -31,6 +32,14 @@ constexpr double kLine = 14.5;           // of a name in two lines
 constexpr std::size_t kMaxLetters = 26;  // of a line of a name
 constexpr double kThin = 1;              // of a bar that is too short to be seen
 constexpr int kMostSteps = 6;
+
+/// A class of page.css, and what its bars are.
+struct Kind {
+  std::string_view name;
+  std::string_view meaning;
+};
+constexpr std::array<Kind, 4> kKinds{
+    {{"floor", "at the ceiling"}, {"loss", "beyond it"}, {"gain", "less than it"}, {"sum", "sum of all above"}}};
 
 /// Where a bar goes from and to.
 struct Span {
@@ -154,13 +163,12 @@ std::string row_of(const WaterfallBar& bar, const Span& span, const Scale& x, co
 /// Of the kinds that there are.
 std::string legend_of(const std::vector<WaterfallBar>& bars) {
   std::string entries = "<ul class=\"legend\">\n";
-  for (const auto& [kind, text] : {std::pair{"floor", "at the ceiling"}, std::pair{"loss", "beyond it"},
-                                   std::pair{"gain", "less than it"}, std::pair{"sum", "sum of all above"}}) {
-    if (std::ranges::none_of(bars, [&](const WaterfallBar& bar) { return kind_of(bar) == kind; })) continue;
+  for (const Kind& kind : kKinds) {
+    if (std::ranges::none_of(bars, [&](const WaterfallBar& bar) { return kind_of(bar) == kind.name; })) continue;
     entries += fmt::format(
         "<li><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><rect class=\"{}\" width=\"12\" height=\"12\"/></svg>"
         "{}</li>\n",
-        kind, text);
+        kind.name, kind.meaning);
   }
   return entries + "</ul>\n";
 }

@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kHeader = "event,step,phase,range,address,bytes,allocated bytes";
 constexpr std::size_t kColumns = 7;
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 44;  // 16 TiB, of a block or in all: no GPU has them
 
 /// Cells of a line (RFC 4180); nothing where a quote is not closed.
 std::optional<std::vector<std::string>> cells_of(std::string_view line) {
@@ -56,6 +57,7 @@ std::optional<MemoryRow> row_of(std::string_view line) {
   const auto bytes = parse_integer((*cells)[5]);
   const auto allocated = parse_integer((*cells)[6]);
   if (!step || !address || !bytes || !allocated || *step < 0 || *allocated < 0) return std::nullopt;
+  if (*bytes > kMostBytes || *bytes < -kMostBytes || *allocated > kMostBytes) return std::nullopt;
   return MemoryRow{.step = *step,
                    .phase = (*cells)[2],
                    .range = (*cells)[3],
@@ -108,9 +110,9 @@ class LiveBytes {
 };
 
 /// Those of the most bytes first; what is behind the first `most` is added up as `others`.
-std::vector<MemoryBand> largest(std::map<std::string, std::vector<std::int64_t>> held, std::size_t most) {
+std::vector<MemoryBand> largest(const std::map<std::string, std::vector<std::int64_t>>& held, std::size_t most) {
   std::vector<MemoryBand> bands;
-  for (auto& [name, bytes] : held) bands.push_back({.range = name, .bytes = std::move(bytes)});
+  for (const auto& [name, bytes] : held) bands.push_back({.range = name, .bytes = bytes});
   std::ranges::stable_sort(bands, std::ranges::greater{},
                            [](const MemoryBand& band) { return std::ranges::max(band.bytes); });
   std::erase_if(bands, [](const MemoryBand& band) { return std::ranges::max(band.bytes) == 0; });
@@ -181,7 +183,7 @@ std::optional<MemoryTimeline> memory_timeline(std::span<const MemoryRow> rows, c
     ++next;
   }
   for (MemoryPhase& phase : timeline.phases) phase.point = std::min(phase.point, points.size() - 1);
-  timeline.bands = largest(std::move(held), options.max_bands - 1);
+  timeline.bands = largest(held, options.max_bands - 1);
   timeline.bands.insert(timeline.bands.begin(), std::move(before));
   return timeline;
 }

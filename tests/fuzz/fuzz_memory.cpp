@@ -1,0 +1,43 @@
+// Any bytes as a memory.csv: they are read and have a timeline that adds up, or are refused with a message on one line.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tbench/core/error.hpp"
+#include "tbench/profile/memory_timeline.hpp"
+
+namespace {
+
+/// Ends the program where a band lacks a point or is below 0, or points and phases are not in their order.
+void check(const tbench::profile::MemoryTimeline& timeline) {
+  const std::size_t points = timeline.events.size();
+  if (points == 0 || !std::ranges::is_sorted(timeline.events) || timeline.peak >= points) std::abort();
+  for (const auto& band : timeline.bands) {
+    if (band.bytes.size() != points || std::ranges::min(band.bytes) < 0) std::abort();
+  }
+  std::size_t last = 0;
+  for (const auto& phase : timeline.phases) {
+    if (phase.point < last || phase.point >= points) std::abort();
+    last = phase.point;
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace tbench::profile;
+  try {
+    const std::vector<MemoryRow> rows = read_memory_csv({reinterpret_cast<const char*>(data), size}, "memory.csv");
+    for (const std::size_t points : {std::size_t{1}, std::size_t{7}, std::size_t{600}}) {
+      const std::optional<MemoryTimeline> timeline = memory_timeline(rows, {.max_points = points, .max_bands = 3});
+      if (timeline) check(*timeline);
+    }
+  } catch (const tbench::UsageError& error) {
+    const std::string_view message{error.what()};
+    if (message.empty() || message.find('\n') != std::string_view::npos) std::abort();
+  }
+  return 0;
+}
