@@ -24,10 +24,10 @@ struct AttentionWeights {
 
 /// Either w1, w3 or gate_up (their rows one after the other) is defined.
 struct FeedForwardWeights {
-  at::Tensor w1;       // [d_ff, d_model]
-  at::Tensor w2;       // [d_model, d_ff]
-  at::Tensor w3;       // [d_ff, d_model]
-  at::Tensor gate_up;  // [2 * d_ff, d_model]
+  at::Tensor w1;         // [d_ff, d_model]
+  at::Tensor w2;         // [d_model, d_ff]
+  at::Tensor w3;         // [d_ff, d_model]
+  at::Tensor gate_up{};  // [2 * d_ff, d_model]
 };
 
 struct BlockWeights {
