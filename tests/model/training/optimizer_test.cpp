@@ -110,6 +110,16 @@ TEST(AdamW, ForeachRefusesToSkip) {
   EXPECT_THROW(optimizer.step(at::full({}, 1.0F)), std::invalid_argument);
 }
 
+TEST(AdamW, OurKernelAloneWritesCopiesOneOfEachParameter) {
+  const at::Tensor leaf = parameter(1.0, 1.0);
+  AdamW fused{{leaf}, AdamWVariant::kFused};
+  EXPECT_NO_THROW(fused.keep_up_to_date({}));
+  EXPECT_THROW(fused.keep_up_to_date({leaf}), std::invalid_argument);
+  AdamW own{{leaf}, AdamWVariant::kOwnKernel};
+  EXPECT_NO_THROW(own.keep_up_to_date({leaf}));
+  EXPECT_THROW(own.keep_up_to_date({leaf, leaf}), std::invalid_argument);
+}
+
 TEST(GradScaler, UnscalesAndAdapts) {
   GradScaler scaler{at::Device{at::kCPU}};
   EXPECT_EQ(scaler.scaled(at::full({}, 2.0F)).item<double>(), 2.0 * 65536.0);
