@@ -126,8 +126,8 @@ std::string html_report(std::span<const results::NamedResults> results) {
                       .heading = "transformer_bench",
                       .filter_label = "Filter plots and table",
                       .main = "report.html",
-                      .scripts = {"plotting.js", "operations.js", "comparison.js", "traces.js", "flame.js", "plots.js", "cases.js",
-                                  "filters.js", "main.js"}};
+                      .scripts = {"plotting.js", "operations.js", "comparison.js", "traces.js", "flame.js", "plots.js",
+                                  "cases.js", "filters.js", "main.js"}};
   return html_page(page, html_data(results));
 }
 

@@ -78,7 +78,8 @@ void Parameters::add_part(std::string name, std::size_t leaf, std::int64_t first
 void Parameters::add_qkv(const std::string& prefix, std::int64_t d_model, bool fused,
                          const at::TensorOptions& options) {
   if (!fused) {
-    for (const auto name : kQkvNames) add(fmt::format("{}{}", prefix, name), Kind::kLinear, {d_model, d_model}, options);
+    for (const auto name : kQkvNames)
+      add(fmt::format("{}{}", prefix, name), Kind::kLinear, {d_model, d_model}, options);
     return;
   }
   const std::size_t leaf = add_leaf({std::int64_t{kQkvNames.size()} * d_model, d_model}, options);

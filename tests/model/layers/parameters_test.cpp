@@ -14,8 +14,7 @@ const ModelSize kSize{.name = "test", .d_model = 64, .d_ff = 96, .num_layers = 2
 constexpr std::int64_t kVocab = 500;
 
 Parameters make(bool fused) {
-  return Parameters{
-      kSize, kVocab, {.fused_qkv = fused, .fused_gate_up = fused}, at::TensorOptions{}.dtype(at::kFloat)};
+  return Parameters{kSize, kVocab, {.fused_qkv = fused, .fused_gate_up = fused}, at::TensorOptions{}.dtype(at::kFloat)};
 }
 
 TEST(Parameters, CountIsTheFormulas) {
