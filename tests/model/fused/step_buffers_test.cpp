@@ -80,13 +80,12 @@ TEST(StepBuffers, BytesOfActivationsAreThoseCountedByHand) {
   // bits, two rstd and lse in float32.
   const ModelSize size = size_called("small");
   const std::int64_t tokens = 2'048;
-  const std::int64_t layer =
-      tokens * (8 * size.d_model + 2 * (2 + 3 + 1) * size.d_model + 4 * size.d_ff + 8 + 4 * size.num_heads);
+  const std::int64_t layer = tokens * (8 * size.d_model + 12 * size.d_model + 4 * size.d_ff + 8 + 4 * size.num_heads);
   // The most is needed where backward begins: beside all layers the head's stream, norm and two matrices of logits, its
   // gradients, the stream's by turns, what passes between operations.
   const std::vector<std::int64_t> gradients = gradient_bytes(size);
-  const std::int64_t head = tokens * (6 * size.d_model + 2 * 2 * kVocab + 8) + gradients.back();
-  const std::int64_t scratch = tokens * (8 * size.d_model + 2 * 2 * size.d_model);
+  const std::int64_t head = tokens * (6 * size.d_model + 4 * kVocab + 8) + gradients.back();
+  const std::int64_t scratch = tokens * (8 * size.d_model + 4 * size.d_model);
   const StepBuffers buffers{extents_of(size, true), gradients};
   const auto expected = static_cast<double>(size.num_layers * layer + head + scratch);
   EXPECT_NEAR(static_cast<double>(buffers.plan().least_bytes()) / expected, 1.0, 0.01);
