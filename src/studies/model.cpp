@@ -100,26 +100,28 @@ Study step_study() {
   FamilyGrid grid = model_grid({"512"}, {"forward", "forward_backward", "train_step"}, {"bf16"});
   grid.axes.back() = {"impl", {"eager", "sdpa", "flash", "fused", "compiled"}};
   grid.axes.push_back({"exec", {"stream", "graph"}, "stream"});
-  return {.name = "step",
-          .title = "A step by implementation and execution",
-          .grids = {std::move(grid)},
-          .tables = {{.caption = "Median ms: operation by operation on a stream, or as CUDA graphs (exec:graph). A "
-                                 "speed-up is the time of sdpa on a stream over the case's",
-                      .spread = {"impl", "exec"},
-                      .columns = {number_column("ms", "median_ms")},
-                      .speed_up = StudySpeedUp{.base = {{"impl", "sdpa"}, {"exec", ""}}},
-                      .has_bars = true},
-                     {.caption = "Against torch.compile: a speed-up is the time of compiled over the case's, both on a "
-                                 "stream or both as CUDA graphs",
-                      .spread = {"impl"},
-                      .columns = {number_column("ms", "median_ms")},
-                      .speed_up = StudySpeedUp{.base = {{"impl", "compiled"}}},
-                      .needs_base = true},
-                     {.caption = "Peak allocated MiB; of graphs in the step that is captured",
-                      .spread = {"impl", "exec"},
-                      .columns = {mebibytes_column("MiB", "peak_allocated_bytes")},
-                      .has_bars = true}},
-          .if_known = {{"Model", {"impl", {"compiled"}}}}};
+  return {
+      .name = "step",
+      .title = "A step by implementation and execution",
+      .grids = {std::move(grid)},
+      .tables = {{.caption = "Median ms: operation by operation on a stream, or as CUDA graphs (exec:graph). A "
+                             "speed-up is the time of sdpa on a stream over the case's",
+                  .spread = {"impl", "exec"},
+                  .columns = {number_column("ms", "median_ms")},
+                  .speed_up = StudySpeedUp{.base = {{"impl", "sdpa"}, {"exec", ""}}},
+                  .has_bars = true},
+                 {.caption =
+                      "Median ms against torch.compile: a speed-up is the time of compiled over the case's, both on a "
+                      "stream or both as CUDA graphs",
+                  .spread = {"impl"},
+                  .columns = {number_column("ms", "median_ms")},
+                  .speed_up = StudySpeedUp{.base = {{"impl", "compiled"}}},
+                  .needs_base = true},
+                 {.caption = "Peak allocated MiB; of graphs in the step that is captured",
+                  .spread = {"impl", "exec"},
+                  .columns = {mebibytes_column("MiB", "peak_allocated_bytes")},
+                  .has_bars = true}},
+      .if_known = {{"Model", {"impl", {"compiled"}}}}};
 }
 
 /// Where the memory goes: peaks, and what they hold.
