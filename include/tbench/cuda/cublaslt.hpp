@@ -63,6 +63,10 @@ enum class PartialSums {
   kAnyType,      // also the output's: what LibTorch allows by default
 };
 
+/// What NVIDIA recommends a product on Hopper to be given (cuBLAS documentation, cublasSetWorkspace), and LibTorch
+/// gives.
+inline constexpr std::size_t kMatmulWorkspaceBytes = std::size_t{32} << 20U;
+
 struct MatmulAlgorithm {
   cublasLtMatmulAlgo_t algorithm{};
   std::size_t workspace_bytes{};

@@ -14,6 +14,9 @@
 
 namespace tbench::cuda {
 
+/// Of a product, that are worth timing: the heuristic sorts by its own estimate.
+inline constexpr int kAutotuneCandidates = 16;
+
 struct AutotuneRules {
   std::size_t rounds{4};     // at most so many times of every candidate; even: there as often as back
   double keep_within{1.1};   // candidates slower than the best by this factor are not timed again

@@ -117,7 +117,7 @@ void norm_weight_gradients(const NormShape& shape, std::span<const NormShares> n
   const int width = static_cast<int>(shape.width);
   // Blocks do not depend on vectors.
   const int shares = static_cast<int>(norm_backward_plan(shape, true, multiprocessors_of_device()).blocks);
-  for (; !norms.empty(); norms = norms.subspan(std::min<std::size_t>(norms.size(), kNormsOfALaunch))) {
+  while (!norms.empty()) {
     NormSharesTable table{};
     const std::size_t count = std::min<std::size_t>(norms.size(), kNormsOfALaunch);
     std::ranges::copy(norms.first(count), table.norms);
@@ -127,6 +127,7 @@ void norm_weight_gradients(const NormShape& shape, std::span<const NormShares> n
           <<<grid, kSharesThreads, 0, stream>>>(table, shares, width);
     });
     TBENCH_CUDA_CHECK(cudaGetLastError());
+    norms = norms.subspan(count);
   }
 }
 

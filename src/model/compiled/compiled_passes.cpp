@@ -91,7 +91,7 @@ class CompiledPasses final : public ModelPasses {
 
   void parameters_changed() override {}
   [[nodiscard]] const std::vector<at::Tensor>& copies() const override { return no_copies_; }
-  [[nodiscard]] std::map<std::string, std::int64_t> held_bytes() const override { return {}; }
+  [[nodiscard]] std::optional<HeldBytes> held_bytes() const override { return std::nullopt; }
 
  private:
   void load_training(const ModelConfig& config) {

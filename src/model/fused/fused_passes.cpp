@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "model/torch/scopes.hpp"
-#include "tbench/kernels/rope.hpp"
 
 namespace tbench::model {
 namespace {
@@ -169,41 +168,34 @@ FusedPasses::LayerGradients FusedPasses::gradients_of(std::size_t layer) const {
           .ln2 = static_cast<float*>(of_layer[5])};
 }
 
-std::map<std::string, std::int64_t> FusedPasses::held_bytes() const {
+std::optional<HeldBytes> FusedPasses::held_bytes() const {
   std::int64_t copies = 0;
   for (const at::Tensor& copy : copies_) copies += copy.defined() ? static_cast<std::int64_t>(copy.nbytes()) : 0;
   const std::size_t others = library_.workspace().nbytes() + rope_.cos.nbytes() + rope_.sin.nbytes();
-  return {{"copies", copies},
-          {"gradients", buffers_.gradient_bytes_at_peak()},
-          {"rest", buffers_.bytes() - buffers_.gradient_bytes_at_peak() + static_cast<std::int64_t>(others)}};
+  const std::int64_t gradients = buffers_.gradient_bytes_at_peak();
+  return HeldBytes{.copies = copies,
+                   .gradients = gradients,
+                   .rest = buffers_.bytes() - gradients + static_cast<std::int64_t>(others)};
 }
 
-kernels::TensorView FusedPasses::part_of_qkv(void* qkv, std::int64_t part) const {
-  const std::int64_t width = config_.size.d_model;
-  return {.data = static_cast<char*>(qkv) + part * width * extents_.element_bytes,
-          .strides = {config_.context * 3 * width, config_.size.head_dim(), 3 * width}};
-}
-
-kernels::TensorView FusedPasses::heads_of(void* matrix) const {
-  const std::int64_t width = config_.size.d_model;
-  return {.data = matrix, .strides = {config_.context * width, config_.size.head_dim(), width}};
+kernels::RopeProblem FusedPasses::packed(int parts) const {
+  return {.batch = config_.batch,
+          .heads = config_.size.num_heads,
+          .seq = config_.context,
+          .head_dim = config_.size.head_dim(),
+          .precision = storage_,
+          .parts = parts,
+          .turned = 0,
+          .cos = rope_.cos.const_data_ptr<float>(),
+          .sin = rope_.sin.const_data_ptr<float>()};
 }
 
 void FusedPasses::rope(void* qkv, bool backward) const {
-  const kernels::TensorView q = part_of_qkv(qkv, 0), k = part_of_qkv(qkv, 1);
-  kernels::rope({.batch = config_.batch,
-                 .heads = config_.size.num_heads,
-                 .seq = config_.context,
-                 .head_dim = config_.size.head_dim(),
-                 .precision = storage_,
-                 .parts = 2,
-                 .turned = 2,
-                 .from = {q, k},
-                 .to = {q, k},
-                 .cos = rope_.cos.const_data_ptr<float>(),
-                 .sin = rope_.sin.const_data_ptr<float>(),
-                 .backward = backward},
-                current_stream());
+  kernels::RopeProblem problem = packed(2);  // of the three
+  problem.turned = problem.parts;
+  problem.from = problem.to = {part_of_qkv(qkv, 0), part_of_qkv(qkv, 1)};
+  problem.backward = backward;
+  kernels::rope(problem, current_stream());
 }
 
 std::unique_ptr<ModelPasses> make_fused_passes(const PassesInputs& inputs) {

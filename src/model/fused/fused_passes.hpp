@@ -6,9 +6,8 @@
 #include <c10/cuda/CUDAStream.h>
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "model/fused/products.hpp"
@@ -18,6 +17,7 @@
 #include "tbench/kernels/attention.hpp"
 #include "tbench/kernels/embedding.hpp"
 #include "tbench/kernels/rmsnorm.hpp"
+#include "tbench/kernels/rope.hpp"
 #include "tbench/kernels/swiglu.hpp"
 
 namespace tbench::model {
@@ -35,7 +35,7 @@ class FusedPasses final : public ModelPasses {
   void backward() override;
   void parameters_changed() override;
   [[nodiscard]] const std::vector<at::Tensor>& copies() const override { return copies_; }
-  [[nodiscard]] std::map<std::string, std::int64_t> held_bytes() const override;
+  [[nodiscard]] std::optional<HeldBytes> held_bytes() const override;
 
  private:
   /// What the products of a layer read, in the compute type; norms' weights in float32.
@@ -80,8 +80,12 @@ class FusedPasses final : public ModelPasses {
 
   /// Turns q and k where they lie.
   void rope(void* qkv, bool backward) const;
-  [[nodiscard]] kernels::TensorView part_of_qkv(void* qkv, std::int64_t part) const;
-  [[nodiscard]] kernels::TensorView heads_of(void* matrix) const;
+  /// A product [tokens, parts, num_heads, head_dim], nothing turned yet.
+  [[nodiscard]] kernels::RopeProblem packed(int parts) const;
+  [[nodiscard]] kernels::TensorView part_of_qkv(void* qkv, int part) const {
+    return kernels::packed_part(qkv, packed(3), part);
+  }
+  [[nodiscard]] kernels::TensorView heads_of(void* matrix) const { return kernels::packed_part(matrix, packed(1), 0); }
   [[nodiscard]] kernels::EmbeddingShape embedding_shape() const {
     return {.tokens = extents_.tokens(), .vocab_size = extents_.vocab_size, .width = extents_.d_model};
   }

@@ -11,10 +11,6 @@
 namespace tbench::model {
 namespace {
 
-/// What NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace), and LibTorch takes there.
-constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
-constexpr int kMaxCandidates = 16;
-
 cudaDataType_t operand_type(Precision precision) {
   if (precision == Precision::kBf16) return CUDA_R_16BF;
   return precision == Precision::kFp16 ? CUDA_R_16F : CUDA_R_32F;
@@ -55,7 +51,7 @@ at::ScalarType weight_gradient_type(Precision precision) {
 }
 
 ProductLibrary::ProductLibrary(at::Device device)
-    : workspace_{at::empty({kWorkspaceBytes}, at::TensorOptions{}.device(device).dtype(at::kByte))} {}
+    : workspace_{at::empty({cuda::kMatmulWorkspaceBytes}, at::TensorOptions{}.device(device).dtype(at::kByte))} {}
 
 Product::Product(const ProductLibrary& library, const cuda::MatmulProblem& problem)
     : library_{library}, matmul_{library.library(), problem} {}
@@ -65,7 +61,7 @@ void Product::operator()(const void* x, const void* w, void* y) {
                                       .w = w,
                                       .y = y,
                                       .workspace = library_.workspace().mutable_data_ptr(),
-                                      .workspace_bytes = static_cast<std::size_t>(kWorkspaceBytes)};
+                                      .workspace_bytes = cuda::kMatmulWorkspaceBytes};
   if (!algorithm_) choose(operands);
   matmul_.launch(*algorithm_, operands, c10::cuda::getCurrentCUDAStream());
 }
@@ -73,7 +69,7 @@ void Product::operator()(const void* x, const void* w, void* y) {
 void Product::choose(const cuda::MatmulOperands& operands) {
   // Partial sums where k is split: in what LibTorch lets cuBLAS choose from by default, too.
   const std::vector<cuda::MatmulAlgorithm> candidates =
-      matmul_.algorithms(kMaxCandidates, static_cast<std::size_t>(kWorkspaceBytes), cuda::PartialSums::kAnyType);
+      matmul_.algorithms(cuda::kAutotuneCandidates, cuda::kMatmulWorkspaceBytes, cuda::PartialSums::kAnyType);
   const auto found = cuda::fastest_algorithm(matmul_, candidates, operands, c10::cuda::getCurrentCUDAStream().stream());
   if (!found) throw std::runtime_error{"cuBLASLt has no algorithm for " + cuda::describe(matmul_.problem())};
   algorithm_ = candidates.at(found->fastest);

@@ -133,13 +133,11 @@ std::int64_t gradient_bytes(const Trainer& trainer, const MemoryPeak& peak) {
 
 std::map<std::string, std::int64_t> ModelCase::memory_split(const MemoryPeak& peak) const {
   const Trainer& trainer = built(trainer_);
-  const auto held =
-      trainer.passes() == nullptr ? std::map<std::string, std::int64_t>{} : trainer.passes()->held_bytes();
-  std::map<std::string, std::int64_t> split{{"parameters", trainer.parameters().bytes()}};
-  if (const auto copies = held.find("copies"); copies != held.end()) split["parameters"] += copies->second;
+  const std::optional<HeldBytes> planned = trainer.planned_bytes();
+  std::map<std::string, std::int64_t> split{
+      {"parameters", trainer.parameters().bytes() + (planned ? planned->copies : 0)}};
   if (config_.pass != Pass::kForward) {
-    const auto planned = held.find("gradients");
-    split["gradients"] = planned == held.end() ? gradient_bytes(trainer, peak) : planned->second;
+    split["gradients"] = planned ? planned->gradients : gradient_bytes(trainer, peak);
   }
   if (trainer.optimizer() != nullptr) split["optimizer_state"] = trainer.optimizer()->state_bytes();
   std::int64_t rest = peak.allocated;
@@ -151,10 +149,8 @@ std::map<std::string, std::int64_t> ModelCase::memory_split(const MemoryPeak& pe
 std::map<std::string, double> ModelCase::counters() {
   Trainer& trainer = built(trainer_);
   std::map<std::string, double> counters;
-  if (trainer.passes() != nullptr) {
-    std::int64_t held = 0;
-    for (const auto& [name, bytes] : trainer.passes()->held_bytes()) held += bytes;
-    if (held > 0) counters["estimated_bytes"] = static_cast<double>(held + trainer.held_bytes());
+  if (const std::optional<HeldBytes> planned = trainer.planned_bytes()) {
+    counters["estimated_bytes"] = static_cast<double>(planned->total() + trainer.held_bytes());
   }
   if (graphed_) counters["capture_ms"] = graphed_->capture_time().value * 1e3;
   if (trainer.scaler() != nullptr && config_.pass == Pass::kTrainStep) {

@@ -4,8 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <map>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "model/layers/parameters.hpp"
@@ -17,6 +16,14 @@ namespace tbench::model {
 struct StepOutputs {
   at::Tensor logits;  // [batch, context, vocab_size], as the forward pass returns them, no graph
   at::Tensor loss;    // scalar, not scaled, no graph; undefined after a forward pass alone
+};
+
+/// What passes hold for as long as they live.
+struct HeldBytes {
+  std::int64_t copies{};
+  std::int64_t gradients{};  // those that there are at the peak
+  std::int64_t rest{};
+  [[nodiscard]] std::int64_t total() const { return copies + gradients + rest; }
 };
 
 /// Of one case: made once, called every step. Calls enqueue on the current stream and never synchronise; from the
@@ -39,9 +46,8 @@ class ModelPasses {
   /// In a training step a 16-bit copy of each leaf, which the optimizer is to keep up to date; none where the passes
   /// read the leaves.
   [[nodiscard]] virtual const std::vector<at::Tensor>& copies() const = 0;
-  /// Bytes that the passes hold for as long as they live: of the `copies`, of the `gradients` that there are at the
-  /// peak, and of the `rest`. Empty where a step allocates what it needs.
-  [[nodiscard]] virtual std::map<std::string, std::int64_t> held_bytes() const = 0;
+  /// Nothing where a step allocates what it needs.
+  [[nodiscard]] virtual std::optional<HeldBytes> held_bytes() const = 0;
 };
 
 /// What passes are made of.

@@ -56,10 +56,12 @@ class Trainer {
   [[nodiscard]] const at::Tensor& targets() const { return targets_; }              // [batch, context] int64
   [[nodiscard]] AdamW* optimizer() { return optimizer_ ? &*optimizer_ : nullptr; }  // null but for train_step
   [[nodiscard]] const AdamW* optimizer() const { return optimizer_ ? &*optimizer_ : nullptr; }
-  /// Null where autograd makes the passes.
-  [[nodiscard]] const ModelPasses* passes() const { return passes_.get(); }
+  /// Of passes that plan their memory; nothing where a step allocates what it needs.
+  [[nodiscard]] std::optional<HeldBytes> planned_bytes() const {
+    return passes_ ? passes_->held_bytes() : std::nullopt;
+  }
   [[nodiscard]] GradScaler* scaler() { return scaler_ ? &*scaler_ : nullptr; }  // null but for fp16 with a backward
-  /// Of parameters, data, optimizer and scale.
+  /// Of parameters, data and optimizer.
   [[nodiscard]] std::int64_t held_bytes() const;
   /// Whether a step was made since the last reset.
   [[nodiscard]] bool stepped() const { return stepped_; }

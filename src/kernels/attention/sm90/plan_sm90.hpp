@@ -13,10 +13,11 @@ namespace tbench::kernels::sm90 {
 constexpr int kGroupRows = 64;  // queries of a warpgroup: of a wgmma
 constexpr int kGroupThreads = 128;
 
-/// Tiles in shared memory are panels of so many columns, the last one filled up with zeros.
-constexpr int kPanelWidth = 64;
-[[nodiscard]] constexpr int panels(int head_dim) { return (head_dim + kPanelWidth - 1) / kPanelWidth; }
-[[nodiscard]] constexpr int padded_columns(int head_dim) { return panels(head_dim) * kPanelWidth; }
+/// Tiles in shared memory are panels of so many columns, 128 bytes, what the widest swizzle permutes; the last one is
+/// filled up with zeros.
+constexpr int kPanelCols = 64;
+[[nodiscard]] constexpr int panels(int head_dim) { return (head_dim + kPanelCols - 1) / kPanelCols; }
+[[nodiscard]] constexpr int padded_columns(int head_dim) { return panels(head_dim) * kPanelCols; }
 /// 16-bit elements of 64, 80 or 128 columns.
 [[nodiscard]] bool has_instance(const AttentionProblem& problem);
 

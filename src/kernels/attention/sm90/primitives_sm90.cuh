@@ -131,20 +131,20 @@ __device__ __forceinline__ void store_box(const CUtensorMap& map, BoxPlace place
 template <int kHeadDim>
 __device__ __forceinline__ void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map,
                                            BoxPlace place, std::uint32_t barrier, std::uint64_t policy) {
-  constexpr int kBoxes = kHeadDim % kPanelWidth == 0 ? 1 : panels(kHeadDim);
+  constexpr int kBoxes = kHeadDim % kPanelCols == 0 ? 1 : panels(kHeadDim);
 #pragma unroll
   for (int i = 0; i < kBoxes; ++i) {
-    place.column = i * kPanelWidth;
+    place.column = i * kPanelCols;
     copy_box(destination + i * panel_bytes, map, place, barrier, policy);
   }
 }
 template <int kHeadDim>
 __device__ __forceinline__ void store_boxes(const CUtensorMap& map, BoxPlace place, std::uint32_t source,
                                             int panel_bytes) {
-  constexpr int kBoxes = kHeadDim % kPanelWidth == 0 ? 1 : panels(kHeadDim);
+  constexpr int kBoxes = kHeadDim % kPanelCols == 0 ? 1 : panels(kHeadDim);
 #pragma unroll
   for (int i = 0; i < kBoxes; ++i) {
-    place.column = i * kPanelWidth;
+    place.column = i * kPanelCols;
     store_box(map, place, source + i * panel_bytes);
   }
 }

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "kernels/attention/sm90/plan_sm90.hpp"
 #include "tbench/cuda/error.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -13,7 +14,6 @@ namespace {
 constexpr std::int64_t kElementBytes = 2;
 constexpr std::int64_t kAlignment = 16;
 constexpr std::int64_t kStrideLimit = std::int64_t{1} << 40;
-constexpr std::int64_t kPanel = 64;  // columns: 128 bytes, what the widest swizzle permutes
 constexpr unsigned kRank = 5;
 
 using Encode = PFN_cuTensorMapEncodeTiled_v12000;
@@ -57,14 +57,14 @@ bool has_tensor_map(const TensorView& view, const TensorExtents& extents) {
 CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Precision precision, int box_rows) {
   const auto size = [](std::int64_t value) { return static_cast<cuuint64_t>(value); };
   const auto [batch_stride, head_stride, row_stride] = strides_in_bytes(view, extents);
-  const bool in_panels = extents.head_dim % kPanel == 0;
-  const std::int64_t columns = in_panels ? kPanel : extents.head_dim, panels = extents.head_dim / columns;
+  const bool in_panels = extents.head_dim % kPanelCols == 0;
+  const std::int64_t columns = in_panels ? kPanelCols : extents.head_dim, panels = extents.head_dim / columns;
   const std::array<cuuint64_t, kRank> counts{size(columns), size(extents.rows), size(panels), size(extents.heads),
                                              size(extents.batch)};
-  const std::array<cuuint64_t, kRank - 1> strides{size(row_stride), size(kPanel * kElementBytes), size(head_stride),
+  const std::array<cuuint64_t, kRank - 1> strides{size(row_stride), size(kPanelCols * kElementBytes), size(head_stride),
                                                   size(batch_stride)};
-  const std::array<cuuint32_t, kRank> box{kPanel, static_cast<cuuint32_t>(box_rows), static_cast<cuuint32_t>(panels), 1,
-                                          1};
+  const std::array<cuuint32_t, kRank> box{kPanelCols, static_cast<cuuint32_t>(box_rows),
+                                          static_cast<cuuint32_t>(panels), 1, 1};
   constexpr std::array<cuuint32_t, kRank> kEveryElement{1, 1, 1, 1, 1};
   CUtensorMap map{};
   const CUresult result = encode_function()(

@@ -12,13 +12,10 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Columns of a panel: tiles in shared memory are panels [rows, 64] of 16-bit elements, a row's eight vectors of 16
-/// bytes permuted by XOR with row % 8 (the 128-byte swizzle), panel after panel. Panels start at multiples of 1,024
-/// bytes.
-constexpr int kPanelCols = 64;
+/// Tiles in shared memory are panels [rows, kPanelCols] of 16-bit elements, a row's eight vectors of 16 bytes permuted
+/// by XOR with row % 8 (the 128-byte swizzle), panel after panel. Panels start at multiples of 1,024 bytes.
 constexpr int kPanelRowBytes = kPanelCols * 2;
 constexpr int kSwizzleAtomBytes = 8 * kPanelRowBytes;
-static_assert(kPanelCols == kPanelWidth);
 
 /// A matrix in shared memory as wgmma reads it. An offset of n bytes is n / 16 added to `bits`.
 struct Operand {

@@ -12,11 +12,6 @@
 namespace tbench::model {
 namespace {
 
-/// What NVIDIA recommends for Hopper (cuBLAS documentation, cublasSetWorkspace), and LibTorch takes there.
-constexpr std::int64_t kWorkspaceBytes = std::int64_t{32} << 20;
-/// Algorithms tried. The heuristic sorts by its own estimate.
-constexpr int kMaxCandidates = 16;
-
 cuda::MatmulProblem matmul_problem(const GemmConfig& config) {
   cuda::MatmulProblem problem{.m = config.m,
                               .n = config.n,
@@ -55,7 +50,7 @@ cuda::MatmulProblem matmul_problem(const GemmOperands& operands) {
 
 /// What LibTorch lets cuBLAS choose from by default: sums in the output's type where k is split.
 std::vector<cuda::MatmulAlgorithm> matmul_candidates(const cuda::Matmul& matmul, int max_count) {
-  return matmul.algorithms(max_count, static_cast<std::size_t>(kWorkspaceBytes), cuda::PartialSums::kAnyType);
+  return matmul.algorithms(max_count, cuda::kMatmulWorkspaceBytes, cuda::PartialSums::kAnyType);
 }
 
 std::optional<std::string> cublaslt_unsupported_reason(const GemmConfig& config) {
@@ -70,9 +65,10 @@ class CublasLtGemm final : public GemmProduct {
  public:
   CublasLtGemm(const GemmOperands& operands, bool autotuned)
       : operands_{operands},
-        workspace_{at::empty({kWorkspaceBytes}, operands.x.options().dtype(at::kByte))},
+        workspace_{at::empty({cuda::kMatmulWorkspaceBytes}, operands.x.options().dtype(at::kByte))},
         matmul_{library_, matmul_problem(operands)} {
-    const std::vector<cuda::MatmulAlgorithm> candidates = matmul_candidates(matmul_, autotuned ? kMaxCandidates : 1);
+    const std::vector<cuda::MatmulAlgorithm> candidates =
+        matmul_candidates(matmul_, autotuned ? cuda::kAutotuneCandidates : 1);
     if (candidates.empty())
       throw std::runtime_error{"cuBLASLt has no algorithm for " + cuda::describe(matmul_.problem())};
     algorithm_ = candidates.front();
@@ -106,7 +102,7 @@ class CublasLtGemm final : public GemmProduct {
             .w = operands_.w.const_data_ptr(),
             .y = operands_.y.mutable_data_ptr(),
             .workspace = workspace_.mutable_data_ptr(),
-            .workspace_bytes = static_cast<std::size_t>(kWorkspaceBytes)};
+            .workspace_bytes = cuda::kMatmulWorkspaceBytes};
   }
 
   GemmOperands operands_;
