@@ -1,18 +1,21 @@
-// Token embedding: rows of a float32 table, and the sum of their gradients. Behind plain launch functions.
+// Token embedding: rows of a table, and the sum of their gradients. Behind plain launch functions.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
+#include "tbench/core/enums.hpp"
+
 namespace tbench::kernels {
 
-/// Where the width is a multiple of 4 and every pointer aligned to 16 bytes, rows are accessed in vectors, else element
-/// by element. A token outside [0, vocab_size) reads a row of NaN and adds to none.
+/// Where a row is a multiple of 16 bytes and every pointer aligned to 16, rows are accessed in vectors, else element by
+/// element. A token outside [0, vocab_size) reads a row of NaN and adds to none.
 struct EmbeddingShape {
-  std::int64_t tokens{};      // > 0
-  std::int64_t vocab_size{};  // > 0
-  std::int64_t width{};       // > 0; tokens x width and vocab_size x width at most 2^40
+  std::int64_t tokens{};                  // > 0
+  std::int64_t vocab_size{};              // > 0
+  std::int64_t width{};                   // > 0; tokens x width and vocab_size x width at most 2^40
+  Precision precision{Precision::kFp32};  // of the table, the rows and their gradients
 };
 
 /// Enqueues one launch; does not synchronise. rows[i] = table[tokens[i]].
@@ -20,15 +23,15 @@ struct EmbeddingShape {
 /// @param table   [vocab_size, width]
 /// @param rows    [tokens, width]
 /// @throws  std::invalid_argument  for an extent that is not as required or a null pointer; cuda::CudaError
-void embedding_forward(const EmbeddingShape& shape, const std::int64_t* tokens, const float* table, float* rows,
+void embedding_forward(const EmbeddingShape& shape, const std::int64_t* tokens, const void* table, void* rows,
                        cudaStream_t stream);
 
 /// dtable[w] = sum of drows[i] over the tokens i with tokens[i] = w, 0 where there are none. Fills with zeros, then
-/// adds atomically, in any order. Enqueues two operations; does not synchronise.
+/// adds atomically, in any order, each sum rounded to the storage type. Enqueues two operations; does not synchronise.
 /// @param drows   [tokens, width]
 /// @param dtable  [vocab_size, width], written
 /// @throws  as above
-void embedding_backward(const EmbeddingShape& shape, const std::int64_t* tokens, const float* drows, float* dtable,
+void embedding_backward(const EmbeddingShape& shape, const std::int64_t* tokens, const void* drows, void* dtable,
                         cudaStream_t stream);
 
 }  // namespace tbench::kernels

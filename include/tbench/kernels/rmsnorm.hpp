@@ -58,23 +58,29 @@ struct NormShares {
 };
 inline constexpr int kNormsOfALaunch = 64;  // their table is a kernel's parameter: 1 KiB
 
-/// How a pass covers its rows. A row is `threads` threads, each with `elements` elements in registers; a block holds
-/// `groups` rows at a time. A backward block takes others after them, as many further as the grid holds at a time.
+enum class NormPass { kForward, kBackward };
+
+/// What the plan depends on of a GPU.
+struct NormDevice {
+  int multiprocessors{};        // > 0
+  std::int64_t shared_bytes{};  // of shared memory, a multiprocessor
+};
+
+/// How a pass covers its rows. A row is `threads` threads, each with `elements` elements; a block holds `groups` rows
+/// at a time, and takes others after them, as many further as the grid holds at a time.
 struct NormPlan {
   int width_of_vector{};  // elements
   int elements{};         // of a thread: 8 or 32
   int threads{};          // of a row: a multiple of 32, at most 512
   int groups{};
   std::int64_t blocks{};
+  std::int64_t shared_bytes{};  // of a block, for rows that are copied ahead and for the groups' sums
   bool operator==(const NormPlan&) const = default;
 };
 
-/// @param in_vectors       every pointer is aligned to 16 bytes
-/// @param multiprocessors  of the device, > 0
-/// @throws                 std::invalid_argument for extents that are not as required, or types that are neither of the
-/// two
-[[nodiscard]] NormPlan norm_forward_plan(const NormShape& shape, bool in_vectors);
-[[nodiscard]] NormPlan norm_backward_plan(const NormShape& shape, bool in_vectors, int multiprocessors);
+/// @param in_vectors  every pointer is aligned to 16 bytes; a backward pass has the same blocks with and without
+/// @throws            std::invalid_argument for extents that are not as required, or types that are neither of the two
+[[nodiscard]] NormPlan norm_plan(NormPass pass, const NormShape& shape, bool in_vectors, const NormDevice& device);
 
 /// Bytes of the backward's partial sums on the current device: a row of float32 for each block.
 /// @throws  std::invalid_argument as above; cuda::CudaError

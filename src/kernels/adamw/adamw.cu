@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/common/dispatch.hpp"
+#include "kernels/common/step_fault.cuh"
 #include "kernels/common/vectors.cuh"
 #include "tbench/cuda/error.hpp"
 #include "tbench/kernels/adamw.hpp"
@@ -43,19 +44,23 @@ struct Corrections {
 };
 
 __device__ Corrections corrections_of(const Scalars& scalars) {
-  const float t = *scalars.step;
+  const float t = planted(StepFault::kAdamWStep) ? *scalars.step + 1 : *scalars.step;
   // 1 - b^t by expm1: a power near 1, subtracted from 1, would leave few bits.
-  return {.step_size = scalars.learning_rate / -expm1f(t * scalars.log_beta1),
-          .inverse_root = 1.0F / sqrtf(-expm1f(t * scalars.log_beta2)),
-          .inverse_of_scale = scalars.gradient_scale == nullptr ? 1.0F : 1.0F / *scalars.gradient_scale};
+  return {
+      .step_size = scalars.learning_rate / -expm1f(t * scalars.log_beta1),
+      .inverse_root = planted(StepFault::kAdamWSecondCorrection) ? 1.0F : 1.0F / sqrtf(-expm1f(t * scalars.log_beta2)),
+      .inverse_of_scale = scalars.gradient_scale == nullptr ? 1.0F : 1.0F / *scalars.gradient_scale};
 }
 
 __device__ __forceinline__ void update(float& p, float g, float& m, float& v, const Scalars& scalars,
                                        const Corrections& corrections) {
   g *= corrections.inverse_of_scale;
+  const float old_m = m;
   m = scalars.beta1 * m + scalars.one_minus_beta1 * g;
-  v = scalars.beta2 * v + scalars.one_minus_beta2 * g * g;
-  p = p * scalars.decay - corrections.step_size * m / (sqrtf(v) * corrections.inverse_root + scalars.epsilon);
+  v = scalars.beta2 * v + scalars.one_minus_beta2 * g * (planted(StepFault::kAdamWPlainGradient) ? 1.0F : g);
+  const float decay = planted(StepFault::kAdamWDecay) ? 1.0F : scalars.decay;
+  const float direction = planted(StepFault::kAdamWOldMoment) ? old_m : m;
+  p = p * decay - corrections.step_size * direction / (sqrtf(v) * corrections.inverse_root + scalars.epsilon);
 }
 
 /// The last tensor whose first chunk is not behind `chunk`: one without elements has the next one's first chunk.
@@ -95,6 +100,7 @@ __device__ void update_vectors(const AdamWTensor& tensor, std::int64_t begin, co
     store<kWidth>(tensor.parameter + at, p);
     store<kWidth>(tensor.first_moment + at, m);
     store<kWidth>(tensor.second_moment + at, v);
+    if (planted(StepFault::kAdamWStaleCopy)) unpack<float, kWidth>(words[0][i], p);
     if constexpr (kHasCopy) store<kWidth>(static_cast<Copy*>(tensor.copy) + at, p);
   }
 }
@@ -103,6 +109,7 @@ template <class Gradient, class Copy, bool kHasCopy>
 __device__ void update_elements(const AdamWTensor& tensor, std::int64_t begin, std::int64_t end,
                                 const Scalars& scalars) {
   const Corrections corrections = corrections_of(scalars);
+  if (planted(StepFault::kAdamWLastElement)) --end;
   for (std::int64_t at = begin + threadIdx.x; at < end; at += kThreads) {
     float p = tensor.parameter[at], m = tensor.first_moment[at], v = tensor.second_moment[at];
     update(p, widened(static_cast<const Gradient*>(tensor.gradient)[at]), m, v, scalars, corrections);
@@ -124,6 +131,7 @@ __global__ void __launch_bounds__(kThreads)
   const int index = tensor_of(table, blockIdx.x);
   const AdamWTensor& tensor = table.tensors[index];
   const std::int64_t begin = std::int64_t{blockIdx.x - table.first_chunk[index]} * kAdamWChunk;
+  if (planted(StepFault::kAdamWLastChunk) && begin > 0 && tensor.count - begin <= kAdamWChunk) return;
   const bool in_vectors =
       is_aligned(tensor.parameter, kVectorBytes) && is_aligned(tensor.gradient, kWidth * sizeof(Gradient)) &&
       is_aligned(tensor.first_moment, kVectorBytes) && is_aligned(tensor.second_moment, kVectorBytes) &&
@@ -229,6 +237,7 @@ void adamw(std::span<const AdamWTensor> tensors, const AdamWStep& step, cudaStre
     bool has_copy = false;
     for (int i = 0; i < table.count; ++i) has_copy = has_copy || table.tensors[i].copy != nullptr;
     const auto kernel = kernel_for(step, has_copy);
+    upload_step_fault(stream);
     kernel<<<static_cast<unsigned>(launch.chunks), kThreads, 0, stream>>>(table, scalars);
     TBENCH_CUDA_CHECK(cudaGetLastError());
   }

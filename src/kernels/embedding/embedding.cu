@@ -1,9 +1,12 @@
 // A block has a token's row, a thread some of its vectors. Backward adds whole vectors where the GPU can (compute
 // capability 9.0), so that a row takes a quarter of the atomic operations.
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 
 #include "kernels/common/dispatch.hpp"
+#include "kernels/common/step_fault.cuh"
 #include "kernels/common/vectors.cuh"
 #include "tbench/cuda/error.hpp"
 #include "tbench/kernels/embedding.hpp"
@@ -11,22 +14,24 @@
 namespace tbench::kernels {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kMaxThreads = 256;
 constexpr std::int64_t kMost = std::int64_t{1} << 40;
 
 __device__ __forceinline__ bool is_in(std::int64_t token, std::int64_t vocab_size) {
   return token >= 0 && token < vocab_size;
 }
 
-template <int kWidth>
-__global__ void __launch_bounds__(kThreads)
-    embedding_forward_kernel(EmbeddingShape shape, const std::int64_t* tokens, const float* table, float* rows) {
+template <class Element, int kWidth>
+__global__ void __launch_bounds__(kMaxThreads)
+    embedding_forward_kernel(EmbeddingShape shape, const std::int64_t* tokens, const Element* table, Element* rows) {
   const std::int64_t token = tokens[blockIdx.x];
-  float* const row = rows + blockIdx.x * shape.width;
-  for (std::int64_t i = std::int64_t{threadIdx.x} * kWidth; i < shape.width; i += kThreads * kWidth) {
+  Element* const row = rows + blockIdx.x * shape.width;
+  for (std::int64_t i = std::int64_t{threadIdx.x} * kWidth; i < shape.width; i += blockDim.x * kWidth) {
+    if (planted(StepFault::kEmbeddingLastVector) && i + kWidth >= shape.width) continue;
+    const bool is_next = planted(StepFault::kEmbeddingRow) && i == 0 && token + 1 < shape.vocab_size;
     float values[kWidth];
     if (is_in(token, shape.vocab_size)) {
-      unpack<float, kWidth>(load_cached<kWidth>(table + token * shape.width + i), values);
+      unpack<Element, kWidth>(load_cached<kWidth>(table + (is_next ? token + 1 : token) * shape.width + i), values);
     } else {
 #pragma unroll
       for (int j = 0; j < kWidth; ++j) values[j] = NAN;
@@ -35,27 +40,50 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-__device__ __forceinline__ void add_to(float* to, const float (&values)[1]) { atomicAdd(to, values[0]); }
-
-__device__ __forceinline__ void add_to(float* to, const float (&values)[4]) {
+/// Adds a vector as it lies in memory; 16 bytes in one operation where the GPU can, else pair by pair or one by one.
+__device__ __forceinline__ void add_to(float* to, std::uint32_t word) { atomicAdd(to, __uint_as_float(word)); }
+__device__ __forceinline__ void add_to(__half* to, std::uint16_t word) { atomicAdd(to, __ushort_as_half(word)); }
+__device__ __forceinline__ void add_to(__nv_bfloat16* to, std::uint16_t word) {
+  atomicAdd(to, __ushort_as_bfloat16(word));
+}
+template <class Element>
+__device__ __forceinline__ void add_to(Element* to, const uint4& word) {
 #if __CUDA_ARCH__ >= 900
-  atomicAdd(reinterpret_cast<float4*>(to), float4{values[0], values[1], values[2], values[3]});
+  if constexpr (std::is_same_v<Element, float>) {
+    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"l"(to), "r"(word.x), "r"(word.y), "r"(word.z),
+                 "r"(word.w)
+                 : "memory");
+  } else if constexpr (std::is_same_v<Element, __half>) {
+    asm volatile("red.global.add.noftz.v4.f16x2 [%0], {%1, %2, %3, %4};\n" ::"l"(to), "r"(word.x), "r"(word.y),
+                 "r"(word.z), "r"(word.w)
+                 : "memory");
+  } else {
+    asm volatile("red.global.add.noftz.v4.bf16x2 [%0], {%1, %2, %3, %4};\n" ::"l"(to), "r"(word.x), "r"(word.y),
+                 "r"(word.z), "r"(word.w)
+                 : "memory");
+  }
 #else
+  Element values[kVectorBytes / sizeof(Element)];
+  memcpy(values, &word, sizeof(word));
 #pragma unroll
-  for (int j = 0; j < 4; ++j) atomicAdd(to + j, values[j]);
+  for (int j = 0; j < kVectorBytes / static_cast<int>(sizeof(Element)); ++j) atomicAdd(to + j, values[j]);
 #endif
 }
 
-template <int kWidth>
-__global__ void __launch_bounds__(kThreads)
-    embedding_backward_kernel(EmbeddingShape shape, const std::int64_t* tokens, const float* drows, float* dtable) {
+template <class Element, int kWidth>
+__global__ void __launch_bounds__(kMaxThreads)
+    embedding_backward_kernel(EmbeddingShape shape, const std::int64_t* tokens, const Element* drows, Element* dtable) {
   const std::int64_t token = tokens[blockIdx.x];
   if (!is_in(token, shape.vocab_size)) return;
-  const float* const row = drows + blockIdx.x * shape.width;
-  for (std::int64_t i = std::int64_t{threadIdx.x} * kWidth; i < shape.width; i += kThreads * kWidth) {
-    float values[kWidth];
-    unpack<float, kWidth>(load_once<kWidth>(row + i), values);
-    add_to(dtable + token * shape.width + i, values);
+  const Element* const row = drows + blockIdx.x * shape.width;
+  for (std::int64_t i = std::int64_t{threadIdx.x} * kWidth; i < shape.width; i += blockDim.x * kWidth) {
+    const std::int64_t word = planted(StepFault::kEmbeddingToken) && token > 0 ? token - 1 : token;
+    Element* const to = dtable + word * shape.width + i;
+    if (planted(StepFault::kEmbeddingStored)) {
+      *reinterpret_cast<Word<Element, kWidth>*>(to) = load_once<kWidth>(row + i);
+    } else {
+      add_to(to, load_once<kWidth>(row + i));
+    }
   }
 }
 
@@ -65,33 +93,55 @@ void check_embedding(const EmbeddingShape& shape) {
   check_extent("embedding", "the vocabulary", shape.vocab_size, 1, kMost / shape.width);
 }
 
-constexpr int kVector = kVectorBytes / static_cast<int>(sizeof(float));
-
 bool fits_vectors(const EmbeddingShape& shape, std::initializer_list<const void*> pointers) {
-  return shape.width % kVector == 0 && are_aligned(pointers, kVectorBytes);
+  return shape.width * storage_bytes(shape.precision) % kVectorBytes == 0 && are_aligned(pointers, kVectorBytes);
 }
+
+/// As many as a row has vectors, in warps.
+unsigned threads_of_a_row(const EmbeddingShape& shape, std::int64_t width_of_vector) {
+  const std::int64_t vectors = ceil_div(shape.width, width_of_vector);
+  return static_cast<unsigned>(std::min<std::int64_t>(ceil_div(vectors, kWarpThreads) * kWarpThreads, kMaxThreads));
+}
+
+/// Elements of a vector.
+template <class Element>
+constexpr int kVector = kVectorBytes / static_cast<int>(sizeof(Element));
 
 }  // namespace
 
-void embedding_forward(const EmbeddingShape& shape, const std::int64_t* tokens, const float* table, float* rows,
+void embedding_forward(const EmbeddingShape& shape, const std::int64_t* tokens, const void* table, void* rows,
                        cudaStream_t stream) {
   check_embedding(shape);
   check_pointers("embedding, forward", {tokens, table, rows});
-  const auto kernel =
-      fits_vectors(shape, {table, rows}) ? &embedding_forward_kernel<kVector> : &embedding_forward_kernel<1>;
-  kernel<<<static_cast<unsigned>(shape.tokens), kThreads, 0, stream>>>(shape, tokens, table, rows);
+  with_storage_type("embedding", shape.precision, [&](auto type) {
+    using Element = typename decltype(type)::Type;
+    upload_step_fault(stream);
+    const bool in_vectors = fits_vectors(shape, {table, rows});
+    const auto kernel =
+        in_vectors ? &embedding_forward_kernel<Element, kVector<Element>> : &embedding_forward_kernel<Element, 1>;
+    kernel<<<static_cast<unsigned>(shape.tokens), threads_of_a_row(shape, in_vectors ? kVector<Element> : 1), 0,
+             stream>>>(shape, tokens, static_cast<const Element*>(table), static_cast<Element*>(rows));
+  });
   TBENCH_CUDA_CHECK(cudaGetLastError());
 }
 
-void embedding_backward(const EmbeddingShape& shape, const std::int64_t* tokens, const float* drows, float* dtable,
+void embedding_backward(const EmbeddingShape& shape, const std::int64_t* tokens, const void* drows, void* dtable,
                         cudaStream_t stream) {
   check_embedding(shape);
   check_pointers("embedding, backward", {tokens, drows, dtable});
-  const auto bytes = static_cast<std::size_t>(shape.vocab_size * shape.width) * sizeof(float);
-  TBENCH_CUDA_CHECK(cudaMemsetAsync(dtable, 0, bytes, stream));
-  const auto kernel =
-      fits_vectors(shape, {drows, dtable}) ? &embedding_backward_kernel<kVector> : &embedding_backward_kernel<1>;
-  kernel<<<static_cast<unsigned>(shape.tokens), kThreads, 0, stream>>>(shape, tokens, drows, dtable);
+  with_storage_type("embedding", shape.precision, [&](auto type) {
+    using Element = typename decltype(type)::Type;
+    const auto bytes = static_cast<std::size_t>(shape.vocab_size * shape.width) * sizeof(Element);
+    if (!planted_in_launch(StepFault::kEmbeddingNotCleared)) {
+      TBENCH_CUDA_CHECK(cudaMemsetAsync(dtable, 0, bytes, stream));
+    }
+    upload_step_fault(stream);
+    const bool in_vectors = fits_vectors(shape, {drows, dtable});
+    const auto kernel =
+        in_vectors ? &embedding_backward_kernel<Element, kVector<Element>> : &embedding_backward_kernel<Element, 1>;
+    kernel<<<static_cast<unsigned>(shape.tokens), threads_of_a_row(shape, in_vectors ? kVector<Element> : 1), 0,
+             stream>>>(shape, tokens, static_cast<const Element*>(drows), static_cast<Element*>(dtable));
+  });
   TBENCH_CUDA_CHECK(cudaGetLastError());
 }
 

@@ -1,4 +1,6 @@
 // How rows are divided among threads and blocks: pure functions of the shape.
+#include "kernels/rmsnorm/plan.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -12,13 +14,45 @@ namespace {
 constexpr std::int64_t kVectorBytes = 16;
 constexpr std::int64_t kWarp = 32;
 constexpr std::int64_t kMaxThreadsOfARow = 512;
-/// Elements of a thread: few, so that many threads have loads under way, unless the row is too long for that.
-constexpr std::int64_t kFew = 8, kMany = 32;
-/// Threads of a block: forward blocks are small and many; backward blocks, of which each leaves a partial sum of the
-/// weight's gradient, few and large.
-constexpr std::int64_t kForwardThreads = 256, kBackwardThreads = 512;
-/// Backward threads that a multiprocessor holds at once, which all blocks have to: of 64 registers each, or of 128.
-std::int64_t threads_at_once(std::int64_t elements) { return elements == kFew ? 1024 : 512; }
+
+/// Threads that a block has about, and blocks that a multiprocessor has at most. Forward, 1,024 threads in four blocks
+/// are within 1 to 10 % of a copy of the same bytes. Backward, each block leaves a share of the weight's gradient: two
+/// large ones.
+struct BlockSizes {
+  std::int64_t threads, blocks;
+};
+constexpr BlockSizes block_sizes(NormPass pass) {
+  return pass == NormPass::kForward ? BlockSizes{256, 4} : BlockSizes{512, 2};
+}
+
+/// A row is divided alike whether vectors fit or not.
+NormPlan plan_of_a_row(const NormShape& shape, bool in_vectors) {
+  const std::int64_t vector = kVectorBytes / storage_bytes(shape.types.stream);
+  const auto threads_with = [&](std::int64_t elements) {
+    return ceil_div(ceil_div(shape.width, elements), kWarp) * kWarp;
+  };
+  const int elements = threads_with(kNormFewElements) <= kMaxThreadsOfARow ? kNormFewElements : kNormManyElements;
+  return {.width_of_vector = static_cast<int>(in_vectors && shape.width % vector == 0 ? vector : 1),
+          .elements = elements,
+          .threads = static_cast<int>(threads_with(elements)),
+          .groups = 1,
+          .blocks = 0,
+          .shared_bytes = 0};
+}
+
+/// Forward x and the branch, backward sum, dsum, dnormed and a row's rstd. The groups' sums take the slots' place.
+std::int64_t shared_bytes(NormPass pass, const NormShape& shape, const NormPlan& plan) {
+  const std::int64_t stream = storage_bytes(shape.types.stream), branch = storage_bytes(shape.types.branch);
+  const std::int64_t of_a_thread = pass == NormPass::kForward
+                                       ? plan.elements * (stream + branch)
+                                       : plan.elements * (2 * stream + branch) + std::int64_t{sizeof(float)};
+  const std::int64_t slots =
+      norm_rows_ahead(pass, plan.width_of_vector, plan.elements) * plan.threads * plan.groups * of_a_thread;
+  const bool has_sums = pass == NormPass::kBackward && plan.groups > 1;
+  return std::max(slots, has_sums ? shape.width * std::int64_t{sizeof(float)} : 0);
+}
+
+}  // namespace
 
 void check_norm(const NormShape& shape) {
   check_extent("rmsnorm", "rows", shape.rows, 1, 0x7fffffff);
@@ -36,41 +70,29 @@ void check_norm(const NormShape& shape) {
   }
 }
 
-NormPlan plan_of_a_row(const NormShape& shape, bool in_vectors) {
+NormPlan norm_plan(NormPass pass, const NormShape& shape, bool in_vectors, const NormDevice& device) {
   check_norm(shape);
-  const std::int64_t vector = kVectorBytes / storage_bytes(shape.types.stream);
-  const std::int64_t width_of_vector = in_vectors && shape.width % vector == 0 ? vector : 1;
-  const auto threads_with = [&](std::int64_t elements) {
-    return ceil_div(ceil_div(shape.width, elements), kWarp) * kWarp;
-  };
-  const std::int64_t elements = threads_with(kFew) <= kMaxThreadsOfARow ? kFew : kMany;
-  return {.width_of_vector = static_cast<int>(width_of_vector),
-          .elements = static_cast<int>(elements),
-          .threads = static_cast<int>(threads_with(elements)),
-          .groups = 1,
-          .blocks = 0};
-}
-
-}  // namespace
-
-NormPlan norm_forward_plan(const NormShape& shape, bool in_vectors) {
-  NormPlan plan = plan_of_a_row(shape, in_vectors);
-  const std::int64_t groups = std::clamp<std::int64_t>(kForwardThreads / plan.threads, 1, shape.rows);
-  plan.groups = static_cast<int>(groups);
-  plan.blocks = ceil_div(shape.rows, groups);
-  return plan;
-}
-
-NormPlan norm_backward_plan(const NormShape& shape, bool in_vectors, int multiprocessors) {
-  NormPlan plan = plan_of_a_row(shape, in_vectors);
-  check_extent("rmsnorm", "the number of multiprocessors", multiprocessors, 1, 1 << 20);
+  check_extent("rmsnorm", "the number of multiprocessors", device.multiprocessors, 1, 1 << 20);
   // A named barrier for each group; 0 is the block's.
   constexpr std::int64_t kMaxGroups = 15;
-  const std::int64_t groups =
-      std::clamp<std::int64_t>(std::min(kBackwardThreads / plan.threads, kMaxGroups), 1, shape.rows);
-  const std::int64_t blocks = threads_at_once(plan.elements) / (plan.threads * groups) * std::int64_t{multiprocessors};
-  plan.groups = static_cast<int>(groups);
-  plan.blocks = std::min(blocks, ceil_div(shape.rows, groups));
+  const BlockSizes sizes = block_sizes(pass);
+  NormPlan plan = plan_of_a_row(shape, in_vectors);
+  plan.groups = static_cast<int>(std::clamp<std::int64_t>(sizes.threads / plan.threads, 1, kMaxGroups));
+  plan.groups = static_cast<int>(std::min<std::int64_t>(plan.groups, shape.rows));
+  NormPlan largest = plan_of_a_row(shape, /*in_vectors=*/true);
+  largest.groups = plan.groups;
+  const std::int64_t held_by_shared =
+      device.shared_bytes / (shared_bytes(pass, shape, largest) + kNormOtherSharedBytes);
+  if (held_by_shared == 0) plan.width_of_vector = 1;  // without slots
+  plan.shared_bytes = shared_bytes(pass, shape, plan);
+  const std::int64_t held_by_registers = norm_max_threads(plan.elements) / (plan.threads * plan.groups);
+  const std::int64_t at_once =
+      std::max<std::int64_t>(std::min({sizes.blocks, held_by_shared, held_by_registers}), 1) * device.multiprocessors;
+  // Rows that are not copied ahead are a block each, forward: the next block's loads pass over this one's sum.
+  const bool is_one_round =
+      pass == NormPass::kForward && norm_rows_ahead(pass, plan.width_of_vector, plan.elements) == 0;
+  const std::int64_t all = ceil_div(shape.rows, plan.groups);
+  plan.blocks = is_one_round ? all : std::min(all, at_once);
   return plan;
 }
 

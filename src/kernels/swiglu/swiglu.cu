@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/common/dispatch.hpp"
+#include "kernels/common/step_fault.cuh"
 #include "kernels/common/vectors.cuh"
 #include "tbench/cuda/error.hpp"
 #include "tbench/kernels/swiglu.hpp"
@@ -50,18 +51,23 @@ __global__ void __launch_bounds__(kThreads)
     const unsigned index = first_vector() + i * kThreads;
     if (index >= vectors.count) continue;
     const std::int64_t at = place<kWidth>(vectors, index, inputs.stride);
+    const int early = planted(StepFault::kSwigluHalfRow) && index > 0 ? kWidth : 0;
     gate_words[i] = load_once<kWidth>(static_cast<const Element*>(inputs.gate) + at);
-    up_words[i] = load_once<kWidth>(static_cast<const Element*>(inputs.up) + at);
+    up_words[i] = load_once<kWidth>(static_cast<const Element*>(inputs.up) + at - early);
   }
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
     const unsigned index = first_vector() + i * kThreads;
     if (index >= vectors.count) continue;
+    if (planted(StepFault::kSwigluLastVector) && index + 1 == vectors.count) continue;
     float gate[kWidth], up[kWidth];
     unpack<Element, kWidth>(gate_words[i], gate);
     unpack<Element, kWidth>(up_words[i], up);
 #pragma unroll
-    for (int j = 0; j < kWidth; ++j) gate[j] *= logistic<Element>(gate[j]) * up[j];
+    for (int j = 0; j < kWidth; ++j) {
+      const float s = logistic<Element>(gate[j]);
+      gate[j] = planted(StepFault::kSwigluNoGate) ? s * up[j] : gate[j] * (s * up[j]);
+    }
     store<kWidth>(h + std::int64_t{index} * kWidth, gate);
   }
 }
@@ -91,9 +97,9 @@ __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(const SwigluB
     for (int j = 0; j < kWidth; ++j) {
       const float s = logistic<Element>(gate[j]);
       const float silu = gate[j] * s;
-      h[j] = silu * up[j];
-      dup[j] = dh[j] * silu;
-      gate[j] = dh[j] * up[j] * (s + silu * (1.0F - s));
+      h[j] = planted(StepFault::kSwigluH) ? silu : silu * up[j];
+      dup[j] = dh[j] * (planted(StepFault::kSwigluDup) ? s : silu);
+      gate[j] = dh[j] * up[j] * (planted(StepFault::kSwigluSlope) ? s : s + silu * (1.0F - s));
     }
     const std::int64_t at = place<kWidth>(vectors, index, tensors.gradients.stride);
     store<kWidth>(static_cast<Element*>(tensors.gradients.gate) + at, gate);
@@ -120,10 +126,11 @@ bool fits_vectors(const SwigluShape& shape, std::initializer_list<std::int64_t> 
 
 /// Calls `launch` with the type's tag, the vector's width as a constant, the vectors and the blocks for them.
 template <class Launch>
-void with_vectors(const SwigluShape& shape, bool in_vectors, const Launch& launch) {
+void with_vectors(const SwigluShape& shape, bool in_vectors, cudaStream_t stream, const Launch& launch) {
   with_storage_type("swiglu", shape.precision, [&](auto type) {
     constexpr int kWidth = kVectorBytes / static_cast<int>(sizeof(typename decltype(type)::Type));
     const auto with_width = [&](auto width) {
+      upload_step_fault(stream);
       const std::int64_t of_a_row = shape.width / width;
       const Vectors vectors{.count = static_cast<unsigned>(shape.rows * of_a_row),
                             .of_a_row = static_cast<unsigned>(of_a_row)};
@@ -140,7 +147,7 @@ void swiglu_forward(const SwigluShape& shape, const GatedPair<const void*>& inpu
   check_swiglu(shape, inputs.stride);
   check_pointers("swiglu, forward", {inputs.gate, inputs.up, h});
   const bool in_vectors = fits_vectors(shape, {inputs.stride}, {inputs.gate, inputs.up, h});
-  with_vectors(shape, in_vectors, [&](auto type, auto width, const Vectors& vectors, unsigned blocks) {
+  with_vectors(shape, in_vectors, stream, [&](auto type, auto width, const Vectors& vectors, unsigned blocks) {
     using Element = typename decltype(type)::Type;
     swiglu_forward_kernel<Element, decltype(width)::value>
         <<<blocks, kThreads, 0, stream>>>(inputs, static_cast<Element*>(h), vectors);
@@ -154,7 +161,7 @@ void swiglu_backward(const SwigluShape& shape, const SwigluBackward& tensors, cu
   check_pointers("swiglu, backward", {inputs.gate, inputs.up, dh, gradients.gate, gradients.up});
   const bool in_vectors = fits_vectors(shape, {inputs.stride, gradients.stride},
                                        {inputs.gate, inputs.up, dh, gradients.gate, gradients.up, h});
-  with_vectors(shape, in_vectors, [&](auto type, auto width, const Vectors& vectors, unsigned blocks) {
+  with_vectors(shape, in_vectors, stream, [&](auto type, auto width, const Vectors& vectors, unsigned blocks) {
     using Element = typename decltype(type)::Type;
     swiglu_backward_kernel<Element, decltype(width)::value><<<blocks, kThreads, 0, stream>>>(tensors, vectors);
   });

@@ -22,7 +22,7 @@ struct Extents {
 
 const std::vector<Extents> kExtents{{1, 1, 1}, {7, 3, 4}, {64, 10, 33}, {100, 50, 768}, {33, 5, 2052}, {20, 9, 64, 1}};
 
-class EmbeddingOnGpu : public testing::Test {
+class EmbeddingOnGpu : public testing::TestWithParam<Precision> {
  protected:
   void SetUp() override {
     if (is_without_gpu()) GTEST_SKIP() << "no GPU on this machine";
@@ -51,14 +51,14 @@ std::vector<std::int64_t> tokens_of(const Extents& extents) {
   return tokens;
 }
 
-TEST_F(EmbeddingOnGpu, RowsAreThoseOfTheTokens) {
+TEST_P(EmbeddingOnGpu, RowsAreThoseOfTheTokens) {
   for (const Extents& extents : kExtents) {
-    const Doubles values = normal_values(extents.vocab_size * extents.width, Precision::kFp32, 1);
+    const Doubles values = normal_values(extents.vocab_size * extents.width, GetParam(), 1);
     const std::vector<std::int64_t> tokens = tokens_of(extents);
-    const DeviceArray table{values, Precision::kFp32, extents.offset};
-    const DeviceArray rows{extents.tokens * extents.width, Precision::kFp32, extents.offset};
-    embedding_forward({extents.tokens, extents.vocab_size, extents.width}, Tokens{tokens}.data(), table.floats(),
-                      rows.floats(), nullptr);
+    const DeviceArray table{values, GetParam(), extents.offset};
+    const DeviceArray rows{extents.tokens * extents.width, GetParam(), extents.offset};
+    embedding_forward({extents.tokens, extents.vocab_size, extents.width, GetParam()}, Tokens{tokens}.data(),
+                      table.data(), rows.data(), nullptr);
     Doubles expected;
     for (const std::int64_t token : tokens) {
       for (std::int64_t j = 0; j < extents.width; ++j) {
@@ -70,14 +70,14 @@ TEST_F(EmbeddingOnGpu, RowsAreThoseOfTheTokens) {
   }
 }
 
-TEST_F(EmbeddingOnGpu, GradientsOfAWordAreAddedAndOthersAreZero) {
+TEST_P(EmbeddingOnGpu, GradientsOfAWordAreAddedAndOthersAreZero) {
   for (const Extents& extents : kExtents) {
-    const Doubles values = normal_values(extents.tokens * extents.width, Precision::kFp32, 2);
+    const Doubles values = normal_values(extents.tokens * extents.width, GetParam(), 2);
     const std::vector<std::int64_t> tokens = tokens_of(extents);
-    const DeviceArray drows{values, Precision::kFp32, extents.offset};
-    const DeviceArray dtable{extents.vocab_size * extents.width, Precision::kFp32, extents.offset};
-    embedding_backward({extents.tokens, extents.vocab_size, extents.width}, Tokens{tokens}.data(), drows.floats(),
-                       dtable.floats(), nullptr);
+    const DeviceArray drows{values, GetParam(), extents.offset};
+    const DeviceArray dtable{extents.vocab_size * extents.width, GetParam(), extents.offset};
+    embedding_backward({extents.tokens, extents.vocab_size, extents.width, GetParam()}, Tokens{tokens}.data(),
+                       drows.data(), dtable.data(), nullptr);
     Doubles expected(static_cast<std::size_t>(dtable.count()), 0.0), magnitude = expected;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       for (std::int64_t j = 0; j < extents.width; ++j) {
@@ -87,23 +87,28 @@ TEST_F(EmbeddingOnGpu, GradientsOfAWordAreAddedAndOthersAreZero) {
         magnitude[at] += std::abs(value);
       }
     }
-    expect_close(fmt::format("gradients of {} x {}", extents.vocab_size, extents.width), dtable.read(), expected,
-                 [&](std::size_t i) { return magnitude[i] * 0x1p-24 * static_cast<double>(extents.tokens); });
+    expect_close(
+        fmt::format("gradients of {} x {}", extents.vocab_size, extents.width), dtable.read(), expected,
+        [&](std::size_t i) { return magnitude[i] * round_off(GetParam()) * static_cast<double>(extents.tokens); });
   }
 }
 
-TEST_F(EmbeddingOnGpu, ATokenOutsideTheVocabularyReadsNaNAndAddsNothing) {
+TEST_P(EmbeddingOnGpu, ATokenOutsideTheVocabularyReadsNaNAndAddsNothing) {
   const Tokens tokens{{2, -1, 0, 3}};
-  const Doubles values = normal_values(3 * 8, Precision::kFp32, 3);
-  const DeviceArray table{values, Precision::kFp32}, rows{4 * 8, Precision::kFp32}, dtable{3 * 8, Precision::kFp32};
-  embedding_forward({4, 3, 8}, tokens.data(), table.floats(), rows.floats(), nullptr);
+  const Doubles values = normal_values(3 * 8, GetParam(), 3);
+  const DeviceArray table{values, GetParam()}, rows{4 * 8, GetParam()}, dtable{3 * 8, GetParam()};
+  embedding_forward({4, 3, 8, GetParam()}, tokens.data(), table.data(), rows.data(), nullptr);
   const Doubles read = rows.read();
   for (std::size_t i = 0; i < read.size(); ++i) EXPECT_EQ(std::isnan(read[i]), i / 8 == 1 || i / 8 == 3) << i;
-  embedding_backward({4, 3, 8}, tokens.data(), DeviceArray{Doubles(4 * 8, 1.0), Precision::kFp32}.floats(),
-                     dtable.floats(), nullptr);
+  embedding_backward({4, 3, 8, GetParam()}, tokens.data(), DeviceArray{Doubles(4 * 8, 1.0), GetParam()}.data(),
+                     dtable.data(), nullptr);
   const Doubles gradients = dtable.read();
   for (std::size_t i = 0; i < gradients.size(); ++i) EXPECT_EQ(gradients[i], i / 8 == 1 ? 0.0 : 1.0) << i;
 }
+
+INSTANTIATE_TEST_SUITE_P(Precisions, EmbeddingOnGpu,
+                         testing::Values(Precision::kFp32, Precision::kBf16, Precision::kFp16),
+                         [](const auto& run) { return std::string{to_string(run.param)}; });
 
 }  // namespace
 }  // namespace tbench::kernels

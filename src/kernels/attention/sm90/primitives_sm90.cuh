@@ -7,21 +7,9 @@
 #include <cstdint>
 
 #include "kernels/attention/sm90/plan_sm90.hpp"
+#include "kernels/common/overlap.cuh"
 
 namespace tbench::kernels::sm90 {
-
-/// Programmatic dependent launch. Lets the next kernel of the stream start where it may, as soon as every block has
-/// called this or ended; and waits until the kernel before is over and its writes are seen.
-__device__ __forceinline__ void allow_next_kernel() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;\n" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void wait_for_last_kernel() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;\n" ::: "memory");
-#endif
-}
 
 constexpr int kWarpGroupThreads = 128;
 constexpr int kWarpGroupWarps = 4;

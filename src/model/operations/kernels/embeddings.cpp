@@ -208,7 +208,7 @@ KernelOp embedding_kernel_op() {
           .bytes = &embedding_bytes,
           .fill = &embedding_fill,
           .expect = &embedding_expect,
-          .impls = {"impl", {embedding_aten()}}};
+          .impls = {"impl", {embedding_aten(), embedding_fused()}}};
 }
 
 KernelOp rope_kernel_op() {

@@ -11,6 +11,7 @@
 #include "model/training/optimizer.hpp"
 #include "tbench/kernels/adamw.hpp"
 #include "tbench/kernels/cross_entropy.hpp"
+#include "tbench/kernels/embedding.hpp"
 #include "tbench/kernels/rmsnorm.hpp"
 #include "tbench/kernels/rope.hpp"
 #include "tbench/kernels/swiglu.hpp"
@@ -241,6 +242,26 @@ std::vector<at::Tensor> own_cross_entropy_in_place(const KernelOperands& operand
   return {losses, logits};
 }
 
+kernels::EmbeddingShape embedding_shape(const KernelConfig& config) {
+  return {
+      .tokens = config.tokens(), .vocab_size = kVocabSize, .width = config.size.d_model, .precision = config.precision};
+}
+
+std::vector<at::Tensor> own_embedding_forward(const KernelOperands& operands) {
+  const at::Tensor &table = operands.inputs[0], &ids = operands.inputs[1];
+  const at::Tensor rows = at::empty({ids.size(0), table.size(1)}, table.options());
+  kernels::embedding_forward(embedding_shape(operands.config), ids.const_data_ptr<std::int64_t>(),
+                             table.const_data_ptr(), rows.mutable_data_ptr(), own_stream());
+  return {rows};
+}
+
+std::vector<at::Tensor> own_embedding_backward(const KernelOperands& operands) {
+  const at::Tensor dtable = at::empty_like(operands.inputs[0]);
+  kernels::embedding_backward(embedding_shape(operands.config), operands.inputs[1].const_data_ptr<std::int64_t>(),
+                              operands.gradients[0].const_data_ptr(), dtable.mutable_data_ptr(), own_stream());
+  return {dtable};
+}
+
 }  // namespace
 
 std::optional<std::string> own_kernel_refusal(const KernelConfig& config) {
@@ -340,6 +361,13 @@ KernelImpl swiglu_packed_fused() {
           .unsupported_reason = &own_kernel_refusal,
           .forward = &own_swiglu_packed_forward,
           .backward = &own_swiglu_packed_backward};
+}
+
+KernelImpl embedding_fused() {
+  return {.name = "fused",
+          .unsupported_reason = &own_kernel_refusal,
+          .forward = &own_embedding_forward,
+          .backward = &own_embedding_backward};
 }
 
 KernelImpl cross_entropy_in_place_fused() {

@@ -28,6 +28,7 @@ void own_adamw(const OwnAdamWLists& lists, const at::Tensor& step, Precision cop
 [[nodiscard]] KernelImpl rope_qkv_fused();
 [[nodiscard]] KernelImpl swiglu_fused();
 [[nodiscard]] KernelImpl swiglu_packed_fused();
+[[nodiscard]] KernelImpl embedding_fused();
 [[nodiscard]] KernelImpl cross_entropy_in_place_fused();
 
 }  // namespace tbench::model

@@ -45,6 +45,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
     attention_backward_convert_sm90_kernel(const __grid_constant__ BackwardHelperParameters<Element> p) {
+  allow_next_kernel();
   constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
   __shared__ __align__(kVectorBytes) char tile[kBackwardHelperRows * kRowBytes];
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;

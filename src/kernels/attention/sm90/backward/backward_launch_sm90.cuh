@@ -64,25 +64,16 @@ BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& prob
           .scale = problem.scale};
 }
 
-/// launch_kernel() for a kernel that itself waits for the one before it, wait_for_last_kernel(), and may start earlier.
+/// launch_kernel() for a kernel that may begin before the one before it has ended.
 template <class Parameters>
-static void launch_overlapping(void (*kernel)(Parameters), const Launch& launch, const Parameters& parameters,
-                               cudaStream_t stream) {
+static void launch_early(void (*kernel)(Parameters), const Launch& launch, const Parameters& parameters,
+                         cudaStream_t stream) {
   TBENCH_CUDA_CHECK(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(launch.shared_bytes)));
   upload_planted_fault(stream);
   const auto extent = [](std::int64_t value) { return static_cast<unsigned>(value); };
-  cudaLaunchAttribute overlaps{};
-  overlaps.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlaps.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3{extent(launch.grid.x), extent(launch.grid.y), extent(launch.grid.z)};
-  config.blockDim = dim3{static_cast<unsigned>(launch.threads)};
-  config.dynamicSmemBytes = launch.shared_bytes;
-  config.stream = stream;
-  config.attrs = &overlaps;
-  config.numAttrs = 1;
-  TBENCH_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, parameters));
+  launch_overlapping(kernel, dim3{extent(launch.grid.x), extent(launch.grid.y), extent(launch.grid.z)},
+                     static_cast<unsigned>(launch.threads), launch.shared_bytes, stream, parameters);
 }
 
 template <class Element>
@@ -92,10 +83,10 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
     const AttentionShape& shape = problem.shape;
     launch_kernel(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper,
                   stream);
-    launch_overlapping(&attention_backward_wgmma_kernel<Element, kHeadDim>, backward_launch(shape),
-                       backward_parameters(problem, arguments), stream);
-    launch_overlapping(&attention_backward_convert_sm90_kernel<Element, kHeadDim>, backward_convert_launch(shape),
-                       helper, stream);
+    launch_early(&attention_backward_wgmma_kernel<Element, kHeadDim>, backward_launch(shape),
+                 backward_parameters(problem, arguments), stream);
+    launch_early(&attention_backward_convert_sm90_kernel<Element, kHeadDim>, backward_convert_launch(shape), helper,
+                 stream);
   };
   if (problem.shape.head_dim == 64) return launch.template operator()<64>();
   if (problem.shape.head_dim == 80) return launch.template operator()<80>();
