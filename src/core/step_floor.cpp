@@ -36,6 +36,14 @@ std::int64_t backward_bytes(const Extents& n) {
   return loss + norm + additions + rope + swiglu + embedding;
 }
 
+/// Of a parameter. In bf16 a product leaves no more bits of a gradient than that type has; fp16's, divided by the
+/// loss's scale, would be lost in it.
+std::int64_t optimizer_bytes(Precision precision) {
+  const std::int64_t gradient = precision == Precision::kBf16 ? 2 : kFloatBytes;
+  const std::int64_t copy = element_bytes(precision) < kFloatBytes ? element_bytes(precision) : 0;
+  return 6 * kFloatBytes + gradient + copy;
+}
+
 }  // namespace
 
 StepFloor model_step_floor(const ModelSize& size, std::int64_t context, std::int64_t batch, Pass pass,
@@ -62,8 +70,7 @@ StepFloor model_step_floor(const ModelSize& size, std::int64_t context, std::int
                         .element = element};
   floor.other_bytes = forward_bytes(extents, has_backward) + (has_backward ? backward_bytes(extents) : 0);
   if (pass == Pass::kTrainStep) {
-    const std::int64_t of_parameter = 7 * kFloatBytes + (element < kFloatBytes ? element : 0);
-    floor.optimizer_bytes = of_parameter * parameter_count(size);
+    floor.optimizer_bytes = optimizer_bytes(precision) * parameter_count(size);
   }
   return floor;
 }

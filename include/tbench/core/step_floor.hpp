@@ -13,8 +13,8 @@ namespace tbench {
 struct StepFloor {
   Flop products{};   // of the dense layers
   Flop attention{};  // its products
-  /// AdamW over float32 weights, gradients and moments: four read, three written, and the weights in 16 bits where the
-  /// step computes in those.
+  /// AdamW over float32 weights and moments, read and written, the gradients, in 16 bits with bf16, and a copy of the
+  /// weights in 16 bits where the step computes in those.
   std::int64_t optimizer_bytes{};
   /// Embedding, norms with the residual's addition, RoPE, SwiGLU and loss: what each reads and writes if it is one
   /// kernel. The residual stream is float32, as autocast has it; all else has the precision's type.

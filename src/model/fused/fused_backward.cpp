@@ -6,6 +6,8 @@ namespace tbench::model {
 
 using cuda::in_range;
 
+static_assert(kLayersInFlight == SideStream::kMarks);
+
 void FusedPasses::backward() {
   show_gradients();
   pending_norms_.clear();  // of a step that an error ended
@@ -19,30 +21,37 @@ void FusedPasses::backward() {
     kernels::embedding_backward(embedding_shape(), tokens_, stream_gradient_,
                                 static_cast<float*>(buffers_.gradients.front()), current_stream());
   });
+  side_.join();
 }
 
 void FusedPasses::backward_head() {
   const HeadBuffers& head = buffers_.head;
   const std::size_t ln_final = parameters_.leaves().size() - 2;
   in_range("lm_head", [&] {
-    linears_.lm_head.weight_gradient(head.dlogits, head.normed, buffers_.gradients[ln_final + 1]);
+    side_.run([&] { linears_.lm_head.weight_gradient(head.dlogits, head.normed, buffers_.gradients[ln_final + 1]); });
+    side_.mark(buffers_.layers.size() % SideStream::kMarks);
     linears_.lm_head.input_gradient(head.dlogits, matrix(ln_final + 1), buffers_.scratch.dnormed);
   });
   stream_gradient_ = nullptr;
-  norm_backward(head.x, norm_weight(ln_final), head.rstd, static_cast<float*>(buffers_.gradients[ln_final]));
+  norm_backward(head.x, norm_weight(ln_final), head.rstd, static_cast<float*>(buffers_.gradients[ln_final]),
+                of_layer(buffers_.layers.size() - 1).dffn);
 }
 
 void FusedPasses::backward_layer(std::size_t layer) {
   const LayerBuffers& buffers = buffers_.layers[layer];
   const LayerWeights weights = weights_of(layer);
   const LayerGradients gradients = gradients_of(layer);
-  in_range("ffn", [&] { feed_forward_backward(buffers, weights, gradients); });
-  norm_backward(buffers.x_mid, weights.ln2, buffers.rstd_mid, gradients.ln2);
-  in_range("attention", [&] { attention_backward(buffers, weights, gradients); });
-  norm_backward(buffers.x, weights.ln1, buffers.rstd, gradients.ln1);
+  in_range("ffn", [&] { feed_forward_backward(layer); });
+  norm_backward(buffers.x_mid, weights.ln2, buffers.rstd_mid, gradients.ln2, of_layer(layer).dattention);
+  in_range("attention", [&] { attention_backward(layer); });
+  // The next layer writes over what the gradients of the last one's weights are made of.
+  side_.wait_for((layer + 1) % SideStream::kMarks);
+  side_.mark(layer % SideStream::kMarks);
+  norm_backward(buffers.x, weights.ln1, buffers.rstd, gradients.ln1, of_layer(layer + 1).dffn);
 }
 
-void FusedPasses::norm_backward(const float* sum, const float* weight, const float* rstd, float* dweight) {
+void FusedPasses::norm_backward(const float* sum, const float* weight, const float* rstd, float* dweight,
+                                void* dbranch) {
   const ScratchBuffers& scratch = buffers_.scratch;
   float* const workspace = scratch.norm_workspaces[pending_norms_.size()];
   float* const dx = stream_gradient_ == scratch.dx[0] ? scratch.dx[1] : scratch.dx[0];
@@ -54,7 +63,7 @@ void FusedPasses::norm_backward(const float* sum, const float* weight, const flo
                             .dnormed = scratch.dnormed,
                             .dsum = stream_gradient_,
                             .dx = dx,
-                            .dbranch = scratch.dbranch,
+                            .dbranch = dbranch,
                             .dweight = nullptr,
                             .workspace = workspace},
                            current_stream());
@@ -69,27 +78,35 @@ void FusedPasses::add_up_norms() {
   pending_norms_.clear();
 }
 
-void FusedPasses::feed_forward_backward(const LayerBuffers& buffers, const LayerWeights& weights,
-                                        const LayerGradients& gradients) {
+void FusedPasses::feed_forward_backward(std::size_t layer) {
+  const LayerBuffers& buffers = buffers_.layers[layer];
+  const LayerWeights weights = weights_of(layer);
+  const LayerGradients gradients = gradients_of(layer);
   const ScratchBuffers& scratch = buffers_.scratch;
-  linears_.w2.input_gradient(scratch.dbranch, weights.w2, scratch.dh);
+  const ScratchBuffers::OfLayer& kept = of_layer(layer);
+  linears_.w2.input_gradient(kept.dffn, weights.w2, scratch.dh);
   kernels::swiglu_backward(swiglu_shape(),
                            {.inputs = gate_and_up<const void*>(buffers.gate_up),
                             .dh = scratch.dh,
                             .gradients = gate_and_up<void*>(buffers.gate_up),
-                            .h = scratch.h},
+                            .h = kept.h},
                            current_stream());
-  linears_.w2.weight_gradient(scratch.dbranch, scratch.h, gradients.w2);
-  linears_.gate_up.weight_gradient(buffers.gate_up, buffers.normed_mid, gradients.gate_up);
+  side_.run([&] {
+    linears_.w2.weight_gradient(kept.dffn, kept.h, gradients.w2);
+    linears_.gate_up.weight_gradient(buffers.gate_up, buffers.normed_mid, gradients.gate_up);
+  });
   linears_.gate_up.input_gradient(buffers.gate_up, weights.gate_up, scratch.dnormed);
 }
 
-void FusedPasses::attention_backward(const LayerBuffers& buffers, const LayerWeights& weights,
-                                     const LayerGradients& gradients) {
+void FusedPasses::attention_backward(std::size_t layer) {
+  const LayerBuffers& buffers = buffers_.layers[layer];
+  const LayerWeights weights = weights_of(layer);
+  const LayerGradients gradients = gradients_of(layer);
   const ScratchBuffers& scratch = buffers_.scratch;
+  const ScratchBuffers::OfLayer& kept = of_layer(layer);
   in_range("attention.out_proj", [&] {
-    linears_.output.weight_gradient(scratch.dbranch, buffers.attended, gradients.output);
-    linears_.output.input_gradient(scratch.dbranch, weights.output, scratch.dattended);
+    side_.run([&] { linears_.output.weight_gradient(kept.dattention, buffers.attended, gradients.output); });
+    linears_.output.input_gradient(kept.dattention, weights.output, scratch.dattended);
   });
   in_range("attention.core", [&] {
     kernels::attention_backward(attention_,
@@ -99,16 +116,16 @@ void FusedPasses::attention_backward(const LayerBuffers& buffers, const LayerWei
                                  .o = heads_of(buffers.attended),
                                  .lse = buffers.lse,
                                  .grad_o = heads_of(scratch.dattended),
-                                 .dq = part_of_qkv(scratch.dqkv, 0),
-                                 .dk = part_of_qkv(scratch.dqkv, 1),
-                                 .dv = part_of_qkv(scratch.dqkv, 2),
+                                 .dq = part_of_qkv(kept.dqkv, 0),
+                                 .dk = part_of_qkv(kept.dqkv, 1),
+                                 .dv = part_of_qkv(kept.dqkv, 2),
                                  .workspace = scratch.attention_workspace},
                                 current_stream());
   });
-  in_range("attention.rope", [&] { rope(scratch.dqkv, /*backward=*/true); });
+  in_range("attention.rope", [&] { rope(kept.dqkv, /*backward=*/true); });
   in_range("attention.qkv", [&] {
-    linears_.qkv.weight_gradient(scratch.dqkv, buffers.normed, gradients.qkv);
-    linears_.qkv.input_gradient(scratch.dqkv, weights.qkv, scratch.dnormed);
+    side_.run([&] { linears_.qkv.weight_gradient(kept.dqkv, buffers.normed, gradients.qkv); });
+    linears_.qkv.input_gradient(kept.dqkv, weights.qkv, scratch.dnormed);
   });
 }
 

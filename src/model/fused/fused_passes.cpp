@@ -85,7 +85,7 @@ FusedPasses::FusedPasses(const PassesInputs& inputs)
       attention_{attention_problem(config_)},
       norm_{norm_shape(config_)},
       rope_{make_rope_table(config_.context, config_.size.head_dim(), parameters_.leaves().front().options())},
-      library_{parameters_.leaves().front().device()},
+      library_{parameters_.leaves().front().device(), config_.pass != Pass::kForward},
       linears_{.qkv{library_, linear(config_.size.d_model, 3 * config_.size.d_model)},
                .output{library_, linear(config_.size.d_model, config_.size.d_model)},
                .gate_up{library_, linear(config_.size.d_model, 2 * config_.size.d_ff)},
@@ -171,7 +171,7 @@ FusedPasses::LayerGradients FusedPasses::gradients_of(std::size_t layer) const {
 std::optional<HeldBytes> FusedPasses::held_bytes() const {
   std::int64_t copies = 0;
   for (const at::Tensor& copy : copies_) copies += copy.defined() ? static_cast<std::int64_t>(copy.nbytes()) : 0;
-  const std::size_t others = library_.workspace().nbytes() + rope_.cos.nbytes() + rope_.sin.nbytes();
+  const std::size_t others = library_.workspace_bytes() + rope_.cos.nbytes() + rope_.sin.nbytes();
   const std::int64_t gradients = buffers_.gradient_bytes_at_peak();
   return HeldBytes{.copies = copies,
                    .gradients = gradients,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/fused/products.hpp"
+#include "model/fused/side_stream.hpp"
 #include "model/fused/step_buffers.hpp"
 #include "model/layers/layers.hpp"
 #include "model/training/model_passes.hpp"
@@ -72,10 +73,15 @@ class FusedPasses final : public ModelPasses {
 
   void backward_head();
   void backward_layer(std::size_t layer);
-  void feed_forward_backward(const LayerBuffers& buffers, const LayerWeights& weights, const LayerGradients& gradients);
-  void attention_backward(const LayerBuffers& buffers, const LayerWeights& weights, const LayerGradients& gradients);
+  void feed_forward_backward(std::size_t layer);
+  void attention_backward(std::size_t layer);
   /// From the gradients of the norm's output and of the stream behind it to the stream's before it.
-  void norm_backward(const float* sum, const float* weight, const float* rstd, float* dweight);
+  /// @param dbranch  of what the part before the norm added to the stream
+  void norm_backward(const float* sum, const float* weight, const float* rstd, float* dweight, void* dbranch);
+  /// Of the layer's turn.
+  [[nodiscard]] const ScratchBuffers::OfLayer& of_layer(std::size_t layer) const {
+    return buffers_.scratch.of_layer[layer % kLayersInFlight];
+  }
   void add_up_norms();
 
   /// Turns q and k where they lie.
@@ -117,6 +123,7 @@ class FusedPasses final : public ModelPasses {
   at::Tensor logits_, losses_, loss_;  // views of the block
   std::vector<at::Tensor> gradients_;  // views of it, of every leaf
   const std::int64_t* tokens_{};       // of the forward pass that backward belongs to
+  SideStream side_;                    // weights' gradients, beside those of activations
   std::vector<kernels::NormShares> pending_norms_;
   float* stream_gradient_{};  // of the residual stream, as far as backward has come; null before its first norm
 };

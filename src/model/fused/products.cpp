@@ -1,6 +1,7 @@
 #include "model/fused/products.hpp"
 
 #include <ATen/ops/empty.h>
+#include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include <stdexcept>
@@ -44,29 +45,38 @@ cuda::MatmulProblem weight_gradient_problem(const LinearShape& shape) {
   return problem;
 }
 
+at::Tensor make_workspace(at::Device device) {
+  return at::empty({cuda::kMatmulWorkspaceBytes}, at::TensorOptions{}.device(device).dtype(at::kByte));
+}
+
 }  // namespace
 
 at::ScalarType weight_gradient_type(Precision precision) {
   return precision == Precision::kBf16 ? at::kBFloat16 : at::kFloat;
 }
 
-ProductLibrary::ProductLibrary(at::Device device)
-    : workspace_{at::empty({cuda::kMatmulWorkspaceBytes}, at::TensorOptions{}.device(device).dtype(at::kByte))} {}
+ProductLibrary::ProductLibrary(at::Device device, bool has_side_stream)
+    : workspace_{make_workspace(device)}, side_workspace_{has_side_stream ? make_workspace(device) : workspace_} {}
 
-Product::Product(const ProductLibrary& library, const cuda::MatmulProblem& problem)
-    : library_{library}, matmul_{library.library(), problem} {}
+std::size_t ProductLibrary::workspace_bytes() const {
+  return workspace_.nbytes() + (side_workspace_.is_same(workspace_) ? 0 : side_workspace_.nbytes());
+}
+
+Product::Product(const ProductLibrary& library, const at::Tensor& workspace, const cuda::MatmulProblem& problem)
+    : workspace_{workspace}, matmul_{library.library(), problem} {}
 
 void Product::operator()(const void* x, const void* w, void* y) {
   const cuda::MatmulOperands operands{.x = x,
                                       .w = w,
                                       .y = y,
-                                      .workspace = library_.workspace().mutable_data_ptr(),
+                                      .workspace = workspace_.mutable_data_ptr(),
                                       .workspace_bytes = cuda::kMatmulWorkspaceBytes};
   if (!algorithm_) choose(operands);
   matmul_.launch(*algorithm_, operands, c10::cuda::getCurrentCUDAStream());
 }
 
 void Product::choose(const cuda::MatmulOperands& operands) {
+  c10::cuda::device_synchronize();  // candidates are timed with nothing beside them
   // Partial sums where k is split: in what LibTorch lets cuBLAS choose from by default, too.
   const std::vector<cuda::MatmulAlgorithm> candidates =
       matmul_.algorithms(cuda::kAutotuneCandidates, cuda::kMatmulWorkspaceBytes, cuda::PartialSums::kAnyType);
@@ -76,8 +86,8 @@ void Product::choose(const cuda::MatmulOperands& operands) {
 }
 
 Linear::Linear(const ProductLibrary& library, const LinearShape& shape)
-    : forward_{library, forward_problem(shape)},
-      input_gradient_{library, input_gradient_problem(shape)},
-      weight_gradient_{library, weight_gradient_problem(shape)} {}
+    : forward_{library, library.workspace(), forward_problem(shape)},
+      input_gradient_{library, library.workspace(), input_gradient_problem(shape)},
+      weight_gradient_{library, library.side_workspace(), weight_gradient_problem(shape)} {}
 
 }  // namespace tbench::model

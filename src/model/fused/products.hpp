@@ -13,23 +13,28 @@
 
 namespace tbench::model {
 
-/// The library and what its products work in, shared by those of one stream.
+/// The library and what its products work in: those that may run at the same time have workspaces of their own.
 class ProductLibrary {
  public:
-  explicit ProductLibrary(at::Device device);
+  /// @param has_side_stream  weights' gradients run beside other products
+  ProductLibrary(at::Device device, bool has_side_stream);
 
   [[nodiscard]] const cuda::CublasLt& library() const { return library_; }
   [[nodiscard]] const at::Tensor& workspace() const { return workspace_; }
+  /// The same where nothing runs beside.
+  [[nodiscard]] const at::Tensor& side_workspace() const { return side_workspace_; }
+  [[nodiscard]] std::size_t workspace_bytes() const;
 
  private:
   cuda::CublasLt library_;
-  at::Tensor workspace_;
+  at::Tensor workspace_, side_workspace_;
 };
 
 /// One product with its algorithm, chosen at its first call: that one synchronises, and so cannot be captured.
 class Product {
  public:
-  Product(const ProductLibrary& library, const cuda::MatmulProblem& problem);
+  /// @param workspace  of kMatmulWorkspaceBytes; outlives this
+  Product(const ProductLibrary& library, const at::Tensor& workspace, const cuda::MatmulProblem& problem);
   /// On the current stream.
   /// @param x, w, y  as of cuda::MatmulOperands
   /// @throws  cuda::CublasError; std::runtime_error if the library has no algorithm
@@ -38,7 +43,7 @@ class Product {
  private:
   void choose(const cuda::MatmulOperands& operands);
 
-  const ProductLibrary& library_;
+  const at::Tensor& workspace_;
   cuda::Matmul matmul_;
   std::optional<cuda::MatmulAlgorithm> algorithm_;
 };
@@ -61,7 +66,7 @@ class Linear {
   void forward(const void* x, const void* w, void* y) { forward_(x, w, y); }
   /// dx = dy w.
   void input_gradient(const void* dy, const void* w, void* dx) { input_gradient_(dy, w, dx); }
-  /// dw = dy^T x, of weight_gradient_type().
+  /// dw = dy^T x, of weight_gradient_type(). In the side stream's workspace.
   void weight_gradient(const void* dy, const void* x, void* dw) { weight_gradient_(dy, x, dw); }
 
  private:

@@ -11,7 +11,7 @@ constexpr std::int64_t kFloat = sizeof(float);
 /// What a layer does forward, in order: each is a moment.
 enum Part : std::int64_t { kProjections, kAttention, kGateUp, kFeedForward, kParts };
 
-/// The moments of a step. Backward a layer is one.
+/// The moments of a step. Backward a layer is one, and the gradients of its weights may still be made in the next.
 struct Schedule {
   std::int64_t layers;
   bool has_backward;
@@ -27,7 +27,7 @@ struct Schedule {
 
   /// Of what a part of a layer writes: until the layer's backward pass, or until `last` has read it.
   [[nodiscard]] Lifetime kept(std::int64_t layer, Part part, std::int64_t last) const {
-    return {.first = forward(layer, part), .last = has_backward ? backward(layer) : last};
+    return {.first = forward(layer, part), .last = has_backward ? backward(layer) + 1 : last};
   }
 };
 
@@ -81,7 +81,7 @@ void StepBuffers::add_head(const StepExtents& extents) {
   const std::int64_t tokens = extents.tokens();
   const std::int64_t logits = tokens * extents.vocab_size * extents.element_bytes;
   const Lifetime kept{.first = schedule.head(),
-                      .last = extents.has_backward ? schedule.backward_head() : schedule.head()};
+                      .last = extents.has_backward ? schedule.backward_head() + 1 : schedule.head()};
   const std::int64_t norm = schedule.head_norm();
   const Lifetime of_norm{.first = norm, .last = extents.has_backward ? kept.last : norm};
   add(head.x, tokens * extents.d_model * kFloat, of_norm);
@@ -109,14 +109,18 @@ void StepBuffers::add_scratch(const StepExtents& extents) {
   add(scratch.attention_workspace, extents.attention_workspace_bytes, in_layers);
   if (!extents.has_backward) return;
   const Lifetime backward{.first = schedule.backward_head(), .last = schedule.backward_embedding()};
+  const Lifetime in_the_end{.first = layers_backward.first, .last = backward.last};
   for (float*& dx : scratch.dx) add(dx, tokens * extents.d_model * kFloat, backward);
   for (float*& workspace : scratch.norm_workspaces) add(workspace, extents.norm_workspace_bytes, backward);
   add(scratch.dnormed, narrow, backward);
-  add(scratch.dbranch, narrow, backward);
   add(scratch.dattended, narrow, layers_backward);
-  add(scratch.dqkv, 3 * narrow, layers_backward);
   add(scratch.dh, wide, layers_backward);
-  add(scratch.h, wide, layers_backward);
+  for (ScratchBuffers::OfLayer& of_layer : scratch.of_layer) {
+    add(of_layer.dffn, narrow, backward);
+    add(of_layer.dattention, narrow, in_the_end);
+    add(of_layer.h, wide, in_the_end);
+    add(of_layer.dqkv, 3 * narrow, in_the_end);
+  }
 }
 
 void StepBuffers::add_gradients(const StepExtents& extents, const std::vector<std::int64_t>& gradient_bytes) {

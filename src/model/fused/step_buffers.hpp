@@ -47,16 +47,24 @@ struct HeadBuffers {
 /// Norms whose weights' gradients are added up together.
 inline constexpr std::size_t kPendingNorms = 16;
 
+/// In backward: the one that is worked on and the one whose weights' gradients may not be done yet.
+inline constexpr std::size_t kLayersInFlight = 2;
+
 /// Written and read between two neighbouring operations.
 struct ScratchBuffers {
   void* branch{};     // [tokens, d_model]: what a sublayer adds to the stream
-  void* h{};          // [tokens, d_ff]: once more, in backward
   float* dx[2]{};     // [tokens, d_model] float32: the stream's gradient, by turns
-  void* dbranch{};    // [tokens, d_model]
   void* dnormed{};    // [tokens, d_model]
   void* dattended{};  // [tokens, d_model]
-  void* dqkv{};       // as qkv
   void* dh{};         // [tokens, d_ff]
+  /// What weights' gradients read, which may still run in the layer after: by turns.
+  struct OfLayer {
+    void* dffn{};        // [tokens, d_model]: of what the feed-forward part added to the stream
+    void* dattention{};  // [tokens, d_model]: of what attention added
+    void* h{};           // [tokens, d_ff]: once more
+    void* dqkv{};        // as qkv
+  };
+  OfLayer of_layer[kLayersInFlight];
   void* attention_workspace{};
   float* norm_workspaces[kPendingNorms]{};  // with the shares of weights' gradients that are not added up yet
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -81,11 +82,15 @@ TEST(StepBuffers, BytesOfActivationsAreThoseCountedByHand) {
   const ModelSize size = size_called("small");
   const std::int64_t tokens = 2'048;
   const std::int64_t layer = tokens * (8 * size.d_model + 12 * size.d_model + 4 * size.d_ff + 8 + 4 * size.num_heads);
-  // The most is needed where backward begins: beside all layers the head's stream, norm and two matrices of logits, its
-  // gradients, the stream's by turns, what passes between operations.
+  // The most is needed in backward's first layer: beside all layers the head's stream, norm and two matrices of logits,
+  // which the gradient of its weight may still read, its gradients and the layer's, and what passes between operations,
+  // twice where a weight's gradient reads it.
   const std::vector<std::int64_t> gradients = gradient_bytes(size);
-  const std::int64_t head = tokens * (6 * size.d_model + 4 * kVocab + 8) + gradients.back();
-  const std::int64_t scratch = tokens * (8 * size.d_model + 4 * size.d_model);
+  std::int64_t head = tokens * (6 * size.d_model + 4 * kVocab + 8) + gradients.back();
+  for (std::size_t leaf = gradients.size() - 2 - kFusedLeavesOfLayer; leaf < gradients.size() - 2; ++leaf) {
+    head += gradients[leaf];
+  }
+  const std::int64_t scratch = tokens * (32 * size.d_model + 6 * size.d_ff);
   const StepBuffers buffers{extents_of(size, true), gradients};
   const auto expected = static_cast<double>(size.num_layers * layer + head + scratch);
   EXPECT_NEAR(static_cast<double>(buffers.plan().least_bytes()) / expected, 1.0, 0.01);
@@ -108,6 +113,42 @@ TEST(StepBuffers, GradientsTakeThePlacesOfActivations) {
   EXPECT_GT(with_backward.bytes(), gradients);
   EXPECT_LT(with_backward.bytes(), gradients * 3 / 2) << "of 8 GB of gradients and 6 GB of activations";
   EXPECT_LT(forward.bytes(), with_backward.bytes() / 20) << "nothing is kept";
+}
+
+/// Addresses, which are never read.
+struct Place {
+  std::uintptr_t begin{}, end{};
+};
+
+Place place_of(const void* buffer, std::int64_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
+  return {.begin = begin, .end = begin + static_cast<std::uintptr_t>(bytes)};
+}
+
+bool overlap(const Place& a, const Place& b) { return a.begin < b.end && b.begin < a.end; }
+
+TEST(StepBuffers, WhatWeightsGradientsReadOutlivesTheNextLayer) {
+  const ModelSize size = size_called("small");
+  const std::vector<std::int64_t> bytes = gradient_bytes(size);
+  StepBuffers buffers{extents_of(size, true), bytes};
+  std::vector<std::byte> block(1);
+  buffers.set_block(block.data());
+  const std::int64_t narrow = 2 * 2'048 * size.d_model, wide = 2 * 2'048 * size.d_ff;
+  for (std::size_t layer = 1; layer < buffers.layers.size(); ++layer) {
+    const LayerBuffers& of = buffers.layers[layer];
+    for (const Place& read : {place_of(of.normed, narrow), place_of(of.attended, narrow),
+                              place_of(of.normed_mid, narrow), place_of(of.gate_up, 2 * wide)}) {
+      for (std::size_t part = 0; part < kFusedLeavesOfLayer; ++part) {
+        const std::size_t leaf = 1 + kFusedLeavesOfLayer * (layer - 1) + part;
+        EXPECT_FALSE(overlap(read, place_of(buffers.gradients[leaf], bytes[leaf]))) << layer << ' ' << part;
+      }
+    }
+  }
+  const auto& [one, other] = buffers.scratch.of_layer;
+  EXPECT_FALSE(overlap(place_of(one.h, wide), place_of(other.h, wide)));
+  EXPECT_FALSE(overlap(place_of(one.dqkv, 3 * narrow), place_of(other.dqkv, 3 * narrow)));
+  EXPECT_FALSE(overlap(place_of(one.dffn, narrow), place_of(other.dffn, narrow)));
+  EXPECT_FALSE(overlap(place_of(one.dattention, narrow), place_of(other.dattention, narrow)));
 }
 
 TEST(StepBuffers, AForwardPassAloneHasNoGradients) {
