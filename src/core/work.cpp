@@ -12,23 +12,51 @@ namespace {
 constexpr double kAttentionBackwardRatio = 2.5;
 constexpr double kMinAttentionBackwardRatio = 2.0;  // without the scores
 
-/// Dense FLOP per SM and clock cycle with float32 accumulation, structured sparsity not counted.
+/// Dense FLOP per SM and clock cycle with float32 accumulation, structured sparsity not counted. 0: no such units.
 struct GpuRate {
-  std::string_view name_part;  // of the name that the driver reports
-  double fp32, tf32, bits16;
+  std::string_view model;  // whole words of the name that the driver reports
+  double fp32, tf32, bf16, fp16;
 };
 
 // The datasheet's TFLOP/s over SM count and the boost clock it is given for:
 //   H100 SXM and H200 SXM: 989.4 (bf16, fp16) and 494.7 (TF32) with 132 SM at 1.83 GHz; 66.9 (fp32) at 1.98 GHz
 //     (NVIDIA H100 Tensor Core GPU Architecture, v1.04, table 2; NVIDIA H200 datasheet, the same rates)
 //   A100: 312, 156, 19.5 with 108 SM at 1.41 GHz (NVIDIA A100 Tensor Core GPU Architecture, table 1)
+//   B200: 2,250, 1,125 with 148 SM at 1.86 GHz, 75 at 1.98 GHz; GB200: 2,500, 1,250, 80 at 2.06 and 2.11 GHz
+//     (NVIDIA GB200 NVL72 and HGX B200 datasheets, which print the double: with sparsity)
+//   L4: 121, 60, 30.3 with 58 SM at 2.04 GHz; L40S: 362, 183, 91.6 with 142 SM at 2.52 GHz (NVIDIA's datasheets, dense)
+//   T4: 65 (fp16), 8.1 (fp32) with 40 SM at 1.59 GHz (NVIDIA Turing GPU Architecture; T4 datasheet)
 //   RTX 4090: 165.2, 82.6, 82.6 with 128 SM at 2.52 GHz (NVIDIA Ada GPU Architecture, v2.02, appendix A)
 //   RTX 5090: 209.5, 104.8, 104.8 with 170 SM at 2.407 GHz (NVIDIA RTX Blackwell GPU Architecture, v1.1, appendix A)
 constexpr std::array kGpuRates{
-    GpuRate{"NVIDIA H200", 256, 2048, 4096},           GpuRate{"NVIDIA H100 80GB HBM3", 256, 2048, 4096},
-    GpuRate{"NVIDIA A100", 128, 1024, 2048},           GpuRate{"NVIDIA GeForce RTX 4090", 256, 256, 512},
-    GpuRate{"NVIDIA GeForce RTX 5090", 256, 256, 512},
+    GpuRate{"NVIDIA H200", 256, 2048, 4096, 4096},          GpuRate{"NVIDIA H100 80GB HBM3", 256, 2048, 4096, 4096},
+    GpuRate{"NVIDIA B200", 256, 4096, 8192, 8192},          GpuRate{"NVIDIA GB200", 256, 4096, 8192, 8192},
+    GpuRate{"NVIDIA A100", 128, 1024, 2048, 2048},          GpuRate{"NVIDIA L4", 256, 512, 1024, 1024},
+    GpuRate{"NVIDIA L40S", 256, 512, 1024, 1024},           GpuRate{"Tesla T4", 128, 0, 0, 1024},
+    GpuRate{"NVIDIA GeForce RTX 4090", 256, 256, 512, 512}, GpuRate{"NVIDIA GeForce RTX 5090", 256, 256, 512, 512},
 };
+
+/// "NVIDIA A100-SXM4-80GB" is an A100, an L40 is no L4.
+bool is_model(std::string_view gpu_name, std::string_view model) {
+  const std::size_t at = gpu_name.find(model);
+  if (at == std::string_view::npos) return false;
+  const std::size_t end = at + model.size();
+  return end == gpu_name.size() || gpu_name[end] == ' ' || gpu_name[end] == '-';
+}
+
+double rate_of(const GpuRate& gpu, Precision precision) {
+  switch (precision) {
+    case Precision::kFp32:
+      return gpu.fp32;
+    case Precision::kTf32:
+      return gpu.tf32;
+    case Precision::kBf16:
+      return gpu.bf16;
+    case Precision::kFp16:
+      return gpu.fp16;
+  }
+  return 0;
+}
 
 }  // namespace
 
@@ -111,16 +139,9 @@ std::int64_t model_min_bytes(const ModelSize& size, Pass pass) {
 
 std::optional<double> datasheet_flop_per_sm_clock(std::string_view gpu_name, Precision precision) {
   for (const GpuRate& gpu : kGpuRates) {
-    if (gpu_name.find(gpu.name_part) == std::string_view::npos) continue;
-    switch (precision) {
-      case Precision::kFp32:
-        return gpu.fp32;
-      case Precision::kTf32:
-        return gpu.tf32;
-      case Precision::kBf16:
-      case Precision::kFp16:
-        return gpu.bits16;
-    }
+    if (!is_model(gpu_name, gpu.model)) continue;
+    const double rate = rate_of(gpu, precision);
+    return rate > 0 ? std::optional{rate} : std::nullopt;
   }
   return std::nullopt;
 }

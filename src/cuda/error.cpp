@@ -73,6 +73,9 @@ void check(cudaError_t code, std::string_view call, std::string_view place) {
   if (code == cudaErrorMemoryAllocation) {
     throw OutOfMemory{fmt::format("{} failed at {}: the GPU has not enough free memory", call, place), std::nullopt};
   }
+  if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
+    throw Unsupported{describe(call, place, code)};
+  }
   throw CudaError{call, place, code};
 }
 

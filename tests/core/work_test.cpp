@@ -154,10 +154,25 @@ TEST(DatasheetRate, GivesTheDatasheetsNumbers) {
   EXPECT_NEAR(peak_tflops(ada, Precision::kFp32, 128, 2.52e9), 82.6, 0.1);
 }
 
-TEST(DatasheetRate, IsUnknownForOtherGpus) {
-  for (const char* name : {"", "NVIDIA GH200 480GB", "NVIDIA H100 PCIe", "NVIDIA T4", "H200"}) {
+TEST(DatasheetRate, GivesThoseOfOtherGenerations) {
+  EXPECT_NEAR(peak_tflops("NVIDIA B200", Precision::kBf16, 148, 1.86e9), 2250, 10);
+  EXPECT_NEAR(peak_tflops("NVIDIA B200", Precision::kTf32, 148, 1.86e9), 1125, 5);
+  EXPECT_NEAR(peak_tflops("NVIDIA B200", Precision::kFp32, 148, 1.98e9), 75, 0.5);
+  EXPECT_NEAR(peak_tflops("NVIDIA GB200", Precision::kFp16, 148, 2.06e9), 2500, 10);
+  EXPECT_NEAR(peak_tflops("NVIDIA L4", Precision::kBf16, 58, 2.04e9), 121, 0.5);
+  EXPECT_NEAR(peak_tflops("NVIDIA L4", Precision::kFp32, 58, 2.04e9), 30.3, 0.1);
+  EXPECT_NEAR(peak_tflops("NVIDIA L40S", Precision::kTf32, 142, 2.52e9), 183, 0.5);
+  EXPECT_NEAR(peak_tflops("NVIDIA L40S", Precision::kFp32, 142, 2.52e9), 91.6, 0.1);
+  EXPECT_NEAR(peak_tflops("Tesla T4", Precision::kFp16, 40, 1.59e9), 65, 0.5);
+  EXPECT_NEAR(peak_tflops("Tesla T4", Precision::kFp32, 40, 1.59e9), 8.1, 0.1);
+}
+
+TEST(DatasheetRate, IsUnknownForOtherGpusAndForUnitsThatAGpuLacks) {
+  for (const char* name : {"", "NVIDIA GH200 480GB", "NVIDIA H100 PCIe", "NVIDIA L40", "NVIDIA T4", "H200"}) {
     EXPECT_EQ(datasheet_flop_per_sm_clock(name, Precision::kBf16), std::nullopt) << name;
   }
+  EXPECT_EQ(datasheet_flop_per_sm_clock("Tesla T4", Precision::kBf16), std::nullopt);
+  EXPECT_EQ(datasheet_flop_per_sm_clock("Tesla T4", Precision::kTf32), std::nullopt);
 }
 
 }  // namespace

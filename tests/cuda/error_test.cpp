@@ -30,6 +30,15 @@ TEST(Check, TooLittleMemoryIsAResultNotAnError) {
   EXPECT_THROW(TBENCH_CUDA_CHECK(cudaErrorMemoryAllocation), OutOfMemory);
 }
 
+TEST(Check, AGpuThatTheBuildHasNoCodeForIsAResultNotAnError) {
+  try {
+    TBENCH_CUDA_CHECK(cudaErrorNoKernelImageForDevice);
+    FAIL() << "nothing was thrown";
+  } catch (const Unsupported& unsupported) {
+    EXPECT_THAT(unsupported.what(), HasSubstr("TBENCH_CUDA_ARCHITECTURES"));
+  }
+}
+
 TEST(Check, ABadAddressLosesTheContext) {
   try {
     TBENCH_CUDA_CHECK(cudaErrorIllegalAddress);

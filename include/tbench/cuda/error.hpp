@@ -30,7 +30,7 @@ class CudaError : public std::runtime_error {
 /// @param call   the call's text
 /// @param place  file and line of the call
 /// @throws  OutOfMemory  for cudaErrorMemoryAllocation (the size asked for is in `call`, its bytes are unknown);
-///          CudaError    for every other error
+///          Unsupported  where the program has no code for the GPU; CudaError for every other error
 void check(cudaError_t code, std::string_view call, std::string_view place);
 
 /// For destructors: writes a line to stderr for a failure, and nothing for the same error twice in a row (a lost

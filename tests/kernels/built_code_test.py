@@ -1,0 +1,75 @@
+"""What GPUs the program holds code for, read from the libraries as they were linked: machine code and PTX of
+TBENCH_CUDA_ARCHITECTURES in every object of kernels, and PTX for the oldest GPUs where kernels need no tensor cores.
+
+    built_code_test.py "8.0+PTX 9.0a" libtbench_cuda.a libtbench_kernels.a
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+OLDEST = "75"
+# What every case is timed with, and what needs no tensor cores.
+FOR_OLDEST = {"flush_and_spin.cu", "accumulation.cu", "ceiling.cu"}
+
+
+def cuobjdump():
+    """The toolkit's, or the one that comes with PyTorch's Triton; None: there is none."""
+    found = shutil.which("cuobjdump") or shutil.which("cuobjdump", path="/usr/local/cuda/bin")
+    if found:
+        return found
+    in_wheels = pathlib.Path(sys.executable).parent.parent.glob("lib/python3*/site-packages/triton/**/cuobjdump")
+    return next((str(path) for path in in_wheels), None)
+
+
+def code_by_object(tool, library, kind):
+    """{"ceiling.cu": {"80", "90"}} of machine code ("elf") or "ptx", for objects that have any."""
+    listing = subprocess.run([tool, f"--list-{kind}", library], capture_output=True, text=True, check=True).stdout
+    code = {}
+    member = None
+    for line in listing.splitlines():
+        if found := re.match(r"member .*?([\w-]+\.cu)\.o:", line):
+            member = found.group(1)
+        elif found := re.search(r"\.sm_(\d+)a?\.(cubin|ptx)$", line):
+            code.setdefault(member, set()).add(found.group(1))
+    return code
+
+
+def expected(architectures):
+    """Of machine code and of PTX; some versions of cuobjdump leave the "a" of 9.0a out."""
+
+    def number(text):
+        return text.removesuffix("+PTX").removesuffix("a").replace(".", "")
+
+    return ({number(a) for a in architectures}, {number(a) for a in architectures if a.endswith("+PTX")})
+
+
+def main(architectures, *libraries):
+    tool = cuobjdump()
+    if tool is None:
+        print("skipped: there is no cuobjdump")
+        return SKIPPED
+    machine_code, ptx = expected(architectures.split())
+    failures = []
+    objects = set()
+    for library in libraries:
+        elf_of = code_by_object(tool, library, "elf")
+        ptx_of = code_by_object(tool, library, "ptx")
+        objects |= set(elf_of)
+        for name, found in elf_of.items():
+            if found != machine_code:
+                failures.append(f"{name}: machine code of {sorted(found)}, expected {sorted(machine_code)}")
+            wanted = ptx | ({OLDEST} if name in FOR_OLDEST else set())
+            if ptx_of.get(name, set()) != wanted:
+                failures.append(f"{name}: PTX of {sorted(ptx_of.get(name, set()))}, expected {sorted(wanted)}")
+    if missing := FOR_OLDEST - objects:
+        failures.append(f"no code at all of {sorted(missing)}")
+    print("\n".join(failures) or f"{len(objects)} objects: machine code of {sorted(machine_code)}, PTX of {sorted(ptx)}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
