@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cmath>
@@ -78,6 +80,22 @@ CLI::Validator key_value() {
     const std::size_t equals = text.find('=');
     if (equals != 0 && equals != std::string::npos) return {};
     return fmt::format("'{}' is not key=value", text);
+  });
+}
+
+CLI::Validator plugin_file() {
+  return validator([](std::string& text) -> std::string {
+    constexpr const char* kRemedy = "make one as examples/plugin/README.md says";
+    if (!text.ends_with(".so") && !text.ends_with(".pt2")) {
+      return fmt::format("'{}' is neither a shared library, FILE.so, nor a package, FILE.pt2: {}", text, kRemedy);
+    }
+    if (::access(text.c_str(), F_OK) != 0) return fmt::format("there is no file '{}': {}", text, kRemedy);
+    struct stat facts {};
+    const bool is_file = ::stat(text.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+    if (!is_file || ::access(text.c_str(), R_OK) != 0) {
+      return fmt::format("'{}' is not a file that can be read: {}", text, kRemedy);
+    }
+    return {};
   });
 }
 

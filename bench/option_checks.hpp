@@ -32,6 +32,9 @@ template <class Enum>
 /// KEY=VALUE with a key.
 [[nodiscard]] CLI::Validator key_value();
 
+/// A file that can be read and whose name ends in .so or .pt2.
+[[nodiscard]] CLI::Validator plugin_file();
+
 /// A folder with at least one file of this kind.
 /// @param extension  of the file, with the dot
 /// @param remedy     what makes one

@@ -95,6 +95,17 @@ Seconds make_context() {
   return {std::chrono::duration<double>{std::chrono::steady_clock::now() - begin}.count()};
 }
 
+std::size_t persisting_l2_bytes() {
+  std::size_t bytes{};
+  const cudaError_t status = cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize);
+  if (status == cudaErrorUnsupportedLimit) {
+    static_cast<void>(cudaGetLastError());
+    return 0;
+  }
+  TBENCH_CUDA_CHECK(status);
+  return bytes;
+}
+
 bool context_is_healthy() noexcept {
   // A second question after clearing: an old error that harmed nothing must not count.
   static_cast<void>(cudaDeviceSynchronize());

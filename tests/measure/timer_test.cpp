@@ -101,6 +101,34 @@ TEST(SteadyClockTimer, ABurstIsTheMeanOfItsLaunches) {
   EXPECT_GE(chunk.wall.value, 3 * (chunk.step_seconds(0) + chunk.step_seconds(1)) - 1e-9);
 }
 
+TEST(SteadyClockTimer, WhatAWitnessDoesIsNotTimed) {
+  SteadyClockTimer timer;
+  struct SlowWitness final : LaunchWitness {
+    explicit SlowWitness(const Timer& by) : timer{by} {}
+    void before() override { busy_for(timer, 0.02); }
+    void after() override { busy_for(timer, 0.02); }
+    Verification verdict() override { return {}; }
+    const Timer& timer;
+  } witness{timer};
+  timer.begin_bursts({.phases = 2, .witness = &witness});
+  const Chunk chunk = timer.time_bursts(2, 1,
+                                        [&](PhaseMarker& marker) {
+                                          busy_for(timer, 0.001);
+                                          marker.mark();
+                                          busy_for(timer, 0.002);
+                                          marker.mark();
+                                        },
+                                        {});
+  ASSERT_EQ(chunk.steps(), 2U);
+  for (std::size_t burst = 0; burst < 2; ++burst) {
+    EXPECT_GE(chunk.phase_seconds[2 * burst], 0.001);
+    EXPECT_LT(chunk.phase_seconds[2 * burst], 0.02);
+    EXPECT_GE(chunk.phase_seconds[2 * burst + 1], 0.002);
+    EXPECT_LT(chunk.phase_seconds[2 * burst + 1], 0.02);
+  }
+  EXPECT_GE(chunk.wall.value, 2 * 0.04);
+}
+
 TEST(SteadyClockTimer, BurstsNeedABeginAndCannotFlush) {
   SteadyClockTimer timer;
   const Step launch = [](PhaseMarker& marker) { marker.mark(); };

@@ -23,6 +23,21 @@ class PhaseMarker {
   virtual void mark() = 0;
 };
 
+/// Watches the timed launches of a step that the project did not write, so that what is timed is what is checked. Both
+/// calls lie outside what is timed. On a GPU they enqueue on the stream that is timed and never synchronise: a launch
+/// that does not wait for that stream reads what before() has changed too early, and one that the stream does not wait
+/// for writes too late for after().
+class LaunchWitness {
+ public:
+  virtual ~LaunchWitness() = default;
+  /// Changes what the next launch reads, in place.
+  virtual void before() = 0;
+  /// Keeps a copy of what the launch has written.
+  virtual void after() = 0;
+  /// Whether the copy of the last launch is right for what that one read. Releases the copy. Synchronises.
+  [[nodiscard]] virtual Verification verdict() = 0;
+};
+
 class Case {
  public:
   virtual ~Case() = default;
@@ -40,6 +55,9 @@ class Case {
   /// The same check on other data, once the case was timed: what worked for the first data, or only until the steps
   /// settled, is found. Nothing if the case does not do that. Leaves the case as build() made it. Synchronises.
   [[nodiscard]] virtual std::optional<Verification> verify_again() { return std::nullopt; }
+  /// Who watches the launches that are timed, once the case was built; null where the step is the project's own. For
+  /// cases that are timed in bursts.
+  [[nodiscard]] virtual LaunchWitness* witness() { return nullptr; }
   /// Names of the phases of a step, in order; at least one.
   [[nodiscard]] virtual std::span<const std::string_view> phases() const = 0;
   /// Enqueues one step and calls `marker.mark()` at the end of each phase, phases().size() times. Never synchronises

@@ -1,6 +1,7 @@
 // Facts about CUDA's current device (so CUDA_VISIBLE_DEVICES is respected), for the record and for messages.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -34,6 +35,11 @@ struct DeviceMemory {
 /// Memory of the current device, all processes together. Makes a CUDA context if there is none.
 /// @throws  CudaError
 [[nodiscard]] DeviceMemory device_memory();
+
+/// Bytes of the current device's L2 cache that are set aside for lines that kernels make persistent
+/// (cudaLimitPersistingL2CacheSize); 0 where a device, or a MIG slice, has no such limit.
+/// @throws  CudaError
+[[nodiscard]] std::size_t persisting_l2_bytes();
 
 /// Makes the context of the current device, where there is none yet, and waits for it.
 /// @return  host time that it took

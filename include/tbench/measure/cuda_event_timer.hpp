@@ -21,7 +21,8 @@ namespace tbench::measure {
 /// event, so time for which the operating system keeps the thread from running in between adds to it. It cannot show
 /// work that ends while `while_busy` still runs: chunks with an empty `while_busy` are the exact ones.
 ///
-/// Bursts are Burst's, one at a time: the device is idle between them.
+/// Bursts are Burst's, one at a time: the device is idle between them. With a witness each begins with no persisting
+/// line in the L2 cache.
 class CudaEventTimer final : public Timer, private BurstQueue {
  public:
   /// @param stream  the steps' stream; null is the legacy default stream. Not owned.
@@ -60,7 +61,8 @@ class CudaEventTimer final : public Timer, private BurstQueue {
   std::vector<cuda::Event> events_;
   std::optional<BurstSetup> bursts_;  // absent outside begin_bursts() and end_bursts()
   std::optional<cuda::L2Flush> flush_;
-  Seconds spin_{kFirstSpin};  // what has been enough since begin_bursts()
+  bool resets_persisting_l2_{};  // before every burst
+  Seconds spin_{kFirstSpin};     // what has been enough since begin_bursts()
 };
 
 }  // namespace tbench::measure

@@ -34,7 +34,11 @@ using Step = std::function<void(PhaseMarker&)>;
 /// What the bursts of a case have in common.
 struct BurstSetup {
   std::size_t phases{1};
-  bool flush_l2{};  // before every launch
+  bool flush_l2{};           // before every launch
+  LaunchWitness* witness{};  // of every launch, outlives the bursts; null: none
+
+  /// Whether something comes between two launches that is not timed.
+  [[nodiscard]] bool has_launches_apart() const { return flush_l2 || witness != nullptr; }
 };
 
 class Timer {
@@ -94,17 +98,18 @@ class SteadyClockTimer final : public Timer {
   void begin_bursts(const BurstSetup& setup) override;
   [[nodiscard]] Chunk time_bursts(std::size_t count, std::size_t launches, const Step& launch,
                                   const std::function<void()>& while_busy) override;
-  void end_bursts() noexcept override { burst_phases_ = 0; }
+  void end_bursts() noexcept override { bursts_ = {.phases = 0}; }
   [[nodiscard]] Seconds now() const override;
   void wait(Seconds duration) override;
 
  private:
-  [[nodiscard]] Chunk run(std::size_t count, std::size_t phases, const Step& step,
+  [[nodiscard]] Chunk run(std::size_t count, const BurstSetup& setup, const Step& step,
                           const std::function<void()>& while_busy);
 
   std::size_t phases_{};
-  std::size_t burst_phases_{};  // 0 outside begin_bursts() and end_bursts()
-  std::vector<double> marks_;   // moments of the marks, kept to allocate nothing inside the timed region
+  BurstSetup bursts_{.phases = 0};      // no phases outside begin_bursts() and end_bursts()
+  std::vector<double> marks_;           // moments of the marks, kept to allocate nothing inside the timed region
+  std::vector<double> watched_begins_;  // moments at which launches with a witness began
 };
 
 }  // namespace tbench::measure

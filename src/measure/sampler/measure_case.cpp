@@ -34,6 +34,7 @@ class Measurement {
   bool prepare();
   bool verify();
   bool verify_again();
+  bool verify_timed();
   bool accept(Verification verdict, const std::string& found);
   void repeat_once();
   void take_over(SampleResult result);
@@ -129,6 +130,16 @@ bool Measurement::verify_again() {
   return !verdict || accept(std::move(*verdict), "found after the timing, on other data: ");
 }
 
+/// Of the last launch that was timed, where someone watches.
+bool Measurement::verify_timed() {
+  LaunchWitness* const witness = subject_.witness();
+  if (witness == nullptr || options_.regime != Regime::kBurst) {
+    return true;
+  }
+  announce("verifying a timed launch");
+  return accept(witness->verdict(), "found in a timed launch: ");
+}
+
 /// Ends the record in progress if the output was wrong. Keeps the worst verdict.
 /// @param found  how, for the reason; may be empty
 bool Measurement::accept(Verification verdict, const std::string& found) {
@@ -164,6 +175,9 @@ void Measurement::repeat_once() {
     return;
   }
   take_over(std::move(result));
+  if (!verify_timed()) {
+    return;
+  }
   keep_counters(subject_.counters());
   record_.labels = subject_.labels();
   if (instruments_.memory != nullptr) {

@@ -69,6 +69,7 @@ class Sampler {
     }
   }
 
+  void prepare();
   SampleResult measure();
 
  private:
@@ -269,7 +270,8 @@ SamplingRun Sampler::sample_until_cool() {
   return run;
 }
 
-SampleResult Sampler::measure() {
+/// May wait for other processes, which is no part of the sampling.
+void Sampler::prepare() {
   const std::size_t phases = subject_.phases().size();
   if (phases == 0) {
     throw std::logic_error{"a case must have at least one phase"};
@@ -277,11 +279,14 @@ SampleResult Sampler::measure() {
   timer_.prepare(
       static_cast<std::size_t>(std::max({options_.max_chunk, options_.min_chunk, options_.min_samples_long + 1})),
       phases);
+}
 
+SampleResult Sampler::measure() {
   if (!is_burst()) {
     return result_after(warm_up());
   }
-  const BurstScope bursts{timer_, {.phases = phases, .flush_l2 = l2_ == L2State::kCold}};
+  const BurstScope bursts{
+      timer_, {.phases = subject_.phases().size(), .flush_l2 = l2_ == L2State::kCold, .witness = subject_.witness()}};
   return result_after(warm_up_bursts());
 }
 
@@ -323,10 +328,12 @@ SamplerOptions burst_options() {
 
 SampleResult sample(Case& subject, Timer& timer, ClockMonitor& monitor, const SamplerOptions& options,
                     const ProgressCallback& progress, const StopRequested& stop_requested) {
+  Sampler sampler{subject, timer, monitor, options, progress, stop_requested};
+  sampler.prepare();
   const Seconds begin = timer.now();
   SampleResult result;
   try {
-    result = Sampler{subject, timer, monitor, options, progress, stop_requested}.measure();
+    result = sampler.measure();
   } catch (const Incorrect& incorrect) {
     result.status = Status::kIncorrect;
     result.reason = incorrect.reason;

@@ -162,6 +162,7 @@ DeviceState device_state_of(const SamplingRun& run) {
     state.sm_clock_p5 = Hertz{stats::quantile(clocks, 0.05)};
     state.sm_clock_p50 = Hertz{stats::median(clocks)};
     state.sm_clock_p95 = Hertz{stats::quantile(clocks, 0.95)};
+    if (is_polled) state.sm_clock_mean = Hertz{stats::mean(clocks)};
   }
   if (!powers.empty()) {
     state.power = Watts{stats::mean(powers)};

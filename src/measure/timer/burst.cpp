@@ -32,8 +32,9 @@ class BurstMarker final : public PhaseMarker {
 }  // namespace
 
 Burst::Parts Burst::parts_of(const BurstSetup& setup, std::size_t launches) {
-  const std::size_t count = setup.flush_l2 ? launches : 1;
-  const std::size_t in_each = setup.flush_l2 ? 1 : launches;
+  const bool apart = setup.has_launches_apart();
+  const std::size_t count = apart ? launches : 1;
+  const std::size_t in_each = apart ? 1 : launches;
   // An event between two launches adds to their time: where none is needed there is none.
   const std::size_t marks = setup.phases == 1 ? 1 : in_each * setup.phases;
   return {.count = count, .launches = in_each, .events = 1 + marks};
@@ -49,6 +50,9 @@ Burst::HostTimes Burst::enqueue_part(BurstQueue& queue, Seconds spin, const Step
     queue.flush_l2();
   }
   queue.spin(spin);
+  if (setup_.witness != nullptr) {
+    setup_.witness->before();
+  }
   HostTimes times;
   const Seconds cpu_begin = process_cpu_now();
   const Seconds host_begin = steady_now();
@@ -65,6 +69,9 @@ Burst::HostTimes Burst::enqueue_part(BurstQueue& queue, Seconds spin, const Step
   times.enqueue = steady_now() - host_begin;
   times.exposed = queue.has_passed(begin);
   times.cpu = process_cpu_now() - cpu_begin;
+  if (setup_.witness != nullptr) {
+    setup_.witness->after();
+  }
   return times;
 }
 

@@ -62,43 +62,54 @@ void SteadyClockTimer::prepare(std::size_t max_steps, std::size_t phases) {
 }
 
 Chunk SteadyClockTimer::time_steps(std::size_t count, const Step& step, const std::function<void()>& while_busy) {
-  return run(count, phases_, step, while_busy);
+  return run(count, {.phases = phases_}, step, while_busy);
 }
 
 void SteadyClockTimer::begin_bursts(const BurstSetup& setup) {
   if (setup.flush_l2) {
     throw std::logic_error{"a flush of the L2 cache asked of the steady clock timer: ask can_flush_l2() first"};
   }
-  burst_phases_ = setup.phases;
+  bursts_ = setup;
 }
 
 Chunk SteadyClockTimer::time_bursts(std::size_t count, std::size_t launches, const Step& launch,
                                     const std::function<void()>& while_busy) {
-  require_bursts(burst_phases_, count, launches);
-  Chunk chunk = run(count * launches, burst_phases_, launch, while_busy);
+  const std::size_t phases = bursts_.phases;
+  require_bursts(phases, count, launches);
+  Chunk chunk = run(count * launches, bursts_, launch, while_busy);
   chunk.launches = launches;
   for (std::size_t burst = 0; burst < count; ++burst) {
-    for (std::size_t phase = 0; phase < burst_phases_; ++phase) {
+    for (std::size_t phase = 0; phase < phases; ++phase) {
       double sum = 0.0;
       for (std::size_t i = 0; i < launches; ++i) {
-        sum += chunk.phase_seconds[(burst * launches + i) * burst_phases_ + phase];
+        sum += chunk.phase_seconds[(burst * launches + i) * phases + phase];
       }
-      chunk.phase_seconds[burst * burst_phases_ + phase] = sum / static_cast<double>(launches);
+      chunk.phase_seconds[burst * phases + phase] = sum / static_cast<double>(launches);
     }
   }
-  chunk.phase_seconds.resize(count * burst_phases_);
+  chunk.phase_seconds.resize(count * phases);
   return chunk;
 }
 
-Chunk SteadyClockTimer::run(std::size_t count, std::size_t phases, const Step& step,
+Chunk SteadyClockTimer::run(std::size_t count, const BurstSetup& setup, const Step& step,
                             const std::function<void()>& while_busy) {
+  const std::size_t phases = setup.phases;
+  LaunchWitness* const witness = setup.witness;
   marks_.resize(std::max(marks_.size(), count * phases));
+  watched_begins_.resize(witness == nullptr ? 0 : count);
   const Seconds cpu_begin = process_cpu_now();
   const Seconds begin = steady_now();
   for (std::size_t i = 0; i < count; ++i) {
+    if (witness != nullptr) {
+      witness->before();
+      watched_begins_[i] = steady_now().value;
+    }
     ClockMarker marker{std::span{marks_}.subspan(i * phases, phases)};
     step(marker);
     require_marks(i, marker.marks(), phases);
+    if (witness != nullptr) {
+      witness->after();
+    }
   }
   const Seconds end = steady_now();
   const Seconds cpu_end = process_cpu_now();
@@ -114,6 +125,9 @@ Chunk SteadyClockTimer::run(std::size_t count, std::size_t phases, const Step& s
               .escaped = {}};
   double previous = begin.value;
   for (std::size_t i = 0; i < count * phases; ++i) {
+    if (witness != nullptr && i % phases == 0) {
+      previous = watched_begins_[i / phases];
+    }
     chunk.phase_seconds.push_back(marks_[i] - previous);
     previous = marks_[i];
   }

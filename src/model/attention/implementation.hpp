@@ -57,6 +57,7 @@ struct AttentionImpl {
   /// Of the state that forward() left. Never synchronises.
   /// @param keep_state  the same state is used again
   AttentionGradients (*backward)(const AttentionOperands& operands, const AttentionState& state, bool keep_state);
+  bool is_watched{};  // by a witness, while it is timed: an implementation from a plug-in
 };
 
 [[nodiscard]] AttentionImpl naive_attention_impl();

@@ -114,22 +114,36 @@ AttentionState AttentionRunner::forward(bool for_backward) const {
 
 void AttentionRunner::step(PhaseMarker* phases) {
   const CaseScope scope{operands_.config};
+  last_ = {};  // the allocator hands their memory out again
   if (operands_.config.pass == AttentionPass::kBackward) {
-    const AttentionGradients gradients = impl_.backward(operands_, state_.value(), /*keep_state=*/true);
-    return mark_phase(phases);
+    AttentionGradients gradients = impl_.backward(operands_, state_.value(), /*keep_state=*/true);
+    mark_phase(phases);
+    return keep(nullptr, std::move(gradients));
   }
   const bool with_backward = operands_.config.pass == AttentionPass::kForwardBackward;
   const AttentionState state = impl_.forward(operands_, with_backward);
   mark_phase(phases);
-  if (!with_backward) return;
-  const AttentionGradients gradients = impl_.backward(operands_, state, /*keep_state=*/false);
+  if (!with_backward) return keep(&state, {});
+  AttentionGradients gradients = impl_.backward(operands_, state, /*keep_state=*/false);
   mark_phase(phases);
+  keep(&state, std::move(gradients));
+}
+
+/// @param state  null for a backward pass alone
+void AttentionRunner::keep(const AttentionState* state, AttentionGradients gradients) {
+  if (!impl_.is_watched) return;
+  last_ = {.o = state == nullptr ? at::Tensor{} : state->output.detach(),
+           .lse = state == nullptr ? at::Tensor{} : plain_lse(state->lse, operands_.config.shape),
+           .dq = std::move(gradients.dq),
+           .dk = std::move(gradients.dk),
+           .dv = std::move(gradients.dv)};
 }
 
 AttentionOutputs AttentionRunner::outputs() {
   const AttentionConfig& config = operands_.config;
   const CaseScope scope{config};
   state_.reset();
+  last_ = {};
   const bool with_backward = config.pass != AttentionPass::kForward;
   const AttentionState state = impl_.forward(operands_, with_backward);
   AttentionOutputs outputs{

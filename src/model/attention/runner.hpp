@@ -32,6 +32,8 @@ class AttentionRunner {
   /// Runs everything that a step and what goes before it run, and hands over what came out; of a backward alone what a
   /// second one from the same state gives, as all timed steps but the first are. That state is released: see restore().
   [[nodiscard]] AttentionOutputs outputs();
+  /// What the last step has computed, of a watched implementation; of a backward pass alone the gradients.
+  [[nodiscard]] const AttentionOutputs& last_outputs() const { return last_; }
   /// Makes the state that a backward pass alone starts from, after outputs().
   void restore();
 
@@ -55,10 +57,12 @@ class AttentionRunner {
   void make_operands();
   void weigh_state();
   [[nodiscard]] AttentionState forward(bool for_backward) const;
+  void keep(const AttentionState* state, AttentionGradients gradients);
 
   const AttentionImpl& impl_;
   AttentionOperands operands_;
   std::optional<AttentionState> state_;  // between steps: exactly for a backward pass alone
+  AttentionOutputs last_;                // of a watched implementation
   std::optional<std::int64_t> held_bytes_;
 };
 

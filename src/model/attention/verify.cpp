@@ -67,7 +67,8 @@ class PairComparison {
       comparison_.add(name, actual, expected.unflatten(0, {shape.batch, shape.heads}), tolerance, row_allowance);
       return;
     }
-    if (!actual.defined()) return comparison_.add(name, actual, expected, tolerance);
+    const at::Tensor whole = shape_of_all(expected);
+    if (!actual.defined() || actual.sizes() != whole.sizes()) return comparison_.add(name, actual, whole, tolerance);
     comparison_.add(fmt::format("{} of pairs {}", name, fmt::join(chosen_, ", ")), pairs(actual), expected, tolerance,
                     row_allowance);
     const at::Tensor odd = at::isfinite(actual).logical_not().sum();
@@ -76,7 +77,7 @@ class PairComparison {
 
   /// Of every pair, where not all are compared, o of evenly spaced queries: the first chosen by the seed.
   void add_queries_of_all(const at::Tensor& o, Tolerance tolerance) {
-    if (!partial()) return;
+    if (!partial() || o.sizes() != operands_.q.sizes()) return;
     const AttentionShape& shape = operands_.config.shape;
     const std::int64_t count = std::clamp<std::int64_t>(
         compared_scores(operands_.config) / kShareOfQueries / (pair_count() * shape.seq_kv), 1, shape.seq_q);
@@ -118,6 +119,14 @@ class PairComparison {
     return tensor.detach().flatten(0, 1).index_select(0, index_);
   }
 
+  /// What the reference of all pairs would be, in its shape alone.
+  [[nodiscard]] at::Tensor shape_of_all(const at::Tensor& expected) const {
+    std::vector<std::int64_t> sizes = expected.sizes().vec();
+    sizes.front() = operands_.config.shape.heads;
+    sizes.insert(sizes.begin(), operands_.config.shape.batch);
+    return expected.new_empty({}).expand(sizes);
+  }
+
   const AttentionOperands& operands_;
   std::vector<std::int64_t> chosen_;
   at::Tensor index_;
@@ -143,10 +152,7 @@ std::vector<std::int64_t> compared_pairs(const AttentionConfig& config) {
   return pairs;
 }
 
-Verification verify_attention(AttentionRunner& runner, std::uint64_t seed) {
-  poison(runner.outputs());
-  if (runner.operands().config.seed != seed) runner.fill(seed);
-  const AttentionOutputs outputs = runner.outputs();
+Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& outputs) {
   const AttentionConfig& config = runner.operands().config;
   const std::vector<std::int64_t> pairs = compared_pairs(config);
   const AttentionTolerances tolerances =
@@ -155,9 +161,12 @@ Verification verify_attention(AttentionRunner& runner, std::uint64_t seed) {
   {
     const at::NoGradGuard no_grad;
     const AttentionReference reference = comparison.reference();
-    comparison.add("o", outputs.o, reference.o, tolerances.o);
-    comparison.add_queries_of_all(
-        outputs.o, attention_tolerances(config.precision, config.shape, config.shape.batch * config.shape.heads).o);
+    const bool has_gradients_alone = !outputs.o.defined() && outputs.dq.defined();
+    if (!has_gradients_alone) {
+      comparison.add("o", outputs.o, reference.o, tolerances.o);
+      comparison.add_queries_of_all(
+          outputs.o, attention_tolerances(config.precision, config.shape, config.shape.batch * config.shape.heads).o);
+    }
     if (outputs.lse.defined()) comparison.add("lse", outputs.lse, reference.lse, tolerances.lse);
     if (config.pass != AttentionPass::kForward) {
       comparison.add("dq", outputs.dq, reference.dq, tolerances.dq,
@@ -166,7 +175,13 @@ Verification verify_attention(AttentionRunner& runner, std::uint64_t seed) {
       comparison.add("dv", outputs.dv, reference.dv, tolerances.dv);
     }
   }
-  Verification verdict = comparison.finish();
+  return comparison.finish();
+}
+
+Verification verify_attention(AttentionRunner& runner, std::uint64_t seed) {
+  poison(runner.outputs());
+  if (runner.operands().config.seed != seed) runner.fill(seed);
+  Verification verdict = compare_attention(runner, runner.outputs());
   if (const auto changed = runner.changed_operand(); verdict.passed && changed) {
     verdict.passed = false;
     verdict.message = *changed + ": the implementation changed it";

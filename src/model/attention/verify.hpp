@@ -14,6 +14,10 @@
 
 namespace tbench::model {
 
+/// Compares what a step has computed of the operands as they are now. Of a backward pass alone the gradients suffice.
+/// Synchronises.
+[[nodiscard]] Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& outputs);
+
 /// Runs everything twice, the results of the first run overwritten with NaN, and compares the second's. Fills the
 /// operands by `seed` between the two, unless they are: what the first left in memory does not help the second. Fails,
 /// too, if an operand was changed. Leaves the runner ready to be timed on these operands. Synchronises.

@@ -20,9 +20,9 @@ std::string package_precision(Precision precision) {
   return std::string{to_string(precision == Precision::kTf32 ? Precision::kFp32 : precision)};
 }
 
-std::unique_ptr<CompiledGraph> load_package(const std::string& path) {
+std::unique_ptr<CompiledGraph> load_package(const std::string& path, const std::string& graph) {
   try {
-    return std::make_unique<CompiledGraph>(path, "model", /*run_single_threaded=*/true);
+    return std::make_unique<CompiledGraph>(path, graph, /*run_single_threaded=*/true);
   } catch (const c10::OutOfMemoryError&) {
     throw;
   } catch (const std::exception& error) {

@@ -19,8 +19,9 @@ using CompiledGraph = torch::inductor::AOTIModelPackageLoader;
 [[nodiscard]] std::string package_precision(Precision precision);
 
 /// Runs on the current stream without events, which no capture would survive; not thread-safe.
-/// @throws  Unsupported  for a file that is no whole package, or not of this machine's kind; OutOfMemory's causes pass
-///                       through
-[[nodiscard]] std::unique_ptr<CompiledGraph> load_package(const std::string& path);
+/// @param graph  its name in the package: that of PyTorch where a package has one alone
+/// @throws       Unsupported  for a file that is no whole package, or not of this machine's kind; OutOfMemory's causes
+///                            pass through
+[[nodiscard]] std::unique_ptr<CompiledGraph> load_package(const std::string& path, const std::string& graph = "model");
 
 }  // namespace tbench::model

@@ -7,6 +7,7 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -220,6 +221,24 @@ TEST(VerifyAttention, APairThatIsNotComparedHasToBeFinite) {
   const Verification verdict = verify_attention(runner);
   EXPECT_FALSE(verdict.passed);
   EXPECT_THAT(verdict.message, HasSubstr("elements of o that are not finite"));
+}
+
+TEST(VerifyAttention, AnotherShapeIsFoundHoweverMuchIsCompared) {
+  AttentionImpl impl = sdpa_flash_attention_impl();
+  impl.forward = [](const AttentionOperands& operands, bool) {
+    AttentionState state = right_forward(operands);
+    state.output = state.output.transpose(1, 2).contiguous();
+    return state;
+  };
+  AttentionConfig config = small_config("sdpa_flash", AttentionPass::kForward, Precision::kFp32);
+  for (const std::int64_t seq : {config.shape.seq_q, std::int64_t{4096}}) {
+    config.shape = {.batch = 1, .heads = 2, .seq_q = seq, .seq_kv = seq, .head_dim = 8, .causal = true};
+    AttentionRunner runner{config, impl};
+    const Verification verdict = verify_attention(runner);
+    EXPECT_FALSE(verdict.passed);
+    EXPECT_EQ(verdict.message,
+              fmt::format("o: its shape is [1, {}, 2, 8], the reference's is [1, 2, {}, 8]", seq, seq));
+  }
 }
 
 TEST(ComparedPairs, AllOfShortOnes) {

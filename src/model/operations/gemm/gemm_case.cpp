@@ -11,6 +11,7 @@
 #include "model/operations/gemm/implementation.hpp"
 #include "model/operations/gemm/verify.hpp"
 #include "model/operations/operation_case.hpp"
+#include "model/plugins/witness.hpp"
 #include "model/torch/scopes.hpp"
 #include "tbench/core/error.hpp"
 
@@ -58,12 +59,6 @@ std::optional<std::string> fp8_unsupported_reason(const GemmConfig& config) {
   return std::nullopt;
 }
 
-const Registry<GemmImpl>& gemm_impls() {
-  static const Registry<GemmImpl> impls{"impl",
-                                        {aten_gemm_impl(), cublaslt_heuristic_gemm_impl(), cublaslt_best_gemm_impl()}};
-  return impls;
-}
-
 const GemmImpl& checked_gemm_impl(const GemmConfig& config) {
   const GemmImpl& impl = gemm_impls().at(config.impl);
   for (const std::int64_t extent : {config.m, config.n, config.k}) {
@@ -103,12 +98,31 @@ class GemmCase final : public OperationCase {
     return counters;
   }
   std::map<std::string, std::string> labels() override { return built(product_).labels(); }
+  LaunchWitness* witness() override { return witness_ ? &*witness_ : nullptr; }
 
  private:
   void do_build() override {
     product_.reset();
     operands_ = make_gemm_operands(config_);
     product_ = impl_.make(operands_);
+    if (product_->makes_y()) operands_.y.reset();
+    witness_.reset();
+    if (impl_.is_watched) witness_.emplace(watched(), config_.device, config_.seed);
+  }
+
+  [[nodiscard]] OutputWitness::Subject watched() {
+    return {
+        .operands =
+            [this] {
+              return OutputWitness::Tensors{operands_.x, operands_.w};
+            },
+        .outputs = [this] { return OutputWitness::Tensors{product_->makes_y() ? product_->take_y() : operands_.y}; },
+        .compare =
+            [this](const OutputWitness::Tensors& outputs) {
+              GemmOperands copied = operands_;
+              copied.y = outputs.front();
+              return verify_gemm(copied).verification;
+            }};
   }
 
   Verification do_verify() override {
@@ -129,6 +143,7 @@ class GemmCase final : public OperationCase {
   const GemmImpl& impl_;
   GemmOperands operands_;
   std::unique_ptr<GemmProduct> product_;
+  std::optional<OutputWitness> witness_;
   std::optional<double> relative_error_;
 };
 
@@ -154,6 +169,12 @@ GemmInput gemm_input(const GemmConfig& config, GemmInputIndex index) {
 }
 
 }  // namespace
+
+Registry<GemmImpl>& gemm_impls() {
+  static Registry<GemmImpl> impls{"impl",
+                                  {aten_gemm_impl(), cublaslt_heuristic_gemm_impl(), cublaslt_best_gemm_impl()}};
+  return impls;
+}
 
 std::string_view to_string(GemmPrecision precision) { return gemm_row(precision).name; }
 

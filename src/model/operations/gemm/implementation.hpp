@@ -20,7 +20,7 @@ struct GemmOperands {
   GemmConfig config;
   at::Tensor x;                 // [m, k]
   at::Tensor w;                 // [n, k]
-  at::Tensor y;                 // [m, n]; not initialised
+  at::Tensor y;                 // [m, n]; not initialised, and undefined once a product that makes its own is there
   at::Tensor x_scale, w_scale;  // fp8: [] float32, x stands for x_scale * x; undefined for the other precisions
 };
 
@@ -39,8 +39,12 @@ class GemmProduct {
   GemmProduct(const GemmProduct&) = delete;
   GemmProduct& operator=(const GemmProduct&) = delete;
 
-  /// Overwrites y. Never synchronises.
+  /// Overwrites y, or makes its own. Never synchronises.
   virtual void launch() = 0;
+  /// Whether launch() makes its own y, and leaves that of the operands alone.
+  [[nodiscard]] virtual bool makes_y() const { return false; }
+  /// Hands over the y that the last launch has made.
+  [[nodiscard]] virtual at::Tensor take_y() { return {}; }
   [[nodiscard]] virtual std::map<std::string, double> counters() const { return {}; }
   [[nodiscard]] virtual std::map<std::string, std::string> labels() const { return {}; }
 };
@@ -51,7 +55,11 @@ struct GemmImpl {
   std::optional<std::string> (*unsupported_reason)(const GemmConfig& config);
   /// May launch and synchronise.
   std::unique_ptr<GemmProduct> (*make)(const GemmOperands& operands);
+  bool is_watched{};  // by a witness, while it is timed: an implementation from a plug-in
 };
+
+/// All of them, in the order of gemm_impl_names().
+[[nodiscard]] Registry<GemmImpl>& gemm_impls();
 
 /// What make_gemm_case() makes.
 [[nodiscard]] std::unique_ptr<OperationCase> make_gemm_operation(const GemmConfig& config);

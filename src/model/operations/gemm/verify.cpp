@@ -196,6 +196,13 @@ class GemmComparison {
   at::Tensor error_squares_, reference_squares_;
 };
 
+/// Of a y that the product has made.
+Verification wrong_shape(const at::Tensor& y, const std::vector<std::int64_t>& shape) {
+  Comparison comparison;
+  comparison.add("y", y, y.new_empty({}).expand(shape), {});
+  return comparison.finish("float64 of the formula, of the same inputs");
+}
+
 }  // namespace
 
 CheckedPart checked_part(const GemmConfig& config) {
@@ -250,10 +257,19 @@ GemmVerdict verify_gemm(const GemmOperands& operands) {
 
 GemmVerdict verify_gemm_product(GemmOperands& operands, GemmProduct& product, std::uint64_t seed) {
   const at::NoGradGuard no_grad;
+  const auto launch = [&] {
+    product.launch();
+    if (product.makes_y()) operands.y = product.take_y();
+  };
+  if (product.makes_y()) launch();
   operands.y.fill_(std::numeric_limits<double>::quiet_NaN());
+  if (product.makes_y()) operands.y.reset();  // the allocator hands the NaNs out again
   if (operands.config.seed != seed) fill_gemm_operands(operands, seed);
-  product.launch();
+  launch();
+  const std::vector<std::int64_t> shape{operands.config.m, operands.config.n};
+  if (operands.y.sizes() != shape) return {.verification = wrong_shape(operands.y, shape), .relative_error = 1.0};
   GemmVerdict verdict = verify_gemm(operands);
+  if (product.makes_y()) operands.y.reset();
   const std::optional<std::string> changed = changed_gemm_operand(operands);
   if (verdict.verification.passed && changed) {
     verdict.verification.passed = false;

@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/util/ArrayRef.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@ struct KernelOperands {
   std::vector<at::Tensor> inputs;     // of the forward pass
   std::vector<at::Tensor> gradients;  // of its outputs; none for a forward pass alone
   std::vector<at::Tensor> saved;      // by the implementation's prepare(): what its passes read besides
+  std::shared_ptr<void> made{};       // whatever else prepare() makes, of the implementation's own type
 };
 
 /// One tensor that a pass computes: what it should be, and how far off it may be.
@@ -43,6 +45,7 @@ struct KernelImpl {
   std::vector<at::Tensor> (*forward)(const KernelOperands& operands);
   /// As forward, any number of times from the same `saved`. Null where the operation has no backward.
   std::vector<at::Tensor> (*backward)(const KernelOperands& operands){};
+  bool is_watched{};  // by a witness, while it is timed: an implementation from a plug-in
 };
 
 /// What is computed, whoever does it.

@@ -11,6 +11,7 @@
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 #include "model/operations/operation_case.hpp"
+#include "model/plugins/witness.hpp"
 #include "tbench/core/error.hpp"
 
 namespace tbench::model {
@@ -59,6 +60,7 @@ class KernelCase final : public OperationCase {
         .bytes = bytes.read + bytes.written,
     };
   }
+  LaunchWitness* witness() override { return witness_ ? &*witness_ : nullptr; }
 
  private:
   void do_build() override;
@@ -68,13 +70,28 @@ class KernelCase final : public OperationCase {
     fill_kernel_operands(built(operands_), op_, impl_, config_.seed);
     return verdict;
   }
-  void enqueue() override { static_cast<void>(run_kernel(built(operands_), impl_)); }
+  void enqueue() override {
+    results_.clear();  // the allocator hands their memory out again
+    std::vector<at::Tensor> results = run_kernel(built(operands_), impl_);
+    if (witness_) results_ = std::move(results);
+  }
+  [[nodiscard]] OutputWitness::Subject watched();
 
   KernelConfig config_;
   const KernelImpl& impl_;
   const KernelOp& op_;
   std::optional<KernelOperands> operands_;
+  std::optional<OutputWitness> witness_;
+  std::vector<at::Tensor> results_;  // of the last launch, where someone watches
 };
+
+/// A backward pass reads what a forward pass has left: only its gradients may change.
+OutputWitness::Subject KernelCase::watched() {
+  return {
+      .operands = [this] { return config_.pass == KernelPass::kForward ? operands_->inputs : operands_->gradients; },
+      .outputs = [this] { return results_; },
+      .compare = [this](const OutputWitness::Tensors& outputs) { return compare_kernel(*operands_, op_, outputs); }};
+}
 
 void KernelCase::do_build() {
   operands_.reset();
@@ -83,6 +100,8 @@ void KernelCase::do_build() {
   op_.fill(operands);
   if (impl_.prepare != nullptr) impl_.prepare(operands);
   operands_ = std::move(operands);
+  witness_.reset();
+  if (impl_.is_watched) witness_.emplace(watched(), config_.device, config_.seed);
 }
 
 }  // namespace

@@ -17,6 +17,15 @@ namespace {
 constexpr double kFloatRoundOff = unit_roundoff(Precision::kFp32);
 constexpr double kHalfMinFp16 = 0x1p-25;  // what rounding to a subnormal number may be off
 
+Verification compare_results(const std::vector<KernelResult>& expected, const std::vector<at::Tensor>& results) {
+  Comparison comparison;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const at::Tensor actual = i < results.size() ? results[i] : at::Tensor{};
+    comparison.add(expected[i].name, actual, expected[i].expected, expected[i].tolerance, expected[i].row_allowance);
+  }
+  return comparison.finish("float64 of the formulas, of the same inputs");
+}
+
 KernelOperands filled(const KernelConfig& config, const KernelOp& op) {
   KernelOperands operands{.config = config, .inputs = {}, .gradients = {}, .saved = {}};
   op.fill(operands);
@@ -72,18 +81,19 @@ Verification verify_kernel(KernelOperands& operands, const KernelOp& op, const K
     expected = op.expect(operands);
   }
   const std::vector<at::Tensor> results = run_kernel(operands, impl);
-  Comparison comparison;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const at::Tensor actual = i < results.size() ? results[i] : at::Tensor{};
-    comparison.add(expected[i].name, actual, expected[i].expected, expected[i].tolerance, expected[i].row_allowance);
-  }
-  Verification verdict = comparison.finish("float64 of the formulas, of the same inputs");
+  Verification verdict = compare_results(expected, results);
   if (!verdict.passed) return verdict;
   if (const auto changed = changed_tensor(operands, op, results)) {
     verdict.passed = false;
     verdict.message = *changed + ": the operation changed it";
   }
   return verdict;
+}
+
+Verification compare_kernel(const KernelOperands& operands, const KernelOp& op,
+                            const std::vector<at::Tensor>& results) {
+  const at::NoGradGuard no_grad;
+  return compare_results(op.expect(operands), results);
 }
 
 double largest_deviation(std::int64_t count) { return sum_bound(static_cast<double>(count), kKernelBudget); }

@@ -16,6 +16,10 @@ void fill_kernel_operands(KernelOperands& operands, const KernelOp& op, const Ke
 /// Runs the pass that is timed, on the operands as they are.
 [[nodiscard]] std::vector<at::Tensor> run_kernel(const KernelOperands& operands, const KernelImpl& impl);
 
+/// Compares what a pass has computed of the operands as they are now. Synchronises.
+[[nodiscard]] Verification compare_kernel(const KernelOperands& operands, const KernelOp& op,
+                                          const std::vector<at::Tensor>& results);
+
 /// Runs it twice, the results of the first overwritten with NaN unless they are its inputs, and compares the second's
 /// with float64. Fails, too, if the operation changed an input that is no result. Fills the operands by `seed` between
 /// the two runs, unless they are: what the first left in memory does not help the second. Synchronises.

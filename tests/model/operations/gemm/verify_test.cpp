@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
 
 namespace tbench::model {
 namespace {
@@ -172,6 +173,41 @@ TEST(CheckedPart, FollowsTheSeed) {
   // 2^36 / 2^14 / 2^15 = 128 rows of 16384
   EXPECT_EQ(part(1).rows.step, 128);
   EXPECT_TRUE(part(1).rows.begin != part(2).rows.begin || part(1).columns.begin != part(2).columns.begin);
+}
+
+/// Makes its own y: right, of another shape, or without writing it.
+class OwnProduct final : public GemmProduct {
+ public:
+  enum class Kind { kRight, kAnotherShape, kNotWritten };
+  OwnProduct(const GemmOperands& operands, Kind kind) : x_{operands.x}, w_{operands.w}, kind_{kind} {}
+  void launch() override {
+    y_.reset();
+    if (kind_ == Kind::kRight) y_ = at::mm(x_, w_.t());
+    if (kind_ == Kind::kAnotherShape) y_ = at::mm(w_, x_.t());
+    if (kind_ == Kind::kNotWritten) y_ = before_.defined() ? before_ : at::mm(x_, w_.t());
+    before_ = y_;
+  }
+  [[nodiscard]] bool makes_y() const override { return true; }
+  [[nodiscard]] at::Tensor take_y() override { return std::exchange(y_, {}); }
+
+ private:
+  at::Tensor x_, w_, y_, before_;
+  Kind kind_;
+};
+
+TEST(VerifyGemmProduct, AProductMayMakeItsOwnY) {
+  GemmOperands operands = right_product(GemmPrecision::kFp32);
+  operands.y.reset();
+  const auto verdict_of = [&](OwnProduct::Kind kind, std::uint64_t seed) {
+    OwnProduct product{operands, kind};
+    return verify_gemm_product(operands, product, seed).verification;
+  };
+  for (const std::uint64_t seed : {1, 2}) EXPECT_TRUE(verdict_of(OwnProduct::Kind::kRight, seed).passed);
+  EXPECT_FALSE(operands.y.defined());
+  EXPECT_FALSE(verdict_of(OwnProduct::Kind::kNotWritten, 2).passed);
+  const Verification another_shape = verdict_of(OwnProduct::Kind::kAnotherShape, 2);
+  EXPECT_FALSE(another_shape.passed);
+  EXPECT_EQ(another_shape.message, "y: its shape is [48, 70], the reference's is [70, 48]");
 }
 
 }  // namespace

@@ -1,0 +1,57 @@
+// Watches the launches of an implementation that the project did not write: changes its operands before each, keeps
+// what some have written, and compares the last of those.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "tbench/core/case.hpp"
+#include "tbench/model/device.hpp"
+
+namespace tbench::model {
+
+/// A change that can be taken back.
+struct SmallChange {
+  at::Tensor place;   // a view
+  at::Tensor before;  // what was there; undefined: signs have turned
+  void undo() const;
+};
+
+/// Changes a little of a contiguous tensor in place, so that its values stay what they are distributed as: of the last
+/// dimension but one an index, in all others; of a vector an element. Signs turn; token ids move.
+SmallChange change_a_little(const at::Tensor& tensor, std::mt19937_64& random);
+
+/// Copies the outputs of the first launch and then of one in eight, chosen behind it and at random: a copy goes through
+/// the L2 cache, and leaves another one to the launch behind it than other implementations meet. The verdict takes back
+/// what has changed since the last copy. All calls throw OutOfMemory where LibTorch ran out of memory.
+class OutputWitness final : public LaunchWitness {
+ public:
+  using Tensors = std::vector<at::Tensor>;
+  struct Subject {
+    std::function<Tensors()> operands;                            // that a launch reads and may be changed before it
+    std::function<Tensors()> outputs;                             // of the last launch
+    std::function<Verification(const Tensors& outputs)> compare;  // copies of them, with what follows of the operands
+  };
+
+  OutputWitness(Subject subject, DeviceKind device, std::uint64_t seed)
+      : subject_{std::move(subject)}, device_{device}, random_{seed} {}
+
+  void before() override;
+  void after() override;
+  [[nodiscard]] Verification verdict() override;
+
+ private:
+  void copy_outputs();
+
+  Subject subject_;
+  DeviceKind device_;
+  std::mt19937_64 random_;
+  Tensors copies_;
+  std::vector<SmallChange> since_copy_;
+};
+
+}  // namespace tbench::model

@@ -1,0 +1,86 @@
+// Plug-ins that are broken: each, named by TBENCH_FAULT, in one way, in the description, while it is loaded or while it
+// runs.
+#include <chrono>
+#include <csignal>
+#include <stdexcept>
+#include <string_view>
+#include <thread>
+
+#include "plain_math.hpp"
+
+namespace {
+
+using namespace tbench::test;
+
+constexpr std::string_view kFault = TBENCH_FAULT;
+
+[[noreturn]] void hang() {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours{1});
+}
+
+__attribute__((constructor)) void when_loaded() {
+  if constexpr (kFault == "crash_on_load") std::raise(SIGSEGV);
+  if constexpr (kFault == "hang_on_load") hang();
+}
+
+const char* launch(const tbench_gemm_problem* problem, const tbench_gemm_arguments* in) {
+  multiply(*problem, *in);
+  if constexpr (kFault == "out_of_bounds") {
+    constexpr std::int64_t kFarAway = std::int64_t{1} << 40;
+    *static_cast<volatile float*>(write(in->y) + kFarAway) = 0;
+  }
+  if constexpr (kFault == "hang") hang();
+  if constexpr (kFault == "throws") throw std::runtime_error{"thrown by the plug-in"};
+  if constexpr (kFault == "fails") return "planted: the launch failed";
+  if constexpr (kFault == "another_shape") {
+    tbench_gemm_problem turned{
+        .device = problem->device, .precision = problem->precision, .m = problem->n, .n = problem->m, .k = problem->k};
+    tbench_gemm_arguments exchanged = *in;
+    exchanged.x = in->w;
+    exchanged.w = in->x;
+    multiply(turned, exchanged);
+  }
+  return nullptr;
+}
+
+const char* unsupported(const tbench_gemm_problem*) {
+  if constexpr (kFault == "crash_when_asked") std::raise(SIGSEGV);
+  return nullptr;
+}
+
+constexpr const char* kOps[] = {kFault == "in_place_op" ? "adamw" : "rmsnrom", nullptr};
+const tbench_kernel kKernel{
+    .ops = kOps,
+    .unsupported = nullptr,
+    .workspace_bytes = nullptr,
+    .saved_bytes = nullptr,
+    .forward = [](const tbench_kernel_problem*, const tbench_kernel_arguments*) -> const char* { return nullptr; },
+    .backward = nullptr};
+
+const tbench_gemm kGemm{.unsupported = &unsupported,
+                        .workspace_bytes = [](const tbench_gemm_problem*) -> std::int64_t {
+                          return kFault == "negative_workspace" ? -5 : 0;
+                        },
+                        .launch = kFault == "null_function" ? nullptr : &launch};
+
+constexpr const char* name() {
+  if (kFault == "taken_name") return "aten";
+  if (kFault == "bad_name") return "my kernel/1";
+  return kFault == "null_name" ? nullptr : TBENCH_FAULT;
+}
+
+const tbench_plugin_description kDescription{
+    .abi = kFault == "another_abi" ? TBENCH_PLUGIN_ABI + 1 : TBENCH_PLUGIN_ABI,
+    .bytes = sizeof(tbench_plugin_description),
+    .name = name(),
+    .attention = nullptr,
+    .gemm = kFault == "joins_nothing" ? nullptr : &kGemm,
+    .kernel = kFault == "unknown_op" || kFault == "in_place_op" ? &kKernel : nullptr};
+
+}  // namespace
+
+#ifndef TBENCH_WITHOUT_SYMBOL
+const tbench_plugin_description* tbench_plugin(void) { return kFault == "null_description" ? nullptr : &kDescription; }
+#else
+extern "C" TBENCH_EXPORT const void* another_symbol() { return &kDescription; }
+#endif

@@ -1,0 +1,151 @@
+// How implementations join the registries, and that watching accuses no honest one. What libraries do is tested with
+// the program: tests/bench/plugins.
+#include "tbench/model/plugins.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "model/attention/implementation.hpp"
+#include "model/operations/gemm/implementation.hpp"
+#include "model/operations/kernels/implementation.hpp"
+#include "tbench/core/error.hpp"
+#include "tests/model/case_support.hpp"
+
+namespace tbench::model {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string refusal(const Plugin& plugin) {
+  try {
+    add_plugin(plugin);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Plugins, JoinWhatTheyDescribeUnderTheirName) {
+  const Plugin plugin{
+      .path = "/libjoined.so", .name = "joined", .digest = "00", .parts = {"Attention", "Kernel/op:add"}};
+  ASSERT_EQ(refusal(plugin), "");
+  EXPECT_THAT(attention_impl_names(), Contains("joined"));
+  EXPECT_THAT(kernel_variants("add").impls, Contains("joined"));
+  EXPECT_THAT(kernel_variants("softmax").impls, Not(Contains("joined")));
+  EXPECT_THAT(gemm_impl_names(), Not(Contains("joined")));
+  EXPECT_EQ(find_plugin("joined")->path, "/libjoined.so");
+  EXPECT_EQ(find_plugin("aten"), nullptr);
+  EXPECT_THAT(refusal(plugin), HasSubstr("its name 'joined' is that of /libjoined.so too: give it another name"));
+}
+
+TEST(Plugins, NoNameOfAnyFamilyIsTakenTwice) {
+  for (const char* name : {"flash", "aten", "cublaslt_best", "fused"}) {
+    EXPECT_THAT(refusal({.path = "/lib.so", .name = name, .digest = "", .parts = {"Gemm"}}),
+                HasSubstr("is that of a built-in implementation"));
+  }
+}
+
+/// One timed launch as the timer makes it, after the one that build and verify have made.
+Verification watched_launch(Case& subject) {
+  subject.witness()->before();
+  launch(subject);
+  subject.witness()->after();
+  return subject.witness()->verdict();
+}
+
+constexpr int kRuns = 100;
+
+/// Builds, verifies, watches a launch and verifies again with other seeds each time.
+/// @return  how many of kRuns were accused of anything
+template <class Make>
+int accused(const Make& make) {
+  int count = 0;
+  for (int seed = 1; seed <= kRuns; ++seed) {
+    const std::unique_ptr<Case> subject = make(static_cast<std::uint64_t>(2 * seed));
+    subject->build();
+    const bool passed = subject->verify().passed && watched_launch(*subject).passed &&
+                        watched_launch(*subject).passed && subject->verify_again().value().passed;
+    count += passed ? 0 : 1;
+  }
+  return count;
+}
+
+TEST(Plugins, WatchingAccusesNoHonestProduct) {
+  const OneThread one;
+  GemmImpl watched = aten_gemm_impl();
+  watched.name = "watched_gemm";
+  watched.is_watched = true;
+  gemm_impls().add(watched);
+  for (const GemmPrecision precision : {GemmPrecision::kFp32, GemmPrecision::kBf16}) {
+    EXPECT_EQ(accused([&](std::uint64_t seed) {
+                return make_gemm_case({.m = 37,
+                                       .n = 53,
+                                       .k = 29,
+                                       .precision = precision,
+                                       .impl = "watched_gemm",
+                                       .device = DeviceKind::kCpu,
+                                       .seed = seed});
+              }),
+              0);
+  }
+}
+
+TEST(Plugins, WatchingAccusesNoHonestAttention) {
+  const OneThread one;
+  AttentionImpl watched = naive_attention_impl();
+  watched.name = "watched_attention";
+  watched.is_watched = true;
+  attention_impls().add(watched);
+  for (const AttentionPass pass :
+       {AttentionPass::kForward, AttentionPass::kBackward, AttentionPass::kForwardBackward}) {
+    const auto make = [&](std::uint64_t seed) {
+      return make_attention_case(
+          {.shape = {.batch = 2, .heads = 2, .seq_q = 24, .seq_kv = 24, .head_dim = 16, .causal = true},
+           .pass = pass,
+           .precision = Precision::kFp32,
+           .impl = "watched_attention",
+           .deterministic = false,
+           .device = DeviceKind::kCpu,
+           .seed = seed});
+    };
+    int count = 0;
+    for (int seed = 1; seed <= kRuns; ++seed) {
+      const std::unique_ptr<Case> subject = make(static_cast<std::uint64_t>(2 * seed));
+      subject->build();
+      count +=
+          subject->verify().passed && watched_launch(*subject).passed && subject->verify_again().value().passed ? 0 : 1;
+    }
+    EXPECT_EQ(count, 0);
+  }
+}
+
+TEST(Plugins, WatchingAccusesNoHonestKernel) {
+  const OneThread one;
+  KernelOp& op = *kernel_ops().find("softmax");
+  KernelImpl watched = *op.impls.find("aten");
+  watched.name = "watched_kernel";
+  watched.is_watched = true;
+  op.impls.add(watched);
+  for (const KernelPass pass : {KernelPass::kForward, KernelPass::kBackward}) {
+    EXPECT_EQ(accused([&](std::uint64_t seed) {
+                return make_kernel_case(
+                    {.op = "softmax",
+                     .size = {.name = "tiny", .d_model = 64, .d_ff = 256, .num_layers = 1, .num_heads = 4},
+                     .context = 32,
+                     .batch = 2,
+                     .pass = pass,
+                     .precision = Precision::kFp32,
+                     .impl = "watched_kernel",
+                     .device = DeviceKind::kCpu,
+                     .seed = seed});
+              }),
+              0);
+  }
+}
+
+}  // namespace
+}  // namespace tbench::model

@@ -1,0 +1,429 @@
+#!/usr/bin/env python3
+"""Makes an implementation of one's own from a Python function: a package for transformer_bench --tb_plugin=NAME.pt2.
+
+    export_kernel.py FILE.py:FUNCTION --op OP [--backward FUNCTION] [--precision bf16,fp32] [--fix d_ff=4096,tokens=1024]
+                     [--name NAME] [--device cuda|cpu] [--out NAME.pt2]
+
+The function takes the operation's tensors, contiguous and on the device, and returns its results, contiguous and in
+their dtypes; include/tbench/plugin.h has both for every OP of the family Kernel. `gemm` is f(x [m, k], w [n, k]) = x w^T;
+`attention` is f(q, k, v, causal) of [batch, heads, seq_len, head_dim]. What FUNCTION returns behind the results is kept
+for --backward, a function of the same file: it takes the inputs, everything that FUNCTION has returned, and the results'
+gradients (and causal), and returns the inputs' gradients. An nn.Module will do for a function.
+
+Both are traced (torch.export) and compiled ahead of time (inductor), Triton kernels in them by torch.library.wrap_triton.
+A package runs with the PyTorch and on the GPU architecture, or the kind of CPU, that it was made with. It serves every
+extent that --fix does not fix, from 2, or from 16 in steps of 8; code for fixed extents is often faster.
+"""
+import argparse
+import dataclasses
+import importlib.util
+import pathlib
+import re
+import sys
+import tempfile
+import traceback
+
+import torch
+import torch._inductor
+from torch._inductor.package import package_aoti
+from torch.export import Dim
+
+from compile_attention import device_name, squeeze
+from time_pytorch_model import VOCAB_SIZE
+
+FORMAT = 1  # of the metadata: see src/model/plugins/package.cpp
+DTYPES = {"fp32": torch.float32, "tf32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+OF_THE_PRECISION = None
+LONGEST_NAME = 32
+LARGEST = 1 << 20  # of an extent that is not fixed
+
+
+@dataclasses.dataclass(frozen=True)
+class Extent:
+    example: int  # what is traced with, and what inductor takes as typical
+    step: int = 1
+
+    def least(self):
+        """PyTorch compiles other code for 1, and step times an unknown number is at least twice the step."""
+        return 2 * self.step
+
+
+EXTENTS = {"tokens": Extent(2048), "batch": Extent(4), "heads": Extent(12), "m": Extent(2048), "n": Extent(4096, 8),
+           "k": Extent(1024, 8), "context": Extent(512, 8), "seq_len": Extent(512, 8), "head_dim": Extent(64, 8),
+           "d_model": Extent(1024, 8), "d_ff": Extent(4096, 8), "vocab_size": Extent(VOCAB_SIZE)}
+ALWAYS_FIXED = {"vocab_size": VOCAB_SIZE}
+
+
+def tensors(*descriptions):
+    """'float32 2 tokens d_ff': the dtype if it is not the precision's, and the extents; '2*d_ff' is one of them."""
+    result = []
+    for description in descriptions:
+        words = description.split()
+        dtype = OF_THE_PRECISION
+        if words and words[0] in ("float32", "int64"):
+            dtype = getattr(torch, words.pop(0))
+        result.append((dtype, tuple(words)))
+    return tuple(result)
+
+
+@dataclasses.dataclass(frozen=True)
+class Op:
+    inputs: tuple
+    results: tuple
+    gradients: tuple = ()  # results of backward; none: it has no backward
+    part: str = None  # of the suite; None: Kernel/op:NAME
+    precisions: tuple = ("fp32", "bf16", "fp16")
+    flags: tuple = ()  # Python arguments behind the tensors
+
+
+ROWS, HIDDEN, SCORES = "tokens d_model", "tokens d_ff", "batch heads context context"
+QK, QKV, QKV_HEADS = "batch context 2 heads head_dim", "batch context 3 heads head_dim", "3 batch heads context head_dim"
+LOGITS, TABLE = "tokens vocab_size", "vocab_size d_model"
+Q = "batch heads seq_len head_dim"
+OPS = {
+    "rmsnorm": Op(tensors(ROWS, "d_model"), tensors(ROWS), tensors(ROWS, "d_model")),
+    "rope": Op(tensors(QK), tensors(QK), tensors(QK)),
+    "rope_qkv": Op(tensors(QKV), tensors(QKV_HEADS), tensors(QKV)),
+    "swiglu": Op(tensors(HIDDEN, HIDDEN), tensors(HIDDEN), tensors(HIDDEN, HIDDEN)),
+    "swiglu_packed": Op(tensors("tokens 2*d_ff"), tensors(HIDDEN), tensors(HIDDEN, HIDDEN, HIDDEN)),
+    "softmax": Op(tensors(SCORES), tensors(SCORES), tensors(SCORES)),
+    "cross_entropy": Op(tensors(LOGITS, "int64 tokens"), tensors(""), tensors(LOGITS)),
+    "embedding": Op(tensors(TABLE, "int64 tokens"), tensors(ROWS), tensors(TABLE)),
+    "cast": Op(tensors("float32 d_ff d_model"), tensors("d_ff d_model"), precisions=("bf16", "fp16")),
+    "add": Op(tensors(ROWS, ROWS), tensors(ROWS)),
+    "add_rmsnorm": Op(tensors(f"float32 {ROWS}", ROWS, "float32 d_model"), tensors(f"float32 {ROWS}", ROWS),
+                      tensors(f"float32 {ROWS}", ROWS, "float32 d_model")),
+    "gemm": Op(tensors("m k", "n k"), tensors("m n"), part="Gemm", precisions=("fp32", "tf32", "bf16", "fp16")),
+    "attention": Op(tensors(Q, Q, Q), tensors(Q), tensors(Q, Q, Q), part="Attention",
+                    precisions=("fp32", "tf32", "bf16", "fp16"), flags=("causal",)),
+}
+
+
+class Refused(Exception):
+    """What the user asked for cannot be made: the message is for them."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Graph:
+    """One of a package's: what the suite knows it by, the function, the tensors that it is given and gives."""
+    key: str  # "forward/fp32", "training/bf16/causal1": see src/model/plugins/package.hpp
+    function: object
+    inputs: tuple
+    results: tuple  # of which there may be more
+    keep: int  # how many of what the function returns; None: all
+    flags: tuple
+    precision: str
+
+
+class Traced(torch.nn.Module):
+    def __init__(self, graph):
+        super().__init__()
+        self.function, self.keep, self.flags = graph.function, graph.keep, graph.flags
+
+    def forward(self, *inputs):
+        returned = self.function(*inputs, *self.flags)
+        returned = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
+        return returned[:self.keep]
+
+
+class Extents:
+    """Those of an operation: fixed, or unknown to the compiler."""
+
+    def __init__(self, op, fixed):
+        words = {word for _, extents in (*op.inputs, *op.results) for word in extents}
+        self.names = sorted({word.split("*")[-1] for word in words if not word.isdigit()})
+        unknown = [name for name in fixed if name not in (*self.names, *op.flags)]
+        if unknown:
+            raise Refused(f"--fix {unknown[0]}={fixed[unknown[0]]}: the operation has no such extent; it has "
+                          f"{', '.join((*self.names, *op.flags))}")
+        self.fixed = {name: value for name, value in {**ALWAYS_FIXED, **fixed}.items() if name in self.names}
+        self.roots = {name: Dim(f"_{name}", min=2, max=LARGEST // EXTENTS[name].step)
+                      for name in self.names if name not in self.fixed}
+
+    def example(self, word):
+        factor, name = split(word)
+        return factor if name is None else factor * self.fixed.get(name, EXTENTS[name].example)
+
+    def dimension(self, word):
+        """As torch.export takes it."""
+        factor, name = split(word)
+        if name not in self.roots:
+            return Dim.STATIC
+        factor *= EXTENTS[name].step
+        return self.roots[name] if factor == 1 else factor * self.roots[name]
+
+    def text(self):
+        def served(name):
+            if name in self.fixed:
+                return f"{name}={self.fixed[name]}..{self.fixed[name]}/1"
+            return f"{name}={EXTENTS[name].least()}..{LARGEST}/{EXTENTS[name].step}"
+        return " ".join(served(name) for name in self.names)
+
+
+def split(word):
+    """'2*d_ff' as (2, 'd_ff'), 'd_ff' as (1, 'd_ff'), '3' as (3, None)."""
+    if word.isdigit():
+        return int(word), None
+    factor, _, name = word.rpartition("*")
+    return int(factor or 1), name
+
+
+def example_tensor(described, extents, precision, device):
+    dtype, words = described
+    shape = [extents.example(word) for word in words]
+    if dtype == torch.int64:
+        return torch.zeros(shape, dtype=dtype, device=device)
+    return torch.randn(shape, device=device).to(dtype or DTYPES[precision])
+
+
+def graphs_of(op, function, backward, precision, flags):
+    """The graphs of one precision; all results of `training` but those of the operation are known only once traced."""
+    suffix = "".join(f"/{name}{int(value)}" for name, value in flags.items())
+    common = {"inputs": op.inputs, "results": op.results, "flags": tuple(flags.values()), "precision": precision}
+    graphs = [Graph(key=f"forward/{precision}{suffix}", function=function, keep=len(op.results), **common)]
+    if backward is not None:
+        graphs.append(Graph(key=f"training/{precision}{suffix}", function=function, keep=None, **common))
+        graphs.append(Graph(key=f"backward/{precision}{suffix}", function=backward, keep=len(op.gradients),
+                            **{**common, "results": op.gradients}))
+    return graphs
+
+
+def check_results(graph, returned, extents):
+    """Holds what the function returns, as traced, against the operation's results."""
+    if len(returned) < len(graph.results):
+        raise Refused(f"the function returns {len(returned)} tensors, not {len(graph.results)}")
+    for index, tensor in enumerate(returned):
+        if not isinstance(tensor, torch.Tensor):
+            raise Refused(f"result {index} is {tensor!r}, not a tensor")
+        if not tensor.is_contiguous():
+            raise Refused(f"result {index} is not contiguous: return .contiguous() of it")
+        if index >= len(graph.results):
+            continue
+        dtype, words = graph.results[index]
+        wanted = [extents.example(word) for word in words]
+        shape = [size.node.hint if isinstance(size, torch.SymInt) else size for size in tensor.shape]
+        dtype = dtype or DTYPES[graph.precision]
+        if shape != wanted or tensor.dtype != dtype:
+            raise Refused(f"result {index} is {tensor.dtype} {shape}, not {dtype} {wanted} ({' '.join(words) or 'a scalar'})")
+
+
+def check_is_pure(program):
+    """A launch reads its operands alone, and leaves them as they are."""
+    signature = program.run_decompositions({}).graph_signature  # which notes what is changed in place
+    for name in signature.user_inputs_to_mutate.values():
+        raise Refused(f"the function changes its argument {name.removeprefix('inputs_')} in place: clone it")
+    for name in signature.buffers_to_mutate.values():
+        raise Refused(f"the function keeps values in the buffer '{name}' from one launch to the next")
+
+
+def trace(graph, inputs, dimensions, extents):
+    """The exported program, and what it returns as fake tensors."""
+    torch.backends.cuda.matmul.allow_tf32 = graph.precision == "tf32"
+    try:
+        with torch.no_grad():
+            program = torch.export.export(Traced(graph).eval(), tuple(inputs), dynamic_shapes=(tuple(dimensions),), strict=False)
+    except Exception as error:
+        raise Refused(untraceable(graph, error)) from error
+    returned = [node.meta["val"] if isinstance(node, torch.fx.Node) else node
+                for node in program.graph.output_node().args[0][-len(program.graph_signature.user_outputs):]]
+    check_is_pure(program)
+    check_results(graph, returned, extents)
+    return program, returned
+
+
+def untraceable(graph, error):
+    """One line of what PyTorch says in many."""
+    text = str(error)
+    extent = re.search(r"Constraints violated \((?:\d+\*)*_(\w+)\)", text)
+    if extent and extent[1] in EXTENTS:
+        name = extent[1]
+        return (f"the function does not serve every {name}: write it for any, or fix it, as in --fix {name}="
+                f"{EXTENTS[name].example}")
+    return f"PyTorch cannot trace the function: {type(error).__name__}: {(text.strip().splitlines() or [''])[0]}"
+
+
+def kept_dimensions(returned, program, op, extents):
+    """Of what a training graph has returned, the extents as torch.export takes them in the backward graph."""
+    placeholders = [node.meta["val"] for node in program.graph.find_nodes(op="placeholder")][-len(op.inputs):]
+    known = {str(size): extents.dimension(word) for tensor, (_, words) in zip(placeholders, op.inputs)
+             for size, word in zip(tensor.shape, words)}
+    result = []
+    for index, tensor in enumerate(returned):
+        for size in tensor.shape:
+            if isinstance(size, torch.SymInt) and str(size) not in known:
+                raise Refused(f"result {index}, kept for backward, has an extent that no input has: {list(tensor.shape)}; fix "
+                              "the extents that it is made of with --fix")
+        result.append({i: known.get(str(size), Dim.STATIC) for i, size in enumerate(tensor.shape)})
+    return result
+
+
+def like(tensor, device):
+    shape = [size.node.hint if isinstance(size, torch.SymInt) else size for size in tensor.shape]
+    return torch.ones(shape, dtype=tensor.dtype, device=device)
+
+
+def traced_graphs(op, graphs, extents, device):
+    """{key: exported program} of one precision."""
+    programs = {}
+
+    def dimensions(described):
+        return [{i: extents.dimension(word) for i, word in enumerate(words)} for _, words in described]
+
+    def examples(graph, described):
+        return [example_tensor(tensor, extents, graph.precision, device) for tensor in described]
+
+    kept, kept_extents = [], []
+    for graph in graphs:
+        inputs, shapes = examples(graph, op.inputs), dimensions(op.inputs)
+        if graph.key.startswith("backward/"):
+            inputs += [*kept, *examples(graph, op.results)]
+            shapes += [*kept_extents, *dimensions(op.results)]
+        try:
+            program, returned = trace(graph, inputs, shapes, extents)
+            if graph.key.startswith("training/"):
+                kept_extents = kept_dimensions(returned, program, op, extents)
+                kept = [like(tensor, device) for tensor in returned]
+                if len(returned) == len(op.results):
+                    continue  # `forward` will do
+            programs[graph.key] = program
+        except Refused as error:
+            raise Refused(f"{graph.key}: {error}") from error.__cause__
+    return programs
+
+
+def machine(device):
+    """As machine_in_full() of src/model/plugins/package.cpp has it."""
+    return f"cpu {torch.backends.cpu.get_cpu_capability()}" if device == "cpu" else device_name(device)
+
+
+def metadata(name, op_name, keys, extents, device):
+    return {"tbench_format": str(FORMAT), "tbench_name": name, "tbench_part": OPS[op_name].part or f"Kernel/op:{op_name}",
+            "tbench_graphs": " ".join(keys), "tbench_extents": extents.text(), "tbench_machine": machine(device),
+            "tbench_torch": torch.__version__.split("+")[0]}
+
+
+def model_name(index):
+    """Of a graph in its package. None may be the beginning of another: the loader takes the first that fits."""
+    return f"graph{index:02}"
+
+
+def package(programs, facts, path):
+    """Compiles the programs into one file."""
+    options = {"aot_inductor.package": True, "aot_inductor.metadata": facts,
+               "cpp.threads": 1}  # of a CPU, where the suite computes in one thread
+    files = {}
+    with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
+        for index, (key, program) in enumerate(programs.items()):
+            try:
+                torch.backends.cuda.matmul.allow_tf32 = "/tf32" in key
+                files[model_name(index)] = torch._inductor.aot_compile(
+                    program.module(check_guards=False), *program.example_inputs, options=options)
+            except Exception as error:
+                raise Refused(f"{key}: PyTorch cannot compile the function: {type(error).__name__}: "
+                              f"{(str(error).strip().splitlines() or [''])[0]}") from error
+        made = pathlib.Path(folder) / "kernel.pt2"
+        package_aoti(str(made), files)
+        squeeze(made, path)
+
+
+def export(function, op_name, name, path, backward=None, precisions=("fp32",), fixed=None, device="cpu"):
+    """Writes the package. Raises Refused."""
+    op, fixed = OPS[op_name], dict(fixed or {})
+    extents = Extents(op, fixed)
+    choices = [{flag: bool(value)} for flag in op.flags for value in ([fixed[flag]] if flag in fixed else [0, 1])] or [{}]
+    programs = {}
+    for precision in precisions:
+        for flags in choices:
+            programs.update(traced_graphs(op, graphs_of(op, function, backward, precision, flags), extents, device))
+    package(programs, metadata(name, op_name, programs, extents, device), path)
+    return list(programs), extents.text()
+
+
+def load(path):
+    if not path.is_file():
+        raise Refused(f"there is no file '{path}'")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise Refused(f"'{path}' cannot be imported: {type(error).__name__}: {error}") from error
+    return module
+
+
+def function_of(module, name, path):
+    function = getattr(module, name, None)
+    if not callable(function):
+        raise Refused(f"'{path}' has no function '{name}'")
+    return function
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+
+    def source(text):
+        path, _, name = text.rpartition(":")
+        if not path or not name:
+            raise argparse.ArgumentTypeError(f"'{text}' is not FILE.py:FUNCTION")
+        return pathlib.Path(path), name
+
+    def extents(text):
+        pairs = [pair.partition("=") for pair in text.split(",")]
+        for name, _, value in pairs:
+            known = range(2) if name == "causal" else range(1, LARGEST + 1)
+            if not name or not value.isdigit() or int(value) not in known:
+                raise argparse.ArgumentTypeError(f"'{text}' is not NAME=EXTENT,..., as in d_ff=4096,tokens=1024")
+        return {name: int(value) for name, _, value in pairs}
+
+    def impl_name(text):
+        if not re.fullmatch(rf"[A-Za-z0-9_.-]{{1,{LONGEST_NAME}}}", text):
+            raise argparse.ArgumentTypeError(f"'{text}' is not made of 1 to {LONGEST_NAME} letters, digits, '_', '-' and '.'")
+        return text
+
+    parser.add_argument("function", type=source, metavar="FILE.py:FUNCTION")
+    parser.add_argument("--op", required=True, choices=OPS, metavar="OP", help=f"one of {', '.join(OPS)}")
+    parser.add_argument("--backward", metavar="FUNCTION", help="for the cases with a backward pass; of the same file")
+    parser.add_argument("--precision", type=lambda text: text.split(","), help="[default: bf16; on the CPU fp32]")
+    parser.add_argument("--fix", type=extents, default={}, metavar="EXTENT=N,...", help="the only values that the package serves")
+    parser.add_argument("--name", type=impl_name, help="value of the cases' key impl [default: the FUNCTION's name]")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--out", type=pathlib.Path, help="[default: NAME.pt2]")
+    arguments = parser.parse_args()
+    op = OPS[arguments.op]
+    arguments.precision = arguments.precision or ["fp32" if arguments.device == "cpu" and "fp32" in op.precisions else "bf16"]
+    arguments.name = arguments.name or impl_name(arguments.function[1])
+    arguments.out = arguments.out or pathlib.Path(f"{arguments.name}.pt2")
+    for precision in arguments.precision:
+        if precision not in op.precisions:
+            parser.error(f"--precision: '{precision}' is none of {', '.join(op.precisions)}, which --op {arguments.op} has")
+    if arguments.backward and not op.gradients:
+        parser.error(f"--backward: packages of --op {arguments.op} have no backward pass; leave it out")
+    if arguments.out.suffix != ".pt2":
+        parser.error(f"--out {arguments.out}: its name must end in .pt2")
+    if not arguments.out.parent.is_dir():
+        parser.error(f"--out {arguments.out}: there is no folder '{arguments.out.parent}'")
+    if arguments.device == "cuda" and not torch.cuda.is_available():
+        parser.error("--device cuda: there is no CUDA device here; packages are made on the machine that runs them")
+    return arguments
+
+
+def main():
+    arguments = parse_arguments()
+    path, name = arguments.function
+    try:
+        module = load(path)
+        backward = function_of(module, arguments.backward, path) if arguments.backward else None
+        graphs, extents = export(function_of(module, name, path), arguments.op, arguments.name, arguments.out, backward,
+                                 arguments.precision, arguments.fix, arguments.device)
+    except Refused as error:
+        if error.__cause__ is not None:
+            traceback.print_exception(error.__cause__)
+        sys.exit(f"export_kernel.py: {error}")
+    except OSError as error:
+        sys.exit(f"export_kernel.py: --out {arguments.out}: {error.strerror}")
+    print(f"{arguments.out}: impl:{arguments.name} of {arguments.op}, {', '.join(graphs)}; {extents}")
+
+
+if __name__ == "__main__":
+    main()
