@@ -189,6 +189,14 @@ void declare_processes(CLI::App& app, Options& options) {
               "Folder of packages from tools/compile_model.py and tools/compile_attention.py, for impl:compiled")
       ->type_name("DIR")
       ->check(folder_with(".pt2", "tools/compile_model.py and tools/compile_attention.py make them"));
+  group
+      .each(
+          "--tb_plugin", [&](const std::string& path) { options.plugins.push_back(path); },
+          "Implementation of your own, measured beside the built-in ones as impl:NAME: a shared library FILE.so, or a "
+          "package FILE.pt2 that tools/export_kernel.py made of a Python function (repeatable); examples/plugin has "
+          "both")
+      ->type_name("FILE")
+      ->check(plugin_file());
   group.flag("--tb_require_exclusive", options.require_exclusive, "Refuse to run beside other processes on the GPU");
   group.flag("--tb_skip_oversize", options.skip_oversize,
              "Report a case as oom without trying it when its weights alone cannot fit");
@@ -246,6 +254,21 @@ void declare_output(CLI::App& app, Options& options, bool& help) {
       ->delimiter(',')
       ->expected(2)
       ->group("");
+  app.add_option("--tb_worker_task", options.worker_task, "cases or plugins: what a child process is for")
+      ->transform(one_of<WorkerTask>({{"cases", WorkerTask::kCases}, {"plugins", WorkerTask::kPlugins}}))
+      ->group("");
+  app.add_option("--tb_described_plugins", options.described_plugins, "What a child process is told of --tb_plugin")
+      ->group("");
+}
+
+/// What checks a plug-in's launches needs both verifications, and stands between them in the cache.
+void check_with_plugins(const Options& options) {
+  const auto refuse = [](const char* flag, const char* why) {
+    throw UsageError{fmt::format("{}: not together with --tb_plugin: {}; leave one out", flag, why)};
+  };
+  if (!options.verify_again) refuse("--tb_verify=once", "a plug-in is verified before and after it is timed");
+  if (options.l2 == L2State::kWarm)
+    refuse("--tb_l2=warm", "what checks a plug-in's launches goes through the L2 cache");
 }
 
 void check_together(const Options& options) {
@@ -258,6 +281,7 @@ void check_together(const Options& options) {
                     "leave one out",
                     options.profile, options.processes)};
   }
+  if (!options.plugins.empty()) check_with_plugins(options);
   if (options.timeout.value <= 0) throw UsageError{"--tb_timeout: must be more than 0 seconds"};
   if (options.processes == 1) return;
   const auto refuse_with = [&](const char* other, const char* why) {

@@ -13,6 +13,7 @@
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/run_order.hpp"
 #include "tbench/core/units.hpp"
+#include "tbench/ranks/launch.hpp"
 
 namespace tbench::bench {
 
@@ -23,6 +24,9 @@ enum class DeviceChoice { kAuto, kCuda, kCpu };
 /// suite.
 enum class CeilingChoice { kAuto, kOn, kOff };
 enum class ColorChoice { kAuto, kAlways, kNever };
+
+/// What a child process is for: to run cases, or to load plug-ins and describe them.
+enum class WorkerTask { kCases, kPlugins };
 
 struct Options {
   // What is measured
@@ -51,7 +55,8 @@ struct Options {
   CeilingChoice ceilings{};
   Isolation isolation{};
   Seconds timeout{120.0};
-  std::string packages;  // folder of compiled graphs; empty: none
+  std::string packages;              // folder of compiled graphs; empty: none
+  std::vector<std::string> plugins;  // paths of shared libraries and packages
   bool require_exclusive{};
   bool skip_oversize{};
   std::optional<double> memory_limit_gib;
@@ -65,6 +70,10 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> context;
   // Of a child process: the descriptors it reads requests from and writes results to
   std::optional<std::pair<int, int>> worker;
+  WorkerTask worker_task{};
+  std::string described_plugins;  // what the parent has learned of `plugins`: see plugins.hpp
+  // Of one of several ranks: what the environment says, not the command line
+  std::optional<ranks::Launch> launch;
 };
 
 struct ParsedCommandLine {

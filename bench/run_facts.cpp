@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
@@ -83,6 +84,12 @@ std::map<std::string, std::string> recorded_options(const Options& options, cons
   if (options.shard) {
     recorded["shard"] = to_string(*options.shard);
     recorded["shared_cases"] = fmt::format("{}", shared_cases(selection));
+  }
+  if (options.launch) {
+    recorded["ranks"] = fmt::format("{}", options.launch->size);
+    recorded["launcher"] = to_string(options.launch->launcher);
+    // torchrun sets it to 1 where it is not set
+    if (const char* const threads = std::getenv("OMP_NUM_THREADS")) recorded["omp_num_threads"] = threads;
   }
   if (options.processes > 1) recorded["processes"] = fmt::format("{}", options.processes);
   if (options.order_seed) recorded["order_seed"] = fmt::format("{}", *options.order_seed);

@@ -14,6 +14,8 @@
 
 #include "bench/case_profile.hpp"
 #include "bench/kernel_path.hpp"
+#include "bench/plugins.hpp"
+#include "bench/ranks/rank_measurement.hpp"
 #include "bench/run_facts.hpp"
 #include "bench/step_tracer.hpp"
 #include "tbench/core/error.hpp"
@@ -206,6 +208,7 @@ LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
       options_{options},
       on_gpu_{choose_gpu(options.device)},
       environment_{collect_environment(on_gpu_, options.clock_policy)} {
+  add_plugin_versions(environment_, describe_plugins(options_));
   if (options_.anonymous) environment_ = without_identity(std::move(environment_));
   check_exclusive(options_, environment_);
   if (!on_gpu_) refuse_gpu_options(options_);
@@ -223,12 +226,28 @@ LocalRunner::LocalRunner(std::vector<Family> families, const Options& options)
 }
 
 std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity, const StopRequested& stop) {
+  if (!options_.launch) return measure(id, activity, stop, nullptr);
+  std::optional<RankMeasurement> ranks;
+  try {
+    activity("meeting the other ranks");
+    ranks.emplace(*options_.launch, on_gpu_, options_.timeout, *timer_);
+  } catch (const std::exception& error) {
+    return lost_record(id, error.what());
+  }
+  std::vector<Record> records = measure(id, activity, stop, &*ranks);
+  ranks->mark_consequences(records);
+  return records;
+}
+
+std::vector<Record> LocalRunner::measure(const CaseId& id, const Activity& activity, const StopRequested& stop,
+                                         RankMeasurement* ranks) {
   const Family& family = family_of(families_, id);
   std::unique_ptr<Case> subject = family.make_case(id, {.on_gpu = on_gpu_,
                                                         .seed = options_.seed,
                                                         .packages = options_.packages,
                                                         .context_time = context_time_,
-                                                        .model_sizes = known_model_sizes(options_.sizes)});
+                                                        .model_sizes = known_model_sizes(options_.sizes),
+                                                        .group = ranks == nullptr ? nullptr : &ranks->group()});
   if (options_.skip_oversize && environment_.gpu && subject->min_bytes() > environment_.gpu->memory_bytes) {
     return {oversize_record(id, subject->min_bytes(), environment_.gpu->memory_bytes)};
   }
@@ -239,8 +258,8 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
   CaseProfile profile{options_.profile, id, environment_.gpu ? environment_.gpu->name : "", subject->phases()};
   const std::unique_ptr<measure::StepTracer> tracer = make_tracer(options_, profile);
   const measure::Instruments instruments{
-      .timer = *timer_,
-      .monitor = *monitor_,
+      .timer = ranks == nullptr ? *timer_ : ranks->timer(),
+      .monitor = ranks == nullptr ? *monitor_ : ranks->monitor(),
       .memory = memory_.get(),
       .tracer = tracer.get(),
       .gpu = environment_.gpu,
@@ -268,8 +287,10 @@ void LocalRunner::renew_process() { throw std::logic_error{"this process cannot 
 
 bool LocalRunner::is_fit() const { return !on_gpu_ || cuda::context_is_healthy(); }
 
+std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+
 std::unique_ptr<CaseRunner> make_supervised_runner(const Options& options, std::vector<std::string> arguments) {
-  std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string()};
+  std::vector<std::string> command{own_program()};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return std::make_unique<SupervisedRunner>(
       process::SupervisorOptions{.command = std::move(command),

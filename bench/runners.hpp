@@ -22,11 +22,13 @@
 
 namespace tbench::bench {
 
-/// Told what a case is doing: "building", "verifying", "warming up", "sampling", "measuring memory", "tracing",
-/// "verifying again".
+/// Told what a case is doing: "building", "verifying", "warming up", "sampling", "verifying a timed launch", "measuring
+/// memory", "tracing", "verifying again".
 using Activity = std::function<void(std::string_view)>;
 /// Whether the user asked to stop.
 using StopRequested = std::function<bool()>;
+
+class RankMeasurement;
 
 class CaseRunner {
  public:
@@ -56,6 +58,10 @@ class LocalRunner final : public CaseRunner {
   [[nodiscard]] bool is_fit() const;
 
  private:
+  /// @param ranks  null: this process by itself
+  [[nodiscard]] std::vector<Record> measure(const CaseId& id, const Activity& activity, const StopRequested& stop,
+                                            RankMeasurement* ranks);
+
   std::vector<Family> families_;
   Options options_;
   bool on_gpu_;
@@ -77,6 +83,9 @@ void refuse_gpu_options(const Options& options);
 /// The limits of warm-up and sampling that the options ask for.
 /// @param suite  smoke shortens both: it checks the machinery, and its numbers are for nothing else
 [[nodiscard]] measure::SamplerOptions sampler_options(const Options& options, Suite suite, Regime regime);
+
+/// Path of this program's executable, whose children are what it starts.
+[[nodiscard]] std::string own_program();
 
 /// Runs cases in children of this program's own executable, started with the same arguments.
 [[nodiscard]] std::unique_ptr<CaseRunner> make_supervised_runner(const Options& options,

@@ -15,6 +15,9 @@
 
 #include "bench/case_profile.hpp"
 #include "bench/ceilings.hpp"
+#include "bench/plugins.hpp"
+#include "bench/ranks/rank_runner.hpp"
+#include "bench/ranks/rank_session.hpp"
 #include "bench/reporter.hpp"
 #include "bench/run_facts.hpp"
 #include "bench/runners.hpp"
@@ -123,6 +126,12 @@ void check_same_options(const std::string& path, const results::ResultFile& earl
                     "--benchmark_out",
                     path, name, before)};
   }
+  if (const std::string before = value_in(earlier.options, "ranks", "1"); before != value_in(now, "ranks", "1")) {
+    throw UsageError{
+        fmt::format("--tb_resume: '{}' was started with {} rank(s); resume it with as many, or give another "
+                    "--benchmark_out",
+                    path, before)};
+  }
   if (!now.contains("shard")) return;
   for (const char* name : {"suite", "study", "filter", "shared_cases"}) {
     const std::string before = value_in(earlier.options, name, "none");
@@ -163,6 +172,7 @@ std::vector<Record> run_planned(const PlannedCase& planned, const Run& run) {
   for (Record& record : records) {
     ceilings.learn(record, planned.process);
     ceilings.hold(record, planned.process);
+    refuse_above_ceiling(record);
     if (processes == 1) continue;
     record.repetition_index = planned.process;
     record.repetitions = processes;
@@ -272,14 +282,19 @@ int exit_status(const std::vector<Record>& records) {
 
 }  // namespace
 
-int run_session(const std::vector<Family>& families, const Options& options, std::vector<std::string> arguments) {
+int run_session(const std::vector<Family>& families, const Options& options, std::vector<std::string> arguments,
+                RankMeeting* meeting) {
   const bool use_gpu = options.device != DeviceChoice::kCpu && has_gpu();
-  const Selection selection = select_cases(specs_of(families), options, use_gpu);
+  const bool leads = meeting == nullptr || meeting->leads();
+  const Selection selection = select_for_launch(families, options, use_gpu);
   const std::vector<CaseId> own_cases = select_shard(selection, options.shard);
   if (options.list_only) {
-    for (const CaseId& id : own_cases) fmt::print("{}\n", id.name());
+    for (const CaseId& id : own_cases) {
+      if (leads) fmt::print("{}\n", id.name());
+    }
     return kExitOk;
   }
+  if (meeting != nullptr) check_with_ranks(options);
   if (options.device == DeviceChoice::kCuda && !use_gpu) {
     throw no_cuda_device();
   }
@@ -287,13 +302,20 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   if (!options.profile.empty()) make_profile_root(options.profile);
   const std::set<std::string> fresh_families = always_fresh(families, selection.cases, options);
   check_plant(options.plant, selection.cases, fresh_families);
-  std::optional<results::ResultFile> earlier = earlier_results(options);
+  std::optional<results::ResultFile> earlier = leads ? earlier_results(options) : std::nullopt;
   catch_stop_signals();
+  if (meeting != nullptr && use_gpu) show_own_gpu(meeting->launch());
+  const std::vector<std::string> given_arguments = arguments;
   if (!options.suite && options.study.empty())
     arguments.push_back(fmt::format("--tb_suite={}", to_string(selection.suite)));
   Options chosen = options;
   chosen.suite = selection.suite;
-  const std::unique_ptr<CaseRunner> runner = make_runner(families, chosen, std::move(arguments));
+  std::unique_ptr<CaseRunner> runner = make_runner(families, chosen, std::move(arguments));
+  if (meeting != nullptr) {
+    meeting->meet({.refusal = {}, .arguments = given_arguments, .environment = runner->environment()});
+    if (!leads) return follow(*runner, *meeting, stop_signalled);
+    runner = make_leading_runner(std::move(runner), *meeting, options.timeout);
+  }
   const bool on_gpu = runner->environment().gpu.has_value();
   const std::set<Regime> regimes = regimes_of(specs_of(families), selection.cases);
   results::ResultFile file{.environment = runner->environment(),
@@ -321,6 +343,7 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   keep_cases(plan, of_this_run);
   drop_finished(plan, file.records, options.processes);
   isolate(plan, fresh_families);
+  if (options.isolation != Isolation::kNone) put_plugins_last(plan);
   std::optional<results::ResultWriter> writer;
   if (!options.out.empty()) writer.emplace(options.out, file);
   const std::vector<Record> records = run_cases(plan, *runner, ceilings, options, writer ? &*writer : nullptr);
@@ -332,22 +355,52 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   return exit_status(file.records);
 }
 
-int run_program(int argc, const char* const* argv,
-                const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families) try {
+namespace {
+
+/// @param meeting  made here where there are other ranks
+int run(int argc, const char* const* argv,
+        const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families,
+        std::unique_ptr<RankMeeting>& meeting) {
+  const std::optional<ranks::Launch> launch = own_launch();
+  if (launch) meeting = make_meeting(*launch);
   const ParsedCommandLine command = parse_command_line(argc, argv);
   if (command.help) {
-    std::cout << *command.help;
+    if (!launch || launch->rank == 0) std::cout << *command.help;
     return kExitOk;
   }
-  const std::vector<Family> families = make_families(command.options.sizes);
-  if (command.options.worker) return run_worker(families, command.options);
-  return run_session(families, command.options, {argv + 1, argv + argc});
-} catch (const UsageError& error) {
-  std::cerr << "transformer_bench: " << error.what() << '\n';
-  return kExitUsage;
-} catch (const std::exception& error) {
-  std::cerr << "transformer_bench: " << error.what() << '\n';
-  return kExitFailedCase;
+  Options options = command.options;
+  options.launch = launch;
+  if (options.worker) meeting.reset();  // its supervisor speaks for the rank
+  if (options.worker && options.worker_task == WorkerTask::kPlugins) return run_plugin_describer(options);
+  const std::vector<model::Plugin> plugins = describe_plugins(options);
+  add_plugins(plugins, options);
+  const std::vector<Family> families = make_families(options.sizes);
+  if (options.worker) return run_worker(families, options);
+  std::vector<std::string> arguments{argv + 1, argv + argc};
+  if (!plugins.empty()) {
+    options.described_plugins = to_text(plugins);
+    arguments.push_back("--tb_described_plugins=" + options.described_plugins);
+  }
+  return run_session(families, options, std::move(arguments), meeting.get());
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv,
+                const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families) {
+  std::unique_ptr<RankMeeting> meeting;
+  try {
+    return run(argc, argv, make_families, meeting);
+  } catch (const UsageError& error) {
+    if (!meeting || meeting->refuse(error.what())) std::cerr << "transformer_bench: " << error.what() << '\n';
+    return kExitUsage;
+  } catch (const std::exception& error) {
+    // Its worker cannot be started, say: the others would wait for it.
+    if (meeting && !meeting->is_introduced() && !meeting->refuse(error.what())) return kExitFailedCase;
+    std::cerr << "transformer_bench: " << (meeting ? fmt::format("rank {}: ", meeting->launch().rank) : "")
+              << error.what() << '\n';
+    return kExitFailedCase;
+  }
 }
 
 }  // namespace tbench::bench

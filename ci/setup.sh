@@ -26,6 +26,7 @@ packages=(
   "libboost-math-dev:/usr/include/boost/math/distributions/students_t.hpp"
   "libfmt-dev:/usr/include/fmt/format.h"
   "libsqlite3-dev:/usr/include/sqlite3.h"
+  "libgloo-dev:/usr/include/gloo/context.h"
   "libssl-dev:/usr/include/openssl/evp.h"
   "zlib1g-dev:/usr/include/zlib.h"
 )

@@ -20,6 +20,16 @@ std::vector<FamilySpec> specs_of(const std::vector<Family>& families) {
   return specs;
 }
 
+std::vector<Family> for_ranks(std::vector<Family> families, int ranks) {
+  std::erase_if(families, [](const Family& family) { return !family.spans_ranks; });
+  const std::string gpus = fmt::format("{}", ranks);
+  for (Family& family : families) {
+    std::ranges::find(family.spec.keys, "gpus", &KeySpec::key)->known = {gpus};
+    for (CaseTable& table : family.spec.tables) std::ranges::find(table.axes, "gpus", &Axis::key)->values = {gpus};
+  }
+  return families;
+}
+
 const Family& family_of(const std::vector<Family>& families, const CaseId& id) {
   const auto found = std::ranges::find_if(families, [&](const Family& f) { return f.spec.name == id.family(); });
   if (found == families.end()) throw std::out_of_range{fmt::format("no benchmark family '{}'", id.family())};
@@ -30,7 +40,7 @@ std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
   return {
       model_family(extra_sizes),  attention_family(),    gemm_family(),
       kernel_family(extra_sizes), accumulation_family(), autocast_family(),
-      warmup_family(extra_sizes), ceiling_family(),
+      warmup_family(extra_sizes), ceiling_family(),      collective_family(),
   };
 }
 

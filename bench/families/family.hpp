@@ -17,6 +17,7 @@
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/units.hpp"
 #include "tbench/measure/sampler.hpp"
+#include "tbench/ranks/group.hpp"
 
 namespace tbench::bench {
 
@@ -27,6 +28,7 @@ struct CaseContext {
   std::string packages{};                 // folder of compiled graphs; empty: none
   std::optional<Seconds> context_time{};  // that the process took to make its CUDA context; absent on the CPU
   std::vector<ModelSize> model_sizes;     // the built-in ones and the user's
+  ranks::Group* group{};                  // of the ranks that run the case together; null: one process by itself
 };
 
 struct Family {
@@ -41,12 +43,18 @@ struct Family {
   std::function<void(const CaseId&, measure::SamplerOptions&)> prescribe{};
   /// Every case needs a process that has measured nothing before.
   bool needs_fresh_process{};
+  /// Its cases are run by all ranks together, and by nobody else: the key `gpus` is their number.
+  bool spans_ranks{};
 };
 
 /// The built-in sizes and the user's.
 [[nodiscard]] std::vector<ModelSize> known_model_sizes(std::span<const ModelSize> extra);
 
 [[nodiscard]] std::vector<FamilySpec> specs_of(const std::vector<Family>& families);
+
+/// The families as they are when so many ranks run them: of those that span ranks every case has that many `gpus`, and
+/// the others are left out, since each rank would measure them beside the others' load.
+[[nodiscard]] std::vector<Family> for_ranks(std::vector<Family> families, int ranks);
 
 /// @throws  std::out_of_range  if there is no family of the case's name
 [[nodiscard]] const Family& family_of(const std::vector<Family>& families, const CaseId& id);
@@ -59,6 +67,7 @@ struct Family {
 [[nodiscard]] Family attention_family();
 [[nodiscard]] Family autocast_family();
 [[nodiscard]] Family ceiling_family();
+[[nodiscard]] Family collective_family();
 [[nodiscard]] Family gemm_family();
 [[nodiscard]] Family kernel_family(std::span<const ModelSize> extra_sizes);
 [[nodiscard]] Family warmup_family(std::span<const ModelSize> extra_sizes);

@@ -37,6 +37,10 @@ void add_rates(Counters& counters, const Record& record, Seconds step) {
     counters["tokens_per_second"] = static_cast<double>(record.work->tokens) / step.value;
   }
   if (record.work->bytes > 0) counters["bytes_per_second"] = static_cast<double>(record.work->bytes) / step.value;
+  const auto bus = record.counters.find("bus_factor");
+  if (bus != record.counters.end()) {
+    counters["bus_bytes_per_second"] = bus->second * static_cast<double>(record.work->bytes) / step.value;
+  }
   if (record.work->flop.value > 0) {
     const FlopPerSecond rate = record.work->flop / step;
     counters["flop_per_second"] = rate.value;

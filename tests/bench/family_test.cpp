@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tbench/core/case_table.hpp"
+#include "tbench/core/error.hpp"
 #include "tbench/model/model_case.hpp"
 
 namespace tbench::bench {
@@ -36,6 +37,27 @@ TEST(CaseList, IsTheOnePinned) {
   EXPECT_EQ(names_of(Suite::kSmoke), pinned("smoke"));
   EXPECT_EQ(names_of(Suite::kStandard), pinned("standard"));
   EXPECT_EQ(names_of(Suite::kFull), pinned("full"));
+}
+
+/// Those of the run's ranks together.
+std::vector<std::string> names_for_ranks(Suite suite, int ranks) {
+  std::vector<std::string> names;
+  for (const CaseId& id : expand(specs_of(for_ranks(all_families({}), ranks)), suite, {})) names.push_back(id.name());
+  return names;
+}
+
+TEST(CaseList, OfRanksHasWhatSpansThemAlone) {
+  // 6 operations x 2 sizes x 2 precisions; 5 sizes from 1 KiB to 1 GiB in bf16; 12 sizes to 4 GiB x 2 precisions
+  EXPECT_EQ(names_for_ranks(Suite::kSmoke, 2).size(), 6U * 2 * 2);
+  EXPECT_EQ(names_for_ranks(Suite::kStandard, 2).size(), 6U * 5);
+  EXPECT_EQ(names_for_ranks(Suite::kFull, 2).size(), 6U * 12 * 2);
+  EXPECT_EQ(names_for_ranks(Suite::kFull, 8).front(), "Collective/op:all_reduce/bytes:1024/precision:fp32/gpus:8");
+  EXPECT_EQ(names_for_ranks(Suite::kFull, 8).back(), "Collective/op:send_recv/bytes:4294967296/precision:bf16/gpus:8");
+}
+
+TEST(CaseList, OfRanksTakesNoOtherNumberOfThem) {
+  const std::vector<AxisOverride> four{parse_axis_override("Collective.gpus=4")};
+  EXPECT_THROW(static_cast<void>(expand(specs_of(for_ranks(all_families({}), 2)), Suite::kSmoke, four)), UsageError);
 }
 
 std::int64_t count_of(Suite suite, const std::string& part) {
@@ -76,13 +98,13 @@ TEST(CaseList, EveryOperationOfTheKernelFamilyIsInEverySuite) {
   // rmsnorm, rope, swiglu, softmax, cross_entropy, embedding, add_rmsnorm, rope_qkv, swiglu_packed: 2 passes x 2
   // precisions; add, cross_entropy_in_place: 2 precisions; cast: 2 passes in bf16; adamw: float32; adamw_cast: bf16
   const std::int64_t aten = 9 * 2 * 2 + 2 * 2 + 2 + 1 + 1;
-  // Of ours: all but softmax, cross_entropy, embedding, add and cast.
-  const std::int64_t fused = 6 * 2 * 2 + 2 + 1 + 1;
+  // Of ours: all but softmax, cross_entropy, add and cast.
+  const std::int64_t fused = 7 * 2 * 2 + 2 + 1 + 1;
   const std::int64_t of_one_size = aten + fused;
   EXPECT_EQ(count_of(Suite::kSmoke, "Kernel/"), of_one_size);
   EXPECT_EQ(count_of(Suite::kStandard, "Kernel/"), of_one_size);
   // 5 sizes at 512; at 1024 the operations on activations in bf16
-  EXPECT_EQ(count_of(Suite::kFull, "Kernel/"), 5 * of_one_size + 5 * (9 * 2 + 2) + 5 * (6 * 2 + 1));
+  EXPECT_EQ(count_of(Suite::kFull, "Kernel/"), 5 * of_one_size + 5 * (9 * 2 + 2) + 5 * (7 * 2 + 1));
 }
 
 TEST(CaseList, FullHoldsTheStandardSuite) {

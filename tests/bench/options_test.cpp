@@ -44,6 +44,15 @@ TEST(Options, NothingGivenMeansTheDefaults) {
   EXPECT_EQ(options.profile, "");
 }
 
+TEST(Options, APluginIsALibraryOrPackageThatIsThere) {
+  EXPECT_THAT(error_of({"--tb_plugin=mine.o"}),
+              HasSubstr("--tb_plugin: 'mine.o' is neither a shared library, FILE.so, nor a package, FILE.pt2"));
+  EXPECT_THAT(error_of({"--tb_plugin=/nowhere/mine.pt2"}), HasSubstr("there is no file '/nowhere/mine.pt2'"));
+  EXPECT_THAT(error_of({"--tb_plugin=/nowhere/libmine.so"}), HasSubstr("there is no file '/nowhere/libmine.so'"));
+  EXPECT_THAT(error_of({"--tb_plugin="}), HasSubstr("--tb_plugin"));
+  EXPECT_TRUE(parse({}).options.plugins.empty());
+}
+
 TEST(Options, AStudyOfTracesTraces) {
   EXPECT_TRUE(parse({"--tb_study=top_kernels"}).options.trace);
   EXPECT_FALSE(parse({"--tb_study=precision"}).options.trace);

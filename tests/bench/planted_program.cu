@@ -13,6 +13,7 @@
 
 #include "bench/families/family.hpp"
 #include "bench/session.hpp"
+#include "ranks/planted_ranks.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/cuda/flush_and_spin.hpp"
 
@@ -199,7 +200,7 @@ Family planted_fresh_family() {
 int main(int argc, char** argv) {
   using namespace tbench::bench;
   return run_program(argc, argv, [](const std::vector<tbench::ModelSize>&) {
-    return std::vector{planted_family(), planted_kernel_family(), planted_fresh_family(), planted_held_family(),
-                       planted_ceiling_family()};
+    return std::vector{planted_family(),      planted_kernel_family(),  planted_fresh_family(),
+                       planted_held_family(), planted_ceiling_family(), planted_ranks_family()};
   });
 }

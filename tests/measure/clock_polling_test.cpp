@@ -43,6 +43,7 @@ TEST(ClockPolling, APolledClockIsThatOfTheSamplesAlone) {
   EXPECT_EQ(result.device.clock_source, ClockSource::kPolled);
   EXPECT_EQ(result.device.sm_clock_p5, Hertz{1.9e9});
   EXPECT_EQ(result.device.sm_clock_p50, Hertz{1.9e9});
+  EXPECT_DOUBLE_EQ(result.device.sm_clock_mean.value().value, 1.9e9);
   EXPECT_DOUBLE_EQ(result.device.power.value().value, 100);
 }
 
@@ -54,6 +55,7 @@ TEST(ClockPolling, SamplesBetweenTwoPollsLeaveTheReadingsOfChunks) {
   const SampleResult result = bench.run();
   EXPECT_EQ(result.device.clock_source, ClockSource::kChunk);
   EXPECT_EQ(result.device.sm_clock_p50, Hertz{1.5e9});
+  EXPECT_FALSE(result.device.sm_clock_mean.has_value());
 }
 
 TEST(ClockPolling, PollingEndsWithAnExceptionToo) {

@@ -197,6 +197,7 @@ class FakeCase : public Case {
     launches_before_second_verification = launches;
     return second_verification;
   }
+  LaunchWitness* witness() override { return watched_by; }
   bool verifies_last() const override { return checked_last; }
   std::span<const std::string_view> phases() const override { return phase_names; }
   void launch(PhaseMarker& marker) override {
@@ -232,6 +233,7 @@ class FakeCase : public Case {
   std::int64_t launches_before_verification{-1};
   std::optional<Verification> second_verification;
   std::int64_t launches_before_second_verification{-1};
+  LaunchWitness* watched_by{};
   bool records{};
   std::vector<std::int64_t> launches_before_recording;  // at each time that a recording was discarded
 };

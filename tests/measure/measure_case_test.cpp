@@ -156,6 +156,46 @@ TEST(MeasureCase, TheSecondCheckCanBeSwitchedOff) {
   EXPECT_EQ(bench.activities.back(), "measuring memory");
 }
 
+struct FakeWitness final : LaunchWitness {
+  void before() override {}
+  void after() override {}
+  Verification verdict() override {
+    ++verdicts;
+    return says;
+  }
+  Verification says{.passed = true, .reference = "float64", .worst_error = 0.9, .worst_where = "y[3]", .message = ""};
+  int verdicts{};
+};
+
+TEST(MeasureCase, AWitnessIsAskedRightAfterTheBursts) {
+  Bench bench;
+  FakeWitness witness;
+  bench.subject.watched_by = &witness;
+  EXPECT_EQ(bench.run_once().status, Status::kOk);
+  EXPECT_EQ(witness.verdicts, 0);  // of chained steps
+  bench.options.regime = Regime::kBurst;
+  const Record record = bench.run_once();
+  EXPECT_EQ(record.status, Status::kOk);
+  EXPECT_EQ(record.verification->worst_where, "y[3]");
+  EXPECT_EQ(witness.verdicts, 1);
+  EXPECT_EQ(bench.timer.bursts_begun.back().witness, &witness);
+  EXPECT_EQ(*(bench.activities.end() - 3), "verifying a timed launch");
+}
+
+TEST(MeasureCase, WhatAWitnessHasSeenIsIncorrect) {
+  Bench bench;
+  FakeWitness witness;
+  bench.subject.watched_by = &witness;
+  bench.options.regime = Regime::kBurst;
+  witness.says.passed = false;
+  witness.says.message = "y[3] is 2, the reference 1";
+  const Record record = bench.run_once();
+  EXPECT_EQ(record.status, Status::kIncorrect);
+  EXPECT_EQ(record.reason, "found in a timed launch: y[3] is 2, the reference 1");
+  EXPECT_FALSE(record.timing.has_value());
+  EXPECT_FALSE(record.memory.has_value());
+}
+
 TEST(MeasureCase, AStopRequestPassesThrough) {
   for (const char* activity : {"building", "verifying", "warming up", "sampling"}) {
     Bench bench;

@@ -36,6 +36,19 @@ target_link_libraries(tbench_torch INTERFACE ${TORCH_LIBRARIES})
 separate_arguments(torch_cxx_flags NATIVE_COMMAND "${TORCH_CXX_FLAGS}")
 target_compile_options(tbench_torch INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${torch_cxx_flags}>)
 
+# c10d's backends. The wheel has gloo's library without its headers, and NCCL in a wheel of NVIDIA's, whose header goes
+# before the system's, of whatever version that is. A program without nccl.h runs ranks on CPUs alone.
+find_path(TBENCH_GLOO_INCLUDE_DIR gloo/context.h REQUIRED)
+find_path(TBENCH_NCCL_INCLUDE_DIR nccl.h PATHS ${TBENCH_TORCH_LIB_DIR}/../../nvidia/nccl/include NO_DEFAULT_PATH)
+find_path(TBENCH_NCCL_INCLUDE_DIR nccl.h)
+add_library(tbench_c10d INTERFACE)
+target_include_directories(tbench_c10d SYSTEM INTERFACE ${TBENCH_GLOO_INCLUDE_DIR})
+target_compile_definitions(tbench_c10d INTERFACE USE_C10D_GLOO)
+if(TBENCH_NCCL_INCLUDE_DIR)
+  target_include_directories(tbench_c10d SYSTEM INTERFACE ${TBENCH_NCCL_INCLUDE_DIR})
+  target_compile_definitions(tbench_c10d INTERFACE USE_C10D_NCCL)
+endif()
+
 # A process has one cuBLAS, cuBLASLt and CUDA runtime, whichever is loaded first: that has to be LibTorch's own, beside it
 # or, of the wheel, in a wheel of NVIDIA's, and not the toolkit's.
 get_filename_component(torch_wheel_libs ${TBENCH_TORCH_LIB_DIR}/../../nvidia/cu13/lib ABSOLUTE)

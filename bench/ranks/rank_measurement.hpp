@@ -1,0 +1,39 @@
+// A worker's part of a case that all ranks run together: the group of them, and the timer on which they agree.
+#pragma once
+
+#include <vector>
+
+#include "tbench/core/record.hpp"
+#include "tbench/core/units.hpp"
+#include "tbench/measure/agreed_timer.hpp"
+#include "tbench/measure/clock_monitor.hpp"
+#include "tbench/ranks/group.hpp"
+#include "tbench/ranks/launch.hpp"
+
+namespace tbench::bench {
+
+class RankMeasurement {
+ public:
+  /// Waits for the other ranks' workers.
+  /// @param timeout  after which a supervisor gives its worker up. Who waits for another rank gives up after half of
+  ///                 that: it then tells so in time, and the rank that hangs is the one that does not.
+  /// @throws         std::runtime_error  if they do not come
+  RankMeasurement(const ranks::Launch& launch, bool on_gpu, Seconds timeout, measure::Timer& own);
+
+  [[nodiscard]] ranks::Group& group() { return group_; }
+  [[nodiscard]] measure::Timer& timer() { return timer_; }
+  /// Clocks are read in each rank by itself, and would make each decide by itself: nobody reads them.
+  [[nodiscard]] measure::ClockMonitor& monitor() { return monitor_; }
+  /// Labels what failed because of another rank.
+  void mark_consequences(std::vector<Record>& records) const;
+
+ private:
+  ranks::Group group_;
+  measure::AgreedTimer timer_;
+  measure::NoClockMonitor monitor_;
+};
+
+/// The records of a case to which the other ranks did not come.
+[[nodiscard]] std::vector<Record> lost_record(const CaseId& id, const std::string& reason);
+
+}  // namespace tbench::bench

@@ -1,0 +1,173 @@
+#include "tbench/ranks/group.hpp"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <fmt/format.h>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#ifdef USE_C10D_NCCL
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#endif
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include "ranks/torch_store.hpp"
+#include "tbench/core/error.hpp"
+
+namespace tbench::ranks {
+namespace {
+
+using BackendPointer = c10::intrusive_ptr<c10d::Backend>;
+
+/// As PyTorch does: the interface that the user names, else that of the host's own name.
+std::shared_ptr<gloo::transport::Device> gloo_device() {
+  const char* const interface = std::getenv("GLOO_SOCKET_IFNAME");
+  if (interface != nullptr) return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
+  return c10d::ProcessGroupGloo::createDefaultDevice();
+}
+
+BackendPointer make_gloo(const c10::intrusive_ptr<c10d::Store>& store, const Launch& launch,
+                         std::chrono::milliseconds limit) {
+  const auto options = c10d::ProcessGroupGloo::Options::create(limit);
+  options->devices.push_back(gloo_device());
+  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, launch.rank, launch.size, options);
+}
+
+#ifdef USE_C10D_NCCL
+BackendPointer make_nccl(const c10::intrusive_ptr<c10d::Store>& store, const Launch& launch,
+                         std::chrono::milliseconds limit) {
+  // Multicast over NVLink changes what the links carry: only if the user asks. And a supervisor ends what hangs, with
+  // the case's status; c10d's watchdog would abort every rank and hide which one it was.
+  constexpr int kKeep = 0;
+  ::setenv("NCCL_NVLS_ENABLE", "0", kKeep);
+  ::setenv("TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", kKeep);
+  const auto options = c10d::ProcessGroupNCCL::Options::create();
+  options->timeout = limit;
+  return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, launch.rank, launch.size, options);
+}
+#else
+BackendPointer make_nccl(const c10::intrusive_ptr<c10d::Store>&, const Launch&, std::chrono::milliseconds) {
+  throw Unsupported{"this program was built without NCCL's header: install it (ci/setup.sh) and build again"};
+}
+#endif
+
+}  // namespace
+
+struct Group::Backends {
+  int rank{};
+  int size{};
+  BackendPointer control;  // gloo, for numbers
+  BackendPointer data;     // for tensors; on a CPU the same
+  bool has_failed{};
+
+  /// Runs what starts a collective operation, and waits for it (on a GPU its stream does).
+  template <class Start>
+  void run(const char* what, const Start& start) {
+    try {
+      const c10::intrusive_ptr<c10d::Work> work = start();
+      if (work) work->wait();
+    } catch (const std::exception& error) {
+      has_failed = true;
+      throw std::runtime_error{fmt::format("rank {} lost the others in {}: {}", rank, what, message_of(error))};
+    }
+  }
+};
+
+Group::Group(const Launch& launch, const std::string& name, bool on_gpu, Seconds limit)
+    : backends_{std::make_unique<Backends>()} {
+  const std::chrono::milliseconds time{static_cast<std::int64_t>(to_milliseconds(limit))};
+  Backends& made = *backends_;
+  made.rank = launch.rank;
+  made.size = launch.size;
+  made.run("meeting", [&]() -> c10::intrusive_ptr<c10d::Work> {
+    const c10::intrusive_ptr<c10d::Store> store = open_torch_store(launch, /*may_serve=*/false, limit);
+    const auto part = [&](const char* of) { return c10::make_intrusive<c10d::PrefixStore>(name + of, store); };
+    made.control = make_gloo(part("/gloo"), launch, time);
+    return nullptr;
+  });
+  if (!on_gpu) {
+    made.data = made.control;
+    return;
+  }
+  const c10::intrusive_ptr<c10d::Store> store = open_torch_store(launch, /*may_serve=*/false, limit);
+  made.data = make_nccl(c10::make_intrusive<c10d::PrefixStore>(name + "/nccl", store), launch, time);
+}
+
+Group::~Group() = default;
+
+int Group::rank() const { return backends_->rank; }
+
+int Group::size() const { return backends_->size; }
+
+std::string Group::backend() const { return backends_->data->getBackendName(); }
+
+bool Group::has_failed() const { return backends_->has_failed; }
+
+std::vector<std::vector<double>> Group::gather(std::span<const double> own) {
+  if (own.empty()) throw std::invalid_argument{"gather: every rank has to bring a number at least"};
+  const auto count = static_cast<std::int64_t>(own.size());
+  at::Tensor input = at::empty({count}, at::kDouble);
+  at::Tensor output = at::empty({size() * count}, at::kDouble);
+  std::ranges::copy(own, input.mutable_data_ptr<double>());
+  backends_->run("gathering times", [&] { return backends_->control->_allgather_base(output, input); });
+  std::vector<std::vector<double>> all;
+  const double* const numbers = output.const_data_ptr<double>();
+  for (std::int64_t rank = 0; rank < size(); ++rank) {
+    all.emplace_back(numbers + rank * count, numbers + (rank + 1) * count);
+  }
+  return all;
+}
+
+void Group::all_reduce(at::Tensor& data) {
+  backends_->run("all_reduce", [&] {
+    std::vector<at::Tensor> tensors{data};
+    return backends_->data->allreduce(tensors);
+  });
+}
+
+void Group::all_gather(at::Tensor& output, at::Tensor& input) {
+  backends_->run("all_gather", [&] { return backends_->data->_allgather_base(output, input); });
+}
+
+void Group::reduce_scatter(at::Tensor& output, at::Tensor& input) {
+  backends_->run("reduce_scatter", [&] { return backends_->data->_reduce_scatter_base(output, input); });
+}
+
+void Group::broadcast(at::Tensor& data) {
+  backends_->run("broadcast", [&] {
+    std::vector<at::Tensor> tensors{data};
+    return backends_->data->broadcast(tensors);
+  });
+}
+
+void Group::all_to_all(at::Tensor& output, at::Tensor& input) {
+  backends_->run("all_to_all", [&] {
+    std::vector<std::int64_t> equal_parts;
+    return backends_->data->alltoall_base(output, input, equal_parts, equal_parts);
+  });
+}
+
+void Group::send_to_next(at::Tensor& received, at::Tensor& sent) {
+  constexpr int kTag = 0;
+  std::vector<at::Tensor> from{received};
+  std::vector<at::Tensor> to{sent};
+  const int next = (rank() + 1) % size();
+  const int previous = (rank() + size() - 1) % size();
+  c10d::Backend& data = *backends_->data;
+  backends_->run("send_recv", [&] {
+    // NCCL runs both at once only if they are issued as one.
+    if (data.supportsCoalescing()) data.startCoalescing();
+    const c10::intrusive_ptr<c10d::Work> sending = data.send(to, next, kTag);
+    const c10::intrusive_ptr<c10d::Work> receiving = data.recv(from, previous, kTag);
+    if (data.supportsCoalescing()) return data.endCoalescing();
+    receiving->wait();
+    return sending;
+  });
+}
+
+}  // namespace tbench::ranks

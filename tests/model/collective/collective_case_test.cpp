@@ -1,0 +1,106 @@
+// Two ranks of one process, each in a thread.
+#include "tbench/model/collective_case.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <thread>
+
+#include "../../support/free_port.hpp"
+#include "tbench/ranks/store.hpp"
+
+namespace tbench::model {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Seconds kLimit{20.0};
+
+void as_two_ranks(const std::function<void(ranks::Group&)>& body) {
+  ranks::Launch launch{.rank = 0, .size = 2, .local_rank = 0, .address = "127.0.0.1", .port = support::free_port()};
+  const std::unique_ptr<ranks::Store> served = ranks::open_store(launch, /*may_serve=*/true, kLimit);
+  auto take_part = [&body, launch](int rank) mutable {
+    launch.rank = rank;
+    ranks::Group group{launch, "test", /*on_gpu=*/false, kLimit};
+    body(group);
+  };
+  std::thread other{take_part, 1};
+  take_part(0);
+  other.join();
+}
+
+struct NoMarker final : PhaseMarker {
+  void mark() override {}
+};
+
+CollectiveConfig config_of(CollectiveOp op, Precision precision, std::int64_t bytes) {
+  return {.op = op, .bytes = bytes, .precision = precision, .device = DeviceKind::kCpu, .seed = 3};
+}
+
+/// nccl-tests, doc/PERFORMANCE.md, for 2 and 8 ranks.
+TEST(BusFactor, IsNcclTests) {
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveOp::kAllReduce, 2), 1.0);
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveOp::kAllReduce, 8), 1.75);  // 2 * 7 / 8
+  for (const CollectiveOp op : {CollectiveOp::kAllGather, CollectiveOp::kReduceScatter, CollectiveOp::kAllToAll}) {
+    EXPECT_DOUBLE_EQ(bus_factor(op, 2), 0.5);
+    EXPECT_DOUBLE_EQ(bus_factor(op, 8), 0.875);
+  }
+  for (const CollectiveOp op : {CollectiveOp::kBroadcast, CollectiveOp::kSendRecv}) {
+    EXPECT_DOUBLE_EQ(bus_factor(op, 8), 1.0);
+  }
+}
+
+/// Also of more elements than are compared at once (1 Mi), and of a number of them that two ranks do not share evenly.
+TEST(CollectiveCase, EveryOperationIsRightBeforeAndAfterManySteps) {
+  for (const std::int64_t bytes : {std::int64_t{1030}, std::int64_t{10} << 20}) {
+    for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+      as_two_ranks([&](ranks::Group& group) {
+        for (const CollectiveOp op : kAllOf<CollectiveOp>) {
+          const auto subject = make_collective_case(config_of(op, precision, bytes), group);
+          ASSERT_EQ(subject->unsupported_reason(), std::nullopt);
+          subject->build();
+          const Verification before = subject->verify();
+          EXPECT_TRUE(before.passed) << to_string(op) << " of " << bytes << ": " << before.message;
+          NoMarker marker;
+          for (int step = 0; step < 3; ++step) subject->launch(marker);
+          EXPECT_TRUE(subject->verify_again().value().passed) << to_string(op);
+          EXPECT_EQ(subject->counters().at("bus_factor"), bus_factor(op, 2));
+          EXPECT_EQ(subject->labels().at("backend"), "gloo");
+        }
+      });
+    }
+  }
+}
+
+TEST(CollectiveCase, CountsTheBytesThatTheRanksShareEvenly) {
+  as_two_ranks([](ranks::Group& group) {
+    const auto bytes_of = [&](Precision precision, std::int64_t bytes) {
+      return make_collective_case(config_of(CollectiveOp::kAllReduce, precision, bytes), group)->work().bytes;
+    };
+    EXPECT_EQ(bytes_of(Precision::kFp32, 1030), 1024);  // 128 elements of 4 bytes for each of 2
+    EXPECT_EQ(bytes_of(Precision::kBf16, 1030), 1028);  // 257 of 2 bytes
+    const auto smallest = make_collective_case(config_of(CollectiveOp::kAllReduce, Precision::kFp32, 7), group);
+    EXPECT_THAT(smallest->unsupported_reason().value_or(""), HasSubstr("7 bytes"));
+  });
+}
+
+/// Rank 1 has another seed: it sends what rank 0 does not expect, and expects what rank 0 does not send.
+TEST(CollectiveCase, DataThatAnotherRankShouldNotHaveSentIsFound) {
+  for (const CollectiveOp op : kAllOf<CollectiveOp>) {
+    bool passed[2]{};
+    as_two_ranks([&](ranks::Group& group) {
+      CollectiveConfig config = config_of(op, Precision::kBf16, 4096);
+      config.seed += static_cast<std::uint64_t>(group.rank());
+      const auto subject = make_collective_case(config, group);
+      subject->build();
+      passed[group.rank()] = subject->verify().passed;
+    });
+    EXPECT_FALSE(passed[1]) << to_string(op);
+    EXPECT_EQ(passed[0], op == CollectiveOp::kBroadcast) << to_string(op);  // rank 0 of a broadcast gets nothing
+  }
+}
+
+}  // namespace
+}  // namespace tbench::model
