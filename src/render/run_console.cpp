@@ -124,8 +124,7 @@ std::vector<Finding> findings_of(std::span<const Record> records) {
   }
   if (!host_bound.empty()) {
     findings.push_back({.is_warning = true,
-                        .text = fmt::format("{} limited by the host: on another machine their times differ by 10 to "
-                                            "50 %",
+                        .text = fmt::format("{} limited by the host: a time differs by 10 to 50 % on another machine",
                                             cases_text(host_bound.size()))});
   }
   if (!not_sharp.empty()) {

@@ -35,9 +35,11 @@ constexpr std::array kSpecs{
     MetricSpec{Metric::kMemory, "peak GiB", "peak_allocated_bytes", 1 / kGibi},
     MetricSpec{Metric::kBandwidth, "TB/s", "bytes_per_second", 1e-12},
     MetricSpec{Metric::kCeilingShare, "% of ceiling", "ceiling_share", 100},
+    MetricSpec{Metric::kFloorShare, "floor, % of time", "floor_share", 100},
 };
 
-const std::array<std::string, kSpecs.size()> kNames{"ms", "tokens", "tflops", "mfu", "memory", "bandwidth", "share"};
+const std::array<std::string, kSpecs.size()> kNames{"ms",     "tokens",    "tflops", "mfu",
+                                                    "memory", "bandwidth", "share",  "floor"};
 
 const MetricSpec& spec_of(Metric metric) { return kSpecs.at(static_cast<std::size_t>(metric)); }
 
@@ -103,7 +105,8 @@ std::optional<double> metric_value(const Record& record, Metric metric) {
 
 std::string format_metric(double value, Metric metric) {
   if (metric == Metric::kTokens) return format_thousands(value);
-  if (metric == Metric::kMfu || metric == Metric::kCeilingShare) return fmt::format("{:.1f}", value);
+  const bool is_share = metric == Metric::kMfu || metric == Metric::kCeilingShare || metric == Metric::kFloorShare;
+  if (is_share) return fmt::format("{:.1f}", value);
   return format_number(value);
 }
 

@@ -2,8 +2,12 @@
 #include <fmt/format.h>
 
 #include <initializer_list>
+#include <string>
+#include <utility>
 
 #include "studies/engine/studies.hpp"
+#include "studies/kernels/kernel_figures.hpp"
+#include "tbench/render/number_format.hpp"
 
 namespace tbench::studies {
 namespace {
@@ -77,20 +81,51 @@ StudyTable by_length(const std::string& op, const std::string& caption, StudyCol
   return {.caption = caption, .spread = {"n"}, .columns = {std::move(column)}, .only = {{"op", op}}};
 }
 
+/// The GPU's time in Q K^T with its scale, mask and casts, of the forward pass, all layers together.
+double scores_ms(const StepTrace& trace, Seconds /*step*/) {
+  Seconds sum{};
+  for (const TracedRange& range : trace.ranges) {
+    const bool is_forward = range.path.starts_with("FORWARD/") && range.path.ends_with("/attention.scores");
+    if (is_forward) sum = sum + range.gpu_sum;
+  }
+  return to_milliseconds(sum);
+}
+
+double casts_percent(const StepTrace& trace, Seconds /*step*/) {
+  Seconds casts{}, all{};
+  for (const TracedKernel& operation : trace.kernels) {
+    all = all + operation.total;
+    if (operation.kernel_class == "cast") casts = casts + operation.total;
+  }
+  return percent_of(casts, all);
+}
+
+/// What --tb_trace=on adds to the times.
+StudyTable traced_table(std::string caption, StudyColumn column) {
+  return {.caption = std::move(caption), .spread = {"precision"}, .columns = {std::move(column)}, .needs_trace = true};
+}
+
 }  // namespace
 
 /// What lower precision gains in time.
 Study precision_study() {
+  StudyTable scores =
+      traced_table("Attention's scores alone, the GPU's ms of a forward pass: Q K^T, scale, mask and their casts",
+                   trace_column("scores ms", &scores_ms, &render::format_number));
+  scores.speed_up = StudySpeedUp{.base = {{"precision", "fp32"}}};
   return {.name = "precision",
           .title = "Time by precision, and the speed-up over float32 without TF32",
           .grids = {model_grid({"128", "256", "512", "1024"}, {"forward", "forward_backward"},
                                {"fp32", "tf32", "bf16", "fp16"})},
           .tables = {{
-              .caption = "Median ms; the speed-up is fp32's time over the other's",
-              .spread = {"precision"},
-              .columns = {number_column("ms", "median_ms")},
-              .speed_up = StudySpeedUp{.base = {{"precision", "fp32"}}},
-          }}};
+                         .caption = "Median ms; the speed-up is fp32's time over the other's",
+                         .spread = {"precision"},
+                         .columns = {number_column("ms", "median_ms")},
+                         .speed_up = StudySpeedUp{.base = {{"precision", "fp32"}}},
+                     },
+                     std::move(scores),
+                     traced_table("What autocast's casts cost: copies to another type, of the GPU's time in a step",
+                                  trace_column("casts %", &casts_percent, &one_digit))}};
 }
 
 /// What TF32 products change of attention's time, on the course's grid.

@@ -70,7 +70,7 @@ TEST_F(ComparedFile, KeepsWhatAComparisonNeedsOfOurRecords) {
   EXPECT_EQ(full.status, Status::kOk);
   EXPECT_EQ(full.time, Seconds{0.025312});
   EXPECT_EQ(full.relative_half_width, 0.0023);
-  EXPECT_EQ(full.sm_clock, Hertz{1.98e9});
+  EXPECT_EQ(full.sm_clock, Hertz{1.976e9});
   EXPECT_EQ(full.peak_bytes, 3'221'225'472);
   EXPECT_EQ(full.work, Flop{1.5e12});
   EXPECT_NEAR(full.mfu.value(), 1.5e12 / 0.025312 / 9.9e14, 1e-12);
@@ -193,6 +193,15 @@ TEST(ObservationOf, TellsHowTheTimeWasTaken) {
       results::measured_case(support::failed_record(support::model_id("forward", "sdpa"), Status::kOom, ""))
           .replicates.front();
   EXPECT_FALSE(failed.regime.has_value());
+}
+
+TEST(ObservationOf, CyclesAreOfTheMeanClockWhichIsFinerThanItsSteps) {
+  Record record = support::full_record();
+  record.device->sm_clock_p50 = Hertz{1.5e9};
+  record.device->sm_clock_mean = Hertz{1.507e9};
+  EXPECT_EQ(results::measured_case(record).replicates.front().sm_clock, Hertz{1.507e9});
+  record.device->sm_clock_mean.reset();
+  EXPECT_EQ(results::measured_case(record).replicates.front().sm_clock, Hertz{1.5e9});
 }
 
 TEST_F(ComparedFile, TheSchemaBeforeThisOneIsComparable) {

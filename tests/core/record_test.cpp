@@ -128,6 +128,15 @@ TEST(CountersTest, CasesWithoutTokensOrFlopHaveNoSuchRates) {
   }
 }
 
+TEST(CountersTest, TheBusBandwidthIsTheFamilysFactorOfTheAlgorithms) {
+  Record record = timed_record();
+  record.work = Work{.flop = {}, .tokens = 0, .bytes = 60'000'000'000};
+  EXPECT_FALSE(counters_of(record).contains("bus_bytes_per_second"));
+  record.counters["bus_factor"] = 1.75;                                // all_reduce of 8 ranks
+  EXPECT_DOUBLE_EQ(counters_of(record).at("bytes_per_second"), 3e12);  // 6e10 / 0.020
+  EXPECT_DOUBLE_EQ(counters_of(record).at("bus_bytes_per_second"), 5.25e12);
+}
+
 TEST(CountersTest, TheShareOfACeilingIsOfBytesWhereTheyAreCounted) {
   Record record = timed_record();
   record.work = Work{.flop = {4e12}, .tokens = 0, .bytes = 0, .ceiling = "gemm_bf16"};

@@ -30,6 +30,12 @@ def check_ceilings(browser):
     titles = browser.evaluate("[...document.querySelectorAll('#ceilings canvas')].map((c) => Chart.getChart(c).data.labels.join())")
     expect(titles, ["copy,l2_read", "gemm_bf16,gemm_fp32"], "ceilings")
     expect(points(browser, "ceilings", 0, "burst"), [["copy", 4], ["l2_read", 10]], "bandwidths")
+    has_legend = "Chart.getChart(document.querySelector('#ceilings canvas')).options.plugins.legend.display"
+    expect(browser.evaluate(has_legend), True, "a legend of two series")
+    search(browser, "regime:burst")
+    expect(browser.evaluate(f"tbench.charts.drawAll(), {has_legend}"), False, "a legend of what has no name of its own")
+    search(browser, "")
+    browser.evaluate("tbench.charts.drawAll()")
     labels = browser.evaluate(f"{CHARTS.format('roofline')}.map((c) => c.data.datasets.map((d) => d.label).join())")
     expect(labels, [f"copy and gemm_{precision},cublas,cublaslt" for precision in ("bf16", "fp32")]
            + ["copy and gemm_bf16,forward aten,forward fused,backward aten,backward fused"] * 4, "rooflines of matrix products and of operations")
@@ -79,6 +85,10 @@ def check_cases(browser):
 def check_comparison(browser):
     rows = "[...document.querySelectorAll('#compared tbody tr')].map((r) => r.cells[0].textContent + ' ' + r.cells[1].textContent.match(/size:(\\w+)/)[1])"
     expect(browser.evaluate(rows), ["SAME small", "REGRESSED medium", "SAME large", "IMPROVED xl"], "verdicts")
+    shared = browser.evaluate("[...document.querySelectorAll('#comparison > p')].map((p) => p.textContent).filter((t) => t.startsWith('All: Model ')).join()")
+    assert "ctx:" in shared and "size:" not in shared, shared
+    first = browser.evaluate("{ const cell = document.querySelector('#compared tbody tr').cells[1]; [cell.textContent, cell.title]; }")
+    assert first[0] == "Model size:small" and "/size:small/" in first[1] and "/ctx:" in first[1], first
     summary = browser.evaluate("document.getElementById('compared-files').textContent")
     assert "4 cases: 1 REGRESSED, 1 IMPROVED, 2 SAME" in summary and "geometric mean of 4 ratios 0.98" in summary, summary
     chart = f"{CHARTS.format('ratio')}[0]"

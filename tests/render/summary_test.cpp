@@ -37,7 +37,7 @@ TEST(Summary, ShowsTheReasonInPlaceOfATime) {
 TEST(Summary, HasOneCellAColumn) { EXPECT_EQ(summary_columns().size(), summary_cells(support::full_record()).size()); }
 
 TEST(Metric, HasAName) {
-  EXPECT_THAT(metric_names(), ElementsAre("ms", "tokens", "tflops", "mfu", "memory", "bandwidth", "share"));
+  EXPECT_THAT(metric_names(), ElementsAre("ms", "tokens", "tflops", "mfu", "memory", "bandwidth", "share", "floor"));
   EXPECT_EQ(parse_metric("memory"), Metric::kMemory);
   EXPECT_EQ(parse_metric("tokens"), Metric::kTokens);
   EXPECT_EQ(parse_metric("seconds"), std::nullopt);
@@ -54,6 +54,9 @@ TEST(Metric, IsInTheUnitOfItsHeader) {
   record.ceiling_per_second = 4e9;
   EXPECT_DOUBLE_EQ(metric_value(record, Metric::kBandwidth).value(), 60e6 / 0.025312 * 1e-12);
   EXPECT_DOUBLE_EQ(metric_value(record, Metric::kCeilingShare).value(), 60e6 / 0.025312 / 4e9 * 100);
+  record.floor = Seconds{0.0227808};
+  EXPECT_NEAR(metric_value(record, Metric::kFloorShare).value(), 90, 1e-9);
+  EXPECT_EQ(format_metric(90, Metric::kFloorShare), "90.0");
 }
 
 Record short_name(Record record) {

@@ -119,11 +119,36 @@ TEST(RatioTable, RefusesWhatItCannotDivide) {
               HasSubstr("--over: 'flash' selects nothing"));
 }
 
-TEST(RepeatTable, NeedsThreeFiles) {
+Record in_process(std::int64_t process, double milliseconds) {
+  Record record = attention("flash", "64", milliseconds);
+  record.repetition_index = process;
+  return record;
+}
+
+TEST(RepeatTable, NeedsThreeProcesses) {
   const auto run = [](double milliseconds) { return file_of({attention("flash", "64", milliseconds)}); };
-  EXPECT_THAT(repeat_table(std::vector{run(2), run(2.02), run(1.98)}).markdown(),
-              HasSubstr("| 1 64 1 forward bf16 flash | 2.00, 2.02, 1.98 | 2.00 |"));
-  EXPECT_THAT(error_of([&] { static_cast<void>(repeat_table(std::vector{run(2), run(2)})); }), HasSubstr("--repeat"));
+  const char* const row = "| 1 64 1 forward bf16 flash | 2.00, 2.02, 1.98 | 2.00 |";
+  EXPECT_THAT(repeat_table(std::vector{run(2), run(2.02), run(1.98)}).markdown(), HasSubstr(row));
+  EXPECT_THAT(
+      repeat_table(std::vector{file_of({in_process(2, 1.98), in_process(0, 2), in_process(1, 2.02)})}).markdown(),
+      HasSubstr(row));
+  EXPECT_THAT(error_of([&] {
+                static_cast<void>(repeat_table(std::vector{run(2), run(2)}));
+              }),
+              HasSubstr("no case has a time in 3 processes; give a file of --tb_processes=3"));
+}
+
+TEST(RepeatTable, CyclesAreOfTheMeanClockWhereThereIsOne) {
+  std::vector<Record> records{in_process(0, 2), in_process(1, 4), in_process(2, 4)};
+  for (Record& record : records) {
+    record.device = DeviceState{};
+    record.device->sm_clock_p50 = Hertz{1e9};
+  }
+  EXPECT_THAT(repeat_table(std::vector{file_of(records)}).markdown(), HasSubstr("| 1000, 1000, 1000 | 50.00 |"));
+  records[0].device->sm_clock_mean = Hertz{2e9};
+  EXPECT_THAT(repeat_table(std::vector{file_of(records)}).markdown(), HasSubstr("| 2000, 1000, 1000 | 0.00 |"));
+  records[1].device.reset();
+  EXPECT_THAT(repeat_table(std::vector{file_of(records)}).markdown(), HasSubstr("| 2000, 1000 |  |"));
 }
 
 TEST(PytorchTable, DividesOurTimeByTheirs) {

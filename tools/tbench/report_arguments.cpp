@@ -37,7 +37,8 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
       ->type_name("KEY:VALUE[/...]");
   command.add_option("--rows", arguments.rows, "With --over and --pivot: the parameters that name a row")
       ->type_name("KEY[,KEY...]");
-  command.add_flag("--repeat", arguments.repeat, "How far the medians of three and more files, a process each, differ");
+  command.add_flag("--repeat", arguments.repeat,
+                   "How far the medians of three and more processes differ, of one file or several");
   command.add_flag("--limits", arguments.limits,
                    "What limits each traced step (--tb_trace=on), with the numbers, and what an end of it would gain");
   command

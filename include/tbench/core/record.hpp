@@ -81,6 +81,7 @@ struct Timing {
 struct DeviceState {
   std::optional<ClockSource> clock_source;  // of clocks and power; absent in files of before version 6: once a chunk
   std::optional<Hertz> sm_clock_p5, sm_clock_p50, sm_clock_p95;
+  std::optional<Hertz> sm_clock_mean;   // of a polled clock: finer than its steps, which are 1 % of it on an H200
   std::optional<double> temperature_c;  // highest seen
   std::optional<Watts> power;           // mean
   std::optional<Joules> energy_per_step;

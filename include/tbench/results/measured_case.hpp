@@ -22,7 +22,7 @@ struct Replicate {
   std::optional<Seconds> time;                       // median of the samples, above 0
   std::optional<Seconds> device_time;                // that the GPU worked in a step, by its trace; above 0
   std::optional<double> relative_half_width;         // of the median's 95 % interval inside the process
-  std::optional<Hertz> sm_clock;                     // median while sampling
+  std::optional<Hertz> sm_clock;                     // mean while sampling, in older files the median
   std::optional<ClockSource> clock_source;           // absent without a clock, and where it is not told
   std::optional<std::int64_t> peak_bytes;            // in the allocator's blocks
   std::optional<std::int64_t> requested_peak_bytes;  // that tensors asked for: exact; absent before schema version 6

@@ -40,8 +40,10 @@ struct RatioOptions {
 /// @throws         UsageError  where nothing is left, a parameter is unknown, or the filter is no regular expression
 [[nodiscard]] render::Table ratio_table(std::span<const results::NamedResults> results, const RatioOptions& options);
 
-/// Cases that at least three of the files have: medians, their range, SM clocks, and whether peaks are the same bytes.
-/// @param results  files of a process each, in the order shown; the cases are those of the last one, in its order
+/// Cases that have a time in at least three processes: medians, their range, SM clocks (the mean of a polled clock
+/// where the record has it, else its median), the range of the medians' cycles, and whether peaks are the same bytes.
+/// @param results  in the order shown, each of one process or several; the cases are those of the last one, in its
+/// order
 /// @throws         UsageError  if there is no such case
 [[nodiscard]] render::Table repeat_table(std::span<const results::NamedResults> results);
 

@@ -63,6 +63,7 @@ struct StudyTable {
   bool has_boundary{};
   std::vector<CaseId::Parameter> only{};  // the cases that have all of these; empty: all of the study's
   bool needs_base{};                      // not shown without cases of the speed-up's base
+  bool needs_trace{};                     // not shown where no record has a trace; the study itself may need none
   bool quantities_down{};                 // a row for every quantity, a column for every combination of spread keys
   bool has_bars{};  // pages show a bar a column, grouped by the rows' first key, in place of lines
 };

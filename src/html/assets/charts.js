@@ -84,7 +84,7 @@ tbench.charts = (() => {
       return point.mark ? `${item.dataset.label}: ${point.record.reason || point.mark}` : `${item.dataset.label}: ${format(panel.kind === "stack" ? point.x : point.y)}`;
     };
     return { animation: false, responsive: true, maintainAspectRatio: false, indexAxis: kSideways.includes(panel.kind) ? "y" : "x", scales: { x, y },
-      plugins: { legend: { position: "bottom", labels: { color: variable("--text"), boxWidth: 12, boxHeight: 7, usePointStyle: true } }, tooltip: { callbacks: { label, ...(panel.kind === "time" ? { title: (items) => (items.length ? day(items[0].raw.x) : "") } : {}) } } } };
+      plugins: { legend: { display: !panel.series.every((s) => s.unnamed), position: "bottom", labels: { color: variable("--text"), boxWidth: 12, boxHeight: 7, usePointStyle: true } }, tooltip: { callbacks: { label, ...(panel.kind === "time" ? { title: (items) => (items.length ? day(items[0].raw.x) : "") } : {}) } } } };
   }
   function draw(key, parent, panel, title) {
     const count = panel.series.reduce((sum, s) => sum + s.points.length, 0);

@@ -1,7 +1,7 @@
 // Every file against the first one, as `tbench diff` compares them: what changed at the most as a plot, all as a table.
 "use strict";
 tbench.comparison = (() => {
-  const { files, comparisons, varying, groupBy, format, percent, element } = tbench;
+  const { files, comparisons, varying, groupBy, shortNames, format, percent, element } = tbench;
   const { nameBy } = tbench.plotting;
   const kMaxBars = 40; // that one panel can name
   const kPaint = { REGRESSED: "--bad", IMPROVED: "--good", HOST: "--warn", CLOCK: "--warn", AMBIGUOUS: "--warn" };
@@ -11,8 +11,8 @@ tbench.comparison = (() => {
   const verdictOf = (c) => c.verdict ?? "no verdict";
   /** Cases of a comparison that the filters leave. */
   const selected = (comparison, records) => {
-    const names = new Set(records.map((r) => r.name));
-    return comparison.cases.filter((c) => names.has(c.name));
+    const known = new Set(records.map((r) => r.name));
+    return comparison.cases.filter((c) => known.has(c.name));
   };
   function panel(comparison, cases) {
     const changed = [...cases].sort((a, b) => Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio)));
@@ -32,14 +32,15 @@ tbench.comparison = (() => {
     return comparisons.flatMap((comparison) => [...groupBy(selected(comparison, records).filter((c) => c.ratio), (c) => c.family).values()].map((cases) => panel(comparison, cases)));
   }
 
-  const interval = (c) => (c.interval ? `${c.within ? "~" : ""}${percent(c.interval[0])} .. ${percent(c.interval[1])}` : "");
+  const names = shortNames(comparisons.flatMap((x) => x.cases));
+  const interval = (c) => (c.interval ? `${c.within ? "~ " : ""}${percent(c.interval[0])} .. ${percent(c.interval[1])}` : "");
   const kColumns = [["base ms", (c) => c.base_ms], ["new ms", (c) => c.new_ms], ["change %", (c) => c.ratio, percent], ["95 % interval", (c) => c.interval?.[1], (_, c) => interval(c)],
     ["cycles %", (c) => c.cycles, percent], ["p", (c) => c.p, (p) => (p < 0.0001 ? "<0.0001" : p.toFixed(4))], ["MDE %", (c) => (c.finds === undefined ? undefined : 100 * c.finds)], ["memory %", (c) => c.memory, (m) => (m === 1 ? "=" : percent(m))],
     ["n", (c) => Math.min(...c.n), (_, c) => c.n.join("+")]].filter(([, of]) => comparisons.some((x) => x.cases.some((c) => of(c) !== undefined)));
   const columns = [...(several ? [{ title: "file", of: (c) => files[c.file].label }] : []), { title: "verdict", of: (c) => c.verdict }, { title: "case", of: (c) => c.name },
     ...kColumns.map(([title, of]) => ({ title, number: true, of })), { title: "note", of: (c) => c.note }];
   const cells = (c) => [...(several ? [element("td", {}, files[c.file].label)] : []), element("td", { class: kClass[c.verdict] ?? "" }, c.verdict ?? ""),
-    element("th", { scope: "row" }, c.name), ...kColumns.map(([, of, write = format]) => element("td", { class: "number" }, of(c) === undefined ? "" : write(of(c), c))),
+    element("th", { scope: "row", title: c.name }, names.name(c)), ...kColumns.map(([, of, write = format]) => element("td", { class: "number" }, of(c) === undefined ? "" : write(of(c), c))),
     element("td", { class: "long" }, c.note ?? "")];
 
   const list = (title, names) => (names.length ? [element("details", {}, element("summary", {}, `${title}: ${names.length}`), element("ul", {}, ...names.map((n) => element("li", {}, n))))] : []);
@@ -60,6 +61,7 @@ tbench.comparison = (() => {
     const nav = element("nav", { class: "pages", "aria-label": "Pages of the comparison" });
     document.getElementById("compared-files").append(...comparisons.map(summary));
     if (comparisons.some((c) => c.cases.length)) {
+      if (names.shared.length) section.append(element("p", { class: "note" }, `All: ${names.shared.join("; ")}.`));
       section.append(element("div", { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "comparison-title" }, table), nav);
       show = tbench.sortedTable(table, nav, columns, cells);
     }

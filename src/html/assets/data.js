@@ -33,6 +33,15 @@ const tbench = (() => {
     }
     return groups;
   };
+  /** Names of cases without the values that all of their family share, and those. A family of one case shares nothing. */
+  const shortNames = (cases) => {
+    const write = (values) => values.map(([key, value]) => `${key}:${value}`).join(" ");
+    const shared = new Map([...groupBy(cases, (c) => c.family)].filter(([, group]) => group.some((c) => c.name !== group[0].name))
+      .map(([family, group]) => [family, Object.entries(group[0].values).filter(([key, value]) => group.every((c) => c.values[key] === value))]));
+    const own = (c) => Object.entries(c.values).filter(([key]) => !shared.get(c.family)?.some(([other]) => other === key));
+    return { name: (c) => (shared.get(c.family)?.length ? `${c.family} ${write(own(c))}` : c.name),
+      shared: [...shared].filter(([, values]) => values.length).map(([family, values]) => `${family} ${write(values)}`) };
+  };
   const short = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
   const format = (value) => (value === undefined ? "" : short.format(value));
   /** A ratio as a change, `+1.53`. */
@@ -44,5 +53,5 @@ const tbench = (() => {
     made.append(...children);
     return made;
   };
-  return { summary: raw.summary ?? [], slots: raw.slots ?? {}, files: raw.files, legend: raw.legend ?? [], records, comparisons, keys, distinct, varying, groupBy, format, percent, element };
+  return { summary: raw.summary ?? [], slots: raw.slots ?? {}, files: raw.files, legend: raw.legend ?? [], records, comparisons, keys, distinct, varying, groupBy, shortNames, format, percent, element };
 })();

@@ -1,5 +1,5 @@
 // How records become panels: groups, series, bars and lines.
-// A panel: title, kind, x, y (axis titles), labels or log, series [{name, file, line, points [{x, y, record, mark}]},
+// A panel: title, kind, x, y (axis titles), labels or log, series [{name, unnamed, file, line, points [{x, y, record, mark}]},
 // and what charts.js and colours.js say].
 "use strict";
 tbench.plotting = (() => {
@@ -43,10 +43,11 @@ tbench.plotting = (() => {
   function seriesOf(records, by, points) {
     const others = by.filter((k) => !kOfImplementation.includes(k));
     const variants = [...new Set(records.map((r) => nameBy(r, others)))];
-    const names = [...groupBy(records, (r) => nameBy(r, by) || implementationOf(r) || "all")];
+    const names = [...groupBy(records, (r) => nameBy(r, by) || implementationOf(r) || "")];
     return names.flatMap(([name, named]) => [...groupBy(named, (r) => r.file).values()].map((group) => {
       const variant = variants.indexOf(nameBy(group[0], others));
-      return { name: files.length > 1 ? `${name} · ${files[group[0].file].label}` : name, implementation: implementationOf(group[0]), variant, shade: shadeOf(variant, variants.length),
+      const parts = [name, ...(files.length > 1 ? [files[group[0].file].label] : [])].filter(Boolean);
+      return { name: parts.join(" · ") || "all", unnamed: parts.length === 0, implementation: implementationOf(group[0]), variant, shade: shadeOf(variant, variants.length),
         file: group[0].file, points: points(group) };
     })).filter((s) => s.points.length > 0);
   }

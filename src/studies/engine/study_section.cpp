@@ -258,6 +258,10 @@ std::optional<StudySection> Section::build() {
   if (cases_.empty()) return std::nullopt;
   const auto has_base = [this](const Texts& combination) { return base_of(combination).has_value(); };
   if (table_.needs_base && std::ranges::none_of(pivot_.columns, has_base)) return std::nullopt;
+  const auto is_traced = [this](const CaseId& id) {
+    return std::ranges::any_of(cells_.records(id), [](const Record* record) { return record->trace.has_value(); });
+  };
+  if (table_.needs_trace && std::ranges::none_of(cases_, is_traced)) return std::nullopt;
   add_columns();
   for (const Row& row : pivot_.rows) add_rows(row);
   section_.caption = caption_of(cases_.front(), pivot_.common, table_.caption);

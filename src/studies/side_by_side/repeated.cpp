@@ -31,11 +31,20 @@ TimedRecords timed_records(const results::ResultFile& file) {
   return records;
 }
 
+/// Those of each process of a file, in the order of the processes.
+std::map<std::int64_t, TimedRecords> processes_of(const results::ResultFile& file) {
+  std::map<std::int64_t, TimedRecords> processes;
+  for (const Record& record : file.records) {
+    if (record.timing) processes[record.repetition_index][record.id.name()] = &record;
+  }
+  return processes;
+}
+
 double milliseconds(const Record& record) { return to_milliseconds(record.timing->median); }
 
 std::optional<double> clock_mhz(const Record& record) {
   if (!record.device || !record.device->sm_clock_p50) return std::nullopt;
-  return record.device->sm_clock_p50->value / 1e6;
+  return record.device->sm_clock_mean.value_or(*record.device->sm_clock_p50).value / 1e6;
 }
 
 /// Values one behind the other: "1.00, 1.01".
@@ -52,6 +61,23 @@ std::vector<double> clocks_of(std::span<const Record* const> records) {
     if (const auto clock = clock_mhz(*record)) clocks.push_back(*clock);
   }
   return clocks;
+}
+
+/// From the lowest to the highest, of the median.
+std::string range_percent(const std::vector<double>& values) {
+  const auto [low, high] = std::ranges::minmax(values);
+  return fmt::format("{:.2f}", (high - low) / stats::median(values) * 100);
+}
+
+/// Of the cycles of the medians; empty unless every record has a clock.
+std::string range_of_cycles(std::span<const Record* const> records) {
+  std::vector<double> cycles;
+  for (const Record* const record : records) {
+    const auto clock = clock_mhz(*record);
+    if (!clock) return "";
+    cycles.push_back(milliseconds(*record) * *clock);
+  }
+  return range_percent(cycles);
 }
 
 /// One process after the other of one Ceiling case.
@@ -150,11 +176,14 @@ std::string values_of(std::span<const CaseId::Parameter> parameters) {
 
 render::Table repeat_table(std::span<const results::NamedResults> results) {
   std::vector<TimedRecords> runs;
-  for (const results::NamedResults& result : results) runs.push_back(timed_records(result.file));
+  for (const results::NamedResults& result : results) {
+    for (auto& [process, records] : processes_of(result.file)) runs.push_back(std::move(records));
+  }
   render::Table table{{{"case"},
                        {"medians, ms", Align::kRight},
                        {"range, %", Align::kRight},
                        {"SM clock, MHz", Align::kRight},
+                       {"cycles' range, %", Align::kRight},
                        {"peak bytes", Align::kRight}}};
   std::set<std::string> shown;
   for (const Record& record : results.back().file.records) {
@@ -171,14 +200,13 @@ render::Table repeat_table(std::span<const results::NamedResults> results) {
       peaks.insert(one->memory ? std::optional{one->memory->requested_peak.value_or(one->memory->allocated_peak)}
                                : std::nullopt);
     }
-    const auto [low, high] = std::ranges::minmax(times);
-    table.add_row({values_of(record.id.parameters()), listed(times, 2),
-                   fmt::format("{:.2f}", (high - low) / stats::median(times) * 100), listed(clocks_of(found), 0),
-                   peaks.size() == 1 ? "same" : "differ"});
+    table.add_row({values_of(record.id.parameters()), listed(times, 2), range_percent(times),
+                   listed(clocks_of(found), 0), range_of_cycles(found), peaks.size() == 1 ? "same" : "differ"});
   }
   if (table.empty()) {
-    throw UsageError{
-        fmt::format("--repeat: no case is in {} of the files; give the files of that many processes", kFewestRuns)};
+    throw UsageError{fmt::format(
+        "--repeat: no case has a time in {0} processes; give a file of --tb_processes={0}, or {0} files of one each",
+        kFewestRuns)};
   }
   return table;
 }
