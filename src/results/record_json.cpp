@@ -172,6 +172,15 @@ static void fields(auto& io, Like<Verification> auto& verification) {
   io.field("message", verification.message);
 }
 
+static void fields(auto& io, Like<HostTimes> auto& times) {
+  io.field("build_s", times.build);
+  io.field("verification_s", times.verification);
+  io.field("sampling_s", times.sampling);
+  io.field("memory_pass_s", times.memory_pass);
+  io.field("trace_s", times.trace);
+  io.field("second_verification_s", times.second_verification);
+}
+
 /// Everything of a record but what identifies it.
 static void fields(auto& io, Like<Record> auto& record) {
   io.name("status", record.status, &parse_enum<Status>);
@@ -191,6 +200,7 @@ static void fields(auto& io, Like<Record> auto& record) {
   io.field("counters", record.counters);
   io.late_field("findings", record.labels);
   io.field("harness_s", record.harness);
+  io.field("host_times", record.host_times);
 }
 
 static void fields(auto& io, Like<GpuFacts> auto& gpu) {

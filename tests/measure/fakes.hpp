@@ -191,10 +191,16 @@ class FakeCase : public Case {
   }
   Verification verify() override {
     launches_before_verification = launches;
+    if (on_verify) {
+      on_verify();
+    }
     return verification;
   }
   std::optional<Verification> verify_again() override {
     launches_before_second_verification = launches;
+    if (on_second_verification) {
+      on_second_verification();
+    }
     return second_verification;
   }
   LaunchWitness* witness() override { return watched_by; }
@@ -221,7 +227,7 @@ class FakeCase : public Case {
   std::map<std::string, double> build_counters() override { return own_build_counters; }
 
   std::optional<std::string> unsupported;
-  std::function<void()> on_build;
+  std::function<void()> on_build, on_verify, on_second_verification;
   std::function<void(std::int64_t launch)> on_launch;
   Verification verification{
       .passed = true, .reference = "float64", .worst_error = 0.5, .worst_where = "logits[0]", .message = ""};

@@ -74,6 +74,35 @@ TEST(MeasureCase, TheHarnessTimeIsWhatIsNeitherWarmUpNorSampling) {
   EXPECT_DOUBLE_EQ(records[1].harness.value, 2 * kStep);
 }
 
+TEST(MeasureCase, TheHostsTimeIsToldByWhatItWasFor) {
+  Bench bench;
+  bench.subject.on_build = [&] { bench.timer.wait({0.75}); };
+  bench.subject.on_verify = [&] { bench.timer.wait({0.5}); };
+  bench.subject.on_second_verification = [&] { bench.timer.wait({0.125}); };
+  bench.subject.second_verification = bench.subject.verification;
+  const std::vector<Record> records = bench.run(2);
+  ASSERT_EQ(records.size(), 2U);
+  ASSERT_TRUE(records[0].host_times && records[1].host_times);
+  const HostTimes& first = *records[0].host_times;
+  EXPECT_EQ(first.build, Seconds{0.75});
+  EXPECT_EQ(first.verification, Seconds{0.5});
+  EXPECT_GT(first.sampling, Seconds{});
+  EXPECT_DOUBLE_EQ(first.memory_pass.value, 2 * kStep);
+  EXPECT_EQ(first.trace, Seconds{});  // there is no tracer
+  EXPECT_EQ(first.second_verification, Seconds{0.125});
+  EXPECT_NEAR(records[0].harness.value, 0.75 + 0.5 + 2 * kStep + 0.125, 1e-9);
+  // The second repetition is built and verified by the first.
+  EXPECT_EQ(records[1].host_times->build, Seconds{});
+  EXPECT_EQ(records[1].host_times->verification, Seconds{});
+  EXPECT_EQ(records[1].host_times->second_verification, Seconds{0.125});
+}
+
+TEST(MeasureCase, ACaseWithoutATimeTellsNoHostTimes) {
+  Bench bench;
+  bench.subject.verification.passed = false;
+  EXPECT_FALSE(bench.run_once().host_times.has_value());
+}
+
 TEST(MeasureCase, RepetitionsShareOneBuild) {
   Bench bench;
   int builds = 0;

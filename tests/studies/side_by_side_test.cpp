@@ -151,6 +151,27 @@ TEST(RepeatTable, CyclesAreOfTheMeanClockWhereThereIsOne) {
   EXPECT_THAT(repeat_table(std::vector{file_of(records)}).markdown(), HasSubstr("| 2000, 1000 |  |"));
 }
 
+TEST(HostTimesTable, AddsUpByFamilyAndSaysWhatEachPartAdds) {
+  Record gemm = support::timed_record({"Gemm", {{"m", "64"}}}, {1e-3});
+  gemm.host_times->second_verification = {};
+  gemm.harness = {0.625};
+  Record untold = attention("naive", "64", 1);
+  untold.host_times.reset();
+  const std::vector results{file_of({attention("flash", "64", 2), attention("flash", "128", 2), gemm, untold})};
+  // A sample record: build 0.25, verify 0.125, sample 3.5, memory 0.0625, trace 0.1875, again 0.25 = 4.375 s.
+  // Of two: trace 0.375 / (8.75 - 0.375) = 4.5 %, again 0.5 / 8.25 = 6.1 %, sample 7 / 1.75 = 400 %.
+  EXPECT_EQ(
+      host_times_table(results).markdown(),
+      "| family | entries | s | build, s | + % | verify, s | + % | sample, s | + % | memory pass, s | + % | trace, s "
+      "| + % | verify again, s | + % |\n"
+      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+      "| Attention | 2 | 8.8 | 0.5 | 6.1 | 0.2 | 2.9 | 7.0 | 400.0 | 0.1 | 1.4 | 0.4 | 4.5 | 0.5 | 6.1 |\n"
+      "| Gemm | 1 | 4.1 | 0.2 | 6.5 | 0.1 | 3.1 | 3.5 | 560.0 | 0.1 | 1.5 | 0.2 | 4.8 | 0.0 | 0.0 |\n"
+      "| all | 3 | 12.9 | 0.8 | 6.2 | 0.4 | 3.0 | 10.5 | 442.1 | 0.2 | 1.5 | 0.6 | 4.6 | 0.5 | 4.0 |\n");
+  EXPECT_THAT(error_of([&] { static_cast<void>(host_times_table(std::vector{file_of({untold})})); }),
+              HasSubstr("--host-times: no record"));
+}
+
 TEST(PytorchTable, DividesOurTimeByTheirs) {
   const std::vector pytorch{
       results::PytorchTime{.id = attention("naive", "64", 1).id, .median_ms = 4, .per_second = {}}};

@@ -165,6 +165,12 @@ Record full_record() {
                                      .message = ""};
   record.counters = {{"skipped_steps", 2}};
   record.harness = {0.875};
+  record.host_times = HostTimes{.build = {0.25},
+                                .verification = {0.125},
+                                .sampling = {3.5},
+                                .memory_pass = {0.0625},
+                                .trace = {0.1875},
+                                .second_verification = {0.25}};
   return record;
 }
 

@@ -41,6 +41,8 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
                    "How far the medians of three and more processes differ, of one file or several");
   command.add_flag("--limits", arguments.limits,
                    "What limits each traced step (--tb_trace=on), with the numbers, and what an end of it would gain");
+  command.add_flag("--host-times", arguments.host_times,
+                   "What the run's own time went to, by family: building, verifying, sampling, tracing");
   command
       .add_option("--pytorch", arguments.pytorch,
                   "Beside what tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py wrote")
@@ -56,7 +58,7 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
 void declare_table_options(CLI::App& command, ReportArguments& arguments) {
   command.add_option("FILE", arguments.files,
                      "Results, as transformer_bench --benchmark_out=FILE writes them, packed if the name ends in .gz; "
-                     "several with -o, --study, --over, --repeat or --pytorch");
+                     "several with -o, --study, --over, --repeat, --host-times or --pytorch");
   command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
       ->type_name("REGEX");
   command.add_option("--pivot", arguments.pivot, "Spread the values of these parameters over columns")
@@ -100,6 +102,7 @@ std::vector<std::string> table_kinds(const ReportArguments& arguments) {
   add(!arguments.over.empty() || !arguments.of.empty(), "--over");
   add(arguments.repeat, "--repeat");
   add(arguments.limits, "--limits");
+  add(arguments.host_times, "--host-times");
   add(!arguments.pytorch.empty(), "--pytorch");
   add(arguments.self_comparison, "--self-comparison");
   add(arguments.manifest, "--manifest");

@@ -27,6 +27,7 @@ struct ReportArguments {
   std::string rows;  // keys, separated by commas
   bool repeat{};
   bool limits{};
+  bool host_times{};
   std::string pytorch;
   bool self_comparison{};
   bool manifest{};

@@ -106,6 +106,7 @@ std::optional<render::Table> side_by_side(const ReportArguments& arguments, Resu
   const std::string path = files.path_of(arguments.files.front());
   if (!arguments.over.empty() || !arguments.of.empty()) return ratios_of(arguments, files);
   if (arguments.repeat) return studies::repeat_table(files.all(arguments.files));
+  if (arguments.host_times) return studies::host_times_table(files.all(arguments.files));
   if (!arguments.pytorch.empty()) {
     return studies::pytorch_table(results::read_pytorch_times(files.path_of(arguments.pytorch)),
                                   files.all(arguments.files));

@@ -138,6 +138,17 @@ struct Verification {
   bool operator==(const Verification&) const = default;
 };
 
+/// The host's time on a case, by what it did. What building, checking and tracing cost stands beside what they are for.
+struct HostTimes {
+  Seconds build;
+  Seconds verification;         // before the timing, or of a case that is verified last
+  Seconds sampling;             // warm-up and sampling
+  Seconds memory_pass;          // zero where there is none
+  Seconds trace;                // likewise
+  Seconds second_verification;  // after the timing, on other data; likewise
+  bool operator==(const HostTimes&) const = default;
+};
+
 struct Record {
   CaseId id;
   Status status{Status::kOk};
@@ -159,6 +170,8 @@ struct Record {
   /// What the family saw that is no number, e.g. the dtype that an operation ran in, the algorithm chosen.
   std::map<std::string, std::string> labels;
   Seconds harness;  // host time spent on the case outside warm-up and sampling
+  /// Absent in earlier files, of a case that has no time, and of ranks that share a clock which stands still meanwhile.
+  std::optional<HostTimes> host_times;
   bool operator==(const Record&) const = default;
 };
 

@@ -36,6 +36,7 @@ class AgreedTimer final : public Timer {
   /// The latest end of a chunk, or of prepare(), in any process, since this timer was made. Stands still in between: a
   /// process that asks waits for none of the others.
   [[nodiscard]] Seconds now() const override { return agreed_; }
+  [[nodiscard]] bool is_continuous() const override { return false; }
   void wait(Seconds duration) override { own_.wait(duration); }
 
  private:

@@ -70,6 +70,8 @@ class Timer {
 
   /// Host time from an arbitrary origin.
   [[nodiscard]] virtual Seconds now() const = 0;
+  /// Whether now() goes on between chunks, so that it can time what is done there.
+  [[nodiscard]] virtual bool is_continuous() const { return true; }
   /// Waits on the host, e.g. for a hot device to cool.
   virtual void wait(Seconds duration) = 0;
 };

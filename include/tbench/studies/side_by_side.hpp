@@ -47,6 +47,12 @@ struct RatioOptions {
 /// @throws         UsageError  if there is no such case
 [[nodiscard]] render::Table repeat_table(std::span<const results::NamedResults> results);
 
+/// What a run's own time went to, a family a row and all of them in the last: entries that have a time, the host's
+/// seconds for them, and of those each part's, with what it adds to the time without it, in percent. A process's start,
+/// ceilings apart from their cases, and cases without a time are not counted.
+/// @throws  UsageError  if no record has host times
+[[nodiscard]] render::Table host_times_table(std::span<const results::NamedResults> results);
+
 /// Cases that PyTorch was timed on too: both times and their ratio; of several files the first one that has a case
 /// counts. Of ceilings: the rates of all processes, their range, and the median's ratio to PyTorch's.
 /// @throws  UsageError  if no case is in both

@@ -45,6 +45,9 @@ class Measurement {
   [[nodiscard]] std::optional<FlopPerSecond> datasheet_peak(const DeviceState& device) const;
   void fail(Status status, std::string reason);
   void finish_record();
+  /// Calls `what` and counts the time that it takes.
+  template <class What>
+  auto counted(Seconds HostTimes::*part, const What& what);
   void release_cached();
   void announce(std::string_view activity) const;
   void announce_or_stop(std::string_view activity) const;
@@ -60,8 +63,16 @@ class Measurement {
   Record record_;  // the one in progress: what holds for all repetitions, and what this one has so far
   std::vector<Record> done_;
   Seconds record_begin_;
-  Seconds sampling_;  // warm-up and sampling within the record in progress
+  HostTimes host_times_;  // within the record in progress
 };
+
+template <class What>
+auto Measurement::counted(Seconds HostTimes::*part, const What& what) {
+  const Seconds begin = instruments_.timer.now();
+  auto result = what();
+  host_times_.*part = host_times_.*part + (instruments_.timer.now() - begin);
+  return result;
+}
 
 std::vector<Record> Measurement::run(std::int64_t repetitions) {
   record_.repetitions = repetitions;
@@ -114,8 +125,10 @@ bool Measurement::prepare() {
   record_.work = subject_.work();
   release_cached();
   announce_or_stop("building");
-  subject_.build();
-  build_counters_ = subject_.build_counters();
+  build_counters_ = counted(&HostTimes::build, [&] {
+    subject_.build();
+    return subject_.build_counters();
+  });
   if (subject_.verifies_last()) {
     return true;
   }
@@ -123,10 +136,13 @@ bool Measurement::prepare() {
   return verify();
 }
 
-bool Measurement::verify() { return accept(subject_.verify(), ""); }
+bool Measurement::verify() {
+  return accept(counted(&HostTimes::verification, [&] { return subject_.verify(); }), "");
+}
 
 bool Measurement::verify_again() {
-  std::optional<Verification> verdict = subject_.verify_again();
+  std::optional<Verification> verdict =
+      counted(&HostTimes::second_verification, [&] { return subject_.verify_again(); });
   return !verdict || accept(std::move(*verdict), "found after the timing, on other data: ");
 }
 
@@ -169,7 +185,7 @@ void Measurement::repeat_once() {
   }
   SampleResult result =
       sample(subject_, instruments_.timer, instruments_.monitor, options_, progress_, stop_requested_);
-  sampling_ = result.elapsed;
+  host_times_.sampling = result.elapsed;
   if (!has_time(result.status)) {
     fail(result.status, std::move(result.reason));
     return;
@@ -182,9 +198,9 @@ void Measurement::repeat_once() {
   record_.labels = subject_.labels();
   if (instruments_.memory != nullptr) {
     announce("measuring memory");
-    record_.memory = memory_pass();
+    record_.memory = counted(&HostTimes::memory_pass, [&] { return memory_pass(); });
   }
-  if (!trace()) {
+  if (!counted(&HostTimes::trace, [&] { return trace(); })) {
     return;
   }
   if (subject_.verifies_last()) {
@@ -275,9 +291,12 @@ void Measurement::fail(Status status, std::string reason) {
 
 void Measurement::finish_record() {
   const Seconds now = instruments_.timer.now();
-  record_.harness = now - record_begin_ - sampling_;
+  record_.harness = now - record_begin_ - host_times_.sampling;
   record_begin_ = now;
-  sampling_ = {};
+  if (record_.timing && instruments_.timer.is_continuous()) {
+    record_.host_times = host_times_;
+  }
+  host_times_ = {};
   done_.push_back(record_);
 }
 

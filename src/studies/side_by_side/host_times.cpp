@@ -1,0 +1,80 @@
+// What a run's own time went to.
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tbench/core/error.hpp"
+#include "tbench/render/number_format.hpp"
+#include "tbench/studies/side_by_side.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using render::Align;
+
+struct Part {
+  const char* name;
+  Seconds HostTimes::*time;
+};
+
+constexpr std::array kParts{
+    Part{"build", &HostTimes::build},     Part{"verify", &HostTimes::verification},
+    Part{"sample", &HostTimes::sampling}, Part{"memory pass", &HostTimes::memory_pass},
+    Part{"trace", &HostTimes::trace},     Part{"verify again", &HostTimes::second_verification}};
+
+struct FamilyTimes {
+  std::int64_t cases{};
+  HostTimes times;
+  Seconds total;  // with what is in no part
+};
+
+void add(FamilyTimes& sum, const Record& record) {
+  ++sum.cases;
+  for (const Part& part : kParts) sum.times.*part.time = sum.times.*part.time + (*record.host_times).*part.time;
+  sum.total = sum.total + record.harness + record.host_times->sampling;
+}
+
+std::vector<std::string> row_of(const std::string& name, const FamilyTimes& sum) {
+  std::vector<std::string> row{name, render::format_thousands(static_cast<double>(sum.cases)),
+                               fmt::format("{:.1f}", sum.total.value)};
+  for (const Part& part : kParts) {
+    const Seconds time = sum.times.*part.time;
+    row.push_back(fmt::format("{:.1f}", time.value));
+    const Seconds others = sum.total - time;
+    row.push_back(others.value > 0 ? fmt::format("{:.1f}", time / others * 100) : "");
+  }
+  return row;
+}
+
+}  // namespace
+
+render::Table host_times_table(std::span<const results::NamedResults> results) {
+  std::map<std::string, FamilyTimes> families;
+  FamilyTimes all;
+  for (const results::NamedResults& result : results) {
+    for (const Record& record : result.file.records) {
+      if (!record.host_times) continue;
+      add(families[record.id.family()], record);
+      add(all, record);
+    }
+  }
+  if (families.empty()) {
+    throw UsageError{
+        "--host-times: no record tells what the host's time was for; give results that this version or a later one "
+        "measured, by one process a case"};
+  }
+  std::vector<render::Column> columns{{"family"}, {"entries", Align::kRight}, {"s", Align::kRight}};
+  for (const Part& part : kParts) {
+    columns.push_back({fmt::format("{}, s", part.name), Align::kRight});
+    columns.push_back({"+ %", Align::kRight});
+  }
+  render::Table table{std::move(columns)};
+  for (const auto& [family, sum] : families) table.add_row(row_of(family, sum));
+  if (families.size() > 1) table.add_row(row_of("all", all));
+  return table;
+}
+
+}  // namespace tbench::studies
