@@ -4,7 +4,9 @@
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
+#include <unordered_map>
 
 #include "ranks/group_backends.hpp"
 
@@ -27,9 +29,10 @@ ProcessGroupPointer wrap(const c10::intrusive_ptr<c10d::Store>& store, int rank,
 std::unique_ptr<c10d::Reducer> make_reducer(const ProcessGroupPointer& group, const std::vector<at::Tensor>& parameters,
                                             std::int64_t bucket_bytes) {
   const std::vector<bool> is_sparse(parameters.size(), false);
-  const std::int64_t first_bytes = std::min<std::int64_t>(c10d::kDefaultFirstBucketBytes, bucket_bytes);
-  auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(
-      parameters, {static_cast<std::size_t>(first_bytes), static_cast<std::size_t>(bucket_bytes)}, is_sparse));
+  const bool is_default = bucket_bytes == c10d::kDefaultBucketBytesCap;
+  const std::int64_t first_bytes = is_default ? c10d::kDefaultFirstBucketBytes : bucket_bytes;
+  auto buckets = std::get<0>(
+      c10d::compute_bucket_assignment_by_size(parameters, {std::numeric_limits<std::size_t>::max()}, is_sparse));
   std::ranges::reverse(buckets);  // gradients come from the last parameter to the first
   return std::make_unique<c10d::Reducer>(parameters, std::move(buckets), group, is_sparse, bucket_bytes,
                                          /*find_unused_parameters=*/false, /*gradient_as_bucket_view=*/true,

@@ -11,8 +11,10 @@
 
 namespace tbench::ranks {
 
-/// Set up as DistributedDataParallel(gradient_as_bucket_view=True) sets it up: a first bucket of 1 MiB, the others of
-/// the size asked for; after the first backward pass buckets made anew, in the order in which gradients came.
+/// Set up as DistributedDataParallel(gradient_as_bucket_view=True) sets it up: one bucket for the first backward pass,
+/// then buckets of the size asked for, in the order in which gradients came. With its default of 25 MiB the first one
+/// has 1 MiB, so that communication begins early; with another size, named as `bucket_cap_mb`, it has that.
+/// @see  torch/nn/parallel/distributed.py, _ddp_init_helper
 class Reducer {
  public:
   /// All ranks make one, of the same parameters.
