@@ -29,12 +29,18 @@ Values strategy_names() {
   return {names.begin(), names.end()};
 }
 
+Values execution_values() {
+  const auto& names = EnumNames<Execution>::kNames;
+  return {names.begin(), names.end()};
+}
+
 model::ParallelStrategy strategy_of(const CaseId& id) {
   return parse_enum<model::ParallelStrategy>(id.at("strategy")).value();
 }
 
 struct Grid {
   Values size, ctx, precision, impl, bucket_mib;
+  Execution exec{Execution::kStream};
 };
 
 /// Strategies without buckets and those with them share a table; what it has too much is passed over.
@@ -51,7 +57,8 @@ CaseTable strategy_table(Suite suite, Grid grid, std::span<const ModelSize> extr
            {"impl", std::move(grid.impl)},
            {"gpus", {}},
            {"strategy", strategy_names()},
-           {"bucket_mib", std::move(grid.bucket_mib), kNoBuckets}}};
+           {"bucket_mib", std::move(grid.bucket_mib), kNoBuckets},
+           {"exec", {std::string{to_string(grid.exec)}}, std::string{to_string(Execution::kStream)}}}};
 }
 
 std::vector<CaseTable> parallel_tables(std::span<const ModelSize> extra) {
@@ -64,8 +71,10 @@ std::vector<CaseTable> parallel_tables(std::span<const ModelSize> extra) {
                   .precision = {"bf16"},
                   .impl = {"sdpa", "fused"},
                   .bucket_mib = {"1", "25", "100"}};
+  Grid graphed = standard;
+  graphed.exec = Execution::kGraph;
   return {strategy_table(Suite::kSmoke, smoke, extra), strategy_table(Suite::kStandard, standard, extra),
-          strategy_table(Suite::kFull, full, extra)};
+          strategy_table(Suite::kFull, full, extra), strategy_table(Suite::kFull, graphed, {})};
 }
 
 bool has_buckets_too_many_or_none(const CaseId& id) {
@@ -81,17 +90,19 @@ Values parallel_size_names(std::span<const ModelSize> extra) {
 model::DataParallelConfig parallel_config(const CaseId& id, const CaseContext& context) {
   const auto size = std::ranges::find(context.model_sizes, id.at("size"), &ModelSize::name);
   if (size == context.model_sizes.end()) throw std::out_of_range{fmt::format("{}: no such size", id.name())};
-  return {.model = {.size = *size,
-                    .context = id.int_at("ctx"),
-                    .batch = id.int_at("batch"),
-                    .pass = Pass::kTrainStep,
-                    .precision = parse_enum<Precision>(id.at("precision")).value(),
-                    .impl = id.at("impl"),
-                    .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
-                    .seed = context.seed,
-                    .packages = context.packages},
-          .strategy = strategy_of(id),
-          .bucket_bytes = id.find("bucket_mib") != nullptr ? id.int_at("bucket_mib") * kMebi : 0};
+  return {
+      .model = {.size = *size,
+                .context = id.int_at("ctx"),
+                .batch = id.int_at("batch"),
+                .pass = Pass::kTrainStep,
+                .precision = parse_enum<Precision>(id.at("precision")).value(),
+                .impl = id.at("impl"),
+                .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
+                .seed = context.seed,
+                .exec = id.find("exec") != nullptr ? parse_enum<Execution>(id.at("exec")).value() : Execution::kStream,
+                .packages = context.packages},
+      .strategy = strategy_of(id),
+      .bucket_bytes = id.find("bucket_mib") != nullptr ? id.int_at("bucket_mib") * kMebi : 0};
 }
 
 }  // namespace
@@ -105,7 +116,8 @@ Family data_parallel_family(std::span<const ModelSize> extra_sizes) {
                             {"impl", model::model_impl_names()},
                             {"gpus", {}},
                             {"strategy", strategy_names()},
-                            {"bucket_mib", {}}},
+                            {"bucket_mib", {}},
+                            {"exec", execution_values()}},
                    .tables = parallel_tables(extra_sizes),
                    .invalid_reason = {},
                    .is_passed_over = &has_buckets_too_many_or_none},

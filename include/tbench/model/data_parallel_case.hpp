@@ -50,6 +50,7 @@ struct DataParallelConfig {
 /// is what a rank gives to collective operations in a step: of an all-reduce and a reduce-scatter the gradients, of an
 /// all-gather its share. memory_split() has `communication_buffers` besides: what holds gradients between backward and
 /// the optimizer. What is on its way into them at the peak counts as activations.
+/// Execution::kGraph is as make_model_case() has it, with the collective operations in the graphs; not of `reducer`.
 /// Strategies that need autograd, and a share of the optimizer of a model that keeps copies of its parameters, are
 /// `unsupported` with an impl that makes its own passes.
 /// @param group  outlives the case

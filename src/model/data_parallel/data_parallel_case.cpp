@@ -10,7 +10,9 @@
 #include "model/data_parallel/exchanges.hpp"
 #include "model/layers/model_impl.hpp"
 #include "model/torch/torch_case.hpp"
+#include "model/training/graphed_step.hpp"
 #include "model/training/memory_split.hpp"
+#include "model/training/verify_replays.hpp"
 #include "model/training/verify_trainer.hpp"
 #include "tbench/core/error.hpp"
 
@@ -62,38 +64,54 @@ class DataParallelCase final : public TorchCase {
     return split_of(peak, built(trainer_), {{"communication_buffers", exchange_ ? exchange_->held_bytes() : 0}});
   }
   std::map<std::string, double> counters() override {
-    return {{"communication_bytes", exchange_ ? static_cast<double>(exchange_->step_bytes()) : 0.0}};
+    std::map<std::string, double> counters{
+        {"communication_bytes", exchange_ ? static_cast<double>(exchange_->step_bytes()) : 0.0}};
+    if (graphed_) counters["capture_ms"] = to_milliseconds(graphed_->capture_time());
+    return counters;
   }
   std::map<std::string, std::string> labels() override { return {{"backend", group_.backend()}}; }
+  bool discard_recording() override {
+    if (!graphed_) return false;
+    graphed_->discard();
+    return true;
+  }
 
  private:
   void do_build() override {
+    graphed_.reset();
     exchange_.reset();
     trainer_.reset();
     trainer_.emplace(config_.model, impl_);
     exchange_ = make_exchange(config_.strategy, config_.bucket_bytes, *trainer_, group_);
     trainer_->exchange_through(exchange_.get());
+    if (config_.model.exec == Execution::kGraph) graphed_.emplace(*trainer_);
   }
-  Verification do_verify() override { return verify_step(config_.model.seed); }
-  std::optional<Verification> do_verify_again() override { return verify_step(config_.model.seed + 1); }
+  Verification do_verify() override {
+    Verification result;
+    guarded([&] {
+      if (graphed_) result = verify_replays(*trainer_, *graphed_);
+      if (graphed_ && !result.passed) return;
+      Verification step = verify_step(config_.model.seed);
+      result = graphed_ ? worse_of(std::move(result), std::move(step)) : std::move(step);
+    });
+    return result;
+  }
+  std::optional<Verification> do_verify_again() override {
+    std::optional<Verification> result;
+    guarded([&] { result = verify_step(config_.model.seed + 1); });
+    return result;
+  }
   void do_launch(PhaseMarker& marker) override {
-    guarded([&] { trainer_->step(&marker); });
+    guarded([&] { graphed_ ? graphed_->launch(&marker) : trainer_->step(&marker); });
   }
 
   Verification verify_step(std::uint64_t seed) {
-    Verification result;
-    guarded([&] {
-      if (!exchange_) {
-        result = verify_trainer(*trainer_, seed);
-        return;
-      }
-      const auto step = [&](StepOutputs& outputs) {
-        make_checked_step(*trainer_, outputs);
-        exchange_->show_gradients();
-      };
-      result = verify_trainer(*trainer_, seed, step, group_);
-    });
-    return result;
+    const auto step = [&](StepOutputs& outputs) {
+      graphed_ ? graphed_->run(outputs) : make_checked_step(*trainer_, outputs);
+      if (exchange_) exchange_->show_gradients();
+    };
+    if (!exchange_) return verify_trainer(*trainer_, seed, step);
+    return verify_trainer(*trainer_, seed, step, group_);
   }
 
   /// Runs `action` on what was built; after an error no gradient stays allocated.
@@ -113,11 +131,18 @@ class DataParallelCase final : public TorchCase {
   ModelImpl impl_;
   std::optional<Trainer> trainer_;
   std::unique_ptr<GradientExchange> exchange_;  // of the trainer; null: there is none
+  std::optional<GraphedStep> graphed_;          // of the trainer
 };
 
 std::optional<std::string> DataParallelCase::unsupported_reason() const {
   const ModelConfig& model = config_.model;
   if (auto reason = device_unsupported_reason(model.device, model.precision)) return reason;
+  if (model.exec == Execution::kGraph && model.device == DeviceKind::kCpu) {
+    return "exec:graph: CUDA graphs run on GPUs only";
+  }
+  if (model.exec == Execution::kGraph && config_.strategy == ParallelStrategy::kReducer) {
+    return "exec:graph: strategy:reducer keeps account of its buckets on the host, which no replay does";
+  }
   if (impl_.unsupported_reason != nullptr) {
     if (auto reason = impl_.unsupported_reason(model)) return reason;
   }

@@ -18,11 +18,6 @@
 namespace tbench::model {
 namespace {
 
-Verification worse_of(Verification a, Verification b) {
-  const bool is_a = a.passed == b.passed ? a.worst_error > b.worst_error : b.passed;
-  return is_a ? std::move(a) : std::move(b);
-}
-
 class ModelCase final : public TorchCase {
  public:
   explicit ModelCase(ModelConfig config)
