@@ -15,6 +15,7 @@
 #include "bench/case_profile.hpp"
 #include "bench/kernel_path.hpp"
 #include "bench/plugins.hpp"
+#include "bench/ranks/agreed_tracer.hpp"
 #include "bench/ranks/rank_measurement.hpp"
 #include "bench/run_facts.hpp"
 #include "bench/step_tracer.hpp"
@@ -59,7 +60,8 @@ std::function<std::optional<std::int64_t>()> device_used_bytes_if(bool on_gpu) {
 
 /// Null where nothing is traced.
 /// @param profile  outlives it
-std::unique_ptr<measure::StepTracer> make_tracer(const Options& options, CaseProfile& profile) {
+/// @param ranks    null: this process by itself; else outlives it
+std::unique_ptr<measure::StepTracer> make_tracer(const Options& options, CaseProfile& profile, RankMeasurement* ranks) {
   if (!options.trace) return nullptr;
   TraceSink sink;
   if (!options.profile.empty()) {
@@ -67,7 +69,10 @@ std::unique_ptr<measure::StepTracer> make_tracer(const Options& options, CasePro
       profile.write(trace, analysed, steps);
     };
   }
-  return make_cupti_step_tracer(std::move(sink));
+  std::unique_ptr<measure::StepTracer> own = make_cupti_step_tracer(std::move(sink));
+  if (ranks == nullptr) return own;
+  return make_agreed_tracer(std::move(own),
+                            [ranks](std::span<const double> numbers) { return ranks->group().gather(numbers); });
 }
 
 /// Empty where nothing is kept.
@@ -256,7 +261,7 @@ std::vector<Record> LocalRunner::measure(const CaseId& id, const Activity& activ
         with_delay(std::move(subject), options_.plant->share, regime_of(family.spec, id), *timer_, delay_on(on_gpu_));
   }
   CaseProfile profile{options_.profile, id, environment_.gpu ? environment_.gpu->name : "", subject->phases()};
-  const std::unique_ptr<measure::StepTracer> tracer = make_tracer(options_, profile);
+  const std::unique_ptr<measure::StepTracer> tracer = make_tracer(options_, profile, ranks);
   const measure::Instruments instruments{
       .timer = ranks == nullptr ? *timer_ : ranks->timer(),
       .monitor = ranks == nullptr ? *monitor_ : ranks->monitor(),

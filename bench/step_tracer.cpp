@@ -2,6 +2,7 @@
 
 #include <cuda_profiler_api.h>
 
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -25,6 +26,7 @@ class CuptiStepTracer final : public measure::StepTracer {
 
   void start() override {
     taken_.reset();
+    counters_.clear();
     try {
       tracer_ = std::make_unique<capture::Tracer>();
       tracer_->start();
@@ -54,9 +56,12 @@ class CuptiStepTracer final : public measure::StepTracer {
     const profile::Trace counted = profile::cut_steps(captured.trace, steps, phases);
     const profile::Profile profile = profile::analyse(counted, profile::KernelRules::built_in());
     profile::add_ranges(summary, profile, summary.steps, phases);
+    count_communication(counted, summary.steps);
     if (sink_) sink_(counted, profile, summary.steps);
     return summary;
   }
+
+  [[nodiscard]] std::map<std::string, double> counters() const override { return counters_; }
 
   void cancel() noexcept override {
     credited_.reset();
@@ -66,11 +71,21 @@ class CuptiStepTracer final : public measure::StepTracer {
   }
 
  private:
+  void count_communication(const profile::Trace& counted, std::int64_t steps) {
+    constexpr double kNanosecondsPerMillisecond = 1e6;
+    const auto exposure = profile::communication_of(counted, profile::KernelRules::built_in());
+    if (!exposure) return;
+    const double scale = kNanosecondsPerMillisecond * static_cast<double>(steps);
+    counters_["communication_ms"] = static_cast<double>(exposure->total_ns) / scale;
+    counters_["exposed_communication_ms"] = static_cast<double>(exposure->exposed_ns) / scale;
+  }
+
   TraceSink sink_;
   std::unique_ptr<capture::Tracer> tracer_;
   std::unique_ptr<model::BackwardRanges> credited_;  // in front of the tracer
   std::optional<std::string> taken_;                 // why there is none: who has CUPTI
   bool is_started_{};
+  std::map<std::string, double> counters_;
 };
 
 }  // namespace

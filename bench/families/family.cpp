@@ -38,9 +38,10 @@ const Family& family_of(const std::vector<Family>& families, const CaseId& id) {
 
 std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
   return {
-      model_family(extra_sizes),  attention_family(),    gemm_family(),
-      kernel_family(extra_sizes), accumulation_family(), autocast_family(),
-      warmup_family(extra_sizes), ceiling_family(),      collective_family(),
+      model_family(extra_sizes),         attention_family(),    gemm_family(),
+      kernel_family(extra_sizes),        accumulation_family(), autocast_family(),
+      warmup_family(extra_sizes),        ceiling_family(),      collective_family(),
+      data_parallel_family(extra_sizes),
   };
 }
 

@@ -68,6 +68,7 @@ struct Family {
 [[nodiscard]] Family autocast_family();
 [[nodiscard]] Family ceiling_family();
 [[nodiscard]] Family collective_family();
+[[nodiscard]] Family data_parallel_family(std::span<const ModelSize> extra_sizes);
 [[nodiscard]] Family gemm_family();
 [[nodiscard]] Family kernel_family(std::span<const ModelSize> extra_sizes);
 [[nodiscard]] Family warmup_family(std::span<const ModelSize> extra_sizes);

@@ -44,8 +44,7 @@ void check_with_ranks(const Options& options) {
   };
   if (options.isolation == Isolation::kNone) refuse("--tb_isolate=none", "every rank supervises a worker");
   if (options.plant) refuse("--tb_plant", "each rank would delay its steps by its own time");
-  if (!options.profile.empty()) refuse("--tb_profile=" + options.profile, "ranks are not traced");
-  if (options.trace) refuse("--tb_trace=on", "ranks are not traced");
+  if (!options.profile.empty()) refuse("--tb_profile=" + options.profile, "whole traces of ranks are not kept");
 }
 
 void show_own_gpu(const ranks::Launch& launch) {

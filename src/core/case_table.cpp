@@ -130,6 +130,10 @@ std::vector<CaseId> expand(std::span<const FamilySpec> families, std::span<const
                            std::span<const AxisOverride> overrides) {
   check_overrides(families, overrides);
   std::vector<CaseId> cases = cells_of(grids, overrides);
+  std::erase_if(cases, [&](const CaseId& id) {
+    const auto family = std::ranges::find(families, id.family(), &FamilySpec::name);
+    return family != families.end() && family->is_passed_over && family->is_passed_over(id);
+  });
   for (const CaseId& id : cases) {
     const auto family = std::ranges::find(families, id.family(), &FamilySpec::name);
     if (family == families.end()) {

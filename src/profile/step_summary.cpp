@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -134,6 +135,12 @@ DeviceTime burst_time(Trace& scratch, const std::vector<StepOperations>& steps) 
   return total;
 }
 
+std::int64_t union_of(std::span<const Interval> intervals) {
+  BusyTime busy;
+  for (const Interval& interval : intervals) busy.add(interval.start_ns, interval.end_ns);
+  return busy.total_ns();
+}
+
 }  // namespace
 
 StepTrace summarise_steps(const Trace& trace, const KernelRules& rules, std::span<const EnqueuedStep> steps,
@@ -165,6 +172,27 @@ StepTrace summarise_steps(const Trace& trace, const KernelRules& rules, std::spa
   summary.launches = per_step.count(time.launches);
   summary.kernels = kernels.take(per_step);
   return summary;
+}
+
+Exposure exposure_of(std::span<const Interval> intervals, std::span<const Interval> others) {
+  std::vector<Interval> all;
+  all.reserve(intervals.size() + others.size());
+  std::ranges::merge(intervals, others, std::back_inserter(all), {}, &Interval::start_ns, &Interval::start_ns);
+  // What the intervals alone cover is what the union of all has more than that of the others.
+  return {.total_ns = union_of(intervals), .exposed_ns = union_of(all) - union_of(others)};
+}
+
+std::optional<Exposure> communication_of(const Trace& trace, const KernelRules& rules) {
+  KernelClassifier classify{rules};
+  std::vector<Interval> collective;
+  std::vector<Interval> others;
+  for (const Operation& operation : trace.operations) {
+    const bool is_collective =
+        operation.kind == OperationKind::kKernel && classify(trace.names[operation.name]) == KernelClass::kCollective;
+    (is_collective ? collective : others).push_back({.start_ns = operation.start_ns, .end_ns = operation.end_ns});
+  }
+  if (collective.empty()) return std::nullopt;
+  return exposure_of(collective, others);
 }
 
 }  // namespace tbench::profile

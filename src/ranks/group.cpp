@@ -1,6 +1,6 @@
 #include "tbench/ranks/group.hpp"
 
-#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
@@ -16,13 +16,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "ranks/torch_store.hpp"
+#include "ranks/group_backends.hpp"
 #include "tbench/core/error.hpp"
 
 namespace tbench::ranks {
 namespace {
-
-using BackendPointer = c10::intrusive_ptr<c10d::Backend>;
 
 /// As PyTorch does: the interface that the user names, else that of the host's own name.
 std::shared_ptr<gloo::transport::Device> gloo_device() {
@@ -58,25 +56,22 @@ BackendPointer make_nccl(const c10::intrusive_ptr<c10d::Store>&, const Launch&, 
 
 }  // namespace
 
-struct Group::Backends {
-  int rank{};
-  int size{};
-  BackendPointer control;  // gloo, for numbers
-  BackendPointer data;     // for tensors; on a CPU the same
-  bool has_failed{};
-
-  /// Runs what starts a collective operation, and waits for it (on a GPU its stream does).
-  template <class Start>
-  void run(const char* what, const Start& start) {
-    try {
-      const c10::intrusive_ptr<c10d::Work> work = start();
-      if (work) work->wait();
-    } catch (const std::exception& error) {
-      has_failed = true;
-      throw std::runtime_error{fmt::format("rank {} lost the others in {}: {}", rank, what, message_of(error))};
-    }
-  }
+struct Pending::State {
+  Group::Backends* group{};
+  c10::intrusive_ptr<c10d::Work> work;
+  at::Tensor data;
 };
+
+Pending::Pending(std::unique_ptr<State> state) : state_{std::move(state)} {}
+Pending::Pending(Pending&&) noexcept = default;
+Pending& Pending::operator=(Pending&&) noexcept = default;
+Pending::~Pending() = default;
+
+void Pending::wait() {
+  const at::NoGradGuard no_grad;
+  state_->group->guard("all_reduce", [&] { state_->work->wait(); });
+  state_->group->divide(state_->data);
+}
 
 Group::Group(const Launch& launch, const std::string& name, bool on_gpu, Seconds limit)
     : backends_{std::make_unique<Backends>()} {
@@ -84,11 +79,10 @@ Group::Group(const Launch& launch, const std::string& name, bool on_gpu, Seconds
   Backends& made = *backends_;
   made.rank = launch.rank;
   made.size = launch.size;
-  made.run("meeting", [&]() -> c10::intrusive_ptr<c10d::Work> {
-    const c10::intrusive_ptr<c10d::Store> store = open_torch_store(launch, /*may_serve=*/false, limit);
-    const auto part = [&](const char* of) { return c10::make_intrusive<c10d::PrefixStore>(name + of, store); };
-    made.control = make_gloo(part("/gloo"), launch, time);
-    return nullptr;
+  made.on_gpu = on_gpu;
+  made.guard("meeting", [&] {
+    made.store = open_torch_store(launch, /*may_serve=*/false, limit);
+    made.control = make_gloo(c10::make_intrusive<c10d::PrefixStore>(name + "/gloo", made.store), launch, time);
   });
   if (!on_gpu) {
     made.data = made.control;
@@ -129,6 +123,27 @@ void Group::all_reduce(at::Tensor& data) {
     return backends_->data->allreduce(tensors);
   });
 }
+
+Pending Group::start_mean(at::Tensor& data) {
+  const at::NoGradGuard no_grad;
+  auto state = std::make_unique<Pending::State>();
+  state->group = backends_.get();
+  state->data = data;
+  state->work = backends_->guard("all_reduce", [&] { return backends_->start_mean(data); });
+  return Pending{std::move(state)};
+}
+
+void Group::mean(at::Tensor& data) { start_mean(data).wait(); }
+
+void Group::mean_scatter(at::Tensor& output, at::Tensor& input) {
+  const at::NoGradGuard no_grad;
+  c10d::ReduceScatterOptions options;
+  options.reduceOp = backends_->mean_op();
+  backends_->run("reduce_scatter", [&] { return backends_->data->_reduce_scatter_base(output, input, options); });
+  backends_->divide(output);
+}
+
+void Group::guard(const char* what, const std::function<void()>& action) { backends_->guard(what, action); }
 
 void Group::all_gather(at::Tensor& output, at::Tensor& input) {
   backends_->run("all_gather", [&] { return backends_->data->_allgather_base(output, input); });

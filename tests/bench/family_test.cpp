@@ -47,12 +47,36 @@ std::vector<std::string> names_for_ranks(Suite suite, int ranks) {
 }
 
 TEST(CaseList, OfRanksHasWhatSpansThemAlone) {
-  // 6 operations x 2 sizes x 2 precisions; 5 sizes from 1 KiB to 1 GiB in bf16; 12 sizes to 4 GiB x 2 precisions
-  EXPECT_EQ(names_for_ranks(Suite::kSmoke, 2).size(), 6U * 2 * 2);
-  EXPECT_EQ(names_for_ranks(Suite::kStandard, 2).size(), 6U * 5);
-  EXPECT_EQ(names_for_ranks(Suite::kFull, 2).size(), 6U * 12 * 2);
+  // Collective: 6 operations x 2 sizes x 2 precisions; 5 sizes from 1 KiB to 1 GiB in bf16; 12 sizes to 4 GiB x 2
+  // precisions. DataParallel: 7 strategies x 2 precisions; 2 sizes; 3 sizes x 2 implementations x (4 strategies without
+  // buckets, 3 of 3 buckets each), and 2 sizes as graphs
+  EXPECT_EQ(names_for_ranks(Suite::kSmoke, 2).size(), 6U * 2 * 2 + 7 * 2);
+  EXPECT_EQ(names_for_ranks(Suite::kStandard, 2).size(), 6U * 5 + 7 * 2);
+  EXPECT_EQ(names_for_ranks(Suite::kFull, 2).size(), 6U * 12 * 2 + 3 * 2 * (4 + 3 * 3) + 7 * 2);
   EXPECT_EQ(names_for_ranks(Suite::kFull, 8).front(), "Collective/op:all_reduce/bytes:1024/precision:fp32/gpus:8");
-  EXPECT_EQ(names_for_ranks(Suite::kFull, 8).back(), "Collective/op:send_recv/bytes:4294967296/precision:bf16/gpus:8");
+  EXPECT_EQ(
+      names_for_ranks(Suite::kFull, 8).back(),
+      "DataParallel/size:xl/ctx:512/batch:4/precision:bf16/impl:sdpa/gpus:8/strategy:sharded_optimizer/exec:graph");
+}
+
+TEST(CaseList, NamesBucketsWhereThereAreSome) {
+  const std::string common = "DataParallel/size:small/ctx:512/batch:4/precision:bf16/impl:sdpa/gpus:2/strategy:";
+  std::vector<std::string> expected;
+  for (const char* rest : {"none", "naive", "flat", "bucketed/bucket_mib:25", "overlapped/bucket_mib:25",
+                           "reducer/bucket_mib:25", "sharded_optimizer"}) {
+    expected.push_back(common + rest);
+  }
+  std::vector<std::string> names = names_for_ranks(Suite::kStandard, 2);
+  std::erase_if(names, [](const std::string& name) { return name.find("DataParallel/size:small") != 0; });
+  EXPECT_EQ(names, expected);
+  const std::vector<AxisOverride> other{parse_axis_override("DataParallel.bucket_mib=1"),
+                                        parse_axis_override("DataParallel.size=small")};
+  names.clear();
+  for (const CaseId& id : expand(specs_of(for_ranks(all_families({}), 2)), Suite::kStandard, other)) {
+    if (id.family() == "DataParallel") names.push_back(id.name());
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{common + "bucketed/bucket_mib:1", common + "overlapped/bucket_mib:1",
+                                             common + "reducer/bucket_mib:1"}));
 }
 
 TEST(CaseList, OfRanksTakesNoOtherNumberOfThem) {

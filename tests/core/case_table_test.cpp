@@ -55,6 +55,16 @@ std::string usage_error_of(const Call& call) {
   return "nothing was thrown";
 }
 
+TEST(CaseTables, PassOverWhatTheFamilySays) {
+  std::vector<FamilySpec> some = families();
+  some[0].is_passed_over = [](const CaseId& id) { return id.at("size") == "large" && id.int_at("ctx") != 16; };
+  std::vector<std::string> names;
+  const std::vector<AxisOverride> wider{parse_axis_override("Model.ctx=15,16")};  // 15 of large would be refused
+  for (const CaseId& id : expand(some, Suite::kStandard, wider)) names.push_back(id.name());
+  EXPECT_THAT(names, ElementsAre("Model/size:small/ctx:15", "Model/size:small/ctx:16", "Model/size:large/ctx:16",
+                                 "Model/size:small/ctx:32", "Gemm/m:64"));
+}
+
 std::string expand_error(const std::string& change) {
   return usage_error_of([&] { return names_of(Suite::kStandard, {change}); });
 }

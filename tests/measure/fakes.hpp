@@ -168,9 +168,11 @@ class FakeTracer final : public StepTracer {
     return trace;
   }
 
+  std::map<std::string, double> counters() const override { return counted; }
   void cancel() noexcept override { ++cancels; }
 
   Seconds step;
+  std::map<std::string, double> counted;
   std::optional<std::string> refusal;
   int cancels{};
   int starts{};

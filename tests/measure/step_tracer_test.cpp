@@ -96,8 +96,10 @@ TEST(MeasureCase, TracesAfterTheMemoryPassAndBeforeVerifyingAgain) {
   Bench bench;
   bench.traces = true;
   bench.subject.second_verification = bench.subject.verification;
+  bench.tracer.counted = {{"communication_ms", 1.5}};
   const Record record = bench.run_once();
   ASSERT_TRUE(record.trace);
+  EXPECT_EQ(record.counters.at("communication_ms"), 1.5);
   EXPECT_EQ(record.trace->steps, 10);
   EXPECT_TRUE(record.timing->host_bound);  // the GPU waits for 40 % of the step
   const auto at = [&](const char* activity) { return std::ranges::find(bench.activities, activity); };

@@ -142,5 +142,41 @@ TEST(StepSummary, RefusesStepsThatSayNothing) {
   EXPECT_THROW(static_cast<void>(summary_of(Trace{}, {{0, {20, 30}}, {100, {120}}})), std::invalid_argument);
 }
 
+using Intervals = std::vector<Interval>;
+
+TEST(Exposure, IsWhatNothingElseCovers) {
+  // 10..30 and 20..50 are 40; 15..25 and 45..60 cover 10 + 5 of them
+  EXPECT_EQ(exposure_of(Intervals{{10, 30}, {20, 50}}, Intervals{{15, 25}, {45, 60}}), (Exposure{40, 25}));
+}
+
+TEST(Exposure, OfWhatIsAloneIsAllOfIt) {
+  EXPECT_EQ(exposure_of(Intervals{{10, 30}, {40, 50}}, {}), (Exposure{30, 30}));
+  EXPECT_EQ(exposure_of(Intervals{{10, 30}}, Intervals{{30, 40}, {50, 60}}), (Exposure{20, 20}));
+}
+
+TEST(Exposure, OfWhatIsCoveredIsNothing) {
+  EXPECT_EQ(exposure_of(Intervals{{10, 30}, {12, 14}}, Intervals{{0, 20}, {5, 40}}), (Exposure{20, 0}));
+  EXPECT_EQ(exposure_of(Intervals{{10, 30}}, Intervals{{10, 30}}), (Exposure{20, 0}));
+}
+
+TEST(Exposure, OfNothingIsNothing) { EXPECT_EQ(exposure_of({}, Intervals{{0, 20}}), (Exposure{0, 0})); }
+
+const std::string kAllReduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+
+TEST(Communication, IsThatOfCollectiveKernelsBesideEverythingElse) {
+  const Trace trace = TraceWriter{}
+                          .kernel(0, 40, 1, "nvjet_a")
+                          .kernel(30, 70, 2, kAllReduce, 20)
+                          .copy(60, 65, 3, 100)
+                          .kernel(80, 90, 4, kAllReduce, 20)
+                          .take();
+  // 40 + 10, of which 30..40 and 60..65 are covered
+  EXPECT_EQ(communication_of(trace, KernelRules::built_in()), (Exposure{50, 35}));
+}
+
+TEST(Communication, OfOneGpuByItselfIsAbsent) {
+  EXPECT_EQ(communication_of(one_step(), KernelRules::built_in()), std::nullopt);
+}
+
 }  // namespace
 }  // namespace tbench::profile

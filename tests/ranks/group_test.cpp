@@ -4,21 +4,21 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
+#include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <chrono>
-#include <functional>
 #include <thread>
 #include <vector>
 
-#include "../support/free_port.hpp"
-#include "tbench/ranks/store.hpp"
+#include "../support/two_ranks.hpp"
 
 namespace tbench::ranks {
 namespace {
 
+using support::as_two_ranks;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -32,19 +32,6 @@ Launch launch_of(int rank, std::uint16_t port) {
           .address = "127.0.0.1",
           .port = port,
           .has_agent_store = false};
-}
-
-/// Runs `body` as both ranks, each with a group.
-void as_two_ranks(const std::function<void(Group&)>& body, Seconds limit = kLimit) {
-  const std::uint16_t port = support::free_port();
-  const std::unique_ptr<Store> served = open_store(launch_of(0, port), /*may_serve=*/true, kLimit);
-  const auto take_part = [&](int rank) {
-    Group group{launch_of(rank, port), "test", /*on_gpu=*/false, limit};
-    body(group);
-  };
-  std::thread other{take_part, 1};
-  take_part(0);
-  other.join();
 }
 
 std::vector<float> values_of(const at::Tensor& tensor) {
@@ -124,6 +111,60 @@ TEST(Group, OperationsMoveWhatTheirNamesSay) {
       EXPECT_FALSE(group.has_failed());
     });
   }
+}
+
+/// With rank 0 bringing 0 1 2 3 and rank 1 bringing 10 11 12 13.
+TEST(Group, MeansAreOfAllRanks) {
+  for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16}) {
+    as_two_ranks([&](Group& group) {
+      const auto input = [&] { return at::arange(4, dtype).add_(10 * group.rank()); };
+      at::Tensor data = input();
+      group.mean(data);
+      EXPECT_THAT(values_of(data), ::testing::ElementsAre(5, 6, 7, 8));
+
+      at::Tensor first = input(), second = input().mul_(2);
+      Pending one = group.start_mean(first);
+      Pending other = group.start_mean(second);
+      other.wait();
+      one.wait();
+      EXPECT_THAT(values_of(first), ::testing::ElementsAre(5, 6, 7, 8));
+      EXPECT_THAT(values_of(second), ::testing::ElementsAre(10, 12, 14, 16));
+
+      at::Tensor sent = input(), received = at::full({2}, -1.0, dtype);
+      group.mean_scatter(received, sent);
+      EXPECT_EQ(values_of(received), group.rank() == 0 ? (std::vector<float>{5, 6}) : (std::vector<float>{7, 8}));
+    });
+  }
+}
+
+/// As a share of parameters is gathered: the input lies in the output.
+TEST(Group, GathersInPlace) {
+  as_two_ranks([](Group& group) {
+    at::Tensor whole = at::full({4}, -1.0, at::kFloat);
+    at::Tensor share = whole.narrow(0, 2 * group.rank(), 2);
+    share.fill_(group.rank() + 1);
+    group.all_gather(whole, share);
+    EXPECT_THAT(values_of(whole), ::testing::ElementsAre(1, 1, 2, 2));
+  });
+}
+
+TEST(Group, AFailureInItsGuardIsItsOwn) {
+  as_two_ranks([](Group& group) {
+    group.guard("nothing", [] {});
+    EXPECT_THROW(group.guard("another's call",
+                             [] {
+                               throw c10::OutOfMemoryError{{}, "none left"};
+                             }),
+                 c10::OutOfMemoryError);
+    EXPECT_FALSE(group.has_failed());
+    try {
+      group.guard("another's call", [] { throw std::runtime_error{"connection closed"}; });
+      FAIL();
+    } catch (const std::runtime_error& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("in another's call"), HasSubstr("connection closed")));
+    }
+    EXPECT_TRUE(group.has_failed());
+  });
 }
 
 TEST(Group, TellsThatAnotherRankIsGone) {

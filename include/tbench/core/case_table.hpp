@@ -51,6 +51,9 @@ struct FamilySpec {
   std::vector<CaseTable> tables;
   /// Says why a combination of values makes no sense, or nothing. May be empty.
   std::function<std::optional<std::string>(const CaseId&)> invalid_reason;
+  /// The combinations that a grid passes over: of a key that means something beside some values of another one alone.
+  /// May be empty.
+  std::function<bool(const CaseId&)> is_passed_over{};
   /// How its cases are timed. A family that times some in one way and some in the other has a key `regime`, whose value
   /// goes before this: see regime_of().
   Regime regime{Regime::kSustained};

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "tbench/core/case.hpp"
@@ -26,6 +28,8 @@ class StepTracer {
   /// @throws       std::runtime_error  if the tracer fails
   [[nodiscard]] virtual StepTrace stop(std::span<const EnqueuedStep> steps, std::span<const std::string_view> phases,
                                        Regime regime) = 0;
+  /// What the trace that stop() ended says besides, a step: for Record::counters.
+  [[nodiscard]] virtual std::map<std::string, double> counters() const { return {}; }
   /// Lets go of what start() holds, if stop() did not: a step has thrown.
   virtual void cancel() noexcept = 0;
 };

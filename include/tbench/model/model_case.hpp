@@ -28,6 +28,12 @@ struct EnumNames<Execution> {
 
 namespace tbench::model {
 
+/// Which sequences of a larger batch are a step's own: those of part `index` of `count` equal ones.
+struct BatchPart {
+  std::int64_t index{};
+  std::int64_t count{1};
+};
+
 struct ModelConfig {
   ModelSize size;
   std::int64_t context{};  // tokens a sequence
@@ -40,6 +46,7 @@ struct ModelConfig {
   std::int64_t vocab_size{kVocabSize};
   Execution exec{Execution::kStream};
   std::string packages{};  // folder of what tools/compile_model.py made; empty: none
+  BatchPart part{};        // of count * batch sequences; here: all of them
 };
 
 /// The names `impl` takes, in order.

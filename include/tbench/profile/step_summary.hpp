@@ -1,6 +1,8 @@
 // What a trace of a few steps of a case says of one step: what its record keeps.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -21,5 +23,25 @@ namespace tbench::profile {
 [[nodiscard]] StepTrace summarise_steps(const Trace& trace, const KernelRules& rules,
                                         std::span<const EnqueuedStep> steps, std::span<const std::string_view> phases,
                                         Regime regime);
+
+struct Interval {
+  std::int64_t start_ns{};
+  std::int64_t end_ns{};  // at least start_ns
+};
+
+/// What some operations took.
+struct Exposure {
+  std::int64_t total_ns{};    // union of their intervals
+  std::int64_t exposed_ns{};  // the part of it in which none of the other operations ran
+  bool operator==(const Exposure&) const = default;
+};
+
+/// @param intervals, others  each in the order of their starts; they may overlap, each other too
+[[nodiscard]] Exposure exposure_of(std::span<const Interval> intervals, std::span<const Interval> others);
+
+/// Of the trace's kernels of class collective beside all its other operations, copies and fills among them; nothing
+/// without one. A kernel that waits for another rank is communication.
+/// @param trace  of one GPU
+[[nodiscard]] std::optional<Exposure> communication_of(const Trace& trace, const KernelRules& rules);
 
 }  // namespace tbench::profile

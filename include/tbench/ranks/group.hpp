@@ -2,6 +2,7 @@
 // One group a case: whatever became of an earlier one cannot reach it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,6 +16,8 @@ class Tensor;
 }
 
 namespace tbench::ranks {
+
+class Pending;
 
 /// Every call is one that all ranks make, in the same order. A call in which another rank does not take part throws
 /// std::runtime_error, at the latest after the group's time limit; the group is of no use then. On GPUs calls on
@@ -50,10 +53,39 @@ class Group {
   void broadcast(at::Tensor& data);                            // of rank 0, in place
   void all_to_all(at::Tensor& output, at::Tensor& input);      // part i of input goes to rank i
   void send_to_next(at::Tensor& received, at::Tensor& sent);   // around the ring of the ranks
+  void mean(at::Tensor& data);                                 // in place
+  void mean_scatter(at::Tensor& output, at::Tensor& input);    // as reduce_scatter
+
+  /// As mean(), but returns before the others have taken part. Until wait() has returned nobody may use `data`.
+  [[nodiscard]] Pending start_mean(at::Tensor& data);
+
+  /// Runs what exchanges data between the ranks by other calls than these. Its exceptions are failures of the group,
+  /// but for those of memory that is lacking.
+  void guard(const char* what, const std::function<void()>& action);
 
  private:
+  friend class Pending;
+  friend class Reducer;
   struct Backends;
   std::unique_ptr<Backends> backends_;
+};
+
+/// An operation of a group that was started. The group outlives it.
+class Pending {
+ public:
+  Pending(Pending&& other) noexcept;
+  Pending& operator=(Pending&& other) noexcept;
+  ~Pending();
+
+  /// Once: on a CPU waits for the result, on a GPU the current stream does.
+  /// @throws  as the group's calls
+  void wait();
+
+ private:
+  friend class Group;
+  struct State;
+  explicit Pending(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace tbench::ranks

@@ -254,6 +254,7 @@ bool Measurement::trace() {
   try {
     record_.trace = trace_steps(subject_, instruments_.timer, *instruments_.tracer,
                                 {.regime = timing.regime, .l2 = options_.l2}, timing.median);
+    keep_counters(instruments_.tracer->counters());
   } catch (const std::exception& error) {
     record_.labels["trace"] = std::string{"none: "} + error.what();
     return true;

@@ -60,4 +60,8 @@ struct ModelImpl {
 /// All of them, in the order of model_impl_names().
 [[nodiscard]] Registry<ModelImpl>& model_impls();
 
+/// That of a case.
+/// @throws  UsageError  as make_model_case()
+[[nodiscard]] const ModelImpl& checked_model_impl(const ModelConfig& config);
+
 }  // namespace tbench::model

@@ -6,6 +6,8 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/ones_like.h>
+#include <ATen/ops/zeros.h>
+#include <c10/util/accumulate.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -21,6 +23,14 @@ constexpr std::array<std::string_view, 3> kQkvNames{"attn.q_proj.weight", "attn.
 constexpr double kTruncation = 3.0;  // standard deviations
 // Weyl increment (2^64 / golden ratio): neighbouring parameters get seeds far apart.
 constexpr std::uint64_t kSeedStep = 0x9E3779B97F4A7C15ULL;
+
+// Leaves in one storage begin at multiples of so many elements: 256 bytes of float32, as the allocator's blocks do for
+// the vector loads of whatever reads them.
+constexpr std::int64_t kLeafMultiple = 64;
+
+std::int64_t rounded_up(std::int64_t count, std::int64_t multiple) {
+  return (count + multiple - 1) / multiple * multiple;
+}
 
 /// Inverse transform sampling: uniform over the distribution function's values inside the truncation, then its inverse.
 void fill_truncated_normal(const at::Tensor& values, double standard_deviation, const at::Generator& generator) {
@@ -43,6 +53,7 @@ BlockWeights block_weights(std::span<const at::Tensor, kBlockParameters> tensors
 
 Parameters::Parameters(const ModelSize& size, std::int64_t vocab_size, const ParameterLayout& layout,
                        const at::TensorOptions& options) {
+  if (layout.shares > 0) allocate_whole(size, vocab_size, layout, options);
   const std::int64_t d_model = size.d_model;
   add("token_embeddings.weight", Kind::kEmbedding, {vocab_size, d_model}, options);
   for (std::int64_t layer = 0; layer < size.num_layers; ++layer) {
@@ -59,9 +70,32 @@ Parameters::Parameters(const ModelSize& size, std::int64_t vocab_size, const Par
   assemble(size.num_layers, layout);
 }
 
+/// Zeros, where no leaf will be: an optimizer reads and writes them, too.
+void Parameters::allocate_whole(const ModelSize& size, std::int64_t vocab_size, ParameterLayout layout,
+                                const at::TensorOptions& options) {
+  const std::int64_t shares = std::exchange(layout.shares, 0);
+  const Parameters shapes{size, vocab_size, layout, options.device(at::kMeta)};
+  std::int64_t end = 0;
+  for (const at::Tensor& leaf : shapes.leaves()) {
+    begins_.push_back(end);
+    end += rounded_up(leaf.numel(), kLeafMultiple);
+  }
+  whole_ = at::zeros({rounded_up(end, shares * kLeafMultiple)}, options);
+}
+
 std::size_t Parameters::add_leaf(std::vector<std::int64_t> shape, const at::TensorOptions& options) {
-  leaves_.push_back(at::empty(shape, options));
+  if (whole_.defined()) {
+    const std::int64_t count = c10::multiply_integers(shape);
+    leaves_.push_back(whole_.narrow(0, begins_.at(leaves_.size()), count).view(shape).detach());
+  } else {
+    leaves_.push_back(at::empty(shape, options));
+  }
   return leaves_.size() - 1;
+}
+
+at::Tensor Parameters::leaf_of(const at::Tensor& whole, std::size_t leaf) const {
+  const at::Tensor& shape = leaves_.at(leaf);
+  return whole.narrow(0, begins_.at(leaf), shape.numel()).view(shape.sizes());
 }
 
 void Parameters::add(std::string name, Kind kind, std::vector<std::int64_t> shape, const at::TensorOptions& options) {

@@ -55,6 +55,8 @@ inline constexpr std::size_t kBlockParameters = 9;
 struct ParameterLayout {
   bool fused_qkv{};      // q, k and v
   bool fused_gate_up{};  // w1 and w3
+  /// Above 0: all leaves lie in one storage, which splits evenly in so many shares, one a rank.
+  std::int64_t shares{};
 };
 
 struct NamedParameter {
@@ -85,6 +87,10 @@ class Parameters {
   /// What autograd differentiates by and the optimizer updates.
   [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; }
   [[nodiscard]] const ModelWeights& weights() const { return weights_; }
+  /// All leaves and the zeros between them, [elements]; undefined where the layout has no shares.
+  [[nodiscard]] const at::Tensor& whole() const { return whole_; }
+  /// The part of `whole`, which is laid out as whole(), that belongs to a leaf, in that one's shape.
+  [[nodiscard]] at::Tensor leaf_of(const at::Tensor& whole, std::size_t leaf) const;
   /// Gradient of parameter `index`; undefined if it has none.
   [[nodiscard]] at::Tensor gradient(std::size_t index) const;
   void clear_gradients();
@@ -93,6 +99,8 @@ class Parameters {
 
  private:
   enum class Kind { kEmbedding, kLinear, kNorm };
+  void allocate_whole(const ModelSize& size, std::int64_t vocab_size, ParameterLayout layout,
+                      const at::TensorOptions& options);
   [[nodiscard]] std::size_t add_leaf(std::vector<std::int64_t> shape, const at::TensorOptions& options);
   void add(std::string name, Kind kind, std::vector<std::int64_t> shape, const at::TensorOptions& options);
   void add_part(std::string name, std::size_t leaf, std::int64_t first_row, std::int64_t rows);
@@ -103,6 +111,8 @@ class Parameters {
   std::vector<NamedParameter> named_;
   std::vector<Kind> kinds_;  // of named_
   std::vector<at::Tensor> leaves_;
+  at::Tensor whole_;
+  std::vector<std::int64_t> begins_;  // of the leaves in whole_
   ModelWeights weights_;
 };
 

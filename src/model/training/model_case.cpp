@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdint>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "model/layers/model_impl.hpp"
 #include "model/torch/torch_case.hpp"
 #include "model/training/graphed_step.hpp"
+#include "model/training/memory_split.hpp"
 #include "model/training/trainer.hpp"
 #include "model/training/verify_replays.hpp"
 #include "model/training/verify_trainer.hpp"
@@ -18,25 +17,6 @@
 
 namespace tbench::model {
 namespace {
-
-const ModelImpl& checked_model_impl(const ModelConfig& config) {
-  const ModelImpl& impl = model_impls().at(config.impl);
-  const ModelSize& size = config.size;
-  for (const std::int64_t extent :
-       {size.d_model, size.d_ff, size.num_layers, size.num_heads, config.context, config.batch, config.vocab_size}) {
-    if (extent <= 0) throw UsageError{fmt::format("size:{}: the extent {} is not positive", size.name, extent)};
-  }
-  if (size.d_model % size.num_heads != 0 || size.head_dim() % 2 != 0) {
-    throw UsageError{fmt::format("size:{}: d_model {} over {} heads does not give an even head_dim", size.name,
-                                 size.d_model, size.num_heads)};
-  }
-  return impl;
-}
-
-Verification worse_of(Verification a, Verification b) {
-  const bool is_a = a.passed == b.passed ? a.worst_error > b.worst_error : b.passed;
-  return is_a ? std::move(a) : std::move(b);
-}
 
 class ModelCase final : public TorchCase {
  public:
@@ -56,7 +36,9 @@ class ModelCase final : public TorchCase {
     return std::span{kPhases}.first(static_cast<std::size_t>(config_.pass) + 1);
   }
   Work work() const override { return model_step_work(config_.size, config_.context, config_.batch, config_.pass); }
-  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override;
+  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override {
+    return split_of(peak, built(trainer_), {});
+  }
   std::map<std::string, double> counters() override;
   bool discard_recording() override {
     if (!graphed_) return false;
@@ -115,36 +97,6 @@ class ModelCase final : public TorchCase {
   std::optional<Trainer> trainer_;
   std::optional<GraphedStep> graphed_;  // of the trainer
 };
-
-/// Of the blocks that were live at the peak and still are, those of gradients: in the forward pass there are none, and
-/// in backward they come one by one.
-std::int64_t gradient_bytes(const Trainer& trainer, const MemoryPeak& peak) {
-  std::set<std::uint64_t> addresses;
-  for (const at::Tensor& leaf : trainer.parameters().leaves()) {
-    if (!leaf.grad().defined()) continue;
-    addresses.insert(reinterpret_cast<std::uintptr_t>(leaf.grad().storage().data()));
-  }
-  std::int64_t bytes = 0;
-  for (const AllocationEvent& block : peak.kept) {
-    if (addresses.contains(block.address)) bytes += block.bytes;
-  }
-  return bytes;
-}
-
-std::map<std::string, std::int64_t> ModelCase::memory_split(const MemoryPeak& peak) const {
-  const Trainer& trainer = built(trainer_);
-  const std::optional<HeldBytes> planned = trainer.planned_bytes();
-  std::map<std::string, std::int64_t> split{
-      {"parameters", trainer.parameters().bytes() + (planned ? planned->copies : 0)}};
-  if (config_.pass != Pass::kForward) {
-    split["gradients"] = planned ? planned->gradients : gradient_bytes(trainer, peak);
-  }
-  if (trainer.optimizer() != nullptr) split["optimizer_state"] = trainer.optimizer()->state_bytes();
-  std::int64_t rest = peak.allocated;
-  for (const auto& [name, bytes] : split) rest -= bytes;
-  split["activations"] = rest;
-  return split;
-}
 
 std::map<std::string, double> ModelCase::counters() {
   Trainer& trainer = built(trainer_);

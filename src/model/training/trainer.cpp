@@ -32,6 +32,13 @@ AdamWVariant optimizer_variant(const ModelConfig& config, AdamWVariant variant) 
   return counts_on_host && config.exec == Execution::kGraph ? AdamWVariant::kForeachOnDevice : variant;
 }
 
+std::vector<at::Tensor> optimized_by(const BatchPart& part, const Parameters& parameters,
+                                     const ParameterLayout& layout) {
+  if (layout.shares == 0) return parameters.leaves();
+  const std::int64_t share = parameters.whole().numel() / layout.shares;
+  return {parameters.whole().narrow(0, part.index * share, share)};
+}
+
 }  // namespace
 
 Trainer::Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype)
@@ -47,7 +54,8 @@ Trainer::Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype
     tables_ = impl_.ops.make_attention_tables(table_config(config_, parameters_.named().front().value.options()));
   }
   if (config_.pass == Pass::kTrainStep) {
-    optimizer_.emplace(parameters_.leaves(), optimizer_variant(config_, impl_.optimizer));
+    optimized_ = optimized_by(config_.part, parameters_, impl_.layout);
+    optimizer_.emplace(optimized_, optimizer_variant(config_, impl_.optimizer));
     if (passes_) optimizer_->keep_up_to_date(passes_->copies());
   }
   gradients_.reserve(parameters_.leaves().size());
@@ -62,11 +70,15 @@ void Trainer::initialise(std::uint64_t seed) {
   parameters_changed();
 }
 
-void Trainer::fill_tokens(std::uint64_t seed) {
+at::Tensor Trainer::whole_batch(std::uint64_t seed) const {
   at::Generator generator = at::globalContext().defaultGenerator(device_).clone();
   generator.set_current_seed(seed);
-  const at::Tensor ids =
-      at::randint(config_.vocab_size, {config_.batch, config_.context + 1}, generator, tokens_.options());
+  return at::randint(config_.vocab_size, {config_.part.count * config_.batch, config_.context + 1}, generator,
+                     tokens_.options());
+}
+
+void Trainer::fill_tokens(std::uint64_t seed) {
+  const at::Tensor ids = whole_batch(seed).narrow(0, config_.part.index * config_.batch, config_.batch);
   tokens_.copy_(ids.narrow(1, 0, config_.context));
   targets_.copy_(ids.narrow(1, 1, config_.context));
 }
@@ -132,11 +144,17 @@ void Trainer::step(PhaseMarker* phases, StepOutputs* outputs) {
   if (!passes_) parameters_.clear_gradients();
   at::Tensor value = cuda::in_range("FORWARD", [&] { return loss(tokens_, targets_, outputs); });
   mark_phase(phases);
-  cuda::in_range("BACKWARD", [&] { backward(value); });
+  cuda::in_range("BACKWARD", [&] {
+    if (exchange_ == nullptr) return backward(value);
+    exchange_->average([&] { backward(value); });
+  });
   mark_phase(phases);
   if (config_.pass != Pass::kTrainStep) return;
   value.reset();
-  cuda::in_range("OPTIMIZER", [&] { optimize(); });
+  cuda::in_range("OPTIMIZER", [&] {
+    optimize();
+    if (exchange_ != nullptr) exchange_->share_parameters();
+  });
   mark_phase(phases);
 }
 

@@ -11,6 +11,7 @@
 
 #include "model/layers/model_impl.hpp"
 #include "model/layers/parameters.hpp"
+#include "model/training/gradient_exchange.hpp"
 #include "model/training/model_passes.hpp"
 #include "model/training/optimizer.hpp"
 #include "tbench/model/model_case.hpp"
@@ -21,6 +22,7 @@ class Trainer {
  public:
   /// Allocates everything, then fills it: seeded weights, seeded uniform tokens (a sequence's targets are its tokens
   /// shifted by one). May synchronise.
+  /// @param impl   its layout may have shares: the optimizer then updates that of the configured part alone
   /// @param dtype  of the parameters; float64 for tests against references
   Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype = at::kFloat);
 
@@ -40,6 +42,9 @@ class Trainer {
   void backward(const at::Tensor& loss);
   /// One optimizer step. Gradients of fp16 are unscaled by it, in place.
   void optimize();
+  /// Has every step from now on exchange its gradients; null: none does.
+  /// @param exchange  outlives its use here
+  void exchange_through(GradientExchange* exchange) { exchange_ = exchange; }
   /// After parameters were given values by another hand than the optimizer's.
   void parameters_changed() {
     if (passes_) passes_->parameters_changed();
@@ -52,8 +57,13 @@ class Trainer {
   [[nodiscard]] const ModelConfig& config() const { return config_; }
   [[nodiscard]] Parameters& parameters() { return parameters_; }
   [[nodiscard]] const Parameters& parameters() const { return parameters_; }
-  [[nodiscard]] const at::Tensor& tokens() const { return tokens_; }                // [batch, context] int64
-  [[nodiscard]] const at::Tensor& targets() const { return targets_; }              // [batch, context] int64
+  [[nodiscard]] const at::Tensor& tokens() const { return tokens_; }    // [batch, context] int64
+  [[nodiscard]] const at::Tensor& targets() const { return targets_; }  // [batch, context] int64
+  /// Of all parts of the batch, by a seed: tokens in all columns but the last, targets in all but the first.
+  /// [part.count * batch, context + 1] int64
+  [[nodiscard]] at::Tensor whole_batch(std::uint64_t seed) const;
+  /// What the optimizer updates: the leaves, or the share of them.
+  [[nodiscard]] const std::vector<at::Tensor>& optimized() const { return optimized_; }
   [[nodiscard]] AdamW* optimizer() { return optimizer_ ? &*optimizer_ : nullptr; }  // null but for train_step
   [[nodiscard]] const AdamW* optimizer() const { return optimizer_ ? &*optimizer_ : nullptr; }
   /// Of passes that plan their memory; nothing where a step allocates what it needs.
@@ -78,7 +88,9 @@ class Trainer {
   AttentionTables tables_;
   std::optional<GradScaler> scaler_;
   std::unique_ptr<ModelPasses> passes_;
+  std::vector<at::Tensor> optimized_;
   std::optional<AdamW> optimizer_;
+  GradientExchange* exchange_{};
   at::Tensor tokens_, targets_;
   std::vector<at::Tensor> gradients_;  // filled while unscaling; a member to keep its capacity
   bool stepped_{};

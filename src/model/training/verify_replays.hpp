@@ -15,4 +15,7 @@ namespace tbench::model {
 /// @throws  as GraphedStep::launch
 [[nodiscard]] Verification verify_replays(Trainer& trainer, GraphedStep& graphed);
 
+/// The one that failed, else that of the larger error.
+[[nodiscard]] Verification worse_of(Verification a, Verification b);
+
 }  // namespace tbench::model

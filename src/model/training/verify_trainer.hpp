@@ -17,6 +17,7 @@
 #include "model/training/trainer.hpp"
 #include "tbench/core/record.hpp"
 #include "tbench/model/model_case.hpp"
+#include "tbench/ranks/group.hpp"
 
 namespace tbench::model {
 
@@ -29,6 +30,15 @@ using CheckedStep = std::function<void(StepOutputs& outputs)>;
 /// leaves in place is found. Ends with the trainer as it was built. Synchronises.
 /// @param step  makes one step of the trainer and fills its outputs; by default as the trainer makes it
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step);
+/// The same of a step that all ranks make together, each on its part of a batch. The logits are its own; the loss, the
+/// gradients and what the optimizer makes of them are those of the whole batch, which every rank computes by itself;
+/// and behind the step all ranks have parameters of the same bits.
+/// @param group  of the ranks, all of which call this
+/// @param step   leaves every leaf's gradient as it is averaged
+[[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step,
+                                          ranks::Group& group);
+/// One step as the trainer makes it, whose outputs are kept.
+void make_checked_step(Trainer& trainer, StepOutputs& outputs);
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed);
 [[nodiscard]] inline Verification verify_trainer(Trainer& trainer) {
   return verify_trainer(trainer, trainer.config().seed);

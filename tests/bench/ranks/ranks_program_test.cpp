@@ -113,6 +113,27 @@ TEST_F(Ranks, MeasureEveryCollectiveOperationVerifiedOnBoth) {
   EXPECT_EQ(records, 6 * 2 * 2);  // operations, precisions, repetitions
 }
 
+TEST_F(Ranks, TrainAModelTogetherByEveryStrategyVerifiedOnBoth) {
+  const RanksResult result = run(TBENCH_PROGRAM, {"--benchmark_filter=DataParallel/.*precision:fp32", "--tb_warmup=1",
+                                                  "--tb_samples=2", out_flag()});
+  ASSERT_EQ(result.first.status, 0) << result.first.err << result.first.out;
+  EXPECT_EQ(result.first.err, "");
+  EXPECT_EQ(result.second_status, 0);
+  EXPECT_EQ(result.second_said, "");
+  const nlohmann::json entries = results().at("benchmarks");
+  ASSERT_EQ(entries.size(), 7U);
+  for (const nlohmann::json& entry : entries) {
+    const nlohmann::json& record = entry.at("tbench");
+    const std::string strategy = record.at("parameters").at("strategy");
+    EXPECT_EQ(record.at("status"), "ok") << strategy;
+    EXPECT_TRUE(record.at("verification").at("passed")) << strategy;
+    EXPECT_EQ(record.at("findings").at("backend"), "gloo");
+    EXPECT_EQ(record.at("work").at("tokens"), 2 * 4 * 64) << strategy;  // ranks, sequences, tokens of each
+    EXPECT_EQ(entry.at("communication_bytes").get<double>() > 0, strategy != "none");
+    EXPECT_FALSE(entry.contains("communication_ms"));  // nothing was traced
+  }
+}
+
 TEST_F(Ranks, TakeTheSameNumberOfStepsAlthoughOneIsSlower) {
   const RanksResult result = run(TBENCH_PLANTED_PROGRAM, {"--benchmark_filter=fault:none", out_flag()});
   ASSERT_EQ(result.first.status, 0) << result.first.err
@@ -200,7 +221,8 @@ TEST_F(Ranks, RefuseFamiliesThatDoNotSpanThem) {
 }
 
 TEST_F(Ranks, RefuseWhatTheyCannotServe) {
-  for (const char* flag : {"--tb_isolate=none", "--tb_plant=PlantedRanks/fault:none/on:1/gpus:2:0.05"}) {
+  for (const char* flag :
+       {"--tb_isolate=none", "--tb_profile=profiles", "--tb_plant=PlantedRanks/fault:none/on:1/gpus:2:0.05"}) {
     const RanksResult result = run(TBENCH_PLANTED_PROGRAM, {"--benchmark_filter=fault:none", flag});
     EXPECT_EQ(result.first.status, 2) << flag;
     EXPECT_THAT(result.first.err, HasSubstr("not with 2 ranks (torchrun)")) << flag;

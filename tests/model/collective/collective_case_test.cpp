@@ -4,32 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <memory>
-#include <thread>
 
-#include "../../support/free_port.hpp"
-#include "tbench/ranks/store.hpp"
+#include "../../support/two_ranks.hpp"
 
 namespace tbench::model {
 namespace {
 
+using support::as_two_ranks;
 using ::testing::HasSubstr;
-
-constexpr Seconds kLimit{20.0};
-
-void as_two_ranks(const std::function<void(ranks::Group&)>& body) {
-  ranks::Launch launch{.rank = 0, .size = 2, .local_rank = 0, .address = "127.0.0.1", .port = support::free_port()};
-  const std::unique_ptr<ranks::Store> served = ranks::open_store(launch, /*may_serve=*/true, kLimit);
-  auto take_part = [&body, launch](int rank) mutable {
-    launch.rank = rank;
-    ranks::Group group{launch, "test", /*on_gpu=*/false, kLimit};
-    body(group);
-  };
-  std::thread other{take_part, 1};
-  take_part(0);
-  other.join();
-}
 
 struct NoMarker final : PhaseMarker {
   void mark() override {}

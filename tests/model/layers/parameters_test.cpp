@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,29 @@ TEST(Parameters, CountIsTheFormulas) {
   for (const bool fused : {false, true}) {
     EXPECT_EQ(make(fused).count(), parameter_count(kSize, kVocab));
     EXPECT_EQ(make(fused).bytes(), 4 * parameter_count(kSize, kVocab));
+  }
+}
+
+TEST(Parameters, InOneStorageAreTheSameAndSplitEvenly) {
+  const auto in_one = [](std::int64_t shares) {
+    return Parameters{kSize, kVocab, {.fused_qkv = true, .shares = shares}, at::TensorOptions{}.dtype(at::kFloat)};
+  };
+  Parameters apart = make(false), together = in_one(3);
+  EXPECT_FALSE(apart.whole().defined());
+  EXPECT_EQ(together.whole().numel() % (3 * 64), 0);
+  EXPECT_EQ(together.bytes(), apart.bytes());
+  apart.initialise(3);
+  together.initialise(3);
+  double sum = 0;
+  for (std::size_t i = 0; i < apart.named().size(); ++i) {
+    EXPECT_TRUE(together.named()[i].value.equal(apart.named()[i].value)) << apart.named()[i].name;
+    sum += apart.named()[i].value.to(at::kDouble).sum().item<double>();
+  }
+  EXPECT_NEAR(together.whole().to(at::kDouble).sum().item<double>(), sum, 1e-9);  // zeros between them
+  for (std::size_t leaf = 0; leaf < together.leaves().size(); ++leaf) {
+    EXPECT_TRUE(together.leaves()[leaf].is_leaf() && together.leaves()[leaf].requires_grad());
+    EXPECT_EQ(together.leaf_of(together.whole(), leaf).data_ptr(), together.leaves()[leaf].data_ptr());
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(together.leaves()[leaf].data_ptr()) % 16, 0U);
   }
 }
 

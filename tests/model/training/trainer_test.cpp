@@ -183,6 +183,19 @@ TEST(Trainer, TargetsAreTheTokensShiftedByOneAndDependOnTheSeed) {
   EXPECT_LT(a.tokens().max().item<std::int64_t>(), config.vocab_size);
 }
 
+TEST(Trainer, PartsOfABatchAreDifferentSequencesOfOne) {
+  auto config = reference_config("eager", Pass::kForward, Precision::kFp32);
+  const Trainer alone{config, model_impls().at("eager")};
+  EXPECT_TRUE(alone.tokens().equal(alone.whole_batch(config.seed).narrow(1, 0, config.context)));
+  config.part = {.index = 1, .count = 2};
+  const Trainer second{config, model_impls().at("eager")};
+  const at::Tensor whole = second.whole_batch(config.seed);
+  EXPECT_EQ(whole.size(0), 2 * config.batch);
+  EXPECT_TRUE(second.tokens().equal(whole.narrow(0, config.batch, config.batch).narrow(1, 0, config.context)));
+  EXPECT_TRUE(second.targets().equal(whole.narrow(0, config.batch, config.batch).narrow(1, 1, config.context)));
+  EXPECT_FALSE(second.tokens().equal(whole.narrow(0, 0, config.batch).narrow(1, 0, config.context)));
+}
+
 /// Calls a function at the end of every phase.
 class NotingMarker final : public PhaseMarker {
  public:

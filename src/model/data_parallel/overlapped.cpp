@@ -1,0 +1,104 @@
+// The exchanges that go on beside backward: buckets of our own from autograd's hooks, and c10d's Reducer.
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "model/data_parallel/buckets.hpp"
+#include "model/data_parallel/exchanges.hpp"
+#include "tbench/ranks/reducer.hpp"
+
+namespace tbench::model {
+namespace {
+
+class OverlappedExchange final : public GradientExchange {
+ public:
+  OverlappedExchange(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes);
+  ~OverlappedExchange() override {
+    for (const at::Tensor& leaf : leaves_) torch::autograd::impl::set_post_acc_grad_hooks(leaf, nullptr);
+  }
+
+  void average(const std::function<void()>& backward) override;
+  [[nodiscard]] std::int64_t step_bytes() const override { return bytes_of(buckets_); }
+  [[nodiscard]] std::int64_t held_bytes() const override { return bytes_of(buckets_); }
+
+ private:
+  /// Called when a leaf has its gradient.
+  struct Hook final : torch::autograd::PostAccumulateGradHook {
+    Hook(OverlappedExchange& to_tell, std::size_t of_bucket) : owner{to_tell}, bucket{of_bucket} {}
+    void operator()(const at::Tensor& /*leaf*/) override { owner.gradient_came(bucket); }
+    OverlappedExchange& owner;
+    std::size_t bucket;
+  };
+
+  void gradient_came(std::size_t bucket);
+
+  const std::vector<at::Tensor>& leaves_;
+  std::vector<Bucket> buckets_;
+  ranks::Group& group_;
+  std::vector<std::size_t> missing_;     // gradients of each bucket, in this step
+  std::vector<ranks::Pending> pending_;  // of the first buckets, in their order
+};
+
+OverlappedExchange::OverlappedExchange(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes)
+    : leaves_{trainer.parameters().leaves()}, buckets_{make_buckets(leaves_, bucket_bytes)}, group_{group} {
+  for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
+    for (const std::size_t leaf : buckets_[bucket].leaves) {
+      torch::autograd::impl::set_post_acc_grad_hooks(leaves_[leaf], std::make_unique<Hook>(*this, bucket));
+    }
+  }
+}
+
+void OverlappedExchange::average(const std::function<void()>& backward) {
+  missing_.clear();
+  pending_.clear();  // of a step that an error ended
+  for (const Bucket& bucket : buckets_) missing_.push_back(bucket.leaves.size());
+  backward();
+  if (pending_.size() != buckets_.size()) {
+    throw std::logic_error{"strategy:overlapped: a parameter has got no gradient, and its bucket was not exchanged"};
+  }
+  for (ranks::Pending& one : pending_) one.wait();
+  pending_.clear();
+}
+
+/// Starts every bucket that is whole and whose turn it is: ranks must start them in one order, whichever gradient comes
+/// first.
+void OverlappedExchange::gradient_came(std::size_t bucket) {
+  --missing_.at(bucket);
+  const at::NoGradGuard no_grad;
+  while (pending_.size() < buckets_.size() && missing_[pending_.size()] == 0) {
+    Bucket& whole = buckets_[pending_.size()];
+    fill(whole, leaves_);
+    show_as_gradients(whole, leaves_);
+    pending_.push_back(group_.start_mean(whole.data));
+  }
+}
+
+class ReducerExchange final : public GradientExchange {
+ public:
+  ReducerExchange(Trainer& trainer, ranks::Group& group, std::int64_t bucket_bytes)
+      : reducer_{group, trainer.parameters().leaves(), bucket_bytes} {}
+
+  void average(const std::function<void()>& backward) override { reducer_.average(backward); }
+  [[nodiscard]] std::int64_t step_bytes() const override { return reducer_.held_bytes(); }
+  [[nodiscard]] std::int64_t held_bytes() const override { return reducer_.held_bytes(); }
+
+ private:
+  ranks::Reducer reducer_;
+};
+
+}  // namespace
+
+std::unique_ptr<GradientExchange> make_overlapped_exchange(Trainer& trainer, ranks::Group& group,
+                                                           std::int64_t bucket_bytes) {
+  return std::make_unique<OverlappedExchange>(trainer, group, bucket_bytes);
+}
+
+std::unique_ptr<GradientExchange> make_reducer_exchange(Trainer& trainer, ranks::Group& group,
+                                                        std::int64_t bucket_bytes) {
+  return std::make_unique<ReducerExchange>(trainer, group, bucket_bytes);
+}
+
+}  // namespace tbench::model

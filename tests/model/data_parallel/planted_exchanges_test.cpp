@@ -1,0 +1,182 @@
+// Exchanges that are wrong in one respect each, on one of two ranks or on both: what the verification of a step has to
+// find.
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "model/data_parallel/exchanges.hpp"
+#include "model/layers/model_impl.hpp"
+#include "model/training/verify_trainer.hpp"
+#include "tests/model/case_support.hpp"
+#include "tests/support/two_ranks.hpp"
+
+namespace tbench::model {
+namespace {
+
+using support::as_two_ranks;
+
+/// Does as a right one does; the faults change one of its calls.
+class PlantedExchange : public GradientExchange {
+ public:
+  PlantedExchange(Trainer& trainer, ranks::Group& group, ParallelStrategy strategy)
+      : trainer_{trainer}, group_{group}, right_{make_exchange(strategy, 64 << 10, trainer, group)} {}
+  void average(const std::function<void()>& backward) override { right_->average(backward); }
+  void share_parameters() override { right_->share_parameters(); }
+  void show_gradients() override { right_->show_gradients(); }
+  [[nodiscard]] std::int64_t step_bytes() const override { return right_->step_bytes(); }
+  [[nodiscard]] std::int64_t held_bytes() const override { return right_->held_bytes(); }
+
+ protected:
+  [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return trainer_.parameters().leaves(); }
+
+  Trainer& trainer_;
+  ranks::Group& group_;
+  std::unique_ptr<GradientExchange> right_;
+};
+
+/// Every rank keeps the gradients of its own sequences.
+struct NoExchange final : PlantedExchange {
+  using PlantedExchange::PlantedExchange;
+  void average(const std::function<void()>& backward) override { backward(); }
+};
+
+struct SumForMean final : PlantedExchange {
+  using PlantedExchange::PlantedExchange;
+  void average(const std::function<void()>& backward) override {
+    backward();
+    for (const at::Tensor& leaf : leaves()) group_.all_reduce(leaf.mutable_grad());
+  }
+};
+
+/// The last three parameters, as the first bucket of backward has them.
+struct BucketLeftOut final : PlantedExchange {
+  using PlantedExchange::PlantedExchange;
+  void average(const std::function<void()>& backward) override {
+    backward();
+    for (std::size_t i = 0; i + 3 < leaves().size(); ++i) group_.mean(leaves()[i].mutable_grad());
+  }
+};
+
+/// The smallest parameter alone: a norm.
+struct NormLeftOut final : PlantedExchange {
+  using PlantedExchange::PlantedExchange;
+  void average(const std::function<void()>& backward) override {
+    backward();
+    for (std::size_t i = 0; i < leaves().size(); ++i) {
+      if (i + 2 != leaves().size()) group_.mean(leaves()[i].mutable_grad());
+    }
+  }
+};
+
+/// Those of the step before.
+struct StaleGradients final : PlantedExchange {
+  using PlantedExchange::PlantedExchange;
+  void average(const std::function<void()>& backward) override {
+    right_->average(backward);
+    std::vector<at::Tensor> fresh;
+    for (const at::Tensor& leaf : leaves()) fresh.push_back(leaf.grad().clone());
+    for (std::size_t i = 0; i < before_.size(); ++i) leaves()[i].grad().copy_(before_[i]);
+    before_ = fresh;
+  }
+  std::vector<at::Tensor> before_;
+};
+
+/// Rank 0 goes on before rank 1 has brought its part.
+struct WaitSkipped final : PlantedExchange {
+  using PlantedExchange::PlantedExchange;
+  void average(const std::function<void()>& backward) override {
+    backward();
+    if (group_.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds{300});
+    pending_.clear();
+    for (const at::Tensor& leaf : leaves()) pending_.push_back(group_.start_mean(leaf.mutable_grad()));
+    if (group_.rank() == 0) return;
+    for (ranks::Pending& one : pending_) one.wait();
+  }
+  std::vector<ranks::Pending> pending_;
+};
+
+struct ShareNotGathered final : PlantedExchange {
+  using PlantedExchange::PlantedExchange;
+  void share_parameters() override {}
+};
+
+/// Rank 1 does not take over what it is given.
+struct ShareDroppedByOne final : PlantedExchange {
+  using PlantedExchange::PlantedExchange;
+  void share_parameters() override {
+    const at::NoGradGuard no_grad;
+    const at::Tensor before = trainer_.parameters().whole().clone();
+    right_->share_parameters();
+    if (group_.rank() == 1) trainer_.parameters().whole().narrow(0, 0, 64).copy_(before.narrow(0, 0, 64));
+  }
+};
+
+/// An update of one rank that the others do not make: the gradients are right.
+struct RanksDriftApart final : PlantedExchange {
+  using PlantedExchange::PlantedExchange;
+  void share_parameters() override {
+    const at::NoGradGuard no_grad;
+    if (group_.rank() == 1) leaves().back().detach().view(-1)[5].mul_(1 + 1e-7);  // a bit: no tolerance sees it
+  }
+};
+
+/// As a case: verified, used, verified again on other data. What is found, on either rank.
+template <class Exchange>
+std::string found_in(ParallelStrategy strategy, Precision precision) {
+  const OneThread one_thread;
+  std::array<std::string, 2> found;
+  as_two_ranks([&](ranks::Group& group) {
+    ModelConfig config = tiny_step("sdpa", Pass::kTrainStep, precision);
+    config.part = {.index = group.rank(), .count = group.size()};
+    ModelImpl impl = sdpa_impl();
+    if (strategy == ParallelStrategy::kShardedOptimizer) impl.layout.shares = group.size();
+    Trainer trainer{config, impl};
+    Exchange exchange{trainer, group, strategy};
+    trainer.exchange_through(&exchange);
+    const auto step = [&](StepOutputs& outputs) {
+      make_checked_step(trainer, outputs);
+      exchange.show_gradients();
+    };
+    const Verification before = verify_trainer(trainer, config.seed, step, group);
+    trainer.step();
+    const Verification after = verify_trainer(trainer, config.seed + 1, step, group);
+    found[static_cast<std::size_t>(group.rank())] = before.message + after.message;
+  });
+  return found[0] + found[1];
+}
+
+template <class Exchange>
+void expect_found(ParallelStrategy strategy) {
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    EXPECT_NE(found_in<Exchange>(strategy, precision), "") << to_string(precision);
+  }
+}
+
+TEST(PlantedExchanges, WithoutAFaultNothingIsFound) {
+  for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    EXPECT_EQ(found_in<PlantedExchange>(ParallelStrategy::kNaive, precision), "");
+    EXPECT_EQ(found_in<PlantedExchange>(ParallelStrategy::kShardedOptimizer, precision), "");
+  }
+}
+
+TEST(PlantedExchanges, NoExchangeIsFound) { expect_found<NoExchange>(ParallelStrategy::kNaive); }
+TEST(PlantedExchanges, ASumForTheMeanIsFound) { expect_found<SumForMean>(ParallelStrategy::kNaive); }
+TEST(PlantedExchanges, ABucketLeftOutIsFound) { expect_found<BucketLeftOut>(ParallelStrategy::kNaive); }
+TEST(PlantedExchanges, ANormLeftOutIsFound) { expect_found<NormLeftOut>(ParallelStrategy::kNaive); }
+TEST(PlantedExchanges, StaleGradientsAreFound) { expect_found<StaleGradients>(ParallelStrategy::kBucketed); }
+TEST(PlantedExchanges, ASkippedWaitIsFound) { expect_found<WaitSkipped>(ParallelStrategy::kNaive); }
+TEST(PlantedExchanges, AShareNotGatheredIsFound) {
+  expect_found<ShareNotGathered>(ParallelStrategy::kShardedOptimizer);
+}
+TEST(PlantedExchanges, AShareDroppedByOneRankIsFound) {
+  expect_found<ShareDroppedByOne>(ParallelStrategy::kShardedOptimizer);
+}
+TEST(PlantedExchanges, RanksThatDriftApartAreFound) { expect_found<RanksDriftApart>(ParallelStrategy::kNaive); }
+
+}  // namespace
+}  // namespace tbench::model
