@@ -1,6 +1,9 @@
 // All studies, each defined in the file of what it is about, and the columns and grids that several share.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +34,19 @@ namespace tbench::studies {
 [[nodiscard]] Study top_kernels_study();
 [[nodiscard]] Study warmup_study();
 [[nodiscard]] Study waterfall_study();
+
+/// Nothing where the record does not have it.
+[[nodiscard]] std::optional<double> counter_of(const Record& record, const std::string& counter);
+/// The median over the records that tell; nothing where none does.
+[[nodiscard]] std::optional<double> median_of(std::span<const Record* const> records,
+                                              const std::function<std::optional<double>(const Record&)>& value);
+/// Of a counter.
+[[nodiscard]] std::optional<double> median_of(std::span<const Record* const> records, const std::string& counter);
+
+/// The ceiling that bytes are held against: a copy in memory.
+[[nodiscard]] const CaseId& copy_case();
+/// Of the case's key `size`; nothing for an unknown one.
+[[nodiscard]] std::optional<ModelSize> size_of(const CaseId& id, std::span<const ModelSize> sizes);
 
 /// A counter (bench/README.md lists them) times `factor`, with four significant digits.
 [[nodiscard]] StudyColumn number_column(std::string header, std::string counter, double factor = 1);
