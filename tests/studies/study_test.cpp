@@ -50,6 +50,7 @@ TEST(Study, EveryOneHasANameOfItsOwnCasesAndATable) {
 
 TEST(Study, GridsAreThoseOfTheWriteUps) {
   const auto count = [](const char* name) { return cells_of(find_study(name, "--study").grids, {}).size(); };
+  EXPECT_EQ(count("collectives"), 0U);             // of no run without ranks
   EXPECT_EQ(count("end_to_end"), 5U * 5 * 3 * 4);  // sizes, contexts, passes, precisions
   EXPECT_EQ(count("precision"), 5U * 4 * 2 * 4);
   EXPECT_EQ(count("memory"), 5U * 5 * 3 * 2);

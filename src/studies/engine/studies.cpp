@@ -50,6 +50,8 @@ std::vector<Study> make_studies() {
       oom_boundary_study(),
       step_study(),
       waterfall_study(),
+      collectives_study(),
+      ddp_study(),
   };
 }
 

@@ -16,6 +16,8 @@ namespace tbench::studies {
 
 [[nodiscard]] Study answers_study();
 [[nodiscard]] Study attention_grid_study();
+[[nodiscard]] Study collectives_study();
+[[nodiscard]] Study ddp_study();
 [[nodiscard]] Study end_to_end_study();
 [[nodiscard]] Study flash_study();
 [[nodiscard]] Study gemm_share_study();
@@ -72,6 +74,9 @@ namespace tbench::studies {
 /// Cases of the course's model, as its code is written: batch 4, operation by operation.
 [[nodiscard]] FamilyGrid model_grid(std::vector<std::string> ctx, std::vector<std::string> pass,
                                     std::vector<std::string> precision);
+
+/// Cases of the family Collective, 1 KiB to 4 GiB in steps of 4, between as many GPUs as the run has.
+[[nodiscard]] FamilyGrid collective_grid(std::vector<std::string> op, std::vector<std::string> precision);
 
 /// Forward alone, and forward and backward, of the course's grid of attention: 8 sequences, one head, no mask.
 [[nodiscard]] FamilyGrid course_attention_grid(std::vector<std::string> precision, std::vector<std::string> impl);
