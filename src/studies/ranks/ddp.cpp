@@ -18,17 +18,19 @@ constexpr double kMomentBytes = 8;  // of a parameter: AdamW's two, float32
 
 const CaseId& id_of(const StudyCase& of) { return of.records.front()->id; }
 
-/// A counter of the case that differs from `of` in its strategy: with buckets of the same size where it has any and so
-/// has `of`, else the first that has the counter.
+/// A counter of the case that differs from `of` in its strategy: with buckets of the same size where both have any,
+/// else the least of all sizes.
 std::optional<double> counter_of(const StudyCase& of, DdpStrategy strategy, const std::string& counter) {
   const std::string* const bucket = id_of(of).find("bucket_mib");
+  std::optional<double> least;
   for (const CaseId& id : of.all.cases) {
     if (!differ_in_strategy_alone(id, id_of(of)) || strategy_of(id) != strategy) continue;
     const std::string* const own = id.find("bucket_mib");
     if (bucket != nullptr && own != nullptr && *own != *bucket) continue;
-    if (const std::optional<double> value = median_of(of.all.records_of(id), counter)) return value;
+    const std::optional<double> value = median_of(of.all.records_of(id), counter);
+    if (value && (!least || *value < *least)) least = value;
   }
-  return std::nullopt;
+  return least;
 }
 
 std::optional<double> efficiency_percent(const StudyCase& of) {
@@ -104,7 +106,8 @@ FamilyGrid strategies(std::vector<std::string> names, bool has_buckets) {
 StudyTable steps_table() {
   return {.caption =
               "A step of each GPU's own batch. Efficiency: the time of strategy:none, every GPU by itself, over the "
-              "case's; reducer: c10d's, with buckets of as many MiB. Communication and what of it is exposed, "
+              "case's; reducer: c10d's with buckets of as many MiB, its fastest where the case has none. Communication "
+              "and what of it is exposed, "
               "with nothing computed beside it, are of a trace",
           .spread = {},
           .columns = {number_column("step ms", "median_ms"),
@@ -133,7 +136,7 @@ StudyTable sharding_table() {
 
 StudyRowTable prediction_table() {
   return {.caption =
-              "The step predicted from one GPU's, strategy:none, and the collectives below. Error: of the "
+              "The step predicted from one GPU's, strategy:none, and the collectives above. Error: of the "
               "prediction, in percent of what was measured. Extrapolated: with the collectives of fewer GPUs, at "
               "the same bus bandwidth (src/ranks/README.md has the formulas and what they leave out)",
           .names = {"strategy", "bucket_mib", "for gpus"},

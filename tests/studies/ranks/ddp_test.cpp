@@ -89,16 +89,18 @@ TEST(DdpStudy, HoldsStrategiesAgainstOneGpuAndTheReducer) {
 }
 
 TEST(DdpStudy, BucketsAreHeldAgainstTheReducersOfTheirSize) {
-  const StudyReport report =
-      rank_report("ddp",
-                  {alone(), parallel(parallel_id("reducer", "2", "1"), 100),
-                   parallel(parallel_id("reducer", "2", "25"), 50), parallel(parallel_id("bucketed", "2", "25"), 60)},
-                  {parse_axis_override("DataParallel.size=small")});
+  const StudyReport report = rank_report(
+      "ddp",
+      {alone(), parallel(parallel_id("reducer", "2", "1"), 40), parallel(parallel_id("reducer", "2", "25"), 50),
+       parallel(parallel_id("bucketed", "2", "25"), 60), parallel(parallel_id("flat"), 80)},
+      {parse_axis_override("DataParallel.size=small")});
   const StudySection& steps = section_of(report, "A step of each GPU's own batch");
   const auto row =
       std::ranges::find_if(steps.rows, [](const auto& r) { return r[0].text == "bucketed" && r[1].text == "25"; });
   ASSERT_NE(row, steps.rows.end());
   EXPECT_EQ(texts(*row)[5], "1.200");
+  EXPECT_EQ(steps.rows[2][0].text, "flat");
+  EXPECT_EQ(texts(steps.rows[2])[5], "2.000") << "without buckets: against the fastest";
 }
 
 TEST(DdpStudy, ShardingIsHeldAgainstItsCount) {
