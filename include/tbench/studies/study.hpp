@@ -72,6 +72,9 @@ struct StudyTable {
   bool quantities_down{};                 // a row for every quantity, a column for every combination of spread keys
   bool has_bars{};       // pages show a bar a column, grouped by the rows' first key, in place of lines
   std::string family{};  // whose cases alone it has; empty: those of all
+  /// Rows whose cases agree in all keys before this one stand together, where the study's grids do not have them so.
+  /// Empty: in the grids' order.
+  std::string together_before{};
 };
 
 /// What a row is in its case's waterfall chart.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "studies/engine/studies.hpp"
@@ -59,6 +60,18 @@ const char* header_of(StudyComparison as) {
   return "";
 }
 
+/// As StudyTable::together_before says, in the order in which each group first comes.
+std::vector<CaseId> put_together(std::vector<CaseId> cases, const std::string& key) {
+  const auto group_of = [&](const CaseId& id) {
+    const auto end = std::ranges::find(id.parameters(), key, &CaseId::Parameter::first);
+    return std::vector<CaseId::Parameter>{id.parameters().begin(), end};
+  };
+  std::map<std::vector<CaseId::Parameter>, std::size_t> order;
+  for (const CaseId& id : cases) order.emplace(group_of(id), order.size());
+  std::ranges::stable_sort(cases, {}, [&](const CaseId& id) { return order.at(group_of(id)); });
+  return cases;
+}
+
 /// One table of a study: which keys make its rows, which combinations of the spread keys its columns.
 class Section {
  public:
@@ -89,10 +102,10 @@ class Section {
 };
 
 Section::Section(const StudyTable& table, CaseCells& cells)
-    : table_{table},
-      cells_{cells},
-      cases_{cases_of(cells.all(), table.only, table.family)},
-      pivot_{render::pivot_of(cases_, table.spread)} {}
+    : table_{table}, cells_{cells}, cases_{cases_of(cells.all(), table.only, table.family)} {
+  if (!table.together_before.empty()) cases_ = put_together(std::move(cases_), table.together_before);
+  pivot_ = render::pivot_of(cases_, table.spread);
+}
 
 /// Null: the study has no such case.
 const CaseId* Section::case_at(const Row& row, std::size_t column) const {

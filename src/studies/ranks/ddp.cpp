@@ -106,9 +106,8 @@ FamilyGrid strategies(std::vector<std::string> names, bool has_buckets) {
 StudyTable steps_table() {
   return {.caption =
               "A step of each GPU's own batch. Efficiency: the time of strategy:none, every GPU by itself, over the "
-              "case's; reducer: c10d's with buckets of as many MiB, its fastest where the case has none. Communication "
-              "and what of it is exposed, "
-              "with nothing computed beside it, are of a trace",
+              "case's; reducer: c10d's with buckets of as many MiB, its fastest where the case has none. "
+              "Communication and what of it is exposed, nothing running beside it, are of a run with --tb_trace=on",
           .spread = {},
           .columns = {number_column("step ms", "median_ms"),
                       whole_column("tokens/s of all", "tokens_per_second"),
@@ -118,7 +117,8 @@ StudyTable steps_table() {
                       number_column("exposed ms", "exposed_communication_ms"),
                       {.header = "exposed %", .value = exposed_percent, .format = &render::format_number},
                       mebibytes_column("peak MiB a rank", "peak_allocated_bytes")},
-          .family = kFamily};
+          .family = kFamily,
+          .together_before = "strategy"};
 }
 
 StudyTable sharding_table() {
@@ -167,7 +167,7 @@ Study ddp_study() {
                       .has_bars = true,
                       .family = kFamily},
                      sharding_table(),
-                     {.caption = "Median time us of the collectives that predictions are made of, by bytes and op",
+                     {.caption = "Median time us by bytes and op, of the collectives that predictions are made of",
                       .spread = {"op"},
                       .columns = {number_column("us", "median_ms", 1e3)},
                       .family = "Collective"}},

@@ -103,6 +103,19 @@ TEST(DdpStudy, BucketsAreHeldAgainstTheReducersOfTheirSize) {
   EXPECT_EQ(texts(steps.rows[2])[5], "2.000") << "without buckets: against the fastest";
 }
 
+TEST(DdpStudy, ASizesStrategiesStandTogether) {
+  const StudyReport report = rank_report(
+      "ddp", {},
+      {parse_axis_override("DataParallel.size=small,xl"), parse_axis_override("DataParallel.bucket_mib=25")});
+  std::vector<std::string> rows;
+  for (const auto& row : section_of(report, "A step of each GPU's own batch").rows) {
+    rows.push_back(row[0].text + " " + row[1].text);
+  }
+  EXPECT_THAT(rows, ElementsAre("small none", "small naive", "small flat", "small bucketed", "small overlapped",
+                                "small reducer", "small sharded_optimizer", "xl none", "xl naive", "xl flat",
+                                "xl bucketed", "xl overlapped", "xl reducer", "xl sharded_optimizer"));
+}
+
 TEST(DdpStudy, ShardingIsHeldAgainstItsCount) {
   std::vector<Record> records{alone(), parallel(parallel_id("sharded_optimizer"), 60)};
   records[0].memory = peak_of(std::int64_t{3000} << 20);
