@@ -53,19 +53,30 @@ std::string other_suites_hint(std::span<const FamilySpec> families, const Option
   return "; " + join(found, ", ");
 }
 
-bool knows(std::span<const FamilySpec> families, const std::string& family, const CaseId::Parameter& value) {
+/// Empty for a key that takes any number, and for one or a family that there is not.
+std::vector<std::string> known_values(std::span<const FamilySpec> families, const std::string& family,
+                                      const std::string& key) {
   const auto spec = std::ranges::find(families, family, &FamilySpec::name);
-  if (spec == families.end()) return false;
-  const auto key = std::ranges::find(spec->keys, value.first, &KeySpec::key);
-  return key != spec->keys.end() && std::ranges::find(key->known, value.second) != key->known.end();
+  if (spec == families.end()) return {};
+  const auto found = std::ranges::find(spec->keys, key, &KeySpec::key);
+  return found == spec->keys.end() ? std::vector<std::string>{} : found->known;
 }
 
 Selection select_study(std::span<const FamilySpec> families, const Options& options) {
-  const studies::Study study = studies::with_known_values(
-      studies::find_study(options.study, "--tb_study"),
-      [&](const std::string& family, const CaseId::Parameter& value) { return knows(families, family, value); });
+  const studies::Study known = studies::with_known_values(
+      studies::find_study(options.study, "--tb_study"), [&](const std::string& family, const CaseId::Parameter& value) {
+        const std::vector<std::string> values = known_values(families, family, value.first);
+        return std::ranges::find(values, value.second) != values.end();
+      });
+  const studies::Study study = studies::with_open_axes(
+      known, [&](const std::string& family, const std::string& key) { return known_values(families, family, key); });
   const std::vector<FamilyGrid> grids = studies::grids_with_sizes(study, options.sizes);
-  Selection selection{Suite::kStandard, filtered(expand(families, grids, options.axes), options.filter)};
+  const std::vector<CaseId> cases = expand(families, grids, options.axes);
+  if (cases.empty()) {
+    throw UsageError{
+        fmt::format("--tb_study={}: its cases are of several ranks, and this is one process", options.study)};
+  }
+  Selection selection{Suite::kStandard, filtered(cases, options.filter)};
   if (!selection.cases.empty()) return selection;
   throw UsageError{
       fmt::format("--benchmark_filter={}: no case of the study {} matches; --benchmark_list_tests "

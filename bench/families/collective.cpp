@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/families/family.hpp"
+#include "tbench/core/work.hpp"
 #include "tbench/model/collective_case.hpp"
 
 namespace tbench::bench {
@@ -15,7 +16,7 @@ namespace {
 using Values = std::vector<std::string>;
 
 Values collective_ops() {
-  const auto& names = EnumNames<model::CollectiveOp>::kNames;
+  const auto& names = EnumNames<CollectiveOp>::kNames;
   return {names.begin(), names.end()};
 }
 
@@ -48,7 +49,7 @@ Family collective_family() {
           .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<Case> {
             if (context.group == nullptr) throw std::logic_error{id.name() + ": made without a group of ranks"};
             return model::make_collective_case(
-                {.op = parse_enum<model::CollectiveOp>(id.at("op")).value(),
+                {.op = parse_enum<CollectiveOp>(id.at("op")).value(),
                  .bytes = id.int_at("bytes"),
                  .precision = parse_enum<Precision>(id.at("precision")).value(),
                  .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,

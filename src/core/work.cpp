@@ -137,6 +137,22 @@ std::int64_t model_min_bytes(const ModelSize& size, Pass pass) {
   return copies * kFloatBytes * parameter_count(size);
 }
 
+double bus_factor(CollectiveOp op, std::int64_t ranks) {
+  const auto n = static_cast<double>(ranks);
+  switch (op) {
+    case CollectiveOp::kAllReduce:
+      return 2.0 * (n - 1.0) / n;
+    case CollectiveOp::kAllGather:
+    case CollectiveOp::kReduceScatter:
+    case CollectiveOp::kAllToAll:
+      return (n - 1.0) / n;
+    case CollectiveOp::kBroadcast:
+    case CollectiveOp::kSendRecv:
+      return 1.0;
+  }
+  throw std::invalid_argument{"not a CollectiveOp"};
+}
+
 std::optional<double> datasheet_flop_per_sm_clock(std::string_view gpu_name, Precision precision) {
   for (const GpuRate& gpu : kGpuRates) {
     if (!is_model(gpu_name, gpu.model)) continue;

@@ -8,8 +8,8 @@
 namespace tbench::html {
 namespace {
 
-/// Operations of ATen one by one have the first slot in every family.
-constexpr std::array<std::pair<std::string_view, std::size_t>, 18> kKnown{{
+/// Operations of ATen one by one have the first slot in every family; last are operations between GPUs, and strategies.
+constexpr std::array<std::pair<std::string_view, std::size_t>, 30> kKnown{{
     {"eager", 0},
     {"naive", 0},
     {"aten", 0},
@@ -28,6 +28,18 @@ constexpr std::array<std::pair<std::string_view, std::size_t>, 18> kKnown{{
     {"pairwise", 4},
     {"kahan", 6},
     {"cast_up", 3},
+    {"all_reduce", 2},
+    {"all_gather", 4},
+    {"reduce_scatter", 6},
+    {"broadcast", 7},
+    {"all_to_all", 9},
+    {"send_recv", 0},
+    {"none", 7},
+    {"flat", 4},
+    {"bucketed", 5},
+    {"overlapped", 1},
+    {"reducer", 2},
+    {"sharded_optimizer", 6},
 }};
 
 /// The same on every machine, as std::hash need not be.

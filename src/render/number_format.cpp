@@ -3,14 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
+
+#include "tbench/core/text.hpp"
 
 namespace tbench::render {
 namespace {
 
 constexpr int kSignificantDigits = 4;
+constexpr std::array<std::string_view, 4> kByteUnits{"B", "KiB", "MiB", "GiB"};
+constexpr std::int64_t kUnitStep = 1024;
 constexpr double kMinWithoutExponent = 1e-4;
 constexpr double kMaxWithoutExponent = 1e15;  // beyond, a double's last digits before the point mean nothing
 
@@ -52,6 +57,25 @@ std::string format_milliseconds(const std::optional<Seconds>& time) {
 std::string format_gibibytes(const std::optional<std::int64_t>& bytes, int digits) {
   constexpr double kGibi = 1 << 30;
   return bytes ? fmt::format("{:.{}f}", static_cast<double>(*bytes) / kGibi, digits) : "";
+}
+
+std::string format_bytes(std::int64_t bytes) {
+  std::size_t unit = 0;
+  while (bytes > 0 && bytes % kUnitStep == 0 && unit + 1 < kByteUnits.size()) {
+    bytes /= kUnitStep;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, kByteUnits[unit]);
+}
+
+std::optional<std::int64_t> parse_bytes(std::string_view text) {
+  const std::size_t space = text.find(' ');
+  if (space == std::string_view::npos) return std::nullopt;
+  std::optional<std::int64_t> bytes = parse_integer(text.substr(0, space));
+  const auto unit = std::ranges::find(kByteUnits, text.substr(space + 1));
+  if (!bytes || unit == kByteUnits.end()) return std::nullopt;
+  for (auto smaller = kByteUnits.begin(); smaller != unit; ++smaller) *bytes *= kUnitStep;
+  return bytes;
 }
 
 std::string format_day(const std::string& timestamp) { return timestamp.substr(0, timestamp.find('T')); }

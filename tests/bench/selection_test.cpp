@@ -33,6 +33,16 @@ std::string error_of(const Options& options, bool has_gpu = true) {
   return "";
 }
 
+TEST(Selection, AStudyOfRanksHasTheRunsNumberOfThem) {
+  Options options;
+  options.study = "collectives";
+  const std::vector<FamilySpec> of_four = specs_of(for_ranks(all_families({}), 4));
+  const std::vector<CaseId> cases = select_cases(of_four, options, true).cases;
+  EXPECT_EQ(cases.size(), 6U * 12 * 2);  // operations, sizes, precisions
+  for (const CaseId& id : cases) EXPECT_EQ(id.at("gpus"), "4");
+  EXPECT_THAT(error_of(options), HasSubstr("--tb_study=collectives: its cases are of several ranks"));
+}
+
 TEST(Selection, TheDefaultSuiteDependsOnTheMachine) {
   EXPECT_EQ(select({}, true).suite, Suite::kStandard);
   EXPECT_EQ(select({}, false).suite, Suite::kSmoke);

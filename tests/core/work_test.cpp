@@ -175,5 +175,18 @@ TEST(DatasheetRate, IsUnknownForOtherGpusAndForUnitsThatAGpuLacks) {
   EXPECT_EQ(datasheet_flop_per_sm_clock("Tesla T4", Precision::kTf32), std::nullopt);
 }
 
+/// nccl-tests, doc/PERFORMANCE.md, for 2 and 8 ranks.
+TEST(BusFactor, IsNcclTests) {
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveOp::kAllReduce, 2), 1.0);
+  EXPECT_DOUBLE_EQ(bus_factor(CollectiveOp::kAllReduce, 8), 1.75);  // 2 * 7 / 8
+  for (const CollectiveOp op : {CollectiveOp::kAllGather, CollectiveOp::kReduceScatter, CollectiveOp::kAllToAll}) {
+    EXPECT_DOUBLE_EQ(bus_factor(op, 2), 0.5);
+    EXPECT_DOUBLE_EQ(bus_factor(op, 8), 0.875);
+  }
+  for (const CollectiveOp op : {CollectiveOp::kBroadcast, CollectiveOp::kSendRecv}) {
+    EXPECT_DOUBLE_EQ(bus_factor(op, 8), 1.0);
+  }
+}
+
 }  // namespace
 }  // namespace tbench

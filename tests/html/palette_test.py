@@ -22,6 +22,7 @@ TO_XYZ = ((0.4124564, 0.3575761, 0.1804375), (0.2126729, 0.7151522, 0.0721750), 
 WHITE = (0.95047, 1, 1.08883)
 LEAST_CONTRAST = 3.0  # WCAG 2.2, 1.4.11: graphical objects
 LEAST_IN_FAMILY, LEAST = 13.0, 8.5  # CIEDE2000; 10 and more is told apart at a glance
+LEAST_OF_KEY = 12.0  # of seven slots with the first among them there are no better ones
 RARE = 1.3  # tritanopia, one in ten thousand, may be so much worse
 
 
@@ -84,9 +85,24 @@ def themes(css):
     return [("#ffffff" if theme["card"] == "#fff" else theme["card"], [theme[f"slot-{i}"] for i in range(10)]) for theme in found]
 
 
+def known_slots(source):
+    return {name: int(slot) for name, slot in re.findall(r'\{"(\w+)", (\d)\}', (source / "src/html/palette.cpp").read_text())}
+
+
+def keys(source):
+    """Slots of the other keys that have colours: operations between GPUs, strategies of data parallelism."""
+    slots = known_slots(source)
+    for header, enumeration, count in (("include/tbench/core/work.hpp", "CollectiveOp", 6),
+                                       ("src/studies/ranks/ddp_prediction.hpp", "studies::DdpStrategy", 7)):
+        names = re.search(rf"EnumNames<{enumeration}> {{.*?kNames{{(.*?)}}", (source / header).read_text(), re.S)[1]
+        used = {slots[name] for name in re.findall(r'"(\w+)"', names)}
+        assert len(used) == count, (enumeration, used)
+        yield used
+
+
 def families(source):
     """Sets of slots that one family's implementations have."""
-    slots = {name: int(slot) for name, slot in re.findall(r'\{"(\w+)", (\d)\}', (source / "src/html/palette.cpp").read_text())}
+    slots = known_slots(source)
     used = {}
     for name in (source / "tests/data/cases_full.txt").read_text().splitlines():
         for implementation in re.findall(r"/(?:impl|method):(\w+)", name):
@@ -105,6 +121,8 @@ def main():
         together = [pair for family in families(source) for pair in itertools.combinations(sorted(family), 2)]
         worst = min(together, key=differences.get)
         assert differences[worst] >= LEAST_IN_FAMILY, f"on {card} slots {worst} of one family: {differences[worst]:.1f}"
+        of_keys = [differences[pair] for used in keys(source) for pair in itertools.combinations(sorted(used), 2)]
+        assert min(of_keys) >= LEAST_OF_KEY, f"on {card}: operations or strategies {min(of_keys):.1f}"
         nearest = min(differences, key=differences.get)
         assert differences[nearest] >= LEAST, f"on {card} slots {nearest}: {differences[nearest]:.1f}"
         print(f"on {card}: contrast {min(contrast(c, card) for c in slots):.2f}, in a family {differences[worst]:.1f}, of all {differences[nearest]:.1f}")

@@ -38,6 +38,25 @@ TEST(FormatThousands, SeparatesGroups) {
   EXPECT_EQ(format_thousands(-1234), "-1,234");
 }
 
+TEST(FormatBytes, IsWholeInTheLargestUnit) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(1000), "1000 B");
+  EXPECT_EQ(format_bytes(1024), "1 KiB");
+  EXPECT_EQ(format_bytes(1536), "1536 B");
+  EXPECT_EQ(format_bytes(std::int64_t{384} << 20), "384 MiB");
+  EXPECT_EQ(format_bytes(std::int64_t{4} << 30), "4 GiB");
+  EXPECT_EQ(format_bytes(std::int64_t{2} << 40), "2048 GiB");
+}
+
+TEST(FormatBytes, IsReadBack) {
+  for (const std::int64_t bytes : {std::int64_t{0}, std::int64_t{7}, std::int64_t{1} << 10, std::int64_t{3} << 40}) {
+    EXPECT_EQ(parse_bytes(format_bytes(bytes)), bytes);
+  }
+  for (const char* text : {"", "1024", "1 kB", "x KiB", "1  KiB", "KiB"}) {
+    EXPECT_EQ(parse_bytes(text), std::nullopt) << text;
+  }
+}
+
 TEST(FormatClock, HasHoursWhereThereAreAny) {
   EXPECT_EQ(format_clock({0}), "0:00");
   EXPECT_EQ(format_clock({41.4}), "0:41");

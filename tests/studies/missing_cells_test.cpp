@@ -52,6 +52,19 @@ TEST(MissingCells, NothingMissingNeedsNoFilter) { EXPECT_THAT(missing_cells(grid
 
 TEST(MissingCells, AllMissingNeedsAnEmptyOne) { EXPECT_THAT(missing_cells(grid(), grid()).filters, ElementsAre("")); }
 
+TEST(MissingCells, EachNumberOfRanksIsARunOfItsOwn) {
+  const FamilyGrid collective{"Collective", {{"op", {"a", "b"}}, {"bytes", {"1", "2"}}, {"gpus", {"2", "16"}}}};
+  const FamilyGrid alone{"Ceiling", {{"what", {"copy"}}}};
+  const std::vector<CaseId> all = cells_of(std::vector{collective, alone}, {});
+  const MissingCells everything = missing_cells(all, all);
+  EXPECT_THAT(everything.filters, ElementsAre("", "", ""));  // a run has no cases of another number of ranks
+  EXPECT_THAT(everything.gpus, ElementsAre("2", "16", ""));
+  const MissingCells some = missing_cells(all, matching(all, "op:b/.*gpus:16$"));
+  EXPECT_THAT(some.filters, ElementsAre("/op:b/"));
+  EXPECT_THAT(some.gpus, ElementsAre("16"));
+  EXPECT_EQ(some.filter_of.size(), 2U);
+}
+
 TEST(MissingCells, ABlockIsOneFilterOfTheKeysThatTellItApart) {
   const std::vector<CaseId> all = grid();
   EXPECT_THAT(missing_cells(all, matching(all, "ctx:64/")).filters, ElementsAre("/ctx:64/"));

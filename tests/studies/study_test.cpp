@@ -20,12 +20,14 @@ TEST(Study, EveryOneHasANameOfItsOwnCasesAndATable) {
   for (const Study& study : all_studies()) {
     EXPECT_TRUE(names.insert(study.name).second) << study.name;
     EXPECT_FALSE(study.title.empty()) << study.name;
-    EXPECT_FALSE(cells_of(study.grids, {}).empty()) << study.name;
+    const Study of_two = with_open_axes(study, [](const auto&, const auto&) { return std::vector<std::string>{"2"}; });
+    EXPECT_FALSE(cells_of(of_two.grids, {}).empty()) << study.name;
     ASSERT_FALSE(study.tables.empty() && study.row_tables.empty()) << study.name;
     for (const StudyRowTable& table : study.row_tables) {
       EXPECT_FALSE(table.quantities.empty()) << study.name;
-      const bool is_of_memory = study.name == "memory";  // whose rows come from the memory pass
-      EXPECT_NE(study.protocol.needs_trace, is_of_memory) << study.name << ": rows are of kernels or ranges";
+      // Rows of memory come from the memory pass, those of ddp from other cases.
+      const bool is_of_traces = study.name != "memory" && study.name != "ddp";
+      EXPECT_EQ(study.protocol.needs_trace, is_of_traces) << study.name << ": rows are of kernels or ranges";
     }
     for (const StudyTable& table : study.tables) {
       EXPECT_FALSE(table.columns.empty()) << study.name;
@@ -48,6 +50,7 @@ TEST(Study, EveryOneHasANameOfItsOwnCasesAndATable) {
 
 TEST(Study, GridsAreThoseOfTheWriteUps) {
   const auto count = [](const char* name) { return cells_of(find_study(name, "--study").grids, {}).size(); };
+  EXPECT_EQ(count("collectives"), 0U);             // of no run without ranks
   EXPECT_EQ(count("end_to_end"), 5U * 5 * 3 * 4);  // sizes, contexts, passes, precisions
   EXPECT_EQ(count("precision"), 5U * 4 * 2 * 4);
   EXPECT_EQ(count("memory"), 5U * 5 * 3 * 2);
@@ -80,6 +83,20 @@ TEST(Study, WhatAProgramDoesNotKnowIsLeftOutWhereTheStudyAllowsIt) {
   EXPECT_THAT(without.grids[1].axes[0].values, ElementsAre("new"));  // of another family
   EXPECT_THAT(asked, ElementsAre("A.impl=new", "A.impl=newer"));
   EXPECT_THAT(with_known_values(study, answer(true)).grids[0].axes[0].values, ElementsAre("x", "new", "y"));
+}
+
+TEST(Study, AnOpenAxisGetsItsValuesFromTheRun) {
+  const Study study{.name = "s",
+                    .title = "t",
+                    .grids = {{"A", {{"op", {"x"}}, {"gpus", {}}}}, {"B", {{"gpus", {}}}}},
+                    .protocol = {},
+                    .tables = {}};
+  const Study filled = with_open_axes(study, [](const std::string& family, const std::string& key) {
+    return std::vector<std::string>{family + "." + key};
+  });
+  EXPECT_THAT(filled.grids[0].axes[0].values, ElementsAre("x"));
+  EXPECT_THAT(filled.grids[0].axes[1].values, ElementsAre("A.gpus"));
+  EXPECT_THAT(filled.grids[1].axes[0].values, ElementsAre("B.gpus"));
 }
 
 TEST(Study, AnUnknownNameGetsTheNearest) {

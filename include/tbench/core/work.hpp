@@ -1,4 +1,4 @@
-// What a case has to do, counted from its shape: the numerators of FLOP/s, tokens/s and MFU.
+// What a case has to do, counted from its shape: the numerators of FLOP/s, tokens/s, MFU and bandwidths.
 #pragma once
 
 #include <array>
@@ -87,6 +87,21 @@ struct AttentionShape {
 /// Bytes that a step holds at once at the very least: float32 parameters, gradients if the pass has a backward, two
 /// moments if it has an optimizer. Activations come on top.
 [[nodiscard]] std::int64_t model_min_bytes(const ModelSize& size, Pass pass);
+
+/// `send_recv`: every rank sends to the next one around a ring while it receives from the one before.
+enum class CollectiveOp { kAllReduce, kAllGather, kReduceScatter, kBroadcast, kAllToAll, kSendRecv };
+
+template <>
+struct EnumNames<CollectiveOp> {
+  static constexpr std::array<std::string_view, 6> kNames{"all_reduce", "all_gather", "reduce_scatter",
+                                                          "broadcast",  "all_to_all", "send_recv"};
+};
+
+/// What of the algorithm bandwidth crosses the slowest link of `ranks` ranks: bus bandwidth = factor * bytes / time.
+/// @param ranks  > 0
+/// @see  nccl-tests, doc/PERFORMANCE.md: all_reduce 2 (n - 1) / n; all_gather, reduce_scatter, all_to_all (n - 1) / n;
+///       broadcast, send_recv 1
+[[nodiscard]] double bus_factor(CollectiveOp op, std::int64_t ranks);
 
 /// A GPU's dense matrix rate by its datasheet: FLOP per SM and clock cycle, so that the peak at a measured clock is
 /// flop_per_sm_clock * sm_count * clock. Nothing for a GPU that is not in the table (work.cpp gives the sources).

@@ -1,26 +1,16 @@
 // One collective operation between the ranks of a run as a case. Free of LibTorch in its interface.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 
 #include "tbench/core/case.hpp"
 #include "tbench/core/enums.hpp"
+#include "tbench/core/work.hpp"
 #include "tbench/model/device.hpp"
 #include "tbench/ranks/group.hpp"
 
-namespace tbench {
-namespace model {
-
-/// `send_recv`: every rank sends to the next one around a ring while it receives from the one before.
-enum class CollectiveOp { kAllReduce, kAllGather, kReduceScatter, kBroadcast, kAllToAll, kSendRecv };
-
-/// What of the algorithm bandwidth crosses the slowest link of `ranks` ranks: bus bandwidth = factor * bytes / time.
-/// @see  nccl-tests, doc/PERFORMANCE.md: all_reduce 2 (n - 1) / n; all_gather, reduce_scatter, all_to_all (n - 1) / n;
-///       broadcast, send_recv 1
-[[nodiscard]] double bus_factor(CollectiveOp op, std::int64_t ranks);
+namespace tbench::model {
 
 struct CollectiveConfig {
   CollectiveOp op{};
@@ -41,12 +31,4 @@ struct CollectiveConfig {
 /// @param group  outlives the case
 [[nodiscard]] std::unique_ptr<Case> make_collective_case(const CollectiveConfig& config, ranks::Group& group);
 
-}  // namespace model
-
-template <>
-struct EnumNames<model::CollectiveOp> {
-  static constexpr std::array<std::string_view, 6> kNames{"all_reduce", "all_gather", "reduce_scatter",
-                                                          "broadcast",  "all_to_all", "send_recv"};
-};
-
-}  // namespace tbench
+}  // namespace tbench::model

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "tbench/core/units.hpp"
 
@@ -28,6 +29,11 @@ namespace tbench::render {
 
 /// In GiB with so many digits behind the point. Empty where there is none.
 [[nodiscard]] std::string format_gibibytes(const std::optional<std::int64_t>& bytes, int digits);
+
+/// A number of bytes >= 0 as people say it: `1 KiB`, `384 MiB`, `4 GiB`; whole, of the largest unit that divides it.
+[[nodiscard]] std::string format_bytes(std::int64_t bytes);
+/// What format_bytes has written; nothing for another text.
+[[nodiscard]] std::optional<std::int64_t> parse_bytes(std::string_view text);
 
 /// The day of a time as format_timestamp writes it.
 [[nodiscard]] std::string format_day(const std::string& timestamp);

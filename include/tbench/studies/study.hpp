@@ -17,6 +17,8 @@
 
 namespace tbench::studies {
 
+struct StudyCase;
+
 /// A quantity of a case, as a table shows it.
 struct StudyColumn {
   std::string header;  // with the unit
@@ -28,6 +30,9 @@ struct StudyColumn {
   /// A key that is spread over columns and its value whose cases alone have the quantity: {"pass", "forward"}. The
   /// header then says what that value means. Absent: all cases have it.
   std::optional<CaseId::Parameter> only_of{};
+  /// In place of `value`, for what the records of other cases have a part in; nothing where they do not tell. Of a case
+  /// that has a time.
+  std::function<std::optional<double>(const StudyCase&)> of_case{};
 };
 
 /// How a quantity is held against its base.
@@ -65,7 +70,11 @@ struct StudyTable {
   bool needs_base{};                      // not shown without cases of the speed-up's base
   bool needs_trace{};                     // not shown where no record has a trace; the study itself may need none
   bool quantities_down{};                 // a row for every quantity, a column for every combination of spread keys
-  bool has_bars{};  // pages show a bar a column, grouped by the rows' first key, in place of lines
+  bool has_bars{};       // pages show a bar a column, grouped by the rows' first key, in place of lines
+  std::string family{};  // whose cases alone it has; empty: those of all
+  /// Rows whose cases agree in all keys before this one stand together, where the study's grids do not have them so.
+  /// Empty: in the grids' order.
+  std::string together_before{};
 };
 
 /// What a row is in its case's waterfall chart.
@@ -90,12 +99,18 @@ struct StudyQuantity {
   std::function<std::string(double)> format;
 };
 
-/// What a table of rows is told of a case. Where its own records are enough, it is these.
-struct StudyCase {
-  std::span<const Record* const> records;  // those that did not fail, at least one
-  /// Of another case of the study; empty where it was not measured.
+/// All that the files have of a study.
+struct StudyMeasurements {
+  std::span<const CaseId> cases;  // of the study, in its order, whatever a filter shows of them
+  /// Of a case of the study, or of Study::beside; those that failed too; empty where it was not measured.
   std::function<std::span<const Record* const>(const CaseId&)> records_of;
   std::span<const ModelSize> sizes;  // the built-in ones and the user's
+};
+
+/// What a table is told of a case. Where its own records are enough, it is these.
+struct StudyCase {
+  std::span<const Record* const> records;  // those that did not fail, at least one
+  const StudyMeasurements& all;
   // Implicit, so that rows made of the records alone are a function of these.
   // NOLINTNEXTLINE(google-explicit-constructor)
   operator std::span<const Record* const>() const { return records; }
@@ -109,7 +124,8 @@ struct StudyRowTable {
   std::vector<StudyQuantity> quantities;  // at least one
   std::string detail;                     // header of a long text behind the quantities; empty: none
   std::function<std::vector<StudyRow>(const StudyCase&)> rows_of;
-  std::vector<CaseId::Parameter> only{};  // as StudyTable::only
+  std::vector<CaseId::Parameter> only{};  // as StudyTable's
+  std::string family{};
 };
 
 /// A protocol with exact counts; what is absent is up to the sampler.
@@ -122,6 +138,7 @@ struct StudyProtocol {
 struct Study {
   std::string name;   // as --tb_study and --study take it
   std::string title;  // one line
+  /// An axis without values is up to the run, as `gpus` is: see with_open_axes().
   std::vector<FamilyGrid> grids;
   StudyProtocol protocol{};
   std::vector<StudyTable> tables{};
@@ -129,6 +146,10 @@ struct Study {
   /// Values of the grids that not every program has, an implementation say. A run leaves out what its program does not
   /// know, a table what none of its files holds.
   std::vector<AxisOverride> if_known{};
+  /// Cases of other studies that tables look at where a file has them. No run of this study makes them.
+  std::vector<CaseId> beside{};
+  /// Sentences below the tables. May be empty.
+  std::function<std::vector<std::string>(const StudyMeasurements&)> conclude{};
 };
 
 [[nodiscard]] std::span<const Study> all_studies();
@@ -141,6 +162,11 @@ struct Study {
 /// The study without those of its `if_known` values that `is_known` denies.
 [[nodiscard]] Study with_known_values(
     Study study, const std::function<bool(const std::string& family, const CaseId::Parameter& value)>& is_known);
+
+/// The study with `values_of` of a family and a key in each axis that it leaves open.
+[[nodiscard]] Study with_open_axes(
+    Study study,
+    const std::function<std::vector<std::string>(const std::string& family, const std::string& key)>& values_of);
 
 /// The study's grids with the user's sizes as further values of every `size` axis.
 [[nodiscard]] std::vector<FamilyGrid> grids_with_sizes(const Study& study, std::span<const ModelSize> extra_sizes);

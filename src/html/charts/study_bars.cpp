@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "html/charts/study_headers.hpp"
@@ -44,21 +45,33 @@ std::vector<std::pair<std::string, std::vector<Column>>> columns_of(const StudyS
   return quantities;
 }
 
+std::set<std::string> distinct(const std::vector<Column>& columns, std::string_view key) {
+  std::set<std::string> found;
+  for (const Column& column : columns) found.insert(value_of(column.keys, key));
+  found.erase("");
+  return found;
+}
+
+/// Implementations' where no key has several values.
+std::string_view coloured_key(const std::vector<Column>& columns) {
+  const auto found =
+      std::ranges::find_if(kColouredKeys, [&](std::string_view key) { return distinct(columns, key).size() > 1; });
+  return found == kColouredKeys.end() ? kColouredKeys.front() : *found;
+}
+
 std::vector<BarSeries> series_of(const std::vector<Column>& columns, const std::string& quantity) {
-  std::set<std::string> implementations;
-  for (const Column& column : columns) implementations.insert(value_of(column.keys, "impl"));
-  implementations.erase("");
-  const std::map<std::string, std::size_t> slots = colour_slots(implementations);
+  const std::string_view coloured = coloured_key(columns);
+  const std::map<std::string, std::size_t> slots = colour_slots(distinct(columns, coloured));
   Texts variants{""};  // what has no other key is full
   std::vector<BarSeries> series;
   for (const Column& column : columns) {
     Texts others;
     for (const auto& [key, value] : column.keys) {
-      if (key != "impl") others.push_back(value);
+      if (key != coloured) others.push_back(value);
     }
     const std::string variant = join(others, " ");
     if (std::ranges::find(variants, variant) == variants.end()) variants.push_back(variant);
-    const auto slot = slots.find(value_of(column.keys, "impl"));
+    const auto slot = slots.find(value_of(column.keys, coloured));
     const std::string name = joined(column.keys);
     series.push_back({.name = name.empty() ? quantity : name,
                       .colour = slot == slots.end() ? "var(--accent)" : fmt::format("var(--slot-{})", slot->second),

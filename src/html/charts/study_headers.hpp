@@ -1,12 +1,16 @@
 // What the headers and captions of a study's tables say that their numbers are.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace tbench::html {
+
+/// Keys whose values have a colour each: of a section the first that has several.
+inline constexpr std::array<std::string_view, 3> kColouredKeys{"impl", "op", "strategy"};
 
 using StudyKeys = std::vector<std::pair<std::string, std::string>>;  // and values
 

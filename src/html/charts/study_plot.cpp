@@ -16,16 +16,25 @@
 #include "html/palette.hpp"
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/render/number_format.hpp"
 
 namespace tbench::html {
 namespace {
 
 using Texts = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 3> kAxes{"seq_len", "ctx", "size"};
+struct Axis {
+  std::string_view key;
+  const char* title;
+};
+constexpr std::array<Axis, 5> kAxes{{{"seq_len", "seq_len (tokens)"},
+                                     {"ctx", "ctx (tokens)"},
+                                     {"bytes", "bytes"},
+                                     {"for gpus", "GPUs"},
+                                     {"size", "size, by its parameters"}}};
 /// What charts are divided by where they have too many lines, in this order.
-constexpr std::array<std::string_view, 8> kDividing{"pass",   "precision", "phase", "batch",
-                                                    "causal", "d_model",   "ctx",   "size"};
+constexpr std::array<std::string_view, 9> kDividing{"pass",   "precision", "gpus", "phase", "batch",
+                                                    "causal", "d_model",   "ctx",  "size"};
 constexpr std::size_t kMaxLines = 6;
 constexpr std::size_t kMaxCharts = 12;
 constexpr std::size_t kMaxQuantities = 3;
@@ -33,7 +42,7 @@ constexpr std::size_t kMaxQuantities = 3;
 /// Where a value stands on an axis; nothing for one that is no number, or an unknown size.
 std::optional<double> place_of(std::string_view axis, const std::string& value) {
   if (axis != "size") {
-    const std::optional<std::int64_t> number = parse_integer(value);
+    const std::optional<std::int64_t> number = axis == "bytes" ? render::parse_bytes(value) : parse_integer(value);
     return number && *number > 0 ? std::optional{static_cast<double>(*number)} : std::nullopt;
   }
   const auto sizes = builtin_model_sizes();
@@ -75,10 +84,10 @@ std::set<std::string> distinct(const std::vector<Value>& values, std::string_vie
   return found;
 }
 
-std::optional<std::string_view> axis_of(const std::vector<Value>& values) {
-  for (const std::string_view axis : kAxes) {
-    const std::set<std::string> found = distinct(values, axis);
-    const auto has_place = [&](const std::string& value) { return place_of(axis, value).has_value(); };
+std::optional<Axis> axis_of(const std::vector<Value>& values) {
+  for (const Axis& axis : kAxes) {
+    const std::set<std::string> found = distinct(values, axis.key);
+    const auto has_place = [&](const std::string& value) { return place_of(axis.key, value).has_value(); };
     if (found.size() > 1 && std::ranges::all_of(found, has_place)) return axis;
   }
   return std::nullopt;
@@ -141,10 +150,16 @@ double shade_of(std::size_t index, std::size_t count) {
   return static_cast<double>(index) / std::max(1.0, number - 1) * std::min(0.75, 0.35 + 0.1 * number);
 }
 
-/// Implementations have their colours; what else differs is a shade and a shape.
+/// The values of the first key that has colours have theirs; what else differs is a shade and a shape.
 class Colours {
  public:
-  explicit Colours(const std::vector<Value>& values) : slots_{colour_slots(distinct(values, "impl"))} {}
+  explicit Colours(const std::vector<Value>& values) {
+    for (const std::string_view key : kColouredKeys) {
+      key_ = key;
+      slots_ = colour_slots(distinct(values, key));
+      if (slots_.size() > 1) return;
+    }
+  }
 
   void paint(std::vector<ChartSeries>& series, const std::vector<StudyKeys>& keys) const {
     std::vector<std::string> variants;
@@ -162,17 +177,18 @@ class Colours {
 
  private:
   [[nodiscard]] std::string base_of(const StudyKeys& keys) const {
-    const auto slot = slots_.find(value_of(keys, "impl"));
+    const auto slot = slots_.find(value_of(keys, key_));
     return slot == slots_.end() || slots_.size() < 2 ? "var(--accent)" : fmt::format("var(--slot-{})", slot->second);
   }
-  static std::string variant_of(const StudyKeys& keys) {
+  [[nodiscard]] std::string variant_of(const StudyKeys& keys) const {
     Texts others;
     for (const auto& [key, value] : keys) {
-      if (key != "impl") others.push_back(value);
+      if (key != key_) others.push_back(value);
     }
     return join(others, " ");
   }
 
+  std::string_view key_;
   std::map<std::string, std::size_t> slots_;
 };
 
@@ -215,18 +231,18 @@ std::optional<LineChart> chart_of(const std::vector<Value>& values, std::string_
 StudyPlots study_plots(const studies::StudySection& section) {
   const std::vector<Value> all = values_of(section);
   StudyPlots plots;
-  const std::optional<std::string_view> axis = axis_of(all);
+  const std::optional<Axis> axis = axis_of(all);
   if (!axis) return plots;
   const Colours colours{all};
   for (const std::string& quantity : quantities_of(all)) {
     std::vector<Value> values;
     std::ranges::copy_if(all, std::back_inserter(values), [&](const Value& v) { return v.quantity == quantity; });
-    const Division division = division_of(values, *axis);
+    const Division division = division_of(values, axis->key);
     for (const auto& [name, group] : grouped(values, [&](const Value& v) { return joined(v.keys, division.charts); })) {
-      std::optional<LineChart> chart = chart_of(group, *axis, division, colours);
+      std::optional<LineChart> chart = chart_of(group, axis->key, division, colours);
       if (!chart) continue;
       chart->y = quantity.empty() ? quantity_of_caption(section.caption) : quantity;
-      chart->x = *axis == "size" ? "size, by its parameters" : fmt::format("{} (tokens)", *axis);
+      chart->x = axis->title;
       chart->title = name.empty() ? chart->y : fmt::format("{}, {}", name, chart->y);
       if (division.lines.empty()) chart->series.front().name = chart->y;
       plots.charts.push_back(std::move(*chart));

@@ -15,10 +15,10 @@ struct StudyPlots {
 };
 
 /// A chart for each quantity of a section and each combination of the keys that would make too many lines. The axis is
-/// the first that there is of seq_len, ctx and size (by its parameters), along the rows or over the columns, with two
-/// values at least. Quantities that others follow from (speed-ups, changes, fits) are none, and of more than three only
-/// the first one with a unit is shown. Nothing for a section without such an axis; no chart that has several rows for
-/// one point, as of a case's kernels.
+/// the first that there is of seq_len, ctx, bytes, for gpus and size (by its parameters), along the rows or over the
+/// columns, with two values at least. Quantities that others follow from (speed-ups, changes, fits) are none, and of
+/// more than three only the first one with a unit is shown. Nothing for a section without such an axis; no chart that
+/// has several rows for one point, as of a case's kernels.
 [[nodiscard]] StudyPlots study_plots(const studies::StudySection& section);
 
 }  // namespace tbench::html

@@ -191,22 +191,6 @@ Verification CollectiveCase::verify_numbers(std::uint64_t seed) {
 
 }  // namespace
 
-double bus_factor(CollectiveOp op, std::int64_t ranks) {
-  const auto n = static_cast<double>(ranks);
-  switch (op) {
-    case CollectiveOp::kAllReduce:
-      return 2.0 * (n - 1.0) / n;
-    case CollectiveOp::kAllGather:
-    case CollectiveOp::kReduceScatter:
-    case CollectiveOp::kAllToAll:
-      return (n - 1.0) / n;
-    case CollectiveOp::kBroadcast:
-    case CollectiveOp::kSendRecv:
-      return 1.0;
-  }
-  throw std::invalid_argument{"not a CollectiveOp"};
-}
-
 std::unique_ptr<Case> make_collective_case(const CollectiveConfig& config, ranks::Group& group) {
   return std::make_unique<CollectiveCase>(config, group);
 }

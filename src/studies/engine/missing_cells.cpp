@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -124,15 +125,41 @@ std::string filter_of(const Box& box, std::span<const CaseId> all) {
   return filter;
 }
 
+/// As MissingCells::gpus.
+std::string ranks_of(const CaseId& id) {
+  const std::string* const gpus = id.find("gpus");
+  return gpus == nullptr ? "" : *gpus;
+}
+
+/// The numbers of ranks, in the order in which they come.
+std::vector<std::string> runs_of(std::span<const CaseId> cases) {
+  std::vector<std::string> runs;
+  for (const CaseId& id : cases) {
+    if (std::ranges::find(runs, ranks_of(id)) == runs.end()) runs.push_back(ranks_of(id));
+  }
+  return runs;
+}
+
+std::vector<CaseId> of_ranks(std::span<const CaseId> cases, const std::string& gpus) {
+  std::vector<CaseId> own;
+  std::ranges::copy_if(cases, std::back_inserter(own), [&](const CaseId& id) { return ranks_of(id) == gpus; });
+  return own;
+}
+
 }  // namespace
 
 MissingCells missing_cells(std::span<const CaseId> all, std::span<const CaseId> missing) {
   MissingCells result;
-  for (const Box& box : boxes_of(missing)) {
-    for (const CaseId& id : missing) {
-      if (holds(box, id)) result.filter_of.emplace(id.name(), result.filters.size());
+  for (const std::string& gpus : runs_of(missing)) {
+    const std::vector<CaseId> of_run = of_ranks(missing, gpus);
+    const std::vector<CaseId> all_of_run = of_ranks(all, gpus);
+    for (const Box& box : boxes_of(of_run)) {
+      for (const CaseId& id : of_run) {
+        if (holds(box, id)) result.filter_of.emplace(id.name(), result.filters.size());
+      }
+      result.filters.push_back(filter_of(box, all_of_run));
+      result.gpus.push_back(gpus);
     }
-    result.filters.push_back(filter_of(box, all));
   }
   return result;
 }

@@ -13,8 +13,10 @@ namespace tbench::studies {
 
 struct MissingCells {
   /// Regular expressions for --benchmark_filter, each of which selects some of the missing cases of the study and no
-  /// other; empty: all of the study's. Together they select all that are missing.
+  /// other of those that a run with so many ranks has; empty: all of these. Together they select all that are missing.
   std::vector<std::string> filters;
+  /// One a filter: the key `gpus` of its cases, which is the number of ranks of the run; empty: cases without the key.
+  std::vector<std::string> gpus;
   std::map<std::string, std::size_t> filter_of;  // by case name: index into `filters`
 };
 

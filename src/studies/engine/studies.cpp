@@ -9,18 +9,12 @@
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
+#include "tbench/stats/descriptive.hpp"
 
 namespace tbench::studies {
 namespace {
 
 constexpr double kMebi = 1024.0 * 1024.0;
-
-std::optional<double> counter_of(const Record& record, const std::string& counter) {
-  const std::map<std::string, double> counters = counters_of(record);
-  const auto found = counters.find(counter);
-  if (found == counters.end()) return std::nullopt;
-  return found->second;
-}
 
 StudyColumn counter_column(std::string header, std::string counter, double factor,
                            std::function<std::string(double)> format) {
@@ -56,6 +50,8 @@ std::vector<Study> make_studies() {
       oom_boundary_study(),
       step_study(),
       waterfall_study(),
+      collectives_study(),
+      ddp_study(),
   };
 }
 
@@ -94,6 +90,17 @@ Study with_known_values(
   return study;
 }
 
+Study with_open_axes(
+    Study study,
+    const std::function<std::vector<std::string>(const std::string& family, const std::string& key)>& values_of) {
+  for (FamilyGrid& grid : study.grids) {
+    for (Axis& axis : grid.axes) {
+      if (axis.values.empty()) axis.values = values_of(grid.family, axis.key);
+    }
+  }
+  return study;
+}
+
 std::vector<FamilyGrid> grids_with_sizes(const Study& study, std::span<const ModelSize> extra_sizes) {
   std::vector<FamilyGrid> grids = study.grids;
   for (FamilyGrid& grid : grids) {
@@ -102,6 +109,36 @@ std::vector<FamilyGrid> grids_with_sizes(const Study& study, std::span<const Mod
     for (const ModelSize& size : extra_sizes) axis->values.push_back(size.name);
   }
   return grids;
+}
+
+std::optional<double> counter_of(const Record& record, const std::string& counter) {
+  const std::map<std::string, double> counters = counters_of(record);
+  const auto found = counters.find(counter);
+  if (found == counters.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<double> median_of(std::span<const Record* const> records,
+                                const std::function<std::optional<double>(const Record&)>& value) {
+  std::vector<double> values;
+  for (const Record* const record : records) {
+    if (const std::optional<double> known = value(*record)) values.push_back(*known);
+  }
+  return values.empty() ? std::nullopt : std::optional{stats::median(values)};
+}
+
+std::optional<double> median_of(std::span<const Record* const> records, const std::string& counter) {
+  return median_of(records, [&](const Record& record) { return counter_of(record, counter); });
+}
+
+const CaseId& copy_case() {
+  static const CaseId id{"Ceiling", {{"what", "copy"}, {"regime", "burst"}}};
+  return id;
+}
+
+std::optional<ModelSize> size_of(const CaseId& id, std::span<const ModelSize> sizes) {
+  const auto found = std::ranges::find(sizes, id.at("size"), &ModelSize::name);
+  return found == sizes.end() ? std::nullopt : std::optional{*found};
 }
 
 StudyColumn number_column(std::string header, std::string counter, double factor) {

@@ -1,6 +1,9 @@
 // All studies, each defined in the file of what it is about, and the columns and grids that several share.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,8 @@ namespace tbench::studies {
 
 [[nodiscard]] Study answers_study();
 [[nodiscard]] Study attention_grid_study();
+[[nodiscard]] Study collectives_study();
+[[nodiscard]] Study ddp_study();
 [[nodiscard]] Study end_to_end_study();
 [[nodiscard]] Study flash_study();
 [[nodiscard]] Study gemm_share_study();
@@ -31,6 +36,19 @@ namespace tbench::studies {
 [[nodiscard]] Study top_kernels_study();
 [[nodiscard]] Study warmup_study();
 [[nodiscard]] Study waterfall_study();
+
+/// Nothing where the record does not have it.
+[[nodiscard]] std::optional<double> counter_of(const Record& record, const std::string& counter);
+/// The median over the records that tell; nothing where none does.
+[[nodiscard]] std::optional<double> median_of(std::span<const Record* const> records,
+                                              const std::function<std::optional<double>(const Record&)>& value);
+/// Of a counter.
+[[nodiscard]] std::optional<double> median_of(std::span<const Record* const> records, const std::string& counter);
+
+/// The ceiling that bytes are held against: a copy in memory.
+[[nodiscard]] const CaseId& copy_case();
+/// Of the case's key `size`; nothing for an unknown one.
+[[nodiscard]] std::optional<ModelSize> size_of(const CaseId& id, std::span<const ModelSize> sizes);
 
 /// A counter (bench/README.md lists them) times `factor`, with four significant digits.
 [[nodiscard]] StudyColumn number_column(std::string header, std::string counter, double factor = 1);
@@ -56,6 +74,9 @@ namespace tbench::studies {
 /// Cases of the course's model, as its code is written: batch 4, operation by operation.
 [[nodiscard]] FamilyGrid model_grid(std::vector<std::string> ctx, std::vector<std::string> pass,
                                     std::vector<std::string> precision);
+
+/// Cases of the family Collective, 1 KiB to 4 GiB in steps of 4, between as many GPUs as the run has.
+[[nodiscard]] FamilyGrid collective_grid(std::vector<std::string> op, std::vector<std::string> precision);
 
 /// Forward alone, and forward and backward, of the course's grid of attention: 8 sequences, one head, no mask.
 [[nodiscard]] FamilyGrid course_attention_grid(std::vector<std::string> precision, std::vector<std::string> impl);

@@ -13,6 +13,8 @@
 namespace tbench::studies {
 namespace {
 
+constexpr std::int64_t kFewestRanks = 2;
+
 /// What a file's command line changed of the study.
 struct Changes {
   std::vector<AxisOverride> axes;
@@ -139,6 +141,36 @@ bool is_measured(std::span<const results::NamedResults> results, const std::stri
   });
 }
 
+/// What the files' cases have of a key, in the order of their numbers.
+/// @param family  whose cases; empty: of all families of the study
+std::set<std::int64_t> measured_numbers(std::span<const results::NamedResults> results, const Study& study,
+                                        const std::string& family, const std::string& key) {
+  std::set<std::int64_t> numbers;
+  for (const results::NamedResults& result : results) {
+    for (const Record& record : result.file.records) {
+      const std::string& own = record.id.family();
+      const bool counts = family.empty() ? std::ranges::find(study.grids, own, &FamilyGrid::family) != study.grids.end()
+                                         : own == family;
+      const std::string* const value = counts ? record.id.find(key) : nullptr;
+      const std::optional<std::int64_t> number = value != nullptr ? parse_integer(*value) : std::nullopt;
+      if (number && *number > 0) numbers.insert(*number);
+    }
+  }
+  return numbers;
+}
+
+/// Of an axis that the study leaves open: the family's own numbers, else those of the study's other families, else
+/// what the smallest run of several ranks would have.
+std::vector<std::string> open_values(std::span<const results::NamedResults> results, const Study& study,
+                                     const std::string& family, const std::string& key) {
+  std::set<std::int64_t> numbers = measured_numbers(results, study, family, key);
+  if (numbers.empty()) numbers = measured_numbers(results, study, "", key);
+  if (numbers.empty()) numbers.insert(kFewestRanks);
+  std::vector<std::string> values;
+  for (const std::int64_t number : numbers) values.push_back(fmt::format("{}", number));
+  return values;
+}
+
 void check_axes(const Study& study, const std::vector<AxisOverride>& axes) {
   for (const AxisOverride& change : axes) {
     if (!own_values(study, change).empty()) continue;
@@ -154,6 +186,7 @@ void check_axes(const Study& study, const std::vector<AxisOverride>& axes) {
 
 void find_records(StudyCells& cells, const Study& study, std::span<const results::NamedResults> results) {
   for (const CaseId& id : cells.unfiltered) cells.measured[id.name()];
+  for (const CaseId& id : study.beside) cells.measured[id.name()];
   std::set<std::string> untraced;
   for (const results::NamedResults& result : results) {
     for (const Record& record : result.file.records) {
@@ -178,8 +211,11 @@ void find_records(StudyCells& cells, const Study& study, std::span<const results
 StudyCells study_cells(const Study& whole, std::span<const results::NamedResults> results,
                        const StudyOptions& options) {
   check_one_device(results);
-  const Study study = with_known_values(whole, [&](const std::string& family, const CaseId::Parameter& value) {
+  const Study known = with_known_values(whole, [&](const std::string& family, const CaseId::Parameter& value) {
     return is_measured(results, family, value);
+  });
+  const Study study = with_open_axes(known, [&](const std::string& family, const std::string& key) {
+    return open_values(results, known, family, key);
   });
   check_axes(study, options.axes);
   Changes all = changes_of_all(study, results);

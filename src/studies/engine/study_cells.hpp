@@ -18,7 +18,7 @@ struct StudyCells {
   std::vector<CaseId> cases;       // those of them that pass the options' filter
   std::vector<CaseId> missing;     // those of `cases` without a record
   std::map<std::string, std::vector<const Record*>>
-      measured;                  // of `unfiltered`, by name; of the results, which outlive this
+      measured;                  // of `unfiltered` and Study::beside, by name; of the results, which outlive this
   std::size_t untraced{};        // of `missing`, those with a time and without the trace that the study needs
   std::vector<ModelSize> sizes;  // built-in, and of the files' command lines
   std::string flags;             // of transformer_bench, without a filter: `--tb_study=NAME --tb_axis=...`

@@ -44,6 +44,12 @@ Texts notes_of(const Study& study, const Marks& marks) {
   return notes;
 }
 
+/// How the cases of so many ranks are started; empty: of one process.
+std::string program_of(const std::string& gpus) {
+  if (gpus.empty()) return "transformer_bench";
+  return fmt::format("torchrun --no-python --nproc-per-node={} ./transformer_bench", gpus);
+}
+
 std::string text_page(const StudyReport& report, std::optional<std::size_t> max_width) {
   std::string page = report.title + "\n" + join(report.sources, "\n") + "\n";
   for (const StudySection& section : report.sections) {
@@ -135,12 +141,13 @@ StudyReport study_report(const Study& study, std::span<const results::NamedResul
     if (auto section = row_section(table, contents)) report.sections.push_back(std::move(*section));
   }
   report.notes = notes_of(study, contents.marks());
+  if (study.conclude) std::ranges::move(study.conclude(contents.measurements()), std::back_inserter(report.notes));
   if (study.protocol.needs_trace) std::ranges::move(trace_notes(cells), std::back_inserter(report.notes));
   for (std::size_t i = 0; i < missing.filters.size(); ++i) {
     const std::string& filter = missing.filters[i];
     const std::string selected = filter.empty() ? "" : " --benchmark_filter=" + results::quoted(filter);
-    report.commands.push_back(render::one_line(
-        fmt::format("transformer_bench {}{} --benchmark_out={}_{}.json", cells.flags, selected, study.name, i + 1)));
+    report.commands.push_back(render::one_line(fmt::format(
+        "{} {}{} --benchmark_out={}_{}.json", program_of(missing.gpus[i]), cells.flags, selected, study.name, i + 1)));
   }
   return report;
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -55,19 +54,10 @@ Cells state_row(const StudyRowTable& table, const CaseId& id, CaseCells& cells) 
   return row_with(table, cells.cell(id, nothing, true));
 }
 
-std::vector<const Record*> measured_of(const CaseCells& cells, const CaseId& id) {
-  std::vector<const Record*> records;
-  std::ranges::copy_if(cells.records(id), std::back_inserter(records),
-                       [](const Record* record) { return record->timing.has_value(); });
-  return records;
-}
-
 }  // namespace
 
 std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& cells) {
-  std::vector<CaseId> cases;
-  std::ranges::copy_if(cells.all().cases, std::back_inserter(cases),
-                       [&](const CaseId& id) { return id.has(table.only); });
+  const std::vector<CaseId> cases = cases_of(cells.all(), table.only, table.family);
   if (cases.empty()) return std::nullopt;
   const render::Pivot pivot = render::pivot_of(cases, {});
   StudySection section{.caption = caption_of(cases.front(), pivot.common, table.caption),
@@ -76,9 +66,8 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
                        .name_column = pivot.row_keys.size()};
   for (const CaseId& id : cases) {
     Cells head;
-    for (std::string& value : render::values_of(id, pivot.row_keys)) {
-      head.push_back({.text = render::one_line(value)});
-    }
+    const std::vector<std::string> values = render::values_of(id, pivot.row_keys);
+    for (std::size_t i = 0; i < values.size(); ++i) head.push_back(key_cell(pivot.row_keys[i], values[i]));
     const auto add = [&](Cells behind, StudyStep step = StudyStep::kNone) {
       Cells row = head;
       std::ranges::move(behind, std::back_inserter(row));
@@ -86,16 +75,13 @@ std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& c
       section.rows.push_back(std::move(row));
       section.steps.push_back(step);
     };
-    const std::vector<const Record*> records = measured_of(cells, id);
+    const std::vector<const Record*> records = cells.timed(id);
     if (records.empty()) {
       add(state_row(table, id, cells));
       continue;
     }
     cells.note(records);
-    const std::vector<StudyRow> rows = table.rows_of(
-        {.records = records,
-         .records_of = [&](const CaseId& other) { return std::span<const Record* const>{cells.records(other)}; },
-         .sizes = cells.all().sizes});
+    const std::vector<StudyRow> rows = table.rows_of({.records = records, .all = cells.measurements()});
     for (const StudyRow& row : rows) add(cells_of(table, row), row.step);
     if (rows.empty()) add(row_with(table, {.text = "none"}));
     const std::size_t all = cells.records(id).size();

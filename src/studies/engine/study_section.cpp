@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
+#include "studies/engine/studies.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/render/number_format.hpp"
 #include "tbench/render/pivot.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/stats/descriptive.hpp"
@@ -57,6 +60,18 @@ const char* header_of(StudyComparison as) {
   return "";
 }
 
+/// As StudyTable::together_before says, in the order in which each group first comes.
+std::vector<CaseId> put_together(std::vector<CaseId> cases, const std::string& key) {
+  const auto group_of = [&](const CaseId& id) {
+    const auto end = std::ranges::find(id.parameters(), key, &CaseId::Parameter::first);
+    return std::vector<CaseId::Parameter>{id.parameters().begin(), end};
+  };
+  std::map<std::vector<CaseId::Parameter>, std::size_t> order;
+  for (const CaseId& id : cases) order.emplace(group_of(id), order.size());
+  std::ranges::stable_sort(cases, {}, [&](const CaseId& id) { return order.at(group_of(id)); });
+  return cases;
+}
+
 /// One table of a study: which keys make its rows, which combinations of the spread keys its columns.
 class Section {
  public:
@@ -86,9 +101,9 @@ class Section {
   StudySection section_;
 };
 
-Section::Section(const StudyTable& table, CaseCells& cells) : table_{table}, cells_{cells} {
-  std::ranges::copy_if(cells.all().cases, std::back_inserter(cases_),
-                       [&](const CaseId& id) { return id.has(table.only); });
+Section::Section(const StudyTable& table, CaseCells& cells)
+    : table_{table}, cells_{cells}, cases_{cases_of(cells.all(), table.only, table.family)} {
+  if (!table.together_before.empty()) cases_ = put_together(std::move(cases_), table.together_before);
   pivot_ = render::pivot_of(cases_, table.spread);
 }
 
@@ -217,7 +232,7 @@ void Section::add_fit(std::vector<StudyCell>& cells, const Row& row) const {
 /// The values of the row's own keys.
 std::vector<StudyCell> Section::head_of(const Row& row) const {
   std::vector<StudyCell> cells;
-  for (const std::string& value : row.values) cells.push_back({.text = render::one_line(value)});
+  for (std::size_t i = 0; i < row.values.size(); ++i) cells.push_back(key_cell(pivot_.row_keys[i], row.values[i]));
   return cells;
 }
 
@@ -271,9 +286,23 @@ std::optional<StudySection> Section::build() {
 
 }  // namespace
 
+std::vector<CaseId> cases_of(const StudyCells& cells, std::span<const CaseId::Parameter> only,
+                             const std::string& family) {
+  std::vector<CaseId> cases;
+  std::ranges::copy_if(cells.cases, std::back_inserter(cases),
+                       [&](const CaseId& id) { return id.has(only) && (family.empty() || id.family() == family); });
+  return cases;
+}
+
+StudyCell key_cell(const std::string& key, const std::string& value) {
+  const std::optional<std::int64_t> bytes = key == "bytes" ? parse_integer(value) : std::nullopt;
+  if (!bytes) return {.text = render::one_line(value)};
+  return {.text = render::format_bytes(*bytes), .value = static_cast<double>(*bytes)};
+}
+
 std::string caption_of(const CaseId& id, const std::vector<std::string>& common, const std::string& caption) {
   Texts parts{id.family()};
-  for (const std::string& key : common) parts.push_back(key + ":" + render::one_line(id.at(key)));
+  for (const std::string& key : common) parts.push_back(key + ":" + key_cell(key, id.at(key)).text);
   return fmt::format("{}. {}", join(parts, " "), caption);
 }
 
@@ -281,6 +310,13 @@ const std::vector<const Record*>& CaseCells::records(const CaseId& id) const {
   static const std::vector<const Record*> none;
   const auto found = cells_.measured.find(id.name());
   return found == cells_.measured.end() ? none : found->second;
+}
+
+std::vector<const Record*> CaseCells::timed(const CaseId& id) const {
+  std::vector<const Record*> found;
+  std::ranges::copy_if(records(id), std::back_inserter(found),
+                       [](const Record* record) { return record->timing.has_value(); });
+  return found;
 }
 
 bool CaseCells::keeps_protocol(const Record& record) const {
@@ -292,14 +328,13 @@ bool CaseCells::keeps_protocol(const Record& record) const {
          same(study_.protocol.samples, static_cast<std::int64_t>(record.timing->samples_s.size()));
 }
 
-/// The median over the case's records.
+/// The median over the case's records, or what its column makes of all.
 std::optional<double> CaseCells::value(const CaseId& id, const StudyColumn& column) const {
-  std::vector<double> values;
-  if (!column.value) return std::nullopt;
-  for (const Record* record : records(id)) {
-    if (const std::optional<double> known = column.value(*record)) values.push_back(*known);
+  if (column.of_case) {
+    const std::vector<const Record*> own = timed(id);
+    return own.empty() ? std::nullopt : column.of_case({.records = own, .all = measurements_});
   }
-  return values.empty() ? std::nullopt : std::optional{stats::median(values)};
+  return column.value ? median_of(records(id), column.value) : std::nullopt;
 }
 
 /// The median as its column writes it, or every text that there is.

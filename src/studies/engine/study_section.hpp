@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,13 +25,26 @@ struct Marks {
 class CaseCells {
  public:
   CaseCells(const Study& study, const StudyCells& cells, const MissingCells& missing)
-      : study_{study}, cells_{cells}, missing_{missing} {}
+      : study_{study},
+        cells_{cells},
+        missing_{missing},
+        measurements_{.cases = cells.unfiltered,
+                      .records_of = [this](const CaseId& id) { return std::span<const Record* const>{records(id)}; },
+                      .sizes = cells.sizes} {}
+  // `measurements_` refers to this.
+  CaseCells(const CaseCells&) = delete;
+  CaseCells& operator=(const CaseCells&) = delete;
+  ~CaseCells() = default;
 
   [[nodiscard]] std::optional<double> value(const CaseId& id, const StudyColumn& column) const;
   [[nodiscard]] std::string shown(const CaseId& id, const StudyColumn& column) const;
   [[nodiscard]] StudyCell cell(const CaseId& id, const StudyColumn& column, bool is_first);
   /// Empty for a case that nobody measured.
   [[nodiscard]] const std::vector<const Record*>& records(const CaseId& id) const;
+  /// Those of them that have a time.
+  [[nodiscard]] std::vector<const Record*> timed(const CaseId& id) const;
+  /// For as long as this is.
+  [[nodiscard]] const StudyMeasurements& measurements() const { return measurements_; }
   /// Counts how many records a cell is made of, for the note on medians.
   void note(const std::vector<const Record*>& records) {
     marks_.max_records = std::max(marks_.max_records, records.size());
@@ -44,8 +58,16 @@ class CaseCells {
   const Study& study_;
   const StudyCells& cells_;
   const MissingCells& missing_;
+  const StudyMeasurements measurements_;
   Marks marks_;
 };
+
+/// The cases of a table with these `only` and `family`.
+[[nodiscard]] std::vector<CaseId> cases_of(const StudyCells& cells, std::span<const CaseId::Parameter> only,
+                                           const std::string& family);
+
+/// The value of a key of a case's name. Of `bytes` as people say it, `1 KiB`, and as a number.
+[[nodiscard]] StudyCell key_cell(const std::string& key, const std::string& value);
 
 /// The values that all cases of a section share, and what it shows.
 /// @param common  keys of `id`

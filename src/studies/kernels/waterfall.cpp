@@ -15,7 +15,6 @@
 #include "tbench/core/step_floor.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
-#include "tbench/stats/descriptive.hpp"
 
 namespace tbench::studies {
 namespace {
@@ -24,26 +23,6 @@ constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 constexpr double kNegligible = 1e-4;  // of the GPU's time
 constexpr std::size_t kNamedClasses = 4;
-
-const CaseId& copy_case() {
-  static const CaseId id{"Ceiling", {{"what", "copy"}, {"regime", "burst"}}};
-  return id;
-}
-
-/// The median over the records that tell.
-template <class Value>
-std::optional<double> median_of(std::span<const Record* const> records, const Value& value) {
-  std::vector<double> values;
-  for (const Record* const record : records) {
-    if (const std::optional<double> known = value(*record)) values.push_back(*known);
-  }
-  return values.empty() ? std::nullopt : std::optional{stats::median(values)};
-}
-
-std::optional<ModelSize> size_of(const CaseId& id, std::span<const ModelSize> sizes) {
-  const auto found = std::ranges::find(sizes, id.at("size"), &ModelSize::name);
-  return found == sizes.end() ? std::nullopt : std::optional{*found};
-}
 
 /// Work of one kind: what it would take at its ceiling, and the time of its kernels.
 struct Part {
@@ -167,8 +146,8 @@ StudyColumn copy_rate() { return number_column("GB/s", "bytes_per_second", 1 / k
 std::vector<StudyRow> waterfall_of(const StudyCase& of) {
   const Record& first = *of.records.front();
   const auto rate = median_of(of.records, [](const Record& record) { return record.ceiling_per_second; });
-  const auto bandwidth = median_of(of.records_of(copy_case()), copy_rate().value);
-  const std::optional<ModelSize> size = size_of(first.id, of.sizes);
+  const auto bandwidth = median_of(of.all.records_of(copy_case()), copy_rate().value);
+  const std::optional<ModelSize> size = size_of(first.id, of.all.sizes);
   if (!rate || !bandwidth || !size || !first.trace) return {};
   const StepFloor floor = model_step_floor(*size, first.id.int_at("ctx"), first.id.int_at("batch"),
                                            parse_enum<Pass>(first.id.at("pass")).value(),

@@ -235,6 +235,22 @@ TEST_F(Ranks, AreNeededByTheFamiliesThatSpanThem) {
   EXPECT_THAT(result.err, HasSubstr("torchrun --no-python --nproc-per-node=2 ./transformer_bench"));
 }
 
+TEST_F(Ranks, TakeAStudyOfTheirs) {
+  const Words flags{"--benchmark_list_tests", "--tb_study=collectives", "--benchmark_filter=op:broadcast/bytes:1024/"};
+  const RanksResult result = run(TBENCH_PROGRAM, flags);
+  EXPECT_EQ(result.first.status, 0) << result.first.err;
+  EXPECT_EQ(result.first.out,
+            "Collective/op:broadcast/bytes:1024/precision:fp32/gpus:2\n"
+            "Collective/op:broadcast/bytes:1024/precision:bf16/gpus:2\n");
+  const CommandResult alone = run_command({TBENCH_PROGRAM, "--benchmark_list_tests", "--tb_study=collectives"});
+  EXPECT_EQ(alone.status, 2);
+  EXPECT_THAT(alone.err, AllOf(HasSubstr("--tb_study=collectives: its cases are of several ranks"),
+                               HasSubstr("torchrun --no-python --nproc-per-node=2 ./transformer_bench")));
+  const RanksResult other = run(TBENCH_PROGRAM, {"--benchmark_list_tests", "--tb_study=scaling"});
+  EXPECT_EQ(other.first.status, 2);
+  EXPECT_THAT(other.first.err, AllOf(HasSubstr("no family 'Model'"), HasSubstr("without a launcher")));
+}
+
 TEST_F(Ranks, ListTheirCasesOnce) {
   const RanksResult result =
       run(TBENCH_PROGRAM, {"--benchmark_list_tests", "--benchmark_filter=op:broadcast/bytes:1024/"});

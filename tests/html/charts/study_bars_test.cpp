@@ -115,5 +115,20 @@ TEST(StudyBars, NeedNumbers) {
   EXPECT_THAT(study_bars({.caption = "a", .columns = {}, .rows = {}}), IsEmpty());
 }
 
+TEST(StudyBars, StrategiesHaveColoursAndTheirBucketsHatches) {
+  const std::vector<BarChart> charts =
+      study_bars({.caption = "DataParallel. Step ms by strategy",
+                  .columns = {key("size"), number("strategy:flat"), number("strategy:reducer bucket_mib:1"),
+                              number("strategy:reducer bucket_mib:25")},
+                  .rows = {{text("small"), value(3, "3"), value(2, "2"), value(1, "1")}}});
+  ASSERT_THAT(charts, SizeIs(1));
+  const std::vector<BarSeries>& series = charts[0].series;
+  EXPECT_THAT(names(series), ElementsAre("flat", "reducer bucket_mib 1", "reducer bucket_mib 25"));
+  EXPECT_NE(series[0].colour, series[1].colour);
+  EXPECT_EQ(series[1].colour, series[2].colour);
+  EXPECT_EQ(series[0].hatch, 0U);
+  EXPECT_NE(series[1].hatch, series[2].hatch);
+}
+
 }  // namespace
 }  // namespace tbench::html

@@ -96,6 +96,36 @@ TEST(StudyPlots, TakeSizesByTheirParameters) {
       << "a size whose parameters nobody knows";
 }
 
+TEST(StudyPlots, TakeSizesOfMessagesAsTheyAreWritten) {
+  const StudyPlots plots = study_plots({.caption = "Collective gpus:2. Bus bandwidth GB/s by bytes and op; explained",
+                                        .columns = {key("bytes"), number("op:all_reduce"), number("op:broadcast")},
+                                        .rows = {{text("1 KiB"), value(1), value(2)},
+                                                 {text("512 KiB"), value(3), value(4)},
+                                                 {text("4 GiB"), value(5), value(6)}}});
+  ASSERT_THAT(plots.charts, SizeIs(1));
+  const LineChart& chart = plots.charts[0];
+  EXPECT_EQ(chart.title, "Bus bandwidth GB/s");
+  EXPECT_EQ(chart.x, "bytes");
+  EXPECT_THAT(names(chart), ElementsAre("all_reduce", "broadcast"));
+  EXPECT_THAT(points(chart.series[0]),
+              ElementsAre(std::pair{1024.0, 1.0}, std::pair{524'288.0, 3.0}, std::pair{4'294'967'296.0, 5.0}));
+  EXPECT_EQ(chart.ticks[1].label, "512 KiB");
+  EXPECT_NE(chart.series[0].colour, chart.series[1].colour);
+  EXPECT_THAT(chart.series[1].colour, HasSubstr("var(--slot-")) << "operations have colours where no impl differs";
+}
+
+TEST(StudyPlots, GoOverNumbersOfGpus) {
+  const StudyPlots plots = study_plots({.caption = "DataParallel. Predicted",
+                                        .columns = {key("size"), key("strategy"), key("for gpus"), number("ms")},
+                                        .rows = {{text("small"), text("flat"), text("2"), value(1)},
+                                                 {text("small"), text("flat"), text("8"), value(2)},
+                                                 {text("xl"), text("flat"), text("2"), value(3)},
+                                                 {text("xl"), text("flat"), text("8"), value(4)}}});
+  ASSERT_THAT(plots.charts, SizeIs(1));
+  EXPECT_EQ(plots.charts[0].x, "GPUs");
+  EXPECT_THAT(names(plots.charts[0]), ElementsAre("small", "xl"));
+}
+
 /// Five sizes, two passes and two precisions at two contexts.
 StudySection grid(std::size_t quantities) {
   StudySection section{

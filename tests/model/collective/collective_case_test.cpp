@@ -22,19 +22,6 @@ CollectiveConfig config_of(CollectiveOp op, Precision precision, std::int64_t by
   return {.op = op, .bytes = bytes, .precision = precision, .device = DeviceKind::kCpu, .seed = 3};
 }
 
-/// nccl-tests, doc/PERFORMANCE.md, for 2 and 8 ranks.
-TEST(BusFactor, IsNcclTests) {
-  EXPECT_DOUBLE_EQ(bus_factor(CollectiveOp::kAllReduce, 2), 1.0);
-  EXPECT_DOUBLE_EQ(bus_factor(CollectiveOp::kAllReduce, 8), 1.75);  // 2 * 7 / 8
-  for (const CollectiveOp op : {CollectiveOp::kAllGather, CollectiveOp::kReduceScatter, CollectiveOp::kAllToAll}) {
-    EXPECT_DOUBLE_EQ(bus_factor(op, 2), 0.5);
-    EXPECT_DOUBLE_EQ(bus_factor(op, 8), 0.875);
-  }
-  for (const CollectiveOp op : {CollectiveOp::kBroadcast, CollectiveOp::kSendRecv}) {
-    EXPECT_DOUBLE_EQ(bus_factor(op, 8), 1.0);
-  }
-}
-
 /// Also of more elements than are compared at once (1 Mi), and of a number of them that two ranks do not share evenly.
 TEST(CollectiveCase, EveryOperationIsRightBeforeAndAfterManySteps) {
   for (const std::int64_t bytes : {std::int64_t{1030}, std::int64_t{10} << 20}) {

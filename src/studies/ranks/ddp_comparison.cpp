@@ -1,0 +1,168 @@
+#include "studies/ranks/ddp_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "studies/engine/studies.hpp"
+#include "tbench/core/enums.hpp"
+#include "tbench/stats/descriptive.hpp"
+
+namespace tbench::studies {
+namespace {
+
+/// Steps are predicted for these numbers of GPUs, of a node's usual size, besides the measured ones.
+constexpr std::array<std::int64_t, 2> kPredictedGpus{4, 8};
+constexpr double kMilli = 1e-3;
+constexpr double kMebi = 1024.0 * 1024.0;
+
+/// As src/model/layers/model_impl.cpp lays parameters out.
+TensorLayout layout_of(const std::string& impl) {
+  return {.joined_qkv = impl != "eager", .joined_gate_up = impl == "fused"};
+}
+
+CaseId with_gpus(const CaseId& id, std::int64_t gpus) {
+  std::vector<CaseId::Parameter> parameters = id.parameters();
+  std::ranges::find(parameters, "gpus", &CaseId::Parameter::first)->second = fmt::format("{}", gpus);
+  return {id.family(), std::move(parameters)};
+}
+
+std::optional<Seconds> time_of(const StudyMeasurements& all, const CaseId& id) {
+  const std::optional<double> milliseconds = median_of(all.records_of(id), "median_ms");
+  return milliseconds ? std::optional{Seconds{*milliseconds * kMilli}} : std::nullopt;
+}
+
+std::optional<LoneStep> lone_step(std::span<const Record* const> records) {
+  const auto step = median_of(records, "median_ms");
+  const auto backward = median_of(records, "backward_ms");
+  const auto optimizer = median_of(records, "optimizer_ms");
+  if (!step || !backward || !optimizer) return std::nullopt;
+  return LoneStep{.step = {*step * kMilli}, .backward = {*backward * kMilli}, .optimizer = {*optimizer * kMilli}};
+}
+
+/// Of float32: what an operation takes depends on its bytes, and hardly on their type.
+CollectiveTimes measured_collectives(const StudyMeasurements& all) {
+  CollectiveTimes times;
+  for (const CaseId& id : all.cases) {
+    if (id.family() != "Collective") continue;
+    const std::optional<Seconds> time = time_of(all, id);
+    const auto op = parse_enum<CollectiveOp>(id.at("op"));
+    if (time && op && id.int_at("gpus") > 1) {
+      times.add(*op, id.int_at("gpus"), static_cast<double>(id.int_at("bytes")), *time);
+    }
+  }
+  return times;
+}
+
+/// Of a gradient's element, from what a strategy that sums all gradients gives to its collectives; float32's where none
+/// tells.
+double gradient_bytes(const StudyMeasurements& all, const CaseId& none, std::int64_t parameters) {
+  for (const CaseId& id : all.cases) {
+    if (id.family() != none.family() || !differ_in_strategy_alone(id, none)) continue;
+    if (strategy_of(id) == DdpStrategy::kShardedOptimizer) continue;
+    const std::optional<double> bytes = median_of(all.records_of(id), "communication_bytes");
+    if (bytes && *bytes > 0) return *bytes / static_cast<double>(parameters);
+  }
+  return kParameterBytes;
+}
+
+std::vector<std::int64_t> gpus_from(std::int64_t measured) {
+  std::vector<std::int64_t> gpus{measured};
+  std::ranges::copy_if(kPredictedGpus, std::back_inserter(gpus), [&](std::int64_t more) { return more > measured; });
+  return gpus;
+}
+
+/// The operation that stands for all of a strategy: those of a run have the same numbers of GPUs.
+CollectiveOp operation_of(DdpStrategy strategy) {
+  return strategy == DdpStrategy::kShardedOptimizer ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce;
+}
+
+std::string in_words(const std::string& what, const std::vector<const PredictedStep*>& steps) {
+  std::vector<double> errors;
+  for (const PredictedStep* const step : steps) errors.push_back(std::abs(*step->error_percent()));
+  const auto largest = static_cast<std::size_t>(std::ranges::max_element(errors) - errors.begin());
+  return fmt::format("{}, of {} step{}: the median error is {:.1f} %, the largest {:.1f} % ({}).", what, steps.size(),
+                     steps.size() == 1 ? "" : "s", stats::median(errors), errors[largest], steps[largest]->id.name());
+}
+
+}  // namespace
+
+bool differ_in_strategy_alone(const CaseId& one, const CaseId& other) {
+  const auto rest_of = [](const CaseId& id) {
+    std::vector<CaseId::Parameter> rest = id.parameters();
+    std::erase_if(rest, [](const auto& p) { return p.first == "strategy" || p.first == "bucket_mib"; });
+    return rest;
+  };
+  return one.family() == other.family() && rest_of(one) == rest_of(other);
+}
+
+std::optional<DdpStrategy> strategy_of(const CaseId& id) { return parse_enum<DdpStrategy>(id.at("strategy")); }
+
+std::optional<double> PredictedStep::error_percent() const {
+  return measured ? std::optional{100 * (prediction.step / *measured - 1)} : std::nullopt;
+}
+
+std::vector<PredictedStep> predicted_steps(const StudyCase& none) {
+  const CaseId& id = none.records.front()->id;
+  const std::optional<ModelSize> size = size_of(id, none.all.sizes);
+  const std::optional<LoneStep> lone = lone_step(none.records);
+  if (!size || !lone) return {};
+  const CollectiveTimes times = measured_collectives(none.all);
+  const std::vector<GradientTensor> gradients =
+      gradient_order(*size, id.int_at("ctx"), id.int_at("batch"), layout_of(id.at("impl")));
+  const double element = gradient_bytes(none.all, id, parameter_count(*size));
+  const std::optional<double> copy = median_of(none.all.records_of(copy_case()), "bytes_per_second");
+  std::vector<PredictedStep> steps;
+  for (const CaseId& of : none.all.cases) {
+    const std::optional<DdpStrategy> strategy = differ_in_strategy_alone(of, id) ? strategy_of(of) : std::nullopt;
+    if (!strategy) continue;
+    const double bucket = of.find("bucket_mib") == nullptr ? 0 : kMebi * static_cast<double>(of.int_at("bucket_mib"));
+    for (const std::int64_t gpus : gpus_from(id.int_at("gpus"))) {
+      const auto prediction = predict_step(*lone,
+                                           {.strategy = *strategy,
+                                            .gpus = gpus,
+                                            .gradients = gradients,
+                                            .gradient_bytes = element,
+                                            .bucket_bytes = bucket,
+                                            .copy_per_second = copy},
+                                           times);
+      if (!prediction) continue;
+      const CaseId measured = with_gpus(of, gpus);
+      steps.push_back({.id = measured,
+                       .gpus = gpus,
+                       .is_extrapolated = times.source(operation_of(*strategy), gpus) != gpus,
+                       .lone = lone->step,
+                       .prediction = *prediction,
+                       .measured = time_of(none.all, measured)});
+    }
+  }
+  return steps;
+}
+
+std::vector<std::string> errors_in_words(const StudyMeasurements& all) {
+  std::vector<PredictedStep> steps;
+  for (const CaseId& id : all.cases) {
+    if (id.family() == "Collective" || strategy_of(id) != DdpStrategy::kNone) continue;
+    std::vector<const Record*> timed;
+    std::ranges::copy_if(all.records_of(id), std::back_inserter(timed),
+                         [](const Record* record) { return record->timing.has_value(); });
+    if (timed.empty()) continue;
+    std::ranges::move(predicted_steps({.records = timed, .all = all}), std::back_inserter(steps));
+  }
+  std::vector<std::string> sentences;
+  for (const bool is_extrapolated : {false, true}) {
+    std::vector<const PredictedStep*> measured;
+    for (const PredictedStep& step : steps) {
+      if (step.measured && step.is_extrapolated == is_extrapolated) measured.push_back(&step);
+    }
+    if (measured.empty()) continue;
+    sentences.push_back(in_words(
+        is_extrapolated ? "Predicted with extrapolated collectives" : "Predicted with measured collectives", measured));
+  }
+  return sentences;
+}
+
+}  // namespace tbench::studies

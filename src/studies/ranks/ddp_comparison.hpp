@@ -1,0 +1,40 @@
+// Data-parallel steps as they are predicted, beside those that were measured.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "studies/ranks/ddp_prediction.hpp"
+#include "tbench/studies/study.hpp"
+
+namespace tbench::studies {
+
+/// Whether the cases are of one model, implementation and number of GPUs: all but `strategy` and `bucket_mib` agree.
+[[nodiscard]] bool differ_in_strategy_alone(const CaseId& one, const CaseId& other);
+/// Nothing for one that there is no prediction of.
+[[nodiscard]] std::optional<DdpStrategy> strategy_of(const CaseId& id);
+
+struct PredictedStep {
+  CaseId id;  // of the case that would measure it
+  std::int64_t gpus{};
+  bool is_extrapolated{};  // beyond the numbers of GPUs whose collectives were measured
+  Seconds lone;            // step of one GPU by itself
+  DdpPrediction prediction;
+  std::optional<Seconds> measured;  // the median of its own records
+
+  /// Of the prediction, in percent of what was measured.
+  [[nodiscard]] std::optional<double> error_percent() const;
+};
+
+/// Every strategy, with the GPUs of the lone step's run and with kPredictedGpus more of them.
+/// @param none  a case of `strategy:none`
+/// @return      empty where its records have no phases, or nothing was measured of the collectives that it takes
+[[nodiscard]] std::vector<PredictedStep> predicted_steps(const StudyCase& none);
+
+/// How far predictions are from what was measured, of all: the median and the largest error. Apart those whose
+/// collectives are extrapolated. Empty where nothing was measured.
+[[nodiscard]] std::vector<std::string> errors_in_words(const StudyMeasurements& all);
+
+}  // namespace tbench::studies

@@ -1,0 +1,120 @@
+#include "studies/ranks/ddp_prediction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace tbench::studies {
+namespace {
+
+/// PyTorch, torch/csrc/distributed/c10d/reducer.hpp, kDefaultFirstBucketBytes.
+constexpr double kReducerFirstBytes = 1024.0 * 1024.0;
+
+std::vector<GradientBucket> buckets_of(const DdpPlan& plan) {
+  const double bytes = plan.strategy == DdpStrategy::kNaive ? 0 : plan.bucket_bytes;
+  const double first = plan.strategy == DdpStrategy::kReducer ? std::min(kReducerFirstBytes, bytes) : bytes;
+  return gradient_buckets(plan.gradients, plan.gradient_bytes, bytes, first);
+}
+
+void check(const DdpPlan& plan) {
+  const bool has_buckets = plan.strategy == DdpStrategy::kBucketed || plan.strategy == DdpStrategy::kOverlapped ||
+                           plan.strategy == DdpStrategy::kReducer;
+  if (plan.gpus > 1 && !plan.gradients.empty() && plan.gradient_bytes > 0 && (!has_buckets || plan.bucket_bytes > 0) &&
+      (!plan.copy_per_second || *plan.copy_per_second > 0)) {
+    return;
+  }
+  throw std::invalid_argument{
+      fmt::format("predict_step: {} between {} GPUs, {} tensors of {} bytes an element, buckets "
+                  "of {} bytes",
+                  to_string(plan.strategy), plan.gpus, plan.gradients.size(), plan.gradient_bytes, plan.bucket_bytes)};
+}
+
+double elements_of(const DdpPlan& plan) {
+  double elements = 0;
+  for (const GradientTensor& tensor : plan.gradients) elements += static_cast<double>(tensor.elements);
+  return elements;
+}
+
+/// The step of a strategy whose collectives all run while nothing is computed.
+DdpPrediction all_exposed(Seconds computed, Seconds communication) {
+  return {.step = computed + communication, .communication = communication, .exposed = communication};
+}
+
+/// C of predict_step().
+Seconds copy_time(const DdpPlan& plan, double bytes) {
+  constexpr double kReadAndWritten = 2;
+  return Seconds{plan.copy_per_second ? kReadAndWritten * bytes / *plan.copy_per_second : 0};
+}
+
+/// All but flat and sharded_optimizer: each bucket is exchanged once it is ready and the one before has ended.
+std::optional<DdpPrediction> in_buckets(const LoneStep& lone, const DdpPlan& plan, const CollectiveTimes& times) {
+  const bool is_overlapped = plan.strategy == DdpStrategy::kOverlapped || plan.strategy == DdpStrategy::kReducer;
+  const bool is_copied = plan.strategy != DdpStrategy::kNaive;
+  Seconds communication;
+  Seconds copies;
+  Seconds end;  // of the bucket before, from the backward pass's begin
+  for (const GradientBucket& bucket : buckets_of(plan)) {
+    const std::optional<Seconds> time = times.time(CollectiveOp::kAllReduce, plan.gpus, bucket.bytes);
+    if (!time) return std::nullopt;
+    if (is_copied) copies = copies + copy_time(plan, bucket.bytes);
+    const Seconds ready = lone.backward * (is_overlapped ? bucket.backward_share : 1) + copies;
+    end = std::max(ready, end) + *time;
+    communication = communication + *time;
+  }
+  const Seconds exposed = std::max(Seconds{}, end - (lone.backward + copies));
+  return DdpPrediction{.step = lone.step + copies + exposed, .communication = communication, .exposed = exposed};
+}
+
+std::optional<DdpPrediction> flat(const LoneStep& lone, const DdpPlan& plan, const CollectiveTimes& times) {
+  const double bytes = elements_of(plan) * plan.gradient_bytes;
+  const std::optional<Seconds> time = times.time(CollectiveOp::kAllReduce, plan.gpus, bytes);
+  if (!time) return std::nullopt;
+  return all_exposed(lone.step + copy_time(plan, bytes) * 2, *time);
+}
+
+std::optional<DdpPrediction> sharded(const LoneStep& lone, const DdpPlan& plan, const CollectiveTimes& times) {
+  const double elements = elements_of(plan);
+  const double bytes = elements * plan.gradient_bytes;
+  const auto scattered = times.time(CollectiveOp::kReduceScatter, plan.gpus, bytes);
+  const auto gathered = times.time(CollectiveOp::kAllGather, plan.gpus, elements * kParameterBytes);
+  if (!scattered || !gathered) return std::nullopt;
+  const Seconds own_optimizer = lone.optimizer / static_cast<double>(plan.gpus);
+  return all_exposed(lone.step - lone.optimizer + own_optimizer + copy_time(plan, bytes), *scattered + *gathered);
+}
+
+}  // namespace
+
+std::vector<GradientBucket> gradient_buckets(std::span<const GradientTensor> gradients, double gradient_bytes,
+                                             double bucket_bytes, double first_bytes) {
+  std::vector<GradientBucket> buckets;
+  bool is_full = true;
+  for (const GradientTensor& tensor : gradients) {
+    if (is_full) buckets.emplace_back();
+    GradientBucket& bucket = buckets.back();
+    bucket.bytes += static_cast<double>(tensor.elements) * gradient_bytes;
+    bucket.backward_share = tensor.backward_share;
+    is_full = bucket.bytes >= (buckets.size() == 1 ? first_bytes : bucket_bytes);
+  }
+  return buckets;
+}
+
+std::optional<DdpPrediction> predict_step(const LoneStep& lone, const DdpPlan& plan, const CollectiveTimes& times) {
+  check(plan);
+  switch (plan.strategy) {
+    case DdpStrategy::kNone:
+      return std::nullopt;
+    case DdpStrategy::kFlat:
+      return flat(lone, plan, times);
+    case DdpStrategy::kNaive:
+    case DdpStrategy::kBucketed:
+    case DdpStrategy::kOverlapped:
+    case DdpStrategy::kReducer:
+      return in_buckets(lone, plan, times);
+    case DdpStrategy::kShardedOptimizer:
+      return sharded(lone, plan, times);
+  }
+  throw std::invalid_argument{"predict_step: not a DdpStrategy"};
+}
+
+}  // namespace tbench::studies

@@ -1,0 +1,86 @@
+// A data-parallel step predicted: from the step of one GPU by itself, the collectives that were measured, and when
+// which gradients are there to be exchanged.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "studies/ranks/collective_times.hpp"
+#include "studies/ranks/gradient_order.hpp"
+#include "tbench/core/enums.hpp"
+#include "tbench/core/units.hpp"
+
+namespace tbench::studies {
+
+/// Values of DataParallel's key `strategy`. `none`: every GPU steps by itself, all at the same time.
+enum class DdpStrategy { kNone, kNaive, kFlat, kBucketed, kOverlapped, kReducer, kShardedOptimizer };
+
+/// One GPU's step without any exchange: medians of `strategy:none`.
+struct LoneStep {
+  Seconds step;
+  Seconds backward;
+  Seconds optimizer;
+};
+
+struct DdpPlan {
+  DdpStrategy strategy{};
+  std::int64_t gpus{};                        // > 1
+  std::span<const GradientTensor> gradients;  // in the order of gradient_order(), not empty
+  double gradient_bytes{};                    // of an element; those of a parameter are kParameterBytes
+  double bucket_bytes{};                      // of the strategies with buckets, > 0
+  std::optional<double> copy_per_second{};    // bytes read and written, of a copy in memory
+};
+
+/// Weights are float32 in every precision.
+inline constexpr double kParameterBytes = 4;
+
+struct DdpPrediction {
+  Seconds step;
+  Seconds communication;  // all collectives of a step, one after the other
+  Seconds exposed;        // the part of it during which nothing is computed
+};
+
+/// A bucket of gradients: how large it is, and how much of the backward pass's FLOP is done when its last is complete.
+struct GradientBucket {
+  double bytes{};
+  double backward_share{};
+};
+
+/// Tensors join a bucket in their order until it holds at least `bucket_bytes`, the first one `first_bytes`; 0: a
+/// bucket a tensor.
+/// @see  PyTorch, torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size
+[[nodiscard]] std::vector<GradientBucket> gradient_buckets(std::span<const GradientTensor> gradients,
+                                                           double gradient_bytes, double bucket_bytes,
+                                                           double first_bytes);
+
+/// With n GPUs, P the bytes of all gradients, T(bytes) an all-reduce's time, C(bytes) = 2 bytes / copy rate that of a
+/// copy into a buffer, which reads and writes (0 without a rate), and `lone` the step by itself:
+/// - naive:    lone + the sum over tensors of T(tensor), all after the backward pass
+/// - flat:     lone + C(P) + T(P) + C(P): into one buffer and back
+/// - bucketed: after the backward pass buckets are copied one after the other, and bucket i starts at the later of its
+///             copy's end and the end of bucket i - 1. Exposed is what ends after the last copy: lone + C(P) + exposed
+/// - overlapped, reducer: the same, but bucket i is ready at backward * its backward_share + C(buckets up to i), and
+///             exposed is what ends after backward + C(P). The reducer's first bucket closes at 1 MiB
+/// - sharded_optimizer: lone - optimizer + C(P) + T_reduce_scatter(P) + optimizer / n + T_all_gather(all parameters)
+/// Left out: that communication takes multiprocessors and bandwidth from a backward pass beside it, the host's part,
+/// how ranks wait for the slowest one, and that FLOP are not all of the backward pass's time.
+/// @return  nothing where an operation that the strategy needs was not measured, and for `none`
+/// @throws  std::invalid_argument  for a plan that is not as it says
+[[nodiscard]] std::optional<DdpPrediction> predict_step(const LoneStep& lone, const DdpPlan& plan,
+                                                        const CollectiveTimes& times);
+
+}  // namespace tbench::studies
+
+namespace tbench {
+
+template <>
+struct EnumNames<studies::DdpStrategy> {
+  static constexpr std::array<std::string_view, 7> kNames{
+      "none", "naive", "flat", "bucketed", "overlapped", "reducer", "sharded_optimizer"};
+};
+
+}  // namespace tbench

@@ -1,0 +1,138 @@
+// Steps of three gradients and collectives that take a microsecond a kilobyte, so that every sum fits a line.
+#include "studies/ranks/ddp_prediction.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+namespace tbench::studies {
+namespace {
+
+using enum DdpStrategy;
+
+constexpr double kUs = 1e-6;
+constexpr LoneStep kLone{.step = {100 * kUs}, .backward = {40 * kUs}, .optimizer = {20 * kUs}};
+constexpr std::array kGradients{GradientTensor{1000, 0.25}, GradientTensor{2000, 0.5}, GradientTensor{1000, 1}};
+constexpr double kMebi = 1024.0 * 1024.0;
+
+/// 1 us a kB of two GPUs.
+CollectiveTimes times() {
+  CollectiveTimes all;
+  for (const CollectiveOp op : {CollectiveOp::kAllReduce, CollectiveOp::kReduceScatter, CollectiveOp::kAllGather}) {
+    all.add(op, 2, 1e3, Seconds{1 * kUs});
+    all.add(op, 2, 1e7, Seconds{1e4 * kUs});
+  }
+  return all;
+}
+
+DdpPlan plan(DdpStrategy strategy, double bucket_bytes = 1) {
+  return {.strategy = strategy, .gpus = 2, .gradients = kGradients, .gradient_bytes = 4, .bucket_bytes = bucket_bytes};
+}
+
+/// Copies that read and write 6.4 GB/s: 1.25 us for 4,000 bytes, 5 us for all 16,000.
+DdpPlan with_copies(DdpPlan of) {
+  of.copy_per_second = 6.4e9;
+  return of;
+}
+
+void expect_us(const std::optional<DdpPrediction>& prediction, double step, double communication, double exposed) {
+  ASSERT_TRUE(prediction.has_value());
+  EXPECT_NEAR(prediction->step.value / kUs, step, 1e-6);
+  EXPECT_NEAR(prediction->communication.value / kUs, communication, 1e-6);
+  EXPECT_NEAR(prediction->exposed.value / kUs, exposed, 1e-6);
+}
+
+TEST(GradientBuckets, CloseOnceTheyHoldEnough) {
+  const std::vector<GradientBucket> buckets = gradient_buckets(kGradients, 4, 8000, 8000);
+  ASSERT_EQ(buckets.size(), 2U);
+  EXPECT_EQ(buckets[0].bytes, 12'000);  // 4,000 are not enough, and with the next 8,000 there are more
+  EXPECT_EQ(buckets[0].backward_share, 0.5);
+  EXPECT_EQ(buckets[1].bytes, 4000);
+  EXPECT_EQ(buckets[1].backward_share, 1);
+  EXPECT_EQ(gradient_buckets(kGradients, 4, 0, 0).size(), 3U);
+  const std::vector<GradientBucket> small_first = gradient_buckets(kGradients, 4, 12'000, 4000);
+  ASSERT_EQ(small_first.size(), 2U);
+  EXPECT_EQ(small_first[0].bytes, 4000);
+  EXPECT_EQ(small_first[1].bytes, 12'000);
+}
+
+TEST(PredictStep, NaiveExchangesTensorByTensorAfterwards) {
+  expect_us(predict_step(kLone, plan(kNaive), times()), 116, 16, 16);  // 100 + 4 + 8 + 4
+}
+
+TEST(PredictStep, FlatCopiesInAndOut) {
+  expect_us(predict_step(kLone, plan(kFlat), times()), 116, 16, 16);
+  expect_us(predict_step(kLone, with_copies(plan(kFlat)), times()), 126, 16, 16);
+}
+
+TEST(PredictStep, BucketedExchangesBucketByBucketAfterwards) {
+  CollectiveTimes with_latency;
+  with_latency.add(CollectiveOp::kAllReduce, 2, 4000, Seconds{10 * kUs});
+  with_latency.add(CollectiveOp::kAllReduce, 2, 12'000, Seconds{15 * kUs});
+  expect_us(predict_step(kLone, plan(kBucketed, 8000), with_latency), 125, 25, 25);
+  // Copied after 3.75 and 5 us; exchanged from 3.75 to 15.75 and to 19.75, of which 5 are copies' too.
+  expect_us(predict_step(kLone, with_copies(plan(kBucketed, 8000)), times()), 119.75, 16, 14.75);
+}
+
+TEST(PredictStep, OverlappedExposesWhatEndsAfterTheBackwardPass) {
+  // Ready at 10, 20 and 40 us: 10 to 14, 20 to 28, 40 to 44.
+  expect_us(predict_step(kLone, plan(kOverlapped, 4000), times()), 104, 16, 4);
+  // Copies of 1.25, 2.5 and 1.25 us in between: 11.25 to 15.25, 23.75 to 31.75, 45 to 49.
+  expect_us(predict_step(kLone, with_copies(plan(kOverlapped, 4000)), times()), 109, 16, 4);
+  // Of a backward pass of 12 us they wait for each other: 3 to 7, 7 to 15, 15 to 19.
+  LoneStep quick = kLone;
+  quick.backward = {12 * kUs};
+  expect_us(predict_step(quick, plan(kOverlapped, 4000), times()), 107, 16, 7);
+}
+
+TEST(PredictStep, TheReducersFirstBucketIsSmall) {
+  const std::vector<GradientTensor> large{{262'144, 0.25}, {262'144, 0.5}, {262'144, 1}};  // 1 MiB each: 1,048.576 us
+  const LoneStep lone{.step = {9000 * kUs}, .backward = {4000 * kUs}, .optimizer = {}};
+  DdpPlan of_large = plan(kReducer, 2 * kMebi);
+  of_large.gradients = large;
+  // 1 MiB from 1,000; 2 MiB from 4,000 to 6,097.152
+  expect_us(predict_step(lone, of_large, times()), 11'097.152, 3145.728, 2097.152);
+  // 2 MiB from 2,000 to 4,097.152; then 1 MiB
+  of_large.strategy = kOverlapped;
+  expect_us(predict_step(lone, of_large, times()), 10'145.728, 3145.728, 1145.728);
+}
+
+TEST(PredictStep, AShardedOptimizerDoesItsShareAlone) {
+  expect_us(predict_step(kLone, plan(kShardedOptimizer), times()), 122, 32, 32);  // 100 - 20 + 10 + 16 + 16
+  expect_us(predict_step(kLone, with_copies(plan(kShardedOptimizer)), times()), 127, 32, 32);
+  DdpPlan half = plan(kShardedOptimizer);
+  half.gradient_bytes = 2;  // the parameters that come back have 4
+  expect_us(predict_step(kLone, half, times()), 114, 24, 24);
+}
+
+TEST(PredictStep, MoreGpusTakeMoreOfTheSameLink) {
+  DdpPlan of_eight = plan(kFlat);
+  of_eight.gpus = 8;
+  expect_us(predict_step(kLone, of_eight, times()), 127.25, 27.25, 27.25);  // 1 + (16 - 1) * 1.75
+}
+
+TEST(PredictStep, NeedsTheCollectivesThatItTakes) {
+  CollectiveTimes without_gather;
+  without_gather.add(CollectiveOp::kReduceScatter, 2, 1e3, Seconds{1 * kUs});
+  EXPECT_FALSE(predict_step(kLone, plan(kShardedOptimizer), without_gather).has_value());
+  for (const DdpStrategy strategy : {kNaive, kFlat, kBucketed, kOverlapped, kReducer}) {
+    EXPECT_FALSE(predict_step(kLone, plan(strategy), without_gather).has_value()) << to_string(strategy);
+  }
+  EXPECT_FALSE(predict_step(kLone, plan(kNone), times()).has_value());
+}
+
+TEST(PredictStep, RefusesAPlanThatIsNone) {
+  DdpPlan one = plan(kFlat);
+  one.gpus = 1;
+  EXPECT_THROW(static_cast<void>(predict_step(kLone, one, times())), std::invalid_argument);
+  DdpPlan empty = plan(kFlat);
+  empty.gradients = {};
+  EXPECT_THROW(static_cast<void>(predict_step(kLone, empty, times())), std::invalid_argument);
+  EXPECT_THROW(static_cast<void>(predict_step(kLone, plan(kBucketed, 0), times())), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace tbench::studies
