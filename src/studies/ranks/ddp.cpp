@@ -100,6 +100,7 @@ FamilyGrid strategies(std::vector<std::string> names, bool has_buckets) {
                            {"gpus", {}},
                            {"strategy", std::move(names)}}};
   if (has_buckets) grid.axes.push_back({"bucket_mib", {"1", "25", "100"}});  // PyTorch's default is 25
+  grid.axes.push_back({"exec", {"stream"}, "stream"});
   return grid;
 }
 
