@@ -100,6 +100,7 @@ FamilyGrid strategies(std::vector<std::string> names, bool has_buckets) {
                            {"gpus", {}},
                            {"strategy", std::move(names)}}};
   if (has_buckets) grid.axes.push_back({"bucket_mib", {"1", "25", "100"}});  // PyTorch's default is 25
+  grid.axes.push_back({"exec", {"stream"}, "stream"});
   return grid;
 }
 
@@ -107,7 +108,8 @@ StudyTable steps_table() {
   return {.caption =
               "A step of each GPU's own batch. Efficiency: the time of strategy:none, every GPU by itself, over the "
               "case's; reducer: c10d's with buckets of as many MiB, its fastest where the case has none. "
-              "Communication and what of it is exposed, nothing running beside it, are of a run with --tb_trace=on",
+              "Communication and what of it is exposed, nothing running beside it, are of a run with --tb_trace=on; "
+              "memory is rank 0's",
           .spread = {},
           .columns = {number_column("step ms", "median_ms"),
                       whole_column("tokens/s of all", "tokens_per_second"),
@@ -116,7 +118,7 @@ StudyTable steps_table() {
                       number_column("communication ms", "communication_ms"),
                       number_column("exposed ms", "exposed_communication_ms"),
                       {.header = "exposed %", .value = exposed_percent, .format = &render::format_number},
-                      mebibytes_column("peak MiB a rank", "peak_allocated_bytes")},
+                      mebibytes_column("peak MiB", "peak_allocated_bytes")},
           .family = kFamily,
           .together_before = "strategy"};
 }

@@ -8,12 +8,14 @@
 namespace tbench::studies {
 namespace {
 
-/// PyTorch, torch/csrc/distributed/c10d/reducer.hpp, kDefaultFirstBucketBytes.
+/// PyTorch, torch/csrc/distributed/c10d/reducer.hpp: kDefaultBucketBytesCap, kDefaultFirstBucketBytes.
+constexpr double kReducerDefaultBytes = 25 * 1024.0 * 1024.0;
 constexpr double kReducerFirstBytes = 1024.0 * 1024.0;
 
 std::vector<GradientBucket> buckets_of(const DdpPlan& plan) {
   const double bytes = plan.strategy == DdpStrategy::kNaive ? 0 : plan.bucket_bytes;
-  const double first = plan.strategy == DdpStrategy::kReducer ? std::min(kReducerFirstBytes, bytes) : bytes;
+  const bool has_small_first = plan.strategy == DdpStrategy::kReducer && bytes == kReducerDefaultBytes;
+  const double first = has_small_first ? kReducerFirstBytes : bytes;
   return gradient_buckets(plan.gradients, plan.gradient_bytes, bytes, first);
 }
 

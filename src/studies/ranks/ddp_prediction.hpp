@@ -64,7 +64,8 @@ struct GradientBucket {
 /// - bucketed: after the backward pass buckets are copied one after the other, and bucket i starts at the later of its
 ///             copy's end and the end of bucket i - 1. Exposed is what ends after the last copy: lone + C(P) + exposed
 /// - overlapped, reducer: the same, but bucket i is ready at backward * its backward_share + C(buckets up to i), and
-///             exposed is what ends after backward + C(P). The reducer's first bucket closes at 1 MiB
+///             exposed is what ends after backward + C(P). The reducer's first bucket closes at 1 MiB where the others
+///             have its default of 25, as torch/nn/parallel/distributed.py, _ddp_init_helper, sets it up
 /// - sharded_optimizer: lone - optimizer + C(P) + T_reduce_scatter(P) + optimizer / n + T_all_gather(all parameters)
 /// Left out: that communication takes multiprocessors and bandwidth from a backward pass beside it, the host's part,
 /// how ranks wait for the slowest one, and that FLOP are not all of the backward pass's time.

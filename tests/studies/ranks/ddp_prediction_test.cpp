@@ -88,16 +88,21 @@ TEST(PredictStep, OverlappedExposesWhatEndsAfterTheBackwardPass) {
   expect_us(predict_step(quick, plan(kOverlapped, 4000), times()), 107, 16, 7);
 }
 
-TEST(PredictStep, TheReducersFirstBucketIsSmall) {
+TEST(PredictStep, TheReducersFirstBucketIsSmallByDefault) {
   const std::vector<GradientTensor> large{{262'144, 0.25}, {262'144, 0.5}, {262'144, 1}};  // 1 MiB each: 1,048.576 us
   const LoneStep lone{.step = {9000 * kUs}, .backward = {4000 * kUs}, .optimizer = {}};
-  DdpPlan of_large = plan(kReducer, 2 * kMebi);
+  DdpPlan of_large = plan(kReducer, 25 * kMebi);
   of_large.gradients = large;
   // 1 MiB from 1,000; 2 MiB from 4,000 to 6,097.152
   expect_us(predict_step(lone, of_large, times()), 11'097.152, 3145.728, 2097.152);
+  of_large.strategy = kOverlapped;  // 3 MiB from 4,000
+  expect_us(predict_step(lone, of_large, times()), 12'145.728, 3145.728, 3145.728);
   // 2 MiB from 2,000 to 4,097.152; then 1 MiB
-  of_large.strategy = kOverlapped;
-  expect_us(predict_step(lone, of_large, times()), 10'145.728, 3145.728, 1145.728);
+  of_large.bucket_bytes = 2 * kMebi;
+  for (const DdpStrategy strategy : {kOverlapped, kReducer}) {
+    of_large.strategy = strategy;
+    expect_us(predict_step(lone, of_large, times()), 10'145.728, 3145.728, 1145.728);
+  }
 }
 
 TEST(PredictStep, AShardedOptimizerDoesItsShareAlone) {

@@ -76,7 +76,7 @@ TEST(DdpStudy, HoldsStrategiesAgainstOneGpuAndTheReducer) {
   const StudyReport report = ddp_report(records);
   EXPECT_THAT(headers(section_of(report, "A step of each GPU's own batch")),
               ElementsAre("strategy", "bucket_mib", "step ms", "tokens/s of all", "efficiency %", "time / reducer's",
-                          "communication ms", "exposed ms", "exposed %", "peak MiB a rank"));
+                          "communication ms", "exposed ms", "exposed %", "peak MiB"));
   // 2 GPUs of 4 * 512 tokens in 50 ms; 50 / 64
   EXPECT_THAT(step_row(report, "none"), ElementsAre("none", "", "50.00", "81,920", "100.0", "0.7812", "", "", "", ""));
   EXPECT_THAT(step_row(report, "flat"), ElementsAre("flat", "", "80.00", "51,200", "62.50", "1.250", "", "", "", ""));
