@@ -125,7 +125,7 @@ TEST(PageSummary, SaysOnceThatARunWasInterrupted) {
 TEST(PageSummary, HasTheFindingsOfTheConsole) {
   Record bound = support::full_record();  // on a GPU, and its host is late
   const SummaryPart part = summary_of({{"a.json", file_of({bound})}}).at(0);
-  EXPECT_THAT(texts_of(part), Contains(StartsWith("1 case is limited by the host: on another machine")));
+  EXPECT_THAT(texts_of(part), Contains(StartsWith("1 case is limited by the host: a time differs")));
   EXPECT_EQ(tone_of(part, "1 case is limited"), Tone::kWarning);
   EXPECT_THAT(texts_of(part), Not(Contains(HasSubstr("next:"))));
 }
