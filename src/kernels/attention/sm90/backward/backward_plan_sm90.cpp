@@ -1,6 +1,7 @@
 #include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "kernels/attention/sm90/tensor_map.hpp"
 
@@ -38,6 +39,19 @@ BackwardOrder backward_order(const AttentionShape& shape) {
           .items = static_cast<int>(tiles * heads)};
 }
 
+BackwardDealing backward_dealing(const AttentionShape& shape, const DeviceLimits& limits) {
+  const std::int64_t rounds = shape.head_dim == 64 ? 7 : 5;  // as wants_counter() of the forward pass
+  const bool many = backward_order(shape).items > rounds * limits.multiprocessors;
+  return shape.causal && many ? BackwardDealing::kBlockEach : BackwardDealing::kThereAndBack;
+}
+
+Divisor divisor(int value) {
+  const int shift = value <= 2 ? 0 : std::bit_width(static_cast<unsigned>(value - 1)) - 1;
+  const auto wide = static_cast<std::uint64_t>(value);
+  const std::uint64_t multiplier = ((std::uint64_t{1} << (32 + shift)) + wide - 1) / wide;
+  return {.value = value, .multiplier = static_cast<std::uint32_t>(multiplier), .shift = shift};
+}
+
 bool chooses_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
   const bool hopper = limits.compute_capability_major == 9 && limits.compute_capability_minor == 0;
   return hopper && has_instance(problem) && !problem.deterministic &&
@@ -57,11 +71,11 @@ std::size_t backward_workspace_bytes(const AttentionProblem& problem, const Devi
   return chooses_backward(problem, limits) ? backward_workspace(problem.shape).bytes() : 0;
 }
 
-Launch backward_launch(const AttentionShape& shape) {
-  const int head_dim = static_cast<int>(shape.head_dim);
-  return {.grid = {backward_order(shape).items, 1, 1},
+Launch backward_launch(const AttentionShape& shape, BackwardDealing dealing, const DeviceLimits& limits) {
+  const int head_dim = static_cast<int>(shape.head_dim), items = backward_order(shape).items;
+  return {.grid = {dealing == BackwardDealing::kBlockEach ? items : std::min(items, limits.multiprocessors), 1, 1},
           .threads = kBackwardThreads,
-          .shared_bytes = static_cast<std::size_t>(backward_shared(head_dim).end + kSharedAlignment)};
+          .shared_bytes = static_cast<std::size_t>(backward_shared(head_dim).end)};
 }
 
 Launch backward_prepare_launch(const AttentionShape& shape) {
