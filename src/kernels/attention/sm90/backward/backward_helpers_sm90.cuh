@@ -20,7 +20,7 @@ struct BackwardHelperParameters {
 
 /// Of a block over its rows' sums, four to a thread.
 template <int kHeadDim>
-constexpr int kSumPasses = kBackwardHelperRows * kHeadDim / 4 / kBackwardHelperThreads;
+constexpr int kSumPasses = kBackwardHelperRows* kHeadDim / 4 / kBackwardHelperThreads;
 static_assert(kBackwardHelperRows * 16 % (4 * kBackwardHelperThreads) == 0, "16 divides every head_dim");
 
 /// Row products of dO and O, as row_products() makes them, that load first, then do `meanwhile`: the stores that clear

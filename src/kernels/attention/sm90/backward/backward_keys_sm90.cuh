@@ -1,8 +1,8 @@
 // What a computing warpgroup of Hopper's backward kernel does with 64 keys of each item. It walks over the queries that
 // see them: S^T = K Q^T and dP^T = V dO^T, so that P and dS are operands of dV += P dO and dK += dS Q as they stand in
 // registers. dS crosses shared memory for dQ = dS K, of which each warpgroup computes a half over the keys of both.
-// That product comes at the end of the next step, be it the next item's first, so that the warpgroups can be half a step
-// apart, one's products beside the other's exponentials, and neither waits for the other's dS.
+// That product comes at the end of the next step, be it the next item's first, so that the warpgroups can be half a
+// step apart, one's products beside the other's exponentials, and neither waits for the other's dS.
 #pragma once
 
 #include <cmath>
@@ -27,6 +27,7 @@ class BackwardKeys {
   static constexpr int kGradients = kHeadDim / 2;
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
   static_assert(kTile.stages == 2);
+  static_assert(kParts > 1 || !(kTile.takes_turns && kTile.skips_masked), "skip() takes no turn");
   // dQ's half: 64 queries, or 64 columns of all queries.
   static constexpr bool kHalvesQueries = kQueries > kGroupRows;
   static_assert(kQueries == (kHalvesQueries ? 128 : 64) && Shared::kPanels == (kHalvesQueries ? 1 : 2),
@@ -48,13 +49,18 @@ class BackwardKeys {
       take_item();
       if (kTile.takes_turns && !has_turn) wait_for_turn();
       begin_ = i;
-      const int end = i + steps_of(p_, tile_of(p_, item).tile, kQueries);
+      const int end = i + steps_of(p_, backward_item(p_, item).tile, kQueries);
+      if (sees_half(i)) {
+        if constexpr (kHalvesQueries) advance_by_half(i++);
+        if constexpr (!kHalvesQueries) skip(i++);
+      }
 #pragma unroll 1
       for (; i < end; ++i) advance(i);
       // From item to item a turn is kept: it would come back half a step later. But where the item had one step, the
       // other warpgroup may need it to give the K back in whose place the next item's comes.
       has_turn = end - begin_ > 1;
       store_gradients();
+      if (planted(PlantedFault::kBackwardKept)) release(Shared::kKeysEmpty + kept());
       if (kTile.takes_turns && !has_turn) pass_turn();
     }
     if (kTile.takes_turns && has_turn) pass_turn();
@@ -93,6 +99,36 @@ class BackwardKeys {
   }
   __device__ __forceinline__ bool begins_item(int i) const { return i == begin_; }
 
+  /// With a mask an item's first 64 queries see the first warpgroup's keys alone: of the second one's first step a half
+  /// is left, or with 64 queries a step nothing.
+  __device__ __forceinline__ bool sees_half(int i) const {
+    return kTile.skips_masked && p_.causal && group_ == kBackwardGroups - 1 && begins_item(i);
+  }
+  /// Whether no step before has added to dK and dV.
+  __device__ __forceinline__ bool begins_sums(int i) const {
+    return begins_item(i) || (!kHalvesQueries && sees_half(i - 1));
+  }
+
+  /// A step whose P and dS are zeros, with the dQ of the one before.
+  __device__ __forceinline__ void skip(int i) {
+    wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));  // or its buffer could be given back too early
+    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    clear_scores(i);
+    show_scores(i);
+    if (i > 0) {
+      float dq[kGroupRows / 2];
+      wait_for_late_scores(i);
+      start_products();
+      multiply_query_gradient(dq, i);
+      commit_products();
+      wait_for_products<0>(dq);
+      release(Shared::kScoresEmpty + stage(i - 1));
+      add_query_gradient(dq, i);
+      release_late_keys(i);
+    }
+    release(Shared::kStageEmpty + stage(i));
+  }
+
   __device__ __forceinline__ int of_item(typename Shared::Field field) const {
     return load_shared(shared_.field(kept(), field));
   }
@@ -104,6 +140,49 @@ class BackwardKeys {
   }
   __device__ __forceinline__ int late_query(int i) const {
     return sm90::first_query(p_, i - 1 + of_late_item(Shared::kShift, i), kQueries);
+  }
+
+  /// dS of the warpgroup and a part's queries.
+  __device__ __forceinline__ void clear_scores(int i) const {
+    const std::uint32_t line = shared_.scores(stage(i)) + group_ * Shared::kScoresPanelBytes +
+                               static_cast<int>(threadIdx.x) % kWarpGroupThreads * 16;
+#pragma unroll
+    for (int n = 0; n < kPartBytes / (kWarpGroupThreads * 16); ++n) store_zeros(line + n * kWarpGroupThreads * 16);
+  }
+
+  /// A step of the second part's queries alone, at an item's beginning.
+  __device__ __forceinline__ void advance_by_half(int i) {
+    constexpr int kPart = 1, kBytes = kPart * kPartQueries * 4;
+    float s[kPartScores], dp[kPartScores];
+    wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    spread(s, shared_.lse(stage(i)) + kBytes);
+    wait_for_gradients(i);
+    spread(dp, shared_.delta(stage(i)) + kBytes);
+    start_products();
+    multiply_transposed(s, shared_.k(kept(), group_), shared_.q(stage(i)) + kPart * kPartBytes);
+    commit_products();
+    multiply_probability_gradients(dp, kPart, i);
+    commit_products();
+    if (kTile.takes_turns) pass_turn();
+    wait_for_products<1>(s);
+    mask(s, first_query(i) + kPart * kPartQueries);
+    exponentiate(s);
+    release_too_early(i);
+    std::uint32_t p[kScores / 2], ds[kScores / 2];
+    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    clear_scores(i);
+    wait_for_products<0>(dp);
+    differentiate(s, dp, p, ds, kPart, i);
+    float dq[kGroupRows / 2];
+    wait_for_late_scores(i);
+    if (kTile.takes_turns) wait_for_turn();
+    start_products();
+    multiply_query_gradient(dq, i);
+    commit_products();
+    multiply_gradient(values_, p, shared_.grad_o(stage(i)), kPart, false);
+    multiply_gradient(keys_, ds, shared_.q(stage(i)), kPart, false);
+    commit_products();
+    finish_step(dq, i);
   }
 
   __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / kWarpSize % kWarpGroupWarps; }
@@ -144,39 +223,58 @@ class BackwardKeys {
     if (kTile.takes_turns) pass_turn();  // before the wait for dS's buffer, which the other group empties in its turn
     wait_for_products<kTile.early_gradients ? 1 : 0>(s);
     if constexpr (!kTile.early_gradients) start_probability_gradients(dp[0], 0, i);
-    mask(s, i);
+    mask(s, first_query(i));
     exponentiate(s);
-    if (planted(PlantedFault::kBackwardRelease)) {
-      if (lane() == 0) arrive(shared_.barrier(Shared::kStageEmpty + stage(i)));
-      delay(PlantedFault::kBackwardRelease);
-    }
+    release_too_early(i);
     std::uint32_t p[kScores / 2], ds[kScores / 2];
     wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
     wait_for_products<0>(dp[0]);
-    differentiate(s, dp[0], p, ds, 0, i);
+    differentiate(&s[0], dp[0], p, ds, 0, i);
     if constexpr (kParts > 1) {
       start_probability_gradients(dp[1], 1, i);
-      multiply_gradient(values_, p, shared_.grad_o(stage(i)), 0, i);
-      multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, i);
+      multiply_gradient(values_, p, shared_.grad_o(stage(i)), 0, !begins_sums(i));
+      multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !begins_sums(i));
       commit_products();
       wait_for_products<1>(dp[1]);
-      differentiate(s, dp[1], p, ds, 1, i);
+      differentiate(&s[kPartScores], dp[1], p, ds, 1, i);
     }
     float dq[kGroupRows / 2];
-    if (i > 0) wait_for_scores(i - 1);
+    wait_for_late_scores(i);
     if (kTile.takes_turns) wait_for_turn();
     start_products();
     multiply_query_gradient(dq, i);
     commit_products();
-    multiply_gradient(values_, p, shared_.grad_o(stage(i)), kParts - 1, i);
-    multiply_gradient(keys_, ds, shared_.q(stage(i)), kParts - 1, i);
+    multiply_gradient(values_, p, shared_.grad_o(stage(i)), kParts - 1, kParts > 1 || !begins_sums(i));
+    multiply_gradient(keys_, ds, shared_.q(stage(i)), kParts - 1, kParts > 1 || !begins_sums(i));
     commit_products();
+    finish_step(dq, i);
+  }
+
+  __device__ __forceinline__ void release_too_early(int i) const {
+    if (!planted(PlantedFault::kBackwardRelease)) return;
+    if (lane() == 0) arrive(shared_.barrier(Shared::kStageEmpty + stage(i)));
+    delay(PlantedFault::kBackwardRelease);
+  }
+
+  /// Those of the step before the i-th.
+  __device__ __forceinline__ void wait_for_late_scores(int i) const {
+    if (i == 0) return;
+    if (begins_item(i)) delay(PlantedFault::kBackwardKept);
+    wait_for_scores(i - 1);
+  }
+  /// K of the item before, whose dQ is complete.
+  __device__ __forceinline__ void release_late_keys(int i) const {
+    if (!planted(PlantedFault::kBackwardKept)) release(Shared::kKeysEmpty + late_kept(i));
+  }
+
+  /// What is left when all products of a step have been issued.
+  __device__ __forceinline__ void finish_step(float (&dq)[kGroupRows / 2], int i) {
     show_scores(i);  // its fence takes as long as a product: not before them
     wait_for_products<1>(dq);
     if (i > 0) {
       release(Shared::kScoresEmpty + stage(i - 1));
       add_query_gradient(dq, i);
-      if (begins_item(i)) release(Shared::kKeysEmpty + late_kept(i));
+      if (begins_item(i)) release_late_keys(i);
     }
     wait_for_products<0>(values_);
     wait_for_products<0>(keys_);
@@ -240,12 +338,11 @@ class BackwardKeys {
     }
   }
 
-  /// gradient += scores * the stage's rows, of a part of the queries; = instead of += at an item's beginning.
+  /// gradient += scores * the stage's rows, of a part of the queries; = instead of += without `add`.
   __device__ __forceinline__ void multiply_gradient(float (&gradient)[kGradients],
                                                     const std::uint32_t (&scores)[kScores / 2], std::uint32_t streamed,
-                                                    int part, int i) const {
+                                                    int part, bool add) const {
     const Operand right = operand(streamed + part * kPartBytes, Shared::kPanelBytes);
-    const bool add = part > 0 || !begins_item(i);
 #pragma unroll
     for (int j = 0; j < kPartQueries / 16; ++j) {
       Products::template from_registers<true>(gradient, &scores[part * (kPartScores / 2) + 4 * j],
@@ -288,8 +385,8 @@ class BackwardKeys {
   /// Of a thread's two keys, eight apart. Its scores come in fours: two queries of the first, the same of the second.
   __device__ __forceinline__ int key_in_group(int half) const { return warp() * 16 + half * 8 + lane() / 4; }
 
-  __device__ __forceinline__ void mask(float (&s)[kScores], int i) const {
-    const int first_query = this->first_query(i);
+  template <int kCount>
+  __device__ __forceinline__ void mask(float (&s)[kCount], int first_query) const {
     const int first_key = of_item(Shared::kFirstKey) + group_ * kGroupRows;
     const bool above_diagonal = !p_.causal || first_key + kGroupRows <= first_query + 1;
     if (above_diagonal && first_key + kGroupRows <= p_.seq_kv) return;
@@ -300,7 +397,7 @@ class BackwardKeys {
       const int seen_from = p_.causal ? key - (planted(PlantedFault::kBackwardMask) ? 1 : 0) : 0;
       const int begin = exists ? seen_from - first_query - lane() % 4 * 2 : kQueries;
 #pragma unroll
-      for (int n = 0; n < kScores / 4; ++n) {
+      for (int n = 0; n < kCount / 4; ++n) {
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
           if (n * 8 + j < begin) s[4 * n + 2 * half + j] = -INFINITY;
@@ -324,16 +421,17 @@ class BackwardKeys {
   }
 
   /// P = exp(scale * (S - lse / scale)).
-  __device__ __forceinline__ void exponentiate(float (&s)[kScores]) const {
+  template <int kCount>
+  __device__ __forceinline__ void exponentiate(float (&s)[kCount]) const {
     const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
 #pragma unroll
-    for (int n = 0; n < kScores; ++n) s[n] = exp2_approximate(s[n] * scale);
+    for (int n = 0; n < kCount; ++n) s[n] = exp2_approximate(s[n] * scale);
   }
 
   /// P and dS = P (dP - delta) as operands, of a part of the queries; dS to shared memory, too, [query, key], for dQ's
   /// products of both warpgroups. A warp's 16 keys are two vectors of a row; lanes of 8 name the rows of a matrix: the
   /// first eight queries of 16, its two vectors, then the others.
-  __device__ __forceinline__ void differentiate(const float (&s)[kScores], const float (&dp)[kPartScores],
+  __device__ __forceinline__ void differentiate(const float* s, const float (&dp)[kPartScores],
                                                 std::uint32_t (&p)[kScores / 2], std::uint32_t (&ds)[kScores / 2],
                                                 int part, int i) const {
     const int vector = warp() * 2 + lane() / 8 % 2, row = lane() / 16 * 8 + lane() % 8;
@@ -345,7 +443,7 @@ class BackwardKeys {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int j = 4 * n + 2 * half;
-        const float *const own = &s[part * kPartScores + j], *const gradient = &dp[j];
+        const float *const own = &s[j], *const gradient = &dp[j];
         p[2 * block + half] = pack<Element>(own[0], own[1]);
         ds[2 * block + half] = pack<Element>(own[0] * gradient[0], own[1] * gradient[1]);
       }

@@ -25,7 +25,7 @@ inline BackwardParameters backward_parameters(const AttentionProblem& problem, c
   const BackwardWorkspace workspace = backward_workspace(shape);
   const BackwardWorkspaceParts part = parts(workspace, arguments.workspace);
   const BackwardOrder order = backward_order(shape);
-  const int heads_of_last_group = static_cast<int>(shape.batch * shape.heads) % order.heads;
+  const int heads = static_cast<int>(shape.batch * shape.heads), last_group = (heads - 1) / order.heads;
   const auto map = [&](const TensorView& view, std::int64_t seq, int box_rows) {
     return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, box_rows);
   };
@@ -48,7 +48,8 @@ inline BackwardParameters backward_parameters(const AttentionProblem& problem, c
           .order = order,
           .items_of_group = divisor(order.tiles * order.heads),
           .heads_of_group = divisor(order.heads),
-          .heads_of_last_group = divisor(heads_of_last_group == 0 ? order.heads : heads_of_last_group)};
+          .heads_of_last_group = divisor(heads - last_group * order.heads),
+          .last_group = last_group};
 }
 
 template <class Element>

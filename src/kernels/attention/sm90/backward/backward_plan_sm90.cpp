@@ -34,15 +34,16 @@ BackwardOrder backward_order(const AttentionShape& shape) {
   constexpr std::int64_t kCachedBytes = std::int64_t{40} << 20;                   // of the 50 MiB of an H200's L2 cache
   const std::int64_t bytes_of_head = shape.seq_q * shape.head_dim * (2 + 2 + 4);  // Q, dO, sums
   const std::int64_t tiles = block_count(shape.seq_kv, kBackwardKeys), heads = shape.batch * shape.heads;
+  const std::int64_t groups = block_count(heads, std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads));
   return {.tiles = static_cast<int>(tiles),
-          .heads = static_cast<int>(std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads)),
+          .heads = static_cast<int>(block_count(heads, groups)),  // groups of about the same size
           .items = static_cast<int>(tiles * heads)};
 }
 
-BackwardDealing backward_dealing(const AttentionShape& shape, const DeviceLimits& limits) {
-  const std::int64_t rounds = shape.head_dim == 64 ? 7 : 5;  // as wants_counter() of the forward pass
-  const bool many = backward_order(shape).items > rounds * limits.multiprocessors;
-  return shape.causal && many ? BackwardDealing::kBlockEach : BackwardDealing::kThereAndBack;
+BackwardDealing backward_dealing(const AttentionShape& shape) {
+  // Beyond, an item has so many steps that its beginning and end do not count, and multiprocessors drift apart.
+  constexpr std::int64_t kLongestDealt = 8192;
+  return shape.seq_q <= kLongestDealt ? BackwardDealing::kThereAndBack : BackwardDealing::kBlockEach;
 }
 
 Divisor divisor(int value) {

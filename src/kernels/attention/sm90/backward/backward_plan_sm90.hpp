@@ -18,6 +18,7 @@ struct BackwardTile {
   int copying_registers{};
   bool takes_turns{};      // of the warpgroups, to issue products
   bool early_gradients{};  // dP^T is issued with S^T, not after it
+  bool skips_masked{};     // with a mask, the 64 by 64 scores of an item that nothing but the mask would be left of
   bool operator==(const BackwardTile&) const = default;
 };
 
@@ -33,7 +34,8 @@ constexpr int kBackwardThreads = (kBackwardGroups + 1) * kGroupThreads;
           .registers = 240,
           .copying_registers = 24,
           .takes_turns = narrow,
-          .early_gradients = narrow};
+          .early_gradients = narrow,
+          .skips_masked = true};
 }
 
 /// Where what lies in a block's shared memory; bytes. Tiles start at multiples of 1,024, as the 128-byte swizzle wants
@@ -69,9 +71,11 @@ struct BackwardWorkspace {
 };
 [[nodiscard]] BackwardWorkspace backward_workspace(const AttentionShape& shape);
 
-/// The order in which blocks take tiles of keys, their items: those of `heads` heads, all their heaviest ones first
-/// (with a causal mask the first keys are seen by the most queries), then the next heads', so that Q, dO and the sums
-/// of dQ of the heads under way stay in the L2 cache.
+/// The order in which blocks take tiles of keys, their items: those of a group of `heads` heads, then the next group's,
+/// so that Q, dO and the sums of dQ of the heads under way stay in the L2 cache. The last group's heaviest come first
+/// (with a causal mask the first keys are seen by the most queries), of the group before it the lightest, and so on in
+/// turns, for items that are dealt out: if every group began with its heaviest, the blocks that come first would get
+/// them all, up to 1.7 times their share.
 struct BackwardOrder {
   int tiles{};  // of a head
   int heads{};  // of a group
@@ -93,9 +97,9 @@ struct Divisor {
 /// How blocks come by their items.
 enum class BackwardDealing {
   kThereAndBack,  // a block a multiprocessor; every second round is dealt backwards, so that heavy and light add up
-  kBlockEach,     // a block an item: nothing of an item overlaps the next one's, but no multiprocessor waits for another
+  kBlockEach,  // a block an item: nothing of an item overlaps the next one's, but no multiprocessor waits for another
 };
-[[nodiscard]] BackwardDealing backward_dealing(const AttentionShape& shape, const DeviceLimits& limits);
+[[nodiscard]] BackwardDealing backward_dealing(const AttentionShape& shape);
 
 /// Whether Hopper's kernels compute `problem`: where they can and were measured to be faster than Ampere's.
 [[nodiscard]] bool chooses_backward(const AttentionProblem& problem, const DeviceLimits& limits);

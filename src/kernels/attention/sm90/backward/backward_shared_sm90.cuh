@@ -21,12 +21,13 @@ struct BackwardParameters {
   bool causal;
   BackwardOrder order;
   Divisor items_of_group, heads_of_group, heads_of_last_group;
+  int last_group;
 };
 
 __device__ __forceinline__ int quotient(int number, const Divisor& divisor) {
-  return divisor.value == 1 ? number
-                            : static_cast<int>(__umulhi(static_cast<unsigned>(number), divisor.multiplier) >>
-                                               divisor.shift);
+  return divisor.value == 1
+             ? number
+             : static_cast<int>(__umulhi(static_cast<unsigned>(number), divisor.multiplier) >> divisor.shift);
 }
 
 /// An item's keys and the steps over the queries that see them: `steps` of them from `first_step` on, around the end.
@@ -40,22 +41,27 @@ __device__ __forceinline__ int all_steps(const BackwardParameters& p, int querie
   return (p.seq_q + queries - 1) / queries;
 }
 
+/// Which of its head's tiles of keys an item is.
 struct BackwardItem {
-  int tile, head;  // head of all batches'
+  int tile;
+  int head;  // of all batches'
 };
-__device__ __forceinline__ BackwardItem tile_of(const BackwardParameters& p, int item) {
+__device__ __forceinline__ BackwardItem backward_item(const BackwardParameters& p, int item) {
   const int group = quotient(item, p.items_of_group), first_head = group * p.order.heads;
   const int in_group = item - p.order.tiles * first_head;
   const bool full = first_head + p.order.heads <= p.batch_heads;  // the last group may be smaller
-  const int tile = quotient(in_group, full ? p.heads_of_group : p.heads_of_last_group);
-  return {tile, first_head + in_group - tile * (full ? p.heads_of_group : p.heads_of_last_group).value};
+  const Divisor heads = full ? p.heads_of_group : p.heads_of_last_group;
+  const int nth = quotient(in_group, heads);
+  const bool lightest_first = (p.last_group - group) % 2 != 0;
+  return {lightest_first ? p.order.tiles - 1 - nth : nth, first_head + in_group - nth * heads.value};
 }
+/// Over the queries that see a tile of keys.
 __device__ __forceinline__ int steps_of(const BackwardParameters& p, int tile, int queries) {
   return all_steps(p, queries) - (p.causal ? tile * kBackwardKeys / queries : 0);
 }
 
 __device__ __forceinline__ BackwardPlace backward_place(const BackwardParameters& p, int item, int queries) {
-  const auto [tile, head] = tile_of(p, item);
+  const auto [tile, head] = backward_item(p, item);
   const int first_step = tile * kBackwardKeys / queries;
   // Without a mask, too, neighbours start at different queries: they add to dQ of different ones.
   return {.first_key = tile * kBackwardKeys,

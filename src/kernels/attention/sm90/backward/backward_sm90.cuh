@@ -1,7 +1,7 @@
 // Backward pass on Hopper, bf16 and fp16. An item is 128 keys; a block has two warpgroups that compute
-// (backward_keys_sm90.cuh) and one that copies: a thread fetches K and V, an item ahead, another Q, dO and their lse and
-// delta, as many steps ahead as there are buffers, of whatever item. dQ is added to float32 sums: a kernel before clears
-// them and makes lse and delta, one after converts them.
+// (backward_keys_sm90.cuh) and one that copies: a thread fetches K and V, an item ahead, another Q, dO and their lse
+// and delta, as many steps ahead as there are buffers, of whatever item. dQ is added to float32 sums: a kernel before
+// clears them and makes lse and delta, one after converts them.
 #pragma once
 
 #include "kernels/attention/common/row_products.cuh"
@@ -118,9 +118,8 @@ class BackwardQueries {
     const std::uint32_t barrier = shared_.barrier(full);
     const std::int64_t row = static_cast<std::int64_t>(of_item(Shared::kHeadOfAll)) * p_.rows + first_query;
     arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
-    copy_boxes<kHeadDim>(tile, Shared::kPanelBytes, map,
-                         {first_query, of_item(Shared::kHead), of_item(Shared::kBatch)}, barrier,
-                         cache_policy<Reuse::kOften>());
+    copy_boxes<kHeadDim>(tile, Shared::kPanelBytes, map, {first_query, of_item(Shared::kHead), of_item(Shared::kBatch)},
+                         barrier, cache_policy<Reuse::kOften>());
     copy_bytes(statistics_tile, statistics + row, Shared::kStatisticsBytes, barrier);
   }
 

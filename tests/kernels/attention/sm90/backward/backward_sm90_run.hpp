@@ -22,10 +22,10 @@ void enqueue_backward(const AttentionProblem& problem, const AttentionBackward& 
 inline BackwardOptions backward_sm90(const AttentionProblem& problem,
                                      BackwardDealing dealing = BackwardDealing::kThereAndBack) {
   BackwardOptions options;
-  options.launch = BackwardLaunch{dealing == BackwardDealing::kThereAndBack
-                                      ? &enqueue_backward<BackwardDealing::kThereAndBack>
-                                      : &enqueue_backward<BackwardDealing::kBlockEach>,
-                                  backward_workspace(problem.shape).bytes()};
+  options.launch =
+      BackwardLaunch{dealing == BackwardDealing::kThereAndBack ? &enqueue_backward<BackwardDealing::kThereAndBack>
+                                                               : &enqueue_backward<BackwardDealing::kBlockEach>,
+                     backward_workspace(problem.shape).bytes()};
   return options;
 }
 
