@@ -109,7 +109,8 @@ void attention_backward(const AttentionProblem& problem, const AttentionBackward
       missing_workspace_reason("backward", attention_backward_workspace_bytes(problem, limits), arguments.workspace));
   if (sm90::chooses_backward(problem, limits) && sm90::takes_views(problem, arguments)) {
     const bool is_bf16 = problem.precision == Precision::kBf16;
-    return (is_bf16 ? &sm90::backward_bf16 : &sm90::backward_fp16)(problem, arguments, stream);
+    return (is_bf16 ? &sm90::backward_bf16 : &sm90::backward_fp16)(
+        problem, arguments, sm90::backward_dealing(problem.shape), limits, stream);
   }
   switch (problem.precision) {
     case Precision::kBf16:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/attention/common/primitives.cuh"
+#include "kernels/attention/sm90/items_sm90.cuh"
 #include "kernels/attention/sm90/plan_sm90.hpp"
 #include "kernels/attention/sm90/primitives_sm90.cuh"
 #include "kernels/attention/sm90/wgmma.cuh"
@@ -22,13 +23,6 @@ struct ForwardParameters {
 struct ForwardPlace {
   int first_row, head, batch;
 };
-
-/// The item of the block in a round, without a counter: every second round is dealt out backwards. Beyond the last item
-/// there are none in later rounds either.
-__device__ __forceinline__ int dealt_item(int round) {
-  const int place = static_cast<int>(round % 2 == 0 ? blockIdx.x : gridDim.x - 1 - blockIdx.x);
-  return round * static_cast<int>(gridDim.x) + place;
-}
 
 __device__ __forceinline__ ForwardPlace forward_place(const ForwardParameters& p, int item, int rows) {
   const int first_head = item / (p.order.tiles * p.order.heads) * p.order.heads;

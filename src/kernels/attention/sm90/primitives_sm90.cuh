@@ -143,6 +143,10 @@ __device__ __forceinline__ void wait_for_stores() { asm volatile("cp.async.bulk.
 __device__ __forceinline__ void store_shared(std::uint32_t address, int value) {
   asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(address), "r"(value) : "memory");
 }
+/// 16 bytes.
+__device__ __forceinline__ void store_zeros(std::uint32_t address) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};\n" ::"r"(address), "r"(0) : "memory");
+}
 __device__ __forceinline__ int load_shared(std::uint32_t address) {
   int value;
   asm volatile("ld.shared.b32 %0, [%1];\n" : "=r"(value) : "r"(address) : "memory");

@@ -3,8 +3,9 @@
 
 namespace tbench::kernels::sm90 {
 
-void backward_bf16(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
-  launch_backward<__nv_bfloat16>(problem, arguments, stream);
+void backward_bf16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardDealing dealing,
+                   const DeviceLimits& limits, cudaStream_t stream) {
+  launch_backward<__nv_bfloat16>(problem, arguments, dealing, limits, stream);
 }
 
 }  // namespace tbench::kernels::sm90

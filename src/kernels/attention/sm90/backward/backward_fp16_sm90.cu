@@ -3,8 +3,9 @@
 
 namespace tbench::kernels::sm90 {
 
-void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
-  launch_backward<__half>(problem, arguments, stream);
+void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardDealing dealing,
+                   const DeviceLimits& limits, cudaStream_t stream) {
+  launch_backward<__half>(problem, arguments, dealing, limits, stream);
 }
 
 }  // namespace tbench::kernels::sm90

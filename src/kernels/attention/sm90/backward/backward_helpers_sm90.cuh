@@ -18,27 +18,69 @@ struct BackwardHelperParameters {
   float scale;
 };
 
+/// Of a block over its rows' sums, four to a thread.
+template <int kHeadDim>
+constexpr int kSumPasses = kBackwardHelperRows* kHeadDim / 4 / kBackwardHelperThreads;
+static_assert(kBackwardHelperRows * 16 % (4 * kBackwardHelperThreads) == 0, "16 divides every head_dim");
+
+/// Row products of dO and O, as row_products() makes them, that load first, then do `meanwhile`: the stores that clear
+/// the sums would else be ahead of the loads.
+template <class Element, int kHeadDim, class Meanwhile>
+__device__ __forceinline__ void vector_row_products(const BackwardHelperParameters<Element>& p, int first_row,
+                                                    float* result, Meanwhile&& meanwhile) {
+  constexpr int kThreadsPerRow = kBackwardHelperThreads / kBackwardHelperRows;
+  constexpr int kVectorsPerRow = kHeadDim * static_cast<int>(sizeof(Element)) / kVectorBytes;
+  constexpr int kVectors = (kVectorsPerRow + kThreadsPerRow - 1) / kThreadsPerRow;  // of a thread
+  const int thread = static_cast<int>(threadIdx.x), row = first_row + thread / kThreadsPerRow;
+  const auto* const o = reinterpret_cast<const uint4*>(p.o.head(blockIdx.z, blockIdx.y) + row * p.o.row_stride);
+  const auto* const grad_o =
+      reinterpret_cast<const uint4*>(p.grad_o.head(blockIdx.z, blockIdx.y) + row * p.grad_o.row_stride);
+  uint4 os[kVectors], grads[kVectors];
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const int vector = i * kThreadsPerRow + thread % kThreadsPerRow;
+    const bool exists = row < p.seq_q && (kVectorsPerRow % kThreadsPerRow == 0 || vector < kVectorsPerRow);
+    os[i] = exists ? o[vector] : uint4{};
+    grads[i] = exists ? grad_o[vector] : uint4{};
+  }
+  meanwhile();
+  float sum = 0.0f;
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) sum += dot<Element>(os[i], grads[i]);
+#pragma unroll
+  for (int distance = 1; distance < kThreadsPerRow; distance *= 2) sum += __shfl_xor_sync(kFullWarp, sum, distance);
+  if (thread % kThreadsPerRow == 0) result[thread / kThreadsPerRow] = sum;
+}
+
 /// Of kBackwardHelperRows queries.
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
     attention_backward_prepare_sm90_kernel(const __grid_constant__ BackwardHelperParameters<Element> p) {
-  allow_next_kernel();
-  const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
+  const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows, i = static_cast<int>(threadIdx.x);
   const std::int64_t head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
   __shared__ float sums[kBackwardHelperRows];
-  float4* const clear = reinterpret_cast<float4*>(p.dq_sums + (head * p.rows + first_row) * kHeadDim);
-  for (int i = static_cast<int>(threadIdx.x); i < kBackwardHelperRows * kHeadDim / 4; i += kBackwardHelperThreads) {
-    clear[i] = float4{};
+  // In this order: the next kernel fetches K and V before it waits for this one.
+  wait_for_last_kernel();
+  allow_next_kernel();
+  const bool exists = i < kBackwardHelperRows && first_row + i < p.seq_q;
+  const float lse = exists ? p.lse[head * p.seq_q + first_row + i] : 0.0f;
+  const auto clear = [&] {
+    float4* const cleared = reinterpret_cast<float4*>(p.dq_sums + (head * p.rows + first_row) * kHeadDim) + i;
+#pragma unroll
+    for (int pass = 0; pass < kSumPasses<kHeadDim>; ++pass) cleared[pass * kBackwardHelperThreads] = float4{};
+  };
+  if (p.o.vectors && p.grad_o.vectors) {
+    vector_row_products<Element, kHeadDim>(p, first_row, sums, clear);
+  } else {
+    clear();
+    row_products<Element, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(p.o, p.grad_o, blockIdx.z, blockIdx.y,
+                                                                                 first_row, p.seq_q, sums);
   }
-  row_products<Element, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(p.o, p.grad_o, blockIdx.z, blockIdx.y,
-                                                                               first_row, p.seq_q, sums);
   __syncthreads();
-  const int i = static_cast<int>(threadIdx.x);
   if (i >= kBackwardHelperRows) return;
-  const bool exists = first_row + i < p.seq_q;
   const std::int64_t row = head * p.rows + first_row + i;
   p.delta_out[row] = -sums[i];
-  p.lse_out[row] = exists ? -p.lse[head * p.seq_q + first_row + i] / p.scale : -INFINITY;
+  p.lse_out[row] = exists ? -lse / p.scale : -INFINITY;
 }
 
 /// dq = scale * sums, from the accumulators' layout (see BackwardKeys::add_query_gradient()).
@@ -53,7 +95,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   const float4* const sums = reinterpret_cast<const float4*>(p.dq_sums + (head * p.rows + first_row) * kHeadDim);
   wait_for_last_kernel();
 #pragma unroll
-  for (int pass = 0; pass < kBackwardHelperRows * kHeadDim / 4 / kBackwardHelperThreads; ++pass) {
+  for (int pass = 0; pass < kSumPasses<kHeadDim>; ++pass) {
     const int i = pass * kBackwardHelperThreads + static_cast<int>(threadIdx.x);
     const int lane = i % kWarpSize, block = i / kWarpSize;
     const int row = block / (kHeadDim / 8) * 16 + lane / 4, col = block % (kHeadDim / 8) * 8 + lane % 4 * 2;

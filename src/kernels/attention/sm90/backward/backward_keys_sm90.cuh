@@ -1,8 +1,8 @@
-// What a computing warpgroup of Hopper's backward kernel does with its 64 keys. It walks over the queries that see
-// them: S^T = K Q^T and dP^T = V dO^T, so that P and dS are operands of dV += P dO and dK += dS Q as they stand in
+// What a computing warpgroup of Hopper's backward kernel does with 64 keys of each item. It walks over the queries that
+// see them: S^T = K Q^T and dP^T = V dO^T, so that P and dS are operands of dV += P dO and dK += dS Q as they stand in
 // registers. dS crosses shared memory for dQ = dS K, of which each warpgroup computes a half over the keys of both.
-// That product comes at the end of the next step, so that the warpgroups can be half a step apart, one's products
-// beside the other's exponentials, and neither waits for the other's dS.
+// That product comes at the end of the next step, be it the next item's first, so that the warpgroups can be half a
+// step apart, one's products beside the other's exponentials, and neither waits for the other's dS.
 #pragma once
 
 #include <cmath>
@@ -27,43 +27,164 @@ class BackwardKeys {
   static constexpr int kGradients = kHeadDim / 2;
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
   static_assert(kTile.stages == 2);
+  static_assert(kParts > 1 || !(kTile.takes_turns && kTile.skips_masked), "skip() takes no turn");
   // dQ's half: 64 queries, or 64 columns of all queries.
   static constexpr bool kHalvesQueries = kQueries > kGroupRows;
   static_assert(kQueries == (kHalvesQueries ? 128 : 64) && Shared::kPanels == (kHalvesQueries ? 1 : 2),
                 "a warpgroup's half of dQ is 64 by 64, a panel");
 
   // Of 16; 0 is __syncthreads().
-  enum NamedBarrier { kAllGroups = 1, kTurn, kStaging = kTurn + kBackwardGroups };
+  enum NamedBarrier { kTurn = 1 };
 
  public:
-  __device__ __forceinline__ BackwardKeys(const BackwardParameters& parameters, Shared shared,
-                                          const BackwardPlace& place, int group)
-      : p_{parameters}, shared_{shared}, place_{place}, group_{group} {}
+  __device__ __forceinline__ BackwardKeys(const BackwardParameters& parameters, Shared shared, int group)
+      : p_{parameters}, shared_{shared}, group_{group} {}
 
   __device__ __forceinline__ void run() {
-    wait(shared_.barrier(Shared::kKeysFull), 0);
     if (kTile.takes_turns && group_ == kBackwardGroups - 1) pass_turn();  // the first turn is the first group's
-    wait(shared_.barrier(Shared::kValuesFull), 0);
-    if constexpr (kKeepsValues) load_values();
-    if (kTile.takes_turns) wait_for_turn();
-    advance<true>(0);
+    bool has_turn = false;
+    int i = 0;
 #pragma unroll 1
-    for (int i = 1; i < place_.steps; ++i) advance<false>(i);
-    if (kTile.takes_turns) pass_turn();
-    const int last = place_.steps - 1;
+    for (int item = dealt_item(0); item < p_.order.items; item = dealt_item(static_cast<int>(++item_))) {
+      take_item();
+      if (kTile.takes_turns && !has_turn) wait_for_turn();
+      begin_ = i;
+      const int end = i + steps_of(p_, backward_item(p_, item).tile, kQueries);
+      if (sees_half(i)) {
+        if constexpr (kHalvesQueries) advance_by_half(i++);
+        if constexpr (!kHalvesQueries) skip(i++);
+      }
+#pragma unroll 1
+      for (; i < end; ++i) advance(i);
+      // From item to item a turn is kept: it would come back half a step later. But where the item had one step, the
+      // other warpgroup may need it to give the K back in whose place the next item's comes.
+      has_turn = end - begin_ > 1;
+      store_gradients();
+      if (planted(PlantedFault::kBackwardKept)) release(Shared::kKeysEmpty + kept());
+      if (kTile.takes_turns && !has_turn) pass_turn();
+    }
+    if (kTile.takes_turns && has_turn) pass_turn();
+    begin_ = i;
     float dq[kGroupRows / 2];
-    wait_for_products<0>(keys_);
-    wait_for_scores(last);
+    wait_for_scores(i - 1);
     start_products();
-    multiply_query_gradient(dq, last);
+    multiply_query_gradient(dq, i);
     commit_products();
     wait_for_products<0>(dq);
-    add_query_gradient(dq, last);
+    add_query_gradient(dq, i);
     if (kTile.takes_turns && group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
-    finish();
   }
 
  private:
+  __device__ __forceinline__ void take_item() {
+    const std::uint32_t parity = item_ / kKeptStages % 2;
+    wait(shared_.barrier(Shared::kKeysFull + kept()), parity);
+    wait(shared_.barrier(Shared::kValuesFull + kept()), parity);
+    if constexpr (kKeepsValues) {
+      load_values();
+      release(Shared::kValuesEmpty + kept());
+    }
+  }
+
+  __device__ __forceinline__ void store_gradients() const {
+    store_gradient(p_.dv, values_, 1.0f);
+    store_gradient(p_.dk, keys_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
+    if constexpr (!kKeepsValues) release(Shared::kValuesEmpty + kept());
+  }
+
+  /// Where the item's K, V and fields lie, and those of the step before, whose dQ is late.
+  __device__ __forceinline__ std::uint32_t kept() const { return item_ % kKeptStages; }
+  __device__ __forceinline__ std::uint32_t late_kept(int i) const {
+    return (item_ - (begins_item(i) ? 1 : 0)) % kKeptStages;
+  }
+  __device__ __forceinline__ bool begins_item(int i) const { return i == begin_; }
+
+  /// With a mask an item's first 64 queries see the first warpgroup's keys alone: of the second one's first step a half
+  /// is left, or with 64 queries a step nothing.
+  __device__ __forceinline__ bool sees_half(int i) const {
+    return kTile.skips_masked && p_.causal && group_ == kBackwardGroups - 1 && begins_item(i);
+  }
+  /// Whether no step before has added to dK and dV.
+  __device__ __forceinline__ bool begins_sums(int i) const {
+    return begins_item(i) || (!kHalvesQueries && sees_half(i - 1));
+  }
+
+  /// A step whose P and dS are zeros, with the dQ of the one before.
+  __device__ __forceinline__ void skip(int i) {
+    wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));  // or its buffer could be given back too early
+    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    clear_scores(i);
+    show_scores(i);
+    if (i > 0) {
+      float dq[kGroupRows / 2];
+      wait_for_late_scores(i);
+      start_products();
+      multiply_query_gradient(dq, i);
+      commit_products();
+      wait_for_products<0>(dq);
+      release(Shared::kScoresEmpty + stage(i - 1));
+      add_query_gradient(dq, i);
+      release_late_keys(i);
+    }
+    release(Shared::kStageEmpty + stage(i));
+  }
+
+  __device__ __forceinline__ int of_item(typename Shared::Field field) const {
+    return load_shared(shared_.field(kept(), field));
+  }
+  __device__ __forceinline__ int of_late_item(typename Shared::Field field, int i) const {
+    return load_shared(shared_.field(late_kept(i), field));
+  }
+  __device__ __forceinline__ int first_query(int i) const {
+    return sm90::first_query(p_, i + of_item(Shared::kShift), kQueries);
+  }
+  __device__ __forceinline__ int late_query(int i) const {
+    return sm90::first_query(p_, i - 1 + of_late_item(Shared::kShift, i), kQueries);
+  }
+
+  /// dS of the warpgroup and a part's queries.
+  __device__ __forceinline__ void clear_scores(int i) const {
+    const std::uint32_t line = shared_.scores(stage(i)) + group_ * Shared::kScoresPanelBytes +
+                               static_cast<int>(threadIdx.x) % kWarpGroupThreads * 16;
+#pragma unroll
+    for (int n = 0; n < kPartBytes / (kWarpGroupThreads * 16); ++n) store_zeros(line + n * kWarpGroupThreads * 16);
+  }
+
+  /// A step of the second part's queries alone, at an item's beginning.
+  __device__ __forceinline__ void advance_by_half(int i) {
+    constexpr int kPart = 1, kBytes = kPart * kPartQueries * 4;
+    float s[kPartScores], dp[kPartScores];
+    wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    spread(s, shared_.lse(stage(i)) + kBytes);
+    wait_for_gradients(i);
+    spread(dp, shared_.delta(stage(i)) + kBytes);
+    start_products();
+    multiply_transposed(s, shared_.k(kept(), group_), shared_.q(stage(i)) + kPart * kPartBytes);
+    commit_products();
+    multiply_probability_gradients(dp, kPart, i);
+    commit_products();
+    if (kTile.takes_turns) pass_turn();
+    wait_for_products<1>(s);
+    mask(s, first_query(i) + kPart * kPartQueries);
+    exponentiate(s);
+    release_too_early(i);
+    std::uint32_t p[kScores / 2], ds[kScores / 2];
+    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    clear_scores(i);
+    wait_for_products<0>(dp);
+    differentiate(s, dp, p, ds, kPart, i);
+    float dq[kGroupRows / 2];
+    wait_for_late_scores(i);
+    if (kTile.takes_turns) wait_for_turn();
+    start_products();
+    multiply_query_gradient(dq, i);
+    commit_products();
+    multiply_gradient(values_, p, shared_.grad_o(stage(i)), kPart, false);
+    multiply_gradient(keys_, ds, shared_.q(stage(i)), kPart, false);
+    commit_products();
+    finish_step(dq, i);
+  }
+
   __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / kWarpSize % kWarpGroupWarps; }
   /// Of 128 columns read anew every time: what follows from it would be kept in registers, of which there are none
   /// left.
@@ -74,11 +195,10 @@ class BackwardKeys {
     return lane;
   }
 
-  /// Where the i-th step's tiles and dS lie, and the parity of the phase in which they come: nothing that would have to
-  /// be kept in registers.
+  /// Where the tiles and dS of the block's i-th step lie, and the parity of the phase in which they come: nothing that
+  /// would have to be kept in registers.
   __device__ __forceinline__ static std::uint32_t stage(int i) { return static_cast<std::uint32_t>(i) % 2; }
   __device__ __forceinline__ static std::uint32_t parity(int i) { return static_cast<std::uint32_t>(i) / 2 % 2; }
-  __device__ __forceinline__ int first_query(int i) const { return sm90::first_query(p_, place_, i, kQueries); }
 
   __device__ __forceinline__ void wait_for_turn() const { wait_at_barrier<2 * kWarpGroupThreads>(kTurn + group_); }
   __device__ __forceinline__ void pass_turn() const { arrive_at_barrier<2 * kWarpGroupThreads>(kTurn + (1 - group_)); }
@@ -94,8 +214,8 @@ class BackwardKeys {
     if (lane() == 0) arrive(shared_.barrier(barrier));
   }
 
-  /// A step, with the dQ of the one before.
-  template <bool kFirst>
+  /// A step, with the dQ of the one before. The block's first step has none before it: a product of whatever lies there
+  /// goes nowhere, as ptxas takes no branch around products.
   __device__ __forceinline__ void advance(int i) {
     float s[kScores];
     float dp[kParts][kPartScores];
@@ -103,40 +223,58 @@ class BackwardKeys {
     if (kTile.takes_turns) pass_turn();  // before the wait for dS's buffer, which the other group empties in its turn
     wait_for_products<kTile.early_gradients ? 1 : 0>(s);
     if constexpr (!kTile.early_gradients) start_probability_gradients(dp[0], 0, i);
-    mask(s, i);
+    mask(s, first_query(i));
     exponentiate(s);
-    if (planted(PlantedFault::kBackwardRelease)) {
-      if (lane() == 0) arrive(shared_.barrier(Shared::kStageEmpty + stage(i)));
-      delay(PlantedFault::kBackwardRelease);
-    }
+    release_too_early(i);
     std::uint32_t p[kScores / 2], ds[kScores / 2];
     wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
     wait_for_products<0>(dp[0]);
-    differentiate(s, dp[0], p, ds, 0, i);
+    differentiate(&s[0], dp[0], p, ds, 0, i);
     if constexpr (kParts > 1) {
       start_probability_gradients(dp[1], 1, i);
-      multiply_gradient<kFirst>(values_, p, shared_.grad_o(stage(i)), 0);
-      multiply_gradient<kFirst>(keys_, ds, shared_.q(stage(i)), 0);
+      multiply_gradient(values_, p, shared_.grad_o(stage(i)), 0, !begins_sums(i));
+      multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !begins_sums(i));
       commit_products();
       wait_for_products<1>(dp[1]);
-      differentiate(s, dp[1], p, ds, 1, i);
+      differentiate(&s[kPartScores], dp[1], p, ds, 1, i);
     }
     float dq[kGroupRows / 2];
-    if constexpr (!kFirst) wait_for_scores(i - 1);
+    wait_for_late_scores(i);
     if (kTile.takes_turns) wait_for_turn();
     start_products();
-    if constexpr (!kFirst) {
-      multiply_query_gradient(dq, i - 1);
-      commit_products();
-    }
-    multiply_gradient<kFirst && kParts == 1>(values_, p, shared_.grad_o(stage(i)), kParts - 1);
-    multiply_gradient<kFirst && kParts == 1>(keys_, ds, shared_.q(stage(i)), kParts - 1);
+    multiply_query_gradient(dq, i);
     commit_products();
+    multiply_gradient(values_, p, shared_.grad_o(stage(i)), kParts - 1, kParts > 1 || !begins_sums(i));
+    multiply_gradient(keys_, ds, shared_.q(stage(i)), kParts - 1, kParts > 1 || !begins_sums(i));
+    commit_products();
+    finish_step(dq, i);
+  }
+
+  __device__ __forceinline__ void release_too_early(int i) const {
+    if (!planted(PlantedFault::kBackwardRelease)) return;
+    if (lane() == 0) arrive(shared_.barrier(Shared::kStageEmpty + stage(i)));
+    delay(PlantedFault::kBackwardRelease);
+  }
+
+  /// Those of the step before the i-th.
+  __device__ __forceinline__ void wait_for_late_scores(int i) const {
+    if (i == 0) return;
+    if (begins_item(i)) delay(PlantedFault::kBackwardKept);
+    wait_for_scores(i - 1);
+  }
+  /// K of the item before, whose dQ is complete.
+  __device__ __forceinline__ void release_late_keys(int i) const {
+    if (!planted(PlantedFault::kBackwardKept)) release(Shared::kKeysEmpty + late_kept(i));
+  }
+
+  /// What is left when all products of a step have been issued.
+  __device__ __forceinline__ void finish_step(float (&dq)[kGroupRows / 2], int i) {
     show_scores(i);  // its fence takes as long as a product: not before them
-    if constexpr (!kFirst) {
-      wait_for_products<1>(dq);
+    wait_for_products<1>(dq);
+    if (i > 0) {
       release(Shared::kScoresEmpty + stage(i - 1));
-      add_query_gradient(dq, i - 1);
+      add_query_gradient(dq, i);
+      if (begins_item(i)) release_late_keys(i);
     }
     wait_for_products<0>(values_);
     wait_for_products<0>(keys_);
@@ -152,7 +290,7 @@ class BackwardKeys {
       spread(dp, shared_.delta(stage(i)));
     }
     start_products();
-    multiply_transposed(s, shared_.k(group_), shared_.q(stage(i)));
+    multiply_transposed(s, shared_.k(kept(), group_), shared_.q(stage(i)));
     commit_products();
     if constexpr (kTile.early_gradients) {
       multiply_probability_gradients(dp, 0, i);
@@ -185,7 +323,7 @@ class BackwardKeys {
                                                  right.at(j / 4 * Shared::kPanelBytes + j % 4 * kInnerBytes), true);
       }
     } else {
-      multiply_transposed(dp, shared_.v(group_), grad_o);
+      multiply_transposed(dp, shared_.v(kept(), group_), grad_o);
     }
   }
   template <int kCount>
@@ -200,24 +338,23 @@ class BackwardKeys {
     }
   }
 
-  /// gradient += scores * the stage's rows, of a part of the queries; `kFirst`: = instead of +=.
-  template <bool kFirst>
-  __device__ __forceinline__ static void multiply_gradient(float (&gradient)[kGradients],
-                                                           const std::uint32_t (&scores)[kScores / 2],
-                                                           std::uint32_t streamed, int part) {
+  /// gradient += scores * the stage's rows, of a part of the queries; = instead of += without `add`.
+  __device__ __forceinline__ void multiply_gradient(float (&gradient)[kGradients],
+                                                    const std::uint32_t (&scores)[kScores / 2], std::uint32_t streamed,
+                                                    int part, bool add) const {
     const Operand right = operand(streamed + part * kPartBytes, Shared::kPanelBytes);
 #pragma unroll
-    for (int i = 0; i < kPartQueries / 16; ++i) {
-      Products::template from_registers<true>(gradient, &scores[part * (kPartScores / 2) + 4 * i],
-                                              right.at(i * 16 * kPanelRowBytes), !kFirst || i > 0);
+    for (int j = 0; j < kPartQueries / 16; ++j) {
+      Products::template from_registers<true>(gradient, &scores[part * (kPartScores / 2) + 4 * j],
+                                              right.at(j * 16 * kPanelRowBytes), add || j > 0);
     }
   }
 
-  /// The warpgroup's half of dQ = dS K, of the i-th step, over all of the block's keys.
+  /// The warpgroup's half of dQ = dS K, of the step before the i-th, over all of its item's keys.
   __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kGroupRows / 2], int i) const {
     const Operand left =
-        operand(shared_.scores(stage(i)) + (kHalvesQueries ? group_ * kGroupRows * kPanelRowBytes : 0));
-    const Operand right = operand(shared_.k(0) + (kHalvesQueries ? 0 : group_ * Shared::kKeptPanelBytes));
+        operand(shared_.scores(stage(i - 1)) + (kHalvesQueries ? group_ * kGroupRows * kPanelRowBytes : 0));
+    const Operand right = operand(shared_.k(late_kept(i), 0) + (kHalvesQueries ? 0 : group_ * Shared::kKeptPanelBytes));
 #pragma unroll
     for (int j = 0; j < kBackwardKeys / 16; ++j) {
       const int group = j / 4, inner = j % 4;
@@ -230,11 +367,11 @@ class BackwardKeys {
   /// of eight columns side by side, so that a warp adds 512 bytes in a row.
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kGroupRows / 2], int i) const {
     constexpr int kColumnBlocks = kHeadDim / 8;
-    if (planted(PlantedFault::kDqSkipTile) && place_.first_key == 0) return;
-    const int first_row = first_query(i) + (kHalvesQueries ? group_ * kGroupRows : 0);
+    if (planted(PlantedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) return;
+    const int first_row = late_query(i) + (kHalvesQueries ? group_ * kGroupRows : 0);
     const int row_block = first_row / 16 + warp();
     const int column_block = kHalvesQueries ? 0 : group_ * (kGroupRows / 8);
-    const std::int64_t head_sums = static_cast<std::int64_t>(place_.head) * p_.rows * kHeadDim;
+    const std::int64_t head_sums = static_cast<std::int64_t>(of_late_item(Shared::kHeadOfAll, i)) * p_.rows * kHeadDim;
     float* const sums =
         p_.dq_sums + head_sums + (row_block * kColumnBlocks + column_block) * kWarpSize * 4 + lane() * 4;
 #pragma unroll
@@ -248,9 +385,9 @@ class BackwardKeys {
   /// Of a thread's two keys, eight apart. Its scores come in fours: two queries of the first, the same of the second.
   __device__ __forceinline__ int key_in_group(int half) const { return warp() * 16 + half * 8 + lane() / 4; }
 
-  __device__ __forceinline__ void mask(float (&s)[kScores], int i) const {
-    const int first_query = this->first_query(i);
-    const int first_key = place_.first_key + group_ * kGroupRows;
+  template <int kCount>
+  __device__ __forceinline__ void mask(float (&s)[kCount], int first_query) const {
+    const int first_key = of_item(Shared::kFirstKey) + group_ * kGroupRows;
     const bool above_diagonal = !p_.causal || first_key + kGroupRows <= first_query + 1;
     if (above_diagonal && first_key + kGroupRows <= p_.seq_kv) return;
 #pragma unroll
@@ -260,7 +397,7 @@ class BackwardKeys {
       const int seen_from = p_.causal ? key - (planted(PlantedFault::kBackwardMask) ? 1 : 0) : 0;
       const int begin = exists ? seen_from - first_query - lane() % 4 * 2 : kQueries;
 #pragma unroll
-      for (int n = 0; n < kScores / 4; ++n) {
+      for (int n = 0; n < kCount / 4; ++n) {
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
           if (n * 8 + j < begin) s[4 * n + 2 * half + j] = -INFINITY;
@@ -284,16 +421,17 @@ class BackwardKeys {
   }
 
   /// P = exp(scale * (S - lse / scale)).
-  __device__ __forceinline__ void exponentiate(float (&s)[kScores]) const {
+  template <int kCount>
+  __device__ __forceinline__ void exponentiate(float (&s)[kCount]) const {
     const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
 #pragma unroll
-    for (int n = 0; n < kScores; ++n) s[n] = exp2_approximate(s[n] * scale);
+    for (int n = 0; n < kCount; ++n) s[n] = exp2_approximate(s[n] * scale);
   }
 
   /// P and dS = P (dP - delta) as operands, of a part of the queries; dS to shared memory, too, [query, key], for dQ's
   /// products of both warpgroups. A warp's 16 keys are two vectors of a row; lanes of 8 name the rows of a matrix: the
   /// first eight queries of 16, its two vectors, then the others.
-  __device__ __forceinline__ void differentiate(const float (&s)[kScores], const float (&dp)[kPartScores],
+  __device__ __forceinline__ void differentiate(const float* s, const float (&dp)[kPartScores],
                                                 std::uint32_t (&p)[kScores / 2], std::uint32_t (&ds)[kScores / 2],
                                                 int part, int i) const {
     const int vector = warp() * 2 + lane() / 8 % 2, row = lane() / 16 * 8 + lane() % 8;
@@ -305,7 +443,7 @@ class BackwardKeys {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int j = 4 * n + 2 * half;
-        const float *const own = &s[part * kPartScores + j], *const gradient = &dp[j];
+        const float *const own = &s[j], *const gradient = &dp[j];
         p[2 * block + half] = pack<Element>(own[0], own[1]);
         ds[2 * block + half] = pack<Element>(own[0] * gradient[0], own[1] * gradient[1]);
       }
@@ -323,7 +461,7 @@ class BackwardKeys {
   /// V as the left operand of dP^T: lanes of 16 name the rows of the left two of four matrices, then of the right two.
   __device__ __forceinline__ void load_values() {
     const int row = warp() * 16 + lane() % 16;
-    const std::uint32_t line = shared_.v(group_) + row * kPanelRowBytes;
+    const std::uint32_t line = shared_.v(kept(), group_) + row * kPanelRowBytes;
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
       ldmatrix_x4(&kept_values_[4 * i],
@@ -331,43 +469,55 @@ class BackwardKeys {
     }
   }
 
-  /// dK and dV by way of the shared memory of K and V, which nobody reads any more.
-  __device__ __forceinline__ void finish() const {
-    const int first_key = place_.first_key + group_ * kGroupRows;
-    stage_gradient(shared_.v(group_), values_, 1.0f);
-    wait_at_barrier<kBackwardGroups * kWarpGroupThreads>(kAllGroups);  // the other one's dQ has read this one's K
-    stage_gradient(shared_.k(group_), keys_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
-    show_to_async_proxy();
-    wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
-    if (threadIdx.x % kWarpGroupThreads != 0 || first_key >= p_.seq_kv) return;
-    const BoxPlace place{first_key, place_.head % p_.heads, place_.head / p_.heads};
-    store_boxes<kHeadDim>(p_.dv, place, shared_.v(group_), Shared::kKeptPanelBytes);
-    store_boxes<kHeadDim>(p_.dk, place, shared_.k(group_), Shared::kKeptPanelBytes);
-    wait_for_stores();
+  /// dK or dV, from registers: it waits for nobody, and no shared memory has to wait for it. A quad has two rows of 32
+  /// columns at a time in four blocks of eight, a thread two columns of each; it stores one block of each row.
+  __device__ __forceinline__ void store_gradient(const TensorView& view, const float (&gradient)[kGradients],
+                                                 float factor) const {
+    constexpr int kBlocks = kHeadDim / 8, kTogether = 4;
+    const int place = lane() % 4, key = of_item(Shared::kFirstKey) + group_ * kGroupRows + key_in_group(0);
+    Element* const first = static_cast<Element*>(view.data) + of_item(Shared::kBatch) * view.strides[0] +
+                           of_item(Shared::kHead) * view.strides[1];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const bool exists = key + half * 8 < p_.seq_kv;
+      Element* const row = first + (key + half * 8) * view.strides[2];
+      const auto pair = [&](int block) {
+        return pack<Element>(gradient[4 * block + 2 * half] * factor, gradient[4 * block + 2 * half + 1] * factor);
+      };
+#pragma unroll
+      for (int block = 0; block + kTogether <= kBlocks; block += kTogether) {
+        std::uint32_t r[kTogether]{pair(block), pair(block + 1), pair(block + 2), pair(block + 3)};
+        transpose_quad(r, place);
+        uint4* const destination = reinterpret_cast<uint4*>(row + (block + place) * 8);
+        if (exists) *destination = {r[0], r[1], r[2], r[3]};
+      }
+#pragma unroll
+      for (int block = kBlocks / kTogether * kTogether; block < kBlocks; ++block) {
+        if (exists) *reinterpret_cast<std::uint32_t*>(row + block * 8 + place * 2) = pair(block);
+      }
+    }
   }
 
-  /// A lane names its row of four matrices [16, 16]: lanes of 16 the rows of the left two, then those of the right two.
-  __device__ __forceinline__ void stage_gradient(std::uint32_t tile, const float (&gradient)[kGradients],
-                                                 float factor) const {
-    const int row = warp() * 16 + lane() % 16;
+  /// The j-th of a quad's lane i becomes the i-th of lane j; `place`: the lane's in its quad.
+  __device__ __forceinline__ static void transpose_quad(std::uint32_t (&r)[4], int place) {
 #pragma unroll
-    for (int i = 0; i < kHeadDim / 16; ++i) {
-      std::uint32_t r[4];
+    for (int bit = 1; bit < 4; bit *= 2) {
+      const bool upper = place & bit;
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const float* const pair = &gradient[8 * i + 2 * j];
-        r[j] = pack<Element>(pair[0] * factor, pair[1] * factor);
+        if (j & bit) continue;
+        const std::uint32_t other = __shfl_xor_sync(kFullWarp, upper ? r[j] : r[j | bit], bit);
+        r[j] = upper ? other : r[j];
+        r[j | bit] = upper ? r[j | bit] : other;
       }
-      store_matrices(
-          tile + i / 4 * Shared::kKeptPanelBytes + row * kPanelRowBytes + ((2 * i % 8 + lane() / 16) ^ row % 8) * 16,
-          r);
     }
   }
 
   const BackwardParameters& p_;
   Shared shared_;
-  const BackwardPlace& place_;
   int group_;
+  std::uint32_t item_ = 0;  // of the block
+  int begin_ = 0;           // its first step
   std::uint32_t kept_values_[kKeepsValues ? kHeadDim / 4 : 1];
   float keys_[kGradients], values_[kGradients];  // of dK and dV
 };

@@ -24,6 +24,8 @@ inline BackwardParameters backward_parameters(const AttentionProblem& problem, c
   const int queries = backward_tile(static_cast<int>(shape.head_dim)).queries;
   const BackwardWorkspace workspace = backward_workspace(shape);
   const BackwardWorkspaceParts part = parts(workspace, arguments.workspace);
+  const BackwardOrder order = backward_order(shape);
+  const int heads = static_cast<int>(shape.batch * shape.heads), last_group = (heads - 1) / order.heads;
   const auto map = [&](const TensorView& view, std::int64_t seq, int box_rows) {
     return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, box_rows);
   };
@@ -31,8 +33,8 @@ inline BackwardParameters backward_parameters(const AttentionProblem& problem, c
           .k = map(arguments.k, shape.seq_kv, kGroupRows),
           .v = map(arguments.v, shape.seq_kv, kGroupRows),
           .grad_o = map(arguments.grad_o, shape.seq_q, queries),
-          .dk = map(arguments.dk, shape.seq_kv, kGroupRows),
-          .dv = map(arguments.dv, shape.seq_kv, kGroupRows),
+          .dk = arguments.dk,
+          .dv = arguments.dv,
           .lse = part.lse,
           .delta = part.delta,
           .dq_sums = part.sums,
@@ -43,7 +45,11 @@ inline BackwardParameters backward_parameters(const AttentionProblem& problem, c
           .batch_heads = static_cast<int>(shape.batch * shape.heads),
           .scale = problem.scale,
           .causal = shape.causal,
-          .order = backward_order(shape)};
+          .order = order,
+          .items_of_group = divisor(order.tiles * order.heads),
+          .heads_of_group = divisor(order.heads),
+          .heads_of_last_group = divisor(heads - last_group * order.heads),
+          .last_group = last_group};
 }
 
 template <class Element>
@@ -77,13 +83,14 @@ static void launch_early(void (*kernel)(Parameters), const Launch& launch, const
 }
 
 template <class Element>
-void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
+void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardDealing dealing,
+                     const DeviceLimits& limits, cudaStream_t stream) {
   const auto launch = [&]<int kHeadDim>() {
     const auto helper = helper_parameters<Element>(problem, arguments);
     const AttentionShape& shape = problem.shape;
-    launch_kernel(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper,
-                  stream);
-    launch_early(&attention_backward_wgmma_kernel<Element, kHeadDim>, backward_launch(shape),
+    launch_early(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper,
+                 stream);
+    launch_early(&attention_backward_wgmma_kernel<Element, kHeadDim>, backward_launch(shape, dealing, limits),
                  backward_parameters(problem, arguments), stream);
     launch_early(&attention_backward_convert_sm90_kernel<Element, kHeadDim>, backward_convert_launch(shape), helper,
                  stream);

@@ -1,6 +1,7 @@
 #include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "kernels/attention/sm90/tensor_map.hpp"
 
@@ -33,9 +34,23 @@ BackwardOrder backward_order(const AttentionShape& shape) {
   constexpr std::int64_t kCachedBytes = std::int64_t{40} << 20;                   // of the 50 MiB of an H200's L2 cache
   const std::int64_t bytes_of_head = shape.seq_q * shape.head_dim * (2 + 2 + 4);  // Q, dO, sums
   const std::int64_t tiles = block_count(shape.seq_kv, kBackwardKeys), heads = shape.batch * shape.heads;
+  const std::int64_t groups = block_count(heads, std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads));
   return {.tiles = static_cast<int>(tiles),
-          .heads = static_cast<int>(std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads)),
+          .heads = static_cast<int>(block_count(heads, groups)),  // groups of about the same size
           .items = static_cast<int>(tiles * heads)};
+}
+
+BackwardDealing backward_dealing(const AttentionShape& shape) {
+  // Beyond, an item has so many steps that its beginning and end do not count, and multiprocessors drift apart.
+  constexpr std::int64_t kLongestDealt = 8192;
+  return shape.seq_q <= kLongestDealt ? BackwardDealing::kThereAndBack : BackwardDealing::kBlockEach;
+}
+
+Divisor divisor(int value) {
+  const int shift = value <= 2 ? 0 : std::bit_width(static_cast<unsigned>(value - 1)) - 1;
+  const auto wide = static_cast<std::uint64_t>(value);
+  const std::uint64_t multiplier = ((std::uint64_t{1} << (32 + shift)) + wide - 1) / wide;
+  return {.value = value, .multiplier = static_cast<std::uint32_t>(multiplier), .shift = shift};
 }
 
 bool chooses_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
@@ -57,11 +72,11 @@ std::size_t backward_workspace_bytes(const AttentionProblem& problem, const Devi
   return chooses_backward(problem, limits) ? backward_workspace(problem.shape).bytes() : 0;
 }
 
-Launch backward_launch(const AttentionShape& shape) {
-  const int head_dim = static_cast<int>(shape.head_dim);
-  return {.grid = {backward_order(shape).items, 1, 1},
+Launch backward_launch(const AttentionShape& shape, BackwardDealing dealing, const DeviceLimits& limits) {
+  const int head_dim = static_cast<int>(shape.head_dim), items = backward_order(shape).items;
+  return {.grid = {dealing == BackwardDealing::kBlockEach ? items : std::min(items, limits.multiprocessors), 1, 1},
           .threads = kBackwardThreads,
-          .shared_bytes = static_cast<std::size_t>(backward_shared(head_dim).end + kSharedAlignment)};
+          .shared_bytes = static_cast<std::size_t>(backward_shared(head_dim).end)};
 }
 
 Launch backward_prepare_launch(const AttentionShape& shape) {

@@ -10,7 +10,7 @@
 
 namespace tbench::kernels::sm90 {
 
-/// A block keeps 128 keys and walks over the queries that see them. A literal type; see ForwardTile.
+/// An item is 128 keys, with the queries that see them. A literal type; see ForwardTile.
 struct BackwardTile {
   int queries{};  // of a step
   int stages{};   // buffers of Q and of dO
@@ -18,6 +18,7 @@ struct BackwardTile {
   int copying_registers{};
   bool takes_turns{};      // of the warpgroups, to issue products
   bool early_gradients{};  // dP^T is issued with S^T, not after it
+  bool skips_masked{};     // with a mask, the 64 by 64 scores of an item that nothing but the mask would be left of
   bool operator==(const BackwardTile&) const = default;
 };
 
@@ -33,18 +34,21 @@ constexpr int kBackwardThreads = (kBackwardGroups + 1) * kGroupThreads;
           .registers = 240,
           .copying_registers = 24,
           .takes_turns = narrow,
-          .early_gradients = narrow};
+          .early_gradients = narrow,
+          .skips_masked = true};
 }
 
 /// Where what lies in a block's shared memory; bytes. Tiles start at multiples of 1,024, as the 128-byte swizzle wants
-/// it. dS has two buffers, so that its product with K can come a step late.
+/// it. K and V have two buffers, the next item's come while the products read the last one's; dS has two, so that its
+/// product with K can come a step late.
 struct BackwardShared {
   int k{}, v{}, q{}, grad_o{}, scores{}, lse{}, delta{}, barriers{}, end{};
 };
+constexpr int kKeptStages = 2;
 [[nodiscard]] constexpr BackwardShared backward_shared(int head_dim) {
   const BackwardTile tile = backward_tile(head_dim);
   const int row = padded_columns(head_dim) * 2;
-  const int kept = kBackwardKeys * row, streamed = tile.stages * tile.queries * row;
+  const int kept = kKeptStages * kBackwardKeys * row, streamed = tile.stages * tile.queries * row;
   const int scores = 2 * tile.queries * kBackwardKeys * 2, statistics = tile.stages * tile.queries * 4;
   BackwardShared shared{.k = 0, .v = kept, .q = 2 * kept};
   shared.grad_o = shared.q + streamed;
@@ -67,9 +71,11 @@ struct BackwardWorkspace {
 };
 [[nodiscard]] BackwardWorkspace backward_workspace(const AttentionShape& shape);
 
-/// The order in which blocks take tiles of keys: those of `heads` heads, all their heaviest ones first (with a causal
-/// mask the first keys are seen by the most queries), then the next heads', so that Q, dO and the sums of dQ of the
-/// heads under way stay in the L2 cache.
+/// The order in which blocks take tiles of keys, their items: those of a group of `heads` heads, then the next group's,
+/// so that Q, dO and the sums of dQ of the heads under way stay in the L2 cache. The last group's heaviest come first
+/// (with a causal mask the first keys are seen by the most queries), of the group before it the lightest, and so on in
+/// turns, for items that are dealt out: if every group began with its heaviest, the blocks that come first would get
+/// them all, up to 1.7 times their share.
 struct BackwardOrder {
   int tiles{};  // of a head
   int heads{};  // of a group
@@ -77,6 +83,23 @@ struct BackwardOrder {
   bool operator==(const BackwardOrder&) const = default;
 };
 [[nodiscard]] BackwardOrder backward_order(const AttentionShape& shape);
+
+/// To divide numbers from 0 to 2^31 - 1: the upper half of number * multiplier, shifted right; not by 1. The compiler's
+/// division would take a block some hundred cycles an item.
+/// @see  Granlund, Montgomery, Division by Invariant Integers using Multiplication, section 4
+struct Divisor {
+  int value{};
+  std::uint32_t multiplier{};  // 2^(32 + shift) / value, rounded up
+  int shift{};                 // value <= 2^(shift + 1)
+};
+[[nodiscard]] Divisor divisor(int value);
+
+/// How blocks come by their items.
+enum class BackwardDealing {
+  kThereAndBack,  // a block a multiprocessor; every second round is dealt backwards, so that heavy and light add up
+  kBlockEach,  // a block an item: nothing of an item overlaps the next one's, but no multiprocessor waits for another
+};
+[[nodiscard]] BackwardDealing backward_dealing(const AttentionShape& shape);
 
 /// Whether Hopper's kernels compute `problem`: where they can and were measured to be faster than Ampere's.
 [[nodiscard]] bool chooses_backward(const AttentionProblem& problem, const DeviceLimits& limits);
@@ -87,14 +110,16 @@ struct BackwardOrder {
 /// 0 where Ampere's kernels are chosen.
 [[nodiscard]] std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
 
-[[nodiscard]] Launch backward_launch(const AttentionShape& shape);
+[[nodiscard]] Launch backward_launch(const AttentionShape& shape, BackwardDealing dealing, const DeviceLimits& limits);
 /// Of the kernel before, which makes lse and delta and clears the sums, and the one after, which makes dQ of them.
 [[nodiscard]] Launch backward_prepare_launch(const AttentionShape& shape);
 [[nodiscard]] Launch backward_convert_launch(const AttentionShape& shape);
 
 /// Enqueue the backward pass, for a problem with an instance and arguments that takes_views() accepts.
 /// @throws  cuda::CudaError
-void backward_bf16(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream);
-void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream);
+void backward_bf16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardDealing dealing,
+                   const DeviceLimits& limits, cudaStream_t stream);
+void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardDealing dealing,
+                   const DeviceLimits& limits, cudaStream_t stream);
 
 }  // namespace tbench::kernels::sm90

@@ -1,15 +1,17 @@
-// What the backward kernel of Hopper is given, which keys a block works on, and what lies in its shared memory.
+// What the backward kernel of Hopper is given, its items and their steps, and what lies in a block's shared memory.
 #pragma once
 
 #include "kernels/attention/common/primitives.cuh"
 #include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
+#include "kernels/attention/sm90/items_sm90.cuh"
 #include "kernels/attention/sm90/primitives_sm90.cuh"
 #include "kernels/attention/sm90/wgmma.cuh"
 
 namespace tbench::kernels::sm90 {
 
 struct BackwardParameters {
-  CUtensorMap q, k, v, grad_o, dk, dv;
+  CUtensorMap q, k, v, grad_o;
+  TensorView dk, dv;         // every row starts on a 16-byte boundary
   const float *lse, *delta;  // [batch * heads, rows], negative, as BackwardWorkspace has them
   float* dq_sums;
   int heads, seq_q, seq_kv;
@@ -18,9 +20,17 @@ struct BackwardParameters {
   float scale;
   bool causal;
   BackwardOrder order;
+  Divisor items_of_group, heads_of_group, heads_of_last_group;
+  int last_group;
 };
 
-/// A block's keys and the steps over the queries that see them: `steps` of them from `first_step` on, around the end.
+__device__ __forceinline__ int quotient(int number, const Divisor& divisor) {
+  return divisor.value == 1
+             ? number
+             : static_cast<int>(__umulhi(static_cast<unsigned>(number), divisor.multiplier) >> divisor.shift);
+}
+
+/// An item's keys and the steps over the queries that see them: `steps` of them from `first_step` on, around the end.
 struct BackwardPlace {
   int first_key;
   int head;  // of all batches'
@@ -31,28 +41,43 @@ __device__ __forceinline__ int all_steps(const BackwardParameters& p, int querie
   return (p.seq_q + queries - 1) / queries;
 }
 
-__device__ __forceinline__ BackwardPlace backward_place(const BackwardParameters& p, int item, int queries) {
-  const int first_head = item / (p.order.tiles * p.order.heads) * p.order.heads;
-  const int heads = min(p.order.heads, p.batch_heads - first_head);  // of this group, the last of which may be smaller
+/// Which of its head's tiles of keys an item is.
+struct BackwardItem {
+  int tile;
+  int head;  // of all batches'
+};
+__device__ __forceinline__ BackwardItem backward_item(const BackwardParameters& p, int item) {
+  const int group = quotient(item, p.items_of_group), first_head = group * p.order.heads;
   const int in_group = item - p.order.tiles * first_head;
-  const int tile = in_group / heads;
-  const int all = all_steps(p, queries), first_step = tile * kBackwardKeys / queries;
-  // Without a mask, too, neighbours start at different queries: they add to dQ of different ones.
-  return {.first_key = tile * kBackwardKeys,
-          .head = first_head + in_group % heads,
-          .first_step = p.causal ? first_step : first_step % all,
-          .steps = p.causal ? all - first_step : all};
+  const bool full = first_head + p.order.heads <= p.batch_heads;  // the last group may be smaller
+  const Divisor heads = full ? p.heads_of_group : p.heads_of_last_group;
+  const int nth = quotient(in_group, heads);
+  const bool lightest_first = (p.last_group - group) % 2 != 0;
+  return {lightest_first ? p.order.tiles - 1 - nth : nth, first_head + in_group - nth * heads.value};
+}
+/// Over the queries that see a tile of keys.
+__device__ __forceinline__ int steps_of(const BackwardParameters& p, int tile, int queries) {
+  return all_steps(p, queries) - (p.causal ? tile * kBackwardKeys / queries : 0);
 }
 
-/// The first query of the block's i-th step.
-__device__ __forceinline__ int first_query(const BackwardParameters& p, const BackwardPlace& place, int i,
-                                           int queries) {
-  const int step = place.first_step + i, all = all_steps(p, queries);
+__device__ __forceinline__ BackwardPlace backward_place(const BackwardParameters& p, int item, int queries) {
+  const auto [tile, head] = backward_item(p, item);
+  const int first_step = tile * kBackwardKeys / queries;
+  // Without a mask, too, neighbours start at different queries: they add to dQ of different ones.
+  return {.first_key = tile * kBackwardKeys,
+          .head = head,
+          .first_step = p.causal ? first_step : first_step % all_steps(p, queries),
+          .steps = steps_of(p, tile, queries)};
+}
+
+/// The first query of a step as places number them.
+__device__ __forceinline__ int first_query(const BackwardParameters& p, int step, int queries) {
+  const int all = all_steps(p, queries);
   return (step < all ? step : step - all) * queries;
 }
 
-/// K and V [warpgroup, panel, 64, 64], later dK and dV; Q and dO [stage, panel, queries, 64]; dS [buffer, warpgroup of
-/// keys, queries, 64]; lse and delta [stage, queries]; barriers.
+/// K and V [kept stage, warpgroup, panel, 64, 64]; Q and dO [stage, panel, queries, 64]; dS [buffer, warpgroup of keys,
+/// queries, 64]; lse and delta [stage, queries]; barriers; items [kept stage, field].
 template <int kHeadDim>
 struct SharedBackward {
   static constexpr BackwardTile kTile = backward_tile(kHeadDim);
@@ -70,21 +95,32 @@ struct SharedBackward {
   static constexpr int kBarrierSize = 8;
 
   enum Barrier {
-    kKeysFull,
-    kValuesFull,
-    kQueriesFull,                                  // with lse
+    kItemFull,
+    kKeysFull = kItemFull + kKeptStages,
+    kKeysEmpty = kKeysFull + kKeptStages,  // with the item
+    kValuesFull = kKeysEmpty + kKeptStages,
+    kValuesEmpty = kValuesFull + kKeptStages,
+    kQueriesFull = kValuesEmpty + kKeptStages,     // with lse
     kGradientsFull = kQueriesFull + kTile.stages,  // with delta
     kStageEmpty = kGradientsFull + kTile.stages,
     kScoresFull = kStageEmpty + kTile.stages,
     kScoresEmpty = kScoresFull + 2,
     kBarriers = kScoresEmpty + 2,
   };
-  static_assert(kBarriers * kBarrierSize <= kBarrierBytes, "barriers have their room");
+
+  /// What is known of an item: whoever needs it reads it anew, there are no registers to keep it in. It is steps
+  /// [kBegin, kEnd) of the block's, its place's are their numbers plus kShift. After the last item comes an empty one.
+  enum Field { kFirstKey, kHeadOfAll, kHead, kBatch, kBegin, kEnd, kShift, kFields };
+  static_assert(kBarriers * kBarrierSize + kKeptStages * kFields * 4 <= kBarrierBytes, "both have their room");
 
   std::uint32_t base;
 
-  __device__ __forceinline__ std::uint32_t k(int group) const { return base + kPlan.k + group * kKeptBytes; }
-  __device__ __forceinline__ std::uint32_t v(int group) const { return base + kPlan.v + group * kKeptBytes; }
+  __device__ __forceinline__ std::uint32_t k(std::uint32_t kept, int group) const {
+    return base + kPlan.k + (kept * kBackwardGroups + group) * kKeptBytes;
+  }
+  __device__ __forceinline__ std::uint32_t v(std::uint32_t kept, int group) const {
+    return base + kPlan.v + (kept * kBackwardGroups + group) * kKeptBytes;
+  }
   __device__ __forceinline__ std::uint32_t q(std::uint32_t stage) const { return base + kPlan.q + stage * kStageBytes; }
   __device__ __forceinline__ std::uint32_t grad_o(std::uint32_t stage) const {
     return base + kPlan.grad_o + stage * kStageBytes;
@@ -102,10 +138,19 @@ struct SharedBackward {
     return base + kPlan.barriers + number * kBarrierSize;
   }
 
+  __device__ __forceinline__ std::uint32_t field(std::uint32_t kept, Field field) const {
+    return barrier(kBarriers) + (kept * kFields + field) * 4;
+  }
+
   /// Of one thread. Those of what is copied are arrived at by the thread that copies, the others by warps.
   __device__ __forceinline__ void make_barriers() const {
-    make_barrier(barrier(kKeysFull), 1);
-    make_barrier(barrier(kValuesFull), 1);
+    for (int kept = 0; kept < kKeptStages; ++kept) {
+      make_barrier(barrier(kItemFull + kept), 1);
+      make_barrier(barrier(kKeysFull + kept), 1);
+      make_barrier(barrier(kKeysEmpty + kept), kWarps);
+      make_barrier(barrier(kValuesFull + kept), 1);
+      make_barrier(barrier(kValuesEmpty + kept), kWarps);
+    }
     for (int stage = 0; stage < kTile.stages; ++stage) {
       make_barrier(barrier(kQueriesFull + stage), 1);
       make_barrier(barrier(kGradientsFull + stage), 1);

@@ -1,6 +1,7 @@
-// Backward pass on Hopper, bf16 and fp16. A block keeps 128 keys with two warpgroups that compute
-// (backward_keys_sm90.cuh) and one whose first thread copies: K and V, then Q, dO and their lse and delta step by step.
-// dQ is added to float32 sums: a kernel before clears them and makes lse and delta, one after converts them.
+// Backward pass on Hopper, bf16 and fp16. An item is 128 keys; a block has two warpgroups that compute
+// (backward_keys_sm90.cuh) and one that copies: a thread fetches K and V, an item ahead, another Q, dO and their lse
+// and delta, as many steps ahead as there are buffers, of whatever item. dQ is added to float32 sums: a kernel before
+// clears them and makes lse and delta, one after converts them.
 #pragma once
 
 #include "kernels/attention/common/row_products.cuh"
@@ -8,65 +9,129 @@
 
 namespace tbench::kernels::sm90 {
 
+/// Chooses the block's items, tells all others about them, and fetches their K and V.
 template <int kHeadDim>
-class BackwardProducer {
+class BackwardItems {
   using Shared = SharedBackward<kHeadDim>;
 
  public:
-  __device__ __forceinline__ BackwardProducer(const BackwardParameters& parameters, Shared shared,
-                                              const BackwardPlace& place)
-      : p_{parameters}, shared_{shared}, place_{place} {}
+  __device__ __forceinline__ BackwardItems(const BackwardParameters& parameters, Shared shared)
+      : p_{parameters}, shared_{shared} {}
+
+  /// K and V of the first items come while the kernel before works: it does not write these.
+  __device__ __forceinline__ void run() {
+    for (int item = dealt_item(0); item < p_.order.items; item = dealt_item(static_cast<int>(round_))) {
+      show(item);
+      fetch(p_.k, Shared::kKeysFull, shared_.k(kept(), 0));
+      wait(shared_.barrier(Shared::kValuesEmpty + kept()), parity() ^ 1u);
+      fetch(p_.v, Shared::kValuesFull, shared_.v(kept(), 0));
+      ++round_;
+      wait(shared_.barrier(Shared::kKeysEmpty + kept()), parity() ^ 1u);
+    }
+    show(steps_before(), 0);
+  }
+
+ private:
+  __device__ __forceinline__ std::uint32_t kept() const { return round_ % kKeptStages; }
+  __device__ __forceinline__ std::uint32_t parity() const { return round_ / kKeptStages % 2; }
+
+  /// Of all items of the block.
+  __device__ __forceinline__ int steps_before() const {
+    return round_ == 0 ? 0 : load_shared(shared_.field((round_ - 1) % kKeptStages, Shared::kEnd));
+  }
+
+  __device__ __forceinline__ void show(int begin, int steps) const {
+    store_shared(shared_.field(kept(), Shared::kBegin), begin);
+    store_shared(shared_.field(kept(), Shared::kEnd), begin + steps);
+    arrive(shared_.barrier(Shared::kItemFull + kept()));
+  }
+  __device__ __forceinline__ void show(int item) const {
+    const BackwardPlace place = backward_place(p_, item, Shared::kQueries);
+    const int begin = steps_before();
+    store_shared(shared_.field(kept(), Shared::kFirstKey), place.first_key);
+    store_shared(shared_.field(kept(), Shared::kHeadOfAll), place.head);
+    store_shared(shared_.field(kept(), Shared::kHead), place.head % p_.heads);
+    store_shared(shared_.field(kept(), Shared::kBatch), place.head / p_.heads);
+    store_shared(shared_.field(kept(), Shared::kShift), place.first_step - begin);
+    show(begin, place.steps);
+  }
+
+  __device__ __forceinline__ void fetch(const CUtensorMap& map, std::uint32_t full, std::uint32_t destination) const {
+    const std::uint32_t barrier = shared_.barrier(full + kept());
+    arrive_expecting(barrier, kBackwardGroups * Shared::kKeptBytes);
+    BoxPlace place{load_shared(shared_.field(kept(), Shared::kFirstKey)),
+                   load_shared(shared_.field(kept(), Shared::kHead)),
+                   load_shared(shared_.field(kept(), Shared::kBatch))};
+#pragma unroll 1
+    for (int group = 0; group < kBackwardGroups; ++group) {
+      copy_boxes<kHeadDim>(destination, Shared::kKeptPanelBytes, map, place, barrier, cache_policy<Reuse::kOnce>());
+      destination += Shared::kKeptBytes;
+      place.row += kGroupRows;
+    }
+  }
+
+  const BackwardParameters& p_;
+  Shared shared_;
+  std::uint32_t round_ = 0;
+};
+
+/// Fetches Q and dO of the items' steps.
+template <int kHeadDim>
+class BackwardQueries {
+  using Shared = SharedBackward<kHeadDim>;
+
+ public:
+  __device__ __forceinline__ BackwardQueries(const BackwardParameters& parameters, Shared shared)
+      : p_{parameters}, shared_{shared} {}
 
   __device__ __forceinline__ void run() {
-    fetch_kept(p_.k, Shared::kKeysFull, shared_.k(0));
     // For lse, delta and cleared sums: whoever adds to these has waited for a step's tiles.
     wait_for_last_kernel();
-    for (int i = 0; i < place_.steps; ++i) {
-      const int first_query = sm90::first_query(p_, place_, i, Shared::kQueries);
-      const std::int64_t statistics = static_cast<std::int64_t>(place_.head) * p_.rows + first_query;
-      const std::uint32_t stage = stages_.stage;
-      wait(shared_.barrier(Shared::kStageEmpty + stage), stages_.parity ^ 1u);
-      delay_one_warp(PlantedFault::kBackwardBarrier);
-      fetch(p_.q, shared_.q(stage), p_.lse + statistics, shared_.lse(stage), Shared::kQueriesFull + stage, first_query);
-      if (i == 0) fetch_kept(p_.v, Shared::kValuesFull, shared_.v(0));
-      delay_one_warp(PlantedFault::kBackwardParity);
-      fetch(p_.grad_o, shared_.grad_o(stage), p_.delta + statistics, shared_.delta(stage),
-            Shared::kGradientsFull + stage, first_query);
-      stages_.advance();
+    for (int i = 0;; ++item_) {
+      wait(shared_.barrier(Shared::kItemFull + item_ % kKeptStages), item_ / kKeptStages % 2);
+      const int end = of_item(Shared::kEnd);
+      if (i == end) return;
+#pragma unroll 1
+      for (; i < end; ++i) fetch_step(i);
     }
   }
 
  private:
-  __device__ __forceinline__ void fetch_kept(const CUtensorMap& map, int full, std::uint32_t destination) const {
-    const std::uint32_t barrier = shared_.barrier(full);
-    arrive_expecting(barrier, kBackwardGroups * Shared::kKeptBytes);
-    for (int group = 0; group < kBackwardGroups; ++group) {
-      copy_boxes<kHeadDim>(destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes, map,
-                           {place_.first_key + group * kGroupRows, place_.head % p_.heads, place_.head / p_.heads},
-                           barrier, cache_policy<Reuse::kOnce>());
-    }
+  __device__ __forceinline__ int of_item(typename Shared::Field field) const {
+    return load_shared(shared_.field(item_ % kKeptStages, field));
+  }
+
+  __device__ __forceinline__ void fetch_step(int i) const {
+    const std::uint32_t stage = static_cast<std::uint32_t>(i) % Shared::kTile.stages;
+    const int first_query = sm90::first_query(p_, i + of_item(Shared::kShift), Shared::kQueries);
+    wait(shared_.barrier(Shared::kStageEmpty + stage), ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
+    delay_one_warp(PlantedFault::kBackwardBarrier);
+    fetch(p_.q, shared_.q(stage), p_.lse, shared_.lse(stage), Shared::kQueriesFull + stage, first_query);
+    delay_one_warp(PlantedFault::kBackwardParity);
+    fetch(p_.grad_o, shared_.grad_o(stage), p_.delta, shared_.delta(stage), Shared::kGradientsFull + stage,
+          first_query);
   }
 
   /// A tile of queries with their lse or delta.
   __device__ __forceinline__ void fetch(const CUtensorMap& map, std::uint32_t tile, const float* statistics,
                                         std::uint32_t statistics_tile, std::uint32_t full, int first_query) const {
     const std::uint32_t barrier = shared_.barrier(full);
+    const std::int64_t row = static_cast<std::int64_t>(of_item(Shared::kHeadOfAll)) * p_.rows + first_query;
     arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
-    copy_boxes<kHeadDim>(tile, Shared::kPanelBytes, map, {first_query, place_.head % p_.heads, place_.head / p_.heads},
+    copy_boxes<kHeadDim>(tile, Shared::kPanelBytes, map, {first_query, of_item(Shared::kHead), of_item(Shared::kBatch)},
                          barrier, cache_policy<Reuse::kOften>());
-    copy_bytes(statistics_tile, statistics, Shared::kStatisticsBytes, barrier);
+    copy_bytes(statistics_tile, statistics + row, Shared::kStatisticsBytes, barrier);
   }
 
   const BackwardParameters& p_;
   Shared shared_;
-  const BackwardPlace& place_;
-  Ring<Shared::kTile.stages> stages_;
+  std::uint32_t item_ = 0;  // of the block
 };
 
 template <class Element, int kHeadDim>
 __device__ __forceinline__ void backward_block(const BackwardParameters& parameters, char* memory) {
   using Shared = SharedBackward<kHeadDim>;
-  const Shared shared{(shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment};
+  const Shared shared{shared_address(memory)};
   // From one lane, so that the compiler knows it to be the same for all of a warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   if (threadIdx.x == 0) {
@@ -75,13 +140,13 @@ __device__ __forceinline__ void backward_block(const BackwardParameters& paramet
   }
   __syncthreads();
   allow_next_kernel();
-  const BackwardPlace place = backward_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries);
   if (warp_group == 0) {
     shrink_registers<Shared::kTile.copying_registers>();
-    if (threadIdx.x == 0) BackwardProducer<kHeadDim>{parameters, shared, place}.run();
+    if (threadIdx.x == 0) BackwardQueries<kHeadDim>{parameters, shared}.run();
+    if (threadIdx.x == kWarpSize) BackwardItems<kHeadDim>{parameters, shared}.run();
   } else {
     grow_registers<Shared::kTile.registers>();
-    BackwardKeys<Element, kHeadDim>{parameters, shared, place, warp_group - 1}.run();
+    BackwardKeys<Element, kHeadDim>{parameters, shared, warp_group - 1}.run();
   }
 }
 
@@ -89,7 +154,7 @@ template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
     attention_backward_wgmma_kernel(const __grid_constant__ BackwardParameters parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  extern __shared__ __align__(kSharedAlignment) char shared[];
+  extern __shared__ __align__(kSharedAlignment) char shared[];  // nothing else lies in shared memory: it is aligned
   backward_block<Element, kHeadDim>(parameters, shared);
 #endif
 }

@@ -24,25 +24,26 @@ TEST(BackwardTile, FillsButDoesNotExceedAMultiprocessor) {
   EXPECT_EQ(kBackwardThreads, 384);
 }
 
-TEST(BackwardShared, HoldsKeysTwoStagesAndTwoBuffersOfScores) {
-  // 64 columns: K and V 128 rows of 128 bytes; Q and dO two stages of as many; dS two times 128 by 128 elements
+TEST(BackwardShared, HoldsTwoOfEverything) {
+  // 64 columns: K and V two times 128 rows of 128 bytes; Q and dO as much; dS two times 128 by 128 elements
   const BackwardShared narrow = backward_shared(64);
-  EXPECT_EQ(narrow.q, 32 << 10);
-  EXPECT_EQ(narrow.grad_o, 64 << 10);
-  EXPECT_EQ(narrow.scores, 96 << 10);
-  EXPECT_EQ(narrow.lse, 160 << 10);
+  EXPECT_EQ(narrow.v, 32 << 10);
+  EXPECT_EQ(narrow.q, 64 << 10);
+  EXPECT_EQ(narrow.grad_o, 96 << 10);
+  EXPECT_EQ(narrow.scores, 128 << 10);
+  EXPECT_EQ(narrow.lse, 192 << 10);
   EXPECT_EQ(narrow.delta - narrow.lse, 2 * 128 * 4);
-  // 128 columns: K and V 128 rows of 256 bytes; Q and dO two stages of 64; dS two times 64 by 128
+  // 128 columns: K and V two times 128 rows of 256 bytes; Q and dO two times 64; dS two times 64 by 128
   const BackwardShared wide = backward_shared(128);
-  EXPECT_EQ(wide.q, 64 << 10);
-  EXPECT_EQ(wide.scores, 128 << 10);
-  EXPECT_EQ(wide.lse, 160 << 10);
+  EXPECT_EQ(wide.q, 128 << 10);
+  EXPECT_EQ(wide.scores, 192 << 10);
+  EXPECT_EQ(wide.lse, 224 << 10);
   EXPECT_EQ(backward_shared(80).end, wide.end) << "a panel and a quarter takes two";
   for (const BackwardShared& shared : {narrow, wide}) {
     for (const int offset : {shared.k, shared.v, shared.q, shared.grad_o, shared.scores}) {
       EXPECT_EQ(offset % kSharedAlignment, 0);
     }
-    EXPECT_LE(static_cast<std::size_t>(shared.end + kSharedAlignment), kH200.shared_bytes_per_block);
+    EXPECT_LE(static_cast<std::size_t>(shared.end), kH200.shared_bytes_per_block);
   }
 }
 
@@ -61,6 +62,33 @@ TEST(BackwardOrder, GroupsTheHeadsWhoseQueriesFitTheCache) {
   EXPECT_EQ(backward_order(problem(16384, 128, 4).shape), (BackwardOrder{.tiles = 128, .heads = 2, .items = 2048}));
   EXPECT_EQ(backward_order(problem(129, 64, 12).shape), (BackwardOrder{.tiles = 2, .heads = 48, .items = 96}));
   EXPECT_EQ(backward_order(problem(std::int64_t{1} << 20, 128, 1).shape).heads, 1);
+  // 100 heads of 1,024 * 64 * 8 bytes = 512 KiB: 80 in 40 MiB, so two groups, of 50
+  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape), (BackwardOrder{.tiles = 8, .heads = 50, .items = 800}));
+}
+
+TEST(BackwardDealing, LetsBlocksStayWhereItemsAreShort) {
+  EXPECT_EQ(backward_dealing(problem(512, 64, 25).shape), BackwardDealing::kThereAndBack);
+  EXPECT_EQ(backward_dealing(problem(8192, 128, 4).shape), BackwardDealing::kThereAndBack);
+  EXPECT_EQ(backward_dealing(problem(8193, 64, 25).shape), BackwardDealing::kBlockEach);
+}
+
+TEST(Divisor, DividesEveryNumber) {
+  for (const int value :
+       {1, 2, 3, 4, 5, 7, 8, 12, 25, 48, 100, 127, 128, 129, 400, 641, 65535, 1 << 20, (1 << 30) + 1}) {
+    const Divisor by = divisor(value);
+    const auto quotient = [&](std::int64_t number) {
+      return value == 1 ? number : static_cast<std::int64_t>((number * by.multiplier) >> (32 + by.shift));
+    };
+    for (std::int64_t number = 0; number < 5000; ++number) ASSERT_EQ(quotient(number), number / value) << value;
+    for (std::int64_t multiple = value; multiple < std::int64_t{1} << 31;
+         multiple += value * (1 + multiple / value / 9)) {
+      for (const std::int64_t number : {multiple - 1, multiple}) {
+        ASSERT_EQ(quotient(number), number / value) << number << " / " << value;
+      }
+    }
+    constexpr std::int64_t kLargest = (std::int64_t{1} << 31) - 1;
+    EXPECT_EQ(quotient(kLargest), kLargest / value) << value;
+  }
 }
 
 TEST(ChoosesBackward, TakesHopperAndWhatHasAnInstance) {
@@ -102,11 +130,14 @@ TEST(ChoosesBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
   EXPECT_FALSE(chooses_backward(few_queries, kH200));
 }
 
-TEST(BackwardLaunch, HasABlockATileOfKeys) {
+TEST(BackwardLaunch, HasABlockATileOfKeysOrAMultiprocessor) {
   // 48 * ceil(1000 / 128) = 384
-  const Launch launch = backward_launch(problem(1000, 64, 12).shape);
+  const AttentionShape shape = problem(1000, 64, 12).shape;
+  const Launch launch = backward_launch(shape, BackwardDealing::kBlockEach, kH200);
   EXPECT_EQ(launch.grid, (Grid{384, 1, 1}));
   EXPECT_EQ(launch.threads, 384);
+  EXPECT_EQ(backward_launch(shape, BackwardDealing::kThereAndBack, kH200).grid, (Grid{132, 1, 1}));
+  EXPECT_EQ(backward_launch(problem(256, 64, 12).shape, BackwardDealing::kThereAndBack, kH200).grid, (Grid{96, 1, 1}));
   // What lies beyond the last query is made, too, but not converted: 1024 / 64 and ceil(900 / 64).
   EXPECT_EQ(backward_prepare_launch(problem(900, 64, 12).shape).grid, (Grid{16, 12, 4}));
   EXPECT_EQ(backward_convert_launch(problem(900, 64, 12).shape).grid, (Grid{15, 12, 4}));

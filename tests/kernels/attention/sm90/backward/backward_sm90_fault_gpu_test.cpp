@@ -30,6 +30,12 @@ std::vector<FaultCase> fault_cases() {
       cases.push_back({row, head_dim, shape});
     }
   }
+  // 480 items: blocks have three or four, and fetch the third K to where the first one was
+  const FaultRow kept{"kept", PlantedFault::kBackwardKept, any, When::kSometimes};
+  for (const std::int64_t head_dim : {64, 128}) {
+    cases.push_back(
+        {kept, head_dim, {.batch = 2, .heads = 60, .seq_q = 512, .seq_kv = 512, .head_dim = head_dim, .causal = true}});
+  }
   return cases;
 }
 

@@ -34,10 +34,10 @@ class BackwardSm90OnGpu : public testing::TestWithParam<KernelOfGrid> {
                                          GetParam().precision)};
   }
 
-  void expect_right(const AttentionCase& one) {
+  void expect_right(const AttentionCase& one, BackwardDealing dealing = BackwardDealing::kThereAndBack) {
     SCOPED_TRACE(describe(one));
     const AttentionRun run{one};
-    for (const Comparison& output : run.check(run.backward(backward_sm90(one.problem)))) {
+    for (const Comparison& output : run.check(run.backward(backward_sm90(one.problem, dealing)))) {
       EXPECT_EQ(output.failure, "");
       worst_ = std::max(worst_, output.worst);
       root_mean_square_ = std::max(root_mean_square_, output.root_mean_square);
@@ -67,10 +67,23 @@ TEST_P(BackwardSm90OnGpu, QueriesAndKeysOfDifferentNumber) {
   }
 }
 
-TEST_P(BackwardSm90OnGpu, MoreBlocksThanMultiprocessors) {
-  expect_right(make_case({513, 513, true}, 3, 30));
-  expect_right(make_case({129, 200, false}, 35, 3));
-  expect_right(make_case({4097, 4097, true}, 1, 5));
+TEST_P(BackwardSm90OnGpu, MoreItemsThanMultiprocessors) {
+  for (const BackwardDealing dealing : {BackwardDealing::kThereAndBack, BackwardDealing::kBlockEach}) {
+    expect_right(make_case({513, 513, true}, 3, 30), dealing);
+    expect_right(make_case({129, 200, false}, 35, 3), dealing);
+    expect_right(make_case({4097, 4097, true}, 1, 5), dealing);
+    // 640 items of one step (of two with 128 columns): warpgroups give way between them
+    expect_right(make_case({100, 1000, false}, 2, 40), dealing);
+  }
+}
+
+TEST_P(BackwardSm90OnGpu, SameKeysAndValuesHoweverItemsAreDealt) {
+  const AttentionCase one = make_case({513, 513, true}, 4, 25);
+  const AttentionRun run{one};
+  const BackwardResult dealt = run.backward(backward_sm90(one.problem, BackwardDealing::kThereAndBack));
+  const BackwardResult each = run.backward(backward_sm90(one.problem, BackwardDealing::kBlockEach));
+  EXPECT_TRUE(dealt.dk.bytes() == each.dk.bytes());
+  EXPECT_TRUE(dealt.dv.bytes() == each.dv.bytes());
 }
 
 TEST_P(BackwardSm90OnGpu, Layouts) {

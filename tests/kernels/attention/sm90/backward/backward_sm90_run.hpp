@@ -13,10 +13,19 @@ inline bool runs_here() {
   return limits.compute_capability_major == 9 && limits.compute_capability_minor == 0;
 }
 
-inline BackwardOptions backward_sm90(const AttentionProblem& problem) {
+template <BackwardDealing kDealing>
+void enqueue_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
+  const auto backward = problem.precision == Precision::kBf16 ? &backward_bf16 : &backward_fp16;
+  backward(problem, arguments, kDealing, current_device_limits(), stream);
+}
+
+inline BackwardOptions backward_sm90(const AttentionProblem& problem,
+                                     BackwardDealing dealing = BackwardDealing::kThereAndBack) {
   BackwardOptions options;
-  options.launch = BackwardLaunch{problem.precision == Precision::kBf16 ? &backward_bf16 : &backward_fp16,
-                                  backward_workspace(problem.shape).bytes()};
+  options.launch =
+      BackwardLaunch{dealing == BackwardDealing::kThereAndBack ? &enqueue_backward<BackwardDealing::kThereAndBack>
+                                                               : &enqueue_backward<BackwardDealing::kBlockEach>,
+                     backward_workspace(problem.shape).bytes()};
   return options;
 }
 
