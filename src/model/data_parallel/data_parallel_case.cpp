@@ -105,6 +105,9 @@ class DataParallelCase final : public TorchCase {
     guarded([&] { graphed_ ? graphed_->launch(&marker) : trainer_->step(&marker); });
   }
 
+  /// Why the strategy does not go with the implementation or the execution.
+  [[nodiscard]] std::optional<std::string> strategy_unsupported_reason() const;
+
   Verification verify_step(std::uint64_t seed) {
     const auto step = [&](StepOutputs& outputs) {
       graphed_ ? graphed_->run(outputs) : make_checked_step(*trainer_, outputs);
@@ -137,15 +140,16 @@ class DataParallelCase final : public TorchCase {
 std::optional<std::string> DataParallelCase::unsupported_reason() const {
   const ModelConfig& model = config_.model;
   if (auto reason = device_unsupported_reason(model.device, model.precision)) return reason;
-  if (model.exec == Execution::kGraph && model.device == DeviceKind::kCpu) {
-    return "exec:graph: CUDA graphs run on GPUs only";
-  }
-  if (model.exec == Execution::kGraph && config_.strategy == ParallelStrategy::kReducer) {
+  if (auto reason = strategy_unsupported_reason()) return reason;
+  return impl_.unsupported_reason != nullptr ? impl_.unsupported_reason(model) : std::nullopt;
+}
+
+std::optional<std::string> DataParallelCase::strategy_unsupported_reason() const {
+  const bool is_graph = config_.model.exec == Execution::kGraph;
+  if (is_graph && config_.strategy == ParallelStrategy::kReducer) {
     return "exec:graph: strategy:reducer keeps account of its buckets on the host, which no replay does";
   }
-  if (impl_.unsupported_reason != nullptr) {
-    if (auto reason = impl_.unsupported_reason(model)) return reason;
-  }
+  if (is_graph && config_.model.device == DeviceKind::kCpu) return "exec:graph: CUDA graphs run on GPUs only";
   if (impl_.make_passes == nullptr) return std::nullopt;
   switch (config_.strategy) {
     case ParallelStrategy::kOverlapped:

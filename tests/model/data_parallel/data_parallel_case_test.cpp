@@ -108,9 +108,23 @@ TEST(DataParallelCase, RefusesWhatItsRanksCannotAgreeOn) {
     DataParallelConfig config = parallel_step(ParallelStrategy::kBucketed, Precision::kFp32);
     config.bucket_bytes = 0;
     EXPECT_THROW(static_cast<void>(make_data_parallel_case(config, group)), UsageError);
-    const auto fused =
-        make_data_parallel_case(parallel_step(ParallelStrategy::kNaive, Precision::kBf16, "fused"), group);
-    EXPECT_THAT(fused->unsupported_reason().value_or(""), HasSubstr("GPUs only"));
+  });
+}
+
+TEST(DataParallelCase, SaysWhyAStrategyDoesNotGoWithAnImplementation) {
+  as_two_ranks([](ranks::Group& group) {
+    const auto reason_of = [&](ParallelStrategy strategy, const std::string& impl, Execution exec) {
+      DataParallelConfig config = parallel_step(strategy, Precision::kBf16, impl);
+      config.model.exec = exec;
+      return make_data_parallel_case(config, group)->unsupported_reason().value_or("");
+    };
+    for (const ParallelStrategy strategy : {ParallelStrategy::kOverlapped, ParallelStrategy::kReducer}) {
+      EXPECT_THAT(reason_of(strategy, "fused", Execution::kStream), HasSubstr("impl:fused does without"));
+    }
+    EXPECT_THAT(reason_of(ParallelStrategy::kShardedOptimizer, "fused", Execution::kStream), HasSubstr("copies"));
+    EXPECT_THAT(reason_of(ParallelStrategy::kNaive, "fused", Execution::kStream), HasSubstr("GPUs only"));
+    EXPECT_THAT(reason_of(ParallelStrategy::kReducer, "sdpa", Execution::kGraph), HasSubstr("strategy:reducer"));
+    EXPECT_THAT(reason_of(ParallelStrategy::kFlat, "sdpa", Execution::kGraph), HasSubstr("CUDA graphs"));
   });
 }
 
