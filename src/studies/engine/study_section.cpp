@@ -370,6 +370,7 @@ StudyCell CaseCells::cell(const CaseId& id, const StudyColumn& column, bool is_f
     const std::string name = render::status_text(found.front()->status);
     return {.text = text.empty() ? name : fmt::format("{} ({})", name, text)};
   }
+  if (text.empty() && failed == 0) return {};  // marks say something of a number
   const std::string marks = render::marks_of(found);
   const bool other = std::ranges::any_of(found, [&](const Record* r) { return !keeps_protocol(*r); });
   marks_.of_times += marks;
