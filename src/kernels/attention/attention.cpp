@@ -110,7 +110,7 @@ void attention_backward(const AttentionProblem& problem, const AttentionBackward
   if (sm90::chooses_backward(problem, limits) && sm90::takes_views(problem, arguments)) {
     const bool is_bf16 = problem.precision == Precision::kBf16;
     return (is_bf16 ? &sm90::backward_bf16 : &sm90::backward_fp16)(
-        problem, arguments, sm90::backward_dealing(problem.shape), limits, stream);
+        problem, arguments, sm90::backward_blocks(problem.shape), limits, stream);
   }
   switch (problem.precision) {
     case Precision::kBf16:

@@ -30,6 +30,12 @@ foreach(source ${sources})
     message(FATAL_ERROR "${name}: ${unspilled_count} of ${reported_count} functions without spills, ${kernel_count} of "
                         "them wgmma kernels, of which there should be one or more:\n${report}")
   endif()
+  string(REGEX MATCHALL "Compiling entry function '[^']*one_item_wgmma" one_item "${report}")
+  list(LENGTH one_item one_item_count)
+  if(name MATCHES "^backward" AND (one_item_count EQUAL 0 OR one_item_count EQUAL kernel_count))
+    message(FATAL_ERROR "${name}: ${one_item_count} of ${kernel_count} kernels have one item a block: there should be "
+                        "others, too:\n${report}")
+  endif()
   if(report MATCHES "C751[0-8]")
     message(FATAL_ERROR "${name}: ptxas has serialised products:\n${report}")
   endif()

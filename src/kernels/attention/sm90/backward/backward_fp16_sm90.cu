@@ -3,9 +3,9 @@
 
 namespace tbench::kernels::sm90 {
 
-void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardDealing dealing,
+void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardBlocks blocks,
                    const DeviceLimits& limits, cudaStream_t stream) {
-  launch_backward<__half>(problem, arguments, dealing, limits, stream);
+  launch_backward<__half>(problem, arguments, blocks, limits, stream);
 }
 
 }  // namespace tbench::kernels::sm90

@@ -1,4 +1,4 @@
-// The kernels around Hopper's backward kernel: what S and dP start from and cleared sums before it, dQ of the sums
+// The kernels around Hopper's backward kernels: what S and dP start from and cleared sums before it, dQ of the sums
 // after.
 #pragma once
 
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   p.lse_out[row] = exists ? -lse / p.scale : -INFINITY;
 }
 
-/// dq = scale * sums, from the accumulators' layout (see BackwardKeys::add_query_gradient()).
+/// dq = scale * sums, from the accumulators' layout (see BackwardScores::add_query_gradient()).
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
     attention_backward_convert_sm90_kernel(const __grid_constant__ BackwardHelperParameters<Element> p) {

@@ -5,40 +5,31 @@
 // step apart, one's products beside the other's exponentials, and neither waits for the other's dS.
 #pragma once
 
-#include <cmath>
-
 #include "kernels/attention/common/planted_fault.cuh"
+#include "kernels/attention/sm90/backward/backward_scores_sm90.cuh"
 #include "kernels/attention/sm90/backward/backward_shared_sm90.cuh"
 
 namespace tbench::kernels::sm90 {
 
 template <class Element, int kHeadDim>
-class BackwardKeys {
-  using Shared = SharedBackward<kHeadDim>;
-  using Products = Wgmma<Element>;
-  static constexpr BackwardTile kTile = Shared::kTile;
-  static constexpr int kQueries = Shared::kQueries;
-  static constexpr int kScores = kQueries / 2;  // of a thread: a warp's 16 keys among 32 lanes
-  // dP^T, dV and dK go by parts of 64 queries: dP^T of 128 would not fit beside S^T, P and dS.
-  static constexpr int kPartQueries = 64, kParts = kQueries / kPartQueries;
-  static constexpr int kPartScores = kPartQueries / 2;
-  static constexpr int kPartBytes = kPartQueries * kPanelRowBytes;
+class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<kHeadDim>> {
+  using Scores = BackwardScores<Element, StayingParameters, SharedBackward<kHeadDim>>;
+  using Scores::kTile, Scores::kQueries, Scores::kScores, Scores::kPartQueries, Scores::kParts, Scores::kPartScores,
+      Scores::kPartBytes, Scores::kGradients, Scores::kInnerBytes, Scores::kHalvesQueries;
+  using Scores::p_, Scores::shared_, Scores::group_;
+  using Scores::warp, Scores::lane, Scores::stage, Scores::parity, Scores::wait_for_gradients, Scores::wait_for_scores,
+      Scores::release, Scores::release_too_early, Scores::multiply_transposed, Scores::multiply_gradient,
+      Scores::key_in_group, Scores::spread, Scores::exponentiate, Scores::show_scores;
+  using typename Scores::Products, typename Scores::Shared;
   static constexpr bool kKeepsValues = kHeadDim == 64;  // in registers: each part would read them from shared memory
-  static constexpr int kGradients = kHeadDim / 2;
-  static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
-  static_assert(kTile.stages == 2);
-  static_assert(kParts > 1 || !(kTile.takes_turns && kTile.skips_masked), "skip() takes no turn");
-  // dQ's half: 64 queries, or 64 columns of all queries.
-  static constexpr bool kHalvesQueries = kQueries > kGroupRows;
-  static_assert(kQueries == (kHalvesQueries ? 128 : 64) && Shared::kPanels == (kHalvesQueries ? 1 : 2),
-                "a warpgroup's half of dQ is 64 by 64, a panel");
+  static_assert(kParts > 1 || !kTile.takes_turns, "skip() takes no turn");
 
   // Of 16; 0 is __syncthreads().
   enum NamedBarrier { kTurn = 1 };
 
  public:
-  __device__ __forceinline__ BackwardKeys(const BackwardParameters& parameters, Shared shared, int group)
-      : p_{parameters}, shared_{shared}, group_{group} {}
+  __device__ __forceinline__ BackwardKeys(const StayingParameters& parameters, Shared shared, int group)
+      : Scores{parameters, shared, group} {}
 
   __device__ __forceinline__ void run() {
     if (kTile.takes_turns && group_ == kBackwardGroups - 1) pass_turn();  // the first turn is the first group's
@@ -102,7 +93,7 @@ class BackwardKeys {
   /// With a mask an item's first 64 queries see the first warpgroup's keys alone: of the second one's first step a half
   /// is left, or with 64 queries a step nothing.
   __device__ __forceinline__ bool sees_half(int i) const {
-    return kTile.skips_masked && p_.causal && group_ == kBackwardGroups - 1 && begins_item(i);
+    return p_.causal && group_ == kBackwardGroups - 1 && begins_item(i);
   }
   /// Whether no step before has added to dK and dV.
   __device__ __forceinline__ bool begins_sums(int i) const {
@@ -185,34 +176,8 @@ class BackwardKeys {
     finish_step(dq, i);
   }
 
-  __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / kWarpSize % kWarpGroupWarps; }
-  /// Of 128 columns read anew every time: what follows from it would be kept in registers, of which there are none
-  /// left.
-  __device__ __forceinline__ static int lane() {
-    if constexpr (kHeadDim <= 64) return static_cast<int>(threadIdx.x) % kWarpSize;
-    int lane;
-    asm volatile("mov.u32 %0, %%laneid;\n" : "=r"(lane));
-    return lane;
-  }
-
-  /// Where the tiles and dS of the block's i-th step lie, and the parity of the phase in which they come: nothing that
-  /// would have to be kept in registers.
-  __device__ __forceinline__ static std::uint32_t stage(int i) { return static_cast<std::uint32_t>(i) % 2; }
-  __device__ __forceinline__ static std::uint32_t parity(int i) { return static_cast<std::uint32_t>(i) / 2 % 2; }
-
   __device__ __forceinline__ void wait_for_turn() const { wait_at_barrier<2 * kWarpGroupThreads>(kTurn + group_); }
   __device__ __forceinline__ void pass_turn() const { arrive_at_barrier<2 * kWarpGroupThreads>(kTurn + (1 - group_)); }
-
-  /// Of both warpgroups, of the i-th step.
-  __device__ __forceinline__ void wait_for_scores(int i) const {
-    wait(shared_.barrier(Shared::kScoresFull + stage(i)), parity(i));
-  }
-
-  /// Tells those who wait at the barrier that the warp has done its part: written what it is of, or read it.
-  __device__ __forceinline__ void release(std::uint32_t barrier) const {
-    __syncwarp();
-    if (lane() == 0) arrive(shared_.barrier(barrier));
-  }
 
   /// A step, with the dQ of the one before. The block's first step has none before it: a product of whatever lies there
   /// goes nowhere, as ptxas takes no branch around products.
@@ -248,12 +213,6 @@ class BackwardKeys {
     multiply_gradient(keys_, ds, shared_.q(stage(i)), kParts - 1, kParts > 1 || !begins_sums(i));
     commit_products();
     finish_step(dq, i);
-  }
-
-  __device__ __forceinline__ void release_too_early(int i) const {
-    if (!planted(PlantedFault::kBackwardRelease)) return;
-    if (lane() == 0) arrive(shared_.barrier(Shared::kStageEmpty + stage(i)));
-    delay(PlantedFault::kBackwardRelease);
   }
 
   /// Those of the step before the i-th.
@@ -307,11 +266,6 @@ class BackwardKeys {
     commit_products();
   }
 
-  __device__ __forceinline__ void wait_for_gradients(int i) const {
-    wait(shared_.barrier(Shared::kGradientsFull + stage(i)),
-         parity(i) ^ (planted(PlantedFault::kBackwardParity) ? 1u : 0u));
-  }
-
   /// dP^T - delta, of a part of the queries.
   __device__ __forceinline__ void multiply_probability_gradients(float (&dp)[kPartScores], int part, int i) const {
     const std::uint32_t grad_o = shared_.grad_o(stage(i)) + part * kPartBytes;
@@ -326,136 +280,25 @@ class BackwardKeys {
       multiply_transposed(dp, shared_.v(kept(), group_), grad_o);
     }
   }
-  template <int kCount>
-  __device__ __forceinline__ static void multiply_transposed(float (&result)[kCount], std::uint32_t kept,
-                                                             std::uint32_t streamed) {
-    const Operand left = operand(kept), right = operand(streamed);
-#pragma unroll
-    for (int i = 0; i < kHeadDim / 16; ++i) {
-      const int panel = i / 4, offset = i % 4 * kInnerBytes;
-      Products::from_shared(result, left.at(panel * Shared::kKeptPanelBytes + offset),
-                            right.at(panel * Shared::kPanelBytes + offset), true);
-    }
-  }
-
-  /// gradient += scores * the stage's rows, of a part of the queries; = instead of += without `add`.
-  __device__ __forceinline__ void multiply_gradient(float (&gradient)[kGradients],
-                                                    const std::uint32_t (&scores)[kScores / 2], std::uint32_t streamed,
-                                                    int part, bool add) const {
-    const Operand right = operand(streamed + part * kPartBytes, Shared::kPanelBytes);
-#pragma unroll
-    for (int j = 0; j < kPartQueries / 16; ++j) {
-      Products::template from_registers<true>(gradient, &scores[part * (kPartScores / 2) + 4 * j],
-                                              right.at(j * 16 * kPanelRowBytes), add || j > 0);
-    }
-  }
-
-  /// The warpgroup's half of dQ = dS K, of the step before the i-th, over all of its item's keys.
+  /// Of the step before the i-th.
   __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kGroupRows / 2], int i) const {
-    const Operand left =
-        operand(shared_.scores(stage(i - 1)) + (kHalvesQueries ? group_ * kGroupRows * kPanelRowBytes : 0));
-    const Operand right = operand(shared_.k(late_kept(i), 0) + (kHalvesQueries ? 0 : group_ * Shared::kKeptPanelBytes));
-#pragma unroll
-    for (int j = 0; j < kBackwardKeys / 16; ++j) {
-      const int group = j / 4, inner = j % 4;
-      Products::template from_shared<true>(dq, left.at(group * Shared::kScoresPanelBytes + inner * kInnerBytes),
-                                           right.at(group * Shared::kKeptBytes + inner * 16 * kPanelRowBytes), j > 0);
-    }
+    const Operand scores = Scores::scores_operand(i - 1), keys = Scores::keys_operand(shared_.k(late_kept(i), 0));
+    Scores::multiply_query_gradient(dq, scores, keys);
   }
-
-  /// Adds it to the sums [batch, heads, query blocks of 16, head_dim / 8, lane, 4]: a thread's four elements of a block
-  /// of eight columns side by side, so that a warp adds 512 bytes in a row.
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kGroupRows / 2], int i) const {
-    constexpr int kColumnBlocks = kHeadDim / 8;
     if (planted(PlantedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) return;
-    const int first_row = late_query(i) + (kHalvesQueries ? group_ * kGroupRows : 0);
-    const int row_block = first_row / 16 + warp();
-    const int column_block = kHalvesQueries ? 0 : group_ * (kGroupRows / 8);
-    const std::int64_t head_sums = static_cast<std::int64_t>(of_late_item(Shared::kHeadOfAll, i)) * p_.rows * kHeadDim;
-    float* const sums =
-        p_.dq_sums + head_sums + (row_block * kColumnBlocks + column_block) * kWarpSize * 4 + lane() * 4;
-#pragma unroll
-    for (int n = 0; n < kGroupRows / 8; ++n) {
-      // The second panel's last columns are zeros that dQ does not have.
-      if (kHeadDim % kPanelCols != 0 && column_block + n >= kColumnBlocks) break;
-      add_to_global(sums + n * kWarpSize * 4, &dq[4 * n]);
-    }
+    Scores::add_query_gradient(dq, late_query(i), of_late_item(Shared::kHeadOfAll, i));
   }
-
-  /// Of a thread's two keys, eight apart. Its scores come in fours: two queries of the first, the same of the second.
-  __device__ __forceinline__ int key_in_group(int half) const { return warp() * 16 + half * 8 + lane() / 4; }
 
   template <int kCount>
   __device__ __forceinline__ void mask(float (&s)[kCount], int first_query) const {
-    const int first_key = of_item(Shared::kFirstKey) + group_ * kGroupRows;
-    const bool above_diagonal = !p_.causal || first_key + kGroupRows <= first_query + 1;
-    if (above_diagonal && first_key + kGroupRows <= p_.seq_kv) return;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int key = first_key + key_in_group(half);
-      const bool exists = key < p_.seq_kv;
-      const int seen_from = p_.causal ? key - (planted(PlantedFault::kBackwardMask) ? 1 : 0) : 0;
-      const int begin = exists ? seen_from - first_query - lane() % 4 * 2 : kQueries;
-#pragma unroll
-      for (int n = 0; n < kCount / 4; ++n) {
-#pragma unroll
-        for (int j = 0; j < 2; ++j) {
-          if (n * 8 + j < begin) s[4 * n + 2 * half + j] = -INFINITY;
-        }
-      }
-    }
+    Scores::mask(s, first_query, of_item(Shared::kFirstKey));
   }
-
-  /// A number of each query, lse or delta, for the accumulators to start from: neither is in the way between a product
-  /// and what becomes of it. In instructions that stay before the products, as ptxas wants it.
-  template <int kCount>
-  __device__ __forceinline__ static void spread(float (&sums)[kCount], std::uint32_t statistics) {
-#pragma unroll
-    for (int n = 0; n < kCount / 4; ++n) {
-      const float2 pair = load_shared_pair(statistics + lane() % 4 * 8 + n * 32);
-      sums[4 * n] = pair.x;
-      sums[4 * n + 1] = pair.y;
-      asm volatile("mov.b32 %0, %1;\n" : "=f"(sums[4 * n + 2]) : "f"(pair.x));
-      asm volatile("mov.b32 %0, %1;\n" : "=f"(sums[4 * n + 3]) : "f"(pair.y));
-    }
-  }
-
-  /// P = exp(scale * (S - lse / scale)).
-  template <int kCount>
-  __device__ __forceinline__ void exponentiate(float (&s)[kCount]) const {
-    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
-#pragma unroll
-    for (int n = 0; n < kCount; ++n) s[n] = exp2_approximate(s[n] * scale);
-  }
-
-  /// P and dS = P (dP - delta) as operands, of a part of the queries; dS to shared memory, too, [query, key], for dQ's
-  /// products of both warpgroups. A warp's 16 keys are two vectors of a row; lanes of 8 name the rows of a matrix: the
-  /// first eight queries of 16, its two vectors, then the others.
   __device__ __forceinline__ void differentiate(const float* s, const float (&dp)[kPartScores],
                                                 std::uint32_t (&p)[kScores / 2], std::uint32_t (&ds)[kScores / 2],
                                                 int part, int i) const {
-    const int vector = warp() * 2 + lane() / 8 % 2, row = lane() / 16 * 8 + lane() % 8;
-    const std::uint32_t line = shared_.scores(stage(i)) + group_ * Shared::kScoresPanelBytes + row * kPanelRowBytes +
-                               (vector ^ lane() % 8) * 16;
-#pragma unroll
-    for (int n = 0; n < kPartScores / 4; ++n) {
-      const int block = part * (kPartScores / 4) + n;
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int j = 4 * n + 2 * half;
-        const float *const own = &s[j], *const gradient = &dp[j];
-        p[2 * block + half] = pack<Element>(own[0], own[1]);
-        ds[2 * block + half] = pack<Element>(own[0] * gradient[0], own[1] * gradient[1]);
-      }
-      if (planted(PlantedFault::kDvSkipTile) && first_query(i) == 0) p[2 * block] = p[2 * block + 1] = 0;
-      if (n % 2 == 1) store_transposed(line + block / 2 * 16 * kPanelRowBytes, &ds[2 * (block - 1)]);
-    }
-  }
-
-  /// To both warpgroups, what differentiate() has stored of a step.
-  __device__ __forceinline__ void show_scores(int i) const {
-    show_to_async_proxy();
-    release(Shared::kScoresFull + stage(i));
+    Scores::differentiate(s, dp, p, ds, part, i);
+    if (planted(PlantedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, part);
   }
 
   /// V as the left operand of dP^T: lanes of 16 name the rows of the left two of four matrices, then of the right two.
@@ -513,9 +356,6 @@ class BackwardKeys {
     }
   }
 
-  const BackwardParameters& p_;
-  Shared shared_;
-  int group_;
   std::uint32_t item_ = 0;  // of the block
   int begin_ = 0;           // its first step
   std::uint32_t kept_values_[kKeepsValues ? kHeadDim / 4 : 1];

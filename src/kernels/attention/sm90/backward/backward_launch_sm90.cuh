@@ -5,6 +5,7 @@
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/backward/backward_helpers_sm90.cuh"
 #include "kernels/attention/sm90/backward/backward_sm90.cuh"
+#include "kernels/attention/sm90/backward/one_item/one_item_sm90.cuh"
 #include "kernels/attention/sm90/tensor_map.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -19,22 +20,30 @@ inline BackwardWorkspaceParts parts(const BackwardWorkspace& layout, void* works
           .sums = reinterpret_cast<float*>(bytes + layout.lse_bytes + layout.delta_bytes)};
 }
 
-inline BackwardParameters backward_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
+/// Boxes of a step's queries, and of a warpgroup's keys.
+inline CUtensorMap query_map(const AttentionProblem& problem, const TensorView& view) {
   const AttentionShape& shape = problem.shape;
-  const int queries = backward_tile(static_cast<int>(shape.head_dim)).queries;
+  return tensor_map(view, {shape.batch, shape.heads, shape.seq_q, shape.head_dim}, problem.precision,
+                    backward_tile(static_cast<int>(shape.head_dim)).queries);
+}
+inline CUtensorMap key_map(const AttentionProblem& problem, const TensorView& view) {
+  const AttentionShape& shape = problem.shape;
+  return tensor_map(view, {shape.batch, shape.heads, shape.seq_kv, shape.head_dim}, problem.precision, kGroupRows);
+}
+
+template <class Gradient, class Order>
+BackwardParameters<Gradient, Order> backward_parameters(const AttentionProblem& problem,
+                                                        const AttentionBackward& arguments, const Gradient& dk,
+                                                        const Gradient& dv, const Order& order) {
+  const AttentionShape& shape = problem.shape;
   const BackwardWorkspace workspace = backward_workspace(shape);
   const BackwardWorkspaceParts part = parts(workspace, arguments.workspace);
-  const BackwardOrder order = backward_order(shape);
-  const int heads = static_cast<int>(shape.batch * shape.heads), last_group = (heads - 1) / order.heads;
-  const auto map = [&](const TensorView& view, std::int64_t seq, int box_rows) {
-    return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, box_rows);
-  };
-  return {.q = map(arguments.q, shape.seq_q, queries),
-          .k = map(arguments.k, shape.seq_kv, kGroupRows),
-          .v = map(arguments.v, shape.seq_kv, kGroupRows),
-          .grad_o = map(arguments.grad_o, shape.seq_q, queries),
-          .dk = arguments.dk,
-          .dv = arguments.dv,
+  return {.q = query_map(problem, arguments.q),
+          .k = key_map(problem, arguments.k),
+          .v = key_map(problem, arguments.v),
+          .grad_o = query_map(problem, arguments.grad_o),
+          .dk = dk,
+          .dv = dv,
           .lse = part.lse,
           .delta = part.delta,
           .dq_sums = part.sums,
@@ -45,11 +54,21 @@ inline BackwardParameters backward_parameters(const AttentionProblem& problem, c
           .batch_heads = static_cast<int>(shape.batch * shape.heads),
           .scale = problem.scale,
           .causal = shape.causal,
-          .order = order,
-          .items_of_group = divisor(order.tiles * order.heads),
-          .heads_of_group = divisor(order.heads),
-          .heads_of_last_group = divisor(heads - last_group * order.heads),
-          .last_group = last_group};
+          .order = order};
+}
+
+inline StayingParameters staying_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
+  const BackwardOrder order = backward_order(problem.shape, BackwardBlocks::kStay);
+  const int heads = static_cast<int>(problem.shape.batch * problem.shape.heads);
+  const int last_group = (heads - 1) / order.heads;
+  return backward_parameters(problem, arguments, arguments.dk, arguments.dv,
+                             StayingOrder{order, divisor(order.tiles * order.heads), divisor(order.heads),
+                                          divisor(heads - last_group * order.heads), last_group});
+}
+
+inline OneItemParameters one_item_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
+  return backward_parameters(problem, arguments, key_map(problem, arguments.dk), key_map(problem, arguments.dv),
+                             backward_order(problem.shape, BackwardBlocks::kOneItem));
 }
 
 template <class Element>
@@ -83,21 +102,30 @@ static void launch_early(void (*kernel)(Parameters), const Launch& launch, const
 }
 
 template <class Element>
-void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardDealing dealing,
+void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardBlocks blocks,
                      const DeviceLimits& limits, cudaStream_t stream) {
-  const auto launch = [&]<int kHeadDim>() {
+  const auto launch = [&]<int kHeadDim>(auto kernel, const auto& parameters) {
     const auto helper = helper_parameters<Element>(problem, arguments);
     const AttentionShape& shape = problem.shape;
     launch_early(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper,
                  stream);
-    launch_early(&attention_backward_wgmma_kernel<Element, kHeadDim>, backward_launch(shape, dealing, limits),
-                 backward_parameters(problem, arguments), stream);
+    launch_early(kernel, backward_launch(shape, blocks, limits), parameters, stream);
     launch_early(&attention_backward_convert_sm90_kernel<Element, kHeadDim>, backward_convert_launch(shape), helper,
                  stream);
   };
-  if (problem.shape.head_dim == 64) return launch.template operator()<64>();
-  if (problem.shape.head_dim == 80) return launch.template operator()<80>();
-  launch.template operator()<128>();
+  const auto launch_staying = [&]<int kHeadDim>() {
+    launch.template operator()<kHeadDim>(&attention_backward_wgmma_kernel<Element, kHeadDim>,
+                                         staying_parameters(problem, arguments));
+  };
+  const auto launch_one_item = [&]<int kHeadDim>() {
+    launch.template operator()<kHeadDim>(&attention_backward_one_item_wgmma_kernel<Element, kHeadDim>,
+                                         one_item_parameters(problem, arguments));
+  };
+  const bool is_80 = problem.shape.head_dim == 80;
+  if (blocks == BackwardBlocks::kStay) {
+    return is_80 ? launch_staying.template operator()<80>() : launch_staying.template operator()<64>();
+  }
+  return is_80 ? launch_one_item.template operator()<80>() : launch_one_item.template operator()<128>();
 }
 
 }  // namespace tbench::kernels::sm90

@@ -10,6 +10,12 @@
 
 namespace tbench::kernels::sm90 {
 
+/// Which of two kernels computes a problem: a block that takes one item after another, or a block an item.
+enum class BackwardBlocks {
+  kStay,     // head_dim 64, 80: at most one a multiprocessor, an item's beginning and end beside others' steps
+  kOneItem,  // head_dim 80, 128: nothing beside its steps, and nothing to find out again in every one of them
+};
+
 /// An item is 128 keys, with the queries that see them. A literal type; see ForwardTile.
 struct BackwardTile {
   int queries{};  // of a step
@@ -18,7 +24,6 @@ struct BackwardTile {
   int copying_registers{};
   bool takes_turns{};      // of the warpgroups, to issue products
   bool early_gradients{};  // dP^T is issued with S^T, not after it
-  bool skips_masked{};     // with a mask, the 64 by 64 scores of an item that nothing but the mask would be left of
   bool operator==(const BackwardTile&) const = default;
 };
 
@@ -34,21 +39,20 @@ constexpr int kBackwardThreads = (kBackwardGroups + 1) * kGroupThreads;
           .registers = 240,
           .copying_registers = 24,
           .takes_turns = narrow,
-          .early_gradients = narrow,
-          .skips_masked = true};
+          .early_gradients = narrow};
 }
 
 /// Where what lies in a block's shared memory; bytes. Tiles start at multiples of 1,024, as the 128-byte swizzle wants
-/// it. K and V have two buffers, the next item's come while the products read the last one's; dS has two, so that its
-/// product with K can come a step late.
+/// it. Where blocks stay, K and V have two buffers: the next item's come while the products read the last one's. dS has
+/// two, so that its product with K can come a step late.
 struct BackwardShared {
   int k{}, v{}, q{}, grad_o{}, scores{}, lse{}, delta{}, barriers{}, end{};
 };
 constexpr int kKeptStages = 2;
-[[nodiscard]] constexpr BackwardShared backward_shared(int head_dim) {
+[[nodiscard]] constexpr BackwardShared backward_shared(int head_dim, BackwardBlocks blocks) {
   const BackwardTile tile = backward_tile(head_dim);
-  const int row = padded_columns(head_dim) * 2;
-  const int kept = kKeptStages * kBackwardKeys * row, streamed = tile.stages * tile.queries * row;
+  const int row = padded_columns(head_dim) * 2, kept_stages = blocks == BackwardBlocks::kStay ? kKeptStages : 1;
+  const int kept = kept_stages * kBackwardKeys * row, streamed = tile.stages * tile.queries * row;
   const int scores = 2 * tile.queries * kBackwardKeys * 2, statistics = tile.stages * tile.queries * 4;
   BackwardShared shared{.k = 0, .v = kept, .q = 2 * kept};
   shared.grad_o = shared.q + streamed;
@@ -65,24 +69,25 @@ struct BackwardWorkspace {
   std::int64_t rows{};
   std::size_t lse_bytes{};  // float32 [batch, heads, rows]: -lse / scale, which S starts from; -infinity beyond the end
   std::size_t delta_bytes{};  // as much: -delta, which dP starts from; 0 there
-  std::size_t sums_bytes{};   // dQ as float32 in the accumulators' own layout, see BackwardKeys::add_query_gradient()
+  std::size_t sums_bytes{};   // dQ as float32 in the accumulators' own layout, see BackwardScores::add_query_gradient()
   [[nodiscard]] std::size_t bytes() const { return lse_bytes + delta_bytes + sums_bytes; }
   bool operator==(const BackwardWorkspace&) const = default;
 };
 [[nodiscard]] BackwardWorkspace backward_workspace(const AttentionShape& shape);
 
 /// The order in which blocks take tiles of keys, their items: those of a group of `heads` heads, then the next group's,
-/// so that Q, dO and the sums of dQ of the heads under way stay in the L2 cache. The last group's heaviest come first
-/// (with a causal mask the first keys are seen by the most queries), of the group before it the lightest, and so on in
-/// turns, for items that are dealt out: if every group began with its heaviest, the blocks that come first would get
-/// them all, up to 1.7 times their share.
+/// so that Q, dO and the sums of dQ of the heads under way stay in the L2 cache. Of a group the heaviest come first
+/// (with a causal mask the first keys are seen by the most queries). Where blocks stay, groups are of about the same
+/// size, and the last one alone begins with its heaviest, the one before it with its lightest, and so on in turns: if
+/// every group began with its heaviest, the blocks that come first would be dealt them all, up to 1.7 times their
+/// share.
 struct BackwardOrder {
   int tiles{};  // of a head
   int heads{};  // of a group
   int items{};  // of all heads
   bool operator==(const BackwardOrder&) const = default;
 };
-[[nodiscard]] BackwardOrder backward_order(const AttentionShape& shape);
+[[nodiscard]] BackwardOrder backward_order(const AttentionShape& shape, BackwardBlocks blocks);
 
 /// To divide numbers from 0 to 2^31 - 1: the upper half of number * multiplier, shifted right; not by 1. The compiler's
 /// division would take a block some hundred cycles an item.
@@ -94,12 +99,8 @@ struct Divisor {
 };
 [[nodiscard]] Divisor divisor(int value);
 
-/// How blocks come by their items.
-enum class BackwardDealing {
-  kThereAndBack,  // a block a multiprocessor; every second round is dealt backwards, so that heavy and light add up
-  kBlockEach,  // a block an item: nothing of an item overlaps the next one's, but no multiprocessor waits for another
-};
-[[nodiscard]] BackwardDealing backward_dealing(const AttentionShape& shape);
+/// The kernel that was measured to be the faster one.
+[[nodiscard]] BackwardBlocks backward_blocks(const AttentionShape& shape);
 
 /// Whether Hopper's kernels compute `problem`: where they can and were measured to be faster than Ampere's.
 [[nodiscard]] bool chooses_backward(const AttentionProblem& problem, const DeviceLimits& limits);
@@ -110,16 +111,17 @@ enum class BackwardDealing {
 /// 0 where Ampere's kernels are chosen.
 [[nodiscard]] std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
 
-[[nodiscard]] Launch backward_launch(const AttentionShape& shape, BackwardDealing dealing, const DeviceLimits& limits);
+[[nodiscard]] Launch backward_launch(const AttentionShape& shape, BackwardBlocks blocks, const DeviceLimits& limits);
 /// Of the kernel before, which makes lse and delta and clears the sums, and the one after, which makes dQ of them.
 [[nodiscard]] Launch backward_prepare_launch(const AttentionShape& shape);
 [[nodiscard]] Launch backward_convert_launch(const AttentionShape& shape);
 
-/// Enqueue the backward pass, for a problem with an instance and arguments that takes_views() accepts.
+/// Enqueue the backward pass, for a problem with an instance (see BackwardBlocks) and arguments that takes_views()
+/// accepts.
 /// @throws  cuda::CudaError
-void backward_bf16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardDealing dealing,
+void backward_bf16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardBlocks blocks,
                    const DeviceLimits& limits, cudaStream_t stream);
-void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardDealing dealing,
+void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardBlocks blocks,
                    const DeviceLimits& limits, cudaStream_t stream);
 
 }  // namespace tbench::kernels::sm90

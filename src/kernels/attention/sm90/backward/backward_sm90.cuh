@@ -1,7 +1,7 @@
-// Backward pass on Hopper, bf16 and fp16. An item is 128 keys; a block has two warpgroups that compute
-// (backward_keys_sm90.cuh) and one that copies: a thread fetches K and V, an item ahead, another Q, dO and their lse
-// and delta, as many steps ahead as there are buffers, of whatever item. dQ is added to float32 sums: a kernel before
-// clears them and makes lse and delta, one after converts them.
+// Backward pass on Hopper by blocks that stay, bf16 and fp16, head_dim 64 and 80. An item is 128 keys; a block has two
+// warpgroups that compute (backward_keys_sm90.cuh) and one that copies: a thread fetches K and V, an item ahead,
+// another Q, dO and their lse and delta, as many steps ahead as there are buffers, of whatever item. dQ is added to
+// float32 sums: a kernel before clears them and makes lse and delta, one after converts them.
 #pragma once
 
 #include "kernels/attention/common/row_products.cuh"
@@ -15,7 +15,7 @@ class BackwardItems {
   using Shared = SharedBackward<kHeadDim>;
 
  public:
-  __device__ __forceinline__ BackwardItems(const BackwardParameters& parameters, Shared shared)
+  __device__ __forceinline__ BackwardItems(const StayingParameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
   /// K and V of the first items come while the kernel before works: it does not write these.
@@ -70,7 +70,7 @@ class BackwardItems {
     }
   }
 
-  const BackwardParameters& p_;
+  const StayingParameters& p_;
   Shared shared_;
   std::uint32_t round_ = 0;
 };
@@ -81,7 +81,7 @@ class BackwardQueries {
   using Shared = SharedBackward<kHeadDim>;
 
  public:
-  __device__ __forceinline__ BackwardQueries(const BackwardParameters& parameters, Shared shared)
+  __device__ __forceinline__ BackwardQueries(const StayingParameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
   __device__ __forceinline__ void run() {
@@ -123,23 +123,18 @@ class BackwardQueries {
     copy_bytes(statistics_tile, statistics + row, Shared::kStatisticsBytes, barrier);
   }
 
-  const BackwardParameters& p_;
+  const StayingParameters& p_;
   Shared shared_;
   std::uint32_t item_ = 0;  // of the block
 };
 
 template <class Element, int kHeadDim>
-__device__ __forceinline__ void backward_block(const BackwardParameters& parameters, char* memory) {
+__device__ __forceinline__ void backward_block(const StayingParameters& parameters, char* memory) {
   using Shared = SharedBackward<kHeadDim>;
-  const Shared shared{shared_address(memory)};
+  const Shared shared{{shared_address(memory)}};
   // From one lane, so that the compiler knows it to be the same for all of a warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
-  if (threadIdx.x == 0) {
-    for (const CUtensorMap* map : {&parameters.q, &parameters.k, &parameters.v, &parameters.grad_o}) prefetch(*map);
-    shared.make_barriers();
-  }
-  __syncthreads();
-  allow_next_kernel();
+  begin_backward_block(parameters, shared);
   if (warp_group == 0) {
     shrink_registers<Shared::kTile.copying_registers>();
     if (threadIdx.x == 0) BackwardQueries<kHeadDim>{parameters, shared}.run();
@@ -152,7 +147,7 @@ __device__ __forceinline__ void backward_block(const BackwardParameters& paramet
 
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
-    attention_backward_wgmma_kernel(const __grid_constant__ BackwardParameters parameters) {
+    attention_backward_wgmma_kernel(const __grid_constant__ StayingParameters parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];  // nothing else lies in shared memory: it is aligned
   backward_block<Element, kHeadDim>(parameters, shared);

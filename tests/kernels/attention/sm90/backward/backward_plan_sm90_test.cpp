@@ -24,27 +24,37 @@ TEST(BackwardTile, FillsButDoesNotExceedAMultiprocessor) {
   EXPECT_EQ(kBackwardThreads, 384);
 }
 
-TEST(BackwardShared, HoldsTwoOfEverything) {
+TEST(BackwardShared, HoldsTwoOfEverythingWhereBlocksStay) {
   // 64 columns: K and V two times 128 rows of 128 bytes; Q and dO as much; dS two times 128 by 128 elements
-  const BackwardShared narrow = backward_shared(64);
+  const BackwardShared narrow = backward_shared(64, BackwardBlocks::kStay);
   EXPECT_EQ(narrow.v, 32 << 10);
   EXPECT_EQ(narrow.q, 64 << 10);
   EXPECT_EQ(narrow.grad_o, 96 << 10);
   EXPECT_EQ(narrow.scores, 128 << 10);
   EXPECT_EQ(narrow.lse, 192 << 10);
   EXPECT_EQ(narrow.delta - narrow.lse, 2 * 128 * 4);
-  // 128 columns: K and V two times 128 rows of 256 bytes; Q and dO two times 64; dS two times 64 by 128
-  const BackwardShared wide = backward_shared(128);
+  // 80 columns, two panels: K and V two times 128 rows of 256 bytes; Q and dO two times 64; dS two times 64 by 128
+  const BackwardShared wide = backward_shared(80, BackwardBlocks::kStay);
   EXPECT_EQ(wide.q, 128 << 10);
   EXPECT_EQ(wide.scores, 192 << 10);
   EXPECT_EQ(wide.lse, 224 << 10);
-  EXPECT_EQ(backward_shared(80).end, wide.end) << "a panel and a quarter takes two";
   for (const BackwardShared& shared : {narrow, wide}) {
     for (const int offset : {shared.k, shared.v, shared.q, shared.grad_o, shared.scores}) {
       EXPECT_EQ(offset % kSharedAlignment, 0);
     }
     EXPECT_LE(static_cast<std::size_t>(shared.end), kH200.shared_bytes_per_block);
   }
+}
+
+TEST(BackwardShared, HoldsOneKAndVOfOneItem) {
+  // 128 rows of 256 bytes each; the rest as above
+  const BackwardShared shared = backward_shared(128, BackwardBlocks::kOneItem);
+  EXPECT_EQ(shared.v, 32 << 10);
+  EXPECT_EQ(shared.q, 64 << 10);
+  EXPECT_EQ(shared.grad_o, 96 << 10);
+  EXPECT_EQ(shared.scores, 128 << 10);
+  EXPECT_EQ(shared.lse, 160 << 10);
+  EXPECT_EQ(backward_shared(80, BackwardBlocks::kOneItem).end, shared.end) << "a panel and a quarter takes two";
 }
 
 TEST(BackwardWorkspace, RoundsQueriesUpToWholeSteps) {
@@ -58,18 +68,33 @@ TEST(BackwardWorkspace, RoundsQueriesUpToWholeSteps) {
 }
 
 TEST(BackwardOrder, GroupsTheHeadsWhoseQueriesFitTheCache) {
-  // Q, dO and the sums of a head: 16,384 * 128 * 8 bytes = 16 MiB; two in 40 MiB
-  EXPECT_EQ(backward_order(problem(16384, 128, 4).shape), (BackwardOrder{.tiles = 128, .heads = 2, .items = 2048}));
-  EXPECT_EQ(backward_order(problem(129, 64, 12).shape), (BackwardOrder{.tiles = 2, .heads = 48, .items = 96}));
-  EXPECT_EQ(backward_order(problem(std::int64_t{1} << 20, 128, 1).shape).heads, 1);
-  // 100 heads of 1,024 * 64 * 8 bytes = 512 KiB: 80 in 40 MiB, so two groups, of 50
-  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape), (BackwardOrder{.tiles = 8, .heads = 50, .items = 800}));
+  for (const BackwardBlocks blocks : {BackwardBlocks::kStay, BackwardBlocks::kOneItem}) {
+    // Q, dO and the sums of a head: 16,384 * 128 * 8 bytes = 16 MiB; two in 40 MiB
+    EXPECT_EQ(backward_order(problem(16384, 128, 4).shape, blocks),
+              (BackwardOrder{.tiles = 128, .heads = 2, .items = 2048}));
+    EXPECT_EQ(backward_order(problem(129, 64, 12).shape, blocks),
+              (BackwardOrder{.tiles = 2, .heads = 48, .items = 96}));
+    EXPECT_EQ(backward_order(problem(std::int64_t{1} << 20, 128, 1).shape, blocks).heads, 1);
+  }
 }
 
-TEST(BackwardDealing, LetsBlocksStayWhereItemsAreShort) {
-  EXPECT_EQ(backward_dealing(problem(512, 64, 25).shape), BackwardDealing::kThereAndBack);
-  EXPECT_EQ(backward_dealing(problem(8192, 128, 4).shape), BackwardDealing::kThereAndBack);
-  EXPECT_EQ(backward_dealing(problem(8193, 64, 25).shape), BackwardDealing::kBlockEach);
+TEST(BackwardOrder, HasGroupsOfTheSameSizeWhereBlocksStay) {
+  // 100 heads of 1,024 * 64 * 8 bytes = 512 KiB: 80 in 40 MiB, so two groups, of 50, or of 80 and 20
+  const AttentionShape shape = problem(1024, 64, 25).shape;
+  EXPECT_EQ(backward_order(shape, BackwardBlocks::kStay), (BackwardOrder{.tiles = 8, .heads = 50, .items = 800}));
+  EXPECT_EQ(backward_order(shape, BackwardBlocks::kOneItem), (BackwardOrder{.tiles = 8, .heads = 80, .items = 800}));
+}
+
+TEST(BackwardBlocks, StayWhereTheyWereMeasuredToBeFaster) {
+  for (const std::int64_t seq : {128, 512, 1024, 16384}) {
+    EXPECT_EQ(backward_blocks(problem(seq, 64, 12).shape), BackwardBlocks::kStay) << seq;
+    EXPECT_EQ(backward_blocks(problem(seq, 128, 12).shape), BackwardBlocks::kOneItem) << seq;
+  }
+  EXPECT_EQ(backward_blocks(problem(512, 80, 32).shape), BackwardBlocks::kStay);
+  EXPECT_EQ(backward_blocks(problem(513, 80, 32).shape), BackwardBlocks::kOneItem);
+  AttentionShape few_queries = problem(1024, 80, 32, false).shape;
+  few_queries.seq_q = 512;
+  EXPECT_EQ(backward_blocks(few_queries), BackwardBlocks::kStay) << "queries count, not keys";
 }
 
 TEST(Divisor, DividesEveryNumber) {
@@ -130,15 +155,29 @@ TEST(ChoosesBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
   EXPECT_FALSE(chooses_backward(few_queries, kH200));
 }
 
-TEST(BackwardLaunch, HasABlockATileOfKeysOrAMultiprocessor) {
+TEST(BackwardLaunch, HasABlockAnItemOrAMultiprocessor) {
   // 48 * ceil(1000 / 128) = 384
-  const AttentionShape shape = problem(1000, 64, 12).shape;
-  const Launch launch = backward_launch(shape, BackwardDealing::kBlockEach, kH200);
+  const AttentionShape shape = problem(1000, 80, 12).shape;
+  const Launch launch = backward_launch(shape, BackwardBlocks::kOneItem, kH200);
   EXPECT_EQ(launch.grid, (Grid{384, 1, 1}));
   EXPECT_EQ(launch.threads, 384);
-  EXPECT_EQ(backward_launch(shape, BackwardDealing::kThereAndBack, kH200).grid, (Grid{132, 1, 1}));
-  EXPECT_EQ(backward_launch(problem(256, 64, 12).shape, BackwardDealing::kThereAndBack, kH200).grid, (Grid{96, 1, 1}));
-  // What lies beyond the last query is made, too, but not converted: 1024 / 64 and ceil(900 / 64).
+  EXPECT_EQ(backward_launch(shape, BackwardBlocks::kStay, kH200).grid, (Grid{132, 1, 1}));
+  EXPECT_EQ(backward_launch(problem(256, 64, 12).shape, BackwardBlocks::kStay, kH200).grid, (Grid{96, 1, 1}));
+}
+
+TEST(BackwardLaunch, HasSharedMemoryForWhatABlockAligns) {
+  const AttentionShape shape = problem(512, 80, 12).shape;
+  EXPECT_EQ(backward_launch(shape, BackwardBlocks::kStay, kH200).shared_bytes,
+            static_cast<std::size_t>(backward_shared(80, BackwardBlocks::kStay).end));
+  EXPECT_EQ(backward_launch(shape, BackwardBlocks::kOneItem, kH200).shared_bytes,
+            static_cast<std::size_t>(backward_shared(80, BackwardBlocks::kOneItem).end + kSharedAlignment));
+  for (const BackwardBlocks blocks : {BackwardBlocks::kStay, BackwardBlocks::kOneItem}) {
+    EXPECT_LE(backward_launch(shape, blocks, kH200).shared_bytes, kH200.shared_bytes_per_block);
+  }
+}
+
+TEST(BackwardLaunch, MakesWhatLiesBeyondTheLastQueryButDoesNotConvertIt) {
+  // 1024 / 64 and ceil(900 / 64)
   EXPECT_EQ(backward_prepare_launch(problem(900, 64, 12).shape).grid, (Grid{16, 12, 4}));
   EXPECT_EQ(backward_convert_launch(problem(900, 64, 12).shape).grid, (Grid{15, 12, 4}));
 }

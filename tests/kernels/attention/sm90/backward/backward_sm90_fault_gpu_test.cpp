@@ -1,4 +1,5 @@
-// Faults planted into Hopper's backward kernels, at both head_dims, must be found by the comparison with the reference.
+// Faults planted into Hopper's backward kernels, at every head_dim of each, must be found by the comparison with the
+// reference.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 struct FaultCase {
   FaultRow row;
-  std::int64_t head_dim{};
+  BackwardInstance instance;
   AttentionShape shape;
 };
 
@@ -24,23 +25,25 @@ std::vector<FaultCase> fault_cases() {
   rows.push_back({"parity", PlantedFault::kBackwardParity, any, When::kSometimes});
   std::vector<FaultCase> cases;
   for (const FaultRow& row : rows) {
-    for (const std::int64_t head_dim : {64, 128}) {
+    for (const BackwardInstance& instance : kBackwardInstances) {
       const AttentionShape shape{
-          .batch = 1, .heads = 3, .seq_q = 1000, .seq_kv = 1000, .head_dim = head_dim, .causal = true};
-      cases.push_back({row, head_dim, shape});
+          .batch = 1, .heads = 3, .seq_q = 1000, .seq_kv = 1000, .head_dim = instance.head_dim, .causal = true};
+      cases.push_back({row, instance, shape});
     }
   }
-  // 480 items: blocks have three or four, and fetch the third K to where the first one was
+  // Where blocks stay. 480 items: blocks have three or four, and fetch the third K to where the first one was
   const FaultRow kept{"kept", PlantedFault::kBackwardKept, any, When::kSometimes};
-  for (const std::int64_t head_dim : {64, 128}) {
-    cases.push_back(
-        {kept, head_dim, {.batch = 2, .heads = 60, .seq_q = 512, .seq_kv = 512, .head_dim = head_dim, .causal = true}});
+  for (const BackwardInstance& instance : kBackwardInstances) {
+    if (instance.blocks != BackwardBlocks::kStay) continue;
+    const AttentionShape shape{
+        .batch = 2, .heads = 60, .seq_q = 512, .seq_kv = 512, .head_dim = instance.head_dim, .causal = true};
+    cases.push_back({kept, instance, shape});
   }
   return cases;
 }
 
 std::string name_of_case(const testing::TestParamInfo<FaultCase>& info) {
-  return fmt::format("{}_d{}", info.param.row.name, info.param.head_dim);
+  return fmt::format("{}_{}", info.param.row.name, name_of(info.param.instance));
 }
 
 class BackwardSm90FaultOnGpu : public testing::TestWithParam<FaultCase> {
@@ -59,7 +62,7 @@ TEST_P(BackwardSm90FaultOnGpu, IsFound) {
   const AttentionCase one{.problem = attention_problem(GetParam().shape, Precision::kBf16)};
   const AttentionRun run{one};
   expect_found(GetParam().row, {"dq", "dk", "dv"}, kRaceRuns,
-               [&] { return run.check(run.backward(backward_sm90(one.problem))); });
+               [&] { return run.check(run.backward(backward_sm90(one.problem, GetParam().instance.blocks))); });
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
-// Hopper's backward kernels, every instance at every shape: against float64, on odd lengths, layouts and extreme
-// inputs; dK and dV with the same bits every time.
+// Hopper's backward kernels, every instance of both at every shape: against float64, on odd lengths, layouts and
+// extreme inputs; dK and dV with the same bits every time.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "attention/sm90/backward/backward_sm90_run.hpp"
 #include "support/kernel_grid.hpp"
@@ -11,7 +13,24 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-class BackwardSm90OnGpu : public testing::TestWithParam<KernelOfGrid> {
+struct BackwardKernel {
+  Precision precision{};
+  BackwardInstance instance;
+};
+
+std::vector<BackwardKernel> backward_kernels() {
+  std::vector<BackwardKernel> kernels;
+  for (const Precision precision : {Precision::kBf16, Precision::kFp16}) {
+    for (const BackwardInstance& instance : kBackwardInstances) kernels.push_back({precision, instance});
+  }
+  return kernels;
+}
+
+std::string name_of_kernel(const testing::TestParamInfo<BackwardKernel>& info) {
+  return fmt::format("{}_{}", to_string(info.param.precision), name_of(info.param.instance));
+}
+
+class BackwardSm90OnGpu : public testing::TestWithParam<BackwardKernel> {
  protected:
   void SetUp() override {
     if (!runs_here()) GTEST_SKIP() << "no GPU of compute capability 9.0 on this machine";
@@ -29,15 +48,20 @@ class BackwardSm90OnGpu : public testing::TestWithParam<KernelOfGrid> {
                                           .heads = heads,
                                           .seq_q = shape.seq_q,
                                           .seq_kv = shape.seq_kv,
-                                          .head_dim = GetParam().head_dim,
+                                          .head_dim = GetParam().instance.head_dim,
                                           .causal = shape.causal},
                                          GetParam().precision)};
   }
 
-  void expect_right(const AttentionCase& one, BackwardDealing dealing = BackwardDealing::kThereAndBack) {
+  [[nodiscard]] static BackwardOptions options(const AttentionCase& one,
+                                               Dealing dealing = Dealing::kAmongMultiprocessors) {
+    return backward_sm90(one.problem, GetParam().instance.blocks, dealing);
+  }
+
+  void expect_right(const AttentionCase& one, Dealing dealing = Dealing::kAmongMultiprocessors) {
     SCOPED_TRACE(describe(one));
     const AttentionRun run{one};
-    for (const Comparison& output : run.check(run.backward(backward_sm90(one.problem, dealing)))) {
+    for (const Comparison& output : run.check(run.backward(options(one, dealing)))) {
       EXPECT_EQ(output.failure, "");
       worst_ = std::max(worst_, output.worst);
       root_mean_square_ = std::max(root_mean_square_, output.root_mean_square);
@@ -49,11 +73,7 @@ class BackwardSm90OnGpu : public testing::TestWithParam<KernelOfGrid> {
   double root_mean_square_{};
 };
 
-INSTANTIATE_TEST_SUITE_P(Kernels, BackwardSm90OnGpu,
-                         testing::Values(KernelOfGrid{Precision::kBf16, 64}, KernelOfGrid{Precision::kBf16, 128},
-                                         KernelOfGrid{Precision::kFp16, 64}, KernelOfGrid{Precision::kFp16, 128},
-                                         KernelOfGrid{Precision::kBf16, 80}, KernelOfGrid{Precision::kFp16, 80}),
-                         name_of_kernel);
+INSTANTIATE_TEST_SUITE_P(Kernels, BackwardSm90OnGpu, testing::ValuesIn(backward_kernels()), name_of_kernel);
 
 TEST_P(BackwardSm90OnGpu, BothSidesOfEveryTile) {
   for (const std::int64_t seq : {1, 63, 64, 65, 127, 128, 129, 191, 192, 193, 1000, 1023, 1024, 1025}) {
@@ -68,20 +88,22 @@ TEST_P(BackwardSm90OnGpu, QueriesAndKeysOfDifferentNumber) {
 }
 
 TEST_P(BackwardSm90OnGpu, MoreItemsThanMultiprocessors) {
-  for (const BackwardDealing dealing : {BackwardDealing::kThereAndBack, BackwardDealing::kBlockEach}) {
+  for (const Dealing dealing : {Dealing::kAmongMultiprocessors, Dealing::kBlockEach}) {
+    if (dealing == Dealing::kBlockEach && GetParam().instance.blocks == BackwardBlocks::kOneItem) continue;
     expect_right(make_case({513, 513, true}, 3, 30), dealing);
     expect_right(make_case({129, 200, false}, 35, 3), dealing);
     expect_right(make_case({4097, 4097, true}, 1, 5), dealing);
-    // 640 items of one step (of two with 128 columns): warpgroups give way between them
+    // 640 items of one step (of two with 80 or 128 columns): warpgroups give way between them
     expect_right(make_case({100, 1000, false}, 2, 40), dealing);
   }
 }
 
 TEST_P(BackwardSm90OnGpu, SameKeysAndValuesHoweverItemsAreDealt) {
+  if (GetParam().instance.blocks == BackwardBlocks::kOneItem) GTEST_SKIP() << "a block an item: nothing is dealt";
   const AttentionCase one = make_case({513, 513, true}, 4, 25);
   const AttentionRun run{one};
-  const BackwardResult dealt = run.backward(backward_sm90(one.problem, BackwardDealing::kThereAndBack));
-  const BackwardResult each = run.backward(backward_sm90(one.problem, BackwardDealing::kBlockEach));
+  const BackwardResult dealt = run.backward(options(one, Dealing::kAmongMultiprocessors));
+  const BackwardResult each = run.backward(options(one, Dealing::kBlockEach));
   EXPECT_TRUE(dealt.dk.bytes() == each.dk.bytes());
   EXPECT_TRUE(dealt.dv.bytes() == each.dv.bytes());
 }
@@ -116,11 +138,11 @@ TEST_P(BackwardSm90OnGpu, EqualInputs) {
 TEST_P(BackwardSm90OnGpu, SameKeysAndValuesFiftyTimes) {
   const AttentionCase one = make_case({1025, 1025, true}, 2, 9);
   const AttentionRun run{one};
-  const BackwardResult first = run.backward(backward_sm90(one.problem));
+  const BackwardResult first = run.backward(options(one));
   for (int i = 0; i < 50; ++i) {
-    BackwardOptions options = backward_sm90(one.problem);
-    options.garbage = i % 2 == 0 ? std::byte{0x00} : std::byte{0x5a};
-    const BackwardResult again = run.backward(options);
+    BackwardOptions other = options(one);
+    other.garbage = i % 2 == 0 ? std::byte{0x00} : std::byte{0x5a};
+    const BackwardResult again = run.backward(other);
     ASSERT_TRUE(first.dk.bytes() == again.dk.bytes()) << "dk, repeat " << i;
     ASSERT_TRUE(first.dv.bytes() == again.dv.bytes()) << "dv, repeat " << i;
     if (i % 10 != 0) continue;  // dq's sums have another order every time
@@ -129,10 +151,14 @@ TEST_P(BackwardSm90OnGpu, SameKeysAndValuesFiftyTimes) {
 }
 
 TEST_P(BackwardSm90OnGpu, IsWhatThePublicFunctionRuns) {
-  const AttentionCase one = make_case({2048, 2048, true}, 1, 12);
+  // Lengths that are computed by blocks that stay, and by a block an item, of 80 columns, too.
+  const BackwardBlocks blocks = GetParam().instance.blocks;
+  const std::int64_t seq = blocks == BackwardBlocks::kStay ? 512 : 2048;
+  const AttentionCase one = make_case({seq, seq, true}, 2, 12);
+  ASSERT_EQ(backward_blocks(one.problem.shape), blocks);
   ASSERT_TRUE(chooses_backward(one.problem, current_device_limits()));
   const AttentionRun run{one};
-  const BackwardResult own = run.backward(backward_sm90(one.problem)), result = run.backward();
+  const BackwardResult own = run.backward(options(one)), result = run.backward();
   EXPECT_TRUE(own.dk.bytes() == result.dk.bytes());
   EXPECT_TRUE(own.dv.bytes() == result.dv.bytes());
   for (const Comparison& output : run.check(result)) EXPECT_EQ(output.failure, "");

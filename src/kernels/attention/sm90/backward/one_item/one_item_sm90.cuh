@@ -1,0 +1,93 @@
+// Backward pass on Hopper by a block an item, bf16 and fp16, head_dim 80 and 128. A block keeps 128 keys with two
+// warpgroups that compute (one_item_keys_sm90.cuh) and one whose first thread copies: K and V, then Q, dO and their lse
+// and delta step by step. dQ is added to float32 sums: a kernel before clears them and makes lse and delta, one after
+// converts them.
+#pragma once
+
+#include "kernels/attention/common/row_products.cuh"
+#include "kernels/attention/sm90/backward/one_item/one_item_keys_sm90.cuh"
+
+namespace tbench::kernels::sm90 {
+
+template <int kHeadDim>
+class OneItemProducer {
+  using Shared = OneItemShared<kHeadDim>;
+
+ public:
+  __device__ __forceinline__ OneItemProducer(const OneItemParameters& parameters, Shared shared,
+                                             const BackwardPlace& place)
+      : p_{parameters}, shared_{shared}, place_{place} {}
+
+  __device__ __forceinline__ void run() {
+    fetch_kept(p_.k, Shared::kKeysFull, shared_.k(0));
+    // For lse, delta and cleared sums: whoever adds to these has waited for a step's tiles.
+    wait_for_last_kernel();
+    for (int i = 0; i < place_.steps; ++i) {
+      const int first_query = one_item_query(p_, place_, i, Shared::kQueries);
+      const std::int64_t statistics = static_cast<std::int64_t>(place_.head) * p_.rows + first_query;
+      const std::uint32_t stage = stages_.stage;
+      wait(shared_.barrier(Shared::kStageEmpty + stage), stages_.parity ^ 1u);
+      delay_one_warp(PlantedFault::kBackwardBarrier);
+      fetch(p_.q, shared_.q(stage), p_.lse + statistics, shared_.lse(stage), Shared::kQueriesFull + stage, first_query);
+      if (i == 0) fetch_kept(p_.v, Shared::kValuesFull, shared_.v(0));
+      delay_one_warp(PlantedFault::kBackwardParity);
+      fetch(p_.grad_o, shared_.grad_o(stage), p_.delta + statistics, shared_.delta(stage),
+            Shared::kGradientsFull + stage, first_query);
+      stages_.advance();
+    }
+  }
+
+ private:
+  __device__ __forceinline__ void fetch_kept(const CUtensorMap& map, int full, std::uint32_t destination) const {
+    const std::uint32_t barrier = shared_.barrier(full);
+    arrive_expecting(barrier, kBackwardGroups * Shared::kKeptBytes);
+    for (int group = 0; group < kBackwardGroups; ++group) {
+      copy_boxes<kHeadDim>(destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes, map,
+                           {place_.first_key + group * kGroupRows, place_.head % p_.heads, place_.head / p_.heads},
+                           barrier, cache_policy<Reuse::kOnce>());
+    }
+  }
+
+  /// A tile of queries with their lse or delta.
+  __device__ __forceinline__ void fetch(const CUtensorMap& map, std::uint32_t tile, const float* statistics,
+                                        std::uint32_t statistics_tile, std::uint32_t full, int first_query) const {
+    const std::uint32_t barrier = shared_.barrier(full);
+    arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
+    copy_boxes<kHeadDim>(tile, Shared::kPanelBytes, map, {first_query, place_.head % p_.heads, place_.head / p_.heads},
+                         barrier, cache_policy<Reuse::kOften>());
+    copy_bytes(statistics_tile, statistics, Shared::kStatisticsBytes, barrier);
+  }
+
+  const OneItemParameters& p_;
+  Shared shared_;
+  const BackwardPlace& place_;
+  Ring<Shared::kTile.stages> stages_;
+};
+
+template <class Element, int kHeadDim>
+__device__ __forceinline__ void one_item_block(const OneItemParameters& parameters, char* memory) {
+  using Shared = OneItemShared<kHeadDim>;
+  const Shared shared{{(shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment}};
+  // From one lane, so that the compiler knows it to be the same for all of a warp.
+  const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
+  begin_backward_block(parameters, shared);
+  const BackwardPlace place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries);
+  if (warp_group == 0) {
+    shrink_registers<Shared::kTile.copying_registers>();
+    if (threadIdx.x == 0) OneItemProducer<kHeadDim>{parameters, shared, place}.run();
+  } else {
+    grow_registers<Shared::kTile.registers>();
+    OneItemKeys<Element, kHeadDim>{parameters, shared, place, warp_group - 1}.run();
+  }
+}
+
+template <class Element, int kHeadDim>
+__global__ void __launch_bounds__(kBackwardThreads, 1)
+    attention_backward_one_item_wgmma_kernel(const __grid_constant__ OneItemParameters parameters) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(kSharedAlignment) char shared[];
+  one_item_block<Element, kHeadDim>(parameters, shared);
+#endif
+}
+
+}  // namespace tbench::kernels::sm90
