@@ -65,6 +65,8 @@ def _rates(record: Record, step_s: float) -> dict[str, float]:
         counters["tokens_per_second"] = work["tokens"] / step_s
     if work.get("bytes", 0) > 0:
         counters["bytes_per_second"] = work["bytes"] / step_s
+    if "bus_factor" in record["counters"]:
+        counters["bus_bytes_per_second"] = record["counters"]["bus_factor"] * work["bytes"] / step_s
     if work["flop"] > 0:
         counters["flop_per_second"] = work["flop"] / step_s
         if "datasheet_peak_flop_per_s" in record:
