@@ -184,26 +184,31 @@ TEST(Selection, AStudyTakesAnImplementationAsSoonAsTheFamilyHasIt) {
 }
 
 TEST(Selection, EveryStudyOfTheFamiliesHereExpandsToTheirNames) {
-  const std::vector<FamilySpec> specs = specs_of(all_families({}));
+  const std::vector<Family> families = all_families({});
   for (const studies::Study& study : studies::all_studies()) {
+    const bool spans_ranks = std::ranges::any_of(families, [&](const Family& family) {
+      return family.spans_ranks && family.spec.name == study.grids.front().family;
+    });
+    const std::vector<FamilySpec> specs = specs_of(spans_ranks ? for_ranks(families, 2) : families);
     Options options;
     options.study = study.name;
-    const std::vector<CaseId> cases = select(options).cases;
+    const std::vector<CaseId> cases = select_cases(specs, options, /*has_gpu=*/true).cases;
     EXPECT_FALSE(cases.empty()) << study.name;
     for (const CaseId& id : cases) {
       const auto family = std::ranges::find(specs, id.family(), &FamilySpec::name);
       ASSERT_NE(family, specs.end()) << id.name();
-      // Last keys that names have only where they are not the default: Model's exec, and Attention's deterministic,
-      // which is in no study.
+      // Keys that names have only where they are not the default: exec, DataParallel's bucket_mib, and Attention's
+      // deterministic, which is in no study.
       const std::vector<Axis>& axes = family->tables.front().axes;
       const auto always = std::ranges::count_if(axes, [](const Axis& axis) { return axis.unnamed.empty(); });
       ASSERT_GE(static_cast<std::ptrdiff_t>(id.parameters().size()), always) << id.name();
       ASSERT_LE(id.parameters().size(), axes.size()) << id.name();
-      for (std::size_t i = 0; i < id.parameters().size(); ++i) {
-        const auto& [key, value] = id.parameters()[i];
-        const std::vector<std::string>& known = family->keys[i].known;
-        EXPECT_EQ(key, family->keys[i].key) << id.name();
-        EXPECT_TRUE(known.empty() || std::ranges::find(known, value) != known.end()) << id.name();
+      auto next = family->keys.begin();
+      for (const auto& [key, value] : id.parameters()) {
+        const auto found = std::ranges::find(next, family->keys.end(), key, &KeySpec::key);
+        ASSERT_NE(found, family->keys.end()) << id.name() << ": " << key << " in its order";
+        EXPECT_TRUE(found->known.empty() || std::ranges::find(found->known, value) != found->known.end()) << id.name();
+        next = std::next(found);
       }
     }
   }
