@@ -177,7 +177,7 @@ void Group::send_to_next(at::Tensor& received, at::Tensor& sent) {
   backends_->run("send_recv", [&] {
     // NCCL runs both at once only if they are issued as one.
     if (data.supportsCoalescing()) data.startCoalescing();
-    const c10::intrusive_ptr<c10d::Work> sending = data.send(to, next, kTag);
+    c10::intrusive_ptr<c10d::Work> sending = data.send(to, next, kTag);
     const c10::intrusive_ptr<c10d::Work> receiving = data.recv(from, previous, kTag);
     if (data.supportsCoalescing()) return data.endCoalescing();
     receiving->wait();

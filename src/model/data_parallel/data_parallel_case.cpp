@@ -88,7 +88,7 @@ class DataParallelCase final : public TorchCase {
   }
   Verification do_verify() override {
     Verification result;
-    guarded([&] {
+    guarded(built(trainer_), [&] {
       if (graphed_) result = verify_replays(*trainer_, *graphed_);
       if (graphed_ && !result.passed) return;
       Verification step = verify_step(config_.model.seed);
@@ -98,11 +98,11 @@ class DataParallelCase final : public TorchCase {
   }
   std::optional<Verification> do_verify_again() override {
     std::optional<Verification> result;
-    guarded([&] { result = verify_step(config_.model.seed + 1); });
+    guarded(built(trainer_), [&] { result = verify_step(config_.model.seed + 1); });
     return result;
   }
   void do_launch(PhaseMarker& marker) override {
-    guarded([&] { graphed_ ? graphed_->launch(&marker) : trainer_->step(&marker); });
+    guarded(built(trainer_), [&] { graphed_ ? graphed_->launch(&marker) : trainer_->step(&marker); });
   }
 
   /// Why the strategy does not go with the implementation or the execution.
@@ -115,18 +115,6 @@ class DataParallelCase final : public TorchCase {
     };
     if (!exchange_) return verify_trainer(*trainer_, seed, step);
     return verify_trainer(*trainer_, seed, step, group_);
-  }
-
-  /// Runs `action` on what was built; after an error no gradient stays allocated.
-  template <class Action>
-  void guarded(const Action& action) {
-    Trainer& trainer = built(trainer_);
-    try {
-      action();
-    } catch (...) {
-      trainer.parameters().clear_gradients();
-      throw;
-    }
   }
 
   DataParallelConfig config_;

@@ -55,7 +55,7 @@ class ModelCase final : public TorchCase {
   }
   Verification do_verify() override {
     Verification result;
-    guarded([&] {
+    guarded(built(trainer_), [&] {
       if (graphed_) {
         result = verify_replays(*trainer_, *graphed_);
         if (!result.passed) return;
@@ -68,28 +68,16 @@ class ModelCase final : public TorchCase {
   }
   std::optional<Verification> do_verify_again() override {
     std::optional<Verification> result;
-    guarded([&] { result = verify_step(config_.seed + 1); });
+    guarded(built(trainer_), [&] { result = verify_step(config_.seed + 1); });
     return result;
   }
   void do_launch(PhaseMarker& marker) override {
-    guarded([&] { graphed_ ? graphed_->launch(&marker) : trainer_->step(&marker); });
+    guarded(built(trainer_), [&] { graphed_ ? graphed_->launch(&marker) : trainer_->step(&marker); });
   }
 
   Verification verify_step(std::uint64_t seed) {
     if (!graphed_) return verify_trainer(*trainer_, seed);
     return verify_trainer(*trainer_, seed, [&](StepOutputs& outputs) { graphed_->run(outputs); });
-  }
-
-  /// Runs `action` on what was built; after an error no gradient stays allocated.
-  template <class Action>
-  void guarded(const Action& action) {
-    Trainer& trainer = built(trainer_);
-    try {
-      action();
-    } catch (...) {
-      trainer.parameters().clear_gradients();
-      throw;
-    }
   }
 
   ModelConfig config_;

@@ -96,4 +96,15 @@ class Trainer {
   bool stepped_{};
 };
 
+/// Runs `action`, which makes steps of the trainer; after an error no gradient stays allocated.
+template <class Action>
+void guarded(Trainer& trainer, const Action& action) {
+  try {
+    action();
+  } catch (...) {
+    trainer.parameters().clear_gradients();
+    throw;
+  }
+}
+
 }  // namespace tbench::model
