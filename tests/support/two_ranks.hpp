@@ -21,9 +21,8 @@ inline void as_two_ranks(const std::function<void(ranks::Group&)>& body, Seconds
     ranks::Group group{of_rank, "test", /*on_gpu=*/false, limit};
     body(group);
   };
-  std::thread other{take_part, launch, 1};
+  const std::jthread other{take_part, launch, 1};
   take_part(launch, 0);
-  other.join();
 }
 
 }  // namespace tbench::support
