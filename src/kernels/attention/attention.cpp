@@ -50,6 +50,12 @@ BackwardPlan plan_backward(const AttentionProblem& problem, const DeviceLimits& 
   return is_16bit(problem.precision) ? plan_backward_16bit(problem, limits) : plan_backward_32bit(problem, limits);
 }
 
+bool has_sm90_kernels(const DeviceLimits& limits) { return runs_sm90a(limits, built_architectures()); }
+
+std::optional<sm90::ForwardChoice> choose_sm90_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
+  return has_sm90_kernels(limits) ? sm90::choose_forward(problem, limits) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> attention_unsupported_reason(const AttentionProblem& problem, const DeviceLimits& limits) {
@@ -70,8 +76,9 @@ std::optional<std::string> attention_unsupported_reason(const AttentionProblem& 
 }
 
 std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
+  const std::size_t bytes = plan_forward(problem, limits).workspace_bytes;
   // Views that Hopper's copy engine does not take are known at the launch alone.
-  return std::max(plan_forward(problem, limits).workspace_bytes, sm90::forward_workspace_bytes(problem, limits));
+  return has_sm90_kernels(limits) ? std::max(bytes, sm90::forward_workspace_bytes(problem, limits)) : bytes;
 }
 
 void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
@@ -80,7 +87,7 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
   const ForwardPlan plan = plan_forward(problem, limits);
   require_none(
       missing_workspace_reason("forward", attention_forward_workspace_bytes(problem, limits), arguments.workspace));
-  if (const auto choice = sm90::choose_forward(problem, limits); choice && sm90::takes_views(problem, arguments)) {
+  if (const auto choice = choose_sm90_forward(problem, limits); choice && sm90::takes_views(problem, arguments)) {
     const bool is_bf16 = problem.precision == Precision::kBf16;
     return (is_bf16 ? &sm90::forward_bf16 : &sm90::forward_fp16)(problem, arguments, *choice, limits, stream);
   }
@@ -97,8 +104,9 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
 }
 
 std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
-  // Views that Hopper's copy engine does not take are known at the launch alone.
-  return std::max(plan_backward(problem, limits).workspace.bytes(), sm90::backward_workspace_bytes(problem, limits));
+  const std::size_t bytes = plan_backward(problem, limits).workspace.bytes();
+  // As forward's.
+  return has_sm90_kernels(limits) ? std::max(bytes, sm90::backward_workspace_bytes(problem, limits)) : bytes;
 }
 
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
@@ -107,7 +115,7 @@ void attention_backward(const AttentionProblem& problem, const AttentionBackward
   const BackwardPlan plan = plan_backward(problem, limits);
   require_none(
       missing_workspace_reason("backward", attention_backward_workspace_bytes(problem, limits), arguments.workspace));
-  if (sm90::chooses_backward(problem, limits) && sm90::takes_views(problem, arguments)) {
+  if (has_sm90_kernels(limits) && sm90::chooses_backward(problem, limits) && sm90::takes_views(problem, arguments)) {
     const bool is_bf16 = problem.precision == Precision::kBf16;
     return (is_bf16 ? &sm90::backward_bf16 : &sm90::backward_fp16)(
         problem, arguments, sm90::backward_blocks(problem.shape), limits, stream);

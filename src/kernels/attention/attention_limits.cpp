@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <utility>
@@ -45,6 +46,21 @@ bool runs(std::string_view architecture, std::pair<int, int> capability) {
   return capability >= built && (has_ptx || capability.first == built.first);
 }
 
+/// Whether some entry of the list satisfies `predicate`.
+template <typename Predicate>
+bool has_entry(std::string_view architectures, const Predicate& predicate) {
+  for (std::string_view rest = architectures; !rest.empty();) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    if (end > 0 && predicate(rest.substr(0, end))) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
+std::pair<int, int> capability_of(const DeviceLimits& limits) {
+  return {limits.compute_capability_major, limits.compute_capability_minor};
+}
+
 }  // namespace
 
 DeviceLimits DeviceLimitsCache::of(int device) {
@@ -63,20 +79,21 @@ DeviceLimits current_device_limits() {
 std::string_view built_architectures() { return TBENCH_BUILT_ARCHITECTURES; }
 
 std::optional<std::string> missing_code_reason(const DeviceLimits& limits, std::string_view architectures) {
-  const std::pair capability{limits.compute_capability_major, limits.compute_capability_minor};
+  const std::pair capability = capability_of(limits);
   if (capability.first < kMinMajor) {
     return fmt::format("the kernels need compute capability {}.0, the GPU has {}.{}", kMinMajor, capability.first,
                        capability.second);
   }
-  for (std::string_view rest = architectures; !rest.empty();) {
-    const std::size_t end = std::min(rest.find(' '), rest.size());
-    if (end > 0 && runs(rest.substr(0, end), capability)) return std::nullopt;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  if (has_entry(architectures, [&](std::string_view entry) { return runs(entry, capability); })) return std::nullopt;
   return fmt::format(
       "the GPU has compute capability {0}.{1}, this build's kernels are for {2}: add {0}.{1} to "
       "TBENCH_CUDA_ARCHITECTURES and build again",
       capability.first, capability.second, architectures);
+}
+
+bool runs_sm90a(const DeviceLimits& limits, std::string_view architectures) {
+  return capability_of(limits) == std::pair{9, 0} &&
+         has_entry(architectures, [](std::string_view entry) { return entry.starts_with("9.0a"); });
 }
 
 std::optional<std::string> missing_workspace_reason(std::string_view pass, std::size_t needed, const void* workspace) {

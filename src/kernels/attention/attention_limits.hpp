@@ -35,6 +35,10 @@ class DeviceLimitsCache {
 [[nodiscard]] std::optional<std::string> missing_code_reason(const DeviceLimits& limits,
                                                              std::string_view architectures);
 
+/// Whether a build for `architectures` runs Hopper's kernels, which are machine code for "9.0a": no other build makes
+/// code of them, and what it launched would do nothing.
+[[nodiscard]] bool runs_sm90a(const DeviceLimits& limits, std::string_view architectures);
+
 /// Why a pass, "forward" or "backward", does not run with `workspace`; or nothing.
 [[nodiscard]] std::optional<std::string> missing_workspace_reason(std::string_view pass, std::size_t needed,
                                                                   const void* workspace);

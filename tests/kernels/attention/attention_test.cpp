@@ -96,6 +96,15 @@ TEST(MissingCodeReason, MachineCodeRunsOnLaterMinorVersionsAndSpecificCodeOnItsO
   EXPECT_THROW(static_cast<void>(runs(9, 0, "Hopper")), std::invalid_argument);
 }
 
+TEST(RunsSm90a, NeedsTheGpuAndMachineCodeForIt) {
+  EXPECT_TRUE(runs_sm90a(of_capability(9, 0), "8.0+PTX 9.0a"));
+  EXPECT_TRUE(runs_sm90a(of_capability(9, 0), "9.0a"));
+  for (const char* without : {"8.0+PTX", "8.0 9.0", "9.0+PTX", "10.0a", ""}) {
+    EXPECT_FALSE(runs_sm90a(of_capability(9, 0), without)) << without;
+  }
+  for (const int major : {8, 10, 12}) EXPECT_FALSE(runs_sm90a(of_capability(major, 0), "8.0+PTX 9.0a")) << major;
+}
+
 /// Limits from NVIDIA's CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", and the number
 /// of multiprocessors from the GPUs' datasheets.
 struct KnownGpu {

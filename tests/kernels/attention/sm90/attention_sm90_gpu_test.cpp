@@ -12,6 +12,7 @@
 #include "support/attention_run.hpp"
 #include "support/compare_outputs.hpp"
 #include "support/device_tensor.hpp"
+#include "support/sm90_here.hpp"
 
 namespace tbench::kernels::sm90 {
 namespace {
@@ -25,13 +26,6 @@ struct Instance {
 std::string name_of_instance(const testing::TestParamInfo<Instance>& info) {
   return fmt::format("{}_d{}_{}", to_string(info.param.precision), info.param.head_dim,
                      info.param.wide ? "wide" : "narrow");
-}
-
-bool runs_here() {
-  int count{};
-  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return false;
-  const DeviceLimits limits = current_device_limits();
-  return limits.compute_capability_major == 9 && limits.compute_capability_minor == 0;
 }
 
 /// q, k, v as elements of contiguous tensors.
@@ -122,7 +116,7 @@ class ForwardRun {
 class ForwardSm90OnGpu : public testing::TestWithParam<Instance> {
  protected:
   void SetUp() override {
-    if (!runs_here()) GTEST_SKIP() << "no GPU of compute capability 9.0 on this machine";
+    if (!runs_here()) GTEST_SKIP() << kWithoutSm90;
   }
 
   [[nodiscard]] static AttentionShape shape(std::int64_t seq_q, std::int64_t seq_kv, bool causal,

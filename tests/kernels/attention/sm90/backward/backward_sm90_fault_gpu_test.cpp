@@ -49,7 +49,7 @@ std::string name_of_case(const testing::TestParamInfo<FaultCase>& info) {
 class BackwardSm90FaultOnGpu : public testing::TestWithParam<FaultCase> {
  protected:
   void SetUp() override {
-    if (!runs_here()) GTEST_SKIP() << "no GPU of compute capability 9.0 on this machine";
+    if (!runs_here()) GTEST_SKIP() << kWithoutSm90;
     planted_fault() = GetParam().row.fault;
   }
   void TearDown() override { planted_fault() = PlantedFault::kNone; }

@@ -33,7 +33,7 @@ std::string name_of_kernel(const testing::TestParamInfo<BackwardKernel>& info) {
 class BackwardSm90OnGpu : public testing::TestWithParam<BackwardKernel> {
  protected:
   void SetUp() override {
-    if (!runs_here()) GTEST_SKIP() << "no GPU of compute capability 9.0 on this machine";
+    if (!runs_here()) GTEST_SKIP() << kWithoutSm90;
   }
 
   void TearDown() override {

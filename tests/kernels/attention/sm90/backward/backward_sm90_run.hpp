@@ -9,15 +9,9 @@
 
 #include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 #include "support/attention_run.hpp"
-#include "tbench/cuda/device.hpp"
+#include "support/sm90_here.hpp"
 
 namespace tbench::kernels::sm90 {
-
-inline bool runs_here() {
-  if (cuda::device_count() == 0) return false;
-  const DeviceLimits limits = current_device_limits();
-  return limits.compute_capability_major == 9 && limits.compute_capability_minor == 0;
-}
 
 /// Of either precision.
 struct BackwardInstance {
