@@ -1,69 +1,99 @@
 // strategy:sharded_optimizer: gradients are reduce-scattered, the optimizer updates the rank's share of the parameters,
-// which have one storage, and all ranks gather them.
+// which have one storage, and all ranks gather them. Gradients go by way of a buffer of some of them, and a rank has
+// those of its share from the end of backward to the next step alone: beside activations there is neither.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
+#include <ATen/ops/_foreach_zero.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "model/data_parallel/exchanges.hpp"
+#include "model/data_parallel/scatter_plan.hpp"
 
 namespace tbench::model {
 namespace {
 
+std::vector<ElementRange> places_in_whole(const Parameters& parameters) {
+  std::vector<ElementRange> places;
+  for (const at::Tensor& leaf : parameters.leaves()) {
+    places.push_back({leaf.storage_offset() - parameters.whole().storage_offset(), leaf.numel()});
+  }
+  return places;
+}
+
 class ShardedExchange final : public GradientExchange {
  public:
-  ShardedExchange(Trainer& trainer, ranks::Group& group)
+  ShardedExchange(Trainer& trainer, ranks::Group& group, std::int64_t part_bytes)
       : parameters_{trainer.parameters()},
         group_{group},
         whole_{parameters_.whole()},
         share_{trainer.optimized().front()},
-        gradients_{at::zeros_like(whole_)},
-        share_gradient_{at::empty_like(share_)} {
-    for (std::size_t leaf = 0; leaf < parameters_.leaves().size(); ++leaf) {
-      views_.push_back(parameters_.leaf_of(gradients_, leaf));
-    }
-    share_.mutable_grad() = share_gradient_;
-  }
+        parts_{scatter_parts(places_in_whole(parameters_), group.size(), share_.numel(),
+                             part_bytes / static_cast<std::int64_t>(share_.element_size()))} {}
 
+  void begin_step() override { share_.mutable_grad().reset(); }
   void average(const std::function<void()>& backward) override {
     backward();
     const at::NoGradGuard no_grad;
-    std::vector<at::Tensor> made;
-    made.reserve(views_.size());
-    for (const at::Tensor& leaf : parameters_.leaves()) made.push_back(leaf.grad());
-    at::_foreach_copy_(views_, made);
-    made.clear();
+    const std::vector<at::Tensor> gradients = flat_gradients();
+    at::Tensor buffer = at::empty({group_.size() * parts_.front().of_share.count}, whole_.options());
+    at::Tensor of_share = at::empty_like(share_);
+    for (const ScatterPart& part : parts_) {
+      at::Tensor filled = buffer.narrow(0, 0, group_.size() * part.of_share.count);
+      fill(filled, gradients, part);
+      at::Tensor scattered = of_share.narrow(0, part.of_share.begin, part.of_share.count);
+      group_.mean_scatter(scattered, filled);
+    }
     parameters_.clear_gradients();
-    group_.mean_scatter(share_gradient_, gradients_);
+    share_.mutable_grad() = of_share;
   }
   void share_parameters() override { group_.all_gather(whole_, share_); }
   void show_gradients() override {
-    group_.all_gather(gradients_, share_gradient_);
-    for (std::size_t leaf = 0; leaf < views_.size(); ++leaf) parameters_.leaves()[leaf].mutable_grad() = views_[leaf];
+    at::Tensor gradients = at::empty_like(whole_);
+    group_.all_gather(gradients, share_.mutable_grad());
+    for (std::size_t leaf = 0; leaf < parameters_.leaves().size(); ++leaf) {
+      parameters_.leaves()[leaf].mutable_grad() = parameters_.leaf_of(gradients, leaf);
+    }
   }
   [[nodiscard]] std::int64_t step_bytes() const override {
-    return static_cast<std::int64_t>(gradients_.nbytes() + share_.nbytes());
+    return static_cast<std::int64_t>(whole_.nbytes() + share_.nbytes());
   }
-  [[nodiscard]] std::int64_t held_bytes() const override {
-    return static_cast<std::int64_t>(gradients_.nbytes() + share_gradient_.nbytes());
-  }
+  [[nodiscard]] std::int64_t held_bytes() const override { return 0; }
 
  private:
+  [[nodiscard]] std::vector<at::Tensor> flat_gradients() const {
+    std::vector<at::Tensor> flat;
+    flat.reserve(parameters_.leaves().size());
+    for (const at::Tensor& leaf : parameters_.leaves()) flat.push_back(leaf.grad().reshape({-1}));
+    return flat;
+  }
+  static void fill(const at::Tensor& buffer, const std::vector<at::Tensor>& gradients, const ScatterPart& part) {
+    std::vector<at::Tensor> to, from, gaps;
+    for (const ScatterPiece& piece : part.pieces) {
+      to.push_back(buffer.narrow(0, piece.place, piece.of_leaf.count));
+      from.push_back(gradients[piece.leaf].narrow(0, piece.of_leaf.begin, piece.of_leaf.count));
+    }
+    for (const ElementRange& gap : part.gaps) gaps.push_back(buffer.narrow(0, gap.begin, gap.count));
+    if (!to.empty()) at::_foreach_copy_(to, from);
+    if (!gaps.empty()) at::_foreach_zero_(gaps);
+  }
+
   Parameters& parameters_;
   ranks::Group& group_;
-  at::Tensor whole_;               // parameters: [elements]
-  at::Tensor share_;               // of them, this rank's: [elements / ranks]
-  at::Tensor gradients_;           // as whole_
-  at::Tensor share_gradient_;      // as share_
-  std::vector<at::Tensor> views_;  // of gradients_, one a leaf
+  at::Tensor whole_;  // parameters: [elements]
+  at::Tensor share_;  // of them, this rank's: [elements / ranks]
+  std::vector<ScatterPart> parts_;
 };
 
 }  // namespace
 
-std::unique_ptr<GradientExchange> make_sharded_exchange(Trainer& trainer, ranks::Group& group) {
-  return std::make_unique<ShardedExchange>(trainer, group);
+std::unique_ptr<GradientExchange> make_sharded_exchange(Trainer& trainer, ranks::Group& group,
+                                                        std::int64_t part_bytes) {
+  return std::make_unique<ShardedExchange>(trainer, group, part_bytes);
 }
 
 }  // namespace tbench::model

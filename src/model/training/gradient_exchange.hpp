@@ -13,6 +13,8 @@ class GradientExchange {
  public:
   virtual ~GradientExchange() = default;
 
+  /// Before the forward pass: gives up what is left of the step before.
+  virtual void begin_step() {}
   /// Runs `backward`, which gives every leaf its gradient, and has the optimizer find the mean over all ranks.
   virtual void average(const std::function<void()>& backward) = 0;
   /// Behind the optimizer: whatever it left to the other ranks.

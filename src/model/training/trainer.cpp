@@ -142,6 +142,7 @@ void Trainer::step(PhaseMarker* phases, StepOutputs* outputs) {
     return;
   }
   if (!passes_) parameters_.clear_gradients();
+  if (exchange_ != nullptr) exchange_->begin_step();
   at::Tensor value = cuda::in_range("FORWARD", [&] { return loss(tokens_, targets_, outputs); });
   mark_phase(phases);
   cuda::in_range("BACKWARD", [&] {

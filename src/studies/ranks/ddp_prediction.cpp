@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
+
+#include "tbench/core/data_parallel.hpp"
 
 namespace tbench::studies {
 namespace {
@@ -75,10 +78,20 @@ std::optional<DdpPrediction> flat(const LoneStep& lone, const DdpPlan& plan, con
   return all_exposed(lone.step + copy_time(plan, bytes) * 2, *time);
 }
 
+/// In parts of kScatterBytes, one after the other.
+std::optional<Seconds> reduce_scatter_time(const DdpPlan& plan, const CollectiveTimes& times, double bytes) {
+  const double part = static_cast<double>(kScatterBytes), whole_parts = std::floor(bytes / part);
+  const double rest = bytes - whole_parts * part;
+  const auto of_part = times.time(CollectiveOp::kReduceScatter, plan.gpus, part);
+  const auto of_rest = times.time(CollectiveOp::kReduceScatter, plan.gpus, rest);
+  if (!of_part || !of_rest) return std::nullopt;
+  return *of_part * whole_parts + (rest > 0 ? *of_rest : Seconds{});
+}
+
 std::optional<DdpPrediction> sharded(const LoneStep& lone, const DdpPlan& plan, const CollectiveTimes& times) {
   const double elements = elements_of(plan);
   const double bytes = elements * plan.gradient_bytes;
-  const auto scattered = times.time(CollectiveOp::kReduceScatter, plan.gpus, bytes);
+  const auto scattered = reduce_scatter_time(plan, times, bytes);
   const auto gathered = times.time(CollectiveOp::kAllGather, plan.gpus, elements * kParameterBytes);
   if (!scattered || !gathered) return std::nullopt;
   const Seconds own_optimizer = lone.optimizer / static_cast<double>(plan.gpus);

@@ -66,7 +66,8 @@ struct GradientBucket {
 /// - overlapped, reducer: the same, but bucket i is ready at backward * its backward_share + C(buckets up to i), and
 ///             exposed is what ends after backward + C(P). The reducer's first bucket closes at 1 MiB where the others
 ///             have its default of 25, as torch/nn/parallel/distributed.py, _ddp_init_helper, sets it up
-/// - sharded_optimizer: lone - optimizer + C(P) + T_reduce_scatter(P) + optimizer / n + T_all_gather(all parameters)
+/// - sharded_optimizer: lone - optimizer + C(P) + T_reduce_scatter(P in parts of kScatterBytes) + optimizer / n +
+///             T_all_gather(all parameters)
 /// Left out: that communication takes multiprocessors and bandwidth from a backward pass beside it, the host's part,
 /// how ranks wait for the slowest one, and that FLOP are not all of the backward pass's time.
 /// @return  nothing where an operation that the strategy needs was not measured, and for `none`

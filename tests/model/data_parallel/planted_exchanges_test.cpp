@@ -25,6 +25,7 @@ class PlantedExchange : public GradientExchange {
  public:
   PlantedExchange(Trainer& trainer, ranks::Group& group, ParallelStrategy strategy)
       : trainer_{trainer}, group_{group}, right_{make_exchange(strategy, 64 << 10, trainer, group)} {}
+  void begin_step() override { right_->begin_step(); }
   void average(const std::function<void()>& backward) override { right_->average(backward); }
   void share_parameters() override { right_->share_parameters(); }
   void show_gradients() override { right_->show_gradients(); }
@@ -37,6 +38,14 @@ class PlantedExchange : public GradientExchange {
   Trainer& trainer_;
   ranks::Group& group_;
   std::unique_ptr<GradientExchange> right_;
+};
+
+/// Not wrong: reduce-scattered in parts that begin and end inside leaves.
+struct ShardedInParts final : PlantedExchange {
+  ShardedInParts(Trainer& trainer, ranks::Group& group, ParallelStrategy strategy)
+      : PlantedExchange{trainer, group, strategy} {
+    right_ = make_sharded_exchange(trainer, group, 10'000);
+  }
 };
 
 /// Every rank keeps the gradients of its own sequences.
@@ -161,6 +170,7 @@ TEST(PlantedExchanges, WithoutAFaultNothingIsFound) {
   for (const Precision precision : {Precision::kFp32, Precision::kBf16}) {
     EXPECT_EQ(found_in<PlantedExchange>(ParallelStrategy::kNaive, precision), "");
     EXPECT_EQ(found_in<PlantedExchange>(ParallelStrategy::kShardedOptimizer, precision), "");
+    EXPECT_EQ(found_in<ShardedInParts>(ParallelStrategy::kShardedOptimizer, precision), "");
   }
 }
 

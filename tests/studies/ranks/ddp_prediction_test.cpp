@@ -111,6 +111,16 @@ TEST(PredictStep, AShardedOptimizerDoesItsShareAlone) {
   DdpPlan half = plan(kShardedOptimizer);
   half.gradient_bytes = 2;  // the parameters that come back have 4
   expect_us(predict_step(kLone, half, times()), 114, 24, 24);
+
+  // 2.5 parts of 128 MiB, 70 us each and 40 us the half one, gathered in 100 us.
+  CollectiveTimes of_parts;
+  of_parts.add(CollectiveOp::kReduceScatter, 2, 64 * kMebi, Seconds{40 * kUs});
+  of_parts.add(CollectiveOp::kReduceScatter, 2, 128 * kMebi, Seconds{70 * kUs});
+  of_parts.add(CollectiveOp::kAllGather, 2, 320 * kMebi, Seconds{100 * kUs});
+  const std::array large{GradientTensor{80 << 20, 1}};
+  DdpPlan in_parts = plan(kShardedOptimizer);
+  in_parts.gradients = large;
+  expect_us(predict_step(kLone, in_parts, of_parts), 370, 280, 280);  // 100 - 20 + 10 + 180 + 100
 }
 
 TEST(PredictStep, MoreGpusTakeMoreOfTheSameLink) {
