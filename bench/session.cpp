@@ -15,7 +15,6 @@
 #include "bench/case_profile.hpp"
 #include "bench/ceilings.hpp"
 #include "bench/plugins.hpp"
-#include "bench/ranks/rank_runner.hpp"
 #include "bench/ranks/rank_session.hpp"
 #include "bench/reporter.hpp"
 #include "bench/run_facts.hpp"
