@@ -1,7 +1,6 @@
 #include "html/record_data.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 
 #include "html/page.hpp"
 #include "tbench/core/enums.hpp"
+#include "tbench/core/step_floor.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/core/work.hpp"
 
@@ -33,12 +33,16 @@ struct ClassSum {
 
 /// Of an element of a precision's inputs and outputs.
 struct ElementBytes {
-  std::string_view precision;
   std::int64_t input{};
   std::int64_t output{};
 };
-constexpr std::array kElements{ElementBytes{"fp32", 4, 4}, ElementBytes{"tf32", 4, 4}, ElementBytes{"bf16", 2, 2},
-                               ElementBytes{"fp16", 2, 2}, ElementBytes{"fp8_e4m3", 1, 2}};
+
+std::optional<ElementBytes> element_of(const std::string& precision) {
+  if (precision == "fp8_e4m3") return ElementBytes{.input = 1, .output = 2};
+  const std::optional<Precision> stored = parse_enum<Precision>(precision);
+  if (!stored) return std::nullopt;
+  return ElementBytes{.input = storage_bytes(*stored), .output = storage_bytes(*stored)};
+}
 
 std::string text_of(const CaseId& id, std::string_view key) {
   const std::string* const value = id.find(key);
@@ -140,8 +144,8 @@ results::Json TraceNames::trace(const StepTrace& trace) {
 
 std::optional<double> least_bytes(const Record& record) {
   if (record.work && record.work->bytes > 0) return static_cast<double>(record.work->bytes);
-  const auto element = std::ranges::find(kElements, text_of(record.id, "precision"), &ElementBytes::precision);
-  if (element == kElements.end()) return std::nullopt;
+  const std::optional<ElementBytes> element = element_of(text_of(record.id, "precision"));
+  if (!element) return std::nullopt;
   if (record.id.family() == "Gemm") return gemm_bytes(record.id, *element);
   if (record.id.family() == "Attention") return attention_bytes(record.id, *element);
   return std::nullopt;
