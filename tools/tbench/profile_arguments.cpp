@@ -57,22 +57,24 @@ html::MemoryPlot plot_of(const profile::MemoryTimeline& timeline) {
 }  // namespace
 
 void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
-  command.add_option("--steps", arguments.steps, "Steps that were captured: counts and totals become those of one")
+  command.add_option("--steps", arguments.steps, "Number of captured steps: counts and totals become those of one")
       ->check(CLI::Range(std::int64_t{1}, kMaxSteps))
       ->type_name("N");
   command
       .add_option("--phase", arguments.profile.phases,
-                  "A range that is a phase (repeatable); else FORWARD, BACKWARD and OPTIMIZER, or the outermost ranges")
+                  "Treat this range as a phase (repeatable) [default: FORWARD, BACKWARD and OPTIMIZER, or else the "
+                  "outermost ranges]")
       ->allow_extra_args(false)
       ->type_name("RANGE");
-  command.add_option("--top", arguments.top, "Kernels to list of each phase")->capture_default_str()->type_name("N");
-  command.add_flag("--full-names", arguments.has_full_names, "Kernels with their template arguments and parameters");
+  command.add_option("--top", arguments.top, "Kernels to list per phase")->capture_default_str()->type_name("N");
+  command.add_flag("--full-names", arguments.has_full_names,
+                   "Show kernels with their template arguments and parameters");
   command
       .add_option("--table", arguments.tables,
                   fmt::format("Only this table (repeatable): {}", fmt::join(profile::profile_table_names(), ", ")))
       ->allow_extra_args(false)
       ->type_name("NAME");
-  command.add_option("--rules", arguments.rules, "Rules for the classes of kernels, as 'tbench classify' takes them")
+  command.add_option("--rules", arguments.rules, "Rules for the classes of kernels, as for 'tbench classify'")
       ->type_name("FILE");
   command.add_flag("--markdown", arguments.markdown, "Tables for a Markdown file");
   command.add_flag("--csv", arguments.csv, "For a spreadsheet");
