@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "tbench/core/error.hpp"
-#include "tbench/profile/memory_files.hpp"
 #include "tbench/profile/profile_files.hpp"
 
 namespace tbench::bench {

@@ -70,16 +70,16 @@ void declare_selection(CLI::App& app, Options& options) {
   const Group group{app, "What is measured"};
   group
       .option("--benchmark_filter", options.filter,
-              "Cases whose name has a match for this extended regular expression; a leading '-' selects the others")
+              "Run the cases whose name matches this extended regular expression; a leading '-' inverts the match")
       ->capture_default_str();
-  group.flag("--benchmark_list_tests", options.list_only, "List the selected cases and stop; touches no GPU");
+  group.flag("--benchmark_list_tests", options.list_only, "List the selected cases and exit, without touching a GPU");
   group
       .option("--tb_suite", options.suite,
-              "smoke: seconds, also on a CPU; standard: what people ask for first; full: every cell "
+              "smoke: a few seconds, on a CPU too; standard: the cases people ask for first; full: every case "
               "[default: standard with a GPU, else smoke]")
       ->transform(one_of<Suite>({{"smoke", Suite::kSmoke}, {"standard", Suite::kStandard}, {"full", Suite::kFull}}));
   group.option("--tb_study", options.study,
-               fmt::format("Exactly the cases and the protocol of one table that 'tbench report --study' prints: {}",
+               fmt::format("Run exactly the cases of one table of 'tbench report --study', by its protocol: {}",
                            fmt::join(studies::study_names(), ", ")));
   group.each(
       "--tb_axis", [&](const std::string& text) { options.axes.push_back(parse_axis_override(text)); },
@@ -95,8 +95,8 @@ void declare_selection(CLI::App& app, Options& options) {
              throw UsageError{fmt::format("--tb_shard: '{}' is not I/N with 1 <= I <= N, e.g. 2/4", text)};
            }
          },
-         "I/N: only the I-th of N parts of the selected cases, for several machines or the tasks of a job array; "
-         "'tbench merge' joins their files")
+         "I/N: run only part I of N of the selected cases, to split a run across machines or the tasks of a job array; "
+         "'tbench merge' joins the files")
       ->type_name("I/N")
       ->group(group.name);
   group.option("--tb_device", options.device, "auto, cuda or cpu")
@@ -123,7 +123,7 @@ void declare_sampling(CLI::App& app, Options& options) {
       ->capture_default_str();
   group
       .option("--tb_order_seed", options.order_seed,
-              "Seed of these orders, another one every night for instance [default: that of --tb_seed]")
+              "Seed of these orders; vary it from night to night, for instance [default: the value of --tb_seed]")
       ->check(whole_number(0));
   group
       .option("--tb_warmup", options.fixed_warm_up,
@@ -133,31 +133,31 @@ void declare_sampling(CLI::App& app, Options& options) {
       .option("--tb_samples", options.fixed_samples, "Exactly this many samples, none dropped [default: until precise]")
       ->check(whole_number(1));
   group
-      .option(
-          "--tb_l2", options.l2,
-          "What a kernel finds in the L2 cache. cold: nothing of its own, flushed before every launch; warm: what the "
-          "launch before left, and names end in l2:warm. Model steps are chained either way [default: cold]")
+      .option("--tb_l2", options.l2,
+              "State of the L2 cache at a kernel's launch. cold: flushed; warm: as the previous launch left it, and "
+              "case names end in l2:warm. Model steps run back to back either way [default: cold]")
       ->transform(one_of<L2State>({{"cold", L2State::kCold}, {"warm", L2State::kWarm}}));
   group
       .option("--tb_verify", options.verify_again,
-              "twice: before sampling and, families that can, on other data after it; once: before it alone")
+              "twice: before sampling and, in families that support it, again afterwards on other data; once: only "
+              "before sampling")
       ->transform(one_of<bool>({{"twice", true}, {"once", false}}))
       ->default_str("twice");
   group
       .option("--tb_trace", options.trace,
-              "on: trace a few steps of every case on a GPU after sampling, for its kernels, the GPU's own time in a "
-              "step and its gaps; off: do not")
+              "on: after sampling, trace a few steps of every case on a GPU to record its kernels, the GPU's own time "
+              "per step and its gaps; off: do not trace")
       ->transform(one_of<bool>({{"on", true}, {"off", false}}))
       ->default_str("off");
   group
       .option("--tb_profile", options.profile,
-              "Trace, and write the traced steps of every case to a folder of its own in this one, for 'tbench profile "
-              "DIR' and Perfetto")
+              "Trace, and write the traced steps of each case to its own folder in DIR, for 'tbench profile DIR' and "
+              "Perfetto")
       ->type_name("DIR");
   group
       .option("--tb_ceilings", options.ceilings,
-              "on: run the Ceiling cases that the selected cases are measured against first, selected or not; off: run "
-              "only what is selected; auto: on with a GPU, except in the smoke suite")
+              "on: first run the Ceiling cases that the selected cases are compared with, selected or not; off: run "
+              "only the selected cases; auto: on with a GPU, except in the smoke suite")
       ->transform(one_of<CeilingChoice>(
           {{"auto", CeilingChoice::kAuto}, {"on", CeilingChoice::kOn}, {"off", CeilingChoice::kOff}}))
       ->default_str("auto");
@@ -169,8 +169,8 @@ void declare_sampling(CLI::App& app, Options& options) {
            throw UsageError{fmt::format(
                "--tb_plant: '{}' is not CASE:SHARE with a share above 0 and at most 1, e.g. CASE:0.05", text)};
          },
-         "CASE:SHARE: slow this case down by a share of its own time, e.g. 0.05: a regression of known size, which "
-         "'tbench gate' has to find. Recorded; such results never enter a history")
+         "CASE:SHARE: slow this case down by a share of its own time, e.g. 0.05: a regression of known size that "
+         "'tbench gate' must find. The results say so and never enter a history")
       ->group(group.name);
 }
 
@@ -178,11 +178,12 @@ void declare_processes(CLI::App& app, Options& options) {
   const Group group{app, "How it is measured"};
   group
       .option("--tb_isolate", options.isolation,
-              "run: all cases in one child process; case: a fresh one for each; none: in this process")
+              "run: all cases in one child process; case: a fresh child process for each; none: in this process")
       ->transform(one_of<Isolation>({{"run", Isolation::kRun}, {"case", Isolation::kCase}, {"none", Isolation::kNone}}))
       ->default_str("run");
   group
-      .seconds_option("--tb_timeout", options.timeout, "Give a case up after this many seconds without a sign of life")
+      .seconds_option("--tb_timeout", options.timeout,
+                      "Give up on a case after this many seconds without a sign of life")
       ->default_str("120");
   group
       .option("--tb_packages", options.packages,
@@ -192,31 +193,31 @@ void declare_processes(CLI::App& app, Options& options) {
   group
       .each(
           "--tb_plugin", [&](const std::string& path) { options.plugins.push_back(path); },
-          "Implementation of your own, measured beside the built-in ones as impl:NAME: a shared library FILE.so, or a "
-          "package FILE.pt2 that tools/export_kernel.py made of a Python function (repeatable); examples/plugin has "
+          "Measure your own implementation beside the built-in ones, as impl:NAME: a shared library FILE.so, or a "
+          "package FILE.pt2 that tools/export_kernel.py made from a Python function (repeatable); examples/plugin has "
           "both")
       ->type_name("FILE")
       ->check(plugin_file());
-  group.flag("--tb_require_exclusive", options.require_exclusive, "Refuse to run beside other processes on the GPU");
+  group.flag("--tb_require_exclusive", options.require_exclusive, "Refuse to run while other processes use the GPU");
   group.flag("--tb_skip_oversize", options.skip_oversize,
-             "Report a case as oom without trying it when its weights alone cannot fit");
+             "Report a case as oom without running it if its weights alone cannot fit");
   group
       .option("--tb_memory_limit", options.memory_limit_gib,
-              "Let cases take this many GiB of the GPU, to see where a smaller one runs out of memory")
+              "Limit cases to this many GiB of the GPU's memory, to see where a smaller GPU would run out")
       ->type_name("GIB")
       ->check(positive_number("GiB"));
   group
       .option("--tb_clock_policy", options.clock_policy,
-              "What you did to the GPU's clocks, recorded: default, locked-base, ...")
+              "What you did to the GPU's clocks, for the record: default, locked-base, ...")
       ->capture_default_str();
   group.flag("--tb_anonymous", options.anonymous,
-             "Leave the GPU's UUID out of the results. A history then takes all GPUs of a model for one");
+             "Leave the GPU's UUID out of the results; a history then cannot tell GPUs of one model apart");
 }
 
 void declare_output(CLI::App& app, Options& options, bool& help) {
   const Group group{app, "Output"};
   group.option("--benchmark_out", options.out,
-               "Write results to this JSON file, packed if its name ends in .gz; no finished case is ever lost");
+               "Write results to this JSON file, compressed if its name ends in .gz; a finished case is never lost");
   app.add_option_function<std::string>(
          "--benchmark_out_format",
          [](const std::string& text) {
@@ -241,9 +242,10 @@ void declare_output(CLI::App& app, Options& options, bool& help) {
             const std::size_t equals = entry.find('=');
             options.context.emplace_back(entry.substr(0, equals), entry.substr(equals + 1));
           },
-          "key=value for the file's context (repeatable)")
+          "key=value to add to the file's context (repeatable)")
       ->check(key_value());
-  group.flag("--tb_resume", options.resume, "Resume the run in --benchmark_out's file: measure what it lacks");
+  group.flag("--tb_resume", options.resume,
+             "Resume the run in the file of --benchmark_out: measure only what it lacks");
   group.flag("--help,-h", help, "Print this text");
   app.add_option_function<std::vector<int>>(
          "--tb_worker",
@@ -321,7 +323,9 @@ void refuse_unknown(const CLI::App& app) {
 }  // namespace
 
 ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
-  CLI::App app{"Benchmarks of transformers on NVIDIA GPUs: every number verified, says how it was taken, comparable."};
+  CLI::App app{
+      "Benchmarks transformers on NVIDIA GPUs: verifies every output, records how each number was taken, keeps results "
+      "comparable."};
   app.set_help_flag();
   app.allow_extras();
   Options options;

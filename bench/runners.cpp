@@ -15,7 +15,6 @@
 #include "bench/case_profile.hpp"
 #include "bench/kernel_path.hpp"
 #include "bench/plugins.hpp"
-#include "bench/ranks/agreed_tracer.hpp"
 #include "bench/ranks/rank_measurement.hpp"
 #include "bench/run_facts.hpp"
 #include "bench/step_tracer.hpp"

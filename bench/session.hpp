@@ -2,7 +2,6 @@
 // report.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,11 +18,5 @@ namespace tbench::bench {
 /// @throws  UsageError  before any work
 int run_session(const std::vector<Family>& families, const Options& options, std::vector<std::string> arguments,
                 RankMeeting* meeting);
-
-/// Everything behind `main`: parses, lists, works or serves as a child; turns errors into a line on stderr and an exit
-/// status.
-/// @param make_families  given the user's model sizes
-int run_program(int argc, const char* const* argv,
-                const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families);
 
 }  // namespace tbench::bench

@@ -14,7 +14,6 @@
 #include "tbench/profile/kernel_rules.hpp"
 #include "tbench/profile/profile.hpp"
 #include "tbench/profile/step_cut.hpp"
-#include "tbench/profile/step_ranges.hpp"
 #include "tbench/profile/step_summary.hpp"
 
 namespace tbench::bench {

@@ -19,7 +19,7 @@ tbench_layer(
   PRIVATE tbench::render fmt::fmt-header-only Threads::Threads)
 tbench_layer(
   fleet
-  SOURCES fleet/fleet.cpp fleet/fleet_output.cpp fleet/kinds.cpp fleet/merge.cpp fleet/recorded_spreads.cpp
+  SOURCES fleet/fleet.cpp fleet/fleet_output.cpp fleet/kinds.cpp fleet/merge.cpp
   PUBLIC tbench::core tbench::stats tbench::results tbench::compare
   PRIVATE tbench::render fmt::fmt-header-only)
 tbench_layer(

@@ -1,12 +1,14 @@
 // A worker's part of a case that all ranks run together: the group of them, and the timer on which they agree.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "tbench/core/record.hpp"
 #include "tbench/core/units.hpp"
 #include "tbench/measure/agreed_timer.hpp"
 #include "tbench/measure/clock_monitor.hpp"
+#include "tbench/measure/step_tracer.hpp"
 #include "tbench/ranks/group.hpp"
 #include "tbench/ranks/launch.hpp"
 
@@ -35,5 +37,12 @@ class RankMeasurement {
 
 /// The records of a case to which the other ranks did not come.
 [[nodiscard]] std::vector<Record> lost_record(const CaseId& id, const std::string& reason);
+
+/// A rank that cannot be traced would go on without the steps that the others then make: start() throws on all ranks
+/// if it does on one.
+/// @param own     traces this rank
+/// @param gather  of all ranks
+[[nodiscard]] std::unique_ptr<measure::StepTracer> make_agreed_tracer(std::unique_ptr<measure::StepTracer> own,
+                                                                      measure::Gather gather);
 
 }  // namespace tbench::bench

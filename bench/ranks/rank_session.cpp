@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <exception>
+#include <utility>
+#include <vector>
 
 #include "tbench/core/error.hpp"
 #include "tbench/ranks/store.hpp"
@@ -27,6 +31,83 @@ bool has_cases(const std::vector<Family>& families, const Options& options, bool
     return false;
   }
 }
+
+/// How often a supervisor asks whether the round is lost.
+constexpr std::chrono::milliseconds kAskInterval{100};
+/// A rank that is done waits so long for one that may still time out, which ends within twice the timeout, and for that
+/// one's worker to be killed.
+constexpr double kTimeouts = 2.0;
+constexpr Seconds kReportGrace{60.0};
+
+/// Thrown through the supervisor, which then kills the worker.
+struct RoundLost {};
+
+bool has_failed(const std::vector<Record>& records) { return records.empty() || !has_time(records.back().status); }
+
+Record crashed_record(const CaseId& id, const std::string& reason) {
+  Record record;
+  record.id = id;
+  record.status = Status::kCrashed;
+  record.reason = reason;
+  return record;
+}
+
+/// This rank's part of a round. Loses the round for all if it went wrong here; what went wrong because another rank was
+/// lost says nothing new, and whoever lost it will tell.
+/// @return  no records if the round was lost, for another rank's sake or the user's
+std::vector<Record> take_part(CaseRunner& own, RankMeeting& meeting, const CaseId& id, const Activity& activity,
+                              const StopRequested& stop) {
+  auto last_asked = std::chrono::steady_clock::now();
+  const StopRequested lost_or_stop = [&] {
+    const bool is_stopped = stop();
+    const auto now = std::chrono::steady_clock::now();
+    if (!is_stopped && now - last_asked < kAskInterval) return false;
+    last_asked = now;
+    if (is_stopped) meeting.lose();
+    if (is_stopped || meeting.is_lost()) throw RoundLost{};
+    return false;
+  };
+  try {
+    std::vector<Record> records = own.run(id, activity, lost_or_stop);
+    const bool is_consequence = !records.empty() && records.back().labels.contains(kLostRanks);
+    if (has_failed(records) && !is_consequence) meeting.lose();
+    return records;
+  } catch (const RoundLost&) {
+    return {};
+  } catch (const std::exception& error) {  // no worker can be started, say
+    meeting.lose();
+    return {crashed_record(id, error.what())};
+  }
+}
+
+class LeadingRunner final : public CaseRunner {
+ public:
+  LeadingRunner(std::unique_ptr<CaseRunner> own, RankMeeting& meeting, Seconds timeout)
+      : own_{std::move(own)}, meeting_{meeting}, timeout_{timeout} {}
+
+  const Environment& environment() override { return own_->environment(); }
+
+  std::vector<Record> run(const CaseId& id, const Activity& activity, const StopRequested& stop) override {
+    if (needs_fresh_) own_->renew_process();
+    meeting_.call({.name = id.name(), .needs_fresh = needs_fresh_});
+    std::vector<std::vector<Record>> ranks{take_part(*own_, meeting_, id, activity, stop)};
+    const Seconds limit = timeout_ * kTimeouts + kReportGrace;
+    for (int rank = 1; rank < meeting_.launch().size; ++rank) {
+      ranks.push_back(meeting_.report_of(rank, id.name(), limit, [&] { activity("waiting for the other ranks"); }));
+    }
+    std::vector<Record> merged = merge_ranks(ranks);
+    needs_fresh_ = has_failed(merged);
+    return merged;
+  }
+
+  void renew_process() override { needs_fresh_ = true; }
+
+ private:
+  std::unique_ptr<CaseRunner> own_;
+  RankMeeting& meeting_;
+  Seconds timeout_;
+  bool needs_fresh_{};
+};
 
 }  // namespace
 
@@ -70,6 +151,26 @@ Selection select_for_launch(const std::vector<Family>& families, const Options& 
                       error.what(), kSomeRanks)};
     }
     throw;
+  }
+}
+
+std::unique_ptr<CaseRunner> make_leading_runner(std::unique_ptr<CaseRunner> own, RankMeeting& meeting,
+                                                Seconds timeout) {
+  return std::make_unique<LeadingRunner>(std::move(own), meeting, timeout);
+}
+
+int follow(CaseRunner& own, RankMeeting& meeting, const StopRequested& stop) {
+  for (;;) {
+    const RoundCall call = meeting.next_call(stop);
+    if (call.name.empty()) return stop() ? kExitInterrupted : kExitOk;
+    if (call.needs_fresh) own.renew_process();
+    const CaseId id = CaseId::parse(call.name);
+    try {
+      meeting.report(take_part(
+          own, meeting, id, [](std::string_view) {}, stop));
+    } catch (const std::exception& error) {  // its worker cannot be started, say: rank 0 has to know
+      meeting.report(std::vector{crashed_record(id, error.what())});
+    }
   }
 }
 

@@ -1,6 +1,8 @@
-// What a launcher changes about a run as a whole: whether there is one, what it rules out, which GPU is this rank's.
+// What a launcher changes about a run as a whole: whether there is one, what it rules out, which GPU is this rank's,
+// and how the ranks run each case together.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,7 +11,9 @@
 #include "bench/families/family.hpp"
 #include "bench/options.hpp"
 #include "bench/ranks/rank_meeting.hpp"
+#include "bench/runners.hpp"
 #include "bench/selection.hpp"
+#include "tbench/core/units.hpp"
 #include "tbench/ranks/launch.hpp"
 
 namespace tbench::bench {
@@ -31,5 +35,16 @@ void show_own_gpu(const ranks::Launch& launch);
 /// The cases of this run as select_cases() finds them: under a launcher those that span ranks, else all others.
 /// @throws  UsageError  as select_cases(); where they would be found with or without a launcher, it says so
 [[nodiscard]] Selection select_for_launch(const std::vector<Family>& families, const Options& options, bool has_gpu);
+
+/// Of rank 0. After a case that failed on any rank the next one gets fresh workers on all.
+/// @param own      runs rank 0's part
+/// @param meeting  outlives the runner
+/// @param timeout  of a worker (--tb_timeout)
+[[nodiscard]] std::unique_ptr<CaseRunner> make_leading_runner(std::unique_ptr<CaseRunner> own, RankMeeting& meeting,
+                                                              Seconds timeout);
+
+/// What every other rank does until rank 0 says that the run is over: its part of each case. Prints nothing.
+/// @return  exit status
+int follow(CaseRunner& own, RankMeeting& meeting, const StopRequested& stop);
 
 }  // namespace tbench::bench

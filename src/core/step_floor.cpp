@@ -5,10 +5,6 @@ namespace {
 
 constexpr std::int64_t kFloatBytes = 4;
 
-std::int64_t element_bytes(Precision precision) {
-  return precision == Precision::kBf16 || precision == Precision::kFp16 ? 2 : kFloatBytes;
-}
-
 /// Elements of one tensor of each kind.
 struct Extents {
   std::int64_t layers, stream, hidden, logits, embeddings;
@@ -40,11 +36,15 @@ std::int64_t backward_bytes(const Extents& n) {
 /// loss's scale, would be lost in it.
 std::int64_t optimizer_bytes(Precision precision) {
   const std::int64_t gradient = precision == Precision::kBf16 ? 2 : kFloatBytes;
-  const std::int64_t copy = element_bytes(precision) < kFloatBytes ? element_bytes(precision) : 0;
+  const std::int64_t copy = storage_bytes(precision) < kFloatBytes ? storage_bytes(precision) : 0;
   return 6 * kFloatBytes + gradient + copy;
 }
 
 }  // namespace
+
+std::int64_t storage_bytes(Precision precision) {
+  return precision == Precision::kBf16 || precision == Precision::kFp16 ? 2 : kFloatBytes;
+}
 
 StepFloor model_step_floor(const ModelSize& size, std::int64_t context, std::int64_t batch, Pass pass,
                            Precision precision) {
@@ -61,7 +61,7 @@ StepFloor model_step_floor(const ModelSize& size, std::int64_t context, std::int
   floor.attention = attention_work(shape, attention).flop * static_cast<double>(size.num_layers);
   floor.products = Flop{work.flop.value - floor.attention.value};
 
-  const std::int64_t element = element_bytes(precision);
+  const std::int64_t element = storage_bytes(precision);
   const Extents extents{.layers = size.num_layers,
                         .stream = work.tokens * size.d_model,
                         .hidden = work.tokens * size.d_ff,

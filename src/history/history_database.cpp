@@ -188,6 +188,20 @@ Connection open_to_read(const std::string& path, Seconds wait) {
   return {path, Mode::kReadImmutable, wait};
 }
 
+/// What `open` returns; what it throws becomes a UsageError about the file.
+template <class Open>
+auto opened(const std::string& path, const Open& open) {
+  try {
+    return open();
+  } catch (const SqliteError& error) {
+    refuse_database(path, error);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::exception& error) {  // an environment that this program did not write
+    refuse_database(path, SqliteError{SQLITE_CORRUPT, error.what()});
+  }
+}
+
 }  // namespace
 
 void migrate(const Connection& connection) {
@@ -234,7 +248,7 @@ void refuse_database(const std::string& path, const SqliteError& error) {
 
 History::Database History::Database::open(const std::string& path, Seconds wait) {
   check_path(path, false);
-  try {
+  return opened(path, [&]() -> Database {
     Connection connection{path, Mode::kWrite, wait};
     if (connection.is_read_only()) throw SqliteError{SQLITE_READONLY, "read-only"};
     const bool is_empty = check_kind(path, connection);
@@ -246,31 +260,19 @@ History::Database History::Database::open(const std::string& path, Seconds wait)
     connection.execute("PRAGMA foreign_keys = ON");
     migrate(connection);
     return {path, std::move(connection)};
-  } catch (const SqliteError& error) {
-    refuse_database(path, error);
-  } catch (const UsageError&) {
-    throw;
-  } catch (const std::exception& error) {  // an environment that this program did not write
-    refuse_database(path, SqliteError{SQLITE_CORRUPT, error.what()});
-  }
+  });
 }
 
 History::Database History::Database::open_copy(const std::string& path, Seconds wait) {
   check_path(path, true);
-  try {
+  return opened(path, [&]() -> Database {
     const Connection file = open_to_read(path, wait);
     if (!check_kind(path, file)) check_whole(file);
     Connection connection{kMemory, Mode::kMemory, wait};
     file.copy_to(connection);
     migrate(connection);
     return {path, std::move(connection)};
-  } catch (const SqliteError& error) {
-    refuse_database(path, error);
-  } catch (const UsageError&) {
-    throw;
-  } catch (const std::exception& error) {  // an environment that this program did not write
-    refuse_database(path, SqliteError{SQLITE_CORRUPT, error.what()});
-  }
+  });
 }
 
 History::Database History::Database::in_memory() {

@@ -7,7 +7,6 @@
 #include <functional>
 #include <string_view>
 
-#include "html/sentences.hpp"
 #include "html/summary.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"

@@ -13,11 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "html/least_bytes.hpp"
 #include "html/page.hpp"
 #include "html/palette.hpp"
+#include "html/record_data.hpp"
 #include "html/summary.hpp"
-#include "html/trace_data.hpp"
 #include "tbench/html/pages.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/render/summary.hpp"

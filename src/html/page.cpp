@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "tbench/render/markup.hpp"
 #include "tbench/results/result_json.hpp"
 
 namespace tbench::html {
@@ -102,6 +103,20 @@ results::Json PageFamilies::json() const {
   results::Json json = results::Json::array();
   for (const Family& family : families_) json.push_back({{"name", family.name}, {"keys", family.keys}});
   return json;
+}
+
+std::string plain_page(std::string_view title, std::string_view body) {
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+      "<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<header><h1>transformer_bench</h1></header>\n<main>\n"
+      "<h2>{0}</h2>\n{2}</main>\n</body>\n</html>\n",
+      render::escape_markup(title), html_asset("page.css"), body);
+}
+
+std::string note_html(std::string_view text) {
+  return fmt::format("<p class=\"note\">{}</p>\n", render::escape_markup(text));
 }
 
 }  // namespace tbench::html

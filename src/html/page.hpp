@@ -1,4 +1,4 @@
-// How the pages of this layer are put together, and how their data is written.
+// How the pages of this layer are put together, with scripts and without, and how their data is written.
 #pragma once
 
 #include <cstddef>
@@ -79,5 +79,14 @@ struct FileComparison {
 /// One object a comparison, its layout in html_data.
 /// @param families  has the families of all files
 [[nodiscard]] results::Json html_comparisons(std::span<const FileComparison> comparisons, PageFamilies& families);
+
+/// A whole document with the pages' style, that loads and runs nothing.
+/// @param title  a text; escaped here
+/// @param body   markup, behind the title
+[[nodiscard]] std::string plain_page(std::string_view title, std::string_view body);
+
+/// A paragraph of small print.
+/// @param text  escaped here
+[[nodiscard]] std::string note_html(std::string_view text);
 
 }  // namespace tbench::html

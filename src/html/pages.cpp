@@ -14,7 +14,6 @@
 
 #include "html/charts/section_figures.hpp"
 #include "html/page.hpp"
-#include "html/plain_page.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/results/measured_case.hpp"

@@ -8,7 +8,7 @@
 
 #include "html/charts/area_chart.hpp"
 #include "html/charts/flame_chart.hpp"
-#include "html/plain_page.hpp"
+#include "html/page.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::html {

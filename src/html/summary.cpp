@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "html/sentences.hpp"
+#include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/render/run_console.hpp"
+#include "tbench/render/terminal.hpp"
 
 namespace tbench::html {
 namespace {
@@ -109,6 +111,8 @@ SummaryPart part_of(const results::NamedResults& result) {
   return part;
 }
 
+constexpr std::size_t kNamed = 3;
+
 }  // namespace
 
 std::vector<SummaryPart> page_summary(std::span<const results::NamedResults> results,
@@ -129,6 +133,27 @@ results::Json summary_json(std::span<const SummaryPart> parts) {
     json.push_back(results::Json::array({part.heading, std::move(sentences)}));
   }
   return json;
+}
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", render::format_thousands(static_cast<double>(count)), noun, count == 1 ? "" : "s");
+}
+
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kWidth = 120;
+  return render::fit(render::one_line(text), kWidth);
+}
+
+std::string sentence(std::string text) {
+  if (!text.empty()) text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text + ".";
+}
+
+std::string listed(std::span<const std::string> entries, std::string_view separator) {
+  const std::size_t named = std::min(kNamed, entries.size());
+  std::string text = join(entries.first(named), separator);
+  if (entries.size() > named) text += fmt::format("{}{} more", separator, entries.size() - named);
+  return text;
 }
 
 }  // namespace tbench::html

@@ -1,11 +1,18 @@
 #include "tbench/profile/flame_graph.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "tbench/core/text.hpp"
 #include "tbench/profile/kernel_name.hpp"
+#include "tbench/render/terminal.hpp"
 
 namespace tbench::profile {
 namespace {
@@ -47,6 +54,24 @@ std::map<std::size_t, Sum> range_sums(const Profile& profile) {
     }
   }
   return sums;
+}
+
+/// A name as one frame of a line.
+std::string frame(std::string_view name) {
+  std::string text = render::one_line(name);
+  std::ranges::replace(text, ';', ',');
+  return text;
+}
+
+/// The ranges around row `row` and itself, each with a semicolon behind it.
+std::string frames_of(const Profile& profile, std::size_t row) {
+  std::vector<std::string> frames{frame(profile.ranges[row].label)};
+  while (profile.ranges[row].depth > 0) {
+    row = profile.ranges[row].parent;
+    frames.push_back(frame(profile.ranges[row].label));
+  }
+  std::ranges::reverse(frames);
+  return join(frames, ";") + ";";
 }
 
 }  // namespace
@@ -93,6 +118,18 @@ std::vector<FlameFrame> flame_frames(const Profile& profile) {
     }
   }
   return frames;
+}
+
+std::string folded_stacks(const Profile& profile) {
+  std::map<std::string, std::int64_t> total_ns;  // kernels that differ in template arguments alone are one
+  for (const RangeKernelTime& kernel : profile.range_kernels) {
+    const std::string ranges = kernel.range ? frames_of(profile, *kernel.range) : "(no range);";
+    const std::string name = frame(kernel.kind == OperationKind::kKernel ? kernel_name(kernel.name) : kernel.name);
+    total_ns[fmt::format("{}{};{}", ranges, to_string(kernel.kernel_class), name)] += kernel.total_ns;
+  }
+  std::string text;
+  for (const auto& [stack, ns] : total_ns) text += fmt::format("{} {}\n", stack, ns);
+  return text;
 }
 
 }  // namespace tbench::profile

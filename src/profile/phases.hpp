@@ -1,4 +1,5 @@
-// Which phase of a step an operation belongs to, and when the devices worked on each phase.
+// Which phase of a step an operation belongs to, when the devices worked on each phase, and the rows of the studies
+// that follow from the times of ranges and of the kernels in them.
 #pragma once
 
 #include <set>
@@ -45,5 +46,12 @@ class Phases {
 /// @param launched_by  launching_calls(trace)
 void add_phase_spans(const Trace& trace, const RangeTree& tree, const Phases& phases,
                      std::span<const Index> launched_by, std::vector<PhaseTime>& times);
+
+/// For each range FORWARD and BACKWARD, in any case of letters, or for the outermost ranges where there is none of
+/// them: projections, residual, not attention; each only where the ranges are there that it is made of.
+[[nodiscard]] std::vector<DerivedRange> derived_ranges(const std::vector<RangeTime>& ranges);
+
+/// By phase; only those that have operations in such ranges.
+[[nodiscard]] std::vector<AttentionTime> attention_times(const Profile& profile);
 
 }  // namespace tbench::profile

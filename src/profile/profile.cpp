@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "profile/derived_times.hpp"
 #include "profile/device_time.hpp"
 #include "profile/phases.hpp"
 #include "profile/ranges.hpp"

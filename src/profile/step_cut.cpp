@@ -1,10 +1,14 @@
 #include "tbench/profile/step_cut.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -12,7 +16,6 @@
 
 #include "profile/device_time.hpp"
 #include "profile/ranges.hpp"
-#include "profile/step_place.hpp"
 
 namespace tbench::profile {
 namespace {
@@ -129,6 +132,24 @@ class StepCut {
 };
 
 }  // namespace
+
+std::optional<StepPlace> place_of(std::int64_t moment_ns, std::span<const EnqueuedStep> steps) {
+  const auto after = std::ranges::upper_bound(steps, moment_ns, {}, &EnqueuedStep::start_ns);
+  if (after == steps.begin()) return std::nullopt;
+  const EnqueuedStep& step = *std::prev(after);
+  const auto phase = std::ranges::upper_bound(step.phase_ends_ns, moment_ns);
+  if (phase == step.phase_ends_ns.end()) return std::nullopt;
+  return StepPlace{.step = static_cast<std::size_t>(std::prev(after) - steps.begin()),
+                   .phase = static_cast<std::size_t>(phase - step.phase_ends_ns.begin())};
+}
+
+void check_steps(std::span<const EnqueuedStep> steps, std::size_t phases) {
+  if (steps.size() < 2) throw std::invalid_argument{"a trace of steps has at least two: the first does not count"};
+  for (const EnqueuedStep& step : steps) {
+    if (step.phase_ends_ns.size() == phases) continue;
+    throw std::invalid_argument{fmt::format("a traced step marked {} phases of {}", step.phase_ends_ns.size(), phases)};
+  }
+}
 
 Trace cut_steps(const Trace& trace, std::span<const EnqueuedStep> steps, std::span<const std::string_view> phases) {
   check_steps(steps, phases.size());

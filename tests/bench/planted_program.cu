@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "bench/families/family.hpp"
-#include "bench/session.hpp"
+#include "bench/program.hpp"
 #include "ranks/planted_ranks.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/cuda/flush_and_spin.hpp"

@@ -183,7 +183,7 @@ TEST(Fleet, WhatIsKnownOfTheModelAndResourceCounts) {
 }
 
 /// The files that the recorded spreads are of. Where they are measured again, so are the spreads: `tbench fleet --alone
-/// --json` of them prints what recorded_spreads.cpp and this list should have.
+/// --json` of them prints what recorded_spreads() and this list should have.
 TEST(RecordedFleet, SpreadsAreThoseOfTheResultsOfRecord) {
   std::vector<NamedResults> files;
   for (const char* name : {"attention/full_1",

@@ -1,8 +1,5 @@
 // Any bytes as a results file: it is read, or refused with a message on one line; and what was read is written and read
 // again as the same.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -10,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "memory_file.hpp"
 #include "tbench/compare/comparison_input.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/results/result_file.hpp"
@@ -17,27 +15,6 @@
 namespace {
 
 using namespace tbench;
-
-/// A file in memory, for readers that take a path.
-class MemoryFile {
- public:
-  MemoryFile(const std::uint8_t* data, std::size_t size) : descriptor_{::memfd_create("fuzz", 0)} {
-    if (descriptor_ < 0) std::abort();
-    while (size > 0) {
-      const ssize_t written = ::write(descriptor_, data, size);
-      if (written <= 0) std::abort();
-      data += written;
-      size -= static_cast<std::size_t>(written);
-    }
-  }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  ~MemoryFile() { ::close(descriptor_); }
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
 
 void check_message(std::string_view message) {
   if (message.empty()) std::abort();
@@ -71,7 +48,7 @@ void read_for_comparison(const std::string& path) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const MemoryFile file{data, size};
+  const fuzz::MemoryFile file{{reinterpret_cast<const char*>(data), size}};
   read_in_full(file.path());
   read_for_comparison(file.path());
   return 0;

@@ -1,14 +1,12 @@
 // Any bytes as a trace file: it is read, can be printed, and what is written of it is read and written as the same; or
 // it is refused with a message.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "memory_file.hpp"
 #include "profile_checks.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/profile/profile_page.hpp"
@@ -18,27 +16,7 @@ namespace {
 
 using namespace tbench::profile;
 
-/// A file in memory, for readers that take a path.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view content) : descriptor_{::memfd_create("fuzz", 0)} {
-    if (descriptor_ < 0) std::abort();
-    while (!content.empty()) {
-      const ssize_t written = ::write(descriptor_, content.data(), content.size());
-      if (written <= 0) std::abort();
-      content.remove_prefix(static_cast<std::size_t>(written));
-    }
-  }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  ~MemoryFile() { ::close(descriptor_); }
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
-
-TraceFile read(std::string_view content) { return read_trace_file(MemoryFile{content}.path()); }
+TraceFile read(std::string_view content) { return read_trace_file(tbench::fuzz::MemoryFile{content}.path()); }
 
 void check_round_trip(const TraceFile& file) {
   const std::string packed = pack_trace(file.trace, file.facts);

@@ -10,7 +10,7 @@
 
 #include "support/memory_log.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/profile/memory_files.hpp"
+#include "tbench/profile/profile_files.hpp"
 
 namespace tbench::profile {
 namespace {

@@ -45,12 +45,7 @@ Record both(const Shape& shape, const std::string& precision, const std::string&
 
 /// The study's table of the records' shape and precisions.
 StudySection table_of(const std::string& study, std::vector<Record> records, const std::string& filter) {
-  const results::NamedResults results{"a.json",
-                                      {.environment = support::gpu_environment(),
-                                       .host = {},
-                                       .options = {},
-                                       .interrupted = false,
-                                       .records = std::move(records)}};
+  const results::NamedResults results = support::gpu_results(std::move(records));
   return study_report(find_study(study, "--study"), std::vector{results}, {.axes = {}, .filter = filter}).sections[0];
 }
 

@@ -75,12 +75,7 @@ inline Record inferred() {
 }
 
 inline StudyReport report_of(const std::string& study, std::vector<Record> records) {
-  const results::NamedResults file{"a.json",
-                                   {.environment = support::gpu_environment(),
-                                    .host = {},
-                                    .options = {},
-                                    .interrupted = false,
-                                    .records = std::move(records)}};
+  const results::NamedResults file = support::gpu_results(std::move(records));
   return study_report(
       find_study(study, "--study"), std::vector{file},
       {.axes = {{"Model", {"size", {"small"}}}, {"Model", {"ctx", {"512"}}}, {"Model", {"precision", {"bf16"}}}},

@@ -102,12 +102,7 @@ TEST(Waterfall, RowsSayWhatTheyAreInAChart) {
 }
 
 TEST(Waterfall, FindsTheCopyThatAFilterLeavesOut) {
-  const results::NamedResults file{"a.json",
-                                   {.environment = support::gpu_environment(),
-                                    .host = {},
-                                    .options = {},
-                                    .interrupted = false,
-                                    .records = {copy_ceiling(), with_ceiling(trained())}}};
+  const results::NamedResults file = support::gpu_results({copy_ceiling(), with_ceiling(trained())});
   const StudyReport report = study_report(find_study("waterfall", "--study"), std::vector{file},
                                           {.axes = {}, .filter = "small/.*train_step.*impl:eager$"});
   ASSERT_EQ(report.sections.size(), 1U);

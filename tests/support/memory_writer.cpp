@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "support/memory_log.hpp"
-#include "tbench/profile/memory_files.hpp"
+#include "tbench/profile/profile_files.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

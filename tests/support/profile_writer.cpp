@@ -9,7 +9,6 @@
 
 #include "profile/synthetic_steps.hpp"
 #include "tbench/core/allocation_log.hpp"
-#include "tbench/profile/memory_files.hpp"
 #include "tbench/profile/profile_files.hpp"
 
 namespace {

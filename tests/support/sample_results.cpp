@@ -237,6 +237,15 @@ Environment gpu_environment() {
   return environment;
 }
 
+results::NamedResults gpu_results(std::vector<Record> records) {
+  return {"a.json",
+          {.environment = gpu_environment(),
+           .host = {},
+           .options = {},
+           .interrupted = false,
+           .records = std::move(records)}};
+}
+
 results::ResultFile golden_file() {
   results::ResultFile file;
   file.environment = gpu_environment();

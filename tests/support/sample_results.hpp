@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tbench/core/record.hpp"
+#include "tbench/results/result_file.hpp"
 #include "tbench/results/result_json.hpp"
 
 namespace tbench::support {
@@ -28,6 +29,9 @@ namespace tbench::support {
 
 [[nodiscard]] Environment gpu_environment();
 [[nodiscard]] Environment cpu_environment();
+
+/// `a.json`, with these records of a GPU and nothing else.
+[[nodiscard]] results::NamedResults gpu_results(std::vector<Record> records);
 
 /// One of each kind of entry: full, oom, two repetitions with aggregates of which one is unstable, two other families,
 /// one of them of bursts.

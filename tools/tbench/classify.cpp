@@ -25,13 +25,13 @@ void run(const std::string& rules_file) {
 }  // namespace
 
 void add_classify(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("classify", "Read names of kernels from standard input, one a line; print each one's class");
+  CLI::App* command = app.add_subcommand(
+      "classify", "Read kernel names from standard input, one per line, and print the class of each");
   const auto rules_file = std::make_shared<std::string>();
   command
       ->add_option("--rules", *rules_file,
-                   "Rules in place of the built-in ones: a class and a regular expression a line, the first that is "
-                   "found in a name decides")
+                   "Rules to use in place of the built-in ones: a class and a regular expression per line; the first "
+                   "that matches decides")
       ->type_name("FILE");
   command->callback([rules_file] { run(*rules_file); });
 }

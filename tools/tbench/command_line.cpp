@@ -59,7 +59,7 @@ CLI::Validator number_that(bool (*fits)(double), const char* otherwise) {
 void add_tau_option(CLI::App& command, std::optional<double>& percent) {
   command
       .add_option("--tau", percent,
-                  "Least change that matters, in percent (else 2 for model steps, 3, and 5 below 100 us)")
+                  "Smallest change that matters, in percent [default: 2 for model steps, else 3, or 5 below 100 us]")
       ->type_name("PERCENT")
       ->check(number_that([](double value) { return value > 0 && value < 100; },
                           "is no threshold; give percent, above 0 and below 100"));

@@ -134,12 +134,13 @@ void add_output_options(CLI::App& command, Arguments& arguments) {
   command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
       ->type_name("REGEX");
   command
-      .add_option("--sort", arguments.sort, "Order of the cases: name, change (slowdowns first) or p; else the file's")
+      .add_option("--sort", arguments.sort,
+                  "Order of the cases: name, change (slowdowns first) or p [default: as in the file]")
       ->type_name("name|change|p");
   command.add_flag("--markdown", arguments.markdown, "For a pull request");
   command.add_flag("--json", arguments.json, "For programs, in full");
   command.add_flag("--csv", arguments.csv, "For a spreadsheet");
-  command.add_option("--junit", arguments.junit, "Also write a JUnit report, a test a case")->type_name("FILE");
+  command.add_option("--junit", arguments.junit, "Also write a JUnit report with one test per case")->type_name("FILE");
 }
 
 }  // namespace
@@ -149,17 +150,17 @@ void add_diff(CLI::App& app, int& exit_status) {
   const auto arguments = std::make_shared<Arguments>();
   command
       ->add_option("BASE", arguments->base,
-                   "Results of the base, a file a process; without --to, the base's and the new file")
+                   "Results of the base, one file per process; without --to, two files: the base and the new one")
       ->required();
-  command->add_option("--to", arguments->next, "Results of what is new, a file a process")->type_name("NEW");
+  command->add_option("--to", arguments->next, "New results, one file per process")->type_name("NEW");
   add_tau_option(*command, arguments->tau_percent);
-  command->add_flag("--cross", arguments->cross, "Ratios without verdicts, as between different GPUs");
-  command->add_flag("--force", arguments->options.force, "Compare although clock policy, work or devices differ");
-  command->add_flag("--strict", arguments->strict, "Exit with 4 where a case is ambiguous or has too few replicates");
+  command->add_flag("--cross", arguments->cross, "Print ratios without verdicts, as between different GPUs");
+  command->add_flag("--force", arguments->options.force, "Compare even if clock policy, work or devices differ");
+  command->add_flag("--strict", arguments->strict, "Exit with 4 if a case is ambiguous or has too few replicates");
   command
       ->add_option("--db", arguments->db,
-                   "History of 'tbench gate': how much each case differs between processes of one build, so that few "
-                   "replicates find more")
+                   "History of 'tbench gate': it tells how much each case varies between processes of one build, so "
+                   "that a few replicates detect smaller changes")
       ->type_name("FILE");
   add_output_options(*command, *arguments);
   command->footer(

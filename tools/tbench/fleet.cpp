@@ -66,27 +66,29 @@ int run(const Arguments& arguments) {
 
 void add_fleet(CLI::App& app, int& exit_status) {
   CLI::App* command =
-      app.add_subcommand("fleet", "Show GPUs of one model side by side, and which is slower than its like");
+      app.add_subcommand("fleet", "Compare GPUs of one model, and name those that are slower than the others");
   const auto arguments = std::make_shared<Arguments>();
   command
       ->add_option("FILE", arguments->files,
-                   "Results with Ceiling cases, of three or more GPUs; several of one GPU count together")
+                   "Results with Ceiling cases, of three or more GPUs; several files of one GPU are pooled")
       ->required();
   command
       ->add_option("--known", arguments->known,
-                   "How much sound GPUs differ: the --json of an earlier fleet of the same model. Without it, what was "
-                   "measured for this project, where it knows the model")
+                   "How much healthy GPUs differ: the --json output of an earlier fleet of the same model [default: "
+                   "what this project has measured, if it knows the model]")
       ->type_name("FILE");
-  command->add_flag("--alone", arguments->alone, "Take nothing as known: what these GPUs differ by is all there is");
+  command->add_flag("--alone", arguments->alone,
+                    "Use no earlier measurements: estimate how much GPUs differ from these alone");
   command
       ->add_option("--false-alarms", arguments->false_alarms,
-                   "Share of fleets of sound GPUs in which one may be called slow")
+                   "Share of healthy fleets in which a GPU may be called slow by mistake")
       ->type_name("PERCENT")
       ->capture_default_str();
   command->add_flag("--markdown", arguments->markdown, "For a Markdown file");
   command->add_flag("--json", arguments->json, "For programs, in full, and for --known");
   command->footer(
-      "Exit: 0 none is slow; 1 one is; 2 usage or unreadable input; 3 not GPUs of one model, set up alike.");
+      "Exit: 0 no GPU is slow; 1 at least one is; 2 usage or unreadable input; 3 GPUs of different models or "
+      "settings.");
   command->callback([arguments, &exit_status] { exit_status = run(*arguments); });
 }
 

@@ -295,18 +295,19 @@ void add_confirmation_options(CLI::App& command, Arguments& arguments) {
       ->group(group);
   command
       .add_option("--good", arguments.good,
-                  "Command that runs the last good build: what looks regressed is run with both, in turns")
+                  "Command that runs the last good build: suspected regressions are run again with both builds in turn")
       ->type_name("COMMAND")
       ->group(group);
   command
       .add_option("--pinned", arguments.pinned,
-                  "Command that runs the build of the baseline: what crept over many runs is run with both")
+                  "Command that runs the baseline's build: slow drifts over many runs are run again with both builds")
       ->type_name("COMMAND")
       ->group(group);
   command.add_option("--confirm-dir", arguments.confirm_folder, "Keep the results of these runs in this folder")
       ->type_name("DIR")
       ->group(group);
-  command.add_option("--most", arguments.max_suspects, "Run at most so many cases again, those that slowed most first")
+  command
+      .add_option("--most", arguments.max_suspects, "Run at most this many cases again, the largest slowdowns first")
       ->type_name("N")
       ->capture_default_str()
       ->group(group);
@@ -321,38 +322,39 @@ void add_confirmation_options(CLI::App& command, Arguments& arguments) {
 void add_output_options(CLI::App& command, Arguments& arguments) {
   command.add_flag("--dry-run", arguments.dry_run, "Judge, but record nothing and run nothing");
   command.add_flag("--heartbeat", arguments.heartbeat,
-                   "Say whether the gate finds the slowdown planted in RUN (--tb_plant); record nothing; 6 if not");
+                   "Check that the gate finds the slowdown planted in RUN (--tb_plant), and record nothing; exit with "
+                   "6 if it does not");
   command.add_flag("--pool", arguments.pool,
-                   "Judge against the nights of all machines with this model of GPU, each moved to the level of this "
-                   "machine, not against its own alone");
-  command.add_flag("--again", arguments.again, "Judge a run anew that was judged already");
+                   "Judge against the runs of all machines with this model of GPU, each shifted to the level of this "
+                   "machine, instead of its own runs alone");
+  command.add_flag("--again", arguments.again, "Judge a run again that was judged before");
   command
-      .add_option("--accept", arguments.accept,
-                  "Take this run's level of the cases that match as the new normal: their baseline from now on")
+      .add_option("--accept", arguments.accept, "Accept this run's level as the new baseline of the cases that match")
       ->type_name("REGEX");
   add_tau_option(command, arguments.tau_percent);
-  command.add_flag("--strict", arguments.strict, "Exit with 4 where a case is uncertain or the run is not valid");
+  command.add_flag("--strict", arguments.strict, "Exit with 4 if a case is uncertain or the run is not valid");
   add_wait_option(command, arguments.wait);
   command.add_flag("--markdown", arguments.markdown, "For a job summary");
   command.add_flag("--json", arguments.json, "For a chat hook, in full");
-  command.add_option("--junit", arguments.junit, "Also write a JUnit report, a test a case")->type_name("FILE");
+  command.add_option("--junit", arguments.junit, "Also write a JUnit report with one test per case")->type_name("FILE");
 }
 
 }  // namespace
 
 void add_gate(CLI::App& app, int& exit_status) {
-  CLI::App* command = app.add_subcommand("gate", "Judge a run against the runs before it, and remember it");
+  CLI::App* command = app.add_subcommand("gate", "Judge a run against earlier ones, and add it to the history");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("RUN", arguments->files, "Results of the run's processes, a file each")->required();
-  command->add_option("--db", arguments->db, "The history; made if there is none")
+  command->add_option("RUN", arguments->files, "Results of the run, one file per process")->required();
+  command->add_option("--db", arguments->db, "The history; created if there is none")
       ->type_name("FILE")
       ->capture_default_str();
   add_confirmation_options(*command, *arguments);
   add_output_options(*command, *arguments);
   command->footer(
-      "The same run a second time changes nothing, and prints the same.\n"
+      "Judging the same run a second time changes nothing and prints the same.\n"
       "Exit: 0 nothing regressed, or the machine was not as usual; 1 a confirmed regression; 2 usage, unreadable input "
-      "or history; 3 files not of one run; 4 see --strict; 5 the null control failed; 6 nothing could be gated in more "
+      "or history; 3 files of different runs; 4 see --strict; 5 the null control failed; 6 nothing could be gated in "
+      "more "
       "than three runs "
       "in a row, or the heartbeat was not found.");
   command->callback([arguments, &exit_status] { exit_status = judge_and_show(*arguments); });

@@ -85,18 +85,22 @@ void run(const Arguments& arguments) {
 void add_history(CLI::App& app) {
   CLI::App* command = app.add_subcommand("history", "Show cases over time, from the history of 'tbench gate'");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("REGEX", arguments->pattern,
-                      "Cases whose name matches this regular expression: one is shown in full, several a row each");
+  command->add_option(
+      "REGEX", arguments->pattern,
+      "Cases whose name matches this regular expression: a single one is shown in full, several as a row each");
   command->add_option("--db", arguments->db, "The history")->type_name("FILE")->capture_default_str();
   command
       ->add_option("--import", arguments->import,
-                   "First add every results file in this folder and below; processes of one build that follow each "
-                   "other within six hours are one run")
+                   "First add every results file in this folder and its subfolders; processes of one build that follow "
+                   "each other within six hours form one run")
       ->type_name("DIR");
-  command->add_option("--nights", arguments->nights, "The newest so many runs")->type_name("N")->capture_default_str();
+  command->add_option("--nights", arguments->nights, "Show only the newest N runs")
+      ->type_name("N")
+      ->capture_default_str();
   add_wait_option(*command, arguments->wait);
   command->add_flag("--json", arguments->json, "For programs, in full");
-  command->add_option("-o,--output", arguments->html, "Write a self-contained HTML page with a plot and a table a case")
+  command
+      ->add_option("-o,--output", arguments->html, "Write a self-contained HTML page with a plot and a table per case")
       ->type_name("FILE.html");
   command->footer("In the plot: ▲ a change of level, ┊ a new driver or new libraries, × no valid value.");
   command->callback([arguments] { run(*arguments); });

@@ -13,7 +13,7 @@
 #include "tbench/results/conclusion.hpp"
 
 int main(int argc, char** argv) {
-  CLI::App app{"Shows and compares the results of transformer_bench.", "tbench"};
+  CLI::App app{"Shows and compares results of transformer_bench.", "tbench"};
   app.set_version_flag("--version", TBENCH_VERSION);
   app.require_subcommand(1);
   app.fallthrough(false);

@@ -87,14 +87,14 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 void add_merge(CLI::App& app, int& exit_status) {
-  CLI::App* command = app.add_subcommand("merge", "Join the files of shards, or of parts of a run, to one");
+  CLI::App* command = app.add_subcommand("merge", "Join the files of shards, or of parts of a run, into one");
   const auto arguments = std::make_shared<Arguments>();
   command
       ->add_option("FILE", arguments->files,
                    "Results of one kind of machine and one build: the shards of --tb_shard, or parts that "
                    "--benchmark_filter chose")
       ->required();
-  command->add_option("-o,--output", arguments->out, "The file to write, packed if its name ends in .gz")
+  command->add_option("-o,--output", arguments->out, "The file to write, compressed if its name ends in .gz")
       ->type_name("OUT")
       ->required();
   command->footer(

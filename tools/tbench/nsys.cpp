@@ -55,9 +55,9 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 void add_nsys(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("nsys", "Show the tables of an export of Nsight Systems");
+  CLI::App* command = app.add_subcommand("nsys", "Show the tables of an Nsight Systems export");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("FILE", arguments->file, "What 'nsys export --type=sqlite' wrote")->required();
+  command->add_option("FILE", arguments->file, "The file that 'nsys export --type=sqlite' wrote")->required();
   command
       ->add_option("-o", arguments->folder,
                    "Also write trace.json.gz (for Perfetto and 'tbench profile'), kernels.csv, ranges.csv, api.csv, "

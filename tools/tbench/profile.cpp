@@ -11,10 +11,9 @@
 
 #include "command_line.hpp"
 #include "profile_arguments.hpp"
-#include "profile_html.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
-#include "tbench/profile/memory_files.hpp"
+#include "tbench/profile/profile_files.hpp"
 #include "tbench/profile/trace_file.hpp"
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/result_file.hpp"

@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/profile/flame_graph.hpp"
 #include "tbench/profile/profile_page.hpp"
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/shell_command.hpp"
@@ -22,25 +25,56 @@ profile::PageFormat format_of(const ProfileArguments& arguments) {
   return profile::PageFormat::kText;
 }
 
+constexpr double kNsPerMs = 1e6;
+
+html::TimePart part_of(const profile::FlameFrame& frame, double steps) {
+  const auto level = [&]() -> std::size_t {
+    switch (frame.kind) {
+      case profile::FlameKind::kRange:
+        return 0;
+      case profile::FlameKind::kClass:
+        return 1;
+      case profile::FlameKind::kKernel:
+        return 2;
+    }
+    return 0;
+  };
+  return {.name = frame.name,
+          .level = level(),
+          .parent = frame.parent,
+          .milliseconds = static_cast<double>(frame.total_ns) / kNsPerMs / steps,
+          .operations = static_cast<double>(frame.operations) / steps};
+}
+
+html::MemoryPlot plot_of(const profile::MemoryTimeline& timeline) {
+  html::MemoryPlot plot{.step = timeline.step, .events = timeline.events, .parts = {}, .phases = {}};
+  for (const profile::MemoryBand& band : timeline.bands)
+    plot.parts.push_back({.name = band.range, .bytes = band.bytes});
+  for (const profile::MemoryPhase& phase : timeline.phases) plot.phases.emplace_back(phase.name, phase.point);
+  return plot;
+}
+
 }  // namespace
 
 void add_profile_options(CLI::App& command, ProfileArguments& arguments) {
-  command.add_option("--steps", arguments.steps, "Steps that were captured: counts and totals become those of one")
+  command.add_option("--steps", arguments.steps, "Number of captured steps: counts and totals become those of one")
       ->check(CLI::Range(std::int64_t{1}, kMaxSteps))
       ->type_name("N");
   command
       .add_option("--phase", arguments.profile.phases,
-                  "A range that is a phase (repeatable); else FORWARD, BACKWARD and OPTIMIZER, or the outermost ranges")
+                  "Treat this range as a phase (repeatable) [default: FORWARD, BACKWARD and OPTIMIZER, or else the "
+                  "outermost ranges]")
       ->allow_extra_args(false)
       ->type_name("RANGE");
-  command.add_option("--top", arguments.top, "Kernels to list of each phase")->capture_default_str()->type_name("N");
-  command.add_flag("--full-names", arguments.has_full_names, "Kernels with their template arguments and parameters");
+  command.add_option("--top", arguments.top, "Kernels to list per phase")->capture_default_str()->type_name("N");
+  command.add_flag("--full-names", arguments.has_full_names,
+                   "Show kernels with their template arguments and parameters");
   command
       .add_option("--table", arguments.tables,
                   fmt::format("Only this table (repeatable): {}", fmt::join(profile::profile_table_names(), ", ")))
       ->allow_extra_args(false)
       ->type_name("NAME");
-  command.add_option("--rules", arguments.rules, "Rules for the classes of kernels, as 'tbench classify' takes them")
+  command.add_option("--rules", arguments.rules, "Rules for the classes of kernels, as for 'tbench classify'")
       ->type_name("FILE");
   command.add_flag("--markdown", arguments.markdown, "Tables for a Markdown file");
   command.add_flag("--csv", arguments.csv, "For a spreadsheet");
@@ -70,6 +104,20 @@ std::string profile_page(const ProfileArguments& arguments, const profile::Profi
   return profile::profile_page(profile,
                                {.steps = steps, .top = arguments.top, .has_full_names = arguments.has_full_names},
                                format_of(arguments), heading, arguments.tables, render::terminal_width(STDOUT_FILENO));
+}
+
+html::ProfilePage profile_html_page(std::string title, const profile::Profile& profile,
+                                    const profile::TableOptions& options,
+                                    const std::optional<profile::MemoryTimeline>& memory) {
+  html::ProfilePage page{.title = std::move(title), .notes = {}, .times = {}, .memory = {}, .tables = {}};
+  if (options.steps > 1) page.notes.push_back(fmt::format("{} steps: counts and totals are per step", options.steps));
+  for (std::string& note : profile::profile_notes(profile)) page.notes.push_back(std::move(note));
+  for (const profile::FlameFrame& frame : profile::flame_frames(profile))
+    page.times.push_back(part_of(frame, static_cast<double>(options.steps)));
+  if (memory && memory->events.size() > 1) page.memory = plot_of(*memory);
+  for (profile::ProfileTable& table : profile::profile_tables(profile, options))
+    page.tables.push_back({.caption = std::move(table.caption), .table = std::move(table.table)});
+  return page;
 }
 
 }  // namespace tbench::tool

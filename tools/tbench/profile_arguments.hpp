@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "tbench/html/profile_page.hpp"
+#include "tbench/profile/memory_timeline.hpp"
 #include "tbench/profile/profile.hpp"
+#include "tbench/profile/profile_page.hpp"
 #include "tbench/profile/trace_file.hpp"
 
 namespace tbench::tool {
@@ -43,5 +46,10 @@ void check_profile_options(const ProfileArguments& arguments);
 [[nodiscard]] std::string profile_page(const ProfileArguments& arguments, const profile::Profile& profile,
                                        const profile::TraceFacts& facts, const std::string& title,
                                        const std::vector<std::string>& source);
+
+/// All times and counts are per step.
+[[nodiscard]] html::ProfilePage profile_html_page(std::string title, const profile::Profile& profile,
+                                                  const profile::TableOptions& options,
+                                                  const std::optional<profile::MemoryTimeline>& memory);
 
 }  // namespace tbench::tool

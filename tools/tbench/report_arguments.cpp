@@ -16,7 +16,7 @@ void declare_study(CLI::App& command, ReportArguments& arguments) {
       ->type_name("NAME");
   command
       .add_option("--axis", arguments.axes,
-                  "With --study: Family.key=v1,v2, other values than the study's (repeatable)")
+                  "With --study: Family.key=v1,v2, values in place of the study's (repeatable)")
       ->allow_extra_args(false)
       ->type_name("AXIS");
   command.add_flag("--csv", arguments.csv, "With --study: for a spreadsheet");
@@ -32,20 +32,22 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
       ->type_name("KEY:VALUE[/...]");
   command
       .add_option("--over", arguments.over,
-                  "Times of --of over times of the same cases with these parameters, e.g. impl:flash; with --pivot=KEY "
+                  "Divide the times of --of by those of the same cases with these parameters, e.g. impl:flash; with "
+                  "--pivot=KEY "
                   "and --rows a column for each value of KEY")
       ->type_name("KEY:VALUE[/...]");
   command.add_option("--rows", arguments.rows, "With --over and --pivot: the parameters that name a row")
       ->type_name("KEY[,KEY...]");
   command.add_flag("--repeat", arguments.repeat,
-                   "How far the medians of three and more processes differ, of one file or several");
-  command.add_flag("--limits", arguments.limits,
-                   "What limits each traced step (--tb_trace=on), with the numbers, and what an end of it would gain");
+                   "How far the medians of three or more processes differ, in one file or several");
+  command.add_flag(
+      "--limits", arguments.limits,
+      "What limits each traced step (--tb_trace=on), with the numbers, and what removing that limit would gain");
   command.add_flag("--host-times", arguments.host_times,
-                   "What the run's own time went to, by family: building, verifying, sampling, tracing");
+                   "Where the run's own time went, by family: building, verifying, sampling, tracing");
   command
       .add_option("--pytorch", arguments.pytorch,
-                  "Beside what tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py wrote")
+                  "Show results beside those that tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py wrote")
       ->type_name("FILE.json");
   command.add_flag("--self-comparison", arguments.self_comparison,
                    "FILE is the aa_verdict.json of tests/bench/aa_check.py: a build against itself");
@@ -57,8 +59,8 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
 
 void declare_table_options(CLI::App& command, ReportArguments& arguments) {
   command.add_option("FILE", arguments.files,
-                     "Results, as transformer_bench --benchmark_out=FILE writes them, packed if the name ends in .gz; "
-                     "several with -o, --study, --over, --repeat, --host-times or --pytorch");
+                     "Results, as transformer_bench --benchmark_out=FILE writes them, compressed if the name ends in "
+                     ".gz; several with -o, --study, --over, --repeat, --host-times or --pytorch");
   command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
       ->type_name("REGEX");
   command.add_option("--pivot", arguments.pivot, "Spread the values of these parameters over columns")
@@ -68,7 +70,8 @@ void declare_table_options(CLI::App& command, ReportArguments& arguments) {
                   fmt::format("What the cells of a pivot hold: {}", fmt::join(render::metric_names(), ", ")))
       ->capture_default_str()
       ->type_name("METRIC");
-  command.add_flag("--no-environment", arguments.hides_environment, "Leave out where and with what it was measured");
+  command.add_flag("--no-environment", arguments.hides_environment,
+                   "Leave out the line that says where and with what it was measured");
   declare_study(command, arguments);
   declare_side_by_side(command, arguments);
 }

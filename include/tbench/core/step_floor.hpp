@@ -1,4 +1,5 @@
-// What a step of the transformer cannot do without, by what limits it: the lower end of the study `waterfall`.
+// What a step of the transformer cannot do without, by what limits it: the lower end of the study `waterfall`; and the
+// bytes of an element, which every such count needs.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,9 @@
 #include "tbench/core/work.hpp"
 
 namespace tbench {
+
+/// Of an element in memory: TF32 is stored as float32.
+[[nodiscard]] std::int64_t storage_bytes(Precision precision);
 
 struct StepFloor {
   Flop products{};   // of the dense layers

@@ -1,4 +1,5 @@
-// What a flame graph shows of a profile: the GPU's time by range, in each by class, in each by kernel.
+// What a flame graph shows of a profile: the GPU's time by range, in each by class, in each by kernel; and as text for
+// https://github.com/brendangregg/FlameGraph.
 #pragma once
 
 #include <cstddef>
@@ -24,5 +25,10 @@ struct FlameFrame {
 /// Ranges in the order of their rows (those without operations are left out), `(no range)` behind them where there are
 /// operations in none; then classes and kernels, the longest first. The frames inside of a range or class add up to it.
 [[nodiscard]] std::vector<FlameFrame> flame_frames(const Profile& profile);
+
+/// A line for each kernel of a range, `RANGE;...;RANGE;CLASS;KERNEL NANOSECONDS`: the labels of the ranges around its
+/// launch, the outermost first, or `(no range)`; kernels without template arguments; the sum of their times on the GPU.
+/// Semicolons in names become commas.
+[[nodiscard]] std::string folded_stacks(const Profile& profile);
 
 }  // namespace tbench::profile

@@ -1,7 +1,12 @@
-// The names of kernels as people read them.
+// The names of kernels: as people read them, and the arithmetic of a matrix product that they tell.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
+
+#include "tbench/core/enums.hpp"
+#include "tbench/core/step_trace.hpp"
 
 namespace tbench::profile {
 
@@ -13,5 +18,16 @@ namespace tbench::profile {
 /// @param symbol  mangled, demangled (by GNU's or NVIDIA's demangler), or neither; what cannot be read comes back as it
 /// is
 [[nodiscard]] std::string kernel_name(const std::string& symbol);
+
+/// What the multipliers take.
+enum class ProductPrecision { kFp32, kTf32, k16Bit, k8Bit };
+
+/// By the structure of the names of cuBLAS, CUTLASS and its generators; nothing for a name that does not tell.
+[[nodiscard]] std::optional<ProductPrecision> product_precision(std::string_view kernel);
+
+/// Why the matrix products of a step cannot be those of `precision`, or nothing: none of those whose names tell it runs
+/// in it, or a product of float32 without TF32 runs in less. Where a name does not tell, the step is not accused.
+/// @param step  of a case of that precision
+[[nodiscard]] std::optional<std::string> product_problem(const StepTrace& step, Precision precision);
 
 }  // namespace tbench::profile

@@ -11,7 +11,7 @@
 
 namespace tbench::profile {
 
-/// A row of memory.csv (memory_files.hpp).
+/// A row of memory.csv (profile_files.hpp).
 struct MemoryRow {
   std::int64_t step{};  // from 1; 0: in none
   std::string phase;    // empty: in none

@@ -1,6 +1,10 @@
-// The traced steps of a case alone, as a trace that can be kept.
+// Traced steps by the moments at which the host marked them: where it was, and the steps alone, as a trace that can be
+// kept.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -8,6 +12,17 @@
 #include "tbench/profile/trace.hpp"
 
 namespace tbench::profile {
+
+struct StepPlace {
+  std::size_t step{};
+  std::size_t phase{};
+};
+
+/// Nothing outside of any step.
+[[nodiscard]] std::optional<StepPlace> place_of(std::int64_t moment_ns, std::span<const EnqueuedStep> steps);
+
+/// @throws  std::invalid_argument  for fewer than two steps, or a step that marked another number of phases
+void check_steps(std::span<const EnqueuedStep> steps, std::size_t phases);
 
 /// What was launched, called and entered in `steps` but the first one, which summarise_steps does not count either. On
 /// every thread that launched in a phase the phase is a range, named in capitals (FORWARD), unless a range of that name

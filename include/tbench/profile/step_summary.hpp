@@ -9,6 +9,7 @@
 #include "tbench/core/enums.hpp"
 #include "tbench/core/step_trace.hpp"
 #include "tbench/profile/kernel_rules.hpp"
+#include "tbench/profile/profile.hpp"
 #include "tbench/profile/trace.hpp"
 
 namespace tbench::profile {
@@ -43,5 +44,11 @@ struct Exposure {
 /// without one. A kernel that waits for another rank is communication.
 /// @param trace  of one GPU
 [[nodiscard]] std::optional<Exposure> communication_of(const Trace& trace, const KernelRules& rules);
+
+/// Fills `ranges`, `parts` and `attention` of a step.
+/// @param profile  of cut_steps
+/// @param steps    how many those are
+/// @param phases   of the case: what the phases FORWARD, BACKWARD, ... of the profile are called in records
+void add_ranges(StepTrace& step, const Profile& profile, std::int64_t steps, std::span<const std::string_view> phases);
 
 }  // namespace tbench::profile

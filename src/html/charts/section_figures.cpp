@@ -1,13 +1,126 @@
 #include "html/charts/section_figures.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "html/charts/study_bars.hpp"
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "html/charts/study_headers.hpp"
 #include "html/charts/study_plot.hpp"
-#include "html/charts/study_waterfalls.hpp"
+#include "html/palette.hpp"
+#include "tbench/core/text.hpp"
 
 namespace tbench::html {
 namespace {
+
+using studies::StudyCell;
+using studies::StudySection;
+using Texts = std::vector<std::string>;
+using Row = std::vector<StudyCell>;
+
+/// A column of bars.
+struct Column {
+  std::size_t index{};
+  StudyKeys keys;
+};
+
+bool has_bar(const StudyCell& cell) { return cell.value && *cell.value > 0; }
+
+/// The columns of each quantity, in their order.
+std::vector<std::pair<std::string, std::vector<Column>>> columns_of(const StudySection& section) {
+  std::vector<std::pair<std::string, std::vector<Column>>> quantities;
+  for (std::size_t i = 0; i < section.columns.size(); ++i) {
+    if (section.columns[i].align == render::Align::kLeft) continue;
+    StudyQuantity quantity = quantity_of(section.columns[i].header);
+    if (is_derived(quantity.name)) continue;
+    if (std::ranges::none_of(section.rows, [&](const Row& row) { return has_bar(row[i]); })) continue;
+    auto found = std::ranges::find(quantities, quantity.name, [](const auto& q) { return q.first; });
+    if (found == quantities.end()) found = quantities.insert(quantities.end(), {quantity.name, {}});
+    found->second.push_back({.index = i, .keys = std::move(quantity.keys)});
+  }
+  return quantities;
+}
+
+std::set<std::string> distinct(const std::vector<Column>& columns, std::string_view key) {
+  std::set<std::string> found;
+  for (const Column& column : columns) found.insert(value_of(column.keys, key));
+  found.erase("");
+  return found;
+}
+
+/// Implementations' where no key has several values.
+std::string_view coloured_key(const std::vector<Column>& columns) {
+  const auto found =
+      std::ranges::find_if(kColouredKeys, [&](std::string_view key) { return distinct(columns, key).size() > 1; });
+  return found == kColouredKeys.end() ? kColouredKeys.front() : *found;
+}
+
+std::vector<BarSeries> series_of(const std::vector<Column>& columns, const std::string& quantity) {
+  const std::string_view coloured = coloured_key(columns);
+  const std::map<std::string, std::size_t> slots = colour_slots(distinct(columns, coloured));
+  Texts variants{""};  // what has no other key is full
+  std::vector<BarSeries> series;
+  for (const Column& column : columns) {
+    Texts others;
+    for (const auto& [key, value] : column.keys) {
+      if (key != coloured) others.push_back(value);
+    }
+    const std::string variant = join(others, " ");
+    if (std::ranges::find(variants, variant) == variants.end()) variants.push_back(variant);
+    const auto slot = slots.find(value_of(column.keys, coloured));
+    const std::string name = joined(column.keys);
+    series.push_back({.name = name.empty() ? quantity : name,
+                      .colour = slot == slots.end() ? "var(--accent)" : fmt::format("var(--slot-{})", slot->second),
+                      .hatch = static_cast<std::size_t>(std::ranges::find(variants, variant) - variants.begin())});
+  }
+  return series;
+}
+
+/// The row's keys in words: the first, and the others.
+std::pair<std::string, std::string> names_of(const StudySection& section, const Row& row) {
+  StudyKeys keys;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (section.columns[i].align == render::Align::kLeft) keys.emplace_back(section.columns[i].header, row[i].text);
+  }
+  if (keys.empty()) return {};
+  const StudyKeys first{keys.front()};
+  keys.erase(keys.begin());
+  return {joined(first), joined(keys)};
+}
+
+using studies::StudySection;
+using Row = std::vector<studies::StudyCell>;
+
+/// The row's case, in words; all of it where there is but one.
+std::string case_of(const StudySection& section, const Row& row) {
+  StudyKeys keys;
+  for (std::size_t i = 0; i < section.name_column; ++i) {
+    if (!row[i].text.empty()) keys.emplace_back(section.columns[i].header, row[i].text);
+  }
+  return keys.empty() ? section.caption.substr(0, section.caption.find(". ")) : joined(keys);
+}
+
+/// `ms` of `ms`, `%` of `% of step`.
+std::string unit_of(const render::Column& column) { return column.header.substr(0, column.header.find(' ')); }
+
+WaterfallBar bar_of(const StudySection& section, const Row& row, studies::StudyStep step) {
+  const std::size_t first = section.name_column + 1;
+  WaterfallBar bar{
+      .name = row[first - 1].text, .step = step, .value = row[first].value.value(), .labels = {}, .detail = {}};
+  for (std::size_t i = first; i < row.size(); ++i) {
+    if (section.columns[i].align == render::Align::kLeft) {
+      bar.detail = row[i].text;
+    } else if (row[i].value) {
+      bar.labels.push_back(fmt::format("{} {}", row[i].text, unit_of(section.columns[i])));
+    }
+  }
+  return bar;
+}
 
 constexpr std::size_t kMaxBars = 12;
 constexpr std::size_t kMaxWaterfalls = 120;  // each a case: the whole of the study's grid, and as much again
@@ -21,6 +134,50 @@ SectionFigures figures_of(const std::vector<Chart>& charts, std::string (*draw)(
 }
 
 }  // namespace
+
+std::vector<BarChart> study_bars(const StudySection& section) {
+  std::vector<BarChart> charts;
+  for (const auto& [name, columns] : columns_of(section)) {
+    const std::string quantity = name.empty() ? quantity_of_caption(section.caption) : name;
+    const std::vector<BarSeries> series = series_of(columns, quantity);
+    const std::size_t before = charts.size();
+    for (const Row& row : section.rows) {
+      const auto [group_name, chart_name] = names_of(section, row);
+      BarGroup group{.name = group_name, .bars = {}};
+      for (const Column& column : columns) {
+        const StudyCell& cell = row[column.index];
+        group.bars.push_back({.value = has_bar(cell) ? cell.value : std::nullopt, .label = cell.text});
+      }
+      if (std::ranges::none_of(group.bars, [](const Bar& bar) { return bar.value.has_value(); })) continue;
+      const std::string title = chart_name.empty() ? quantity : fmt::format("{}, {}", chart_name, quantity);
+      auto chart = std::ranges::find(charts.begin() + static_cast<std::ptrdiff_t>(before), charts.end(), title,
+                                     &BarChart::title);
+      if (chart == charts.end()) {
+        chart = charts.insert(charts.end(), BarChart{.title = title, .series = series, .groups = {}});
+      }
+      chart->groups.push_back(std::move(group));
+    }
+  }
+  return charts;
+}
+
+std::vector<WaterfallChart> study_waterfalls(const StudySection& section) {
+  std::vector<WaterfallChart> charts;
+  std::string last;
+  for (std::size_t i = 0; i < section.steps.size(); ++i) {
+    if (section.steps[i] == studies::StudyStep::kNone) continue;
+    const Row& row = section.rows[i];
+    const std::string name = case_of(section, row);
+    if (charts.empty() || name != last) {
+      charts.push_back({.title = name, .x = section.columns[section.name_column + 1].header, .bars = {}, .note = {}});
+    }
+    last = name;
+    WaterfallBar bar = bar_of(section, row, section.steps[i]);
+    charts.back().note = bar.detail;
+    charts.back().bars.push_back(std::move(bar));
+  }
+  return charts;
+}
 
 SectionFigures section_figures(const studies::StudySection& section) {
   if (!section.steps.empty()) return figures_of(study_waterfalls(section), &waterfall_chart, kMaxWaterfalls);

@@ -1,11 +1,13 @@
 #include "model/compiled/packages.hpp"
 
 #include <ATen/cuda/CUDAContextLight.h>
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <torch/version.h>
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <filesystem>
 #include <string_view>
 #include <vector>
@@ -42,6 +44,28 @@ std::string command_for(const ModelConfig& config) {
 }
 
 }  // namespace
+
+std::string package_machine(DeviceKind device) {
+  if (device == DeviceKind::kCpu) return "cpu";
+  const cudaDeviceProp* const properties = at::cuda::getCurrentDeviceProperties();
+  return fmt::format("sm{}{}", properties->major, properties->minor);
+}
+
+std::string package_precision(Precision precision) {
+  return std::string{to_string(precision == Precision::kTf32 ? Precision::kFp32 : precision)};
+}
+
+std::unique_ptr<CompiledGraph> load_package(const std::string& path, const std::string& graph) {
+  try {
+    return std::make_unique<CompiledGraph>(path, graph, /*run_single_threaded=*/true);
+  } catch (const c10::OutOfMemoryError&) {
+    throw;
+  } catch (const std::exception& error) {
+    const auto* const of_torch = dynamic_cast<const c10::Error*>(&error);
+    throw Unsupported{fmt::format("the package '{}' cannot be loaded: {}; delete it and compile it again", path,
+                                  of_torch == nullptr ? error.what() : of_torch->what_without_backtrace())};
+  }
+}
 
 std::string model_package_path(const ModelConfig& config, ModelGraph graph) {
   return fmt::format("{}/model_{}_{}_{}_ctx{}_batch{}_{}.pt2", config.packages, name_of(graph),

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "model/attention/implementation.hpp"
+#include "model/compiled/packages.hpp"
 #include "model/operations/gemm/implementation.hpp"
 #include "model/operations/kernels/implementation.hpp"
-#include "model/torch/package.hpp"
 
 namespace tbench::model {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "profile/files/trace_format.hpp"
+#include "profile/files/trace_tracks.hpp"
 
 namespace tbench::profile {
 namespace {

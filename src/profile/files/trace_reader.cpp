@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "profile/files/trace_events.hpp"
-#include "profile/files/trace_format.hpp"
+#include "profile/files/trace_tracks.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/profile/trace_file.hpp"
 #include "tbench/results/durable_file.hpp"

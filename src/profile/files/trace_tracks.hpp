@@ -1,8 +1,11 @@
-// Where the events of a trace are drawn. A viewer shows the events of a track as a stack, and drops one that begins
-// inside of another and ends outside of it.
+// A trace file: what its writer and reader have in common, and where its events are drawn. A viewer shows the events of
+// a track as a stack, and drops one that begins inside of another and ends outside of it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "tbench/profile/trace.hpp"
@@ -26,5 +29,24 @@ struct HostEvent {
 /// Of each operation the lane of its stream, counted from 0: those of one lane do not overlap. Kernels of one stream do
 /// where one was launched to begin before the one before it has ended (programmatic dependent launch).
 [[nodiscard]] std::vector<std::uint32_t> operation_lanes(const Trace& trace);
+
+/// Rises whenever a field changes its meaning, or one that is new must be there.
+inline constexpr std::int64_t kTraceSchemaVersion = 1;
+/// The key of what is ours: schema_version, base_ns, name where there is one, steps, gpus, names. It stands before
+/// `traceEvents`.
+inline constexpr const char* kTraceHeader = "tbench";
+
+/// 13 days: whole nanoseconds up to here survive as the microseconds of a double.
+inline constexpr std::int64_t kMaxTraceNs = std::int64_t{1} << 50;
+
+// Categories of events: ranges, calls of the CUDA API, and operations by their kind.
+inline constexpr std::string_view kRangeCategory = "range";
+inline constexpr std::string_view kCallCategory = "api";
+inline constexpr std::array<std::string_view, 4> kOperationCategories{"kernel", "memcpy", "memset", "graph"};
+
+[[nodiscard]] constexpr std::string_view category_of(OperationKind kind) {
+  return kOperationCategories[static_cast<std::size_t>(kind)];
+}
+static_assert(category_of(OperationKind::kGraph) == "graph");
 
 }  // namespace tbench::profile

@@ -10,7 +10,6 @@
 #include <tuple>
 
 #include "profile/device_time.hpp"
-#include "profile/files/trace_format.hpp"
 #include "profile/files/trace_tracks.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/profile/kernel_name.hpp"

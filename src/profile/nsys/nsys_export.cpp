@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "profile/nsys/nsys_file.hpp"
 #include "profile/nsys/nsys_schema.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"

@@ -53,4 +53,10 @@ class NsysNames {
 /// `Memcpy HtoD`, by the CUpti_ActivityMemcpyKind of a row.
 [[nodiscard]] std::string nsys_copy_name(std::int64_t kind);
 
+inline constexpr const char* kExportCommand = "nsys export --type=sqlite --force-overwrite=true";
+
+/// @throws  UsageError  naming the file and the remedy: it cannot be read, is older than the report beside it, is
+///                      empty, is no database, or was cut off
+void check_nsys_file(const std::string& path);
+
 }  // namespace tbench::profile

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "studies/engine/studies.hpp"
-#include "studies/kernels/attention_flop.hpp"
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/profile/kernel_name.hpp"
 

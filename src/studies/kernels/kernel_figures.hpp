@@ -1,4 +1,5 @@
-// Figures that the studies of kernels share: which kernels count as what, shares, and a kernel as a row of a table.
+// Figures that the studies of kernels share: which kernels count as what, shares, attention's FLOP, and a kernel as a
+// row of a table.
 #pragma once
 
 #include <functional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "studies/engine/study_traces.hpp"
+#include "tbench/core/case_id.hpp"
 #include "tbench/studies/study.hpp"
 
 namespace tbench::studies {
@@ -53,5 +55,14 @@ struct OperationSum {
 
 /// Cases of the course's model whose kernels are traced.
 [[nodiscard]] std::vector<FamilyGrid> traced_grid(std::vector<std::string> pass, std::vector<std::string> precision);
+
+/// Of one forward pass over all layers.
+struct AttentionFlop {
+  double softmax{};  // 5 B H S^2: maximum, difference, exponential, sum, quotient
+  double matmul{};   // 4 B H S^2 D: Q K^T, and weights V
+};
+
+/// Of a case of Model; nothing for a size that is not built in: its record does not tell the heads.
+[[nodiscard]] std::optional<AttentionFlop> attention_flop(const CaseId& id);
 
 }  // namespace tbench::studies

@@ -42,12 +42,7 @@ inline Record parallel(const CaseId& id, double milliseconds) {
 
 inline StudyReport rank_report(const std::string& study, std::vector<Record> records,
                                std::vector<AxisOverride> axes = {}, const std::string& filter = "") {
-  const results::NamedResults file{"a.json",
-                                   {.environment = support::gpu_environment(),
-                                    .host = {},
-                                    .options = {},
-                                    .interrupted = false,
-                                    .records = std::move(records)}};
+  const results::NamedResults file = support::gpu_results(std::move(records));
   return study_report(find_study(study, "--study"), std::vector{file}, {.axes = std::move(axes), .filter = filter});
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "model/attention/implementation.hpp"
-#include "model/torch/package.hpp"
+#include "model/compiled/packages.hpp"
 
 namespace tbench::model {
 namespace {

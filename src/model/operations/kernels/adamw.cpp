@@ -19,6 +19,7 @@
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 #include "model/torch/scopes.hpp"
+#include "tbench/core/step_floor.hpp"
 
 namespace tbench::model {
 namespace {
@@ -51,13 +52,13 @@ std::int64_t block_parameters(const KernelConfig& config) {
 }
 
 KernelBytes adamw_bytes(const KernelConfig& config) {
-  const std::int64_t parameters = block_parameters(config) * kernel_element_bytes(Precision::kFp32);
+  const std::int64_t parameters = block_parameters(config) * storage_bytes(Precision::kFp32);
   return {.read = 4 * parameters, .written = 3 * parameters};  // p, g, m, v; p, m, v
 }
 
 KernelBytes adamw_cast_bytes(const KernelConfig& config) {
   KernelBytes bytes = adamw_bytes(config);
-  bytes.written += block_parameters(config) * kernel_element_bytes(config.precision);
+  bytes.written += block_parameters(config) * storage_bytes(config.precision);
   return bytes;
 }
 

@@ -11,6 +11,7 @@
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 #include "model/torch/scopes.hpp"
+#include "tbench/core/step_floor.hpp"
 
 namespace tbench::model {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 // [tokens, d_ff].
 
 KernelBytes swiglu_bytes(const KernelConfig& config) {
-  const std::int64_t matrix = config.tokens() * config.size.d_ff * kernel_element_bytes(config.precision);
+  const std::int64_t matrix = config.tokens() * config.size.d_ff * storage_bytes(config.precision);
   if (config.pass == KernelPass::kForward) return {.read = 2 * matrix, .written = matrix};
   return {.read = 3 * matrix, .written = 2 * matrix};  // gate, up, dh; dgate, dup
 }
@@ -131,7 +132,7 @@ KernelImpl swiglu_packed_aten() {
 // add: the residual stream and a sublayer's output. Inputs: two of [tokens, d_model].
 
 KernelBytes add_bytes(const KernelConfig& config) {
-  const std::int64_t matrix = config.tokens() * config.size.d_model * kernel_element_bytes(config.precision);
+  const std::int64_t matrix = config.tokens() * config.size.d_model * storage_bytes(config.precision);
   return {.read = 2 * matrix, .written = matrix};
 }
 
@@ -163,7 +164,7 @@ constexpr std::int64_t kParameterBytes = 4;
 KernelBytes cast_bytes(const KernelConfig& config) {
   const std::int64_t elements = config.size.d_ff * config.size.d_model;
   const std::int64_t wide = elements * kParameterBytes;
-  const std::int64_t narrow = elements * kernel_element_bytes(config.precision);
+  const std::int64_t narrow = elements * storage_bytes(config.precision);
   if (config.pass == KernelPass::kForward) return {.read = wide, .written = narrow};
   return {.read = narrow, .written = wide};
 }

@@ -20,6 +20,7 @@
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 #include "model/torch/scopes.hpp"
+#include "tbench/core/step_floor.hpp"
 
 namespace tbench::model {
 namespace {
@@ -34,7 +35,7 @@ std::int64_t distinct_rows(const KernelConfig& config) {
 
 /// The gradient of the whole table is written, zeros included.
 KernelBytes embedding_bytes(const KernelConfig& config) {
-  const std::int64_t row = config.size.d_model * kernel_element_bytes(config.precision);
+  const std::int64_t row = config.size.d_model * storage_bytes(config.precision);
   const std::int64_t ids = config.tokens() * kTokenIdBytes;
   if (config.pass == KernelPass::kForward) {
     return {.read = ids + distinct_rows(config) * row, .written = config.tokens() * row};
@@ -86,7 +87,7 @@ std::vector<std::int64_t> rope_shape(const KernelConfig& config) {
 
 /// The backward turns the gradient the other way: the same bytes.
 KernelBytes rope_bytes(const KernelConfig& config) {
-  const std::int64_t vectors = 2 * config.tokens() * config.size.d_model * kernel_element_bytes(config.precision);
+  const std::int64_t vectors = 2 * config.tokens() * config.size.d_model * storage_bytes(config.precision);
   const std::int64_t table = config.context * config.size.head_dim() * kTableElementBytes;
   return {.read = vectors + table, .written = vectors};
 }
@@ -156,7 +157,7 @@ at::Tensor as_heads(const at::Tensor& product) { return product.permute({2, 0, 3
 at::Tensor as_product(const at::Tensor& heads) { return heads.permute({1, 3, 0, 2, 4}); }
 
 KernelBytes rope_qkv_bytes(const KernelConfig& config) {
-  const std::int64_t vectors = kParts * config.tokens() * config.size.d_model * kernel_element_bytes(config.precision);
+  const std::int64_t vectors = kParts * config.tokens() * config.size.d_model * storage_bytes(config.precision);
   const std::int64_t table = config.context * config.size.head_dim() * kTableElementBytes;
   return {.read = vectors + table, .written = vectors};
 }

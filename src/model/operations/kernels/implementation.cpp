@@ -94,10 +94,6 @@ std::vector<at::Tensor> graph_gradients(const KernelOperands& operands) {
   return torch::autograd::grad(operands.saved, inputs, operands.gradients, /*retain_graph=*/true);
 }
 
-std::int64_t kernel_element_bytes(Precision precision) {
-  return static_cast<std::int64_t>(c10::elementSize(compute_dtype(precision, at::kFloat)));
-}
-
 at::Tensor exact(const at::Tensor& tensor) { return tensor.detach().to(at::kDouble); }
 
 }  // namespace tbench::model

@@ -100,8 +100,6 @@ at::Tensor& add_normal_gradient(KernelOperands& operands, at::IntArrayRef shape,
 /// Appends uniform token ids, [tokens] int64, to the inputs.
 at::Tensor& add_token_input(KernelOperands& operands);
 
-/// Bytes of an element in the precision's storage type.
-[[nodiscard]] std::int64_t kernel_element_bytes(Precision precision);
 /// A tensor as the references read it: float64, without a graph.
 [[nodiscard]] at::Tensor exact(const at::Tensor& tensor);
 

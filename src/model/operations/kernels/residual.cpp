@@ -21,6 +21,7 @@
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 #include "model/torch/scopes.hpp"
+#include "tbench/core/step_floor.hpp"
 
 namespace tbench::model {
 namespace {
@@ -29,9 +30,9 @@ namespace {
 /// for the stream and, unless that is float32 too, in the sublayer's type for the products below.
 KernelBytes add_rmsnorm_bytes(const KernelConfig& config) {
   const std::int64_t elements = config.tokens() * config.size.d_model;
-  const std::int64_t wide = elements * kernel_element_bytes(Precision::kFp32);
-  const std::int64_t narrow = elements * kernel_element_bytes(config.precision);
-  const std::int64_t weight = config.size.d_model * kernel_element_bytes(Precision::kFp32);
+  const std::int64_t wide = elements * storage_bytes(Precision::kFp32);
+  const std::int64_t narrow = elements * storage_bytes(config.precision);
+  const std::int64_t weight = config.size.d_model * storage_bytes(Precision::kFp32);
   if (config.pass == KernelPass::kForward) return {.read = wide + narrow + weight, .written = wide + narrow};
   const std::int64_t of_sublayer = config.precision == Precision::kFp32 ? 0 : narrow;
   return {.read = 2 * wide + narrow + weight, .written = wide + of_sublayer + weight};
@@ -113,7 +114,7 @@ KernelImpl add_rmsnorm_aten() {
 
 KernelBytes cross_entropy_in_place_bytes(const KernelConfig& config) {
   constexpr std::int64_t kLossBytes = 4, kTargetIdBytes = 8;
-  const std::int64_t logits = config.tokens() * kVocabSize * kernel_element_bytes(config.precision);
+  const std::int64_t logits = config.tokens() * kVocabSize * storage_bytes(config.precision);
   return {.read = logits + config.tokens() * kTargetIdBytes, .written = logits + config.tokens() * kLossBytes};
 }
 

@@ -17,6 +17,7 @@
 #include "model/operations/kernels/fused.hpp"
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
+#include "tbench/core/step_floor.hpp"
 
 namespace tbench::model {
 namespace {
@@ -24,7 +25,7 @@ namespace {
 // rmsnorm: y = x / sqrt(mean(x^2) + eps) * w over rows of d_model. Inputs: x [tokens, d_model], w [d_model].
 
 KernelBytes rmsnorm_bytes(const KernelConfig& config) {
-  const std::int64_t element = kernel_element_bytes(config.precision);
+  const std::int64_t element = storage_bytes(config.precision);
   const std::int64_t weight = config.size.d_model * element;
   const std::int64_t rows = config.tokens() * weight;
   if (config.pass == KernelPass::kForward) return {.read = rows + weight, .written = rows};
@@ -106,7 +107,7 @@ std::vector<std::int64_t> softmax_shape(const KernelConfig& config) {
 
 KernelBytes softmax_bytes(const KernelConfig& config) {
   const std::int64_t scores =
-      config.tokens() * config.size.num_heads * config.context * kernel_element_bytes(config.precision);
+      config.tokens() * config.size.num_heads * config.context * storage_bytes(config.precision);
   if (config.pass == KernelPass::kForward) return {.read = scores, .written = scores};
   return {.read = 2 * scores, .written = scores};  // p, dp; dscores
 }
@@ -177,7 +178,7 @@ KernelImpl softmax_aten() {
 constexpr std::int64_t kTargetBytes = 8;
 
 KernelBytes cross_entropy_bytes(const KernelConfig& config) {
-  const std::int64_t element = kernel_element_bytes(config.precision);
+  const std::int64_t element = storage_bytes(config.precision);
   const std::int64_t logits = config.tokens() * kVocabSize * element;
   const std::int64_t targets = config.tokens() * kTargetBytes;
   if (config.pass == KernelPass::kForward) return {.read = logits + targets, .written = element};

@@ -1,4 +1,4 @@
-#include "profile/derived_times.hpp"
+#include "profile/phases.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "bench/ranks/agreed_tracer.hpp"
+#include "bench/ranks/rank_measurement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "html/plain_page.hpp"
+#include "html/page.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,13 @@
-// What a page has of a record's trace: the GPU's time by phase and class of operation and by range, and the gaps.
+// What a page has of a record besides its numbers: of its trace the GPU's time by phase and class of operation and by
+// range, and the gaps; and the bytes of its roofline.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tbench/core/record.hpp"
 #include "tbench/core/step_trace.hpp"
 #include "tbench/results/record_json.hpp"
 
@@ -26,5 +29,10 @@ class TraceNames {
   std::size_t index_of(const std::string& name);
   std::vector<std::string> names_;
 };
+
+/// Bytes that a case moves between memory and the GPU at the very least, whoever computes it: those that its family
+/// counts; of matrix products, and of attention's forward and backward, inputs and outputs once. Nothing for other
+/// cases.
+[[nodiscard]] std::optional<double> least_bytes(const Record& record);
 
 }  // namespace tbench::html

@@ -1,0 +1,18 @@
+// Everything behind `main` of transformer_bench: reads the command line, and then is a whole run, one of its ranks, or
+// a child process of either.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "bench/families/family.hpp"
+
+namespace tbench::bench {
+
+/// Everything behind `main`: parses, lists, works or serves as a child; turns errors into a line on stderr and an exit
+/// status.
+/// @param make_families  given the user's model sizes
+int run_program(int argc, const char* const* argv,
+                const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families);
+
+}  // namespace tbench::bench
