@@ -16,6 +16,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string kGolden = TBENCH_TEST_DATA "/results_golden.json";
@@ -151,6 +152,29 @@ TEST(TbenchReport, WritesAndChecksTheTablesOfADocument) {
                      AllOf(HasSubstr("section 'c'"), HasSubstr("did you mean '--pivot'?")));
   support::write_text(path, "nothing\n");
   expect_usage_error({"report", "--update=" + path}, HasSubstr("no section has a command"));
+}
+
+TEST(TbenchReport, ADocumentHoldsAComparison) {
+  const support::TemporaryFolder folder;
+  for (const char* name : {"a.json", "b.json"}) results::write_result_file(folder.file(name), support::golden_file());
+  const std::string path = folder.file("README.md");
+  support::write_text(path, "<!-- tbench:sides diff a.json --to b.json --filter=Gemm -->\n<!-- /tbench:sides -->\n");
+  EXPECT_EQ(tbench({"report", "--update=" + path}).exit_status, 0);
+  const std::string document = results::read_whole_file(path);
+  // Files are called as the marker calls them, wherever the document is.
+  EXPECT_THAT(document,
+              AllOf(HasSubstr("\n- base: a.json ("), HasSubstr("| verdict | case |"), HasSubstr("| Gemm/m:")));
+  EXPECT_EQ(tbench({"report", "--check=" + path}).exit_status, 0);
+  support::write_text(path, "<!-- tbench:c diff a.json b.json --json -->\n<!-- /tbench:c -->\n");
+  expect_usage_error({"report", "--check=" + path},
+                     AllOf(HasSubstr("section 'c'"), HasSubstr("unknown flag '--json'")));
+}
+
+TEST(TbenchReport, TablesSideBySideShowWhatTheFilterSelects) {
+  const support::ChildResult result = tbench({"report", "--repeat", kGolden, kGolden, kGolden, "--filter=^Gemm/"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("\n4096 tf32 "), Not(HasSubstr("train_step"))));
+  expect_usage_error({"report", "--manifest", "manifest.json", "--filter=a"}, HasSubstr("leave out one of them"));
 }
 
 TEST(TbenchReport, DiffReadsPackedResultsLikePlainOnes) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "diff.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/compare/comparison_input.hpp"
 #include "tbench/compare/comparison_output.hpp"
@@ -29,23 +30,8 @@
 namespace tbench::tool {
 namespace {
 
-struct Arguments {
-  std::vector<std::string> base;
-  std::vector<std::string> next;
-  compare::CompareOptions options;
-  std::string db;
-  std::optional<double> tau_percent;
-  bool cross{};
-  bool strict{};
-  std::string sort;
-  bool markdown{};
-  bool json{};
-  bool csv{};
-  std::string junit;
-};
-
 /// `diff A B` is `diff A --to B`.
-void complete(Arguments& arguments) {
+void complete(DiffArguments& arguments) {
   if (!arguments.next.empty()) return;
   if (arguments.base.size() != 2) {
     throw UsageError{fmt::format("{} file{} and no --to: give two files, or several as BASE... --to NEW...",
@@ -65,7 +51,7 @@ compare::CaseOrder order_of(const std::string& sort) {
       fmt::format("--sort: unknown value '{}'{} (values: {})", sort, did_you_mean(sort, kNames), join(kNames, ", "))};
 }
 
-void check(const Arguments& arguments) {
+void check(const DiffArguments& arguments) {
   if (arguments.markdown + arguments.json + arguments.csv > 1) {
     throw UsageError{"--markdown, --json and --csv exclude each other; give one"};
   }
@@ -90,10 +76,20 @@ std::map<std::string, stats::DispersionPrior> known_dispersion(const std::string
   return dispersions;
 }
 
-compare::Comparison compare(const Arguments& arguments) {
+/// Files that are called what they were given as, wherever that is.
+std::vector<compare::ComparisonSide> read_in(const std::filesystem::path& folder,
+                                             const std::vector<std::string>& paths) {
+  std::vector<std::string> whole;
+  for (const std::string& path : paths) whole.push_back((folder / path).string());
+  std::vector<compare::ComparisonSide> runs = compare::read_sides(whole);
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].paths = {paths[i]};
+  return runs;
+}
+
+compare::Comparison compare(const DiffArguments& arguments, const std::filesystem::path& folder = {}) {
   std::vector<std::string> paths = arguments.base;
   paths.insert(paths.end(), arguments.next.begin(), arguments.next.end());
-  std::vector<compare::ComparisonSide> runs = compare::read_sides(paths);
+  std::vector<compare::ComparisonSide> runs = read_in(folder, paths);
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(arguments.base.size());
   std::vector<compare::ComparisonSide> next{std::make_move_iterator(middle), std::make_move_iterator(runs.end())};
   runs.erase(middle, runs.end());
@@ -108,7 +104,7 @@ compare::Comparison compare(const Arguments& arguments) {
   return comparison;
 }
 
-std::string text_of(const compare::Comparison& comparison, const Arguments& arguments) {
+std::string text_of(const compare::Comparison& comparison, const DiffArguments& arguments) {
   if (arguments.json) return results::pretty(compare::comparison_to_json(comparison, arguments.strict));
   if (arguments.csv) return compare::comparison_to_csv(comparison);
   const std::optional<std::size_t> width = render::terminal_width(STDOUT_FILENO);
@@ -116,7 +112,7 @@ std::string text_of(const compare::Comparison& comparison, const Arguments& argu
       comparison, {.markdown = arguments.markdown, .colour = ::isatty(STDOUT_FILENO) == 1, .max_width = width});
 }
 
-int run(Arguments arguments) {
+int run(DiffArguments arguments) {
   complete(arguments);
   check(arguments);
   const compare::Comparison comparison = compare(arguments);
@@ -130,13 +126,7 @@ int run(Arguments arguments) {
   return compare::exit_status(comparison, arguments.strict);
 }
 
-void add_output_options(CLI::App& command, Arguments& arguments) {
-  command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
-      ->type_name("REGEX");
-  command
-      .add_option("--sort", arguments.sort,
-                  "Order of the cases: name, change (slowdowns first) or p [default: as in the file]")
-      ->type_name("name|change|p");
+void declare_output_options(CLI::App& command, DiffArguments& arguments) {
   command.add_flag("--markdown", arguments.markdown, "For a pull request");
   command.add_flag("--json", arguments.json, "For programs, in full");
   command.add_flag("--csv", arguments.csv, "For a spreadsheet");
@@ -145,24 +135,41 @@ void add_output_options(CLI::App& command, Arguments& arguments) {
 
 }  // namespace
 
+void declare_comparison_options(CLI::App& command, DiffArguments& arguments) {
+  command
+      .add_option("BASE", arguments.base,
+                  "Results of the base, one file per process; without --to, two files: the base and the new one")
+      ->required();
+  command.add_option("--to", arguments.next, "New results, one file per process")->type_name("NEW");
+  add_tau_option(command, arguments.tau_percent);
+  command.add_flag("--cross", arguments.cross, "Print ratios without verdicts, as between different GPUs");
+  command.add_flag("--force", arguments.options.force, "Compare even if clock policy, work or devices differ");
+  command.add_flag("--strict", arguments.strict, "Exit with 4 if a case is ambiguous or has too few replicates");
+  command
+      .add_option("--db", arguments.db,
+                  "History of 'tbench gate': it tells how much each case varies between processes of one build, so "
+                  "that a few replicates detect smaller changes")
+      ->type_name("FILE");
+  command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
+      ->type_name("REGEX");
+  command
+      .add_option("--sort", arguments.sort,
+                  "Order of the cases: name, change (slowdowns first) or p [default: as in the file]")
+      ->type_name("name|change|p");
+}
+
+std::string comparison_markdown(DiffArguments arguments, const std::filesystem::path& folder) {
+  arguments.markdown = true;
+  complete(arguments);
+  check(arguments);
+  return text_of(compare(arguments, folder), arguments);
+}
+
 void add_diff(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("diff", "Compare two builds, or two GPUs, case by case");
-  const auto arguments = std::make_shared<Arguments>();
-  command
-      ->add_option("BASE", arguments->base,
-                   "Results of the base, one file per process; without --to, two files: the base and the new one")
-      ->required();
-  command->add_option("--to", arguments->next, "New results, one file per process")->type_name("NEW");
-  add_tau_option(*command, arguments->tau_percent);
-  command->add_flag("--cross", arguments->cross, "Print ratios without verdicts, as between different GPUs");
-  command->add_flag("--force", arguments->options.force, "Compare even if clock policy, work or devices differ");
-  command->add_flag("--strict", arguments->strict, "Exit with 4 if a case is ambiguous or has too few replicates");
-  command
-      ->add_option("--db", arguments->db,
-                   "History of 'tbench gate': it tells how much each case varies between processes of one build, so "
-                   "that a few replicates detect smaller changes")
-      ->type_name("FILE");
-  add_output_options(*command, *arguments);
+  const auto arguments = std::make_shared<DiffArguments>();
+  declare_comparison_options(*command, *arguments);
+  declare_output_options(*command, *arguments);
   command->footer(
       "Exit: 0 nothing regressed; 1 something did; 2 usage or unreadable input; 3 not comparable; 4 see --strict.");
   command->callback([arguments, &exit_status] { exit_status = run(*arguments); });

@@ -1,5 +1,6 @@
 // `tbench report`: the tables of a results file, and of Markdown documents whose tables it writes. Each section's
-// marker has the command that makes it, `<!-- tbench:NAME report FILE ... -->`, with paths relative to the document.
+// marker has the command that makes it, `<!-- tbench:NAME report FILE ... -->` or `diff`, with paths relative to the
+// document.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "diff.hpp"
 #include "report_arguments.hpp"
 #include "report_table.hpp"
 #include "tbench/core/error.hpp"
@@ -30,31 +32,37 @@ std::string read_document(const std::string& path, const char* flag) {
   }
 }
 
-/// The table that a section's command makes, as Markdown.
-std::string table_of(const render::MarkdownSection& section, ResultFiles& files) {
+/// The table that a section's command makes, `report` or `diff`, as Markdown.
+/// @param folder  of the document
+std::string table_of(const render::MarkdownSection& section, const std::filesystem::path& folder, ResultFiles& files) {
   CLI::App app{"", "tbench"};
   app.require_subcommand(1);
   ReportArguments arguments;
   declare_table_options(*app.add_subcommand("report"), arguments);
+  DiffArguments sides;
+  CLI::App* const diff = app.add_subcommand("diff");
+  declare_comparison_options(*diff, sides);
   std::vector<std::string> reversed{section.command.rbegin(), section.command.rend()};  // as CLI11 takes them
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ParseError& error) {
     throw UsageError{explain(app, error)};
   }
+  if (diff->parsed()) return comparison_markdown(std::move(sides), folder);
   arguments.options.markdown = true;
   return report_table(arguments, files);
 }
 
 /// `document` with every section that has a command as that makes it.
 std::string rewritten(const std::string& path, std::string document) {
-  ResultFiles files{std::filesystem::path{path}.parent_path()};
+  const std::filesystem::path folder = std::filesystem::path{path}.parent_path();
+  ResultFiles files{folder};
   bool has_command = false;
   for (const render::MarkdownSection& section : render::sections_of(document)) {
     if (section.command.empty()) continue;
     has_command = true;
     try {
-      document = render::replace_section(document, section.name, table_of(section, files));
+      document = render::replace_section(document, section.name, table_of(section, folder, files));
     } catch (const UsageError& error) {
       throw UsageError{fmt::format("'{}': section '{}': {}", path, section.name, error.what())};
     }

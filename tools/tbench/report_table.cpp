@@ -89,12 +89,19 @@ std::string shown(const render::Table& table, const ReportArguments& arguments) 
   return arguments.options.markdown ? table.markdown() : table.text(render::terminal_width(STDOUT_FILENO));
 }
 
+/// All files, with what --filter selects of them.
+std::vector<results::NamedResults> selected(const ReportArguments& arguments, ResultFiles& files) {
+  std::vector<results::NamedResults> all = files.all(arguments.files);
+  for (results::NamedResults& one : all) {
+    one.file.records = results::select_records(one.file.records, arguments.options.filter);
+  }
+  return all;
+}
+
 std::string limits_of(const ReportArguments& arguments, ResultFiles& files) {
   std::vector<Record> records;
-  const std::vector<results::NamedResults> all = files.all(arguments.files);
-  for (const results::NamedResults& one : all) {
-    std::ranges::copy(results::select_records(one.file.records, arguments.options.filter), std::back_inserter(records));
-  }
+  const std::vector<results::NamedResults> all = selected(arguments, files);
+  for (const results::NamedResults& one : all) std::ranges::copy(one.file.records, std::back_inserter(records));
   const results::RunFlags run = results::run_flags(all.front().file);
   studies::require_trace(records, run);
   if (arguments.json) return studies::limits_json(records, run);
@@ -105,11 +112,11 @@ std::string limits_of(const ReportArguments& arguments, ResultFiles& files) {
 std::optional<render::Table> side_by_side(const ReportArguments& arguments, ResultFiles& files) {
   const std::string path = files.path_of(arguments.files.front());
   if (!arguments.over.empty() || !arguments.of.empty()) return ratios_of(arguments, files);
-  if (arguments.repeat) return studies::repeat_table(files.all(arguments.files));
-  if (arguments.host_times) return studies::host_times_table(files.all(arguments.files));
+  if (arguments.repeat) return studies::repeat_table(selected(arguments, files));
+  if (arguments.host_times) return studies::host_times_table(selected(arguments, files));
   if (!arguments.pytorch.empty()) {
     return studies::pytorch_table(results::read_pytorch_times(files.path_of(arguments.pytorch)),
-                                  files.all(arguments.files));
+                                  selected(arguments, files));
   }
   if (arguments.self_comparison) return studies::self_comparison_table(results::read_self_comparison(path));
   if (arguments.manifest) return studies::manifest_table(results::read_manifest(path));
@@ -127,6 +134,9 @@ void check_kind(const ReportArguments& arguments) {
                     join(studies::study_names(), ", "))};
   }
   const bool is_shown_as_json = arguments.json && !is_study;
+  if ((arguments.self_comparison || arguments.manifest) && !arguments.options.filter.empty()) {
+    throw UsageError{fmt::format("--filter: {} shows a file as it is; leave out one of them", kinds.front())};
+  }
   if (is_shown_as_json && !kinds.empty() && !arguments.limits) {
     throw UsageError{fmt::format("--json: not of {}; it is of one file, of --study and of --limits", kinds.front())};
   }
@@ -187,11 +197,7 @@ void write_report_page(const ReportArguments& arguments, ResultFiles& files) {
   }
   check_page_path(arguments.html, arguments.files);
   if (!arguments.study.empty()) return write_page(arguments.html, html::study_html(study_of(arguments, files)));
-  std::vector<results::NamedResults> results = files.all(arguments.files);
-  for (results::NamedResults& result : results) {
-    result.file.records = results::select_records(result.file.records, arguments.options.filter);
-  }
-  write_page(arguments.html, html::html_report(results));
+  write_page(arguments.html, html::html_report(selected(arguments, files)));
 }
 
 }  // namespace tbench::tool
