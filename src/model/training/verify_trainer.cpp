@@ -127,27 +127,36 @@ class TrainerCheck {
         group_{group},
         batch_{checked_batch(trainer, seed, group != nullptr)},
         dtype_{trainer.config().precision == Precision::kFp32 ? at::kDouble : at::kFloat},
+        products_{is_first() ? ReferenceProducts::kItsOwnType : second_products(trainer.config())},
         reference_{batch_.config, trainer.parameters(), seed, dtype_,
                    is_first() ? 1 : rows_together(batch_.config, dtype_)} {}
 
   Verification run() {
     StepOutputs outputs = one_step(trainer_, step_);
-    const Tf32Scope no_tf32{Precision::kFp32};
+    const Tf32Scope tf32{products_ == ReferenceProducts::kTf32 ? Precision::kTf32 : Precision::kFp32};
     reference_.forward(batch_.tokens, [&](std::int64_t row_of_all, const at::Tensor& expected) {
       const std::int64_t row = row_of_all - batch_.first_row;
       if (row < 0 || row >= trainer_.config().batch) return;
       comparison_.add(fmt::format("logits[{}]", row), outputs.logits[row], expected,
-                      rounding_tolerance(batch_.config, Quantity::kLogits, expected.numel()));
+                      tolerance(Quantity::kLogits, expected));
     });
     outputs.logits.reset();
     if (trainer_.config().pass != Pass::kForward) compare_gradients(outputs.loss);
     if (trainer_.config().pass == Pass::kTrainStep) compare_update();
     if (group_ != nullptr) compare_ranks();
-    return comparison_.finish(fmt::format("eager in {} of the same weights and inputs",
-                                          dtype_ == at::kDouble ? "float64" : "float32 without TF32"));
+    const char* const type = dtype_ == at::kDouble                         ? "float64"
+                             : products_ == ReferenceProducts::kItsOwnType ? "float32 without TF32"
+                                                                           : "float32 with TF32 products";
+    return comparison_.finish(fmt::format("eager in {} of the same weights and inputs", type));
   }
 
  private:
+  [[nodiscard]] bool is_first() const { return seed_ == trainer_.config().seed; }
+
+  [[nodiscard]] Tolerance tolerance(Quantity quantity, const at::Tensor& expected) const {
+    return rounding_tolerance(batch_.config, quantity, expected.numel(), products_);
+  }
+
   void compare_gradients(const at::Tensor& loss) {
     // An optimizer's step leaves the gradients divided by the scale.
     const bool is_scaled = trainer_.scaler() != nullptr && trainer_.optimizer() == nullptr;
@@ -158,11 +167,10 @@ class TrainerCheck {
       at::Tensor gradient = parameters.gradient(index);
       if (gradient.defined() && is_scaled) gradient = gradient.to(at::kDouble).mul(unscale);
       comparison_.add(parameters.named()[index].name + ".grad", gradient, expected,
-                      rounding_tolerance(batch_.config, quantity_of(index, count), expected.numel()));
+                      tolerance(quantity_of(index, count), expected));
     };
     const at::Tensor expected_loss = reference_.backward(batch_.targets, compare);
-    comparison_.add("loss", mean_of(loss), expected_loss,
-                    rounding_tolerance(batch_.config, Quantity::kLoss, expected_loss.numel()));
+    comparison_.add("loss", mean_of(loss), expected_loss, tolerance(Quantity::kLoss, expected_loss));
   }
 
   /// Of the ranks' losses: each is the mean over as many tokens.
@@ -207,8 +215,6 @@ class TrainerCheck {
                       expected(parameters.gradient(i).to(at::kDouble)), tolerance);
     }
   }
-
-  [[nodiscard]] bool is_first() const { return seed_ == trainer_.config().seed; }
 
   /// The expected update is computed from the step's own gradients: computed from the reference's, an element whose
   /// gradient is near zero may differ by 2 * lr, since the first update is lr times the gradient's sign. The moments
@@ -274,6 +280,7 @@ class TrainerCheck {
   ranks::Group* group_;
   CheckedBatch batch_;
   at::ScalarType dtype_;
+  ReferenceProducts products_;
   Reference reference_;
   Comparison comparison_;
 };

@@ -32,8 +32,8 @@ using CheckedStep = std::function<void(StepOutputs& outputs)>;
 /// besides, and else once for all that is compared.
 ///
 /// With the case's own seed the reference runs the rows of a batch one by one, so that operations which mix them are
-/// found though it shares them. With another it runs several together and computes the update in float32: a third of
-/// the operations, and products of a size that a GPU is fast at.
+/// found though it shares them. With another it runs several together, computes the update in float32 and, for bf16 on
+/// a GPU, multiplies in TF32: a third of the operations, and products of a size and type that a GPU is fast at.
 /// @param step  makes one step of the trainer and fills its outputs; by default as the trainer makes it
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step);
 /// The same of a step that all ranks make together, each on its part of a batch. The logits are its own; the loss, the

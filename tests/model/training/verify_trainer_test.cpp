@@ -253,6 +253,23 @@ TEST(VerifyTrainer, RowsTogetherAreThoseOneByOne) {
   }
 }
 
+TEST(VerifyTrainer, AReferenceInTf32IsForBfloat16OnAGpuAndAllowedItsLoss) {
+  ModelConfig config = tiny("eager", Pass::kForward, Precision::kBf16);
+  EXPECT_EQ(second_products(config), ReferenceProducts::kItsOwnType);
+  config.device = DeviceKind::kCuda;
+  EXPECT_EQ(second_products(config), ReferenceProducts::kTf32);
+  // 2^-8 + 2 * 2^-11 / (2 ln 2) = 2^-8 * (1 + 0.18034)
+  for (const Quantity quantity : {Quantity::kLoss, Quantity::kLogits, Quantity::kGradient}) {
+    const Tolerance exact = rounding_tolerance(config, quantity, 1000);
+    const Tolerance tf32 = rounding_tolerance(config, quantity, 1000, ReferenceProducts::kTf32);
+    EXPECT_NEAR(tf32.relative / exact.relative, 1.18034, 1e-5);
+  }
+  for (const Precision precision : {Precision::kFp16, Precision::kTf32, Precision::kFp32}) {
+    config.precision = precision;
+    EXPECT_EQ(second_products(config), ReferenceProducts::kItsOwnType) << to_string(precision);
+  }
+}
+
 TEST(VerifyTrainer, TolerancesScaleWithRoundOffAndDepth) {
   ModelConfig config = tiny("eager", Pass::kForward, Precision::kBf16);
   config.size.num_layers = 12;
