@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -171,6 +172,22 @@ TEST(CompareTensors, ShortTypesAreComparedAsInFloat64) {
     EXPECT_NEAR(verdict.worst_error, wide.worst_error, 1e-3 * wide.worst_error) << dtype;
     EXPECT_EQ(verdict.worst_where, wide.worst_where) << dtype;
   }
+}
+
+TEST(CompareTensors, ABoundThatIsMetInFloat32IsMet) {
+  const at::Tensor reference = at::arange(1, 1001, at::TensorOptions{}.dtype(at::kFloat)).div_(7.0);
+  // As a float32 2.3 is a little less.
+  const Tolerance tolerance{.relative = 2.3, .of_rms = 0.0, .absolute = 0.0};
+  const at::Tensor actual = reference.clone();
+  for (std::int64_t i = 0; i < actual.numel(); ++i) {
+    const double right = reference[i].item<double>();
+    float value = static_cast<float>(right + 2.3 * right);
+    while (static_cast<double>(value) - right > 2.3 * right) value = std::nextafter(value, 0.0F);
+    actual[i] = value;
+  }
+  EXPECT_TRUE(compare_tensors("x", actual.to(at::kDouble), reference, tolerance).passed);
+  EXPECT_TRUE(compare_tensors("x", actual, reference, tolerance).passed);
+  EXPECT_FALSE(compare_tensors("x", actual.mul(1.0 + 1e-5), reference, tolerance).passed);
 }
 
 TEST(CompareTensors, AReferenceTooLargeForItsSquareAllowsNothingBesides) {
