@@ -3,9 +3,11 @@
 #include <ATen/Context.h>
 #include <ATen/core/Generator.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/_foreach_clamp_max.h>
+#include <ATen/ops/_foreach_clamp_min.h>
+#include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/ones_like.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/accumulate.h>
 #include <fmt/format.h>
@@ -33,12 +35,25 @@ std::int64_t rounded_up(std::int64_t count, std::int64_t multiple) {
 }
 
 /// Inverse transform sampling: uniform over the distribution function's values inside the truncation, then its inverse.
-void fill_truncated_normal(const at::Tensor& values, double standard_deviation, const at::Generator& generator) {
+/// What the tensors have in common is one operation for all of them.
+void fill_truncated_normal(const std::vector<at::Tensor>& tensors, const std::vector<double>& standard_deviations,
+                           const std::vector<std::uint64_t>& seeds) {
+  if (tensors.empty()) return;
+  // A clone of the device's default generator: same kind, its own state.
+  at::Generator generator = at::globalContext().defaultGenerator(tensors.front().device()).clone();
   const double edge = std::erf(kTruncation / std::numbers::sqrt2);
-  values.uniform_(-edge, edge, generator);
-  values.erfinv_();
-  values.mul_(standard_deviation * std::numbers::sqrt2);
-  values.clamp_(-kTruncation * standard_deviation, kTruncation * standard_deviation);
+  std::vector<at::Scalar> factors, least, most;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    generator.set_current_seed(seeds[i]);
+    tensors[i].uniform_(-edge, edge, generator);
+    tensors[i].erfinv_();
+    factors.emplace_back(standard_deviations[i] * std::numbers::sqrt2);
+    least.emplace_back(-kTruncation * standard_deviations[i]);
+    most.emplace_back(kTruncation * standard_deviations[i]);
+  }
+  at::_foreach_mul_(tensors, factors);
+  at::_foreach_clamp_min_(tensors, least);
+  at::_foreach_clamp_max_(tensors, most);
 }
 
 }  // namespace
@@ -160,22 +175,40 @@ void Parameters::assemble(std::int64_t num_layers, const ParameterLayout& layout
   weights_.lm_head = leaves_.back();
 }
 
-at::Tensor Parameters::initial_value(std::size_t index, std::uint64_t seed) const {
+void Parameters::fill(std::size_t first, const std::vector<at::Tensor>& values, std::uint64_t seed) const {
   const at::NoGradGuard no_grad;
-  const at::Tensor& like = named_[index].value;
-  if (kinds_[index] == Kind::kNorm) return at::ones_like(like);
-  // A clone of the device's default generator: same kind, its own state.
-  at::Generator generator = at::globalContext().defaultGenerator(like.device()).clone();
-  generator.set_current_seed(seed + kSeedStep * (index + 1));
-  at::Tensor values = at::empty_like(like);
-  const double fan_sum = static_cast<double>(like.size(0) + like.size(1));
-  fill_truncated_normal(values, kinds_[index] == Kind::kEmbedding ? 1.0 : std::sqrt(2.0 / fan_sum), generator);
+  std::vector<at::Tensor> matrices;
+  std::vector<double> standard_deviations;
+  std::vector<std::uint64_t> seeds;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t index = first + i;
+    if (kinds_[index] == Kind::kNorm) {
+      values[i].fill_(1.0);
+      continue;
+    }
+    const double fan_sum = static_cast<double>(values[i].size(0) + values[i].size(1));
+    matrices.push_back(values[i]);
+    standard_deviations.push_back(kinds_[index] == Kind::kEmbedding ? 1.0 : std::sqrt(2.0 / fan_sum));
+    seeds.push_back(seed + kSeedStep * (index + 1));
+  }
+  fill_truncated_normal(matrices, standard_deviations, seeds);
+}
+
+std::vector<at::Tensor> Parameters::initial_values(std::size_t first, std::size_t count, std::uint64_t seed) const {
+  std::vector<at::Tensor> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(at::empty_like(named_[first + i].value));
+  fill(first, values, seed);
   return values;
 }
 
+at::Tensor Parameters::initial_value(std::size_t index, std::uint64_t seed) const {
+  return initial_values(index, 1, seed).front();
+}
+
 void Parameters::initialise(std::uint64_t seed) {
-  const at::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < named_.size(); ++i) named_[i].value.copy_(initial_value(i, seed));
+  std::vector<at::Tensor> values;
+  for (const NamedParameter& parameter : named_) values.push_back(parameter.value);
+  fill(0, values, seed);
 }
 
 at::Tensor part_of(const NamedParameter& parameter, const at::Tensor& of_leaf) {

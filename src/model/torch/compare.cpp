@@ -1,95 +1,146 @@
 #include "model/torch/compare.hpp"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/add.h>
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/argmin.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/isfinite.h>
-#include <ATen/ops/maximum.h>
+#include <ATen/ops/fmax.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/ne.h>
-#include <ATen/ops/scalar_tensor.h>
-#include <ATen/ops/stack.h>
-#include <ATen/ops/where.h>
-#include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
+#include <ATen/ops/sub.h>
+#include <c10/util/accumulate.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace tbench::model {
 namespace {
 
-/// What is reduced from a pair of tensors, in this order. "Ratio" is error over tolerance.
-enum Statistic : std::int64_t {
+/// Numbers that are reduced from a pair of tensors, in this order. "Ratio" is error over tolerance.
+enum Value : std::int64_t {
   kWorstRatio,
-  kWorstIndex,
-  kBadCount,
-  kFirstBadIndex,
+  kFirstBadRatio,
   kFirstBadActual,
   kFirstBadReference,
-  kFirstBadRatio,
   kNormRatio,
-  kWorstRowRatio,
-  kWorstRow,
-  kStatisticCount
+  kWorstRowRatio
 };
+/// Indices and a count, likewise.
+enum Count : std::int64_t { kWorstIndex, kFirstBadIndex, kGoodCount, kWorstRow };
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 at::Tensor element(const at::Tensor& values, const at::Tensor& index) { return values.index_select(0, index); }
 
-/// Root mean square of the elements that are not zero along the last dimension (kept) of a matrix.
-at::Tensor row_rms(const at::Tensor& matrix) {
-  return matrix.square().sum(-1, /*keepdim=*/true).div(matrix.ne(0).sum(-1, /*keepdim=*/true).clamp_min(1)).sqrt();
+/// float32 has the error of 16-bit and float32 tensors within a rounding of that error.
+at::ScalarType error_dtype(const at::Tensor& actual, const at::Tensor& reference) {
+  const auto is_short = [](const at::Tensor& tensor) {
+    return at::isFloatingType(tensor.scalar_type()) && tensor.element_size() <= 4;
+  };
+  return is_short(actual) && is_short(reference) ? at::kFloat : at::kDouble;
 }
 
-/// The largest ratio of a row's error norm to what it may be, and the row's index: both [1], zeros where no row is
-/// asked.
-/// @param scale, more  [rows, 1]: the rms that of_row_norm is relative to, and what each element may be off besides
-std::pair<at::Tensor, at::Tensor> worst_row(const at::Tensor& errors, const at::Tensor& scale, const at::Tensor& more,
-                                            double of_row_norm) {
-  const at::Tensor zero = at::scalar_tensor(0.0, errors.options());
-  if (std::isinf(of_row_norm)) return {zero.view({1}), zero.view({1})};
-  const at::Tensor norms = errors.norm(2, -1);
-  const double root = std::sqrt(static_cast<double>(errors.size(1)));
-  const at::Tensor ratio =
-      at::where(norms.eq(0), zero, norms.div(scale.mul(of_row_norm).add(more).mul(root).view({-1})));
-  const at::Tensor worst = at::argmax(ratio, 0, /*keepdim=*/true);
-  return {element(ratio, worst), worst.to(at::kDouble)};
+/// By how much tolerances are wider in float32, whose ratios are off by a few roundings: a bound that an error meets
+/// is met.
+double slack(at::ScalarType dtype) { return dtype == at::kFloat ? 1.0 + 0x1p-20 : 1.0; }
+
+/// The least that is allowed, in place: no error is no error where nothing is, instead of 0 / 0.
+at::Tensor& at_least_a_little(at::Tensor& allowed) {
+  return allowed.clamp_min_(allowed.scalar_type() == at::kDouble
+                                ? std::numeric_limits<double>::denorm_min()
+                                : static_cast<double>(std::numeric_limits<float>::denorm_min()));
 }
 
-at::Tensor reduce(const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance,
-                  const at::Tensor& row_allowance) {
-  const at::Tensor a = actual.detach().to(at::kDouble).flatten();
-  const at::Tensor r = reference.detach().to(at::kDouble).flatten();
-  const at::Tensor matrix = r.view({-1, reference.dim() > 0 ? reference.size(-1) : std::int64_t{1}});
-  // Tolerances of an element alone know no scale: a third of the operations, which is what a small tensor costs.
-  const bool knows_scale = tolerance.of_rms != 0 || !std::isinf(tolerance.of_row_norm);
-  const at::Tensor scale = knows_scale ? at::maximum(row_rms(matrix), row_rms(matrix.view({1, -1})))
-                                       : at::zeros({matrix.size(0), 1}, matrix.options());
-  const at::Tensor more = row_allowance.defined() ? row_allowance.view({-1, 1}) : at::zeros_like(scale);
-  const at::Tensor of_row = scale.mul(tolerance.of_rms).add(tolerance.absolute).add(more);
-  const at::Tensor allowed = matrix.abs().mul(tolerance.relative).add(of_row).flatten();
-  const at::Tensor error = a.sub(r).abs();
-  const at::Tensor zero = at::scalar_tensor(0.0, a.options());
-  const at::Tensor infinity = at::scalar_tensor(std::numeric_limits<double>::infinity(), a.options());
-  const at::Tensor finite = at::isfinite(a).logical_and(at::isfinite(r));
-  // No error is no error, even where nothing is allowed (0 / 0).
-  const at::Tensor ratio = at::where(finite, at::where(error.eq(0), zero, error.div(allowed)), infinity);
+/// Norms along the last dimension of a matrix first, then of these: float32 adds up that many terms without losing any.
+at::Tensor row_norms(const at::Tensor& matrix, double order = 2.0) {
+  return at::linalg_vector_norm(matrix, order, at::IntArrayRef{-1}, /*keepdim=*/true);
+}
+
+/// What a reference's errors are relative to.
+struct Scale {
+  at::Tensor norm;  // scalar, of the whole
+  at::Tensor rows;  // [rows, 1]: the larger root mean square of what is not zero, in the row or in the whole
+};
+
+Scale scale_of(const at::Tensor& matrix) {
+  at::Tensor norms = row_norms(matrix);
+  const at::Tensor roots = row_norms(matrix, 0.0).sqrt_();  // of how many are not zero
+  const at::Tensor norm = norms.norm();
+  const at::Tensor whole = norm.div(roots.norm());
+  // A row or a whole of zeros is 0 / 0, and allows nothing. Nor does what is too large for its square.
+  return {.norm = norm, .rows = at::fmax(norms.div_(roots), whole).nan_to_num_(0.0, 0.0)};
+}
+
+/// What the elements of a row may be off, but for what is relative to each: [rows, 1], or [1, 1] for all.
+at::Tensor row_tolerance(const Tolerance& tolerance, const at::Tensor& scale, const at::Tensor& row_allowance,
+                         const at::TensorOptions& options) {
+  at::Tensor allowed =
+      tolerance.of_rms != 0 ? scale.mul(tolerance.of_rms) : at::full({1, 1}, tolerance.absolute, options);
+  if (tolerance.of_rms != 0 && tolerance.absolute != 0) allowed.add_(tolerance.absolute);
+  if (row_allowance.defined())
+    allowed = allowed.add(row_allowance.to(options.dtype()).view({-1, 1}), slack(allowed.scalar_type()));
+  return at_least_a_little(allowed);
+}
+
+/// The largest ratio of a row's error norm to what it may be, and the row's index: both [1].
+/// @param errors  [rows, 1], of each row
+std::pair<at::Tensor, at::Tensor> worst_row(const at::Tensor& errors, std::int64_t columns, const at::Tensor& scale,
+                                            const at::Tensor& row_allowance, double of_row_norm) {
+  at::Tensor allowed = scale.mul(of_row_norm);
+  if (row_allowance.defined()) allowed.add_(row_allowance.view({-1, 1}), slack(allowed.scalar_type()));
+  allowed.mul_(std::sqrt(static_cast<double>(columns)));
+  const at::Tensor ratio = errors.div(at_least_a_little(allowed)).flatten();
   const at::Tensor worst = at::argmax(ratio, 0, /*keepdim=*/true);
-  const at::Tensor bad = ratio.gt(1.0);
-  const at::Tensor first = at::argmax(bad.to(at::kByte), 0, /*keepdim=*/true);
-  const at::Tensor error_norm = error.norm();
-  // An infinite tolerance leaves the norm alone, also that of a reference of zeros (0 * infinity).
-  const at::Tensor norm_ratio =
-      std::isinf(tolerance.of_norm)
-          ? zero
-          : at::where(error_norm.eq(0), zero, error_norm.div(r.norm().mul(tolerance.of_norm)));
-  const auto [row_ratio, row] = worst_row(error.view(matrix.sizes()), scale, more, tolerance.of_row_norm);
-  const at::Tensor count = bad.sum().to(at::kDouble).view({1});
-  return at::cat({element(ratio, worst), worst.to(at::kDouble), count, first.to(at::kDouble), element(a, first),
-                  element(r, first), element(ratio, first), norm_ratio.view({1}), row_ratio, row});
+  return {element(ratio, worst), worst};
+}
+
+/// About 30 operations, of which 12 read a whole tensor: 70 bytes an element of float32.
+/// @return  Value and Count, one element each; those of rows only if asked
+std::pair<at::Tensor, at::Tensor> reduce(const at::Tensor& actual, const at::Tensor& reference, Tolerance tolerance,
+                                         const at::Tensor& row_allowance) {
+  const at::ScalarType dtype = error_dtype(actual, reference);
+  for (double* part :
+       {&tolerance.relative, &tolerance.of_rms, &tolerance.absolute, &tolerance.of_norm, &tolerance.of_row_norm}) {
+    *part *= slack(dtype);
+  }
+  const std::int64_t columns = reference.dim() > 0 ? reference.size(-1) : 1;
+  const bool is_number = at::isFloatingType(actual.scalar_type());
+  const at::Tensor a = (is_number ? actual.detach() : actual.to(dtype)).flatten();
+  const at::Tensor r = reference.detach().to(dtype).flatten();
+  const at::Tensor matrix = r.view({-1, columns});
+  const bool knows_rows = !std::isinf(tolerance.of_row_norm), knows_norm = !std::isinf(tolerance.of_norm);
+  // Tolerances of an element alone know no scale: half of the operations, which is what a small tensor costs.
+  const Scale scale = tolerance.of_rms != 0 || knows_rows || knows_norm ? scale_of(matrix) : Scale{};
+  const at::Tensor of_row = row_tolerance(tolerance, scale.rows, row_allowance, r.options());
+  const at::Tensor error = at::sub(a, r).abs_().view(matrix.sizes());
+  const at::Tensor ratio = error.div(at::add(of_row, matrix.abs(), tolerance.relative)).flatten();
+  const at::Tensor good = ratio.le(1.0);  // not so a NaN
+  const at::Tensor worst = at::argmax(ratio, 0, /*keepdim=*/true);
+  const at::Tensor first = at::argmin(good.view(at::kByte), 0, /*keepdim=*/true);
+  const at::Tensor indices = at::cat({worst, first});
+
+  std::vector<at::Tensor> values{element(ratio, indices), element(a, first).to(dtype), element(r, first)};
+  std::vector<at::Tensor> counts{indices, good.sum().view({1})};
+  if (knows_norm || knows_rows) {
+    const at::Tensor errors = row_norms(error);
+    // An infinite tolerance leaves the norm alone, also that of a reference of zeros (0 * infinity).
+    at::Tensor allowed = knows_norm ? scale.norm.mul(tolerance.of_norm) : at::full({}, kInfinity, r.options());
+    values.push_back(errors.norm().div(at_least_a_little(allowed)).view({1}));
+    if (knows_rows) {
+      auto [row_ratio, row] = worst_row(errors, columns, scale.rows, row_allowance, tolerance.of_row_norm);
+      values.push_back(std::move(row_ratio));
+      counts.push_back(std::move(row));
+    }
+  }
+  return {at::cat(values), at::cat(counts)};
 }
 
 std::string index_text(std::int64_t flat, const std::vector<std::int64_t>& shape) {
@@ -119,19 +170,29 @@ void note(Verification& result, double ratio, const std::string& where, const st
 
 void Comparison::add(std::string name, const at::Tensor& actual, const at::Tensor& reference,
                      const Tolerance& tolerance, const at::Tensor& row_allowance) {
+  Part whole{.name = std::move(name), .shape = reference.sizes().vec()};
+  add(Entry{.parts = {std::move(whole)}, .tolerance = tolerance}, actual, reference, row_allowance);
+}
+
+void Comparison::add(std::vector<Part> parts, const at::Tensor& actual, const at::Tensor& reference,
+                     const Tolerance& tolerance) {
+  if (tolerance.of_rms != 0 || !std::isinf(tolerance.of_norm) || !std::isinf(tolerance.of_row_norm)) {
+    throw std::invalid_argument{"Comparison: tensors that are compared as one have tolerances of an element alone"};
+  }
+  add(Entry{.parts = std::move(parts), .tolerance = tolerance}, actual, reference, {});
+}
+
+void Comparison::add(Entry entry, const at::Tensor& actual, const at::Tensor& reference,
+                     const at::Tensor& row_allowance) {
   const at::NoGradGuard no_grad;
-  Entry entry{.name = std::move(name),
-              .shape = reference.sizes().vec(),
-              .shape_error = {},
-              .tolerance = tolerance,
-              .statistics = {}};
   if (!actual.defined()) {
     entry.shape_error = "the implementation returned none";
   } else if (actual.sizes() != reference.sizes()) {
     entry.shape_error = fmt::format("its shape is [{}], the reference's is [{}]", fmt::join(actual.sizes().vec(), ", "),
-                                    fmt::join(entry.shape, ", "));
+                                    fmt::join(reference.sizes().vec(), ", "));
   } else {
-    entry.statistics = reduce(actual, reference, tolerance, row_allowance);
+    std::tie(entry.values, entry.counts) = reduce(actual, reference, entry.tolerance, row_allowance);
+    entry.elements = reference.numel();
   }
   entries_.push_back(std::move(entry));
 }
@@ -139,39 +200,57 @@ void Comparison::add(std::string name, const at::Tensor& actual, const at::Tenso
 Verification Comparison::finish(std::string reference) const {
   Verification result{
       .passed = true, .reference = std::move(reference), .worst_error = 0, .worst_where = {}, .message = {}};
-  std::vector<at::Tensor> statistics;
+  std::vector<at::Tensor> values, counts;
   for (const auto& entry : entries_) {
-    if (entry.statistics.defined()) statistics.push_back(entry.statistics);
+    if (!entry.values.defined()) continue;
+    values.push_back(entry.values);
+    counts.push_back(entry.counts);
   }
-  const at::Tensor table = statistics.empty() ? at::Tensor{} : at::stack(statistics).cpu();
-  const double* row = table.defined() ? table.const_data_ptr<double>() : nullptr;
+  const at::Tensor numbers =
+      values.empty() ? at::Tensor{} : at::cat({at::cat(values).to(at::kDouble), at::cat(counts).to(at::kDouble)}).cpu();
+  const double* value = numbers.defined() ? numbers.const_data_ptr<double>() : nullptr;
+  const double* count = value;
+  for (const auto& of_entry : values) count += of_entry.numel();
   for (const auto& entry : entries_) {
-    if (!entry.shape_error.empty()) {
-      note(result, kWorstErrorCap, entry.name, fmt::format("{}: {}", entry.name, entry.shape_error));
+    if (!entry.values.defined()) {
+      const std::string& name = entry.parts.front().name;
+      note(result, kWorstErrorCap, name, fmt::format("{}: {}", name, entry.shape_error));
       continue;
     }
-    const auto index = [&](Statistic statistic) {
-      return entry.name + index_text(static_cast<std::int64_t>(row[statistic]), entry.shape);
-    };
-    note(result, capped(row[kWorstRatio]), index(kWorstIndex),
-         fmt::format("{} is {:.9g}, the reference {:.9g}: {:.3g} times the tolerance (bad elements: {})",
-                     index(kFirstBadIndex), row[kFirstBadActual], row[kFirstBadReference], row[kFirstBadRatio],
-                     row[kBadCount]));
-    note(result, capped(row[kNormRatio]), entry.name + " (norm)",
-         fmt::format(
-             "{}: the norm of the error is {:.3g} times the tolerance, although no single element exceeds its own",
-             entry.name, row[kNormRatio]));
-    const std::int64_t columns = entry.shape.empty() ? 1 : entry.shape.back();
-    const std::string row_name =
-        fmt::format("{} (norm of the row)",
-                    entry.name + index_text(static_cast<std::int64_t>(row[kWorstRow]) * columns, entry.shape));
-    note(
-        result, capped(row[kWorstRowRatio]), row_name,
-        fmt::format("{}: the row of {} has an error whose norm is {:.3g} times the tolerance", entry.name,
-                    index_text(static_cast<std::int64_t>(row[kWorstRow]) * columns, entry.shape), row[kWorstRowRatio]));
-    row += kStatisticCount;
+    entry.note_in(result, value, count);
+    value += entry.values.numel();
+    count += entry.counts.numel();
   }
   return result;
+}
+
+std::string Comparison::Entry::element_text(double index) const {
+  auto flat = static_cast<std::int64_t>(index);
+  for (const Part& part : parts) {
+    const std::int64_t size = c10::multiply_integers(part.shape);
+    if (flat < size || &part == &parts.back()) return part.name + index_text(flat, part.shape);
+    flat -= size;
+  }
+  return {};
+}
+
+void Comparison::Entry::note_in(Verification& result, const double* value, const double* count) const {
+  note(result, capped(value[kWorstRatio]), element_text(count[kWorstIndex]),
+       fmt::format("{} is {:.9g}, the reference {:.9g}: {:.3g} times the tolerance (bad elements: {})",
+                   element_text(count[kFirstBadIndex]), value[kFirstBadActual], value[kFirstBadReference],
+                   value[kFirstBadRatio], static_cast<double>(elements) - count[kGoodCount]));
+  if (values.numel() <= kNormRatio) return;
+  const Part& whole = parts.front();
+  note(
+      result, capped(value[kNormRatio]), whole.name + " (norm)",
+      fmt::format("{}: the norm of the error is {:.3g} times the tolerance, although no single element exceeds its own",
+                  whole.name, value[kNormRatio]));
+  if (values.numel() <= kWorstRowRatio) return;
+  const std::int64_t columns = whole.shape.empty() ? 1 : whole.shape.back();
+  const std::string row = index_text(static_cast<std::int64_t>(count[kWorstRow]) * columns, whole.shape);
+  note(result, capped(value[kWorstRowRatio]), fmt::format("{}{} (norm of the row)", whole.name, row),
+       fmt::format("{}: the row of {} has an error whose norm is {:.3g} times the tolerance", whole.name, row,
+                   value[kWorstRowRatio]));
 }
 
 Verification compare_tensors(const std::string& name, const at::Tensor& actual, const at::Tensor& reference,

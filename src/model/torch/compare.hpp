@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
@@ -31,24 +32,43 @@ inline constexpr double kWorstErrorCap = 1e9;
 
 class Comparison {
  public:
-  /// Enqueues the comparison of all elements, in float64. Any strides; the same device. An element that is NaN or
-  /// infinite on either side fails; so does a difference of shapes. Does not synchronise.
+  /// One of several tensors that lie one behind the other.
+  struct Part {
+    std::string name;
+    std::vector<std::int64_t> shape;
+  };
+
+  /// Enqueues the comparison of all elements: in float64 if either side has it, in float32 otherwise, whose difference
+  /// of two such numbers is off by a rounding of that difference. Any strides; the same device. An element that is NaN
+  /// or infinite on either side fails; so does a difference of shapes. Does not synchronise.
   /// @param row_allowance  what every element of a row, along the last dimension, may be off besides: float64, one
   ///                       element a row; or undefined
   void add(std::string name, const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance,
            const at::Tensor& row_allowance = {});
+  /// The same of several tensors at once, for the price of one.
+  /// @param actual, reference  flat, of the parts' elements in order
+  /// @param tolerance          of an element alone
+  /// @throws                   std::invalid_argument  for another tolerance
+  void add(std::vector<Part> parts, const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance);
   /// The verdict over everything added. Synchronises.
   /// @param reference  what Verification::reference says
   [[nodiscard]] Verification finish(std::string reference) const;
 
  private:
   struct Entry {
-    std::string name;
-    std::vector<std::int64_t> shape;
-    std::string shape_error;  // empty: the shapes agree
-    Tolerance tolerance;
-    at::Tensor statistics;  // float64, one element per Statistic of compare.cpp
+    std::vector<Part> parts;
+    Tolerance tolerance{};
+    std::string shape_error{};  // empty: the shapes agree
+    std::int64_t elements{};
+    // What reduces them: compare.cpp has the order. Undefined where the shapes differ.
+    at::Tensor values{};  // of the errors' dtype
+    at::Tensor counts{};  // int64
+
+    [[nodiscard]] std::string element_text(double index) const;
+    void note_in(Verification& result, const double* value, const double* count) const;
   };
+  void add(Entry entry, const at::Tensor& actual, const at::Tensor& reference, const at::Tensor& row_allowance);
+
   std::vector<Entry> entries_;
 };
 

@@ -168,9 +168,10 @@ std::int64_t AdamW::state_bytes() const {
 }
 
 at::Tensor adamw_first_step(const at::Tensor& parameter, const at::Tensor& gradient, const AdamWOptions& options) {
-  // With both moments zero before, the bias corrections cancel: m / (1 - beta1) = g and v / (1 - beta2) = g^2.
-  return parameter.mul(1.0 - options.learning_rate * options.weight_decay)
-      .sub(gradient.div(gradient.abs().add(options.epsilon)).mul(options.learning_rate));
+  // With both moments zero before, the bias corrections cancel: m / (1 - beta1) = g and v / (1 - beta2) = g^2. The
+  // parameter is rounded but once.
+  const at::Tensor decay = parameter.mul(options.learning_rate * options.weight_decay);
+  return parameter.sub(decay.addcdiv_(gradient, gradient.abs().add_(options.epsilon), options.learning_rate));
 }
 
 GradScaler::GradScaler(at::Device device) {

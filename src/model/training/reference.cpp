@@ -5,6 +5,7 @@
 #include <ATen/ops/linear.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "model/layers/model_impl.hpp"
@@ -23,14 +24,35 @@ at::Tensor run_block(const at::Tensor& x, const std::vector<at::Tensor>& tensors
 /// Row `row` of a batch, itself a batch.
 at::Tensor row_of(const at::Tensor& batch, std::int64_t row) { return batch.narrow(0, row, 1); }
 
+/// The rows of a batch from `first` on, as many as are run together.
+at::Tensor rows_of(const at::Tensor& batch, std::int64_t first, std::int64_t count) {
+  return batch.narrow(0, first, std::min(count, batch.size(0) - first));
+}
+
 void add_to(at::Tensor& sum, const at::Tensor& term) { sum = sum.defined() ? sum.add_(term) : term; }
 
 }  // namespace
 
-Reference::Reference(const ModelConfig& config, const Parameters& parameters, std::uint64_t seed, at::ScalarType dtype)
+// Alive at once in backward, in elements of the reference's dtype: of the scores what is masked, its exponentials and
+// the quotients, and as many gradients; some twenty of the stream's width from norms, projections and RoPE; gate, its
+// sigmoid, both products, up, and two gradients.
+std::int64_t rows_together(const ModelConfig& config, at::ScalarType dtype) {
+  constexpr std::int64_t kScores = 6, kStreams = 20, kHidden = 7;
+  constexpr std::int64_t kBytes = std::int64_t{3} << 29;  // 2 % of what an H100 has
+  const std::int64_t of_token =
+      kScores * config.size.num_heads * config.context + kStreams * config.size.d_model + kHidden * config.size.d_ff;
+  const std::int64_t of_row = config.context * of_token * static_cast<std::int64_t>(c10::elementSize(dtype));
+  const std::int64_t most = std::clamp(kBytes / of_row, std::int64_t{1}, config.batch);
+  const std::int64_t groups = (config.batch + most - 1) / most;
+  return (config.batch + groups - 1) / groups;
+}
+
+Reference::Reference(const ModelConfig& config, const Parameters& parameters, std::uint64_t seed, at::ScalarType dtype,
+                     std::int64_t rows)
     : parameters_{parameters},
       seed_{seed},
       dtype_{dtype},
+      rows_{rows},
       num_layers_{static_cast<std::size_t>(config.size.num_layers)} {
   tables_ = make_eager_attention_tables({.context = config.context,
                                          .num_heads = config.size.num_heads,
@@ -44,8 +66,8 @@ at::Tensor Reference::initial(std::size_t index) const {
 }
 
 std::vector<at::Tensor> Reference::initial_block(std::size_t layer) const {
-  std::vector<at::Tensor> tensors;
-  for (std::size_t i = 0; i < kBlockParameters; ++i) tensors.push_back(initial(first_of_block(layer) + i));
+  std::vector<at::Tensor> tensors = parameters_.initial_values(first_of_block(layer), kBlockParameters, seed_);
+  for (at::Tensor& tensor : tensors) tensor = tensor.to(dtype_).requires_grad_(true);
   return tensors;
 }
 
@@ -57,8 +79,8 @@ void Reference::forward(const at::Tensor& tokens, const LogitsVisitor& visit) {
   for (std::size_t layer = 0; layer < num_layers_; ++layer) {
     const std::vector<at::Tensor> weights = initial_block(layer);
     std::vector<at::Tensor> rows;
-    for (std::int64_t row = 0; row < tokens.size(0); ++row) {
-      rows.push_back(run_block(row_of(inputs_.back(), row), weights, tables_));
+    for (std::int64_t first = 0; first < tokens.size(0); first += rows_) {
+      rows.push_back(run_block(rows_of(inputs_.back(), first, rows_), weights, tables_));
     }
     inputs_.push_back(at::cat(rows));
   }
@@ -107,11 +129,11 @@ at::Tensor Reference::backward_block(std::size_t layer, const at::Tensor& gradie
   const std::vector<at::Tensor> weights = initial_block(layer);
   std::vector<at::Tensor> sums(kBlockParameters);
   std::vector<at::Tensor> rows;
-  for (std::int64_t row = 0; row < gradient.size(0); ++row) {
+  for (std::int64_t first = 0; first < gradient.size(0); first += rows_) {
     std::vector<at::Tensor> inputs = weights;
-    inputs.push_back(row_of(inputs_[layer], row).detach().requires_grad_(true));
+    inputs.push_back(rows_of(inputs_[layer], first, rows_).detach().requires_grad_(true));
     const at::Tensor y = run_block(inputs.back(), weights, tables_);
-    const auto gradients = torch::autograd::grad({y}, inputs, {row_of(gradient, row)});
+    const auto gradients = torch::autograd::grad({y}, inputs, {rows_of(gradient, first, rows_)});
     for (std::size_t i = 0; i < kBlockParameters; ++i) add_to(sums[i], gradients[i]);
     rows.push_back(gradients.back());
   }

@@ -1,6 +1,7 @@
 #include "model/training/verify_trainer.hpp"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/isfinite.h>
@@ -10,57 +11,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 
-#include "model/torch/rounding.hpp"
 #include "model/torch/scopes.hpp"
 
 namespace tbench::model {
 namespace {
 
-/// Half of a verification's for its elements, half for its norms.
-constexpr double kBudget = kVerificationBudget / 2;
-
-/// What a block adds to the variance of the residual stream, as a share of the embeddings'. Of seeded weights: 0.085
-/// from SwiGLU, the rest from attention over a short context.
-constexpr double kBlockVariance = 0.25;
-
-/// (Error / roundoff of a product)^2 is at most `base + by_depth * ln(1 + kBlockVariance * num_layers)`.
-struct Noise {
-  double base;
-  double by_depth;
-  double local;  // how many times the tensor's the noise of its worst rows and columns is
-};
-
-// In the order of Quantity: logits, loss, LM head, all other gradients, those of q and k.
-constexpr std::array kNoise{
-    Noise{.base = 2.0, .by_depth = 3.5, .local = 1.0}, Noise{.base = 2.0, .by_depth = 3.5, .local = 1.0},
-    Noise{.base = 2.0, .by_depth = 3.5, .local = 3.0}, Noise{.base = 14.0, .by_depth = 20.0, .local = 3.0},
-    Noise{.base = 8.0, .by_depth = 100.0, .local = 3.0}};
-
-/// Of an element's own size: its last few roundings, not those of the sums that it came from.
-constexpr double kRelativeShare = 0.25;
-
-/// The rms error of a matrix product, relative to its result. A rounding is uniform within u of the value, of an rms of
-/// u / sqrt(3) at most. Short types round both inputs and the result: u. Of a float32 sum of K terms every partial sum
-/// is rounded, and these grow like sqrt(k): u sqrt(K / 6).
-double product_roundoff(const ModelConfig& config) {
-  const double u = unit_roundoff(config.precision);
-  if (config.precision != Precision::kFp32) return u;
-  return u * std::sqrt(static_cast<double>(std::max(config.size.d_ff, config.batch * config.context)) / 6.0);
-}
-
-// A float32 update rounds the parameter p up to twice and the decay factor once, and a dozen times what it subtracts,
-// about the learning rate: 3 u p at most. The fused kernel takes 1 - beta2 from a float32 beta2, which is off by up to
-// 2^-25 / 0.001 = 3e-5 of it. These are bounds, not quantiles: nothing right exceeds them.
-constexpr double kUpdateRoundings = 8.0;
-constexpr double kUpdateRelative = 1e-4;  // of the learning rate; of a moment
-// Of a tensor's update norm: a rounding of p ~ 1 is 0.6 % of a decay of lr * 0.01 * p alone, but of either sign, so
-// that it adds up to 0.006^2 / 2 of the norm.
-constexpr double kUpdateNormRelative = 2e-3;
-constexpr double kFloatRoundoff = 0x1p-24;
-constexpr double kSmallestSquare = 0x1p-120;  // below it the square of a gradient loses digits, or is flushed to zero
+/// What a GPU compares as fast as one tensor: so many elements, in any number of them.
+constexpr std::int64_t kComparedTogether = std::int64_t{1} << 23;
 
 constexpr int kMaxScaleBackoffs = 24;
 
@@ -136,6 +95,9 @@ double digest_of(const at::Tensor& tensor) {
   return static_cast<double>(bits.sum(at::kLong).item<std::int64_t>() & kExact);
 }
 
+/// One behind the other; a single tensor as it is.
+at::Tensor joined(const std::vector<at::Tensor>& flat) { return flat.size() == 1 ? flat.front() : at::cat(flat); }
+
 /// What the gradients of a step are the mean over.
 struct CheckedBatch {
   ModelConfig config;          // of all its rows
@@ -165,26 +127,36 @@ class TrainerCheck {
         group_{group},
         batch_{checked_batch(trainer, seed, group != nullptr)},
         dtype_{trainer.config().precision == Precision::kFp32 ? at::kDouble : at::kFloat},
-        reference_{batch_.config, trainer.parameters(), seed, dtype_} {}
+        products_{is_first() ? ReferenceProducts::kItsOwnType : second_products(trainer.config())},
+        reference_{batch_.config, trainer.parameters(), seed, dtype_,
+                   is_first() ? 1 : rows_together(batch_.config, dtype_)} {}
 
   Verification run() {
     StepOutputs outputs = one_step(trainer_, step_);
-    const Tf32Scope no_tf32{Precision::kFp32};
+    const Tf32Scope tf32{products_ == ReferenceProducts::kTf32 ? Precision::kTf32 : Precision::kFp32};
     reference_.forward(batch_.tokens, [&](std::int64_t row_of_all, const at::Tensor& expected) {
       const std::int64_t row = row_of_all - batch_.first_row;
       if (row < 0 || row >= trainer_.config().batch) return;
       comparison_.add(fmt::format("logits[{}]", row), outputs.logits[row], expected,
-                      rounding_tolerance(batch_.config, Quantity::kLogits, expected.numel()));
+                      tolerance(Quantity::kLogits, expected));
     });
     outputs.logits.reset();
     if (trainer_.config().pass != Pass::kForward) compare_gradients(outputs.loss);
     if (trainer_.config().pass == Pass::kTrainStep) compare_update();
     if (group_ != nullptr) compare_ranks();
-    return comparison_.finish(fmt::format("eager in {} of the same weights and inputs",
-                                          dtype_ == at::kDouble ? "float64" : "float32 without TF32"));
+    const char* const type = dtype_ == at::kDouble                         ? "float64"
+                             : products_ == ReferenceProducts::kItsOwnType ? "float32 without TF32"
+                                                                           : "float32 with TF32 products";
+    return comparison_.finish(fmt::format("eager in {} of the same weights and inputs", type));
   }
 
  private:
+  [[nodiscard]] bool is_first() const { return seed_ == trainer_.config().seed; }
+
+  [[nodiscard]] Tolerance tolerance(Quantity quantity, const at::Tensor& expected) const {
+    return rounding_tolerance(batch_.config, quantity, expected.numel(), products_);
+  }
+
   void compare_gradients(const at::Tensor& loss) {
     // An optimizer's step leaves the gradients divided by the scale.
     const bool is_scaled = trainer_.scaler() != nullptr && trainer_.optimizer() == nullptr;
@@ -195,11 +167,10 @@ class TrainerCheck {
       at::Tensor gradient = parameters.gradient(index);
       if (gradient.defined() && is_scaled) gradient = gradient.to(at::kDouble).mul(unscale);
       comparison_.add(parameters.named()[index].name + ".grad", gradient, expected,
-                      rounding_tolerance(batch_.config, quantity_of(index, count), expected.numel()));
+                      tolerance(quantity_of(index, count), expected));
     };
     const at::Tensor expected_loss = reference_.backward(batch_.targets, compare);
-    comparison_.add("loss", mean_of(loss), expected_loss,
-                    rounding_tolerance(batch_.config, Quantity::kLoss, expected_loss.numel()));
+    comparison_.add("loss", mean_of(loss), expected_loss, tolerance(Quantity::kLoss, expected_loss));
   }
 
   /// Of the ranks' losses: each is the mean over as many tokens.
@@ -231,7 +202,7 @@ class TrainerCheck {
   /// @param expected  from a parameter's gradient
   void compare_moments(const std::string& name, const at::Tensor& (AdamW::*which)(std::size_t) const,
                        const std::function<at::Tensor(const at::Tensor& gradient)>& expected) {
-    const Tolerance tolerance{.relative = kUpdateRelative, .of_rms = 0.0, .absolute = kSmallestSquare};
+    const Tolerance tolerance = moment_tolerance();
     const Parameters& parameters = trainer_.parameters();
     const AdamW& optimizer = *trainer_.optimizer();
     const bool is_shared = parameters.whole().defined();
@@ -251,30 +222,57 @@ class TrainerCheck {
   /// work: that it was given them shows in the parameters.
   void compare_update() {
     const at::NoGradGuard no_grad;
+    if (!is_first()) return compare_parameters();
     const AdamWOptions options;  // of the case, whatever the optimizer was given
     const Parameters& parameters = trainer_.parameters();
-    const Tolerance tolerance{.relative = kUpdateRoundings * kFloatRoundoff,
-                              .of_rms = 0.0,
-                              .absolute = kUpdateRelative * options.learning_rate};
-    const Tolerance norm_tolerance{.relative = kUpdateNormRelative, .of_rms = 0.0, .absolute = 0.0};
-    const bool is_first = seed_ == trainer_.config().seed;
+    const Tolerance norm_tolerance = update_norm_tolerance();
     for (std::size_t i = 0; i < parameters.named().size(); ++i) {
       const NamedParameter& parameter = parameters.named()[i];
       const at::Tensor gradient = parameters.gradient(i).to(at::kDouble);
       const at::Tensor before = parameters.initial_value(i, seed_).to(at::kDouble);
       const at::Tensor expected = adamw_first_step(before, gradient, options);
       const at::Tensor after = parameter.value.to(at::kDouble);
-      comparison_.add(parameter.name + " after a step", after, expected, tolerance);
-      if (!is_first) continue;
+      comparison_.add(after_a_step(parameter), after, expected, update_tolerance());
       comparison_.add(parameter.name + " update norm", after.sub(before).norm(), expected.sub(before).norm(),
                       norm_tolerance);
     }
-    if (!is_first) return;
     compare_moments(" first moment", &AdamW::first_moment,
                     [&](const at::Tensor& gradient) { return gradient.mul(1.0 - options.beta1); });
     compare_moments(" second moment", &AdamW::second_moment,
                     [&](const at::Tensor& gradient) { return gradient.square().mul(1.0 - options.beta2); });
   }
+
+  /// Every parameter after the step, in its own dtype, neighbours that are small together.
+  void compare_parameters() {
+    const std::vector<NamedParameter>& named = trainer_.parameters().named();
+    for (std::size_t first = 0; first < named.size();) {
+      std::size_t end = first;
+      for (std::int64_t elements = 0; end < named.size(); ++end) {
+        elements += named[end].value.numel();
+        if (end > first && elements > kComparedTogether) break;
+      }
+      compare_parameters(first, end);
+      first = end;
+    }
+  }
+
+  void compare_parameters(std::size_t first, std::size_t end) {
+    const Parameters& parameters = trainer_.parameters();
+    std::vector<Comparison::Part> parts;
+    std::vector<at::Tensor> after, gradients, before;
+    for (at::Tensor& value : parameters.initial_values(first, end - first, seed_)) before.push_back(value.flatten());
+    for (std::size_t i = first; i < end; ++i) {
+      const NamedParameter& parameter = parameters.named()[i];
+      parts.push_back({.name = after_a_step(parameter), .shape = parameter.value.sizes().vec()});
+      after.push_back(parameter.value.flatten());
+      gradients.push_back(parameters.gradient(i).flatten());
+    }
+    const at::Tensor gradient = joined(gradients).to(after.front().scalar_type());
+    comparison_.add(std::move(parts), joined(after), adamw_first_step(joined(before), gradient, AdamWOptions{}),
+                    update_tolerance());
+  }
+
+  static std::string after_a_step(const NamedParameter& parameter) { return parameter.name + " after a step"; }
 
   Trainer& trainer_;
   const CheckedStep& step_;
@@ -282,6 +280,7 @@ class TrainerCheck {
   ranks::Group* group_;
   CheckedBatch batch_;
   at::ScalarType dtype_;
+  ReferenceProducts products_;
   Reference reference_;
   Comparison comparison_;
 };
@@ -294,60 +293,6 @@ Verification check_trainer(Trainer& trainer, std::uint64_t seed, const CheckedSt
 }
 
 }  // namespace
-
-// The error of a right implementation is, to first order, a sum over its roundings: independent, of mean zero, each
-// uniform. Three facts bound it.
-//
-// Its level. With kBlockVariance = b the residual stream has the variance 1 + b l after l blocks. What a block adds has
-// the relative error c of its own roundings, and errors travel with the stream, through norms that keep their relative
-// size. After L blocks the relative variance is the sum over l of c^2 b / (1 + b l), about c^2 ln(1 + b L): it does not
-// grow with the depth, as errors that simply added up would. The LM head adds one product. Gradients pass the stream
-// twice, those of q and k besides through the differences in softmax's backward. The constants of that law are mean
-// squares over seeds, not extremes (CPU, both implementations, 2 to 48 layers of a width of 32 to 128): in units of
-// product_roundoff, for bfloat16 (float32 has half to two thirds of it, since its sums are made in blocks)
-//                                 2 layers    6       48
-//   logits, LM head               1.3         1.6     2.4
-//   gradients                     2.3         2.7     3.9
-//   of q and k                    3.1         3.9     6.4
-// kNoise allows 2 times the squares of the first, 4 times those of the second and 6 times those of the third, for
-// kernels that round more often than these: the memory-efficient and the flash backward on a GPU do. The H200's results
-// of record, where the logits' norm reached 2.2 at 32 layers and an element of q's gradient 126, keep a factor of 1.4.
-//
-// Its fluctuation. Over seeds the logarithm of a norm has a standard deviation of up to 2 sqrt(L) / d_model (0.03 at 2
-// layers of a width of 64, 0.22 at 48), since the errors of a row share the streams' directions: as a chi-squared
-// variable of d_model^2 / (8 L) degrees of freedom has, and of half a tensor's elements if those are fewer. The norms
-// share half of the budget. The loss is a mean over tokens, whose errors have either sign: it stays below the level.
-//
-// Its largest element. A sum of independent uniform variables exceeds z of its standard deviations with a probability
-// of at most 2 exp(-z^2 / 2); by the union bound over all N elements of the case z = sqrt(2 ln(2 N / budget)). Rows and
-// columns of a gradient differ in their noise (`local`). In the LM head's there are rows of nothing but the rounding of
-// softmax's sum, as large as that of a target's row: with fewer tokens than words these rows' size is
-// sqrt(1 + vocab_size / tokens) times below.
-//
-// A mean over ranks is held to the same: it rounds partial sums once a rank, for gradients of a short type by up to
-// sqrt(ranks / 3) in these units, 1.6 at 8 ranks, beside the 3.7 and more that kNoise allows.
-Tolerance rounding_tolerance(const ModelConfig& config, Quantity quantity, std::int64_t count) {
-  const Noise noise = kNoise.at(static_cast<std::size_t>(quantity));
-  const auto layers = static_cast<double>(config.size.num_layers);
-  const double level =
-      product_roundoff(config) * std::sqrt(noise.base + noise.by_depth * std::log1p(kBlockVariance * layers));
-  if (quantity == Quantity::kLoss) return {.relative = level, .of_rms = 0.0, .absolute = 0.0};
-
-  const double tensors =
-      static_cast<double>(config.batch) + 4.0 + static_cast<double>(kBlockParameters) * layers;  // loss included
-  const auto width = static_cast<double>(config.size.d_model);
-  const double degrees = std::min(static_cast<double>(count) / 2.0, width * width / (8.0 * layers));
-  const double norm = level * norm_fluctuation(degrees, kBudget / tensors);
-
-  const auto tokens = static_cast<double>(config.batch * config.context);
-  const auto vocabulary = static_cast<double>(config.vocab_size);
-  const double elements = tokens * vocabulary + static_cast<double>(parameter_count(config.size, config.vocab_size));
-  const double deviations = sum_bound(elements, kBudget);
-  const double local =
-      quantity == Quantity::kHeadGradient ? noise.local * std::sqrt(1.0 + vocabulary / tokens) : noise.local;
-  const double element = local * deviations * norm;
-  return {.relative = kRelativeShare * element, .of_rms = element, .absolute = 0.0, .of_norm = norm};
-}
 
 Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step) {
   return check_trainer(trainer, seed, step, nullptr);

@@ -1,7 +1,7 @@
 // The run-time check of a training step: the eager mathematics on the parameters of a model in a higher precision, and
 // how far apart the two may be. Weights are converted layer by layer, the backward pass recomputes each block, and a
-// block runs one row of the batch after the other: neither a second model, nor a second set of gradients, nor the
-// attention scores of two rows are ever held.
+// block runs one row of the batch after the other, or as many as need little memory: neither a second model, nor a
+// second set of gradients, nor the attention scores of a large batch are ever held.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,6 +14,7 @@
 #include "model/layers/attention.hpp"
 #include "model/layers/parameters.hpp"
 #include "model/torch/compare.hpp"
+#include "model/training/tolerances.hpp"
 #include "model/training/trainer.hpp"
 #include "tbench/core/record.hpp"
 #include "tbench/model/model_case.hpp"
@@ -27,7 +28,12 @@ using CheckedStep = std::function<void(StepOutputs& outputs)>;
 /// Runs the step that is timed once, on the weights and tokens of `seed`, and compares all that it gives: the logits of
 /// every row of the batch; as far as the pass goes the loss and every gradient; every parameter after the step, and
 /// with the case's own seed the optimizer's moments and the update's norms. Gradients are NaN before the step: what it
-/// leaves in place is found. Ends with the trainer as it was built. Synchronises.
+/// leaves in place is found. Ends with the trainer as it was built. Synchronises: for fp16 once an attempt at a scale
+/// besides, and else once for all that is compared.
+///
+/// With the case's own seed the reference runs the rows of a batch one by one, so that operations which mix them are
+/// found though it shares them. With another it runs several together, computes the update in float32 and, for bf16 on
+/// a GPU, multiplies in TF32: a third of the operations, and products of a size and type that a GPU is fast at.
 /// @param step  makes one step of the trainer and fills its outputs; by default as the trainer makes it
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step);
 /// The same of a step that all ranks make together, each on its part of a batch. The logits are its own; the loss, the
@@ -44,18 +50,9 @@ void make_checked_step(Trainer& trainer, StepOutputs& outputs);
   return verify_trainer(trainer, trainer.config().seed);
 }
 
-/// What rounding moves by different amounts.
-enum class Quantity {
-  kLogits,             // of one row
-  kLoss,               // a scalar
-  kHeadGradient,       // of the LM head and the norm before it
-  kGradient,           // of all other parameters, but for
-  kAttentionGradient,  // those of the q and k projections
-};
-
-/// How far rounding may move a tensor of `count` elements. A right implementation exceeds one of a case's tolerances
-/// with a probability of at most 1 in 1,000, both verifications counted: see verify_trainer.cpp for the derivation.
-[[nodiscard]] Tolerance rounding_tolerance(const ModelConfig& config, Quantity quantity, std::int64_t count);
+/// How many rows of a batch the second verification's reference runs together: as many, in groups of about the same
+/// size, as fit in 1.5 GiB with all that a block's backward pass keeps; one at least.
+[[nodiscard]] std::int64_t rows_together(const ModelConfig& config, at::ScalarType dtype);
 
 class Reference {
  public:
@@ -66,7 +63,9 @@ class Reference {
 
   /// @param parameters  outlive the reference. Only their shapes and seeded initial values are read
   /// @param seed        of the initial values
-  Reference(const ModelConfig& config, const Parameters& parameters, std::uint64_t seed, at::ScalarType dtype);
+  /// @param rows        that a block runs together, at most
+  Reference(const ModelConfig& config, const Parameters& parameters, std::uint64_t seed, at::ScalarType dtype,
+            std::int64_t rows = 1);
 
   /// @param tokens  [rows, context]
   void forward(const at::Tensor& tokens, const LogitsVisitor& visit);
@@ -88,6 +87,7 @@ class Reference {
   const Parameters& parameters_;
   std::uint64_t seed_;
   at::ScalarType dtype_;
+  std::int64_t rows_;
   std::size_t num_layers_;
   AttentionTables tables_;
   at::Tensor tokens_;

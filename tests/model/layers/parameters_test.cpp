@@ -93,6 +93,15 @@ TEST(Parameters, SeededAndTheSameForBothStorages) {
   EXPECT_FALSE(separate.named()[2].value.equal(separate.named()[3].value)) << "q and k must differ";
 }
 
+TEST(Parameters, InitialValuesAreTheSameTogetherAndOneByOne) {
+  const Parameters parameters = make(true);
+  const std::vector<at::Tensor> values = parameters.initial_values(1, kBlockParameters, 5);
+  ASSERT_EQ(values.size(), kBlockParameters);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    EXPECT_TRUE(values[i].equal(parameters.initial_value(1 + i, 5))) << parameters.named()[1 + i].name;
+  }
+}
+
 TEST(Parameters, DistributionIsATruncatedNormal) {
   const Parameters parameters = make(false);
   const auto check = [&](std::size_t index, double sigma) {

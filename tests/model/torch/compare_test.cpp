@@ -8,7 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -157,6 +160,61 @@ TEST(CompareTensors, ARowsNormSeesWhatIsALittleWrongAlongIt) {
 TEST(CompareTensors, AReferenceOfZerosAllowsZerosAlone) {
   EXPECT_TRUE(compare_tensors("x", at::zeros({3}), at::zeros({3}), kTight).passed);
   EXPECT_FALSE(compare_tensors("x", at::full({3}, 1e-20, at::kDouble), at::zeros({3}), kTight).passed);
+}
+
+TEST(CompareTensors, ShortTypesAreComparedAsInFloat64) {
+  const at::Tensor reference = matrix().mul(1.0 / 3.0);
+  const Tolerance tolerance{.relative = 1e-3, .of_rms = 1e-3, .absolute = 0.0, .of_norm = 2e-3, .of_row_norm = 1e-3};
+  for (const auto dtype : {at::kBFloat16, at::kHalf, at::kFloat}) {
+    const at::Tensor actual = reference.mul(1.0009).to(dtype);
+    const Verification verdict = compare_tensors("x", actual, reference, tolerance);
+    const Verification wide = compare_tensors("x", actual.to(at::kDouble), reference.to(at::kDouble), tolerance);
+    EXPECT_NEAR(verdict.worst_error, wide.worst_error, 1e-3 * wide.worst_error) << dtype;
+    EXPECT_EQ(verdict.worst_where, wide.worst_where) << dtype;
+  }
+}
+
+TEST(CompareTensors, ABoundThatIsMetInFloat32IsMet) {
+  const at::Tensor reference = at::arange(1, 1001, at::TensorOptions{}.dtype(at::kFloat)).div_(7.0);
+  // As a float32 2.3 is a little less.
+  const Tolerance tolerance{.relative = 2.3, .of_rms = 0.0, .absolute = 0.0};
+  const at::Tensor actual = reference.clone();
+  for (std::int64_t i = 0; i < actual.numel(); ++i) {
+    const double right = reference[i].item<double>();
+    float value = static_cast<float>(right + 2.3 * right);
+    while (static_cast<double>(value) - right > 2.3 * right) value = std::nextafter(value, 0.0F);
+    actual[i] = value;
+  }
+  EXPECT_TRUE(compare_tensors("x", actual.to(at::kDouble), reference, tolerance).passed);
+  EXPECT_TRUE(compare_tensors("x", actual, reference, tolerance).passed);
+  EXPECT_FALSE(compare_tensors("x", actual.mul(1.0 + 1e-5), reference, tolerance).passed);
+}
+
+TEST(CompareTensors, AReferenceTooLargeForItsSquareAllowsNothingBesides) {
+  const at::Tensor reference = at::full({4, 4}, 1e30F);  // the square is infinite in float32
+  EXPECT_FALSE(compare_tensors("x", reference.mul(1.5), reference, {.relative = 1e-3, .of_rms = 1.0}).passed);
+  EXPECT_TRUE(compare_tensors("x", reference.mul(1.0005), reference, {.relative = 1e-3, .of_rms = 1.0}).passed);
+}
+
+TEST(Comparison, TensorsComparedAsOneKeepTheirNamesAndIndices) {
+  const at::Tensor reference = at::arange(1, 11, at::TensorOptions{}.dtype(at::kFloat));
+  const std::vector<Comparison::Part> parts{{"a", {2, 3}}, {"b", {4}}};
+  const auto verdict_of = [&](std::int64_t wrong) {
+    const at::Tensor actual = reference.clone();
+    actual[wrong].add_(1.0);
+    Comparison comparison;
+    comparison.add(parts, actual, reference, {.relative = 1e-6, .of_rms = 0.0, .absolute = 0.5});
+    return comparison.finish({});
+  };
+  EXPECT_THAT(verdict_of(4).message, HasSubstr("a[1, 1] is 6, the reference 5: 2 times"));
+  EXPECT_EQ(verdict_of(4).worst_where, "a[1, 1]");
+  EXPECT_THAT(verdict_of(9).message, HasSubstr("b[3] is 11, the reference 10: 2 times"));
+}
+
+TEST(Comparison, TensorsComparedAsOneHaveNoScaleInCommon) {
+  Comparison comparison;
+  EXPECT_THROW(comparison.add({{"a", {4}}, {"b", {12}}}, matrix().flatten(), matrix().flatten(), kTight),
+               std::invalid_argument);
 }
 
 TEST(Comparison, WorstIsOverAllAndTheMessageOfTheFirstFailure) {

@@ -1,6 +1,7 @@
 // The run-time check on models that are wrong in one respect: it must see each of them.
 #include "model/training/verify_trainer.hpp"
 
+#include <ATen/ops/ones.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +9,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "model/layers/layers.hpp"
+#include "model/torch/dtype_observer.hpp"
 #include "tests/model/case_support.hpp"
 
 namespace tbench::model {
@@ -169,6 +172,102 @@ TEST(VerifyTrainer, AnotherSeedIsOtherDataInTheSameTensors) {
   EXPECT_TRUE(verdict.passed) << verdict.message;
   EXPECT_TRUE(tokens.equal(first_tokens));
   EXPECT_TRUE(weight.equal(first_weight));
+}
+
+/// Operations of an action that were called from outside of all others, by name.
+template <class Action>
+std::map<std::string, int> operations_in(const Action& action) {
+  const OneThread one_thread;
+  const DtypeObserver observer;
+  action();
+  std::map<std::string, int> counts;
+  for (const ObservedOperation& operation : observer.operations()) {
+    ++counts[operation.name];
+    ++counts["all"];
+  }
+  return counts;
+}
+
+/// @param seed_offset  0: of the first verification; else: of the second
+std::map<std::string, int> operations_of(std::int64_t layers, std::int64_t rows, std::uint64_t seed_offset) {
+  ModelConfig config = tiny("sdpa", Pass::kTrainStep, Precision::kBf16);
+  config.size.num_layers = layers;
+  config.batch = rows;
+  Trainer trainer{config, model_impls().at("sdpa")};
+  return operations_in([&] { EXPECT_TRUE(verify_trainer(trainer, config.seed + seed_offset).passed); });
+}
+
+TEST(VerifyTrainer, TheSecondVerificationIsLessThanHalfTheOperations) {
+  const std::map<std::string, int> first = operations_of(4, 4, 0), second = operations_of(4, 4, 1);
+  EXPECT_LT(second.at("all"), first.at("all") / 2);
+}
+
+/// How often the host reads a number that a GPU would have to compute first.
+int waits_in(const std::map<std::string, int>& operations) {
+  int waits = 0;
+  for (const char* name : {"aten::item", "aten::is_nonzero", "aten::equal", "aten::nonzero"}) {
+    if (const auto found = operations.find(name); found != operations.end()) waits += found->second;
+  }
+  return waits;
+}
+
+TEST(VerifyTrainer, TheHostReadsNoNumberAParameter) {
+  const at::Tensor numbers = at::ones({3});
+  EXPECT_EQ(waits_in(operations_in([&] { EXPECT_EQ(numbers.sum().item<float>(), 3.0F); })), 1);
+  EXPECT_EQ(waits_in(operations_of(2, 2, 1)), 0);
+  EXPECT_EQ(waits_in(operations_of(8, 2, 1)), 0);
+}
+
+TEST(VerifyTrainer, RowsRunTogetherAsFarAsTheirMemoryIsSmall) {
+  ModelConfig config = tiny("sdpa", Pass::kTrainStep, Precision::kBf16);
+  config.batch = 4;
+  EXPECT_EQ(rows_together(config, at::kFloat), 4);
+  config.size = {.name = "2.7B", .d_model = 2560, .d_ff = 10240, .num_layers = 32, .num_heads = 32};
+  config.context = 512;
+  // 4 * 512 * (6 * 32 * 512 + 20 * 2560 + 7 * 10240) = 453 MB a row: three fit in 1.61 GB, so it is twice two
+  EXPECT_EQ(rows_together(config, at::kFloat), 2);
+  EXPECT_EQ(rows_together(config, at::kDouble), 1);
+  config.context = 8192;
+  EXPECT_EQ(rows_together(config, at::kFloat), 1);
+}
+
+TEST(VerifyTrainer, RowsTogetherAreThoseOneByOne) {
+  const OneThread one_thread;
+  ModelConfig config = tiny("eager", Pass::kForwardBackward, Precision::kFp32);
+  config.batch = 5;
+  const Trainer trainer{config, model_impls().at("eager")};
+  const auto results_of = [&](std::int64_t rows) {
+    Reference reference{config, trainer.parameters(), config.seed, at::kDouble, rows};
+    std::vector<at::Tensor> results;
+    reference.forward(trainer.tokens(), [&](std::int64_t, const at::Tensor& logits) { results.push_back(logits); });
+    results.push_back(reference.backward(
+        trainer.targets(), [&](std::size_t, const at::Tensor& gradient) { results.push_back(gradient.clone()); }));
+    return results;
+  };
+  const std::vector<at::Tensor> one_by_one = results_of(1), together = results_of(2);  // two, two and one
+  ASSERT_EQ(one_by_one.size(), 5 + trainer.parameters().named().size() + 1);
+  ASSERT_EQ(one_by_one.size(), together.size());
+  for (std::size_t i = 0; i < together.size(); ++i) {
+    const Tolerance tolerance{.relative = 1e-10, .of_rms = 1e-10, .absolute = 0.0};
+    EXPECT_TRUE(compare_tensors("result", together[i], one_by_one[i], tolerance).passed) << i;
+  }
+}
+
+TEST(VerifyTrainer, AReferenceInTf32IsForBfloat16OnAGpuAndAllowedItsLoss) {
+  ModelConfig config = tiny("eager", Pass::kForward, Precision::kBf16);
+  EXPECT_EQ(second_products(config), ReferenceProducts::kItsOwnType);
+  config.device = DeviceKind::kCuda;
+  EXPECT_EQ(second_products(config), ReferenceProducts::kTf32);
+  // 2^-8 + 2 * 2^-11 / (2 ln 2) = 2^-8 * (1 + 0.18034)
+  for (const Quantity quantity : {Quantity::kLoss, Quantity::kLogits, Quantity::kGradient}) {
+    const Tolerance exact = rounding_tolerance(config, quantity, 1000);
+    const Tolerance tf32 = rounding_tolerance(config, quantity, 1000, ReferenceProducts::kTf32);
+    EXPECT_NEAR(tf32.relative / exact.relative, 1.18034, 1e-5);
+  }
+  for (const Precision precision : {Precision::kFp16, Precision::kTf32, Precision::kFp32}) {
+    config.precision = precision;
+    EXPECT_EQ(second_products(config), ReferenceProducts::kItsOwnType) << to_string(precision);
+  }
 }
 
 TEST(VerifyTrainer, TolerancesScaleWithRoundOffAndDepth) {
