@@ -13,7 +13,6 @@
 #include "tbench/model/backward_ranges.hpp"
 #include "tbench/profile/kernel_rules.hpp"
 #include "tbench/profile/profile.hpp"
-#include "tbench/profile/step_cut.hpp"
 #include "tbench/profile/step_summary.hpp"
 
 namespace tbench::bench {

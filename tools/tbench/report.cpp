@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "command_line.hpp"
-#include "report_arguments.hpp"
-#include "report_table.hpp"
+#include "report.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/page.hpp"
