@@ -317,7 +317,7 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   const bool on_gpu = runner->environment().gpu.has_value();
   const std::set<Regime> regimes = regimes_of(specs_of(families), selection.cases);
   results::ResultFile file{.environment = runner->environment(),
-                           .host = results::read_host_facts("transformer_bench"),
+                           .host = read_host_facts("transformer_bench"),
                            .options = recorded_options(options, selection, regimes, on_gpu),
                            .interrupted = false,
                            .records = {}};
