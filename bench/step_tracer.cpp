@@ -1,4 +1,4 @@
-#include "bench/step_tracer.hpp"
+#include "bench/case_profile.hpp"
 
 #include <cuda_profiler_api.h>
 
