@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "tbench/core/device_rest.hpp"
 #include "tbench/core/run_order.hpp"
+#include "tbench/cuda/flush_and_spin.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -38,7 +38,7 @@ std::optional<CaseId> ceiling_case(const Family& family, const std::string& what
 /// The regime whose ceiling a record is held against. Bursts on a CPU, which have no state of L2, have no rests either.
 Regime comparable_regime(const Timing& timing) {
   const Seconds sample = timing.median * static_cast<double>(timing.launches_per_sample);
-  return timing.l2 && !is_rested_after(sample) ? Regime::kSustained : timing.regime;
+  return timing.l2 && !cuda::is_rested_after(sample) ? Regime::kSustained : timing.regime;
 }
 
 void add_once(std::vector<CaseId>& cases, std::optional<CaseId> id) {

@@ -35,7 +35,7 @@ class MeasuredCeilings {
 
   /// Fills in Record::ceiling_per_second from the same process and the record's own regime, or from the other regime
   /// where the ceiling is not measured in its own (memory is measured in bursts only). A burst too long to be rested
-  /// after (is_rested_after) is held against what the GPU sustains. Leaves it absent for a record without a time,
+  /// after (cuda::is_rested_after) is held against what the GPU sustains. Leaves it absent for a record without a time,
   /// without a ceiling, or with a warm L2 cache where the ceiling counts bytes read from a cold one.
   ///
   /// Of bursts, where the launch was measured with the same state of L2: fills in Record::floor, and says anew whether

@@ -2,10 +2,13 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "bench/runners.hpp"
 #include "tbench/core/text.hpp"
@@ -40,6 +43,14 @@ std::string now_as_iso8601() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
 }
 
+/// The first number of a file of the kernel's, if there is one.
+std::optional<double> number_in(const char* path) {
+  std::ifstream file{path};
+  double number{};
+  if (file >> number) return number;
+  return std::nullopt;
+}
+
 }  // namespace
 
 Environment collect_environment(bool on_gpu, const std::string& clock_policy) {
@@ -62,6 +73,23 @@ Environment collect_environment(bool on_gpu, const std::string& clock_policy) {
 Environment without_identity(Environment environment) {
   if (environment.gpu) environment.gpu->uuid.clear();
   return environment;
+}
+
+results::HostFacts read_host_facts(std::string executable) {
+  results::HostFacts host;
+  host.executable = std::move(executable);
+  constexpr double kKilohertzPerMegahertz = 1e3;
+  if (const auto khz = number_in("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq")) {
+    host.mhz_per_cpu = *khz / kKilohertzPerMegahertz;
+  }
+  std::string governor;
+  if (std::ifstream{"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"} >> governor) {
+    host.cpu_scaling_enabled = governor != "performance";
+  }
+  std::array<double, 3> loads{};
+  const int count = ::getloadavg(loads.data(), static_cast<int>(loads.size()));
+  for (int i = 0; i < count; ++i) host.load_avg.push_back(loads.at(static_cast<std::size_t>(i)));
+  return host;
 }
 
 std::map<std::string, std::string> recorded_options(const Options& options, const Selection& selection,

@@ -11,6 +11,7 @@
 #include "tbench/core/case_table.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/environment.hpp"
+#include "tbench/results/result_json.hpp"
 
 namespace tbench::bench {
 
@@ -30,6 +31,10 @@ struct BuildInfo {
 
 /// The same without what tells this machine from others of its kind: the GPU's UUID.
 [[nodiscard]] Environment without_identity(Environment environment);
+
+/// What Google Benchmark tells of this machine, as it is now.
+/// @param executable  as it was called
+[[nodiscard]] results::HostFacts read_host_facts(std::string executable);
 
 /// Options by name, as text, defaults included: suite or study, filter, seed, repetitions, times. The user's axes as
 /// `axis.FAMILY.KEY` and sizes as `size.NAME`, from which `tbench report --study` knows what the study was changed to.

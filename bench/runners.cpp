@@ -17,7 +17,6 @@
 #include "bench/plugins.hpp"
 #include "bench/ranks/rank_measurement.hpp"
 #include "bench/run_facts.hpp"
-#include "bench/step_tracer.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/cuda/device.hpp"
 #include "tbench/cuda/flush_and_spin.hpp"

@@ -18,6 +18,9 @@
 namespace tbench::bench {
 namespace {
 
+/// For the hint that ranks would find cases, whatever the user will have.
+constexpr int kSomeRanks = 2;
+
 std::vector<CaseId> filtered(std::vector<CaseId> cases, const std::string& expression) {
   const CaseFilter filter{expression, "--benchmark_filter"};
   std::erase_if(cases, [&](const CaseId& id) { return !filter(id.name()); });
@@ -102,6 +105,14 @@ void mark_fresh(std::vector<PlannedCase>& plan) {
   }
 }
 
+bool has_cases(const std::vector<Family>& families, const Options& options, bool has_gpu) {
+  try {
+    return !select_cases(specs_of(families), options, has_gpu).cases.empty();
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 bool is_burst(std::span<const FamilySpec> families, const CaseId& id) {
@@ -122,6 +133,26 @@ Selection select_cases(std::span<const FamilySpec> families, const Options& opti
                                  other_suites_hint(families, options))};
   }
   return selection;
+}
+
+Selection select_for_launch(const std::vector<Family>& families, const Options& options, bool has_gpu) {
+  const int ranks = options.launch ? options.launch->size : 1;
+  try {
+    return select_cases(specs_of(ranks > 1 ? for_ranks(families, ranks) : families), options, has_gpu);
+  } catch (const UsageError& error) {
+    if (ranks > 1 && has_cases(families, options, has_gpu)) {
+      throw UsageError{
+          fmt::format("{}; {} ranks run the families that span ranks alone: start the others without a launcher, or "
+                      "with WORLD_SIZE=1",
+                      error.what(), ranks)};
+    }
+    if (ranks == 1 && has_cases(for_ranks(families, kSomeRanks), options, has_gpu)) {
+      throw UsageError{
+          fmt::format("{}; with ranks there are: torchrun --no-python --nproc-per-node={} ./transformer_bench",
+                      error.what(), kSomeRanks)};
+    }
+    throw;
+  }
 }
 
 std::vector<CaseId> select_shard(const Selection& selection, const std::optional<Shard>& shard) {

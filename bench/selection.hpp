@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/families/family.hpp"
 #include "bench/options.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/case_table.hpp"
@@ -30,6 +31,10 @@ struct Selection {
 /// except in families whose cases each fix their own L2 state; the default appears in no name.
 /// @throws  UsageError  if nothing is left, naming the suites in which the filter has matches; as expand() does
 [[nodiscard]] Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu);
+
+/// The cases of this run as select_cases() finds them: under a launcher those that span ranks, else all others.
+/// @throws  UsageError  as select_cases(); where they would be found with or without a launcher, it says so
+[[nodiscard]] Selection select_for_launch(const std::vector<Family>& families, const Options& options, bool has_gpu);
 
 /// What --tb_shard leaves of it, in its order.
 /// @throws  UsageError  if that is nothing

@@ -1,4 +1,4 @@
-#include "bench/step_tracer.hpp"
+#include "bench/case_profile.hpp"
 
 #include <cuda_profiler_api.h>
 
@@ -13,7 +13,6 @@
 #include "tbench/model/backward_ranges.hpp"
 #include "tbench/profile/kernel_rules.hpp"
 #include "tbench/profile/profile.hpp"
-#include "tbench/profile/step_cut.hpp"
 #include "tbench/profile/step_summary.hpp"
 
 namespace tbench::bench {

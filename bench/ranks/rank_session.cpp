@@ -16,20 +16,10 @@ namespace {
 
 /// Until all ranks have started their first workers, which may load libraries from a network's file system.
 constexpr Seconds kMeetingLimit{180.0};
-/// For the hint, whatever the user will have.
-constexpr int kSomeRanks = 2;
 
 std::optional<std::string> environment_variable(const std::string& name) {
   const char* const value = std::getenv(name.c_str());
   return value == nullptr ? std::nullopt : std::optional<std::string>{value};
-}
-
-bool has_cases(const std::vector<Family>& families, const Options& options, bool has_gpu) {
-  try {
-    return !select_cases(specs_of(families), options, has_gpu).cases.empty();
-  } catch (const UsageError&) {
-    return false;
-  }
 }
 
 /// How often a supervisor asks whether the round is lost.
@@ -132,26 +122,6 @@ void show_own_gpu(const ranks::Launch& launch) {
   constexpr const char* kVisible = "CUDA_VISIBLE_DEVICES";
   constexpr int kReplace = 1;
   ::setenv(kVisible, ranks::visible_gpu(environment_variable(kVisible), launch.local_rank).c_str(), kReplace);
-}
-
-Selection select_for_launch(const std::vector<Family>& families, const Options& options, bool has_gpu) {
-  const int ranks = options.launch ? options.launch->size : 1;
-  try {
-    return select_cases(specs_of(ranks > 1 ? for_ranks(families, ranks) : families), options, has_gpu);
-  } catch (const UsageError& error) {
-    if (ranks > 1 && has_cases(families, options, has_gpu)) {
-      throw UsageError{
-          fmt::format("{}; {} ranks run the families that span ranks alone: start the others without a launcher, or "
-                      "with WORLD_SIZE=1",
-                      error.what(), ranks)};
-    }
-    if (ranks == 1 && has_cases(for_ranks(families, kSomeRanks), options, has_gpu)) {
-      throw UsageError{
-          fmt::format("{}; with ranks there are: torchrun --no-python --nproc-per-node={} ./transformer_bench",
-                      error.what(), kSomeRanks)};
-    }
-    throw;
-  }
 }
 
 std::unique_ptr<CaseRunner> make_leading_runner(std::unique_ptr<CaseRunner> own, RankMeeting& meeting,

@@ -8,11 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/families/family.hpp"
 #include "bench/options.hpp"
 #include "bench/ranks/rank_meeting.hpp"
 #include "bench/runners.hpp"
-#include "bench/selection.hpp"
 #include "tbench/core/units.hpp"
 #include "tbench/ranks/launch.hpp"
 
@@ -31,10 +29,6 @@ void check_with_ranks(const Options& options);
 /// Lets the workers that this process starts see this rank's GPU alone. Call it before there are threads.
 /// @throws  UsageError  as ranks::visible_gpu()
 void show_own_gpu(const ranks::Launch& launch);
-
-/// The cases of this run as select_cases() finds them: under a launcher those that span ranks, else all others.
-/// @throws  UsageError  as select_cases(); where they would be found with or without a launcher, it says so
-[[nodiscard]] Selection select_for_launch(const std::vector<Family>& families, const Options& options, bool has_gpu);
 
 /// Of rank 0. After a case that failed on any rank the next one gets fresh workers on all.
 /// @param own      runs rank 0's part

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "tbench/compare/comparison.hpp"
-#include "tbench/results/shell_command.hpp"
+#include "tbench/results/conclusion.hpp"
 
 namespace tbench::compare {
 

@@ -14,7 +14,7 @@
 #include "compare/comparison_commands.hpp"
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/compare/comparison_output.hpp"
-#include "tbench/results/shell_command.hpp"
+#include "tbench/results/conclusion.hpp"
 
 namespace tbench::compare {
 namespace {

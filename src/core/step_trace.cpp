@@ -1,7 +1,11 @@
+// What follows from what was recorded of a step: its operations (step_trace.hpp), its allocations (allocation_log.hpp).
 #include "tbench/core/step_trace.hpp"
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
+
+#include "tbench/core/allocation_log.hpp"
 
 namespace tbench {
 namespace {
@@ -27,6 +31,19 @@ double idle_share(const StepTrace& trace, Seconds step) {
 bool is_host_bound(const StepTrace& trace, Seconds step) {
   const Seconds lost = step - trace.device - trace.device_gaps;
   return std::min(trace.host_gaps, lost).value > kHostBoundShare * step.value;
+}
+
+std::vector<std::size_t> live_behind(const AllocationLog& log, std::size_t count) {
+  std::unordered_map<std::uint64_t, std::size_t> live;  // by address
+  for (std::size_t i = 0; i < count; ++i) {
+    const AllocationEvent& event = log.events[i];
+    if (event.bytes < 0) live.erase(event.address);
+    if (event.bytes >= 0) live[event.address] = i;
+  }
+  std::vector<std::size_t> indexes;
+  for (const auto& [address, index] : live) indexes.push_back(index);
+  std::ranges::sort(indexes);
+  return indexes;
 }
 
 }  // namespace tbench

@@ -6,7 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "tbench/core/device_rest.hpp"
 #include "tbench/cuda/error.hpp"
 #include "tbench/cuda/flush_and_spin.hpp"
 #include "tbench/cuda/handle.hpp"

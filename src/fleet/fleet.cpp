@@ -9,11 +9,11 @@
 #include <set>
 #include <utility>
 
-#include "fleet/kinds.hpp"
 #include "tbench/compare/comparison_input.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/run_order.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/fleet/merge.hpp"
 #include "tbench/stats/descriptive.hpp"
 #include "tbench/stats/outliers.hpp"
 

@@ -1,4 +1,4 @@
-#include "fleet/kinds.hpp"
+#include "tbench/fleet/merge.hpp"
 
 #include <fmt/format.h>
 

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/kinds.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/run_order.hpp"
 #include "tbench/core/text.hpp"

@@ -8,7 +8,7 @@
 
 #include "tbench/history/series.hpp"
 #include "tbench/render/number_format.hpp"
-#include "tbench/results/shell_command.hpp"
+#include "tbench/results/conclusion.hpp"
 
 namespace tbench::history {
 namespace {

@@ -14,8 +14,6 @@
 #include <vector>
 
 #include "html/page.hpp"
-#include "html/palette.hpp"
-#include "html/record_data.hpp"
 #include "html/summary.hpp"
 #include "tbench/html/pages.hpp"
 #include "tbench/render/number_format.hpp"

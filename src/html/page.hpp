@@ -1,8 +1,11 @@
-// How the pages of this layer are put together, with scripts and without, and how their data is written.
+// What the pages of this layer are made of: their frame and files, with scripts and without, how their data is written,
+// whose colours are whose, and what they have of a record.
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,10 +13,14 @@
 
 #include "tbench/compare/comparison.hpp"
 #include "tbench/core/case_id.hpp"
+#include "tbench/core/record.hpp"
+#include "tbench/core/step_trace.hpp"
 #include "tbench/results/record_json.hpp"
 #include "tbench/results/result_file.hpp"
 
 namespace tbench::html {
+
+// How the pages of this layer are put together, with scripts and without, and how their data is written.
 
 /// A part of the pages as it is in src/html/assets/: frame, style, scripts, chart library.
 struct EmbeddedFile {
@@ -88,5 +95,42 @@ struct FileComparison {
 /// A paragraph of small print.
 /// @param text  escaped here
 [[nodiscard]] std::string note_html(std::string_view text);
+
+// Which implementation has which of the pages' colours. The colours are assets/page.css's.
+
+/// `--slot-0` to `--slot-9` of page.css.
+inline constexpr std::size_t kColourSlots = 10;
+
+/// By whom a case is computed: its `impl`, or else its `method`; null for one that has neither.
+[[nodiscard]] const std::string* implementation_of(const CaseId& id);
+
+/// A slot an implementation. Those of this suite have theirs on every page, and two that a family has both have
+/// different ones. Any other has one by its name, and of the free ones while there are any.
+[[nodiscard]] std::map<std::string, std::size_t> colour_slots(const std::set<std::string>& implementations);
+
+// What a page has of a record besides its numbers: of its trace the GPU's time by phase and class of operation and by
+// range, and the gaps; and the bytes of its roofline.
+
+/// Phases, classes and ranges of all traces of a page, which name them by their indexes.
+class TraceNames {
+ public:
+  /// Of one trace, all a step, as three lists of numbers:
+  ///   span, device, gaps of the host, the device's own and others in ms; the longest gap in us; kernels; launches
+  ///   four numbers for each class in each phase, in the order of the trace: phase and class (indexes), ms, operations
+  ///   three numbers for each range with time on the GPU, in the order of the trace: what its path has behind that of
+  ///   the range around it (index of a name), that range (index in this list; -1: none), ms
+  [[nodiscard]] results::Json trace(const StepTrace& trace);
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  [[nodiscard]] results::Json ranges(const StepTrace& trace);
+  std::size_t index_of(const std::string& name);
+  std::vector<std::string> names_;
+};
+
+/// Bytes that a case moves between memory and the GPU at the very least, whoever computes it: those that its family
+/// counts; of matrix products, and of attention's forward and backward, inputs and outputs once. Nothing for other
+/// cases.
+[[nodiscard]] std::optional<double> least_bytes(const Record& record);
 
 }  // namespace tbench::html

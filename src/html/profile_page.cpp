@@ -6,8 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "html/charts/area_chart.hpp"
-#include "html/charts/flame_chart.hpp"
+#include "html/charts/charts.hpp"
 #include "html/page.hpp"
 #include "tbench/render/number_format.hpp"
 

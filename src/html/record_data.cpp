@@ -1,4 +1,4 @@
-#include "html/record_data.hpp"
+#include "html/page.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "html/page.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/step_floor.hpp"
 #include "tbench/core/text.hpp"

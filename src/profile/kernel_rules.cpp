@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "profile/embedded_file.hpp"
-#include "profile/rule_expression.hpp"
+#include "profile/rule_source.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/profile/kernel_name.hpp"

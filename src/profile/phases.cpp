@@ -1,4 +1,4 @@
-#include "profile/phases.hpp"
+#include "profile/ranges.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "profile/device_time.hpp"
-#include "profile/ranges.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "profile/device_time.hpp"
-#include "profile/phases.hpp"
 #include "profile/ranges.hpp"
 
 namespace tbench::profile {

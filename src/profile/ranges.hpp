@@ -1,7 +1,8 @@
-// How ranges lie in one another, in which one a call was made, and what ranges come to: on the host, and of the
-// operations that were launched in them.
+// The ranges of a trace: how they lie in one another and what they come to, which of them are phases, and what follows
+// from their times.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include "tbench/profile/trace.hpp"
 
 namespace tbench::profile {
+
+// How ranges lie in one another, in which one a call was made, and what ranges come to: on the host, and of the
+// operations that were launched in them.
 
 /// Of each range the innermost one of its thread that holds it, and of each call the innermost one of its thread that
 /// holds it: this is nsys's rule. kNone: none does. Of two equal ranges the first in the trace holds the other.
@@ -32,5 +36,49 @@ struct RangeRows {
 /// One row for the ranges of a label in the same outer ranges.
 /// @param launched_by  launching_calls(trace)
 [[nodiscard]] RangeRows range_rows(const Trace& trace, const RangeTree& tree, std::span<const Index> launched_by);
+
+// Which phase of a step an operation belongs to, when the devices worked on each phase, and the rows of the studies
+// that follow from the times of ranges and of the kernels in them.
+
+/// The phase of each range: that of the innermost range around it that is one, itself included.
+class Phases {
+ public:
+  /// @param trace, tree  must outlive this
+  /// @throws             UsageError  as analyse
+  Phases(const Trace& trace, const RangeTree& tree, const ProfileOptions& options);
+
+  /// As they first begin.
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+  /// The innermost range around `range` that is a phase, itself included; kNone: none is.
+  [[nodiscard]] Index range_around(Index range) const;
+  /// Index of the names; names().size() outside of any phase.
+  [[nodiscard]] std::size_t phase_of(Index range) const;
+
+ private:
+  void find_names(const ProfileOptions& options);
+  [[nodiscard]] std::set<std::string> outermost_labels() const;
+  [[nodiscard]] std::string no_such_phase(const std::string& phase) const;
+  Index phase_named(const std::string& label);
+
+  const Trace& trace_;
+  const RangeTree& tree_;
+  std::vector<bool> is_phase_name_;
+  bool uses_outermost_{};
+  std::vector<Index> phase_of_range_;
+  std::vector<std::string> names_;
+};
+
+/// Fills span_ns, busy_ns and gaps of the phases, which come in the order of Phases::names.
+/// @param launched_by  launching_calls(trace)
+void add_phase_spans(const Trace& trace, const RangeTree& tree, const Phases& phases,
+                     std::span<const Index> launched_by, std::vector<PhaseTime>& times);
+
+/// For each range FORWARD and BACKWARD, in any case of letters, or for the outermost ranges where there is none of
+/// them: projections, residual, not attention; each only where the ranges are there that it is made of.
+[[nodiscard]] std::vector<DerivedRange> derived_ranges(const std::vector<RangeTime>& ranges);
+
+/// By phase; only those that have operations in such ranges.
+[[nodiscard]] std::vector<AttentionTime> attention_times(const Profile& profile);
 
 }  // namespace tbench::profile

@@ -1,4 +1,4 @@
-#include "profile/rule_expression.hpp"
+#include "profile/rule_source.hpp"
 
 #include <fmt/format.h>
 #include <regex.h>

@@ -1,4 +1,4 @@
-#include "tbench/profile/step_cut.hpp"
+#include "tbench/profile/step_summary.hpp"
 
 #include <fmt/format.h>
 

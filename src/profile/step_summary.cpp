@@ -14,7 +14,6 @@
 #include "profile/device_time.hpp"
 #include "profile/ranges.hpp"
 #include "tbench/profile/profile.hpp"
-#include "tbench/profile/step_cut.hpp"
 
 namespace tbench::profile {
 namespace {

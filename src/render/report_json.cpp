@@ -10,10 +10,10 @@
 #include "tbench/render/report_page.hpp"
 #include "tbench/render/run_console.hpp"
 #include "tbench/render/summary.hpp"
+#include "tbench/results/conclusion.hpp"
 #include "tbench/results/json_fields.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_json.hpp"
-#include "tbench/results/shell_command.hpp"
 
 namespace tbench::render {
 

@@ -8,7 +8,7 @@
 #include "tbench/core/text.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/render/terminal.hpp"
-#include "tbench/results/shell_command.hpp"
+#include "tbench/results/conclusion.hpp"
 
 namespace tbench::render {
 namespace {

@@ -2,13 +2,39 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tbench/core/text.hpp"
 
 namespace tbench::results {
 namespace {
 
 /// Rises whenever a key of a document goes, or changes its meaning; a new one does not raise it.
 constexpr int kVersion = 1;
+
+/// Options whose flag is `--tb_NAME=VALUE`, as results files record them.
+constexpr std::array<const char*, 8> kPlainOptions{"suite",        "study",  "ceilings", "verify",
+                                                   "memory_limit", "warmup", "samples",  "trace"};
+
+/// What transformer_bench records where the user says nothing.
+constexpr const char* kDefaultSeed = "1";
+constexpr const char* kEveryCase = ".";
+
+constexpr const char* kTraceFlag = "--tb_trace=on";
+
+bool is_plain(char letter) {
+  constexpr std::string_view kOthers{"_-./:=,+@%"};
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || kOthers.find(letter) != std::string_view::npos;
+}
+
+/// `PREFIX.NAME` as NAME, or nothing.
+std::string rest_of(const std::string& key, std::string_view prefix) {
+  return key.starts_with(prefix) ? key.substr(prefix.size()) : "";
+}
 
 }  // namespace
 
@@ -19,6 +45,79 @@ Json concluded(const std::string& kind, const Conclusion& conclusion, Json rest)
                 {"next", conclusion.next.empty() ? Json() : Json(conclusion.next)}};
   for (auto& [key, value] : rest.items()) document[key] = std::move(value);
   return document;
+}
+
+std::string quoted(std::string_view text) {
+  std::string word{"'"};
+  for (const char letter : text) word += letter == '\'' ? std::string{"'\\''"} : std::string{letter};
+  return word + "'";
+}
+
+std::string command_line(std::span<const std::string> words) {
+  std::vector<std::string> shown;
+  for (const std::string& word : words) {
+    shown.push_back(!word.empty() && std::ranges::all_of(word, is_plain) ? word : results::quoted(word));
+  }
+  return join(shown, " ");
+}
+
+std::string exact_filter(std::span<const std::string> names) {
+  std::vector<std::string> escaped;
+  for (const std::string& name : names) escaped.push_back(escape_regex(name));
+  return escaped.size() == 1 ? fmt::format("^{}$", escaped.front()) : fmt::format("^({})$", join(escaped, "|"));
+}
+
+RunFlags run_flags(const ResultFile& header) {
+  std::vector<std::string> words;
+  for (const char* name : kPlainOptions) {
+    const auto option = header.options.find(name);
+    if (option != header.options.end()) words.push_back(fmt::format("--tb_{}={}", name, option->second));
+  }
+  for (const auto& [key, value] : header.options) {
+    if (const std::string axis = rest_of(key, "axis."); !axis.empty()) {
+      words.push_back(fmt::format("--tb_axis={}={}", axis, value));
+    }
+    if (const std::string size = rest_of(key, "size."); !size.empty()) {
+      words.push_back(fmt::format("--tb_size={}:{}", size, value));
+    }
+  }
+  const auto value_of = [&](const char* name, const char* otherwise) {
+    const auto option = header.options.find(name);
+    return option == header.options.end() ? std::string{otherwise} : option->second;
+  };
+  if (value_of("l2", "cold") == "warm") words.emplace_back("--tb_l2=warm");
+  if (const std::string seed = value_of("seed", kDefaultSeed); seed != kDefaultSeed)
+    words.push_back("--tb_seed=" + seed);
+  const std::string& clocks = header.environment.clock_policy;
+  if (!clocks.empty() && clocks != "default") words.push_back("--tb_clock_policy=" + clocks);
+  const std::string filter = value_of("filter", kEveryCase);
+  return {.of_all = command_line(words), .filter = filter == kEveryCase ? "" : filter};
+}
+
+std::string flags_for(const RunFlags& run, std::span<const std::string> names) {
+  const bool is_named = !names.empty() && names.size() <= kMaxNamed;
+  const std::string filter = is_named ? exact_filter(names) : run.filter;
+  return fmt::format("{}{}{}{}", run.of_all.empty() ? "" : " ", run.of_all,
+                     filter.empty() ? "" : " --benchmark_filter=", filter.empty() ? "" : results::quoted(filter));
+}
+
+std::string profile_command(const std::string& program, const RunFlags& run, const std::string& name) {
+  return fmt::format("{}{} --tb_profile=profile && tbench profile profile", program, flags_for(run, {&name, 1}));
+}
+
+std::string trace_command(const RunFlags& run, std::span<const std::string> names) {
+  const bool is_traced = run.of_all.find(kTraceFlag) != std::string::npos;  // given twice it would be refused
+  return fmt::format("transformer_bench{}{}{} --benchmark_out=traced.json && tbench report --limits traced.json",
+                     flags_for(run, names), is_traced ? "" : " ", is_traced ? "" : kTraceFlag);
+}
+
+std::string limits_command(const std::string& path, const std::string& name) {
+  const std::vector<std::string> words{"tbench", "report", "--limits", path, "--filter=" + exact_filter({&name, 1})};
+  return command_line(words);
+}
+
+std::string isolate_command(const std::string& program, const RunFlags& run, std::span<const std::string> names) {
+  return fmt::format("{}{} --tb_isolate=case", program, flags_for(run, names));
 }
 
 }  // namespace tbench::results

@@ -28,5 +28,12 @@ TEST(RunFacts, AShardSaysWhichItIsAndOfHowManyCases) {
   EXPECT_EQ(recorded.at("shared_cases"), "1");
 }
 
+TEST(RunFacts, OfTheHostTellOfThisMachine) {
+  const results::HostFacts host = read_host_facts("./transformer_bench");
+  EXPECT_EQ(host.executable, "./transformer_bench");
+  EXPECT_EQ(host.load_avg.size(), 3U);
+  EXPECT_GT(host.mhz_per_cpu.value_or(1000), 100);
+}
+
 }  // namespace
 }  // namespace tbench::bench

@@ -1,4 +1,4 @@
-#include "tbench/fleet/fleet_output.hpp"
+#include "tbench/fleet/fleet.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "html/palette.hpp"
+#include "html/page.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "html/record_data.hpp"
+#include "html/page.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "profile/phases.hpp"
+#include "profile/ranges.hpp"
 
 #include <gtest/gtest.h>
 

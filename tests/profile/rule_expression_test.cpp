@@ -1,4 +1,4 @@
-#include "profile/rule_expression.hpp"
+#include "profile/rule_source.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tbench/profile/step_cut.hpp"
+#include "tbench/profile/step_summary.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

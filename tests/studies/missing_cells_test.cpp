@@ -1,4 +1,4 @@
-#include "studies/engine/missing_cells.hpp"
+#include "studies/engine/study_cells.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

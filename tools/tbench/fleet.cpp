@@ -12,7 +12,6 @@
 #include "command_line.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/fleet/fleet.hpp"
-#include "tbench/fleet/fleet_output.hpp"
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_json.hpp"

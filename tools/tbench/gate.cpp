@@ -24,9 +24,9 @@
 #include "tbench/history/history.hpp"
 #include "tbench/process/command.hpp"
 #include "tbench/render/terminal.hpp"
+#include "tbench/results/conclusion.hpp"
 #include "tbench/results/durable_file.hpp"
 #include "tbench/results/result_json.hpp"
-#include "tbench/results/shell_command.hpp"
 
 namespace tbench::tool {
 namespace {

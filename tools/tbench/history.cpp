@@ -19,7 +19,6 @@
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/result_json.hpp"
-#include "tbench/results/shell_command.hpp"
 
 namespace tbench::tool {
 namespace {

@@ -17,7 +17,6 @@
 #include "tbench/profile/trace_file.hpp"
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/result_file.hpp"
-#include "tbench/results/shell_command.hpp"
 
 namespace tbench::tool {
 namespace {

@@ -11,7 +11,7 @@
 #include "tbench/profile/flame_graph.hpp"
 #include "tbench/profile/profile_page.hpp"
 #include "tbench/render/terminal.hpp"
-#include "tbench/results/shell_command.hpp"
+#include "tbench/results/conclusion.hpp"
 
 namespace tbench::tool {
 namespace {

@@ -12,8 +12,7 @@
 
 #include "command_line.hpp"
 #include "diff.hpp"
-#include "report_arguments.hpp"
-#include "report_table.hpp"
+#include "report.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/page.hpp"

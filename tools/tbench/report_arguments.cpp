@@ -1,4 +1,4 @@
-#include "report_arguments.hpp"
+#include "report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

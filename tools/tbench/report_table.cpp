@@ -1,4 +1,4 @@
-#include "report_table.hpp"
+#include "report.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,9 +14,9 @@
 #include "tbench/render/summary.hpp"
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/companion_files.hpp"
+#include "tbench/results/conclusion.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_writer.hpp"
-#include "tbench/results/shell_command.hpp"
 #include "tbench/studies/limits.hpp"
 #include "tbench/studies/side_by_side.hpp"
 #include "tbench/studies/study.hpp"

@@ -15,7 +15,7 @@
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/units.hpp"
-#include "tbench/results/shell_command.hpp"
+#include "tbench/results/conclusion.hpp"
 #include "tbench/stats/tests.hpp"
 
 namespace tbench::compare {

@@ -15,9 +15,9 @@
 #include "tbench/core/environment.hpp"
 #include "tbench/core/record.hpp"
 #include "tbench/core/units.hpp"
+#include "tbench/results/conclusion.hpp"
 #include "tbench/results/measured_case.hpp"
 #include "tbench/results/result_json.hpp"
-#include "tbench/results/shell_command.hpp"
 
 namespace tbench::compare {
 

@@ -1,5 +1,6 @@
-// What a burst enqueues before a launch: writes that empty the L2 cache of what a kernel may have left in it, and a
-// kernel that takes a known time and touches no memory, behind which the launch is hidden.
+// What lies between launches: writes that empty the L2 cache of what a kernel may have left in it, a kernel that takes
+// a known time and touches no memory, behind which a launch is hidden, and how long the device rests, so that a burst's
+// time does not depend on the one before.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -40,5 +41,21 @@ class L2Flush {
 /// @param duration  at least 0; the timer's own steps, some 1 us on some GPUs, are its resolution
 /// @throws  CudaError  if the launch fails
 void launch_spin(Seconds duration, cudaStream_t stream);
+
+/// The longest sample that gets its whole rest: more would take longer than anybody waits.
+inline constexpr Seconds kLongestRestedSample{0.25};
+
+/// Rests are this many times as long as what came before them. Launch upon launch, large ones run into the power limit:
+/// an H200 that rested 5 ms after each 75 ms (a duty of 94 %) ran at 1,500 of 1,980 MHz.
+inline constexpr double kRestFactor = 3.0;
+
+/// Whether a sample of this length gets its whole rest. A longer one runs at a duty above a quarter, and is compared
+/// with what the device sustains.
+[[nodiscard]] constexpr bool is_rested_after(Seconds busy) { return busy <= kLongestRestedSample; }
+
+/// How long a device rests after it was busy with a sample.
+[[nodiscard]] constexpr Seconds rest_after(Seconds busy) {
+  return (is_rested_after(busy) ? busy : kLongestRestedSample) * kRestFactor;
+}
 
 }  // namespace tbench::cuda

@@ -1,5 +1,5 @@
-// GPUs of one model side by side, by what their Ceiling cases reached: which of them is slower than its like. How it is
-// printed is fleet_output.hpp's.
+// GPUs of one model side by side, by what their Ceiling cases reached: which of them is slower than its like. For
+// people it is a table in a terminal or Markdown, for programs JSON, which later fleets take what they know from.
 #pragma once
 
 #include <array>
@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "tbench/core/enums.hpp"
+#include "tbench/render/page.hpp"
+#include "tbench/results/conclusion.hpp"
+#include "tbench/results/record_json.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/stats/tests.hpp"
 
@@ -84,6 +87,24 @@ struct Fleet {
 
 /// Whether a machine is slow in a resource.
 [[nodiscard]] bool has_slow(const Fleet& fleet);
+
+// fleet_output.cpp
+
+/// E.g. `8 machines: GPU-0123abcd slow in memory`.
+[[nodiscard]] std::string fleet_summary(const Fleet& fleet);
+
+/// A row a machine, a row a resource with what it can find, and the summary.
+[[nodiscard]] std::string fleet_page(const Fleet& fleet, const render::PageOptions& options);
+
+/// SLOW or SOUND, why, and the command that measures a slow GPU again, on its machine.
+[[nodiscard]] results::Conclusion fleet_conclusion(const Fleet& fleet);
+
+/// That, everything in the struct, and its summary.
+[[nodiscard]] results::Json fleet_to_json(const Fleet& fleet);
+
+/// The spreads of a file that fleet_to_json made.
+/// @throws  UsageError  naming the file, the problem and the remedy
+[[nodiscard]] std::vector<KnownSpread> read_known_spreads(const std::string& path);
 
 }  // namespace tbench::fleet
 

@@ -1,7 +1,10 @@
 // Results files of one kind of machine and one build as the one file that an undivided run would have written: the
-// shards of a selection (--tb_shard), or the parts of one that were chosen by --benchmark_filter.
+// shards of a selection (--tb_shard), or the parts of one that were chosen by --benchmark_filter; and whether files are
+// of one kind.
 #pragma once
 
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,5 +34,24 @@ struct Merged {
 /// @throws  UsageError              for the same run of a case in two files, the same shard twice, shards beside files
 ///                                  that are none, or a shard with more cases than it can have
 [[nodiscard]] Merged merge(std::vector<results::NamedResults> parts);
+
+// kinds.cpp: what has to be the same in all files, and who differs.
+
+/// What a machine's results depend on besides which GPU of its model it is, by name, as a reader calls it.
+using Facts = std::map<std::string, std::string>;
+[[nodiscard]] Facts machine_facts(const Environment& environment);
+
+/// @throws  compare::NotComparable  unless machine, build and command line are the same in all: every difference, with
+///                                  the files, and the remedy
+void check_same_kind(std::span<const results::NamedResults> parts);
+
+/// The options of an undivided run: those of the parts, without `shard` and `shared_cases`. Of different filters, one
+/// that selects what they do together; of different `context.KEY`, all values.
+/// @param parts  as check_same_kind leaves them
+/// @throws       compare::NotComparable  for different filters of which one excludes
+[[nodiscard]] std::map<std::string, std::string> joined_options(std::span<const results::NamedResults> parts);
+
+/// `'a.json'`, `'a.json' and 2 more`.
+[[nodiscard]] std::string listed(std::span<const std::string> labels);
 
 }  // namespace tbench::fleet

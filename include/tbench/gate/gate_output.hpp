@@ -9,7 +9,6 @@
 #include "tbench/render/page.hpp"
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/record_json.hpp"
-#include "tbench/results/shell_command.hpp"
 
 namespace tbench::gate {
 

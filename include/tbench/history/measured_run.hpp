@@ -10,7 +10,7 @@
 
 #include "tbench/compare/comparison_input.hpp"
 #include "tbench/core/environment.hpp"
-#include "tbench/results/shell_command.hpp"
+#include "tbench/results/conclusion.hpp"
 
 namespace tbench::history {
 

@@ -1,6 +1,7 @@
-// What a trace of a few steps of a case says of one step: what its record keeps.
+// Traced steps of a case: where the host marked them, the steps alone as a trace, and what they say of one step.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,6 +14,8 @@
 #include "tbench/profile/trace.hpp"
 
 namespace tbench::profile {
+
+// What a trace of a few steps of a case says of one step: what its record keeps.
 
 /// Operations belong to the step and phase in which their launching call began, on whichever thread. The first step is
 /// left out: it begins on an idle device, and its launches may do what is done once. What was launched outside of any
@@ -50,5 +53,28 @@ struct Exposure {
 /// @param steps    how many those are
 /// @param phases   of the case: what the phases FORWARD, BACKWARD, ... of the profile are called in records
 void add_ranges(StepTrace& step, const Profile& profile, std::int64_t steps, std::span<const std::string_view> phases);
+
+// Traced steps by the moments at which the host marked them: where it was, and the steps alone, as a trace that can be
+// kept.
+
+struct StepPlace {
+  std::size_t step{};
+  std::size_t phase{};
+};
+
+/// Nothing outside of any step.
+[[nodiscard]] std::optional<StepPlace> place_of(std::int64_t moment_ns, std::span<const EnqueuedStep> steps);
+
+/// @throws  std::invalid_argument  for fewer than two steps, or a step that marked another number of phases
+void check_steps(std::span<const EnqueuedStep> steps, std::size_t phases);
+
+/// What was launched, called and entered in `steps` but the first one, which summarise_steps does not count either. On
+/// every thread that launched in a phase the phase is a range, named in capitals (FORWARD), unless a range of that name
+/// is there: so each operation has its phase, those of autograd's own thread too. Names and threads without an event
+/// are left out.
+/// @param steps  in their order, at least two, each with an end for each of `phases`
+/// @throws       std::invalid_argument  as summarise_steps
+[[nodiscard]] Trace cut_steps(const Trace& trace, std::span<const EnqueuedStep> steps,
+                              std::span<const std::string_view> phases);
 
 }  // namespace tbench::profile

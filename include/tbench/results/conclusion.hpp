@@ -1,13 +1,17 @@
-// What a command of tbench comes to, as its `--json` begins: a verdict, the causes, and the command that follows from
-// them. tools/tbench/output.schema.json has the verdicts of each command.
+// What a command of tbench comes to, as its `--json` begins: a verdict, the causes, and the command for a shell that
+// follows from them. tools/tbench/output.schema.json has the verdicts of each command.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tbench/core/error.hpp"
 #include "tbench/results/record_json.hpp"
+#include "tbench/results/result_json.hpp"
 
 namespace tbench::results {
 
@@ -32,5 +36,46 @@ class CorrectableError : public UsageError {
  private:
   std::string next_;
 };
+
+// Commands for a shell: quoting, and how a run of transformer_bench was asked for, so that some of its cases can be run
+// again in the same way.
+
+/// `text` as one word of a command line, in single quotes.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+/// Words as a command line: in quotes only those that a shell would not read as they are.
+[[nodiscard]] std::string command_line(std::span<const std::string> words);
+
+/// An extended regular expression that matches exactly the names given, of which there is at least one.
+[[nodiscard]] std::string exact_filter(std::span<const std::string> names);
+
+/// The flags of a run. Those that name its output are not among them.
+struct RunFlags {
+  std::string of_all{"FLAGS"};  // what was selected but for the filter, and how it was measured; FLAGS: not known
+  std::string filter{};         // on the names of cases; empty: all
+};
+
+/// Of a results file, from the options in its header.
+[[nodiscard]] RunFlags run_flags(const ResultFile& header);
+
+/// Cases that a command names one by one; of more it runs all of the run.
+inline constexpr std::size_t kMaxNamed = 8;
+
+/// The flags that run these cases again in the same way, a blank before each; for none, and for more than kMaxNamed,
+/// all cases of the run.
+[[nodiscard]] std::string flags_for(const RunFlags& run, std::span<const std::string> names);
+
+/// The commands that trace one of these cases with `program`, and show the tables of that trace.
+[[nodiscard]] std::string profile_command(const std::string& program, const RunFlags& run, const std::string& name);
+
+/// The commands that trace these cases and say what limits them.
+[[nodiscard]] std::string trace_command(const RunFlags& run, std::span<const std::string> names);
+
+/// The command that says what limits a case of a file with its trace.
+[[nodiscard]] std::string limits_command(const std::string& path, const std::string& name);
+
+/// The command that runs these cases, each in a process of its own: where one crashes, the next still runs.
+[[nodiscard]] std::string isolate_command(const std::string& program, const RunFlags& run,
+                                          std::span<const std::string> names);
 
 }  // namespace tbench::results

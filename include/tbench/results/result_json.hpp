@@ -1,5 +1,5 @@
-// The layout of a results file: Google Benchmark's JSON with ours under `tbench`, in `context` and in every entry. The
-// entries are benchmark_entries.cpp's. Reading and writing files is result_file.hpp's.
+// The layout of a results file: Google Benchmark's JSON with ours under `tbench`, in `context` and in every entry.
+// Reading and writing files is result_file.hpp's.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,6 @@ struct HostFacts {
   std::vector<double> load_avg;  // 1, 5 and 15 minutes; empty where the system does not tell
   bool operator==(const HostFacts&) const = default;
 };
-
-/// The facts of this machine now.
-[[nodiscard]] HostFacts read_host_facts(std::string executable);
 
 /// Everything in a results file.
 struct ResultFile {

@@ -8,7 +8,7 @@
 
 #include "tbench/core/record.hpp"
 #include "tbench/render/table.hpp"
-#include "tbench/results/shell_command.hpp"
+#include "tbench/results/conclusion.hpp"
 
 namespace tbench::studies {
 

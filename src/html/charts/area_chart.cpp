@@ -1,4 +1,4 @@
-#include "html/charts/area_chart.hpp"
+#include "html/charts/charts.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "html/charts/svg.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
 

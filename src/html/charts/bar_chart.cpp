@@ -1,4 +1,4 @@
-#include "html/charts/bar_chart.hpp"
+#include "html/charts/charts.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "html/charts/svg.hpp"
 #include "tbench/render/markup.hpp"
 
 namespace tbench::html {

@@ -1,4 +1,4 @@
-#include "html/charts/flame_chart.hpp"
+#include "html/charts/charts.hpp"
 
 #include <fmt/format.h>
 

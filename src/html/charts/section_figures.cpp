@@ -10,9 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "html/charts/study_headers.hpp"
-#include "html/charts/study_plot.hpp"
-#include "html/palette.hpp"
+#include "html/page.hpp"
 #include "tbench/core/text.hpp"
 
 namespace tbench::html {

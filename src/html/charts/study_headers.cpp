@@ -1,4 +1,4 @@
-#include "html/charts/study_headers.hpp"
+#include "html/charts/section_figures.hpp"
 
 #include <fmt/format.h>
 

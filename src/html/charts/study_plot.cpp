@@ -1,4 +1,4 @@
-#include "html/charts/study_plot.hpp"
+#include "html/charts/section_figures.hpp"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "html/charts/study_headers.hpp"
-#include "html/palette.hpp"
+#include "html/page.hpp"
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"

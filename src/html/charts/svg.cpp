@@ -1,4 +1,4 @@
-#include "html/charts/svg.hpp"
+#include "html/charts/charts.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "html/charts/waterfall_chart.hpp"
+#include "html/charts/charts.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "html/charts/svg.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/markup.hpp"
 

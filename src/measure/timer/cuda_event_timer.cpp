@@ -8,7 +8,6 @@
 #include <stdexcept>
 
 #include "measure/timer/host_time.hpp"
-#include "tbench/core/device_rest.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/cuda/flush_and_spin.hpp"
 
@@ -186,7 +185,7 @@ Chunk CudaEventTimer::time_bursts(std::size_t count, std::size_t launches, const
     const std::span<double> phases = std::span{chunk.phase_seconds}.subspan(i * setup.phases, setup.phases);
     burst.read(*this, phases);
     const double launch_seconds = std::accumulate(phases.begin(), phases.end(), 0.0);
-    sleep_for(rest_after(Seconds{launch_seconds * static_cast<double>(launches)}));
+    sleep_for(cuda::rest_after(Seconds{launch_seconds * static_cast<double>(launches)}));
     chunk.enqueue = chunk.enqueue + burst.host().enqueue;
     chunk.cpu = chunk.cpu + burst.host().cpu;
     chunk.exposed = chunk.exposed || burst.host().exposed;

@@ -1,4 +1,4 @@
-#include "model/attention/tolerances.hpp"
+#include "model/attention/verify.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,6 @@
 // The run-time check of an attention case: a reference in float64, written from the formulas rather than from an
-// implementation's operations, in blocks of query rows (memory does not grow with the square of the sequence).
+// implementation's operations, in blocks of query rows (memory does not grow with the square of the sequence), and how
+// far rounding may move the results of a core with normal inputs.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,11 +9,25 @@
 #include <vector>
 
 #include "model/attention/runner.hpp"
-#include "model/attention/tolerances.hpp"
 #include "model/torch/compare.hpp"
+#include "tbench/core/enums.hpp"
 #include "tbench/core/record.hpp"
+#include "tbench/core/work.hpp"
 
 namespace tbench::model {
+
+/// Of one verification. A right implementation exceeds one of a case's tolerances with a probability of at most 1 in
+/// 1,000, both verifications counted: see tolerances.cpp for the derivation.
+struct AttentionTolerances {
+  Tolerance o, dv;  // sums over p alone
+  Tolerance lse;
+  Tolerance dq, dk;       // see the difference of two numbers near each other
+  double dq_of_rowsum{};  // times AttentionReference::dq_of_rowsum, what dq may be off besides
+};
+
+/// @param pairs  of batch and head that are compared
+[[nodiscard]] AttentionTolerances attention_tolerances(Precision precision, const AttentionShape& shape,
+                                                       std::int64_t pairs);
 
 /// Compares what a step has computed of the operands as they are now. Of a backward pass alone the gradients suffice.
 /// Synchronises.

@@ -20,8 +20,8 @@
 #include "tbench/profile/flame_graph.hpp"
 #include "tbench/profile/profile_page.hpp"
 #include "tbench/render/table.hpp"
+#include "tbench/results/conclusion.hpp"
 #include "tbench/results/durable_file.hpp"
-#include "tbench/results/shell_command.hpp"
 
 namespace tbench::profile {
 namespace {

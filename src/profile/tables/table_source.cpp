@@ -1,4 +1,4 @@
-#include "profile/tables/table_source.hpp"
+#include "profile/tables/tables.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,10 +1,52 @@
-// The tables of a profile, one function each. What each shows is in src/profile/README.md.
+// The tables of a profile, one function each, and what they have in common. What each shows is in
+// src/profile/README.md.
 #pragma once
 
-#include "profile/tables/table_source.hpp"
+#include <string>
+#include <vector>
+
+#include "tbench/profile/profile_page.hpp"
 #include "tbench/render/table.hpp"
 
 namespace tbench::profile {
+
+// table_source.cpp: how figures are written, and what shares are of.
+
+/// A profile and how to show it. Counts and totals are those of a step.
+class TableSource {
+ public:
+  /// @param profile, options  must outlive this
+  TableSource(const Profile& profile, const TableOptions& options) : profile_{profile}, options_{options} {}
+
+  [[nodiscard]] const Profile& profile() const { return profile_; }
+  [[nodiscard]] const TableOptions& options() const { return options_; }
+
+  [[nodiscard]] std::string ms(std::int64_t total_ns) const;
+  [[nodiscard]] std::string count(std::int64_t n) const;
+  [[nodiscard]] std::string megabytes(std::int64_t bytes) const;
+  /// Of the time of all operations, in percent.
+  [[nodiscard]] std::string share(std::int64_t ns) const;
+  [[nodiscard]] std::string name_of(const KernelTime& kernel) const;
+  /// The time of all operations of a phase: what the shares of its kernels are of.
+  [[nodiscard]] std::int64_t phase_ns(std::size_t phase) const;
+  [[nodiscard]] std::int64_t class_ns(std::size_t phase, KernelClass kernel_class) const;
+
+ private:
+  const Profile& profile_;
+  const TableOptions& options_;
+};
+
+/// Of one thing, whatever the number of steps.
+[[nodiscard]] std::string microseconds(double ns);
+[[nodiscard]] std::string microseconds(std::int64_t ns);
+/// In percent; 0 of nothing.
+[[nodiscard]] std::string percent_of(std::int64_t part, std::int64_t whole);
+
+/// Left-aligned columns, then right-aligned ones.
+[[nodiscard]] std::vector<render::Column> columns_of(std::vector<std::string> texts, std::vector<std::string> numbers);
+/// With columns that go where a terminal is narrow, the last of them first.
+[[nodiscard]] std::vector<render::Column> spared(std::vector<render::Column> columns,
+                                                 const std::vector<std::string>& headers);
 
 /// Of class `other`, of the operations' time: with more, a reader is told.
 inline constexpr double kMaxOtherShare = 0.02;

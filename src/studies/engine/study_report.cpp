@@ -8,9 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "studies/engine/missing_cells.hpp"
 #include "studies/engine/study_cells.hpp"
-#include "studies/engine/study_rows.hpp"
 #include "studies/engine/study_section.hpp"
 #include "studies/engine/study_traces.hpp"
 #include "tbench/core/text.hpp"
@@ -20,7 +18,6 @@
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/json_fields.hpp"
 #include "tbench/results/result_json.hpp"
-#include "tbench/results/shell_command.hpp"
 
 namespace tbench::studies {
 

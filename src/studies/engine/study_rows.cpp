@@ -1,4 +1,4 @@
-#include "studies/engine/study_rows.hpp"
+#include "studies/engine/study_section.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-// One table of a study filled with what was measured: what each cell says, and the marks that need a note.
+// One table of a study filled with what was measured: what each cell says, the marks that need a note, and tables with
+// several rows a case.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "studies/engine/missing_cells.hpp"
 #include "studies/engine/study_cells.hpp"
 #include "tbench/studies/study_report.hpp"
 
@@ -76,5 +76,8 @@ class CaseCells {
 
 /// Nothing for a table without cases.
 [[nodiscard]] std::optional<StudySection> study_section(const StudyTable& table, CaseCells& cells);
+
+/// Nothing for a study without cases.
+[[nodiscard]] std::optional<StudySection> row_section(const StudyRowTable& table, CaseCells& cells);
 
 }  // namespace tbench::studies

@@ -1,5 +1,5 @@
 // Where areas are: x from 70 to 1,170, y from 300 up to 22.
-#include "html/charts/area_chart.hpp"
+#include "html/charts/charts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Where bars are, in the units of a group's picture: the axis begins at x = 46, bars have at least 170 in all, and the
 // longest is 190 long.
-#include "html/charts/bar_chart.hpp"
+#include "html/charts/charts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

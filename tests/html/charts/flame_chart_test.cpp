@@ -1,5 +1,5 @@
 // Where boxes are: the picture is 1,180 wide, a row 22 high.
-#include "html/charts/flame_chart.hpp"
+#include "html/charts/charts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

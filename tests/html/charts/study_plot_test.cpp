@@ -1,5 +1,5 @@
 // Which charts a study's table gives, from tables whose numbers say where they belong.
-#include "html/charts/study_plot.hpp"
+#include "html/charts/section_figures.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

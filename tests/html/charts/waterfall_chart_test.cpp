@@ -1,5 +1,5 @@
 // Where bars are, in the units of the picture: 590 wide, names before 176, rows of 30 of which a bar has 18.
-#include "html/charts/waterfall_chart.hpp"
+#include "html/charts/charts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -15,7 +15,6 @@
 #include <limits>
 #include <utility>
 
-#include "model/operations/kernels/fused.hpp"
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 #include "model/torch/scopes.hpp"

@@ -7,7 +7,6 @@
 
 #include <numbers>
 
-#include "model/operations/kernels/fused.hpp"
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 #include "model/torch/scopes.hpp"

@@ -1,4 +1,4 @@
-#include "model/operations/kernels/fused.hpp"
+#include "model/operations/kernels/implementation.hpp"
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>

@@ -14,7 +14,6 @@
 #include <numbers>
 
 #include "model/layers/layers.hpp"
-#include "model/operations/kernels/fused.hpp"
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 #include "tbench/core/step_floor.hpp"

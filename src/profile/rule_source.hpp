@@ -1,13 +1,27 @@
-// The dialect of the rules' regular expressions, checked before the C library compiles one: its messages have no
-// position, and some short expressions would take it all memory there is.
+// What the rules of kernels are read from: the file that the program was built with, and the dialect of their regular
+// expressions.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace tbench::profile {
+
+// The rules that the program was built with: kernel_rules.txt.
+
+struct EmbeddedFile {
+  std::string_view name;  // without folders
+  std::string_view content;
+};
+
+/// One file. The definition is written at build time (tools/cmake/EmbedFiles.cmake).
+[[nodiscard]] std::span<const EmbeddedFile> kernel_rule_files();
+
+// The dialect of the rules' regular expressions, checked before the C library compiles one: its messages have no
+// position, and some short expressions would take it all memory there is.
 
 struct ExpressionError {
   std::size_t position{};  // of the letter at fault, from 0

@@ -1,8 +1,8 @@
-#include "tbench/core/device_rest.hpp"
+#include "tbench/cuda/flush_and_spin.hpp"
 
 #include <gtest/gtest.h>
 
-namespace tbench {
+namespace tbench::cuda {
 namespace {
 
 TEST(DeviceRest, IsThreeTimesAsLongAsTheWork) {
@@ -20,4 +20,4 @@ TEST(DeviceRest, EndsAtALimitThatALongerSampleIsToldOf) {
 }
 
 }  // namespace
-}  // namespace tbench
+}  // namespace tbench::cuda
