@@ -311,6 +311,9 @@ bool stop_signalled() { return stop_flag != 0; }
 int run_worker(std::vector<Family> families, const Options& options) {
   using process::MessageKind;
   catch_stop_signals();
+  // A rank whose peer was killed is to fail with an error, as a consequence, and not to die of its own: gloo writes to
+  // sockets that raise the signal. Python, which c10d is made for, ignores it too.
+  std::signal(SIGPIPE, SIG_IGN);
   process::WorkerChannel channel{options.worker->first, options.worker->second};
   std::optional<LocalRunner> made;
   try {

@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "bench/families/family.hpp"
@@ -31,6 +33,18 @@ void write_to_bad_address() {
   cudaError_t error = cudaGetLastError();
   if (error == cudaSuccess) error = cudaDeviceSynchronize();
   if (error != cudaSuccess) throw std::runtime_error{cudaGetErrorString(error)};
+}
+
+/// What a rank's socket does when its peer was killed.
+/// @throws  std::system_error  with the reason, where no signal ends the process
+void write_to_closed_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe(ends.data()) != 0) throw std::system_error{errno, std::generic_category(), "pipe"};
+  ::close(ends[0]);
+  const auto written = ::write(ends[1], "x", 1);
+  const int error = errno;
+  ::close(ends[1]);
+  if (written < 0) throw std::system_error{error, std::generic_category(), "the peer is gone"};
 }
 
 Verification verdict(bool wrong) {
@@ -62,6 +76,7 @@ class PlantedCase final : public Case {
     if (fault_ == "exit") ::_exit(3);
     if (fault_ == "hang") std::this_thread::sleep_for(std::chrono::hours{1});
     if (fault_ == "bad_address") write_to_bad_address();
+    if (fault_ == "peer_gone") write_to_closed_pipe();
     std::this_thread::sleep_for(std::chrono::milliseconds{2});
     marker.mark();
   }
@@ -167,8 +182,9 @@ Family planted_held_family() {
 
 /// `Planted/fault:F/index:I`: `none` succeeds (a few milliseconds a step); the others fail as their names say.
 Family planted_family() {
-  const std::vector<std::string> faults{"none",     "unsupported", "oom",  "throw",       "incorrect",      "abort",
-                                        "segfault", "exit",        "hang", "bad_address", "incorrect_later"};
+  const std::vector<std::string> faults{
+      "none",     "unsupported", "oom",  "throw",       "incorrect",       "abort",
+      "segfault", "exit",        "hang", "bad_address", "incorrect_later", "peer_gone"};
   return {.spec = {.name = "Planted",
                    .keys = {{"fault", faults}, {"index", {}}},
                    .tables = {{"all", Suite::kSmoke, true, {{"fault", faults}, {"index", {"1"}}}},

@@ -34,10 +34,11 @@ TEST_F(Planted, EveryFaultGetsItsStatusAndTheRestIsMeasured) {
   const CommandResult result = run({"--tb_suite=smoke", "--tb_timeout=3", "--tb_axis=Planted.index=1,2"});
   EXPECT_EQ(result.status, 1) << result.err;
   const std::map<std::string, std::string> expected{
-      {"none", "ok"},       {"unsupported", "unsupported"}, {"oom", "oom"},
-      {"throw", "crashed"}, {"incorrect", "incorrect"},     {"incorrect_later", "incorrect"},
-      {"abort", "crashed"}, {"segfault", "crashed"},        {"exit", "crashed"},
-      {"hang", "timeout"},  {"bad_address", "crashed"}};  // without a device even the launch fails
+      {"none", "ok"},          {"unsupported", "unsupported"}, {"oom", "oom"},
+      {"throw", "crashed"},    {"incorrect", "incorrect"},     {"incorrect_later", "incorrect"},
+      {"abort", "crashed"},    {"segfault", "crashed"},        {"exit", "crashed"},
+      {"hang", "timeout"},     {"bad_address", "crashed"},  // without a device even the launch fails
+      {"peer_gone", "crashed"}};
   std::map<std::string, int> seen;
   for (const nlohmann::json& entry : entries()) {
     const std::string fault = entry.at("tbench").at("parameters").at("fault");
@@ -54,6 +55,8 @@ TEST_F(Planted, TheReasonSaysWhatHappened) {
   EXPECT_THAT(entries()[0].at("error_message"), HasSubstr("Segmentation fault"));
   EXPECT_EQ(run({"--benchmark_filter=incorrect"}).status, 1);
   EXPECT_THAT(entries()[0].at("error_message"), HasSubstr("output[3] is 2, the reference says 1"));
+  EXPECT_EQ(run({"--benchmark_filter=peer_gone"}).status, 1);
+  EXPECT_EQ(entries()[0].at("error_message"), "the peer is gone: Broken pipe");  // an error, no signal
   EXPECT_EQ(run({"--benchmark_filter=oom"}).status, 0);
   EXPECT_THAT(entries()[0].at("error_message"), HasSubstr("1 TiB"));
   EXPECT_EQ(entries()[0].at("tbench").at("requested_bytes"), std::int64_t{1} << 40);
