@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -43,6 +44,20 @@ struct Barrier {
   std::vector<std::size_t> waiting;
 };
 
+struct Counter {
+  int arrivals{};  // of a phase
+  int missing{};   // of this one
+  int bytes{};     // that it waits for
+  std::uint32_t phase{};
+  std::vector<std::size_t> waiting{};
+};
+
+struct LateCopy {
+  std::uint32_t counter{};
+  int bytes{};
+  Copy copy;
+};
+
 class Block {
  public:
   Block(const BlockLaunch& launch, const std::function<void(char*)>& thread)
@@ -68,6 +83,12 @@ class Block {
   void meet(int number, int threads, bool waits);
   const std::byte* meet_warp(const void* mine, std::size_t bytes);
 
+  void make_counter(std::uint32_t address, int arrivals);
+  void arrive(std::uint32_t address, int bytes);
+  [[nodiscard]] bool is_over(std::uint32_t address, std::uint32_t parity);
+  void wait(std::uint32_t address, std::uint32_t parity);
+  void copy_some_time(LateCopy copy) { late_copies_.push_back(std::move(copy)); }
+
  private:
   static constexpr std::size_t kAlignment = 128;
 
@@ -76,6 +97,9 @@ class Block {
   [[nodiscard]] std::vector<std::size_t> runnable_warps() const;
   [[nodiscard]] std::optional<std::size_t> next_lane(std::size_t warp, std::size_t from) const;
   void run_warp(std::size_t warp);
+  void run_late_copy();
+  [[nodiscard]] Counter& counter(std::uint32_t address);
+  void end_phase_if_complete(Counter& counter);
 
   BlockLaunch launch_;
   const std::function<void(char*)>& thread_;
@@ -85,6 +109,8 @@ class Block {
   std::vector<Fiber> fibers_;
   std::vector<Warp> warps_;
   std::array<Barrier, kBarriers> barriers_;
+  std::map<std::uint32_t, Counter> counters_;
+  std::vector<LateCopy> late_copies_;
   ucontext_t scheduler_{};
   std::size_t current_{};
   std::size_t left_{};  // lanes' turns until another warp's
@@ -160,8 +186,19 @@ void Block::pause(State state) {
 
 void Block::run() {
   for (Fiber& fiber : fibers_) start(fiber);
-  for (std::vector<std::size_t> runnable = runnable_warps(); !runnable.empty(); runnable = runnable_warps()) {
-    run_warp(runnable[random_() % runnable.size()]);
+  const std::uint_fast32_t warps_for_a_copy = 1 + random_() % 16;
+  for (std::vector<std::size_t> runnable = runnable_warps(); !runnable.empty() || !late_copies_.empty();
+       runnable = runnable_warps()) {
+    if (!late_copies_.empty() && (runnable.empty() || random_() % warps_for_a_copy == 0)) {
+      run_late_copy();
+    } else {
+      run_warp(runnable[random_() % runnable.size()]);
+    }
+  }
+  for (const auto& [address, counter] : counters_) {
+    if (counter.waiting.empty()) continue;
+    throw std::logic_error{fmt::format("emulator: {} threads wait in vain for phase {} of the counter at {}",
+                                       counter.waiting.size(), counter.phase, address)};
   }
   const bool all_done = std::ranges::all_of(fibers_, [](const Fiber& fiber) { return fiber.state == State::kDone; });
   for (std::size_t i = 0; i < barriers_.size(); ++i) {
@@ -187,6 +224,50 @@ void Block::meet(int number, int threads, bool waits) {
   if (!waits) return;
   barrier.waiting.push_back(current_);
   pause(State::kAtBarrier);
+}
+
+void Block::make_counter(std::uint32_t address, int arrivals) {
+  counters_[address] = {.arrivals = arrivals, .missing = arrivals};
+}
+
+Counter& Block::counter(std::uint32_t address) {
+  const auto found = counters_.find(address);
+  if (found == counters_.end()) throw std::logic_error{fmt::format("emulator: there is no counter at {}", address)};
+  return found->second;
+}
+
+void Block::end_phase_if_complete(Counter& counter) {
+  if (counter.missing > 0 || counter.bytes > 0) return;
+  ++counter.phase;
+  counter.missing = counter.arrivals;
+  for (const std::size_t thread : std::exchange(counter.waiting, {})) fibers_[thread].state = State::kReady;
+}
+
+void Block::arrive(std::uint32_t address, int bytes) {
+  Counter& mine = counter(address);
+  if (mine.missing == 0) throw std::logic_error{fmt::format("emulator: one too many at the counter at {}", address)};
+  mine.bytes += bytes;
+  --mine.missing;
+  end_phase_if_complete(mine);
+}
+
+bool Block::is_over(std::uint32_t address, std::uint32_t parity) { return counter(address).phase % 2 != parity; }
+
+void Block::wait(std::uint32_t address, std::uint32_t parity) {
+  while (!is_over(address, parity)) {
+    counter(address).waiting.push_back(current_);
+    pause(State::kAtBarrier);
+  }
+}
+
+void Block::run_late_copy() {
+  std::swap(late_copies_[random_() % late_copies_.size()], late_copies_.back());
+  const LateCopy late = std::move(late_copies_.back());
+  late_copies_.pop_back();
+  late.copy();
+  Counter& counter = this->counter(late.counter);
+  counter.bytes -= late.bytes;
+  end_phase_if_complete(counter);
 }
 
 const std::byte* Block::meet_warp(const void* mine, std::size_t bytes) {
@@ -242,17 +323,20 @@ void meet_block(int number, int threads, bool waits) { block().meet(number, thre
 
 void copy_async(std::uint32_t destination, const void* source, std::size_t bytes, bool valid) {
   char* const to = shared_memory(destination, bytes);
-  Copy copy = [to, source, bytes, valid] {
+  do_async([to, source, bytes, valid] {
     if (valid) {
       std::memcpy(to, source, bytes);
     } else {
       std::memset(to, 0, bytes);
     }
-  };
+  });
+}
+
+void do_async(std::function<void()> work) {
   if (block().launch().late_copies) {
-    block().fiber().copies.push_back(std::move(copy));
+    block().fiber().copies.push_back(std::move(work));
   } else {
-    copy();
+    work();
   }
 }
 
@@ -267,6 +351,14 @@ void wait_copies(std::size_t pending) {
     for (const Copy& copy : groups.front()) copy();
     groups.erase(groups.begin());
   }
+}
+
+void make_counter(std::uint32_t counter, int arrivals) { block().make_counter(counter, arrivals); }
+void arrive(std::uint32_t counter, int bytes) { block().arrive(counter, bytes); }
+bool is_over(std::uint32_t counter, std::uint32_t parity) { return block().is_over(counter, parity); }
+void wait_for_phase(std::uint32_t counter, std::uint32_t parity) { block().wait(counter, parity); }
+void copy_some_time(std::uint32_t counter, int bytes, std::function<void()> copy) {
+  block().copy_some_time({.counter = counter, .bytes = bytes, .copy = std::move(copy)});
 }
 
 const std::byte* meet_warp(const void* mine, std::size_t bytes) { return block().meet_warp(mine, bytes); }

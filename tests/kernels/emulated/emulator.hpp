@@ -25,12 +25,12 @@ struct BlockLaunch {
   int threads{};  // a multiple of 32
   std::size_t shared_bytes{};
   std::uint32_t seed{};  // of the order
-  bool late_copies{};    // an asynchronous copy takes place when it is waited for, else at once
+  bool late_copies{};    // what is asynchronous takes place when it is waited for, else at once
 };
 
 /// Runs `thread(shared memory)` in each of a block's threads.
-/// @throws  std::logic_error  where threads wait for each other in vain, a barrier is left with arrivals, an address is
-///                            outside shared memory or not aligned; whatever a thread throws
+/// @throws  std::logic_error  where threads wait for each other in vain, a barrier is left with arrivals or gets too
+///                            many, an address is outside shared memory or not aligned; whatever a thread throws
 void run_block(const BlockLaunch& launch, const std::function<void(char* shared)>& thread);
 
 // For the threads.
@@ -47,10 +47,22 @@ void run_block(const BlockLaunch& launch, const std::function<void(char* shared)
 /// Arrives at barrier `number` of `threads`, and waits there for the others unless it only arrives.
 void meet_block(int number, int threads, bool waits);
 
-/// Copies `bytes` to shared memory, or zeros if not `valid`: at the latest once their group is waited for.
+/// Does something at the latest once its group is waited for: copies `bytes` to shared memory, or zeros if not `valid`;
+/// or whatever else.
 void copy_async(std::uint32_t destination, const void* source, std::size_t bytes, bool valid);
+void do_async(std::function<void()> work);
 void commit_copies();
 void wait_copies(std::size_t pending);
+
+/// Barriers in shared memory that count bytes, too (mbarrier), known by their addresses. The phase of parity 0 is a
+/// new one's first.
+void make_counter(std::uint32_t counter, int arrivals);
+/// Arrives, and makes the phase wait for so many bytes of copies, too.
+void arrive(std::uint32_t counter, int bytes = 0);
+[[nodiscard]] bool is_over(std::uint32_t counter, std::uint32_t parity);
+void wait_for_phase(std::uint32_t counter, std::uint32_t parity);
+/// Does `copy` some time, late or soon, then hands its bytes to the counter.
+void copy_some_time(std::uint32_t counter, int bytes, std::function<void()> copy);
 
 /// Waits for the 32 lanes of the warp; each hands in `bytes` and finds all 32 in a row.
 [[nodiscard]] const std::byte* meet_warp(const void* mine, std::size_t bytes);

@@ -71,6 +71,30 @@ TEST(Emulator, ALateCopyIsNotThereBeforeItIsWaitedFor) {
   });
 }
 
+TEST(Emulator, APhaseWaitsForArrivalsAndBytes) {
+  for (std::uint32_t seed = 0; seed < 10; ++seed) {
+    float copied = 1.0f;
+    run_block(launch(seed), [&](char* shared) {
+      const unsigned thread = thread_index().x;
+      if (thread == 0) {
+        make_counter(64, 2);
+        EXPECT_TRUE(is_over(64, 1));
+      }
+      meet_block(0, kThreads, true);
+      if (thread == 2 * kLanes) arrive(64);
+      if (thread == kLanes) {
+        arrive(64, 2 * sizeof(float));
+        for (int i = 0; i < 2; ++i) {
+          copy_some_time(64, sizeof(float), [&, shared, i] { reinterpret_cast<float*>(shared)[i] = copied++; });
+        }
+      }
+      wait_for_phase(64, 0);
+      EXPECT_EQ(reinterpret_cast<const float*>(shared)[0] + reinterpret_cast<const float*>(shared)[1], 3.0f);
+      EXPECT_FALSE(is_over(64, 1));
+    });
+  }
+}
+
 TEST(Emulator, LanesSeeWhatAllOfTheirWarpHandIn) {
   run_block(launch(), [](char*) {
     for (int round = 0; round < 3; ++round) {
@@ -103,6 +127,21 @@ TEST(Emulator, TellsWaitingInVainAndWrongAddresses) {
         if (thread_index().x != 5) static_cast<void>(meet_warp(1));
       },
       "a warp waits for lanes that have ended");
+  expect_error(
+      [](char*) {
+        if (thread_index().x > 0) return;
+        make_counter(8, 1);
+        wait_for_phase(8, 0);
+      },
+      "1 threads wait in vain for phase 0 of the counter at 8");
+  expect_error(
+      [](char*) {
+        make_counter(8, 1);
+        arrive(8, 4);
+        arrive(8);
+      },
+      "one too many at the counter at 8");
+  expect_error([](char*) { arrive(8); }, "there is no counter at 8");
   expect_error([](char*) { static_cast<void>(shared_memory(kThreads * sizeof(float), 4)); }, "4 bytes at 512 of 512");
   expect_error([](char*) { static_cast<void>(shared_memory(2, 4)); }, "4 bytes at 2 of 512");
 }

@@ -50,6 +50,22 @@ __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity
       : "memory");
 }
 
+/// The same, but not for ever.
+__device__ __forceinline__ void wait_a_while(std::uint32_t barrier, std::uint32_t parity) {
+  std::uint32_t over = 0;
+  for (int n = 0; n < 1000 && over == 0; ++n) {
+    asm volatile(
+        "{\n"
+        ".reg .pred is_over;\n"
+        "mbarrier.test_wait.parity.shared::cta.b64 is_over, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, is_over;\n"
+        "}\n"
+        : "=r"(over)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+  }
+}
+
 /// Which of some buffers is next, and the parity of the barriers' phase in which it is filled.
 template <int kStages>
 struct Ring {
@@ -156,6 +172,19 @@ __device__ __forceinline__ float2 load_shared_pair(std::uint32_t address) {
   float2 pair;
   asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];\n" : "=f"(pair.x), "=f"(pair.y) : "r"(address) : "memory");
   return pair;
+}
+
+/// In an instruction that stays where it is: before products, as ptxas wants what they start from.
+__device__ __forceinline__ float copied_here(float value) {
+  float copy;
+  asm volatile("mov.b32 %0, %1;\n" : "=f"(copy) : "f"(value));
+  return copy;
+}
+/// The lane's number in its warp, read anew.
+__device__ __forceinline__ int read_lane() {
+  int lane;
+  asm volatile("mov.u32 %0, %%laneid;\n" : "=r"(lane));
+  return lane;
 }
 
 /// Adds four floats to four in a row of global memory, each atomically; 16 divides the address.

@@ -58,12 +58,7 @@ BackwardParameters<Gradient, Order> backward_parameters(const AttentionProblem& 
 }
 
 inline StayingParameters staying_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
-  const BackwardOrder order = backward_order(problem.shape, BackwardBlocks::kStay);
-  const int heads = static_cast<int>(problem.shape.batch * problem.shape.heads);
-  const int last_group = (heads - 1) / order.heads;
-  return backward_parameters(problem, arguments, arguments.dk, arguments.dv,
-                             StayingOrder{order, divisor(order.tiles * order.heads), divisor(order.heads),
-                                          divisor(heads - last_group * order.heads), last_group});
+  return backward_parameters(problem, arguments, arguments.dk, arguments.dv, staying_order(problem.shape));
 }
 
 inline OneItemParameters one_item_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {

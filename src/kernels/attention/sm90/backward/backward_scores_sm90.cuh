@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "kernels/attention/common/planted_fault.cuh"
+#include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 #include "kernels/attention/sm90/primitives_sm90.cuh"
 #include "kernels/attention/sm90/wgmma.cuh"
 
@@ -42,9 +43,7 @@ class BackwardScores {
   /// left.
   __device__ __forceinline__ static int lane() {
     if constexpr (kHeadDim <= 64) return static_cast<int>(threadIdx.x) % kWarpSize;
-    int lane;
-    asm volatile("mov.u32 %0, %%laneid;\n" : "=r"(lane));
-    return lane;
+    return read_lane();
   }
 
   /// Where the tiles and dS of the block's i-th step lie, and the parity of the phase in which they come: nothing that
@@ -53,8 +52,10 @@ class BackwardScores {
   __device__ __forceinline__ static std::uint32_t parity(int i) { return static_cast<std::uint32_t>(i) / 2 % 2; }
 
   __device__ __forceinline__ void wait_for_gradients(int i) const {
-    wait(shared_.barrier(Shared::kGradientsFull + stage(i)),
-         parity(i) ^ (planted(PlantedFault::kBackwardParity) ? 1u : 0u));
+    const std::uint32_t barrier = shared_.barrier(Shared::kGradientsFull + stage(i));
+    // Once the tile is there, this is the phase of the next one, which nobody fetches before this one is read.
+    if (planted(PlantedFault::kBackwardParity)) return wait_a_while(barrier, parity(i) ^ 1u);
+    wait(barrier, parity(i));
   }
   /// Of both warpgroups, of the i-th step.
   __device__ __forceinline__ void wait_for_scores(int i) const {
@@ -160,7 +161,7 @@ class BackwardScores {
   }
 
   /// A number of each query, lse or delta, for the accumulators to start from: neither is in the way between a product
-  /// and what becomes of it. In instructions that stay before the products, as ptxas wants it.
+  /// and what becomes of it.
   template <int kCount>
   __device__ __forceinline__ static void spread(float (&sums)[kCount], std::uint32_t statistics) {
 #pragma unroll
@@ -168,8 +169,8 @@ class BackwardScores {
       const float2 pair = load_shared_pair(statistics + lane() % 4 * 8 + n * 32);
       sums[4 * n] = pair.x;
       sums[4 * n + 1] = pair.y;
-      asm volatile("mov.b32 %0, %1;\n" : "=f"(sums[4 * n + 2]) : "f"(pair.x));
-      asm volatile("mov.b32 %0, %1;\n" : "=f"(sums[4 * n + 3]) : "f"(pair.y));
+      sums[4 * n + 2] = copied_here(pair.x);
+      sums[4 * n + 3] = copied_here(pair.y);
     }
   }
 

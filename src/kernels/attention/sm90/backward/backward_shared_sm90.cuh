@@ -12,6 +12,13 @@ struct StayingOrder : BackwardOrder {
   Divisor items_of_group, heads_of_group, heads_of_last_group;
   int last_group;
 };
+inline StayingOrder staying_order(const AttentionShape& shape) {
+  const BackwardOrder order = backward_order(shape, BackwardBlocks::kStay);
+  const int heads = static_cast<int>(shape.batch * shape.heads);
+  const int last_group = (heads - 1) / order.heads;
+  return {order, divisor(order.tiles * order.heads), divisor(order.heads), divisor(heads - last_group * order.heads),
+          last_group};
+}
 using StayingParameters = BackwardParameters<TensorView, StayingOrder>;
 
 __device__ __forceinline__ int quotient(int number, const Divisor& divisor) {

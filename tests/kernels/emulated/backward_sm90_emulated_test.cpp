@@ -1,0 +1,46 @@
+// Hopper's backward kernels where there is no GPU: their barriers above all. Blocks of one to many items, of one to
+// many steps; warps and copies in a random order.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "emulated/emulated_backward_sm90.hpp"
+#include "emulated/expect_emulated.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+template <class Attention>
+class EmulatedBackwardSm90Test : public testing::Test {};
+// Blocks that stay at head_dim 128, too, where no problem takes them yet.
+using Attentions =
+    testing::Types<EmulatedBackward<64, BackwardBlocks::kStay>, EmulatedBackward<80, BackwardBlocks::kStay>,
+                   EmulatedBackward<128, BackwardBlocks::kStay>, EmulatedBackward<80, BackwardBlocks::kOneItem>,
+                   EmulatedBackward<128, BackwardBlocks::kOneItem>>;
+TYPED_TEST_SUITE(EmulatedBackwardSm90Test, Attentions);
+
+TYPED_TEST(EmulatedBackwardSm90Test, IsRightHoweverManyItemsABlockHas) {
+  const bool stays = TypeParam::kBlocks == BackwardBlocks::kStay;
+  for (const Lengths& lengths : {Lengths{1, 1, true}, {70, 400, false}, {400, 400, true}, {257, 130, false}}) {
+    TypeParam attention{lengths, 1};
+    for (const int blocks : stays ? std::vector{1, 3, 7} : std::vector{1}) {
+      SCOPED_TRACE(testing::Message() << lengths.q << " x " << lengths.kv << ", " << blocks << " blocks");
+      attention.next_order();
+      for (const Comparison& one : attention.backward(blocks)) EXPECT_EQ(one.failure, "");
+    }
+  }
+}
+
+TYPED_TEST(EmulatedBackwardSm90Test, FaultsAreFound) {
+  std::vector<FaultRow> rows{kBackwardFaults.begin(), kBackwardFaults.end()};
+  const Names any{"dq", "dk", "dv"};
+  rows.push_back({"release", PlantedFault::kBackwardRelease, any, When::kSometimes});
+  rows.push_back({"parity", PlantedFault::kBackwardParity, any, When::kSometimes});
+  if (TypeParam::kBlocks == BackwardBlocks::kStay) {
+    rows.push_back({"kept", PlantedFault::kBackwardKept, any, When::kSometimes});
+  }
+  expect_all_found<TypeParam>(rows, {"dq", "dk", "dv"}, [](auto& attention) { return attention.backward(1); });
+}
+
+}  // namespace
+}  // namespace tbench::kernels::sm90

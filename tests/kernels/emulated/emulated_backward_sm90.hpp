@@ -1,0 +1,102 @@
+// Hopper's backward kernels, compiled for the emulator: one problem in bf16, its results compared with the reference.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "emulated/emulated_problem.hpp"
+#include "kernels/attention/sm90/backward/backward_sm90.cuh"
+#include "kernels/attention/sm90/backward/one_item/one_item_sm90.cuh"
+
+namespace tbench::kernels::sm90 {
+
+template <int kColumns, BackwardBlocks kKind>
+class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
+  using Element = __nv_bfloat16;
+  using Problem = EmulatedProblem<Element, kColumns>;
+  static constexpr bool kStays = kKind == BackwardBlocks::kStay;
+  using Parameters = std::conditional_t<kStays, StayingParameters, OneItemParameters>;
+  using Problem::lengths_, Problem::problem_;
+
+ public:
+  static constexpr BackwardBlocks kBlocks = kKind;
+
+  EmulatedBackward(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kBf16, lengths, seed} {}
+
+  /// dq, dk, dv; where blocks stay, of at most `blocks` of them.
+  std::vector<Comparison> backward(int blocks) {
+    constexpr int kQueries = backward_tile(kColumns).queries;
+    const BackwardWorkspace workspace = backward_workspace(problem_.shape);
+    std::vector<float> sums(workspace.sums_bytes / sizeof(float), 0.0f);
+    const std::vector<float> lse = padded(this->lse(), workspace.rows, -1 / problem_.scale, -INFINITY);
+    const std::vector<float> delta = padded(this->row_products_of_o(), workspace.rows, -1, 0);
+    auto gradients = this->no_gradients();
+    Parameters p{};
+    p.q = map(this->q_, lengths_.q, kQueries);
+    p.k = map(this->k_, lengths_.kv, kGroupRows);
+    p.v = map(this->v_, lengths_.kv, kGroupRows);
+    p.grad_o = map(this->grad_o_, lengths_.q, kQueries);
+    p.lse = lse.data();
+    p.delta = delta.data();
+    p.dq_sums = sums.data();
+    p.heads = p.batch_heads = static_cast<int>(kHeads);
+    p.seq_q = lengths_.q;
+    p.seq_kv = lengths_.kv;
+    p.rows = static_cast<int>(workspace.rows);
+    p.scale = problem_.scale;
+    p.causal = lengths_.causal;
+    if constexpr (kStays) {
+      p.dk = this->view(gradients.dk);
+      p.dv = this->view(gradients.dv);
+      p.order = staying_order(problem_.shape);
+    } else {
+      p.dk = map(gradients.dk, lengths_.kv, kGroupRows);
+      p.dv = map(gradients.dv, lengths_.kv, kGroupRows);
+      p.order = backward_order(problem_.shape, kKind);
+    }
+    const DeviceLimits limits{.multiprocessors = blocks};
+    this->run(backward_launch(problem_.shape, kKind, limits), [&](char* memory) {
+      if constexpr (kStays) {
+        backward_block<Element, kColumns>(p, memory);
+      } else {
+        one_item_block<Element, kColumns>(p, memory);
+      }
+    });
+    take_sums(gradients.dq, sums, p);
+    return this->compare_backward(gradients);
+  }
+
+ private:
+  static CUtensorMap map(std::vector<Element>& elements, int rows, int box_rows) {
+    const TensorView view = Problem::view(elements);
+    return tensor_map({.data = static_cast<char*>(view.data),
+                       .batch_stride = view.strides[0] * 2,
+                       .head_stride = view.strides[1] * 2,
+                       .row_stride = view.strides[2] * 2,
+                       .rows = rows,
+                       .columns = kColumns,
+                       .box_rows = box_rows});
+  }
+
+  /// Of `rows` a head.
+  std::vector<float> padded(const std::vector<float>& values, std::int64_t rows, float factor, float rest) const {
+    std::vector<float> all(static_cast<std::size_t>(kHeads * rows), rest);
+    const auto length = static_cast<std::size_t>(lengths_.q), padded_length = static_cast<std::size_t>(rows);
+    for (std::size_t i = 0; i < values.size(); ++i) all[i / length * padded_length + i % length] = values[i] * factor;
+    return all;
+  }
+
+  /// What the kernel after makes of the sums.
+  static void take_sums(std::vector<Element>& dq, const std::vector<float>& sums, const Parameters& p) {
+    for (std::size_t i = 0; i < dq.size(); ++i) {
+      const auto column = static_cast<int>(i % kColumns);
+      const int row = static_cast<int>(i / kColumns) % p.seq_q, head = static_cast<int>(i / kColumns) / p.seq_q;
+      const int block = (head * p.rows + row) / 16 * (kColumns / 8) + column / 8;
+      const int lane = row % 8 * 4 + column % 8 / 2, register_number = row % 16 / 8 * 2 + column % 2;
+      dq[i] = Element(sums[static_cast<std::size_t>((block * kWarpSize + lane) * 4 + register_number)] * p.scale);
+    }
+  }
+};
+
+}  // namespace tbench::kernels::sm90
