@@ -84,13 +84,13 @@ std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem, c
 void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
   const DeviceLimits limits = current_device_limits();
   require_none(attention_unsupported_reason(problem, limits));
-  const ForwardPlan plan = plan_forward(problem, limits);
   require_none(
       missing_workspace_reason("forward", attention_forward_workspace_bytes(problem, limits), arguments.workspace));
   if (const auto choice = choose_sm90_forward(problem, limits); choice && sm90::takes_views(problem, arguments)) {
     const bool is_bf16 = problem.precision == Precision::kBf16;
     return (is_bf16 ? &sm90::forward_bf16 : &sm90::forward_fp16)(problem, arguments, *choice, limits, stream);
   }
+  const ForwardPlan plan = plan_forward(problem, limits);
   switch (problem.precision) {
     case Precision::kBf16:
       return launch_forward<Precision::kBf16>(problem, plan, arguments, stream);
@@ -112,7 +112,6 @@ std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, 
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
   const DeviceLimits limits = current_device_limits();
   require_none(attention_unsupported_reason(problem, limits));
-  const BackwardPlan plan = plan_backward(problem, limits);
   require_none(
       missing_workspace_reason("backward", attention_backward_workspace_bytes(problem, limits), arguments.workspace));
   if (has_sm90_kernels(limits) && sm90::chooses_backward(problem, limits) && sm90::takes_views(problem, arguments)) {
@@ -120,6 +119,7 @@ void attention_backward(const AttentionProblem& problem, const AttentionBackward
     return (is_bf16 ? &sm90::backward_bf16 : &sm90::backward_fp16)(
         problem, arguments, sm90::backward_blocks(problem.shape), limits, stream);
   }
+  const BackwardPlan plan = plan_backward(problem, limits);
   switch (problem.precision) {
     case Precision::kBf16:
       return launch_backward<Precision::kBf16>(problem, plan, arguments, stream);
