@@ -249,17 +249,17 @@ void refuse_database(const std::string& path, const SqliteError& error) {
 History::Database History::Database::open(const std::string& path, Seconds wait) {
   check_path(path, false);
   return opened(path, [&]() -> Database {
-    Connection connection{path, Mode::kWrite, wait};
-    if (connection.is_read_only()) throw SqliteError{SQLITE_READONLY, "read-only"};
-    const bool is_empty = check_kind(path, connection);
+    Connection made{path, Mode::kWrite, wait};
+    if (made.is_read_only()) throw SqliteError{SQLITE_READONLY, "read-only"};
+    const bool is_empty = check_kind(path, made);
     if (!is_empty) {
-      check_whole(connection);
-      if (connection.integer("PRAGMA user_version") < kHistoryVersion) back_up(path, connection);
+      check_whole(made);
+      if (made.integer("PRAGMA user_version") < kHistoryVersion) back_up(path, made);
     }
-    use_write_ahead_log(connection, wait);
-    connection.execute("PRAGMA foreign_keys = ON");
-    migrate(connection);
-    return {path, std::move(connection)};
+    use_write_ahead_log(made, wait);
+    made.execute("PRAGMA foreign_keys = ON");
+    migrate(made);
+    return {path, std::move(made)};
   });
 }
 
@@ -268,10 +268,10 @@ History::Database History::Database::open_copy(const std::string& path, Seconds 
   return opened(path, [&]() -> Database {
     const Connection file = open_to_read(path, wait);
     if (!check_kind(path, file)) check_whole(file);
-    Connection connection{kMemory, Mode::kMemory, wait};
-    file.copy_to(connection);
-    migrate(connection);
-    return {path, std::move(connection)};
+    Connection made{kMemory, Mode::kMemory, wait};
+    file.copy_to(made);
+    migrate(made);
+    return {path, std::move(made)};
   });
 }
 
