@@ -91,8 +91,10 @@ std::optional<std::string> missing_code_reason(const DeviceLimits& limits, std::
       capability.first, capability.second, architectures);
 }
 
+bool is_hopper(const DeviceLimits& limits) { return capability_of(limits) == std::pair{9, 0}; }
+
 bool runs_sm90a(const DeviceLimits& limits, std::string_view architectures) {
-  return capability_of(limits) == std::pair{9, 0} &&
+  return is_hopper(limits) &&
          has_entry(architectures, [](std::string_view entry) { return entry.starts_with("9.0a"); });
 }
 

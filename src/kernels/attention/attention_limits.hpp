@@ -35,6 +35,9 @@ class DeviceLimitsCache {
 [[nodiscard]] std::optional<std::string> missing_code_reason(const DeviceLimits& limits,
                                                              std::string_view architectures);
 
+/// Compute capability 9.0, which Hopper's kernels are for alone.
+[[nodiscard]] bool is_hopper(const DeviceLimits& limits);
+
 /// Whether a build for `architectures` runs Hopper's kernels, which are machine code for "9.0a": no other build makes
 /// code of them, and what it launched would do nothing.
 [[nodiscard]] bool runs_sm90a(const DeviceLimits& limits, std::string_view architectures);

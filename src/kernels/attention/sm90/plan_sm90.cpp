@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/attention/attention_limits.hpp"
 #include "kernels/attention/sm90/tensor_map.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -10,10 +11,6 @@ namespace {
 
 constexpr std::size_t kCounterBytes = 256;  // one number, and the alignment of what a caller may put behind it
 constexpr std::int64_t kMaxItems = std::numeric_limits<int>::max() / 2;  // the counter runs on past the last item
-
-bool is_hopper(const DeviceLimits& limits) {
-  return limits.compute_capability_major == 9 && limits.compute_capability_minor == 0;
-}
 
 std::int64_t items(const AttentionShape& shape, int rows) {
   return block_count(shape.seq_q, rows) * shape.heads * shape.batch;

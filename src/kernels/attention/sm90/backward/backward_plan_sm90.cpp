@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernels/attention/attention_limits.hpp"
 #include "kernels/attention/sm90/tensor_map.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -66,8 +67,7 @@ Divisor divisor(int value) {
 }
 
 bool chooses_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
-  const bool hopper = limits.compute_capability_major == 9 && limits.compute_capability_minor == 0;
-  return hopper && has_instance(problem) && !problem.deterministic &&
+  return is_hopper(limits) && has_instance(problem) && !problem.deterministic &&
          beats_ampere_kernels(problem.shape, limits.multiprocessors);
 }
 
