@@ -41,7 +41,7 @@ std::vector<Family> all_families(std::span<const ModelSize> extra_sizes) {
       model_family(extra_sizes),         attention_family(),    gemm_family(),
       kernel_family(extra_sizes),        accumulation_family(), autocast_family(),
       warmup_family(extra_sizes),        ceiling_family(),      collective_family(),
-      data_parallel_family(extra_sizes),
+      data_parallel_family(extra_sizes), overlap_family(),
   };
 }
 

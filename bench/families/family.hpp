@@ -71,6 +71,7 @@ struct Family {
 [[nodiscard]] Family data_parallel_family(std::span<const ModelSize> extra_sizes);
 [[nodiscard]] Family gemm_family();
 [[nodiscard]] Family kernel_family(std::span<const ModelSize> extra_sizes);
+[[nodiscard]] Family overlap_family();
 [[nodiscard]] Family warmup_family(std::span<const ModelSize> extra_sizes);
 
 }  // namespace tbench::bench

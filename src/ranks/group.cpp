@@ -59,7 +59,7 @@ BackendPointer make_nccl(const c10::intrusive_ptr<c10d::Store>&, const Launch&, 
 struct Pending::State {
   Group::Backends* group{};
   c10::intrusive_ptr<c10d::Work> work;
-  at::Tensor data;
+  at::Tensor sum{};  // of which the backend leaves the mean to be made; else undefined
 };
 
 Pending::Pending(std::unique_ptr<State> state) : state_{std::move(state)} {}
@@ -70,7 +70,7 @@ Pending::~Pending() = default;
 void Pending::wait() {
   const at::NoGradGuard no_grad;
   state_->group->guard("all_reduce", [&] { state_->work->wait(); });
-  state_->group->divide(state_->data);
+  if (state_->sum.defined()) state_->group->divide(state_->sum);
 }
 
 Group::Group(const Launch& launch, const std::string& name, bool on_gpu, Seconds limit)
@@ -117,21 +117,20 @@ std::vector<std::vector<double>> Group::gather(std::span<const double> own) {
   return all;
 }
 
-void Group::all_reduce(at::Tensor& data) {
-  backends_->run("all_reduce", [&] {
-    std::vector<at::Tensor> tensors{data};
-    return backends_->data->allreduce(tensors);
-  });
+Pending Group::start_all_reduce(at::Tensor& data) {
+  std::vector<at::Tensor> tensors{data};
+  auto work = backends_->guard("all_reduce", [&] { return backends_->data->allreduce(tensors); });
+  return Pending{std::make_unique<Pending::State>(Pending::State{.group = backends_.get(), .work = std::move(work)})};
 }
 
 Pending Group::start_mean(at::Tensor& data) {
   const at::NoGradGuard no_grad;
-  auto state = std::make_unique<Pending::State>();
-  state->group = backends_.get();
-  state->data = data;
-  state->work = backends_->guard("all_reduce", [&] { return backends_->start_mean(data); });
-  return Pending{std::move(state)};
+  auto work = backends_->guard("all_reduce", [&] { return backends_->start_mean(data); });
+  return Pending{
+      std::make_unique<Pending::State>(Pending::State{.group = backends_.get(), .work = std::move(work), .sum = data})};
 }
+
+void Group::all_reduce(at::Tensor& data) { start_all_reduce(data).wait(); }
 
 void Group::mean(at::Tensor& data) { start_mean(data).wait(); }
 

@@ -58,6 +58,8 @@ class Group {
 
   /// As mean(), but returns before the others have taken part. Until wait() has returned nobody may use `data`.
   [[nodiscard]] Pending start_mean(at::Tensor& data);
+  /// Likewise all_reduce().
+  [[nodiscard]] Pending start_all_reduce(at::Tensor& data);
 
   /// Runs what exchanges data between the ranks by other calls than these. Its exceptions are failures of the group,
   /// but for those of memory that is lacking.

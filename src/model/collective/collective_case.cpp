@@ -1,6 +1,5 @@
 #include "tbench/model/collective_case.hpp"
 
-#include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "model/collective/exact_numbers.hpp"
 #include "model/operations/operation_case.hpp"
 #include "model/torch/compare.hpp"
 #include "model/torch/scopes.hpp"
@@ -19,12 +19,6 @@ namespace {
 
 /// Elements that are filled or compared at once, so that a large buffer needs no second one.
 constexpr std::int64_t kCollectiveBlock = std::int64_t{1} << 20;
-/// Whole numbers up to this are exact: 2^(significand bits), the hidden one counted.
-constexpr std::int64_t kExactFp32 = std::int64_t{1} << 24;
-constexpr std::int64_t kExactBf16 = std::int64_t{1} << 8;
-/// Inputs are at most this large; the other numbers of fp32 are then as far from their neighbours.
-constexpr std::int64_t kLargestInput = 127;
-
 /// A part of a rank's output: elements [begin, begin + count) are those from `source_begin` on of the inputs of
 /// `sources`, added up.
 struct OutputPart {
@@ -96,16 +90,9 @@ class CollectiveCase final : public OperationCase {
   at::Tensor output_;  // where the operation is in place the same
 };
 
-/// Elements [begin, begin + count) of what `rank` brings: Knuth's multiplicative hash of an index that no two ranks and
-/// seeds share nearby, folded to whole numbers from -largest_input() to largest_input().
 at::Tensor CollectiveCase::numbers(int rank, std::uint64_t seed, std::int64_t begin, std::int64_t count) const {
-  constexpr std::int64_t kMultiplier = 2654435761;  // Knuth, The Art of Computer Programming, 6.4
-  constexpr std::int64_t kApart = 7919;
-  const auto place = static_cast<std::int64_t>(seed % 1000) * kApart + std::int64_t{rank} * (kApart + 2);
-  const at::TensorOptions whole = at::TensorOptions{}.device(torch_device(config_.device)).dtype(at::kLong);
-  at::Tensor hash = at::arange(begin + place, begin + place + count, whole).mul_(kMultiplier);
-  hash.bitwise_right_shift_(at::Scalar{std::int64_t{16}});
-  return hash.remainder_(2 * largest_input() + 1).sub_(largest_input()).to(dtype_);
+  const at::TensorOptions options = at::TensorOptions{}.device(torch_device(config_.device)).dtype(dtype_);
+  return exact_numbers({.options = options, .largest = largest_input()}, rank, seed, begin, count);
 }
 
 std::vector<OutputPart> CollectiveCase::output_parts() const {

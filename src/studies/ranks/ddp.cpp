@@ -84,7 +84,8 @@ std::vector<StudyRow> prediction_rows(const StudyCase& none) {
                                step.measured ? std::optional{to_milliseconds(*step.measured)} : std::nullopt,
                                step.error_percent(), to_milliseconds(step.prediction.communication),
                                to_milliseconds(step.prediction.exposed), 100 * (step.lone / step.prediction.step)},
-                    .detail = (step.measured ? "" : "prediction alone; ") + from});
+                    .detail = (step.measured ? "" : "prediction alone; ") + from +
+                              (step.is_host_bound ? "; the host limits it" : "")});
   }
   return rows;
 }
@@ -136,22 +137,36 @@ StudyTable sharding_table() {
           .family = kFamily};
 }
 
+std::optional<double> cost_of_overlap(const StudyCase& of) { return measured_overlap_cost(of.records); }
+
+StudyTable overlap_table() {
+  return {
+      .caption =
+          "An all-reduce of a bucket's bytes beside matrix products. Cost: what both at once take beyond the longer "
+          "one, in parts of the shorter one's time: 0 where hiding an exchange is free, 1 where it gains nothing",
+      .spread = {},
+      .columns = {number_column("products us", "products_ms", 1e3), number_column("exchange us", "exchange_ms", 1e3),
+                  number_column("both us", "both_ms", 1e3), of_case("cost", cost_of_overlap, &render::format_number)},
+      .family = "Overlap"};
+}
+
 StudyRowTable prediction_table() {
-  return {.caption =
-              "The step predicted from one GPU's, strategy:none, and the collectives above. Error: of the "
-              "prediction, in percent of what was measured. Extrapolated: with the collectives of fewer GPUs, at "
-              "the same bus bandwidth (src/ranks/README.md has the formulas and what they leave out)",
-          .names = {"strategy", "bucket_mib", "for gpus"},
-          .quantities = {{"predicted ms", &render::format_number},
-                         {"measured ms", &render::format_number},
-                         {"error %", &render::format_number},
-                         {"communication ms", &render::format_number},
-                         {"exposed ms", &render::format_number},
-                         {"efficiency %", &render::format_number}},
-          .detail = "collectives",
-          .rows_of = &prediction_rows,
-          .only = {{"strategy", "none"}},
-          .family = kFamily};
+  return {
+      .caption =
+          "The step predicted from one GPU's, strategy:none, the collectives and the cost of overlap above. Error: of "
+          "the prediction, in percent of what was measured. Extrapolated: with the collectives of fewer GPUs, at "
+          "the same bus bandwidth (src/ranks/README.md has the formulas and what they leave out)",
+      .names = {"strategy", "bucket_mib", "for gpus"},
+      .quantities = {{"predicted ms", &render::format_number},
+                     {"measured ms", &render::format_number},
+                     {"error %", &render::format_number},
+                     {"communication ms", &render::format_number},
+                     {"exposed ms", &render::format_number},
+                     {"efficiency %", &render::format_number}},
+      .detail = "collectives",
+      .rows_of = &prediction_rows,
+      .only = {{"strategy", "none"}},
+      .family = kFamily};
 }
 
 }  // namespace
@@ -160,8 +175,11 @@ Study ddp_study() {
   return {.name = "ddp",
           .title = "A data-parallel training step by strategy, and as it is predicted",
           .grids = {strategies({"none", "naive", "flat"}, false),
-                    strategies({"bucketed", "overlapped", "reducer"}, true), strategies({"sharded_optimizer"}, false),
-                    collective_grid({"all_reduce", "reduce_scatter", "all_gather"}, {"fp32"})},
+                    strategies({"bucketed", "overlapped", "reducer"}, true),
+                    strategies({"sharded_optimizer"}, false),
+                    collective_grid({"all_reduce", "reduce_scatter", "all_gather"}, {"fp32"}),
+                    {.family = "Overlap",
+                     .axes = {{"bytes", {"1048576", "26214400", "104857600"}}, {"precision", {"bf16"}}, {"gpus", {}}}}},
           .tables = {steps_table(),
                      {.caption = "Step ms by strategy",
                       .spread = {"strategy", "bucket_mib"},
@@ -172,7 +190,8 @@ Study ddp_study() {
                      {.caption = "Median time us by bytes and op, of the collectives that predictions are made of",
                       .spread = {"op"},
                       .columns = {number_column("us", "median_ms", 1e3)},
-                      .family = "Collective"}},
+                      .family = "Collective"},
+                     overlap_table()},
           .row_tables = {prediction_table()},
           .beside = {copy_case()},
           .conclude = &errors_in_words};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "studies/engine/studies.hpp"
@@ -69,6 +70,26 @@ double gradient_bytes(const StudyMeasurements& all, const CaseId& none, std::int
   return kParameterBytes;
 }
 
+/// Of the exchange beside products of the same precision whose size is nearest to a bucket's.
+std::optional<double> cost_near(const StudyMeasurements& all, const CaseId& none, double bucket_bytes) {
+  std::optional<double> cost;
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const CaseId& id : all.cases) {
+    const bool fits =
+        id.family() == "Overlap" && id.at("gpus") == none.at("gpus") && id.at("precision") == none.at("precision");
+    const auto measured = fits ? measured_overlap_cost(all.records_of(id)) : std::nullopt;
+    if (!measured) continue;
+    const double distance = std::abs(std::log(static_cast<double>(id.int_at("bytes")) / bucket_bytes));
+    if (distance < nearest) cost = measured;
+    nearest = std::min(nearest, distance);
+  }
+  return cost;
+}
+
+bool is_host_bound(std::span<const Record* const> records) {
+  return std::ranges::any_of(records, [](const Record* of) { return of->timing && of->timing->host_bound; });
+}
+
 std::vector<std::int64_t> gpus_from(std::int64_t measured) {
   std::vector<std::int64_t> gpus{measured};
   std::ranges::copy_if(kPredictedGpus, std::back_inserter(gpus), [&](std::int64_t more) { return more > measured; });
@@ -101,6 +122,13 @@ bool differ_in_strategy_alone(const CaseId& one, const CaseId& other) {
 
 std::optional<DdpStrategy> strategy_of(const CaseId& id) { return parse_enum<DdpStrategy>(id.at("strategy")); }
 
+std::optional<double> measured_overlap_cost(std::span<const Record* const> records) {
+  const auto products = median_of(records, "products_ms"), exchange = median_of(records, "exchange_ms");
+  const auto both = median_of(records, "both_ms");
+  if (!products || !exchange || !both) return std::nullopt;
+  return overlap_cost({*products * kMilli}, {*exchange * kMilli}, {*both * kMilli});
+}
+
 std::optional<double> PredictedStep::error_percent() const {
   return measured ? std::optional{100 * (prediction.step / *measured - 1)} : std::nullopt;
 }
@@ -127,7 +155,8 @@ std::vector<PredictedStep> predicted_steps(const StudyCase& none) {
                                             .gradients = gradients,
                                             .gradient_bytes = element,
                                             .bucket_bytes = bucket,
-                                            .copy_per_second = copy},
+                                            .copy_per_second = copy,
+                                            .overlap_cost = cost_near(none.all, id, bucket)},
                                            times);
       if (!prediction) continue;
       const CaseId measured = with_gpus(of, gpus);
@@ -136,7 +165,8 @@ std::vector<PredictedStep> predicted_steps(const StudyCase& none) {
                        .is_extrapolated = times.source(operation_of(*strategy), gpus) != gpus,
                        .lone = lone->step,
                        .prediction = *prediction,
-                       .measured = time_of(none.all, measured)});
+                       .measured = time_of(none.all, measured),
+                       .is_host_bound = is_host_bound(none.records) || is_host_bound(none.all.records_of(measured))});
     }
   }
   return steps;
@@ -145,7 +175,7 @@ std::vector<PredictedStep> predicted_steps(const StudyCase& none) {
 std::vector<std::string> errors_in_words(const StudyMeasurements& all) {
   std::vector<PredictedStep> steps;
   for (const CaseId& id : all.cases) {
-    if (id.family() == "Collective" || strategy_of(id) != DdpStrategy::kNone) continue;
+    if (id.find("strategy") == nullptr || strategy_of(id) != DdpStrategy::kNone) continue;
     std::vector<const Record*> timed;
     std::ranges::copy_if(all.records_of(id), std::back_inserter(timed),
                          [](const Record* record) { return record->timing.has_value(); });
@@ -156,11 +186,16 @@ std::vector<std::string> errors_in_words(const StudyMeasurements& all) {
   for (const bool is_extrapolated : {false, true}) {
     std::vector<const PredictedStep*> measured;
     for (const PredictedStep& step : steps) {
-      if (step.measured && step.is_extrapolated == is_extrapolated) measured.push_back(&step);
+      if (step.measured && !step.is_host_bound && step.is_extrapolated == is_extrapolated) measured.push_back(&step);
     }
     if (measured.empty()) continue;
     sentences.push_back(in_words(
         is_extrapolated ? "Predicted with extrapolated collectives" : "Predicted with measured collectives", measured));
+  }
+  const auto left_out = std::ranges::count_if(steps, [](const auto& s) { return s.measured && s.is_host_bound; });
+  if (left_out > 0) {
+    sentences.push_back(fmt::format("{} measured step{} that the host limits {} left out of the errors.", left_out,
+                                    left_out == 1 ? "" : "s", left_out == 1 ? "is" : "are"));
   }
   return sentences;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace tbench::studies {
 /// Nothing for one that there is no prediction of.
 [[nodiscard]] std::optional<DdpStrategy> strategy_of(const CaseId& id);
 
+/// Of a case of Overlap; nothing where its records have no phases.
+[[nodiscard]] std::optional<double> measured_overlap_cost(std::span<const Record* const> records);
+
 struct PredictedStep {
   CaseId id;  // of the case that would measure it
   std::int64_t gpus{};
@@ -23,6 +27,7 @@ struct PredictedStep {
   Seconds lone;            // step of one GPU by itself
   DdpPrediction prediction;
   std::optional<Seconds> measured;  // the median of its own records
+  bool is_host_bound{};             // the host limits the lone step or the measured one: no prediction knows of it
 
   /// Of the prediction, in percent of what was measured.
   [[nodiscard]] std::optional<double> error_percent() const;
@@ -33,8 +38,8 @@ struct PredictedStep {
 /// @return      empty where its records have no phases, or nothing was measured of the collectives that it takes
 [[nodiscard]] std::vector<PredictedStep> predicted_steps(const StudyCase& none);
 
-/// How far predictions are from what was measured, of all: the median and the largest error. Apart those whose
-/// collectives are extrapolated. Empty where nothing was measured.
+/// How far predictions are from what was measured, of all that the host does not limit: the median and the largest
+/// error. Apart those whose collectives are extrapolated. Empty where nothing was measured.
 [[nodiscard]] std::vector<std::string> errors_in_words(const StudyMeasurements& all);
 
 }  // namespace tbench::studies

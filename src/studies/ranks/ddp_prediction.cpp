@@ -56,7 +56,7 @@ void check(const DdpPlan& plan) {
   const bool has_buckets = plan.strategy == DdpStrategy::kBucketed || plan.strategy == DdpStrategy::kOverlapped ||
                            plan.strategy == DdpStrategy::kReducer;
   if (plan.gpus > 1 && !plan.gradients.empty() && plan.gradient_bytes > 0 && (!has_buckets || plan.bucket_bytes > 0) &&
-      (!plan.copy_per_second || *plan.copy_per_second > 0)) {
+      (!plan.copy_per_second || *plan.copy_per_second > 0) && (!plan.overlap_cost || *plan.overlap_cost >= 0)) {
     return;
   }
   throw std::invalid_argument{
@@ -98,7 +98,9 @@ std::optional<DdpPrediction> in_buckets(const LoneStep& lone, const DdpPlan& pla
     communication = communication + *time;
   }
   const Seconds exposed = std::max(Seconds{}, end - (lone.backward + copies));
-  return DdpPrediction{.step = lone.step + copies + exposed, .communication = communication, .exposed = exposed};
+  const Seconds taken = (communication - exposed) * (is_overlapped ? plan.overlap_cost.value_or(0) : 0);
+  return DdpPrediction{
+      .step = lone.step + copies + exposed + taken, .communication = communication, .exposed = exposed};
 }
 
 std::optional<DdpPrediction> flat(const LoneStep& lone, const DdpPlan& plan, const CollectiveTimes& times) {
@@ -154,6 +156,14 @@ std::vector<GradientTensor> gradient_order(const ModelSize& size, std::int64_t c
   }
   pass.without_flop(kVocabSize * size.d_model);
   return std::move(pass).tensors();
+}
+
+double overlap_cost(Seconds products, Seconds exchange, Seconds both) {
+  if (products <= Seconds{} || exchange <= Seconds{} || both <= Seconds{}) {
+    throw std::invalid_argument{
+        fmt::format("overlap_cost: of {} s, {} s and {} s", products.value, exchange.value, both.value)};
+  }
+  return std::max(0.0, (both - std::max(products, exchange)) / std::min(products, exchange));
 }
 
 std::vector<GradientBucket> gradient_buckets(std::span<const GradientTensor> gradients, double gradient_bytes,

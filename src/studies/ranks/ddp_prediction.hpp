@@ -54,6 +54,7 @@ struct DdpPlan {
   double gradient_bytes{};                    // of an element; those of a parameter are kParameterBytes
   double bucket_bytes{};                      // of the strategies with buckets, > 0
   std::optional<double> copy_per_second{};    // bytes read and written, of a copy in memory
+  std::optional<double> overlap_cost{};       // overlap_cost() of products and an exchange, >= 0
 };
 
 /// Weights are float32 in every precision.
@@ -71,6 +72,11 @@ struct GradientBucket {
   double backward_share{};
 };
 
+/// What hiding an exchange behind computation costs, of the shorter one's time: 0 where both at once take as long as
+/// the longer one alone, 1 where they take as long as one after the other. Never negative.
+/// @throws  std::invalid_argument  for a time that is not positive
+[[nodiscard]] double overlap_cost(Seconds products, Seconds exchange, Seconds both);
+
 /// Tensors join a bucket in their order until it holds at least `bucket_bytes`, the first one `first_bytes`; 0: a
 /// bucket a tensor.
 /// @see  PyTorch, torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size
@@ -85,12 +91,13 @@ struct GradientBucket {
 /// - bucketed: after the backward pass buckets are copied one after the other, and bucket i starts at the later of its
 ///             copy's end and the end of bucket i - 1. Exposed is what ends after the last copy: lone + C(P) + exposed
 /// - overlapped, reducer: the same, but bucket i is ready at backward * its backward_share + C(buckets up to i), and
-///             exposed is what ends after backward + C(P). The reducer's first bucket closes at 1 MiB where the others
-///             have its default of 25, as torch/nn/parallel/distributed.py, _ddp_init_helper, sets it up
+///             exposed is what ends after backward + C(P). What is not exposed takes overlap_cost of its time from the
+///             backward pass (nothing without it). The reducer's first bucket closes at 1 MiB where the others have its
+///             default of 25, as torch/nn/parallel/distributed.py, _ddp_init_helper, sets it up
 /// - sharded_optimizer: lone - optimizer + C(P) + T_reduce_scatter(P in parts of kScatterBytes) + optimizer / n +
 ///             T_all_gather(all parameters)
-/// Left out: that communication takes multiprocessors and bandwidth from a backward pass beside it, the host's part,
-/// how ranks wait for the slowest one, and that FLOP are not all of the backward pass's time.
+/// Left out: the host's part, how ranks wait for the slowest one, and that FLOP are not all of the backward pass's
+/// time.
 /// @return  nothing where an operation that the strategy needs was not measured, and for `none`
 /// @throws  std::invalid_argument  for a plan that is not as it says
 [[nodiscard]] std::optional<DdpPrediction> predict_step(const LoneStep& lone, const DdpPlan& plan,

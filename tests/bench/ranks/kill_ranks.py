@@ -4,7 +4,7 @@
     kill_ranks.py [--ranks N] [--kills N] [--supervisor_kills N] [--seed S] [--within SECONDS] -- PROGRAM [FLAG...]
 
 Workers: a random rank's worker gets SIGKILL, again and again while the run goes on. Every selected case has to end up in the
-file exactly once, `ok` or `crashed` with a rank named and a signal for the reason, with no more `crashed` than kills.
+file exactly once, measured, `unsupported` or `crashed` with a rank named and a signal for the reason, with no more `crashed` than kills.
 Supervisors: a random rank's supervisor gets SIGKILL. torchrun then ends the run; the resumed run has to keep every finished
 case as it was, and to complete the rest.
 Exits 0, or 1 with what went wrong.
@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-STATUSES_WITH_TIMES = {"ok", "unstable", "throttled"}
+STATUSES_WITHOUT_A_KILL = {"ok", "unstable", "throttled", "unsupported"}
 
 
 def fail(message):
@@ -121,7 +121,7 @@ def check_killed(path, selected, kills):
     records = records_of(path)
     if sorted(records) != sorted(selected):
         fail(f"the file has {len(records)} of {len(selected)} cases: {sorted(set(selected) - set(records))[:3]} are missing")
-    crashed = {name: record for name, record in records.items() if record["status"] not in STATUSES_WITH_TIMES}
+    crashed = {name: record for name, record in records.items() if record["status"] not in STATUSES_WITHOUT_A_KILL}
     for name, record in crashed.items():
         if record["status"] != "crashed" or not re.match(r"ranks? [\d, ]+: .*signal 9", record.get("reason", "")):
             fail(f"{name}: {record['status']}, {record.get('reason')}")

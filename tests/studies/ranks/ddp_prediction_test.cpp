@@ -92,6 +92,27 @@ TEST(PredictStep, OverlappedExposesWhatEndsAfterTheBackwardPass) {
   expect_us(predict_step(quick, plan(kOverlapped, 4000), times()), 107, 16, 7);
 }
 
+TEST(PredictStep, WhatIsHiddenTakesItsCostFromTheBackwardPass) {
+  DdpPlan costly = plan(kOverlapped, 4000);
+  costly.overlap_cost = 0.5;
+  expect_us(predict_step(kLone, costly, times()), 110, 16, 4);  // 104 and half of the 12 that are hidden
+  costly.strategy = kReducer;
+  expect_us(predict_step(kLone, costly, times()), 110, 16, 4);
+  costly.strategy = kBucketed;
+  expect_us(predict_step(kLone, costly, times()), 116, 16, 16);
+  costly.overlap_cost = -0.1;
+  EXPECT_THROW(static_cast<void>(predict_step(kLone, costly, times())), std::invalid_argument);
+}
+
+TEST(OverlapCost, IsInPartsOfTheShorterOne) {
+  EXPECT_NEAR(overlap_cost(Seconds{4}, Seconds{1}, Seconds{4}), 0, 1e-12);
+  EXPECT_NEAR(overlap_cost(Seconds{4}, Seconds{1}, Seconds{5}), 1, 1e-12);
+  EXPECT_NEAR(overlap_cost(Seconds{4}, Seconds{1}, Seconds{4.25}), 0.25, 1e-12);
+  EXPECT_NEAR(overlap_cost(Seconds{2}, Seconds{4}, Seconds{5}), 0.5, 1e-12);
+  EXPECT_EQ(overlap_cost(Seconds{4}, Seconds{1}, Seconds{3.9}), 0) << "faster at once than the longer one alone";
+  EXPECT_THROW(static_cast<void>(overlap_cost(Seconds{4}, Seconds{}, Seconds{4})), std::invalid_argument);
+}
+
 TEST(PredictStep, TheReducersFirstBucketIsSmallByDefault) {
   const std::vector<GradientTensor> large{{262'144, 0.25}, {262'144, 0.5}, {262'144, 1}};  // 1 MiB each: 1,048.576 us
   const LoneStep lone{.step = {9000 * kUs}, .backward = {4000 * kUs}, .optimizer = {}};

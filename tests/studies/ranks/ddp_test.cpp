@@ -185,6 +185,34 @@ TEST(DdpStudy, CopiesIntoBuffersTakeTheRateOfACeilingInTheFiles) {
   for (const std::string& command : report.commands) EXPECT_THAT(command, Not(HasSubstr("Ceiling")));
 }
 
+/// 100 MiB are further from a bucket of 25 than 16, and fp32 products are another case.
+TEST(DdpStudy, OverlapCostsWhatWasMeasuredNearestToTheBucket) {
+  std::vector<Record> records{alone(), parallel(parallel_id("overlapped", "2", "25"), 55)};
+  add_collectives(records);
+  const double without = std::stod(predicted(ddp_report(records), "overlapped", "2")[0]);
+  records.push_back(overlap(26'214'400, "bf16", 4, 1, 4.5));
+  records.push_back(overlap(104'857'600, "bf16", 4, 1, 5));
+  records.push_back(overlap(26'214'400, "fp32", 4, 1, 5));
+  const StudyReport report = ddp_report(records);
+  const std::vector<std::string> row = predicted(report, "overlapped", "2");
+  const double hidden = std::stod(row[3]) - std::stod(row[4]);
+  EXPECT_NEAR(std::stod(row[0]), without + hidden / 2, 0.02);
+  EXPECT_THAT(texts(section_of(report, "beside matrix products").rows[1])[4], "0.5000");
+}
+
+TEST(DdpStudy, StepsThatTheHostLimitsCountAsNoError) {
+  std::vector<Record> records{alone(), parallel(parallel_id("naive"), 62.5), parallel(parallel_id("flat"), 75)};
+  records[2].timing->host_bound = true;
+  add_collectives(records);
+  const StudyReport report = ddp_report(records);
+  EXPECT_EQ(predicted(report, "flat", "2").back(), "measured; the host limits it");
+  EXPECT_THAT(report.notes, ElementsAre(HasSubstr("of 1 step: the median error is 4.0 %"),
+                                        "1 measured step that the host limits is left out of the errors."));
+  records[0].timing->host_bound = true;
+  EXPECT_THAT(ddp_report(records).notes,
+              ElementsAre("2 measured steps that the host limits are left out of the errors."));
+}
+
 TEST(DdpStudy, CollectivesOfAsManyGpusAreMissed) {
   const StudyReport report = ddp_report({parallel(parallel_id("flat", "4"), 60)});
   for (const std::string& command : report.commands) EXPECT_THAT(command, HasSubstr("--nproc-per-node=4 "));

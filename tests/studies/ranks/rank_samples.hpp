@@ -25,6 +25,14 @@ inline Record collective(CollectiveOp op, std::int64_t bytes, std::int64_t gpus,
   return record;
 }
 
+inline Record overlap(std::int64_t bytes, const std::string& precision, double products, double exchange, double both) {
+  Record record =
+      support::timed_record({"Overlap", {{"bytes", std::to_string(bytes)}, {"precision", precision}, {"gpus", "2"}}},
+                            Seconds{products + exchange + both});
+  record.timing->phases = {{"products", Seconds{products}}, {"exchange", Seconds{exchange}}, {"both", Seconds{both}}};
+  return record;
+}
+
 /// `DataParallel/size:small/ctx:512/batch:4/precision:bf16/impl:sdpa/gpus:G/strategy:S[/bucket_mib:B]`
 inline CaseId parallel_id(const std::string& strategy, const std::string& gpus = "2", const std::string& bucket = "") {
   std::vector<CaseId::Parameter> parameters{{"size", "small"},     {"ctx", "512"},   {"batch", "4"},
