@@ -25,7 +25,7 @@ inline ForwardParameters forward_parameters(const AttentionProblem& problem, con
           .batch_heads = static_cast<int>(shape.batch * shape.heads),
           .scale = problem.scale,
           .causal = shape.causal,
-          .order = forward_order(shape, rows(tile)),
+          .order = forward_order(shape, rows(tile), choice.in_turns),
           .counter = choice.counted ? static_cast<unsigned*>(arguments.workspace) : nullptr};
 }
 

@@ -25,12 +25,8 @@ struct ForwardPlace {
 };
 
 __device__ __forceinline__ ForwardPlace forward_place(const ForwardParameters& p, int item, int rows) {
-  const int first_head = item / (p.order.tiles * p.order.heads) * p.order.heads;
-  const int heads = min(p.order.heads, p.batch_heads - first_head);  // of this group, the last of which may be smaller
-  const int in_group = item - p.order.tiles * first_head;
-  const int tile = in_group / heads, head = first_head + in_group % heads;
-  // Heaviest first: with a causal mask the last queries see the most keys.
-  return {(p.causal ? p.order.tiles - 1 - tile : tile) * rows, head % p.heads, head / p.heads};
+  const auto [tile, head] = forward_item(p.order, p.batch_heads, p.causal, item);
+  return {tile * rows, head % p.heads, head / p.heads};
 }
 
 /// Of `cols` keys each, that the queries before `end_row` see.

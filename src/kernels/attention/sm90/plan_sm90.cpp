@@ -43,13 +43,17 @@ bool has_instance(const AttentionProblem& problem) {
   return element && (columns == 64 || columns == 80 || columns == 128);
 }
 
-ForwardOrder forward_order(const AttentionShape& shape, int rows) {
+ForwardOrder forward_order(const AttentionShape& shape, int rows, bool in_turns) {
   constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;              // of the 50 MiB of an H200's L2 cache
   const std::int64_t bytes_of_head = 2 * shape.seq_kv * shape.head_dim * 2;  // K and V
   const std::int64_t heads = shape.batch * shape.heads;
+  const std::int64_t cached = std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads);
+  const std::int64_t groups = block_count(heads, cached);
   return {.tiles = static_cast<int>(block_count(shape.seq_q, rows)),
-          .heads = static_cast<int>(std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads)),
-          .items = static_cast<int>(items(shape, rows))};
+          .heads = static_cast<int>(in_turns ? block_count(heads, groups) : cached),
+          .items = static_cast<int>(items(shape, rows)),
+          .last_group = static_cast<int>(groups - 1),
+          .in_turns = in_turns};
 }
 
 std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
@@ -61,7 +65,8 @@ std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, con
   const bool wide =
       shape.head_dim == 64 && keys_of_query > 512 && wide_items > 2 * std::int64_t{limits.multiprocessors};
   const std::int64_t all = wide ? wide_items : items(shape, rows(NarrowForward::tile()));
-  return ForwardChoice{.wide = wide, .counted = wants_counter(shape, all, limits.multiprocessors)};
+  const bool counted = wants_counter(shape, all, limits.multiprocessors);
+  return ForwardChoice{.wide = wide, .counted = counted, .in_turns = shape.causal && !counted};
 }
 
 bool takes_views(const AttentionProblem& problem, const AttentionForward& arguments) {

@@ -79,24 +79,47 @@ constexpr int kSharedAlignment = 1024;
   return shared;
 }
 
-/// The order in which blocks take tiles of queries, their items: those of `heads` heads, with a causal mask all their
-/// heaviest ones first, then the next heads', so that the K and V of the heads under way stay in the L2 cache.
-struct ForwardOrder {
-  int tiles{};  // of a head
-  int heads{};  // of a group
-  int items{};  // of all heads
-  bool operator==(const ForwardOrder&) const = default;
-};
-[[nodiscard]] ForwardOrder forward_order(const AttentionShape& shape, int rows);
-
 /// There is at most one block a multiprocessor, whose next item's first copies overlap the last one's end.
 struct ForwardChoice {
   bool wide{};
   /// Blocks take their next item from a counter, which has to be cleared first: a launch of 1.7 us. Else items are
   /// dealt out there and back, so that a block's heavy and light ones add up.
   bool counted{};
+  bool in_turns{};  // see ForwardOrder
   bool operator==(const ForwardChoice&) const = default;
 };
+
+/// The order in which blocks take tiles of queries, their items: those of `heads` heads, with a causal mask all their
+/// heaviest ones first, then the next heads', so that the K and V of the heads under way stay in the L2 cache. In turns
+/// the last group alone begins with its heaviest, the one before it with its lightest, and so on, and groups are of
+/// about the same size: if every group began with its heaviest, the blocks that come first would be dealt them all.
+struct ForwardOrder {
+  int tiles{};  // of a head
+  int heads{};  // of a group
+  int items{};  // of all heads
+  int last_group{};
+  bool in_turns{};
+  bool operator==(const ForwardOrder&) const = default;
+};
+[[nodiscard]] ForwardOrder forward_order(const AttentionShape& shape, int rows, bool in_turns);
+
+/// Which of its head's tiles of queries an item is.
+struct ForwardItem {
+  int tile{};
+  int head{};  // of all batches'
+  bool operator==(const ForwardItem&) const = default;
+};
+/// @param heads  of all batches
+[[nodiscard]] constexpr ForwardItem forward_item(const ForwardOrder& order, int heads, bool causal, int item) {
+  const int group = item / (order.tiles * order.heads), first_head = group * order.heads;
+  const int rest = heads - first_head;  // the last group may be smaller
+  const int of_group = rest < order.heads ? rest : order.heads;
+  const int in_group = item - order.tiles * first_head;
+  const int nth = in_group / of_group;
+  // With a causal mask the last queries see the most keys.
+  const bool lightest_first = !causal || (order.in_turns && (order.last_group - group) % 2 != 0);
+  return {lightest_first ? nth : order.tiles - 1 - nth, first_head + in_group % of_group};
+}
 
 /// How Hopper's kernels compute `problem`; nothing where they cannot or where Ampere's were measured to be faster.
 [[nodiscard]] std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits);

@@ -128,7 +128,9 @@ class ForwardSm90OnGpu : public testing::TestWithParam<Instance> {
             .head_dim = GetParam().head_dim,
             .causal = causal};
   }
-  [[nodiscard]] static ForwardChoice choice(bool counted) { return {.wide = GetParam().wide, .counted = counted}; }
+  [[nodiscard]] static ForwardChoice choice(bool counted) {
+    return {.wide = GetParam().wide, .counted = counted, .in_turns = !counted};
+  }
 
   static void expect_right(const AttentionShape& shape, const Inputs& inputs, Layout layout = Layout::kContiguous) {
     SCOPED_TRACE(fmt::format("{} x {} causal {} {}", shape.seq_q, shape.seq_kv, shape.causal, to_string(layout)));
@@ -160,6 +162,9 @@ TEST_P(ForwardSm90OnGpu, QueriesAndKeysOfDifferentNumber) {
 TEST_P(ForwardSm90OnGpu, MoreItemsThanMultiprocessors) {
   expect_right(shape(513, 513, true, 3, 70), normal_inputs(shape(513, 513, true, 3, 70)));
   expect_right(shape(129, 200, false, 70, 3), normal_inputs(shape(129, 200, false, 70, 3)));
+  // K and V of all heads take 40 MiB, so that there are two groups of them
+  const AttentionShape groups = shape(4097, 4097, true, 1, 40 * 64 / GetParam().head_dim);
+  expect_right(groups, normal_inputs(groups));
 }
 
 TEST_P(ForwardSm90OnGpu, Layouts) {

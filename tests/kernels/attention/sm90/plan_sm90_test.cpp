@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
 #include "kernels/attention/sm90/tensor_map.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -48,12 +53,72 @@ TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
 }
 
 TEST(ForwardOrder, GroupsTheHeadsWhoseKeysFitTheCache) {
-  // K and V of a head: 2 * 16,384 * 128 * 2 bytes = 8 MiB; four in 32 MiB
-  EXPECT_EQ(forward_order(problem(16384, 128, 4).shape, 128), (ForwardOrder{.tiles = 128, .heads = 4, .items = 2048}));
-  // 2 * 128 * 64 * 2 bytes = 32 KiB: all 48 heads; ceil(128 / 192) = 1
-  EXPECT_EQ(forward_order(problem(128, 64, 12).shape, 192), (ForwardOrder{.tiles = 1, .heads = 48, .items = 48}));
-  // 2 * 2^20 * 128 * 2 bytes = 512 MiB: one
-  EXPECT_EQ(forward_order(problem(std::int64_t{1} << 20, 128, 1).shape, 128).heads, 1);
+  for (const bool in_turns : {false, true}) {
+    // K and V of a head: 2 * 16,384 * 128 * 2 bytes = 8 MiB; four in 32 MiB, which divide 16 heads
+    EXPECT_EQ(forward_order(problem(16384, 128, 4).shape, 128, in_turns),
+              (ForwardOrder{.tiles = 128, .heads = 4, .items = 2048, .last_group = 3, .in_turns = in_turns}));
+    // 2 * 128 * 64 * 2 bytes = 32 KiB: all 48 heads; ceil(128 / 192) = 1
+    EXPECT_EQ(forward_order(problem(128, 64, 12).shape, 192, in_turns),
+              (ForwardOrder{.tiles = 1, .heads = 48, .items = 48, .last_group = 0, .in_turns = in_turns}));
+    // 2 * 2^20 * 128 * 2 bytes = 512 MiB: one
+    EXPECT_EQ(forward_order(problem(std::int64_t{1} << 20, 128, 1).shape, 128, in_turns).heads, 1);
+  }
+}
+
+TEST(ForwardOrder, HasGroupsOfTheSameSizeInTurns) {
+  // 100 heads of 2 * 1,024 * 128 * 2 bytes = 512 KiB: 64 in 32 MiB, so two groups, of 64 and 36, or of 50
+  EXPECT_EQ(forward_order(problem(1024, 128, 25).shape, 128, false).heads, 64);
+  EXPECT_EQ(forward_order(problem(1024, 128, 25).shape, 128, true).heads, 50);
+}
+
+/// Steps of each block that items are dealt to, there and back.
+std::vector<int> dealt_steps(const AttentionShape& shape, const ForwardOrder& order, int rows) {
+  const auto blocks = static_cast<int>(forward_launch(shape, NarrowForward::tile(), kH200).grid.x);
+  std::vector<int> steps(static_cast<std::size_t>(blocks));
+  for (int item = 0; item < order.items; ++item) {
+    const int round = item / blocks, place = item % blocks;
+    const int tile = forward_item(order, static_cast<int>(shape.batch * shape.heads), true, item).tile;
+    steps[static_cast<std::size_t>(round % 2 == 0 ? place : blocks - 1 - place)] += (tile + 1) * rows / 128;
+  }
+  return steps;
+}
+
+TEST(ForwardOrder, InTurnsSpreadsWhatIsDealt) {
+  const auto most = [](std::int64_t seq, std::int64_t heads, bool in_turns) {
+    const AttentionShape shape = problem(seq, 128, heads).shape;
+    return std::ranges::max(dealt_steps(shape, forward_order(shape, 128, in_turns), 128));
+  };
+  // One group of heads: the same. 48 * 36 steps are 13.1 a multiprocessor, 100 * 10 are 7.6.
+  for (const bool in_turns : {false, true}) {
+    EXPECT_EQ(most(1024, 12, in_turns), 14);
+    EXPECT_EQ(most(512, 25, in_turns), 8);
+  }
+  // Two groups, or four. On average 80 * 36 / 132 = 21.8, 27.3, and 64 * 528 / 132 = 256
+  EXPECT_EQ(most(1024, 20, false), 32);
+  EXPECT_EQ(most(1024, 20, true), 23);
+  EXPECT_EQ(most(1024, 25, false), 34);
+  EXPECT_EQ(most(1024, 25, true), 30);
+  EXPECT_EQ(most(4096, 16, false), 331);
+  EXPECT_EQ(most(4096, 16, true), 256);
+}
+
+TEST(ForwardItem, EveryTileOfEveryHeadOnce) {
+  for (const bool causal : {false, true}) {
+    for (const bool in_turns : {false, true}) {
+      const AttentionShape shape = problem(2048, 128, 25, causal).shape;  // groups of 32 heads, 4 in the last, or of 25
+      const ForwardOrder order = forward_order(shape, 128, in_turns);
+      std::set<std::pair<int, int>> seen;
+      for (int item = 0; item < order.items; ++item) {
+        const auto [tile, head] = forward_item(order, 100, causal, item);
+        EXPECT_TRUE(tile >= 0 && tile < order.tiles && head >= 0 && head < 100) << item;
+        seen.emplace(tile, head);
+      }
+      EXPECT_EQ(std::ssize(seen), order.items);
+      EXPECT_EQ(forward_item(order, 100, causal, order.items - 1).tile, causal ? 0 : order.tiles - 1)
+          << "the lightest at the end";
+      EXPECT_EQ(forward_item(order, 100, causal, 0).tile, causal && !in_turns ? order.tiles - 1 : 0);
+    }
+  }
 }
 
 TEST(ChooseForward, TakesHopperAndNoOtherGpu) {
@@ -109,6 +174,12 @@ TEST(ChooseForward, ACounterForManyItemsOfUnequalWork) {
   EXPECT_TRUE(choose_forward(problem(2048, 64, 22), kH200)->counted);
   EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 21), kH200), 0u);
   EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 22), kH200), 256u);
+}
+
+TEST(ChooseForward, GroupsInTurnsWhereItemsOfUnequalWorkAreDealt) {
+  EXPECT_TRUE(choose_forward(problem(1024, 128, 20), kH200)->in_turns);
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 21), kH200)->in_turns) << "they come from a counter";
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 20, false), kH200)->in_turns);
 }
 
 TEST(ForwardLaunch, HasAtMostABlockAMultiprocessor) {
