@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/attention/common/launch.cuh"
+#include "kernels/attention/sm90/early_launch_sm90.cuh"
 #include "kernels/attention/sm90/forward_sm90.cuh"
 #include "kernels/attention/sm90/plan_sm90.hpp"
 #include "kernels/attention/sm90/tensor_map.hpp"
@@ -37,8 +38,10 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
     if (parameters.counter != nullptr) {
       TBENCH_CUDA_CHECK(cudaMemsetAsync(parameters.counter, 0, sizeof(unsigned), stream));
     }
-    launch_kernel(&attention_forward_wgmma_kernel<Element, kHeadDim, Tile>,
-                  forward_launch(problem.shape, Tile::tile(), limits), parameters, stream);
+    const Launch geometry = forward_launch(problem.shape, Tile::tile(), limits);
+    (choice.overlaps ? &launch_early<ForwardParameters>
+                     : &launch_kernel<ForwardParameters>)(&attention_forward_wgmma_kernel<Element, kHeadDim, Tile>,
+                                                          geometry, parameters, stream);
   };
   if constexpr (is_instantiated(64)) {
     if (problem.shape.head_dim == 64 && choice.wide) return launch.template operator()<64, WideForward>();

@@ -18,6 +18,7 @@ class ForwardProducer {
       : p_{parameters}, shared_{shared} {}
 
   __device__ __forceinline__ void run() {
+    wait_for_last_kernel();  // whoever writes has waited for an item's tiles
     for (int item = static_cast<int>(blockIdx.x); item < p_.order.items; item = next_item()) {
       const ForwardPlace place = forward_place(p_, item, Shared::kRows);
       const int steps = forward_steps(p_, place.first_row + Shared::kRows, Shared::kTile.cols);
@@ -84,6 +85,7 @@ __device__ __forceinline__ void forward_block(const ForwardParameters& parameter
     shared.make_barriers();
   }
   __syncthreads();
+  allow_next_kernel();
   if (warp_group == 0) {
     shrink_registers<Shared::kTile.copying_registers>();
     if (threadIdx.x == 0) ForwardProducer<kHeadDim, Tile>{parameters, shared}.run();

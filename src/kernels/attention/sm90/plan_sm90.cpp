@@ -66,7 +66,7 @@ std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, con
       shape.head_dim == 64 && keys_of_query > 512 && wide_items > 2 * std::int64_t{limits.multiprocessors};
   const std::int64_t all = wide ? wide_items : items(shape, rows(NarrowForward::tile()));
   const bool counted = wants_counter(shape, all, limits.multiprocessors);
-  return ForwardChoice{.wide = wide, .counted = counted, .in_turns = shape.causal && !counted};
+  return ForwardChoice{.wide = wide, .counted = counted, .in_turns = shape.causal && !counted, .overlaps = !counted};
 }
 
 bool takes_views(const AttentionProblem& problem, const AttentionForward& arguments) {

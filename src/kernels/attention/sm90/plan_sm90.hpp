@@ -86,6 +86,8 @@ struct ForwardChoice {
   /// dealt out there and back, so that a block's heavy and light ones add up.
   bool counted{};
   bool in_turns{};  // see ForwardOrder
+  /// The kernel may begin before the one before it has ended: not after a counter is cleared.
+  bool overlaps{};
   bool operator==(const ForwardChoice&) const = default;
 };
 

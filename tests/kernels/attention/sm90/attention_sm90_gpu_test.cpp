@@ -13,6 +13,7 @@
 #include "support/compare_outputs.hpp"
 #include "support/device_tensor.hpp"
 #include "support/sm90_here.hpp"
+#include "tbench/cuda/flush_and_spin.hpp"
 
 namespace tbench::kernels::sm90 {
 namespace {
@@ -73,15 +74,15 @@ class ForwardRun {
             .workspace = workspace_.data()};
   }
 
-  void enqueue(const Outputs& outputs, ForwardChoice choice, cudaStream_t stream = nullptr) const {
-    (problem_.precision == Precision::kBf16 ? &forward_bf16 : &forward_fp16)(problem_, arguments(outputs), choice,
+  void enqueue(const AttentionForward& arguments, ForwardChoice choice, cudaStream_t stream = nullptr) const {
+    (problem_.precision == Precision::kBf16 ? &forward_bf16 : &forward_fp16)(problem_, arguments, choice,
                                                                              current_device_limits(), stream);
   }
 
   [[nodiscard]] Outputs forward(ForwardChoice choice) const {
     Outputs result = outputs();
     TBENCH_CUDA_CHECK(cudaMemset(workspace_.data(), 0xff, workspace_.size()));
-    enqueue(result, choice);
+    enqueue(arguments(result), choice);
     TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
     return result;
   }
@@ -129,7 +130,7 @@ class ForwardSm90OnGpu : public testing::TestWithParam<Instance> {
             .causal = causal};
   }
   [[nodiscard]] static ForwardChoice choice(bool counted) {
-    return {.wide = GetParam().wide, .counted = counted, .in_turns = !counted};
+    return {.wide = GetParam().wide, .counted = counted, .in_turns = !counted, .overlaps = !counted};
   }
 
   static void expect_right(const AttentionShape& shape, const Inputs& inputs, Layout layout = Layout::kContiguous) {
@@ -275,7 +276,7 @@ TEST_P(ForwardSm90OnGpu, ReplaysInAGraph) {
   TBENCH_CUDA_CHECK(cudaStreamCreate(&stream));
   cudaGraph_t graph{};
   TBENCH_CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  run.enqueue(result, choice(true), stream);
+  run.enqueue(run.arguments(result), choice(true), stream);
   TBENCH_CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
   cudaGraphExec_t executable{};
   TBENCH_CUDA_CHECK(cudaGraphInstantiate(&executable, graph, 0));
@@ -289,6 +290,30 @@ TEST_P(ForwardSm90OnGpu, ReplaysInAGraph) {
   TBENCH_CUDA_CHECK(cudaGraphExecDestroy(executable));
   TBENCH_CUDA_CHECK(cudaGraphDestroy(graph));
   TBENCH_CUDA_CHECK(cudaStreamDestroy(stream));
+}
+
+TEST_P(ForwardSm90OnGpu, OverlapsTheLaunchBeforeIt) {
+  // Each launch may begin while the one before it ends, and reads as keys and values what that one writes.
+  const AttentionShape one = shape(192, 192, true, 3, 20);
+  const ForwardRun run{one, GetParam().precision, normal_inputs(one)};
+  std::vector<Outputs> links;
+  for (int i = 0; i < 8; ++i) links.push_back(run.outputs());
+  const auto chain = [&](ForwardChoice choice) {
+    for (Outputs& link : links) link.o.poison();
+    TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
+    cuda::launch_spin(Seconds{400e-6}, nullptr);  // until all are enqueued
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      AttentionForward arguments = run.arguments(links[i]);
+      if (i > 0) arguments.k = arguments.v = links[i - 1].o.view();
+      run.enqueue(arguments, choice);
+    }
+    TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
+    return links.back().o.bytes();
+  };
+  ForwardChoice apart = choice(false);
+  apart.overlaps = false;
+  const std::vector<std::byte> expected = chain(apart);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(chain(choice(false)) == expected) << "repeat " << i;
 }
 
 TEST_P(ForwardSm90OnGpu, IsWhatThePublicFunctionRuns) {

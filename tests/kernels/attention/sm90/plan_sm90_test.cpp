@@ -182,6 +182,11 @@ TEST(ChooseForward, GroupsInTurnsWhereItemsOfUnequalWorkAreDealt) {
   EXPECT_FALSE(choose_forward(problem(1024, 128, 20, false), kH200)->in_turns);
 }
 
+TEST(ChooseForward, OverlapsTheKernelBeforeWhereNoCounterIsCleared) {
+  EXPECT_TRUE(choose_forward(problem(1024, 128, 20), kH200)->overlaps);
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 21), kH200)->overlaps);
+}
+
 TEST(ForwardLaunch, HasAtMostABlockAMultiprocessor) {
   // 48 * ceil(1000 / 128) = 384 items; 48 * ceil(200 / 128) = 96
   const Launch launch = forward_launch(problem(1000, 64, 12).shape, NarrowForward::tile(), kH200);

@@ -6,6 +6,7 @@
 #include "kernels/attention/sm90/backward/backward_helpers_sm90.cuh"
 #include "kernels/attention/sm90/backward/backward_sm90.cuh"
 #include "kernels/attention/sm90/backward/one_item/one_item_sm90.cuh"
+#include "kernels/attention/sm90/early_launch_sm90.cuh"
 #include "kernels/attention/sm90/tensor_map.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -82,18 +83,6 @@ BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& prob
           .seq_q = static_cast<int>(problem.shape.seq_q),
           .rows = static_cast<int>(workspace.rows),
           .scale = problem.scale};
-}
-
-/// launch_kernel() for a kernel that may begin before the one before it has ended.
-template <class Parameters>
-static void launch_early(void (*kernel)(Parameters), const Launch& launch, const Parameters& parameters,
-                         cudaStream_t stream) {
-  TBENCH_CUDA_CHECK(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(launch.shared_bytes)));
-  upload_planted_fault(stream);
-  const auto extent = [](std::int64_t value) { return static_cast<unsigned>(value); };
-  launch_overlapping(kernel, dim3{extent(launch.grid.x), extent(launch.grid.y), extent(launch.grid.z)},
-                     static_cast<unsigned>(launch.threads), launch.shared_bytes, stream, parameters);
 }
 
 template <class Element>
