@@ -53,7 +53,7 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     } else {
       p.dk = map(gradients.dk, lengths_.kv, kGroupRows);
       p.dv = map(gradients.dv, lengths_.kv, kGroupRows);
-      p.order = backward_order(problem_.shape, kKind);
+      p.order = backward_order(problem_.shape);
     }
     const DeviceLimits limits{.multiprocessors = blocks};
     this->run(backward_launch(problem_.shape, kKind, limits), [&](char* memory) {

@@ -64,7 +64,7 @@ inline StayingParameters staying_parameters(const AttentionProblem& problem, con
 
 inline OneItemParameters one_item_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
   return backward_parameters(problem, arguments, key_map(problem, arguments.dk), key_map(problem, arguments.dv),
-                             backward_order(problem.shape, BackwardBlocks::kOneItem));
+                             backward_order(problem.shape));
 }
 
 template <class Element>

@@ -36,15 +36,13 @@ BackwardWorkspace backward_workspace(const AttentionShape& shape) {
           .sums_bytes = all_rows * static_cast<std::size_t>(shape.head_dim) * sizeof(float)};
 }
 
-BackwardOrder backward_order(const AttentionShape& shape, BackwardBlocks blocks) {
+BackwardOrder backward_order(const AttentionShape& shape) {
   constexpr std::int64_t kCachedBytes = std::int64_t{40} << 20;                   // of the 50 MiB of an H200's L2 cache
   const std::int64_t bytes_of_head = shape.seq_q * shape.head_dim * (2 + 2 + 4);  // Q, dO, sums
   const std::int64_t heads = shape.batch * shape.heads;
   const std::int64_t cached = std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads);
-  const std::int64_t of_group =
-      blocks == BackwardBlocks::kStay ? block_count(heads, block_count(heads, cached)) : cached;
   return {.tiles = static_cast<int>(block_count(shape.seq_kv, kBackwardKeys)),
-          .heads = static_cast<int>(of_group),
+          .heads = static_cast<int>(block_count(heads, block_count(heads, cached))),
           .items = static_cast<int>(item_count(shape))};
 }
 
@@ -85,7 +83,7 @@ std::size_t backward_workspace_bytes(const AttentionProblem& problem, const Devi
 }
 
 Launch backward_launch(const AttentionShape& shape, BackwardBlocks blocks, const DeviceLimits& limits) {
-  const int items = backward_order(shape, blocks).items;
+  const int items = backward_order(shape).items;
   const int shared_bytes = backward_shared(static_cast<int>(shape.head_dim), blocks).end;
   if (blocks == BackwardBlocks::kStay) {
     return {.grid = {std::min(items, limits.multiprocessors), 1, 1},

@@ -76,18 +76,18 @@ struct BackwardWorkspace {
 [[nodiscard]] BackwardWorkspace backward_workspace(const AttentionShape& shape);
 
 /// The order in which blocks take tiles of keys, their items: those of a group of `heads` heads, then the next group's,
-/// so that Q, dO and the sums of dQ of the heads under way stay in the L2 cache. Of a group the heaviest come first
-/// (with a causal mask the first keys are seen by the most queries). Where blocks stay, groups are of about the same
-/// size, and the last one alone begins with its heaviest, the one before it with its lightest, and so on in turns: if
-/// every group began with its heaviest, the blocks that come first would be dealt them all, up to 1.7 times their
-/// share.
+/// so that Q, dO and the sums of dQ of the heads under way stay in the L2 cache. Groups are of about the same size: a
+/// small one at the end would start its heaviest tile when little else is left to do beside it. Of a group the heaviest
+/// come first (with a causal mask the first keys are seen by the most queries); where blocks stay, of the last group
+/// and every second one before it, while the others begin with their lightest: if every group began with its heaviest,
+/// the blocks that come first would be dealt them all, up to 1.7 times their share.
 struct BackwardOrder {
   int tiles{};  // of a head
   int heads{};  // of a group
   int items{};  // of all heads
   bool operator==(const BackwardOrder&) const = default;
 };
-[[nodiscard]] BackwardOrder backward_order(const AttentionShape& shape, BackwardBlocks blocks);
+[[nodiscard]] BackwardOrder backward_order(const AttentionShape& shape);
 
 /// To divide numbers from 0 to 2^31 - 1: the upper half of number * multiplier, shifted right; not by 1. The compiler's
 /// division would take a block some hundred cycles an item.

@@ -13,7 +13,7 @@ struct StayingOrder : BackwardOrder {
   int last_group;
 };
 inline StayingOrder staying_order(const AttentionShape& shape) {
-  const BackwardOrder order = backward_order(shape, BackwardBlocks::kStay);
+  const BackwardOrder order = backward_order(shape);
   const int heads = static_cast<int>(shape.batch * shape.heads);
   const int last_group = (heads - 1) / order.heads;
   return {order, divisor(order.tiles * order.heads), divisor(order.heads), divisor(heads - last_group * order.heads),

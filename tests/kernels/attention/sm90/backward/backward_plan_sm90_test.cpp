@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <queue>
+#include <vector>
+
 namespace tbench::kernels::sm90 {
 namespace {
 
@@ -68,21 +74,46 @@ TEST(BackwardWorkspace, RoundsQueriesUpToWholeSteps) {
 }
 
 TEST(BackwardOrder, GroupsTheHeadsWhoseQueriesFitTheCache) {
-  for (const BackwardBlocks blocks : {BackwardBlocks::kStay, BackwardBlocks::kOneItem}) {
-    // Q, dO and the sums of a head: 16,384 * 128 * 8 bytes = 16 MiB; two in 40 MiB
-    EXPECT_EQ(backward_order(problem(16384, 128, 4).shape, blocks),
-              (BackwardOrder{.tiles = 128, .heads = 2, .items = 2048}));
-    EXPECT_EQ(backward_order(problem(129, 64, 12).shape, blocks),
-              (BackwardOrder{.tiles = 2, .heads = 48, .items = 96}));
-    EXPECT_EQ(backward_order(problem(std::int64_t{1} << 20, 128, 1).shape, blocks).heads, 1);
-  }
+  // Q, dO and the sums of a head: 16,384 * 128 * 8 bytes = 16 MiB; two in 40 MiB
+  EXPECT_EQ(backward_order(problem(16384, 128, 4).shape), (BackwardOrder{.tiles = 128, .heads = 2, .items = 2048}));
+  EXPECT_EQ(backward_order(problem(129, 64, 12).shape), (BackwardOrder{.tiles = 2, .heads = 48, .items = 96}));
+  EXPECT_EQ(backward_order(problem(std::int64_t{1} << 20, 128, 1).shape).heads, 1);
 }
 
-TEST(BackwardOrder, HasGroupsOfTheSameSizeWhereBlocksStay) {
-  // 100 heads of 1,024 * 64 * 8 bytes = 512 KiB: 80 in 40 MiB, so two groups, of 50, or of 80 and 20
-  const AttentionShape shape = problem(1024, 64, 25).shape;
-  EXPECT_EQ(backward_order(shape, BackwardBlocks::kStay), (BackwardOrder{.tiles = 8, .heads = 50, .items = 800}));
-  EXPECT_EQ(backward_order(shape, BackwardBlocks::kOneItem), (BackwardOrder{.tiles = 8, .heads = 80, .items = 800}));
+TEST(BackwardOrder, HasGroupsOfTheSameSize) {
+  // 100 heads of 1,024 * 64 * 8 bytes = 512 KiB: 80 in 40 MiB, so two groups, of 50, not of 80 and 20
+  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape), (BackwardOrder{.tiles = 8, .heads = 50, .items = 800}));
+}
+
+/// Steps of the busiest multiprocessor if each takes the next item, a block of its own, when it is done with the last
+/// one, heaviest first in groups of `heads` heads.
+int most_steps(const AttentionShape& shape, int heads) {
+  const BackwardOrder order = backward_order(shape);
+  const int all_heads = order.items / order.tiles, queries = backward_tile(static_cast<int>(shape.head_dim)).queries;
+  std::priority_queue<int, std::vector<int>, std::greater<>> multiprocessors;
+  for (int i = 0; i < kH200.multiprocessors; ++i) multiprocessors.push(0);
+  int most = 0;
+  for (int first = 0; first < all_heads; first += heads) {
+    for (int tile = 0; tile < order.tiles; ++tile) {
+      for (int head = first; head < std::min(first + heads, all_heads); ++head) {
+        const int steps = multiprocessors.top() + (order.tiles - tile) * kBackwardKeys / queries;
+        multiprocessors.pop();
+        multiprocessors.push(steps);
+        most = std::max(most, steps);
+      }
+    }
+  }
+  return most;
+}
+
+TEST(BackwardOrder, GroupsOfTheSameSizeEndTogether) {
+  // As many heads as fit 40 MiB, then what is left: 40 and 8 of 1,024 tokens, 80 and 20 of 512, 20, 20 and 8 of 2,048
+  for (const auto& [seq, heads, cached, before, after] :
+       {std::array{1024, 12, 40, 36, 28}, {512, 25, 80, 20, 16}, {2048, 12, 20, 112, 102}}) {
+    const AttentionShape shape = problem(seq, 128, heads).shape;
+    EXPECT_EQ(most_steps(shape, cached), before) << seq;
+    EXPECT_EQ(most_steps(shape, backward_order(shape).heads), after) << seq;
+  }
 }
 
 TEST(BackwardBlocks, StayWhereTheyWereMeasuredToBeFaster) {
