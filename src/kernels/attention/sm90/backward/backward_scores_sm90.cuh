@@ -52,10 +52,12 @@ class BackwardScores {
   __device__ __forceinline__ static std::uint32_t parity(int i) { return static_cast<std::uint32_t>(i) / 2 % 2; }
 
   __device__ __forceinline__ void wait_for_gradients(int i) const {
-    const std::uint32_t barrier = shared_.barrier(Shared::kGradientsFull + stage(i));
-    // Once the tile is there, this is the phase of the next one, which nobody fetches before this one is read.
-    if (planted(PlantedFault::kBackwardParity)) return wait_a_while(barrier, parity(i) ^ 1u);
-    wait(barrier, parity(i));
+    wait_for_tile(shared_.barrier(Shared::kGradientsFull + stage(i)), parity(i));
+  }
+  __device__ __forceinline__ static void wait_for_tile(std::uint32_t barrier, std::uint32_t parity) {
+    // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
+    if (planted(PlantedFault::kBackwardParity)) return wait_a_while(barrier, parity ^ 1u);
+    wait(barrier, parity);
   }
   /// Of both warpgroups, of the i-th step.
   __device__ __forceinline__ void wait_for_scores(int i) const {

@@ -84,15 +84,27 @@ class BackwardQueries {
   __device__ __forceinline__ BackwardQueries(const StayingParameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
+  /// The first tiles, as K and V, come while the kernel before works: it does not write these.
   __device__ __forceinline__ void run() {
-    // For lse, delta and cleared sums: whoever adds to these has waited for a step's tiles.
+    wait(shared_.barrier(Shared::kItemFull), 0);
+    const int early = min(of_item(Shared::kEnd), Shared::kTile.stages);
+#pragma unroll 1
+    for (int i = 0; i < early; ++i) fetch_tiles(i);
+    // For lse, delta and cleared sums: whoever adds to these has waited for a step's lse.
     wait_for_last_kernel();
-    for (int i = 0;; ++item_) {
+#pragma unroll 1
+    for (int i = 0; i < early; ++i) fetch_statistics(i);
+    for (int i = early;; ++item_) {
       wait(shared_.barrier(Shared::kItemFull + item_ % kKeptStages), item_ / kKeptStages % 2);
       const int end = of_item(Shared::kEnd);
-      if (i == end) return;
+      if (of_item(Shared::kBegin) == end) return;  // not i: all steps of the first item may have come early
 #pragma unroll 1
-      for (; i < end; ++i) fetch_step(i);
+      for (; i < end; ++i) {
+        wait(shared_.barrier(Shared::kStageEmpty + stage(i)),
+             ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
+        fetch_tiles(i);
+        fetch_statistics(i);
+      }
     }
   }
 
@@ -101,26 +113,34 @@ class BackwardQueries {
     return load_shared(shared_.field(item_ % kKeptStages, field));
   }
 
-  __device__ __forceinline__ void fetch_step(int i) const {
-    const std::uint32_t stage = static_cast<std::uint32_t>(i) % Shared::kTile.stages;
-    const int first_query = sm90::first_query(p_, i + of_item(Shared::kShift), Shared::kQueries);
-    wait(shared_.barrier(Shared::kStageEmpty + stage), ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
-    delay_one_warp(PlantedFault::kBackwardBarrier);
-    fetch(p_.q, shared_.q(stage), p_.lse, shared_.lse(stage), Shared::kQueriesFull + stage, first_query);
-    delay_one_warp(PlantedFault::kBackwardParity);
-    fetch(p_.grad_o, shared_.grad_o(stage), p_.delta, shared_.delta(stage), Shared::kGradientsFull + stage,
-          first_query);
+  __device__ __forceinline__ static std::uint32_t stage(int i) {
+    return static_cast<std::uint32_t>(i) % Shared::kTile.stages;
+  }
+  __device__ __forceinline__ int first_query(int i) const {
+    return sm90::first_query(p_, i + of_item(Shared::kShift), Shared::kQueries);
   }
 
-  /// A tile of queries with their lse or delta.
-  __device__ __forceinline__ void fetch(const CUtensorMap& map, std::uint32_t tile, const float* statistics,
-                                        std::uint32_t statistics_tile, std::uint32_t full, int first_query) const {
+  /// Q and dO of a step; their barriers wait for lse and delta, too.
+  __device__ __forceinline__ void fetch_tiles(int i) const {
+    delay_one_warp(PlantedFault::kBackwardBarrier);
+    fetch_tile(p_.q, shared_.q(stage(i)), Shared::kQueriesFull + stage(i), first_query(i));
+    fetch_tile(p_.grad_o, shared_.grad_o(stage(i)), Shared::kGradientsFull + stage(i), first_query(i));
+  }
+  __device__ __forceinline__ void fetch_tile(const CUtensorMap& map, std::uint32_t tile, std::uint32_t full,
+                                             int first_query) const {
     const std::uint32_t barrier = shared_.barrier(full);
-    const std::int64_t row = static_cast<std::int64_t>(of_item(Shared::kHeadOfAll)) * p_.rows + first_query;
     arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
     copy_boxes<kHeadDim>(tile, Shared::kPanelBytes, map, {first_query, of_item(Shared::kHead), of_item(Shared::kBatch)},
                          barrier, cache_policy<Reuse::kOften>());
-    copy_bytes(statistics_tile, statistics + row, Shared::kStatisticsBytes, barrier);
+  }
+
+  __device__ __forceinline__ void fetch_statistics(int i) const {
+    const std::int64_t row = static_cast<std::int64_t>(of_item(Shared::kHeadOfAll)) * p_.rows + first_query(i);
+    copy_bytes(shared_.lse(stage(i)), p_.lse + row, Shared::kStatisticsBytes,
+               shared_.barrier(Shared::kQueriesFull + stage(i)));
+    delay_one_warp(PlantedFault::kBackwardParity);
+    copy_bytes(shared_.delta(stage(i)), p_.delta + row, Shared::kStatisticsBytes,
+               shared_.barrier(Shared::kGradientsFull + stage(i)));
   }
 
   const StayingParameters& p_;

@@ -18,26 +18,28 @@ class OneItemProducer {
                                              const BackwardPlace& place)
       : p_{parameters}, shared_{shared}, place_{place} {}
 
+  /// The first tiles come while the kernel before works: it does not write these.
   __device__ __forceinline__ void run() {
+    const int early = min(place_.steps, Shared::kTile.stages);
     fetch_kept(p_.k, Shared::kKeysFull, shared_.k(0));
-    // For lse, delta and cleared sums: whoever adds to these has waited for a step's tiles.
+    for (int i = 0; i < early; ++i) fetch_tiles(i);
+    // For lse, delta and cleared sums: whoever adds to these has waited for a step's lse.
     wait_for_last_kernel();
-    for (int i = 0; i < place_.steps; ++i) {
-      const int first_query = one_item_query(p_, place_, i, Shared::kQueries);
-      const std::int64_t statistics = static_cast<std::int64_t>(place_.head) * p_.rows + first_query;
-      const std::uint32_t stage = stages_.stage;
-      wait(shared_.barrier(Shared::kStageEmpty + stage), stages_.parity ^ 1u);
-      delay_one_warp(PlantedFault::kBackwardBarrier);
-      fetch(p_.q, shared_.q(stage), p_.lse + statistics, shared_.lse(stage), Shared::kQueriesFull + stage, first_query);
-      if (i == 0) fetch_kept(p_.v, Shared::kValuesFull, shared_.v(0));
-      delay_one_warp(PlantedFault::kBackwardParity);
-      fetch(p_.grad_o, shared_.grad_o(stage), p_.delta + statistics, shared_.delta(stage),
-            Shared::kGradientsFull + stage, first_query);
-      stages_.advance();
+    for (int i = 0; i < early; ++i) fetch_statistics(i);
+    for (int i = early; i < place_.steps; ++i) {
+      wait(shared_.barrier(Shared::kStageEmpty + stage(i)),
+           ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
+      fetch_tiles(i);
+      fetch_statistics(i);
     }
   }
 
  private:
+  __device__ __forceinline__ static std::uint32_t stage(int i) {
+    return static_cast<std::uint32_t>(i) % Shared::kTile.stages;
+  }
+  __device__ __forceinline__ int first_query(int i) const { return one_item_query(p_, place_, i, Shared::kQueries); }
+
   __device__ __forceinline__ void fetch_kept(const CUtensorMap& map, int full, std::uint32_t destination) const {
     const std::uint32_t barrier = shared_.barrier(full);
     arrive_expecting(barrier, kBackwardGroups * Shared::kKeptBytes);
@@ -48,20 +50,33 @@ class OneItemProducer {
     }
   }
 
-  /// A tile of queries with their lse or delta.
-  __device__ __forceinline__ void fetch(const CUtensorMap& map, std::uint32_t tile, const float* statistics,
-                                        std::uint32_t statistics_tile, std::uint32_t full, int first_query) const {
+  /// Q and dO of a step, V after the first Q; their barriers wait for lse and delta, too.
+  __device__ __forceinline__ void fetch_tiles(int i) const {
+    delay_one_warp(PlantedFault::kBackwardBarrier);
+    fetch_tile(p_.q, shared_.q(stage(i)), Shared::kQueriesFull + stage(i), first_query(i));
+    if (i == 0) fetch_kept(p_.v, Shared::kValuesFull, shared_.v(0));
+    fetch_tile(p_.grad_o, shared_.grad_o(stage(i)), Shared::kGradientsFull + stage(i), first_query(i));
+  }
+  __device__ __forceinline__ void fetch_tile(const CUtensorMap& map, std::uint32_t tile, std::uint32_t full,
+                                             int first_query) const {
     const std::uint32_t barrier = shared_.barrier(full);
     arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
     copy_boxes<kHeadDim>(tile, Shared::kPanelBytes, map, {first_query, place_.head % p_.heads, place_.head / p_.heads},
                          barrier, cache_policy<Reuse::kOften>());
-    copy_bytes(statistics_tile, statistics, Shared::kStatisticsBytes, barrier);
+  }
+
+  __device__ __forceinline__ void fetch_statistics(int i) const {
+    const std::int64_t row = static_cast<std::int64_t>(place_.head) * p_.rows + first_query(i);
+    copy_bytes(shared_.lse(stage(i)), p_.lse + row, Shared::kStatisticsBytes,
+               shared_.barrier(Shared::kQueriesFull + stage(i)));
+    delay_one_warp(PlantedFault::kBackwardParity);
+    copy_bytes(shared_.delta(stage(i)), p_.delta + row, Shared::kStatisticsBytes,
+               shared_.barrier(Shared::kGradientsFull + stage(i)));
   }
 
   const OneItemParameters& p_;
   Shared shared_;
   const BackwardPlace& place_;
-  Ring<Shared::kTile.stages> stages_;
 };
 
 template <class Element, int kHeadDim>

@@ -38,17 +38,6 @@ inline void arrive_expecting(std::uint32_t barrier, int bytes) { emulator::arriv
 inline void wait(std::uint32_t barrier, std::uint32_t parity) { emulator::wait_for_phase(barrier, parity); }
 inline void wait_a_while(std::uint32_t, std::uint32_t) {}  // what it waits for happens before or after at random
 
-template <int kStages>
-struct Ring {
-  std::uint32_t stage = 0, parity = 0;
-  void advance() {
-    if (++stage == kStages) {
-      stage = 0;
-      parity ^= 1u;
-    }
-  }
-};
-
 inline void show_to_async_proxy() {}
 inline void prefetch(const CUtensorMap&) {}
 
