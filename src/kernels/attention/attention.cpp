@@ -56,6 +56,10 @@ std::optional<sm90::ForwardChoice> choose_sm90_forward(const AttentionProblem& p
   return has_sm90_kernels(limits) ? sm90::choose_forward(problem, limits) : std::nullopt;
 }
 
+std::optional<sm90::BackwardChoice> choose_sm90_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
+  return has_sm90_kernels(limits) ? sm90::choose_backward(problem, limits) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> attention_unsupported_reason(const AttentionProblem& problem, const DeviceLimits& limits) {
@@ -114,10 +118,9 @@ void attention_backward(const AttentionProblem& problem, const AttentionBackward
   require_none(attention_unsupported_reason(problem, limits));
   require_none(
       missing_workspace_reason("backward", attention_backward_workspace_bytes(problem, limits), arguments.workspace));
-  if (has_sm90_kernels(limits) && sm90::chooses_backward(problem, limits) && sm90::takes_views(problem, arguments)) {
+  if (const auto choice = choose_sm90_backward(problem, limits); choice && sm90::takes_views(problem, arguments)) {
     const bool is_bf16 = problem.precision == Precision::kBf16;
-    return (is_bf16 ? &sm90::backward_bf16 : &sm90::backward_fp16)(
-        problem, arguments, sm90::backward_blocks(problem.shape), limits, stream);
+    return (is_bf16 ? &sm90::backward_bf16 : &sm90::backward_fp16)(problem, arguments, *choice, limits, stream);
   }
   const BackwardPlan plan = plan_backward(problem, limits);
   switch (problem.precision) {

@@ -27,7 +27,7 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
   /// dq, dk, dv; where blocks stay, of at most `blocks` of them.
   std::vector<Comparison> backward(int blocks) {
     constexpr int kQueries = backward_tile(kColumns).queries;
-    const BackwardWorkspace workspace = backward_workspace(problem_.shape);
+    const BackwardWorkspace workspace = backward_workspace(problem_.shape, BackwardSums::kTogether);
     std::vector<float> sums(workspace.sums_bytes / sizeof(float), 0.0f);
     const std::vector<float> lse = padded(this->lse(), workspace.rows, -1 / problem_.scale, -INFINITY);
     const std::vector<float> delta = padded(this->row_products_of_o(), workspace.rows, -1, 0);

@@ -194,6 +194,10 @@ __device__ __forceinline__ void add_to_global(float* destination, const float* v
                : "memory");
 }
 
+__device__ __forceinline__ void store_to_global(float* destination, const float* values) {
+  *reinterpret_cast<float4*>(destination) = {values[0], values[1], values[2], values[3]};
+}
+
 /// Four 8x8 matrices of 16-bit elements; lane i gives the address of row i % 8 of matrix i / 8.
 __device__ __forceinline__ void ldmatrix_x4(std::uint32_t* r, std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"

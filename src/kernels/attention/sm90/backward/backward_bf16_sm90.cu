@@ -3,9 +3,9 @@
 
 namespace tbench::kernels::sm90 {
 
-void backward_bf16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardBlocks blocks,
+void backward_bf16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardChoice choice,
                    const DeviceLimits& limits, cudaStream_t stream) {
-  launch_backward<__nv_bfloat16>(problem, arguments, blocks, limits, stream);
+  launch_backward<__nv_bfloat16>(problem, arguments, choice, limits, stream);
 }
 
 }  // namespace tbench::kernels::sm90

@@ -3,9 +3,9 @@
 
 namespace tbench::kernels::sm90 {
 
-void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardBlocks blocks,
+void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardChoice choice,
                    const DeviceLimits& limits, cudaStream_t stream) {
-  launch_backward<__half>(problem, arguments, blocks, limits, stream);
+  launch_backward<__half>(problem, arguments, choice, limits, stream);
 }
 
 }  // namespace tbench::kernels::sm90

@@ -15,6 +15,8 @@ struct BackwardHelperParameters {
   const float* lse;                      // [batch, heads, seq_q]
   float *lse_out, *delta_out, *dq_sums;  // of `rows` queries a head, see BackwardWorkspace
   int heads, seq_q, rows;
+  int sums_apart;  // of so many tiles of keys; 0: together
+  bool causal;
   float scale;
 };
 
@@ -65,6 +67,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   const bool exists = i < kBackwardHelperRows && first_row + i < p.seq_q;
   const float lse = exists ? p.lse[head * p.seq_q + first_row + i] : 0.0f;
   const auto clear = [&] {
+    if (p.sums_apart > 0) return;
     float4* const cleared = reinterpret_cast<float4*>(p.dq_sums + (head * p.rows + first_row) * kHeadDim) + i;
 #pragma unroll
     for (int pass = 0; pass < kSumPasses<kHeadDim>; ++pass) cleared[pass * kBackwardHelperThreads] = float4{};
@@ -83,8 +86,8 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   p.lse_out[row] = exists ? -lse / p.scale : -INFINITY;
 }
 
-/// dq = scale * sums, from the accumulators' layout (see BackwardScores::add_query_gradient()).
-template <class Element, int kHeadDim>
+/// dq = scale * sums, from the accumulators' layout (see BackwardScores::add_query_gradient()); of at most `kSums`.
+template <class Element, int kHeadDim, int kSums>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
     attention_backward_convert_sm90_kernel(const __grid_constant__ BackwardHelperParameters<Element> p) {
   allow_next_kernel();
@@ -93,13 +96,30 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
   const std::int64_t head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
   const float4* const sums = reinterpret_cast<const float4*>(p.dq_sums + (head * p.rows + first_row) * kHeadDim);
+  const std::int64_t distance = static_cast<std::int64_t>(gridDim.z) * p.heads * p.rows * kHeadDim / 4;
+  // With a mask the tiles of keys that the block's queries see: kBackwardHelperRows divides kBackwardKeys.
+  const int count = p.causal ? min(p.sums_apart, first_row / kBackwardKeys + 1) : p.sums_apart;
   wait_for_last_kernel();
+  float4 shares[kSums][kSumPasses<kHeadDim>];  // all loads first
+#pragma unroll
+  for (int key_tile = 0; key_tile < kSums; ++key_tile) {
+#pragma unroll
+    for (int pass = 0; pass < kSumPasses<kHeadDim>; ++pass) {
+      const float4* const share = sums + key_tile * distance + pass * kBackwardHelperThreads + threadIdx.x;
+      shares[key_tile][pass] = key_tile == 0 || key_tile < count ? *share : float4{};
+    }
+  }
 #pragma unroll
   for (int pass = 0; pass < kSumPasses<kHeadDim>; ++pass) {
     const int i = pass * kBackwardHelperThreads + static_cast<int>(threadIdx.x);
     const int lane = i % kWarpSize, block = i / kWarpSize;
     const int row = block / (kHeadDim / 8) * 16 + lane / 4, col = block % (kHeadDim / 8) * 8 + lane % 4 * 2;
-    const float4 sum = sums[i];
+    float4 sum = shares[0][pass];
+#pragma unroll
+    for (int key_tile = 1; key_tile < kSums; ++key_tile) {
+      const float4& share = shares[key_tile][pass];
+      sum = {sum.x + share.x, sum.y + share.y, sum.z + share.z, sum.w + share.w};
+    }
     char* const destination = tile + row * kRowBytes + col * 2;
     *reinterpret_cast<std::uint32_t*>(destination) = pack<Element>(sum.x * p.scale, sum.y * p.scale);
     *reinterpret_cast<std::uint32_t*>(destination + 8 * kRowBytes) = pack<Element>(sum.z * p.scale, sum.w * p.scale);

@@ -287,7 +287,10 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
   }
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kGroupRows / 2], int i) const {
     if (planted(PlantedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) return;
-    Scores::add_query_gradient(dq, late_query(i), of_late_item(Shared::kHeadOfAll, i));
+    const bool apart = p_.sums_apart;
+    Scores::add_query_gradient(
+        dq, late_query(i), of_late_item(Shared::kHeadOfSums, i),
+        [apart](float* sums, const float* four) { apart ? store_to_global(sums, four) : add_to_global(sums, four); });
   }
 
   template <int kCount>

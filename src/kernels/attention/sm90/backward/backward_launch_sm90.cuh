@@ -35,9 +35,9 @@ inline CUtensorMap key_map(const AttentionProblem& problem, const TensorView& vi
 template <class Gradient, class Order>
 BackwardParameters<Gradient, Order> backward_parameters(const AttentionProblem& problem,
                                                         const AttentionBackward& arguments, const Gradient& dk,
-                                                        const Gradient& dv, const Order& order) {
+                                                        const Gradient& dv, const Order& order, BackwardSums sums) {
   const AttentionShape& shape = problem.shape;
-  const BackwardWorkspace workspace = backward_workspace(shape);
+  const BackwardWorkspace workspace = backward_workspace(shape, sums);
   const BackwardWorkspaceParts part = parts(workspace, arguments.workspace);
   return {.q = query_map(problem, arguments.q),
           .k = key_map(problem, arguments.k),
@@ -58,19 +58,22 @@ BackwardParameters<Gradient, Order> backward_parameters(const AttentionProblem& 
           .order = order};
 }
 
-inline StayingParameters staying_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
-  return backward_parameters(problem, arguments, arguments.dk, arguments.dv, staying_order(problem.shape));
+inline StayingParameters staying_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                            BackwardSums sums) {
+  const StayingOrder order = staying_order(problem.shape);
+  return {backward_parameters(problem, arguments, arguments.dk, arguments.dv, order, sums),
+          sums == BackwardSums::kApart};
 }
 
 inline OneItemParameters one_item_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
   return backward_parameters(problem, arguments, key_map(problem, arguments.dk), key_map(problem, arguments.dv),
-                             backward_order(problem.shape));
+                             backward_order(problem.shape), BackwardSums::kTogether);
 }
 
 template <class Element>
-BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& problem,
-                                                    const AttentionBackward& arguments) {
-  const BackwardWorkspace workspace = backward_workspace(problem.shape);
+BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                                    BackwardSums sums) {
+  const BackwardWorkspace workspace = backward_workspace(problem.shape, sums);
   const BackwardWorkspaceParts part = parts(workspace, arguments.workspace);
   return {.o = matrix_of<const Element>(arguments.o),
           .grad_o = matrix_of<const Element>(arguments.grad_o),
@@ -82,31 +85,36 @@ BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& prob
           .heads = static_cast<int>(problem.shape.heads),
           .seq_q = static_cast<int>(problem.shape.seq_q),
           .rows = static_cast<int>(workspace.rows),
+          .sums_apart = sums == BackwardSums::kApart ? backward_order(problem.shape).tiles : 0,
+          .causal = problem.shape.causal,
           .scale = problem.scale};
 }
 
 template <class Element>
-void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardBlocks blocks,
+void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardChoice choice,
                      const DeviceLimits& limits, cudaStream_t stream) {
   const auto launch = [&]<int kHeadDim>(auto kernel, const auto& parameters) {
-    const auto helper = helper_parameters<Element>(problem, arguments);
+    const auto helper = helper_parameters<Element>(problem, arguments, choice.sums);
     const AttentionShape& shape = problem.shape;
     launch_early(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper,
                  stream);
-    launch_early(kernel, backward_launch(shape, blocks, limits), parameters, stream);
-    launch_early(&attention_backward_convert_sm90_kernel<Element, kHeadDim>, backward_convert_launch(shape), helper,
-                 stream);
+    launch_early(kernel, backward_launch(shape, choice.blocks, limits), parameters, stream);
+    launch_early(choice.sums == BackwardSums::kApart
+                     ? &attention_backward_convert_sm90_kernel<Element, kHeadDim, kMostSumsApart>
+                     : &attention_backward_convert_sm90_kernel<Element, kHeadDim, 1>,
+                 backward_convert_launch(shape), helper, stream);
   };
   const auto launch_staying = [&]<int kHeadDim>() {
     launch.template operator()<kHeadDim>(&attention_backward_wgmma_kernel<Element, kHeadDim>,
-                                         staying_parameters(problem, arguments));
+                                         staying_parameters(problem, arguments, choice.sums));
   };
   const auto launch_one_item = [&]<int kHeadDim>() {
     launch.template operator()<kHeadDim>(&attention_backward_one_item_wgmma_kernel<Element, kHeadDim>,
                                          one_item_parameters(problem, arguments));
   };
   const bool is_80 = problem.shape.head_dim == 80;
-  if (blocks == BackwardBlocks::kStay) {
+  if (choice.blocks == BackwardBlocks::kStay) {
+    if (problem.shape.head_dim == 128) return launch_staying.template operator()<128>();
     return is_80 ? launch_staying.template operator()<80>() : launch_staying.template operator()<64>();
   }
   return is_80 ? launch_one_item.template operator()<80>() : launch_one_item.template operator()<128>();

@@ -11,10 +11,10 @@ namespace {
 
 constexpr std::int64_t kStepRows = 128;  // a multiple of every step's queries
 
+std::int64_t key_tiles(const AttentionShape& shape) { return block_count(shape.seq_kv, kBackwardKeys); }
+
 /// A tile of keys of a head each.
-std::int64_t item_count(const AttentionShape& shape) {
-  return block_count(shape.seq_kv, kBackwardKeys) * shape.batch * shape.heads;
-}
+std::int64_t item_count(const AttentionShape& shape) { return key_tiles(shape) * shape.batch * shape.heads; }
 
 /// Measured on an H200: up to 255 tokens Ampere's single launch is faster, then these where their blocks are many, and
 /// from 1,024 tokens on (512 of 128 columns) always.
@@ -25,15 +25,28 @@ bool beats_ampere_kernels(const AttentionShape& shape, int multiprocessors) {
   return tokens >= 256 && 3 * blocks >= 2 * std::int64_t{multiprocessors};
 }
 
+/// Measured on an H100, causal, batch 4, sums together / apart, us. 64 columns, 256 tokens: 12 heads 17.5 / 16.7, 25
+/// heads 23.9 / 22.8; 512 tokens: 12, 16, 20 heads 27.0 / 25.9, 33.2 / 32.7, 43.8 / 42.6, but 25 heads, whose shares
+/// are 50 MiB, 50.6 / 51.2. 80 columns, 32 heads: 36.7 / 34.1 at 256, 79.5 / 89.4 at 512. 128 columns, 256 tokens: 25
+/// heads 47.7 / 44.3, but 12 heads, whose items are fewer than the multiprocessors, 26.8 / 28.4.
+bool sums_apart_are_faster(const AttentionShape& shape, int multiprocessors) {
+  constexpr std::int64_t kFewTiles = 2;
+  constexpr std::size_t kMostBytes = std::size_t{48} << 20;
+  if (key_tiles(shape) <= kFewTiles) return shape.head_dim < 128 || item_count(shape) > multiprocessors;
+  return shape.head_dim == 64 && key_tiles(shape) <= kMostSumsApart &&
+         backward_workspace(shape, BackwardSums::kApart).sums_bytes <= kMostBytes;
+}
+
 }  // namespace
 
-BackwardWorkspace backward_workspace(const AttentionShape& shape) {
+BackwardWorkspace backward_workspace(const AttentionShape& shape, BackwardSums sums) {
   const std::int64_t rows = block_count(shape.seq_q, kStepRows) * kStepRows;
   const auto all_rows = static_cast<std::size_t>(shape.batch * shape.heads * rows);
+  const auto apart = static_cast<std::size_t>(sums == BackwardSums::kApart ? key_tiles(shape) : 1);
   return {.rows = rows,
           .lse_bytes = all_rows * sizeof(float),
           .delta_bytes = all_rows * sizeof(float),
-          .sums_bytes = all_rows * static_cast<std::size_t>(shape.head_dim) * sizeof(float)};
+          .sums_bytes = apart * all_rows * static_cast<std::size_t>(shape.head_dim) * sizeof(float)};
 }
 
 BackwardOrder backward_order(const AttentionShape& shape) {
@@ -41,15 +54,15 @@ BackwardOrder backward_order(const AttentionShape& shape) {
   const std::int64_t bytes_of_head = shape.seq_q * shape.head_dim * (2 + 2 + 4);  // Q, dO, sums
   const std::int64_t heads = shape.batch * shape.heads;
   const std::int64_t cached = std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads);
-  return {.tiles = static_cast<int>(block_count(shape.seq_kv, kBackwardKeys)),
+  return {.tiles = static_cast<int>(key_tiles(shape)),
           .heads = static_cast<int>(block_count(heads, block_count(heads, cached))),
           .items = static_cast<int>(item_count(shape))};
 }
 
 BackwardBlocks backward_blocks(const AttentionShape& shape) {
   // Measured on an H100, causal, batch 4, blocks of one item / that stay, us. 64 columns: 25 heads 60.7 / 51.9 at 512
-  // tokens, 357 / 345 at 2,048. 80, 32 heads: 89.0 / 81.4 at 512, 221.8 / 225.6 at 1,024. 128, 25 heads: 106.8 / 109.9
-  // at 512, 232.5 / 242.4 at 1,024; 16 heads of batch 1 alike, 12 heads of batch 4 not: 131.7 / 121.9 at 1,024.
+  // tokens, 357 / 345 at 2,048. 80, 32 heads: 89.0 / 81.4 at 512, 221.8 / 225.6 at 1,024. 128, 25 heads: 93.6 / 105.4
+  // at 512, 224.9 / 237.7 at 1,024; 12 heads 48.1 / 48.8 and 106.8 / 116.2; 20 heads 79.1 / 76.5 at 512.
   constexpr std::int64_t kMostQueriesOf80 = 512;
   if (shape.head_dim == 80) {
     return shape.seq_q <= kMostQueriesOf80 ? BackwardBlocks::kStay : BackwardBlocks::kOneItem;
@@ -64,9 +77,16 @@ Divisor divisor(int value) {
   return {.value = value, .multiplier = static_cast<std::uint32_t>(multiplier), .shift = shift};
 }
 
-bool chooses_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return is_hopper(limits) && has_instance(problem) && !problem.deterministic &&
-         beats_ampere_kernels(problem.shape, limits.multiprocessors);
+std::optional<BackwardChoice> choose_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
+  const AttentionShape& shape = problem.shape;
+  if (!is_hopper(limits) || !has_instance(problem) || !beats_ampere_kernels(shape, limits.multiprocessors)) {
+    return std::nullopt;
+  }
+  if (problem.deterministic && key_tiles(shape) > kMostSumsApart) return std::nullopt;
+  if (problem.deterministic || sums_apart_are_faster(shape, limits.multiprocessors)) {
+    return BackwardChoice{.blocks = BackwardBlocks::kStay, .sums = BackwardSums::kApart};
+  }
+  return BackwardChoice{.blocks = backward_blocks(shape), .sums = BackwardSums::kTogether};
 }
 
 bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments) {
@@ -79,7 +99,8 @@ bool takes_views(const AttentionProblem& problem, const AttentionBackward& argum
 }
 
 std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return chooses_backward(problem, limits) ? backward_workspace(problem.shape).bytes() : 0;
+  const auto choice = choose_backward(problem, limits);
+  return choice ? backward_workspace(problem.shape, choice->sums).bytes() : 0;
 }
 
 Launch backward_launch(const AttentionShape& shape, BackwardBlocks blocks, const DeviceLimits& limits) {
@@ -96,8 +117,9 @@ Launch backward_launch(const AttentionShape& shape, BackwardBlocks blocks, const
 }
 
 Launch backward_prepare_launch(const AttentionShape& shape) {
-  return {.grid = {backward_workspace(shape).rows / kBackwardHelperRows, shape.heads, shape.batch},
-          .threads = kBackwardHelperThreads};
+  return {
+      .grid = {backward_workspace(shape, BackwardSums::kTogether).rows / kBackwardHelperRows, shape.heads, shape.batch},
+      .threads = kBackwardHelperThreads};
 }
 
 Launch backward_convert_launch(const AttentionShape& shape) { return backward_helper_launch(shape, 0); }

@@ -64,16 +64,29 @@ constexpr int kKeptStages = 2;
   return shared;
 }
 
+/// How dQ is added up. Apart, every tile of keys leaves its share of dQ beside the others': nothing has to be cleared,
+/// and the bits are the same every time, but there is a tile's share more to read for every tile.
+enum class BackwardSums { kTogether, kApart };
+constexpr int kMostSumsApart = 4;  // tiles of keys
+
+struct BackwardChoice {
+  BackwardBlocks blocks{};
+  BackwardSums sums{};  // kApart where blocks stay, and there are at most kMostSumsApart tiles of keys
+  bool operator==(const BackwardChoice&) const = default;
+};
+
 /// What lies where in the workspace, of each head queries rounded up to `rows`, a multiple of every step; bytes.
 struct BackwardWorkspace {
   std::int64_t rows{};
   std::size_t lse_bytes{};  // float32 [batch, heads, rows]: -lse / scale, which S starts from; -infinity beyond the end
   std::size_t delta_bytes{};  // as much: -delta, which dP starts from; 0 there
-  std::size_t sums_bytes{};   // dQ as float32 in the accumulators' own layout, see BackwardScores::add_query_gradient()
+  /// dQ as float32 in the accumulators' own layout, see BackwardScores::add_query_gradient(); apart: [tile of keys] of
+  /// them
+  std::size_t sums_bytes{};
   [[nodiscard]] std::size_t bytes() const { return lse_bytes + delta_bytes + sums_bytes; }
   bool operator==(const BackwardWorkspace&) const = default;
 };
-[[nodiscard]] BackwardWorkspace backward_workspace(const AttentionShape& shape);
+[[nodiscard]] BackwardWorkspace backward_workspace(const AttentionShape& shape, BackwardSums sums);
 
 /// The order in which blocks take tiles of keys, their items: those of a group of `heads` heads, then the next group's,
 /// so that Q, dO and the sums of dQ of the heads under way stay in the L2 cache. Groups are of about the same size: a
@@ -102,8 +115,9 @@ struct Divisor {
 /// The kernel that was measured to be the faster one.
 [[nodiscard]] BackwardBlocks backward_blocks(const AttentionShape& shape);
 
-/// Whether Hopper's kernels compute `problem`: where they can and were measured to be faster than Ampere's.
-[[nodiscard]] bool chooses_backward(const AttentionProblem& problem, const DeviceLimits& limits);
+/// How Hopper's kernels compute `problem`; nothing where they cannot or where Ampere's were measured to be faster.
+[[nodiscard]] std::optional<BackwardChoice> choose_backward(const AttentionProblem& problem,
+                                                            const DeviceLimits& limits);
 
 /// Whether the copy engine can read and write the arguments (has_tensor_map()).
 [[nodiscard]] bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments);
@@ -119,9 +133,9 @@ struct Divisor {
 /// Enqueue the backward pass, for a problem with an instance (see BackwardBlocks) and arguments that takes_views()
 /// accepts.
 /// @throws  cuda::CudaError
-void backward_bf16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardBlocks blocks,
+void backward_bf16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardChoice choice,
                    const DeviceLimits& limits, cudaStream_t stream);
-void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardBlocks blocks,
+void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardChoice choice,
                    const DeviceLimits& limits, cudaStream_t stream);
 
 }  // namespace tbench::kernels::sm90

@@ -119,9 +119,10 @@ class BackwardScores {
   }
 
   /// Adds it to the sums [batch, heads, query blocks of 16, head_dim / 8, lane, 4]: a thread's four elements of a block
-  /// of eight columns side by side, so that a warp adds 512 bytes in a row. `head`: of all batches'.
-  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kGroupRows / 2], int first_query,
-                                                     int head) const {
+  /// of eight columns side by side, so that a warp adds 512 bytes in a row. `head`: of all batches'; `put`: adds four.
+  template <class Put>
+  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kGroupRows / 2], int first_query, int head,
+                                                     Put&& put) const {
     constexpr int kColumnBlocks = kHeadDim / 8;
     const int first_row = first_query + (kHalvesQueries ? group_ * kGroupRows : 0);
     const int row_block = first_row / 16 + warp();
@@ -133,7 +134,7 @@ class BackwardScores {
     for (int n = 0; n < kGroupRows / 8; ++n) {
       // The second panel's last columns are zeros that dQ does not have.
       if (kHeadDim % kPanelCols != 0 && column_block + n >= kColumnBlocks) break;
-      add_to_global(sums + n * kWarpSize * 4, &dq[4 * n]);
+      put(sums + n * kWarpSize * 4, &dq[4 * n]);
     }
   }
 

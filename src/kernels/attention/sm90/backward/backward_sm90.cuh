@@ -50,6 +50,8 @@ class BackwardItems {
     const int begin = steps_before();
     store_shared(shared_.field(kept(), Shared::kFirstKey), place.first_key);
     store_shared(shared_.field(kept(), Shared::kHeadOfAll), place.head);
+    const int sums_before = p_.sums_apart ? place.first_key / kBackwardKeys * p_.batch_heads : 0;
+    store_shared(shared_.field(kept(), Shared::kHeadOfSums), sums_before + place.head);
     store_shared(shared_.field(kept(), Shared::kHead), place.head % p_.heads);
     store_shared(shared_.field(kept(), Shared::kBatch), place.head / p_.heads);
     store_shared(shared_.field(kept(), Shared::kShift), place.first_step - begin);

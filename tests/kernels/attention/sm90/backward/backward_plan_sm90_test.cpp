@@ -65,12 +65,20 @@ TEST(BackwardShared, HoldsOneKAndVOfOneItem) {
 
 TEST(BackwardWorkspace, RoundsQueriesUpToWholeSteps) {
   const AttentionShape shape = problem(1000, 64, 12).shape;
-  const BackwardWorkspace workspace = backward_workspace(shape);
+  const BackwardWorkspace workspace = backward_workspace(shape, BackwardSums::kTogether);
   EXPECT_EQ(workspace.rows, 1024);
   EXPECT_EQ(workspace.lse_bytes, 48u * 1024 * 4);
   EXPECT_EQ(workspace.delta_bytes, workspace.lse_bytes);
   EXPECT_EQ(workspace.sums_bytes, 48u * 1024 * 64 * 4);
   EXPECT_EQ(backward_workspace_bytes(problem(1000, 64, 12), kH200), workspace.bytes());
+}
+
+TEST(BackwardWorkspace, HasSumsOfEveryTileOfKeysApart) {
+  const AttentionShape shape = problem(200, 64, 12).shape;  // two tiles of keys, 256 rows
+  const BackwardWorkspace together = backward_workspace(shape, BackwardSums::kTogether);
+  EXPECT_EQ(backward_workspace(shape, BackwardSums::kApart).sums_bytes, 2 * together.sums_bytes);
+  EXPECT_EQ(backward_workspace(shape, BackwardSums::kApart).delta_bytes, together.delta_bytes);
+  EXPECT_EQ(together.sums_bytes, 48u * 256 * 64 * 4);
 }
 
 TEST(BackwardOrder, GroupsTheHeadsWhoseQueriesFitTheCache) {
@@ -147,43 +155,61 @@ TEST(Divisor, DividesEveryNumber) {
   }
 }
 
-TEST(ChoosesBackward, TakesHopperAndWhatHasAnInstance) {
-  EXPECT_TRUE(chooses_backward(problem(1024, 64, 12), kH200));
-  EXPECT_TRUE(chooses_backward(problem(1024, 128, 12), kH200));
+TEST(ChooseBackward, TakesHopperAndWhatHasAnInstance) {
+  EXPECT_TRUE(choose_backward(problem(1024, 64, 12), kH200));
+  EXPECT_TRUE(choose_backward(problem(1024, 128, 12), kH200));
   for (const auto& [major, minor] : {std::pair{8, 0}, {8, 9}, {9, 1}, {10, 0}, {12, 0}}) {
     DeviceLimits other = kH200;
     other.compute_capability_major = major;
     other.compute_capability_minor = minor;
-    EXPECT_FALSE(chooses_backward(problem(1024, 64, 12), other)) << major << "." << minor;
+    EXPECT_FALSE(choose_backward(problem(1024, 64, 12), other)) << major << "." << minor;
     EXPECT_EQ(backward_workspace_bytes(problem(1024, 64, 12), other), 0u);
   }
   for (const std::int64_t head_dim : {16, 32, 96, 256}) {
-    EXPECT_FALSE(chooses_backward(problem(1024, head_dim, 12), kH200)) << head_dim;
+    EXPECT_FALSE(choose_backward(problem(1024, head_dim, 12), kH200)) << head_dim;
   }
   for (const Precision precision : kAllOf<Precision>) {
     AttentionProblem one = problem(1024, 128, 12);
     one.precision = precision;
-    EXPECT_EQ(chooses_backward(one, kH200), precision == Precision::kBf16 || precision == Precision::kFp16);
+    EXPECT_EQ(choose_backward(one, kH200).has_value(), precision == Precision::kBf16 || precision == Precision::kFp16);
   }
 }
 
-TEST(ChoosesBackward, LeavesTheSameBitsEveryTimeToAmperesKernels) {
-  AttentionProblem one = problem(1024, 64, 12);
-  one.deterministic = true;
-  EXPECT_FALSE(chooses_backward(one, kH200));
+TEST(ChooseBackward, TheSameBitsEveryTimeUpToFourTilesOfKeys) {
+  for (const std::int64_t head_dim : {64, 80, 128}) {
+    AttentionProblem one = problem(513, head_dim, 25);
+    one.deterministic = true;
+    EXPECT_FALSE(choose_backward(one, kH200)) << head_dim;
+    one.shape.seq_q = one.shape.seq_kv = 512;
+    EXPECT_EQ(choose_backward(one, kH200), (BackwardChoice{BackwardBlocks::kStay, BackwardSums::kApart})) << head_dim;
+  }
 }
 
-TEST(ChoosesBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
-  EXPECT_FALSE(chooses_backward(problem(255, 64, 100), kH200));
-  EXPECT_TRUE(chooses_backward(problem(256, 64, 11), kH200));   // 4 * 11 * 2 = 88 blocks, 2 / 3 of 132
-  EXPECT_FALSE(chooses_backward(problem(256, 64, 10), kH200));  // 80
-  EXPECT_TRUE(chooses_backward(problem(512, 64, 4), kH200));    // 64 blocks, more than 3 / 8 of 132
-  EXPECT_FALSE(chooses_backward(problem(512, 64, 3), kH200));   // 48
-  EXPECT_TRUE(chooses_backward(problem(512, 128, 1), kH200));
-  EXPECT_TRUE(chooses_backward(problem(1024, 64, 1), kH200));
+TEST(ChooseBackward, SumsApartWhereTheyWereMeasuredToBeFaster) {
+  constexpr BackwardChoice kApart{BackwardBlocks::kStay, BackwardSums::kApart};
+  for (const std::int64_t head_dim : {64, 80}) EXPECT_EQ(choose_backward(problem(256, head_dim, 12), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(257, 80, 12), kH200)->sums, BackwardSums::kTogether);
+  // 64 columns, up to four tiles of keys: of 4 * 24 heads 48 MiB, of 4 * 25 heads 50
+  EXPECT_EQ(choose_backward(problem(512, 64, 24), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(512, 64, 25), kH200)->sums, BackwardSums::kTogether);
+  EXPECT_EQ(choose_backward(problem(513, 64, 12), kH200)->sums, BackwardSums::kTogether);
+  // 128 columns, more items than multiprocessors: 4 * 17 * 2 = 136, 4 * 16 * 2 = 128
+  EXPECT_EQ(choose_backward(problem(256, 128, 17), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(256, 128, 16), kH200),
+            (BackwardChoice{BackwardBlocks::kOneItem, BackwardSums::kTogether}));
+}
+
+TEST(ChooseBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
+  EXPECT_FALSE(choose_backward(problem(255, 64, 100), kH200));
+  EXPECT_TRUE(choose_backward(problem(256, 64, 11), kH200));   // 4 * 11 * 2 = 88 blocks, 2 / 3 of 132
+  EXPECT_FALSE(choose_backward(problem(256, 64, 10), kH200));  // 80
+  EXPECT_TRUE(choose_backward(problem(512, 64, 4), kH200));    // 64 blocks, more than 3 / 8 of 132
+  EXPECT_FALSE(choose_backward(problem(512, 64, 3), kH200));   // 48
+  EXPECT_TRUE(choose_backward(problem(512, 128, 1), kH200));
+  EXPECT_TRUE(choose_backward(problem(1024, 64, 1), kH200));
   AttentionProblem few_queries = problem(1024, 64, 12, false);
   few_queries.shape.seq_q = 200;
-  EXPECT_FALSE(chooses_backward(few_queries, kH200));
+  EXPECT_FALSE(choose_backward(few_queries, kH200));
 }
 
 TEST(BackwardLaunch, HasABlockAnItemOrAMultiprocessor) {

@@ -26,8 +26,9 @@ std::vector<FaultCase> fault_cases() {
   std::vector<FaultCase> cases;
   for (const FaultRow& row : rows) {
     for (const BackwardInstance& instance : kBackwardInstances) {
+      const std::int64_t seq = instance.sums == BackwardSums::kApart ? 500 : 1000;
       const AttentionShape shape{
-          .batch = 1, .heads = 3, .seq_q = 1000, .seq_kv = 1000, .head_dim = instance.head_dim, .causal = true};
+          .batch = 1, .heads = 3, .seq_q = seq, .seq_kv = seq, .head_dim = instance.head_dim, .causal = true};
       cases.push_back({row, instance, shape});
     }
   }
@@ -62,7 +63,7 @@ TEST_P(BackwardSm90FaultOnGpu, IsFound) {
   const AttentionCase one{.problem = attention_problem(GetParam().shape, Precision::kBf16)};
   const AttentionRun run{one};
   expect_found(GetParam().row, {"dq", "dk", "dv"}, kRaceRuns,
-               [&] { return run.check(run.backward(backward_sm90(one.problem, GetParam().instance.blocks))); });
+               [&] { return run.check(run.backward(backward_sm90(one.problem, GetParam().instance))); });
 }
 
 }  // namespace

@@ -55,11 +55,12 @@ class BackwardSm90OnGpu : public testing::TestWithParam<BackwardKernel> {
 
   [[nodiscard]] static BackwardOptions options(const AttentionCase& one,
                                                Dealing dealing = Dealing::kAmongMultiprocessors) {
-    return backward_sm90(one.problem, GetParam().instance.blocks, dealing);
+    return backward_sm90(one.problem, GetParam().instance, dealing);
   }
 
   void expect_right(const AttentionCase& one, Dealing dealing = Dealing::kAmongMultiprocessors) {
     SCOPED_TRACE(describe(one));
+    if (!takes(GetParam().instance, one.problem.shape.seq_kv)) return;
     const AttentionRun run{one};
     for (const Comparison& output : run.check(run.backward(options(one, dealing)))) {
       EXPECT_EQ(output.failure, "");
@@ -76,13 +77,14 @@ class BackwardSm90OnGpu : public testing::TestWithParam<BackwardKernel> {
 INSTANTIATE_TEST_SUITE_P(Kernels, BackwardSm90OnGpu, testing::ValuesIn(backward_kernels()), name_of_kernel);
 
 TEST_P(BackwardSm90OnGpu, BothSidesOfEveryTile) {
-  for (const std::int64_t seq : {1, 63, 64, 65, 127, 128, 129, 191, 192, 193, 1000, 1023, 1024, 1025}) {
+  for (const std::int64_t seq : {1, 63, 64, 65, 127, 128, 129, 191, 192, 193, 384, 512, 1000, 1023, 1024, 1025}) {
     for (const bool causal : {true, false}) expect_right(make_case({seq, seq, causal}));
   }
 }
 
 TEST_P(BackwardSm90OnGpu, QueriesAndKeysOfDifferentNumber) {
-  for (const auto& [seq_q, seq_kv] : {std::pair{1, 1025}, {65, 300}, {300, 65}, {129, 1}, {193, 257}, {1000, 63}}) {
+  for (const auto& [seq_q, seq_kv] :
+       {std::pair{1, 1025}, {65, 300}, {300, 65}, {129, 1}, {193, 257}, {1000, 63}, {1000, 385}}) {
     expect_right(make_case({seq_q, seq_kv, false}));
   }
 }
@@ -92,6 +94,7 @@ TEST_P(BackwardSm90OnGpu, MoreItemsThanMultiprocessors) {
     if (dealing == Dealing::kBlockEach && GetParam().instance.blocks == BackwardBlocks::kOneItem) continue;
     expect_right(make_case({513, 513, true}, 3, 30), dealing);
     expect_right(make_case({129, 200, false}, 35, 3), dealing);
+    expect_right(make_case({500, 500, true}, 3, 40), dealing);
     expect_right(make_case({4097, 4097, true}, 1, 5), dealing);
     // 640 items of one step (of two with 80 or 128 columns): warpgroups give way between them
     expect_right(make_case({100, 1000, false}, 2, 40), dealing);
@@ -100,12 +103,14 @@ TEST_P(BackwardSm90OnGpu, MoreItemsThanMultiprocessors) {
 
 TEST_P(BackwardSm90OnGpu, SameKeysAndValuesHoweverItemsAreDealt) {
   if (GetParam().instance.blocks == BackwardBlocks::kOneItem) GTEST_SKIP() << "a block an item: nothing is dealt";
-  const AttentionCase one = make_case({513, 513, true}, 4, 25);
+  const AttentionCase one = make_case({512, 512, true}, 4, 25);
   const AttentionRun run{one};
   const BackwardResult dealt = run.backward(options(one, Dealing::kAmongMultiprocessors));
   const BackwardResult each = run.backward(options(one, Dealing::kBlockEach));
   EXPECT_TRUE(dealt.dk.bytes() == each.dk.bytes());
   EXPECT_TRUE(dealt.dv.bytes() == each.dv.bytes());
+  const bool apart = GetParam().instance.sums == BackwardSums::kApart;
+  EXPECT_TRUE(!apart || dealt.dq.bytes() == each.dq.bytes());
 }
 
 TEST_P(BackwardSm90OnGpu, Layouts) {
@@ -120,7 +125,8 @@ TEST_P(BackwardSm90OnGpu, Layouts) {
 TEST_P(BackwardSm90OnGpu, ScoresOfTenThousand) {
   // One key: lse is a score, of which half are so negative that keys beyond the end, whose scores are 0, would have
   // infinite probabilities.
-  for (const SequenceShape& shape : {SequenceShape{257, 257, true}, {65, 1100, false}, {300, 1, false}}) {
+  for (const SequenceShape& shape :
+       {SequenceShape{257, 257, true}, {65, 1100, false}, {65, 500, false}, {300, 1, false}}) {
     AttentionCase one = make_case(shape);
     one.data = Data::kLarge;
     expect_right(one);
@@ -136,7 +142,8 @@ TEST_P(BackwardSm90OnGpu, EqualInputs) {
 }
 
 TEST_P(BackwardSm90OnGpu, SameKeysAndValuesFiftyTimes) {
-  const AttentionCase one = make_case({1025, 1025, true}, 2, 9);
+  const bool apart = GetParam().instance.sums == BackwardSums::kApart;
+  const AttentionCase one = apart ? make_case({511, 511, true}, 4, 30) : make_case({1025, 1025, true}, 2, 9);
   const AttentionRun run{one};
   const BackwardResult first = run.backward(options(one));
   for (int i = 0; i < 50; ++i) {
@@ -145,20 +152,27 @@ TEST_P(BackwardSm90OnGpu, SameKeysAndValuesFiftyTimes) {
     const BackwardResult again = run.backward(other);
     ASSERT_TRUE(first.dk.bytes() == again.dk.bytes()) << "dk, repeat " << i;
     ASSERT_TRUE(first.dv.bytes() == again.dv.bytes()) << "dv, repeat " << i;
-    if (i % 10 != 0) continue;  // dq's sums have another order every time
+    ASSERT_TRUE(!apart || first.dq.bytes() == again.dq.bytes()) << "dq, repeat " << i;
+    if (i % 10 != 0) continue;  // together, dq's sums have another order every time
     EXPECT_EQ(run.check(again).front().failure, "") << "repeat " << i;
   }
 }
 
 TEST_P(BackwardSm90OnGpu, IsWhatThePublicFunctionRuns) {
-  // Lengths that are computed by blocks that stay, and by a block an item, of 80 columns, too.
-  const BackwardBlocks blocks = GetParam().instance.blocks;
-  const std::int64_t seq = blocks == BackwardBlocks::kStay ? 512 : 2048;
-  const AttentionCase one = make_case({seq, seq, true}, 2, 12);
-  ASSERT_EQ(backward_blocks(one.problem.shape), blocks);
-  ASSERT_TRUE(chooses_backward(one.problem, current_device_limits()));
+  // Lengths that are computed by blocks that stay, and by a block an item, of 80 columns, too; the same bits of dQ,
+  // too, every time.
+  const BackwardInstance& instance = GetParam().instance;
+  const bool apart = instance.sums == BackwardSums::kApart;
+  const std::int64_t together = instance.head_dim == 64 ? 1024 : 512;
+  const std::int64_t seq = instance.blocks == BackwardBlocks::kOneItem ? 2048 : apart ? 512 : together;
+  AttentionCase one = make_case({seq, seq, true}, 3, 12);
+  one.problem.deterministic = apart;
+  ASSERT_EQ(choose_backward(one.problem, current_device_limits()), (BackwardChoice{instance.blocks, instance.sums}));
   const AttentionRun run{one};
-  const BackwardResult own = run.backward(options(one)), result = run.backward();
+  BackwardOptions public_function;
+  public_function.deterministic = apart;
+  const BackwardResult own = run.backward(options(one)), result = run.backward(public_function);
+  EXPECT_TRUE(!apart || own.dq.bytes() == result.dq.bytes());
   EXPECT_TRUE(own.dk.bytes() == result.dk.bytes());
   EXPECT_TRUE(own.dv.bytes() == result.dv.bytes());
   for (const Comparison& output : run.check(result)) EXPECT_EQ(output.failure, "");

@@ -17,35 +17,51 @@ namespace tbench::kernels::sm90 {
 struct BackwardInstance {
   std::int64_t head_dim{};
   BackwardBlocks blocks{};
+  BackwardSums sums{};
 };
 inline constexpr std::array kBackwardInstances{
-    BackwardInstance{64, BackwardBlocks::kStay}, BackwardInstance{80, BackwardBlocks::kStay},
-    BackwardInstance{80, BackwardBlocks::kOneItem}, BackwardInstance{128, BackwardBlocks::kOneItem}};
+    BackwardInstance{64, BackwardBlocks::kStay},    BackwardInstance{64, BackwardBlocks::kStay, BackwardSums::kApart},
+    BackwardInstance{80, BackwardBlocks::kStay},    BackwardInstance{80, BackwardBlocks::kStay, BackwardSums::kApart},
+    BackwardInstance{80, BackwardBlocks::kOneItem}, BackwardInstance{128, BackwardBlocks::kStay, BackwardSums::kApart},
+    BackwardInstance{128, BackwardBlocks::kOneItem}};
 
 inline std::string name_of(const BackwardInstance& instance) {
-  return fmt::format("d{}_{}", instance.head_dim, instance.blocks == BackwardBlocks::kStay ? "stay" : "one_item");
+  const bool stays = instance.blocks == BackwardBlocks::kStay, apart = instance.sums == BackwardSums::kApart;
+  return fmt::format("d{}_{}", instance.head_dim, apart ? "apart" : stays ? "stay" : "one_item");
+}
+
+/// Sums apart are of few tiles of keys.
+inline bool takes(const BackwardInstance& instance, std::int64_t seq_kv) {
+  return instance.sums == BackwardSums::kTogether || seq_kv <= kMostSumsApart * kBackwardKeys;
 }
 
 /// How blocks that stay come by their items: those of a multiprocessor in turns, or as if there were a multiprocessor
 /// for every item.
 enum class Dealing { kAmongMultiprocessors, kBlockEach };
 
-template <BackwardBlocks kBlocks, Dealing kDealing>
+template <BackwardBlocks kBlocks, BackwardSums kSums, Dealing kDealing>
 void enqueue_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
   const auto backward = problem.precision == Precision::kBf16 ? &backward_bf16 : &backward_fp16;
   DeviceLimits limits = current_device_limits();
   if (kDealing == Dealing::kBlockEach) limits.multiprocessors = std::numeric_limits<int>::max();
-  backward(problem, arguments, kBlocks, limits, stream);
+  backward(problem, arguments, {.blocks = kBlocks, .sums = kSums}, limits, stream);
 }
 
-inline BackwardOptions backward_sm90(const AttentionProblem& problem, BackwardBlocks blocks,
+inline BackwardOptions backward_sm90(const AttentionProblem& problem, const BackwardInstance& instance,
                                      Dealing dealing = Dealing::kAmongMultiprocessors) {
   using enum BackwardBlocks;
-  const auto stay = dealing == Dealing::kBlockEach ? &enqueue_backward<kStay, Dealing::kBlockEach>
-                                                   : &enqueue_backward<kStay, Dealing::kAmongMultiprocessors>;
+  using enum BackwardSums;
+  using enum Dealing;
+  auto enqueue = &enqueue_backward<kOneItem, kTogether, kAmongMultiprocessors>;
+  if (instance.blocks == kStay && instance.sums == kTogether) {
+    enqueue = dealing == kBlockEach ? &enqueue_backward<kStay, kTogether, kBlockEach>
+                                    : &enqueue_backward<kStay, kTogether, kAmongMultiprocessors>;
+  } else if (instance.blocks == kStay) {
+    enqueue = dealing == kBlockEach ? &enqueue_backward<kStay, kApart, kBlockEach>
+                                    : &enqueue_backward<kStay, kApart, kAmongMultiprocessors>;
+  }
   BackwardOptions options;
-  options.launch = BackwardLaunch{blocks == kStay ? stay : &enqueue_backward<kOneItem, Dealing::kAmongMultiprocessors>,
-                                  backward_workspace(problem.shape).bytes()};
+  options.launch = BackwardLaunch{enqueue, backward_workspace(problem.shape, instance.sums).bytes()};
   return options;
 }
 

@@ -108,7 +108,8 @@ class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHe
   }
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kGroupRows / 2], int i) const {
     if (planted(PlantedFault::kDqSkipTile) && place_.first_key == 0) return;
-    Scores::add_query_gradient(dq, first_query(i), place_.head);
+    Scores::add_query_gradient(dq, first_query(i), place_.head,
+                               [](float* sums, const float* four) { add_to_global(sums, four); });
   }
 
   /// dK and dV by way of the shared memory of K and V, which nobody reads any more.
