@@ -12,21 +12,29 @@ namespace {
 
 template <class Attention>
 class EmulatedBackwardSm90Test : public testing::Test {};
-// Blocks that stay at head_dim 128, too, where no problem takes them yet.
 using Attentions =
     testing::Types<EmulatedBackward<64, BackwardBlocks::kStay>, EmulatedBackward<80, BackwardBlocks::kStay>,
                    EmulatedBackward<128, BackwardBlocks::kStay>, EmulatedBackward<80, BackwardBlocks::kOneItem>,
                    EmulatedBackward<128, BackwardBlocks::kOneItem>>;
 TYPED_TEST_SUITE(EmulatedBackwardSm90Test, Attentions);
 
+/// Those that the kernel knows.
+std::vector<BackwardSums> sums_of(BackwardBlocks blocks) {
+  if (blocks == BackwardBlocks::kOneItem) return {BackwardSums::kTogether};
+  return {BackwardSums::kTogether, BackwardSums::kApart};
+}
+
 TYPED_TEST(EmulatedBackwardSm90Test, IsRightHoweverManyItemsABlockHas) {
   const bool stays = TypeParam::kBlocks == BackwardBlocks::kStay;
   for (const Lengths& lengths : {Lengths{1, 1, true}, {70, 400, false}, {400, 400, true}, {257, 130, false}}) {
     TypeParam attention{lengths, 1};
-    for (const int blocks : stays ? std::vector{1, 3, 7} : std::vector{1}) {
-      SCOPED_TRACE(testing::Message() << lengths.q << " x " << lengths.kv << ", " << blocks << " blocks");
-      attention.next_order();
-      for (const Comparison& one : attention.backward(blocks)) EXPECT_EQ(one.failure, "");
+    for (const int blocks : stays ? std::vector{1, 3, 5, 7} : std::vector{1}) {
+      for (const BackwardSums sums : sums_of(TypeParam::kBlocks)) {
+        SCOPED_TRACE(testing::Message() << lengths.q << " x " << lengths.kv << ", " << blocks << " blocks, sums "
+                                        << (sums == BackwardSums::kApart ? "apart" : "together"));
+        attention.next_order();
+        for (const Comparison& one : attention.backward(blocks, sums)) EXPECT_EQ(one.failure, "");
+      }
     }
   }
 }
@@ -39,7 +47,10 @@ TYPED_TEST(EmulatedBackwardSm90Test, FaultsAreFound) {
   if (TypeParam::kBlocks == BackwardBlocks::kStay) {
     rows.push_back({"kept", PlantedFault::kBackwardKept, any, When::kSometimes});
   }
-  expect_all_found<TypeParam>(rows, {"dq", "dk", "dv"}, [](auto& attention) { return attention.backward(1); });
+  for (const BackwardSums sums : sums_of(TypeParam::kBlocks)) {
+    expect_all_found<TypeParam>(rows, {"dq", "dk", "dv"},
+                                [sums](auto& attention) { return attention.backward(1, sums); });
+  }
 }
 
 }  // namespace

@@ -24,11 +24,12 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
 
   EmulatedBackward(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kBf16, lengths, seed} {}
 
-  /// dq, dk, dv; where blocks stay, of at most `blocks` of them.
-  std::vector<Comparison> backward(int blocks) {
+  /// dq, dk, dv; where blocks stay, of at most `blocks` of them; sums apart only there.
+  std::vector<Comparison> backward(int blocks, BackwardSums kind) {
     constexpr int kQueries = backward_tile(kColumns).queries;
-    const BackwardWorkspace workspace = backward_workspace(problem_.shape, BackwardSums::kTogether);
-    std::vector<float> sums(workspace.sums_bytes / sizeof(float), 0.0f);
+    const BackwardWorkspace workspace = backward_workspace(problem_.shape, kind);
+    const bool apart = kind == BackwardSums::kApart;
+    std::vector<float> sums(workspace.sums_bytes / sizeof(float), apart ? NAN : 0.0f);
     const std::vector<float> lse = padded(this->lse(), workspace.rows, -1 / problem_.scale, -INFINITY);
     const std::vector<float> delta = padded(this->row_products_of_o(), workspace.rows, -1, 0);
     auto gradients = this->no_gradients();
@@ -49,6 +50,7 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     if constexpr (kStays) {
       p.dk = this->view(gradients.dk);
       p.dv = this->view(gradients.dv);
+      p.sums_apart = apart;
       p.order = staying_order(problem_.shape);
     } else {
       p.dk = map(gradients.dk, lengths_.kv, kGroupRows);
@@ -63,7 +65,7 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
         one_item_block<Element, kColumns>(p, memory);
       }
     });
-    take_sums(gradients.dq, sums, p);
+    take_sums(gradients.dq, sums, p, apart);
     return this->compare_backward(gradients);
   }
 
@@ -88,13 +90,20 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
   }
 
   /// What the kernel after makes of the sums.
-  static void take_sums(std::vector<Element>& dq, const std::vector<float>& sums, const Parameters& p) {
+  static void take_sums(std::vector<Element>& dq, const std::vector<float>& sums, const Parameters& p, bool apart) {
+    const std::size_t of_tile = static_cast<std::size_t>(kHeads) * static_cast<std::size_t>(p.rows) * kColumns;
     for (std::size_t i = 0; i < dq.size(); ++i) {
       const auto column = static_cast<int>(i % kColumns);
       const int row = static_cast<int>(i / kColumns) % p.seq_q, head = static_cast<int>(i / kColumns) / p.seq_q;
       const int block = (head * p.rows + row) / 16 * (kColumns / 8) + column / 8;
       const int lane = row % 8 * 4 + column % 8 / 2, register_number = row % 16 / 8 * 2 + column % 2;
-      dq[i] = Element(sums[static_cast<std::size_t>((block * kWarpSize + lane) * 4 + register_number)] * p.scale);
+      const auto place = static_cast<std::size_t>((block * kWarpSize + lane) * 4 + register_number);
+      const int seen = p.causal ? std::min(p.order.tiles, row / kBackwardKeys + 1) : p.order.tiles;
+      float sum = 0;
+      for (int tile = 0; tile < (apart ? seen : 1); ++tile) {
+        sum += sums[static_cast<std::size_t>(tile) * of_tile + place];
+      }
+      dq[i] = Element(sum * p.scale);
     }
   }
 };
