@@ -9,7 +9,8 @@
 namespace tbench::measure {
 namespace {
 
-constexpr Seconds kTracedTime{0.25};
+constexpr Seconds kTracedTime{0.15};
+constexpr double kBurstShare = 0.25;  // of that: a burst begins on a device that has rested
 constexpr double kMinSteps = 3;
 constexpr double kMaxSteps = 10;
 
@@ -26,8 +27,9 @@ class TraceScope {
 };
 
 /// The first one does not count.
-std::size_t steps_to_trace(Seconds step) {
-  const double fitting = step.value > 0 ? kTracedTime / step : kMaxSteps;
+std::size_t steps_to_trace(Seconds step, Regime regime) {
+  const Seconds time = regime == Regime::kBurst ? kTracedTime * kBurstShare : kTracedTime;
+  const double fitting = step.value > 0 ? time / step : kMaxSteps;
   return 1 + static_cast<std::size_t>(std::clamp(fitting, kMinSteps, kMaxSteps));
 }
 
@@ -37,7 +39,7 @@ StepTrace trace_steps(Case& subject, Timer& timer, StepTracer& tracer, const Tra
   // A graph made before the trace began would not be seen kernel by kernel: it is recorded anew, in a step more. That
   // one's replay is not typical either: the driver prepares it while the host waits.
   const std::size_t recording = subject.discard_recording() ? 1 : 0;
-  const std::size_t count = recording + steps_to_trace(step);
+  const std::size_t count = recording + steps_to_trace(step, options.regime);
   const std::size_t phases = subject.phases().size();
   auto marks = step_marks<EnqueuedStep>([&tracer] { return tracer.now_ns(); });
   timer.prepare(count, phases);

@@ -29,7 +29,10 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     constexpr int kQueries = backward_tile(kColumns).queries;
     const BackwardWorkspace workspace = backward_workspace(problem_.shape, kind);
     const bool apart = kind == BackwardSums::kApart;
-    std::vector<float> sums(workspace.sums_bytes / sizeof(float), apart ? NAN : 0.0f);
+    // With the planted fault `kept` a step of one item may be taken for one of another, before or behind all queries.
+    const std::size_t room = backward_workspace(problem_.shape, BackwardSums::kApart).sums_bytes / sizeof(float);
+    std::vector<float> memory_of_sums(room + workspace.sums_bytes / sizeof(float) + room, apart ? NAN : 0.0f);
+    float* const sums = memory_of_sums.data() + room;
     const std::vector<float> lse = padded(this->lse(), workspace.rows, -1 / problem_.scale, -INFINITY);
     const std::vector<float> delta = padded(this->row_products_of_o(), workspace.rows, -1, 0);
     auto gradients = this->no_gradients();
@@ -40,7 +43,7 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     p.grad_o = map(this->grad_o_, lengths_.q, kQueries);
     p.lse = lse.data();
     p.delta = delta.data();
-    p.dq_sums = sums.data();
+    p.dq_sums = sums;
     p.heads = p.batch_heads = static_cast<int>(kHeads);
     p.seq_q = lengths_.q;
     p.seq_kv = lengths_.kv;
@@ -50,7 +53,6 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     if constexpr (kStays) {
       p.dk = this->view(gradients.dk);
       p.dv = this->view(gradients.dv);
-      p.sums_apart = apart;
       p.order = staying_order(problem_.shape);
     } else {
       p.dk = map(gradients.dk, lengths_.kv, kGroupRows);
@@ -60,7 +62,8 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     const DeviceLimits limits{.multiprocessors = blocks};
     this->run(backward_launch(problem_.shape, kKind, limits), [&](char* memory) {
       if constexpr (kStays) {
-        backward_block<Element, kColumns>(p, memory);
+        if (apart) return backward_block<Element, kColumns, BackwardSums::kApart>(p, memory);
+        backward_block<Element, kColumns, BackwardSums::kTogether>(p, memory);
       } else {
         one_item_block<Element, kColumns>(p, memory);
       }
@@ -90,7 +93,7 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
   }
 
   /// What the kernel after makes of the sums.
-  static void take_sums(std::vector<Element>& dq, const std::vector<float>& sums, const Parameters& p, bool apart) {
+  static void take_sums(std::vector<Element>& dq, const float* sums, const Parameters& p, bool apart) {
     const std::size_t of_tile = static_cast<std::size_t>(kHeads) * static_cast<std::size_t>(p.rows) * kColumns;
     for (std::size_t i = 0; i < dq.size(); ++i) {
       const auto column = static_cast<int>(i % kColumns);

@@ -11,7 +11,7 @@
 
 namespace tbench::kernels::sm90 {
 
-template <class Element, int kHeadDim>
+template <class Element, int kHeadDim, BackwardSums kSums>
 class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<kHeadDim>> {
   using Scores = BackwardScores<Element, StayingParameters, SharedBackward<kHeadDim>>;
   using Scores::kTile, Scores::kQueries, Scores::kScores, Scores::kPartQueries, Scores::kParts, Scores::kPartScores,
@@ -287,10 +287,11 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
   }
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kGroupRows / 2], int i) const {
     if (planted(PlantedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) return;
-    const bool apart = p_.sums_apart;
+    constexpr bool kApart = kSums == BackwardSums::kApart;
+    const int sums_before = kApart ? of_late_item(Shared::kFirstKey, i) / kBackwardKeys * p_.batch_heads : 0;
     Scores::add_query_gradient(
-        dq, late_query(i), of_late_item(Shared::kHeadOfSums, i),
-        [apart](float* sums, const float* four) { apart ? store_to_global(sums, four) : add_to_global(sums, four); });
+        dq, late_query(i), sums_before + of_late_item(Shared::kHeadOfAll, i),
+        [](float* sums, const float* four) { kApart ? store_to_global(sums, four) : add_to_global(sums, four); });
   }
 
   template <int kCount>

@@ -60,9 +60,7 @@ BackwardParameters<Gradient, Order> backward_parameters(const AttentionProblem& 
 
 inline StayingParameters staying_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
                                             BackwardSums sums) {
-  const StayingOrder order = staying_order(problem.shape);
-  return {backward_parameters(problem, arguments, arguments.dk, arguments.dv, order, sums),
-          sums == BackwardSums::kApart};
+  return backward_parameters(problem, arguments, arguments.dk, arguments.dv, staying_order(problem.shape), sums);
 }
 
 inline OneItemParameters one_item_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
@@ -104,20 +102,25 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
                      : &attention_backward_convert_sm90_kernel<Element, kHeadDim, 1>,
                  backward_convert_launch(shape), helper, stream);
   };
-  const auto launch_staying = [&]<int kHeadDim>() {
-    launch.template operator()<kHeadDim>(&attention_backward_wgmma_kernel<Element, kHeadDim>,
-                                         staying_parameters(problem, arguments, choice.sums));
+  const auto launch_staying = [&]<int kHeadDim, BackwardSums kSums>() {
+    launch.template operator()<kHeadDim>(&attention_backward_wgmma_kernel<Element, kHeadDim, kSums>,
+                                         staying_parameters(problem, arguments, kSums));
   };
   const auto launch_one_item = [&]<int kHeadDim>() {
     launch.template operator()<kHeadDim>(&attention_backward_one_item_wgmma_kernel<Element, kHeadDim>,
                                          one_item_parameters(problem, arguments));
   };
   const bool is_80 = problem.shape.head_dim == 80;
-  if (choice.blocks == BackwardBlocks::kStay) {
-    if (problem.shape.head_dim == 128) return launch_staying.template operator()<128>();
-    return is_80 ? launch_staying.template operator()<80>() : launch_staying.template operator()<64>();
+  if (choice.blocks == BackwardBlocks::kOneItem) {
+    return is_80 ? launch_one_item.template operator()<80>() : launch_one_item.template operator()<128>();
   }
-  return is_80 ? launch_one_item.template operator()<80>() : launch_one_item.template operator()<128>();
+  if (choice.sums == BackwardSums::kTogether) {
+    return is_80 ? launch_staying.template operator()<80, BackwardSums::kTogether>()
+                 : launch_staying.template operator()<64, BackwardSums::kTogether>();
+  }
+  if (problem.shape.head_dim == 128) return launch_staying.template operator()<128, BackwardSums::kApart>();
+  return is_80 ? launch_staying.template operator()<80, BackwardSums::kApart>()
+               : launch_staying.template operator()<64, BackwardSums::kApart>();
 }
 
 }  // namespace tbench::kernels::sm90

@@ -19,9 +19,7 @@ inline StayingOrder staying_order(const AttentionShape& shape) {
   return {order, divisor(order.tiles * order.heads), divisor(order.heads), divisor(heads - last_group * order.heads),
           last_group};
 }
-struct StayingParameters : BackwardParameters<TensorView, StayingOrder> {
-  bool sums_apart;  // see BackwardSums
-};
+using StayingParameters = BackwardParameters<TensorView, StayingOrder>;
 
 __device__ __forceinline__ int quotient(int number, const Divisor& divisor) {
   return divisor.value == 1
@@ -83,7 +81,7 @@ struct SharedBackward : BackwardTiles<kHeadDim, BackwardBlocks::kStay, 5 * kKept
 
   /// What is known of an item: whoever needs it reads it anew, there are no registers to keep it in. It is steps
   /// [kBegin, kEnd) of the block's, its place's are their numbers plus kShift. After the last item comes an empty one.
-  enum Field { kFirstKey, kHeadOfAll, kHeadOfSums, kHead, kBatch, kBegin, kEnd, kShift, kFields };
+  enum Field { kFirstKey, kHeadOfAll, kHead, kBatch, kBegin, kEnd, kShift, kFields };
   static_assert(kBarriers * kBarrierSize + kKeptStages * kFields * 4 <= kBarrierBytes, "both have their room");
 
   __device__ __forceinline__ std::uint32_t k(std::uint32_t kept, int group) const {

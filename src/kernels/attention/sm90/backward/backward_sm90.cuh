@@ -1,5 +1,5 @@
-// Backward pass on Hopper by blocks that stay, bf16 and fp16, head_dim 64 and 80. An item is 128 keys; a block has two
-// warpgroups that compute (backward_keys_sm90.cuh) and one that copies: a thread fetches K and V, an item ahead,
+// Backward pass on Hopper by blocks that stay, bf16 and fp16, head_dim 64, 80 and 128. An item is 128 keys; a block has
+// two warpgroups that compute (backward_keys_sm90.cuh) and one that copies: a thread fetches K and V, an item ahead,
 // another Q, dO and their lse and delta, as many steps ahead as there are buffers, of whatever item. dQ is added to
 // float32 sums: a kernel before clears them and makes lse and delta, one after converts them.
 #pragma once
@@ -50,8 +50,6 @@ class BackwardItems {
     const int begin = steps_before();
     store_shared(shared_.field(kept(), Shared::kFirstKey), place.first_key);
     store_shared(shared_.field(kept(), Shared::kHeadOfAll), place.head);
-    const int sums_before = p_.sums_apart ? place.first_key / kBackwardKeys * p_.batch_heads : 0;
-    store_shared(shared_.field(kept(), Shared::kHeadOfSums), sums_before + place.head);
     store_shared(shared_.field(kept(), Shared::kHead), place.head % p_.heads);
     store_shared(shared_.field(kept(), Shared::kBatch), place.head / p_.heads);
     store_shared(shared_.field(kept(), Shared::kShift), place.first_step - begin);
@@ -150,7 +148,7 @@ class BackwardQueries {
   std::uint32_t item_ = 0;  // of the block
 };
 
-template <class Element, int kHeadDim>
+template <class Element, int kHeadDim, BackwardSums kSums>
 __device__ __forceinline__ void backward_block(const StayingParameters& parameters, char* memory) {
   using Shared = SharedBackward<kHeadDim>;
   const Shared shared{{shared_address(memory)}};
@@ -163,16 +161,16 @@ __device__ __forceinline__ void backward_block(const StayingParameters& paramete
     if (threadIdx.x == kWarpSize) BackwardItems<kHeadDim>{parameters, shared}.run();
   } else {
     grow_registers<Shared::kTile.registers>();
-    BackwardKeys<Element, kHeadDim>{parameters, shared, warp_group - 1}.run();
+    BackwardKeys<Element, kHeadDim, kSums>{parameters, shared, warp_group - 1}.run();
   }
 }
 
-template <class Element, int kHeadDim>
+template <class Element, int kHeadDim, BackwardSums kSums>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
     attention_backward_wgmma_kernel(const __grid_constant__ StayingParameters parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];  // nothing else lies in shared memory: it is aligned
-  backward_block<Element, kHeadDim>(parameters, shared);
+  backward_block<Element, kHeadDim, kSums>(parameters, shared);
 #endif
 }
 
