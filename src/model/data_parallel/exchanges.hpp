@@ -6,7 +6,6 @@
 
 #include "model/training/gradient_exchange.hpp"
 #include "model/training/trainer.hpp"
-#include "tbench/core/data_parallel.hpp"
 #include "tbench/model/data_parallel_case.hpp"
 #include "tbench/ranks/group.hpp"
 
@@ -30,8 +29,6 @@ namespace tbench::model {
                                                                          std::int64_t bucket_bytes);
 [[nodiscard]] std::unique_ptr<GradientExchange> make_reducer_exchange(Trainer& trainer, ranks::Group& group,
                                                                       std::int64_t bucket_bytes);
-/// @param part_bytes  of gradients that are reduce-scattered at once
-[[nodiscard]] std::unique_ptr<GradientExchange> make_sharded_exchange(Trainer& trainer, ranks::Group& group,
-                                                                      std::int64_t part_bytes = kScatterBytes);
+[[nodiscard]] std::unique_ptr<GradientExchange> make_sharded_exchange(Trainer& trainer, ranks::Group& group);
 
 }  // namespace tbench::model

@@ -1,6 +1,7 @@
 #include "model/data_parallel/scatter_plan.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace tbench::model {
 namespace {
@@ -37,6 +38,17 @@ std::vector<ScatterPart> scatter_parts(std::span<const ElementRange> leaves, std
     parts.push_back(std::move(part));
   }
   return parts;
+}
+
+std::vector<std::vector<std::size_t>> leaves_done_after(std::span<const ScatterPart> parts) {
+  std::vector<std::vector<std::size_t>> done(parts.size());
+  std::set<std::size_t> read_later;
+  for (std::size_t part = parts.size(); part-- > 0;) {
+    for (const ScatterPiece& piece : parts[part].pieces) {
+      if (read_later.insert(piece.leaf).second) done[part].push_back(piece.leaf);
+    }
+  }
+  return done;
 }
 
 }  // namespace tbench::model

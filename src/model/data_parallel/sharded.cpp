@@ -1,14 +1,14 @@
 // strategy:sharded_optimizer: gradients are reduce-scattered, the optimizer updates the rank's share of the parameters,
-// which have one storage, and all ranks gather them. Gradients go by way of a buffer of some of them, and a rank has
-// those of its share from the end of backward to the next step alone: beside activations there is neither.
+// which have one storage, and all ranks gather them. Gradients go by way of a buffer of some of them. Those of a leaf
+// are freed once they are scattered, and a rank has those of its share from then to the next step alone: beside
+// activations there are neither, and beside all gradients next to none of the share's.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/_foreach_zero.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
-#include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "model/data_parallel/exchanges.hpp"
@@ -27,34 +27,40 @@ std::vector<ElementRange> places_in_whole(const Parameters& parameters) {
 
 class ShardedExchange final : public GradientExchange {
  public:
-  ShardedExchange(Trainer& trainer, ranks::Group& group, std::int64_t part_bytes)
+  ShardedExchange(Trainer& trainer, ranks::Group& group)
       : parameters_{trainer.parameters()},
         group_{group},
         whole_{parameters_.whole()},
-        share_{trainer.optimized().front()},
+        optimized_{trainer.optimized()},
+        share_{whole_.narrow(0, group.rank() * (whole_.numel() / group.size()), whole_.numel() / group.size())},
         parts_{scatter_parts(places_in_whole(parameters_), group.size(), share_.numel(),
-                             part_bytes / static_cast<std::int64_t>(share_.element_size()))} {}
+                             optimized_.front().numel() * group.size())},
+        done_after_{leaves_done_after(parts_)} {}
 
-  void begin_step() override { share_.mutable_grad().reset(); }
+  void begin_step() override {
+    for (const at::Tensor& part : optimized_) part.mutable_grad().reset();
+  }
   void average(const std::function<void()>& backward) override {
     backward();
     const at::NoGradGuard no_grad;
-    const std::vector<at::Tensor> gradients = flat_gradients();
-    at::Tensor buffer = at::empty({group_.size() * parts_.front().of_share.count}, whole_.options());
-    at::Tensor of_share = at::empty_like(share_);
-    for (const ScatterPart& part : parts_) {
-      at::Tensor filled = buffer.narrow(0, 0, group_.size() * part.of_share.count);
-      fill(filled, gradients, part);
-      at::Tensor scattered = of_share.narrow(0, part.of_share.begin, part.of_share.count);
-      group_.mean_scatter(scattered, filled);
-    }
+    std::vector<at::Tensor> gradients = flat_gradients();
     parameters_.clear_gradients();
-    share_.mutable_grad() = of_share;
+    at::Tensor buffer = at::empty({group_.size() * parts_.front().of_share.count}, whole_.options());
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      at::Tensor filled = buffer.narrow(0, 0, group_.size() * parts_[i].of_share.count);
+      fill(filled, gradients, parts_[i]);
+      for (const std::size_t leaf : done_after_[i]) gradients[leaf].reset();
+      at::Tensor scattered = at::empty_like(optimized_[i]);
+      group_.mean_scatter(scattered, filled);
+      optimized_[i].mutable_grad() = scattered;
+    }
   }
   void share_parameters() override { group_.all_gather(whole_, share_); }
   void show_gradients() override {
-    at::Tensor gradients = at::empty_like(whole_);
-    group_.all_gather(gradients, share_.mutable_grad());
+    std::vector<at::Tensor> of_parts;
+    for (const at::Tensor& part : optimized_) of_parts.push_back(part.grad());
+    at::Tensor of_share = at::cat(of_parts), gradients = at::empty_like(whole_);
+    group_.all_gather(gradients, of_share);
     for (std::size_t leaf = 0; leaf < parameters_.leaves().size(); ++leaf) {
       parameters_.leaves()[leaf].mutable_grad() = parameters_.leaf_of(gradients, leaf);
     }
@@ -84,16 +90,17 @@ class ShardedExchange final : public GradientExchange {
 
   Parameters& parameters_;
   ranks::Group& group_;
-  at::Tensor whole_;  // parameters: [elements]
-  at::Tensor share_;  // of them, this rank's: [elements / ranks]
-  std::vector<ScatterPart> parts_;
+  at::Tensor whole_;                          // parameters: [elements]
+  const std::vector<at::Tensor>& optimized_;  // the share, in parts
+  at::Tensor share_;                          // of the parameters, this rank's: [elements / ranks]
+  std::vector<ScatterPart> parts_;            // one an optimized tensor
+  std::vector<std::vector<std::size_t>> done_after_;
 };
 
 }  // namespace
 
-std::unique_ptr<GradientExchange> make_sharded_exchange(Trainer& trainer, ranks::Group& group,
-                                                        std::int64_t part_bytes) {
-  return std::make_unique<ShardedExchange>(trainer, group, part_bytes);
+std::unique_ptr<GradientExchange> make_sharded_exchange(Trainer& trainer, ranks::Group& group) {
+  return std::make_unique<ShardedExchange>(trainer, group);
 }
 
 }  // namespace tbench::model

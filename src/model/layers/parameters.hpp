@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tbench/core/data_parallel.hpp"
 #include "tbench/core/model_size.hpp"
 
 namespace tbench::model {
@@ -57,6 +58,8 @@ struct ParameterLayout {
   bool fused_gate_up{};  // w1 and w3
   /// Above 0: all leaves lie in one storage, which splits evenly in so many shares, one a rank.
   std::int64_t shares{};
+  /// Of gradients that the ranks exchange at once: the optimizer updates a share in tensors of its part of so many.
+  std::int64_t scatter_bytes{kScatterBytes};
 };
 
 struct NamedParameter {

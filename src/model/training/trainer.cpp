@@ -7,6 +7,7 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/randint.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "model/layers/model_impl.hpp"
@@ -35,8 +36,11 @@ AdamWVariant optimizer_variant(const ModelConfig& config, AdamWVariant variant) 
 std::vector<at::Tensor> optimized_by(const BatchPart& part, const Parameters& parameters,
                                      const ParameterLayout& layout) {
   if (layout.shares == 0) return parameters.leaves();
-  const std::int64_t share = parameters.whole().numel() / layout.shares;
-  return {parameters.whole().narrow(0, part.index * share, share)};
+  const at::Tensor& whole = parameters.whole();
+  const std::int64_t share = whole.numel() / layout.shares;
+  const auto element_bytes = static_cast<std::int64_t>(whole.element_size());
+  const std::int64_t at_once = std::max<std::int64_t>(layout.scatter_bytes / element_bytes / layout.shares, 1);
+  return whole.narrow(0, part.index * share, share).split(at_once);
 }
 
 }  // namespace

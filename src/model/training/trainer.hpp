@@ -62,7 +62,8 @@ class Trainer {
   /// Of all parts of the batch, by a seed: tokens in all columns but the last, targets in all but the first.
   /// [part.count * batch, context + 1] int64
   [[nodiscard]] at::Tensor whole_batch(std::uint64_t seed) const;
-  /// What the optimizer updates: the leaves, or the share of them.
+  /// What the optimizer updates: the leaves, or the share of them, in parts one behind the other
+  /// (ParameterLayout::scatter_bytes).
   [[nodiscard]] const std::vector<at::Tensor>& optimized() const { return optimized_; }
   [[nodiscard]] AdamW* optimizer() { return optimizer_ ? &*optimizer_ : nullptr; }  // null but for train_step
   [[nodiscard]] const AdamW* optimizer() const { return optimizer_ ? &*optimizer_ : nullptr; }

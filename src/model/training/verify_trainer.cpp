@@ -191,8 +191,11 @@ class TrainerCheck {
                     at::tensor(all.front(), numbers), Tolerance{});
   }
 
-  /// The shares of all ranks, one after the other.
-  [[nodiscard]] at::Tensor gathered(at::Tensor share) const {
+  /// A moment of all ranks' shares, one after the other.
+  [[nodiscard]] at::Tensor gathered(const at::Tensor& (AdamW::*which)(std::size_t) const) const {
+    std::vector<at::Tensor> parts;
+    for (std::size_t i = 0; i < trainer_.optimized().size(); ++i) parts.push_back((trainer_.optimizer()->*which)(i));
+    at::Tensor share = at::cat(parts);
     at::Tensor whole = at::empty({share.numel() * group_->size()}, share.options());
     group_->all_gather(whole, share);
     return whole;
@@ -206,7 +209,7 @@ class TrainerCheck {
     const Parameters& parameters = trainer_.parameters();
     const AdamW& optimizer = *trainer_.optimizer();
     const bool is_shared = parameters.whole().defined();
-    const at::Tensor whole = is_shared ? gathered((optimizer.*which)(0)) : at::Tensor{};
+    const at::Tensor whole = is_shared ? gathered(which) : at::Tensor{};
     for (std::size_t i = 0; i < parameters.named().size(); ++i) {
       const NamedParameter& parameter = parameters.named()[i];
       const at::Tensor of_leaf =

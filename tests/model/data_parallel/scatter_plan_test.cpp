@@ -53,5 +53,14 @@ TEST(ScatterParts, HoldEveryElementOnceAtItsPlaceInTheShare) {
   }
 }
 
+TEST(LeavesDoneAfter, NamesEachWithTheLastPartThatReadsIt) {
+  // Shares of 8, in parts of 3 each: leaf 0 ends in the second, leaf 1 crosses into rank 1's share, leaf 2 ends it.
+  const std::vector<ElementRange> leaves{{0, 5}, {5, 6}, {11, 5}};
+  const std::vector<ScatterPart> parts = scatter_parts(leaves, 2, 8, 6);
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_THAT(leaves_done_after(parts),
+              ElementsAre(testing::IsEmpty(), ElementsAre(0U), testing::UnorderedElementsAre(1U, 2U)));
+}
+
 }  // namespace
 }  // namespace tbench::model
