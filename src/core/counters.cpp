@@ -31,6 +31,9 @@ void add_times(Counters& counters, const Timing& timing) {
   if (timing.duty) counters["duty"] = *timing.duty;
 }
 
+/// A burst that nothing has flushed caches before, as on a CPU: no ceiling of the memory's holds for it.
+bool may_lie_in_caches(const Timing& timing) { return timing.regime == Regime::kBurst && timing.l2 != L2State::kCold; }
+
 void add_rates(Counters& counters, const Record& record, Seconds step) {
   if (!record.work) return;
   if (record.work->tokens > 0) {
@@ -51,7 +54,8 @@ void add_rates(Counters& counters, const Record& record, Seconds step) {
   if (!record.ceiling_per_second || held.value == 0) return;
   constexpr double kMeasurementError = 1.02;
   counters["ceiling_share"] = held.value / step.value / *record.ceiling_per_second;
-  counters["above_ceiling"] = counters["ceiling_share"] > kMeasurementError ? 1 : 0;
+  const bool is_above = counters["ceiling_share"] > kMeasurementError;
+  counters["above_ceiling"] = is_above && !(held.is_of_bytes && may_lie_in_caches(*record.timing)) ? 1 : 0;
 }
 
 void add_trace(Counters& counters, const StepTrace& trace, Seconds step) {

@@ -157,6 +157,23 @@ TEST(CountersTest, TheShareOfACeilingIsOfBytesWhereTheyAreCounted) {
   EXPECT_DOUBLE_EQ(counters_of(record).at("above_ceiling"), 0);
 }
 
+TEST(CountersTest, WhatMayLieInCachesIsNotAboveACeilingOfMemory) {
+  Record record = timed_record();
+  record.work = Work{.flop = {4e12}, .tokens = 0, .bytes = 60'000'000'000, .ceiling = "copy"};
+  record.ceiling_per_second = 1e12;
+  const auto above = [&](Regime regime, std::optional<L2State> l2) {
+    record.timing->regime = regime;
+    record.timing->l2 = l2;
+    return counters_of(record).at("above_ceiling");
+  };
+  EXPECT_EQ(above(Regime::kBurst, L2State::kCold), 1);
+  EXPECT_EQ(above(Regime::kBurst, L2State::kWarm), 0);
+  EXPECT_EQ(above(Regime::kBurst, std::nullopt), 0);
+  EXPECT_EQ(above(Regime::kSustained, std::nullopt), 1);
+  record.work->bytes = 0;
+  EXPECT_EQ(above(Regime::kBurst, std::nullopt), 1) << "no cache makes more FLOP";
+}
+
 TEST(CountersTest, TheShareOfTheFloorIsOfItsTime) {
   Record record = timed_record();
   EXPECT_FALSE(counters_of(record).contains("floor_share"));
