@@ -41,12 +41,34 @@ std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& tensors) {
   return copies;
 }
 
-std::vector<at::Tensor> parameters_after_plain_steps(Trainer& trainer) {
-  for (int i = 0; i < kSteps; ++i) trainer.step();
-  const bool carries_state = trainer.config().pass == Pass::kTrainStep;
-  std::vector<at::Tensor> leaves = carries_state ? copies_of(trainer.parameters().leaves()) : std::vector<at::Tensor>{};
+/// Between tensors and their copies, all together.
+double square_distance(const std::vector<at::Tensor>& tensors, const std::vector<at::Tensor>& copies) {
+  double sum = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) sum += square(norm_of(tensors[i].detach().sub(copies[i])));
+  return sum;
+}
+
+/// Of two runs of plain steps from the initial state. Empty where a step leaves no state.
+struct PlainRuns {
+  std::vector<at::Tensor> leaves;  // after the first; of the second there is no copy, for which memory may be lacking
+  double square_distance{};        // between them
+};
+
+PlainRuns make_plain_runs(Trainer& trainer) {
+  const std::vector<at::Tensor>& leaves = trainer.parameters().leaves();
+  const auto make_steps = [&] {
+    for (int i = 0; i < kSteps; ++i) trainer.step();
+  };
+  PlainRuns runs;
+  make_steps();
+  if (trainer.config().pass == Pass::kTrainStep) {
+    runs.leaves = copies_of(leaves);
+    trainer.reset();
+    make_steps();
+    runs.square_distance = square_distance(leaves, runs.leaves);
+  }
   trainer.reset();
-  return leaves;
+  return runs;
 }
 
 at::Tensor scalar(double value) { return at::full({1}, value, at::kDouble); }
@@ -59,15 +81,14 @@ void add_distance(Comparison& comparison, const std::string& name, double moved,
 }  // namespace
 
 Verification verify_replays(Trainer& trainer, GraphedStep& graphed) {
-  const std::vector<at::Tensor> plain = parameters_after_plain_steps(trainer);
-  const std::vector<at::Tensor> again = plain.empty() ? plain : parameters_after_plain_steps(trainer);
+  const auto [plain, square_distance_of_runs] = make_plain_runs(trainer);
   // The graphs have memory of their own: both at once may not fit.
   c10::cuda::CUDACachingAllocator::emptyCache();
   for (int i = 0; i < kSteps; ++i) graphed.launch(nullptr);
 
   const at::NoGradGuard no_grad;
   Comparison comparison;
-  Distances all;
+  Distances all{.runs = square_distance_of_runs};
   const Parameters& parameters = trainer.parameters();
   for (std::size_t i = 0; i < parameters.named().size() && !plain.empty(); ++i) {
     const NamedParameter& parameter = parameters.named()[i];
@@ -77,7 +98,6 @@ Verification verify_replays(Trainer& trainer, GraphedStep& graphed) {
     const double replayed = norm_of(parameter.value.sub(before));
     add_distance(comparison, parameter.name + " length of the update of ten replays", moved, replayed - moved, kLength);
     all.moved += square(moved);
-    all.runs += square(norm_of(part_of(parameter, again[parameter.leaf]).sub(after)));
     all.replays += square(norm_of(parameter.value.sub(after)));
   }
   if (!plain.empty()) {
