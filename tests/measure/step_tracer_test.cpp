@@ -16,15 +16,18 @@ using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
 TEST(TraceSteps, LongStepsAreTracedFewerTimes) {
-  const auto traced = [](double step_s) {
+  const auto traced = [](double step_s, Regime regime) {
     FakeCase subject;
     FakeTimer timer{[&](std::int64_t) { return step_s; }};
     FakeTracer tracer{Seconds{step_s}};
-    return trace_steps(subject, timer, tracer, {}, {step_s}).steps;
+    return trace_steps(subject, timer, tracer, {.regime = regime}, {step_s}).steps;
   };
-  EXPECT_EQ(traced(1e-6), 10);
-  EXPECT_EQ(traced(0.050), 5);  // in 0.25 s
-  EXPECT_EQ(traced(2), 3);
+  EXPECT_EQ(traced(1e-6, Regime::kSustained), 10);
+  EXPECT_EQ(traced(0.029, Regime::kSustained), 5);  // in 0.15 s
+  EXPECT_EQ(traced(2, Regime::kSustained), 3);
+  EXPECT_EQ(traced(1e-6, Regime::kBurst), 10);
+  EXPECT_EQ(traced(0.007, Regime::kBurst), 5);  // in a quarter of that
+  EXPECT_EQ(traced(0.029, Regime::kBurst), 3);
 }
 
 TEST(TraceSteps, EachStepAndPhaseHasItsMoment) {
@@ -100,7 +103,7 @@ TEST(MeasureCase, TracesAfterTheMemoryPassAndBeforeVerifyingAgain) {
   const Record record = bench.run_once();
   ASSERT_TRUE(record.trace);
   EXPECT_EQ(record.counters.at("communication_ms"), 1.5);
-  EXPECT_EQ(record.trace->steps, 10);
+  EXPECT_EQ(record.trace->steps, 9);  // of 1 / 64 s, in 0.15 s
   EXPECT_TRUE(record.timing->host_bound);  // the GPU waits for 40 % of the step
   const auto at = [&](const char* activity) { return std::ranges::find(bench.activities, activity); };
   EXPECT_LT(at("measuring memory"), at("tracing"));

@@ -130,7 +130,7 @@ class ForwardSm90OnGpu : public testing::TestWithParam<Instance> {
             .causal = causal};
   }
   [[nodiscard]] static ForwardChoice choice(bool counted) {
-    return {.wide = GetParam().wide, .counted = counted, .in_turns = !counted, .overlaps = !counted};
+    return {.wide = GetParam().wide, .counted = counted, .in_turns = true, .overlaps = !counted};
   }
 
   static void expect_right(const AttentionShape& shape, const Inputs& inputs, Layout layout = Layout::kContiguous) {

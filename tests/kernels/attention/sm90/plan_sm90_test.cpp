@@ -165,10 +165,10 @@ TEST(ChooseForward, WideTilesWhereTheyFillTheGpuTwiceAndKeysAreMany) {
 }
 
 TEST(ChooseForward, ACounterForManyItemsOfUnequalWork) {
-  // 128 columns: more than 5 * 132 = 660 items. 4 * 20 * 8 = 640, 4 * 21 * 8 = 672
-  EXPECT_FALSE(choose_forward(problem(1024, 128, 20), kH200)->counted);
-  EXPECT_TRUE(choose_forward(problem(1024, 128, 21), kH200)->counted);
-  EXPECT_FALSE(choose_forward(problem(1024, 128, 21, false), kH200)->counted);
+  // 128 columns: more than 4.5 * 132 = 594 items. 4 * 18 * 8 = 576, 4 * 19 * 8 = 608
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 18), kH200)->counted);
+  EXPECT_TRUE(choose_forward(problem(1024, 128, 19), kH200)->counted);
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 19, false), kH200)->counted);
   // 64 columns: more than 7 * 132 = 924, wide ones here. 4 * 21 * 11 = 924, 4 * 22 * 11 = 968
   EXPECT_FALSE(choose_forward(problem(2048, 64, 21), kH200)->counted);
   EXPECT_TRUE(choose_forward(problem(2048, 64, 22), kH200)->counted);
@@ -176,15 +176,16 @@ TEST(ChooseForward, ACounterForManyItemsOfUnequalWork) {
   EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 22), kH200), 256u);
 }
 
-TEST(ChooseForward, GroupsInTurnsWhereItemsOfUnequalWorkAreDealt) {
-  EXPECT_TRUE(choose_forward(problem(1024, 128, 20), kH200)->in_turns);
-  EXPECT_FALSE(choose_forward(problem(1024, 128, 21), kH200)->in_turns) << "they come from a counter";
-  EXPECT_FALSE(choose_forward(problem(1024, 128, 20, false), kH200)->in_turns);
+TEST(ChooseForward, GroupsInTurnsOfItemsOfUnequalWork) {
+  EXPECT_TRUE(choose_forward(problem(1024, 128, 18), kH200)->in_turns);
+  EXPECT_TRUE(choose_forward(problem(4096, 128, 18), kH200)->in_turns);
+  EXPECT_FALSE(choose_forward(problem(4097, 128, 18), kH200)->in_turns) << "they come from a counter";
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 18, false), kH200)->in_turns);
 }
 
 TEST(ChooseForward, OverlapsTheKernelBeforeWhereNoCounterIsCleared) {
-  EXPECT_TRUE(choose_forward(problem(1024, 128, 20), kH200)->overlaps);
-  EXPECT_FALSE(choose_forward(problem(1024, 128, 21), kH200)->overlaps);
+  EXPECT_TRUE(choose_forward(problem(1024, 128, 18), kH200)->overlaps);
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 19), kH200)->overlaps);
 }
 
 TEST(ForwardLaunch, HasAtMostABlockAMultiprocessor) {
