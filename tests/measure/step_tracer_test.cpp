@@ -103,7 +103,7 @@ TEST(MeasureCase, TracesAfterTheMemoryPassAndBeforeVerifyingAgain) {
   const Record record = bench.run_once();
   ASSERT_TRUE(record.trace);
   EXPECT_EQ(record.counters.at("communication_ms"), 1.5);
-  EXPECT_EQ(record.trace->steps, 9);  // of 1 / 64 s, in 0.15 s
+  EXPECT_EQ(record.trace->steps, 9);       // of 1 / 64 s, in 0.15 s
   EXPECT_TRUE(record.timing->host_bound);  // the GPU waits for 40 % of the step
   const auto at = [&](const char* activity) { return std::ranges::find(bench.activities, activity); };
   EXPECT_LT(at("measuring memory"), at("tracing"));

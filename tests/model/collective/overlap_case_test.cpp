@@ -37,15 +37,14 @@ TEST(OverlapCase, IsRightBeforeAndAfterManySteps) {
   });
 }
 
-TEST(OverlapCase, CountsTheProductsOfBothPhases) {
+TEST(OverlapCase, ProductsGrowWithTheExchange) {
   as_two_ranks([](ranks::Group& group) {
-    const double two = 2 * 2 * 2.0 * 64 * 64 * 64;  // a pair in each of two phases
-    EXPECT_EQ(make_overlap_case(kMebibyte, group)->work().flop.value, two);
-    OverlapConfig large = kMebibyte;
-    large.bytes = std::int64_t{100} << 20;
-    EXPECT_EQ(make_overlap_case(large, group)->work().flop.value, 4 * two);
-    large.bytes = 3;
-    EXPECT_THAT(make_overlap_case(large, group)->unsupported_reason().value_or(""), HasSubstr("3 bytes"));
+    EXPECT_EQ(make_overlap_case(kMebibyte, group)->counters().at("products"), 2);
+    OverlapConfig other = kMebibyte;
+    other.bytes = std::int64_t{100} << 20;
+    EXPECT_EQ(make_overlap_case(other, group)->counters().at("products"), 8);
+    other.bytes = 3;
+    EXPECT_THAT(make_overlap_case(other, group)->unsupported_reason().value_or(""), HasSubstr("3 bytes"));
   });
 }
 
