@@ -92,7 +92,8 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
       missing_workspace_reason("forward", attention_forward_workspace_bytes(problem, limits), arguments.workspace));
   if (const auto choice = choose_sm90_forward(problem, limits); choice && sm90::takes_views(problem, arguments)) {
     const bool is_bf16 = problem.precision == Precision::kBf16;
-    return (is_bf16 ? &sm90::forward_bf16 : &sm90::forward_fp16)(problem, arguments, *choice, limits, stream);
+    return (is_bf16 ? &sm90::launch_forward<Precision::kBf16>
+                    : &sm90::launch_forward<Precision::kFp16>)(problem, arguments, *choice, limits, stream);
   }
   const ForwardPlan plan = plan_forward(problem, limits);
   switch (problem.precision) {
@@ -120,7 +121,8 @@ void attention_backward(const AttentionProblem& problem, const AttentionBackward
       missing_workspace_reason("backward", attention_backward_workspace_bytes(problem, limits), arguments.workspace));
   if (const auto choice = choose_sm90_backward(problem, limits); choice && sm90::takes_views(problem, arguments)) {
     const bool is_bf16 = problem.precision == Precision::kBf16;
-    return (is_bf16 ? &sm90::backward_bf16 : &sm90::backward_fp16)(problem, arguments, *choice, limits, stream);
+    return (is_bf16 ? &sm90::launch_backward<Precision::kBf16>
+                    : &sm90::launch_backward<Precision::kFp16>)(problem, arguments, *choice, limits, stream);
   }
   const BackwardPlan plan = plan_backward(problem, limits);
   switch (problem.precision) {

@@ -134,13 +134,11 @@ struct ForwardItem {
 
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, ForwardTile tile, const DeviceLimits& limits);
 
-// Hopper's kernels behind plain functions: one translation unit a precision, so that they compile side by side.
-
-/// Enqueue what choose_forward() chose, for arguments that takes_views() accepts.
+/// Enqueues what choose_forward() chose, for arguments that takes_views() accepts. For kBf16 and kFp16: one translation
+/// unit a precision, so that they compile side by side.
 /// @throws  cuda::CudaError
-void forward_bf16(const AttentionProblem& problem, const AttentionForward& arguments, ForwardChoice choice,
-                  const DeviceLimits& limits, cudaStream_t stream);
-void forward_fp16(const AttentionProblem& problem, const AttentionForward& arguments, ForwardChoice choice,
-                  const DeviceLimits& limits, cudaStream_t stream);
+template <Precision kPrecision>
+void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, ForwardChoice choice,
+                    const DeviceLimits& limits, cudaStream_t stream);
 
 }  // namespace tbench::kernels::sm90

@@ -75,8 +75,9 @@ class ForwardRun {
   }
 
   void enqueue(const AttentionForward& arguments, ForwardChoice choice, cudaStream_t stream = nullptr) const {
-    (problem_.precision == Precision::kBf16 ? &forward_bf16 : &forward_fp16)(problem_, arguments, choice,
-                                                                             current_device_limits(), stream);
+    (problem_.precision == Precision::kBf16
+         ? &launch_forward<Precision::kBf16>
+         : &launch_forward<Precision::kFp16>)(problem_, arguments, choice, current_device_limits(), stream);
   }
 
   [[nodiscard]] Outputs forward(ForwardChoice choice) const {

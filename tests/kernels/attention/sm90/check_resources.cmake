@@ -5,14 +5,21 @@ file(GLOB_RECURSE sources ${SOURCE_DIR}/src/kernels/attention/sm90/*.cu)
 if(NOT sources)
   message(FATAL_ERROR "no kernels of Hopper in ${SOURCE_DIR}/src/kernels/attention/sm90")
 endif()
+set(sources_twice)
+set(precisions)
+foreach(source ${sources})
+  list(APPEND sources_twice ${source} ${source})
+  list(APPEND precisions kBf16 kFp16)
+endforeach()
 set(include_options)
 foreach(folder ${SOURCE_DIR}/include ${SOURCE_DIR}/src ${INCLUDES})
   list(APPEND include_options -I${folder})
 endforeach()
-foreach(source ${sources})
+foreach(source precision IN ZIP_LISTS sources_twice precisions)
   get_filename_component(name ${source} NAME_WE)
+  string(APPEND name _${precision})
   execute_process(
-    COMMAND ${NVCC} -std=c++20 -O3 --expt-relaxed-constexpr -gencode=arch=compute_90a,code=sm_90a ${include_options} -Xptxas -v -cubin -o
+    COMMAND ${NVCC} -DTBENCH_PRECISION=${precision} -std=c++20 -O3 --expt-relaxed-constexpr -gencode=arch=compute_90a,code=sm_90a ${include_options} -Xptxas -v -cubin -o
             ${OUTPUT_DIR}/${name}_resources.cubin ${source}
     RESULT_VARIABLE result
     OUTPUT_VARIABLE report

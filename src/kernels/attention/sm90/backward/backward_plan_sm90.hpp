@@ -130,12 +130,11 @@ struct Divisor {
 [[nodiscard]] Launch backward_prepare_launch(const AttentionShape& shape);
 [[nodiscard]] Launch backward_convert_launch(const AttentionShape& shape);
 
-/// Enqueue the backward pass, for a problem with an instance (see BackwardBlocks) and arguments that takes_views()
+/// Enqueues the backward pass, for a problem with an instance (see BackwardBlocks) and arguments that takes_views()
 /// accepts.
 /// @throws  cuda::CudaError
-void backward_bf16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardChoice choice,
-                   const DeviceLimits& limits, cudaStream_t stream);
-void backward_fp16(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardChoice choice,
-                   const DeviceLimits& limits, cudaStream_t stream);
+template <Precision kPrecision>  // kBf16, kFp16
+void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardChoice choice,
+                     const DeviceLimits& limits, cudaStream_t stream);
 
 }  // namespace tbench::kernels::sm90

@@ -41,7 +41,8 @@ enum class Dealing { kAmongMultiprocessors, kBlockEach };
 
 template <BackwardBlocks kBlocks, BackwardSums kSums, Dealing kDealing>
 void enqueue_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
-  const auto backward = problem.precision == Precision::kBf16 ? &backward_bf16 : &backward_fp16;
+  const auto backward =
+      problem.precision == Precision::kBf16 ? &launch_backward<Precision::kBf16> : &launch_backward<Precision::kFp16>;
   DeviceLimits limits = current_device_limits();
   if (kDealing == Dealing::kBlockEach) limits.multiprocessors = std::numeric_limits<int>::max();
   backward(problem, arguments, {.blocks = kBlocks, .sums = kSums}, limits, stream);

@@ -1,6 +1,5 @@
-// Which instantiation of Hopper's forward kernel serves a problem, and its launch. Included by one .cu a precision.
-#pragma once
-
+// Hopper's forward kernel of one precision, Precision::TBENCH_PRECISION: which instantiation serves a problem, and its
+// launch. CMakeLists.txt compiles this file once for each precision.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/early_launch_sm90.cuh"
 #include "kernels/attention/sm90/forward_sm90.cuh"
@@ -9,8 +8,10 @@
 
 namespace tbench::kernels::sm90 {
 
-inline ForwardParameters forward_parameters(const AttentionProblem& problem, const AttentionForward& arguments,
-                                            ForwardTile tile, ForwardChoice choice) {
+namespace {
+
+ForwardParameters forward_parameters(const AttentionProblem& problem, const AttentionForward& arguments,
+                                     ForwardTile tile, ForwardChoice choice) {
   const AttentionShape& shape = problem.shape;
   const auto map = [&](const TensorView& view, std::int64_t seq, int box_rows) {
     return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, box_rows);
@@ -30,9 +31,12 @@ inline ForwardParameters forward_parameters(const AttentionProblem& problem, con
           .counter = choice.counted ? static_cast<unsigned*>(arguments.workspace) : nullptr};
 }
 
-template <class Element>
+}  // namespace
+
+template <Precision kPrecision>
 void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, ForwardChoice choice,
                     const DeviceLimits& limits, cudaStream_t stream) {
+  using Element = StoredElement<kPrecision>;
   const auto launch = [&]<int kHeadDim, class Tile>() {
     const ForwardParameters parameters = forward_parameters(problem, arguments, Tile::tile(), choice);
     if (parameters.counter != nullptr) {
@@ -54,5 +58,8 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
     if (problem.shape.head_dim == 128) launch.template operator()<128, NarrowForward>();
   }
 }
+
+template void launch_forward<Precision::TBENCH_PRECISION>(const AttentionProblem&, const AttentionForward&,
+                                                          ForwardChoice, const DeviceLimits&, cudaStream_t);
 
 }  // namespace tbench::kernels::sm90

@@ -1,7 +1,5 @@
-// Which instantiations of Hopper's backward kernels serve a problem, and their launches. Included by one .cu a
-// precision.
-#pragma once
-
+// Hopper's backward kernels of one precision, Precision::TBENCH_PRECISION: which instantiations serve a problem, and
+// their launches. CMakeLists.txt compiles this file once for each precision.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/backward/backward_helpers_sm90.cuh"
 #include "kernels/attention/sm90/backward/backward_sm90.cuh"
@@ -10,11 +8,12 @@
 #include "kernels/attention/sm90/tensor_map.hpp"
 
 namespace tbench::kernels::sm90 {
+namespace {
 
 struct BackwardWorkspaceParts {
   float *lse, *delta, *sums;
 };
-inline BackwardWorkspaceParts parts(const BackwardWorkspace& layout, void* workspace) {
+BackwardWorkspaceParts parts(const BackwardWorkspace& layout, void* workspace) {
   char* const bytes = static_cast<char*>(workspace);
   return {.lse = reinterpret_cast<float*>(bytes),
           .delta = reinterpret_cast<float*>(bytes + layout.lse_bytes),
@@ -22,12 +21,12 @@ inline BackwardWorkspaceParts parts(const BackwardWorkspace& layout, void* works
 }
 
 /// Boxes of a step's queries, and of a warpgroup's keys.
-inline CUtensorMap query_map(const AttentionProblem& problem, const TensorView& view) {
+CUtensorMap query_map(const AttentionProblem& problem, const TensorView& view) {
   const AttentionShape& shape = problem.shape;
   return tensor_map(view, {shape.batch, shape.heads, shape.seq_q, shape.head_dim}, problem.precision,
                     backward_tile(static_cast<int>(shape.head_dim)).queries);
 }
-inline CUtensorMap key_map(const AttentionProblem& problem, const TensorView& view) {
+CUtensorMap key_map(const AttentionProblem& problem, const TensorView& view) {
   const AttentionShape& shape = problem.shape;
   return tensor_map(view, {shape.batch, shape.heads, shape.seq_kv, shape.head_dim}, problem.precision, kGroupRows);
 }
@@ -58,12 +57,12 @@ BackwardParameters<Gradient, Order> backward_parameters(const AttentionProblem& 
           .order = order};
 }
 
-inline StayingParameters staying_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
-                                            BackwardSums sums) {
+StayingParameters staying_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                     BackwardSums sums) {
   return backward_parameters(problem, arguments, arguments.dk, arguments.dv, staying_order(problem.shape), sums);
 }
 
-inline OneItemParameters one_item_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
+OneItemParameters one_item_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
   return backward_parameters(problem, arguments, key_map(problem, arguments.dk), key_map(problem, arguments.dv),
                              backward_order(problem.shape), BackwardSums::kTogether);
 }
@@ -88,9 +87,12 @@ BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& prob
           .scale = problem.scale};
 }
 
-template <class Element>
+}  // namespace
+
+template <Precision kPrecision>
 void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardChoice choice,
                      const DeviceLimits& limits, cudaStream_t stream) {
+  using Element = StoredElement<kPrecision>;
   const auto launch = [&]<int kHeadDim>(auto kernel, const auto& parameters) {
     const auto helper = helper_parameters<Element>(problem, arguments, choice.sums);
     const AttentionShape& shape = problem.shape;
@@ -122,5 +124,8 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
   return is_80 ? launch_staying.template operator()<80, BackwardSums::kApart>()
                : launch_staying.template operator()<64, BackwardSums::kApart>();
 }
+
+template void launch_backward<Precision::TBENCH_PRECISION>(const AttentionProblem&, const AttentionBackward&,
+                                                           BackwardChoice, const DeviceLimits&, cudaStream_t);
 
 }  // namespace tbench::kernels::sm90
