@@ -49,7 +49,7 @@ std::vector<std::string> names_for_ranks(Suite suite, int ranks) {
 TEST(CaseList, OfRanksHasWhatSpansThemAlone) {
   // Collective: 6 operations x 2 sizes x 2 precisions; 5 sizes from 1 KiB to 1 GiB in bf16; 12 sizes to 4 GiB x 2
   // precisions. DataParallel: 7 strategies x 2 precisions; 2 sizes; 3 sizes x 2 implementations x (4 strategies without
-  // buckets, 3 of 3 buckets each), and 2 sizes as graphs
+  // buckets, 3 of 3 buckets each), and 2 sizes as graphs. Overlap: a size; a size; 3 sizes x 3 precisions
   EXPECT_EQ(names_for_ranks(Suite::kSmoke, 2).size(), 6U * 2 * 2 + 7 * 2 + 1);
   EXPECT_EQ(names_for_ranks(Suite::kStandard, 2).size(), 6U * 5 + 7 * 2 + 1);
   EXPECT_EQ(names_for_ranks(Suite::kFull, 2).size(), 6U * 12 * 2 + 3 * 2 * (4 + 3 * 3) + 7 * 2 + 3 * 3);
