@@ -25,7 +25,7 @@ SLOW_BENCH = "#!/bin/bash\ntrap 'sleep 0.5; exit 130' TERM\necho $$ >program\nfo
 class InFolder(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        self.program("scontrol", '#!/bin/sh\necho "$@" >>requeued\n')
+        self.program("scontrol", '#!/bin/sh\necho "$@" >>requeued\nkill -TERM $PPID\n')  # it ends what it has requeued
         self.out = self.folder / "results/7"
 
     def program(self, name, text):
