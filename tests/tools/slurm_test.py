@@ -76,10 +76,6 @@ class InSlurm(unittest.TestCase):
         path = self.checkout / f"slurm-{name}.out"
         return path.read_text() if path.exists() else ""
 
-    def wait_for_log(self, name, text):
-        """What a task has written comes to its log a little after its end."""
-        wait_until(lambda: text in self.log(name), f"'{text}' in the log of {name}\n{self.log(name)}", 30)
-
     def wait_for_end(self, job):
         wait_until(lambda: not self.slurm.queued(job), f"the end of job {job}", LONGEST)
         return self.slurm.shown(job)["JobState"]
@@ -118,8 +114,8 @@ class Suite(InSlurm):
             finished[number] = records_in(parts[number])
             self.assertLess(len(finished[number]), len(self.listed(f"--tb_shard={number}/{SHARDS}")))
             self.assertFalse((folder / "all.json.gz").exists())
-        self.wait_for_log(f"{job}_4", "the time limit is near: starts again")
-        self.wait_for_log(f"{job}_3", "transformer_bench ended with status 137: starts again")
+        self.assertIn("the time limit is near: starts again", self.log(f"{job}_4"))
+        self.assertIn("transformer_bench ended with status 137: starts again", self.log(f"{job}_3"))
         for number in interruptions:
             self.slurm.start_now(f"{job}_{number}")
 
@@ -154,7 +150,7 @@ class Suite(InSlurm):
         self.slurm.wait_for_requeue(f"{job}_1")
         self.slurm.start_now(f"{job}_1")
         self.assertEqual(self.wait_for_end(job), "FAILED")
-        self.wait_for_log(f"{job}_1", f"after 1 restarts (TBENCH_SUITE_RESTARTS): look why, then 'scontrol requeue {job}_1'")
+        self.assertIn(f"after 1 restarts (TBENCH_SUITE_RESTARTS): look why, then 'scontrol requeue {job}_1'", self.log(f"{job}_1"))
 
 
 class Night(InSlurm):

@@ -25,7 +25,7 @@ struct OverlapConfig {
 ///
 /// Nothing is hidden where both takes as long as one after the other; an exchange that costs nothing leaves both as
 /// long as the longer of the two. It costs something: its kernels take multiprocessors, links and memory from the
-/// products. The sums are verified exactly, as Collective's are, the products' first rows against float64.
+/// products. The sums are verified exactly, as Collective's are, the product as Gemm's.
 /// @param group  outlives the case
 [[nodiscard]] std::unique_ptr<Case> make_overlap_case(const OverlapConfig& config, ranks::Group& group);
 

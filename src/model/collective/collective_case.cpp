@@ -19,6 +19,7 @@ namespace {
 
 /// Elements that are filled or compared at once, so that a large buffer needs no second one.
 constexpr std::int64_t kCollectiveBlock = std::int64_t{1} << 20;
+
 /// A part of a rank's output: elements [begin, begin + count) are those from `source_begin` on of the inputs of
 /// `sources`, added up.
 struct OutputPart {

@@ -16,7 +16,6 @@
 #include "model/operations/gemm/verify.hpp"
 #include "model/torch/compare.hpp"
 #include "model/torch/scopes.hpp"
-#include "model/training/verify_replays.hpp"
 
 namespace tbench::model {
 namespace {

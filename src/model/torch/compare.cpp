@@ -280,4 +280,9 @@ Verification verify_equal(const std::string& name, const at::Tensor& actual, con
                                  value(actual), value(expected), differs.sum().item<std::int64_t>())};
 }
 
+Verification worse_of(Verification a, Verification b) {
+  const bool is_a = a.passed == b.passed ? a.worst_error > b.worst_error : b.passed;
+  return is_a ? std::move(a) : std::move(b);
+}
+
 }  // namespace tbench::model

@@ -85,4 +85,7 @@ class Comparison {
 [[nodiscard]] Verification verify_equal(const std::string& name, const at::Tensor& actual, const at::Tensor& expected,
                                         std::string reference);
 
+/// The one that failed, else that of the larger error.
+[[nodiscard]] Verification worse_of(Verification a, Verification b);
+
 }  // namespace tbench::model

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/layers/model_impl.hpp"
+#include "model/torch/compare.hpp"
 #include "model/torch/torch_case.hpp"
 #include "model/training/graphed_step.hpp"
 #include "model/training/memory_split.hpp"

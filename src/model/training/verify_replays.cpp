@@ -110,9 +110,4 @@ Verification verify_replays(Trainer& trainer, GraphedStep& graphed) {
   return verdict;
 }
 
-Verification worse_of(Verification a, Verification b) {
-  const bool is_a = a.passed == b.passed ? a.worst_error > b.worst_error : b.passed;
-  return is_a ? std::move(a) : std::move(b);
-}
-
 }  // namespace tbench::model

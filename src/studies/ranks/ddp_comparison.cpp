@@ -148,6 +148,7 @@ std::vector<PredictedStep> predicted_steps(const StudyCase& none) {
     const std::optional<DdpStrategy> strategy = differ_in_strategy_alone(of, id) ? strategy_of(of) : std::nullopt;
     if (!strategy) continue;
     const double bucket = of.find("bucket_mib") == nullptr ? 0 : kMebi * static_cast<double>(of.int_at("bucket_mib"));
+    const std::optional<double> cost = cost_near(none.all, id, bucket);
     for (const std::int64_t gpus : gpus_from(id.int_at("gpus"))) {
       const auto prediction = predict_step(*lone,
                                            {.strategy = *strategy,
@@ -156,7 +157,7 @@ std::vector<PredictedStep> predicted_steps(const StudyCase& none) {
                                             .gradient_bytes = element,
                                             .bucket_bytes = bucket,
                                             .copy_per_second = copy,
-                                            .overlap_cost = cost_near(none.all, id, bucket)},
+                                            .overlap_cost = cost},
                                            times);
       if (!prediction) continue;
       const CaseId measured = with_gpus(of, gpus);
