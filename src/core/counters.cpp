@@ -1,4 +1,5 @@
 // The numbers derived from a record; bench/counters.md gives their formulas.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -52,9 +53,8 @@ void add_rates(Counters& counters, const Record& record, Seconds step) {
   if (record.floor) counters["floor_share"] = *record.floor / step;
   const CeilingNumerator held = ceiling_numerator(*record.work);
   if (!record.ceiling_per_second || held.value == 0) return;
-  constexpr double kMeasurementError = 1.02;
   counters["ceiling_share"] = held.value / step.value / *record.ceiling_per_second;
-  const bool is_above = counters["ceiling_share"] > kMeasurementError;
+  const bool is_above = counters["ceiling_share"] > kMostOfACeiling;
   counters["above_ceiling"] = is_above && !(held.is_of_bytes && may_lie_in_caches(*record.timing)) ? 1 : 0;
 }
 
@@ -78,7 +78,16 @@ void add_device(Counters& counters, const Record& record) {
   }
 }
 
+bool exchanges(const StepTrace& trace) {
+  return std::ranges::any_of(trace.kernels, [](const TracedKernel& of) { return of.kernel_class == "collective"; });
+}
+
 }  // namespace
+
+bool is_host_bound(const StepTrace& trace, const Timing& timing) {
+  const bool is_caught_up = timing.drain && *timing.drain < timing.median * kHostBoundDrain;
+  return is_host_bound(trace, timing.median) || (exchanges(trace) && is_caught_up);
+}
 
 std::map<std::string, double> counters_of(const Record& record) {
   Counters counters = record.counters;

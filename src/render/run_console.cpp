@@ -56,16 +56,15 @@ bool is_above_ceiling(const Record& record) {
   return above != counters.end() && above->second > 0;
 }
 
-constexpr double kMostOfACeiling = 102;  // percent, with the measuring error
-
 /// The record that comes nearest to its ceiling, of those that are held against one and are not above it, be it wrong
 /// or out of a cache.
 const Record* nearest_to_ceiling(std::span<const Record> records) {
   const Record* nearest = nullptr;
+  constexpr double kMost = 100 * kMostOfACeiling;  // percent
   double share = 0;
   for (const Record& record : records) {
     const std::optional<double> of_this = metric_value(record, Metric::kCeilingShare);
-    if (!record.timing || !of_this || *of_this <= share || *of_this > kMostOfACeiling) continue;
+    if (!record.timing || !of_this || *of_this <= share || *of_this > kMost) continue;
     nearest = &record;
     share = *of_this;
   }

@@ -49,6 +49,22 @@ TEST(StopReasonTest, NamesGoBothWaysAndDiffer) {
   EXPECT_EQ(parse_enum<StopReason>("precisely"), std::nullopt);
 }
 
+TEST(IsHostBound, ARankWhoseQueueIsNeverEmptyMayWaitForAHost) {
+  Timing timing = *timed_record().timing;
+  timing.drain = Seconds{0.0009};
+  StepTrace trace;
+  trace.device = timing.median;  // an exchange's kernels wait for the other rank
+  trace.kernels = {{.phase = "backward", .kernel_class = "gemm"}};
+  EXPECT_FALSE(is_host_bound(trace, timing));
+  trace.kernels.push_back({.phase = "backward", .kernel_class = "collective"});
+  EXPECT_TRUE(is_host_bound(trace, timing));
+  timing.drain = Seconds{0.0011};
+  EXPECT_FALSE(is_host_bound(trace, timing));
+  trace.device = {0.018};
+  trace.host_gaps = {0.002};
+  EXPECT_TRUE(is_host_bound(trace, timing));
+}
+
 TEST(CountersTest, ATraceTellsTheGpusPartOfAStep) {
   Record record = timed_record();
   EXPECT_FALSE(counters_of(record).contains("device_ms"));

@@ -50,6 +50,15 @@ struct WarmUp {
   bool operator==(const WarmUp&) const = default;
 };
 
+/// The host holds the device up if the queue is emptied within this share of a step after the last enqueue. A device
+/// that is behind has about 1,000 launches waiting, seen to last 8 to 14 % of a step of many launches (2.7B and xl,
+/// eager, on an H200). Not seen so: a host-bound step that ends in a long kernel (a fused optimizer's took about 10 %
+/// of a 10 ms step).
+inline constexpr double kHostBoundDrain = 0.05;
+
+/// A rate is above its ceiling from this share on; what is under it the two measurements' errors explain.
+inline constexpr double kMostOfACeiling = 1.02;
+
 /// Times of one case. Everything is per step; a step of a kernel's case is one launch.
 struct Timing {
   Regime regime{};
@@ -72,7 +81,7 @@ struct Timing {
   /// Of bursts: the share of the sampling in which they ran; the rest is rests, flushes and spins.
   std::optional<double> duty;
   /// The host limits the time. Steps: by their trace where there is one (is_host_bound), else a chunk's drain is under
-  /// 5 % of a step. Bursts: the launch could not be hidden.
+  /// kHostBoundDrain of a step. Bursts: the launch could not be hidden.
   bool host_bound{};
   bool operator==(const Timing&) const = default;
 };
@@ -174,6 +183,11 @@ struct Record {
   std::optional<HostTimes> host_times;
   bool operator==(const Record&) const = default;
 };
+
+/// The host limits a traced step: its GPU's queue was empty (step_trace.hpp's is_host_bound()), or it exchanges with
+/// other ranks and its device had caught up with the host. An exchange's kernel waits at work for the others' hosts, so
+/// that where one of these limits the step no queue is empty.
+[[nodiscard]] bool is_host_bound(const StepTrace& trace, const Timing& timing);
 
 /// Numbers shown beside the time in the console, in Google Benchmark's part of the JSON and in reports, by name. The
 /// formula of each is in bench/counters.md. Only finite values; what is unknown is absent.

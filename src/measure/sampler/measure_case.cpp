@@ -260,7 +260,7 @@ bool Measurement::trace() {
     return true;
   }
   if (timing.regime == Regime::kSustained) {
-    timing.host_bound = is_host_bound(*record_.trace, timing.median);
+    timing.host_bound = is_host_bound(*record_.trace, timing);
   }
   const auto problem = instruments_.trace_check ? instruments_.trace_check(*record_.trace) : std::nullopt;
   if (problem) {

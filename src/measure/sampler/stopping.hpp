@@ -28,12 +28,6 @@ inline constexpr std::int64_t kWarmUpChunk = 3;
 /// A sample is flagged under this share of the median clock; more than kFlaggedLimit of them are too many.
 inline constexpr double kSlowClock = 0.97;
 inline constexpr double kFlaggedLimit = 0.2;
-/// The host holds the device up if the queue is emptied within this share of a step after the last enqueue. A device
-/// that is behind has about 1,000 launches waiting, seen to last 8 to 14 % of a step of many launches (2.7B and xl,
-/// eager, on an H200). Not seen so: a host-bound step that ends in a long kernel (a fused optimizer's took about 10 %
-/// of a 10 ms step).
-inline constexpr double kHostBoundDrain = 0.05;
-
 /// A sample of a burst lasts at least so long: it has several launches where one is shorter.
 inline constexpr Seconds kMinBurst{50e-6};
 /// A launch shorter than this is `resolution_limited`: what events and a kernel's start add is not small beside it.

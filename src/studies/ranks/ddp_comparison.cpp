@@ -87,7 +87,9 @@ std::optional<double> cost_near(const StudyMeasurements& all, const CaseId& none
 }
 
 bool is_host_bound(std::span<const Record* const> records) {
-  return std::ranges::any_of(records, [](const Record* of) { return of->timing && of->timing->host_bound; });
+  return std::ranges::any_of(records, [](const Record* of) {
+    return of->timing && (of->timing->host_bound || (of->trace && is_host_bound(*of->trace, *of->timing)));
+  });
 }
 
 std::vector<std::int64_t> gpus_from(std::int64_t measured) {

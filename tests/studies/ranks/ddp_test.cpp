@@ -213,6 +213,15 @@ TEST(DdpStudy, StepsThatTheHostLimitsCountAsNoError) {
               ElementsAre("2 measured steps that the host limits are left out of the errors."));
 }
 
+/// Of a file from before ranks were told so when they were measured.
+TEST(DdpStudy, AStepWhoseExchangeWaitsForAHostCountsAsNoError) {
+  std::vector<Record> records{alone(), parallel(parallel_id("naive"), 62.5), parallel(parallel_id("flat"), 75)};
+  records[2].timing->drain = records[2].timing->median * 0.04;
+  records[2].trace = StepTrace{.device = records[2].timing->median, .kernels = {{.kernel_class = "collective"}}};
+  add_collectives(records);
+  EXPECT_EQ(predicted(ddp_report(records), "flat", "2").back(), "measured; the host limits it");
+}
+
 TEST(DdpStudy, CollectivesOfAsManyGpusAreMissed) {
   const StudyReport report = ddp_report({parallel(parallel_id("flat", "4"), 60)});
   for (const std::string& command : report.commands) EXPECT_THAT(command, HasSubstr("--nproc-per-node=4 "));
