@@ -60,6 +60,8 @@ class ForwardRows {
     if (lane_ == 0) arrive(shared_.barrier(barrier));
   }
   __device__ __forceinline__ void release_keys() {
+    // Too late then, but nobody may fetch what comes next while this tile is on its way.
+    if (planted(PlantedFault::kForwardBarrier)) wait_for_tile_of_keys();
     release(Shared::kKeysEmpty + keys_.stage);
     keys_.advance();
   }
@@ -68,7 +70,10 @@ class ForwardRows {
     values_.advance();
   }
   __device__ __forceinline__ void wait_for_keys() const {
-    if (!planted(PlantedFault::kForwardBarrier)) wait(shared_.barrier(Shared::kKeysFull + keys_.stage), keys_.parity);
+    if (!planted(PlantedFault::kForwardBarrier)) wait_for_tile_of_keys();
+  }
+  __device__ __forceinline__ void wait_for_tile_of_keys() const {
+    wait(shared_.barrier(Shared::kKeysFull + keys_.stage), keys_.parity);
   }
   __device__ __forceinline__ void wait_for_values() const {
     wait(shared_.barrier(Shared::kValuesFull + values_.stage), values_.parity);
@@ -99,7 +104,7 @@ class ForwardRows {
   __device__ __forceinline__ void skip_step() {
     wait_for_turn();
     pass_turn();
-    wait(shared_.barrier(Shared::kKeysFull + keys_.stage), keys_.parity);
+    wait_for_tile_of_keys();
     release_keys();
     wait_for_values();
     release_values();

@@ -34,6 +34,18 @@ __device__ __forceinline__ int forward_steps(const ForwardParameters& p, int end
   return ((p.causal ? min(p.seq_kv, end_row) : p.seq_kv) + cols - 1) / cols;
 }
 
+/// Which of some buffers is next, and the parity of the barriers' phase in which it is filled.
+template <int kStages>
+struct Ring {
+  std::uint32_t stage = 0, parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      parity ^= 1u;
+    }
+  }
+};
+
 /// Q and O [warpgroup, panel, 64, 64], K and V [stage, panel, cols, 64], barriers, the next item.
 template <int kHeadDim, class Tile>
 struct SharedForward {
