@@ -35,6 +35,7 @@ class EmulatedForward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     p.causal = lengths_.causal;
     p.order = forward_order(problem_.shape, rows(Tile::tile()), lengths_.causal);
     p.counter = counted ? &counter : nullptr;
+    p.stored_o = this->view(o);
     this->run(forward_launch(problem_.shape, Tile::tile(), {.multiprocessors = blocks}),
               [&](char* memory) { forward_block<Element, kColumns, Tile>(p, memory); });
     return this->compare_forward(o, lse);

@@ -3,12 +3,14 @@
 // makes the new P when both are done. Warpgroups take turns to issue: one's products meet the others' softmax.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/attention/common/planted_fault.cuh"
 #include "kernels/attention/common/split_warps.cuh"
 #include "kernels/attention/forward/forward_parameters.cuh"
 #include "kernels/attention/sm90/forward_shared_sm90.cuh"
+#include "kernels/attention/sm90/store_rows_sm90.cuh"
 
 namespace tbench::kernels::sm90 {
 
@@ -20,8 +22,11 @@ class ForwardRows {
   static constexpr int kScores = kTile.cols / 2;  // of a thread: a warp's 16 rows among 32 lanes
   static constexpr int kOutputs = kHeadDim / 2;
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
-  static constexpr bool kKeepsQueries = kTile.queries_in_registers;
-  static_assert(kTile.cols == 128, "the products' instructions are of 128 keys");
+  static constexpr int kKeptColumns = std::min(kTile.query_columns_in_registers, kHeadDim);  // of Q
+  static constexpr bool kKeepsQueries = kKeptColumns == kHeadDim;
+  /// Where tiles of keys do not end where a group's queries do, more than the first step reaches over the diagonal.
+  static constexpr bool kMasksEveryStep = kTile.cols % kGroupRows != 0;
+  static_assert(kTile.cols % 16 == 0 && kKeptColumns % 16 == 0, "products are of 16");
 
   // Of 16; 0 is __syncthreads().
   enum NamedBarrier { kTurn = 1, kStaging = kTurn + kTile.warp_groups };
@@ -91,7 +96,7 @@ class ForwardRows {
 #pragma unroll 1
     for (int step = block_steps; step > steps; --step) skip_step();
     start(first_row, steps);
-    for (int step = steps - 2; step >= 0; --step) advance(step);
+    for (int step = steps - 2; step >= 0; --step) advance(first_row, step);
     wait_for_values();
     start_products();
     multiply_values();
@@ -118,10 +123,8 @@ class ForwardRows {
     for (int i = 0; i < kOutputs; ++i) o_[i] = 0.0f;
     wait(shared_.barrier(Shared::kQueriesFull), queries_parity_);
     queries_parity_ ^= 1u;
-    if constexpr (kKeepsQueries) {
-      load_queries();
-      release(Shared::kQueriesEmpty);
-    }
+    if constexpr (kKeptColumns > 0) load_queries();
+    if constexpr (kKeepsQueries) release(Shared::kQueriesEmpty);
     float s[kScores];
     wait_for_keys();
     start_products();
@@ -134,7 +137,7 @@ class ForwardRows {
     softmax_with_new_references(s);
   }
 
-  __device__ __forceinline__ void advance(int step) {
+  __device__ __forceinline__ void advance(int first_row, int step) {
     float s[kScores];
     wait_for_keys();
     wait_for_turn();
@@ -151,6 +154,7 @@ class ForwardRows {
     if (!kKeepsQueries && step == 0) release(Shared::kQueriesEmpty);
     wait_for_products<0>(o_);
     release_values();
+    if constexpr (kMasksEveryStep) mask(s, first_row, step * kTile.cols);
     if (planted(PlantedFault::kForwardSkipTile) && step == 0) {
       for (int i = 0; i < kScores; ++i) s[i] = -INFINITY;
     }
@@ -164,7 +168,7 @@ class ForwardRows {
   __device__ __forceinline__ void load_queries() {
     const std::uint32_t line = shared_.q(group_) + matrix_row() * kPanelRowBytes;
 #pragma unroll
-    for (int i = 0; i < kHeadDim / 16; ++i) {
+    for (int i = 0; i < kKeptColumns / 16; ++i) {
       ldmatrix_x4(&queries_[4 * i], line + i / 4 * Shared::kGroupPanelBytes + vector_offset(i));
     }
   }
@@ -183,7 +187,7 @@ class ForwardRows {
     for (int i = 0; i < kHeadDim / 16; ++i) {
       const int panel = i / 4, offset = i % 4 * kInnerBytes;
       const Operand keys = k.at(panel * Shared::kPanelBytes + offset);
-      if constexpr (kKeepsQueries) {
+      if (i < kKeptColumns / 16) {
         Products::template from_registers<false>(s, &queries_[4 * i], keys, i > 0);
       } else {
         Products::from_shared(s, q.at(panel * Shared::kGroupPanelBytes + offset), keys, i > 0);
@@ -276,7 +280,7 @@ class ForwardRows {
     exponentiate(s, shift, sum_);
   }
 
-  /// O / sum by way of shared memory, and lse.
+  /// O / sum, and lse.
   __device__ __forceinline__ void finish(const ForwardPlace& place) {
     const int first_row = place.first_row + group_ * kGroupRows;
     float* const lse = p_.lse + (static_cast<std::int64_t>(place.batch) * p_.heads + place.head) * p_.seq_q;
@@ -288,6 +292,27 @@ class ForwardRows {
       if (lane_ % 4 == 0 && row < p_.seq_q) lse[row] = reference_[half] * p_.scale + logarithm(sum);
       inverse[half] = 1.0f / sum;
     }
+    if constexpr (kTile.stores_registers) {
+      store_from_registers(place, first_row, inverse);
+    } else {
+      store_from_shared(place, first_row, inverse);
+    }
+  }
+
+  __device__ __forceinline__ void store_from_registers(const ForwardPlace& place, int first_row,
+                                                       const float (&inverse)[2]) const {
+    const TensorView& view = p_.stored_o;
+    Element* const first =
+        static_cast<Element*>(view.data) + place.batch * view.strides[0] + place.head * view.strides[1];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = first_row + row_in_group(half);
+      store_row(first + row * view.strides[2], o_, half, inverse[half], lane_ % 4, row < p_.seq_q);
+    }
+  }
+
+  __device__ __forceinline__ void store_from_shared(const ForwardPlace& place, int first_row,
+                                                    const float (&inverse)[2]) const {
     if (thread_ == 0) wait_for_stores();  // of the item before
     wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
     const std::uint32_t line = shared_.o(group_) + matrix_row() * kPanelRowBytes;
@@ -313,7 +338,7 @@ class ForwardRows {
   int group_, thread_, lane_;
   Ring<kTile.stages> keys_, values_;
   std::uint32_t queries_parity_ = 0, item_parity_ = 0;
-  std::uint32_t queries_[kKeepsQueries ? kHeadDim / 4 : 1];
+  std::uint32_t queries_[kKeptColumns > 0 ? kKeptColumns / 4 : 1];
   std::uint32_t probabilities_[kScores / 2];
   float o_[kOutputs];
   float reference_[2], shift_[2], sum_[2];  // of rows; a thread's share of the sums

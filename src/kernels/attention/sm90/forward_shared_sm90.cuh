@@ -17,7 +17,8 @@ struct ForwardParameters {
   float scale;
   bool causal;
   ForwardOrder order;
-  unsigned* counter;  // of items that blocks have taken besides their first; null: they are dealt out
+  unsigned* counter;    // of items that blocks have taken besides their first; null: they are dealt out
+  TensorView stored_o;  // o, whose rows start on 16-byte boundaries, for tiles that store it from registers
 };
 
 struct ForwardPlace {
@@ -46,7 +47,8 @@ struct Ring {
   }
 };
 
-/// Q and O [warpgroup, panel, 64, 64], K and V [stage, panel, cols, 64], barriers, the next item.
+/// Q and, unless it leaves from registers, O [warpgroup, panel, 64, 64], K and V [stage, panel, cols, 64], barriers,
+/// the next item.
 template <int kHeadDim, class Tile>
 struct SharedForward {
   static constexpr ForwardTile kTile = Tile::tile();

@@ -45,10 +45,9 @@ bool goes_in_turns(const AttentionShape& shape, bool counted) {
 
 }  // namespace
 
-bool has_instance(const AttentionProblem& problem) {
+bool has_instance(const AttentionProblem& problem, std::span<const std::int64_t> head_dims) {
   const bool element = problem.precision == Precision::kBf16 || problem.precision == Precision::kFp16;
-  const std::int64_t columns = problem.shape.head_dim;
-  return element && (columns == 64 || columns == 80 || columns == 128);
+  return element && std::ranges::find(head_dims, problem.shape.head_dim) != head_dims.end();
 }
 
 ForwardOrder forward_order(const AttentionShape& shape, int rows, bool in_turns) {
@@ -66,7 +65,9 @@ ForwardOrder forward_order(const AttentionShape& shape, int rows, bool in_turns)
 
 std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
-  if (!is_hopper(limits) || !has_instance(problem) || !beats_ampere_kernels(shape, limits)) return std::nullopt;
+  if (!is_hopper(limits) || !has_instance(problem, kForwardHeadDims) || !beats_ampere_kernels(shape, limits)) {
+    return std::nullopt;
+  }
   if (items(shape, rows(NarrowForward::tile())) > kMaxItems) return std::nullopt;
   const std::int64_t keys_of_query = shape.causal ? shape.seq_kv / 2 : shape.seq_kv;  // on average
   const std::int64_t wide_items = items(shape, rows(WideForward::tile()));

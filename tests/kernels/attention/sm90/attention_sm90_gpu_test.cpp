@@ -145,11 +145,14 @@ INSTANTIATE_TEST_SUITE_P(Kernels, ForwardSm90OnGpu,
                          testing::Values(Instance{Precision::kBf16, 64, false}, Instance{Precision::kBf16, 64, true},
                                          Instance{Precision::kBf16, 128, false}, Instance{Precision::kFp16, 64, false},
                                          Instance{Precision::kFp16, 64, true}, Instance{Precision::kFp16, 128, false},
-                                         Instance{Precision::kBf16, 80, false}, Instance{Precision::kFp16, 80, false}),
+                                         Instance{Precision::kBf16, 80, false}, Instance{Precision::kFp16, 80, false},
+                                         Instance{Precision::kBf16, 256, false},
+                                         Instance{Precision::kFp16, 256, false}),
                          name_of_instance);
 
 TEST_P(ForwardSm90OnGpu, BothSidesOfEveryTile) {
-  for (const std::int64_t seq : {1, 63, 64, 65, 127, 128, 129, 191, 192, 193, 1023, 1024, 1025}) {
+  for (const std::int64_t seq :
+       {1, 63, 64, 65, 79, 80, 81, 127, 128, 129, 159, 160, 161, 191, 192, 193, 1023, 1024, 1025}) {
     for (const bool causal : {true, false})
       expect_right(shape(seq, seq, causal), normal_inputs(shape(seq, seq, causal)));
   }
@@ -199,12 +202,14 @@ TEST_P(ForwardSm90OnGpu, MaximaThatRiseFromStepToStep) {
     const AttentionShape one = shape(200, 900, false, 1, 2);
     Inputs inputs = normal_inputs(one);
     const double scale = 1 / std::sqrt(static_cast<double>(one.head_dim));
+    const auto cols =
+        static_cast<std::size_t>((one.head_dim == 256 ? DeepForward::tile() : NarrowForward::tile()).cols);
     for (std::size_t i = 0; i < inputs.q.size(); ++i) {
       if (i % static_cast<std::size_t>(one.head_dim) == 0) inputs.q[i] = 8;
     }
     for (std::size_t i = 0; i < inputs.k.size(); ++i) {
       const auto depth = static_cast<std::size_t>(one.head_dim), seq = static_cast<std::size_t>(one.seq_kv);
-      const auto tile = static_cast<double>(i / depth % seq / 128);
+      const auto tile = static_cast<double>(i / depth % seq / cols);
       inputs.k[i] = i % depth == 0 ? -tile * rise * std::log(2.0) / (8 * scale) : 0.25 * inputs.k[i];
     }
     expect_right(one, inputs);

@@ -27,9 +27,11 @@ TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
   // (2 * 232 + 40) * 128 = 64,512 and (3 * 160 + 32) * 128 = 65,536 registers
   EXPECT_TRUE(fits_registers(NarrowForward::tile()));
   EXPECT_TRUE(fits_registers(WideForward::tile()));
+  EXPECT_TRUE(fits_registers(DeepForward::tile()));
   EXPECT_FALSE(fits_registers({.warp_groups = 2, .registers = 248, .copying_registers = 24}));
   EXPECT_EQ(threads(NarrowForward::tile()), 384);
   EXPECT_EQ(threads(WideForward::tile()), 512);
+  EXPECT_EQ(threads(DeepForward::tile()), 384);
 }
 
 TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
@@ -50,6 +52,16 @@ TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
       EXPECT_LE(static_cast<std::size_t>(shared.end + kSharedAlignment), kH200.shared_bytes_per_block);
     }
   }
+}
+
+TEST(ForwardShared, HasNoPlaceForOutputsThatLeaveFromRegisters) {
+  // Q 128 rows of 512 bytes, K and V two stages of 80 such rows each: 64, 80 and 80 KiB
+  const ForwardShared deep = forward_shared(DeepForward::tile(), 256);
+  EXPECT_EQ(deep.k, 64 << 10);
+  EXPECT_EQ(deep.v, 144 << 10);
+  EXPECT_EQ(deep.barriers, 224 << 10);
+  EXPECT_EQ(80 * 128 % kSharedAlignment, 0) << "a panel of 80 keys, as panels follow each other";
+  EXPECT_LE(static_cast<std::size_t>(deep.end + kSharedAlignment), kH200.shared_bytes_per_block);
 }
 
 TEST(ForwardOrder, GroupsTheHeadsWhoseKeysFitTheCache) {
@@ -132,8 +144,11 @@ TEST(ChooseForward, TakesHopperAndNoOtherGpu) {
 }
 
 TEST(ChooseForward, TakesWhatHasAnInstance) {
-  for (const std::int64_t head_dim : {16, 32, 96, 256}) {
+  for (const std::int64_t head_dim : {16, 32, 96, 512}) {
     EXPECT_FALSE(choose_forward(problem(1024, head_dim, 12), kH200)) << head_dim;
+  }
+  for (const std::int64_t head_dim : {64, 80, 128, 256}) {
+    EXPECT_TRUE(choose_forward(problem(1024, head_dim, 12), kH200)) << head_dim;
   }
   for (const Precision precision : kAllOf<Precision>) {
     AttentionProblem one = problem(1024, 128, 12);
@@ -148,6 +163,7 @@ TEST(ChooseForward, LeavesShortSequencesAndFewTilesToAmperesKernels) {
   EXPECT_TRUE(choose_forward(problem(128, 64, 17), kH200));   // 136
   AttentionProblem one = problem(512, 128, 2);
   EXPECT_TRUE(choose_forward(one, kH200));  // 4 * 2 * 8 = 64 tiles, at least 3 / 8 of 132
+  EXPECT_TRUE(choose_forward(problem(512, 256, 2), kH200)) << "as 128 columns";
   one.shape.batch = 1;
   EXPECT_FALSE(choose_forward(one, kH200));
   EXPECT_FALSE(choose_forward(problem(512, 64, 4), kH200));   // 128 tiles, but 64 columns
