@@ -17,8 +17,7 @@ TYPED_TEST_SUITE(EmulatedForwardSm90Test, Attentions);
 
 TYPED_TEST(EmulatedForwardSm90Test, IsRightOnBothSidesOfEveryTile) {
   expect_right<TypeParam>([](auto& attention) { return attention.forward(1, false); });
-  // Also of 80 keys, whose edges come between those of 64 queries.
-  for (const int length : {64, 79, 80, 81, 128, 129, 160, 161, 193}) {
+  for (const int length : {64, 65, 128, 129, 193}) {
     SCOPED_TRACE(length);
     TypeParam attention{Lengths{length, length, true}, static_cast<std::uint32_t>(length)};
     for (const Comparison& one : attention.forward(2, false)) EXPECT_EQ(one.failure, "");

@@ -3,7 +3,6 @@
 // makes the new P when both are done. Warpgroups take turns to issue: one's products meet the others' softmax.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include "kernels/attention/common/planted_fault.cuh"
@@ -22,11 +21,8 @@ class ForwardRows {
   static constexpr int kScores = kTile.cols / 2;  // of a thread: a warp's 16 rows among 32 lanes
   static constexpr int kOutputs = kHeadDim / 2;
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
-  static constexpr int kKeptColumns = std::min(kTile.query_columns_in_registers, kHeadDim);  // of Q
-  static constexpr bool kKeepsQueries = kKeptColumns == kHeadDim;
-  /// Where tiles of keys do not end where a group's queries do, more than the first step reaches over the diagonal.
-  static constexpr bool kMasksEveryStep = kTile.cols % kGroupRows != 0;
-  static_assert(kTile.cols % 16 == 0 && kKeptColumns % 16 == 0, "products are of 16");
+  static constexpr bool kKeepsQueries = kTile.queries_in_registers;
+  static_assert(kTile.cols % kGroupRows == 0, "or more than a group's first step would reach over the diagonal");
 
   // Of 16; 0 is __syncthreads().
   enum NamedBarrier { kTurn = 1, kStaging = kTurn + kTile.warp_groups };
@@ -96,7 +92,7 @@ class ForwardRows {
 #pragma unroll 1
     for (int step = block_steps; step > steps; --step) skip_step();
     start(first_row, steps);
-    for (int step = steps - 2; step >= 0; --step) advance(first_row, step);
+    for (int step = steps - 2; step >= 0; --step) advance(step);
     wait_for_values();
     start_products();
     multiply_values();
@@ -123,8 +119,10 @@ class ForwardRows {
     for (int i = 0; i < kOutputs; ++i) o_[i] = 0.0f;
     wait(shared_.barrier(Shared::kQueriesFull), queries_parity_);
     queries_parity_ ^= 1u;
-    if constexpr (kKeptColumns > 0) load_queries();
-    if constexpr (kKeepsQueries) release(Shared::kQueriesEmpty);
+    if constexpr (kKeepsQueries) {
+      load_queries();
+      release(Shared::kQueriesEmpty);
+    }
     float s[kScores];
     wait_for_keys();
     start_products();
@@ -137,7 +135,7 @@ class ForwardRows {
     softmax_with_new_references(s);
   }
 
-  __device__ __forceinline__ void advance(int first_row, int step) {
+  __device__ __forceinline__ void advance(int step) {
     float s[kScores];
     wait_for_keys();
     wait_for_turn();
@@ -154,7 +152,6 @@ class ForwardRows {
     if (!kKeepsQueries && step == 0) release(Shared::kQueriesEmpty);
     wait_for_products<0>(o_);
     release_values();
-    if constexpr (kMasksEveryStep) mask(s, first_row, step * kTile.cols);
     if (planted(PlantedFault::kForwardSkipTile) && step == 0) {
       for (int i = 0; i < kScores; ++i) s[i] = -INFINITY;
     }
@@ -168,7 +165,7 @@ class ForwardRows {
   __device__ __forceinline__ void load_queries() {
     const std::uint32_t line = shared_.q(group_) + matrix_row() * kPanelRowBytes;
 #pragma unroll
-    for (int i = 0; i < kKeptColumns / 16; ++i) {
+    for (int i = 0; i < kHeadDim / 16; ++i) {
       ldmatrix_x4(&queries_[4 * i], line + i / 4 * Shared::kGroupPanelBytes + vector_offset(i));
     }
   }
@@ -187,7 +184,7 @@ class ForwardRows {
     for (int i = 0; i < kHeadDim / 16; ++i) {
       const int panel = i / 4, offset = i % 4 * kInnerBytes;
       const Operand keys = k.at(panel * Shared::kPanelBytes + offset);
-      if (i < kKeptColumns / 16) {
+      if constexpr (kKeepsQueries) {
         Products::template from_registers<false>(s, &queries_[4 * i], keys, i > 0);
       } else {
         Products::from_shared(s, q.at(panel * Shared::kGroupPanelBytes + offset), keys, i > 0);
@@ -338,7 +335,7 @@ class ForwardRows {
   int group_, thread_, lane_;
   Ring<kTile.stages> keys_, values_;
   std::uint32_t queries_parity_ = 0, item_parity_ = 0;
-  std::uint32_t queries_[kKeptColumns > 0 ? kKeptColumns / 4 : 1];
+  std::uint32_t queries_[kKeepsQueries ? kHeadDim / 4 : 1];
   std::uint32_t probabilities_[kScores / 2];
   float o_[kOutputs];
   float reference_[2], shift_[2], sum_[2];  // of rows; a thread's share of the sums

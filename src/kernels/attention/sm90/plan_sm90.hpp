@@ -31,10 +31,8 @@ struct ForwardTile {
   int stages{};       // buffers of K and of V
   int registers{};    // of a computing thread, and
   int copying_registers{};
-  /// Columns of Q at most that are read from shared memory once a tile, not once a step.
-  int query_columns_in_registers{};
-  /// O leaves from registers, not by way of shared memory of its own.
-  bool stores_registers{};
+  bool queries_in_registers{};  // Q is read from shared memory once a tile, not once a step
+  bool stores_registers{};      // O leaves from registers, not by way of shared memory of its own
   bool operator==(const ForwardTile&) const = default;
 };
 
@@ -50,7 +48,7 @@ struct NarrowForward {
             .stages = 2,
             .registers = 232,
             .copying_registers = 40,
-            .query_columns_in_registers = 128};
+            .queries_in_registers = true};
   }
 };
 
@@ -62,12 +60,12 @@ struct WideForward {
   }
 };
 
-/// 128 queries by 80 keys, head_dim 256: O is 128 registers of a thread, and with Q in shared memory two stages of 80
-/// keys are all that fits there. So Q has to be read in every step, and O has no place beside it.
+/// 128 queries by 64 keys, head_dim 256: O is 128 registers of a thread, so that Q has to be read in every step, and
+/// beside Q and two stages of keys O has no place in shared memory.
 struct DeepForward {
   static constexpr ForwardTile tile() {
     return {
-        .warp_groups = 2, .cols = 80, .stages = 2, .registers = 232, .copying_registers = 40, .stores_registers = true};
+        .warp_groups = 2, .cols = 64, .stages = 2, .registers = 232, .copying_registers = 40, .stores_registers = true};
   }
 };
 

@@ -91,15 +91,6 @@ struct Wgmma;
           : TBENCH_REGISTERS_32(d, 0)                                                                                 \
           : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                          \
     }                                                                                                                 \
-    template <bool kTransposed = false>                                                                               \
-    __device__ static __forceinline__ void from_shared(float (&d)[40], Operand a, Operand b, bool add) {              \
-      asm volatile(                                                                                                   \
-          "{\n.reg .pred add;\nsetp.ne.b32 add, %42, 0;\n"                                                            \
-          "wgmma.mma_async.sync.aligned.m64n80k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_39  \
-          "}, %40, %41, add, 1, 1, 0, %43;\n}\n"                                                                      \
-          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_8(d, 32)                                                      \
-          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                          \
-    }                                                                                                                 \
     template <bool kTransposed>                                                                                       \
     __device__ static __forceinline__ void from_registers(float (&d)[128], const std::uint32_t* a, Operand b,         \
                                                           bool add) {                                                 \

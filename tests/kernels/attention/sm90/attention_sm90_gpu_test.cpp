@@ -151,8 +151,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, ForwardSm90OnGpu,
                          name_of_instance);
 
 TEST_P(ForwardSm90OnGpu, BothSidesOfEveryTile) {
-  for (const std::int64_t seq :
-       {1, 63, 64, 65, 79, 80, 81, 127, 128, 129, 159, 160, 161, 191, 192, 193, 1023, 1024, 1025}) {
+  for (const std::int64_t seq : {1, 63, 64, 65, 127, 128, 129, 191, 192, 193, 1023, 1024, 1025}) {
     for (const bool causal : {true, false})
       expect_right(shape(seq, seq, causal), normal_inputs(shape(seq, seq, causal)));
   }
