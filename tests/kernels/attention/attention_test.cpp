@@ -237,9 +237,8 @@ TEST(AttentionForwardWorkspace, IsBoundedWhateverTheLengths) {
         most = std::max(most, attention_forward_workspace_bytes(problem, kHopper));
       }
     }
-    // Keys are divided, or at 256 columns, which only Hopper's kernels do, items counted.
-    const bool is_16bit = precision == Precision::kBf16 || precision == Precision::kFp16;
-    EXPECT_EQ(most > 0, is_16bit && (head_dim <= 128 || runs_sm90a(kHopper, built_architectures())));
+    const bool divides = (precision == Precision::kBf16 || precision == Precision::kFp16) && head_dim <= 128;
+    EXPECT_EQ(most > 0, divides);
     EXPECT_LE(most, std::size_t{32} << 20U);
   }
 }

@@ -162,12 +162,26 @@ TEST(ChooseForward, LeavesShortSequencesAndFewTilesToAmperesKernels) {
   EXPECT_TRUE(choose_forward(problem(128, 64, 17), kH200));   // 136
   AttentionProblem one = problem(512, 128, 2);
   EXPECT_TRUE(choose_forward(one, kH200));  // 4 * 2 * 8 = 64 tiles, at least 3 / 8 of 132
-  EXPECT_TRUE(choose_forward(problem(512, 256, 2), kH200)) << "as 128 columns";
   one.shape.batch = 1;
   EXPECT_FALSE(choose_forward(one, kH200));
   EXPECT_FALSE(choose_forward(problem(512, 64, 4), kH200));   // 128 tiles, but 64 columns
   EXPECT_TRUE(choose_forward(problem(1024, 64, 2), kH200));   // 128 tiles, at least 3 / 4 of 132
   EXPECT_FALSE(choose_forward(problem(1088, 64, 1), kH200));  // 68 tiles, whose keys blocks divide
+}
+
+TEST(ChooseForward, TakesEvery256ColumnsFrom65TokensOn) {
+  AttentionProblem one = problem(65, 256, 1);
+  one.shape.batch = 1;
+  for (const std::int64_t seq : {65, 128, 512, 4096, 16384}) {
+    for (const bool causal : {true, false}) {
+      one.shape.seq_q = one.shape.seq_kv = seq;
+      one.shape.causal = causal;
+      EXPECT_TRUE(choose_forward(one, kH200)) << seq;
+    }
+  }
+  one.shape.seq_q = 64;
+  EXPECT_FALSE(choose_forward(one, kH200));
+  EXPECT_FALSE(choose_forward(problem(64, 256, 100), kH200));
 }
 
 TEST(ChooseForward, WideTilesWhereTheyFillTheGpuTwiceAndKeysAreMany) {
@@ -189,6 +203,12 @@ TEST(ChooseForward, ACounterForManyItemsOfUnequalWork) {
   EXPECT_TRUE(choose_forward(problem(2048, 64, 22), kH200)->counted);
   EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 21), kH200), 0u);
   EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 22), kH200), 256u);
+  for (const std::int64_t seq : {1024, 16384}) {
+    EXPECT_FALSE(choose_forward(problem(seq, 256, 25), kH200)->counted);
+    EXPECT_TRUE(choose_forward(problem(seq, 256, 25), kH200)->in_turns);
+    EXPECT_TRUE(choose_forward(problem(seq, 256, 25), kH200)->overlaps);
+    EXPECT_EQ(forward_workspace_bytes(problem(seq, 256, 25), kH200), 0u);
+  }
 }
 
 TEST(ChooseForward, GroupsInTurnsOfItemsOfUnequalWork) {
