@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "emulated/emulated_problem.hpp"
+#include "emulated/emulated_sm90.hpp"
 #include "kernels/attention/sm90/backward/backward_sm90.cuh"
 #include "kernels/attention/sm90/backward/one_item/one_item_sm90.cuh"
 
@@ -37,10 +37,10 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     const std::vector<float> delta = padded(this->row_products_of_o(), workspace.rows, -1, 0);
     auto gradients = this->no_gradients();
     Parameters p{};
-    p.q = map(this->q_, lengths_.q, kQueries);
-    p.k = map(this->k_, lengths_.kv, kGroupRows);
-    p.v = map(this->v_, lengths_.kv, kGroupRows);
-    p.grad_o = map(this->grad_o_, lengths_.q, kQueries);
+    p.q = emulated_map<kColumns>(this->view(this->q_), lengths_.q, kQueries);
+    p.k = emulated_map<kColumns>(this->view(this->k_), lengths_.kv, kGroupRows);
+    p.v = emulated_map<kColumns>(this->view(this->v_), lengths_.kv, kGroupRows);
+    p.grad_o = emulated_map<kColumns>(this->view(this->grad_o_), lengths_.q, kQueries);
     p.lse = lse.data();
     p.delta = delta.data();
     p.dq_sums = sums;
@@ -55,8 +55,8 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
       p.dv = this->view(gradients.dv);
       p.order = staying_order(problem_.shape);
     } else {
-      p.dk = map(gradients.dk, lengths_.kv, kGroupRows);
-      p.dv = map(gradients.dv, lengths_.kv, kGroupRows);
+      p.dk = emulated_map<kColumns>(this->view(gradients.dk), lengths_.kv, kGroupRows);
+      p.dv = emulated_map<kColumns>(this->view(gradients.dv), lengths_.kv, kGroupRows);
       p.order = backward_order(problem_.shape);
     }
     const DeviceLimits limits{.multiprocessors = blocks};
@@ -73,17 +73,6 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
   }
 
  private:
-  static CUtensorMap map(std::vector<Element>& elements, int rows, int box_rows) {
-    const TensorView view = Problem::view(elements);
-    return tensor_map({.data = static_cast<char*>(view.data),
-                       .batch_stride = view.strides[0] * 2,
-                       .head_stride = view.strides[1] * 2,
-                       .row_stride = view.strides[2] * 2,
-                       .rows = rows,
-                       .columns = kColumns,
-                       .box_rows = box_rows});
-  }
-
   /// Of `rows` a head.
   std::vector<float> padded(const std::vector<float>& values, std::int64_t rows, float factor, float rest) const {
     std::vector<float> all(static_cast<std::size_t>(kHeads * rows), rest);

@@ -40,7 +40,7 @@ class Matrix {
 
   void append_to(std::vector<Uncertain>& all) const {
     all.insert(all.end(), host_.begin(), host_.end());
-    if (executor_ == Executor::kHost) return;
+    if (executor_ == Executor::kHost || size_ == 0) return;
     all.resize(all.size() + size_);
     TBENCH_CUDA_CHECK(cudaMemcpy(&*(all.end() - static_cast<std::ptrdiff_t>(size_)), device_.get(),
                                  size_ * sizeof(Uncertain), cudaMemcpyDeviceToHost));
@@ -280,7 +280,7 @@ void for_each(Executor executor, std::int64_t rows, std::int64_t columns, const 
   TBENCH_CUDA_CHECK(cudaGetLastError());
 }
 
-void compute(const Head& head, Executor executor) {
+void compute(const Head& head, bool backward, Executor executor) {
   const std::int64_t seq_q = head.shape.seq_q;
   const std::int64_t seq_kv = head.shape.seq_kv;
   const std::int64_t depth = head.shape.head_dim;
@@ -292,6 +292,7 @@ void compute(const Head& head, Executor executor) {
   on(seq_q, depth, [head] __host__ __device__(Index i, Index d) { head.mean_key(i, d); });
   on(seq_q, 1, [head] __host__ __device__(Index i, Index) { head.add_query_error(i); });
   on(seq_q, depth, [head] __host__ __device__(Index i, Index d) { head.output(i, d); });
+  if (!backward) return;
   on(seq_q, 1, [head] __host__ __device__(Index i, Index) { head.output_dot_gradient(i); });
   on(seq_q, seq_kv, [head] __host__ __device__(Index i, Index j) { head.score_gradient(i, j); });
   on(seq_q, depth, [head] __host__ __device__(Index i, Index d) { head.query_gradient(i, d); });
@@ -310,18 +311,21 @@ ErrorModel ErrorModel::of(Precision precision) {
 }
 
 AttentionReference attention_reference(const AttentionProblem& problem, const TensorView& q, const TensorView& k,
-                                       const TensorView& v, const TensorView& grad_o, Executor executor) {
+                                       const TensorView& v, const std::optional<TensorView>& grad_o,
+                                       Executor executor) {
   const AttentionShape& shape = problem.shape;
   const ErrorModel model = ErrorModel::of(problem.precision);
+  const bool backward = grad_o.has_value();
+  const std::int64_t grad_rows_q = backward ? shape.seq_q : 0, grad_rows_kv = backward ? shape.seq_kv : 0;
   Matrix p{executor, shape.seq_q, shape.seq_kv};
-  Matrix ds{executor, shape.seq_q, shape.seq_kv};
-  Matrix delta{executor, shape.seq_q, 1};
+  Matrix ds{executor, grad_rows_q, shape.seq_kv};
+  Matrix delta{executor, grad_rows_q, 1};
   Matrix keys{executor, shape.seq_q, shape.head_dim};
   Matrix o{executor, shape.seq_q, shape.head_dim};
   Matrix lse{executor, shape.seq_q, 1};
-  Matrix dq{executor, shape.seq_q, shape.head_dim};
-  Matrix dk{executor, shape.seq_kv, shape.head_dim};
-  Matrix dv{executor, shape.seq_kv, shape.head_dim};
+  Matrix dq{executor, grad_rows_q, shape.head_dim};
+  Matrix dk{executor, grad_rows_kv, shape.head_dim};
+  Matrix dv{executor, grad_rows_kv, shape.head_dim};
   AttentionReference all;
   for (std::int64_t i = 0; i < shape.batch * shape.heads; ++i) {
     const auto rows = [&](const TensorView& tensor) {
@@ -337,7 +341,7 @@ AttentionReference attention_reference(const AttentionProblem& problem, const Te
              .q = rows(q),
              .k = rows(k),
              .v = rows(v),
-             .grad_o = rows(grad_o),
+             .grad_o = rows(grad_o.value_or(q)),
              .p = p.view(),
              .ds = ds.view(),
              .delta = delta.view(),
@@ -347,7 +351,7 @@ AttentionReference attention_reference(const AttentionProblem& problem, const Te
              .dq = dq.view(),
              .dk = dk.view(),
              .dv = dv.view()},
-            executor);
+            backward, executor);
     o.append_to(all.o);
     lse.append_to(all.lse);
     dq.append_to(all.dq);

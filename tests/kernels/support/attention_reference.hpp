@@ -2,6 +2,7 @@
 // of a given precision. Meant to be read, not to be fast; runs on the host or, the same functions, on the GPU.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "tbench/kernels/attention.hpp"
@@ -46,19 +47,19 @@ struct ErrorModel {
 
 enum class Executor { kHost, kDevice };
 
-/// All contiguous: o, dq: [batch, heads, seq_q, head_dim]; dk, dv: [batch, heads, seq_kv, head_dim];
-/// lse: [batch, heads, seq_q].
+/// All contiguous; gradients are empty where there is no grad_o: o, dq: [batch, heads, seq_q, head_dim]; dk, dv:
+/// [batch, heads, seq_kv, head_dim]; lse: [batch, heads, seq_q].
 struct AttentionReference {
   std::vector<Uncertain> o, lse, dq, dk, dv;
 };
 
-/// What attention_forward() and attention_backward() must give. The backward pass is taken to read o rounded to the
-/// storage type, and lse rounded to float32.
+/// What attention_forward() and, if there is a grad_o, attention_backward() must give. The backward pass is taken to
+/// read o rounded to the storage type, and lse rounded to float32.
 /// @param q, k, v, grad_o  views as the kernels take them, of memory where `executor` can read it
 /// Synchronises. Needs about 48 bytes * seq_q * seq_kv of memory.
 /// @throws  cuda::CudaError
 [[nodiscard]] AttentionReference attention_reference(const AttentionProblem& problem, const TensorView& q,
-                                                     const TensorView& k, const TensorView& v, const TensorView& grad_o,
-                                                     Executor executor);
+                                                     const TensorView& k, const TensorView& v,
+                                                     const std::optional<TensorView>& grad_o, Executor executor);
 
 }  // namespace tbench::kernels

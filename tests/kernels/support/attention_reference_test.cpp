@@ -29,12 +29,13 @@ struct SmallProblem {
       for (std::int64_t i = 0; i < rows * head_dim; ++i) tensor->push_back(normal(engine));
     }
   }
-  [[nodiscard]] AttentionReference reference() {
+  [[nodiscard]] AttentionReference reference(bool backward = true) {
     const auto view = [&](std::vector<float>& tensor) {
       return TensorView{.data = tensor.data(), .strides = {0, 0, problem.shape.head_dim}};
     };
     const TensorView gradient{.data = grad_o.data(), .strides = {0, 0, grad_row_stride}};
-    return attention_reference(problem, view(q), view(k), view(v), gradient, Executor::kHost);
+    return attention_reference(problem, view(q), view(k), view(v), backward ? std::optional{gradient} : std::nullopt,
+                               Executor::kHost);
   }
 };
 
@@ -119,6 +120,19 @@ TEST_P(AttentionReferenceOnHost, GradientsAreThoseOfFiniteDifferences) {
   }
 }
 
+TEST(AttentionReference, WithoutAGradientIsForwardAlone) {
+  SmallProblem small{7, 9, 4, false, Precision::kTf32};
+  const AttentionReference both = small.reference(), forward = small.reference(false);
+  for (const auto& [expected, actual] : {std::pair{&both.o, &forward.o}, {&both.lse, &forward.lse}}) {
+    ASSERT_EQ(actual->size(), expected->size());
+    for (std::size_t i = 0; i < expected->size(); ++i) {
+      EXPECT_EQ((*actual)[i].value, (*expected)[i].value) << i;
+      EXPECT_EQ((*actual)[i].variance, (*expected)[i].variance) << i;
+    }
+  }
+  for (const auto* gradient : {&forward.dq, &forward.dk, &forward.dv}) EXPECT_TRUE(gradient->empty());
+}
+
 TEST(AttentionReference, ReadsSixteenBitStorageBatchesHeadsAndStrides) {
   // bfloat16 is the upper half of a float: 1.0 is 0x3f80, 2.0 is 0x4000, -0.5 is 0xbf00. One key: o is v, dv is the sum
   // of grad_o over the two queries.
@@ -132,7 +146,7 @@ TEST(AttentionReference, ReadsSixteenBitStorageBatchesHeadsAndStrides) {
   const TensorView any{.data = q.data(), .strides = {8, 4, 2}};
   const AttentionReference reference =
       attention_reference(problem, any, any, {.data = v.data(), .strides = {6, 3, 2}},
-                          {.data = grad_o.data(), .strides = {0, 0, 0}}, Executor::kHost);
+                          TensorView{.data = grad_o.data(), .strides = {0, 0, 0}}, Executor::kHost);
   const std::array<double, 8> o{1, 2, 1, 2, -0.5, 1, -0.5, 1};
   const std::array<double, 4> dv{4, -1, 4, -1};
   ASSERT_EQ(reference.o.size(), o.size());

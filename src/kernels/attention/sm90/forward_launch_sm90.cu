@@ -28,7 +28,8 @@ ForwardParameters forward_parameters(const AttentionProblem& problem, const Atte
           .scale = problem.scale,
           .causal = shape.causal,
           .order = forward_order(shape, rows(tile), choice.in_turns),
-          .counter = choice.counted ? static_cast<unsigned*>(arguments.workspace) : nullptr};
+          .counter = choice.counted ? static_cast<unsigned*>(arguments.workspace) : nullptr,
+          .stored_o = arguments.o};
 }
 
 }  // namespace
@@ -55,7 +56,10 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
     if (problem.shape.head_dim == 80) return launch.template operator()<80, NarrowForward>();
   }
   if constexpr (is_instantiated(128)) {
-    if (problem.shape.head_dim == 128) launch.template operator()<128, NarrowForward>();
+    if (problem.shape.head_dim == 128) return launch.template operator()<128, NarrowForward>();
+  }
+  if constexpr (is_instantiated(256)) {
+    if (problem.shape.head_dim == 256) launch.template operator()<256, DeepForward>();
   }
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/attention/common/split_warps.cuh"
 #include "kernels/attention/forward/forward_parameters.cuh"
 #include "kernels/attention/sm90/forward_shared_sm90.cuh"
+#include "kernels/attention/sm90/store_rows_sm90.cuh"
 
 namespace tbench::kernels::sm90 {
 
@@ -21,7 +22,7 @@ class ForwardRows {
   static constexpr int kOutputs = kHeadDim / 2;
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
   static constexpr bool kKeepsQueries = kTile.queries_in_registers;
-  static_assert(kTile.cols == 128, "the products' instructions are of 128 keys");
+  static_assert(kTile.cols % kGroupRows == 0, "or more than a group's first step would reach over the diagonal");
 
   // Of 16; 0 is __syncthreads().
   enum NamedBarrier { kTurn = 1, kStaging = kTurn + kTile.warp_groups };
@@ -60,6 +61,8 @@ class ForwardRows {
     if (lane_ == 0) arrive(shared_.barrier(barrier));
   }
   __device__ __forceinline__ void release_keys() {
+    // Too late then, but nobody may fetch what comes next while this tile is on its way.
+    if (planted(PlantedFault::kForwardBarrier)) wait_for_tile_of_keys();
     release(Shared::kKeysEmpty + keys_.stage);
     keys_.advance();
   }
@@ -68,7 +71,10 @@ class ForwardRows {
     values_.advance();
   }
   __device__ __forceinline__ void wait_for_keys() const {
-    if (!planted(PlantedFault::kForwardBarrier)) wait(shared_.barrier(Shared::kKeysFull + keys_.stage), keys_.parity);
+    if (!planted(PlantedFault::kForwardBarrier)) wait_for_tile_of_keys();
+  }
+  __device__ __forceinline__ void wait_for_tile_of_keys() const {
+    wait(shared_.barrier(Shared::kKeysFull + keys_.stage), keys_.parity);
   }
   __device__ __forceinline__ void wait_for_values() const {
     wait(shared_.barrier(Shared::kValuesFull + values_.stage), values_.parity);
@@ -99,7 +105,7 @@ class ForwardRows {
   __device__ __forceinline__ void skip_step() {
     wait_for_turn();
     pass_turn();
-    wait(shared_.barrier(Shared::kKeysFull + keys_.stage), keys_.parity);
+    wait_for_tile_of_keys();
     release_keys();
     wait_for_values();
     release_values();
@@ -271,7 +277,7 @@ class ForwardRows {
     exponentiate(s, shift, sum_);
   }
 
-  /// O / sum by way of shared memory, and lse.
+  /// O / sum, and lse.
   __device__ __forceinline__ void finish(const ForwardPlace& place) {
     const int first_row = place.first_row + group_ * kGroupRows;
     float* const lse = p_.lse + (static_cast<std::int64_t>(place.batch) * p_.heads + place.head) * p_.seq_q;
@@ -283,6 +289,27 @@ class ForwardRows {
       if (lane_ % 4 == 0 && row < p_.seq_q) lse[row] = reference_[half] * p_.scale + logarithm(sum);
       inverse[half] = 1.0f / sum;
     }
+    if constexpr (kTile.stores_registers) {
+      store_from_registers(place, first_row, inverse);
+    } else {
+      store_from_shared(place, first_row, inverse);
+    }
+  }
+
+  __device__ __forceinline__ void store_from_registers(const ForwardPlace& place, int first_row,
+                                                       const float (&inverse)[2]) const {
+    const TensorView& view = p_.stored_o;
+    Element* const first =
+        static_cast<Element*>(view.data) + place.batch * view.strides[0] + place.head * view.strides[1];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = first_row + row_in_group(half);
+      store_row(first + row * view.strides[2], o_, half, inverse[half], lane_ % 4, row < p_.seq_q);
+    }
+  }
+
+  __device__ __forceinline__ void store_from_shared(const ForwardPlace& place, int first_row,
+                                                    const float (&inverse)[2]) const {
     if (thread_ == 0) wait_for_stores();  // of the item before
     wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
     const std::uint32_t line = shared_.o(group_) + matrix_row() * kPanelRowBytes;

@@ -17,7 +17,8 @@ struct ForwardParameters {
   float scale;
   bool causal;
   ForwardOrder order;
-  unsigned* counter;  // of items that blocks have taken besides their first; null: they are dealt out
+  unsigned* counter;    // of items that blocks have taken besides their first; null: they are dealt out
+  TensorView stored_o;  // o, whose rows start on 16-byte boundaries, for tiles that store it from registers
 };
 
 struct ForwardPlace {
@@ -34,7 +35,20 @@ __device__ __forceinline__ int forward_steps(const ForwardParameters& p, int end
   return ((p.causal ? min(p.seq_kv, end_row) : p.seq_kv) + cols - 1) / cols;
 }
 
-/// Q and O [warpgroup, panel, 64, 64], K and V [stage, panel, cols, 64], barriers, the next item.
+/// Which of some buffers is next, and the parity of the barriers' phase in which it is filled.
+template <int kStages>
+struct Ring {
+  std::uint32_t stage = 0, parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      parity ^= 1u;
+    }
+  }
+};
+
+/// Q and, unless it leaves from registers, O [warpgroup, panel, 64, 64], K and V [stage, panel, cols, 64], barriers,
+/// the next item.
 template <int kHeadDim, class Tile>
 struct SharedForward {
   static constexpr ForwardTile kTile = Tile::tile();

@@ -17,10 +17,12 @@ std::int64_t items(const AttentionShape& shape, int rows) {
 }
 
 /// Measured on an H200: up to 64 tokens, and where Ampere's kernels divide the keys of few tiles among warps or blocks,
-/// these are as fast or faster; from 512 tokens of 128 columns and 1,024 of 64 on that takes fewer tiles.
+/// these are as fast or faster; from 512 tokens of 128 columns and 1,024 of 64 on that takes fewer tiles. Of 256
+/// columns, whose keys Ampere's kernels never divide, Hopper's are faster from 65 tokens on, down to one head (H100).
 bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limits) {
   constexpr std::int64_t kShortest = 64;
   if (shape.seq_q <= kShortest || shape.seq_kv <= kShortest) return false;
+  if (shape.head_dim == 256) return true;
   const std::int64_t tiles = items(shape, kGroupRows), multiprocessors = limits.multiprocessors;
   if (tiles > multiprocessors) return true;
   if (forward_split_kv(shape, limits).num_splits > 1) return false;
@@ -30,10 +32,12 @@ bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limit
 
 /// Measured on an H200: with a mask, from so many items a multiprocessor on, dealing them out leaves the
 /// multiprocessors 5 to 30 % apart. Without one all items are equal. Of 128 columns on an H100: 2.9 items a
-/// multiprocessor 30.0 us dealt, 33.9 by the counter; 4.8 53.6 and 50.9; 6.1 66.4 and 64.0.
+/// multiprocessor 30.0 us dealt, 33.9 by the counter; 4.8 53.6 and 50.9; 6.1 66.4 and 64.0. Of 256 columns (80 keys a
+/// step): 3.9 of 1,024 tokens 81.9 and 86.7, of 4,096 215.8 and 209.8; 7.8 257.5 and 258.7; 15.5 of 4,096 846 and 857,
+/// of 16,384 2,709 and 2,778.
 bool wants_counter(const AttentionShape& shape, std::int64_t items, int multiprocessors) {
   const std::int64_t half_rounds = shape.head_dim == 64 ? 14 : 9;
-  return shape.causal && 2 * items > half_rounds * multiprocessors;
+  return shape.causal && shape.head_dim <= 128 && 2 * items > half_rounds * multiprocessors;
 }
 
 /// Groups of the same size end sooner by the counter, too; longer sequences, whose groups are of a few heads, were not
@@ -45,10 +49,9 @@ bool goes_in_turns(const AttentionShape& shape, bool counted) {
 
 }  // namespace
 
-bool has_instance(const AttentionProblem& problem) {
+bool has_instance(const AttentionProblem& problem, std::span<const std::int64_t> head_dims) {
   const bool element = problem.precision == Precision::kBf16 || problem.precision == Precision::kFp16;
-  const std::int64_t columns = problem.shape.head_dim;
-  return element && (columns == 64 || columns == 80 || columns == 128);
+  return element && std::ranges::find(head_dims, problem.shape.head_dim) != head_dims.end();
 }
 
 ForwardOrder forward_order(const AttentionShape& shape, int rows, bool in_turns) {
@@ -66,7 +69,9 @@ ForwardOrder forward_order(const AttentionShape& shape, int rows, bool in_turns)
 
 std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
-  if (!is_hopper(limits) || !has_instance(problem) || !beats_ampere_kernels(shape, limits)) return std::nullopt;
+  if (!is_hopper(limits) || !has_instance(problem, kForwardHeadDims) || !beats_ampere_kernels(shape, limits)) {
+    return std::nullopt;
+  }
   if (items(shape, rows(NarrowForward::tile())) > kMaxItems) return std::nullopt;
   const std::int64_t keys_of_query = shape.causal ? shape.seq_kv / 2 : shape.seq_kv;  // on average
   const std::int64_t wide_items = items(shape, rows(WideForward::tile()));

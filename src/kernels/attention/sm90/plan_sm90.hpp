@@ -2,9 +2,11 @@
 // launch.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "kernels/attention/common/plan_16bit.hpp"
 
@@ -18,8 +20,9 @@ constexpr int kGroupThreads = 128;
 constexpr int kPanelCols = 64;
 [[nodiscard]] constexpr int panels(int head_dim) { return (head_dim + kPanelCols - 1) / kPanelCols; }
 [[nodiscard]] constexpr int padded_columns(int head_dim) { return panels(head_dim) * kPanelCols; }
-/// 16-bit elements of 64, 80 or 128 columns.
-[[nodiscard]] bool has_instance(const AttentionProblem& problem);
+inline constexpr std::array<std::int64_t, 4> kForwardHeadDims{64, 80, 128, 256};
+/// 16-bit elements of one of `head_dims` columns.
+[[nodiscard]] bool has_instance(const AttentionProblem& problem, std::span<const std::int64_t> head_dims);
 
 /// A literal type; kernels reach it through a type, as those of Ampere do.
 struct ForwardTile {
@@ -29,14 +32,15 @@ struct ForwardTile {
   int registers{};    // of a computing thread, and
   int copying_registers{};
   bool queries_in_registers{};  // Q is read from shared memory once a tile, not once a step
+  bool stores_registers{};      // O leaves from registers, not by way of shared memory of its own
   bool operator==(const ForwardTile&) const = default;
 };
 
 [[nodiscard]] constexpr int rows(ForwardTile tile) { return tile.warp_groups * kGroupRows; }
 [[nodiscard]] constexpr int threads(ForwardTile tile) { return (tile.warp_groups + 1) * kGroupThreads; }
 
-/// 128 queries by 128 keys: O and Q of 64 rows by 128 columns fit 232 registers beside S and P. At head_dim 64 for
-/// short sequences.
+/// 128 queries by 128 keys: O and Q of 64 rows by 128 columns fit 232 registers beside S and P. Head_dim 80 and 128,
+/// and 64 for short sequences.
 struct NarrowForward {
   static constexpr ForwardTile tile() {
     return {.warp_groups = 2,
@@ -56,23 +60,35 @@ struct WideForward {
   }
 };
 
+/// 128 queries by 64 keys, head_dim 256: O is 128 registers of a thread, so that Q has to be read in every step, and
+/// beside Q and two stages of keys O has no place in shared memory.
+struct DeepForward {
+  static constexpr ForwardTile tile() {
+    return {
+        .warp_groups = 2, .cols = 64, .stages = 2, .registers = 232, .copying_registers = 40, .stores_registers = true};
+  }
+};
+
 /// What setmaxnreg deals out: 64 Ki registers of a multiprocessor among the block's threads.
 [[nodiscard]] constexpr bool fits_registers(ForwardTile tile) {
   return (tile.warp_groups * tile.registers + tile.copying_registers) * kGroupThreads <= 65536;
 }
-static_assert(fits_registers(NarrowForward::tile()) && fits_registers(WideForward::tile()));
+static_assert(fits_registers(NarrowForward::tile()) && fits_registers(WideForward::tile()) &&
+              fits_registers(DeepForward::tile()));
 
 /// Where what lies in a block's shared memory; bytes. Everything but the barriers starts at a multiple of 1,024, as the
 /// 128-byte swizzle wants it.
 struct ForwardShared {
-  int q{}, o{}, k{}, v{}, barriers{}, end{};
+  int q{};
+  int o{};  // nothing if it leaves from registers
+  int k{}, v{}, barriers{}, end{};
 };
 constexpr int kBarrierBytes = 256;
 constexpr int kSharedAlignment = 1024;
 [[nodiscard]] constexpr ForwardShared forward_shared(ForwardTile tile, int head_dim) {
   const int row = padded_columns(head_dim) * 2;
   const int queries = rows(tile) * row, keys = tile.stages * tile.cols * row;
-  ForwardShared shared{.q = 0, .o = queries, .k = 2 * queries};
+  ForwardShared shared{.q = 0, .o = queries, .k = tile.stores_registers ? queries : 2 * queries};
   shared.v = shared.k + keys;
   shared.barriers = shared.v + keys;
   shared.end = shared.barriers + kBarrierBytes;

@@ -66,18 +66,6 @@ __device__ __forceinline__ void wait_a_while(std::uint32_t barrier, std::uint32_
   }
 }
 
-/// Which of some buffers is next, and the parity of the barriers' phase in which it is filled.
-template <int kStages>
-struct Ring {
-  std::uint32_t stage = 0, parity = 0;
-  __device__ __forceinline__ void advance() {
-    if (++stage == kStages) {
-      stage = 0;
-      parity ^= 1u;
-    }
-  }
-};
-
 /// Orders this thread's ordinary writes to shared memory before what tensor copies and wgmma read of it later.
 __device__ __forceinline__ void show_to_async_proxy() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
 

@@ -57,6 +57,11 @@ __device__ __forceinline__ void wait_for_products(float (&results)[kCount]) {
 #define TBENCH_NAMES_32_63                                                                                         \
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
   "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define TBENCH_NAMES_64_127                                                                 \
+  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, "   \
+  "%81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, "        \
+  "%97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
 /// The products of one type of elements, D float32: D = A B^T, or D += A B^T if `add`, A [64, 16], B [N, 16], both
 /// K-major; `kTransposed`: A B, B [16, N]. N is twice the number of a thread's results.
@@ -85,6 +90,18 @@ struct Wgmma;
           "}, %32, %33, add, 1, 1, 0, %35;\n}\n"                                                                      \
           : TBENCH_REGISTERS_32(d, 0)                                                                                 \
           : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                          \
+    }                                                                                                                 \
+    template <bool kTransposed>                                                                                       \
+    __device__ static __forceinline__ void from_registers(float (&d)[128], const std::uint32_t* a, Operand b,         \
+                                                          bool add) {                                                 \
+      asm volatile(                                                                                                   \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %133, 0;\n"                                                           \
+          "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_63 \
+          ", " TBENCH_NAMES_64_127 "}, {%128, %129, %130, %131}, %132, add, 1, 1, %134;\n}\n"                         \
+          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_32(d, 32), TBENCH_REGISTERS_32(d, 64),                        \
+            TBENCH_REGISTERS_32(d, 96)                                                                                \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                      \
+            "n"(kTransposed ? 1 : 0));                                                                                \
     }                                                                                                                 \
     template <bool kTransposed>                                                                                       \
     __device__ static __forceinline__ void from_registers(float (&d)[64], const std::uint32_t* a, Operand b,          \
@@ -125,6 +142,7 @@ TBENCH_WGMMA(__nv_bfloat16, "bf16")
 TBENCH_WGMMA(__half, "f16")
 
 #undef TBENCH_WGMMA
+#undef TBENCH_NAMES_64_127
 #undef TBENCH_NAMES_32_63
 #undef TBENCH_NAMES_32_39
 #undef TBENCH_NAMES_0_31

@@ -27,9 +27,11 @@ TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
   // (2 * 232 + 40) * 128 = 64,512 and (3 * 160 + 32) * 128 = 65,536 registers
   EXPECT_TRUE(fits_registers(NarrowForward::tile()));
   EXPECT_TRUE(fits_registers(WideForward::tile()));
+  EXPECT_TRUE(fits_registers(DeepForward::tile()));
   EXPECT_FALSE(fits_registers({.warp_groups = 2, .registers = 248, .copying_registers = 24}));
   EXPECT_EQ(threads(NarrowForward::tile()), 384);
   EXPECT_EQ(threads(WideForward::tile()), 512);
+  EXPECT_EQ(threads(DeepForward::tile()), 384);
 }
 
 TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
@@ -50,6 +52,15 @@ TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
       EXPECT_LE(static_cast<std::size_t>(shared.end + kSharedAlignment), kH200.shared_bytes_per_block);
     }
   }
+}
+
+TEST(ForwardShared, HasNoPlaceForOutputsThatLeaveFromRegisters) {
+  // Q 128 rows of 512 bytes, K and V two stages of 64 such rows each: 64 KiB each. O, of 64 KiB, would not fit.
+  const ForwardShared deep = forward_shared(DeepForward::tile(), 256);
+  EXPECT_EQ(deep.k, 64 << 10);
+  EXPECT_EQ(deep.v, 128 << 10);
+  EXPECT_EQ(deep.barriers, 192 << 10);
+  EXPECT_LE(static_cast<std::size_t>(deep.end + kSharedAlignment), kH200.shared_bytes_per_block);
 }
 
 TEST(ForwardOrder, GroupsTheHeadsWhoseKeysFitTheCache) {
@@ -132,8 +143,11 @@ TEST(ChooseForward, TakesHopperAndNoOtherGpu) {
 }
 
 TEST(ChooseForward, TakesWhatHasAnInstance) {
-  for (const std::int64_t head_dim : {16, 32, 96, 256}) {
+  for (const std::int64_t head_dim : {16, 32, 96, 512}) {
     EXPECT_FALSE(choose_forward(problem(1024, head_dim, 12), kH200)) << head_dim;
+  }
+  for (const std::int64_t head_dim : {64, 80, 128, 256}) {
+    EXPECT_TRUE(choose_forward(problem(1024, head_dim, 12), kH200)) << head_dim;
   }
   for (const Precision precision : kAllOf<Precision>) {
     AttentionProblem one = problem(1024, 128, 12);
@@ -155,6 +169,21 @@ TEST(ChooseForward, LeavesShortSequencesAndFewTilesToAmperesKernels) {
   EXPECT_FALSE(choose_forward(problem(1088, 64, 1), kH200));  // 68 tiles, whose keys blocks divide
 }
 
+TEST(ChooseForward, TakesEvery256ColumnsFrom65TokensOn) {
+  AttentionProblem one = problem(65, 256, 1);
+  one.shape.batch = 1;
+  for (const std::int64_t seq : {65, 128, 512, 4096, 16384}) {
+    for (const bool causal : {true, false}) {
+      one.shape.seq_q = one.shape.seq_kv = seq;
+      one.shape.causal = causal;
+      EXPECT_TRUE(choose_forward(one, kH200)) << seq;
+    }
+  }
+  one.shape.seq_q = 64;
+  EXPECT_FALSE(choose_forward(one, kH200));
+  EXPECT_FALSE(choose_forward(problem(64, 256, 100), kH200));
+}
+
 TEST(ChooseForward, WideTilesWhereTheyFillTheGpuTwiceAndKeysAreMany) {
   // 48 heads by ceil(2048 / 192) = 11 tiles, more than 2 * 132; 1,024 keys with a mask are 512 on average
   EXPECT_TRUE(choose_forward(problem(2048, 64, 12), kH200)->wide);
@@ -174,6 +203,12 @@ TEST(ChooseForward, ACounterForManyItemsOfUnequalWork) {
   EXPECT_TRUE(choose_forward(problem(2048, 64, 22), kH200)->counted);
   EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 21), kH200), 0u);
   EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 22), kH200), 256u);
+  for (const std::int64_t seq : {1024, 16384}) {
+    EXPECT_FALSE(choose_forward(problem(seq, 256, 25), kH200)->counted);
+    EXPECT_TRUE(choose_forward(problem(seq, 256, 25), kH200)->in_turns);
+    EXPECT_TRUE(choose_forward(problem(seq, 256, 25), kH200)->overlaps);
+    EXPECT_EQ(forward_workspace_bytes(problem(seq, 256, 25), kH200), 0u);
+  }
 }
 
 TEST(ChooseForward, GroupsInTurnsOfItemsOfUnequalWork) {

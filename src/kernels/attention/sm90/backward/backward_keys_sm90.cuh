@@ -8,6 +8,7 @@
 #include "kernels/attention/common/planted_fault.cuh"
 #include "kernels/attention/sm90/backward/backward_scores_sm90.cuh"
 #include "kernels/attention/sm90/backward/backward_shared_sm90.cuh"
+#include "kernels/attention/sm90/store_rows_sm90.cuh"
 
 namespace tbench::kernels::sm90 {
 
@@ -316,47 +317,16 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
     }
   }
 
-  /// dK or dV, from registers: it waits for nobody, and no shared memory has to wait for it. A quad has two rows of 32
-  /// columns at a time in four blocks of eight, a thread two columns of each; it stores one block of each row.
+  /// dK or dV, from registers: K's and V's places are needed by the next item.
   __device__ __forceinline__ void store_gradient(const TensorView& view, const float (&gradient)[kGradients],
                                                  float factor) const {
-    constexpr int kBlocks = kHeadDim / 8, kTogether = 4;
     const int place = lane() % 4, key = of_item(Shared::kFirstKey) + group_ * kGroupRows + key_in_group(0);
     Element* const first = static_cast<Element*>(view.data) + of_item(Shared::kBatch) * view.strides[0] +
                            of_item(Shared::kHead) * view.strides[1];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const bool exists = key + half * 8 < p_.seq_kv;
-      Element* const row = first + (key + half * 8) * view.strides[2];
-      const auto pair = [&](int block) {
-        return pack<Element>(gradient[4 * block + 2 * half] * factor, gradient[4 * block + 2 * half + 1] * factor);
-      };
-#pragma unroll
-      for (int block = 0; block + kTogether <= kBlocks; block += kTogether) {
-        std::uint32_t r[kTogether]{pair(block), pair(block + 1), pair(block + 2), pair(block + 3)};
-        transpose_quad(r, place);
-        uint4* const destination = reinterpret_cast<uint4*>(row + (block + place) * 8);
-        if (exists) *destination = {r[0], r[1], r[2], r[3]};
-      }
-#pragma unroll
-      for (int block = kBlocks / kTogether * kTogether; block < kBlocks; ++block) {
-        if (exists) *reinterpret_cast<std::uint32_t*>(row + block * 8 + place * 2) = pair(block);
-      }
-    }
-  }
-
-  /// The j-th of a quad's lane i becomes the i-th of lane j; `place`: the lane's in its quad.
-  __device__ __forceinline__ static void transpose_quad(std::uint32_t (&r)[4], int place) {
-#pragma unroll
-    for (int bit = 1; bit < 4; bit *= 2) {
-      const bool upper = place & bit;
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        if (j & bit) continue;
-        const std::uint32_t other = __shfl_xor_sync(kFullWarp, upper ? r[j] : r[j | bit], bit);
-        r[j] = upper ? other : r[j];
-        r[j | bit] = upper ? r[j | bit] : other;
-      }
+      store_row(first + (key + half * 8) * view.strides[2], gradient, half, factor, place, exists);
     }
   }
 

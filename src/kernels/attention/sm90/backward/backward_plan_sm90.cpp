@@ -79,7 +79,8 @@ Divisor divisor(int value) {
 
 std::optional<BackwardChoice> choose_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
-  if (!is_hopper(limits) || !has_instance(problem) || !beats_ampere_kernels(shape, limits.multiprocessors)) {
+  if (!is_hopper(limits) || !has_instance(problem, kBackwardHeadDims) ||
+      !beats_ampere_kernels(shape, limits.multiprocessors)) {
     return std::nullopt;
   }
   if (problem.deterministic && key_tiles(shape) > kMostSumsApart) return std::nullopt;

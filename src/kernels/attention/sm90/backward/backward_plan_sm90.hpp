@@ -2,6 +2,7 @@
 // launches that follow: pure host functions. And those launches.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,6 +10,8 @@
 #include "kernels/attention/sm90/plan_sm90.hpp"
 
 namespace tbench::kernels::sm90 {
+
+inline constexpr std::array<std::int64_t, 3> kBackwardHeadDims{64, 80, 128};
 
 /// Which of two kernels computes a problem: a block that takes one item after another, or a block an item.
 enum class BackwardBlocks {

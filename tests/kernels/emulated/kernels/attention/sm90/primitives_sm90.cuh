@@ -1,11 +1,12 @@
 // Stands in for src/kernels/attention/sm90/primitives_sm90.cuh where the kernels are compiled for the emulator: the
-// same functions, those that the backward kernels call.
+// same functions.
 #pragma once
 
 #include <cuda.h>
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "kernels/attention/common/primitives.cuh"
 #include "kernels/attention/sm90/plan_sm90.hpp"
@@ -143,6 +144,9 @@ inline void store_zeros(std::uint32_t address) { store_shared(address, uint4{});
 inline float copied_here(float value) { return value; }
 inline int read_lane() { return emulator::lane(); }
 
+inline unsigned atomicAdd(unsigned* destination, unsigned value) {
+  return std::exchange(*destination, *destination + value);
+}
 inline void add_to_global(float* destination, const float* values) {
   for (int i = 0; i < 4; ++i) destination[i] += values[i];
 }

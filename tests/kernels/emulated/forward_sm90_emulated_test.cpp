@@ -1,0 +1,47 @@
+// Hopper's forward kernels where there is no GPU: every instance on odd lengths, blocks of one to many items, of one to
+// many steps; warps and copies in a random order.
+#include <gtest/gtest.h>
+
+#include "emulated/emulated_forward_sm90.hpp"
+#include "emulated/expect_emulated.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+template <class Attention>
+class EmulatedForwardSm90Test : public testing::Test {};
+using Attentions = testing::Types<EmulatedForward<64, NarrowForward>, EmulatedForward<64, WideForward>,
+                                  EmulatedForward<80, NarrowForward>, EmulatedForward<128, NarrowForward>,
+                                  EmulatedForward<256, DeepForward>>;
+TYPED_TEST_SUITE(EmulatedForwardSm90Test, Attentions);
+
+TYPED_TEST(EmulatedForwardSm90Test, IsRightOnBothSidesOfEveryTile) {
+  expect_right<TypeParam>([](auto& attention) { return attention.forward(1, false); });
+  for (const int length : {64, 65, 128, 129, 193}) {
+    SCOPED_TRACE(length);
+    TypeParam attention{Lengths{length, length, true}, static_cast<std::uint32_t>(length)};
+    for (const Comparison& one : attention.forward(2, false)) EXPECT_EQ(one.failure, "");
+  }
+}
+
+TYPED_TEST(EmulatedForwardSm90Test, IsRightHoweverManyItemsABlockHas) {
+  for (const Lengths& lengths : {Lengths{1, 1, true}, {70, 400, false}, {400, 400, true}, {257, 130, false}}) {
+    TypeParam attention{lengths, 1};
+    for (const int blocks : {1, 3}) {
+      for (const bool counted : {false, true}) {
+        SCOPED_TRACE(testing::Message() << lengths.q << " x " << lengths.kv << ", " << blocks << " blocks, items "
+                                        << (counted ? "from a counter" : "dealt out"));
+        attention.next_order();
+        for (const Comparison& one : attention.forward(blocks, counted)) EXPECT_EQ(one.failure, "");
+      }
+    }
+  }
+}
+
+TYPED_TEST(EmulatedForwardSm90Test, FaultsAreFound) {
+  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"},
+                              [](auto& attention) { return attention.forward(1, false); });
+}
+
+}  // namespace
+}  // namespace tbench::kernels::sm90
