@@ -54,9 +54,10 @@ TEST(IsHostBound, ARankWhoseQueueIsNeverEmptyMayWaitForAHost) {
   timing.drain = Seconds{0.0009};
   StepTrace trace;
   trace.device = timing.median;  // an exchange's kernels wait for the other rank
-  trace.kernels = {{.phase = "backward", .kernel_class = "gemm"}};
+  trace.kernels.resize(2);
+  trace.kernels[0].kernel_class = "gemm";
   EXPECT_FALSE(is_host_bound(trace, timing));
-  trace.kernels.push_back({.phase = "backward", .kernel_class = "collective"});
+  trace.kernels[1].kernel_class = "collective";
   EXPECT_TRUE(is_host_bound(trace, timing));
   timing.drain = Seconds{0.0011};
   EXPECT_FALSE(is_host_bound(trace, timing));

@@ -217,7 +217,10 @@ TEST(DdpStudy, StepsThatTheHostLimitsCountAsNoError) {
 TEST(DdpStudy, AStepWhoseExchangeWaitsForAHostCountsAsNoError) {
   std::vector<Record> records{alone(), parallel(parallel_id("naive"), 62.5), parallel(parallel_id("flat"), 75)};
   records[2].timing->drain = records[2].timing->median * 0.04;
-  records[2].trace = StepTrace{.device = records[2].timing->median, .kernels = {{.kernel_class = "collective"}}};
+  StepTrace trace;
+  trace.device = records[2].timing->median;
+  trace.kernels.emplace_back().kernel_class = "collective";
+  records[2].trace = trace;
   add_collectives(records);
   EXPECT_EQ(predicted(ddp_report(records), "flat", "2").back(), "measured; the host limits it");
 }
