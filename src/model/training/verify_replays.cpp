@@ -34,46 +34,38 @@ struct Distances {
 double norm_of(const at::Tensor& tensor) { return tensor.norm().item<double>(); }
 double square(double x) { return x * x; }
 
-/// What steps made of each parameter: its value less its initial one.
-at::Tensor update_of(const Trainer& trainer, std::size_t parameter) {
-  const at::Tensor before = trainer.parameters().initial_value(parameter, trainer.config().seed);
-  return trainer.parameters().named()[parameter].value.detach().sub(before);
+std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> copies;
+  copies.reserve(tensors.size());
+  for (const at::Tensor& tensor : tensors) copies.push_back(tensor.detach().clone());
+  return copies;
+}
+
+/// Between tensors and their copies, all together.
+double square_distance(const std::vector<at::Tensor>& tensors, const std::vector<at::Tensor>& copies) {
+  double sum = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) sum += square(norm_of(tensors[i].detach().sub(copies[i])));
+  return sum;
 }
 
 /// Of two runs of plain steps from the initial state. Empty where a step leaves no state.
 struct PlainRuns {
-  /// Of the first, a parameter each, rounded by at most 0.4 %: beside the graphs there may be no memory for float32.
-  /// Of the second there is none.
-  std::vector<at::Tensor> updates;
-  double square_distance{};  // between the two
+  std::vector<at::Tensor> leaves;  // after the first; of the second there is no copy, for which memory may be lacking
+  double square_distance{};        // between them
 };
 
-std::vector<at::Tensor> rounded_updates(const Trainer& trainer) {
-  std::vector<at::Tensor> updates;
-  for (std::size_t i = 0; i < trainer.parameters().named().size(); ++i) {
-    updates.push_back(update_of(trainer, i).to(at::kBFloat16));
-  }
-  return updates;
-}
-
-/// Of what steps made of all parameters from those updates.
-double square_distance(const Trainer& trainer, const std::vector<at::Tensor>& updates) {
-  double sum = 0;
-  for (std::size_t i = 0; i < updates.size(); ++i) sum += square(norm_of(update_of(trainer, i).sub(updates[i])));
-  return sum;
-}
-
 PlainRuns make_plain_runs(Trainer& trainer) {
+  const std::vector<at::Tensor>& leaves = trainer.parameters().leaves();
   const auto make_steps = [&] {
     for (int i = 0; i < kSteps; ++i) trainer.step();
   };
   PlainRuns runs;
   make_steps();
   if (trainer.config().pass == Pass::kTrainStep) {
-    runs.updates = rounded_updates(trainer);
+    runs.leaves = copies_of(leaves);
     trainer.reset();
     make_steps();
-    runs.square_distance = square_distance(trainer, runs.updates);
+    runs.square_distance = square_distance(leaves, runs.leaves);
   }
   trainer.reset();
   return runs;
@@ -97,14 +89,16 @@ Verification verify_replays(Trainer& trainer, GraphedStep& graphed) {
   const at::NoGradGuard no_grad;
   Comparison comparison;
   Distances all{.runs = square_distance_of_runs};
-  for (std::size_t i = 0; i < plain.size(); ++i) {
-    const at::Tensor expected = plain[i].to(at::kFloat);
-    const at::Tensor replayed = update_of(trainer, i);
-    const double moved = norm_of(expected);
-    add_distance(comparison, trainer.parameters().named()[i].name + " length of the update of ten replays", moved,
-                 norm_of(replayed) - moved, kLength);
+  const Parameters& parameters = trainer.parameters();
+  for (std::size_t i = 0; i < parameters.named().size() && !plain.empty(); ++i) {
+    const NamedParameter& parameter = parameters.named()[i];
+    const at::Tensor before = parameters.initial_value(i, trainer.config().seed);
+    const at::Tensor after = part_of(parameter, plain[parameter.leaf]);
+    const double moved = norm_of(after.sub(before));
+    const double replayed = norm_of(parameter.value.sub(before));
+    add_distance(comparison, parameter.name + " length of the update of ten replays", moved, replayed - moved, kLength);
     all.moved += square(moved);
-    all.replays += square(norm_of(replayed.sub(expected)));
+    all.replays += square(norm_of(parameter.value.sub(after)));
   }
   if (!plain.empty()) {
     const double moved = std::sqrt(all.moved);
