@@ -28,6 +28,7 @@ inline constexpr std::int64_t kWarmUpChunk = 3;
 /// A sample is flagged under this share of the median clock; more than kFlaggedLimit of them are too many.
 inline constexpr double kSlowClock = 0.97;
 inline constexpr double kFlaggedLimit = 0.2;
+
 /// A sample of a burst lasts at least so long: it has several launches where one is shorter.
 inline constexpr Seconds kMinBurst{50e-6};
 /// A launch shorter than this is `resolution_limited`: what events and a kernel's start add is not small beside it.
