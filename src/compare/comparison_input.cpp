@@ -168,8 +168,10 @@ ComparisonSide our_side(const std::string& path, const results::Json& rest, Entr
 }
 
 /// A killed run leaves its last records in the journal; they count like the others.
-ComparisonSide side_with_journal(const std::string& path) {
-  ComparisonSide side = side_of(path, results::load_for_resume(path).value());
+/// @param path  their name in warnings
+/// @param file  where they are
+ComparisonSide side_with_journal(const std::string& path, const std::string& file) {
+  ComparisonSide side = side_of(path, results::load_for_resume(file).value());
   side.warnings.push_back(fmt::format("'{}': the run was killed; its journal was read too", path));
   return side;
 }
@@ -182,40 +184,41 @@ ComparisonSide side_of(const std::string& path, const results::ResultFile& file)
   return side_with(path, file, std::move(cases));
 }
 
-ComparisonSide read_side(const std::string& path) {
-  const std::string text = results::read_text(path);
+ComparisonSide read_side(const std::string& path, const std::filesystem::path& folder) {
+  const std::string file = (folder / path).string();
+  const std::string text = results::read_text(file);
   try {
     Entries entries;
     const results::Json rest =
-        results::parse_entries(path, text, [&](const results::Json& entry) { entries.add(entry); });
+        results::parse_entries(file, text, [&](const results::Json& entry) { entries.add(entry); });
     const results::Json& context = rest.at("context");
     if (!context.contains("tbench")) return plain_side(path, std::move(entries));
-    check_schema(path, context);
-    if (std::filesystem::exists(path + ".journal")) return side_with_journal(path);
+    check_schema(file, context);
+    if (std::filesystem::exists(file + ".journal")) return side_with_journal(path, file);
     return our_side(path, rest, std::move(entries));
   } catch (const UsageError&) {
     throw;
   } catch (const NotComparable&) {
     throw;
   } catch (const std::exception& error) {
-    results::refuse_file(path, error.what(), kChangedRemedy);
+    results::refuse_file(file, error.what(), kChangedRemedy);
   }
 }
 
-std::vector<ComparisonSide> read_sides(std::span<const std::string> paths) {
+std::vector<ComparisonSide> read_sides(std::span<const std::string> paths, const std::filesystem::path& folder) {
   // Each reader holds its file's text: no more of them at once than there are processors.
   std::counting_semaphore<> processors{std::max(1, static_cast<int>(std::thread::hardware_concurrency()))};
   std::vector<std::future<ComparisonSide>> readers;
   readers.reserve(paths.size());
   for (const std::string& path : paths) {
-    readers.push_back(std::async(std::launch::async, [&processors, &path] {
+    readers.push_back(std::async(std::launch::async, [&processors, &path, &folder] {
       struct Slot {
         std::counting_semaphore<>& semaphore;
         explicit Slot(std::counting_semaphore<>& s) : semaphore{s} { semaphore.acquire(); }
         ~Slot() { semaphore.release(); }
       };
       const Slot slot{processors};
-      return read_side(path);
+      return read_side(path, folder);
     }));
   }
   std::vector<ComparisonSide> sides;

@@ -156,14 +156,17 @@ TEST(TbenchReport, WritesAndChecksTheTablesOfADocument) {
 
 TEST(TbenchReport, ADocumentHoldsAComparison) {
   const support::TemporaryFolder folder;
-  for (const char* name : {"a.json", "b.json"}) results::write_result_file(folder.file(name), support::golden_file());
+  results::ResultFile file = support::golden_file();
+  file.interrupted = true;
+  for (const char* name : {"a.json", "b.json"}) results::write_result_file(folder.file(name), file);
   const std::string path = folder.file("README.md");
   support::write_text(path, "<!-- tbench:sides diff a.json --to b.json --filter=Gemm -->\n<!-- /tbench:sides -->\n");
   EXPECT_EQ(tbench({"report", "--update=" + path}).exit_status, 0);
   const std::string document = results::read_whole_file(path);
   // Files are called as the marker calls them, wherever the document is.
   EXPECT_THAT(document,
-              AllOf(HasSubstr("\n- base: a.json ("), HasSubstr("| verdict | case |"), HasSubstr("| Gemm/m:")));
+              AllOf(HasSubstr("\n- base: a.json ("), HasSubstr("\n- warning: 'b.json': the run was interrupted\n"),
+                    HasSubstr("| verdict | case |"), HasSubstr("| Gemm/m:")));
   EXPECT_EQ(tbench({"report", "--check=" + path}).exit_status, 0);
   support::write_text(path, "<!-- tbench:c diff a.json b.json --json -->\n<!-- /tbench:c -->\n");
   expect_usage_error({"report", "--check=" + path},

@@ -76,20 +76,10 @@ std::map<std::string, stats::DispersionPrior> known_dispersion(const std::string
   return dispersions;
 }
 
-/// Files that are called what they were given as, wherever that is.
-std::vector<compare::ComparisonSide> read_in(const std::filesystem::path& folder,
-                                             const std::vector<std::string>& paths) {
-  std::vector<std::string> whole;
-  for (const std::string& path : paths) whole.push_back((folder / path).string());
-  std::vector<compare::ComparisonSide> runs = compare::read_sides(whole);
-  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].paths = {paths[i]};
-  return runs;
-}
-
 compare::Comparison compare(const DiffArguments& arguments, const std::filesystem::path& folder = {}) {
   std::vector<std::string> paths = arguments.base;
   paths.insert(paths.end(), arguments.next.begin(), arguments.next.end());
-  std::vector<compare::ComparisonSide> runs = read_in(folder, paths);
+  std::vector<compare::ComparisonSide> runs = compare::read_sides(paths, folder);
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(arguments.base.size());
   std::vector<compare::ComparisonSide> next{std::make_move_iterator(middle), std::make_move_iterator(runs.end())};
   runs.erase(middle, runs.end());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -51,13 +52,16 @@ struct ComparisonSide {
 /// Reads a results file (with the journal of a killed run beside it) or plain Google Benchmark JSON. A name of the
 /// latter loses what the library appends to it (`/iterations:N`, `/repeats:N`, `/manual_time`, ...); an entry with an
 /// error counts as `crashed`, a skipped one as `unsupported`.
+/// @param path    also its name in `paths` and in warnings
+/// @param folder  what `path` is relative to; empty: the working directory
 /// @throws  UsageError     naming the file, the problem and the remedy, as read_result_file
 /// @throws  NotComparable  for a file of another schema version
-[[nodiscard]] ComparisonSide read_side(const std::string& path);
+[[nodiscard]] ComparisonSide read_side(const std::string& path, const std::filesystem::path& folder = {});
 
 /// Reads several files, at most one a processor at a time. The sides are in the order given.
 /// @throws  as read_side, for the first file that fails
-[[nodiscard]] std::vector<ComparisonSide> read_sides(std::span<const std::string> paths);
+[[nodiscard]] std::vector<ComparisonSide> read_sides(std::span<const std::string> paths,
+                                                     const std::filesystem::path& folder = {});
 
 /// Several sides as one.
 [[nodiscard]] ComparisonSide merged(std::vector<ComparisonSide> sides);
