@@ -245,8 +245,16 @@ T from_value(const Json& json, const std::string& where) {
     expect_type(json.is_array(), "an array", json, where);
     T elements;
     elements.reserve(json.size());
+    using Element = typename T::value_type;
     for (const Json& element : json) {
-      elements.push_back(from_value<typename T::value_type>(element, fmt::format("{}[{}]", where, elements.size())));
+      if constexpr (std::is_same_v<Element, double>) {
+        // Files are mostly samples: where one stands becomes text for an error alone.
+        if (element.is_number_float()) {
+          elements.push_back(element.get<double>());
+          continue;
+        }
+      }
+      elements.push_back(from_value<Element>(element, fmt::format("{}[{}]", where, elements.size())));
     }
     return elements;
   } else if constexpr (detail::kIsMap<T>) {

@@ -101,7 +101,7 @@ class PairComparison {
                     queries(o.detach().flatten(0, 1)), at::cat(expected), tolerance);
   }
 
-  [[nodiscard]] Verification finish() const {
+  [[nodiscard]] Verification finish() {
     std::string reference = "float64 of the formulas, of the same inputs";
     if (partial()) {
       reference += fmt::format(

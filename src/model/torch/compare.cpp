@@ -9,6 +9,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/ne.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/sub.h>
 #include <c10/util/accumulate.h>
 #include <fmt/format.h>
@@ -38,7 +39,8 @@ enum Count : std::int64_t { kWorstIndex, kFirstBadIndex, kGoodCount, kWorstRow }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-at::Tensor element(const at::Tensor& values, const at::Tensor& index) { return values.index_select(0, index); }
+/// What waits to be compared together, in bytes of the references: enough for a GPU, and little beside a model.
+constexpr std::size_t kBatchBytes = std::size_t{64} << 20;
 
 /// float32 has the error of 16-bit and float32 tensors within a rounding of that error.
 at::ScalarType error_dtype(const at::Tensor& actual, const at::Tensor& reference) {
@@ -59,51 +61,64 @@ at::Tensor& at_least_a_little(at::Tensor& allowed) {
                                 : static_cast<double>(std::numeric_limits<float>::denorm_min()));
 }
 
-/// Norms along the last dimension of a matrix first, then of these: float32 adds up that many terms without losing any.
-at::Tensor row_norms(const at::Tensor& matrix, double order = 2.0) {
-  return at::linalg_vector_norm(matrix, order, at::IntArrayRef{-1}, /*keepdim=*/true);
+/// Norms along the last dimension of matrices first, then of these: float32 adds up that many terms without losing any.
+at::Tensor row_norms(const at::Tensor& matrices, double order = 2.0) {
+  return at::linalg_vector_norm(matrices, order, at::IntArrayRef{-1}, /*keepdim=*/true);
 }
 
-/// What a reference's errors are relative to.
+/// Of each matrix, from its rows' norms: [tensors, 1, 1].
+at::Tensor whole_norms(const at::Tensor& of_rows) {
+  return at::linalg_vector_norm(of_rows, 2.0, at::IntArrayRef{1}, /*keepdim=*/true);
+}
+
+/// What references' errors are relative to.
 struct Scale {
-  at::Tensor norm;  // scalar, of the whole
-  at::Tensor rows;  // [rows, 1]: the larger root mean square of what is not zero, in the row or in the whole
+  at::Tensor norm;  // [tensors, 1, 1], of the whole
+  at::Tensor rows;  // [tensors, rows, 1]: the larger root mean square of what is not zero, in the row or in the whole
 };
 
-Scale scale_of(const at::Tensor& matrix) {
-  at::Tensor norms = row_norms(matrix);
-  const at::Tensor roots = row_norms(matrix, 0.0).sqrt_();  // of how many are not zero
-  const at::Tensor norm = norms.norm();
-  const at::Tensor whole = norm.div(roots.norm());
+/// @param matrices  [tensors, rows, columns]
+Scale scale_of(const at::Tensor& matrices) {
+  at::Tensor norms = row_norms(matrices);
+  const at::Tensor roots = row_norms(matrices, 0.0).sqrt_();  // of how many are not zero
+  const at::Tensor norm = whole_norms(norms);
+  const at::Tensor whole = norm.div(whole_norms(roots));
   // A row or a whole of zeros is 0 / 0, and allows nothing. Nor does what is too large for its square.
   return {.norm = norm, .rows = at::fmax(norms.div_(roots), whole).nan_to_num_(0.0, 0.0)};
 }
 
-/// What the elements of a row may be off, but for what is relative to each: [rows, 1], or [1, 1] for all.
+/// What every row is allowed besides, beside [tensors, rows, 1].
+at::Tensor allowance_of_rows(const at::Tensor& row_allowance, at::ScalarType dtype) {
+  return row_allowance.to(dtype).view({1, -1, 1});
+}
+
+/// What the elements of a row may be off, but for what is relative to each: [tensors, rows, 1], or [1, 1, 1] for all.
 at::Tensor row_tolerance(const Tolerance& tolerance, const at::Tensor& scale, const at::Tensor& row_allowance,
                          const at::TensorOptions& options) {
   at::Tensor allowed =
-      tolerance.of_rms != 0 ? scale.mul(tolerance.of_rms) : at::full({1, 1}, tolerance.absolute, options);
+      tolerance.of_rms != 0 ? scale.mul(tolerance.of_rms) : at::full({1, 1, 1}, tolerance.absolute, options);
   if (tolerance.of_rms != 0 && tolerance.absolute != 0) allowed.add_(tolerance.absolute);
-  if (row_allowance.defined())
-    allowed = allowed.add(row_allowance.to(options.dtype()).view({-1, 1}), slack(allowed.scalar_type()));
+  const at::ScalarType dtype = allowed.scalar_type();
+  if (row_allowance.defined()) allowed = allowed.add(allowance_of_rows(row_allowance, dtype), slack(dtype));
   return at_least_a_little(allowed);
 }
 
-/// The largest ratio of a row's error norm to what it may be, and the row's index: both [1].
-/// @param errors  [rows, 1], of each row
+/// The largest ratio of a row's error norm to what it may be, and the row's index: both [tensors, 1].
+/// @param errors  [tensors, rows, 1], of each row
 std::pair<at::Tensor, at::Tensor> worst_row(const at::Tensor& errors, std::int64_t columns, const at::Tensor& scale,
                                             const at::Tensor& row_allowance, double of_row_norm) {
   at::Tensor allowed = scale.mul(of_row_norm);
-  if (row_allowance.defined()) allowed.add_(row_allowance.view({-1, 1}), slack(allowed.scalar_type()));
+  const at::ScalarType dtype = allowed.scalar_type();
+  if (row_allowance.defined()) allowed.add_(allowance_of_rows(row_allowance, dtype), slack(dtype));
   allowed.mul_(std::sqrt(static_cast<double>(columns)));
-  const at::Tensor ratio = errors.div(at_least_a_little(allowed)).flatten();
-  const at::Tensor worst = at::argmax(ratio, 0, /*keepdim=*/true);
-  return {element(ratio, worst), worst};
+  const at::Tensor ratio = errors.div(at_least_a_little(allowed)).flatten(1);
+  const at::Tensor worst = at::argmax(ratio, 1, /*keepdim=*/true);
+  return {ratio.gather(1, worst), worst};
 }
 
-/// About 30 operations, of which 12 read a whole tensor: 70 bytes an element of float32.
-/// @return  Value and Count, one element each; those of rows only if asked
+/// About 30 operations, of which 12 read all elements: 70 bytes an element of float32.
+/// @param actual, reference  [tensors, ...]: one after the other
+/// @return                   [tensors, Value] and [tensors, Count]; those of rows only if asked
 std::pair<at::Tensor, at::Tensor> reduce(const at::Tensor& actual, const at::Tensor& reference, Tolerance tolerance,
                                          const at::Tensor& row_allowance) {
   const at::ScalarType dtype = error_dtype(actual, reference);
@@ -111,36 +126,36 @@ std::pair<at::Tensor, at::Tensor> reduce(const at::Tensor& actual, const at::Ten
        {&tolerance.relative, &tolerance.of_rms, &tolerance.absolute, &tolerance.of_norm, &tolerance.of_row_norm}) {
     *part *= slack(dtype);
   }
-  const std::int64_t columns = reference.dim() > 0 ? reference.size(-1) : 1;
+  const std::int64_t tensors = reference.size(0), columns = reference.dim() > 1 ? reference.size(-1) : 1;
   const bool is_number = at::isFloatingType(actual.scalar_type());
-  const at::Tensor a = (is_number ? actual.detach() : actual.to(dtype)).flatten();
-  const at::Tensor r = reference.detach().to(dtype).flatten();
-  const at::Tensor matrix = r.view({-1, columns});
+  const at::Tensor a = (is_number ? actual.detach() : actual.to(dtype)).reshape({tensors, -1});
+  const at::Tensor r = reference.detach().to(dtype).reshape({tensors, -1});
+  const at::Tensor matrices = r.view({tensors, -1, columns});
   const bool knows_rows = !std::isinf(tolerance.of_row_norm), knows_norm = !std::isinf(tolerance.of_norm);
   // Tolerances of an element alone know no scale: half of the operations, which is what a small tensor costs.
-  const Scale scale = tolerance.of_rms != 0 || knows_rows || knows_norm ? scale_of(matrix) : Scale{};
+  const Scale scale = tolerance.of_rms != 0 || knows_rows || knows_norm ? scale_of(matrices) : Scale{};
   const at::Tensor of_row = row_tolerance(tolerance, scale.rows, row_allowance, r.options());
-  const at::Tensor error = at::sub(a, r).abs_().view(matrix.sizes());
-  const at::Tensor ratio = error.div(at::add(of_row, matrix.abs(), tolerance.relative)).flatten();
+  const at::Tensor error = at::sub(a, r).abs_().view(matrices.sizes());
+  const at::Tensor ratio = error.div(at::add(of_row, matrices.abs(), tolerance.relative)).view(r.sizes());
   const at::Tensor good = ratio.le(1.0);  // not so a NaN
-  const at::Tensor worst = at::argmax(ratio, 0, /*keepdim=*/true);
-  const at::Tensor first = at::argmin(good.view(at::kByte), 0, /*keepdim=*/true);
-  const at::Tensor indices = at::cat({worst, first});
+  const at::Tensor worst = at::argmax(ratio, 1, /*keepdim=*/true);
+  const at::Tensor first = at::argmin(good.view(at::kByte), 1, /*keepdim=*/true);
+  const at::Tensor indices = at::cat({worst, first}, 1);
 
-  std::vector<at::Tensor> values{element(ratio, indices), element(a, first).to(dtype), element(r, first)};
-  std::vector<at::Tensor> counts{indices, good.sum().view({1})};
+  std::vector<at::Tensor> values{ratio.gather(1, indices), a.gather(1, first).to(dtype), r.gather(1, first)};
+  std::vector<at::Tensor> counts{indices, good.sum(1, /*keepdim=*/true)};
   if (knows_norm || knows_rows) {
     const at::Tensor errors = row_norms(error);
     // An infinite tolerance leaves the norm alone, also that of a reference of zeros (0 * infinity).
-    at::Tensor allowed = knows_norm ? scale.norm.mul(tolerance.of_norm) : at::full({}, kInfinity, r.options());
-    values.push_back(errors.norm().div(at_least_a_little(allowed)).view({1}));
+    at::Tensor allowed = knows_norm ? scale.norm.mul(tolerance.of_norm) : at::full({1, 1, 1}, kInfinity, r.options());
+    values.push_back(whole_norms(errors).div(at_least_a_little(allowed)).flatten(1));
     if (knows_rows) {
       auto [row_ratio, row] = worst_row(errors, columns, scale.rows, row_allowance, tolerance.of_row_norm);
       values.push_back(std::move(row_ratio));
       counts.push_back(std::move(row));
     }
   }
-  return {at::cat(values), at::cat(counts)};
+  return {at::cat(values, 1), at::cat(counts, 1)};
 }
 
 std::string index_text(std::int64_t flat, const std::vector<std::int64_t>& shape) {
@@ -170,8 +185,9 @@ void note(Verification& result, double ratio, const std::string& where, const st
 
 void Comparison::add(std::string name, const at::Tensor& actual, const at::Tensor& reference,
                      const Tolerance& tolerance, const at::Tensor& row_allowance) {
-  Part whole{.name = std::move(name), .shape = reference.sizes().vec()};
-  add(Entry{.parts = {std::move(whole)}, .tolerance = tolerance}, actual, reference, row_allowance);
+  if (!enter({{.name = std::move(name), .shape = reference.sizes().vec()}}, actual, reference)) return;
+  compare({.tolerance = tolerance, .actual = {actual}, .reference = {reference}, .entries = {entries_.size() - 1}},
+          row_allowance);
 }
 
 void Comparison::add(std::vector<Part> parts, const at::Tensor& actual, const at::Tensor& reference,
@@ -179,25 +195,61 @@ void Comparison::add(std::vector<Part> parts, const at::Tensor& actual, const at
   if (tolerance.of_rms != 0 || !std::isinf(tolerance.of_norm) || !std::isinf(tolerance.of_row_norm)) {
     throw std::invalid_argument{"Comparison: tensors that are compared as one have tolerances of an element alone"};
   }
-  add(Entry{.parts = std::move(parts), .tolerance = tolerance}, actual, reference, {});
+  if (!enter(std::move(parts), actual, reference)) return;
+  compare({.tolerance = tolerance, .actual = {actual}, .reference = {reference}, .entries = {entries_.size() - 1}}, {});
 }
 
-void Comparison::add(Entry entry, const at::Tensor& actual, const at::Tensor& reference,
-                     const at::Tensor& row_allowance) {
-  const at::NoGradGuard no_grad;
+void Comparison::add_batched(std::string name, const at::Tensor& actual, const at::Tensor& reference,
+                             const Tolerance& tolerance) {
+  if (!enter({{.name = std::move(name), .shape = reference.sizes().vec()}}, actual, reference)) return;
+  auto batch =
+      std::ranges::find_if(waiting_, [&](const Batch& other) { return other.takes(actual, reference, tolerance); });
+  if (batch == waiting_.end()) batch = waiting_.insert(batch, Batch{.tolerance = tolerance});
+  batch->actual.push_back(actual.detach());
+  batch->reference.push_back(reference.detach());
+  batch->entries.push_back(entries_.size() - 1);
+  if (batch->reference.size() * reference.nbytes() < kBatchBytes) return;
+  compare(*batch, {});
+  waiting_.erase(batch);
+}
+
+bool Comparison::Batch::takes(const at::Tensor& a, const at::Tensor& r, const Tolerance& t) const {
+  const auto is_alike = [](const at::Tensor& one, const at::Tensor& other) {
+    return one.sizes() == other.sizes() && one.options().type_equal(other.options());
+  };
+  return tolerance == t && is_alike(actual.front(), a) && is_alike(reference.front(), r);
+}
+
+bool Comparison::enter(std::vector<Part> parts, const at::Tensor& actual, const at::Tensor& reference) {
+  Entry& entry = entries_.emplace_back(Entry{.parts = std::move(parts), .elements = reference.numel()});
   if (!actual.defined()) {
     entry.shape_error = "the implementation returned none";
   } else if (actual.sizes() != reference.sizes()) {
     entry.shape_error = fmt::format("its shape is [{}], the reference's is [{}]", fmt::join(actual.sizes().vec(), ", "),
                                     fmt::join(reference.sizes().vec(), ", "));
-  } else {
-    std::tie(entry.values, entry.counts) = reduce(actual, reference, entry.tolerance, row_allowance);
-    entry.elements = reference.numel();
   }
-  entries_.push_back(std::move(entry));
+  return entry.shape_error.empty();
 }
 
-Verification Comparison::finish(std::string reference) const {
+void Comparison::compare(const Batch& batch, const at::Tensor& row_allowance) {
+  const at::NoGradGuard no_grad;
+  const auto stacked = [](const std::vector<at::Tensor>& tensors) {
+    return tensors.size() == 1 ? tensors.front().unsqueeze(0) : at::stack(tensors);
+  };
+  auto [values, counts] = reduce(stacked(batch.actual), stacked(batch.reference), batch.tolerance, row_allowance);
+  for (std::size_t i = 0; i < batch.entries.size(); ++i) {
+    Entry& entry = entries_[batch.entries[i]];
+    entry.values = values[static_cast<std::int64_t>(i)];
+    entry.counts = counts[static_cast<std::int64_t>(i)];
+  }
+}
+
+void Comparison::compare_waiting() {
+  for (const Batch& batch : std::exchange(waiting_, {})) compare(batch, {});
+}
+
+Verification Comparison::finish(std::string reference) {
+  compare_waiting();
   Verification result{
       .passed = true, .reference = std::move(reference), .worst_error = 0, .worst_where = {}, .message = {}};
   std::vector<at::Tensor> values, counts;

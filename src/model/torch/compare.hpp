@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -25,6 +26,8 @@ struct Tolerance {
   double absolute{};
   double of_norm{std::numeric_limits<double>::infinity()};
   double of_row_norm{std::numeric_limits<double>::infinity()};
+
+  bool operator==(const Tolerance&) const = default;
 };
 
 /// What Verification::worst_error says at most: an element that is NaN or infinite, or off where nothing is allowed.
@@ -50,14 +53,18 @@ class Comparison {
   /// @param tolerance          of an element alone
   /// @throws                   std::invalid_argument  for another tolerance
   void add(std::vector<Part> parts, const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance);
+  /// As the first, but enqueued together with others of the same shape, types and tolerance, once there are 64 MiB of
+  /// them, by compare_waiting() or at the end: a fraction of the launches. Keeps both tensors until then, and whatever
+  /// they are views of; neither may change meanwhile.
+  void add_batched(std::string name, const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance);
+  void compare_waiting();
   /// The verdict over everything added. Synchronises.
   /// @param reference  what Verification::reference says
-  [[nodiscard]] Verification finish(std::string reference) const;
+  [[nodiscard]] Verification finish(std::string reference);
 
  private:
   struct Entry {
     std::vector<Part> parts;
-    Tolerance tolerance{};
     std::string shape_error{};  // empty: the shapes agree
     std::int64_t elements{};
     // What reduces them: compare.cpp has the order. Undefined where the shapes differ.
@@ -67,9 +74,20 @@ class Comparison {
     [[nodiscard]] std::string element_text(double index) const;
     void note_in(Verification& result, const double* value, const double* count) const;
   };
-  void add(Entry entry, const at::Tensor& actual, const at::Tensor& reference, const at::Tensor& row_allowance);
+  /// Tensors of one shape, and the places of their entries.
+  struct Batch {
+    Tolerance tolerance{};
+    std::vector<at::Tensor> actual{}, reference{};
+    std::vector<std::size_t> entries{};
 
-  std::vector<Entry> entries_;
+    [[nodiscard]] bool takes(const at::Tensor& a, const at::Tensor& r, const Tolerance& t) const;
+  };
+  /// Makes the last entry. False, and the entry says why, if there is nothing to compare.
+  bool enter(std::vector<Part> parts, const at::Tensor& actual, const at::Tensor& reference);
+  void compare(const Batch& batch, const at::Tensor& row_allowance);
+
+  std::vector<Entry> entries_;  // in the order in which they were added
+  std::vector<Batch> waiting_;
 };
 
 /// A Comparison of one tensor. Synchronises.

@@ -5,13 +5,16 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/record_function.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -227,6 +230,102 @@ TEST(Comparison, WorstIsOverAllAndTheMessageOfTheFirstFailure) {
   EXPECT_EQ(verdict.reference, "a reference");
   EXPECT_THAT(verdict.message, HasSubstr("bad[0, 0]"));
   EXPECT_THAT(verdict.worst_where, HasSubstr("worse["));
+}
+
+/// Pairs of four shapes, types and tolerances; each is as wrong as its place says.
+struct Pair {
+  std::string name;
+  at::Tensor actual, reference;
+  Tolerance tolerance;
+};
+
+std::vector<Pair> pairs_of_all_kinds() {
+  const Tolerance loose{.relative = 0.0, .of_rms = 1.0, .absolute = 0.0, .of_norm = 1.0, .of_row_norm = 1.0};
+  std::vector<Pair> pairs;
+  for (int i = 0; i < 5; ++i) {
+    const at::Tensor reference = matrix().mul(i + 1);
+    const auto named = [&](const char* kind) { return kind + std::to_string(i); };
+    pairs.push_back({named("matrix"), reference.add(0.1 * i), reference, loose});
+    pairs.push_back({named("transposed"), reference.t().mul(1.0 + 0.01 * i), reference.t(), loose});
+    pairs.push_back({named("bfloat16"), reference.to(at::kBFloat16), reference.add(0.2 * i), loose});
+    pairs.push_back({named("element"), reference.flatten().add(0.1 * i), reference.flatten(), {.absolute = 1.0}});
+    pairs.push_back({named("scalar"), reference.sum().mul(1.0 + 0.1 * i), reference.sum(), {.relative = 1.0}});
+  }
+  return pairs;
+}
+
+TEST(Comparison, BatchesHaveTheVerdictsOfSingleTensors) {
+  const std::vector<Pair> pairs = pairs_of_all_kinds();
+  for (std::size_t wrong = 0; wrong < pairs.size(); ++wrong) {
+    Comparison single, batched;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const Pair& pair = pairs[i];
+      const at::Tensor actual = i == wrong ? pair.actual.mul(3.0) : pair.actual;
+      single.add(pair.name, actual, pair.reference, pair.tolerance);
+      batched.add_batched(pair.name, actual, pair.reference, pair.tolerance);
+    }
+    const Verification expected = single.finish({}), verdict = batched.finish({});
+    EXPECT_FALSE(verdict.passed) << pairs[wrong].name;
+    EXPECT_EQ(verdict.message, expected.message);
+    EXPECT_EQ(verdict.worst_where, expected.worst_where);
+    EXPECT_DOUBLE_EQ(verdict.worst_error, expected.worst_error);
+  }
+}
+
+TEST(Comparison, ABatchNamesTheFirstFailureThatWasAdded) {
+  Comparison comparison;
+  comparison.add_batched("small", matrix().flatten().add(1), matrix().flatten(), kTight);
+  comparison.add("at once", matrix().add(1), matrix(), kTight);
+  comparison.add_batched("missing", at::Tensor{}, matrix(), kTight);
+  const Verification verdict = comparison.finish({});
+  EXPECT_THAT(verdict.message, HasSubstr("small[0] is 2"));
+  EXPECT_EQ(verdict.worst_where, "missing");
+}
+
+TEST(Comparison, FullBatchesAreComparedBeforeTheEnd) {
+  const at::Tensor large = at::full({5 << 20}, 1.0F);  // 20 MiB
+  at::Tensor changed = large.clone();
+  Comparison comparison;
+  for (int i = 0; i < 4; ++i) comparison.add_batched("full", changed, large, kTight);
+  changed.fill_(2.0);
+  comparison.add_batched("waits", changed, large, kTight);
+  comparison.compare_waiting();
+  changed.fill_(1.0);
+  EXPECT_THAT(comparison.finish({}).message, HasSubstr("waits[0] is 2"));
+}
+
+/// Operations of ATen that run while it lives.
+class CountedOperations {
+ public:
+  CountedOperations()
+      : handle_{at::addThreadLocalCallback(
+            at::RecordFunctionCallback([](const at::RecordFunction&) -> std::unique_ptr<at::ObserverContext> {
+              ++count;
+              return nullptr;
+            }).scopes({at::RecordScope::FUNCTION}))} {
+    count = 0;
+  }
+  CountedOperations(const CountedOperations&) = delete;
+  CountedOperations& operator=(const CountedOperations&) = delete;
+  ~CountedOperations() { at::removeCallback(handle_); }
+  static inline int count{};
+
+ private:
+  at::CallbackHandle handle_;
+};
+
+TEST(Comparison, ABatchTakesTheOperationsOfOneTensor) {
+  const auto operations_of = [](int tensors) {
+    const at::Tensor reference = matrix(), actual = matrix();
+    const CountedOperations counted;
+    Comparison comparison;
+    for (int i = 0; i < tensors; ++i) comparison.add_batched("m", actual, reference, kTight);
+    comparison.compare_waiting();
+    return CountedOperations::count;
+  };
+  const int of_one = operations_of(1);
+  EXPECT_GT(of_one, 20);
+  EXPECT_LT(operations_of(32), of_one + 32 * 8);  // views of what goes in and of what comes out
 }
 
 at::Tensor numbers() { return at::arange(1, 7, at::TensorOptions{}.dtype(at::kFloat)).view({2, 3}); }
