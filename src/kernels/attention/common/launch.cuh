@@ -11,6 +11,7 @@
 
 #include "kernels/attention/common/plan_16bit.hpp"
 #include "kernels/attention/common/planted_fault.cuh"
+#include "kernels/common/overlap.cuh"
 #include "tbench/cuda/error.hpp"
 
 namespace tbench::kernels {
@@ -36,10 +37,11 @@ void with_head_dim(std::int64_t head_dim, Function&& function) {
 }
 
 /// One for each file of kernels, as what it uploads is: a copy shared between files would upload to one of them alone.
-/// @throws  cuda::CudaError
+/// @param overlaps  the kernel keeps the rule of overlap.cuh, and may begin before the one before it has ended
+/// @throws          cuda::CudaError
 template <class Parameters>
 static void launch_kernel(void (*kernel)(Parameters), const Launch& launch, const Parameters& parameters,
-                          cudaStream_t stream) {
+                          cudaStream_t stream, bool overlaps = false) {
   constexpr std::size_t kSharedBytesWithoutAsking = std::size_t{48} << 10;
   if (launch.shared_bytes > kSharedBytesWithoutAsking) {
     TBENCH_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -47,8 +49,10 @@ static void launch_kernel(void (*kernel)(Parameters), const Launch& launch, cons
   }
   upload_planted_fault(stream);
   const auto extent = [](std::int64_t value) { return static_cast<unsigned>(value); };
-  kernel<<<dim3{extent(launch.grid.x), extent(launch.grid.y), extent(launch.grid.z)}, launch.threads,
-           launch.shared_bytes, stream>>>(parameters);
+  const dim3 grid{extent(launch.grid.x), extent(launch.grid.y), extent(launch.grid.z)};
+  const auto threads = static_cast<unsigned>(launch.threads);
+  if (overlaps) return launch_overlapping(kernel, grid, threads, launch.shared_bytes, stream, parameters);
+  kernel<<<grid, threads, launch.shared_bytes, stream>>>(parameters);
   TBENCH_CUDA_CHECK(cudaGetLastError());
 }
 

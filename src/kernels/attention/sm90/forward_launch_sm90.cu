@@ -1,7 +1,6 @@
 // Hopper's forward kernel of one precision, Precision::TBENCH_PRECISION: which instantiation serves a problem, and its
 // launch. CMakeLists.txt compiles this file once for each precision.
 #include "kernels/attention/common/launch.cuh"
-#include "kernels/attention/sm90/early_launch_sm90.cuh"
 #include "kernels/attention/sm90/forward_sm90.cuh"
 #include "kernels/attention/sm90/plan_sm90.hpp"
 #include "kernels/attention/sm90/tensor_map.hpp"
@@ -44,9 +43,8 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
       TBENCH_CUDA_CHECK(cudaMemsetAsync(parameters.counter, 0, sizeof(unsigned), stream));
     }
     const Launch geometry = forward_launch(problem.shape, Tile::tile(), limits);
-    (choice.overlaps ? &launch_early<ForwardParameters>
-                     : &launch_kernel<ForwardParameters>)(&attention_forward_wgmma_kernel<Element, kHeadDim, Tile>,
-                                                          geometry, parameters, stream);
+    launch_kernel(&attention_forward_wgmma_kernel<Element, kHeadDim, Tile>, geometry, parameters, stream,
+                  choice.overlaps);
   };
   if constexpr (is_instantiated(64)) {
     if (problem.shape.head_dim == 64 && choice.wide) return launch.template operator()<64, WideForward>();

@@ -4,7 +4,6 @@
 #include "kernels/attention/sm90/backward/backward_helpers_sm90.cuh"
 #include "kernels/attention/sm90/backward/backward_sm90.cuh"
 #include "kernels/attention/sm90/backward/one_item/one_item_sm90.cuh"
-#include "kernels/attention/sm90/early_launch_sm90.cuh"
 #include "kernels/attention/sm90/tensor_map.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -96,13 +95,15 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
   const auto launch = [&]<int kHeadDim>(auto kernel, const auto& parameters) {
     const auto helper = helper_parameters<Element>(problem, arguments, choice.sums);
     const AttentionShape& shape = problem.shape;
-    launch_early(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper,
-                 stream);
-    launch_early(kernel, backward_launch(shape, choice.blocks, limits), parameters, stream);
+    const auto launch_early = [&](auto of_pass, const Launch& geometry, const auto& of_kernel) {
+      launch_kernel(of_pass, geometry, of_kernel, stream, /*overlaps=*/true);
+    };
+    launch_early(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper);
+    launch_early(kernel, backward_launch(shape, choice.blocks, limits), parameters);
     launch_early(choice.sums == BackwardSums::kApart
                      ? &attention_backward_convert_sm90_kernel<Element, kHeadDim, kMostSumsApart>
                      : &attention_backward_convert_sm90_kernel<Element, kHeadDim, 1>,
-                 backward_convert_launch(shape), helper, stream);
+                 backward_convert_launch(shape), helper);
   };
   const auto launch_staying = [&]<int kHeadDim, BackwardSums kSums>() {
     launch.template operator()<kHeadDim>(&attention_backward_wgmma_kernel<Element, kHeadDim, kSums>,
