@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "tbench/results/json_fields.hpp"
 #include "tbench/results/record_json.hpp"
@@ -71,6 +73,22 @@ Ending ending_of(const std::vector<Record>& records) {
       return Ending::kTimed;
   }
   throw std::invalid_argument{"not a Status"};
+}
+
+/// "ranks 0, 2: REASON; rank 1: ANOTHER", in the order of each reason's first rank.
+std::string reasons_by_rank(std::span<const std::vector<Record>> ranks, const std::vector<std::size_t>& ended) {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> by_reason;
+  for (const std::size_t rank : ended) {
+    const std::string& reason = ranks[rank].back().reason;
+    auto known = std::ranges::find(by_reason, reason, [](const auto& entry) { return entry.first; });
+    if (known == by_reason.end()) known = by_reason.insert(known, {reason, {}});
+    known->second.push_back(rank);
+  }
+  std::vector<std::string> parts;
+  for (const auto& [reason, of] : by_reason) {
+    parts.push_back(fmt::format("{} {}: {}", of.size() == 1 ? "rank" : "ranks", fmt::join(of, ", "), reason));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 }  // namespace
@@ -148,9 +166,7 @@ std::vector<Record> merge_ranks(std::span<const std::vector<Record>> ranks) {
   Record& last = merged.back();
   last.labels.erase(kLostRanks);
   const bool is_everyones = alike.size() == ranks.size() && ending == Ending::kUnsupported;
-  if (!is_everyones) {
-    last.reason = fmt::format("{} {}: {}", alike.size() == 1 ? "rank" : "ranks", fmt::join(alike, ", "), last.reason);
-  }
+  if (!is_everyones) last.reason = reasons_by_rank(ranks, alike);
   return merged;
 }
 

@@ -125,6 +125,12 @@ TEST(MergeRanks, ALostConnectionThatNobodyCausedIsACrashOfAll) {
   EXPECT_TRUE(merged.at(0).labels.empty());
 }
 
+TEST(MergeRanks, EachReasonHasItsRanks) {
+  const Records merged = merge_ranks(std::vector<Records>{
+      {failed(Status::kOom, "of 1 GiB")}, {failed(Status::kOom, "of 2 GiB")}, {failed(Status::kOom, "of 1 GiB")}});
+  EXPECT_EQ(merged.at(0).reason, "ranks 0, 2: of 1 GiB; rank 1: of 2 GiB");
+}
+
 TEST(MergeRanks, WhatNoRankSupportsNeedsNoName) {
   const Records record{failed(Status::kUnsupported, "bf16 is not for 300 ranks")};
   EXPECT_EQ(merge_ranks(std::vector<Records>{record, record}), record);
