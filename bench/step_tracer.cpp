@@ -3,6 +3,7 @@
 #include <cuda_profiler_api.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>

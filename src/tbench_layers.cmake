@@ -4,7 +4,7 @@ tbench_layer(
   sqlite
   SOURCES sqlite/sqlite.cpp
   PUBLIC tbench::core SQLite3::SQLite3
-  PRIVATE fmt::fmt-header-only)
+  PRIVATE fmt::fmt)
 tbench_layer(
   compare
   SOURCES compare/case_comparison.cpp
@@ -16,12 +16,12 @@ tbench_layer(
           compare/comparison_input.cpp
           compare/comparison_page.cpp
   PUBLIC tbench::core tbench::stats tbench::results
-  PRIVATE tbench::render fmt::fmt-header-only Threads::Threads)
+  PRIVATE tbench::render fmt::fmt Threads::Threads)
 tbench_layer(
   fleet
   SOURCES fleet/fleet.cpp fleet/fleet_output.cpp fleet/kinds.cpp fleet/merge.cpp
   PUBLIC tbench::core tbench::stats tbench::results tbench::compare
-  PRIVATE tbench::render fmt::fmt-header-only)
+  PRIVATE tbench::render fmt::fmt)
 tbench_layer(
   history
   SOURCES history/history.cpp
@@ -32,7 +32,7 @@ tbench_layer(
           history/series_conclusion.cpp
           history/series_page.cpp
   PUBLIC tbench::core tbench::stats tbench::results tbench::compare
-  PRIVATE tbench::render tbench::sqlite fmt::fmt-header-only OpenSSL::Crypto)
+  PRIVATE tbench::render tbench::sqlite fmt::fmt OpenSSL::Crypto)
 tbench_layer(
   gate
   SOURCES gate/gate.cpp
@@ -45,4 +45,4 @@ tbench_layer(
           gate/gate_report.cpp
           gate/gate_screen.cpp
   PUBLIC tbench::core tbench::compare tbench::history
-  PRIVATE tbench::results tbench::render tbench::stats fmt::fmt-header-only)
+  PRIVATE tbench::results tbench::render tbench::stats fmt::fmt)

@@ -37,6 +37,10 @@ std::string replicates_of(const Case& c) { return fmt::format("{}+{}", c.base.re
 
 std::string probability(double p) { return p < 0.0001 ? "<0.0001" : fmt::format("{:.4f}", p); }
 
+std::string ratio_text(const std::optional<double>& ratio) {
+  return cell_of(ratio, [](double value) { return fmt::format("{:.3f}", value); });
+}
+
 struct PageColumn {
   render::Column column;
   std::function<std::string(const Case&)> cell;
@@ -47,7 +51,7 @@ std::vector<PageColumn> verdict_columns(const std::function<std::string(const Ca
   using enum render::Align;
   return {
       {{"verdict", kLeft, 0}, [](const Case& c) { return c.verdict ? std::string{to_string(*c.verdict)} : ""; }},
-      {{"case", kLeft, 0}, name},
+      {{"case", kLeft, 0}, [name](const Case& c) { return name(c); }},
       {{"base ms", kRight, 1}, [](const Case& c) { return render::format_milliseconds(c.base.time); }},
       {{"±%", kRight, 5}, [](const Case& c) { return render::format_percent(c.base.dispersion, 2); }},
       {{"new ms", kRight, 1}, [](const Case& c) { return render::format_milliseconds(c.next.time); }},
@@ -72,22 +76,19 @@ std::vector<PageColumn> verdict_columns(const std::function<std::string(const Ca
 
 std::vector<PageColumn> cross_columns(const std::function<std::string(const Case&)>& name) {
   using enum render::Align;
-  const auto ratio = [](const std::optional<double>& value) {
-    return cell_of(value, [](double r) { return fmt::format("{:.3f}", r); });
-  };
   return {
-      {{"case", kLeft, 0}, name},
+      {{"case", kLeft, 0}, [name](const Case& c) { return name(c); }},
       {{"base ms", kRight, 1}, [](const Case& c) { return render::format_milliseconds(c.base.time); }},
       {{"new ms", kRight, 1}, [](const Case& c) { return render::format_milliseconds(c.next.time); }},
-      {{"new/base", kRight, 0}, [ratio](const Case& c) { return ratio(c.ratio); }},
+      {{"new/base", kRight, 0}, [](const Case& c) { return ratio_text(c.ratio); }},
       {{"95 % interval", kRight, 3},
        [](const Case& c) {
          return cell_of(c.ratio_interval, [&](const stats::Interval& interval) {
            return fmt::format("{}{:.3f} .. {:.3f}", c.interval_is_within ? "~" : "", interval.low, interval.high);
          });
        }},
-      {{"of the device", kRight, 0}, [ratio](const Case& c) { return ratio(c.device_ratio); }, true},
-      {{"in cycles", kRight, 2}, [ratio](const Case& c) { return ratio(c.cycle_ratio); }},
+      {{"of the device", kRight, 0}, [](const Case& c) { return ratio_text(c.device_ratio); }, true},
+      {{"in cycles", kRight, 2}, [](const Case& c) { return ratio_text(c.cycle_ratio); }},
       {{"base MFU %", kRight, 1}, [](const Case& c) { return render::format_percent(c.base.mfu, 1); }},
       {{"new MFU %", kRight, 1}, [](const Case& c) { return render::format_percent(c.next.mfu, 1); }},
       {{"base GiB", kRight, 3}, [](const Case& c) { return render::format_gibibytes(c.base.peak_bytes, 2); }},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/stats/descriptive.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "tbench/history/series.hpp"
 #include "tbench/render/number_format.hpp"

@@ -1,6 +1,7 @@
 // A trace of the size of a training step of the model `xl`, with names that ran on a GPU and times like theirs.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>

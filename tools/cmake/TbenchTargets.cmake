@@ -69,3 +69,12 @@ function(tbench_link_in_top_folder target)
     add_custom_command(TARGET ${target} POST_BUILD COMMAND test -e ${release}/${folder}/${target} || ${link})
   endif()
 endfunction()
+
+# tbench_install_library(TARGET)
+# A library that few systems have goes along in lib, if it is a shared one.
+function(tbench_install_library target)
+  get_target_property(kind ${target} TYPE)
+  if(kind STREQUAL SHARED_LIBRARY)
+    install(IMPORTED_RUNTIME_ARTIFACTS ${target} LIBRARY DESTINATION lib)
+  endif()
+endfunction()

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
