@@ -15,10 +15,8 @@ target_compile_options(
   tbench_warnings
   INTERFACE $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
 if(TBENCH_SANITIZE)
-  # Not UBSan in the tests' own sources: it is a third of what they take to compile.
-  set(undefined "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:TBENCH_IS_TEST>>>:-fsanitize=undefined$<SEMICOLON>-fno-sanitize-recover=undefined>")
-  target_compile_options(tbench_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address
-                                                   -fno-omit-frame-pointer ${undefined}>)
+  target_compile_options(tbench_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined
+                                                   -fno-sanitize-recover=undefined -fno-omit-frame-pointer>)
   target_link_options(tbench_warnings INTERFACE -fsanitize=address,undefined)
 endif()
 
@@ -39,7 +37,6 @@ endfunction()
 function(tbench_test name)
   cmake_parse_arguments(ARG "BY_SUITE" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  set_target_properties(${name} PROPERTIES TBENCH_IS_TEST ON)
   target_link_libraries(${name} PRIVATE tbench_warnings ${ARG_LIBRARIES} GTest::gtest GTest::gmock)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${name} PRIVATE TBENCH_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
