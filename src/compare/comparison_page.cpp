@@ -47,6 +47,8 @@ struct PageColumn {
   bool needs_trace{};  // left out where no case has it
 };
 
+// `name` is copied by a lambda: with a function that may throw as the first element GCC 12 takes the list's texts for
+// uninitialised.
 std::vector<PageColumn> verdict_columns(const std::function<std::string(const Case&)>& name) {
   using enum render::Align;
   return {
