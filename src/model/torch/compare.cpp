@@ -185,9 +185,7 @@ void note(Verification& result, double ratio, const std::string& where, const st
 
 void Comparison::add(std::string name, const at::Tensor& actual, const at::Tensor& reference,
                      const Tolerance& tolerance, const at::Tensor& row_allowance) {
-  if (!enter({{.name = std::move(name), .shape = reference.sizes().vec()}}, actual, reference)) return;
-  compare({.tolerance = tolerance, .actual = {actual}, .reference = {reference}, .entries = {entries_.size() - 1}},
-          row_allowance);
+  add_now({{.name = std::move(name), .shape = reference.sizes().vec()}}, actual, reference, tolerance, row_allowance);
 }
 
 void Comparison::add(std::vector<Part> parts, const at::Tensor& actual, const at::Tensor& reference,
@@ -195,8 +193,14 @@ void Comparison::add(std::vector<Part> parts, const at::Tensor& actual, const at
   if (tolerance.of_rms != 0 || !std::isinf(tolerance.of_norm) || !std::isinf(tolerance.of_row_norm)) {
     throw std::invalid_argument{"Comparison: tensors that are compared as one have tolerances of an element alone"};
   }
+  add_now(std::move(parts), actual, reference, tolerance, {});
+}
+
+void Comparison::add_now(std::vector<Part> parts, const at::Tensor& actual, const at::Tensor& reference,
+                         const Tolerance& tolerance, const at::Tensor& row_allowance) {
   if (!enter(std::move(parts), actual, reference)) return;
-  compare({.tolerance = tolerance, .actual = {actual}, .reference = {reference}, .entries = {entries_.size() - 1}}, {});
+  compare({.tolerance = tolerance, .actual = {actual}, .reference = {reference}, .entries = {entries_.size() - 1}},
+          row_allowance);
 }
 
 void Comparison::add_batched(std::string name, const at::Tensor& actual, const at::Tensor& reference,

@@ -82,6 +82,8 @@ class Comparison {
 
     [[nodiscard]] bool takes(const at::Tensor& a, const at::Tensor& r, const Tolerance& t) const;
   };
+  void add_now(std::vector<Part> parts, const at::Tensor& actual, const at::Tensor& reference,
+               const Tolerance& tolerance, const at::Tensor& row_allowance);
   /// Makes the last entry. False, and the entry says why, if there is nothing to compare.
   bool enter(std::vector<Part> parts, const at::Tensor& actual, const at::Tensor& reference);
   void compare(const Batch& batch, const at::Tensor& row_allowance);
