@@ -106,6 +106,9 @@ TEST_F(BurstOnGpu, TheSpinHidesWhatTheHostDoes) {
   EXPECT_GE(*std::ranges::min_element(chunk.phase_seconds), kShort);
   EXPECT_LE(*std::ranges::max_element(chunk.phase_seconds), kShort + 2 * kOverhead);
   EXPECT_GE(chunk.enqueue.value, 300e-6 * kBursts);
+  // Spins of 20, 40, 80 and 160 us do not hide the first one.
+  ASSERT_GE(chunk.made_again.size(), 4U);
+  EXPECT_EQ(chunk.made_again[3], 3U);
 }
 
 TEST_F(BurstOnGpu, ALaunchThatWaitsForTheDeviceCannotBeHidden) {

@@ -178,11 +178,31 @@ TEST(Burst, OnlyTheColdLaunchThatWasExposedIsDoneAgain) {
   });
   device.wait();
   EXPECT_EQ(launch, 4);
+  EXPECT_EQ(burst.calls(), 4U);
+  EXPECT_THAT(burst.made_again(), ElementsAre(1));
   EXPECT_EQ(std::ranges::count(device.log, "flush"), 4);
   EXPECT_EQ(std::ranges::count(device.log, "event 2"), 2);  // the second launch's begin
   std::vector<double> times(1);
   burst.read(device, times);
   EXPECT_THAT(times, ElementsAre(DoubleNear(kKernel, kTolerance)));
+}
+
+TEST(Burst, LaunchesThatFollowEachOtherAreAllMadeAgain) {
+  SimulatedDevice device{30 * kMicro};  // 60 us in all: 20 and 40 us do not hide them
+  Seconds spin = kFirstSpin;
+  Burst burst{{}, 2};
+  for (const bool is_hidden : {false, true}) {
+    burst.enqueue(device, spin, [&](PhaseMarker& marker) {
+      device.launch(kKernel);
+      marker.mark();
+    });
+    device.wait();
+    EXPECT_EQ(burst.calls(), is_hidden ? 2U : 6U);
+    if (is_hidden)
+      EXPECT_THAT(burst.made_again(), ElementsAre());
+    else
+      EXPECT_THAT(burst.made_again(), ElementsAre(0, 1, 2, 3));
+  }
 }
 
 TEST(Burst, TheSpinHasACap) {

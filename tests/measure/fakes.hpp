@@ -60,18 +60,24 @@ class FakeTimer final : public Timer {
 
   bool can_flush_l2() const override { return flushes; }
   void begin_bursts(const BurstSetup& wanted) override { bursts_begun.push_back(wanted); }
-  /// Bursts of the same steps; each takes `overhead` of simulated time besides.
+  /// Bursts of the same steps; each takes `overhead` of simulated time besides. Calls in `made_again` have no row.
   Chunk time_bursts(std::size_t count, std::size_t launches, const Step& launch,
                     const std::function<void()>& while_busy) override {
     EXPECT_GT(bursts_begun.size(), static_cast<std::size_t>(bursts_ended));
-    prepared_steps = std::max(prepared_steps, count * launches);
-    const Chunk single = time_steps(count * launches, launch, while_busy);
+    const std::size_t calls = count * launches + made_again.size();
+    prepared_steps = std::max(prepared_steps, calls);
+    const Chunk single = time_steps(calls, launch, while_busy);
     Chunk chunk = single;
     chunk.launches = launches;
+    chunk.made_again = made_again;
     chunk.phase_seconds.assign(count * phases, 0.0);
-    for (std::size_t i = 0; i < single.phase_seconds.size(); ++i) {
-      const std::size_t burst = i / phases / launches;
-      chunk.phase_seconds[burst * phases + i % phases] += single.phase_seconds[i];
+    std::size_t row = 0;
+    for (std::size_t call = 0; call < calls; ++call) {
+      if (std::ranges::binary_search(made_again, call)) continue;
+      const std::size_t burst = row++ / launches;
+      for (std::size_t phase = 0; phase < phases; ++phase) {
+        chunk.phase_seconds[burst * phases + phase] += single.phase_seconds[call * phases + phase];
+      }
     }
     for (double& seconds : chunk.phase_seconds) {
       seconds /= static_cast<double>(launches);
@@ -95,6 +101,7 @@ class FakeTimer final : public Timer {
   std::optional<Seconds> drain;                        // of a chunk; the whole chunk if absent
   bool flushes{true};
   bool exposed{};
+  std::vector<std::size_t> made_again;
   Seconds overhead;  // of a burst
   std::vector<BurstSetup> bursts_begun;
   int bursts_ended{};

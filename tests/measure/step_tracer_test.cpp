@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <stdexcept>
+#include <vector>
 
 #include "measure_case_bench.hpp"
 
@@ -71,6 +73,23 @@ TEST(TraceSteps, BurstsMeetTheCacheThatTheTimedOnesMet) {
     EXPECT_EQ(timer.bursts_ended, 1);
     EXPECT_THAT(timer.burst_launches, ElementsAre(1));
     EXPECT_EQ(tracer.regime, Regime::kBurst);
+  }
+}
+
+TEST(TraceSteps, ALaunchThatWasMadeAgainIsNoStep) {
+  for (const bool records : {false, true}) {
+    FakeCase subject;
+    subject.records = records;
+    FakeTimer timer{[](std::int64_t) { return 1e-4; }};
+    timer.made_again = {0, 4, 5};
+    FakeTracer tracer{Seconds{1e-4}};
+    EXPECT_EQ(trace_steps(subject, timer, tracer, {.regime = Regime::kBurst}, {1e-4}).steps, 10);
+    EXPECT_EQ(subject.launches, records ? 15 : 14);
+    // The fake's clock ticks at the begin and at the only mark of each call.
+    std::vector<std::int64_t> begins;
+    for (const EnqueuedStep& step : tracer.steps) begins.push_back(step.start_ns);
+    begins.resize(4);
+    EXPECT_EQ(begins, (records ? std::vector<std::int64_t>{5, 7, 13, 15} : std::vector<std::int64_t>{3, 5, 7, 13}));
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "tbench/core/units.hpp"
 #include "tbench/measure/timer.hpp"
@@ -60,6 +61,9 @@ class Burst {
   void read(const BurstQueue& queue, std::span<double> phase_seconds) const;
 
   [[nodiscard]] const HostTimes& host() const { return host_; }
+  /// Calls of `launch` since the begin, and those of them, by number, that were made again: read() has none of these.
+  [[nodiscard]] std::size_t calls() const { return calls_; }
+  [[nodiscard]] const std::vector<std::size_t>& made_again() const { return made_again_; }
 
  private:
   /// Launches that follow each other without a flush in between, and how many such parts there are.
@@ -74,6 +78,8 @@ class Burst {
   BurstSetup setup_;
   Parts parts_;
   HostTimes host_;
+  std::size_t calls_{};
+  std::vector<std::size_t> made_again_;
 };
 
 }  // namespace tbench::measure

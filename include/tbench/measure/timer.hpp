@@ -24,6 +24,9 @@ struct Chunk {
   /// bursts: after the one for which it was longest.
   Seconds escaped;
   bool exposed{};  // of bursts: the device reached a launch before all of it was enqueued, in spite of the longest spin
+  /// Of bursts: calls of `launch`, by number, that were made again because the device reached them too early. No row
+  /// has them.
+  std::vector<std::size_t> made_again;
 
   [[nodiscard]] std::size_t steps() const { return phases == 0 ? 0 : phase_seconds.size() / phases; }
   [[nodiscard]] double step_seconds(std::size_t step) const;

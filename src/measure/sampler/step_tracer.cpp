@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "measure/sampler/step_marks.hpp"
 
@@ -33,6 +34,15 @@ std::size_t steps_to_trace(Seconds step, Regime regime) {
   return 1 + static_cast<std::size_t>(std::clamp(fitting, kMinSteps, kMaxSteps));
 }
 
+/// What of `steps` the timer kept: operations of the others lie in no step.
+std::vector<EnqueuedStep> kept(const std::vector<EnqueuedStep>& steps, const std::vector<std::size_t>& made_again) {
+  std::vector<EnqueuedStep> rest;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (!std::ranges::binary_search(made_again, i)) rest.push_back(steps[i]);
+  }
+  return rest;
+}
+
 }  // namespace
 
 StepTrace trace_steps(Case& subject, Timer& timer, StepTracer& tracer, const TraceOptions& options, Seconds step) {
@@ -44,15 +54,17 @@ StepTrace trace_steps(Case& subject, Timer& timer, StepTracer& tracer, const Tra
   auto marks = step_marks<EnqueuedStep>([&tracer] { return tracer.now_ns(); });
   timer.prepare(count, phases);
   const Step logged = [&](PhaseMarker& marker) { marks.launch(subject, marker); };
+  const auto stop = [&](const Chunk& chunk) {
+    const std::vector<EnqueuedStep> steps = kept(marks.steps(), chunk.made_again);
+    return tracer.stop(std::span{steps}.subspan(recording), subject.phases(), options.regime);
+  };
   if (options.regime == Regime::kBurst) {
     const BurstScope scope{timer, {.phases = phases, .flush_l2 = timer.can_flush_l2() && options.l2 == L2State::kCold}};
     const TraceScope traced{tracer};
-    static_cast<void>(timer.time_bursts(count, 1, logged, {}));
-    return tracer.stop(std::span{marks.steps()}.subspan(recording), subject.phases(), options.regime);
+    return stop(timer.time_bursts(count, 1, logged, {}));
   }
   const TraceScope traced{tracer};
-  static_cast<void>(timer.time_steps(count, logged, {}));
-  return tracer.stop(std::span{marks.steps()}.subspan(recording), subject.phases(), options.regime);
+  return stop(timer.time_steps(count, logged, {}));
 }
 
 }  // namespace tbench::measure

@@ -62,6 +62,7 @@ Burst::HostTimes Burst::enqueue_part(BurstQueue& queue, Seconds spin, const Step
     const bool is_last = i + 1 == parts_.launches;
     const std::size_t events = setup_.phases > 1 || is_last ? setup_.phases : 0;
     BurstMarker marker{queue, next_event, events};
+    ++calls_;
     launch(marker);
     require_marks(i, marker.marks(), setup_.phases);
     next_event += events;
@@ -77,11 +78,14 @@ Burst::HostTimes Burst::enqueue_part(BurstQueue& queue, Seconds spin, const Step
 
 void Burst::enqueue(BurstQueue& queue, Seconds& spin, const Step& launch) {
   host_ = {};
+  calls_ = 0;
+  made_again_.clear();
   for (std::size_t part = 0; part < parts_.count; ++part) {
     const std::size_t begin = part * parts_.events;
     HostTimes times = enqueue_part(queue, spin, launch, begin);
     while (times.exposed && spin < kLongestSpin) {
       spin = std::min(spin * 2.0, kLongestSpin);
+      for (std::size_t call = calls_ - parts_.launches; call < calls_; ++call) made_again_.push_back(call);
       times = enqueue_part(queue, spin, launch, begin);
     }
     host_.enqueue = host_.enqueue + times.enqueue;

@@ -171,6 +171,7 @@ Chunk CudaEventTimer::time_bursts(std::size_t count, std::size_t launches, const
   chunk.phase_seconds.resize(count * setup.phases);
   TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
   const Seconds begin = steady_now();
+  std::size_t calls = 0;
   for (std::size_t i = 0; i < count; ++i) {
     if (resets_persisting_l2_) {
       // A flush passes over lines that a kernel has made persistent.
@@ -189,6 +190,8 @@ Chunk CudaEventTimer::time_bursts(std::size_t count, std::size_t launches, const
     chunk.enqueue = chunk.enqueue + burst.host().enqueue;
     chunk.cpu = chunk.cpu + burst.host().cpu;
     chunk.exposed = chunk.exposed || burst.host().exposed;
+    for (const std::size_t call : burst.made_again()) chunk.made_again.push_back(calls + call);
+    calls += burst.calls();
   }
   chunk.wall = steady_now() - begin;
   return chunk;

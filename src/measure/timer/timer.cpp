@@ -122,7 +122,8 @@ Chunk SteadyClockTimer::run(std::size_t count, const BurstSetup& setup, const St
               .wall = end - begin,
               .enqueue = {},
               .cpu = cpu_end - cpu_begin,
-              .escaped = {}};
+              .escaped = {},
+              .made_again = {}};
   double previous = begin.value;
   for (std::size_t i = 0; i < count * phases; ++i) {
     if (witness != nullptr && i % phases == 0) {
