@@ -233,7 +233,7 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
   std::optional<RankMeasurement> ranks;
   try {
     activity("meeting the other ranks");
-    ranks.emplace(*options_.launch, on_gpu_, options_.timeout, *timer_);
+    ranks.emplace(*options_.launch, on_gpu_, options_.timeout, *timer_, activity);
   } catch (const std::exception& error) {
     return lost_record(id, error.what());
   }

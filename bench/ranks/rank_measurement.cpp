@@ -56,12 +56,25 @@ class AgreedTracer final : public measure::StepTracer {
 
 }  // namespace
 
-RankMeasurement::RankMeasurement(const ranks::Launch& launch, bool on_gpu, Seconds timeout, measure::Timer& own)
-    : group_{launch, current_group(launch, timeout * kGroupShare), on_gpu, timeout * kGroupShare},
-      timer_{own, [this](std::span<const double> numbers) { return group_.gather(numbers); }} {}
+RankMeasurement::RankMeasurement(const ranks::Launch& launch, bool on_gpu, Seconds timeout, measure::Timer& own,
+                                 const WorkerActivity& activity)
+    : RankMeasurement{launch,  current_group(launch, timeout * kGroupShare), on_gpu, timeout * kGroupShare, own,
+                      activity} {}
+
+RankMeasurement::RankMeasurement(const ranks::Launch& launch, const std::string& group, bool on_gpu, Seconds limit,
+                                 measure::Timer& own, const WorkerActivity& activity)
+    : activity_{activity},
+      group_{launch, group, on_gpu, limit},
+      timer_{own, [this](std::span<const double> numbers) { return group_.gather(numbers); }, [this] { ++steps_; }},
+      watch_{{.group = group, .rank = launch.rank, .size = launch.size, .limit = limit},
+             [this] { return group_.calls() + steps_; },
+             [launch, limit] { return ranks::open_store(launch, /*may_serve=*/false, limit); },
+             [this] { activity_("waiting for the other ranks"); }} {}
 
 void RankMeasurement::mark_consequences(std::vector<Record>& records) const {
-  if (group_.has_failed() && !records.empty()) records.back().labels[kLostRanks] = "while measuring";
+  if (!group_.has_failed()) return;
+  activity_("leaving the other ranks");
+  if (!records.empty()) records.back().labels[kLostRanks] = "while measuring";
 }
 
 std::vector<Record> lost_record(const CaseId& id, const std::string& reason) {

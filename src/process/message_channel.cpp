@@ -102,6 +102,7 @@ std::optional<Message> WorkerChannel::receive() {
 void WorkerChannel::send(MessageKind kind, std::string_view payload) {
   const std::string frame = encode_frame(kind, payload);
   std::string_view rest = frame;
+  const std::lock_guard lock{sending_};
   while (!rest.empty()) {
     const Transfer written = write_some(messages_.get(), rest);
     if (written.state == Transfer::State::kEnd) {

@@ -102,6 +102,8 @@ std::string Group::backend() const { return backends_->data->getBackendName(); }
 
 bool Group::has_failed() const { return backends_->has_failed; }
 
+std::int64_t Group::calls() const { return backends_->calls; }
+
 std::vector<std::vector<double>> Group::gather(std::span<const double> own) {
   if (own.empty()) throw std::invalid_argument{"gather: every rank has to bring a number at least"};
   const auto count = static_cast<std::int64_t>(own.size());

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <exception>
 #include <stdexcept>
 
@@ -24,10 +26,12 @@ struct Group::Backends {
   BackendPointer control;  // gloo, for numbers
   BackendPointer data;     // for tensors; on a CPU the same
   bool has_failed{};
+  std::atomic<std::int64_t> calls{};  // another thread reads it
 
   /// Runs what needs the other ranks. Memory that is lacking here is no failure of theirs.
   template <class Action>
   auto guard(const char* what, const Action& action) {
+    ++calls;
     try {
       return action();
     } catch (const c10::OutOfMemoryError&) {

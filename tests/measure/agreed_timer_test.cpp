@@ -44,7 +44,8 @@ class ScriptedTimer final : public Timer {
     struct NoMarker final : PhaseMarker {
       void mark() override {}
     } marker;
-    Chunk chunk{.phase_seconds = {}, .phases = 1, .wall = {}, .enqueue = {}, .cpu = {}, .escaped = escaped_};
+    Chunk chunk{
+        .phase_seconds = {}, .phases = 1, .wall = {}, .enqueue = {}, .cpu = {}, .escaped = escaped_, .made_again = {}};
     for (std::size_t i = 0; i < count; ++i) {
       step(marker);
       chunk.phase_seconds.push_back(times_[steps_++ % times_.size()]);

@@ -17,8 +17,10 @@ using Gather = std::function<std::vector<std::vector<double>>(std::span<const do
 /// take as long everywhere, but for jitter, and the longest of each step would add that of all processes up.
 class AgreedTimer final : public Timer {
  public:
-  /// @param own  times this process; outlives the timer
-  AgreedTimer(Timer& own, Gather gather);
+  /// @param own          times this process; outlives the timer
+  /// @param before_step  called before each step is enqueued
+  AgreedTimer(
+      Timer& own, Gather gather, std::function<void()> before_step = [] {});
 
   /// Waits for all processes, so that what they did before counts for none of their rules.
   void prepare(std::size_t max_steps, std::size_t phases) override;
@@ -42,6 +44,7 @@ class AgreedTimer final : public Timer {
  private:
   Timer& own_;
   Gather gather_;
+  std::function<void()> before_step_;
   Seconds origin_;
   Seconds agreed_;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -61,12 +62,14 @@ class WorkerChannel {
   /// Waits for the next request. Nothing when the parent has closed the pipe or is gone.
   /// @throws  ProtocolError
   [[nodiscard]] std::optional<Message> receive();
+  /// From any thread.
   /// @throws  std::system_error  if the parent is gone; std::length_error as encode_frame
   void send(MessageKind kind, std::string_view payload);
 
  private:
   UniqueDescriptor requests_;
   UniqueDescriptor messages_;
+  std::mutex sending_;
   FrameDecoder decoder_;
 };
 

@@ -2,6 +2,7 @@
 // One group a case: whatever became of an earlier one cannot reach it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -40,6 +41,8 @@ class Group {
   [[nodiscard]] std::string backend() const;
   /// Whether a call has failed: what this rank then says of its case is a consequence, not the cause.
   [[nodiscard]] bool has_failed() const;
+  /// How many calls have begun, on this rank. From any thread.
+  [[nodiscard]] std::int64_t calls() const;
 
   /// The numbers of every rank, in the ranks' order. Always through the CPU. Synchronises the ranks.
   /// @param own     as many on every rank, at least one

@@ -40,7 +40,8 @@ std::logic_error bursts_are_for_one() {
 
 }  // namespace
 
-AgreedTimer::AgreedTimer(Timer& own, Gather gather) : own_{own}, gather_{std::move(gather)}, origin_{own.now()} {}
+AgreedTimer::AgreedTimer(Timer& own, Gather gather, std::function<void()> before_step)
+    : own_{own}, gather_{std::move(gather)}, before_step_{std::move(before_step)}, origin_{own.now()} {}
 
 void AgreedTimer::prepare(std::size_t max_steps, std::size_t phases) {
   own_.prepare(max_steps, phases);
@@ -54,7 +55,11 @@ Chunk AgreedTimer::time_steps(std::size_t count, const Step& step, const std::fu
     if (other == std::vector(planned.begin(), planned.end())) continue;
     throw std::logic_error{fmt::format("a chunk of {} steps here, of {} in another process", count, other.at(0))};
   }
-  Chunk chunk = own_.time_steps(count, step, while_busy);
+  const Step announced = [&](PhaseMarker& marker) {
+    before_step_();
+    step(marker);
+  };
+  Chunk chunk = own_.time_steps(count, announced, while_busy);
   const std::vector<std::vector<double>> all = gather_(numbers_of(chunk, own_.now() - origin_));
   const std::vector<double>& slowest = std::ranges::max(all, {}, &chunk_time);
   agreed_ = {largest(all, kNow)};

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Kills the processes of a run of several ranks under torchrun at random moments, and checks what the others make of it.
 
-    kill_ranks.py [--ranks N] [--kills N] [--supervisor_kills N] [--seed S] [--within SECONDS] -- PROGRAM [FLAG...]
+    kill_ranks.py [--ranks N] [--kills N] [--supervisor_kills N] [--hangs N] [--seed S] [--within SECONDS] -- PROGRAM [FLAG...]
 
 Workers: a random rank's worker gets SIGKILL, again and again while the run goes on. Every selected case has to end up in the
 file exactly once, measured, `unsupported` or `crashed` with a rank named and a signal for the reason, with no more `crashed` than kills.
 Supervisors: a random rank's supervisor gets SIGKILL. torchrun then ends the run; the resumed run has to keep every finished
 case as it was, and to complete the rest.
+Hangs: a random rank's worker is stopped (SIGSTOP) while a case runs. The case has to end as `timeout` that names that rank, and no other,
+and the rest has to be measured. Give PROGRAM a short --tb_timeout.
 Exits 0, or 1 with what went wrong.
 """
 import argparse
@@ -158,11 +160,52 @@ def kill_supervisors(arguments, moments, path, selected):
     return kills
 
 
+def rank_of(pid):
+    with open(f"/proc/{pid}/environ") as file:
+        return int(dict(line.split("=", 1) for line in file.read().split("\0") if "=" in line)["RANK"])
+
+
+def finished_records(path):
+    """None are finished while the file is not there, or is being replaced."""
+    try:
+        return records_of(path)
+    except (FileNotFoundError, json.JSONDecodeError):
+        return {}
+
+
+def hang_workers(arguments, moments, path, selected):
+    """@return how many hung"""
+    run, hung, seen = Run(arguments, path), [], 0
+    while len(hung) < arguments.hangs and not run.is_over():
+        records = finished_records(path)
+        timeouts = sum(record["status"] == "timeout" for record in records.values())
+        if len(records) == seen or timeouts < len(hung):  # fresh workers first have to show that they can
+            time.sleep(0.05)
+            continue
+        seen = len(records) + 1
+        time.sleep(moments.uniform(0.0, arguments.within))
+        worker = moments.choice(run.workers() or [None])
+        if worker is None:
+            continue
+        hung.append(rank_of(worker))
+        os.kill(worker, signal.SIGSTOP)
+    status, output = run.finish(arguments.timeout)
+    records = records_of(path)
+    if sorted(records) != sorted(selected):
+        fail(f"the file has {len(records)} of {len(selected)} cases after {len(hung)} hangs: {output[-2000:]}")
+    reasons = [record.get("reason", "") for record in records.values() if record["status"] not in STATUSES_WITHOUT_A_KILL]
+    named = sorted(int(found.group(1)) for reason in reasons if (found := re.match(r"rank (\d+): no sign of life", reason)))
+    if len(named) != len(reasons) or named != sorted(hung):
+        fail(f"the workers of ranks {hung} hung, the cases that failed say {reasons}")
+    return len(hung)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--supervisor_kills", type=int, default=3)
+    parser.add_argument("--hangs", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--within", type=float, default=2.0, help="longest wait before the next kill, in seconds")
     parser.add_argument("--timeout", type=float, default=300, help="longest run, in seconds")
@@ -173,12 +216,17 @@ def main():
     if len(selected) < 2:
         fail(f"needs at least two cases, {len(selected)} selected")
     with tempfile.TemporaryDirectory() as folder:
-        killed = os.path.join(folder, "killed.json")
-        kills = kill_workers(arguments, moments, killed)
-        crashed = check_killed(killed, selected, kills)
-        ended = kill_supervisors(arguments, moments, os.path.join(folder, "ended.json"), selected)
-    print(f"{kills} workers killed, {crashed} of {len(selected)} cases crashed for it, none lost; "
-          f"{ended} runs ended by a killed supervisor, resumed without loss")
+        path = lambda name: os.path.join(folder, name)
+        if arguments.kills:
+            kills = kill_workers(arguments, moments, path("killed.json"))
+            crashed = check_killed(path("killed.json"), selected, kills)
+            print(f"{kills} workers killed, {crashed} of {len(selected)} cases crashed for it, none lost")
+        if arguments.supervisor_kills:
+            ended = kill_supervisors(arguments, moments, path("ended.json"), selected)
+            print(f"{ended} runs ended by a killed supervisor, resumed without loss")
+        if arguments.hangs:
+            hung = hang_workers(arguments, moments, path("hung.json"), selected)
+            print(f"{hung} workers hung, each named, none of {len(selected)} cases lost")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "shared_store.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/core/error.hpp"
 
@@ -16,38 +17,6 @@ namespace tbench::bench {
 namespace {
 
 using ::testing::HasSubstr;
-
-class SharedStore {
- public:
-  OpenStore opener() {
-    return [this] { return std::make_unique<View>(*this); };
-  }
-  std::unique_ptr<ranks::Store> view() { return std::make_unique<View>(*this); }
-
- private:
-  class View final : public ranks::Store {
-   public:
-    explicit View(SharedStore& shared) : shared_{shared} {}
-    void set(const std::string& key, const std::string& value) override {
-      const std::lock_guard lock{shared_.mutex_};
-      shared_.values_[key] = value;
-    }
-    bool has(const std::string& key) override {
-      const std::lock_guard lock{shared_.mutex_};
-      return shared_.values_.contains(key);
-    }
-    std::string get(const std::string& key) override {
-      const std::lock_guard lock{shared_.mutex_};
-      return shared_.values_.at(key);
-    }
-
-   private:
-    SharedStore& shared_;
-  };
-
-  std::mutex mutex_;
-  std::map<std::string, std::string> values_;
-};
 
 ranks::Launch launch_of(int rank) { return {.rank = rank, .size = 2, .local_rank = rank, .address = "x", .port = 1}; }
 
