@@ -19,6 +19,7 @@ namespace {
 using Values = std::vector<std::string>;
 
 const Values kPasses{"forward", "forward_backward", "train_step"};
+const Values kStepPasses{"forward", "train_step"};
 
 Values execution_names() {
   Values names;
@@ -46,9 +47,12 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
   const Values impls = model::model_impl_names();
   return {
       {"course", Suite::kSmoke, true, axes(with({"tiny"}, extra), {"64"}, kPasses, {"fp32", "bf16"}, impls)},
-      {"course", Suite::kStandard, true, axes(with(course_size_names(), extra), {"512"}, kPasses, {"bf16"}, impls)},
+      {"course", Suite::kStandard, true,
+       axes(with(course_size_names(), extra), {"512"}, kPasses, {"bf16"}, {"eager", "sdpa"})},
+      {"course", Suite::kStandard, true,
+       axes(with(course_size_names(), extra), {"512"}, kStepPasses, {"bf16"}, {"flash", "fused", "compiled"})},
       {"graph", Suite::kStandard, false,
-       axes(course_size_names(), {"512"}, kPasses, {"bf16"}, {"sdpa", "flash", "fused", "compiled"},
+       axes(course_size_names(), {"512"}, kStepPasses, {"bf16"}, {"sdpa", "flash", "fused", "compiled"},
             Execution::kGraph)},
       {"context", Suite::kStandard, false,
        axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, {"eager", "sdpa"})},

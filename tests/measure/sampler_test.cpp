@@ -112,6 +112,18 @@ TEST(Sampler, StepsThatNeverSettleHitTheLimitsAndAreUnstable) {
   EXPECT_LE(result.elapsed.value, 15.0 + 60.0 + 5.0);
 }
 
+TEST(Sampler, AStepThatWaitsForItsHostGetsAShorterLook) {
+  const auto elapsed = [](std::optional<Seconds> drain) {
+    Bench bench{[](std::int64_t step) { return kStep * std::pow(1.01, static_cast<double>(step)); }};
+    bench.timer.drain = drain;
+    const SampleResult result = bench.run();
+    EXPECT_EQ(result.timing.stop_reason, StopReason::kTimeLimit);
+    return result.elapsed.value;
+  };
+  EXPECT_LE(elapsed(Seconds{0.01 * kStep}), 5.0 + 5.0 + 5.0);
+  EXPECT_GT(elapsed(std::nullopt), 15.0 + 5.0);
+}
+
 TEST(Sampler, BimodalStepsStopWhenTheSpreadHasSettled) {
   Bench bench{[](std::int64_t step) { return step % 2 == 0 ? kStep : 1.25 * kStep; }};
   const SampleResult result = bench.run();
