@@ -19,7 +19,6 @@ namespace {
 using Values = std::vector<std::string>;
 
 const Values kPasses{"forward", "forward_backward", "train_step"};
-const Values kStepPasses{"forward", "train_step"};
 
 Values execution_names() {
   Values names;
@@ -49,13 +48,11 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
       {"course", Suite::kSmoke, true, axes(with({"tiny"}, extra), {"64"}, kPasses, {"fp32", "bf16"}, impls)},
       {"course", Suite::kStandard, true,
        axes(with(course_size_names(), extra), {"512"}, kPasses, {"bf16"}, {"eager", "sdpa"})},
-      {"course", Suite::kStandard, true,
-       axes(with(course_size_names(), extra), {"512"}, kStepPasses, {"bf16"}, {"flash", "fused", "compiled"})},
-      {"graph", Suite::kStandard, false,
-       axes(course_size_names(), {"512"}, kStepPasses, {"bf16"}, {"sdpa", "flash", "fused", "compiled"},
-            Execution::kGraph)},
+      {"graph", Suite::kStandard, true,
+       axes(with(course_size_names(), extra), {"512"}, {"forward", "train_step"}, {"bf16"},
+            {"sdpa", "flash", "fused", "compiled"}, Execution::kGraph)},
       {"context", Suite::kStandard, false,
-       axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, {"eager", "sdpa"})},
+       axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, {"sdpa"})},
       {"precision", Suite::kStandard, false,
        axes({"small", "medium"}, {"512"}, {"forward", "train_step"}, {"fp32", "tf32"}, {"eager"})},
       {"course", Suite::kFull, true,

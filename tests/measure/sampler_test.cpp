@@ -109,19 +109,7 @@ TEST(Sampler, StepsThatNeverSettleHitTheLimitsAndAreUnstable) {
   EXPECT_EQ(result.timing.stop_reason, StopReason::kTimeLimit);
   EXPECT_GT(*result.timing.relative_half_width, 0.05);
   EXPECT_FALSE(result.timing.samples_s.empty());
-  EXPECT_LE(result.elapsed.value, 15.0 + 60.0 + 5.0);
-}
-
-TEST(Sampler, AStepThatWaitsForItsHostGetsAShorterLook) {
-  const auto elapsed = [](std::optional<Seconds> drain) {
-    Bench bench{[](std::int64_t step) { return kStep * std::pow(1.01, static_cast<double>(step)); }};
-    bench.timer.drain = drain;
-    const SampleResult result = bench.run();
-    EXPECT_EQ(result.timing.stop_reason, StopReason::kTimeLimit);
-    return result.elapsed.value;
-  };
-  EXPECT_LE(elapsed(Seconds{0.01 * kStep}), 5.0 + 5.0 + 5.0);
-  EXPECT_GT(elapsed(std::nullopt), 15.0 + 5.0);
+  EXPECT_LE(result.elapsed.value, 15.0 + 10.0 + 5.0);
 }
 
 TEST(Sampler, BimodalStepsStopWhenTheSpreadHasSettled) {

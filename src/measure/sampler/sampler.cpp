@@ -116,14 +116,13 @@ WarmUp Sampler::warm_up() {
   std::optional<WarmUpEnd> end = options_.fixed_warm_up == 0 ? std::optional{WarmUpEnd{}} : std::nullopt;
   while (!end) {
     report("warming up");
-    const Chunk chunk = runner_.steps(next, {});
-    std::ranges::copy(step_times(chunk), std::back_inserter(times));
+    std::ranges::copy(step_times(runner_.steps(next, {})), std::back_inserter(times));
     if (!result.first) {
       result.first = Seconds{times.front()};
     }
+    end = warm_up_end(times, timer_.now() - begin, options_);
     const std::span last_times = std::span{times}.last(std::min<std::size_t>(times.size(), 10));
     warm_step_ = Seconds{stats::median(last_times)};
-    end = warm_up_end(times, timer_.now() - begin, with_host_limit(options_, chunk.wall - chunk.enqueue, *warm_step_));
     next = next_warm_up_chunk(static_cast<std::int64_t>(times.size()), *warm_step_, options_);
   }
   result.steps = static_cast<std::int64_t>(times.size());
@@ -232,9 +231,7 @@ SamplingRun Sampler::take_samples() {
     if (run.samples.size() > 1) {
       run.relative_iqr_history.push_back(stats::relative_iqr(run.samples));
     }
-    const Seconds drain{stats::median(run.chunk_drains)};
-    stop = stop_reason({run.samples, run.relative_iqr_history, timer_.now() - begin},
-                       with_host_limit(options_, drain, {stats::median(run.samples)}));
+    stop = stop_reason({run.samples, run.relative_iqr_history, timer_.now() - begin}, options_);
   }
   run.stop = *stop;
   run.polls = polls_within(run, polling.stop());

@@ -109,14 +109,6 @@ ChunkPlan next_sampling_chunk(const SamplingState& state, std::optional<Seconds>
   return {.steps = std::max(1 + dropped, std::min(steps, options.max_samples - have + dropped)), .dropped = dropped};
 }
 
-SamplerOptions with_host_limit(const SamplerOptions& options, Seconds drain, Seconds step) {
-  SamplerOptions limited = options;
-  if (options.regime == Regime::kBurst || drain >= step * kHostBoundDrain) return limited;
-  limited.warm_up_limit = std::min(limited.warm_up_limit, kHostBoundLimit);
-  limited.sample_limit = std::min(limited.sample_limit, kHostBoundLimit);
-  return limited;
-}
-
 std::optional<StopReason> stop_reason(const SamplingState& state, const SamplerOptions& options) {
   const std::int64_t have = count_of(state.samples);
   if (options.fixed_samples) {
@@ -132,6 +124,9 @@ std::optional<StopReason> stop_reason(const SamplingState& state, const SamplerO
     }
     if (stats::spread_has_settled(state.relative_iqr_history)) {
       return StopReason::kSpreadSettled;
+    }
+    if (state.elapsed >= options.patience) {
+      return StopReason::kTimeLimit;
     }
   }
   if (have >= options.max_samples) {

@@ -25,9 +25,6 @@ inline constexpr double kRelaxedPrecision = 8.0;
 inline constexpr double kWidestHalfWidth = 0.02;
 /// Steps of a warm-up chunk at least: so that one first step and three chunks make the ten that is_steady() looks at.
 inline constexpr std::int64_t kWarmUpChunk = 3;
-/// A step that waits for its host is warmed up, and sampled, at most so long: hosts wander, and more of their times
-/// make the median no truer.
-inline constexpr Seconds kHostBoundLimit{5.0};
 /// A sample is flagged under this share of the median clock; more than kFlaggedLimit of them are too many.
 inline constexpr double kSlowClock = 0.97;
 inline constexpr double kFlaggedLimit = 0.2;
@@ -91,13 +88,10 @@ struct ChunkPlan {
 [[nodiscard]] ChunkPlan next_sampling_chunk(const SamplingState& state, std::optional<Seconds> step,
                                             const SamplerOptions& options);
 
-/// The options for a step whose device, when all of a chunk was enqueued, had `drain` left to do: with kHostBoundLimit
-/// where that is under kHostBoundDrain of a step.
-[[nodiscard]] SamplerOptions with_host_limit(const SamplerOptions& options, Seconds drain, Seconds step);
-
 /// Why to stop now, or nothing: the fixed count is reached; or, with enough samples and sample_time passed, the median
 /// is precise (its half-width within precise_half_width, relaxing in proportion to the time spent, at most
-/// kRelaxedPrecision times, and never beyond kWidestHalfWidth) or the spread has settled; or a limit is reached.
+/// kRelaxedPrecision times, and never beyond kWidestHalfWidth), the spread has settled, or patience is at its end; or
+/// a limit is reached.
 [[nodiscard]] std::optional<StopReason> stop_reason(const SamplingState& state, const SamplerOptions& options);
 
 /// Whether the median is too uncertain to be `ok`: sampling ran into a limit and the half-width of the median's
