@@ -119,10 +119,7 @@ class ForwardRows {
     for (int i = 0; i < kOutputs; ++i) o_[i] = 0.0f;
     wait(shared_.barrier(Shared::kQueriesFull), queries_parity_);
     queries_parity_ ^= 1u;
-    if constexpr (kKeepsQueries) {
-      load_queries();
-      release(Shared::kQueriesEmpty);
-    }
+    if constexpr (kKeepsQueries) load_queries();
     float s[kScores];
     wait_for_keys();
     start_products();
@@ -130,7 +127,8 @@ class ForwardRows {
     commit_products();
     wait_for_products<0>(s);
     release_keys();
-    if (!kKeepsQueries && steps == 1) release(Shared::kQueriesEmpty);
+    // Not before a product has read what the warps loaded: the next copy may overtake loads that are under way.
+    if (kKeepsQueries || steps == 1) release(Shared::kQueriesEmpty);
     mask(s, first_row, (steps - 1) * kTile.cols);
     softmax_with_new_references(s);
   }

@@ -72,16 +72,14 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
     const std::uint32_t parity = item_ / kKeptStages % 2;
     wait(shared_.barrier(Shared::kKeysFull + kept()), parity);
     wait(shared_.barrier(Shared::kValuesFull + kept()), parity);
-    if constexpr (kKeepsValues) {
-      load_values();
-      release(Shared::kValuesEmpty + kept());
-    }
+    if constexpr (kKeepsValues) load_values();
   }
 
   __device__ __forceinline__ void store_gradients() const {
     store_gradient(p_.dv, values_, 1.0f);
     store_gradient(p_.dk, keys_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
-    if constexpr (!kKeepsValues) release(Shared::kValuesEmpty + kept());
+    // Loaded ones, too: a copy may overtake loads that are under way.
+    release(Shared::kValuesEmpty + kept());
   }
 
   /// Where the item's K, V and fields lie, and those of the step before, whose dQ is late.
