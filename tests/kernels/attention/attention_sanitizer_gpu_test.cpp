@@ -74,6 +74,12 @@ TEST_P(AttentionSanitizer, GridsThatFillHalfTheGpu) {
   run({129, 520, false}, 23, Layout::kContiguous);
 }
 
+TEST_P(AttentionSanitizer, GridsThatFillTheGpu) {
+  // More tiles of 64 queries than an H200's 132 multiprocessors: Hopper's forward kernels, where the GPU has them.
+  run({300, 300, true}, 27, Layout::kContiguous);
+  run({129, 300, false}, 45, Layout::kTransposed);
+}
+
 TEST_P(AttentionSanitizer, FewQueriesAndManyKeys) {
   run({1100, 1100, true}, 1, Layout::kContiguous);
   run({65, 1100, false}, 2, Layout::kUnaligned);

@@ -10,14 +10,15 @@ namespace {
 
 template <class Attention>
 class EmulatedForwardSm90Test : public testing::Test {};
-using Attentions = testing::Types<EmulatedForward<64, NarrowForward>, EmulatedForward<64, WideForward>,
+using Attentions = testing::Types<EmulatedForward<32, NarrowForward>, EmulatedForward<32, TallForward>,
+                                  EmulatedForward<64, NarrowForward>, EmulatedForward<64, WideForward>,
                                   EmulatedForward<80, NarrowForward>, EmulatedForward<128, NarrowForward>,
                                   EmulatedForward<256, DeepForward>>;
 TYPED_TEST_SUITE(EmulatedForwardSm90Test, Attentions);
 
 TYPED_TEST(EmulatedForwardSm90Test, IsRightOnBothSidesOfEveryTile) {
   expect_right<TypeParam>([](auto& attention) { return attention.forward(1, false); });
-  for (const int length : {64, 65, 128, 129, 193}) {
+  for (const int length : {64, 65, 128, 129, 193, 257}) {
     SCOPED_TRACE(length);
     TypeParam attention{Lengths{length, length, true}, static_cast<std::uint32_t>(length)};
     for (const Comparison& one : attention.forward(2, false)) EXPECT_EQ(one.failure, "");

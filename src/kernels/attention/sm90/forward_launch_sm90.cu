@@ -46,6 +46,10 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
     launch_kernel(&attention_forward_wgmma_kernel<Element, kHeadDim, Tile>, geometry, parameters, stream,
                   choice.overlaps);
   };
+  if constexpr (is_instantiated(32)) {
+    if (problem.shape.head_dim == 32 && choice.wide) return launch.template operator()<32, TallForward>();
+    if (problem.shape.head_dim == 32) return launch.template operator()<32, NarrowForward>();
+  }
   if constexpr (is_instantiated(64)) {
     if (problem.shape.head_dim == 64 && choice.wide) return launch.template operator()<64, WideForward>();
     if (problem.shape.head_dim == 64) return launch.template operator()<64, NarrowForward>();

@@ -21,6 +21,8 @@ class ForwardRows {
   static constexpr int kScores = kTile.cols / 2;  // of a thread: a warp's 16 rows among 32 lanes
   static constexpr int kOutputs = kHeadDim / 2;
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
+  static constexpr int kRowBytes = Shared::kRowBytes;
+  static constexpr int kPanelSteps = kRowBytes / kInnerBytes;  // such extents of a panel
   static constexpr bool kKeepsQueries = kTile.queries_in_registers;
   static_assert(kTile.cols % kGroupRows == 0, "or more than a group's first step would reach over the diagonal");
 
@@ -161,10 +163,10 @@ class ForwardRows {
   }
 
   __device__ __forceinline__ void load_queries() {
-    const std::uint32_t line = shared_.q(group_) + matrix_row() * kPanelRowBytes;
+    const std::uint32_t line = shared_.q(group_) + matrix_row() * kRowBytes;
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
-      ldmatrix_x4(&queries_[4 * i], line + i / 4 * Shared::kGroupPanelBytes + vector_offset(i));
+      ldmatrix_x4(&queries_[4 * i], line + i / kPanelSteps * Shared::kGroupPanelBytes + vector_offset(i));
     }
   }
 
@@ -172,15 +174,15 @@ class ForwardRows {
   /// left two, the others those of the right two, `i` pairs of vectors into the row. The swizzle permutes vectors.
   __device__ __forceinline__ int matrix_row() const { return thread_ / kWarpSize * 16 + lane_ % 16; }
   __device__ __forceinline__ int vector_offset(int i) const {
-    return ((2 * i % 8 + lane_ / 16) ^ matrix_row() % 8) * 16;
+    return swizzled_vector<kRowBytes>(matrix_row(), 2 * (i % kPanelSteps) + lane_ / 16) * 16;
   }
 
   /// S = Q K^T.
   __device__ __forceinline__ void multiply_scores(float (&s)[kScores]) const {
-    const Operand q = operand(shared_.q(group_)), k = operand(shared_.k(keys_.stage));
+    const Operand q = operand<kRowBytes>(shared_.q(group_)), k = operand<kRowBytes>(shared_.k(keys_.stage));
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
-      const int panel = i / 4, offset = i % 4 * kInnerBytes;
+      const int panel = i / kPanelSteps, offset = i % kPanelSteps * kInnerBytes;
       const Operand keys = k.at(panel * Shared::kPanelBytes + offset);
       if constexpr (kKeepsQueries) {
         Products::template from_registers<false>(s, &queries_[4 * i], keys, i > 0);
@@ -192,10 +194,10 @@ class ForwardRows {
 
   /// O += P V.
   __device__ __forceinline__ void multiply_values() {
-    const Operand v = operand(shared_.v(values_.stage), Shared::kPanelBytes);
+    const Operand v = operand<kRowBytes>(shared_.v(values_.stage), Shared::kPanelBytes);
 #pragma unroll
     for (int i = 0; i < kTile.cols / 16; ++i) {
-      Products::template from_registers<true>(o_, &probabilities_[4 * i], v.at(i * 16 * kPanelRowBytes), true);
+      Products::template from_registers<true>(o_, &probabilities_[4 * i], v.at(i * 16 * kRowBytes), true);
     }
   }
 
@@ -310,7 +312,7 @@ class ForwardRows {
                                                     const float (&inverse)[2]) const {
     if (thread_ == 0) wait_for_stores();  // of the item before
     wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
-    const std::uint32_t line = shared_.o(group_) + matrix_row() * kPanelRowBytes;
+    const std::uint32_t line = shared_.o(group_) + matrix_row() * kRowBytes;
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
       std::uint32_t r[4];
@@ -319,7 +321,7 @@ class ForwardRows {
         const float* const pair = &o_[8 * i + 2 * j];
         r[j] = pack<Element>(pair[0] * inverse[j % 2], pair[1] * inverse[j % 2]);
       }
-      store_matrices(line + i / 4 * Shared::kGroupPanelBytes + vector_offset(i), r);
+      store_matrices(line + i / kPanelSteps * Shared::kGroupPanelBytes + vector_offset(i), r);
     }
     show_to_async_proxy();
     wait_at_barrier<kWarpGroupThreads>(kStaging + group_);

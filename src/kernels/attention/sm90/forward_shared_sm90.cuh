@@ -47,17 +47,18 @@ struct Ring {
   }
 };
 
-/// Q and, unless it leaves from registers, O [warpgroup, panel, 64, 64], K and V [stage, panel, cols, 64], barriers,
-/// the next item.
+/// Q and, unless it leaves from registers, O [warpgroup, panel, 64, panel's columns], K and V [stage, panel, cols,
+/// panel's columns], barriers, the next item.
 template <int kHeadDim, class Tile>
 struct SharedForward {
   static constexpr ForwardTile kTile = Tile::tile();
   static constexpr int kRows = rows(kTile);
   static constexpr ForwardShared kPlan = forward_shared(kTile, kHeadDim);
   static constexpr int kPanels = panels(kHeadDim);
-  static constexpr int kGroupPanelBytes = kGroupRows * kPanelRowBytes;
+  static constexpr int kRowBytes = panel_columns(kHeadDim) * 2;  // of a panel
+  static constexpr int kGroupPanelBytes = kGroupRows * kRowBytes;
   static constexpr int kGroupBytes = kPanels * kGroupPanelBytes;
-  static constexpr int kPanelBytes = kTile.cols * kPanelRowBytes;
+  static constexpr int kPanelBytes = kTile.cols * kRowBytes;
   static constexpr int kStageBytes = kPanels * kPanelBytes;
   static constexpr int kWarps = kTile.warp_groups * kWarpGroupWarps;
   static constexpr int kBarrierSize = 8;

@@ -19,6 +19,8 @@ std::int64_t items(const AttentionShape& shape, int rows) {
 /// Measured on an H200: up to 64 tokens, and where Ampere's kernels divide the keys of few tiles among warps or blocks,
 /// these are as fast or faster; from 512 tokens of 128 columns and 1,024 of 64 on that takes fewer tiles. Of 256
 /// columns, whose keys Ampere's kernels never divide, Hopper's are faster from 65 tokens on, down to one head (H100).
+/// 32 columns go by the rule of 64 (H100, batch 8 of one head: 512 tokens 5.6 us by Ampere's kernels, 5.7 by these,
+/// 1,024 10.0 and 9.0).
 bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limits) {
   constexpr std::int64_t kShortest = 64;
   if (shape.seq_q <= kShortest || shape.seq_kv <= kShortest) return false;
@@ -26,8 +28,24 @@ bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limit
   const std::int64_t tiles = items(shape, kGroupRows), multiprocessors = limits.multiprocessors;
   if (tiles > multiprocessors) return true;
   if (forward_split_kv(shape, limits).num_splits > 1) return false;
-  return shape.head_dim == 64 ? shape.seq_kv >= 1024 && 4 * tiles >= 3 * multiprocessors
+  return shape.head_dim <= 64 ? shape.seq_kv >= 1024 && 4 * tiles >= 3 * multiprocessors
                               : shape.seq_kv >= 512 && 8 * tiles >= 3 * multiprocessors;
+}
+
+/// Of 64 columns.
+bool wants_wide_tiles(const AttentionShape& shape, int multiprocessors) {
+  const std::int64_t keys_of_query = shape.causal ? shape.seq_kv / 2 : shape.seq_kv;  // on average
+  return keys_of_query > 512 && items(shape, rows(WideForward::tile())) > 2 * std::int64_t{multiprocessors};
+}
+
+/// Of 32 columns: where tall items fill the GPU, with a mask, which makes them unequal, one and a half times. Measured
+/// on an H100, narrow and tall tiles, by tall items a multiprocessor: 0.48: 15.7 and 24.8 us; 0.97: 58.1 and 48.3, with
+/// a mask 32.3 and 47.6; 1.9, with a mask: 23.8 and 18.5. Up to 128 queries a tall item holds no more than a narrow one
+/// and takes longer: 128 tokens 3.1 and 4.2.
+bool wants_tall_tiles(const AttentionShape& shape, int multiprocessors) {
+  if (shape.seq_q <= rows(NarrowForward::tile())) return false;
+  const std::int64_t tall = items(shape, rows(TallForward::tile())), all = multiprocessors;
+  return shape.causal ? 2 * tall >= 3 * all : 10 * tall >= 9 * all;
 }
 
 /// Measured on an H200: with a mask, from so many items a multiprocessor on, dealing them out leaves the
@@ -36,7 +54,7 @@ bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limit
 /// step): 3.9 of 1,024 tokens 81.9 and 86.7, of 4,096 215.8 and 209.8; 7.8 257.5 and 258.7; 15.5 of 4,096 846 and 857,
 /// of 16,384 2,709 and 2,778.
 bool wants_counter(const AttentionShape& shape, std::int64_t items, int multiprocessors) {
-  const std::int64_t half_rounds = shape.head_dim == 64 ? 14 : 9;
+  const std::int64_t half_rounds = shape.head_dim <= 64 ? 14 : 9;
   return shape.causal && shape.head_dim <= 128 && 2 * items > half_rounds * multiprocessors;
 }
 
@@ -73,12 +91,10 @@ std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, con
     return std::nullopt;
   }
   if (items(shape, rows(NarrowForward::tile())) > kMaxItems) return std::nullopt;
-  const std::int64_t keys_of_query = shape.causal ? shape.seq_kv / 2 : shape.seq_kv;  // on average
-  const std::int64_t wide_items = items(shape, rows(WideForward::tile()));
-  const bool wide =
-      shape.head_dim == 64 && keys_of_query > 512 && wide_items > 2 * std::int64_t{limits.multiprocessors};
-  const std::int64_t all = wide ? wide_items : items(shape, rows(NarrowForward::tile()));
-  const bool counted = wants_counter(shape, all, limits.multiprocessors);
+  const bool tall = shape.head_dim == 32 && wants_tall_tiles(shape, limits.multiprocessors);
+  const bool wide = tall || (shape.head_dim == 64 && wants_wide_tiles(shape, limits.multiprocessors));
+  const ForwardTile tile = tall ? TallForward::tile() : wide ? WideForward::tile() : NarrowForward::tile();
+  const bool counted = wants_counter(shape, items(shape, rows(tile)), limits.multiprocessors);
   return ForwardChoice{
       .wide = wide, .counted = counted, .in_turns = goes_in_turns(shape, counted), .overlaps = !counted};
 }

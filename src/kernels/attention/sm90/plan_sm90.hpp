@@ -16,11 +16,27 @@ constexpr int kGroupRows = 64;  // queries of a warpgroup: of a wgmma
 constexpr int kGroupThreads = 128;
 
 /// Tiles in shared memory are panels of so many columns, 128 bytes, what the widest swizzle permutes; the last one is
-/// filled up with zeros.
+/// filled up with zeros. Those of head_dim 32 are panels of 32 columns: filled up, they would be half zeros.
 constexpr int kPanelCols = 64;
-[[nodiscard]] constexpr int panels(int head_dim) { return (head_dim + kPanelCols - 1) / kPanelCols; }
-[[nodiscard]] constexpr int padded_columns(int head_dim) { return panels(head_dim) * kPanelCols; }
-inline constexpr std::array<std::int64_t, 4> kForwardHeadDims{64, 80, 128, 256};
+constexpr int kNarrowPanelCols = 32;
+[[nodiscard]] constexpr int panel_columns(int head_dim) {
+  return head_dim <= kNarrowPanelCols ? kNarrowPanelCols : kPanelCols;
+}
+[[nodiscard]] constexpr int panels(int head_dim) {
+  return (head_dim + panel_columns(head_dim) - 1) / panel_columns(head_dim);
+}
+[[nodiscard]] constexpr int padded_columns(int head_dim) { return panels(head_dim) * panel_columns(head_dim); }
+
+/// Where a row of a panel has its n-th vector of 16 bytes: of every 128 bytes the vectors are permuted by XOR with
+/// their number, counted from a multiple of 1,024, a row's among themselves: eight of rows of 128 bytes (the 128-byte
+/// swizzle), four of rows of 64, two of which share 128 bytes (the 64-byte swizzle).
+template <int kRowBytes>
+[[nodiscard]] constexpr int swizzled_vector(int row, int vector) {
+  static_assert(kRowBytes == kPanelCols * 2 || kRowBytes == kNarrowPanelCols * 2);
+  return vector ^ row / (kPanelCols * 2 / kRowBytes) % (kRowBytes / 16);
+}
+
+inline constexpr std::array<std::int64_t, 5> kForwardHeadDims{32, 64, 80, 128, 256};
 /// 16-bit elements of one of `head_dims` columns.
 [[nodiscard]] bool has_instance(const AttentionProblem& problem, std::span<const std::int64_t> head_dims);
 
@@ -40,7 +56,7 @@ struct ForwardTile {
 [[nodiscard]] constexpr int threads(ForwardTile tile) { return (tile.warp_groups + 1) * kGroupThreads; }
 
 /// 128 queries by 128 keys: O and Q of 64 rows by 128 columns fit 232 registers beside S and P. Head_dim 80 and 128,
-/// and 64 for short sequences.
+/// and 32 and 64 for short sequences or few tiles.
 struct NarrowForward {
   static constexpr ForwardTile tile() {
     return {.warp_groups = 2,
@@ -60,6 +76,14 @@ struct WideForward {
   }
 };
 
+/// 256 queries by 64 keys, head_dim 32: S and P of half as many keys leave registers for a fourth warpgroup, so that
+/// the exponential unit, which sets the pace, always has somebody's scores.
+struct TallForward {
+  static constexpr ForwardTile tile() {
+    return {.warp_groups = 4, .cols = 64, .stages = 4, .registers = 112, .copying_registers = 32};
+  }
+};
+
 /// 128 queries by 64 keys, head_dim 256: O is 128 registers of a thread, so that Q has to be read in every step, and
 /// beside Q and two stages of keys O has no place in shared memory.
 struct DeepForward {
@@ -69,12 +93,16 @@ struct DeepForward {
   }
 };
 
-/// What setmaxnreg deals out: 64 Ki registers of a multiprocessor among the block's threads.
+/// What setmaxnreg deals out: the registers with which a block begins, as many for each thread as 64 Ki allow, in
+/// eights. A warpgroup that asks for more waits for ever.
 [[nodiscard]] constexpr bool fits_registers(ForwardTile tile) {
-  return (tile.warp_groups * tile.registers + tile.copying_registers) * kGroupThreads <= 65536;
+  constexpr int kRegisters = 65536, kUnit = 8;
+  const int groups = tile.warp_groups + 1;
+  const int at_launch = kRegisters / (groups * kGroupThreads) / kUnit * kUnit;
+  return tile.warp_groups * tile.registers + tile.copying_registers <= groups * at_launch;
 }
 static_assert(fits_registers(NarrowForward::tile()) && fits_registers(WideForward::tile()) &&
-              fits_registers(DeepForward::tile()));
+              fits_registers(TallForward::tile()) && fits_registers(DeepForward::tile()));
 
 /// Where what lies in a block's shared memory; bytes. Everything but the barriers starts at a multiple of 1,024, as the
 /// 128-byte swizzle wants it.
@@ -97,7 +125,7 @@ constexpr int kSharedAlignment = 1024;
 
 /// There is at most one block a multiprocessor, whose next item's first copies overlap the last one's end.
 struct ForwardChoice {
-  bool wide{};
+  bool wide{};  // more queries a tile than NarrowForward: WideForward, of 32 columns TallForward
   /// Blocks take their next item from a counter, which has to be cleared first: a launch of 1.7 us. Else items are
   /// dealt out there and back, so that a block's heavy and light ones add up.
   bool counted{};

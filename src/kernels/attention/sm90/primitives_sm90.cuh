@@ -119,24 +119,24 @@ __device__ __forceinline__ void store_box(const CUtensorMap& map, BoxPlace place
                : "memory");
   asm volatile("cp.async.bulk.commit_group;\n" ::: "memory");
 }
-/// A tile of `kHeadDim` columns by one box, or where 64 does not divide them by one box a panel, `panel_bytes` apart.
+/// A tile of `kHeadDim` columns by one box, or where panels do not divide them by one box a panel, `panel_bytes` apart.
 template <int kHeadDim>
 __device__ __forceinline__ void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map,
                                            BoxPlace place, std::uint32_t barrier, std::uint64_t policy) {
-  constexpr int kBoxes = kHeadDim % kPanelCols == 0 ? 1 : panels(kHeadDim);
+  constexpr int kPanel = panel_columns(kHeadDim), kBoxes = kHeadDim % kPanel == 0 ? 1 : panels(kHeadDim);
 #pragma unroll
   for (int i = 0; i < kBoxes; ++i) {
-    place.column = i * kPanelCols;
+    place.column = i * kPanel;
     copy_box(destination + i * panel_bytes, map, place, barrier, policy);
   }
 }
 template <int kHeadDim>
 __device__ __forceinline__ void store_boxes(const CUtensorMap& map, BoxPlace place, std::uint32_t source,
                                             int panel_bytes) {
-  constexpr int kBoxes = kHeadDim % kPanelCols == 0 ? 1 : panels(kHeadDim);
+  constexpr int kPanel = panel_columns(kHeadDim), kBoxes = kHeadDim % kPanel == 0 ? 1 : panels(kHeadDim);
 #pragma unroll
   for (int i = 0; i < kBoxes; ++i) {
-    place.column = i * kPanelCols;
+    place.column = i * kPanel;
     store_box(map, place, source + i * panel_bytes);
   }
 }

@@ -57,20 +57,22 @@ bool has_tensor_map(const TensorView& view, const TensorExtents& extents) {
 CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Precision precision, int box_rows) {
   const auto size = [](std::int64_t value) { return static_cast<cuuint64_t>(value); };
   const auto [batch_stride, head_stride, row_stride] = strides_in_bytes(view, extents);
-  const bool in_panels = extents.head_dim % kPanelCols == 0;
-  const std::int64_t columns = in_panels ? kPanelCols : extents.head_dim, panels = extents.head_dim / columns;
+  const int panel = panel_columns(static_cast<int>(extents.head_dim));
+  const bool in_panels = extents.head_dim % panel == 0;
+  const std::int64_t columns = in_panels ? panel : extents.head_dim, panels = extents.head_dim / columns;
   const std::array<cuuint64_t, kRank> counts{size(columns), size(extents.rows), size(panels), size(extents.heads),
                                              size(extents.batch)};
-  const std::array<cuuint64_t, kRank - 1> strides{size(row_stride), size(kPanelCols * kElementBytes), size(head_stride),
+  const std::array<cuuint64_t, kRank - 1> strides{size(row_stride), size(panel * kElementBytes), size(head_stride),
                                                   size(batch_stride)};
-  const std::array<cuuint32_t, kRank> box{kPanelCols, static_cast<cuuint32_t>(box_rows),
+  const std::array<cuuint32_t, kRank> box{static_cast<cuuint32_t>(panel), static_cast<cuuint32_t>(box_rows),
                                           static_cast<cuuint32_t>(panels), 1, 1};
   constexpr std::array<cuuint32_t, kRank> kEveryElement{1, 1, 1, 1, 1};
   CUtensorMap map{};
   const CUresult result = encode_function()(
       &map, precision == Precision::kBf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, kRank,
       view.data, counts.data(), strides.data(), box.data(), kEveryElement.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      panel == kPanelCols ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   // The driver's codes and the runtime's have the same numbers.
   cuda::check(static_cast<cudaError_t>(result), "cuTensorMapEncodeTiled", __FILE__);
   return map;

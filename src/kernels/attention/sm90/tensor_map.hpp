@@ -19,8 +19,9 @@ struct TensorExtents {
 [[nodiscard]] bool has_tensor_map(const TensorView& view, const TensorExtents& extents);
 
 /// Of boxes of `box_rows` rows of a head, at most 256, in shared memory [head_dim / 64, box_rows, 64] with the 128-byte
-/// swizzle; where 64 does not divide head_dim, of boxes of one panel of 64 columns each. Rows and columns beyond the
-/// last are read as zeros and not written. A coordinate is {column, row, 0, head, batch}.
+/// swizzle; where 64 does not divide head_dim, of boxes of one panel of 64 columns each; of head_dim 32 in [box_rows,
+/// 32] with the 64-byte swizzle. Rows and columns beyond the last are read as zeros and not written. A coordinate is
+/// {column, row, 0, head, batch}.
 /// @param view  has_tensor_map()
 /// @throws  cuda::CudaError for a driver that does not know such maps or refuses this one
 [[nodiscard]] CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Precision precision,

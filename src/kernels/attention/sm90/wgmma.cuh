@@ -12,10 +12,9 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Tiles in shared memory are panels [rows, kPanelCols] of 16-bit elements, a row's eight vectors of 16 bytes permuted
-/// by XOR with row % 8 (the 128-byte swizzle), panel after panel. Panels start at multiples of 1,024 bytes.
+/// Tiles in shared memory are panels [rows, kPanelCols] of 16-bit elements, or [rows, kNarrowPanelCols], a row's
+/// vectors permuted as swizzled_vector() says, panel after panel. Panels start at multiples of 1,024 bytes.
 constexpr int kPanelRowBytes = kPanelCols * 2;
-constexpr int kSwizzleAtomBytes = 8 * kPanelRowBytes;
 
 /// A matrix in shared memory as wgmma reads it. An offset of n bytes is n / 16 added to `bits`.
 struct Operand {
@@ -25,11 +24,12 @@ struct Operand {
 
 /// Of panels whose columns are the inner extent ("K-major"), and of panels whose rows are ("MN-major"), `panel_bytes`
 /// apart. Bits 0-13: address; 16-29: distance of panels (not read in the first form: a product lies in one); 32-45: of
-/// groups of eight rows; all in units of 16 bytes; 62-63: the 128-byte swizzle.
+/// groups of eight rows; all in units of 16 bytes; 62-63: the swizzle, 1 of 128 bytes, 2 of 64.
+template <int kRowBytes = kPanelRowBytes>
 __device__ __forceinline__ Operand operand(std::uint32_t address, int panel_bytes = 16) {
-  constexpr std::uint64_t kSwizzle128 = std::uint64_t{1} << 62;
-  constexpr std::uint64_t kRowGroups = std::uint64_t{kSwizzleAtomBytes / 16} << 32;
-  return {kSwizzle128 | kRowGroups | static_cast<std::uint64_t>(panel_bytes / 16) << 16 | address / 16};
+  constexpr std::uint64_t kSwizzle = std::uint64_t{kRowBytes == kPanelRowBytes ? 1 : 2} << 62;
+  constexpr std::uint64_t kRowGroups = std::uint64_t{8 * kRowBytes / 16} << 32;
+  return {kSwizzle | kRowGroups | static_cast<std::uint64_t>(panel_bytes / 16) << 16 | address / 16};
 }
 
 /// Before each group of products: orders earlier accesses to their registers.
@@ -50,6 +50,7 @@ __device__ __forceinline__ void wait_for_products(float (&results)[kCount]) {
       "+f"(d[i + 7])
 #define TBENCH_REGISTERS_32(d, i) \
   TBENCH_REGISTERS_8(d, i), TBENCH_REGISTERS_8(d, i + 8), TBENCH_REGISTERS_8(d, i + 16), TBENCH_REGISTERS_8(d, i + 24)
+#define TBENCH_NAMES_0_15 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define TBENCH_NAMES_0_31                                                                                          \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
   "%24, %25, %26, %27, %28, %29, %30, %31"
@@ -136,6 +137,17 @@ struct Wgmma;
           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                      \
             "n"(kTransposed ? 1 : 0));                                                                                \
     }                                                                                                                 \
+    template <bool kTransposed>                                                                                       \
+    __device__ static __forceinline__ void from_registers(float (&d)[16], const std::uint32_t* a, Operand b,          \
+                                                          bool add) {                                                 \
+      asm volatile(                                                                                                   \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %21, 0;\n"                                                            \
+          "wgmma.mma_async.sync.aligned.m64n32k16.f32." type "." type " {" TBENCH_NAMES_0_15                          \
+          "}, {%16, %17, %18, %19}, %20, add, 1, 1, %22;\n}\n"                                                        \
+          : TBENCH_REGISTERS_8(d, 0), TBENCH_REGISTERS_8(d, 8)                                                        \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                      \
+            "n"(kTransposed ? 1 : 0));                                                                                \
+    }                                                                                                                 \
   };
 
 TBENCH_WGMMA(__nv_bfloat16, "bf16")
@@ -146,6 +158,7 @@ TBENCH_WGMMA(__half, "f16")
 #undef TBENCH_NAMES_32_63
 #undef TBENCH_NAMES_32_39
 #undef TBENCH_NAMES_0_31
+#undef TBENCH_NAMES_0_15
 #undef TBENCH_REGISTERS_32
 #undef TBENCH_REGISTERS_8
 

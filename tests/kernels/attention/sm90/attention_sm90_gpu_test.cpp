@@ -26,7 +26,9 @@ struct Instance {
 
 std::string name_of_instance(const testing::TestParamInfo<Instance>& info) {
   return fmt::format("{}_d{}_{}", to_string(info.param.precision), info.param.head_dim,
-                     info.param.wide ? "wide" : "narrow");
+                     !info.param.wide            ? "narrow"
+                     : info.param.head_dim == 32 ? "tall"
+                                                 : "wide");
 }
 
 /// q, k, v as elements of contiguous tensors.
@@ -146,12 +148,13 @@ INSTANTIATE_TEST_SUITE_P(Kernels, ForwardSm90OnGpu,
                                          Instance{Precision::kBf16, 128, false}, Instance{Precision::kFp16, 64, false},
                                          Instance{Precision::kFp16, 64, true}, Instance{Precision::kFp16, 128, false},
                                          Instance{Precision::kBf16, 80, false}, Instance{Precision::kFp16, 80, false},
-                                         Instance{Precision::kBf16, 256, false},
-                                         Instance{Precision::kFp16, 256, false}),
+                                         Instance{Precision::kBf16, 256, false}, Instance{Precision::kFp16, 256, false},
+                                         Instance{Precision::kBf16, 32, false}, Instance{Precision::kBf16, 32, true},
+                                         Instance{Precision::kFp16, 32, false}, Instance{Precision::kFp16, 32, true}),
                          name_of_instance);
 
 TEST_P(ForwardSm90OnGpu, BothSidesOfEveryTile) {
-  for (const std::int64_t seq : {1, 63, 64, 65, 127, 128, 129, 191, 192, 193, 1023, 1024, 1025}) {
+  for (const std::int64_t seq : {1, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 1023, 1024, 1025}) {
     for (const bool causal : {true, false})
       expect_right(shape(seq, seq, causal), normal_inputs(shape(seq, seq, causal)));
   }
@@ -204,8 +207,9 @@ TEST_P(ForwardSm90OnGpu, MaximaThatRiseFromStepToStep) {
     const AttentionShape one = shape(200, 900, false, 1, 2);
     Inputs inputs = normal_inputs(one);
     const double scale = 1 / std::sqrt(static_cast<double>(one.head_dim));
-    const auto cols =
-        static_cast<std::size_t>((one.head_dim == 256 ? DeepForward::tile() : NarrowForward::tile()).cols);
+    static_assert(TallForward::tile().cols == DeepForward::tile().cols);
+    const bool short_steps = one.head_dim == 256 || (one.head_dim == 32 && GetParam().wide);
+    const auto cols = static_cast<std::size_t>((short_steps ? DeepForward::tile() : NarrowForward::tile()).cols);
     for (std::size_t i = 0; i < inputs.q.size(); ++i) {
       if (i % static_cast<std::size_t>(one.head_dim) == 0) inputs.q[i] = 8;
     }

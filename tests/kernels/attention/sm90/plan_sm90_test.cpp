@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 #include <vector>
@@ -24,14 +25,48 @@ AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t h
 }
 
 TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
-  // (2 * 232 + 40) * 128 = 64,512 and (3 * 160 + 32) * 128 = 65,536 registers
+  // 384 threads begin with 168 registers: 2 * 232 + 40 = 3 * 168; 512 with 128: 3 * 160 + 32 = 4 * 128; 640 with 96, of
+  // 102 in eights: 4 * 112 + 32 = 5 * 96
   EXPECT_TRUE(fits_registers(NarrowForward::tile()));
   EXPECT_TRUE(fits_registers(WideForward::tile()));
+  EXPECT_TRUE(fits_registers(TallForward::tile()));
   EXPECT_TRUE(fits_registers(DeepForward::tile()));
   EXPECT_FALSE(fits_registers({.warp_groups = 2, .registers = 248, .copying_registers = 24}));
+  // (4 * 112 + 40) * 128 = 62,464 of 65,536, but the block begins with 480 * 128: hung on an H100
+  EXPECT_FALSE(fits_registers({.warp_groups = 4, .registers = 112, .copying_registers = 40}));
   EXPECT_EQ(threads(NarrowForward::tile()), 384);
   EXPECT_EQ(threads(WideForward::tile()), 512);
+  EXPECT_EQ(threads(TallForward::tile()), 640);
   EXPECT_EQ(threads(DeepForward::tile()), 384);
+}
+
+TEST(PanelColumns, DivideWhatIsNotFilledUp) {
+  EXPECT_EQ(panels(32), 1);
+  EXPECT_EQ(padded_columns(32), 32) << "no zeros";
+  EXPECT_EQ(panels(64), 1);
+  EXPECT_EQ(padded_columns(80), 128);
+  EXPECT_EQ(panels(256), 4);
+}
+
+TEST(SwizzledVector, IsTheOneOfTheCopyEngine) {
+  // CUDA driver API, CUtensorMapSwizzle: rows of 128 bytes by row % 8, pairs of rows of 64 bytes by pair % 4
+  for (int row = 0; row < 64; ++row) {
+    for (int vector = 0; vector < 8; ++vector) EXPECT_EQ(swizzled_vector<128>(row, vector), vector ^ row % 8);
+  }
+  const std::array<std::array<int, 4>, 9> rows{{{0, 1, 2, 3},
+                                                {0, 1, 2, 3},
+                                                {1, 0, 3, 2},
+                                                {1, 0, 3, 2},
+                                                {2, 3, 0, 1},
+                                                {2, 3, 0, 1},
+                                                {3, 2, 1, 0},
+                                                {3, 2, 1, 0},
+                                                {0, 1, 2, 3}}};
+  for (int row = 0; row < 9; ++row) {
+    for (int vector = 0; vector < 4; ++vector) {
+      EXPECT_EQ(swizzled_vector<64>(row, vector), rows.at(row).at(vector)) << row << ", " << vector;
+    }
+  }
 }
 
 TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
@@ -43,10 +78,13 @@ TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
   EXPECT_EQ(narrow.barriers, 192 << 10);
   // 192 rows of 128 bytes twice, 4 * 128 of them: 24, 24, 32 and 32 KiB
   EXPECT_EQ(forward_shared(WideForward::tile(), 64).barriers, 112 << 10);
+  // 256 rows of 64 bytes twice, 8 * 64 of them: 16, 16 and 32 KiB
+  EXPECT_EQ(forward_shared(TallForward::tile(), 32).barriers, 64 << 10);
   EXPECT_EQ(forward_shared(NarrowForward::tile(), 80).end, narrow.end) << "a panel and a quarter takes two";
-  for (const int head_dim : {64, 80, 128}) {
-    for (const ForwardTile tile : {NarrowForward::tile(), WideForward::tile()}) {
-      if (head_dim > 64 && tile == WideForward::tile()) continue;  // no instance
+  for (const int head_dim : {32, 64, 80, 128}) {
+    for (const ForwardTile tile : {NarrowForward::tile(), WideForward::tile(), TallForward::tile()}) {
+      if (tile == WideForward::tile() && head_dim != 64) continue;  // no instance
+      if (tile == TallForward::tile() && head_dim != 32) continue;
       const ForwardShared shared = forward_shared(tile, head_dim);
       for (const int offset : {shared.q, shared.o, shared.k, shared.v}) EXPECT_EQ(offset % kSharedAlignment, 0);
       EXPECT_LE(static_cast<std::size_t>(shared.end + kSharedAlignment), kH200.shared_bytes_per_block);
@@ -143,10 +181,10 @@ TEST(ChooseForward, TakesHopperAndNoOtherGpu) {
 }
 
 TEST(ChooseForward, TakesWhatHasAnInstance) {
-  for (const std::int64_t head_dim : {16, 32, 96, 512}) {
+  for (const std::int64_t head_dim : {16, 48, 96, 512}) {
     EXPECT_FALSE(choose_forward(problem(1024, head_dim, 12), kH200)) << head_dim;
   }
-  for (const std::int64_t head_dim : {64, 80, 128, 256}) {
+  for (const std::int64_t head_dim : {32, 64, 80, 128, 256}) {
     EXPECT_TRUE(choose_forward(problem(1024, head_dim, 12), kH200)) << head_dim;
   }
   for (const Precision precision : kAllOf<Precision>) {
@@ -167,6 +205,23 @@ TEST(ChooseForward, LeavesShortSequencesAndFewTilesToAmperesKernels) {
   EXPECT_FALSE(choose_forward(problem(512, 64, 4), kH200));   // 128 tiles, but 64 columns
   EXPECT_TRUE(choose_forward(problem(1024, 64, 2), kH200));   // 128 tiles, at least 3 / 4 of 132
   EXPECT_FALSE(choose_forward(problem(1088, 64, 1), kH200));  // 68 tiles, whose keys blocks divide
+}
+
+TEST(ChooseForward, TakesOf32ColumnsWhatItTakesOf64) {
+  // Batch 8, one head: 8 * 8 = 64 tiles of 64 queries at 512 tokens, 128 at 1,024, 256 at 2,048
+  for (const auto& [seq, taken] : {std::pair{256, false}, {512, false}, {1024, true}, {2048, true}, {16384, true}}) {
+    for (const bool causal : {true, false}) {
+      AttentionProblem one = problem(seq, 32, 1, causal);
+      one.shape.batch = 8;
+      EXPECT_EQ(choose_forward(one, kH200).has_value(), taken) << seq;
+    }
+  }
+  // One sequence of one head, causal: Ampere's kernels divide the keys of up to 132 tiles.
+  for (const auto& [seq, taken] : {std::pair{4096, false}, {8192, false}, {16384, true}}) {
+    AttentionProblem one = problem(seq, 32, 1);
+    one.shape.batch = 1;
+    EXPECT_EQ(choose_forward(one, kH200).has_value(), taken) << seq;
+  }
 }
 
 TEST(ChooseForward, TakesEvery256ColumnsFrom65TokensOn) {
@@ -193,6 +248,26 @@ TEST(ChooseForward, WideTilesWhereTheyFillTheGpuTwiceAndKeysAreMany) {
   EXPECT_FALSE(choose_forward(problem(2048, 128, 12), kH200)->wide);
 }
 
+TEST(ChooseForward, TallTilesWhereTheyFillTheGpu) {
+  const auto is_tall = [](std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
+    AttentionProblem one = problem(seq, 32, heads, causal);
+    one.shape.batch = batch;
+    return choose_forward(one, kH200)->wide;
+  };
+  // Without a mask from 0.9 * 132 = 118.8 items on, with one from 1.5 * 132 = 198
+  EXPECT_TRUE(is_tall(8, 1, 4096, false));  // 8 * 16 = 128
+  EXPECT_FALSE(is_tall(8, 1, 4096, true));
+  EXPECT_TRUE(is_tall(8, 1, 8192, true));    // 256
+  EXPECT_FALSE(is_tall(8, 1, 2048, false));  // 64
+  EXPECT_FALSE(is_tall(1, 59, 512, false));  // 59 * 2 = 118
+  EXPECT_TRUE(is_tall(1, 60, 512, false));   // 120
+  EXPECT_FALSE(is_tall(1, 98, 512, true));   // 196
+  EXPECT_TRUE(is_tall(1, 99, 512, true));    // 198
+  EXPECT_TRUE(is_tall(1, 99, 257, true));
+  EXPECT_TRUE(is_tall(4, 100, 129, false));  // 400, or 800 narrow ones
+  EXPECT_FALSE(is_tall(4, 100, 128, false)) << "400 of either, and narrow ones are shorter";
+}
+
 TEST(ChooseForward, ACounterForManyItemsOfUnequalWork) {
   // 128 columns: more than 4.5 * 132 = 594 items. 4 * 18 * 8 = 576, 4 * 19 * 8 = 608
   EXPECT_FALSE(choose_forward(problem(1024, 128, 18), kH200)->counted);
@@ -203,6 +278,9 @@ TEST(ChooseForward, ACounterForManyItemsOfUnequalWork) {
   EXPECT_TRUE(choose_forward(problem(2048, 64, 22), kH200)->counted);
   EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 21), kH200), 0u);
   EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 22), kH200), 256u);
+  // 32 columns likewise, tall ones here: 4 * 14 * 16 = 896, 4 * 15 * 16 = 960
+  EXPECT_FALSE(choose_forward(problem(4096, 32, 14), kH200)->counted);
+  EXPECT_TRUE(choose_forward(problem(4096, 32, 15), kH200)->counted);
   for (const std::int64_t seq : {1024, 16384}) {
     EXPECT_FALSE(choose_forward(problem(seq, 256, 25), kH200)->counted);
     EXPECT_TRUE(choose_forward(problem(seq, 256, 25), kH200)->in_turns);

@@ -25,7 +25,8 @@ AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t h
 TEST(BackwardTile, FillsButDoesNotExceedAMultiprocessor) {
   for (const int head_dim : {64, 80, 128}) {
     const BackwardTile tile = backward_tile(head_dim);
-    EXPECT_LE((kBackwardGroups * tile.registers + tile.copying_registers) * kGroupThreads, 65536);
+    EXPECT_TRUE(fits_registers(
+        {.warp_groups = kBackwardGroups, .registers = tile.registers, .copying_registers = tile.copying_registers}));
   }
   EXPECT_EQ(kBackwardThreads, 384);
 }

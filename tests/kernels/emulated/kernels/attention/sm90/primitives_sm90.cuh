@@ -66,16 +66,25 @@ struct BoxPlace {
   int column = 0;
 };
 
-/// For each 16 bytes of a panel [rows, 64] of 16-bit elements with the 128-byte swizzle: visit(there, in the tensor),
-/// which is null beyond the tensor's end.
+/// Of a panel of a tensor so many columns wide.
+inline int row_bytes(const EmulatedMap& map) { return panel_columns(map.columns) * 2; }
+
+/// What the swizzle of rows of 128 bytes or of 64 makes of an address: bits 4 to 6, or 4 and 5, which vector of a row
+/// it is, by XOR with those from bit 7 on. Not swizzled_vector(), so that one checks the other.
+inline std::uint32_t swizzled(std::uint32_t offset, int row_bytes) {
+  const auto vectors = static_cast<std::uint32_t>(row_bytes / 16);
+  return offset ^ (offset >> 7) % vectors << 4;
+}
+
+/// For each 16 bytes of a panel with its swizzle: visit(there, in the tensor), which is null beyond the tensor's end.
 template <class Visit>
 void visit_panel(char* panel, const EmulatedMap& map, BoxPlace place, const Visit& visit) {
   char* const head = map.data + place.batch * map.batch_stride + place.head * map.head_stride;
   for (int row = 0; row < map.box_rows; ++row) {
-    for (int vector = 0; vector < 8; ++vector) {
+    for (int vector = 0; vector < row_bytes(map) / 16; ++vector) {
       const int column = place.column + vector * 8;
       const bool exists = place.row + row < map.rows && column < map.columns;
-      visit(panel + row * 128 + (vector ^ row % 8) * 16,
+      visit(panel + swizzled(static_cast<std::uint32_t>(row * row_bytes(map) + vector * 16), row_bytes(map)),
             exists ? head + (place.row + row) * map.row_stride + column * 2 : nullptr);
     }
   }
@@ -100,7 +109,7 @@ void visit_panels(std::uint32_t tile, int panel_bytes, const CUtensorMap& map, B
   EmulatedMap emulated;
   std::memcpy(&emulated, &map, sizeof(emulated));
   for (int panel = 0; panel < panels(kHeadDim); ++panel) {
-    place.column = panel * kPanelCols;
+    place.column = panel * panel_columns(kHeadDim);
     visit(emulator::shared_memory(tile + static_cast<std::uint32_t>(panel * panel_bytes), 1024), emulated, place);
   }
 }
@@ -108,7 +117,7 @@ template <int kHeadDim>
 void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map, BoxPlace place,
                 std::uint32_t barrier, std::uint64_t) {
   const auto copy = [barrier](char* to, const EmulatedMap& from, BoxPlace box) {
-    emulator::copy_some_time(barrier, from.box_rows * 128, [=] { copy_panel(to, from, box); });
+    emulator::copy_some_time(barrier, from.box_rows * row_bytes(from), [=] { copy_panel(to, from, box); });
   };
   visit_panels<kHeadDim>(destination, panel_bytes, map, place, copy);
 }

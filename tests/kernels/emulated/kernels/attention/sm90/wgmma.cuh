@@ -13,27 +13,29 @@ constexpr int kPanelRowBytes = kPanelCols * 2;
 
 struct Operand {
   std::uint32_t address, panel_bytes;
-  Operand at(int bytes) const { return {address + static_cast<std::uint32_t>(bytes), panel_bytes}; }
+  int row_bytes;
+  Operand at(int bytes) const { return {address + static_cast<std::uint32_t>(bytes), panel_bytes, row_bytes}; }
 
   /// The swizzle permutes the vectors of a row by what row it is in memory.
   template <class Element>
   float element(std::uint32_t offset) const {
-    const std::uint32_t plain = address + offset;
-    return static_cast<float>(load_shared_as<Element>(plain ^ (plain >> 7 & 7) << 4));
+    return static_cast<float>(load_shared_as<Element>(swizzled(address + offset, row_bytes)));
   }
   /// Of 16 elements a row, or `kTransposed`: of 16 rows.
   template <class Element, bool kTransposed>
   float element(int row, int inner) const {
     const auto r = static_cast<std::uint32_t>(row), k = static_cast<std::uint32_t>(inner);
+    const auto bytes = static_cast<std::uint32_t>(row_bytes), columns = bytes / 2;
     if constexpr (kTransposed) {
-      return element<Element>(r / kPanelCols * panel_bytes + k * kPanelRowBytes + r % kPanelCols * 2);
+      return element<Element>(r / columns * panel_bytes + k * bytes + r % columns * 2);
     } else {
-      return element<Element>(r * kPanelRowBytes + k * 2);
+      return element<Element>(r * bytes + k * 2);
     }
   }
 };
-inline Operand operand(std::uint32_t address, int panel_bytes = 16) {
-  return {address, static_cast<std::uint32_t>(panel_bytes)};
+template <int kRowBytes = kPanelRowBytes>
+Operand operand(std::uint32_t address, int panel_bytes = 16) {
+  return {address, static_cast<std::uint32_t>(panel_bytes), kRowBytes};
 }
 
 inline void start_products() {}
