@@ -52,7 +52,7 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
        axes(with(course_size_names(), extra), {"512"}, {"forward", "train_step"}, {"bf16"},
             {"sdpa", "flash", "fused", "compiled"}, Execution::kGraph)},
       {"context", Suite::kStandard, false,
-       axes({"small", "medium"}, {"128", "256", "1024"}, {"train_step"}, {"bf16"}, {"sdpa"})},
+       axes({"small", "medium"}, {"128", "1024"}, {"train_step"}, {"bf16"}, {"sdpa"})},
       {"precision", Suite::kStandard, false,
        axes({"small", "medium"}, {"512"}, {"forward", "train_step"}, {"fp32", "tf32"}, {"eager"})},
       {"course", Suite::kFull, true,
