@@ -10,9 +10,9 @@
 namespace tbench::measure {
 namespace {
 
-constexpr Seconds kTracedTime{0.15};
+constexpr Seconds kTracedTime{0.1};
 constexpr double kBurstShare = 0.25;  // of that: a burst begins on a device that has rested
-constexpr double kMinSteps = 3;
+constexpr double kMinSteps = 2;
 constexpr double kMaxSteps = 10;
 
 /// A trace that ends with its scope, whatever a step throws.
