@@ -65,7 +65,8 @@ struct DeviceLimits {
                                                                       const DeviceLimits& limits);
 
 /// Bytes that attention_forward() needs of device memory besides its arguments; 0 where it needs none. At most
-/// 32 MiB on an H200, whatever the lengths.
+/// 32 MiB on an H200, whatever the lengths; but where Hopper's TF32 kernel is chosen as many as v has, a head's keys
+/// rounded up to a multiple of 128 at most, and 256.
 [[nodiscard]] std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem,
                                                             const DeviceLimits& limits);
 

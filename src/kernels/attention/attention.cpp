@@ -15,6 +15,7 @@
 #include "kernels/attention/instances/launch.hpp"
 #include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 #include "kernels/attention/sm90/plan_sm90.hpp"
+#include "kernels/attention/sm90/tf32/plan_tf32_sm90.hpp"
 #include "tbench/cuda/error.hpp"
 
 namespace tbench::kernels {
@@ -56,6 +57,11 @@ std::optional<sm90::ForwardChoice> choose_sm90_forward(const AttentionProblem& p
   return has_sm90_kernels(limits) ? sm90::choose_forward(problem, limits) : std::nullopt;
 }
 
+std::optional<sm90::tf32::ForwardChoice> choose_sm90_tf32_forward(const AttentionProblem& problem,
+                                                                  const DeviceLimits& limits) {
+  return has_sm90_kernels(limits) ? sm90::tf32::choose_forward(problem, limits) : std::nullopt;
+}
+
 std::optional<sm90::BackwardChoice> choose_sm90_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
   return has_sm90_kernels(limits) ? sm90::choose_backward(problem, limits) : std::nullopt;
 }
@@ -81,8 +87,10 @@ std::optional<std::string> attention_unsupported_reason(const AttentionProblem& 
 
 std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
   const std::size_t bytes = plan_forward(problem, limits).workspace_bytes;
+  if (!has_sm90_kernels(limits)) return bytes;
   // Views that Hopper's copy engine does not take are known at the launch alone.
-  return has_sm90_kernels(limits) ? std::max(bytes, sm90::forward_workspace_bytes(problem, limits)) : bytes;
+  return std::max(
+      {bytes, sm90::forward_workspace_bytes(problem, limits), sm90::tf32::forward_workspace_bytes(problem, limits)});
 }
 
 void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
@@ -94,6 +102,10 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
     const bool is_bf16 = problem.precision == Precision::kBf16;
     return (is_bf16 ? &sm90::launch_forward<Precision::kBf16>
                     : &sm90::launch_forward<Precision::kFp16>)(problem, arguments, *choice, limits, stream);
+  }
+  if (const auto choice = choose_sm90_tf32_forward(problem, limits);
+      choice && sm90::tf32::takes_views(problem, arguments)) {
+    return sm90::tf32::launch_forward(problem, arguments, *choice, limits, stream);
   }
   const ForwardPlan plan = plan_forward(problem, limits);
   switch (problem.precision) {

@@ -215,6 +215,16 @@ TEST(AttentionForwardWorkspace, IsOfTheDeviceThatIsGiven) {
   EXPECT_EQ(attention_forward_workspace_bytes(problem, half), 0U);  // 64 tiles are more than half of 66
 }
 
+TEST(AttentionForwardWorkspace, HoldsValuesOnceMoreForTf32OnHopper) {
+  if (!runs_sm90a(kHopper, built_architectures())) GTEST_SKIP() << "a build without Hopper's kernels";
+  AttentionProblem problem = problem_of(64, Precision::kTf32);
+  problem.shape.seq_q = problem.shape.seq_kv = 8000;
+  // 6 heads of 63 tiles of 128 keys by 64 columns, and the counter
+  EXPECT_EQ(attention_forward_workspace_bytes(problem, kHopper), 6u * 63 * 128 * 64 * 4 + 256);
+  problem.precision = Precision::kFp32;
+  EXPECT_EQ(attention_forward_workspace_bytes(problem, kHopper), 0U);
+}
+
 TEST(MissingWorkspaceReason, NamesThePassTheBytesAndTheFunctionThatSaysThem) {
   const char workspace{};
   EXPECT_EQ(missing_workspace_reason("forward", 0, nullptr), std::nullopt);
@@ -225,6 +235,8 @@ TEST(MissingWorkspaceReason, NamesThePassTheBytesAndTheFunctionThatSaysThem) {
 }
 
 TEST(AttentionForwardWorkspace, IsBoundedWhateverTheLengths) {
+  DeviceLimits ampere = kHopper;
+  ampere.compute_capability_major = 8;
   for (const auto& [precision, head_dim] : kernel_grid()) {
     SCOPED_TRACE(fmt::format("{} {}", to_string(precision), head_dim));
     std::size_t most = 0;
@@ -234,7 +246,7 @@ TEST(AttentionForwardWorkspace, IsBoundedWhateverTheLengths) {
         problem.shape.seq_kv = seq;
         problem.shape.causal = causal;
         if (causal) problem.shape.seq_q = seq;
-        most = std::max(most, attention_forward_workspace_bytes(problem, kHopper));
+        most = std::max(most, attention_forward_workspace_bytes(problem, ampere));
       }
     }
     const bool divides = (precision == Precision::kBf16 || precision == Precision::kFp16) && head_dim <= 128;

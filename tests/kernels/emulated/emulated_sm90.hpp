@@ -15,7 +15,8 @@ CUtensorMap emulated_map(const TensorView& view, int rows, int box_rows) {
                      .row_stride = view.strides[2] * 2,
                      .rows = rows,
                      .columns = kColumns,
-                     .box_rows = box_rows});
+                     .box_rows = box_rows,
+                     .rounds_to_tf32 = false});
 }
 
 }  // namespace tbench::kernels::sm90

@@ -25,13 +25,15 @@ struct ForwardPlace {
   int first_row, head, batch;
 };
 
-__device__ __forceinline__ ForwardPlace forward_place(const ForwardParameters& p, int item, int rows) {
+template <class Parameters>
+__device__ __forceinline__ ForwardPlace forward_place(const Parameters& p, int item, int rows) {
   const auto [tile, head] = forward_item(p.order, p.batch_heads, p.causal, item);
   return {tile * rows, head % p.heads, head / p.heads};
 }
 
 /// Of `cols` keys each, that the queries before `end_row` see.
-__device__ __forceinline__ int forward_steps(const ForwardParameters& p, int end_row, int cols) {
+template <class Parameters>
+__device__ __forceinline__ int forward_steps(const Parameters& p, int end_row, int cols) {
   return ((p.causal ? min(p.seq_kv, end_row) : p.seq_kv) + cols - 1) / cols;
 }
 

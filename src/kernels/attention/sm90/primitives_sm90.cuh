@@ -111,6 +111,14 @@ __device__ __forceinline__ void copy_bytes(std::uint32_t destination, const void
       "l"(source), "r"(bytes), "r"(barrier)
       : "memory");
 }
+__device__ __forceinline__ void copy_bytes(std::uint32_t destination, const void* source, int bytes,
+                                           std::uint32_t barrier, std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;\n" ::
+          "r"(destination),
+      "l"(source), "r"(bytes), "r"(barrier), "l"(policy)
+      : "memory");
+}
 /// And back, except what lies beyond the last row.
 __device__ __forceinline__ void store_box(const CUtensorMap& map, BoxPlace place, std::uint32_t source) {
   asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3, %4, %5}], [%6];\n" ::"l"(

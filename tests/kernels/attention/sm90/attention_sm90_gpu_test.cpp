@@ -1,5 +1,5 @@
-// Hopper's forward kernels, every instance at every shape, whether or not the dispatch would choose it there: against
-// float64, on odd lengths, layouts and extreme inputs, and the same bits every time.
+// Hopper's forward kernels, TF32's too, every instance at every shape, whether or not the dispatch would choose it
+// there: against float64, on odd lengths, layouts and extreme inputs, and the same bits every time.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 #include <random>
 
 #include "kernels/attention/sm90/plan_sm90.hpp"
+#include "kernels/attention/sm90/tf32/plan_tf32_sm90.hpp"
 #include "support/attention_reference.hpp"
 #include "support/attention_run.hpp"
 #include "support/compare_outputs.hpp"
@@ -21,7 +22,7 @@ namespace {
 struct Instance {
   Precision precision{};
   std::int64_t head_dim{};
-  bool wide{};
+  bool wide{};  // 16 bits
 };
 
 std::string name_of_instance(const testing::TestParamInfo<Instance>& info) {
@@ -51,6 +52,12 @@ struct Outputs {
   DeviceTensor o, lse;
 };
 
+/// A choice of the kernels of any precision.
+struct Choice {
+  ForwardChoice of_16_bits;
+  tf32::ForwardChoice of_tf32;
+};
+
 class ForwardRun {
  public:
   ForwardRun(const AttentionShape& shape, Precision precision, const Inputs& inputs,
@@ -76,13 +83,16 @@ class ForwardRun {
             .workspace = workspace_.data()};
   }
 
-  void enqueue(const AttentionForward& arguments, ForwardChoice choice, cudaStream_t stream = nullptr) const {
+  void enqueue(const AttentionForward& arguments, const Choice& choice, cudaStream_t stream = nullptr) const {
+    if (problem_.precision == Precision::kTf32) {
+      return tf32::launch_forward(problem_, arguments, choice.of_tf32, current_device_limits(), stream);
+    }
     (problem_.precision == Precision::kBf16
          ? &launch_forward<Precision::kBf16>
-         : &launch_forward<Precision::kFp16>)(problem_, arguments, choice, current_device_limits(), stream);
+         : &launch_forward<Precision::kFp16>)(problem_, arguments, choice.of_16_bits, current_device_limits(), stream);
   }
 
-  [[nodiscard]] Outputs forward(ForwardChoice choice) const {
+  [[nodiscard]] Outputs forward(const Choice& choice) const {
     Outputs result = outputs();
     TBENCH_CUDA_CHECK(cudaMemset(workspace_.data(), 0xff, workspace_.size()));
     enqueue(arguments(result), choice);
@@ -110,10 +120,14 @@ class ForwardRun {
     return one;
   }
 
+  [[nodiscard]] std::size_t most_tf32_bytes() const {
+    return tf32::forward_workspace(problem_.shape, {.counted = true}).bytes();
+  }
+
   AttentionProblem problem_;
   Layout layout_;
   DeviceTensor q_, k_, v_;
-  DeviceBytes workspace_{256};
+  DeviceBytes workspace_{problem_.precision == Precision::kTf32 ? most_tf32_bytes() : 256};
   std::optional<AttentionReference> reference_;
 };
 
@@ -132,8 +146,9 @@ class ForwardSm90OnGpu : public testing::TestWithParam<Instance> {
             .head_dim = GetParam().head_dim,
             .causal = causal};
   }
-  [[nodiscard]] static ForwardChoice choice(bool counted) {
-    return {.wide = GetParam().wide, .counted = counted, .in_turns = true, .overlaps = !counted};
+  [[nodiscard]] static Choice choice(bool counted) {
+    return {.of_16_bits = {.wide = GetParam().wide, .counted = counted, .in_turns = true, .overlaps = !counted},
+            .of_tf32 = {.counted = counted, .in_turns = true}};
   }
 
   static void expect_right(const AttentionShape& shape, const Inputs& inputs, Layout layout = Layout::kContiguous) {
@@ -151,6 +166,11 @@ INSTANTIATE_TEST_SUITE_P(Kernels, ForwardSm90OnGpu,
                                          Instance{Precision::kBf16, 256, false}, Instance{Precision::kFp16, 256, false},
                                          Instance{Precision::kBf16, 32, false}, Instance{Precision::kBf16, 32, true},
                                          Instance{Precision::kFp16, 32, false}, Instance{Precision::kFp16, 32, true}),
+                         name_of_instance);
+
+INSTANTIATE_TEST_SUITE_P(Tf32, ForwardSm90OnGpu,
+                         testing::Values(Instance{.precision = Precision::kTf32, .head_dim = 64},
+                                         Instance{.precision = Precision::kTf32, .head_dim = 128}),
                          name_of_instance);
 
 TEST_P(ForwardSm90OnGpu, BothSidesOfEveryTile) {
@@ -184,16 +204,18 @@ TEST_P(ForwardSm90OnGpu, Layouts) {
   }
 }
 
+/// To eight significant bits, which every precision reads exactly.
+double in_eight_bits(double value) {
+  int exponent{};
+  return std::ldexp(std::round(std::frexp(value, &exponent) * 256), exponent - 8);
+}
+
 TEST_P(ForwardSm90OnGpu, ScoresOfTenThousand) {
-  // The largest of some thousands of standard normal numbers is about 4, and 4 * 2,500 is 1e4. Eight significant bits,
-  // so that both precisions read the inputs exactly.
+  // The largest of some thousands of standard normal numbers is about 4, and 4 * 2,500 is 1e4.
   for (const AttentionShape& one : {shape(257, 257, true), shape(65, 1100, false)}) {
     Inputs inputs = normal_inputs(one, std::sqrt(2500.0));
     for (std::vector<double>* values : {&inputs.q, &inputs.k, &inputs.v}) {
-      for (double& value : *values) {
-        int exponent{};
-        value = std::ldexp(std::round(std::frexp(value, &exponent) * 256), exponent - 8);
-      }
+      for (double& value : *values) value = in_eight_bits(value);
     }
     expect_right(one, inputs);
   }
@@ -209,14 +231,20 @@ TEST_P(ForwardSm90OnGpu, MaximaThatRiseFromStepToStep) {
     const double scale = 1 / std::sqrt(static_cast<double>(one.head_dim));
     static_assert(TallForward::tile().cols == DeepForward::tile().cols);
     const bool short_steps = one.head_dim == 256 || (one.head_dim == 32 && GetParam().wide);
-    const auto cols = static_cast<std::size_t>((short_steps ? DeepForward::tile() : NarrowForward::tile()).cols);
+    const auto cols =
+        static_cast<std::size_t>((GetParam().precision == Precision::kTf32 ? tf32::forward_tile(one.head_dim)
+                                  : short_steps                            ? DeepForward::tile()
+                                                                           : NarrowForward::tile())
+                                     .cols);
     for (std::size_t i = 0; i < inputs.q.size(); ++i) {
       if (i % static_cast<std::size_t>(one.head_dim) == 0) inputs.q[i] = 8;
     }
     for (std::size_t i = 0; i < inputs.k.size(); ++i) {
       const auto depth = static_cast<std::size_t>(one.head_dim), seq = static_cast<std::size_t>(one.seq_kv);
       const auto tile = static_cast<double>(i / depth % seq / cols);
-      inputs.k[i] = i % depth == 0 ? -tile * rise * std::log(2.0) / (8 * scale) : 0.25 * inputs.k[i];
+      // What all keys of a tile have in common: rounded to TF32 it would move their scores together.
+      const double common = in_eight_bits(-tile * rise * std::log(2.0) / (8 * scale));
+      inputs.k[i] = i % depth == 0 ? common : 0.25 * inputs.k[i];
     }
     expect_right(one, inputs);
   }
@@ -305,35 +333,37 @@ TEST_P(ForwardSm90OnGpu, ReplaysInAGraph) {
 }
 
 TEST_P(ForwardSm90OnGpu, OverlapsTheLaunchBeforeIt) {
-  // Each launch may begin while the one before it ends, and reads as keys and values what that one writes.
+  // Each launch may begin while the one before it ends, and reads as keys and values what that one writes. All have one
+  // workspace.
   const AttentionShape one = shape(192, 192, true, 3, 20);
   const ForwardRun run{one, GetParam().precision, normal_inputs(one)};
   std::vector<Outputs> links;
   for (int i = 0; i < 8; ++i) links.push_back(run.outputs());
-  const auto chain = [&](ForwardChoice choice) {
+  const auto chain = [&](bool apart) {
     for (Outputs& link : links) link.o.poison();
     TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
-    cuda::launch_spin(Seconds{400e-6}, nullptr);  // until all are enqueued
+    if (!apart) cuda::launch_spin(Seconds{400e-6}, nullptr);  // until all are enqueued
     for (std::size_t i = 0; i < links.size(); ++i) {
       AttentionForward arguments = run.arguments(links[i]);
       if (i > 0) arguments.k = arguments.v = links[i - 1].o.view();
-      run.enqueue(arguments, choice);
+      run.enqueue(arguments, choice(false));
+      if (apart) TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
     }
     TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
     return links.back().o.bytes();
   };
-  ForwardChoice apart = choice(false);
-  apart.overlaps = false;
-  const std::vector<std::byte> expected = chain(apart);
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(chain(choice(false)) == expected) << "repeat " << i;
+  const std::vector<std::byte> expected = chain(true);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(chain(false) == expected) << "repeat " << i;
 }
 
 TEST_P(ForwardSm90OnGpu, IsWhatThePublicFunctionRuns) {
   const AttentionShape one = shape(2048, 2048, true, 4, GetParam().head_dim == 256 ? 3 : 12);
   const ForwardRun run{one, GetParam().precision, normal_inputs(one)};
-  const auto chosen = choose_forward(run.problem(), current_device_limits());
-  ASSERT_TRUE(chosen);
-  const Outputs expected = run.forward(*chosen), result = run.outputs();
+  const auto of_16_bits = choose_forward(run.problem(), current_device_limits());
+  const auto of_tf32 = tf32::choose_forward(run.problem(), current_device_limits());
+  ASSERT_TRUE(of_16_bits.has_value() != of_tf32.has_value());
+  const Outputs expected = run.forward({of_16_bits.value_or(ForwardChoice{}), of_tf32.value_or(tf32::ForwardChoice{})});
+  const Outputs result = run.outputs();
   attention_forward(run.problem(), run.arguments(result), nullptr);
   TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
   EXPECT_TRUE(expected.o.bytes() == result.o.bytes());

@@ -53,6 +53,7 @@ struct EmulatedMap {
   char* data;
   std::int64_t batch_stride, head_stride, row_stride;
   int rows, columns, box_rows;
+  bool rounds_to_tf32;  // what is read; columns are of 16 bits, two a float32
 };
 inline CUtensorMap tensor_map(const EmulatedMap& emulated) {
   CUtensorMap map{};
@@ -90,11 +91,17 @@ void visit_panel(char* panel, const EmulatedMap& map, BoxPlace place, const Visi
   }
 }
 inline void copy_panel(char* destination, const EmulatedMap& map, BoxPlace place) {
-  visit_panel(destination, map, place, [](char* to, const char* from) {
-    if (from != nullptr) {
-      std::memcpy(to, from, 16);
-    } else {
+  visit_panel(destination, map, place, [&map](char* to, const char* from) {
+    if (from == nullptr) {
       std::memset(to, 0, 16);
+      return;
+    }
+    std::memcpy(to, from, 16);
+    for (char* word = to; map.rounds_to_tf32 && word < to + 16; word += 4) {
+      float value;
+      std::memcpy(&value, word, sizeof(value));
+      const std::uint32_t rounded = round_to_tf32(value);
+      std::memcpy(word, &rounded, sizeof(rounded));
     }
   });
 }
@@ -121,7 +128,8 @@ void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& m
   };
   visit_panels<kHeadDim>(destination, panel_bytes, map, place, copy);
 }
-inline void copy_bytes(std::uint32_t destination, const void* source, int bytes, std::uint32_t barrier) {
+inline void copy_bytes(std::uint32_t destination, const void* source, int bytes, std::uint32_t barrier,
+                       std::uint64_t = 0) {
   char* const to = emulator::shared_memory(destination, 16);
   emulator::copy_some_time(barrier, bytes, [=] { std::memcpy(to, source, static_cast<std::size_t>(bytes)); });
 }

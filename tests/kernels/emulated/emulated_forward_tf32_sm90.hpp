@@ -1,0 +1,67 @@
+// Hopper's TF32 forward kernels, the one before included, compiled for the emulator: one problem, its results compared
+// with the reference.
+#pragma once
+
+#include <cmath>
+
+#include "emulated/emulated_problem.hpp"
+#include "kernels/attention/sm90/tf32/forward_tf32_sm90.cuh"
+#include "kernels/attention/sm90/tf32/prepare_tf32_sm90.cuh"
+
+namespace tbench::kernels::sm90::tf32 {
+
+template <int kColumns>
+class EmulatedForward : public EmulatedProblem<float, kColumns> {
+  using Problem = EmulatedProblem<float, kColumns>;
+  using Problem::lengths_, Problem::problem_;
+
+ public:
+  EmulatedForward(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kTf32, lengths, seed} {}
+
+  /// o, lse; of at most `blocks` blocks.
+  std::vector<Comparison> forward(int blocks, ForwardChoice choice) {
+    const ForwardWorkspace workspace = forward_workspace(problem_.shape, choice);
+    std::vector<float> o = this->nothing(lengths_.q), values(workspace.values_bytes / sizeof(float), NAN),
+                       lse(this->rows(lengths_.q), NAN);
+    unsigned counter = 7;
+    const PrepareParameters before{.v = this->template matrix<const float>(this->v_),
+                                   .values = values.data(),
+                                   .counter = choice.counted ? &counter : nullptr,
+                                   .heads = static_cast<int>(kHeads),
+                                   .seq_kv = lengths_.kv,
+                                   .padded_keys = static_cast<int>(workspace.key_tiles) * forward_tile(kColumns).cols};
+    this->run(prepare_launch(problem_.shape), [&](char*) { attention_forward_tf32_prepare_kernel<kColumns>(before); });
+    ForwardParameters p{};
+    p.q = map(this->q_, lengths_.q, kGroupRows, /*rounds=*/false);
+    p.k = map(this->k_, lengths_.kv, forward_tile(kColumns).cols, /*rounds=*/true);
+    p.values = values.data();
+    p.o = this->view(o);
+    p.lse = lse.data();
+    p.heads = p.batch_heads = static_cast<int>(kHeads);
+    p.seq_q = lengths_.q;
+    p.seq_kv = lengths_.kv;
+    p.key_tiles = static_cast<int>(workspace.key_tiles);
+    p.scale = problem_.scale;
+    p.causal = lengths_.causal;
+    p.order = forward_order(problem_.shape, choice);
+    p.counter = before.counter;
+    this->run(forward_launch(problem_.shape, {.multiprocessors = blocks}),
+              [&](char* memory) { forward_block<kColumns>(p, memory); });
+    return this->compare_forward(o, lse);
+  }
+
+ private:
+  CUtensorMap map(std::vector<float>& elements, int rows, int box_rows, bool rounds) {
+    const TensorView view = this->view(elements);
+    return tensor_map({.data = static_cast<char*>(view.data),
+                       .batch_stride = view.strides[0] * 4,
+                       .head_stride = view.strides[1] * 4,
+                       .row_stride = view.strides[2] * 4,
+                       .rows = rows,
+                       .columns = columns_of_16_bits(kColumns),
+                       .box_rows = box_rows,
+                       .rounds_to_tf32 = rounds});
+  }
+};
+
+}  // namespace tbench::kernels::sm90::tf32
