@@ -70,7 +70,7 @@ bool has_tensor_map(const TensorView& view, const TensorExtents& extents) {
 CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Precision precision, int box_rows) {
   const auto size = [](std::int64_t value) { return static_cast<cuuint64_t>(value); };
   const auto [batch_stride, head_stride, row_stride] = strides_in_bytes(view, extents);
-  const int panel_of_16_bits = panel_columns(static_cast<int>(extents.head_dim * extents.element_bytes / 2));
+  const std::int64_t panel_of_16_bits = panel_columns(static_cast<int>(extents.head_dim * extents.element_bytes / 2));
   const std::int64_t panel = panel_of_16_bits * 2 / extents.element_bytes;
   const bool in_panels = extents.head_dim % panel == 0;
   const std::int64_t columns = in_panels ? panel : extents.head_dim, panels = extents.head_dim / columns;
