@@ -54,6 +54,7 @@ struct Ring {
 template <int kHeadDim, class Tile>
 struct SharedForward {
   static constexpr ForwardTile kTile = Tile::tile();
+  static constexpr int kColumns = kHeadDim;  // of 16 bits
   static constexpr int kRows = rows(kTile);
   static constexpr ForwardShared kPlan = forward_shared(kTile, kHeadDim);
   static constexpr int kPanels = panels(kHeadDim);

@@ -1,0 +1,84 @@
+// What the first thread of the copying warpgroup of Hopper's forward kernels does: it hands out items and fetches
+// everything that they need, in the order in which it is read, K a step ahead of V.
+#pragma once
+
+#include "kernels/attention/common/planted_fault.cuh"
+#include "kernels/attention/sm90/forward_shared_sm90.cuh"
+
+namespace tbench::kernels::sm90 {
+
+/// @tparam Copies  the class that derives from this one, its friend: fetch_keys(place, step); fetch_values(place,
+/// step);
+///                 kWaitsForValues, whether the kernel before makes V alone, so that nothing else waits for it
+template <class Copies, class Parameters, class Shared>
+class ForwardProducer {
+ public:
+  __device__ __forceinline__ ForwardProducer(const Parameters& parameters, Shared shared)
+      : p_{parameters}, shared_{shared} {}
+
+  /// Whoever writes has waited for an item's tiles, and they for the kernel before.
+  __device__ __forceinline__ void run() {
+    Copies& copies = static_cast<Copies&>(*this);
+    if constexpr (!Copies::kWaitsForValues) wait_for_last_kernel();
+    for (int item = static_cast<int>(blockIdx.x); item < p_.order.items; item = next_item()) {
+      const ForwardPlace place = forward_place(p_, item, Shared::kRows);
+      const int steps = forward_steps(p_, place.first_row + Shared::kRows, kTile.cols);
+      fetch_queries(place);
+      copies.fetch_keys(place, steps - 1);
+      if constexpr (Copies::kWaitsForValues) wait_for_last_kernel();
+      for (int step = steps - 1; step >= 0; --step) {
+        if (step > 0) copies.fetch_keys(place, step - 1);
+        copies.fetch_values(place, step);
+      }
+    }
+  }
+
+ protected:
+  static constexpr ForwardTile kTile = Shared::kTile;
+
+  /// Waits until nobody reads the next buffer of K or of V any more. `full` is the first of the tensor's barriers: one
+  /// a stage that says full, then one a stage that says empty.
+  /// @return  the barrier that its bytes count at
+  __device__ __forceinline__ std::uint32_t expect(std::uint32_t full, const Ring<kTile.stages>& ring) const {
+    const std::uint32_t barrier = shared_.barrier(full + ring.stage);
+    wait(shared_.barrier(full + kTile.stages + ring.stage), ring.parity ^ 1u);
+    delay_one_warp(PlantedFault::kForwardBarrier);
+    arrive_expecting(barrier, Shared::kStageBytes);
+    return barrier;
+  }
+
+ private:
+  /// Hands the next item to the warpgroups that compute.
+  __device__ __forceinline__ int next_item() {
+    const int item =
+        p_.counter == nullptr ? dealt_item(++round_) : static_cast<int>(gridDim.x + atomicAdd(p_.counter, 1u));
+    wait(shared_.barrier(Shared::kItemEmpty), item_parity_ ^ 1u);
+    store_shared(shared_.item(), item);
+    arrive(shared_.barrier(Shared::kItemFull));
+    item_parity_ ^= 1u;
+    return item;
+  }
+
+  __device__ __forceinline__ void fetch_queries(const ForwardPlace& place) {
+    const std::uint32_t full = shared_.barrier(Shared::kQueriesFull);
+    wait(shared_.barrier(Shared::kQueriesEmpty), queries_parity_ ^ 1u);
+    queries_parity_ ^= 1u;
+    arrive_expecting(full, kTile.warp_groups * Shared::kGroupBytes);
+    for (int group = 0; group < kTile.warp_groups; ++group) {
+      copy_boxes<Shared::kColumns>(shared_.q(group), Shared::kGroupPanelBytes, p_.q,
+                                   {place.first_row + group * kGroupRows, place.head, place.batch}, full,
+                                   cache_policy<Reuse::kOnce>());
+    }
+  }
+
+ protected:
+  const Parameters& p_;
+  Shared shared_;
+  Ring<kTile.stages> keys_, values_;
+
+ private:
+  std::uint32_t queries_parity_ = 0, item_parity_ = 0;
+  int round_ = 0;
+};
+
+}  // namespace tbench::kernels::sm90
