@@ -4,18 +4,13 @@
 
 #include <utility>
 
+#include "support/plan_problem.hpp"
+
 namespace tbench::kernels::sm90::tf32 {
 namespace {
 
-constexpr DeviceLimits kH200{.compute_capability_major = 9,
-                             .compute_capability_minor = 0,
-                             .multiprocessors = 132,
-                             .shared_bytes_per_block = 227 * 1024};
-
 AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal = true) {
-  return {.shape = {.batch = 4, .heads = heads, .seq_q = seq, .seq_kv = seq, .head_dim = head_dim, .causal = causal},
-          .precision = Precision::kTf32,
-          .scale = 0.125f};
+  return problem_of(Precision::kTf32, seq, head_dim, heads, causal);
 }
 
 TEST(Tf32ForwardLaunch, FitsAMultiprocessor) {
