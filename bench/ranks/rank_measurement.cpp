@@ -57,12 +57,12 @@ class AgreedTracer final : public measure::StepTracer {
 }  // namespace
 
 RankMeasurement::RankMeasurement(const ranks::Launch& launch, bool on_gpu, Seconds timeout, measure::Timer& own,
-                                 const WorkerActivity& activity)
+                                 const measure::ProgressCallback& activity)
     : RankMeasurement{launch,  current_group(launch, timeout * kGroupShare), on_gpu, timeout * kGroupShare, own,
                       activity} {}
 
 RankMeasurement::RankMeasurement(const ranks::Launch& launch, const std::string& group, bool on_gpu, Seconds limit,
-                                 measure::Timer& own, const WorkerActivity& activity)
+                                 measure::Timer& own, const measure::ProgressCallback& activity)
     : activity_{activity},
       group_{launch, group, on_gpu, limit},
       timer_{own, [this](std::span<const double> numbers) { return group_.gather(numbers); }, [this] { ++steps_; }},

@@ -3,10 +3,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bench/ranks/stall_watch.hpp"
@@ -14,14 +12,12 @@
 #include "tbench/core/units.hpp"
 #include "tbench/measure/agreed_timer.hpp"
 #include "tbench/measure/clock_monitor.hpp"
+#include "tbench/measure/sampler.hpp"
 #include "tbench/measure/step_tracer.hpp"
 #include "tbench/ranks/group.hpp"
 #include "tbench/ranks/launch.hpp"
 
 namespace tbench::bench {
-
-/// Told what a worker does.
-using WorkerActivity = std::function<void(std::string_view)>;
 
 class RankMeasurement {
  public:
@@ -32,7 +28,7 @@ class RankMeasurement {
   /// @param activity  is called in another thread, too; outlives the measurement
   /// @throws         std::runtime_error  if they do not come
   RankMeasurement(const ranks::Launch& launch, bool on_gpu, Seconds timeout, measure::Timer& own,
-                  const WorkerActivity& activity);
+                  const measure::ProgressCallback& activity);
 
   [[nodiscard]] ranks::Group& group() { return group_; }
   [[nodiscard]] measure::Timer& timer() { return timer_; }
@@ -43,9 +39,9 @@ class RankMeasurement {
 
  private:
   RankMeasurement(const ranks::Launch& launch, const std::string& group, bool on_gpu, Seconds limit,
-                  measure::Timer& own, const WorkerActivity& activity);
+                  measure::Timer& own, const measure::ProgressCallback& activity);
 
-  const WorkerActivity& activity_;
+  const measure::ProgressCallback& activity_;
   std::atomic<std::int64_t> steps_{};
   ranks::Group group_;
   measure::AgreedTimer timer_;

@@ -11,7 +11,6 @@
 
 #include "bench/families/family.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/model/model_case.hpp"
 #include "tbench/studies/study.hpp"
 
 namespace tbench::bench {

@@ -216,16 +216,16 @@ def main():
     if len(selected) < 2:
         fail(f"needs at least two cases, {len(selected)} selected")
     with tempfile.TemporaryDirectory() as folder:
-        path = lambda name: os.path.join(folder, name)
         if arguments.kills:
-            kills = kill_workers(arguments, moments, path("killed.json"))
-            crashed = check_killed(path("killed.json"), selected, kills)
+            killed = os.path.join(folder, "killed.json")
+            kills = kill_workers(arguments, moments, killed)
+            crashed = check_killed(killed, selected, kills)
             print(f"{kills} workers killed, {crashed} of {len(selected)} cases crashed for it, none lost")
         if arguments.supervisor_kills:
-            ended = kill_supervisors(arguments, moments, path("ended.json"), selected)
+            ended = kill_supervisors(arguments, moments, os.path.join(folder, "ended.json"), selected)
             print(f"{ended} runs ended by a killed supervisor, resumed without loss")
         if arguments.hangs:
-            hung = hang_workers(arguments, moments, path("hung.json"), selected)
+            hung = hang_workers(arguments, moments, os.path.join(folder, "hung.json"), selected)
             print(f"{hung} workers hung, each named, none of {len(selected)} cases lost")
 
 

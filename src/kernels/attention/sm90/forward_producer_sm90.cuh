@@ -7,9 +7,9 @@
 
 namespace tbench::kernels::sm90 {
 
-/// @tparam Copies  the class that derives from this one, its friend: fetch_keys(place, step); fetch_values(place,
-/// step);
-///                 kWaitsForValues, whether the kernel before makes V alone, so that nothing else waits for it
+/// @tparam Copies  the class that derives from this one, and its friend. It has fetch_keys() and fetch_values(), of a
+///                 place and a step, and kWaitsForValues: whether the kernel before makes V alone, so that nothing else
+///                 waits for it.
 template <class Copies, class Parameters, class Shared>
 class ForwardProducer {
  public:
