@@ -147,9 +147,8 @@ void declare_sampling(CLI::App& app, Options& options) {
   group
       .option("--tb_trace", options.trace,
               "on: after sampling, trace a few steps of every case on a GPU to record its kernels, the GPU's own time "
-              "per step and its gaps; off: do not trace")
-      ->transform(one_of<bool>({{"on", true}, {"off", false}}))
-      ->default_str("off");
+              "per step and its gaps; off: do not trace [default: on with a GPU]")
+      ->transform(one_of<bool>({{"on", true}, {"off", false}}));
   group
       .option("--tb_profile", options.profile,
               "Trace, and write the traced steps of each case to its own folder in DIR, for 'tbench profile DIR' and "
@@ -305,7 +304,7 @@ void apply_study(Options& options) {
   options.study = study.name;
   if (!options.fixed_warm_up) options.fixed_warm_up = study.protocol.warm_up;
   if (!options.fixed_samples) options.fixed_samples = study.protocol.samples;
-  options.trace = options.trace || study.protocol.needs_trace;
+  if (study.protocol.needs_trace) options.trace = true;
 }
 
 void refuse_unknown(const CLI::App& app) {

@@ -133,7 +133,7 @@ std::map<std::string, std::string> recorded_options(const Options& options, cons
     recorded["ceilings"] = options.ceilings == CeilingChoice::kOn ? "on" : "off";
   }
   if (!options.verify_again) recorded["verify"] = "once";
-  if (options.trace) recorded["trace"] = "on";
+  if (options.trace.value_or(on_gpu)) recorded["trace"] = "on";
   if (options.memory_limit_gib) recorded["memory_limit"] = fmt::format("{}", *options.memory_limit_gib);
   if (options.fixed_warm_up) recorded["warmup"] = fmt::format("{}", *options.fixed_warm_up);
   if (options.fixed_samples) recorded["samples"] = fmt::format("{}", *options.fixed_samples);

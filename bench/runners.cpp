@@ -56,11 +56,9 @@ std::function<std::optional<std::int64_t>()> device_used_bytes_if(bool on_gpu) {
   return [] { return std::optional{cuda::device_memory().used()}; };
 }
 
-/// Null where nothing is traced.
 /// @param profile  outlives it
 /// @param ranks    null: this process by itself; else outlives it
 std::unique_ptr<measure::StepTracer> make_tracer(const Options& options, CaseProfile& profile, RankMeasurement* ranks) {
-  if (!options.trace) return nullptr;
   TraceSink sink;
   if (!options.profile.empty()) {
     sink = [&profile](const profile::Trace& trace, const profile::Profile& analysed, std::int64_t steps) {
@@ -179,7 +177,7 @@ void refuse_gpu_options(const Options& options) {
   if (options.memory_limit_gib) {
     refuse(fmt::format("--tb_memory_limit={}", *options.memory_limit_gib), "whose memory is not limited");
   }
-  if (!options.trace) return;
+  if (!options.trace.value_or(false)) return;
   std::string flag = "--tb_trace=on";
   if (!options.study.empty()) flag = "--tb_study=" + options.study;
   if (!options.profile.empty()) flag = "--tb_profile=" + options.profile;
@@ -259,7 +257,8 @@ std::vector<Record> LocalRunner::measure(const CaseId& id, const Activity& activ
         with_delay(std::move(subject), options_.plant->share, regime_of(family.spec, id), *timer_, delay_on(on_gpu_));
   }
   CaseProfile profile{options_.profile, id, environment_.gpu ? environment_.gpu->name : "", subject->phases()};
-  const std::unique_ptr<measure::StepTracer> tracer = make_tracer(options_, profile, ranks);
+  const std::unique_ptr<measure::StepTracer> tracer =
+      options_.trace.value_or(on_gpu_) ? make_tracer(options_, profile, ranks) : nullptr;
   const measure::Instruments instruments{
       .timer = ranks == nullptr ? *timer_ : ranks->timer(),
       .monitor = ranks == nullptr ? *monitor_ : ranks->monitor(),

@@ -47,7 +47,9 @@ std::vector<CaseTable> tables(std::span<const ModelSize> extra) {
   return {
       {"course", Suite::kSmoke, true, axes(with({"tiny"}, extra), {"64"}, kPasses, {"fp32", "bf16"}, impls)},
       {"course", Suite::kStandard, true,
-       axes(with(course_size_names(), extra), {"512"}, kPasses, {"bf16"}, {"eager", "sdpa"})},
+       axes(with(course_size_names(), extra), {"512"}, {"forward", "train_step"}, {"bf16"}, {"eager", "sdpa"})},
+      {"course", Suite::kStandard, true,
+       axes(with(course_size_names(), extra), {"512"}, {"forward_backward"}, {"bf16"}, {"sdpa"})},
       {"graph", Suite::kStandard, true,
        axes(with(course_size_names(), extra), {"512"}, {"forward", "train_step"}, {"bf16"},
             {"sdpa", "flash", "fused", "compiled"}, Execution::kGraph)},

@@ -38,9 +38,10 @@ void ActivityBuffers::forget_dropped() {
   static_cast<void>(cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped));
 }
 
-void ActivityBuffers::release() {
+void ActivityBuffers::give_back(Completed used) {
+  std::memset(used.buffer.get(), 0, kBytes);
   const std::lock_guard lock{mutex_};
-  free_.clear();
+  free_.push_back(std::move(used.buffer));
 }
 
 std::vector<ActivityBuffers::Completed> ActivityBuffers::take_completed() {

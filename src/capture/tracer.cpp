@@ -227,7 +227,6 @@ class Tracer::Impl {
   }
   ~Impl() {
     if (is_on_) disable();
-    buffers_.release();
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;

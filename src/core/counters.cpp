@@ -86,7 +86,7 @@ bool exchanges(const StepTrace& trace) {
 
 bool is_host_bound(const StepTrace& trace, const Timing& timing) {
   const bool is_caught_up = timing.drain && *timing.drain < timing.median * kHostBoundDrain;
-  return is_host_bound(trace, timing.median) || (exchanges(trace) && is_caught_up);
+  return is_host_bound(trace, timing.median) || (is_caught_up && (waits(trace, timing.median) || exchanges(trace)));
 }
 
 std::map<std::string, double> counters_of(const Record& record) {

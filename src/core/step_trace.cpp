@@ -28,9 +28,12 @@ double idle_share(const StepTrace& trace, Seconds step) {
   return step.value > 0 ? std::max(0.0, 1 - trace.device / step) : 0;
 }
 
+bool waits(const StepTrace& trace, Seconds step) {
+  return (step - trace.device - trace.device_gaps).value > kHostBoundShare * step.value;
+}
+
 bool is_host_bound(const StepTrace& trace, Seconds step) {
-  const Seconds lost = step - trace.device - trace.device_gaps;
-  return std::min(trace.host_gaps, lost).value > kHostBoundShare * step.value;
+  return waits(trace, step) && trace.host_gaps.value > kHostBoundShare * step.value;
 }
 
 std::vector<std::size_t> live_behind(const AllocationLog& log, std::size_t count) {

@@ -1,5 +1,6 @@
 #include "tbench/cuda/flush_and_spin.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "tbench/cuda/error.hpp"
@@ -38,6 +39,10 @@ L2Flush::L2Flush() : bytes_{kTimesCache * l2_bytes()}, block_{make_device_memory
 
 void L2Flush::enqueue(cudaStream_t stream) const {
   TBENCH_CUDA_CHECK(cudaMemsetAsync(block_.get(), kPattern, bytes_, stream));
+}
+
+void L2Flush::read(const void* memory, std::size_t bytes, cudaStream_t stream) const {
+  TBENCH_CUDA_CHECK(cudaMemcpyAsync(block_.get(), memory, std::min(bytes, bytes_), cudaMemcpyDeviceToDevice, stream));
 }
 
 void launch_spin(Seconds duration, cudaStream_t stream) {

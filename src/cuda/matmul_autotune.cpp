@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -26,6 +27,8 @@ constexpr Seconds kClockRise{0.2};
 constexpr Seconds kLongestPause{5e-3};
 /// Times that are no further apart are equal to autotuning with a few samples.
 constexpr double kEqualWithin = 1.01;
+/// Of cold launches, whose times spread by more.
+constexpr double kNarrowWithin = 1.03;
 
 struct Candidate {
   std::size_t index{};
@@ -34,29 +37,54 @@ struct Candidate {
   [[nodiscard]] double median() const { return stats::median(times); }
 };
 
+std::size_t element_bytes(cudaDataType_t type) {
+  if (type == CUDA_R_32F) return 4;
+  return type == CUDA_R_16F || type == CUDA_R_16BF ? 2 : 1;
+}
+
+std::size_t bytes_of_x(const MatmulProblem& problem) {
+  const std::int64_t rows = problem.x_transposed ? problem.k : problem.m;
+  const std::int64_t columns = problem.x_transposed ? problem.m : problem.k;
+  return static_cast<std::size_t>((rows - 1) * problem.x_row_stride + columns) * element_bytes(problem.input_type);
+}
+
 /// Times launches of one product's algorithms.
 class LaunchTimer {
  public:
-  LaunchTimer(const Matmul& matmul, const MatmulOperands& operands, cudaStream_t stream)
-      : matmul_{matmul}, operands_{operands}, stream_{stream}, begin_{make_timing_event()}, end_{make_timing_event()} {}
+  LaunchTimer(const Matmul& matmul, const MatmulOperands& operands, cudaStream_t stream, ProductOperands met)
+      : matmul_{matmul}, operands_{operands}, stream_{stream}, begin_{make_timing_event()}, end_{make_timing_event()} {
+    if (met == ProductOperands::kWeightCold) flush_.emplace();
+  }
 
   /// Seconds of one of `count` launches.
   [[nodiscard]] double time(const MatmulAlgorithm& algorithm, int count) const {
+    if (!flush_) return time_chain(algorithm, count) / count;
+    double sum = 0;
+    for (int i = 0; i < count; ++i) sum += time_chain(algorithm, 1);
+    return sum / count;
+  }
+
+ private:
+  [[nodiscard]] double time_chain(const MatmulAlgorithm& algorithm, int count) const {
     launch_spin(kEnqueueTime * (count + 2), stream_);
+    if (flush_) {
+      flush_->enqueue(stream_);
+      flush_->read(operands_.x, bytes_of_x(matmul_.problem()), stream_);
+    }
     TBENCH_CUDA_CHECK(cudaEventRecord(begin_.get(), stream_));
     for (int i = 0; i < count; ++i) matmul_.launch(algorithm, operands_, stream_);
     TBENCH_CUDA_CHECK(cudaEventRecord(end_.get(), stream_));
     TBENCH_CUDA_CHECK(cudaEventSynchronize(end_.get()));
     float milliseconds{};
     TBENCH_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get()));
-    return static_cast<double>(milliseconds) * 1e-3 / count;
+    return static_cast<double>(milliseconds) * 1e-3;
   }
 
- private:
   const Matmul& matmul_;
   MatmulOperands operands_;
   cudaStream_t stream_;
   Event begin_, end_;
+  std::optional<L2Flush> flush_;
 };
 
 /// Keeps the candidates within a factor of the best.
@@ -97,7 +125,7 @@ std::optional<AutotuneResult> find_fastest(std::size_t candidates, const Candida
     std::erase_if(alive, [](const Candidate& candidate) { return candidate.times.empty(); });
     if (alive.empty()) return std::nullopt;
     if (round == 0) timed = alive.size();
-    drop_slower(alive, rules.keep_within);
+    drop_slower(alive, 2 * (round + 1) < rules.rounds ? rules.keep_within : rules.narrow_within);
     if (alive.size() == 1 || spent >= rules.budget) break;
   }
   drop_slower(alive, rules.equal_within);
@@ -105,8 +133,9 @@ std::optional<AutotuneResult> find_fastest(std::size_t candidates, const Candida
 }
 
 std::optional<AutotuneResult> fastest_algorithm(const Matmul& matmul, std::span<const MatmulAlgorithm> algorithms,
-                                                const MatmulOperands& operands, cudaStream_t stream) {
-  const LaunchTimer timer{matmul, operands, stream};
+                                                const MatmulOperands& operands, cudaStream_t stream,
+                                                ProductOperands met) {
+  const LaunchTimer timer{matmul, operands, stream, met};
   std::vector<int> launches(algorithms.size(), 0);  // of a sample; 0: the kernel is not loaded yet
   AutotunePauses pauses;
   const auto time = [&](std::size_t i) -> std::optional<CandidateTime> {
@@ -126,7 +155,12 @@ std::optional<AutotuneResult> fastest_algorithm(const Matmul& matmul, std::span<
     return CandidateTime{launch,
                          Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()}};
   };
-  return find_fastest(algorithms.size(), time, {.equal_within = kEqualWithin});
+  AutotuneRules rules{.equal_within = kEqualWithin};
+  if (met == ProductOperands::kWeightCold) {
+    rules.rounds *= 2;
+    rules.narrow_within = kNarrowWithin;
+  }
+  return find_fastest(algorithms.size(), time, rules);
 }
 
 }  // namespace tbench::cuda

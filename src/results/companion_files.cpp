@@ -18,6 +18,7 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* kMakePytorchTimes =
     "give a file that tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py wrote";
+constexpr const char* kMakeNcuTimes = "give a file that tools/ncu_kernel_times.py wrote";
 constexpr const char* kMakeManifest = "give the manifest.json of a folder of results";
 constexpr const char* kMakeSelfComparison = "give the aa_verdict.json that tests/bench/aa_check.py wrote";
 
@@ -92,6 +93,18 @@ std::vector<PytorchTime> read_pytorch_times(const std::string& path) {
       PytorchTime time{.id = CaseId::parse(name), .median_ms = entry.at("median_ms").get<double>(), .per_second = {}};
       if (entry.contains("per_second")) time.per_second = entry.at("per_second").get<double>();
       times.push_back(std::move(time));
+    }
+    return times;
+  });
+}
+
+NcuTimes read_ncu_times(const std::string& path) {
+  return read_companion(path, kMakeNcuTimes, [](const OrderedJson& json) {
+    NcuTimes times{.id = CaseId::parse(json.at("case").get<std::string>()), .kernels = {}};
+    for (const OrderedJson& entry : json.at("kernels")) {
+      times.kernels.push_back({.symbol = entry.at("symbol").get<std::string>(),
+                               .launches = entry.at("launches").get<std::int64_t>(),
+                               .total_us = entry.at("total_us").get<double>()});
     }
     return times;
   });

@@ -54,9 +54,10 @@ TEST(Options, APluginIsALibraryOrPackageThatIsThere) {
 }
 
 TEST(Options, AStudyOfTracesTraces) {
-  EXPECT_TRUE(parse({"--tb_study=top_kernels"}).options.trace);
-  EXPECT_FALSE(parse({"--tb_study=precision"}).options.trace);
-  EXPECT_TRUE(parse({"--tb_study=precision", "--tb_trace=on"}).options.trace);
+  EXPECT_EQ(parse({"--tb_study=top_kernels"}).options.trace, true);
+  EXPECT_EQ(parse({"--tb_study=top_kernels", "--tb_trace=off"}).options.trace, true);
+  EXPECT_EQ(parse({"--tb_study=precision"}).options.trace, std::nullopt);
+  EXPECT_EQ(parse({"--tb_study=precision", "--tb_trace=off"}).options.trace, false);
 }
 
 TEST(Options, AProfileIsATraceOfOneProcess) {

@@ -66,6 +66,21 @@ TEST(IsHostBound, ARankWhoseQueueIsNeverEmptyMayWaitForAHost) {
   EXPECT_TRUE(is_host_bound(trace, timing));
 }
 
+/// A host that was slow while steps were timed and quick while they were traced.
+TEST(IsHostBound, ADeviceThatCaughtUpAndWaitedInTheTimedSteps) {
+  Timing timing = *timed_record().timing;
+  timing.drain = timing.median * 0.01;
+  StepTrace trace;
+  trace.device = timing.median * 0.85;
+  trace.device_gaps = timing.median * 0.09;
+  EXPECT_TRUE(is_host_bound(trace, timing));
+  timing.drain = timing.median * 0.3;  // work was queued: a lower clock takes the time
+  EXPECT_FALSE(is_host_bound(trace, timing));
+  timing.drain = timing.median * 0.01;  // every step ends with a wait, and none of it is lost
+  trace.device = timing.median * 0.88;
+  EXPECT_FALSE(is_host_bound(trace, timing));
+}
+
 TEST(CountersTest, ATraceTellsTheGpusPartOfAStep) {
   Record record = timed_record();
   EXPECT_FALSE(counters_of(record).contains("device_ms"));

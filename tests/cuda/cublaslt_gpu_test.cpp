@@ -291,16 +291,18 @@ TEST_F(CublasLtOnGpu, AutotuningChoosesOneThatComputesTheSame) {
   Product<__nv_bfloat16, __nv_bfloat16> product{512, 400, 64, {CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F}};
   const Matmul matmul{product.library, product.problem};
   const auto algorithms = matmul.algorithms(16, kWorkspaceBytes, PartialSums::kAnyType);
-  const auto result = fastest_algorithm(matmul, algorithms, product.operands(), nullptr);
-  ASSERT_TRUE(result);
-  EXPECT_GE(result->timed, 1U);
-  EXPECT_LE(result->timed, algorithms.size());
-  ASSERT_LT(result->fastest, algorithms.size());
-  product.y.fill_with(-1.0F);
-  matmul.launch(algorithms[result->fastest], product.operands(), nullptr);
-  TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
-  product.y.download();
-  product.expect_exact();
+  for (const ProductOperands met : {ProductOperands::kWarm, ProductOperands::kWeightCold}) {
+    const auto result = fastest_algorithm(matmul, algorithms, product.operands(), nullptr, met);
+    ASSERT_TRUE(result);
+    EXPECT_GE(result->timed, 1U);
+    EXPECT_LE(result->timed, algorithms.size());
+    ASSERT_LT(result->fastest, algorithms.size());
+    product.y.fill_with(-1.0F);
+    matmul.launch(algorithms[result->fastest], product.operands(), nullptr);
+    TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
+    product.y.download();
+    product.expect_exact();
+  }
 }
 
 }  // namespace

@@ -72,6 +72,14 @@ TEST(FindFastest, SlowCandidatesAreTimedOnceAndAllInTurnThereAndBack) {
   EXPECT_THAT(given.asked, ElementsAre(0, 1, 2, 2, 0, 0, 2));
 }
 
+TEST(FindFastest, LaterRoundsAreForThoseThatAreClose) {
+  GivenTimes given{.times = {{1.0}, {1.05}, {1.02}}};
+  const AutotuneResult result =
+      autotune(given, {.rounds = 4, .keep_within = 1.1, .narrow_within = 1.03, .budget = {1}});
+  EXPECT_EQ(result.fastest, 0U);
+  EXPECT_THAT(given.asked, ElementsAre(0, 1, 2, 2, 1, 0, 0, 2, 2, 0));
+}
+
 TEST(FindFastest, StopsWhereOneIsLeft) {
   GivenTimes given{.times = {{2}, {1}}};
   EXPECT_EQ(autotune(given).fastest, 1U);

@@ -45,6 +45,22 @@ TEST(PytorchTimes, RefusesOtherFiles) {
               AllOf(HasSubstr("p.json"), HasSubstr("median_ms"), HasSubstr("time_pytorch_model.py")));
 }
 
+TEST(NcuTimes, AreReadAndOtherFilesRefused) {
+  const support::TemporaryFolder folder;
+  support::write_text(
+      folder.file("n.json"),
+      R"({"case": "Model/size:xl", "kernels": [{"symbol": "_Z1kv", "launches": 4, "total_us": 10.5}]})");
+  const NcuTimes times = read_ncu_times(folder.file("n.json"));
+  EXPECT_EQ(times.id.name(), "Model/size:xl");
+  ASSERT_EQ(times.kernels.size(), 1U);
+  EXPECT_EQ(times.kernels[0].symbol, "_Z1kv");
+  EXPECT_EQ(times.kernels[0].launches, 4);
+  EXPECT_EQ(times.kernels[0].total_us, 10.5);
+  support::write_text(folder.file("n.json"), R"({"case": "Model/size:xl"})");
+  EXPECT_THAT(error_of([&] { static_cast<void>(read_ncu_times(folder.file("n.json"))); }),
+              AllOf(HasSubstr("n.json"), HasSubstr("kernels"), HasSubstr("ncu_kernel_times.py")));
+}
+
 TEST(SelfComparison, IsReadCaseByCase) {
   const support::TemporaryFolder folder;
   support::write_text(folder.file("v.json"), R"({"passed": true, "cases": [{"case": "Model/size:xl", "factor": 1.03,

@@ -206,6 +206,31 @@ TEST(PytorchTable, HasTheRatesOfCeilings) {
               HasSubstr("| copy burst | GB/s | 2000, 4000, 1000 | 300.00 |  | 2.000 |"));
 }
 
+/// Worked out by hand: the long kernel runs twice forward and twice backward, 90 us of 4 calls against 20 us a call.
+TEST(NcuTable, TheLongestKernelsThatBothTimed) {
+  Record record = attention("flash", "64", 3);
+  record.trace.emplace();
+  record.trace->kernels = {{.phase = "forward", .name = "alpha()", .calls = 2, .total = {40e-6}},
+                           {.phase = "backward", .name = "alpha()", .calls = 2, .total = {50e-6}},
+                           {.phase = "forward", .name = "beta()", .calls = 1, .total = {9e-6}},
+                           {.phase = "forward", .name = "never profiled", .calls = 1, .total = {1e-3}}};
+  const results::NcuTimes ncu{.id = record.id,
+                              .kernels = {{.symbol = "_Z4betav", .launches = 3, .total_us = 30},
+                                          {.symbol = "_Z5alphav", .launches = 8, .total_us = 160},
+                                          {.symbol = "_Z6absentv", .launches = 1, .total_us = 1}}};
+  EXPECT_EQ(ncu_table(ncu, std::vector{file_of({record})}).markdown(),
+            "| kernel | calls a step | traced, us | ncu, us | traced / ncu, % |\n"
+            "| --- | ---: | ---: | ---: | ---: |\n"
+            "| `alpha` | 4 | 22.50 | 20.00 | +12.5 |\n"
+            "| `beta` | 1 | 9.00 | 10.00 | -10.0 |\n");
+  record.trace->kernels.resize(1);
+  record.trace->kernels[0].name = "gamma()";
+  EXPECT_THAT(error_of([&] { static_cast<void>(ncu_table(ncu, std::vector{file_of({record})})); }),
+              HasSubstr("none of its 3 kernels"));
+  EXPECT_THAT(error_of([&] { static_cast<void>(ncu_table(ncu, std::vector{file_of({attention("flash", "64", 3)})})); }),
+              HasSubstr("--tb_trace=on"));
+}
+
 TEST(SelfComparisonTable, ShowsChangesInPercent) {
   const std::vector cases{results::SelfComparison{.id = attention("flash", "64", 1).id,
                                                   .same = {.ratio = 1.0012, .verdict = "SAME"},

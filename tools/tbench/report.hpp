@@ -33,6 +33,7 @@ struct ReportArguments {
   bool limits{};
   bool host_times{};
   std::string pytorch;
+  std::string ncu;
   bool self_comparison{};
   bool manifest{};
   // Documents.

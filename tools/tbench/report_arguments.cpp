@@ -49,6 +49,10 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
       .add_option("--pytorch", arguments.pytorch,
                   "Show results beside those that tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py wrote")
       ->type_name("FILE.json");
+  command
+      .add_option("--ncu", arguments.ncu,
+                  "Show the kernels of a traced case beside the times that tools/ncu_kernel_times.py wrote of it")
+      ->type_name("FILE.json");
   command.add_flag("--self-comparison", arguments.self_comparison,
                    "FILE is the aa_verdict.json of tests/bench/aa_check.py: a build against itself");
   command.add_flag("--manifest", arguments.manifest,
@@ -60,7 +64,7 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
 void declare_table_options(CLI::App& command, ReportArguments& arguments) {
   command.add_option("FILE", arguments.files,
                      "Results, as transformer_bench --benchmark_out=FILE writes them, compressed if the name ends in "
-                     ".gz; several with -o, --study, --over, --repeat, --host-times or --pytorch");
+                     ".gz; several with -o, --study, --over, --repeat, --host-times, --pytorch or --ncu");
   command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
       ->type_name("REGEX");
   command.add_option("--pivot", arguments.pivot, "Spread the values of these parameters over columns")
@@ -107,6 +111,7 @@ std::vector<std::string> table_kinds(const ReportArguments& arguments) {
   add(arguments.limits, "--limits");
   add(arguments.host_times, "--host-times");
   add(!arguments.pytorch.empty(), "--pytorch");
+  add(!arguments.ncu.empty(), "--ncu");
   add(arguments.self_comparison, "--self-comparison");
   add(arguments.manifest, "--manifest");
   return kinds;

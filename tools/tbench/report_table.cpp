@@ -119,6 +119,9 @@ std::optional<render::Table> side_by_side(const ReportArguments& arguments, Resu
     return studies::pytorch_table(results::read_pytorch_times(files.path_of(arguments.pytorch)),
                                   selected(arguments, files));
   }
+  if (!arguments.ncu.empty()) {
+    return studies::ncu_table(results::read_ncu_times(files.path_of(arguments.ncu)), selected(arguments, files));
+  }
   if (arguments.self_comparison) return studies::self_comparison_table(results::read_self_comparison(path));
   if (arguments.manifest) return studies::manifest_table(results::read_manifest(path));
   return std::nullopt;

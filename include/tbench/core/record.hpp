@@ -184,9 +184,10 @@ struct Record {
   bool operator==(const Record&) const = default;
 };
 
-/// The host limits a traced step: its GPU's queue was empty (step_trace.hpp's is_host_bound()), or it exchanges with
-/// other ranks and its device had caught up with the host. An exchange's kernel waits at work for the others' hosts, so
-/// that where one of these limits the step no queue is empty.
+/// The host limits a traced step: its GPU's queue was empty (step_trace.hpp's is_host_bound()), or its device had
+/// caught up with the host (a drain under kHostBoundDrain of the step) and either waited, though not while it was
+/// traced, since a host may be slow at one time and not at another; or exchanges with other ranks, since an exchange's
+/// kernel waits at work for the others' hosts, so that where one of these limits the step no queue is empty.
 [[nodiscard]] bool is_host_bound(const StepTrace& trace, const Timing& timing);
 
 /// Numbers shown beside the time in the console, in Google Benchmark's part of the JSON and in reports, by name. The

@@ -98,8 +98,12 @@ struct StepTrace {
 /// @param step  median of the timed steps
 [[nodiscard]] double idle_share(const StepTrace& trace, Seconds step);
 
-/// The GPU waits for its host in over 5 % of the step: for so long its queue was empty while it was traced, and so much
-/// of the timed step, which the tracer did not slow down, is neither work nor a gap of the device's own.
+/// Over 5 % of the timed step, which the tracer did not slow down, is neither work nor a gap of the device's own.
+/// @param step  median of the timed steps
+[[nodiscard]] bool waits(const StepTrace& trace, Seconds step);
+
+/// The GPU waits for its host in over 5 % of the step: so much of it is nobody's (waits()), and for so long the GPU's
+/// queue was empty while it was traced.
 /// @param step  median of the timed steps
 [[nodiscard]] bool is_host_bound(const StepTrace& trace, Seconds step);
 

@@ -29,6 +29,10 @@ class L2Flush {
   /// @throws  CudaError
   void enqueue(cudaStream_t stream) const;
 
+  /// Enqueues a copy of so many bytes, or of as many as there is room for: reads them into the cache.
+  /// @throws  CudaError
+  void read(const void* memory, std::size_t bytes, cudaStream_t stream) const;
+
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:

@@ -18,10 +18,11 @@ namespace tbench::cuda {
 inline constexpr int kAutotuneCandidates = 16;
 
 struct AutotuneRules {
-  std::size_t rounds{4};     // at most so many times of every candidate; even: there as often as back
-  double keep_within{1.1};   // candidates slower than the best by this factor are not timed again
-  double equal_within{1.0};  // of candidates within this factor of the best the first is taken
-  Seconds budget{1.0};       // no further time is taken once so much has been spent; the first candidate has one anyway
+  std::size_t rounds{4};      // at most so many times of every candidate; even: there as often as back
+  double keep_within{1.1};    // candidates slower than the best by this factor are not timed again
+  double narrow_within{1.1};  // the same once half of the rounds are over
+  double equal_within{1.0};   // of candidates within this factor of the best the first is taken
+  Seconds budget{1.0};  // no further time is taken once so much has been spent; the first candidate has one anyway
 };
 
 struct CandidateTime {
@@ -55,15 +56,23 @@ class AutotunePauses {
 [[nodiscard]] std::optional<AutotuneResult> find_fastest(std::size_t candidates, const CandidateTimer& time,
                                                          const AutotuneRules& rules = {});
 
-/// `find_fastest` over algorithms of a product, on the operands it is for: launches chained behind a spin kernel
-/// between two events, so many that they take 100 us (L2 is as they leave it), after one launch that loads the kernel.
-/// From the second round on the device rests before each time, as before a burst's sample, and first until its clock
-/// has risen again if the first round was long: at the power limit another algorithm may be the fastest. Of algorithms
-/// within 1 % of the best it is the first. One that cuBLASLt refuses to launch is none. Synchronises.
+/// What a timed launch of a product meets in the L2 cache.
+enum class ProductOperands {
+  kWarm,       // what the launch before left there: products of one case, again and again
+  kWeightCold  // x, as the kernel that has just made it leaves it, but not w: a layer's weights or kept activations
+};
+
+/// `find_fastest` over algorithms of a product, on the operands it is for: launches behind a spin kernel, so many that
+/// they take 100 us, after one launch that loads the kernel; warm ones are chained between two events, cold ones have
+/// two each, in twice as many rounds. From the second round on the device rests before each time, as before a burst's
+/// sample, and first until its clock has risen again if the first round was long: at the power limit another algorithm
+/// may be the fastest. Of algorithms within 1 % of the best it is the first. One that cuBLASLt refuses to launch is
+/// none. Synchronises.
 /// @return  nothing if none can run
-/// @throws  CudaError, OutOfMemory
+/// @throws  CudaError, OutOfMemory: cold launches need twice the L2 cache
 [[nodiscard]] std::optional<AutotuneResult> fastest_algorithm(const Matmul& matmul,
                                                               std::span<const MatmulAlgorithm> algorithms,
-                                                              const MatmulOperands& operands, cudaStream_t stream);
+                                                              const MatmulOperands& operands, cudaStream_t stream,
+                                                              ProductOperands met = ProductOperands::kWarm);
 
 }  // namespace tbench::cuda

@@ -25,7 +25,7 @@ struct SamplerOptions {
   std::int64_t warm_up_long_steps{5};  // enough where a step takes over a second
   Seconds sample_time{0.5};            // at least this long (--benchmark_min_time)
   Seconds sample_limit{60.0};          // at most this long
-  Seconds patience{8.0};               // at most this long once there are enough samples: a host may wander for ever
+  Seconds patience{5.0};               // at most this long once there are enough samples: a host may wander for ever
   std::int64_t min_samples{20};
   std::int64_t min_samples_long{8};  // where min_samples would take more than `long_case`
   Seconds long_case{2.0};

@@ -1,7 +1,8 @@
-// Files that lie beside results and are not results: times that PyTorch took of the same cases, the verdict of a
-// build's comparison with itself, and the manifest of a folder.
+// Files that lie beside results and are not results: times that PyTorch or Nsight Compute took of the same cases, the
+// verdict of a build's comparison with itself, and the manifest of a folder.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,20 @@ struct PytorchTime {
 /// In the file's order. A name that ends in .gz is read as packed.
 /// @throws  UsageError  naming the file, the problem and the remedy
 [[nodiscard]] std::vector<PytorchTime> read_pytorch_times(const std::string& path);
+
+/// What Nsight Compute took of one case's kernels, added up by tools/ncu_kernel_times.py.
+struct NcuTimes {
+  struct Kernel {
+    std::string symbol;  // mangled
+    std::int64_t launches{};
+    double total_us{};  // of all launches
+  };
+  CaseId id;
+  std::vector<Kernel> kernels;
+};
+
+/// @throws  as read_pytorch_times
+[[nodiscard]] NcuTimes read_ncu_times(const std::string& path);
 
 /// What tests/bench/aa_check.py found of one case: two sets A and A' of one build, a third one B, and B again with a
 /// slowdown planted in the samples of this case. Ratios are of medians.

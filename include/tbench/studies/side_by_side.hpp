@@ -1,4 +1,5 @@
-// Tables that set measurements of the same work side by side: implementations, processes, PyTorch, a build and itself.
+// Tables that set measurements of the same work side by side: implementations, processes, PyTorch, Nsight Compute,
+// a build and itself.
 #pragma once
 
 #include <span>
@@ -58,6 +59,11 @@ struct RatioOptions {
 /// @throws  UsageError  if no case is in both
 [[nodiscard]] render::Table pytorch_table(std::span<const results::PytorchTime> pytorch,
                                           std::span<const results::NamedResults> results);
+
+/// The ten kernels that take most of the traced step and that Nsight Compute timed too, the longest first: calls a
+/// step, microseconds of a call by either, and by how many percent the trace's are longer.
+/// @throws  UsageError  if the case is in no file, has no trace, or shares no kernel
+[[nodiscard]] render::Table ncu_table(const results::NcuTimes& ncu, std::span<const results::NamedResults> results);
 
 /// A case a row: what was seen between two sets of one build, and with a slowdown planted.
 [[nodiscard]] render::Table self_comparison_table(std::span<const results::SelfComparison> cases);

@@ -80,7 +80,8 @@ void Product::choose(const cuda::MatmulOperands& operands) {
   // Partial sums where k is split: in what LibTorch lets cuBLAS choose from by default, too.
   const std::vector<cuda::MatmulAlgorithm> candidates =
       matmul_.algorithms(cuda::kAutotuneCandidates, cuda::kMatmulWorkspaceBytes, cuda::PartialSums::kAnyType);
-  const auto found = cuda::fastest_algorithm(matmul_, candidates, operands, c10::cuda::getCurrentCUDAStream().stream());
+  const auto found = cuda::fastest_algorithm(matmul_, candidates, operands, c10::cuda::getCurrentCUDAStream().stream(),
+                                             cuda::ProductOperands::kWeightCold);
   if (!found) throw std::runtime_error{"cuBLASLt has no algorithm for " + cuda::describe(matmul_.problem())};
   algorithm_ = candidates.at(found->fastest);
 }

@@ -1,0 +1,83 @@
+// A traced step's kernels beside Nsight Compute's times of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tbench/core/error.hpp"
+#include "tbench/profile/kernel_name.hpp"
+#include "tbench/studies/side_by_side.hpp"
+
+namespace tbench::studies {
+namespace {
+
+using render::Align;
+
+constexpr std::size_t kShown = 10;
+
+/// All launches of one kernel, in whatever phase.
+struct Traced {
+  double calls{};  // a step
+  Seconds total;   // a step
+};
+
+const StepTrace& trace_of(const CaseId& id, std::span<const results::NamedResults> results) {
+  for (const results::NamedResults& result : results) {
+    for (const Record& record : result.file.records) {
+      if (record.id == id && record.trace) return *record.trace;
+    }
+  }
+  throw UsageError{fmt::format("--ncu: no trace of {} in the results; measure it with --tb_trace=on", id.name())};
+}
+
+std::map<std::string, Traced> by_name(const StepTrace& trace) {
+  std::map<std::string, Traced> kernels;
+  for (const TracedKernel& kernel : trace.kernels) {
+    Traced& sum = kernels[kernel.name];
+    sum.calls += kernel.calls;
+    sum.total = sum.total + kernel.total;
+  }
+  return kernels;
+}
+
+struct Row {
+  std::string name;
+  Traced traced;
+  double ncu_us{};  // of a call
+};
+
+}  // namespace
+
+render::Table ncu_table(const results::NcuTimes& ncu, std::span<const results::NamedResults> results) {
+  const std::map<std::string, Traced> traced = by_name(trace_of(ncu.id, results));
+  std::vector<Row> rows;
+  for (const results::NcuTimes::Kernel& kernel : ncu.kernels) {
+    const auto found = traced.find(profile::demangled_name(kernel.symbol));
+    if (found == traced.end() || kernel.launches == 0) continue;
+    rows.push_back({.name = profile::kernel_name(kernel.symbol),
+                    .traced = found->second,
+                    .ncu_us = kernel.total_us / static_cast<double>(kernel.launches)});
+  }
+  if (rows.empty()) {
+    throw UsageError{fmt::format("--ncu: none of its {} kernels is in the trace of {}; give ncu's times of this case",
+                                 ncu.kernels.size(), ncu.id.name())};
+  }
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const Row& row) { return row.traced.total.value; });
+  rows.resize(std::min(rows.size(), kShown));
+  render::Table table{{{"kernel"},
+                       {"calls a step", Align::kRight},
+                       {"traced, us", Align::kRight},
+                       {"ncu, us", Align::kRight},
+                       {"traced / ncu, %", Align::kRight}}};
+  for (const Row& row : rows) {
+    const double traced_us = row.traced.total.value * 1e6 / row.traced.calls;
+    table.add_row({fmt::format("`{}`", row.name), fmt::format("{:.0f}", row.traced.calls),
+                   fmt::format("{:.2f}", traced_us), fmt::format("{:.2f}", row.ncu_us),
+                   fmt::format("{:+.1f}", (traced_us / row.ncu_us - 1) * 100)});
+  }
+  return table;
+}
+
+}  // namespace tbench::studies
