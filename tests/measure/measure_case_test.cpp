@@ -142,6 +142,25 @@ TEST(MeasureCase, TheDatasheetPeakIsAtTheMedianClock) {
   EXPECT_FALSE(unknown.run_once().datasheet_peak.has_value());
 }
 
+/// At the power limit 0.15 s of steps come before those that are traced.
+TEST(MeasureCase, StepsAtTheFullClockAreTracedWithoutARunUp) {
+  const auto launches_of = [](double clock_hz) {
+    Bench bench;
+    bench.traces = true;
+    bench.gpu = GpuFacts{};
+    bench.gpu->max_sm_clock_hz = 2e9;
+    bench.monitor.reading = [clock_hz](std::int64_t) {
+      ClockReading reading;
+      reading.sm_clock = Hertz{clock_hz};
+      return reading;
+    };
+    EXPECT_TRUE(bench.run_once().trace.has_value());
+    return bench.subject.launches;
+  };
+  EXPECT_EQ(launches_of(1.98e9), launches_of(2e9));
+  EXPECT_EQ(launches_of(1.96e9) - launches_of(2e9), 9);  // of 1 / 64 s
+}
+
 TEST(MeasureCase, ACaseIsCheckedBeforeItsFirstStepUnlessItAsksForAfterwards) {
   Bench bench;
   EXPECT_EQ(bench.run_once().status, Status::kOk);

@@ -25,10 +25,10 @@ TEST(TraceSteps, LongStepsAreTracedFewerTimes) {
     return trace_steps(subject, timer, tracer, {.regime = regime}, {step_s}).steps;
   };
   EXPECT_EQ(traced(1e-6, Regime::kSustained), 10);
-  EXPECT_EQ(traced(0.019, Regime::kSustained), 5);  // in 0.1 s
+  EXPECT_EQ(traced(0.0159, Regime::kSustained), 5);  // in 0.08 s
   EXPECT_EQ(traced(2, Regime::kSustained), 2);
   EXPECT_EQ(traced(1e-6, Regime::kBurst), 10);
-  EXPECT_EQ(traced(0.0048, Regime::kBurst), 5);  // in a quarter of that
+  EXPECT_EQ(traced(0.0039, Regime::kBurst), 5);  // in a quarter of that
   EXPECT_EQ(traced(0.029, Regime::kBurst), 2);
 }
 
@@ -49,6 +49,15 @@ TEST(TraceSteps, EachStepAndPhaseHasItsMoment) {
   }
   EXPECT_THAT(tracer.phase_names, ElementsAre("forward", "backward"));
   EXPECT_EQ(timer.phases, 2U);
+}
+
+TEST(TraceSteps, ARunUpComesBeforeTheStepsThatCount) {
+  FakeCase subject;
+  FakeTimer timer{[](std::int64_t) { return 0.01; }};
+  FakeTracer tracer{Seconds{0.01}};
+  EXPECT_EQ(trace_steps(subject, timer, tracer, {.run_up = Seconds{0.155}}, {0.01}).steps, 8);
+  EXPECT_EQ(subject.launches, 24) << "15 of the run-up, one that does not count, eight";
+  EXPECT_THAT(tracer.steps, SizeIs(9));
 }
 
 TEST(TraceSteps, RecordsAnewInAStepMore) {
@@ -122,7 +131,7 @@ TEST(MeasureCase, TracesAfterTheMemoryPassAndBeforeVerifyingAgain) {
   const Record record = bench.run_once();
   ASSERT_TRUE(record.trace);
   EXPECT_EQ(record.counters.at("communication_ms"), 1.5);
-  EXPECT_EQ(record.trace->steps, 6);       // of 1 / 64 s, in 0.1 s
+  EXPECT_EQ(record.trace->steps, 5);       // of 1 / 64 s, in 0.08 s
   EXPECT_TRUE(record.timing->host_bound);  // the GPU waits for 40 % of the step
   const auto at = [&](const char* activity) { return std::ranges::find(bench.activities, activity); };
   EXPECT_LT(at("measuring memory"), at("tracing"));

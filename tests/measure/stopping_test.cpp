@@ -130,9 +130,9 @@ TEST(StopReason, ThenTheSpreadThenTheLimits) {
     wide.push_back(0.1 + 0.001 * i);
   }
   const std::vector<double> settled(8, 0.2);
-  EXPECT_FALSE(stop_reason({wide, {}, {7.9}}, kDefaults).has_value());
+  EXPECT_FALSE(stop_reason({wide, {}, {4.9}}, kDefaults).has_value());
   EXPECT_EQ(stop_reason({wide, settled, {1.0}}, kDefaults), StopReason::kSpreadSettled);
-  EXPECT_EQ(stop_reason({wide, {}, {8.0}}, kDefaults), StopReason::kTimeLimit);
+  EXPECT_EQ(stop_reason({wide, {}, {5.0}}, kDefaults), StopReason::kTimeLimit);
   const std::span too_few = std::span{wide}.first(7);
   EXPECT_FALSE(stop_reason({too_few, {}, {59.9}}, kDefaults).has_value());
   EXPECT_EQ(stop_reason({too_few, {}, {60.0}}, kDefaults), StopReason::kTimeLimit);
@@ -192,7 +192,7 @@ TEST(StopReason, WantsLessPrecisionTheLongerItTakes) {
   EXPECT_FALSE(stop_reason({alternating(0.0049), {}, {0.9}}, kDefaults).has_value());  // allowed: 0.45 %
   EXPECT_EQ(stop_reason({alternating(0.0049), {}, {1.0}}, kDefaults), StopReason::kPrecise);
   EXPECT_EQ(stop_reason({alternating(0.0199), {}, {4.0}}, kDefaults), StopReason::kPrecise);
-  EXPECT_FALSE(stop_reason({alternating(0.0201), {}, {7.9}}, kDefaults).has_value());  // never above 2 %
+  EXPECT_FALSE(stop_reason({alternating(0.0201), {}, {4.9}}, kDefaults).has_value());  // never above 2 %
 }
 
 TEST(NextSamplingChunk, StaysWithinTheMostSamples) {

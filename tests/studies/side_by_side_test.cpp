@@ -210,10 +210,16 @@ TEST(PytorchTable, HasTheRatesOfCeilings) {
 TEST(NcuTable, TheLongestKernelsThatBothTimed) {
   Record record = attention("flash", "64", 3);
   record.trace.emplace();
-  record.trace->kernels = {{.phase = "forward", .name = "alpha()", .calls = 2, .total = {40e-6}},
-                           {.phase = "backward", .name = "alpha()", .calls = 2, .total = {50e-6}},
-                           {.phase = "forward", .name = "beta()", .calls = 1, .total = {9e-6}},
-                           {.phase = "forward", .name = "never profiled", .calls = 1, .total = {1e-3}}};
+  const auto kernel = [](const char* phase, const char* name, double calls, double total_us) {
+    TracedKernel made;
+    made.phase = phase;
+    made.name = name;
+    made.calls = calls;
+    made.total = Seconds{total_us * 1e-6};
+    return made;
+  };
+  record.trace->kernels = {kernel("forward", "alpha()", 2, 40), kernel("backward", "alpha()", 2, 50),
+                           kernel("forward", "beta()", 1, 9), kernel("forward", "never profiled", 1, 1000)};
   const results::NcuTimes ncu{.id = record.id,
                               .kernels = {{.symbol = "_Z4betav", .launches = 3, .total_us = 30},
                                           {.symbol = "_Z5alphav", .launches = 8, .total_us = 160},

@@ -37,6 +37,9 @@ class StepTracer {
 struct TraceOptions {
   Regime regime{};
   L2State l2{};  // what a burst meets, where the timer can flush
+  /// Chained steps: a device that rested begins at a clock that it cannot hold at its power limit, so that so much time
+  /// in steps comes before those that count.
+  Seconds run_up{};
 };
 
 /// Runs steps as the timer runs them to be timed, and traces them.

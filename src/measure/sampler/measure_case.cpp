@@ -42,6 +42,7 @@ class Measurement {
   [[nodiscard]] MemoryUse memory_pass();
   void reject(std::string reason);
   bool trace();
+  [[nodiscard]] Seconds run_up() const;
   [[nodiscard]] std::optional<FlopPerSecond> datasheet_peak(const DeviceState& device) const;
   void fail(Status status, std::string reason);
   void finish_record();
@@ -243,6 +244,15 @@ MemoryUse Measurement::memory_pass() {
   return use;
 }
 
+/// Before steps that the power limit slows are traced.
+Seconds Measurement::run_up() const {
+  constexpr Seconds kRunUp{0.15};
+  constexpr double kFullClock = 0.985;
+  if (record_.timing->regime != Regime::kSustained || !record_.device || !record_.device->sm_clock_p50) return {};
+  if (!instruments_.gpu || !instruments_.gpu->max_sm_clock_hz) return {};
+  return record_.device->sm_clock_p50->value < kFullClock * *instruments_.gpu->max_sm_clock_hz ? kRunUp : Seconds{};
+}
+
 /// Steps that a process can make but once are not made again to be traced. False if the trace was the case's end.
 bool Measurement::trace() {
   if (instruments_.tracer == nullptr || subject_.verifies_last()) {
@@ -253,7 +263,7 @@ bool Measurement::trace() {
   Timing& timing = *record_.timing;
   try {
     record_.trace = trace_steps(subject_, instruments_.timer, *instruments_.tracer,
-                                {.regime = timing.regime, .l2 = options_.l2}, timing.median);
+                                {.regime = timing.regime, .l2 = options_.l2, .run_up = run_up()}, timing.median);
     keep_counters(instruments_.tracer->counters());
   } catch (const std::exception& error) {
     record_.labels["trace"] = std::string{"none: "} + error.what();

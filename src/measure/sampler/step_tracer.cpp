@@ -10,10 +10,11 @@
 namespace tbench::measure {
 namespace {
 
-constexpr Seconds kTracedTime{0.1};
+constexpr Seconds kTracedTime{0.08};
 constexpr double kBurstShare = 0.25;  // of that: a burst begins on a device that has rested
 constexpr double kMinSteps = 2;
 constexpr double kMaxSteps = 10;
+constexpr double kMostRunUpSteps = 100;
 
 /// A trace that ends with its scope, whatever a step throws.
 class TraceScope {
@@ -34,6 +35,10 @@ std::size_t steps_to_trace(Seconds step, Regime regime) {
   return 1 + static_cast<std::size_t>(std::clamp(fitting, kMinSteps, kMaxSteps));
 }
 
+std::size_t run_up_steps(Seconds step, Seconds run_up) {
+  return step.value > 0 ? static_cast<std::size_t>(std::min(run_up / step, kMostRunUpSteps)) : 0;
+}
+
 /// What of `steps` the timer kept: operations of the others lie in no step.
 std::vector<EnqueuedStep> kept(const std::vector<EnqueuedStep>& steps, const std::vector<std::size_t>& made_again) {
   std::vector<EnqueuedStep> rest;
@@ -49,14 +54,15 @@ StepTrace trace_steps(Case& subject, Timer& timer, StepTracer& tracer, const Tra
   // A graph made before the trace began would not be seen kernel by kernel: it is recorded anew, in a step more. That
   // one's replay is not typical either: the driver prepares it while the host waits.
   const std::size_t recording = subject.discard_recording() ? 1 : 0;
-  const std::size_t count = recording + steps_to_trace(step, options.regime);
+  const std::size_t uncounted = recording + run_up_steps(step, options.run_up);
+  const std::size_t count = uncounted + steps_to_trace(step, options.regime);
   const std::size_t phases = subject.phases().size();
   auto marks = step_marks<EnqueuedStep>([&tracer] { return tracer.now_ns(); });
   timer.prepare(count, phases);
   const Step logged = [&](PhaseMarker& marker) { marks.launch(subject, marker); };
   const auto stop = [&](const Chunk& chunk) {
     const std::vector<EnqueuedStep> steps = kept(marks.steps(), chunk.made_again);
-    return tracer.stop(std::span{steps}.subspan(recording), subject.phases(), options.regime);
+    return tracer.stop(std::span{steps}.subspan(uncounted), subject.phases(), options.regime);
   };
   if (options.regime == Regime::kBurst) {
     const BurstScope scope{timer, {.phases = phases, .flush_l2 = timer.can_flush_l2() && options.l2 == L2State::kCold}};

@@ -270,6 +270,19 @@ TEST(VerifyTrainer, AReferenceInTf32IsForBfloat16OnAGpuAndAllowedItsLoss) {
   }
 }
 
+/// The probability of a target, which 11 digits lose beside 1, as far as they lose it.
+TEST(VerifyTrainer, TheHeadsGradientInFp16LacksTargetsProbabilities) {
+  ModelConfig config = tiny("eager", Pass::kTrainStep, Precision::kFp16);
+  config.vocab_size = 10000;
+  EXPECT_DOUBLE_EQ(rounding_tolerance(config, Quantity::kHeadGradient, 1000).absolute, 1e-4);
+  EXPECT_EQ(rounding_tolerance(config, Quantity::kGradient, 1000).absolute, 0);
+  EXPECT_EQ(rounding_tolerance(config, Quantity::kLogits, 1000).absolute, 0);
+  config.vocab_size = 100;
+  EXPECT_DOUBLE_EQ(rounding_tolerance(config, Quantity::kHeadGradient, 1000).absolute, 0x1p-11);
+  config.precision = Precision::kBf16;
+  EXPECT_EQ(rounding_tolerance(config, Quantity::kHeadGradient, 1000).absolute, 0);
+}
+
 TEST(VerifyTrainer, TolerancesScaleWithRoundOffAndDepth) {
   ModelConfig config = tiny("eager", Pass::kForward, Precision::kBf16);
   config.size.num_layers = 12;

@@ -16,9 +16,12 @@ namespace tbench::model {
 namespace {
 
 constexpr std::string_view kProductPrefix = "gemm_";
-/// No further apart, aten's algorithm and the autotuned one take turns at being the faster one, and the ceiling with
-/// them.
+/// On a device that rests: no further apart, aten's algorithm and the autotuned one take turns at being the faster one,
+/// and the ceiling with them.
 constexpr double kEqualWithin = 1.02;
+/// Chained products run at the power limit, where the order may be another one: they are tried as they are timed, and
+/// whichever is taken of two that are equal then has the same rate.
+constexpr Seconds kTriedChain{0.06};
 
 GemmPrecision product_gemm_precision(std::string_view what) {
   return parse_gemm_precision(what.substr(kProductPrefix.size())).value();
@@ -73,7 +76,9 @@ class ProductCeiling final : public OperationCase {
       candidates.push_back({impl, [&operation = *gemm] { operation.enqueue(); }});
       gemms[impl] = std::move(gemm);
     }
-    impl_ = fastest_of(std::move(candidates), {.rests = true, .equal_within = kEqualWithin}).name;
+    const AutotuneConditions resting{.rests = true, .equal_within = kEqualWithin};
+    const AutotuneConditions chained{.chain = kTriedChain};
+    impl_ = fastest_of(std::move(candidates), config_.is_chained ? chained : resting).name;
     chosen_ = std::move(gemms.at(impl_));
   }
   Verification do_verify() override { return chosen_->verify(); }
