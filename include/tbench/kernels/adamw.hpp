@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,7 +38,7 @@ struct AdamWStep {
   const float* gradient_scale{};  // on the device or null: gradients are divided by it first, and left as they are
 };
 
-/// A launch takes tensors [first, first + tensors), `chunks` blocks.
+/// A launch takes tensors [first, first + tensors), a block for each of their `chunks`, or few for all.
 struct AdamWLaunch {
   std::int64_t first{};
   int tensors{};
@@ -49,16 +50,22 @@ inline constexpr int kAdamWTensorsOfALaunch = 64;  // their table is a kernel's 
 
 /// What adamw() launches for tensors of these extents. Tensors of no elements cost nothing.
 [[nodiscard]] std::vector<AdamWLaunch> adamw_launches(std::span<const AdamWTensor> tensors);
+/// Blocks of a launch that may have `max_blocks` of them: no more than a quarter of its chunks, which each takes four
+/// of at a time.
+[[nodiscard]] std::int64_t adamw_few_blocks(const AdamWLaunch& launch, int max_blocks);
 
 /// m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2, p = p (1 - lr decay) - lr m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) +
 /// epsilon) in float32, and copy = p rounded. 30 bytes an element; 2 fewer without a copy, and with 16-bit gradients. A
 /// launch for every 64 tensors on `stream`; does not synchronise.
+/// @param max_blocks  at most so many blocks, >= 1, each of which takes a multiprocessor to itself, and the same bits:
+///                    for a step beside other kernels, which keep the others. Nothing: a block for each chunk
 /// @throws  std::invalid_argument  for a null pointer of a tensor that has elements, a null `step`, a beta outside (0,
 /// 1),
 ///                                 a copy or a gradient in another precision, tensors of which some have a copy and
 ///                                 some none
 /// @throws  cuda::CudaError        if a launch fails
 /// @see     Loshchilov and Hutter (arXiv:1711.05101), algorithm 2
-void adamw(std::span<const AdamWTensor> tensors, const AdamWStep& step, cudaStream_t stream);
+void adamw(std::span<const AdamWTensor> tensors, const AdamWStep& step, cudaStream_t stream,
+           std::optional<int> max_blocks = {});
 
 }  // namespace tbench::kernels

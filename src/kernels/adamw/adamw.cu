@@ -1,5 +1,8 @@
-// One kernel: a block takes a chunk of one tensor, a thread a vector of each of the four arrays, four independent loads
-// of 16 bytes. What is read leaves L2 first. Stores that ask for the same made a step 3 to 4 % slower.
+// Two kernels of the same arithmetic. In the first one a block takes a chunk of one tensor, a thread a vector of each
+// of the four arrays, four independent loads of 16 bytes. What is read leaves L2 first. Stores that ask for the same
+// made a step 3 to 4 % slower. The second one leaves most multiprocessors to others: few blocks go over all elements
+// and load the next ones before they are done with these.
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -13,10 +16,12 @@
 namespace tbench::kernels {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kWidth = 4;  // floats of a vector
-constexpr int kVectors = 1;
-static_assert(kAdamWChunk == kThreads * kWidth * kVectors, "a chunk is what a block's threads take");
+constexpr int kThreads = 256;  // of a chunk
+constexpr int kWidth = 4;      // floats of a vector
+// Of few blocks: so many that with 64 registers each a multiprocessor is full, and what they take at a time.
+constexpr int kThreadsOfFew = 1024;
+constexpr std::int64_t kPiece = kThreadsOfFew * kWidth;
+static_assert(kAdamWChunk == kThreads * kWidth, "a chunk is what kThreads threads take");
 static_assert((kAdamWTensorsOfALaunch & (kAdamWTensorsOfALaunch - 1)) == 0, "the search halves its steps");
 
 struct Table {
@@ -73,86 +78,148 @@ __device__ int tensor_of(const Table& table, unsigned chunk) {
   return found;
 }
 
-template <class Gradient, class Copy, bool kHasCopy>
-__device__ void update_vectors(const AdamWTensor& tensor, std::int64_t begin, const Scalars& scalars) {
-  Word<float, kWidth> words[3][kVectors];
-  Word<Gradient, kWidth> gradients[kVectors];
-  const std::int64_t first = begin + static_cast<int>(threadIdx.x) * kWidth;
-#pragma unroll
-  for (int i = 0; i < kVectors; ++i) {
-    const std::int64_t at = first + i * kThreads * kWidth;
-    words[0][i] = load_once<kWidth>(tensor.parameter + at);
-    gradients[i] = load_once<kWidth>(static_cast<const Gradient*>(tensor.gradient) + at);
-    words[1][i] = load_once<kWidth>(tensor.first_moment + at);
-    words[2][i] = load_once<kWidth>(tensor.second_moment + at);
-  }
-  const Corrections corrections = corrections_of(scalars);
-#pragma unroll
-  for (int i = 0; i < kVectors; ++i) {
-    const std::int64_t at = first + i * kThreads * kWidth;
-    float p[kWidth], g[kWidth], m[kWidth], v[kWidth];
-    unpack<float, kWidth>(words[0][i], p);
-    unpack<Gradient, kWidth>(gradients[i], g);
-    unpack<float, kWidth>(words[1][i], m);
-    unpack<float, kWidth>(words[2][i], v);
-#pragma unroll
-    for (int j = 0; j < kWidth; ++j) update(p[j], g[j], m[j], v[j], scalars, corrections);
-    store<kWidth>(tensor.parameter + at, p);
-    store<kWidth>(tensor.first_moment + at, m);
-    store<kWidth>(tensor.second_moment + at, v);
-    if (planted(StepFault::kAdamWStaleCopy)) unpack<float, kWidth>(words[0][i], p);
-    if constexpr (kHasCopy) store<kWidth>(static_cast<Copy*>(tensor.copy) + at, p);
-  }
-}
-
-template <class Gradient, class Copy, bool kHasCopy>
-__device__ void update_elements(const AdamWTensor& tensor, std::int64_t begin, std::int64_t end,
-                                const Scalars& scalars) {
-  const Corrections corrections = corrections_of(scalars);
-  if (planted(StepFault::kAdamWLastElement)) --end;
-  for (std::int64_t at = begin + threadIdx.x; at < end; at += kThreads) {
-    float p = tensor.parameter[at], m = tensor.first_moment[at], v = tensor.second_moment[at];
-    update(p, widened(static_cast<const Gradient*>(tensor.gradient)[at]), m, v, scalars, corrections);
-    tensor.parameter[at] = p;
-    tensor.first_moment[at] = m;
-    tensor.second_moment[at] = v;
-    if constexpr (kHasCopy) static_cast<Copy*>(tensor.copy)[at] = narrowed<Copy>(p);
-  }
-}
-
 __device__ bool is_aligned(const void* pointer, unsigned bytes) {
   return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
+}
+
+template <class Gradient, class Copy>
+__device__ bool are_vectors_aligned(const AdamWTensor& tensor) {
+  return is_aligned(tensor.parameter, kVectorBytes) && is_aligned(tensor.gradient, kWidth * sizeof(Gradient)) &&
+         is_aligned(tensor.first_moment, kVectorBytes) && is_aligned(tensor.second_moment, kVectorBytes) &&
+         is_aligned(tensor.copy, kWidth * sizeof(Copy));
+}
+
+/// What a thread reads of a whole chunk.
+template <class Gradient>
+struct Words {
+  Word<float, kWidth> parameter;
+  Word<Gradient, kWidth> gradient;
+  Word<float, kWidth> first_moment, second_moment;
+};
+
+/// @param at  of the thread's first element
+template <class Gradient>
+__device__ __forceinline__ Words<Gradient> load_words(const AdamWTensor& tensor, std::int64_t at) {
+  Words<Gradient> words;
+  words.parameter = load_once<kWidth>(tensor.parameter + at);
+  words.gradient = load_once<kWidth>(static_cast<const Gradient*>(tensor.gradient) + at);
+  words.first_moment = load_once<kWidth>(tensor.first_moment + at);
+  words.second_moment = load_once<kWidth>(tensor.second_moment + at);
+  return words;
+}
+
+/// As store(), of which the compiler makes four instructions in a loop.
+__device__ __forceinline__ void store_word(void* to, uint4 word) {
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(word.x), "r"(word.y), "r"(word.z), "r"(word.w)
+               : "memory");
+}
+__device__ __forceinline__ void store_word(void* to, uint2 word) {
+  asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(word.x), "r"(word.y) : "memory");
+}
+
+template <class Gradient, class Copy, bool kHasCopy>
+__device__ __forceinline__ void update_words(const AdamWTensor& tensor, std::int64_t at, const Words<Gradient>& words,
+                                             const Scalars& scalars, const Corrections& corrections) {
+  float p[kWidth], g[kWidth], m[kWidth], v[kWidth];
+  unpack<float, kWidth>(words.parameter, p);
+  unpack<Gradient, kWidth>(words.gradient, g);
+  unpack<float, kWidth>(words.first_moment, m);
+  unpack<float, kWidth>(words.second_moment, v);
+#pragma unroll
+  for (int j = 0; j < kWidth; ++j) update(p[j], g[j], m[j], v[j], scalars, corrections);
+  store_word(tensor.parameter + at, packed<float, kWidth>(p));
+  store_word(tensor.first_moment + at, packed<float, kWidth>(m));
+  store_word(tensor.second_moment + at, packed<float, kWidth>(v));
+  if (planted(StepFault::kAdamWStaleCopy)) unpack<float, kWidth>(words.parameter, p);
+  if constexpr (kHasCopy) store_word(static_cast<Copy*>(tensor.copy) + at, packed<Copy, kWidth>(p));
+}
+
+template <class Gradient, class Copy, bool kHasCopy>
+__device__ __forceinline__ void update_element(const AdamWTensor& tensor, std::int64_t at, const Scalars& scalars,
+                                               const Corrections& corrections) {
+  float p = tensor.parameter[at], m = tensor.first_moment[at], v = tensor.second_moment[at];
+  update(p, widened(static_cast<const Gradient*>(tensor.gradient)[at]), m, v, scalars, corrections);
+  tensor.parameter[at] = p;
+  tensor.first_moment[at] = m;
+  tensor.second_moment[at] = v;
+  if constexpr (kHasCopy) static_cast<Copy*>(tensor.copy)[at] = narrowed<Copy>(p);
+}
+
+__device__ bool is_skipped(const Scalars& scalars) {
+  return scalars.found_inf != nullptr && *scalars.found_inf != 0.0F;
 }
 
 template <class Gradient, class Copy, bool kHasCopy>
 __global__ void __launch_bounds__(kThreads)
     adamw_one_pass_kernel(const __grid_constant__ Table table, const __grid_constant__ Scalars scalars) {
-  if (scalars.found_inf != nullptr && *scalars.found_inf != 0.0F) return;
+  if (is_skipped(scalars)) return;
   const int index = tensor_of(table, blockIdx.x);
   const AdamWTensor& tensor = table.tensors[index];
   const std::int64_t begin = std::int64_t{blockIdx.x - table.first_chunk[index]} * kAdamWChunk;
   if (planted(StepFault::kAdamWLastChunk) && begin > 0 && tensor.count - begin <= kAdamWChunk) return;
-  const bool in_vectors =
-      is_aligned(tensor.parameter, kVectorBytes) && is_aligned(tensor.gradient, kWidth * sizeof(Gradient)) &&
-      is_aligned(tensor.first_moment, kVectorBytes) && is_aligned(tensor.second_moment, kVectorBytes) &&
-      is_aligned(tensor.copy, kWidth * sizeof(Copy));
-  if (in_vectors && tensor.count - begin >= kAdamWChunk) {
-    update_vectors<Gradient, Copy, kHasCopy>(tensor, begin, scalars);
-  } else {
-    const std::int64_t end = begin + kAdamWChunk;
-    update_elements<Gradient, Copy, kHasCopy>(tensor, begin, end < tensor.count ? end : tensor.count, scalars);
+  if (are_vectors_aligned<Gradient, Copy>(tensor) && tensor.count - begin >= kAdamWChunk) {
+    const std::int64_t at = begin + static_cast<int>(threadIdx.x) * kWidth;
+    const Words<Gradient> words = load_words<Gradient>(tensor, at);
+    update_words<Gradient, Copy, kHasCopy>(tensor, at, words, scalars, corrections_of(scalars));
+    return;
+  }
+  const Corrections corrections = corrections_of(scalars);
+  std::int64_t end = begin + kAdamWChunk < tensor.count ? begin + kAdamWChunk : tensor.count;
+  if (planted(StepFault::kAdamWLastElement)) --end;
+  for (std::int64_t at = begin + threadIdx.x; at < end; at += kThreads) {
+    update_element<Gradient, Copy, kHasCopy>(tensor, at, scalars, corrections);
   }
 }
 
-/// Without a copy its type does not matter.
-auto kernel_for(const AdamWStep& step, bool has_copy) {
-  if (step.gradient_precision == Precision::kBf16) {
-    return has_copy ? &adamw_one_pass_kernel<__nv_bfloat16, __nv_bfloat16, true>
-                    : &adamw_one_pass_kernel<__nv_bfloat16, __half, false>;
+/// The pieces of all tensors are numbered through, and the blocks take them by turns.
+template <class Gradient, class Copy, bool kHasCopy>
+__global__ void __launch_bounds__(kThreadsOfFew)
+    adamw_few_blocks_kernel(const __grid_constant__ Table table, const __grid_constant__ Scalars scalars) {
+  if (is_skipped(scalars)) return;
+  const Corrections corrections = corrections_of(scalars);
+  const std::int64_t stride = std::int64_t{gridDim.x} * kPiece;
+  unsigned piece = blockIdx.x;  // from the tensor's first one on
+  for (int index = 0; index < table.count; ++index) {
+    const AdamWTensor& tensor = table.tensors[index];
+    // As in the other kernel: what is no whole chunk is taken element by element.
+    const std::int64_t in_vectors =
+        are_vectors_aligned<Gradient, Copy>(tensor) ? tensor.count - tensor.count % kAdamWChunk : 0;
+    std::int64_t at = piece * kPiece + static_cast<int>(threadIdx.x) * kWidth;
+    Words<Gradient> words{};
+    if (at < in_vectors) words = load_words<Gradient>(tensor, at);
+    for (; at < in_vectors; at += stride) {
+      Words<Gradient> next{};
+      if (at + stride < in_vectors) next = load_words<Gradient>(tensor, at + stride);
+      update_words<Gradient, Copy, kHasCopy>(tensor, at, words, scalars, corrections);
+      words = next;
+    }
+    for (; at < tensor.count; at += stride) {
+      for (std::int64_t one = at; one < at + kWidth && one < tensor.count; ++one) {
+        update_element<Gradient, Copy, kHasCopy>(tensor, one, scalars, corrections);
+      }
+    }
+    const auto pieces = static_cast<unsigned>((tensor.count + kPiece - 1) / kPiece);
+    if (piece < pieces) piece += (pieces - piece + gridDim.x - 1) / gridDim.x * gridDim.x;
+    piece -= pieces;
   }
-  if (!has_copy) return &adamw_one_pass_kernel<float, __half, false>;
-  return step.copy_precision == Precision::kBf16 ? &adamw_one_pass_kernel<float, __nv_bfloat16, true>
-                                                 : &adamw_one_pass_kernel<float, __half, true>;
+}
+
+struct Kernels {
+  void (*one_pass)(Table, Scalars);
+  void (*few_blocks)(Table, Scalars);
+};
+
+template <class Gradient, class Copy, bool kHasCopy>
+constexpr Kernels kKernels{.one_pass = &adamw_one_pass_kernel<Gradient, Copy, kHasCopy>,
+                           .few_blocks = &adamw_few_blocks_kernel<Gradient, Copy, kHasCopy>};
+
+/// Without a copy its type does not matter.
+Kernels kernels_for(const AdamWStep& step, bool has_copy) {
+  if (step.gradient_precision == Precision::kBf16) {
+    return has_copy ? kKernels<__nv_bfloat16, __nv_bfloat16, true> : kKernels<__nv_bfloat16, __half, false>;
+  }
+  if (!has_copy) return kKernels<float, __half, false>;
+  return step.copy_precision == Precision::kBf16 ? kKernels<float, __nv_bfloat16, true> : kKernels<float, __half, true>;
 }
 
 Scalars scalars_of(const AdamWStep& step) {
@@ -228,17 +295,28 @@ std::vector<AdamWLaunch> adamw_launches(std::span<const AdamWTensor> tensors) {
   return launches;
 }
 
-void adamw(std::span<const AdamWTensor> tensors, const AdamWStep& step, cudaStream_t stream) {
+std::int64_t adamw_few_blocks(const AdamWLaunch& launch, int max_blocks) {
+  return std::min(ceil_div(launch.chunks * kAdamWChunk, kPiece), std::int64_t{max_blocks});
+}
+
+void adamw(std::span<const AdamWTensor> tensors, const AdamWStep& step, cudaStream_t stream,
+           std::optional<int> max_blocks) {
   check(tensors, step);
+  if (max_blocks) check_extent("adamw", "max_blocks", *max_blocks, 1, 0x7fffffff);
   const Scalars scalars = scalars_of(step);
   for (const AdamWLaunch& launch : adamw_launches(tensors)) {
     check_extent("adamw", "the chunks of a launch", launch.chunks, 1, 0x7fffffff);
     const Table table = table_of(tensors, launch);
     bool has_copy = false;
     for (int i = 0; i < table.count; ++i) has_copy = has_copy || table.tensors[i].copy != nullptr;
-    const auto kernel = kernel_for(step, has_copy);
+    const Kernels kernels = kernels_for(step, has_copy);
     upload_step_fault(stream);
-    kernel<<<static_cast<unsigned>(launch.chunks), kThreads, 0, stream>>>(table, scalars);
+    if (max_blocks) {
+      const std::int64_t blocks = adamw_few_blocks(launch, *max_blocks);
+      kernels.few_blocks<<<static_cast<unsigned>(blocks), kThreadsOfFew, 0, stream>>>(table, scalars);
+    } else {
+      kernels.one_pass<<<static_cast<unsigned>(launch.chunks), kThreads, 0, stream>>>(table, scalars);
+    }
     TBENCH_CUDA_CHECK(cudaGetLastError());
   }
 }

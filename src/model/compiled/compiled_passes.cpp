@@ -82,7 +82,7 @@ class CompiledPasses final : public ModelPasses {
     return {.logits = outputs.at(1), .loss = outputs.at(0)};
   }
 
-  void backward() override {
+  void backward(const UpdateHook& /*update*/) override {
     std::vector<at::Tensor> gradients = run(*backward_, std::exchange(saved_, {}));
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
       leaves_[i].mutable_grad() = laid_out_as(leaves_[i], std::move(gradients.at(i)));

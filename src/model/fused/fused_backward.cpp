@@ -1,4 +1,6 @@
 // The backward pass of `impl:fused`: every gradient by the formula of its operation, from the loss down.
+#include <numeric>
+
 #include "model/fused/fused_passes.hpp"
 #include "tbench/cuda/range.hpp"
 
@@ -8,13 +10,16 @@ using cuda::in_range;
 
 static_assert(kLayersInFlight == SideStream::kMarks);
 
-void FusedPasses::backward() {
+void FusedPasses::backward(const UpdateHook& update) {
   show_gradients();
   pending_norms_.clear();  // of a step that an error ended
   backward_head();
+  update_beside(update, buffers_.layers.size());
   for (std::size_t layer = buffers_.layers.size(); layer-- > 0;) {
     const cuda::Range range{parameters_.weights().blocks[layer].name.c_str()};
     backward_layer(layer);
+    // Beside the first layer's there is nothing left to run.
+    if (layer > 0) update_beside(update, layer);
   }
   in_range("norm", [&] { add_up_norms(); });
   in_range("embedding", [&] {
@@ -22,6 +27,18 @@ void FusedPasses::backward() {
                                 static_cast<float*>(buffers_.gradients.front()), current_stream());
   });
   side_.join();
+  if (update) updates_.join();
+}
+
+void FusedPasses::update_beside(const UpdateHook& update, std::size_t layer) {
+  if (!update) return;
+  // Of a layer and of the head the first leaf is a norm's weight.
+  std::vector<std::size_t> matrices(layer == buffers_.layers.size() ? 1 : kFusedMatricesOfLayer);
+  std::iota(matrices.begin(), matrices.end(), 1 + kFusedLeavesOfLayer * layer + 1);
+  updates_.run([&] {
+    side_.wait_for(layer % SideStream::kMarks);
+    in_range("optimizer.weights", [&] { update(matrices); });
+  });
 }
 
 void FusedPasses::backward_head() {

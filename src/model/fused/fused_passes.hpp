@@ -33,7 +33,7 @@ class FusedPasses final : public ModelPasses {
 
   at::Tensor logits(const at::Tensor& tokens) override;
   StepOutputs loss(const at::Tensor& tokens, const at::Tensor& targets) override;
-  void backward() override;
+  void backward(const UpdateHook& update) override;
   void parameters_changed() override;
   [[nodiscard]] const std::vector<at::Tensor>& copies() const override { return copies_; }
   [[nodiscard]] std::optional<HeldBytes> held_bytes() const override;
@@ -75,6 +75,9 @@ class FusedPasses final : public ModelPasses {
   void backward_layer(std::size_t layer);
   void feed_forward_backward(std::size_t layer);
   void attention_backward(std::size_t layer);
+  /// Beside what backward goes on with, of the layer's matrices, or the head's for the number of layers: the current
+  /// stream is done with their values, and the side stream's mark is behind their gradients.
+  void update_beside(const UpdateHook& update, std::size_t layer);
   /// From the gradients of the norm's output and of the stream behind it to the stream's before it.
   /// @param dbranch  of what the part before the norm added to the stream
   void norm_backward(const float* sum, const float* weight, const float* rstd, float* dweight, void* dbranch);
@@ -124,6 +127,7 @@ class FusedPasses final : public ModelPasses {
   std::vector<at::Tensor> gradients_;  // views of it, of every leaf
   const std::int64_t* tokens_{};       // of the forward pass that backward belongs to
   SideStream side_;                    // weights' gradients, beside those of activations
+  SideStream updates_;                 // of weights, beside both
   std::vector<kernels::NormShares> pending_norms_;
   float* stream_gradient_{};  // of the residual stream, as far as backward has come; null before its first norm
 };

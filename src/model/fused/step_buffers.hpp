@@ -111,5 +111,6 @@ class StepBuffers {
 
 /// Leaves of a layer with fused_qkv and fused_gate_up: ln1, qkv, output, gate_up, w2, ln2.
 inline constexpr std::size_t kFusedLeavesOfLayer = 6;
+inline constexpr std::size_t kFusedMatricesOfLayer = 4;  // one after the other
 
 }  // namespace tbench::model

@@ -3,8 +3,11 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/layers/parameters.hpp"
@@ -26,6 +29,9 @@ struct HeldBytes {
   [[nodiscard]] std::int64_t total() const { return copies + gradients + rest; }
 };
 
+/// Updates leaves whose gradients are whole and whose values the step reads no more, on the current stream.
+using UpdateHook = std::function<void(std::span<const std::size_t> leaves)>;
+
 /// Of one case: made once, called every step. Calls enqueue on the current stream and never synchronise; from the
 /// second on they can be captured.
 class ModelPasses {
@@ -39,7 +45,9 @@ class ModelPasses {
   /// Forward pass and loss, with whatever backward() needs kept.
   virtual StepOutputs loss(const at::Tensor& tokens, const at::Tensor& targets) = 0;
   /// Gradients of the last loss, times the loss scale, as the grad of every leaf; what was there is overwritten.
-  virtual void backward() = 0;
+  /// @param update  of this step alone: may be called on a stream beside the current one, which waits for it in the
+  ///                end, with each leaf once at the most; the others are the caller's. Empty: nothing is updated
+  virtual void backward(const UpdateHook& update) = 0;
   /// Parameters were given new values by another hand than the optimizer's.
   virtual void parameters_changed() = 0;
 

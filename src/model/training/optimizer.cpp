@@ -1,6 +1,7 @@
 #include "model/training/optimizer.hpp"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
 #include <ATen/ops/_amp_update_scale.h>
 #include <ATen/ops/_foreach_add.h>
@@ -18,11 +19,30 @@
 #include <ATen/ops/zeros_like.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace tbench::model {
+namespace {
+
+/// An update beside matrix products takes one multiprocessor of so many: the products have no room on it.
+constexpr int kMultiprocessorsToOneOfUpdates = 4;
+
+int blocks_of_updates() {
+  return std::max(at::cuda::getCurrentDeviceProperties()->multiProcessorCount / kMultiprocessorsToOneOfUpdates, 1);
+}
+
+std::vector<std::size_t> all_of(const std::vector<at::Tensor>& parameters) {
+  std::vector<std::size_t> all(parameters.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+}  // namespace
 
 AdamW::AdamW(std::vector<at::Tensor> parameters, AdamWVariant variant, AdamWOptions options)
     : variant_{variant}, options_{options}, parameters_{std::move(parameters)} {
@@ -127,24 +147,30 @@ void AdamW::keep_up_to_date(const std::vector<at::Tensor>& copies) {
 
 void AdamW::step_own_kernel(const at::Tensor& found_inf) {
   device_steps_.add_(1);
+  update(all_of(parameters_), found_inf, /*max_blocks=*/{});
+  if (found_inf.defined()) device_steps_.sub_(found_inf);
+}
+
+void AdamW::update(std::span<const std::size_t> parameters, const at::Tensor& found_inf,
+                   std::optional<int> max_blocks) const {
   std::vector<kernels::AdamWTensor> tensors, short_tensors;
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const bool is_short = gradients_[i].scalar_type() == at::kBFloat16;
+  for (const std::size_t i : parameters) {
+    const at::Tensor& gradient = parameters_[i].grad();
+    const bool is_short = gradient.scalar_type() == at::kBFloat16;
     (is_short ? short_tensors : tensors)
         .push_back({.parameter = parameters_[i].data_ptr<float>(),
-                    .gradient = is_short ? gradients_[i].const_data_ptr() : gradients_[i].const_data_ptr<float>(),
+                    .gradient = is_short ? gradient.const_data_ptr() : gradient.const_data_ptr<float>(),
                     .first_moment = first_moments_[i].data_ptr<float>(),
                     .second_moment = second_moments_[i].data_ptr<float>(),
                     .copy = copies_.empty() ? nullptr : copies_[i].data_ptr(),
                     .count = parameters_[i].numel()});
   }
-  launch_own_kernel(short_tensors, Precision::kBf16, found_inf);
-  launch_own_kernel(tensors, Precision::kFp32, found_inf);
-  if (found_inf.defined()) device_steps_.sub_(found_inf);
+  launch_own_kernel(short_tensors, Precision::kBf16, found_inf, max_blocks);
+  launch_own_kernel(tensors, Precision::kFp32, found_inf, max_blocks);
 }
 
 void AdamW::launch_own_kernel(const std::vector<kernels::AdamWTensor>& tensors, Precision gradients,
-                              const at::Tensor& found_inf) const {
+                              const at::Tensor& found_inf, std::optional<int> max_blocks) const {
   const bool is_half = !copies_.empty() && copies_.front().scalar_type() == at::kHalf;
   kernels::adamw(tensors,
                  {.learning_rate = options_.learning_rate,
@@ -157,7 +183,36 @@ void AdamW::launch_own_kernel(const std::vector<kernels::AdamWTensor>& tensors, 
                   .step = device_steps_.data_ptr<float>(),
                   .found_inf = found_inf.defined() ? found_inf.data_ptr<float>() : nullptr,
                   .gradient_scale = nullptr},
-                 c10::cuda::getCurrentCUDAStream());
+                 c10::cuda::getCurrentCUDAStream(), max_blocks);
+}
+
+AdamW::StepInParts::StepInParts(AdamW& optimizer) : optimizer_{optimizer}, left_{all_of(optimizer.parameters_)} {
+  if (!optimizer.steps_in_parts()) throw std::invalid_argument{"AdamW: our own kernel alone makes a step in parts"};
+}
+
+void AdamW::StepInParts::update(std::span<const std::size_t> parameters) {
+  for (const std::size_t parameter : parameters) {
+    const auto found = std::ranges::lower_bound(left_, parameter);
+    if (found == left_.end() || *found != parameter) {
+      throw std::invalid_argument{"AdamW: a step updates each of its parameters once; not number " +
+                                  std::to_string(parameter)};
+    }
+    left_.erase(found);
+  }
+  count();
+  optimizer_.update(parameters, {}, blocks_of_updates());
+}
+
+void AdamW::StepInParts::finish() {
+  count();
+  optimizer_.update(std::exchange(left_, {}), {}, /*max_blocks=*/{});
+}
+
+/// Once a step, on the stream of its first part.
+void AdamW::StepInParts::count() {
+  if (std::exchange(is_counted_, true)) return;
+  const at::NoGradGuard no_grad;
+  optimizer_.device_steps_.add_(1);
 }
 
 std::int64_t AdamW::state_bytes() const {

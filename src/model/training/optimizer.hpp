@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "tbench/core/enums.hpp"
@@ -37,6 +39,9 @@ class AdamW {
   ///                   neither. The foreach operations would need the host to look at it.
   /// @throws           std::invalid_argument for `found_inf` with a foreach variant
   void step(const at::Tensor& found_inf = {});
+  class StepInParts;
+  /// Whether a step can be made in parts.
+  [[nodiscard]] bool steps_in_parts() const { return variant_ == AdamWVariant::kOwnKernel; }
   /// 16-bit copies of the parameters, in their order, which every step is to write: kOwnKernel alone.
   /// @throws  std::invalid_argument  for copies with another variant, or of another number than the parameters'
   void keep_up_to_date(const std::vector<at::Tensor>& copies);
@@ -54,8 +59,11 @@ class AdamW {
   void step_foreach_on_device();
   void step_fused(const at::Tensor& found_inf);
   void step_own_kernel(const at::Tensor& found_inf);
+  /// Of a step that is counted already.
+  void update(std::span<const std::size_t> parameters, const at::Tensor& found_inf,
+              std::optional<int> max_blocks) const;
   void launch_own_kernel(const std::vector<kernels::AdamWTensor>& tensors, Precision gradients,
-                         const at::Tensor& found_inf) const;
+                         const at::Tensor& found_inf, std::optional<int> max_blocks) const;
 
   AdamWVariant variant_;
   AdamWOptions options_;
@@ -67,6 +75,30 @@ class AdamW {
   std::int64_t steps_{};               // foreach
   at::Tensor device_steps_;            // fused, own: float scalar on the device; on it, foreach: double
   std::vector<at::Tensor> all_steps_;  // fused: the same tensor for every parameter, so that one launch counts for all
+};
+
+/// Lives as long as one step: parameters whose gradients there are before the others' are updated beside other work,
+/// and the rest at its end. The same bits as AdamW::step() of these gradients.
+class AdamW::StepInParts {
+ public:
+  /// Enqueues nothing.
+  /// @param optimizer  one that steps in parts, which outlives this
+  /// @throws           std::invalid_argument  for another one
+  explicit StepInParts(AdamW& optimizer);
+
+  /// On the current stream, by few multiprocessors.
+  /// @param parameters  numbers of some that this step has not updated, with gradients
+  /// @throws            std::invalid_argument  for others
+  void update(std::span<const std::size_t> parameters);
+  /// All others, once, on the current stream, which waits for those before.
+  void finish();
+
+ private:
+  void count();
+
+  AdamW& optimizer_;
+  std::vector<std::size_t> left_;  // in order
+  bool is_counted_{};
 };
 
 /// One parameter's value after the first step, in the dtype of the arguments (float64: a reference), computed from the

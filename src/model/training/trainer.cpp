@@ -110,9 +110,9 @@ at::Tensor Trainer::loss(const at::Tensor& tokens, const at::Tensor& targets, St
   return value;
 }
 
-void Trainer::backward(const at::Tensor& loss) {
+void Trainer::backward(const at::Tensor& loss, const UpdateHook& update) {
   if (passes_) {
-    passes_->backward();
+    passes_->backward(update);
     return;
   }
   const BackwardOnThisThread here;
@@ -121,6 +121,12 @@ void Trainer::backward(const at::Tensor& loss) {
   } else {
     loss.backward();
   }
+}
+
+bool Trainer::updates_in_backward() const {
+  // fp16 knows of a skip, and several ranks of the gradients' mean, when backward is over.
+  return passes_ && optimizer_ && optimizer_->steps_in_parts() && !scaler_ && exchange_ == nullptr &&
+         impl_.layout.shares == 0;
 }
 
 void Trainer::optimize() {
@@ -149,15 +155,22 @@ void Trainer::step(PhaseMarker* phases, StepOutputs* outputs) {
   if (exchange_ != nullptr) exchange_->begin_step();
   at::Tensor value = cuda::in_range("FORWARD", [&] { return loss(tokens_, targets_, outputs); });
   mark_phase(phases);
+  std::optional<AdamW::StepInParts> in_parts;
+  UpdateHook update;
+  if (updates_in_backward()) {
+    stepped_ = true;
+    in_parts.emplace(*optimizer_);
+    update = [&](std::span<const std::size_t> leaves) { in_parts->update(leaves); };
+  }
   cuda::in_range("BACKWARD", [&] {
-    if (exchange_ == nullptr) return backward(value);
+    if (exchange_ == nullptr) return backward(value, update);
     exchange_->average([&] { backward(value); });
   });
   mark_phase(phases);
   if (config_.pass != Pass::kTrainStep) return;
   value.reset();
   cuda::in_range("OPTIMIZER", [&] {
-    optimize();
+    in_parts ? in_parts->finish() : optimize();
     if (exchange_ != nullptr) exchange_->share_parameters();
   });
   mark_phase(phases);

@@ -27,8 +27,9 @@ class Trainer {
   Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype = at::kFloat);
 
   /// One step of the configured pass. Marks the end of the forward pass, of the backward pass and of the optimizer, as
-  /// far as the pass goes. Gradients are set to none at its start, or overwritten; those of fp16 stay multiplied by
-  /// the loss scale where no optimizer follows. Never synchronises.
+  /// far as the pass goes; passes of their own may have updated parameters before the end of backward. Gradients are
+  /// set to none at its start, or overwritten; those of fp16 stay multiplied by the loss scale where no optimizer
+  /// follows. Never synchronises.
   /// @param phases   may be null
   /// @param outputs  filled with the step's own, for a check; valid until the forward pass is marked, where passes of
   ///                 their own write over them. Null in a timed step
@@ -39,7 +40,7 @@ class Trainer {
   /// Forward pass and loss, a scalar, not scaled.
   [[nodiscard]] at::Tensor loss(const at::Tensor& tokens, const at::Tensor& targets) const;
   /// Gradients of the loss, times the scale for fp16. Autograd adds to what is there.
-  void backward(const at::Tensor& loss);
+  void backward(const at::Tensor& loss) { backward(loss, {}); }
   /// One optimizer step. Gradients of fp16 are unscaled by it, in place.
   void optimize();
   /// Has every step from now on exchange its gradients; null: none does.
@@ -81,6 +82,9 @@ class Trainer {
   void initialise(std::uint64_t seed);
   void fill_tokens(std::uint64_t seed);
   at::Tensor loss(const at::Tensor& tokens, const at::Tensor& targets, StepOutputs* outputs) const;
+  void backward(const at::Tensor& loss, const UpdateHook& update);
+  /// Whether a step may update a parameter before it has the gradients of all.
+  [[nodiscard]] bool updates_in_backward() const;
 
   ModelConfig config_;
   const ModelImpl& impl_;

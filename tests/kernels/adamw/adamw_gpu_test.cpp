@@ -22,6 +22,7 @@ struct StepOptions {
   std::int64_t offset{};  // of every array but the gradient's, elements
   double scale{};         // of the gradients; 0: none
   bool found_inf{};
+  std::optional<int> max_blocks{};
 };
 
 struct HostTensor {
@@ -51,7 +52,8 @@ class AdamWOnGpu : public testing::Test {
 
   static constexpr double kRate = 1e-3, kBeta1 = 0.9, kBeta2 = 0.999, kEpsilon = 1e-8, kDecay = 0.01;
 
-  static void run(const std::vector<HostTensor>& hosts, const StepOptions& options) {
+  /// @return  parameters, moments and copies behind the step, tensor by tensor
+  static std::vector<Doubles> run(const std::vector<HostTensor>& hosts, const StepOptions& options) {
     std::vector<std::unique_ptr<Arrays>> arrays;
     std::vector<AdamWTensor> tensors;
     for (const HostTensor& host : hosts) {
@@ -85,7 +87,8 @@ class AdamWOnGpu : public testing::Test {
            .step = number.floats(),
            .found_inf = found_inf.floats(),
            .gradient_scale = options.scale != 0 ? scale.floats() : nullptr},
-          nullptr);
+          nullptr, options.max_blocks);
+    std::vector<Doubles> after;
     for (std::size_t i = 0; i < hosts.size(); ++i) {
       SCOPED_TRACE(testing::Message() << "tensor " << i << " of " << hosts[i].p.size() << " elements");
       if (options.found_inf) {
@@ -93,7 +96,10 @@ class AdamWOnGpu : public testing::Test {
       } else {
         expect_step(hosts[i], *arrays[i], options);
       }
+      for (const DeviceArray* array : {&arrays[i]->p, &arrays[i]->m, &arrays[i]->v}) after.push_back(array->read());
+      if (arrays[i]->copy) after.push_back(arrays[i]->copy->read());
     }
+    return after;
   }
 
  private:
@@ -175,6 +181,33 @@ TEST_F(AdamWOnGpu, GradientsAreDividedByTheScale) {
 
 TEST_F(AdamWOnGpu, ASkippedStepChangesNothing) {
   run({random_tensor(4100, 5), random_tensor(1, 6)}, {.copy = Precision::kBf16, .found_inf = true});
+}
+
+TEST_F(AdamWOnGpu, FewBlocksLeaveTheBitsOfMany) {
+  std::vector<HostTensor> tensors;
+  for (const std::int64_t count : {4096, 1, 0, 1023, 1024, 70'001, 4097, 12'288, 255}) {
+    tensors.push_back(random_tensor(count, static_cast<unsigned>(count)));
+    tensors.back().g = stored(tensors.back().g, Precision::kBf16);
+  }
+  for (const Precision gradient : {Precision::kBf16, Precision::kFp32}) {
+    for (const std::optional<Precision> copy : {std::optional<Precision>{}, std::optional{Precision::kBf16}}) {
+      for (const std::int64_t offset : {0, 1}) {
+        StepOptions options{.copy = copy, .gradient = gradient, .offset = offset};
+        const std::vector<Doubles> many = run(tensors, options);
+        for (const int blocks : {1, 2, 5, 33, 1000}) {
+          options.max_blocks = blocks;
+          EXPECT_EQ(run(tensors, options), many) << blocks << " blocks";
+        }
+      }
+    }
+  }
+}
+
+TEST_F(AdamWOnGpu, FewBlocksTakeManyTensorsAndSkipAStep) {
+  std::vector<HostTensor> tensors;
+  for (unsigned i = 0; i < 70; ++i) tensors.push_back(random_tensor(1 + i * 1097 % 9500, i));
+  run(tensors, {.copy = Precision::kFp16, .max_blocks = 7});
+  run({random_tensor(4100, 5)}, {.copy = Precision::kBf16, .found_inf = true, .max_blocks = 3});
 }
 
 TEST_F(AdamWOnGpu, WhatIsNotFiniteStaysInItsElement) {

@@ -37,6 +37,14 @@ TEST(AdamWLaunches, AreNoneForNothing) {
   EXPECT_THAT(adamw_launches(tensors_of({0, 0})), ElementsAre());
 }
 
+TEST(AdamWFewBlocks, AreNoMoreThanTakeFourChunksAtOnce) {
+  EXPECT_EQ(adamw_few_blocks({.chunks = 1}, 33), 1);
+  EXPECT_EQ(adamw_few_blocks({.chunks = 4}, 33), 1);
+  EXPECT_EQ(adamw_few_blocks({.chunks = 5}, 33), 2);
+  EXPECT_EQ(adamw_few_blocks({.chunks = 132}, 33), 33);
+  EXPECT_EQ(adamw_few_blocks({.chunks = 100'000}, 33), 33);
+}
+
 class AdamWRefusal : public testing::Test {
  protected:
   float value_{};
@@ -112,6 +120,8 @@ TEST_F(AdamWRefusal, OfANegativeCount) {
   tensor_.count = -1;
   EXPECT_THAT(refusal(), HasSubstr("count is -1"));
 }
+
+TEST_F(AdamWRefusal, OfNoBlocks) { EXPECT_THROW(adamw({&tensor_, 1}, step_, nullptr, 0), std::invalid_argument); }
 
 TEST_F(AdamWRefusal, NeedsNoPointersOfNothing) {
   const AdamWTensor nothing{};

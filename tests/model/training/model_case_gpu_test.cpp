@@ -6,10 +6,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <tuple>
+#include <vector>
 
+#include "model/training/optimizer.hpp"
 #include "model/training/trainer.hpp"
 #include "tbench/core/error.hpp"
 #include "tests/model/case_support.hpp"
@@ -82,6 +86,55 @@ TEST_F(ModelStepGpu, Fp16SkipsAStepWithNonFiniteGradients) {
     trainer.step({});
     EXPECT_EQ(trainer.scaler()->skipped_steps(), 1.0) << impl;
     EXPECT_FALSE(other.equal(before)) << impl;
+  }
+}
+
+bool are_equal(const std::vector<at::Tensor>& left, const std::vector<at::Tensor>& right) {
+  return std::ranges::equal(left, right, [](const at::Tensor& a, const at::Tensor& b) { return a.equal(b); });
+}
+
+std::vector<at::Tensor> moments_of(const AdamW& optimizer, std::size_t count) {
+  std::vector<at::Tensor> moments;
+  for (std::size_t i = 0; i < count; ++i) {
+    moments.push_back(optimizer.first_moment(i));
+    moments.push_back(optimizer.second_moment(i));
+  }
+  return moments;
+}
+
+TEST_F(ModelStepGpu, UpdatesBesideBackwardLeaveTheBitsOfTheOptimizerBehindIt) {
+  for (const Precision precision : {Precision::kBf16, Precision::kTf32, Precision::kFp32}) {
+    SCOPED_TRACE(to_string(precision));
+    ModelConfig config = gpu_step("fused", Pass::kTrainStep, precision);
+    config.size.num_layers = 3;
+    Trainer beside{config, model_impls().at("fused")}, behind{config, model_impls().at("fused")};
+    const std::vector<at::Tensor>& leaves = beside.parameters().leaves();
+    for (int step = 0; step < 3; ++step) {
+      beside.step();
+      for (std::size_t i = 0; i < leaves.size(); ++i) {
+        behind.parameters().leaves()[i].mutable_grad() = leaves[i].grad().clone();
+      }
+      behind.optimize();
+      EXPECT_TRUE(are_equal(leaves, behind.parameters().leaves())) << "parameters, step " << step;
+      EXPECT_TRUE(
+          are_equal(moments_of(*beside.optimizer(), leaves.size()), moments_of(*behind.optimizer(), leaves.size())))
+          << "moments, step " << step;
+    }
+    const at::NoGradGuard no_grad;
+    const at::Tensor by_copies_of_the_optimizer = beside.logits(beside.tokens()).clone();
+    beside.parameters_changed();
+    EXPECT_TRUE(beside.logits(beside.tokens()).equal(by_copies_of_the_optimizer));
+  }
+}
+
+TEST_F(ModelStepGpu, BackwardOutsideAStepUpdatesNothing) {
+  for (const Pass pass : {Pass::kForwardBackward, Pass::kTrainStep}) {
+    Trainer trainer{gpu_step("fused", pass, Precision::kBf16), model_impls().at("fused")};
+    std::vector<at::Tensor> before;
+    for (const at::Tensor& leaf : trainer.parameters().leaves()) before.push_back(leaf.detach().clone());
+    trainer.backward(trainer.loss(trainer.tokens(), trainer.targets()));
+    if (pass == Pass::kForwardBackward) trainer.step();
+    EXPECT_TRUE(are_equal(trainer.parameters().leaves(), before)) << to_string(pass);
   }
 }
 

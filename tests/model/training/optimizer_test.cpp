@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -118,6 +119,18 @@ TEST(AdamW, OurKernelAloneWritesCopiesOneOfEachParameter) {
   AdamW own{{leaf}, AdamWVariant::kOwnKernel};
   EXPECT_NO_THROW(own.keep_up_to_date({leaf}));
   EXPECT_THROW(own.keep_up_to_date({leaf, leaf}), std::invalid_argument);
+}
+
+TEST(AdamW, AStepInPartsIsOfOurKernelAndUpdatesAParameterOnce) {
+  const at::Tensor leaf = parameter(1.0, 1.0);
+  AdamW fused{{leaf}, AdamWVariant::kFused};
+  EXPECT_THROW(AdamW::StepInParts{fused}, std::invalid_argument);
+  AdamW own{{leaf}, AdamWVariant::kOwnKernel};
+  AdamW::StepInParts step{own};
+  for (const std::vector<std::size_t>& refused : {std::vector<std::size_t>{1}, {0, 0}}) {
+    EXPECT_THROW(step.update(refused), std::invalid_argument);
+  }
+  EXPECT_EQ(leaf.item<double>(), 1.0);
 }
 
 TEST(GradScaler, UnscalesAndAdapts) {
