@@ -71,6 +71,7 @@ MatmulProblem checked(MatmulProblem problem) {
       break;
   }
   if ((problem.x_scale == nullptr) != (problem.w_scale == nullptr)) refuse("x and w have a scale each, or neither");
+  if (problem.multiprocessors < 0) refuse("the number of multiprocessors is negative");
   const auto fill = [&](std::int64_t& stride, std::int64_t row, std::string_view name) {
     if (stride == 0) stride = row;
     if (stride < row) refuse(fmt::format("{}'s row stride {} is shorter than a row of {}", name, stride, row));
@@ -171,8 +172,10 @@ std::string describe(const MatmulProblem& problem) {
   const auto [m, n, k] = std::array{problem.m, problem.n, problem.k};
   const std::string x = problem.x_transposed ? fmt::format("x[{}, {}]^T", k, m) : fmt::format("x[{}, {}]", m, k);
   const std::string w = problem.w_transposed ? fmt::format("w[{}, {}]", k, n) : fmt::format("w[{}, {}]^T", n, k);
-  return fmt::format("y[{}, {}] = {} {}, {} to {}, compute type {}", m, n, x, w, name_of(problem.input_type),
-                     name_of(problem.output_type), name_of(problem.compute_type));
+  const int multiprocessors = problem.multiprocessors;
+  return fmt::format("y[{}, {}] = {} {}, {} to {}, compute type {}{}", m, n, x, w, name_of(problem.input_type),
+                     name_of(problem.output_type), name_of(problem.compute_type),
+                     multiprocessors == 0 ? "" : fmt::format(", for {} multiprocessors", multiprocessors));
 }
 
 std::string describe(const MatmulAlgorithm& algorithm) {
@@ -213,6 +216,9 @@ Matmul::Matmul(const CublasLt& library, const MatmulProblem& problem)
   }
   if (problem_.fast_accumulation) {
     set(description_.get(), CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1}, problem_);
+  }
+  if (problem_.multiprocessors != 0) {
+    set(description_.get(), CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, std::int32_t{problem_.multiprocessors}, problem_);
   }
 }
 

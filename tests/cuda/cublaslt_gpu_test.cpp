@@ -262,6 +262,9 @@ TEST_F(CublasLtOnGpu, WhatMakesNoSenseIsRefusedWithTheProblem) {
   problem = product.problem;
   problem.x_scale = static_cast<const float*>(product.x.device.get());
   EXPECT_THROW(Matmul(product.library, problem), std::invalid_argument);
+  problem = product.problem;
+  problem.multiprocessors = -1;
+  EXPECT_THROW(Matmul(product.library, problem), std::invalid_argument);
 
   const Matmul matmul{product.library, product.problem};
   MatmulAlgorithm algorithm = matmul.algorithms(1, kWorkspaceBytes, PartialSums::kComputeType).at(0);
@@ -284,6 +287,29 @@ TEST_F(CublasLtOnGpu, AnAlgorithmOfAnotherProblemIsAnErrorWithItsStatus) {
   } catch (const CublasError& error) {
     EXPECT_THAT(error.what(), HasSubstr("CUBLAS_STATUS_"));
     EXPECT_THAT(error.what(), HasSubstr("y[37, 53] = x[37, 29]"));
+  }
+}
+
+TEST_F(CublasLtOnGpu, ProductsForSomeMultiprocessorsComputeTheSame) {
+  int all{};
+  TBENCH_CUDA_CHECK(cudaDeviceGetAttribute(&all, cudaDevAttrMultiProcessorCount, 0));
+  for (const int multiprocessors : {all / 3, all - all / 3, all}) {
+    for (const Extents& extents : {Extents{512, 400, 64, 0}, Extents{2048, 1024, 64, 8}, Extents{37, 53, 29, 3}}) {
+      Product<__nv_bfloat16, __nv_bfloat16> product{
+          extents.m, extents.n, extents.k, {CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F}, extents.padding};
+      product.problem.multiprocessors = multiprocessors;
+      const Matmul matmul{product.library, product.problem};
+      const auto algorithms = matmul.algorithms(kAutotuneCandidates, kWorkspaceBytes, PartialSums::kAnyType);
+      ASSERT_FALSE(algorithms.empty()) << describe(product.problem);
+      for (const MatmulAlgorithm& algorithm : algorithms) {
+        SCOPED_TRACE(describe(algorithm));
+        product.y.fill_with(-1.0F);
+        matmul.launch(algorithm, product.operands(), nullptr);
+        TBENCH_CUDA_CHECK(cudaDeviceSynchronize());
+        product.y.download();
+        product.expect_exact();
+      }
+    }
   }
 }
 

@@ -25,6 +25,9 @@ TEST(MatmulProblem, IsDescribedWithShapeAndTypes) {
   EXPECT_EQ(describe(problem), "y[3, 5] = x[3, 7] w[5, 7]^T, fp8_e4m3 to bf16, compute type 32F_FAST_TF32");
   problem.x_transposed = problem.w_transposed = true;
   EXPECT_EQ(describe(problem), "y[3, 5] = x[7, 3]^T w[7, 5], fp8_e4m3 to bf16, compute type 32F_FAST_TF32");
+  problem.multiprocessors = 88;
+  EXPECT_EQ(describe(problem),
+            "y[3, 5] = x[7, 3]^T w[7, 5], fp8_e4m3 to bf16, compute type 32F_FAST_TF32, for 88 multiprocessors");
 }
 
 TEST(CublasCheck, TheMessageHoldsCallPlaceStatusAndSubject) {

@@ -51,10 +51,11 @@ struct MatmulProblem {
   /// fp8 on Hopper: tensor cores add in their own registers all along k, instead of handing over to float32 sums at
   /// short intervals. Quicker, and about 14 bits.
   bool fast_accumulation{};
+  int multiprocessors{};  // that the library plans for, where others are kept busy by kernels beside it; 0: all
 };
 
 /// "y[m, n] = x[m, k] w[n, k]^T" with numbers, types and compute type; "x[k, m]^T" and "w[k, n]" where they are stored
-/// so.
+/// so; "for 88 multiprocessors" where it is not for all.
 [[nodiscard]] std::string describe(const MatmulProblem& problem);
 
 /// In what precision algorithms that split k may keep and add their partial sums.
@@ -114,8 +115,9 @@ struct MatmulOperands {
 /// One problem, described to the library once. `library` has to live longer.
 class Matmul {
  public:
-  /// @throws  std::invalid_argument  for an extent that is not positive, a row stride shorter than a row, or a compute
-  ///                                 type other than of 16 or 32 bit floating point; CublasError
+  /// @throws  std::invalid_argument  for an extent that is not positive, a row stride shorter than a row, a compute
+  ///                                 type other than of 16 or 32 bit floating point, or a negative number of
+  ///                                 multiprocessors; CublasError
   Matmul(const CublasLt& library, const MatmulProblem& problem);
 
   /// What the library's heuristic recommends, the best first by its estimate. Empty where it has no algorithm at all,

@@ -14,6 +14,7 @@ void FusedPasses::backward(const UpdateHook& update) {
   show_gradients();
   pending_norms_.clear();  // of a step that an error ended
   backward_head();
+  has_updates_ = static_cast<bool>(update);  // beside all layers: the head's is the first
   update_beside(update, buffers_.layers.size());
   for (std::size_t layer = buffers_.layers.size(); layer-- > 0;) {
     const cuda::Range range{parameters_.weights().blocks[layer].name.c_str()};
@@ -45,9 +46,13 @@ void FusedPasses::backward_head() {
   const HeadBuffers& head = buffers_.head;
   const std::size_t ln_final = parameters_.leaves().size() - 2;
   in_range("lm_head", [&] {
-    side_.run([&] { linears_.lm_head.weight_gradient(head.dlogits, head.normed, buffers_.gradients[ln_final + 1]); });
+    side_.run([&] {
+      linears_.lm_head.weight_gradient(head.dlogits, head.normed, buffers_.gradients[ln_final + 1],
+                                       /*beside_updates=*/false);
+    });
     side_.mark(buffers_.layers.size() % SideStream::kMarks);
-    linears_.lm_head.input_gradient(head.dlogits, matrix(ln_final + 1), buffers_.scratch.dnormed);
+    linears_.lm_head.input_gradient(head.dlogits, matrix(ln_final + 1), buffers_.scratch.dnormed,
+                                    /*beside_updates=*/false);
   });
   stream_gradient_ = nullptr;
   norm_backward(head.x, norm_weight(ln_final), head.rstd, static_cast<float*>(buffers_.gradients[ln_final]),
@@ -101,7 +106,7 @@ void FusedPasses::feed_forward_backward(std::size_t layer) {
   const LayerGradients gradients = gradients_of(layer);
   const ScratchBuffers& scratch = buffers_.scratch;
   const ScratchBuffers::OfLayer& kept = of_layer(layer);
-  linears_.w2.input_gradient(kept.dffn, weights.w2, scratch.dh);
+  linears_.w2.input_gradient(kept.dffn, weights.w2, scratch.dh, has_updates_);
   kernels::swiglu_backward(swiglu_shape(),
                            {.inputs = gate_and_up<const void*>(buffers.gate_up),
                             .dh = scratch.dh,
@@ -109,10 +114,10 @@ void FusedPasses::feed_forward_backward(std::size_t layer) {
                             .h = kept.h},
                            current_stream());
   side_.run([&] {
-    linears_.w2.weight_gradient(kept.dffn, kept.h, gradients.w2);
-    linears_.gate_up.weight_gradient(buffers.gate_up, buffers.normed_mid, gradients.gate_up);
+    linears_.w2.weight_gradient(kept.dffn, kept.h, gradients.w2, has_updates_);
+    linears_.gate_up.weight_gradient(buffers.gate_up, buffers.normed_mid, gradients.gate_up, has_updates_);
   });
-  linears_.gate_up.input_gradient(buffers.gate_up, weights.gate_up, scratch.dnormed);
+  linears_.gate_up.input_gradient(buffers.gate_up, weights.gate_up, scratch.dnormed, has_updates_);
 }
 
 void FusedPasses::attention_backward(std::size_t layer) {
@@ -122,8 +127,9 @@ void FusedPasses::attention_backward(std::size_t layer) {
   const ScratchBuffers& scratch = buffers_.scratch;
   const ScratchBuffers::OfLayer& kept = of_layer(layer);
   in_range("attention.out_proj", [&] {
-    side_.run([&] { linears_.output.weight_gradient(kept.dattention, buffers.attended, gradients.output); });
-    linears_.output.input_gradient(kept.dattention, weights.output, scratch.dattended);
+    side_.run(
+        [&] { linears_.output.weight_gradient(kept.dattention, buffers.attended, gradients.output, has_updates_); });
+    linears_.output.input_gradient(kept.dattention, weights.output, scratch.dattended, has_updates_);
   });
   in_range("attention.core", [&] {
     kernels::attention_backward(attention_,
@@ -141,8 +147,8 @@ void FusedPasses::attention_backward(std::size_t layer) {
   });
   in_range("attention.rope", [&] { rope(kept.dqkv, /*backward=*/true); });
   in_range("attention.qkv", [&] {
-    side_.run([&] { linears_.qkv.weight_gradient(kept.dqkv, buffers.normed, gradients.qkv); });
-    linears_.qkv.input_gradient(kept.dqkv, weights.qkv, scratch.dnormed);
+    side_.run([&] { linears_.qkv.weight_gradient(kept.dqkv, buffers.normed, gradients.qkv, has_updates_); });
+    linears_.qkv.input_gradient(kept.dqkv, weights.qkv, scratch.dnormed, has_updates_);
   });
 }
 

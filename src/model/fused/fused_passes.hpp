@@ -126,6 +126,7 @@ class FusedPasses final : public ModelPasses {
   at::Tensor logits_, losses_, loss_;  // views of the block
   std::vector<at::Tensor> gradients_;  // views of it, of every leaf
   const std::int64_t* tokens_{};       // of the forward pass that backward belongs to
+  bool has_updates_{};                 // backward, beside its layers
   SideStream side_;                    // weights' gradients, beside those of activations
   SideStream updates_;                 // of weights, beside both
   std::vector<kernels::NormShares> pending_norms_;

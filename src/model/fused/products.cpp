@@ -1,5 +1,6 @@
 #include "model/fused/products.hpp"
 
+#include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/ops/empty.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
@@ -7,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "model/training/model_passes.hpp"
 #include "tbench/cuda/matmul_autotune.hpp"
 
 namespace tbench::model {
@@ -27,23 +29,27 @@ cuda::MatmulProblem forward_problem(const LinearShape& shape) {
           .compute_type = shape.precision == Precision::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F};
 }
 
-cuda::MatmulProblem input_gradient_problem(const LinearShape& shape) {
+cuda::MatmulProblem input_gradient_problem(const LinearShape& shape, int multiprocessors) {
   cuda::MatmulProblem problem = forward_problem(shape);
   problem.n = shape.in;
   problem.k = shape.out;
   problem.w_transposed = true;
+  problem.multiprocessors = multiprocessors;
   return problem;
 }
 
-cuda::MatmulProblem weight_gradient_problem(const LinearShape& shape) {
+cuda::MatmulProblem weight_gradient_problem(const LinearShape& shape, int multiprocessors) {
   cuda::MatmulProblem problem = forward_problem(shape);
   problem.m = shape.out;
   problem.n = shape.in;
   problem.k = shape.tokens;
   problem.x_transposed = problem.w_transposed = true;
   problem.output_type = weight_gradient_type(shape.precision) == at::kBFloat16 ? CUDA_R_16BF : CUDA_R_32F;
+  problem.multiprocessors = multiprocessors;
   return problem;
 }
+
+int multiprocessors_of_current_device() { return at::cuda::getCurrentDeviceProperties()->multiProcessorCount; }
 
 at::Tensor make_workspace(at::Device device) {
   return at::empty({cuda::kMatmulWorkspaceBytes}, at::TensorOptions{}.device(device).dtype(at::kByte));
@@ -88,7 +94,11 @@ void Product::choose(const cuda::MatmulOperands& operands) {
 
 Linear::Linear(const ProductLibrary& library, const LinearShape& shape)
     : forward_{library, library.workspace(), forward_problem(shape)},
-      input_gradient_{library, library.workspace(), input_gradient_problem(shape)},
-      weight_gradient_{library, library.side_workspace(), weight_gradient_problem(shape)} {}
+      alone_{library, shape, /*multiprocessors=*/0},
+      beside_updates_{library, shape, multiprocessors_beside_updates(multiprocessors_of_current_device())} {}
+
+Linear::Gradients::Gradients(const ProductLibrary& library, const LinearShape& shape, int multiprocessors)
+    : of_input{library, library.workspace(), input_gradient_problem(shape, multiprocessors)},
+      of_weight{library, library.side_workspace(), weight_gradient_problem(shape, multiprocessors)} {}
 
 }  // namespace tbench::model

@@ -58,19 +58,33 @@ struct LinearShape {
 /// would be lost where the loss's scale is divided out.
 [[nodiscard]] at::ScalarType weight_gradient_type(Precision precision);
 
-/// y = x w^T, x [tokens, in], w [out, in], y [tokens, out], with its gradients.
+/// y = x w^T, x [tokens, in], w [out, in], y [tokens, out], with its gradients: for all multiprocessors, or for those
+/// that updates of weights leave.
 class Linear {
  public:
   Linear(const ProductLibrary& library, const LinearShape& shape);
 
   void forward(const void* x, const void* w, void* y) { forward_(x, w, y); }
   /// dx = dy w.
-  void input_gradient(const void* dy, const void* w, void* dx) { input_gradient_(dy, w, dx); }
+  void input_gradient(const void* dy, const void* w, void* dx, bool beside_updates) {
+    gradients(beside_updates).of_input(dy, w, dx);
+  }
   /// dw = dy^T x, of weight_gradient_type(). In the side stream's workspace.
-  void weight_gradient(const void* dy, const void* x, void* dw) { weight_gradient_(dy, x, dw); }
+  void weight_gradient(const void* dy, const void* x, void* dw, bool beside_updates) {
+    gradients(beside_updates).of_weight(dy, x, dw);
+  }
 
  private:
-  Product forward_, input_gradient_, weight_gradient_;
+  struct Gradients {
+    /// @param multiprocessors  as of cuda::MatmulProblem
+    Gradients(const ProductLibrary& library, const LinearShape& shape, int multiprocessors);
+
+    Product of_input, of_weight;
+  };
+  [[nodiscard]] Gradients& gradients(bool beside_updates) { return beside_updates ? beside_updates_ : alone_; }
+
+  Product forward_;
+  Gradients alone_, beside_updates_;
 };
 
 }  // namespace tbench::model

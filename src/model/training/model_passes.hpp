@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,6 +32,15 @@ struct HeldBytes {
 
 /// Updates leaves whose gradients are whole and whose values the step reads no more, on the current stream.
 using UpdateHook = std::function<void(std::span<const std::size_t> leaves)>;
+
+/// An update beside matrix products takes one multiprocessor of so many, on which they have no room: they are planned
+/// for the others.
+inline constexpr int kMultiprocessorsToOneOfUpdates = 3;
+/// @param all  a device's multiprocessors, as below
+[[nodiscard]] constexpr int multiprocessors_of_updates(int all) {
+  return std::max(all / kMultiprocessorsToOneOfUpdates, 1);
+}
+[[nodiscard]] constexpr int multiprocessors_beside_updates(int all) { return all - multiprocessors_of_updates(all); }
 
 /// Of one case: made once, called every step. Calls enqueue on the current stream and never synchronise; from the
 /// second on they can be captured.

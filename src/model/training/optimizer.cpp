@@ -26,14 +26,14 @@
 #include <string>
 #include <utility>
 
+#include "model/training/model_passes.hpp"
+
 namespace tbench::model {
 namespace {
 
-/// An update beside matrix products takes one multiprocessor of so many: the products have no room on it.
-constexpr int kMultiprocessorsToOneOfUpdates = 4;
-
+/// Each takes a multiprocessor to itself.
 int blocks_of_updates() {
-  return std::max(at::cuda::getCurrentDeviceProperties()->multiProcessorCount / kMultiprocessorsToOneOfUpdates, 1);
+  return multiprocessors_of_updates(at::cuda::getCurrentDeviceProperties()->multiProcessorCount);
 }
 
 std::vector<std::size_t> all_of(const std::vector<at::Tensor>& parameters) {

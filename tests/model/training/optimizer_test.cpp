@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "model/training/model_passes.hpp"
 #include "model/training/optimizer.hpp"
 
 namespace tbench::model {
@@ -131,6 +132,14 @@ TEST(AdamW, AStepInPartsIsOfOurKernelAndUpdatesAParameterOnce) {
     EXPECT_THROW(step.update(refused), std::invalid_argument);
   }
   EXPECT_EQ(leaf.item<double>(), 1.0);
+}
+
+TEST(UpdatesBesideBackward, AndProductsHaveAllMultiprocessorsTogether) {
+  EXPECT_EQ(multiprocessors_of_updates(132), 44);
+  for (const int all : {1, 2, 78, 114, 132}) {
+    EXPECT_GE(multiprocessors_of_updates(all), 1);
+    EXPECT_EQ(multiprocessors_of_updates(all) + multiprocessors_beside_updates(all), all);
+  }
 }
 
 TEST(GradScaler, UnscalesAndAdapts) {
