@@ -15,7 +15,7 @@ class EmulatedBackwardSm90Test : public testing::Test {};
 using Attentions =
     testing::Types<EmulatedBackward<64, BackwardBlocks::kStay>, EmulatedBackward<80, BackwardBlocks::kStay>,
                    EmulatedBackward<128, BackwardBlocks::kStay>, EmulatedBackward<80, BackwardBlocks::kOneItem>,
-                   EmulatedBackward<128, BackwardBlocks::kOneItem>>;
+                   EmulatedBackward<128, BackwardBlocks::kOneItem>, EmulatedBackward<256, BackwardBlocks::kOneItem>>;
 TYPED_TEST_SUITE(EmulatedBackwardSm90Test, Attentions);
 
 /// Those that the kernel knows.

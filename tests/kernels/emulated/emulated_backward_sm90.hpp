@@ -7,6 +7,7 @@
 
 #include "emulated/emulated_sm90.hpp"
 #include "kernels/attention/sm90/backward/backward_sm90.cuh"
+#include "kernels/attention/sm90/backward/deep/deep_sm90.cuh"
 #include "kernels/attention/sm90/backward/one_item/one_item_sm90.cuh"
 
 namespace tbench::kernels::sm90 {
@@ -64,6 +65,8 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
       if constexpr (kStays) {
         if (apart) return backward_block<Element, kColumns, BackwardSums::kApart>(p, memory);
         backward_block<Element, kColumns, BackwardSums::kTogether>(p, memory);
+      } else if constexpr (kColumns > 128) {
+        deep_block<Element, kColumns>(p, memory);
       } else {
         one_item_block<Element, kColumns>(p, memory);
       }
@@ -90,7 +93,7 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
       const int block = (head * p.rows + row) / 16 * (kColumns / 8) + column / 8;
       const int lane = row % 8 * 4 + column % 8 / 2, register_number = row % 16 / 8 * 2 + column % 2;
       const auto place = static_cast<std::size_t>((block * kWarpSize + lane) * 4 + register_number);
-      const int seen = p.causal ? std::min(p.order.tiles, row / kBackwardKeys + 1) : p.order.tiles;
+      const int seen = p.causal ? std::min(p.order.tiles, row / backward_keys(kColumns) + 1) : p.order.tiles;
       float sum = 0;
       for (int tile = 0; tile < (apart ? seen : 1); ++tile) {
         sum += sums[static_cast<std::size_t>(tile) * of_tile + place];

@@ -170,13 +170,39 @@ __device__ __forceinline__ float2 load_shared_pair(std::uint32_t address) {
   return pair;
 }
 
+/// 16 bytes.
+__device__ __forceinline__ void store_shared_four(std::uint32_t address, float4 four) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "f"(four.x), "f"(four.y), "f"(four.z),
+               "f"(four.w)
+               : "memory");
+}
+__device__ __forceinline__ float4 load_shared_four(std::uint32_t address) {
+  float4 four;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];\n"
+               : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
+               : "r"(address)
+               : "memory");
+  return four;
+}
+
 /// In an instruction that stays where it is: before products, as ptxas wants what they start from.
 __device__ __forceinline__ float copied_here(float value) {
   float copy;
   asm volatile("mov.b32 %0, %1;\n" : "=f"(copy) : "f"(value));
   return copy;
 }
-/// The lane's number in its warp, read anew.
+/// The same for what follows from it: it is not computed earlier, to be kept in a register.
+__device__ __forceinline__ int copied_here(int value) {
+  int copy;
+  asm volatile("mov.b32 %0, %1;\n" : "=r"(copy) : "r"(value));
+  return copy;
+}
+/// The thread's number in its block, read anew; the lane's in its warp.
+__device__ __forceinline__ int read_thread() {
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;\n" : "=r"(thread));
+  return thread;
+}
 __device__ __forceinline__ int read_lane() {
   int lane;
   asm volatile("mov.u32 %0, %%laneid;\n" : "=r"(lane));

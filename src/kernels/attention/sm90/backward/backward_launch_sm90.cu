@@ -3,6 +3,7 @@
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/backward/backward_helpers_sm90.cuh"
 #include "kernels/attention/sm90/backward/backward_sm90.cuh"
+#include "kernels/attention/sm90/backward/deep/deep_sm90.cuh"
 #include "kernels/attention/sm90/backward/one_item/one_item_sm90.cuh"
 #include "kernels/attention/sm90/tensor_map.hpp"
 
@@ -100,10 +101,13 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
     };
     launch_early(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper);
     launch_early(kernel, backward_launch(shape, choice.blocks, limits), parameters);
-    launch_early(choice.sums == BackwardSums::kApart
-                     ? &attention_backward_convert_sm90_kernel<Element, kHeadDim, kMostSumsApart>
-                     : &attention_backward_convert_sm90_kernel<Element, kHeadDim, 1>,
-                 backward_convert_launch(shape), helper);
+    auto convert = &attention_backward_convert_sm90_kernel<Element, kHeadDim, 1>;
+    if constexpr (kHeadDim <= 128) {
+      if (choice.sums == BackwardSums::kApart) {
+        convert = &attention_backward_convert_sm90_kernel<Element, kHeadDim, kMostSumsApart>;
+      }
+    }
+    launch_early(convert, backward_convert_launch(shape), helper);
   };
   const auto launch_staying = [&]<int kHeadDim, BackwardSums kSums>() {
     launch.template operator()<kHeadDim>(&attention_backward_wgmma_kernel<Element, kHeadDim, kSums>,
@@ -114,6 +118,10 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
                                          one_item_parameters(problem, arguments));
   };
   const bool is_80 = problem.shape.head_dim == 80;
+  if (problem.shape.head_dim == 256) {
+    return launch.template operator()<256>(&attention_backward_deep_wgmma_kernel<Element, 256>,
+                                           one_item_parameters(problem, arguments));
+  }
   if (choice.blocks == BackwardBlocks::kOneItem) {
     return is_80 ? launch_one_item.template operator()<80>() : launch_one_item.template operator()<128>();
   }

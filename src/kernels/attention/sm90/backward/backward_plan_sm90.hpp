@@ -11,15 +11,15 @@
 
 namespace tbench::kernels::sm90 {
 
-inline constexpr std::array<std::int64_t, 3> kBackwardHeadDims{64, 80, 128};
+inline constexpr std::array<std::int64_t, 4> kBackwardHeadDims{64, 80, 128, 256};
 
 /// Which of two kernels computes a problem: a block that takes one item after another, or a block an item.
 enum class BackwardBlocks {
   kStay,     // head_dim 64, 80: at most one a multiprocessor, an item's beginning and end beside others' steps
-  kOneItem,  // head_dim 80, 128: nothing beside its steps, and nothing to find out again in every one of them
+  kOneItem,  // head_dim 80, 128, 256: nothing beside its steps, and nothing to find out again in every one of them
 };
 
-/// An item is 128 keys, with the queries that see them. A literal type; see ForwardTile.
+/// An item is 128 keys, of 256 columns 64, with the queries that see them. A literal type; see ForwardTile.
 struct BackwardTile {
   int queries{};  // of a step
   int stages{};   // buffers of Q and of dO
@@ -30,11 +30,16 @@ struct BackwardTile {
   bool operator==(const BackwardTile&) const = default;
 };
 
-constexpr int kBackwardGroups = 2;  // warpgroups that compute; each keeps kGroupRows keys. One more copies.
-constexpr int kBackwardKeys = kBackwardGroups * kGroupRows;
+constexpr int kBackwardGroups = 2;                           // warpgroups that compute; one more copies
+constexpr int kBackwardKeys = kBackwardGroups * kGroupRows;  // of up to 128 columns, see backward_keys()
 constexpr int kBackwardThreads = (kBackwardGroups + 1) * kGroupThreads;
 
-/// Of 128 columns half the queries a step, because dK and dV of 64 keys take half of a thread's registers.
+/// Each warpgroup keeps kGroupRows keys; of 256 columns both keep the same: one their dV, the other their dK.
+[[nodiscard]] constexpr int backward_key_groups(int head_dim) { return head_dim <= 128 ? kBackwardGroups : 1; }
+[[nodiscard]] constexpr int backward_keys(int head_dim) { return backward_key_groups(head_dim) * kGroupRows; }
+
+/// Of 128 columns half the queries a step, because dK and dV of 64 keys take half of a thread's registers; of 256
+/// columns either does.
 [[nodiscard]] constexpr BackwardTile backward_tile(int head_dim) {
   const bool narrow = head_dim <= 64;  // turns and early dP^T: as was measured
   return {.queries = narrow ? 128 : 64,
@@ -47,20 +52,22 @@ constexpr int kBackwardThreads = (kBackwardGroups + 1) * kGroupThreads;
 
 /// Where what lies in a block's shared memory; bytes. Tiles start at multiples of 1,024, as the 128-byte swizzle wants
 /// it. Where blocks stay, K and V have two buffers: the next item's come while the products read the last one's. dS has
-/// two, so that its product with K can come a step late.
+/// two, so that its product with K can come a step late. Of 256 columns P crosses, too, as float32.
 struct BackwardShared {
-  int k{}, v{}, q{}, grad_o{}, scores{}, lse{}, delta{}, barriers{}, end{};
+  int k{}, v{}, q{}, grad_o{}, scores{}, probabilities{}, lse{}, delta{}, barriers{}, end{};
 };
 constexpr int kKeptStages = 2;
 [[nodiscard]] constexpr BackwardShared backward_shared(int head_dim, BackwardBlocks blocks) {
   const BackwardTile tile = backward_tile(head_dim);
   const int row = padded_columns(head_dim) * 2, kept_stages = blocks == BackwardBlocks::kStay ? kKeptStages : 1;
-  const int kept = kept_stages * kBackwardKeys * row, streamed = tile.stages * tile.queries * row;
-  const int scores = 2 * tile.queries * kBackwardKeys * 2, statistics = tile.stages * tile.queries * 4;
+  const int keys = backward_keys(head_dim), kept = kept_stages * keys * row;
+  const int streamed = tile.stages * tile.queries * row, scores = 2 * tile.queries * keys * 2;
+  const int probabilities = head_dim <= 128 ? 0 : tile.queries * keys * 4, statistics = tile.stages * tile.queries * 4;
   BackwardShared shared{.k = 0, .v = kept, .q = 2 * kept};
   shared.grad_o = shared.q + streamed;
   shared.scores = shared.grad_o + streamed;
-  shared.lse = shared.scores + scores;
+  shared.probabilities = shared.scores + scores;
+  shared.lse = shared.probabilities + probabilities;
   shared.delta = shared.lse + statistics;
   shared.barriers = shared.delta + statistics;
   shared.end = shared.barriers + kBarrierBytes;

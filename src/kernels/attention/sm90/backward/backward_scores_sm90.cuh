@@ -1,7 +1,7 @@
 // What a computing warpgroup of Hopper's backward kernels does with the scores of a step, in every kernel: S^T, dP^T
 // and dS of 64 keys, a step of queries, and what is made of them. Scores are transposed, so that P and dS are operands
 // of dV += P dO and dK += dS Q as they stand in registers; dS crosses shared memory for dQ = dS K, of which each
-// warpgroup computes a half over the keys of both.
+// warpgroup computes a half over all of the item's keys.
 #pragma once
 
 #include <cmath>
@@ -30,17 +30,22 @@ class BackwardScores {
   static constexpr int kGradients = kHeadDim / 2;
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
   static_assert(kTile.stages == 2);
-  // dQ's half: 64 queries, or 64 columns of all queries.
+  // dQ's half: 64 queries, or half of the panels of all queries.
   static constexpr bool kHalvesQueries = kQueries > kGroupRows;
-  static_assert(kQueries == (kHalvesQueries ? 128 : 64) && Shared::kPanels == (kHalvesQueries ? 1 : 2),
-                "a warpgroup's half of dQ is 64 by 64, a panel");
+  static constexpr int kHalfPanels = kHalvesQueries ? 1 : Shared::kPanels / 2;
+  static constexpr int kQueryGradients = kGroupRows * kHalfPanels * kPanelCols / kWarpGroupThreads;  // of a thread
+  static_assert(kQueries == (kHalvesQueries ? 128 : 64) && Shared::kPanels == (kHalvesQueries ? 1 : 2 * kHalfPanels),
+                "the halves are panels");
 
   __device__ __forceinline__ BackwardScores(const Parameters& parameters, Shared shared, int group)
       : p_{parameters}, shared_{shared}, group_{group} {}
 
-  __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / kWarpSize % kWarpGroupWarps; }
-  /// Of 128 columns read anew every time: what follows from it would be kept in registers, of which there are none
-  /// left.
+  __device__ __forceinline__ static int warp() {
+    const int thread = kHeadDim <= 128 ? static_cast<int>(threadIdx.x) : read_thread();
+    return thread / kWarpSize % kWarpGroupWarps;
+  }
+  /// Of 128 columns read anew every time, of 256 the warp, too: what follows from it would be kept in registers, of
+  /// which there are none left.
   __device__ __forceinline__ static int lane() {
     if constexpr (kHeadDim <= 64) return static_cast<int>(threadIdx.x) % kWarpSize;
     return read_lane();
@@ -71,6 +76,7 @@ class BackwardScores {
   }
   __device__ __forceinline__ void release_too_early(int i) const {
     if (!planted(PlantedFault::kBackwardRelease)) return;
+    __syncwarp();
     if (lane() == 0) arrive(shared_.barrier(Shared::kStageEmpty + stage(i)));
     delay(PlantedFault::kBackwardRelease);
   }
@@ -100,18 +106,21 @@ class BackwardScores {
     }
   }
 
-  /// The operands of a warpgroup's half of dQ = dS K: dS of the i-th step, and the keys of both, a warpgroup's after
-  /// the other's.
+  /// The warpgroup's 64 keys among the item's.
+  __device__ __forceinline__ int key_group() const { return Shared::kKeyGroups > 1 ? group_ : 0; }
+
+  /// The operands of a warpgroup's half of dQ = dS K: dS of the i-th step, and the item's keys, 64 after 64.
   __device__ __forceinline__ Operand scores_operand(int i) const {
     return operand(shared_.scores(stage(i)) + (kHalvesQueries ? group_ * kGroupRows * kPanelRowBytes : 0));
   }
   __device__ __forceinline__ Operand keys_operand(std::uint32_t keys) const {
-    return operand(keys + (kHalvesQueries ? 0 : group_ * Shared::kKeptPanelBytes));
+    return operand(keys + (kHalvesQueries ? 0 : group_ * kHalfPanels * Shared::kKeptPanelBytes),
+                   kHalfPanels > 1 ? Shared::kKeptPanelBytes : 16);
   }
-  __device__ __forceinline__ static void multiply_query_gradient(float (&dq)[kGroupRows / 2], const Operand& scores,
+  __device__ __forceinline__ static void multiply_query_gradient(float (&dq)[kQueryGradients], const Operand& scores,
                                                                  const Operand& keys) {
 #pragma unroll
-    for (int j = 0; j < kBackwardKeys / 16; ++j) {
+    for (int j = 0; j < Shared::kKeys / 16; ++j) {
       const int group = j / 4, inner = j % 4;
       Products::template from_shared<true>(dq, scores.at(group * Shared::kScoresPanelBytes + inner * kInnerBytes),
                                            keys.at(group * Shared::kKeptBytes + inner * 16 * kPanelRowBytes), j > 0);
@@ -121,17 +130,17 @@ class BackwardScores {
   /// Adds it to the sums [batch, heads, query blocks of 16, head_dim / 8, lane, 4]: a thread's four elements of a block
   /// of eight columns side by side, so that a warp adds 512 bytes in a row. `head`: of all batches'; `put`: adds four.
   template <class Put>
-  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kGroupRows / 2], int first_query, int head,
+  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int first_query, int head,
                                                      Put&& put) const {
     constexpr int kColumnBlocks = kHeadDim / 8;
     const int first_row = first_query + (kHalvesQueries ? group_ * kGroupRows : 0);
     const int row_block = first_row / 16 + warp();
-    const int column_block = kHalvesQueries ? 0 : group_ * (kGroupRows / 8);
+    const int column_block = kHalvesQueries ? 0 : group_ * (kHalfPanels * kPanelCols / 8);
     const std::int64_t head_sums = static_cast<std::int64_t>(head) * p_.rows * kHeadDim;
     float* const sums =
         p_.dq_sums + head_sums + (row_block * kColumnBlocks + column_block) * kWarpSize * 4 + lane() * 4;
 #pragma unroll
-    for (int n = 0; n < kGroupRows / 8; ++n) {
+    for (int n = 0; n < kQueryGradients / 4; ++n) {
       // The second panel's last columns are zeros that dQ does not have.
       if (kHeadDim % kPanelCols != 0 && column_block + n >= kColumnBlocks) break;
       put(sums + n * kWarpSize * 4, &dq[4 * n]);
@@ -141,10 +150,10 @@ class BackwardScores {
   /// Of a thread's two keys, eight apart. Its scores come in fours: two queries of the first, the same of the second.
   __device__ __forceinline__ int key_in_group(int half) const { return warp() * 16 + half * 8 + lane() / 4; }
 
-  /// `item_key`: the first of both warpgroups.
+  /// `item_key`: the item's first.
   template <int kCount>
   __device__ __forceinline__ void mask(float (&s)[kCount], int first_query, int item_key) const {
-    const int first_key = item_key + group_ * kGroupRows;
+    const int first_key = item_key + key_group() * kGroupRows;
     const bool above_diagonal = !p_.causal || first_key + kGroupRows <= first_query + 1;
     if (above_diagonal && first_key + kGroupRows <= p_.seq_kv) return;
 #pragma unroll
@@ -185,15 +194,20 @@ class BackwardScores {
     for (int n = 0; n < kCount; ++n) s[n] = exp2_approximate(s[n] * scale);
   }
 
+  /// Where a lane stores dS of the i-th step's first 16 queries. A warp's 16 keys are two vectors of a row; lanes of 8
+  /// name the rows of a matrix: the first eight queries of 16, its two vectors, then the others.
+  __device__ __forceinline__ std::uint32_t scores_line(int i) const {
+    const int vector = warp() * 2 + lane() / 8 % 2, row = lane() / 16 * 8 + lane() % 8;
+    return shared_.scores(stage(i)) + key_group() * Shared::kScoresPanelBytes + row * kPanelRowBytes +
+           (vector ^ lane() % 8) * 16;
+  }
+
   /// P and dS = P (dP - delta) as operands, of a part of the queries, whose P are `s`; dS to shared memory, too,
-  /// [query, key], for dQ's products of both warpgroups. A warp's 16 keys are two vectors of a row; lanes of 8 name the
-  /// rows of a matrix: the first eight queries of 16, its two vectors, then the others.
+  /// [query, key], for dQ's products of both warpgroups.
   __device__ __forceinline__ void differentiate(const float* s, const float (&dp)[kPartScores],
                                                 std::uint32_t (&p)[kScores / 2], std::uint32_t (&ds)[kScores / 2],
                                                 int part, int i) const {
-    const int vector = warp() * 2 + lane() / 8 % 2, row = lane() / 16 * 8 + lane() % 8;
-    const std::uint32_t line = shared_.scores(stage(i)) + group_ * Shared::kScoresPanelBytes + row * kPanelRowBytes +
-                               (vector ^ lane() % 8) * 16;
+    const std::uint32_t line = scores_line(i);
 #pragma unroll
     for (int n = 0; n < kPartScores / 4; ++n) {
       const int block = part * (kPartScores / 4) + n;
@@ -218,6 +232,25 @@ class BackwardScores {
   __device__ __forceinline__ void show_scores(int i) const {
     show_to_async_proxy();
     release(Shared::kScoresFull + stage(i));
+  }
+
+  /// dK or dV times `factor` to where K or V was, for the copy engine. A lane names its row of four matrices [16, 16]:
+  /// lanes of 16 the rows of the left two, then those of the right two.
+  __device__ __forceinline__ void stage_gradient(std::uint32_t tile, const float (&gradient)[kGradients],
+                                                 float factor) const {
+    const int row = warp() * 16 + lane() % 16;
+#pragma unroll
+    for (int i = 0; i < kHeadDim / 16; ++i) {
+      std::uint32_t r[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const float* const pair = &gradient[8 * i + 2 * j];
+        r[j] = pack<Element>(pair[0] * factor, pair[1] * factor);
+      }
+      store_matrices(
+          tile + i / 4 * Shared::kKeptPanelBytes + row * kPanelRowBytes + ((2 * i % 8 + lane() / 16) ^ row % 8) * 16,
+          r);
+    }
   }
 
   const Parameters& p_;

@@ -7,7 +7,7 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Q and dO [stage, panel, queries, 64]; dS [buffer, warpgroup of keys, queries, 64]; lse and delta [stage, queries];
+/// Q and dO [stage, panel, queries, 64]; dS [buffer, 64 keys, queries, 64]; lse and delta [stage, queries];
 /// barriers: `kOthers` of who derives from it, then those of these.
 template <int kColumns, BackwardBlocks kBlocks, int kOthers>
 struct BackwardTiles {
@@ -15,13 +15,14 @@ struct BackwardTiles {
   static constexpr BackwardTile kTile = backward_tile(kHeadDim);
   static constexpr int kQueries = kTile.queries;
   static constexpr BackwardShared kPlan = backward_shared(kHeadDim, kBlocks);
+  static constexpr int kKeyGroups = backward_key_groups(kHeadDim), kKeys = backward_keys(kHeadDim);
   static constexpr int kPanels = panels(kHeadDim);
   static constexpr int kKeptPanelBytes = kGroupRows * kPanelRowBytes;
-  static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // of a warpgroup's K or V
+  static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // of 64 keys' K or V
   static constexpr int kPanelBytes = kQueries * kPanelRowBytes;
   static constexpr int kStageBytes = kPanels * kPanelBytes;
-  static constexpr int kScoresPanelBytes = kQueries * kPanelRowBytes;  // of a warpgroup's 64 keys
-  static constexpr int kScoresBytes = kBackwardGroups * kScoresPanelBytes;
+  static constexpr int kScoresPanelBytes = kQueries * kPanelRowBytes;  // of 64 keys
+  static constexpr int kScoresBytes = kKeyGroups * kScoresPanelBytes;
   static constexpr int kStatisticsBytes = kQueries * 4;  // of a stage, lse or delta
   static constexpr int kWarps = kBackwardGroups * kWarpGroupWarps;
   static constexpr int kBarrierSize = 8;
@@ -64,7 +65,7 @@ struct BackwardTiles {
       make_barrier(barrier(kStageEmpty + stage), kWarps);
     }
     for (int buffer = 0; buffer < 2; ++buffer) {
-      make_barrier(barrier(kScoresFull + buffer), kWarps);
+      make_barrier(barrier(kScoresFull + buffer), kKeyGroups * kWarpGroupWarps);
       make_barrier(barrier(kScoresEmpty + buffer), kWarps);
     }
     show_barriers();

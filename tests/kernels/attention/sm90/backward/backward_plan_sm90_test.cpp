@@ -18,7 +18,7 @@ AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t h
 }
 
 TEST(BackwardTile, FillsButDoesNotExceedAMultiprocessor) {
-  for (const int head_dim : {64, 80, 128}) {
+  for (const int head_dim : {64, 80, 128, 256}) {
     const BackwardTile tile = backward_tile(head_dim);
     EXPECT_TRUE(fits_registers(
         {.warp_groups = kBackwardGroups, .registers = tile.registers, .copying_registers = tile.copying_registers}));
@@ -59,6 +59,18 @@ TEST(BackwardShared, HoldsOneKAndVOfOneItem) {
   EXPECT_EQ(backward_shared(80, BackwardBlocks::kOneItem).end, shared.end) << "a panel and a quarter takes two";
 }
 
+TEST(BackwardShared, HoldsPBesideDsOf256Columns) {
+  // K and V 64 rows of 512 bytes; Q and dO two times 64; dS two times 64 by 64 elements; P 64 by 64 floats
+  const BackwardShared shared = backward_shared(256, BackwardBlocks::kOneItem);
+  EXPECT_EQ(shared.v, 32 << 10);
+  EXPECT_EQ(shared.q, 64 << 10);
+  EXPECT_EQ(shared.grad_o, 128 << 10);
+  EXPECT_EQ(shared.scores, 192 << 10);
+  EXPECT_EQ(shared.probabilities, 208 << 10);
+  EXPECT_EQ(shared.lse, 224 << 10);
+  EXPECT_EQ(shared.delta - shared.lse, 2 * 64 * 4);
+}
+
 TEST(BackwardWorkspace, RoundsQueriesUpToWholeSteps) {
   const AttentionShape shape = problem(1000, 64, 12).shape;
   const BackwardWorkspace workspace = backward_workspace(shape, BackwardSums::kTogether);
@@ -82,6 +94,8 @@ TEST(BackwardOrder, GroupsTheHeadsWhoseQueriesFitTheCache) {
   EXPECT_EQ(backward_order(problem(16384, 128, 4).shape), (BackwardOrder{.tiles = 128, .heads = 2, .items = 2048}));
   EXPECT_EQ(backward_order(problem(129, 64, 12).shape), (BackwardOrder{.tiles = 2, .heads = 48, .items = 96}));
   EXPECT_EQ(backward_order(problem(std::int64_t{1} << 20, 128, 1).shape).heads, 1);
+  // 256 columns: tiles of 64 keys, 4,096 * 256 * 8 bytes = 8 MiB; 16 heads, of which five fit, in four groups
+  EXPECT_EQ(backward_order(problem(4096, 256, 4).shape), (BackwardOrder{.tiles = 64, .heads = 4, .items = 1024}));
 }
 
 TEST(BackwardOrder, HasGroupsOfTheSameSize) {
@@ -124,6 +138,7 @@ TEST(BackwardBlocks, StayWhereTheyWereMeasuredToBeFaster) {
   for (const std::int64_t seq : {128, 512, 1024, 16384}) {
     EXPECT_EQ(backward_blocks(problem(seq, 64, 12).shape), BackwardBlocks::kStay) << seq;
     EXPECT_EQ(backward_blocks(problem(seq, 128, 12).shape), BackwardBlocks::kOneItem) << seq;
+    EXPECT_EQ(backward_blocks(problem(seq, 256, 12).shape), BackwardBlocks::kOneItem) << seq;
   }
   EXPECT_EQ(backward_blocks(problem(512, 80, 32).shape), BackwardBlocks::kStay);
   EXPECT_EQ(backward_blocks(problem(513, 80, 32).shape), BackwardBlocks::kOneItem);
@@ -161,7 +176,8 @@ TEST(ChooseBackward, TakesHopperAndWhatHasAnInstance) {
     EXPECT_FALSE(choose_backward(problem(1024, 64, 12), other)) << major << "." << minor;
     EXPECT_EQ(backward_workspace_bytes(problem(1024, 64, 12), other), 0u);
   }
-  for (const std::int64_t head_dim : {16, 32, 96, 256}) {
+  EXPECT_TRUE(choose_backward(problem(1024, 256, 12), kH200));
+  for (const std::int64_t head_dim : {16, 32, 96}) {
     EXPECT_FALSE(choose_backward(problem(1024, head_dim, 12), kH200)) << head_dim;
   }
   for (const Precision precision : kAllOf<Precision>) {
@@ -178,6 +194,15 @@ TEST(ChooseBackward, TheSameBitsEveryTimeUpToFourTilesOfKeys) {
     EXPECT_FALSE(choose_backward(one, kH200)) << head_dim;
     one.shape.seq_q = one.shape.seq_kv = 512;
     EXPECT_EQ(choose_backward(one, kH200), (BackwardChoice{BackwardBlocks::kStay, BackwardSums::kApart})) << head_dim;
+  }
+}
+
+TEST(ChooseBackward, LeavesTheSameBitsEveryTimeOf256ColumnsToAmperesKernels) {
+  for (const std::int64_t seq : {64, 512}) {
+    AttentionProblem one = problem(seq, 256, 25);
+    EXPECT_EQ(choose_backward(one, kH200), (BackwardChoice{BackwardBlocks::kOneItem, BackwardSums::kTogether})) << seq;
+    one.deterministic = true;
+    EXPECT_FALSE(choose_backward(one, kH200)) << seq;
   }
 }
 
@@ -203,6 +228,8 @@ TEST(ChooseBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
   EXPECT_FALSE(choose_backward(problem(512, 64, 3), kH200));   // 48
   EXPECT_TRUE(choose_backward(problem(512, 128, 1), kH200));
   EXPECT_TRUE(choose_backward(problem(1024, 64, 1), kH200));
+  EXPECT_TRUE(choose_backward(problem(64, 256, 1), kH200));
+  EXPECT_FALSE(choose_backward(problem(63, 256, 100), kH200));
   AttentionProblem few_queries = problem(1024, 64, 12, false);
   few_queries.shape.seq_q = 200;
   EXPECT_FALSE(choose_backward(few_queries, kH200));
@@ -219,7 +246,9 @@ TEST(BackwardLaunch, HasABlockAnItemOrAMultiprocessor) {
 }
 
 TEST(BackwardLaunch, HasSharedMemoryForWhatABlockAligns) {
-  const AttentionShape shape = problem(512, 80, 12).shape;
+  const AttentionShape shape = problem(512, 80, 12).shape, deep = problem(512, 256, 12).shape;
+  EXPECT_EQ(backward_launch(deep, BackwardBlocks::kOneItem, kH200).grid, (Grid{384, 1, 1}));  // 48 * 512 / 64
+  EXPECT_LE(backward_launch(deep, BackwardBlocks::kOneItem, kH200).shared_bytes, kH200.shared_bytes_per_block);
   EXPECT_EQ(backward_launch(shape, BackwardBlocks::kStay, kH200).shared_bytes,
             static_cast<std::size_t>(backward_shared(80, BackwardBlocks::kStay).end));
   EXPECT_EQ(backward_launch(shape, BackwardBlocks::kOneItem, kH200).shared_bytes,

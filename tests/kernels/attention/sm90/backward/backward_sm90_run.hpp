@@ -20,10 +20,10 @@ struct BackwardInstance {
   BackwardSums sums{};
 };
 inline constexpr std::array kBackwardInstances{
-    BackwardInstance{64, BackwardBlocks::kStay},    BackwardInstance{64, BackwardBlocks::kStay, BackwardSums::kApart},
-    BackwardInstance{80, BackwardBlocks::kStay},    BackwardInstance{80, BackwardBlocks::kStay, BackwardSums::kApart},
-    BackwardInstance{80, BackwardBlocks::kOneItem}, BackwardInstance{128, BackwardBlocks::kStay, BackwardSums::kApart},
-    BackwardInstance{128, BackwardBlocks::kOneItem}};
+    BackwardInstance{64, BackwardBlocks::kStay},     BackwardInstance{64, BackwardBlocks::kStay, BackwardSums::kApart},
+    BackwardInstance{80, BackwardBlocks::kStay},     BackwardInstance{80, BackwardBlocks::kStay, BackwardSums::kApart},
+    BackwardInstance{80, BackwardBlocks::kOneItem},  BackwardInstance{128, BackwardBlocks::kStay, BackwardSums::kApart},
+    BackwardInstance{128, BackwardBlocks::kOneItem}, BackwardInstance{256, BackwardBlocks::kOneItem}};
 
 inline std::string name_of(const BackwardInstance& instance) {
   const bool stays = instance.blocks == BackwardBlocks::kStay, apart = instance.sums == BackwardSums::kApart;

@@ -115,9 +115,9 @@ class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHe
   /// dK and dV by way of the shared memory of K and V, which nobody reads any more.
   __device__ __forceinline__ void finish() const {
     const int first_key = place_.first_key + group_ * kGroupRows;
-    stage_gradient(shared_.v(group_), values_, 1.0f);
+    Scores::stage_gradient(shared_.v(group_), values_, 1.0f);
     wait_at_barrier<kBackwardGroups * kWarpGroupThreads>(kAllGroups);  // the other one's dQ has read this one's K
-    stage_gradient(shared_.k(group_), keys_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
+    Scores::stage_gradient(shared_.k(group_), keys_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
     show_to_async_proxy();
     wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
     if (threadIdx.x % kWarpGroupThreads != 0 || first_key >= p_.seq_kv) return;
@@ -125,24 +125,6 @@ class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHe
     store_boxes<kHeadDim>(p_.dv, place, shared_.v(group_), Shared::kKeptPanelBytes);
     store_boxes<kHeadDim>(p_.dk, place, shared_.k(group_), Shared::kKeptPanelBytes);
     wait_for_stores();
-  }
-
-  /// A lane names its row of four matrices [16, 16]: lanes of 16 the rows of the left two, then those of the right two.
-  __device__ __forceinline__ void stage_gradient(std::uint32_t tile, const float (&gradient)[kGradients],
-                                                 float factor) const {
-    const int row = warp() * 16 + lane() % 16;
-#pragma unroll
-    for (int i = 0; i < kHeadDim / 16; ++i) {
-      std::uint32_t r[4];
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const float* const pair = &gradient[8 * i + 2 * j];
-        r[j] = pack<Element>(pair[0] * factor, pair[1] * factor);
-      }
-      store_matrices(
-          tile + i / 4 * Shared::kKeptPanelBytes + row * kPanelRowBytes + ((2 * i % 8 + lane() / 16) ^ row % 8) * 16,
-          r);
-    }
   }
 
   const BackwardPlace& place_;

@@ -9,9 +9,9 @@
 
 namespace tbench::kernels::sm90 {
 
-template <int kHeadDim>
+template <class Shared>
 class OneItemProducer {
-  using Shared = OneItemShared<kHeadDim>;
+  static constexpr int kHeadDim = Shared::kHeadDim;
 
  public:
   __device__ __forceinline__ OneItemProducer(const OneItemParameters& parameters, Shared shared,
@@ -27,10 +27,18 @@ class OneItemProducer {
     wait_for_last_kernel();
     for (int i = 0; i < early; ++i) fetch_statistics(i);
     for (int i = early; i < place_.steps; ++i) {
-      wait(shared_.barrier(Shared::kStageEmpty + stage(i)),
-           ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
-      fetch_tiles(i);
-      fetch_statistics(i);
+      if constexpr (Shared::kGivesBackApart) {
+        wait_until_empty(Shared::kGradientsEmpty, i);
+        fetch_gradients(i);
+        fetch_delta(i);
+        wait_until_empty(Shared::kStageEmpty, i);
+        fetch_queries(i);
+        fetch_lse(i);
+      } else {
+        wait_until_empty(Shared::kStageEmpty, i);
+        fetch_tiles(i);
+        fetch_statistics(i);
+      }
     }
   }
 
@@ -42,19 +50,29 @@ class OneItemProducer {
 
   __device__ __forceinline__ void fetch_kept(const CUtensorMap& map, int full, std::uint32_t destination) const {
     const std::uint32_t barrier = shared_.barrier(full);
-    arrive_expecting(barrier, kBackwardGroups * Shared::kKeptBytes);
-    for (int group = 0; group < kBackwardGroups; ++group) {
+    arrive_expecting(barrier, Shared::kKeyGroups * Shared::kKeptBytes);
+    for (int group = 0; group < Shared::kKeyGroups; ++group) {
       copy_boxes<kHeadDim>(destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes, map,
                            {place_.first_key + group * kGroupRows, place_.head % p_.heads, place_.head / p_.heads},
                            barrier, cache_policy<Reuse::kOnce>());
     }
   }
 
+  __device__ __forceinline__ void wait_until_empty(int empty, int i) const {
+    wait(shared_.barrier(empty + stage(i)), ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
+  }
+
   /// Q and dO of a step, V after the first Q; their barriers wait for lse and delta, too.
   __device__ __forceinline__ void fetch_tiles(int i) const {
+    fetch_queries(i);
+    if (i == 0) fetch_kept(p_.v, Shared::kValuesFull, shared_.v(0));
+    fetch_gradients(i);
+  }
+  __device__ __forceinline__ void fetch_queries(int i) const {
     delay_one_warp(PlantedFault::kBackwardBarrier);
     fetch_tile(p_.q, shared_.q(stage(i)), Shared::kQueriesFull + stage(i), first_query(i));
-    if (i == 0) fetch_kept(p_.v, Shared::kValuesFull, shared_.v(0));
+  }
+  __device__ __forceinline__ void fetch_gradients(int i) const {
     fetch_tile(p_.grad_o, shared_.grad_o(stage(i)), Shared::kGradientsFull + stage(i), first_query(i));
   }
   __device__ __forceinline__ void fetch_tile(const CUtensorMap& map, std::uint32_t tile, std::uint32_t full,
@@ -66,12 +84,21 @@ class OneItemProducer {
   }
 
   __device__ __forceinline__ void fetch_statistics(int i) const {
-    const std::int64_t row = static_cast<std::int64_t>(place_.head) * p_.rows + first_query(i);
-    copy_bytes(shared_.lse(stage(i)), p_.lse + row, Shared::kStatisticsBytes,
+    fetch_lse(i);
+    fetch_delta(i);
+  }
+  __device__ __forceinline__ void fetch_lse(int i) const {
+    copy_bytes(shared_.lse(stage(i)), p_.lse + row(i), Shared::kStatisticsBytes,
                shared_.barrier(Shared::kQueriesFull + stage(i)));
+  }
+  __device__ __forceinline__ void fetch_delta(int i) const {
     delay_one_warp(PlantedFault::kBackwardParity);
-    copy_bytes(shared_.delta(stage(i)), p_.delta + row, Shared::kStatisticsBytes,
+    copy_bytes(shared_.delta(stage(i)), p_.delta + row(i), Shared::kStatisticsBytes,
                shared_.barrier(Shared::kGradientsFull + stage(i)));
+  }
+  /// Of lse and delta.
+  __device__ __forceinline__ std::int64_t row(int i) const {
+    return static_cast<std::int64_t>(place_.head) * p_.rows + first_query(i);
   }
 
   const OneItemParameters& p_;
@@ -86,10 +113,10 @@ __device__ __forceinline__ void one_item_block(const OneItemParameters& paramete
   // From one lane, so that the compiler knows it to be the same for all of a warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   begin_backward_block(parameters, shared);
-  const BackwardPlace place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries);
+  const BackwardPlace place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries, Shared::kKeys);
   if (warp_group == 0) {
     shrink_registers<Shared::kTile.copying_registers>();
-    if (threadIdx.x == 0) OneItemProducer<kHeadDim>{parameters, shared, place}.run();
+    if (threadIdx.x == 0) OneItemProducer<Shared>{parameters, shared, place}.run();
   } else {
     grow_registers<Shared::kTile.registers>();
     OneItemKeys<Element, kHeadDim>{parameters, shared, place, warp_group - 1}.run();

@@ -156,9 +156,13 @@ void store_shared(std::uint32_t address, T value) {
 inline uint4 load_shared_vector(std::uint32_t address) { return load_shared_as<uint4>(address); }
 inline int load_shared(std::uint32_t address) { return load_shared_as<int>(address); }
 inline float2 load_shared_pair(std::uint32_t address) { return load_shared_as<float2>(address); }
+inline float4 load_shared_four(std::uint32_t address) { return load_shared_as<float4>(address); }
+inline void store_shared_four(std::uint32_t address, float4 four) { store_shared(address, four); }
 inline void store_zeros(std::uint32_t address) { store_shared(address, uint4{}); }
 
 inline float copied_here(float value) { return value; }
+inline int copied_here(int value) { return value; }
+inline int read_thread() { return static_cast<int>(threadIdx.x); }
 inline int read_lane() { return emulator::lane(); }
 
 inline unsigned atomicAdd(unsigned* destination, unsigned value) {

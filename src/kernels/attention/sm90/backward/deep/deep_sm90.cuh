@@ -1,0 +1,42 @@
+// Backward pass on Hopper at head_dim 256, bf16 and fp16, by a block an item of 64 keys: two warpgroups that compute,
+// one dV, one dK (deep_keys_sm90.cuh), and one whose first thread copies, as in the kernel of one item a block. dQ is
+// added to float32 sums: a kernel before clears them and makes lse and delta, one after converts them.
+#pragma once
+
+#include "kernels/attention/sm90/backward/deep/deep_keys_sm90.cuh"
+#include "kernels/attention/sm90/backward/one_item/one_item_sm90.cuh"
+
+namespace tbench::kernels::sm90 {
+
+template <class Element, int kHeadDim>
+__device__ __forceinline__ void deep_block(const OneItemParameters& parameters, char* memory) {
+  using Shared = DeepShared<kHeadDim>;
+  Shared shared;
+  shared.base = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+  // From one lane, so that the compiler knows it to be the same for all of a warp.
+  const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
+  begin_backward_block(parameters, shared);
+  const BackwardPlace place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries, Shared::kKeys);
+  if (warp_group == 0) {
+    shrink_registers<Shared::kTile.copying_registers>();
+    if (threadIdx.x == 0) OneItemProducer<Shared>{parameters, shared, place}.run();
+    return;
+  }
+  grow_registers<Shared::kTile.registers>();
+  if (warp_group == 1) {
+    DeepValues<Element, kHeadDim>{parameters, shared, place}.run();
+  } else {
+    DeepKeys<Element, kHeadDim>{parameters, shared, place}.run();
+  }
+}
+
+template <class Element, int kHeadDim>
+__global__ void __launch_bounds__(kBackwardThreads, 1)
+    attention_backward_deep_wgmma_kernel(const __grid_constant__ OneItemParameters parameters) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(kSharedAlignment) char shared[];
+  deep_block<Element, kHeadDim>(parameters, shared);
+#endif
+}
+
+}  // namespace tbench::kernels::sm90
