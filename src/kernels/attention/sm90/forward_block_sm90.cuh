@@ -11,21 +11,24 @@ namespace tbench::kernels::sm90 {
 /// @param  maps    the copy engine's, of `parameters`
 template <class Shared, class Copies, class Rows, class Parameters, class... Maps>
 __device__ __forceinline__ void forward_block(const Parameters& parameters, char* memory, const Maps&... maps) {
-  const Shared shared{(shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment};
+  constexpr int kTeams = Shared::kTile.teams, kTeamGroups = Shared::kTile.warp_groups;
+  const std::uint32_t first = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
   // From one lane, so that the compiler knows it to be the same for all of a warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   if (threadIdx.x == 0) {
     for (const CUtensorMap* map : {&maps...}) prefetch(*map);
-    shared.make_barriers();
+    for (int team = 0; team < kTeams; ++team) Shared::of_team(first, team).make_barriers();
   }
   __syncthreads();
   allow_next_kernel();
   if (warp_group == 0) {
     shrink_registers<Shared::kTile.copying_registers>();
-    if (threadIdx.x == 0) Copies{parameters, shared}.run();
+    const int thread = static_cast<int>(threadIdx.x), team = kTeams == 1 ? 0 : thread / kWarpSize;
+    if (thread == team * kWarpSize && team < kTeams) Copies{parameters, Shared::of_team(first, team)}.run();
   } else {
     grow_registers<Shared::kTile.registers>();
-    Rows{parameters, shared, warp_group - 1}.run();
+    const int team = kTeams == 1 ? 0 : (warp_group - 1) / kTeamGroups;
+    Rows{parameters, Shared::of_team(first, team), warp_group - 1 - team * kTeamGroups}.run();
   }
 }
 

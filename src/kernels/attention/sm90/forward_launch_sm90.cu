@@ -46,18 +46,25 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
     launch_kernel(&attention_forward_wgmma_kernel<Element, kHeadDim, Tile>, geometry, parameters, stream,
                   choice.overlaps);
   };
+  const auto has = [&](std::int64_t head_dim, ForwardTiles tiles) {
+    return problem.shape.head_dim == head_dim && choice.tiles == tiles;
+  };
   if constexpr (is_instantiated(32)) {
-    if (problem.shape.head_dim == 32 && choice.wide) return launch.template operator()<32, TallForward>();
+    if (has(32, ForwardTiles::kTall)) return launch.template operator()<32, TallForward>();
     if (problem.shape.head_dim == 32) return launch.template operator()<32, NarrowForward>();
   }
   if constexpr (is_instantiated(64)) {
-    if (problem.shape.head_dim == 64 && choice.wide) return launch.template operator()<64, WideForward>();
+    if (has(64, ForwardTiles::kWide)) return launch.template operator()<64, WideForward>();
+    if (has(64, ForwardTiles::kShort)) return launch.template operator()<64, ShortForward>();
+    if (has(64, ForwardTiles::kJoined)) return launch.template operator()<64, JoinedForward>();
     if (problem.shape.head_dim == 64) return launch.template operator()<64, NarrowForward>();
   }
   if constexpr (is_instantiated(80)) {
+    if (has(80, ForwardTiles::kJoined)) return launch.template operator()<80, JoinedForward>();
     if (problem.shape.head_dim == 80) return launch.template operator()<80, NarrowForward>();
   }
   if constexpr (is_instantiated(128)) {
+    if (has(128, ForwardTiles::kJoined)) return launch.template operator()<128, JoinedForward>();
     if (problem.shape.head_dim == 128) return launch.template operator()<128, NarrowForward>();
   }
   if constexpr (is_instantiated(256)) {

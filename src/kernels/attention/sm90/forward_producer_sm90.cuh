@@ -20,7 +20,7 @@ class ForwardProducer {
   __device__ __forceinline__ void run() {
     Copies& copies = static_cast<Copies&>(*this);
     if constexpr (!Copies::kWaitsForValues) wait_for_last_kernel();
-    for (int item = static_cast<int>(blockIdx.x); item < p_.order.items; item = next_item()) {
+    for (int item = first_item<kTile.teams>(shared_.team); item < p_.order.items; item = next_item()) {
       const ForwardPlace place = forward_place(p_, item, Shared::kRows);
       const int steps = forward_steps(p_, place.first_row + Shared::kRows, kTile.cols);
       fetch_queries(place);
@@ -50,8 +50,8 @@ class ForwardProducer {
  private:
   /// Hands the next item to the warpgroups that compute.
   __device__ __forceinline__ int next_item() {
-    const int item =
-        p_.counter == nullptr ? dealt_item(++round_) : static_cast<int>(gridDim.x + atomicAdd(p_.counter, 1u));
+    const int item = p_.counter == nullptr ? dealt_item<kTile.teams>(++round_, shared_.team)
+                                           : static_cast<int>(kTile.teams * gridDim.x + atomicAdd(p_.counter, 1u));
     wait(shared_.barrier(Shared::kItemEmpty), item_parity_ ^ 1u);
     store_shared(shared_.item(), item);
     arrive(shared_.barrier(Shared::kItemFull));
@@ -60,12 +60,12 @@ class ForwardProducer {
   }
 
   __device__ __forceinline__ void fetch_queries(const ForwardPlace& place) {
-    const std::uint32_t full = shared_.barrier(Shared::kQueriesFull);
-    wait(shared_.barrier(Shared::kQueriesEmpty), queries_parity_ ^ 1u);
-    queries_parity_ ^= 1u;
+    const std::uint32_t stage = queries_.stage, full = shared_.barrier(Shared::kQueriesFull + stage);
+    wait(shared_.barrier(Shared::kQueriesEmpty + stage), queries_.parity ^ 1u);
+    queries_.advance();
     arrive_expecting(full, kTile.warp_groups * Shared::kGroupBytes);
     for (int group = 0; group < kTile.warp_groups; ++group) {
-      copy_boxes<Shared::kColumns>(shared_.q(group), Shared::kGroupPanelBytes, p_.q,
+      copy_boxes<Shared::kColumns>(shared_.q(group, stage), Shared::kGroupPanelBytes, p_.q,
                                    {place.first_row + group * kGroupRows, place.head, place.batch}, full,
                                    cache_policy<Reuse::kOnce>());
     }
@@ -77,7 +77,8 @@ class ForwardProducer {
   Ring<kTile.stages> keys_, values_;
 
  private:
-  std::uint32_t queries_parity_ = 0, item_parity_ = 0;
+  Ring<kTile.query_stages> queries_;
+  std::uint32_t item_parity_ = 0;
   int round_ = 0;
 };
 

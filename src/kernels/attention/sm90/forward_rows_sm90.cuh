@@ -36,6 +36,7 @@ class ForwardRows
   using Steps = typename ForwardRows::ForwardSteps;
   using Products = Wgmma<Element>;
   friend Steps;
+  using Steps::block_group, Steps::query_stage;
   using Steps::kTile, Steps::kScores, Steps::kKeepsQueries, Steps::row_in_group;
   using Steps::operands_, Steps::o_, Steps::reference_, Steps::sum_;
   using Steps::p_, Steps::shared_, Steps::group_, Steps::thread_, Steps::lane_, Steps::keys_, Steps::values_;
@@ -55,7 +56,7 @@ class ForwardRows
 
  private:
   __device__ __forceinline__ void load_queries() {
-    const std::uint32_t line = shared_.q(group_) + matrix_row() * kRowBytes;
+    const std::uint32_t line = shared_.q(group_, query_stage()) + matrix_row() * kRowBytes;
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
       ldmatrix_x4(&operands_.queries[4 * i], line + i / kPanelSteps * Shared::kGroupPanelBytes + vector_offset(i));
@@ -71,7 +72,8 @@ class ForwardRows
 
   /// S = Q K^T.
   __device__ __forceinline__ void multiply_scores(float (&s)[kScores]) const {
-    const Operand q = operand<kRowBytes>(shared_.q(group_)), k = operand<kRowBytes>(shared_.k(keys_.stage));
+    const Operand q = operand<kRowBytes>(shared_.q(group_, query_stage()));
+    const Operand k = operand<kRowBytes>(shared_.k(keys_.stage));
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
       const int panel = i / kPanelSteps, offset = i % kPanelSteps * kInnerBytes;
@@ -127,7 +129,7 @@ class ForwardRows
   __device__ __forceinline__ void store_from_shared(const ForwardPlace& place, int first_row,
                                                     const float (&inverse)[2]) const {
     if (thread_ == 0) wait_for_stores();  // of the item before
-    wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
+    wait_at_barrier<kWarpGroupThreads>(kStaging + block_group(group_));
     const std::uint32_t line = shared_.o(group_) + matrix_row() * kRowBytes;
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
@@ -140,7 +142,7 @@ class ForwardRows
       store_matrices(line + i / kPanelSteps * Shared::kGroupPanelBytes + vector_offset(i), r);
     }
     show_to_async_proxy();
-    wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
+    wait_at_barrier<kWarpGroupThreads>(kStaging + block_group(group_));
     if (thread_ == 0 && first_row < p_.seq_q) {
       store_boxes<kHeadDim>(p_.o, {first_row, place.head, place.batch}, shared_.o(group_), Shared::kGroupPanelBytes);
     }

@@ -72,16 +72,25 @@ struct SharedForward {
     kValuesFull = kKeysEmpty + kTile.stages,
     kValuesEmpty = kValuesFull + kTile.stages,
     kQueriesFull = kValuesEmpty + kTile.stages,
-    kQueriesEmpty,
-    kItemFull,
+    kQueriesEmpty = kQueriesFull + kTile.query_stages,
+    kItemFull = kQueriesEmpty + kTile.query_stages,
     kItemEmpty,
     kBarriers,
   };
   static_assert((kBarriers + 1) * kBarrierSize <= kBarrierBytes, "barriers and the next item have their room");
 
   std::uint32_t base;
+  int team = 0;
 
-  __device__ __forceinline__ std::uint32_t q(int group) const { return base + kPlan.q + group * kGroupBytes; }
+  /// Of a team, of any.
+  __device__ __forceinline__ static SharedForward of_team(std::uint32_t first, int team) {
+    if constexpr (kTile.teams == 1) return {first};
+    return {first + team * team_bytes(kTile, kHeadDim), team};
+  }
+
+  __device__ __forceinline__ std::uint32_t q(int group, std::uint32_t stage = 0) const {
+    return base + kPlan.q + (stage * kTile.warp_groups + group) * kGroupBytes;
+  }
   __device__ __forceinline__ std::uint32_t o(int group) const { return base + kPlan.o + group * kGroupBytes; }
   __device__ __forceinline__ std::uint32_t k(std::uint32_t stage) const { return base + kPlan.k + stage * kStageBytes; }
   __device__ __forceinline__ std::uint32_t v(std::uint32_t stage) const { return base + kPlan.v + stage * kStageBytes; }
@@ -98,8 +107,10 @@ struct SharedForward {
       make_barrier(barrier(kValuesFull + stage), 1);
       make_barrier(barrier(kValuesEmpty + stage), kWarps);
     }
-    make_barrier(barrier(kQueriesFull), 1);
-    make_barrier(barrier(kQueriesEmpty), kWarps);
+    for (int stage = 0; stage < kTile.query_stages; ++stage) {
+      make_barrier(barrier(kQueriesFull + stage), 1);
+      make_barrier(barrier(kQueriesEmpty + stage), kWarps);
+    }
     make_barrier(barrier(kItemFull), 1);
     make_barrier(barrier(kItemEmpty), kWarps);
     show_barriers();

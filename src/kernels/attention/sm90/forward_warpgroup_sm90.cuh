@@ -21,8 +21,15 @@ class ForwardWarpgroup {
  protected:
   static constexpr ForwardTile kTile = Shared::kTile;
 
+  static constexpr int kGroups = kTile.teams * kTile.warp_groups;
+  static constexpr bool kTakesTurns = kTile.warp_groups > 1;
+
   // Of 16; 0 is __syncthreads(). One a warpgroup; those from kFreeBarrier on are not used here.
-  enum NamedBarrier { kTurn = 1, kFreeBarrier = kTurn + kTile.warp_groups };
+  enum NamedBarrier { kTurn = 1, kFreeBarrier = kTurn + kGroups };
+  static_assert(kFreeBarrier + kGroups <= 16);
+
+  /// Of the block's warpgroups that compute, this one's number, from which its team's are counted.
+  __device__ __forceinline__ int block_group(int group) const { return shared_.team * kTile.warp_groups + group; }
 
   __device__ __forceinline__ int next_item() {
     wait(shared_.barrier(Shared::kItemFull), item_parity_);
@@ -48,8 +55,13 @@ class ForwardWarpgroup {
     values_.advance();
   }
   __device__ __forceinline__ void wait_for_queries() {
-    wait(shared_.barrier(Shared::kQueriesFull), queries_parity_);
-    queries_parity_ ^= 1u;
+    wait(shared_.barrier(Shared::kQueriesFull + queries_.stage), queries_.parity);
+    queries_.advance();
+  }
+  __device__ __forceinline__ void release_queries() const { release(Shared::kQueriesEmpty + query_stage()); }
+  /// Of those that were waited for last.
+  __device__ __forceinline__ std::uint32_t query_stage() const {
+    return kTile.query_stages == 1 ? 0 : queries_.stage == 0 ? kTile.query_stages - 1 : queries_.stage - 1;
   }
   __device__ __forceinline__ void wait_for_keys() const {
     if (!planted(PlantedFault::kForwardBarrier)) wait_for_tile_of_keys();
@@ -61,9 +73,12 @@ class ForwardWarpgroup {
     wait(shared_.barrier(Shared::kValuesFull + values_.stage), values_.parity);
   }
 
-  __device__ __forceinline__ void wait_for_turn() const { wait_at_barrier<2 * kWarpGroupThreads>(kTurn + group_); }
+  __device__ __forceinline__ void wait_for_turn() const {
+    if constexpr (kTakesTurns) wait_at_barrier<2 * kWarpGroupThreads>(kTurn + block_group(group_));
+  }
   __device__ __forceinline__ void pass_turn() const {
-    arrive_at_barrier<2 * kWarpGroupThreads>(kTurn + (group_ == kTile.warp_groups - 1 ? 0 : group_ + 1));
+    const int next = group_ == kTile.warp_groups - 1 ? 0 : group_ + 1;
+    if constexpr (kTakesTurns) arrive_at_barrier<2 * kWarpGroupThreads>(kTurn + block_group(next));
   }
 
   const Parameters& p_;
@@ -72,7 +87,8 @@ class ForwardWarpgroup {
   Ring<kTile.stages> keys_, values_;
 
  private:
-  std::uint32_t queries_parity_ = 0, item_parity_ = 0;
+  Ring<kTile.query_stages> queries_;
+  std::uint32_t item_parity_ = 0;
 };
 
 }  // namespace tbench::kernels::sm90

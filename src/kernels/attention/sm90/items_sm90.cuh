@@ -10,4 +10,18 @@ __device__ __forceinline__ int dealt_item(int round) {
   return round * static_cast<int>(gridDim.x) + place;
 }
 
+/// The same for one of a block's teams, which take the rounds in turns, every second time in reverse.
+template <int kTeams>
+__device__ __forceinline__ int dealt_item(int nth, int team) {
+  if constexpr (kTeams == 1) {
+    return dealt_item(nth);
+  } else {
+    return dealt_item(nth * kTeams + (nth % 2 == 0 ? team : kTeams - 1 - team));
+  }
+}
+template <int kTeams>
+__device__ __forceinline__ int first_item(int team) {
+  return kTeams == 1 ? static_cast<int>(blockIdx.x) : dealt_item(team);
+}
+
 }  // namespace tbench::kernels::sm90

@@ -32,10 +32,12 @@ bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limit
                               : shape.seq_kv >= 512 && 8 * tiles >= 3 * multiprocessors;
 }
 
+/// That a query sees, on average.
+std::int64_t keys_of_query(const AttentionShape& shape) { return shape.causal ? shape.seq_kv / 2 : shape.seq_kv; }
+
 /// Of 64 columns.
 bool wants_wide_tiles(const AttentionShape& shape, int multiprocessors) {
-  const std::int64_t keys_of_query = shape.causal ? shape.seq_kv / 2 : shape.seq_kv;  // on average
-  return keys_of_query > 512 && items(shape, rows(WideForward::tile())) > 2 * std::int64_t{multiprocessors};
+  return keys_of_query(shape) > 512 && items(shape, rows(WideForward::tile())) > 2 * std::int64_t{multiprocessors};
 }
 
 /// Of 32 columns: where tall items fill the GPU, with a mask, which makes them unequal, one and a half times. Measured
@@ -46,6 +48,19 @@ bool wants_tall_tiles(const AttentionShape& shape, int multiprocessors) {
   if (shape.seq_q <= rows(NarrowForward::tile())) return false;
   const std::int64_t tall = items(shape, rows(TallForward::tile())), all = multiprocessors;
   return shape.causal ? 2 * tall >= 3 * all : 10 * tall >= 9 * all;
+}
+
+ForwardTiles choose_tiles(const AttentionShape& shape, int multiprocessors) {
+  if (shape.head_dim == 32 && wants_tall_tiles(shape, multiprocessors)) return ForwardTiles::kTall;
+  if (shape.head_dim == 64 && wants_wide_tiles(shape, multiprocessors)) return ForwardTiles::kWide;
+  return ForwardTiles::kNarrow;
+}
+
+/// Queries of an item.
+int item_rows(ForwardTiles tiles) {
+  if (tiles == ForwardTiles::kWide) return rows(WideForward::tile());
+  if (tiles == ForwardTiles::kTall) return rows(TallForward::tile());
+  return rows(NarrowForward::tile());
 }
 
 /// Measured on an H200: with a mask, from so many items a multiprocessor on, dealing them out leaves the
@@ -91,12 +106,10 @@ std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, con
     return std::nullopt;
   }
   if (items(shape, rows(NarrowForward::tile())) > kMaxItems) return std::nullopt;
-  const bool tall = shape.head_dim == 32 && wants_tall_tiles(shape, limits.multiprocessors);
-  const bool wide = tall || (shape.head_dim == 64 && wants_wide_tiles(shape, limits.multiprocessors));
-  const ForwardTile tile = tall ? TallForward::tile() : wide ? WideForward::tile() : NarrowForward::tile();
-  const bool counted = wants_counter(shape, items(shape, rows(tile)), limits.multiprocessors);
+  const ForwardTiles tiles = choose_tiles(shape, limits.multiprocessors);
+  const bool counted = wants_counter(shape, items(shape, item_rows(tiles)), limits.multiprocessors);
   return ForwardChoice{
-      .wide = wide, .counted = counted, .in_turns = goes_in_turns(shape, counted), .overlaps = !counted};
+      .tiles = tiles, .counted = counted, .in_turns = goes_in_turns(shape, counted), .overlaps = !counted};
 }
 
 bool takes_views(const AttentionProblem& problem, const AttentionForward& arguments) {
@@ -115,8 +128,8 @@ std::size_t forward_workspace_bytes(const AttentionProblem& problem, const Devic
 Launch forward_launch(const AttentionShape& shape, ForwardTile tile, const DeviceLimits& limits) {
   return {.grid = {std::min<std::int64_t>(items(shape, rows(tile)), limits.multiprocessors), 1, 1},
           .threads = threads(tile),
-          .shared_bytes =
-              static_cast<std::size_t>(forward_shared(tile, static_cast<int>(shape.head_dim)).end + kSharedAlignment)};
+          .shared_bytes = static_cast<std::size_t>(tile.teams * team_bytes(tile, static_cast<int>(shape.head_dim)) +
+                                                   kSharedAlignment)};
 }
 
 }  // namespace tbench::kernels::sm90

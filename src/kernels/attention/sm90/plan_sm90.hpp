@@ -42,18 +42,21 @@ inline constexpr std::array<std::int64_t, 5> kForwardHeadDims{32, 64, 80, 128, 2
 
 /// A literal type; kernels reach it through a type, as those of Ampere do.
 struct ForwardTile {
-  int warp_groups{};  // that compute; each takes kGroupRows queries. One more copies.
+  int warp_groups{};  // that compute an item; each takes kGroupRows queries. One more copies.
   int cols{};         // keys and values of a step
   int stages{};       // buffers of K and of V
   int registers{};    // of a computing thread, and
   int copying_registers{};
   bool queries_in_registers{};  // Q is read from shared memory once a tile, not once a step
   bool stores_registers{};      // O leaves from registers, not by way of shared memory of its own
+  bool joins_items{};           // an item's first Q K^T is issued with the last P V of the one before
+  int query_stages{1};          // buffers of Q
+  int teams{1};                 // of a block; each has items and shared memory of its own, and a thread that copies
   bool operator==(const ForwardTile&) const = default;
 };
 
 [[nodiscard]] constexpr int rows(ForwardTile tile) { return tile.warp_groups * kGroupRows; }
-[[nodiscard]] constexpr int threads(ForwardTile tile) { return (tile.warp_groups + 1) * kGroupThreads; }
+[[nodiscard]] constexpr int threads(ForwardTile tile) { return (tile.teams * tile.warp_groups + 1) * kGroupThreads; }
 
 /// 128 queries by 128 keys: O and Q of 64 rows by 128 columns fit 232 registers beside S and P. Head_dim 80 and 128,
 /// and 32 and 64 for short sequences or few tiles.
@@ -93,18 +96,44 @@ struct DeepForward {
   }
 };
 
+/// 128 queries by 64 keys, head_dim 64, two teams a block: where one begins an item or ends one, with little to compute
+/// meanwhile, the other computes. For sequences whose items have few steps.
+struct ShortForward {
+  static constexpr ForwardTile tile() {
+    return {.warp_groups = 2,
+            .cols = 64,
+            .stages = 4,
+            .registers = 112,
+            .copying_registers = 32,
+            .stores_registers = true,
+            .joins_items = true,
+            .query_stages = 2,
+            .teams = 2};
+  }
+};
+
+/// NarrowForward whose warpgroups go on from item to item without a gap: blocks of several items.
+struct JoinedForward {
+  static constexpr ForwardTile tile() {
+    ForwardTile joined = NarrowForward::tile();
+    joined.joins_items = true;
+    return joined;
+  }
+};
+
 /// What setmaxnreg deals out: the registers with which a block begins, as many for each thread as 64 Ki allow, in
 /// eights. A warpgroup that asks for more waits for ever.
 [[nodiscard]] constexpr bool fits_registers(ForwardTile tile) {
   constexpr int kRegisters = 65536, kUnit = 8;
-  const int groups = tile.warp_groups + 1;
+  const int groups = tile.teams * tile.warp_groups + 1;
   const int at_launch = kRegisters / (groups * kGroupThreads) / kUnit * kUnit;
-  return tile.warp_groups * tile.registers + tile.copying_registers <= groups * at_launch;
+  return (groups - 1) * tile.registers + tile.copying_registers <= groups * at_launch;
 }
 static_assert(fits_registers(NarrowForward::tile()) && fits_registers(WideForward::tile()) &&
-              fits_registers(TallForward::tile()) && fits_registers(DeepForward::tile()));
+              fits_registers(TallForward::tile()) && fits_registers(DeepForward::tile()) &&
+              fits_registers(ShortForward::tile()) && fits_registers(JoinedForward::tile()));
 
-/// Where what lies in a block's shared memory; bytes. Everything but the barriers starts at a multiple of 1,024, as the
+/// Where what lies in a team's shared memory; bytes. Everything but the barriers starts at a multiple of 1,024, as the
 /// 128-byte swizzle wants it.
 struct ForwardShared {
   int q{};
@@ -115,17 +144,26 @@ constexpr int kBarrierBytes = 256;
 constexpr int kSharedAlignment = 1024;
 [[nodiscard]] constexpr ForwardShared forward_shared(ForwardTile tile, int head_dim) {
   const int row = padded_columns(head_dim) * 2;
-  const int queries = rows(tile) * row, keys = tile.stages * tile.cols * row;
-  ForwardShared shared{.q = 0, .o = queries, .k = tile.stores_registers ? queries : 2 * queries};
+  const int queries = rows(tile) * row, all_queries = tile.query_stages * queries;
+  const int keys = tile.stages * tile.cols * row;
+  ForwardShared shared{.q = 0, .o = all_queries, .k = tile.stores_registers ? all_queries : all_queries + queries};
   shared.v = shared.k + keys;
   shared.barriers = shared.v + keys;
   shared.end = shared.barriers + kBarrierBytes;
   return shared;
 }
+/// From a team's to the next one's.
+[[nodiscard]] constexpr int team_bytes(ForwardTile tile, int head_dim) {
+  const int end = forward_shared(tile, head_dim).end;
+  return tile.teams == 1 ? end : (end + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+}
+
+/// The structs above; of 256 columns there is DeepForward alone, whatever is said.
+enum class ForwardTiles { kNarrow, kWide, kTall, kShort, kJoined };
 
 /// There is at most one block a multiprocessor, whose next item's first copies overlap the last one's end.
 struct ForwardChoice {
-  bool wide{};  // more queries a tile than NarrowForward: WideForward, of 32 columns TallForward
+  ForwardTiles tiles{};
   /// Blocks take their next item from a counter, which has to be cleared first: a launch of 1.7 us. Else items are
   /// dealt out there and back, so that a block's heavy and light ones add up.
   bool counted{};

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "kernels/attention/sm90/plan_sm90.hpp"
 #include "kernels/attention/sm90/tf32/plan_tf32_sm90.hpp"
@@ -22,14 +25,35 @@ namespace {
 struct Instance {
   Precision precision{};
   std::int64_t head_dim{};
-  bool wide{};  // 16 bits
+  ForwardTiles tiles{};  // 16 bits
 };
 
 std::string name_of_instance(const testing::TestParamInfo<Instance>& info) {
+  constexpr std::array kNames{"narrow", "wide", "tall", "short", "joined"};  // as ForwardTiles
   return fmt::format("{}_d{}_{}", to_string(info.param.precision), info.param.head_dim,
-                     !info.param.wide            ? "narrow"
-                     : info.param.head_dim == 32 ? "tall"
-                                                 : "wide");
+                     kNames.at(static_cast<std::size_t>(info.param.tiles)));
+}
+
+/// In 16 bits.
+std::vector<Instance> instances() {
+  constexpr ForwardTiles kNarrow = ForwardTiles::kNarrow, kJoined = ForwardTiles::kJoined;
+  std::vector<Instance> all;
+  for (const Precision precision : {Precision::kBf16, Precision::kFp16}) {
+    for (const auto& [head_dim, tiles] : {std::pair{32, kNarrow},
+                                          {32, ForwardTiles::kTall},
+                                          {64, kNarrow},
+                                          {64, ForwardTiles::kWide},
+                                          {64, ForwardTiles::kShort},
+                                          {64, kJoined},
+                                          {80, kNarrow},
+                                          {80, kJoined},
+                                          {128, kNarrow},
+                                          {128, kJoined},
+                                          {256, kNarrow}}) {
+      all.push_back({precision, head_dim, tiles});
+    }
+  }
+  return all;
 }
 
 /// q, k, v as elements of contiguous tensors.
@@ -147,7 +171,7 @@ class ForwardSm90OnGpu : public testing::TestWithParam<Instance> {
             .causal = causal};
   }
   [[nodiscard]] static Choice choice(bool counted) {
-    return {.of_16_bits = {.wide = GetParam().wide, .counted = counted, .in_turns = true, .overlaps = !counted},
+    return {.of_16_bits = {.tiles = GetParam().tiles, .counted = counted, .in_turns = true, .overlaps = !counted},
             .of_tf32 = {.counted = counted, .in_turns = true}};
   }
 
@@ -158,15 +182,7 @@ class ForwardSm90OnGpu : public testing::TestWithParam<Instance> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kernels, ForwardSm90OnGpu,
-                         testing::Values(Instance{Precision::kBf16, 64, false}, Instance{Precision::kBf16, 64, true},
-                                         Instance{Precision::kBf16, 128, false}, Instance{Precision::kFp16, 64, false},
-                                         Instance{Precision::kFp16, 64, true}, Instance{Precision::kFp16, 128, false},
-                                         Instance{Precision::kBf16, 80, false}, Instance{Precision::kFp16, 80, false},
-                                         Instance{Precision::kBf16, 256, false}, Instance{Precision::kFp16, 256, false},
-                                         Instance{Precision::kBf16, 32, false}, Instance{Precision::kBf16, 32, true},
-                                         Instance{Precision::kFp16, 32, false}, Instance{Precision::kFp16, 32, true}),
-                         name_of_instance);
+INSTANTIATE_TEST_SUITE_P(Kernels, ForwardSm90OnGpu, testing::ValuesIn(instances()), name_of_instance);
 
 INSTANTIATE_TEST_SUITE_P(Tf32, ForwardSm90OnGpu,
                          testing::Values(Instance{.precision = Precision::kTf32, .head_dim = 64},
@@ -230,7 +246,9 @@ TEST_P(ForwardSm90OnGpu, MaximaThatRiseFromStepToStep) {
     Inputs inputs = normal_inputs(one);
     const double scale = 1 / std::sqrt(static_cast<double>(one.head_dim));
     static_assert(TallForward::tile().cols == DeepForward::tile().cols);
-    const bool short_steps = one.head_dim == 256 || (one.head_dim == 32 && GetParam().wide);
+    static_assert(ShortForward::tile().cols == DeepForward::tile().cols);
+    const bool short_steps =
+        one.head_dim == 256 || GetParam().tiles == ForwardTiles::kTall || GetParam().tiles == ForwardTiles::kShort;
     const auto cols =
         static_cast<std::size_t>((GetParam().precision == Precision::kTf32 ? tf32::forward_tile(one.head_dim)
                                   : short_steps                            ? DeepForward::tile()

@@ -25,6 +25,7 @@ TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
   EXPECT_TRUE(fits_registers(WideForward::tile()));
   EXPECT_TRUE(fits_registers(TallForward::tile()));
   EXPECT_TRUE(fits_registers(DeepForward::tile()));
+  EXPECT_TRUE(fits_registers(ShortForward::tile()));
   EXPECT_FALSE(fits_registers({.warp_groups = 2, .registers = 248, .copying_registers = 24}));
   // (4 * 112 + 40) * 128 = 62,464 of 65,536, but the block begins with 480 * 128: hung on an H100
   EXPECT_FALSE(fits_registers({.warp_groups = 4, .registers = 112, .copying_registers = 40}));
@@ -32,6 +33,7 @@ TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
   EXPECT_EQ(threads(WideForward::tile()), 512);
   EXPECT_EQ(threads(TallForward::tile()), 640);
   EXPECT_EQ(threads(DeepForward::tile()), 384);
+  EXPECT_EQ(threads(ShortForward::tile()), 640) << "two teams of two, and who copies";
 }
 
 TEST(PanelColumns, DivideWhatIsNotFilledUp) {
@@ -93,6 +95,18 @@ TEST(ForwardShared, HasNoPlaceForOutputsThatLeaveFromRegisters) {
   EXPECT_EQ(deep.v, 128 << 10);
   EXPECT_EQ(deep.barriers, 192 << 10);
   EXPECT_LE(static_cast<std::size_t>(deep.end + kSharedAlignment), kH200.shared_bytes_per_block);
+}
+
+TEST(ForwardShared, IsATeams) {
+  // Q twice 128 rows of 128 bytes, K and V four stages of 64 such rows each: 32, 32, 32 KiB; barriers: the next KiB
+  const ForwardShared team = forward_shared(ShortForward::tile(), 64);
+  EXPECT_EQ(team.k, 32 << 10);
+  EXPECT_EQ(team.v, 64 << 10);
+  EXPECT_EQ(team.barriers, 96 << 10);
+  EXPECT_EQ(team_bytes(ShortForward::tile(), 64), 97 << 10);
+  const Launch launch = forward_launch(problem(1024, 64, 12).shape, ShortForward::tile(), kH200);
+  EXPECT_EQ(launch.shared_bytes, 195u << 10);
+  EXPECT_LE(launch.shared_bytes, kH200.shared_bytes_per_block);
 }
 
 TEST(ForwardOrder, GroupsTheHeadsWhoseKeysFitTheCache) {
@@ -234,19 +248,22 @@ TEST(ChooseForward, TakesEvery256ColumnsFrom65TokensOn) {
 }
 
 TEST(ChooseForward, WideTilesWhereTheyFillTheGpuTwiceAndKeysAreMany) {
+  const auto is_wide = [](std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal) {
+    return choose_forward(problem(seq, head_dim, heads, causal), kH200)->tiles == ForwardTiles::kWide;
+  };
   // 48 heads by ceil(2048 / 192) = 11 tiles, more than 2 * 132; 1,024 keys with a mask are 512 on average
-  EXPECT_TRUE(choose_forward(problem(2048, 64, 12), kH200)->wide);
-  EXPECT_FALSE(choose_forward(problem(1024, 64, 12), kH200)->wide);
-  EXPECT_TRUE(choose_forward(problem(1024, 64, 12, false), kH200)->wide);   // 48 * 6 = 288
-  EXPECT_FALSE(choose_forward(problem(1024, 64, 11, false), kH200)->wide);  // 44 * 6 = 264
-  EXPECT_FALSE(choose_forward(problem(2048, 128, 12), kH200)->wide);
+  EXPECT_TRUE(is_wide(2048, 64, 12, true));
+  EXPECT_FALSE(is_wide(1024, 64, 12, true));
+  EXPECT_TRUE(is_wide(1024, 64, 12, false));   // 48 * 6 = 288
+  EXPECT_FALSE(is_wide(1024, 64, 11, false));  // 44 * 6 = 264
+  EXPECT_FALSE(is_wide(2048, 128, 12, true));
 }
 
 TEST(ChooseForward, TallTilesWhereTheyFillTheGpu) {
   const auto is_tall = [](std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
     AttentionProblem one = problem(seq, 32, heads, causal);
     one.shape.batch = batch;
-    return choose_forward(one, kH200)->wide;
+    return choose_forward(one, kH200)->tiles == ForwardTiles::kTall;
   };
   // Without a mask from 0.9 * 132 = 118.8 items on, with one from 1.5 * 132 = 198
   EXPECT_TRUE(is_tall(8, 1, 4096, false));  // 8 * 16 = 128
