@@ -50,9 +50,17 @@ bool wants_tall_tiles(const AttentionShape& shape, int multiprocessors) {
   return shape.causal ? 2 * tall >= 3 * all : 10 * tall >= 9 * all;
 }
 
+/// Where blocks have several items, of few steps. Counted, not measured: of 64 columns a multiprocessor's two teams are
+/// at different places of their items, so that none of an item's ends is waited for.
+bool wants_several_items(const AttentionShape& shape, int multiprocessors) {
+  return keys_of_query(shape) <= 512 && items(shape, rows(NarrowForward::tile())) > multiprocessors;
+}
+
 ForwardTiles choose_tiles(const AttentionShape& shape, int multiprocessors) {
   if (shape.head_dim == 32 && wants_tall_tiles(shape, multiprocessors)) return ForwardTiles::kTall;
   if (shape.head_dim == 64 && wants_wide_tiles(shape, multiprocessors)) return ForwardTiles::kWide;
+  if (shape.head_dim == 64 && wants_several_items(shape, multiprocessors)) return ForwardTiles::kShort;
+  if (shape.head_dim == 80 && wants_several_items(shape, multiprocessors)) return ForwardTiles::kJoined;
   return ForwardTiles::kNarrow;
 }
 

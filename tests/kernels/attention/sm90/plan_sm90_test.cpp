@@ -259,6 +259,20 @@ TEST(ChooseForward, WideTilesWhereTheyFillTheGpuTwiceAndKeysAreMany) {
   EXPECT_FALSE(is_wide(2048, 128, 12, true));
 }
 
+TEST(ChooseForward, OtherTilesWhereBlocksHaveSeveralItemsOfFewSteps) {
+  const auto tiles = [](std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal) {
+    return choose_forward(problem(seq, head_dim, heads, causal), kH200)->tiles;
+  };
+  EXPECT_EQ(tiles(256, 64, 16, true), ForwardTiles::kNarrow);  // 4 * 16 * 2 = 128 items
+  EXPECT_EQ(tiles(256, 64, 17, true), ForwardTiles::kShort);   // 136
+  EXPECT_EQ(tiles(1024, 64, 25, true), ForwardTiles::kShort);
+  EXPECT_EQ(tiles(512, 64, 25, false), ForwardTiles::kShort);
+  EXPECT_EQ(tiles(1024, 64, 11, false), ForwardTiles::kNarrow) << "1,024 keys, but too few wide tiles";
+  EXPECT_EQ(tiles(512, 80, 32, true), ForwardTiles::kJoined);
+  EXPECT_EQ(tiles(2048, 80, 32, true), ForwardTiles::kNarrow);
+  EXPECT_EQ(tiles(512, 128, 25, true), ForwardTiles::kNarrow);
+}
+
 TEST(ChooseForward, TallTilesWhereTheyFillTheGpu) {
   const auto is_tall = [](std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
     AttentionProblem one = problem(seq, 32, heads, causal);
