@@ -56,15 +56,13 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
   if constexpr (is_instantiated(64)) {
     if (has(64, ForwardTiles::kWide)) return launch.template operator()<64, WideForward>();
     if (has(64, ForwardTiles::kShort)) return launch.template operator()<64, ShortForward>();
-    if (has(64, ForwardTiles::kJoined)) return launch.template operator()<64, JoinedForward>();
+    if (has(64, ForwardTiles::kPair)) return launch.template operator()<64, PairForward>();
     if (problem.shape.head_dim == 64) return launch.template operator()<64, NarrowForward>();
   }
   if constexpr (is_instantiated(80)) {
-    if (has(80, ForwardTiles::kJoined)) return launch.template operator()<80, JoinedForward>();
     if (problem.shape.head_dim == 80) return launch.template operator()<80, NarrowForward>();
   }
   if constexpr (is_instantiated(128)) {
-    if (has(128, ForwardTiles::kJoined)) return launch.template operator()<128, JoinedForward>();
     if (problem.shape.head_dim == 128) return launch.template operator()<128, NarrowForward>();
   }
   if constexpr (is_instantiated(256)) {

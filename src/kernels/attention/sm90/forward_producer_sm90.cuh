@@ -1,5 +1,5 @@
-// What the first thread of the copying warpgroup of Hopper's forward kernels does: it hands out items and fetches
-// everything that they need, in the order in which it is read, K a step ahead of V.
+// What the first thread of the copying warpgroup of Hopper's forward kernels does, of teams a thread each: it hands out
+// items and fetches everything that they need, in the order in which it is read, K a step ahead of V.
 #pragma once
 
 #include "kernels/attention/common/planted_fault.cuh"

@@ -1,6 +1,7 @@
 // Forward pass on Hopper, bf16 and fp16. A block has one warpgroup that copies and two to four that compute 64 queries
-// each. The copying one's first thread fetches tiles of Q, K and V by the tensor copy engine; a barrier per buffer says
-// when its bytes have come, another when nobody reads them any more. What the others do: forward_rows_sm90.cuh.
+// each. The copying one's first thread, of teams a thread each, fetches tiles of Q, K and V by the tensor copy engine;
+// a barrier per buffer says when its bytes have come, another when nobody reads them any more. What the others do:
+// forward_rows_sm90.cuh.
 #pragma once
 
 #include "kernels/attention/sm90/forward_block_sm90.cuh"

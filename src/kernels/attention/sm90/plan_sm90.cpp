@@ -16,28 +16,30 @@ std::int64_t items(const AttentionShape& shape, int rows) {
   return block_count(shape.seq_q, rows) * shape.heads * shape.batch;
 }
 
-/// Measured on an H200: up to 64 tokens, and where Ampere's kernels divide the keys of few tiles among warps or blocks,
-/// these are as fast or faster; from 512 tokens of 128 columns and 1,024 of 64 on that takes fewer tiles. Of 256
-/// columns, whose keys Ampere's kernels never divide, Hopper's are faster from 65 tokens on, down to one head (H100).
-/// 32 columns go by the rule of 64 (H100, batch 8 of one head: 512 tokens 5.6 us by Ampere's kernels, 5.7 by these,
-/// 1,024 10.0 and 9.0).
-bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limits) {
-  constexpr std::int64_t kShortest = 64;
-  if (shape.seq_q <= kShortest || shape.seq_kv <= kShortest) return false;
-  if (shape.head_dim == 256) return true;
-  const std::int64_t tiles = items(shape, kGroupRows), multiprocessors = limits.multiprocessors;
-  if (tiles > multiprocessors) return true;
-  if (forward_split_kv(shape, limits).num_splits > 1) return false;
-  return shape.head_dim <= 64 ? shape.seq_kv >= 1024 && 4 * tiles >= 3 * multiprocessors
-                              : shape.seq_kv >= 512 && 8 * tiles >= 3 * multiprocessors;
-}
-
 /// That a query sees, on average.
 std::int64_t keys_of_query(const AttentionShape& shape) { return shape.causal ? shape.seq_kv / 2 : shape.seq_kv; }
 
-/// Of 64 columns.
+/// Of 64 columns: where each team has an item of 64 queries or none, up to the lengths that were measured. Two of them
+/// a multiprocessor take as long as one short or narrow one, or longer, without a mask or up to 256 tokens.
+bool wants_pair_tiles(const AttentionShape& shape, int multiprocessors) {
+  const std::int64_t pairs = items(shape, rows(PairForward::tile()));
+  if (keys_of_query(shape) > 1024) return false;
+  return pairs <= multiprocessors || (shape.causal && shape.seq_kv > 256 && pairs <= 2 * multiprocessors);
+}
+
+/// Of 64 columns, measured up to 2,048 keys: with a mask always, without one where items are more than multiprocessors.
+/// Of 4,096 keys, without a mask, if each team has one item at most: 60 us, by narrow tiles 70.
+bool wants_short_tiles(const AttentionShape& shape, int multiprocessors) {
+  constexpr std::int64_t kMostKeys = 4096;
+  if (shape.causal) return shape.seq_kv < kMostKeys;
+  const std::int64_t shorts = items(shape, rows(ShortForward::tile()));
+  return shorts > multiprocessors &&
+         (shape.seq_kv < kMostKeys || (shape.seq_kv == kMostKeys && shorts <= 2 * multiprocessors));
+}
+
+/// Of 64 columns and many keys.
 bool wants_wide_tiles(const AttentionShape& shape, int multiprocessors) {
-  return keys_of_query(shape) > 512 && items(shape, rows(WideForward::tile())) > 2 * std::int64_t{multiprocessors};
+  return items(shape, rows(WideForward::tile())) > 2 * std::int64_t{multiprocessors};
 }
 
 /// Of 32 columns: where tall items fill the GPU, with a mask, which makes them unequal, one and a half times. Measured
@@ -50,17 +52,32 @@ bool wants_tall_tiles(const AttentionShape& shape, int multiprocessors) {
   return shape.causal ? 2 * tall >= 3 * all : 10 * tall >= 9 * all;
 }
 
-/// Where blocks have several items, of few steps. Counted, not measured: of 64 columns a multiprocessor's two teams are
-/// at different places of their items, so that none of an item's ends is waited for.
-bool wants_several_items(const AttentionShape& shape, int multiprocessors) {
-  return keys_of_query(shape) <= 512 && items(shape, rows(NarrowForward::tile())) > multiprocessors;
+/// Measured on an H200: up to 64 tokens, and where Ampere's kernels divide the keys of few tiles among warps or blocks,
+/// these are as fast or faster; from 512 tokens of 128 columns and 1,024 of 32 on that takes fewer tiles. Of 64 columns
+/// by way of narrow tiles: of their time Ampere's kernels take 0.83 (128 tokens, 96 tiles; H200) and 0.93 (512, 64),
+/// pair tiles 0.79 and 0.78 (H100). Of 256 columns, whose keys Ampere's kernels never divide, Hopper's are faster from
+/// 65 tokens on, down to one head (H100). 32 columns: H100, batch 8 of one head: 512 tokens 5.6 us by Ampere's kernels,
+/// 5.7 by these, 1,024 10.0 and 9.0.
+bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limits) {
+  constexpr std::int64_t kShortest = 64;
+  if (shape.seq_q <= kShortest || shape.seq_kv <= kShortest) return false;
+  if (shape.head_dim == 256) return true;
+  const std::int64_t tiles = items(shape, kGroupRows), multiprocessors = limits.multiprocessors;
+  if (tiles > multiprocessors) return true;
+  if (forward_split_kv(shape, limits).num_splits > 1) return false;
+  const bool pairs = shape.head_dim == 64 && wants_pair_tiles(shape, limits.multiprocessors);
+  if (pairs && shape.seq_kv < 512) return 3 * tiles >= 2 * multiprocessors;
+  return shape.head_dim <= 64 && !pairs ? shape.seq_kv >= 1024 && 4 * tiles >= 3 * multiprocessors
+                                        : shape.seq_kv >= 512 && 8 * tiles >= 3 * multiprocessors;
 }
 
 ForwardTiles choose_tiles(const AttentionShape& shape, int multiprocessors) {
   if (shape.head_dim == 32 && wants_tall_tiles(shape, multiprocessors)) return ForwardTiles::kTall;
-  if (shape.head_dim == 64 && wants_wide_tiles(shape, multiprocessors)) return ForwardTiles::kWide;
-  if (shape.head_dim == 64 && wants_several_items(shape, multiprocessors)) return ForwardTiles::kShort;
-  if (shape.head_dim == 80 && wants_several_items(shape, multiprocessors)) return ForwardTiles::kJoined;
+  if (shape.head_dim == 64) {
+    if (wants_pair_tiles(shape, multiprocessors)) return ForwardTiles::kPair;
+    if (wants_short_tiles(shape, multiprocessors)) return ForwardTiles::kShort;
+    if (wants_wide_tiles(shape, multiprocessors)) return ForwardTiles::kWide;
+  }
   return ForwardTiles::kNarrow;
 }
 
@@ -75,10 +92,11 @@ int item_rows(ForwardTiles tiles) {
 /// multiprocessors 5 to 30 % apart. Without one all items are equal. Of 128 columns on an H100: 2.9 items a
 /// multiprocessor 30.0 us dealt, 33.9 by the counter; 4.8 53.6 and 50.9; 6.1 66.4 and 64.0. Of 256 columns (80 keys a
 /// step): 3.9 of 1,024 tokens 81.9 and 86.7, of 4,096 215.8 and 209.8; 7.8 257.5 and 258.7; 15.5 of 4,096 846 and 857,
-/// of 16,384 2,709 and 2,778.
-bool wants_counter(const AttentionShape& shape, std::int64_t items, int multiprocessors) {
+/// of 16,384 2,709 and 2,778. Of short tiles up to 1,600 items were measured, dealt.
+bool wants_counter(const AttentionShape& shape, ForwardTiles tiles, int multiprocessors) {
+  if (tiles == ForwardTiles::kShort || tiles == ForwardTiles::kPair) return false;
   const std::int64_t half_rounds = shape.head_dim <= 64 ? 14 : 9;
-  return shape.causal && shape.head_dim <= 128 && 2 * items > half_rounds * multiprocessors;
+  return shape.causal && shape.head_dim <= 128 && 2 * items(shape, item_rows(tiles)) > half_rounds * multiprocessors;
 }
 
 /// Groups of the same size end sooner by the counter, too; longer sequences, whose groups are of a few heads, were not
@@ -115,7 +133,7 @@ std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, con
   }
   if (items(shape, rows(NarrowForward::tile())) > kMaxItems) return std::nullopt;
   const ForwardTiles tiles = choose_tiles(shape, limits.multiprocessors);
-  const bool counted = wants_counter(shape, items(shape, item_rows(tiles)), limits.multiprocessors);
+  const bool counted = wants_counter(shape, tiles, limits.multiprocessors);
   return ForwardChoice{
       .tiles = tiles, .counted = counted, .in_turns = goes_in_turns(shape, counted), .overlaps = !counted};
 }

@@ -59,7 +59,7 @@ struct ForwardTile {
 [[nodiscard]] constexpr int threads(ForwardTile tile) { return (tile.teams * tile.warp_groups + 1) * kGroupThreads; }
 
 /// 128 queries by 128 keys: O and Q of 64 rows by 128 columns fit 232 registers beside S and P. Head_dim 80 and 128,
-/// and 32 and 64 for short sequences or few tiles.
+/// and 32 and 64 for few tiles.
 struct NarrowForward {
   static constexpr ForwardTile tile() {
     return {.warp_groups = 2,
@@ -97,27 +97,33 @@ struct DeepForward {
 };
 
 /// 128 queries by 64 keys, head_dim 64, two teams a block: where one begins an item or ends one, with little to compute
-/// meanwhile, the other computes. For sequences whose items have few steps.
+/// meanwhile, the other computes. For sequences of up to some thousand tokens.
 struct ShortForward {
   static constexpr ForwardTile tile() {
     return {.warp_groups = 2,
             .cols = 64,
-            .stages = 4,
+            .stages = 3,
             .registers = 112,
             .copying_registers = 32,
-            .stores_registers = true,
             .joins_items = true,
             .query_stages = 2,
             .teams = 2};
   }
 };
 
-/// NarrowForward whose warpgroups go on from item to item without a gap: blocks of several items.
-struct JoinedForward {
+/// 64 queries by 128 keys, head_dim 64, two teams a block, of a warpgroup each: where items are so few that each team
+/// has one, which takes less time than one of 128 queries.
+struct PairForward {
   static constexpr ForwardTile tile() {
-    ForwardTile joined = NarrowForward::tile();
-    joined.joins_items = true;
-    return joined;
+    return {.warp_groups = 1,
+            .cols = 128,
+            .stages = 2,
+            .registers = 232,
+            .copying_registers = 40,
+            .queries_in_registers = true,
+            .stores_registers = true,
+            .joins_items = true,
+            .teams = 2};
   }
 };
 
@@ -131,7 +137,7 @@ struct JoinedForward {
 }
 static_assert(fits_registers(NarrowForward::tile()) && fits_registers(WideForward::tile()) &&
               fits_registers(TallForward::tile()) && fits_registers(DeepForward::tile()) &&
-              fits_registers(ShortForward::tile()) && fits_registers(JoinedForward::tile()));
+              fits_registers(ShortForward::tile()) && fits_registers(PairForward::tile()));
 
 /// Where what lies in a team's shared memory; bytes. Everything but the barriers starts at a multiple of 1,024, as the
 /// 128-byte swizzle wants it.
@@ -159,7 +165,7 @@ constexpr int kSharedAlignment = 1024;
 }
 
 /// The structs above; of 256 columns there is DeepForward alone, whatever is said.
-enum class ForwardTiles { kNarrow, kWide, kTall, kShort, kJoined };
+enum class ForwardTiles { kNarrow, kWide, kTall, kShort, kPair };
 
 /// There is at most one block a multiprocessor, whose next item's first copies overlap the last one's end.
 struct ForwardChoice {

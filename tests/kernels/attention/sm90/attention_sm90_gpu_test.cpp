@@ -29,14 +29,14 @@ struct Instance {
 };
 
 std::string name_of_instance(const testing::TestParamInfo<Instance>& info) {
-  constexpr std::array kNames{"narrow", "wide", "tall", "short", "joined"};  // as ForwardTiles
+  constexpr std::array kNames{"narrow", "wide", "tall", "short", "pair"};  // as ForwardTiles
   return fmt::format("{}_d{}_{}", to_string(info.param.precision), info.param.head_dim,
                      kNames.at(static_cast<std::size_t>(info.param.tiles)));
 }
 
 /// In 16 bits.
 std::vector<Instance> instances() {
-  constexpr ForwardTiles kNarrow = ForwardTiles::kNarrow, kJoined = ForwardTiles::kJoined;
+  constexpr ForwardTiles kNarrow = ForwardTiles::kNarrow;
   std::vector<Instance> all;
   for (const Precision precision : {Precision::kBf16, Precision::kFp16}) {
     for (const auto& [head_dim, tiles] : {std::pair{32, kNarrow},
@@ -44,11 +44,9 @@ std::vector<Instance> instances() {
                                           {64, kNarrow},
                                           {64, ForwardTiles::kWide},
                                           {64, ForwardTiles::kShort},
-                                          {64, kJoined},
+                                          {64, ForwardTiles::kPair},
                                           {80, kNarrow},
-                                          {80, kJoined},
                                           {128, kNarrow},
-                                          {128, kJoined},
                                           {256, kNarrow}}) {
       all.push_back({precision, head_dim, tiles});
     }
@@ -247,6 +245,7 @@ TEST_P(ForwardSm90OnGpu, MaximaThatRiseFromStepToStep) {
     const double scale = 1 / std::sqrt(static_cast<double>(one.head_dim));
     static_assert(TallForward::tile().cols == DeepForward::tile().cols);
     static_assert(ShortForward::tile().cols == DeepForward::tile().cols);
+    static_assert(PairForward::tile().cols == NarrowForward::tile().cols);
     const bool short_steps =
         one.head_dim == 256 || GetParam().tiles == ForwardTiles::kTall || GetParam().tiles == ForwardTiles::kShort;
     const auto cols =

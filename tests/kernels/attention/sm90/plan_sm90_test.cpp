@@ -26,6 +26,7 @@ TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
   EXPECT_TRUE(fits_registers(TallForward::tile()));
   EXPECT_TRUE(fits_registers(DeepForward::tile()));
   EXPECT_TRUE(fits_registers(ShortForward::tile()));
+  EXPECT_TRUE(fits_registers(PairForward::tile()));
   EXPECT_FALSE(fits_registers({.warp_groups = 2, .registers = 248, .copying_registers = 24}));
   // (4 * 112 + 40) * 128 = 62,464 of 65,536, but the block begins with 480 * 128: hung on an H100
   EXPECT_FALSE(fits_registers({.warp_groups = 4, .registers = 112, .copying_registers = 40}));
@@ -34,6 +35,7 @@ TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
   EXPECT_EQ(threads(TallForward::tile()), 640);
   EXPECT_EQ(threads(DeepForward::tile()), 384);
   EXPECT_EQ(threads(ShortForward::tile()), 640) << "two teams of two, and who copies";
+  EXPECT_EQ(threads(PairForward::tile()), 384) << "two teams of one";
 }
 
 TEST(PanelColumns, DivideWhatIsNotFilledUp) {
@@ -98,12 +100,16 @@ TEST(ForwardShared, HasNoPlaceForOutputsThatLeaveFromRegisters) {
 }
 
 TEST(ForwardShared, IsATeams) {
-  // Q twice 128 rows of 128 bytes, K and V four stages of 64 such rows each: 32, 32, 32 KiB; barriers: the next KiB
+  // Q twice 128 rows of 128 bytes, O once, K and V three stages of 64 such rows each: 32, 16, 24, 24 KiB; barriers: the
+  // next KiB
   const ForwardShared team = forward_shared(ShortForward::tile(), 64);
-  EXPECT_EQ(team.k, 32 << 10);
-  EXPECT_EQ(team.v, 64 << 10);
+  EXPECT_EQ(team.o, 32 << 10);
+  EXPECT_EQ(team.k, 48 << 10);
+  EXPECT_EQ(team.v, 72 << 10);
   EXPECT_EQ(team.barriers, 96 << 10);
   EXPECT_EQ(team_bytes(ShortForward::tile(), 64), 97 << 10);
+  // Q 64 rows of 128 bytes, K and V two stages of 128: 8, 32, 32 KiB
+  EXPECT_EQ(team_bytes(PairForward::tile(), 64), 73 << 10);
   const Launch launch = forward_launch(problem(1024, 64, 12).shape, ShortForward::tile(), kH200);
   EXPECT_EQ(launch.shared_bytes, 195u << 10);
   EXPECT_LE(launch.shared_bytes, kH200.shared_bytes_per_block);
@@ -204,15 +210,26 @@ TEST(ChooseForward, TakesWhatHasAnInstance) {
 
 TEST(ChooseForward, LeavesShortSequencesAndFewTilesToAmperesKernels) {
   EXPECT_FALSE(choose_forward(problem(64, 128, 100), kH200));
-  EXPECT_FALSE(choose_forward(problem(128, 64, 16), kH200));  // 4 * 16 * 2 = 128 tiles of 64 queries
-  EXPECT_TRUE(choose_forward(problem(128, 64, 17), kH200));   // 136
+  EXPECT_FALSE(choose_forward(problem(128, 128, 16), kH200));  // 4 * 16 * 2 = 128 tiles of 64 queries
+  EXPECT_TRUE(choose_forward(problem(128, 128, 17), kH200));   // 136
   AttentionProblem one = problem(512, 128, 2);
   EXPECT_TRUE(choose_forward(one, kH200));  // 4 * 2 * 8 = 64 tiles, at least 3 / 8 of 132
   one.shape.batch = 1;
   EXPECT_FALSE(choose_forward(one, kH200));
-  EXPECT_FALSE(choose_forward(problem(512, 64, 4), kH200));   // 128 tiles, but 64 columns
-  EXPECT_TRUE(choose_forward(problem(1024, 64, 2), kH200));   // 128 tiles, at least 3 / 4 of 132
   EXPECT_FALSE(choose_forward(problem(1088, 64, 1), kH200));  // 68 tiles, whose keys blocks divide
+}
+
+TEST(ChooseForward, Of64ColumnsLeavesFewerTilesToAmperesKernels) {
+  EXPECT_FALSE(choose_forward(problem(64, 64, 100), kH200));
+  EXPECT_FALSE(choose_forward(problem(128, 64, 10), kH200));  // 80 tiles of 64 queries
+  EXPECT_TRUE(choose_forward(problem(128, 64, 11), kH200));   // 88, 2 / 3 of 132
+  EXPECT_FALSE(choose_forward(problem(256, 64, 5), kH200));   // 80
+  EXPECT_FALSE(choose_forward(problem(512, 64, 1), kH200));   // 32
+  EXPECT_TRUE(choose_forward(problem(512, 64, 2), kH200));    // 64, at least 3 / 8 of 132
+  EXPECT_TRUE(choose_forward(problem(1024, 64, 1), kH200));   // 64
+  // Beyond 1,024 keys a query 3 / 4, if Ampere's kernels do not divide the keys: 4 * 24 = 96 and 4 * 25 = 100
+  EXPECT_FALSE(choose_forward(problem(1536, 64, 1, false), kH200));
+  EXPECT_TRUE(choose_forward(problem(1600, 64, 1, false), kH200));
 }
 
 TEST(ChooseForward, TakesOf32ColumnsWhatItTakesOf64) {
@@ -247,30 +264,57 @@ TEST(ChooseForward, TakesEvery256ColumnsFrom65TokensOn) {
   EXPECT_FALSE(choose_forward(problem(64, 256, 100), kH200));
 }
 
-TEST(ChooseForward, WideTilesWhereTheyFillTheGpuTwiceAndKeysAreMany) {
-  const auto is_wide = [](std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal) {
-    return choose_forward(problem(seq, head_dim, heads, causal), kH200)->tiles == ForwardTiles::kWide;
-  };
-  // 48 heads by ceil(2048 / 192) = 11 tiles, more than 2 * 132; 1,024 keys with a mask are 512 on average
-  EXPECT_TRUE(is_wide(2048, 64, 12, true));
-  EXPECT_FALSE(is_wide(1024, 64, 12, true));
-  EXPECT_TRUE(is_wide(1024, 64, 12, false));   // 48 * 6 = 288
-  EXPECT_FALSE(is_wide(1024, 64, 11, false));  // 44 * 6 = 264
-  EXPECT_FALSE(is_wide(2048, 128, 12, true));
+ForwardTiles tiles_of_64_columns(std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
+  AttentionProblem one = problem(seq, 64, heads, causal);
+  one.shape.batch = batch;
+  return choose_forward(one, kH200)->tiles;
 }
 
-TEST(ChooseForward, OtherTilesWhereBlocksHaveSeveralItemsOfFewSteps) {
-  const auto tiles = [](std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal) {
-    return choose_forward(problem(seq, head_dim, heads, causal), kH200)->tiles;
+TEST(ChooseForward, TheFastestTilesWhereTheyWereMeasured) {
+  // H100, microseconds warm, of narrow, wide, short and pair tiles
+  struct Measured {
+    std::int64_t batch, heads, seq;
+    bool causal;
+    std::array<double, 4> us;
   };
-  EXPECT_EQ(tiles(256, 64, 16, true), ForwardTiles::kNarrow);  // 4 * 16 * 2 = 128 items
-  EXPECT_EQ(tiles(256, 64, 17, true), ForwardTiles::kShort);   // 136
-  EXPECT_EQ(tiles(1024, 64, 25, true), ForwardTiles::kShort);
-  EXPECT_EQ(tiles(512, 64, 25, false), ForwardTiles::kShort);
-  EXPECT_EQ(tiles(1024, 64, 11, false), ForwardTiles::kNarrow) << "1,024 keys, but too few wide tiles";
-  EXPECT_EQ(tiles(512, 80, 32, true), ForwardTiles::kJoined);
-  EXPECT_EQ(tiles(2048, 80, 32, true), ForwardTiles::kNarrow);
-  EXPECT_EQ(tiles(512, 128, 25, true), ForwardTiles::kNarrow);
+  constexpr std::array kTiles{ForwardTiles::kNarrow, ForwardTiles::kWide, ForwardTiles::kShort, ForwardTiles::kPair};
+  for (const Measured& one :
+       {Measured{4, 12, 128, true, {4.7, 5.0, 4.1, 3.7}},  {4, 16, 128, true, {4.3, 4.7, 3.6, 3.6}},
+        {4, 20, 128, true, {5.0, 5.3, 4.3, 4.8}},          {4, 25, 128, true, {4.9, 5.3, 4.4, 5.0}},
+        {4, 12, 256, true, {6.0, 6.3, 5.4, 5.2}},          {4, 25, 256, true, {8.1, 10.5, 6.5, 8.4}},
+        {4, 12, 256, false, {5.5, 6.7, 5.6, 5.6}},         {4, 12, 512, false, {12.4, 15.3, 11.0, 11.5}},
+        {4, 12, 1024, true, {21.7, 22.5, 18.5, 25.4}},     {4, 12, 1024, false, {30.4, 37.4, 32.1, 35.1}},
+        {4, 25, 1024, false, {69.6, 63.4, 61.5, 73.3}},    {4, 12, 2048, true, {65.2, 59.1, 54.2, 71.3}},
+        {4, 25, 2048, true, {132.5, 122.1, 110.8, 148.7}}, {4, 25, 2048, false, {245.7, 205.9, 207.6, 266.5}},
+        {8, 1, 512, true, {7.7, 8.9, 7.2, 6.1}},           {8, 1, 512, false, {7.0, 8.4, 7.6, 5.4}},
+        {8, 1, 1024, true, {11.4, 13.0, 11.7, 8.3}},       {8, 1, 1024, false, {12.7, 14.0, 12.2, 8.6}},
+        {8, 1, 2048, true, {20.3, 23.5, 20.8, 15.1}},      {8, 1, 2048, false, {19.8, 23.9, 21.2, 23.2}},
+        {8, 1, 4096, true, {38.4, 42.9, 39.7, 43.8}},      {8, 1, 4096, false, {70.3, 85.2, 60.4, 84.7}}}) {
+    const auto chosen = std::ranges::find(kTiles, tiles_of_64_columns(one.batch, one.heads, one.seq, one.causal));
+    EXPECT_LE(one.us.at(static_cast<std::size_t>(chosen - kTiles.begin())), 1.06 * std::ranges::min(one.us))
+        << one.batch << " x " << one.heads << ", " << one.seq << " tokens, causal " << one.causal;
+  }
+}
+
+TEST(ChooseForward, PairTilesWhereTeamsHaveAnItemAtMost) {
+  EXPECT_EQ(tiles_of_64_columns(4, 16, 128, true), ForwardTiles::kPair);   // 128 items of 64 queries
+  EXPECT_EQ(tiles_of_64_columns(4, 17, 128, true), ForwardTiles::kShort);  // 136
+  EXPECT_EQ(tiles_of_64_columns(4, 17, 128, false), ForwardTiles::kNarrow);
+  EXPECT_EQ(tiles_of_64_columns(4, 13, 320, true), ForwardTiles::kPair);   // 260
+  EXPECT_EQ(tiles_of_64_columns(4, 14, 320, true), ForwardTiles::kShort);  // 280
+  EXPECT_EQ(tiles_of_64_columns(8, 1, 2112, true), ForwardTiles::kShort);  // 264, of more keys than were measured
+  EXPECT_EQ(choose_forward(problem(256, 128, 20), kH200)->tiles, ForwardTiles::kNarrow);
+}
+
+TEST(ChooseForward, ShortTilesBelow4096TokensWideOnesFromThere) {
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4095, true), ForwardTiles::kShort);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4096, true), ForwardTiles::kWide);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4095, false), ForwardTiles::kShort);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4096, false), ForwardTiles::kWide);
+  EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, true), ForwardTiles::kNarrow);   // 12 * 22 = 264 wide items
+  EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, false), ForwardTiles::kNarrow);  // 384 short ones
+  EXPECT_EQ(tiles_of_64_columns(1, 8, 4096, false), ForwardTiles::kShort);    // 256
+  EXPECT_EQ(tiles_of_64_columns(1, 4, 8192, false), ForwardTiles::kNarrow);   // as many, longer than was measured
 }
 
 TEST(ChooseForward, TallTilesWhereTheyFillTheGpu) {
@@ -298,11 +342,12 @@ TEST(ChooseForward, ACounterForManyItemsOfUnequalWork) {
   EXPECT_FALSE(choose_forward(problem(1024, 128, 18), kH200)->counted);
   EXPECT_TRUE(choose_forward(problem(1024, 128, 19), kH200)->counted);
   EXPECT_FALSE(choose_forward(problem(1024, 128, 19, false), kH200)->counted);
-  // 64 columns: more than 7 * 132 = 924, wide ones here. 4 * 21 * 11 = 924, 4 * 22 * 11 = 968
-  EXPECT_FALSE(choose_forward(problem(2048, 64, 21), kH200)->counted);
-  EXPECT_TRUE(choose_forward(problem(2048, 64, 22), kH200)->counted);
-  EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 21), kH200), 0u);
-  EXPECT_EQ(forward_workspace_bytes(problem(2048, 64, 22), kH200), 256u);
+  // 64 columns: more than 7 * 132 = 924, wide ones here. 4 * 10 * 22 = 880, 4 * 11 * 22 = 968
+  EXPECT_FALSE(choose_forward(problem(4096, 64, 10), kH200)->counted);
+  EXPECT_TRUE(choose_forward(problem(4096, 64, 11), kH200)->counted);
+  EXPECT_EQ(forward_workspace_bytes(problem(4096, 64, 10), kH200), 0u);
+  EXPECT_EQ(forward_workspace_bytes(problem(4096, 64, 11), kH200), 256u);
+  EXPECT_FALSE(choose_forward(problem(2048, 64, 25), kH200)->counted) << "short tiles";
   // 32 columns likewise, tall ones here: 4 * 14 * 16 = 896, 4 * 15 * 16 = 960
   EXPECT_FALSE(choose_forward(problem(4096, 32, 14), kH200)->counted);
   EXPECT_TRUE(choose_forward(problem(4096, 32, 15), kH200)->counted);
