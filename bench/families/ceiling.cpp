@@ -92,8 +92,7 @@ Family ceiling_family() {
       .make_case = [](const CaseId& id, const CaseContext& context) -> std::unique_ptr<Case> {
         return model::make_ceiling_case({.what = id.at("what"),
                                          .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
-                                         .seed = context.seed,
-                                         .is_chained = id.at("regime") == "sustained"});
+                                         .seed = context.seed});
       },
       .precision = [](const CaseId& id) { return model::ceiling_precision(id.at("what")); },
       .prescribe = &prescribe};

@@ -33,7 +33,6 @@ struct CeilingConfig {
   std::string what;  // one of ceiling_names()
   DeviceKind device{};
   std::uint64_t seed{};
-  bool is_chained{};  // launches follow each other: what is the fastest then need not be so on a device that rests
   std::optional<CeilingSizes> sizes{};  // absent: default_ceiling_sizes(), asked for as late as work() or build()
 };
 

@@ -5,7 +5,6 @@
 #include <ATen/ops/randn.h>
 #include <c10/cuda/CUDAStream.h>
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -27,11 +26,11 @@ std::uint64_t seed_of_buffer(std::uint64_t seed, std::uint64_t index) {
   return z ^ (z >> 31U);
 }
 
-/// Milliseconds between two events around `launches` launches.
-float milliseconds_of(const Candidate& candidate, int launches, const cuda::Event& begin, const cuda::Event& end) {
+/// Milliseconds between two events around one launch.
+float milliseconds_of(const Candidate& candidate, const cuda::Event& begin, const cuda::Event& end) {
   const cudaStream_t stream = c10::cuda::getCurrentCUDAStream();
   TBENCH_CUDA_CHECK(cudaEventRecord(begin.get(), stream));
-  for (int i = 0; i < launches; ++i) candidate.launch();
+  candidate.launch();
   TBENCH_CUDA_CHECK(cudaEventRecord(end.get(), stream));
   TBENCH_CUDA_CHECK(cudaStreamSynchronize(stream));
   float milliseconds{};
@@ -59,17 +58,12 @@ Candidate fastest_of(std::vector<Candidate> candidates, const AutotuneConditions
   const cuda::Event begin = cuda::make_timing_event();
   const cuda::Event end = cuda::make_timing_event();
   for (const Candidate& candidate : candidates) candidate.launch();
-  const auto seconds_of = [&](std::size_t i, int launches) {
-    return Seconds{static_cast<double>(milliseconds_of(candidates[i], launches, begin, end)) * 1e-3};
-  };
-  const bool is_chained = conditions.chain.value > 0;
-  const int launches = is_chained ? std::max(1, static_cast<int>(conditions.chain / seconds_of(0, 1))) : 1;
   cuda::AutotunePauses pauses;
   const auto time = [&](std::size_t i) -> std::optional<cuda::CandidateTime> {
     if (conditions.rests) pauses.pause();
-    const Seconds spent = seconds_of(i, launches);
-    pauses.add_work(spent);
-    return cuda::CandidateTime{.launch = spent / launches, .spent = {}};
+    const Seconds launch{static_cast<double>(milliseconds_of(candidates[i], begin, end)) * 1e-3};
+    pauses.add_work(launch);
+    return cuda::CandidateTime{.launch = launch, .spent = {}};
   };
   return std::move(candidates[cuda::find_fastest(candidates.size(), time, rules).value().fastest]);
 }

@@ -57,13 +57,11 @@ struct Candidate {
 
 struct AutotuneConditions {
   bool rests{false};         // the device rests before each launch, as before a burst's sample
-  Seconds chain{};           // so much time in launches that follow each other is timed as one; 0: each by itself
   double equal_within{1.0};  // of candidates within this factor of the best the first is taken
 };
 
 /// The candidate whose median launch took least: each is launched once before and then six times between events, in
-/// rounds, on an idle device, or in chains. Synchronises. For launches of a millisecond or so, beside which what events
-/// add is small.
+/// rounds, on an idle device. Synchronises. For launches of a millisecond or so, beside which what events add is small.
 /// @param candidates  at least one; a single one is not launched
 /// @throws            std::invalid_argument; CudaError; whatever a launch throws
 [[nodiscard]] Candidate fastest_of(std::vector<Candidate> candidates, const AutotuneConditions& conditions = {});

@@ -55,10 +55,14 @@ constexpr double kTf32Loss = 2.0 * 0x1p-11 * std::numbers::log2e / 2.0;
 // untrained model one word is the largest of many tokens: the row of its gradient is off by p times what these tokens'
 // streams have in common, of which an element is about 1: on an H100 a quarter to a half of that (nine cases of 2,048
 // and 4,096 tokens). bfloat16's other roundings are eight times fp16's and leave room for it.
-double lost_probability(const ModelConfig& config) {
-  if (config.precision != Precision::kFp16) return 0.0;
+double lost_probability(const ModelConfig& config, Quantity quantity) {
+  if (config.precision != Precision::kFp16 || quantity != Quantity::kHeadGradient) return 0.0;
   return std::min(unit_roundoff(config.precision), 1.0 / static_cast<double>(config.vocab_size));
 }
+
+// Of the norm's bound: a row that is off by p in every element, while all rows of the gradient have the norm
+// sqrt(width / tokens). One word is not the largest of all tokens.
+constexpr double kLostShare = 0.5;
 
 // A float32 update rounds the parameter p up to twice and the decay factor once, and a dozen times what it subtracts,
 // about the learning rate: 3 u p at most. The fused kernel takes 1 - beta2 from a float32 beta2, which is off by up to
@@ -130,8 +134,11 @@ Tolerance rounding_tolerance(const ModelConfig& config, Quantity quantity, std::
   const double local =
       quantity == Quantity::kHeadGradient ? noise.local * std::sqrt(1.0 + vocabulary / tokens) : noise.local;
   const double element = local * deviations * norm;
-  const double one_signed = quantity == Quantity::kHeadGradient ? lost_probability(config) : 0.0;
-  return {.relative = kRelativeShare * element, .of_rms = element, .absolute = one_signed, .of_norm = norm};
+  const double lost = lost_probability(config, quantity);
+  return {.relative = kRelativeShare * element,
+          .of_rms = element,
+          .absolute = lost,
+          .of_norm = std::hypot(norm, kLostShare * lost * std::sqrt(tokens))};
 }
 
 // A reference in float32 rounds p once, and the rest within some 5 u of the learning rate: what is right is then 4 u p

@@ -27,13 +27,6 @@ TEST_F(GpuTest, TheFastestCandidateWinsWhereverItStands) {
   }
 }
 
-TEST_F(GpuTest, ChainsAreTimedAsOne) {
-  int launches = 0;
-  const std::vector<Candidate> candidates{spinning("slow", 2e-3, launches), spinning("fast", 1e-3, launches)};
-  EXPECT_EQ(fastest_of(candidates, {.chain = Seconds{9e-3}}).name, "fast");
-  EXPECT_EQ(launches, 2 + 1 + 2 * 6 * 4);  // four of the first take 9 ms
-}
-
 TEST(FastestOf, ASingleCandidateIsNotLaunchedAndNoneIsAnError) {
   int launches = 0;
   EXPECT_EQ(fastest_of({spinning("only", 1e-3, launches)}).name, "only");
