@@ -25,7 +25,7 @@ struct FaultShape {
 /// more of them than two for each multiprocessor, and on Hopper short tiles; with 16 tiles of 128 a head as many; few
 /// tiles and many keys; on Hopper pair tiles, 10 a head; narrow tiles.
 constexpr std::array kFaultShapes{FaultShape{300, 4},  FaultShape{300, 56}, FaultShape{2000, 17},
-                                  FaultShape{1100, 1}, FaultShape{600, 12}, FaultShape{4200, 4}};
+                                  FaultShape{1100, 1}, FaultShape{600, 12}, FaultShape{4300, 4}};
 
 struct FaultCase {
   FaultRow row;

@@ -19,27 +19,36 @@ std::int64_t items(const AttentionShape& shape, int rows) {
 /// That a query sees, on average.
 std::int64_t keys_of_query(const AttentionShape& shape) { return shape.causal ? shape.seq_kv / 2 : shape.seq_kv; }
 
-/// Of 64 columns: where each team has an item of 64 queries or none, up to the lengths that were measured. Two of them
-/// a multiprocessor take as long as one short or narrow one, or longer, without a mask or up to 256 tokens.
+/// Of 64 columns: where each team has an item of 64 queries or none. Two of them a multiprocessor take as long as one
+/// short or narrow one, or longer, without a mask or up to 256 tokens. Measured up to 2,048 keys, and with one item a
+/// team 4 heads of 2,048 tokens without a mask 13.1 us, by narrow tiles 18.4, one head of 16,384 with one 91 and 133.
 bool wants_pair_tiles(const AttentionShape& shape, int multiprocessors) {
   const std::int64_t pairs = items(shape, rows(PairForward::tile()));
-  if (keys_of_query(shape) > 1024) return false;
   return pairs <= multiprocessors || (shape.causal && shape.seq_kv > 256 && pairs <= 2 * multiprocessors);
 }
 
-/// Of 64 columns, measured up to 2,048 keys: with a mask always, without one where items are more than multiprocessors.
-/// Of 4,096 keys, without a mask, if each team has one item at most: 60 us, by narrow tiles 70.
-bool wants_short_tiles(const AttentionShape& shape, int multiprocessors) {
-  constexpr std::int64_t kMostKeys = 4096;
-  if (shape.causal) return shape.seq_kv < kMostKeys;
-  const std::int64_t shorts = items(shape, rows(ShortForward::tile()));
-  return shorts > multiprocessors &&
-         (shape.seq_kv < kMostKeys || (shape.seq_kv == kMostKeys && shorts <= 2 * multiprocessors));
+/// Of 64 columns: more than so many rounds of all multiprocessors.
+bool has_many_wide_items(const AttentionShape& shape, int multiprocessors, int rounds) {
+  return items(shape, rows(WideForward::tile())) > rounds * std::int64_t{multiprocessors};
 }
 
-/// Of 64 columns and many keys.
-bool wants_wide_tiles(const AttentionShape& shape, int multiprocessors) {
-  return items(shape, rows(WideForward::tile())) > 2 * std::int64_t{multiprocessors};
+/// Of 64 columns. Below 4,096 keys with a mask always, without one where items are more than multiprocessors; of 4,096,
+/// without a mask, if each team has one item at most: 60 us, by narrow tiles 70. From 4,096 on, by short and wide
+/// tiles: with a mask 2 to 5 % less time at 48 to 100 heads of 4,096 tokens, 13 % at 16, 8 % at 8 of 8,192, but as much
+/// at 8 and up to 4 % more at 16 of 16,384; without one 7 % less at 16 of 4,096, 8 % at 8 of 8,192, 7 % at 8 and 1 %
+/// more at 16 of 16,384.
+bool wants_short_tiles(const AttentionShape& shape, int multiprocessors) {
+  constexpr std::int64_t kManyKeys = 4096;
+  const std::int64_t shorts = items(shape, rows(ShortForward::tile()));
+  if (shape.seq_kv < kManyKeys) return shape.causal || shorts > multiprocessors;
+  if (!has_many_wide_items(shape, multiprocessors, 2)) {
+    return !shape.causal && shape.seq_kv == kManyKeys && shorts > multiprocessors && shorts <= 2 * multiprocessors;
+  }
+  if (shape.causal) {
+    return shape.seq_kv == kManyKeys ||
+           (shape.seq_kv <= 2 * kManyKeys && !has_many_wide_items(shape, multiprocessors, 3));
+  }
+  return shape.seq_kv <= 4 * kManyKeys && !has_many_wide_items(shape, multiprocessors, 6);
 }
 
 /// Of 32 columns: where tall items fill the GPU, with a mask, which makes them unequal, one and a half times. Measured
@@ -65,7 +74,9 @@ bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limit
   const std::int64_t tiles = items(shape, kGroupRows), multiprocessors = limits.multiprocessors;
   if (tiles > multiprocessors) return true;
   if (forward_split_kv(shape, limits).num_splits > 1) return false;
-  const bool pairs = shape.head_dim == 64 && wants_pair_tiles(shape, limits.multiprocessors);
+  constexpr std::int64_t kMostKeys = 1024;  // of a query, where pair tiles were measured against Ampere's kernels
+  const bool pairs =
+      shape.head_dim == 64 && wants_pair_tiles(shape, limits.multiprocessors) && keys_of_query(shape) <= kMostKeys;
   if (pairs && shape.seq_kv < 512) return 3 * tiles >= 2 * multiprocessors;
   return shape.head_dim <= 64 && !pairs ? shape.seq_kv >= 1024 && 4 * tiles >= 3 * multiprocessors
                                         : shape.seq_kv >= 512 && 8 * tiles >= 3 * multiprocessors;
@@ -76,7 +87,7 @@ ForwardTiles choose_tiles(const AttentionShape& shape, int multiprocessors) {
   if (shape.head_dim == 64) {
     if (wants_pair_tiles(shape, multiprocessors)) return ForwardTiles::kPair;
     if (wants_short_tiles(shape, multiprocessors)) return ForwardTiles::kShort;
-    if (wants_wide_tiles(shape, multiprocessors)) return ForwardTiles::kWide;
+    if (has_many_wide_items(shape, multiprocessors, 2)) return ForwardTiles::kWide;
   }
   return ForwardTiles::kNarrow;
 }
@@ -92,7 +103,7 @@ int item_rows(ForwardTiles tiles) {
 /// multiprocessors 5 to 30 % apart. Without one all items are equal. Of 128 columns on an H100: 2.9 items a
 /// multiprocessor 30.0 us dealt, 33.9 by the counter; 4.8 53.6 and 50.9; 6.1 66.4 and 64.0. Of 256 columns (80 keys a
 /// step): 3.9 of 1,024 tokens 81.9 and 86.7, of 4,096 215.8 and 209.8; 7.8 257.5 and 258.7; 15.5 of 4,096 846 and 857,
-/// of 16,384 2,709 and 2,778. Of short tiles up to 1,600 items were measured, dealt.
+/// of 16,384 2,709 and 2,778. Short tiles were measured dealt: up to 3,200 items.
 bool wants_counter(const AttentionShape& shape, ForwardTiles tiles, int multiprocessors) {
   if (tiles == ForwardTiles::kShort || tiles == ForwardTiles::kPair) return false;
   const std::int64_t half_rounds = shape.head_dim <= 64 ? 14 : 9;

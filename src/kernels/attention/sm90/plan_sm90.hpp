@@ -105,7 +105,6 @@ struct ShortForward {
             .stages = 3,
             .registers = 112,
             .copying_registers = 32,
-            .joins_items = true,
             .query_stages = 2,
             .teams = 2};
   }
