@@ -23,7 +23,7 @@ class DeepGroup : protected BackwardScores<Element, OneItemParameters, DeepShare
 
   enum Group { kValues, kKeys };
   // Of 16; 0 is __syncthreads(). The second is a warpgroup's, and the one after it the other's.
-  enum NamedBarrier { kAllGroups = 1, kStaging = 2 };
+  enum NamedBarrier { kKeysRead = 1, kStaging = 2 };
 
   __device__ __forceinline__ DeepGroup(const OneItemParameters& parameters, Shared shared, const BackwardPlace& place,
                                        Group group)
@@ -58,7 +58,8 @@ class DeepGroup : protected BackwardScores<Element, OneItemParameters, DeepShare
                                [](float* sums, const float* four) { add_to_global(sums, four); });
   }
 
-  /// The last dQ; then dK or dV leaves by way of the shared memory of K or V, which nobody reads any more.
+  /// The last dQ; then dK or dV leaves by way of the shared memory of K or V, which nobody reads any more: V since the
+  /// last dS has come, K when both have made their dQ.
   __device__ __forceinline__ void finish(const CUtensorMap& map, std::uint32_t tile,
                                          const float (&gradient)[kGradients], float factor) const {
     float dq[kQueryGradients];
@@ -68,7 +69,12 @@ class DeepGroup : protected BackwardScores<Element, OneItemParameters, DeepShare
     start_query_gradient(dq, last);
     wait_for_products<0>(dq);
     add_query_gradient(dq, last);
-    wait_at_barrier<kBackwardGroups * kWarpGroupThreads>(kAllGroups);
+    // One arrives, the other waits: bar.sync of both would be two instructions, which one barrier may not get.
+    if (group_ == kValues) {
+      arrive_at_barrier<kBackwardGroups * kWarpGroupThreads>(kKeysRead);
+    } else {
+      wait_at_barrier<kBackwardGroups * kWarpGroupThreads>(kKeysRead);
+    }
     Scores::stage_gradient(tile, gradient, factor);
     show_to_async_proxy();
     wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
