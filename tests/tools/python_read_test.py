@@ -77,7 +77,7 @@ class CommittedResults(unittest.TestCase):
         for name in ("size", "impl", "status", "name", "file"):
             self.assertEqual({*map(type, self.frame[name].dropna())}, {str}, name)
         self.assertEqual({*self.frame["size"].dropna()}, {"small", "medium", "large", "xl", "2.7B"})
-        self.assertEqual({*self.frame["ctx"].dropna()}, {128, 256, 512, 1024})
+        self.assertEqual({*self.frame["ctx"].dropna()}, {64, 128, 256, 512, 1024})
 
     def test_cases_without_a_time_have_their_reason_and_no_counter(self):
         entries = [entry for file in self.results.values() for entry in entries_of(file)]
