@@ -77,7 +77,7 @@ BackwardBlocks backward_blocks(const AttentionShape& shape) {
 }
 
 Divisor divisor(int value) {
-  const int shift = value <= 2 ? 0 : std::bit_width(static_cast<unsigned>(value - 1)) - 1;
+  const int shift = value <= 2 ? 0 : static_cast<int>(std::bit_width(static_cast<unsigned>(value - 1))) - 1;
   const auto wide = static_cast<std::uint64_t>(value);
   const std::uint64_t multiplier = ((std::uint64_t{1} << (32 + shift)) + wide - 1) / wide;
   return {.value = value, .multiplier = static_cast<std::uint32_t>(multiplier), .shift = shift};
