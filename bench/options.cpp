@@ -147,7 +147,7 @@ void declare_sampling(CLI::App& app, Options& options) {
   group
       .option("--tb_trace", options.trace,
               "on: after sampling, trace a few steps of every case on a GPU to record its kernels, the GPU's own time "
-              "per step and its gaps; off: do not trace [default: on with a GPU]")
+              "per step and its gaps; off: do not trace [default: on with a GPU, but for CUDA graphs]")
       ->transform(one_of<bool>({{"on", true}, {"off", false}}));
   group
       .option("--tb_profile", options.profile,
