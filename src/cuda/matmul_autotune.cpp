@@ -125,7 +125,8 @@ std::optional<AutotuneResult> find_fastest(std::size_t candidates, const Candida
     std::erase_if(alive, [](const Candidate& candidate) { return candidate.times.empty(); });
     if (alive.empty()) return std::nullopt;
     if (round == 0) timed = alive.size();
-    drop_slower(alive, 2 * (round + 1) < rules.rounds ? rules.keep_within : rules.narrow_within);
+    const bool is_early = 2 * (round + 1) < rules.rounds;
+    drop_slower(alive, is_early ? rules.keep_within : rules.narrow_within.value_or(rules.keep_within));
     if (alive.size() == 1 || spent >= rules.budget) break;
   }
   drop_slower(alive, rules.equal_within);

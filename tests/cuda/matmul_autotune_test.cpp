@@ -80,6 +80,12 @@ TEST(FindFastest, LaterRoundsAreForThoseThatAreClose) {
   EXPECT_THAT(given.asked, ElementsAre(0, 1, 2, 2, 1, 0, 0, 2, 2, 0));
 }
 
+TEST(FindFastest, LaterRoundsAreForAllWhereNothingElseIsSaid) {
+  GivenTimes given{.times = {{1.0}, {3.0}}};
+  static_cast<void>(autotune(given, {.rounds = 4, .keep_within = 10, .budget = {1}}));
+  EXPECT_THAT(given.asked, ElementsAre(0, 1, 1, 0, 0, 1, 1, 0));
+}
+
 TEST(FindFastest, StopsWhereOneIsLeft) {
   GivenTimes given{.times = {{2}, {1}}};
   EXPECT_EQ(autotune(given).fastest, 1U);

@@ -18,10 +18,10 @@ namespace tbench::cuda {
 inline constexpr int kAutotuneCandidates = 16;
 
 struct AutotuneRules {
-  std::size_t rounds{4};      // at most so many times of every candidate; even: there as often as back
-  double keep_within{1.1};    // candidates slower than the best by this factor are not timed again
-  double narrow_within{1.1};  // the same once half of the rounds are over
-  double equal_within{1.0};   // of candidates within this factor of the best the first is taken
+  std::size_t rounds{4};                  // at most so many times of every candidate; even: there as often as back
+  double keep_within{1.1};                // candidates slower than the best by this factor are not timed again
+  std::optional<double> narrow_within{};  // the same once half of the rounds are over; absent: keep_within
+  double equal_within{1.0};               // of candidates within this factor of the best the first is taken
   Seconds budget{1.0};  // no further time is taken once so much has been spent; the first candidate has one anyway
 };
 
