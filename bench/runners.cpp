@@ -25,6 +25,7 @@
 #include "tbench/measure/measure_case.hpp"
 #include "tbench/measure/timer.hpp"
 #include "tbench/model/device.hpp"
+#include "tbench/model/model_case.hpp"
 #include "tbench/process/message_channel.hpp"
 #include "tbench/process/supervisor.hpp"
 #include "tbench/results/record_json.hpp"
@@ -171,7 +172,7 @@ UsageError no_cuda_device() {
 
 bool traces(const Options& options, bool on_gpu, const CaseId& id) {
   const std::string* const exec = id.find("exec");
-  const bool is_graph = exec != nullptr && *exec == "graph";
+  const bool is_graph = exec != nullptr && *exec == to_string(Execution::kGraph);
   return options.trace.value_or(on_gpu && !is_graph);
 }
 

@@ -58,6 +58,13 @@ class DeepGroup : protected BackwardScores<Element, OneItemParameters, DeepShare
                                [](float* sums, const float* four) { add_to_global(sums, four); });
   }
 
+  /// Of the products under way those of dQ are not the last.
+  __device__ __forceinline__ void finish_query_gradient(float (&dq)[kQueryGradients], int i) const {
+    wait_for_products<1>(dq);
+    release(Shared::kScoresEmpty + stage(i));
+    add_query_gradient(dq, i);
+  }
+
   /// The last dQ; then dK or dV leaves by way of the shared memory of K or V, which nobody reads any more: V since the
   /// last dS has come, K when both have made their dQ.
   __device__ __forceinline__ void finish(const CUtensorMap& map, std::uint32_t tile,
@@ -126,11 +133,7 @@ class DeepValues : DeepGroup<Element, kHeadDim> {
     if constexpr (!kFirst) Group::start_query_gradient(dq, i - 1);
     Scores::multiply_gradient(values_, p, shared_.grad_o(stage(i)), 0, !kFirst);
     commit_products();
-    if constexpr (!kFirst) {
-      wait_for_products<1>(dq);
-      release(Shared::kScoresEmpty + stage(i - 1));
-      Group::add_query_gradient(dq, i - 1);
-    }
+    if constexpr (!kFirst) Group::finish_query_gradient(dq, i - 1);
     if constexpr (!kLast) start_scores(i + 1);
     wait_for_products<kLast ? 0 : 1>(values_);
     release(Shared::kGradientsEmpty + stage(i));
@@ -207,11 +210,7 @@ class DeepKeys : DeepGroup<Element, kHeadDim> {
     Scores::multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !kFirst);
     commit_products();
     Scores::show_scores(i);  // its fence takes as long as a product: not before them
-    if constexpr (!kFirst) {
-      wait_for_products<1>(dq);
-      release(Shared::kScoresEmpty + stage(i - 1));
-      Group::add_query_gradient(dq, i - 1);
-    }
+    if constexpr (!kFirst) Group::finish_query_gradient(dq, i - 1);
     if constexpr (!kLast) start_probability_gradients(i + 1);
     wait_for_products<kLast ? 0 : 1>(keys_);
     if (!planted(PlantedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));

@@ -11,23 +11,13 @@ namespace tbench::kernels::sm90 {
 template <class Element, int kHeadDim>
 __device__ __forceinline__ void deep_block(const OneItemParameters& parameters, char* memory) {
   using Shared = DeepShared<kHeadDim>;
-  Shared shared;
-  shared.base = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
-  // From one lane, so that the compiler knows it to be the same for all of a warp.
-  const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
-  begin_backward_block(parameters, shared);
-  const BackwardPlace place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries, Shared::kKeys);
-  if (warp_group == 0) {
-    shrink_registers<Shared::kTile.copying_registers>();
-    if (threadIdx.x == 0) OneItemProducer<Shared>{parameters, shared, place}.run();
-    return;
-  }
-  grow_registers<Shared::kTile.registers>();
-  if (warp_group == 1) {
-    DeepValues<Element, kHeadDim>{parameters, shared, place}.run();
-  } else {
-    DeepKeys<Element, kHeadDim>{parameters, shared, place}.run();
-  }
+  run_one_item<Shared>(parameters, memory, [&](const Shared& shared, const BackwardPlace& place, int group) {
+    if (group == 0) {
+      DeepValues<Element, kHeadDim>{parameters, shared, place}.run();
+    } else {
+      DeepKeys<Element, kHeadDim>{parameters, shared, place}.run();
+    }
+  });
 }
 
 template <class Element, int kHeadDim>

@@ -106,10 +106,12 @@ class OneItemProducer {
   const BackwardPlace& place_;
 };
 
-template <class Element, int kHeadDim>
-__device__ __forceinline__ void one_item_block(const OneItemParameters& parameters, char* memory) {
-  using Shared = OneItemShared<kHeadDim>;
-  const Shared shared{{(shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment}};
+/// A block with one item: the first thread of its first warpgroup copies, the others are `compute`'s, counted from 0.
+template <class Shared, class Compute>
+__device__ __forceinline__ void run_one_item(const OneItemParameters& parameters, char* memory,
+                                             const Compute& compute) {
+  Shared shared;
+  shared.base = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
   // From one lane, so that the compiler knows it to be the same for all of a warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   begin_backward_block(parameters, shared);
@@ -119,8 +121,16 @@ __device__ __forceinline__ void one_item_block(const OneItemParameters& paramete
     if (threadIdx.x == 0) OneItemProducer<Shared>{parameters, shared, place}.run();
   } else {
     grow_registers<Shared::kTile.registers>();
-    OneItemKeys<Element, kHeadDim>{parameters, shared, place, warp_group - 1}.run();
+    compute(shared, place, warp_group - 1);
   }
+}
+
+template <class Element, int kHeadDim>
+__device__ __forceinline__ void one_item_block(const OneItemParameters& parameters, char* memory) {
+  using Shared = OneItemShared<kHeadDim>;
+  run_one_item<Shared>(parameters, memory, [&](const Shared& shared, const BackwardPlace& place, int group) {
+    OneItemKeys<Element, kHeadDim>{parameters, shared, place, group}.run();
+  });
 }
 
 template <class Element, int kHeadDim>
