@@ -147,7 +147,7 @@ void declare_sampling(CLI::App& app, Options& options) {
   group
       .option("--tb_trace", options.trace,
               "on: after sampling, trace a few steps of every case on a GPU to record its kernels, the GPU's own time "
-              "per step and its gaps; off: do not trace [default: on with a GPU, but for CUDA graphs]")
+              "per step and its gaps; off: do not trace [default: on with a GPU]")
       ->transform(one_of<bool>({{"on", true}, {"off", false}}));
   group
       .option("--tb_profile", options.profile,
@@ -178,7 +178,8 @@ void declare_processes(CLI::App& app, Options& options) {
   const Group group{app, "How it is measured"};
   group
       .option("--tb_isolate", options.isolation,
-              "run: all cases in one child process; case: a fresh child process for each; none: in this process")
+              "run: all cases in one child process, but a fresh one for each CUDA graph; case: a fresh one for each; "
+              "none: in this process")
       ->transform(one_of<Isolation>({{"run", Isolation::kRun}, {"case", Isolation::kCase}, {"none", Isolation::kNone}}))
       ->default_str("run");
   group

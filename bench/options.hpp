@@ -49,7 +49,7 @@ struct Options {
   std::optional<std::int64_t> fixed_warm_up;
   std::optional<std::int64_t> fixed_samples;
   bool verify_again{true};    // after sampling, on other data
-  std::optional<bool> trace;  // a few steps, after sampling; unset: traces()
+  std::optional<bool> trace;  // a few steps, after sampling; unset: with a GPU
   std::string profile;        // folder for the whole traces; empty: none
   std::optional<L2State> l2;  // what kernels meet; absent: cold where there is a GPU
   CeilingChoice ceilings{};

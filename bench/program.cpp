@@ -238,6 +238,7 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   keep_cases(plan, of_this_run);
   drop_finished(plan, file.records, options.processes);
   isolate(plan, fresh_families);
+  if (on_gpu && options.isolation != Isolation::kNone) isolate_graphs(plan);
   if (options.isolation != Isolation::kNone) put_plugins_last(plan);
   std::optional<results::ResultWriter> writer;
   if (!options.out.empty()) writer.emplace(options.out, file);

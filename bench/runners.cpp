@@ -25,7 +25,6 @@
 #include "tbench/measure/measure_case.hpp"
 #include "tbench/measure/timer.hpp"
 #include "tbench/model/device.hpp"
-#include "tbench/model/model_case.hpp"
 #include "tbench/process/message_channel.hpp"
 #include "tbench/process/supervisor.hpp"
 #include "tbench/results/record_json.hpp"
@@ -170,12 +169,6 @@ UsageError no_cuda_device() {
   return UsageError{"--tb_device=cuda: there is no CUDA device (driver missing, or hidden by CUDA_VISIBLE_DEVICES?)"};
 }
 
-bool traces(const Options& options, bool on_gpu, const CaseId& id) {
-  const std::string* const exec = id.find("exec");
-  const bool is_graph = exec != nullptr && *exec == to_string(Execution::kGraph);
-  return options.trace.value_or(on_gpu && !is_graph);
-}
-
 void refuse_gpu_options(const Options& options) {
   const auto refuse = [](const std::string& flag, const char* why) {
     throw UsageError{fmt::format("{}: the cases run on the CPU, {}: leave the flag out", flag, why)};
@@ -265,7 +258,7 @@ std::vector<Record> LocalRunner::measure(const CaseId& id, const Activity& activ
   }
   CaseProfile profile{options_.profile, id, environment_.gpu ? environment_.gpu->name : "", subject->phases()};
   const std::unique_ptr<measure::StepTracer> tracer =
-      traces(options_, on_gpu_, id) ? make_tracer(options_, profile, ranks) : nullptr;
+      options_.trace.value_or(on_gpu_) ? make_tracer(options_, profile, ranks) : nullptr;
   const measure::Instruments instruments{
       .timer = ranks == nullptr ? *timer_ : ranks->timer(),
       .monitor = ranks == nullptr ? *monitor_ : ranks->monitor(),

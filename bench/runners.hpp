@@ -75,10 +75,6 @@ class LocalRunner final : public CaseRunner {
 /// The error for --tb_device=cuda without a GPU.
 [[nodiscard]] UsageError no_cuda_device();
 
-/// Whether a case's steps are traced. Where nobody has said so, those on a GPU are, but for CUDA graphs: they are
-/// captured once more for it, behind which the next case's graph took 3 % longer (an H100; without the tracer, too).
-[[nodiscard]] bool traces(const Options& options, bool on_gpu, const CaseId& id);
-
 /// Of cases that run on the CPU.
 /// @throws  UsageError  for a flag that only a GPU can serve: --tb_l2, --tb_trace=on or what implies it,
 ///                      --tb_memory_limit

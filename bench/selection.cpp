@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tbench/core/case_id.hpp"
+#include "tbench/core/enums.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/run_order.hpp"
 #include "tbench/core/text.hpp"
@@ -210,6 +211,13 @@ void keep_cases(std::vector<PlannedCase>& plan, const std::set<std::string>& nam
 void isolate(std::vector<PlannedCase>& plan, const std::set<std::string>& always_fresh) {
   for (PlannedCase& planned : plan) {
     if (always_fresh.contains(planned.id.family())) planned.needs_fresh_process = true;
+  }
+}
+
+void isolate_graphs(std::vector<PlannedCase>& plan) {
+  for (PlannedCase& planned : plan) {
+    const std::string* const exec = planned.id.find("exec");
+    if (exec != nullptr && *exec == to_string(Execution::kGraph)) planned.needs_fresh_process = true;
   }
 }
 

@@ -71,7 +71,7 @@ MeasuredCase measured_case(const Record& record) {
     replicate.ceiling = record.work->ceiling;
   }
   if (record.device && record.device->sm_clock_p50) {
-    replicate.sm_clock = record.device->sm_clock_mean ? record.device->sm_clock_mean : record.device->sm_clock_p50;
+    replicate.sm_clock = record.device->mean_sm_clock();
     replicate.clock_source = record.device->clock_source.value_or(ClockSource::kChunk);
   }
   if (!record.timing) return measured;

@@ -65,6 +65,7 @@ static void fields(auto& io, Like<DeviceState> auto& device) {
   io.field("sm_clock_p50_hz", device.sm_clock_p50);
   io.field("sm_clock_p95_hz", device.sm_clock_p95);
   io.field("sm_clock_mean_hz", device.sm_clock_mean);
+  io.field("sm_clock_counted_hz", device.sm_clock_counted);
   io.field("temperature_c", device.temperature_c);
   io.field("power_w", device.power);
   io.field("energy_per_step_j", device.energy_per_step);

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "bench/runners.hpp"
 #include "tbench/core/error.hpp"
 
 namespace tbench::bench {
@@ -59,17 +58,6 @@ TEST(Options, AStudyOfTracesTraces) {
   EXPECT_EQ(parse({"--tb_study=top_kernels", "--tb_trace=off"}).options.trace, true);
   EXPECT_EQ(parse({"--tb_study=precision"}).options.trace, std::nullopt);
   EXPECT_EQ(parse({"--tb_study=precision", "--tb_trace=off"}).options.trace, false);
-}
-
-TEST(Options, WithAGpuCasesAreTracedButNotGraphsUnlessToldSo) {
-  const CaseId step = CaseId::parse("Model/size:small/impl:sdpa");
-  const CaseId graph = CaseId::parse("Model/size:small/impl:sdpa/exec:graph");
-  const Options unsaid = parse({}).options, on = parse({"--tb_trace=on"}).options;
-  EXPECT_TRUE(traces(unsaid, true, step));
-  EXPECT_FALSE(traces(unsaid, true, graph));
-  EXPECT_FALSE(traces(unsaid, false, step));
-  EXPECT_TRUE(traces(on, true, graph));
-  EXPECT_FALSE(traces(parse({"--tb_trace=off"}).options, true, step));
 }
 
 TEST(Options, AProfileIsATraceOfOneProcess) {

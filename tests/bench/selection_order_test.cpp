@@ -117,6 +117,16 @@ TEST(RunPlan, AFamilyMayHaveAProcessForEveryCase) {
   EXPECT_THAT(fresh(plan), ElementsAre(false, false, true, true));
 }
 
+TEST(RunPlan, AGraphHasAProcessOfItsOwn) {
+  std::vector<CaseId> cases = numbered(2);
+  cases.push_back(CaseId::parse("Model/size:small/exec:graph"));
+  cases.push_back(CaseId::parse("Model/size:small/exec:graph/pass:forward"));
+  cases.push_back(CaseId::parse("Model/size:small"));
+  auto plan = plan_runs(cases, 1, 1);
+  isolate_graphs(plan);
+  EXPECT_THAT(fresh(plan), ElementsAre(false, false, true, true, false));
+}
+
 std::vector<std::string> all_names(const std::vector<PlannedCase>& plan) {
   std::vector<std::string> all;
   for (const PlannedCase& planned : plan) all.push_back(planned.id.name());

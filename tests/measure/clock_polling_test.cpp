@@ -47,6 +47,19 @@ TEST(ClockPolling, APolledClockIsThatOfTheSamplesAlone) {
   EXPECT_DOUBLE_EQ(result.device.power.value().value, 100);
 }
 
+TEST(ClockPolling, CountedCyclesAreOfAllChunks) {
+  Bench bench;
+  bench.timer.clock_of_chunk = [](std::int64_t chunk) { return chunk % 2 == 0 ? 1.4e9 : 1.6e9; };
+  const SampleResult result = bench.run();
+  // Chunks of 16 steps after a warm-up: as many of either clock, but for one more at most.
+  EXPECT_NEAR(result.device.sm_clock_counted.value().value, 1.5e9, 0.02e9);
+  EXPECT_EQ(result.device.mean_sm_clock(), result.device.sm_clock_counted);
+  bench.timer.clock_of_chunk = {};
+  const SampleResult uncounted = bench.run();
+  EXPECT_FALSE(uncounted.device.sm_clock_counted.has_value());
+  EXPECT_EQ(uncounted.device.mean_sm_clock(), uncounted.device.sm_clock_p50);
+}
+
 TEST(ClockPolling, SamplesBetweenTwoPollsLeaveTheReadingsOfChunks) {
   Bench bench;
   bench.monitor.polled = [](Seconds at) {

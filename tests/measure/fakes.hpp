@@ -53,6 +53,10 @@ class FakeTimer final : public Timer {
     chunk.enqueue = drain ? chunk.wall - *drain : Seconds{};
     chunk.cpu = chunk.wall * 2.0;
     chunk.escaped = escaped ? escaped(static_cast<std::int64_t>(chunk_sizes.size())) : Seconds{};
+    if (clock_of_chunk) {
+      chunk.cycles = clock_of_chunk(static_cast<std::int64_t>(chunk_sizes.size())) * chunk.wall.value;
+      chunk.counted = chunk.wall;
+    }
     clock = clock + chunk.wall;
     chunk_sizes.push_back(static_cast<std::int64_t>(count));
     return chunk;
@@ -97,8 +101,9 @@ class FakeTimer final : public Timer {
   }
 
   std::function<double(std::int64_t step)> duration;
-  std::function<Seconds(std::int64_t chunk)> escaped;  // none if empty
-  std::optional<Seconds> drain;                        // of a chunk; the whole chunk if absent
+  std::function<Seconds(std::int64_t chunk)> escaped;        // none if empty
+  std::function<double(std::int64_t chunk)> clock_of_chunk;  // Hz, counted; not if empty
+  std::optional<Seconds> drain;                              // of a chunk; the whole chunk if absent
   bool flushes{true};
   bool exposed{};
   std::vector<std::size_t> made_again;

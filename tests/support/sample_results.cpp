@@ -74,6 +74,7 @@ Record full_record() {
   device.sm_clock_p50 = Hertz{1.98e9};
   device.sm_clock_p95 = Hertz{1.98e9};
   device.sm_clock_mean = Hertz{1.976e9};
+  device.sm_clock_counted = Hertz{1.9735e9};
   device.temperature_c = 61;
   device.power = Watts{512.5};
   device.energy_per_step = Joules{12.8125};

@@ -82,6 +82,14 @@ struct EnumNames<L2State> {
   static constexpr std::array<std::string_view, 2> kNames{"cold", "warm"};
 };
 
+/// How a step reaches the GPU: operation by operation on a stream, or as CUDA graphs, one a phase.
+enum class Execution { kStream, kGraph };
+
+template <>
+struct EnumNames<Execution> {
+  static constexpr std::array<std::string_view, 2> kNames{"stream", "graph"};
+};
+
 /// The arithmetic a case computes in. `fp32` has TF32 off; `tf32` is float32 storage with TF32 matrix products. `bf16`
 /// and `fp16` of a model are autocast over float32 parameters (fp16 with loss scaling in the training step); of a
 /// single kernel they are the storage type.

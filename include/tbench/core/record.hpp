@@ -86,15 +86,22 @@ struct Timing {
   bool operator==(const Timing&) const = default;
 };
 
-/// What NVML said while sampling. Absent fields: the device does not tell.
+/// What NVML said while sampling, and what was counted. Absent fields: the device does not tell.
 struct DeviceState {
   std::optional<ClockSource> clock_source;  // of clocks and power; absent in files of before version 6: once a chunk
   std::optional<Hertz> sm_clock_p5, sm_clock_p50, sm_clock_p95;
-  std::optional<Hertz> sm_clock_mean;   // of a polled clock: finer than its steps, which are 1 % of it on an H200
+  std::optional<Hertz> sm_clock_mean;  // of a polled clock: finer than its steps, which are 1 % of it on an H200
+  /// Of all chained steps, by the multiprocessors' cycle counters: exact, where NVML's clock is of some moments.
+  std::optional<Hertz> sm_clock_counted;
   std::optional<double> temperature_c;  // highest seen
   std::optional<Watts> power;           // mean
   std::optional<Joules> energy_per_step;
   std::vector<std::string> throttle_reasons;  // seen at any time while sampling
+  /// The best that is known of the clock on average, for a time in cycles.
+  [[nodiscard]] std::optional<Hertz> mean_sm_clock() const {
+    if (sm_clock_counted) return sm_clock_counted;
+    return sm_clock_mean ? sm_clock_mean : sm_clock_p50;
+  }
   bool operator==(const DeviceState&) const = default;
 };
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "tbench/cuda/cycle_counter.hpp"
 #include "tbench/cuda/flush_and_spin.hpp"
 #include "tbench/cuda/handle.hpp"
 #include "tbench/measure/burst.hpp"
@@ -28,7 +29,7 @@ class CudaEventTimer final : public Timer, private BurstQueue {
   /// @param stream  the steps' stream; null is the legacy default stream. Not owned.
   explicit CudaEventTimer(cudaStream_t stream = nullptr);
 
-  /// @throws  CudaError
+  /// @throws  OutOfMemory, CudaError
   void prepare(std::size_t max_steps, std::size_t phases) override;
   /// Synchronises the device before and after.
   /// @throws  CudaError; std::logic_error also if prepare() was for fewer steps
@@ -59,7 +60,8 @@ class CudaEventTimer final : public Timer, private BurstQueue {
   cudaStream_t stream_;
   std::size_t phases_{};
   std::vector<cuda::Event> events_;
-  std::optional<BurstSetup> bursts_;  // absent outside begin_bursts() and end_bursts()
+  std::optional<cuda::CycleCounter> cycles_;  // from the first prepare() on
+  std::optional<BurstSetup> bursts_;          // absent outside begin_bursts() and end_bursts()
   std::optional<cuda::L2Flush> flush_;
   bool resets_persisting_l2_{};  // before every burst
   Seconds spin_{kFirstSpin};     // what has been enough since begin_bursts()

@@ -24,6 +24,10 @@ struct Chunk {
   /// bursts: after the one for which it was longest.
   Seconds escaped;
   bool exposed{};  // of bursts: the device reached a launch before all of it was enqueued, in spite of the longest spin
+  /// Of the multiprocessors' clock, and the time for which they were counted: the steps' and a moment before and behind
+  /// them. 0: not counted, as of bursts, between which the device rests.
+  double cycles{};
+  Seconds counted{};
   /// Of bursts: calls of `launch`, by number, that were made again because the device reached them too early. No row
   /// has them.
   std::vector<std::size_t> made_again;

@@ -1,11 +1,9 @@
 // Cases of the Model family: one step of the studies' transformer. Free of LibTorch in its interface.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tbench/core/case.hpp"
@@ -13,18 +11,6 @@
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/work.hpp"
 #include "tbench/model/device.hpp"
-
-namespace tbench {
-
-/// How a step reaches the GPU: operation by operation on a stream, or as CUDA graphs, one a phase.
-enum class Execution { kStream, kGraph };
-
-template <>
-struct EnumNames<Execution> {
-  static constexpr std::array<std::string_view, 2> kNames{"stream", "graph"};
-};
-
-}  // namespace tbench
 
 namespace tbench::model {
 

@@ -17,7 +17,7 @@ namespace tbench::results {
 
 /// Rises whenever a field is added, removed or changes its meaning. Version 2 added how a number was taken (regime, l2,
 /// launches_per_sample, resolution_limited); version 1, where everything was sustained, is still read.
-inline constexpr std::int64_t kSchemaVersion = 7;
+inline constexpr std::int64_t kSchemaVersion = 8;
 inline constexpr std::int64_t kOldestSchemaVersion = 1;
 
 /// What Google Benchmark tells of the machine, besides what is in Environment. No host names.

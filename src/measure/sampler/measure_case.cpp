@@ -248,9 +248,10 @@ MemoryUse Measurement::memory_pass() {
 Seconds Measurement::run_up() const {
   constexpr Seconds kRunUp{0.15};
   constexpr double kFullClock = 0.985;
-  if (record_.timing->regime != Regime::kSustained || !record_.device || !record_.device->sm_clock_p50) return {};
+  const std::optional<Hertz> clock = record_.device ? record_.device->mean_sm_clock() : std::nullopt;
+  if (record_.timing->regime != Regime::kSustained || !clock) return {};
   if (!instruments_.gpu || !instruments_.gpu->max_sm_clock_hz) return {};
-  return record_.device->sm_clock_p50->value < kFullClock * *instruments_.gpu->max_sm_clock_hz ? kRunUp : Seconds{};
+  return clock->value < kFullClock * *instruments_.gpu->max_sm_clock_hz ? kRunUp : Seconds{};
 }
 
 /// Steps that a process can make but once are not made again to be traced. False if the trace was the case's end.
@@ -280,14 +281,15 @@ bool Measurement::trace() {
 }
 
 std::optional<FlopPerSecond> Measurement::datasheet_peak(const DeviceState& device) const {
-  if (!precision_ || !instruments_.gpu || !device.sm_clock_p50) {
+  const std::optional<Hertz> clock = device.mean_sm_clock();
+  if (!precision_ || !instruments_.gpu || !clock) {
     return std::nullopt;
   }
   const auto per_sm_clock = datasheet_flop_per_sm_clock(instruments_.gpu->name, *precision_);
   if (!per_sm_clock) {
     return std::nullopt;
   }
-  return FlopPerSecond{*per_sm_clock * static_cast<double>(instruments_.gpu->sm_count) * device.sm_clock_p50->value};
+  return FlopPerSecond{*per_sm_clock * static_cast<double>(instruments_.gpu->sm_count) * clock->value};
 }
 
 /// Ends the record in progress without a time.

@@ -211,6 +211,8 @@ void Sampler::take_chunk(SamplingRun& run, const ChunkPlan& plan) {
   run.wall = run.wall + chunk.wall;
   run.enqueue = run.enqueue + chunk.enqueue;
   run.cpu = run.cpu + chunk.cpu;
+  run.cycles += chunk.cycles;
+  run.counted = run.counted + chunk.counted;
   run.steps += static_cast<std::int64_t>(chunk.steps() * chunk.launches);
   run.is_exposed = run.is_exposed || chunk.exposed;
 }

@@ -164,6 +164,9 @@ DeviceState device_state_of(const SamplingRun& run) {
     state.sm_clock_p95 = Hertz{stats::quantile(clocks, 0.95)};
     if (is_polled) state.sm_clock_mean = Hertz{stats::mean(clocks)};
   }
+  if (run.counted.value > 0) {
+    state.sm_clock_counted = Hertz{run.cycles / run.counted.value};
+  }
   if (!powers.empty()) {
     state.power = Watts{stats::mean(powers)};
   }

@@ -55,9 +55,11 @@ struct SamplingRun {
   std::vector<ClockReading> readings;                // one a chunk
   std::vector<double> chunk_drains;                  // seconds, one a chunk
   Seconds wall, enqueue, cpu;                        // sums over all steps, dropped ones too
-  std::int64_t steps{};                              // all, dropped ones too; of bursts: launches
-  bool is_exposed{};                                 // a burst's launch could not be hidden
-  std::optional<Joules> energy;                      // of all steps
+  double cycles{};                                   // of the chunks that counted them, and their time
+  Seconds counted;
+  std::int64_t steps{};          // all, dropped ones too; of bursts: launches
+  bool is_exposed{};             // a burst's launch could not be hidden
+  std::optional<Joules> energy;  // of all steps
   StopReason stop{};
 
   [[nodiscard]] std::vector<std::size_t> flagged() const;

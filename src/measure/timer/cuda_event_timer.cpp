@@ -68,6 +68,7 @@ CudaEventTimer::CudaEventTimer(cudaStream_t stream) : stream_{stream} {}
 void CudaEventTimer::prepare(std::size_t max_steps, std::size_t phases) {
   phases_ = phases;
   make_events(max_steps * phases + 1);
+  if (!cycles_) cycles_.emplace();
 }
 
 void CudaEventTimer::make_events(std::size_t count) {
@@ -114,9 +115,13 @@ Chunk CudaEventTimer::time_steps(std::size_t count, const Step& step, const std:
     throw std::logic_error{fmt::format("{} steps of {} phases asked of a timer prepared for {} events: call prepare()",
                                        count, phases_, events_.size())};
   }
+  cycles_->begin();
   const HostTimes times = run(count, step, while_busy);
+  const auto counted = cycles_->end();
 
   Chunk chunk;
+  chunk.cycles = counted ? counted->cycles : 0.0;
+  chunk.counted = counted ? counted->time : Seconds{};
   chunk.phases = phases_;
   chunk.phase_seconds.reserve(marks);
   for (std::size_t i = 0; i < marks; ++i) {

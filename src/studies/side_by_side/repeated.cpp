@@ -43,8 +43,8 @@ std::map<std::int64_t, TimedRecords> processes_of(const results::ResultFile& fil
 double milliseconds(const Record& record) { return to_milliseconds(record.timing->median); }
 
 std::optional<double> clock_mhz(const Record& record) {
-  if (!record.device || !record.device->sm_clock_p50) return std::nullopt;
-  return record.device->sm_clock_mean.value_or(*record.device->sm_clock_p50).value / 1e6;
+  const std::optional<Hertz> clock = record.device ? record.device->mean_sm_clock() : std::nullopt;
+  return clock ? std::optional{clock->value / 1e6} : std::nullopt;
 }
 
 /// Values one behind the other: "1.00, 1.01".

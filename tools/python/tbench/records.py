@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from .counters import Record, counters_of
 from .errors import ReadError
 
-OLDEST_VERSION, NEWEST_VERSION = 1, 7  # of the schema
+OLDEST_VERSION, NEWEST_VERSION = 1, 8  # of the schema
 # Google Benchmark's own fields of an entry; every other number is a counter. Its times are counters too.
 ENTRY_FIELDS = frozenset(
     ("name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions", "repetition_index",
