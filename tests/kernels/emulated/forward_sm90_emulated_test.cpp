@@ -10,10 +10,11 @@ namespace {
 
 template <class Attention>
 class EmulatedForwardSm90Test : public testing::Test {};
-using Attentions = testing::Types<
-    EmulatedForward<32, NarrowForward>, EmulatedForward<32, TallForward>, EmulatedForward<64, NarrowForward>,
-    EmulatedForward<64, WideForward>, EmulatedForward<64, ShortForward>, EmulatedForward<64, PairForward>,
-    EmulatedForward<80, NarrowForward>, EmulatedForward<128, NarrowForward>, EmulatedForward<256, DeepForward>>;
+using Attentions = testing::Types<EmulatedForward<32, NarrowForward>, EmulatedForward<32, TallForward>,
+                                  EmulatedForward<64, NarrowForward>, EmulatedForward<64, WideForward>,
+                                  EmulatedForward<64, ShortForward>, EmulatedForward<64, PairForward>,
+                                  EmulatedForward<80, NarrowForward>, EmulatedForward<80, Wide80Forward>,
+                                  EmulatedForward<128, NarrowForward>, EmulatedForward<256, DeepForward>>;
 TYPED_TEST_SUITE(EmulatedForwardSm90Test, Attentions);
 
 TYPED_TEST(EmulatedForwardSm90Test, IsRightOnBothSidesOfEveryTile) {

@@ -60,6 +60,7 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
     if (problem.shape.head_dim == 64) return launch.template operator()<64, NarrowForward>();
   }
   if constexpr (is_instantiated(80)) {
+    if (has(80, ForwardTiles::kWide)) return launch.template operator()<80, Wide80Forward>();
     if (problem.shape.head_dim == 80) return launch.template operator()<80, NarrowForward>();
   }
   if constexpr (is_instantiated(128)) {

@@ -58,8 +58,8 @@ struct ForwardTile {
 [[nodiscard]] constexpr int rows(ForwardTile tile) { return tile.warp_groups * kGroupRows; }
 [[nodiscard]] constexpr int threads(ForwardTile tile) { return (tile.teams * tile.warp_groups + 1) * kGroupThreads; }
 
-/// 128 queries by 128 keys: O and Q of 64 rows by 128 columns fit 232 registers beside S and P. Head_dim 80 and 128,
-/// and 32 and 64 for few tiles.
+/// 128 queries by 128 keys: O and Q of 64 rows by 128 columns fit 232 registers beside S and P. Head_dim 128, and for
+/// few tiles 32, 64 and 80, for few keys 80, too.
 struct NarrowForward {
   static constexpr ForwardTile tile() {
     return {.warp_groups = 2,
@@ -76,6 +76,19 @@ struct NarrowForward {
 struct WideForward {
   static constexpr ForwardTile tile() {
     return {.warp_groups = 3, .cols = 128, .stages = 2, .registers = 160, .copying_registers = 32};
+  }
+};
+
+/// 192 queries by 64 keys, head_dim 80: beside Q and O of 80 columns a thread of three warpgroups has room for S and P
+/// of 64 keys, not of 128.
+struct Wide80Forward {
+  static constexpr ForwardTile tile() {
+    return {.warp_groups = 3,
+            .cols = 64,
+            .stages = 3,
+            .registers = 160,
+            .copying_registers = 32,
+            .queries_in_registers = true};
   }
 };
 
@@ -135,8 +148,9 @@ struct PairForward {
   return (groups - 1) * tile.registers + tile.copying_registers <= groups * at_launch;
 }
 static_assert(fits_registers(NarrowForward::tile()) && fits_registers(WideForward::tile()) &&
-              fits_registers(TallForward::tile()) && fits_registers(DeepForward::tile()) &&
-              fits_registers(ShortForward::tile()) && fits_registers(PairForward::tile()));
+              fits_registers(Wide80Forward::tile()) && fits_registers(TallForward::tile()) &&
+              fits_registers(DeepForward::tile()) && fits_registers(ShortForward::tile()) &&
+              fits_registers(PairForward::tile()));
 
 /// Where what lies in a team's shared memory; bytes. Everything but the barriers starts at a multiple of 1,024, as the
 /// 128-byte swizzle wants it.
@@ -163,7 +177,7 @@ constexpr int kSharedAlignment = 1024;
   return tile.teams == 1 ? end : (end + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
 }
 
-/// The structs above; of 256 columns there is DeepForward alone, whatever is said.
+/// The structs above; of 80 columns kWide is Wide80Forward, and of 256 there is DeepForward alone, whatever is said.
 enum class ForwardTiles { kNarrow, kWide, kTall, kShort, kPair };
 
 /// There is at most one block a multiprocessor, whose next item's first copies overlap the last one's end.

@@ -54,6 +54,8 @@ __device__ __forceinline__ void wait_for_products(float (&results)[kCount]) {
 #define TBENCH_NAMES_0_31                                                                                          \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
   "%24, %25, %26, %27, %28, %29, %30, %31"
+#define TBENCH_NAMES_0_23 \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23"
 #define TBENCH_NAMES_32_39 "%32, %33, %34, %35, %36, %37, %38, %39"
 #define TBENCH_NAMES_32_63                                                                                         \
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
@@ -90,6 +92,15 @@ struct Wgmma;
           "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" TBENCH_NAMES_0_31                          \
           "}, %32, %33, add, 1, 1, 0, %35;\n}\n"                                                                      \
           : TBENCH_REGISTERS_32(d, 0)                                                                                 \
+          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                          \
+    }                                                                                                                 \
+    template <bool kTransposed = false>                                                                               \
+    __device__ static __forceinline__ void from_shared(float (&d)[24], Operand a, Operand b, bool add) {              \
+      asm volatile(                                                                                                   \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %26, 0;\n"                                                            \
+          "wgmma.mma_async.sync.aligned.m64n48k16.f32." type "." type " {" TBENCH_NAMES_0_23                          \
+          "}, %24, %25, add, 1, 1, 0, %27;\n}\n"                                                                      \
+          : TBENCH_REGISTERS_8(d, 0), TBENCH_REGISTERS_8(d, 8), TBENCH_REGISTERS_8(d, 16)                             \
           : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                          \
     }                                                                                                                 \
     template <bool kTransposed>                                                                                       \
@@ -158,6 +169,7 @@ TBENCH_WGMMA(__half, "f16")
 #undef TBENCH_NAMES_32_63
 #undef TBENCH_NAMES_32_39
 #undef TBENCH_NAMES_0_31
+#undef TBENCH_NAMES_0_23
 #undef TBENCH_NAMES_0_15
 #undef TBENCH_REGISTERS_32
 #undef TBENCH_REGISTERS_8

@@ -46,6 +46,7 @@ std::vector<Instance> instances() {
                                           {64, ForwardTiles::kShort},
                                           {64, ForwardTiles::kPair},
                                           {80, kNarrow},
+                                          {80, ForwardTiles::kWide},
                                           {128, kNarrow},
                                           {256, kNarrow}}) {
       all.push_back({precision, head_dim, tiles});

@@ -202,6 +202,29 @@ TEST(ChooseForward, ShortTilesOfUpToSomeThousandTokens) {
   EXPECT_EQ(tiles_of_64_columns(1, 8, 16385, false), ForwardTiles::kWide);
 }
 
+TEST(ChooseForward, WideTilesOf80ColumnsForManyKeysAndItems) {
+  const auto choice = [](std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
+    AttentionProblem one = problem(seq, 80, heads, causal);
+    one.shape.batch = batch;
+    return *choose_forward(one, kH200);
+  };
+  EXPECT_EQ(choice(4, 32, 511, true).tiles, ForwardTiles::kNarrow);
+  for (const std::int64_t seq : {512, 1024, 2048, 4096}) {
+    EXPECT_EQ(choice(4, 32, seq, true).tiles, ForwardTiles::kWide);
+    EXPECT_EQ(choice(4, 32, seq, false).tiles, ForwardTiles::kWide);
+  }
+  EXPECT_EQ(choice(4, 22, 512, true).tiles, ForwardTiles::kNarrow);  // 88 * 3 = 264, two a multiprocessor
+  EXPECT_EQ(choice(4, 23, 512, true).tiles, ForwardTiles::kWide);
+  EXPECT_EQ(choice(1, 12, 4096, true).tiles, ForwardTiles::kNarrow);  // 12 * 22 = 264, two a multiprocessor
+  EXPECT_EQ(choice(1, 13, 4096, true).tiles, ForwardTiles::kWide);
+  EXPECT_FALSE(choice(1, 13, 4096, true).counted);  // 286 items
+  EXPECT_FALSE(choice(4, 32, 512, true).counted);   // 384
+  EXPECT_FALSE(choice(4, 33, 768, true).counted);   // 528 of four tiles each
+  EXPECT_TRUE(choice(4, 32, 1024, true).counted);   // 768, more than four and a half a multiprocessor
+  EXPECT_TRUE(choice(4, 32, 2048, true).counted);
+  EXPECT_FALSE(choice(4, 32, 2048, false).counted);
+}
+
 TEST(ChooseForward, TallTilesWhereTheyFillTheGpu) {
   const auto is_tall = [](std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
     AttentionProblem one = problem(seq, 32, heads, causal);

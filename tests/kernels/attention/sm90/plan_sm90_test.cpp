@@ -23,6 +23,7 @@ TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
   // 102 in eights: 4 * 112 + 32 = 5 * 96
   EXPECT_TRUE(fits_registers(NarrowForward::tile()));
   EXPECT_TRUE(fits_registers(WideForward::tile()));
+  EXPECT_TRUE(fits_registers(Wide80Forward::tile()));
   EXPECT_TRUE(fits_registers(TallForward::tile()));
   EXPECT_TRUE(fits_registers(DeepForward::tile()));
   EXPECT_TRUE(fits_registers(ShortForward::tile()));
@@ -32,6 +33,7 @@ TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
   EXPECT_FALSE(fits_registers({.warp_groups = 4, .registers = 112, .copying_registers = 40}));
   EXPECT_EQ(threads(NarrowForward::tile()), 384);
   EXPECT_EQ(threads(WideForward::tile()), 512);
+  EXPECT_EQ(threads(Wide80Forward::tile()), 512);
   EXPECT_EQ(threads(TallForward::tile()), 640);
   EXPECT_EQ(threads(DeepForward::tile()), 384);
   EXPECT_EQ(threads(ShortForward::tile()), 640) << "two teams of two, and who copies";
@@ -76,6 +78,10 @@ TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
   EXPECT_EQ(narrow.barriers, 192 << 10);
   // 192 rows of 128 bytes twice, 4 * 128 of them: 24, 24, 32 and 32 KiB
   EXPECT_EQ(forward_shared(WideForward::tile(), 64).barriers, 112 << 10);
+  // 192 rows of 256 bytes twice, 6 * 64 of them: 48, 48 and 96 KiB
+  const ForwardShared wide_80 = forward_shared(Wide80Forward::tile(), 80);
+  EXPECT_EQ(wide_80.barriers, 192 << 10);
+  EXPECT_LE(static_cast<std::size_t>(wide_80.end + kSharedAlignment), kH200.shared_bytes_per_block);
   // 256 rows of 64 bytes twice, 8 * 64 of them: 16, 16 and 32 KiB
   EXPECT_EQ(forward_shared(TallForward::tile(), 32).barriers, 64 << 10);
   EXPECT_EQ(forward_shared(NarrowForward::tile(), 80).end, narrow.end) << "a panel and a quarter takes two";

@@ -16,7 +16,7 @@ template <class Element, int kHeadDim, BackwardSums kSums>
 class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<kHeadDim>> {
   using Scores = BackwardScores<Element, StayingParameters, SharedBackward<kHeadDim>>;
   using Scores::kTile, Scores::kQueries, Scores::kScores, Scores::kPartQueries, Scores::kParts, Scores::kPartScores,
-      Scores::kPartBytes, Scores::kGradients, Scores::kInnerBytes, Scores::kHalvesQueries;
+      Scores::kPartBytes, Scores::kGradients, Scores::kInnerBytes, Scores::kHalvesQueries, Scores::kQueryGradients;
   using Scores::p_, Scores::shared_, Scores::group_;
   using Scores::warp, Scores::lane, Scores::stage, Scores::parity, Scores::wait_for_gradients, Scores::wait_for_scores,
       Scores::release, Scores::release_too_early, Scores::multiply_transposed, Scores::multiply_gradient,
@@ -57,7 +57,7 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
     }
     if (kTile.takes_turns && has_turn) pass_turn();
     begin_ = i;
-    float dq[kGroupRows / 2];
+    float dq[kQueryGradients];
     wait_for_scores(i - 1);
     start_products();
     multiply_query_gradient(dq, i);
@@ -106,7 +106,7 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
     clear_scores(i);
     show_scores(i);
     if (i > 0) {
-      float dq[kGroupRows / 2];
+      float dq[kQueryGradients];
       wait_for_late_scores(i);
       start_products();
       multiply_query_gradient(dq, i);
@@ -163,7 +163,7 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
     clear_scores(i);
     wait_for_products<0>(dp);
     differentiate(s, dp, p, ds, kPart, i);
-    float dq[kGroupRows / 2];
+    float dq[kQueryGradients];
     wait_for_late_scores(i);
     if (kTile.takes_turns) wait_for_turn();
     start_products();
@@ -202,7 +202,7 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
       wait_for_products<1>(dp[1]);
       differentiate(&s[kPartScores], dp[1], p, ds, 1, i);
     }
-    float dq[kGroupRows / 2];
+    float dq[kQueryGradients];
     wait_for_late_scores(i);
     if (kTile.takes_turns) wait_for_turn();
     start_products();
@@ -226,7 +226,7 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
   }
 
   /// What is left when all products of a step have been issued.
-  __device__ __forceinline__ void finish_step(float (&dq)[kGroupRows / 2], int i) {
+  __device__ __forceinline__ void finish_step(float (&dq)[kQueryGradients], int i) {
     show_scores(i);  // its fence takes as long as a product: not before them
     wait_for_products<1>(dq);
     if (i > 0) {
@@ -280,11 +280,11 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
     }
   }
   /// Of the step before the i-th.
-  __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kGroupRows / 2], int i) const {
+  __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kQueryGradients], int i) const {
     const Operand scores = Scores::scores_operand(i - 1), keys = Scores::keys_operand(shared_.k(late_kept(i), 0));
     Scores::multiply_query_gradient(dq, scores, keys);
   }
-  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kGroupRows / 2], int i) const {
+  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
     if (planted(PlantedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) return;
     constexpr bool kApart = kSums == BackwardSums::kApart;
     const int sums_before = kApart ? of_late_item(Shared::kFirstKey, i) / kBackwardKeys * p_.batch_heads : 0;

@@ -38,6 +38,12 @@ constexpr int kBackwardThreads = (kBackwardGroups + 1) * kGroupThreads;
 [[nodiscard]] constexpr int backward_key_groups(int head_dim) { return head_dim <= 128 ? kBackwardGroups : 1; }
 [[nodiscard]] constexpr int backward_keys(int head_dim) { return backward_key_groups(head_dim) * kGroupRows; }
 
+/// From a panel of K or V to the next one. Of 80 columns they hold columns [0, 64) and [48, 112), not [64, 128): so
+/// each warpgroup has its half of dQ in a panel of K as 48 columns, not as 64 of which the second one has 16. [40, 104)
+/// would make 40 of them, but S's last 16 columns would begin 48 bytes into a row: right on an H100, but documented for
+/// multiples of 32 alone.
+[[nodiscard]] constexpr int kept_panel_columns(int head_dim) { return head_dim == 80 ? 48 : kPanelCols; }
+
 /// Of 128 columns half the queries a step, because dK and dV of 64 keys take half of a thread's registers; of 256
 /// columns either does.
 [[nodiscard]] constexpr BackwardTile backward_tile(int head_dim) {

@@ -30,12 +30,14 @@ class BackwardScores {
   static constexpr int kGradients = kHeadDim / 2;
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
   static_assert(kTile.stages == 2);
-  // dQ's half: 64 queries, or half of the panels of all queries.
+  // dQ's half: 64 queries, or of all queries the columns of half of K's panels.
   static constexpr bool kHalvesQueries = kQueries > kGroupRows;
   static constexpr int kHalfPanels = kHalvesQueries ? 1 : Shared::kPanels / 2;
-  static constexpr int kQueryGradients = kGroupRows * kHalfPanels * kPanelCols / kWarpGroupThreads;  // of a thread
+  static constexpr int kHalfColumns = kHalfPanels * Shared::kKeptPanelColumns;
+  static constexpr int kQueryGradients = kGroupRows * kHalfColumns / kWarpGroupThreads;  // of a thread
   static_assert(kQueries == (kHalvesQueries ? 128 : 64) && Shared::kPanels == (kHalvesQueries ? 1 : 2 * kHalfPanels),
                 "the halves are panels");
+  static_assert(kHalfColumns >= kHeadDim / (kHalvesQueries ? 1 : 2) && kHalfColumns % 8 == 0, "both are all of dQ");
 
   __device__ __forceinline__ BackwardScores(const Parameters& parameters, Shared shared, int group)
       : p_{parameters}, shared_{shared}, group_{group} {}
@@ -89,7 +91,8 @@ class BackwardScores {
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
       const int panel = i / 4, offset = i % 4 * kInnerBytes;
-      Products::from_shared(result, left.at(panel * Shared::kKeptPanelBytes + offset),
+      const int kept_offset = (i * 16 - panel * Shared::kKeptPanelColumns) * 2;
+      Products::from_shared(result, left.at(panel * Shared::kKeptPanelBytes + kept_offset),
                             right.at(panel * Shared::kPanelBytes + offset), true);
     }
   }
@@ -135,14 +138,14 @@ class BackwardScores {
     constexpr int kColumnBlocks = kHeadDim / 8;
     const int first_row = first_query + (kHalvesQueries ? group_ * kGroupRows : 0);
     const int row_block = first_row / 16 + warp();
-    const int column_block = kHalvesQueries ? 0 : group_ * (kHalfPanels * kPanelCols / 8);
+    const int column_block = kHalvesQueries ? 0 : group_ * (kHalfColumns / 8);
     const std::int64_t head_sums = static_cast<std::int64_t>(head) * p_.rows * kHeadDim;
     float* const sums =
         p_.dq_sums + head_sums + (row_block * kColumnBlocks + column_block) * kWarpSize * 4 + lane() * 4;
 #pragma unroll
     for (int n = 0; n < kQueryGradients / 4; ++n) {
-      // The second panel's last columns are zeros that dQ does not have.
-      if (kHeadDim % kPanelCols != 0 && column_block + n >= kColumnBlocks) break;
+      // The second half's last columns are zeros that dQ does not have.
+      if (kHeadDim % kHalfColumns != 0 && column_block + n >= kColumnBlocks) break;
       put(sums + n * kWarpSize * 4, &dq[4 * n]);
     }
   }

@@ -64,7 +64,8 @@ class BackwardItems {
                    load_shared(shared_.field(kept(), Shared::kBatch))};
 #pragma unroll 1
     for (int group = 0; group < kBackwardGroups; ++group) {
-      copy_boxes<kHeadDim>(destination, Shared::kKeptPanelBytes, map, place, barrier, cache_policy<Reuse::kOnce>());
+      copy_boxes<kHeadDim, Shared::kKeptPanelColumns>(destination, Shared::kKeptPanelBytes, map, place, barrier,
+                                                      cache_policy<Reuse::kOnce>());
       destination += Shared::kKeptBytes;
       place.row += kGroupRows;
     }

@@ -17,6 +17,7 @@ struct BackwardTiles {
   static constexpr BackwardShared kPlan = backward_shared(kHeadDim, kBlocks);
   static constexpr int kKeyGroups = backward_key_groups(kHeadDim), kKeys = backward_keys(kHeadDim);
   static constexpr int kPanels = panels(kHeadDim);
+  static constexpr int kKeptPanelColumns = kept_panel_columns(kHeadDim);
   static constexpr int kKeptPanelBytes = kGroupRows * kPanelRowBytes;
   static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // of 64 keys' K or V
   static constexpr int kPanelBytes = kQueries * kPanelRowBytes;

@@ -26,6 +26,16 @@ TEST(BackwardTile, FillsButDoesNotExceedAMultiprocessor) {
   EXPECT_EQ(kBackwardThreads, 384);
 }
 
+TEST(KeptPanelColumns, LeaveEveryColumnInAPanelAndHalfOfThemInEach) {
+  for (const int head_dim : {64, 80, 128, 256}) {
+    const int distance = kept_panel_columns(head_dim);
+    EXPECT_LE(distance, kPanelCols) << "no column between two panels";
+    EXPECT_GE(panels(head_dim) * distance, head_dim);
+    EXPECT_EQ((kPanelCols - distance) % 16, 0) << "a product's inner extent begins at a multiple of 32 bytes";
+  }
+  EXPECT_EQ(kept_panel_columns(80), 48);
+}
+
 TEST(BackwardShared, HoldsTwoOfEverythingWhereBlocksStay) {
   // 64 columns: K and V two times 128 rows of 128 bytes; Q and dO as much; dS two times 128 by 128 elements
   const BackwardShared narrow = backward_shared(64, BackwardBlocks::kStay);

@@ -12,7 +12,7 @@ namespace tbench::kernels::sm90 {
 template <class Element, int kHeadDim>
 class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHeadDim>> {
   using Scores = BackwardScores<Element, OneItemParameters, OneItemShared<kHeadDim>>;
-  using Scores::kTile, Scores::kQueries, Scores::kScores, Scores::kGradients;
+  using Scores::kTile, Scores::kQueries, Scores::kScores, Scores::kGradients, Scores::kQueryGradients;
   using Scores::p_, Scores::shared_, Scores::group_;
   using Scores::warp, Scores::lane, Scores::stage, Scores::parity, Scores::release;
   using typename Scores::Shared;
@@ -33,7 +33,7 @@ class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHe
 #pragma unroll 1
     for (int i = 1; i < place_.steps; ++i) advance<false>(i);
     const int last = place_.steps - 1;
-    float dq[kGroupRows / 2];
+    float dq[kQueryGradients];
     wait_for_products<0>(keys_);
     Scores::wait_for_scores(last);
     start_products();
@@ -61,7 +61,7 @@ class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHe
     wait_for_products<0>(dp);
     Scores::differentiate(s, dp, p, ds, 0, i);
     if (planted(PlantedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, 0);
-    float dq[kGroupRows / 2];
+    float dq[kQueryGradients];
     if constexpr (!kFirst) Scores::wait_for_scores(i - 1);
     start_products();
     if constexpr (!kFirst) {
@@ -102,11 +102,11 @@ class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHe
   }
 
   /// Of the i-th step.
-  __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kGroupRows / 2], int i) const {
+  __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kQueryGradients], int i) const {
     const Operand scores = Scores::scores_operand(i), keys = Scores::keys_operand(shared_.k(0));
     Scores::multiply_query_gradient(dq, scores, keys);
   }
-  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kGroupRows / 2], int i) const {
+  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
     if (planted(PlantedFault::kDqSkipTile) && place_.first_key == 0) return;
     Scores::add_query_gradient(dq, first_query(i), place_.head,
                                [](float* sums, const float* four) { add_to_global(sums, four); });

@@ -111,22 +111,22 @@ inline void store_panel(char* source, const EmulatedMap& map, BoxPlace place) {
   });
 }
 /// For each panel of a tile: visit(its shared memory, the tensor, its place).
-template <int kHeadDim, class Visit>
+template <int kHeadDim, int kDistance = panel_columns(kHeadDim), class Visit>
 void visit_panels(std::uint32_t tile, int panel_bytes, const CUtensorMap& map, BoxPlace place, const Visit& visit) {
   EmulatedMap emulated;
   std::memcpy(&emulated, &map, sizeof(emulated));
   for (int panel = 0; panel < panels(kHeadDim); ++panel) {
-    place.column = panel * panel_columns(kHeadDim);
+    place.column = panel * kDistance;
     visit(emulator::shared_memory(tile + static_cast<std::uint32_t>(panel * panel_bytes), 1024), emulated, place);
   }
 }
-template <int kHeadDim>
+template <int kHeadDim, int kDistance = panel_columns(kHeadDim)>
 void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map, BoxPlace place,
                 std::uint32_t barrier, std::uint64_t) {
   const auto copy = [barrier](char* to, const EmulatedMap& from, BoxPlace box) {
     emulator::copy_some_time(barrier, from.box_rows * row_bytes(from), [=] { copy_panel(to, from, box); });
   };
-  visit_panels<kHeadDim>(destination, panel_bytes, map, place, copy);
+  visit_panels<kHeadDim, kDistance>(destination, panel_bytes, map, place, copy);
 }
 inline void copy_bytes(std::uint32_t destination, const void* source, int bytes, std::uint32_t barrier,
                        std::uint64_t = 0) {
