@@ -131,7 +131,8 @@ void attention_backward(const AttentionProblem& problem, const AttentionBackward
   require_none(attention_unsupported_reason(problem, limits));
   require_none(
       missing_workspace_reason("backward", attention_backward_workspace_bytes(problem, limits), arguments.workspace));
-  if (const auto choice = choose_sm90_backward(problem, limits); choice && sm90::takes_views(problem, arguments)) {
+  if (const auto choice = choose_sm90_backward(problem, limits);
+      choice && sm90::takes_views(problem, arguments, *choice)) {
     const bool is_bf16 = problem.precision == Precision::kBf16;
     return (is_bf16 ? &sm90::launch_backward<Precision::kBf16>
                     : &sm90::launch_backward<Precision::kFp16>)(problem, arguments, *choice, limits, stream);

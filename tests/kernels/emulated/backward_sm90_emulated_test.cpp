@@ -18,10 +18,16 @@ using Attentions =
                    EmulatedBackward<128, BackwardBlocks::kOneItem>, EmulatedBackward<256, BackwardBlocks::kOneItem>>;
 TYPED_TEST_SUITE(EmulatedBackwardSm90Test, Attentions);
 
+/// How dQ is added up, and by heads among how many blocks a head's tiles are dealt.
+struct Sums {
+  BackwardSums kind{};
+  int shares{1};
+};
 /// Those that the kernel knows.
-std::vector<BackwardSums> sums_of(BackwardBlocks blocks) {
-  if (blocks == BackwardBlocks::kOneItem) return {BackwardSums::kTogether};
-  return {BackwardSums::kTogether, BackwardSums::kApart};
+std::vector<Sums> sums_of(BackwardBlocks blocks) {
+  using enum BackwardSums;
+  if (blocks == BackwardBlocks::kOneItem) return {{kTogether}};
+  return {{kTogether}, {kApart}, {kByHeads}, {kByHeads, 2}};
 }
 
 TYPED_TEST(EmulatedBackwardSm90Test, IsRightHoweverManyItemsABlockHas) {
@@ -29,11 +35,12 @@ TYPED_TEST(EmulatedBackwardSm90Test, IsRightHoweverManyItemsABlockHas) {
   for (const Lengths& lengths : {Lengths{1, 1, true}, {70, 400, false}, {400, 400, true}, {257, 130, false}}) {
     TypeParam attention{lengths, 1};
     for (const int blocks : stays ? std::vector{1, 3, 5, 7} : std::vector{1}) {
-      for (const BackwardSums sums : sums_of(TypeParam::kBlocks)) {
+      for (const auto& [sums, shares] : sums_of(TypeParam::kBlocks)) {
+        if (shares > block_count(lengths.kv, kBackwardKeys)) continue;
         SCOPED_TRACE(testing::Message() << lengths.q << " x " << lengths.kv << ", " << blocks << " blocks, sums "
-                                        << (sums == BackwardSums::kApart ? "apart" : "together"));
+                                        << static_cast<int>(sums) << ", " << shares << " shares");
         attention.next_order();
-        for (const Comparison& one : attention.backward(blocks, sums)) EXPECT_EQ(one.failure, "");
+        for (const Comparison& one : attention.backward(blocks, sums, shares)) EXPECT_EQ(one.failure, "");
       }
     }
   }
@@ -47,9 +54,14 @@ TYPED_TEST(EmulatedBackwardSm90Test, FaultsAreFound) {
   if (TypeParam::kBlocks == BackwardBlocks::kStay) {
     rows.push_back({"kept", PlantedFault::kBackwardKept, any, When::kSometimes});
   }
-  for (const BackwardSums sums : sums_of(TypeParam::kBlocks)) {
-    expect_all_found<TypeParam>(rows, {"dq", "dk", "dv"},
-                                [sums](auto& attention) { return attention.backward(1, sums); });
+  for (const auto& [sums, shares] : sums_of(TypeParam::kBlocks)) {
+    std::vector<FaultRow> of_sums = rows;
+    const bool by_heads = sums == BackwardSums::kByHeads;
+    if (by_heads) of_sums.push_back({"first sums", PlantedFault::kDqFirstSums, {"dq"}, When::kAlways});
+    // By heads a tile of queries gives way to another one only within the third tile of keys.
+    const Lengths lengths = by_heads ? Lengths{300, 300, true} : kFaultLengths;
+    expect_all_found<TypeParam>(
+        of_sums, {"dq", "dk", "dv"}, [&](auto& attention) { return attention.backward(1, sums, shares); }, lengths);
   }
 }
 

@@ -17,7 +17,6 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
   using Element = __nv_bfloat16;
   using Problem = EmulatedProblem<Element, kColumns>;
   static constexpr bool kStays = kKind == BackwardBlocks::kStay;
-  using Parameters = std::conditional_t<kStays, StayingParameters, OneItemParameters>;
   using Problem::lengths_, Problem::problem_;
 
  public:
@@ -25,14 +24,29 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
 
   EmulatedBackward(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kBf16, lengths, seed} {}
 
-  /// dq, dk, dv; where blocks stay, of at most `blocks` of them; sums apart only there.
-  std::vector<Comparison> backward(int blocks, BackwardSums kind) {
+  /// dq, dk, dv; where blocks stay, of at most `blocks` of them; sums apart, and by heads, only there.
+  std::vector<Comparison> backward(int blocks, BackwardSums sums, int shares = 1) {
+    const BackwardChoice choice{.blocks = kKind, .sums = sums, .shares = shares};
+    if constexpr (kStays) {
+      using enum BackwardSums;
+      if (sums == kTogether) return backward<StayingParameters, kTogether>(blocks, choice);
+      if (sums == kApart) return backward<StayingParameters, kApart>(blocks, choice);
+      return backward<HeadsParameters, kByHeads>(blocks, choice);
+    } else {
+      return backward<OneItemParameters, BackwardSums::kTogether>(blocks, choice);
+    }
+  }
+
+ private:
+  template <class Parameters, BackwardSums kSums>
+  std::vector<Comparison> backward(int blocks, const BackwardChoice& choice) {
     constexpr int kQueries = backward_tile(kColumns).queries;
-    const BackwardWorkspace workspace = backward_workspace(problem_.shape, kind);
-    const bool apart = kind == BackwardSums::kApart;
+    constexpr bool kByHeads = kSums == BackwardSums::kByHeads;
+    const BackwardWorkspace workspace = backward_workspace(problem_.shape, kSums, choice.shares);
     // With the planted fault `kept` a step of one item may be taken for one of another, before or behind all queries.
     const std::size_t room = backward_workspace(problem_.shape, BackwardSums::kApart).sums_bytes / sizeof(float);
-    std::vector<float> memory_of_sums(room + workspace.sums_bytes / sizeof(float) + room, apart ? NAN : 0.0f);
+    const float garbage = kSums == BackwardSums::kTogether ? 0.0f : NAN;  // it is cleared before
+    std::vector<float> memory_of_sums(room + workspace.sums_bytes / sizeof(float) + room, garbage);
     float* const sums = memory_of_sums.data() + room;
     const std::vector<float> lse = padded(this->lse(), workspace.rows, -1 / problem_.scale, -INFINITY);
     const std::vector<float> delta = padded(this->row_products_of_o(), workspace.rows, -1, 0);
@@ -54,28 +68,36 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     if constexpr (kStays) {
       p.dk = this->view(gradients.dk);
       p.dv = this->view(gradients.dv);
-      p.order = staying_order(problem_.shape);
+      if constexpr (kByHeads) {
+        p.order = heads_order(problem_.shape, choice.shares, this->view(gradients.dq));
+      } else {
+        p.order = staying_order(problem_.shape);
+      }
     } else {
       p.dk = emulated_map<kColumns>(this->view(gradients.dk), lengths_.kv, kGroupRows);
       p.dv = emulated_map<kColumns>(this->view(gradients.dv), lengths_.kv, kGroupRows);
       p.order = backward_order(problem_.shape);
     }
     const DeviceLimits limits{.multiprocessors = blocks};
-    this->run(backward_launch(problem_.shape, kKind, limits), [&](char* memory) {
+    const Launch launch = kByHeads ? backward_heads_launch(problem_.shape, choice.shares, limits)
+                                   : backward_launch(problem_.shape, kKind, limits);
+    this->run(launch, [&](char* memory) {
       if constexpr (kStays) {
-        if (apart) return backward_block<Element, kColumns, BackwardSums::kApart>(p, memory);
-        backward_block<Element, kColumns, BackwardSums::kTogether>(p, memory);
+        backward_block<Element, kColumns, kSums>(p, memory);
       } else if constexpr (kColumns > 128) {
         deep_block<Element, kColumns>(p, memory);
       } else {
         one_item_block<Element, kColumns>(p, memory);
       }
     });
+    if (kByHeads && choice.shares == 1) return this->compare_backward(gradients);
+    const int apart = kByHeads                        ? choice.shares
+                      : kSums == BackwardSums::kApart ? backward_order(problem_.shape).tiles
+                                                      : 1;
     take_sums(gradients.dq, sums, p, apart);
     return this->compare_backward(gradients);
   }
 
- private:
   /// Of `rows` a head.
   std::vector<float> padded(const std::vector<float>& values, std::int64_t rows, float factor, float rest) const {
     std::vector<float> all(static_cast<std::size_t>(kHeads * rows), rest);
@@ -84,8 +106,9 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     return all;
   }
 
-  /// What the kernel after makes of the sums.
-  static void take_sums(std::vector<Element>& dq, const float* sums, const Parameters& p, bool apart) {
+  /// What the kernel after makes of the sums, of so many apart.
+  template <class Parameters>
+  static void take_sums(std::vector<Element>& dq, const float* sums, const Parameters& p, int apart) {
     const std::size_t of_tile = static_cast<std::size_t>(kHeads) * static_cast<std::size_t>(p.rows) * kColumns;
     for (std::size_t i = 0; i < dq.size(); ++i) {
       const auto column = static_cast<int>(i % kColumns);
@@ -93,9 +116,9 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
       const int block = (head * p.rows + row) / 16 * (kColumns / 8) + column / 8;
       const int lane = row % 8 * 4 + column % 8 / 2, register_number = row % 16 / 8 * 2 + column % 2;
       const auto place = static_cast<std::size_t>((block * kWarpSize + lane) * 4 + register_number);
-      const int seen = p.causal ? std::min(p.order.tiles, row / backward_keys(kColumns) + 1) : p.order.tiles;
+      const int seen = p.causal ? std::min(apart, row / backward_keys(kColumns) + 1) : apart;
       float sum = 0;
-      for (int tile = 0; tile < (apart ? seen : 1); ++tile) {
+      for (int tile = 0; tile < seen; ++tile) {
         sum += sums[static_cast<std::size_t>(tile) * of_tile + place];
       }
       dq[i] = Element(sum * p.scale);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -47,14 +48,21 @@ constexpr int kRaceRuns = 10;
 
 /// The same for each of the faults; what they spoil is among `outputs`, in the order of the comparisons.
 template <class Attention, class Rows, class Run>
-void expect_all_found(const Rows& rows, const std::vector<std::string>& outputs, const Run& run) {
-  Attention attention{kFaultLengths, 1};
+void expect_all_found(const Rows& rows, const std::vector<std::string>& outputs, const Run& run,
+                      const Lengths& lengths = kFaultLengths) {
+  Attention attention{lengths, 1};
   for (const FaultRow& row : rows) {
     SCOPED_TRACE(row.name);
     const PlantedScope planted{row.fault};
     expect_found(row, outputs, kRaceRuns, [&] {
       attention.next_order();
-      return run(attention);
+      try {
+        return run(attention);
+      } catch (const std::logic_error& error) {
+        // Of a race the emulator may find a barrier with too many arrivals before there are any results.
+        if (row.when == When::kAlways) throw;
+        return std::vector<Comparison>(outputs.size(), Comparison{.failure = error.what()});
+      }
     });
   }
 }

@@ -1,6 +1,7 @@
 // One attention problem with its inputs on the GPU, runs of the kernels on it, and what they must give.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,7 +46,7 @@ constexpr std::optional<std::byte> kGarbage{std::byte{0xff}};
 
 /// A way to the gradients besides attention_backward(), whatever that would choose.
 struct BackwardLaunch {
-  void (*enqueue)(const AttentionProblem&, const AttentionBackward&, cudaStream_t){};
+  std::function<void(const AttentionProblem&, const AttentionBackward&, cudaStream_t)> enqueue{};
   std::size_t workspace_bytes{};
 };
 

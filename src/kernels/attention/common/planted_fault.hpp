@@ -21,6 +21,8 @@ enum class PlantedFault {
   kBackwardRelease,  // dk or dv: a tile of queries is given back before the products have read it
   kBackwardParity,   // dq or dk: a tile of dO is read a phase early
   kBackwardKept,     // dq: an item's K is given back before its last dQ has read it
+  // By heads:
+  kDqFirstSums,  // dq: the first sums are added to whatever lies there
 };
 
 /// The only head dim that the library with planted faults is built for.

@@ -86,6 +86,15 @@ __device__ __forceinline__ std::uint64_t cache_policy() {
   return policy;
 }
 
+/// The same in an instruction that stays where it is, where there is no register to keep it in.
+template <Reuse kReuse>
+__device__ __forceinline__ std::uint64_t cache_policy_here() {
+  static_assert(kReuse == Reuse::kOnce);
+  std::uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0;\n" : "=l"(policy));
+  return policy;
+}
+
 /// Where a box lies in a tensor as tensor_map() describes it.
 struct BoxPlace {
   int row, head, batch;
@@ -217,6 +226,15 @@ __device__ __forceinline__ void add_to_global(float* destination, const float* v
                : "memory");
 }
 
+/// Past the L1 cache: what the same thread has added.
+__device__ __forceinline__ float4 load_from_global(const float* source) {
+  float4 four;
+  asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];\n"
+               : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
+               : "l"(source)
+               : "memory");
+  return four;
+}
 __device__ __forceinline__ void store_to_global(float* destination, const float* values) {
   *reinterpret_cast<float4*>(destination) = {values[0], values[1], values[2], values[3]};
 }

@@ -6,22 +6,25 @@
 #pragma once
 
 #include "kernels/attention/common/planted_fault.cuh"
-#include "kernels/attention/sm90/backward/backward_scores_sm90.cuh"
-#include "kernels/attention/sm90/backward/backward_shared_sm90.cuh"
-#include "kernels/attention/sm90/store_rows_sm90.cuh"
+#include "kernels/attention/sm90/backward/backward_query_gradients_sm90.cuh"
 
 namespace tbench::kernels::sm90 {
 
 template <class Element, int kHeadDim, BackwardSums kSums>
-class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<kHeadDim>> {
-  using Scores = BackwardScores<Element, StayingParameters, SharedBackward<kHeadDim>>;
+class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
+  using Parameters = ItemsParameters<kSums>;
+  using QueryGradients = BackwardQueryGradients<Element, kHeadDim, kSums>;
+  using Scores = BackwardScores<Element, ItemsParameters<kSums>, SharedBackward<kHeadDim>>;
+  using QueryGradients::item_, QueryGradients::begin_, QueryGradients::kept, QueryGradients::late_kept,
+      QueryGradients::begins_item, QueryGradients::of_item, QueryGradients::first_query, QueryGradients::load_late_sums,
+      QueryGradients::start_from, QueryGradients::multiply_query_gradient, QueryGradients::take_query_gradient;
   using Scores::kTile, Scores::kQueries, Scores::kScores, Scores::kPartQueries, Scores::kParts, Scores::kPartScores,
       Scores::kPartBytes, Scores::kGradients, Scores::kInnerBytes, Scores::kHalvesQueries, Scores::kQueryGradients;
   using Scores::p_, Scores::shared_, Scores::group_;
   using Scores::warp, Scores::lane, Scores::stage, Scores::parity, Scores::wait_for_gradients, Scores::wait_for_scores,
       Scores::release, Scores::release_too_early, Scores::multiply_transposed, Scores::multiply_gradient,
       Scores::key_in_group, Scores::spread, Scores::exponentiate, Scores::show_scores;
-  using typename Scores::Products, typename Scores::Shared;
+  using typename Scores::Products, typename Scores::Shared, typename QueryGradients::LateSums;
   static constexpr bool kKeepsValues = kHeadDim == 64;  // in registers: each part would read them from shared memory
   static_assert(kParts > 1 || !kTile.takes_turns, "skip() takes no turn");
 
@@ -29,15 +32,15 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
   enum NamedBarrier { kTurn = 1 };
 
  public:
-  __device__ __forceinline__ BackwardKeys(const StayingParameters& parameters, Shared shared, int group)
-      : Scores{parameters, shared, group} {}
+  __device__ __forceinline__ BackwardKeys(const Parameters& parameters, Shared shared, int group)
+      : QueryGradients{parameters, shared, group} {}
 
   __device__ __forceinline__ void run() {
     if (kTile.takes_turns && group_ == kBackwardGroups - 1) pass_turn();  // the first turn is the first group's
     bool has_turn = false;
     int i = 0;
 #pragma unroll 1
-    for (int item = dealt_item(0); item < p_.order.items; item = dealt_item(static_cast<int>(++item_))) {
+    for (auto item = first_of_block(p_); exists(p_, item); item = next_of_block(p_, item, ++item_)) {
       take_item();
       if (kTile.takes_turns && !has_turn) wait_for_turn();
       begin_ = i;
@@ -58,12 +61,15 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
     if (kTile.takes_turns && has_turn) pass_turn();
     begin_ = i;
     float dq[kQueryGradients];
+    LateSums sums;
+    const bool adds = load_late_sums(sums, i);
     wait_for_scores(i - 1);
+    start_from(dq, sums);
     start_products();
-    multiply_query_gradient(dq, i);
+    multiply_query_gradient(dq, i, adds);
     commit_products();
     wait_for_products<0>(dq);
-    add_query_gradient(dq, i);
+    take_query_gradient(dq, i);
     if (kTile.takes_turns && group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
   }
 
@@ -81,13 +87,6 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
     // Loaded ones, too: a copy may overtake loads that are under way.
     release(Shared::kValuesEmpty + kept());
   }
-
-  /// Where the item's K, V and fields lie, and those of the step before, whose dQ is late.
-  __device__ __forceinline__ std::uint32_t kept() const { return item_ % kKeptStages; }
-  __device__ __forceinline__ std::uint32_t late_kept(int i) const {
-    return (item_ - (begins_item(i) ? 1 : 0)) % kKeptStages;
-  }
-  __device__ __forceinline__ bool begins_item(int i) const { return i == begin_; }
 
   /// With a mask an item's first 64 queries see the first warpgroup's keys alone: of the second one's first step a half
   /// is left, or with 64 queries a step nothing.
@@ -107,29 +106,19 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
     show_scores(i);
     if (i > 0) {
       float dq[kQueryGradients];
+      LateSums sums;
+      const bool adds = load_late_sums(sums, i);
       wait_for_late_scores(i);
+      start_from(dq, sums);
       start_products();
-      multiply_query_gradient(dq, i);
+      multiply_query_gradient(dq, i, adds);
       commit_products();
       wait_for_products<0>(dq);
       release(Shared::kScoresEmpty + stage(i - 1));
-      add_query_gradient(dq, i);
+      take_query_gradient(dq, i);
       release_late_keys(i);
     }
     release(Shared::kStageEmpty + stage(i));
-  }
-
-  __device__ __forceinline__ int of_item(typename Shared::Field field) const {
-    return load_shared(shared_.field(kept(), field));
-  }
-  __device__ __forceinline__ int of_late_item(typename Shared::Field field, int i) const {
-    return load_shared(shared_.field(late_kept(i), field));
-  }
-  __device__ __forceinline__ int first_query(int i) const {
-    return sm90::first_query(p_, i + of_item(Shared::kShift), kQueries);
-  }
-  __device__ __forceinline__ int late_query(int i) const {
-    return sm90::first_query(p_, i - 1 + of_late_item(Shared::kShift, i), kQueries);
   }
 
   /// dS of the warpgroup and a part's queries.
@@ -164,10 +153,13 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
     wait_for_products<0>(dp);
     differentiate(s, dp, p, ds, kPart, i);
     float dq[kQueryGradients];
+    LateSums sums;
+    const bool adds = load_late_sums(sums, i);
     wait_for_late_scores(i);
     if (kTile.takes_turns) wait_for_turn();
+    start_from(dq, sums);
     start_products();
-    multiply_query_gradient(dq, i);
+    multiply_query_gradient(dq, i, adds);
     commit_products();
     multiply_gradient(values_, p, shared_.grad_o(stage(i)), kPart, false);
     multiply_gradient(keys_, ds, shared_.q(stage(i)), kPart, false);
@@ -203,10 +195,13 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
       differentiate(&s[kPartScores], dp[1], p, ds, 1, i);
     }
     float dq[kQueryGradients];
+    LateSums sums;
+    const bool adds = load_late_sums(sums, i);
     wait_for_late_scores(i);
     if (kTile.takes_turns) wait_for_turn();
+    start_from(dq, sums);
     start_products();
-    multiply_query_gradient(dq, i);
+    multiply_query_gradient(dq, i, adds);
     commit_products();
     multiply_gradient(values_, p, shared_.grad_o(stage(i)), kParts - 1, kParts > 1 || !begins_sums(i));
     multiply_gradient(keys_, ds, shared_.q(stage(i)), kParts - 1, kParts > 1 || !begins_sums(i));
@@ -231,7 +226,7 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
     wait_for_products<1>(dq);
     if (i > 0) {
       release(Shared::kScoresEmpty + stage(i - 1));
-      add_query_gradient(dq, i);
+      take_query_gradient(dq, i);
       if (begins_item(i)) release_late_keys(i);
     }
     wait_for_products<0>(values_);
@@ -279,19 +274,6 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
       multiply_transposed(dp, shared_.v(kept(), group_), grad_o);
     }
   }
-  /// Of the step before the i-th.
-  __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kQueryGradients], int i) const {
-    const Operand scores = Scores::scores_operand(i - 1), keys = Scores::keys_operand(shared_.k(late_kept(i), 0));
-    Scores::multiply_query_gradient(dq, scores, keys);
-  }
-  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
-    if (planted(PlantedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) return;
-    constexpr bool kApart = kSums == BackwardSums::kApart;
-    const int sums_before = kApart ? of_late_item(Shared::kFirstKey, i) / kBackwardKeys * p_.batch_heads : 0;
-    Scores::add_query_gradient(
-        dq, late_query(i), sums_before + of_late_item(Shared::kHeadOfAll, i),
-        [](float* sums, const float* four) { kApart ? store_to_global(sums, four) : add_to_global(sums, four); });
-  }
 
   template <int kCount>
   __device__ __forceinline__ void mask(float (&s)[kCount], int first_query) const {
@@ -328,8 +310,6 @@ class BackwardKeys : BackwardScores<Element, StayingParameters, SharedBackward<k
     }
   }
 
-  std::uint32_t item_ = 0;  // of the block
-  int begin_ = 0;           // its first step
   std::uint32_t kept_values_[kKeepsValues ? kHeadDim / 4 : 1];
   float keys_[kGradients], values_[kGradients];  // of dK and dV
 };

@@ -34,9 +34,10 @@ CUtensorMap key_map(const AttentionProblem& problem, const TensorView& view) {
 template <class Gradient, class Order>
 BackwardParameters<Gradient, Order> backward_parameters(const AttentionProblem& problem,
                                                         const AttentionBackward& arguments, const Gradient& dk,
-                                                        const Gradient& dv, const Order& order, BackwardSums sums) {
+                                                        const Gradient& dv, const Order& order,
+                                                        const BackwardChoice& choice) {
   const AttentionShape& shape = problem.shape;
-  const BackwardWorkspace workspace = backward_workspace(shape, sums);
+  const BackwardWorkspace workspace = backward_workspace(shape, choice.sums, choice.shares);
   const BackwardWorkspaceParts part = parts(workspace, arguments.workspace);
   return {.q = query_map(problem, arguments.q),
           .k = key_map(problem, arguments.k),
@@ -58,19 +59,25 @@ BackwardParameters<Gradient, Order> backward_parameters(const AttentionProblem& 
 }
 
 StayingParameters staying_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
-                                     BackwardSums sums) {
-  return backward_parameters(problem, arguments, arguments.dk, arguments.dv, staying_order(problem.shape), sums);
+                                     const BackwardChoice& choice) {
+  return backward_parameters(problem, arguments, arguments.dk, arguments.dv, staying_order(problem.shape), choice);
+}
+
+HeadsParameters heads_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                 const BackwardChoice& choice) {
+  return backward_parameters(problem, arguments, arguments.dk, arguments.dv,
+                             heads_order(problem.shape, choice.shares, arguments.dq), choice);
 }
 
 OneItemParameters one_item_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
   return backward_parameters(problem, arguments, key_map(problem, arguments.dk), key_map(problem, arguments.dv),
-                             backward_order(problem.shape), BackwardSums::kTogether);
+                             backward_order(problem.shape), BackwardChoice{});
 }
 
 template <class Element>
 BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
-                                                    BackwardSums sums) {
-  const BackwardWorkspace workspace = backward_workspace(problem.shape, sums);
+                                                    const BackwardChoice& choice) {
+  const BackwardWorkspace workspace = backward_workspace(problem.shape, choice.sums, choice.shares);
   const BackwardWorkspaceParts part = parts(workspace, arguments.workspace);
   return {.o = matrix_of<const Element>(arguments.o),
           .grad_o = matrix_of<const Element>(arguments.grad_o),
@@ -82,7 +89,9 @@ BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& prob
           .heads = static_cast<int>(problem.shape.heads),
           .seq_q = static_cast<int>(problem.shape.seq_q),
           .rows = static_cast<int>(workspace.rows),
-          .sums_apart = sums == BackwardSums::kApart ? backward_order(problem.shape).tiles : 0,
+          .sums_apart = choice.sums == BackwardSums::kByHeads ? choice.shares
+                        : choice.sums == BackwardSums::kApart ? backward_order(problem.shape).tiles
+                                                              : 0,
           .causal = problem.shape.causal,
           .scale = problem.scale};
 }
@@ -94,24 +103,35 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
                      const DeviceLimits& limits, cudaStream_t stream) {
   using Element = StoredElement<kPrecision>;
   const auto launch = [&]<int kHeadDim>(auto kernel, const auto& parameters) {
-    const auto helper = helper_parameters<Element>(problem, arguments, choice.sums);
+    const auto helper = helper_parameters<Element>(problem, arguments, choice);
     const AttentionShape& shape = problem.shape;
     const auto launch_early = [&](auto of_pass, const Launch& geometry, const auto& of_kernel) {
       launch_kernel(of_pass, geometry, of_kernel, stream, /*overlaps=*/true);
     };
+    const bool by_heads = choice.sums == BackwardSums::kByHeads;
     launch_early(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper);
-    launch_early(kernel, backward_launch(shape, choice.blocks, limits), parameters);
+    launch_early(
+        kernel,
+        by_heads ? backward_heads_launch(shape, choice.shares, limits) : backward_launch(shape, choice.blocks, limits),
+        parameters);
+    if (by_heads && choice.shares == 1) return;  // it has written dQ
     auto convert = &attention_backward_convert_sm90_kernel<Element, kHeadDim, 1>;
     if constexpr (kHeadDim <= 128) {
-      if (choice.sums == BackwardSums::kApart) {
+      if (choice.sums != BackwardSums::kTogether) {
         convert = &attention_backward_convert_sm90_kernel<Element, kHeadDim, kMostSumsApart>;
       }
     }
     launch_early(convert, backward_convert_launch(shape), helper);
   };
   const auto launch_staying = [&]<int kHeadDim, BackwardSums kSums>() {
-    launch.template operator()<kHeadDim>(&attention_backward_wgmma_kernel<Element, kHeadDim, kSums>,
-                                         staying_parameters(problem, arguments, kSums));
+    const auto parameters = [&] {
+      if constexpr (kSums == BackwardSums::kByHeads) {
+        return heads_parameters(problem, arguments, choice);
+      } else {
+        return staying_parameters(problem, arguments, choice);
+      }
+    };
+    launch.template operator()<kHeadDim>(&attention_backward_wgmma_kernel<Element, kHeadDim, kSums>, parameters());
   };
   const auto launch_one_item = [&]<int kHeadDim>() {
     launch.template operator()<kHeadDim>(&attention_backward_one_item_wgmma_kernel<Element, kHeadDim>,
@@ -124,6 +144,10 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
   }
   if (choice.blocks == BackwardBlocks::kOneItem) {
     return is_80 ? launch_one_item.template operator()<80>() : launch_one_item.template operator()<128>();
+  }
+  if (choice.sums == BackwardSums::kByHeads) {
+    return is_80 ? launch_staying.template operator()<80, BackwardSums::kByHeads>()
+                 : launch_staying.template operator()<64, BackwardSums::kByHeads>();
   }
   if (choice.sums == BackwardSums::kTogether) {
     return is_80 ? launch_staying.template operator()<80, BackwardSums::kTogether>()

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "kernels/attention/attention_limits.hpp"
+#include "kernels/attention/sm90/backward/heads/heads_plan_sm90.hpp"
 #include "kernels/attention/sm90/tensor_map.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -18,10 +19,10 @@ std::int64_t key_tiles(const AttentionShape& shape) {
 /// A tile of keys of a head each.
 std::int64_t item_count(const AttentionShape& shape) { return key_tiles(shape) * shape.batch * shape.heads; }
 
-/// Measured on an H200: up to 255 tokens Ampere's single launch is faster, then these where their blocks are many, and
-/// from 1,024 tokens on (512 of 128 columns) always. 256 columns on an H100, Ampere's / these, us, causal: batch 8, one
-/// head 12.0 / 10.9 at 64 tokens, 17.0 / 13.5 at 128, 27.8 / 18.5 at 256, 945 / 450 at 4,096; batch 4, 16 heads 22.2 /
-/// 18.0, 44.1 / 30.1, 109 / 60.5 and 6,347 / 3,375. Fewer tokens were not measured.
+/// What does not go by heads, measured on an H200: up to 255 tokens Ampere's single launch is faster, then these where
+/// their blocks are many, and from 1,024 tokens on (512 of 128 columns) always. 256 columns on an H100, Ampere's /
+/// these, us, causal: batch 8, one head 12.0 / 10.9 at 64 tokens, 17.0 / 13.5 at 128, 27.8 / 18.5 at 256, 945 / 450 at
+/// 4,096; batch 4, 16 heads 22.2 / 18.0, 44.1 / 30.1, 109 / 60.5 and 6,347 / 3,375. Fewer tokens were not measured.
 bool beats_ampere_kernels(const AttentionShape& shape, int multiprocessors) {
   const std::int64_t tokens = std::min(shape.seq_q, shape.seq_kv), blocks = item_count(shape);
   if (shape.head_dim == 256) return tokens >= 64;
@@ -45,10 +46,13 @@ bool sums_apart_are_faster(const AttentionShape& shape, int multiprocessors) {
 
 }  // namespace
 
-BackwardWorkspace backward_workspace(const AttentionShape& shape, BackwardSums sums) {
+BackwardWorkspace backward_workspace(const AttentionShape& shape, BackwardSums sums, int shares) {
   const std::int64_t rows = block_count(shape.seq_q, kStepRows) * kStepRows;
   const auto all_rows = static_cast<std::size_t>(shape.batch * shape.heads * rows);
-  const auto apart = static_cast<std::size_t>(sums == BackwardSums::kApart ? key_tiles(shape) : 1);
+  const bool leaves_no_sums = sums == BackwardSums::kByHeads && shares == 1 && key_tiles(shape) == 1;
+  const auto apart = static_cast<std::size_t>(sums == BackwardSums::kApart ? key_tiles(shape)
+                                              : leaves_no_sums             ? 0
+                                                                           : shares);
   return {.rows = rows,
           .lse_bytes = all_rows * sizeof(float),
           .delta_bytes = all_rows * sizeof(float),
@@ -85,10 +89,11 @@ Divisor divisor(int value) {
 
 std::optional<BackwardChoice> choose_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
-  if (!is_hopper(limits) || !has_instance(problem, kBackwardHeadDims) ||
-      !beats_ampere_kernels(shape, limits.multiprocessors)) {
-    return std::nullopt;
+  if (!is_hopper(limits) || !has_instance(problem, kBackwardHeadDims)) return std::nullopt;
+  if (const auto shares = head_shares(problem, limits.multiprocessors)) {
+    return BackwardChoice{.blocks = BackwardBlocks::kStay, .sums = BackwardSums::kByHeads, .shares = *shares};
   }
+  if (!beats_ampere_kernels(shape, limits.multiprocessors)) return std::nullopt;
   if (problem.deterministic && (shape.head_dim > 128 || key_tiles(shape) > kMostSumsApart)) return std::nullopt;
   if (problem.deterministic || sums_apart_are_faster(shape, limits.multiprocessors)) {
     return BackwardChoice{.blocks = BackwardBlocks::kStay, .sums = BackwardSums::kApart};
@@ -96,10 +101,11 @@ std::optional<BackwardChoice> choose_backward(const AttentionProblem& problem, c
   return BackwardChoice{.blocks = backward_blocks(shape), .sums = BackwardSums::kTogether};
 }
 
-bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments) {
+bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments, const BackwardChoice& choice) {
   const AttentionShape& shape = problem.shape;
   const TensorExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim};
   const TensorExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim};
+  if (choice.sums == BackwardSums::kByHeads && !has_tensor_map(arguments.dq, queries)) return false;
   return has_tensor_map(arguments.q, queries) && has_tensor_map(arguments.grad_o, queries) &&
          has_tensor_map(arguments.k, keys) && has_tensor_map(arguments.v, keys) && has_tensor_map(arguments.dk, keys) &&
          has_tensor_map(arguments.dv, keys);
@@ -107,7 +113,7 @@ bool takes_views(const AttentionProblem& problem, const AttentionBackward& argum
 
 std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
   const auto choice = choose_backward(problem, limits);
-  return choice ? backward_workspace(problem.shape, choice->sums).bytes() : 0;
+  return choice ? backward_workspace(problem.shape, choice->sums, choice->shares).bytes() : 0;
 }
 
 Launch backward_launch(const AttentionShape& shape, BackwardBlocks blocks, const DeviceLimits& limits) {

@@ -81,13 +81,24 @@ constexpr int kKeptStages = 2;
 }
 
 /// How dQ is added up. Apart, every tile of keys leaves its share of dQ beside the others': nothing has to be cleared,
-/// and the bits are the same every time, but there is a tile's share more to read for every tile.
-enum class BackwardSums { kTogether, kApart };
-constexpr int kMostSumsApart = 4;  // tiles of keys
+/// and the bits are the same every time, but there is a tile's share more to read for every tile. By heads, a block has
+/// all tiles of keys of a head, or a share of them, so that the running sums of dQ are its threads' own: nothing is
+/// cleared or atomic, the bits are the same every time, and where it has all of them it writes dQ itself.
+enum class BackwardSums {
+  kTogether,
+  kApart,
+  kByHeads,
+};
+constexpr int kMostSumsApart = 4;   // tiles of keys
+constexpr int kMostHeadShares = 2;  // blocks
+
+/// Queries, and keys, of a head that is computed by heads.
+constexpr int kMostHeadRows = 1024;
 
 struct BackwardChoice {
   BackwardBlocks blocks{};
   BackwardSums sums{};  // kApart where blocks stay, and there are at most kMostSumsApart tiles of keys
+  int shares = 1;       // by heads: among how many blocks, at most kMostHeadShares, a head's tiles are dealt
   bool operator==(const BackwardChoice&) const = default;
 };
 
@@ -97,12 +108,12 @@ struct BackwardWorkspace {
   std::size_t lse_bytes{};  // float32 [batch, heads, rows]: -lse / scale, which S starts from; -infinity beyond the end
   std::size_t delta_bytes{};  // as much: -delta, which dP starts from; 0 there
   /// dQ as float32 in the accumulators' own layout, see BackwardScores::add_query_gradient(); apart: [tile of keys] of
-  /// them
+  /// them, by heads [share], none where a block has all of a head's single tile of keys
   std::size_t sums_bytes{};
   [[nodiscard]] std::size_t bytes() const { return lse_bytes + delta_bytes + sums_bytes; }
   bool operator==(const BackwardWorkspace&) const = default;
 };
-[[nodiscard]] BackwardWorkspace backward_workspace(const AttentionShape& shape, BackwardSums sums);
+[[nodiscard]] BackwardWorkspace backward_workspace(const AttentionShape& shape, BackwardSums sums, int shares = 1);
 
 /// The order in which blocks take tiles of keys, their items: those of a group of `heads` heads, then the next group's,
 /// so that Q, dO and the sums of dQ of the heads under way stay in the L2 cache. Groups are of about the same size: a
@@ -135,8 +146,10 @@ struct Divisor {
 [[nodiscard]] std::optional<BackwardChoice> choose_backward(const AttentionProblem& problem,
                                                             const DeviceLimits& limits);
 
-/// Whether the copy engine can read and write the arguments (has_tensor_map()).
-[[nodiscard]] bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments);
+/// Whether the copy engine can read and write the arguments (has_tensor_map()); by heads dQ, too, leaves 16 bytes at a
+/// time.
+[[nodiscard]] bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments,
+                               const BackwardChoice& choice);
 
 /// 0 where Ampere's kernels are chosen.
 [[nodiscard]] std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);

@@ -120,13 +120,15 @@ class BackwardScores {
     return operand(keys + (kHalvesQueries ? 0 : group_ * kHalfPanels * Shared::kKeptPanelBytes),
                    kHalfPanels > 1 ? Shared::kKeptPanelBytes : 16);
   }
+  /// To what dq holds with `add`.
   __device__ __forceinline__ static void multiply_query_gradient(float (&dq)[kQueryGradients], const Operand& scores,
-                                                                 const Operand& keys) {
+                                                                 const Operand& keys, bool add = false) {
 #pragma unroll
     for (int j = 0; j < Shared::kKeys / 16; ++j) {
       const int group = j / 4, inner = j % 4;
       Products::template from_shared<true>(dq, scores.at(group * Shared::kScoresPanelBytes + inner * kInnerBytes),
-                                           keys.at(group * Shared::kKeptBytes + inner * 16 * kPanelRowBytes), j > 0);
+                                           keys.at(group * Shared::kKeptBytes + inner * 16 * kPanelRowBytes),
+                                           add || j > 0);
     }
   }
 

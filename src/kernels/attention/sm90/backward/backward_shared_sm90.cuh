@@ -42,23 +42,43 @@ __device__ __forceinline__ BackwardItem backward_item(const StayingParameters& p
   return {lightest_first ? p.order.tiles - 1 - nth : nth, first_head + in_group - nth * heads.value};
 }
 
+/// One of a block's items, and that of its next round.
+struct DealtItem {
+  int item;
+};
+__device__ __forceinline__ DealtItem first_of_block(const StayingParameters&) { return {dealt_item(0)}; }
+__device__ __forceinline__ bool exists(const StayingParameters& p, DealtItem dealt) {
+  return dealt.item < p.order.items;
+}
+__device__ __forceinline__ DealtItem next_of_block(const StayingParameters&, DealtItem, std::uint32_t round) {
+  return {dealt_item(static_cast<int>(round))};
+}
+__device__ __forceinline__ BackwardItem backward_item(const StayingParameters& p, DealtItem dealt) {
+  return backward_item(p, dealt.item);
+}
+
 /// Over the queries that see a tile of keys.
-__device__ __forceinline__ int steps_of(const StayingParameters& p, int tile, int queries) {
+template <class Parameters>
+__device__ __forceinline__ int steps_of(const Parameters& p, int tile, int queries) {
   return all_steps(p, queries) - (p.causal ? tile * kBackwardKeys / queries : 0);
 }
 
-__device__ __forceinline__ BackwardPlace backward_place(const StayingParameters& p, int item, int queries) {
-  const auto [tile, head] = backward_item(p, item);
+/// `kAround`: without a mask, too, neighbours start at different queries: they add to dQ of different ones.
+template <bool kAround, class Parameters>
+__device__ __forceinline__ BackwardPlace backward_place(const Parameters& p, const BackwardItem& item, int queries) {
+  const auto [tile, head] = item;
   const int first_step = tile * kBackwardKeys / queries;
-  // Without a mask, too, neighbours start at different queries: they add to dQ of different ones.
   return {.first_key = tile * kBackwardKeys,
           .head = head,
-          .first_step = p.causal ? first_step : first_step % all_steps(p, queries),
+          .first_step = p.causal  ? first_step
+                        : kAround ? first_step % all_steps(p, queries)
+                                  : 0,
           .steps = steps_of(p, tile, queries)};
 }
 
 /// The first query of a step as places number them.
-__device__ __forceinline__ int first_query(const StayingParameters& p, int step, int queries) {
+template <class Parameters>
+__device__ __forceinline__ int first_query(const Parameters& p, int step, int queries) {
   const int all = all_steps(p, queries);
   return (step < all ? step : step - all) * queries;
 }
@@ -82,7 +102,10 @@ struct SharedBackward : BackwardTiles<kHeadDim, BackwardBlocks::kStay, 5 * kKept
   /// What is known of an item: whoever needs it reads it anew, there are no registers to keep it in. It is steps
   /// [kBegin, kEnd) of the block's, its place's are their numbers plus kShift. After the last item comes an empty one.
   enum Field { kFirstKey, kHeadOfAll, kHead, kBatch, kBegin, kEnd, kShift, kFields };
-  static_assert(kBarriers * kBarrierSize + kKeptStages * kFields * 4 <= kBarrierBytes, "both have their room");
+  /// And by heads: of queries before kFirstSeen the item has the head's first sums; which sums these are; which item.
+  enum HeadField { kFirstSeen, kHeadOfSums, kPlace, kHeadFields };
+  static constexpr int kFieldBytes = kKeptStages * kFields * 4, kHeadFieldBytes = kKeptStages * kHeadFields * 4;
+  static_assert(kBarriers * kBarrierSize + kFieldBytes + kHeadFieldBytes <= kBarrierBytes, "all have their room");
 
   __device__ __forceinline__ std::uint32_t k(std::uint32_t kept, int group) const {
     return base + kPlan.k + (kept * kBackwardGroups + group) * kKeptBytes;
@@ -92,6 +115,9 @@ struct SharedBackward : BackwardTiles<kHeadDim, BackwardBlocks::kStay, 5 * kKept
   }
   __device__ __forceinline__ std::uint32_t field(std::uint32_t kept, Field field) const {
     return barrier(kBarriers) + (kept * kFields + field) * 4;
+  }
+  __device__ __forceinline__ std::uint32_t field(std::uint32_t kept, HeadField field) const {
+    return barrier(kBarriers) + kFieldBytes + (kept * kHeadFields + field) * 4;
   }
 
   /// Of one thread.

@@ -1,7 +1,7 @@
 // Backward pass on Hopper by blocks that stay, bf16 and fp16, head_dim 64, 80 and 128. An item is 128 keys; a block has
 // two warpgroups that compute (backward_keys_sm90.cuh) and one that copies: a thread fetches K and V, an item ahead,
 // another Q, dO and their lse and delta, as many steps ahead as there are buffers, of whatever item. dQ is added to
-// float32 sums: a kernel before clears them and makes lse and delta, one after converts them.
+// float32 sums: a kernel before clears them and makes lse and delta, one after converts them. By heads it leaves here.
 #pragma once
 
 #include "kernels/attention/common/row_products.cuh"
@@ -10,23 +10,27 @@
 namespace tbench::kernels::sm90 {
 
 /// Chooses the block's items, tells all others about them, and fetches their K and V.
-template <int kHeadDim>
+template <int kHeadDim, BackwardSums kSums>
 class BackwardItems {
   using Shared = SharedBackward<kHeadDim>;
+  using Parameters = ItemsParameters<kSums>;
+  static constexpr bool kByHeads = kSums == BackwardSums::kByHeads;
 
  public:
-  __device__ __forceinline__ BackwardItems(const StayingParameters& parameters, Shared shared)
+  __device__ __forceinline__ BackwardItems(const Parameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
   /// K and V of the first items come while the kernel before works: it does not write these.
   __device__ __forceinline__ void run() {
-    for (int item = dealt_item(0); item < p_.order.items; item = dealt_item(static_cast<int>(round_))) {
-      show(item);
+    for (auto item = first_of_block(p_); exists(p_, item); item = next_of_block(p_, item, round_)) {
+      show_item(item);
       fetch(p_.k, Shared::kKeysFull, shared_.k(kept(), 0));
       wait(shared_.barrier(Shared::kValuesEmpty + kept()), parity() ^ 1u);
       fetch(p_.v, Shared::kValuesFull, shared_.v(kept(), 0));
       ++round_;
       wait(shared_.barrier(Shared::kKeysEmpty + kept()), parity() ^ 1u);
+      // By heads there is no register to keep it in.
+      if constexpr (kByHeads) item.place = load_shared(shared_.field((round_ - 1) % kKeptStages, Shared::kPlace));
     }
     show(steps_before(), 0);
   }
@@ -45,8 +49,14 @@ class BackwardItems {
     store_shared(shared_.field(kept(), Shared::kEnd), begin + steps);
     arrive(shared_.barrier(Shared::kItemFull + kept()));
   }
-  __device__ __forceinline__ void show(int item) const {
-    const BackwardPlace place = backward_place(p_, item, Shared::kQueries);
+  template <class Item>
+  __device__ __forceinline__ void show_item(const Item& item) {
+    if constexpr (kByHeads) {
+      store_shared(shared_.field(kept(), Shared::kPlace), static_cast<int>(item.place));
+      store_shared(shared_.field(kept(), Shared::kFirstSeen), first_seen_query(p_, item));
+      store_shared(shared_.field(kept(), Shared::kHeadOfSums), head_of_sums(p_, item));
+    }
+    const BackwardPlace place = backward_place<!kByHeads>(p_, backward_item(p_, item), Shared::kQueries);
     const int begin = steps_before();
     store_shared(shared_.field(kept(), Shared::kFirstKey), place.first_key);
     store_shared(shared_.field(kept(), Shared::kHeadOfAll), place.head);
@@ -65,24 +75,34 @@ class BackwardItems {
 #pragma unroll 1
     for (int group = 0; group < kBackwardGroups; ++group) {
       copy_boxes<kHeadDim, Shared::kKeptPanelColumns>(destination, Shared::kKeptPanelBytes, map, place, barrier,
-                                                      cache_policy<Reuse::kOnce>());
+                                                      policy());
       destination += Shared::kKeptBytes;
       place.row += kGroupRows;
     }
   }
 
-  const StayingParameters& p_;
+  /// By heads there is no register to keep it in, either.
+  __device__ __forceinline__ static std::uint64_t policy() {
+    if constexpr (kByHeads) {
+      return cache_policy_here<Reuse::kOnce>();
+    } else {
+      return cache_policy<Reuse::kOnce>();
+    }
+  }
+
+  const Parameters& p_;
   Shared shared_;
   std::uint32_t round_ = 0;
 };
 
 /// Fetches Q and dO of the items' steps.
-template <int kHeadDim>
+template <int kHeadDim, BackwardSums kSums>
 class BackwardQueries {
   using Shared = SharedBackward<kHeadDim>;
+  using Parameters = ItemsParameters<kSums>;
 
  public:
-  __device__ __forceinline__ BackwardQueries(const StayingParameters& parameters, Shared shared)
+  __device__ __forceinline__ BackwardQueries(const Parameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
   /// The first tiles, as K and V, come while the kernel before works: it does not write these.
@@ -144,13 +164,13 @@ class BackwardQueries {
                shared_.barrier(Shared::kGradientsFull + stage(i)));
   }
 
-  const StayingParameters& p_;
+  const Parameters& p_;
   Shared shared_;
   std::uint32_t item_ = 0;  // of the block
 };
 
 template <class Element, int kHeadDim, BackwardSums kSums>
-__device__ __forceinline__ void backward_block(const StayingParameters& parameters, char* memory) {
+__device__ __forceinline__ void backward_block(const ItemsParameters<kSums>& parameters, char* memory) {
   using Shared = SharedBackward<kHeadDim>;
   const Shared shared{{shared_address(memory)}};
   // From one lane, so that the compiler knows it to be the same for all of a warp.
@@ -158,8 +178,8 @@ __device__ __forceinline__ void backward_block(const StayingParameters& paramete
   begin_backward_block(parameters, shared);
   if (warp_group == 0) {
     shrink_registers<Shared::kTile.copying_registers>();
-    if (threadIdx.x == 0) BackwardQueries<kHeadDim>{parameters, shared}.run();
-    if (threadIdx.x == kWarpSize) BackwardItems<kHeadDim>{parameters, shared}.run();
+    if (threadIdx.x == 0) BackwardQueries<kHeadDim, kSums>{parameters, shared}.run();
+    if (threadIdx.x == kWarpSize) BackwardItems<kHeadDim, kSums>{parameters, shared}.run();
   } else {
     grow_registers<Shared::kTile.registers>();
     BackwardKeys<Element, kHeadDim, kSums>{parameters, shared, warp_group - 1}.run();
@@ -168,7 +188,7 @@ __device__ __forceinline__ void backward_block(const StayingParameters& paramete
 
 template <class Element, int kHeadDim, BackwardSums kSums>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
-    attention_backward_wgmma_kernel(const __grid_constant__ StayingParameters parameters) {
+    attention_backward_wgmma_kernel(const __grid_constant__ ItemsParameters<kSums> parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];  // nothing else lies in shared memory: it is aligned
   backward_block<Element, kHeadDim, kSums>(parameters, shared);

@@ -199,7 +199,7 @@ TEST(ChooseBackward, TakesHopperAndWhatHasAnInstance) {
 
 TEST(ChooseBackward, TheSameBitsEveryTimeUpToFourTilesOfKeys) {
   for (const std::int64_t head_dim : {64, 80, 128}) {
-    AttentionProblem one = problem(513, head_dim, 25);
+    AttentionProblem one = problem(513, head_dim, 10);
     one.deterministic = true;
     EXPECT_FALSE(choose_backward(one, kH200)) << head_dim;
     one.shape.seq_q = one.shape.seq_kv = 512;
@@ -218,11 +218,14 @@ TEST(ChooseBackward, LeavesTheSameBitsEveryTimeOf256ColumnsToAmperesKernels) {
 
 TEST(ChooseBackward, SumsApartWhereTheyWereMeasuredToBeFaster) {
   constexpr BackwardChoice kApart{BackwardBlocks::kStay, BackwardSums::kApart};
-  for (const std::int64_t head_dim : {64, 80}) EXPECT_EQ(choose_backward(problem(256, head_dim, 12), kH200), kApart);
+  // More heads than multiprocessors, or few, do not go by heads.
+  for (const std::int64_t head_dim : {64, 80}) EXPECT_EQ(choose_backward(problem(256, head_dim, 34), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(256, 80, 12), kH200), kApart);
   EXPECT_EQ(choose_backward(problem(257, 80, 12), kH200)->sums, BackwardSums::kTogether);
-  // 64 columns, up to four tiles of keys: of 4 * 24 heads 48 MiB, of 4 * 25 heads 50
-  EXPECT_EQ(choose_backward(problem(512, 64, 24), kH200), kApart);
-  EXPECT_EQ(choose_backward(problem(512, 64, 25), kH200)->sums, BackwardSums::kTogether);
+  // 64 columns, up to four tiles of keys: three of 4 * 42 heads are 47.25 MiB, of 4 * 43 heads 48.4
+  EXPECT_EQ(choose_backward(problem(512, 64, 12), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(384, 64, 42), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(384, 64, 43), kH200)->sums, BackwardSums::kTogether);
   EXPECT_EQ(choose_backward(problem(513, 64, 12), kH200)->sums, BackwardSums::kTogether);
   // 128 columns, more items than multiprocessors: 4 * 17 * 2 = 136, 4 * 16 * 2 = 128
   EXPECT_EQ(choose_backward(problem(256, 128, 17), kH200), kApart);

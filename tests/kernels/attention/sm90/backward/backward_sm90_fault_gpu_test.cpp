@@ -26,7 +26,7 @@ std::vector<FaultCase> fault_cases() {
   std::vector<FaultCase> cases;
   for (const FaultRow& row : rows) {
     for (const BackwardInstance& instance : kBackwardInstances) {
-      const std::int64_t seq = instance.sums == BackwardSums::kApart ? 500 : 1000;
+      const std::int64_t seq = instance.choice == kStaysApart ? 500 : 1000;
       const AttentionShape shape{
           .batch = 1, .heads = 3, .seq_q = seq, .seq_kv = seq, .head_dim = instance.head_dim, .causal = true};
       cases.push_back({row, instance, shape});
@@ -35,10 +35,16 @@ std::vector<FaultCase> fault_cases() {
   // Where blocks stay. 480 items: blocks have three or four, and fetch the third K to where the first one was
   const FaultRow kept{"kept", PlantedFault::kBackwardKept, any, When::kSometimes};
   for (const BackwardInstance& instance : kBackwardInstances) {
-    if (instance.blocks != BackwardBlocks::kStay) continue;
+    if (instance.choice.blocks != BackwardBlocks::kStay) continue;
     const AttentionShape shape{
         .batch = 2, .heads = 60, .seq_q = 512, .seq_kv = 512, .head_dim = instance.head_dim, .causal = true};
     cases.push_back({kept, instance, shape});
+  }
+  for (const BackwardInstance& instance : kBackwardInstances) {
+    if (!is_by_heads(instance)) continue;
+    const AttentionShape shape{
+        .batch = 2, .heads = 30, .seq_q = 500, .seq_kv = 500, .head_dim = instance.head_dim, .causal = true};
+    cases.push_back({{"first_sums", PlantedFault::kDqFirstSums, {"dq"}, When::kAlways}, instance, shape});
   }
   return cases;
 }

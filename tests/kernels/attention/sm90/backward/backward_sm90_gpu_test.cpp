@@ -60,7 +60,7 @@ class BackwardSm90OnGpu : public testing::TestWithParam<BackwardKernel> {
 
   void expect_right(const AttentionCase& one, Dealing dealing = Dealing::kAmongMultiprocessors) {
     SCOPED_TRACE(describe(one));
-    if (!takes(GetParam().instance, one.problem.shape.seq_kv)) return;
+    if (!takes(GetParam().instance, one.problem.shape)) return;
     const AttentionRun run{one};
     for (const Comparison& output : run.check(run.backward(options(one, dealing)))) {
       EXPECT_EQ(output.failure, "");
@@ -91,7 +91,7 @@ TEST_P(BackwardSm90OnGpu, QueriesAndKeysOfDifferentNumber) {
 
 TEST_P(BackwardSm90OnGpu, MoreItemsThanMultiprocessors) {
   for (const Dealing dealing : {Dealing::kAmongMultiprocessors, Dealing::kBlockEach}) {
-    if (dealing == Dealing::kBlockEach && GetParam().instance.blocks == BackwardBlocks::kOneItem) continue;
+    if (dealing == Dealing::kBlockEach && GetParam().instance.choice.blocks == BackwardBlocks::kOneItem) continue;
     expect_right(make_case({513, 513, true}, 3, 30), dealing);
     expect_right(make_case({129, 200, false}, 35, 3), dealing);
     expect_right(make_case({500, 500, true}, 3, 40), dealing);
@@ -102,15 +102,14 @@ TEST_P(BackwardSm90OnGpu, MoreItemsThanMultiprocessors) {
 }
 
 TEST_P(BackwardSm90OnGpu, SameKeysAndValuesHoweverItemsAreDealt) {
-  if (GetParam().instance.blocks == BackwardBlocks::kOneItem) GTEST_SKIP() << "a block an item: nothing is dealt";
+  if (GetParam().instance.choice.blocks == BackwardBlocks::kOneItem) GTEST_SKIP() << "nothing is dealt";
   const AttentionCase one = make_case({512, 512, true}, 4, 25);
   const AttentionRun run{one};
   const BackwardResult dealt = run.backward(options(one, Dealing::kAmongMultiprocessors));
   const BackwardResult each = run.backward(options(one, Dealing::kBlockEach));
   EXPECT_TRUE(dealt.dk.bytes() == each.dk.bytes());
   EXPECT_TRUE(dealt.dv.bytes() == each.dv.bytes());
-  const bool apart = GetParam().instance.sums == BackwardSums::kApart;
-  EXPECT_TRUE(!apart || dealt.dq.bytes() == each.dq.bytes());
+  EXPECT_TRUE(!is_deterministic(GetParam().instance) || dealt.dq.bytes() == each.dq.bytes());
 }
 
 TEST_P(BackwardSm90OnGpu, Layouts) {
@@ -142,8 +141,8 @@ TEST_P(BackwardSm90OnGpu, EqualInputs) {
 }
 
 TEST_P(BackwardSm90OnGpu, SameKeysAndValuesFiftyTimes) {
-  const bool apart = GetParam().instance.sums == BackwardSums::kApart;
-  const AttentionCase one = apart ? make_case({511, 511, true}, 4, 30) : make_case({1025, 1025, true}, 2, 9);
+  const bool same_dq = is_deterministic(GetParam().instance);
+  const AttentionCase one = same_dq ? make_case({511, 511, true}, 4, 30) : make_case({1025, 1025, true}, 2, 9);
   const AttentionRun run{one};
   const BackwardResult first = run.backward(options(one));
   for (int i = 0; i < 50; ++i) {
@@ -152,27 +151,30 @@ TEST_P(BackwardSm90OnGpu, SameKeysAndValuesFiftyTimes) {
     const BackwardResult again = run.backward(other);
     ASSERT_TRUE(first.dk.bytes() == again.dk.bytes()) << "dk, repeat " << i;
     ASSERT_TRUE(first.dv.bytes() == again.dv.bytes()) << "dv, repeat " << i;
-    ASSERT_TRUE(!apart || first.dq.bytes() == again.dq.bytes()) << "dq, repeat " << i;
+    ASSERT_TRUE(!same_dq || first.dq.bytes() == again.dq.bytes()) << "dq, repeat " << i;
     if (i % 10 != 0) continue;  // together, dq's sums have another order every time
     EXPECT_EQ(run.check(again).front().failure, "") << "repeat " << i;
   }
 }
 
 TEST_P(BackwardSm90OnGpu, IsWhatThePublicFunctionRuns) {
-  // Lengths that are computed by blocks that stay, and by a block an item, of 80 columns, too; the same bits of dQ,
-  // too, every time.
+  // Lengths that are computed by blocks that stay, and by a block an item, of 80 columns, too, and heads enough to go
+  // by heads, or few enough; the same bits of dQ, too, every time.
   const BackwardInstance& instance = GetParam().instance;
-  const bool apart = instance.sums == BackwardSums::kApart;
+  const bool apart = instance.choice == kStaysApart, by_heads = is_by_heads(instance);
   const std::int64_t together = instance.head_dim == 64 ? 1024 : 512;
-  const std::int64_t seq = instance.blocks == BackwardBlocks::kOneItem ? 2048 : apart ? 512 : together;
-  AttentionCase one = make_case({seq, seq, true}, 3, 12);
+  const std::int64_t seq = instance.choice.blocks == BackwardBlocks::kOneItem ? 2048
+                           : apart || by_heads                                ? 512
+                                                                              : together;
+  const std::int64_t heads = instance.choice == kByHeads ? 100 : by_heads ? 64 : 36;
+  AttentionCase one = make_case({seq, seq, true}, 4, heads / 4);
   one.problem.deterministic = apart;
-  ASSERT_EQ(choose_backward(one.problem, current_device_limits()), (BackwardChoice{instance.blocks, instance.sums}));
+  ASSERT_EQ(choose_backward(one.problem, current_device_limits()), instance.choice);
   const AttentionRun run{one};
   BackwardOptions public_function;
   public_function.deterministic = apart;
   const BackwardResult own = run.backward(options(one)), result = run.backward(public_function);
-  EXPECT_TRUE(!apart || own.dq.bytes() == result.dq.bytes());
+  EXPECT_TRUE(!is_deterministic(instance) || own.dq.bytes() == result.dq.bytes());
   EXPECT_TRUE(own.dk.bytes() == result.dk.bytes());
   EXPECT_TRUE(own.dv.bytes() == result.dv.bytes());
   for (const Comparison& output : run.check(result)) EXPECT_EQ(output.failure, "");

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
+#include "kernels/attention/sm90/backward/heads/heads_plan_sm90.hpp"
 #include "support/attention_run.hpp"
 #include "support/sm90_here.hpp"
 
@@ -16,53 +16,61 @@ namespace tbench::kernels::sm90 {
 /// Of either precision.
 struct BackwardInstance {
   std::int64_t head_dim{};
-  BackwardBlocks blocks{};
-  BackwardSums sums{};
+  BackwardChoice choice;
 };
+constexpr BackwardChoice kStays{BackwardBlocks::kStay, BackwardSums::kTogether};
+constexpr BackwardChoice kStaysApart{BackwardBlocks::kStay, BackwardSums::kApart};
+constexpr BackwardChoice kByHeads{BackwardBlocks::kStay, BackwardSums::kByHeads};
+constexpr BackwardChoice kByHeadsShared{BackwardBlocks::kStay, BackwardSums::kByHeads, /*shares=*/2};
+constexpr BackwardChoice kBlockEachItem{BackwardBlocks::kOneItem, BackwardSums::kTogether};
 inline constexpr std::array kBackwardInstances{
-    BackwardInstance{64, BackwardBlocks::kStay},     BackwardInstance{64, BackwardBlocks::kStay, BackwardSums::kApart},
-    BackwardInstance{80, BackwardBlocks::kStay},     BackwardInstance{80, BackwardBlocks::kStay, BackwardSums::kApart},
-    BackwardInstance{80, BackwardBlocks::kOneItem},  BackwardInstance{128, BackwardBlocks::kStay, BackwardSums::kApart},
-    BackwardInstance{128, BackwardBlocks::kOneItem}, BackwardInstance{256, BackwardBlocks::kOneItem}};
+    BackwardInstance{64, kStays},          BackwardInstance{64, kStaysApart},    BackwardInstance{64, kByHeads},
+    BackwardInstance{64, kByHeadsShared},  BackwardInstance{80, kStays},         BackwardInstance{80, kStaysApart},
+    BackwardInstance{80, kByHeads},        BackwardInstance{80, kBlockEachItem}, BackwardInstance{128, kStaysApart},
+    BackwardInstance{128, kBlockEachItem}, BackwardInstance{256, kBlockEachItem}};
+
+inline bool is_by_heads(const BackwardInstance& instance) { return instance.choice.sums == BackwardSums::kByHeads; }
 
 inline std::string name_of(const BackwardInstance& instance) {
-  const bool stays = instance.blocks == BackwardBlocks::kStay, apart = instance.sums == BackwardSums::kApart;
-  return fmt::format("d{}_{}", instance.head_dim, apart ? "apart" : stays ? "stay" : "one_item");
+  const BackwardChoice& choice = instance.choice;
+  const char* name = choice.blocks == BackwardBlocks::kOneItem ? "one_item"
+                     : choice == kStays                        ? "stay"
+                     : choice == kStaysApart                   ? "apart"
+                     : choice == kByHeads                      ? "heads"
+                                                               : "heads_shared";
+  return fmt::format("d{}_{}", instance.head_dim, name);
 }
 
-/// Sums apart are of few tiles of keys.
-inline bool takes(const BackwardInstance& instance, std::int64_t seq_kv) {
-  return instance.sums == BackwardSums::kTogether || seq_kv <= kMostSumsApart * kBackwardKeys;
+/// Sums apart are of few tiles of keys; blocks by heads have room for short sequences.
+inline bool takes(const BackwardInstance& instance, const AttentionShape& shape) {
+  if (instance.choice == kStaysApart) return shape.seq_kv <= kMostSumsApart * kBackwardKeys;
+  if (!is_by_heads(instance)) return true;
+  return shape.seq_q <= kMostHeadRows && shape.seq_kv <= kMostHeadRows &&
+         instance.choice.shares <= block_count(shape.seq_kv, kBackwardKeys);
+}
+
+/// Whether dQ has the same bits every time, too.
+inline bool is_deterministic(const BackwardInstance& instance) {
+  return instance.choice.sums != BackwardSums::kTogether;
 }
 
 /// How blocks that stay come by their items: those of a multiprocessor in turns, or as if there were a multiprocessor
 /// for every item.
 enum class Dealing { kAmongMultiprocessors, kBlockEach };
 
-template <BackwardBlocks kBlocks, BackwardSums kSums, Dealing kDealing>
-void enqueue_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
-  const auto backward =
-      problem.precision == Precision::kBf16 ? &launch_backward<Precision::kBf16> : &launch_backward<Precision::kFp16>;
-  DeviceLimits limits = current_device_limits();
-  if (kDealing == Dealing::kBlockEach) limits.multiprocessors = std::numeric_limits<int>::max();
-  backward(problem, arguments, {.blocks = kBlocks, .sums = kSums}, limits, stream);
-}
-
 inline BackwardOptions backward_sm90(const AttentionProblem& problem, const BackwardInstance& instance,
                                      Dealing dealing = Dealing::kAmongMultiprocessors) {
-  using enum BackwardBlocks;
-  using enum BackwardSums;
-  using enum Dealing;
-  auto enqueue = &enqueue_backward<kOneItem, kTogether, kAmongMultiprocessors>;
-  if (instance.blocks == kStay && instance.sums == kTogether) {
-    enqueue = dealing == kBlockEach ? &enqueue_backward<kStay, kTogether, kBlockEach>
-                                    : &enqueue_backward<kStay, kTogether, kAmongMultiprocessors>;
-  } else if (instance.blocks == kStay) {
-    enqueue = dealing == kBlockEach ? &enqueue_backward<kStay, kApart, kBlockEach>
-                                    : &enqueue_backward<kStay, kApart, kAmongMultiprocessors>;
-  }
+  const BackwardChoice choice = instance.choice;
+  const auto enqueue = [choice, dealing](const AttentionProblem& one, const AttentionBackward& arguments,
+                                         cudaStream_t stream) {
+    const auto backward =
+        one.precision == Precision::kBf16 ? &launch_backward<Precision::kBf16> : &launch_backward<Precision::kFp16>;
+    DeviceLimits limits = current_device_limits();
+    if (dealing == Dealing::kBlockEach) limits.multiprocessors = std::numeric_limits<int>::max();
+    backward(one, arguments, choice, limits, stream);
+  };
   BackwardOptions options;
-  options.launch = BackwardLaunch{enqueue, backward_workspace(problem.shape, instance.sums).bytes()};
+  options.launch = BackwardLaunch{enqueue, backward_workspace(problem.shape, choice.sums, choice.shares).bytes()};
   return options;
 }
 

@@ -48,6 +48,11 @@ std::uint64_t cache_policy() {
   return 0;
 }
 
+template <Reuse kReuse>
+std::uint64_t cache_policy_here() {
+  return 0;
+}
+
 /// What the emulator keeps in a CUtensorMap. Strides are those of bytes.
 struct EmulatedMap {
   char* data;
@@ -171,6 +176,7 @@ inline unsigned atomicAdd(unsigned* destination, unsigned value) {
 inline void add_to_global(float* destination, const float* values) {
   for (int i = 0; i < 4; ++i) destination[i] += values[i];
 }
+inline float4 load_from_global(const float* source) { return {source[0], source[1], source[2], source[3]}; }
 inline void store_to_global(float* destination, const float* values) {
   std::memcpy(destination, values, 4 * sizeof(float));
 }

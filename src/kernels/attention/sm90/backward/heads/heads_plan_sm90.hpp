@@ -1,0 +1,31 @@
+// Hopper's backward pass by heads: which problems, among how many blocks a head's tiles of keys are dealt, which of
+// them each takes, and the launch. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
+
+namespace tbench::kernels::sm90 {
+
+/// A head's tiles of keys are dealt out there and back among `shares` blocks, so that with a causal mask, under which a
+/// tile has the fewer steps the later it comes, each has about as many steps: of four tiles one block has the first and
+/// the last, the other those between.
+/// @param nth  of the share, from its first keys on
+[[nodiscard]] constexpr int tile_of_share(int nth, int share, int shares) {
+  return nth * shares + (nth % 2 == 0 ? share : shares - 1 - share);
+}
+[[nodiscard]] constexpr int tiles_of_share(int tiles, int share, int shares) {
+  const int rounds = tiles / shares;
+  return rounds + (tile_of_share(rounds, share, shares) < tiles ? 1 : 0);
+}
+
+/// Of the blocks that a head's tiles are dealt out among; beyond 1 each keeps sums of its own, which the kernel after
+/// adds.
+/// @return  nothing where other kernels were measured to be faster, or a head's rows have no room
+[[nodiscard]] std::optional<int> head_shares(const AttentionProblem& problem, int multiprocessors);
+
+[[nodiscard]] Launch backward_heads_launch(const AttentionShape& shape, int shares, const DeviceLimits& limits);
+
+}  // namespace tbench::kernels::sm90
