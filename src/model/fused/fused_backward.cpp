@@ -14,13 +14,9 @@ void FusedPasses::backward(const UpdateHook& update) {
   show_gradients();
   pending_norms_.clear();  // of a step that an error ended
   backward_head();
-  has_updates_ = static_cast<bool>(update);  // beside all layers: the head's is the first
-  update_beside(update, buffers_.layers.size());
   for (std::size_t layer = buffers_.layers.size(); layer-- > 0;) {
     const cuda::Range range{parameters_.weights().blocks[layer].name.c_str()};
-    backward_layer(layer);
-    // Beside the first layer's there is nothing left to run.
-    if (layer > 0) update_beside(update, layer);
+    backward_layer(layer, update);
   }
   in_range("norm", [&] { add_up_norms(); });
   in_range("embedding", [&] {
@@ -59,11 +55,14 @@ void FusedPasses::backward_head() {
                 of_layer(buffers_.layers.size() - 1).dffn);
 }
 
-void FusedPasses::backward_layer(std::size_t layer) {
+void FusedPasses::backward_layer(std::size_t layer, const UpdateHook& update) {
   const LayerBuffers& buffers = buffers_.layers[layer];
   const LayerWeights weights = weights_of(layer);
   const LayerGradients gradients = gradients_of(layer);
-  in_range("ffn", [&] { feed_forward_backward(layer); });
+  in_range("ffn", [&] { activation_backward(layer); });
+  // Not beside the others: they are small, or wait for memory, which updates take from them.
+  update_beside(update, layer + 1);
+  in_range("ffn", [&] { feed_forward_products_backward(layer, /*beside_updates=*/static_cast<bool>(update)); });
   norm_backward(buffers.x_mid, weights.ln2, buffers.rstd_mid, gradients.ln2, of_layer(layer).dattention);
   in_range("attention", [&] { attention_backward(layer); });
   // The next layer writes over what the gradients of the last one's weights are made of.
@@ -100,24 +99,28 @@ void FusedPasses::add_up_norms() {
   pending_norms_.clear();
 }
 
-void FusedPasses::feed_forward_backward(std::size_t layer) {
-  const LayerBuffers& buffers = buffers_.layers[layer];
-  const LayerWeights weights = weights_of(layer);
-  const LayerGradients gradients = gradients_of(layer);
+void FusedPasses::activation_backward(std::size_t layer) {
   const ScratchBuffers& scratch = buffers_.scratch;
   const ScratchBuffers::OfLayer& kept = of_layer(layer);
-  linears_.w2.input_gradient(kept.dffn, weights.w2, scratch.dh, has_updates_);
+  linears_.w2.input_gradient(kept.dffn, weights_of(layer).w2, scratch.dh, /*beside_updates=*/false);
+  void* const gate_up = buffers_.layers[layer].gate_up;
   kernels::swiglu_backward(swiglu_shape(),
-                           {.inputs = gate_and_up<const void*>(buffers.gate_up),
+                           {.inputs = gate_and_up<const void*>(gate_up),
                             .dh = scratch.dh,
-                            .gradients = gate_and_up<void*>(buffers.gate_up),
+                            .gradients = gate_and_up<void*>(gate_up),
                             .h = kept.h},
                            current_stream());
+}
+
+void FusedPasses::feed_forward_products_backward(std::size_t layer, bool beside_updates) {
+  const LayerBuffers& buffers = buffers_.layers[layer];
+  const LayerGradients gradients = gradients_of(layer);
+  const ScratchBuffers::OfLayer& kept = of_layer(layer);
   side_.run([&] {
-    linears_.w2.weight_gradient(kept.dffn, kept.h, gradients.w2, has_updates_);
-    linears_.gate_up.weight_gradient(buffers.gate_up, buffers.normed_mid, gradients.gate_up, has_updates_);
+    linears_.w2.weight_gradient(kept.dffn, kept.h, gradients.w2, beside_updates);
+    linears_.gate_up.weight_gradient(buffers.gate_up, buffers.normed_mid, gradients.gate_up, beside_updates);
   });
-  linears_.gate_up.input_gradient(buffers.gate_up, weights.gate_up, scratch.dnormed, has_updates_);
+  linears_.gate_up.input_gradient(buffers.gate_up, weights_of(layer).gate_up, buffers_.scratch.dnormed, beside_updates);
 }
 
 void FusedPasses::attention_backward(std::size_t layer) {
@@ -127,9 +130,10 @@ void FusedPasses::attention_backward(std::size_t layer) {
   const ScratchBuffers& scratch = buffers_.scratch;
   const ScratchBuffers::OfLayer& kept = of_layer(layer);
   in_range("attention.out_proj", [&] {
-    side_.run(
-        [&] { linears_.output.weight_gradient(kept.dattention, buffers.attended, gradients.output, has_updates_); });
-    linears_.output.input_gradient(kept.dattention, weights.output, scratch.dattended, has_updates_);
+    side_.run([&] {
+      linears_.output.weight_gradient(kept.dattention, buffers.attended, gradients.output, /*beside_updates=*/false);
+    });
+    linears_.output.input_gradient(kept.dattention, weights.output, scratch.dattended, /*beside_updates=*/false);
   });
   in_range("attention.core", [&] {
     kernels::attention_backward(attention_,
@@ -147,8 +151,9 @@ void FusedPasses::attention_backward(std::size_t layer) {
   });
   in_range("attention.rope", [&] { rope(kept.dqkv, /*backward=*/true); });
   in_range("attention.qkv", [&] {
-    side_.run([&] { linears_.qkv.weight_gradient(kept.dqkv, buffers.normed, gradients.qkv, has_updates_); });
-    linears_.qkv.input_gradient(kept.dqkv, weights.qkv, scratch.dnormed, has_updates_);
+    side_.run(
+        [&] { linears_.qkv.weight_gradient(kept.dqkv, buffers.normed, gradients.qkv, /*beside_updates=*/false); });
+    linears_.qkv.input_gradient(kept.dqkv, weights.qkv, scratch.dnormed, /*beside_updates=*/false);
   });
 }
 

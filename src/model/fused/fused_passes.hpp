@@ -72,8 +72,11 @@ class FusedPasses final : public ModelPasses {
   void norm(const float* x, const float* weight, float* sum, void* normed, float* rstd);
 
   void backward_head();
-  void backward_layer(std::size_t layer);
-  void feed_forward_backward(std::size_t layer);
+  void backward_layer(std::size_t layer, const UpdateHook& update);
+  /// From the gradient of the feed-forward part's output to those of gate and up.
+  void activation_backward(std::size_t layer);
+  /// From these on; the largest products of a layer.
+  void feed_forward_products_backward(std::size_t layer, bool beside_updates);
   void attention_backward(std::size_t layer);
   /// Beside what backward goes on with, of the layer's matrices, or the head's for the number of layers: the current
   /// stream is done with their values, and the side stream's mark is behind their gradients.
@@ -126,7 +129,6 @@ class FusedPasses final : public ModelPasses {
   at::Tensor logits_, losses_, loss_;  // views of the block
   std::vector<at::Tensor> gradients_;  // views of it, of every leaf
   const std::int64_t* tokens_{};       // of the forward pass that backward belongs to
-  bool has_updates_{};                 // backward, beside its layers
   SideStream side_;                    // weights' gradients, beside those of activations
   SideStream updates_;                 // of weights, beside both
   std::vector<kernels::NormShares> pending_norms_;

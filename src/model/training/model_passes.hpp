@@ -35,7 +35,7 @@ using UpdateHook = std::function<void(std::span<const std::size_t> leaves)>;
 
 /// An update beside matrix products takes one multiprocessor of so many, on which they have no room: they are planned
 /// for the others. Measured: src/model/README.md.
-inline constexpr int kMultiprocessorsToOneOfUpdates = 3;
+inline constexpr int kMultiprocessorsToOneOfUpdates = 4;
 /// @param all  a device's multiprocessors, as below
 [[nodiscard]] constexpr int multiprocessors_of_updates(int all) {
   return std::max(all / kMultiprocessorsToOneOfUpdates, 1);
