@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "tbench/core/enums.hpp"
-#include "tbench/core/step_floor.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/core/work.hpp"
 

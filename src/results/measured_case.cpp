@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/text.hpp"
 
 namespace tbench::results {
@@ -71,7 +72,7 @@ MeasuredCase measured_case(const Record& record) {
     replicate.ceiling = record.work->ceiling;
   }
   if (record.device && record.device->sm_clock_p50) {
-    replicate.sm_clock = record.device->mean_sm_clock();
+    replicate.sm_clock = record.timing ? cycle_clock(*record.device, *record.timing) : record.device->mean_sm_clock();
     replicate.clock_source = record.device->clock_source.value_or(ClockSource::kChunk);
   }
   if (!record.timing) return measured;

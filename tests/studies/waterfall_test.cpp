@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernel_study_samples.hpp"
-#include "tbench/core/step_floor.hpp"
+#include "tbench/core/step_counts.hpp"
 
 namespace tbench::studies {
 namespace {

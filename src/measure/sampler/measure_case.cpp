@@ -8,6 +8,7 @@
 
 #include "measure/sampler/memory_pass.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/step_counts.hpp"
 
 namespace tbench::measure {
 
@@ -43,7 +44,7 @@ class Measurement {
   void reject(std::string reason);
   bool trace();
   [[nodiscard]] Seconds run_up() const;
-  [[nodiscard]] std::optional<FlopPerSecond> datasheet_peak(const DeviceState& device) const;
+  [[nodiscard]] std::optional<FlopPerSecond> datasheet_peak(const DeviceState& device, const Timing& timing) const;
   void fail(Status status, std::string reason);
   void finish_record();
   /// Calls `what` and counts the time that it takes.
@@ -222,7 +223,7 @@ void Measurement::take_over(SampleResult result) {
   record_.status = result.status;
   record_.reason = std::move(result.reason);
   record_.timing = std::move(result.timing);
-  record_.datasheet_peak = datasheet_peak(result.device);
+  record_.datasheet_peak = datasheet_peak(result.device, *record_.timing);
   if (result.device != DeviceState{}) {
     record_.device = std::move(result.device);
   }
@@ -280,8 +281,8 @@ bool Measurement::trace() {
   return !problem;
 }
 
-std::optional<FlopPerSecond> Measurement::datasheet_peak(const DeviceState& device) const {
-  const std::optional<Hertz> clock = device.mean_sm_clock();
+std::optional<FlopPerSecond> Measurement::datasheet_peak(const DeviceState& device, const Timing& timing) const {
+  const std::optional<Hertz> clock = cycle_clock(device, timing);
   if (!precision_ || !instruments_.gpu || !clock) {
     return std::nullopt;
   }

@@ -34,7 +34,7 @@ void FusedPasses::update_beside(const UpdateHook& update, std::size_t layer) {
   std::iota(matrices.begin(), matrices.end(), 1 + kFusedLeavesOfLayer * layer + 1);
   updates_.run([&] {
     side_.wait_for(layer % SideStream::kMarks);
-    in_range("optimizer.weights", [&] { update(matrices); });
+    in_range("optimizer.weights", [&] { update(matrices, update_plan_.multiprocessors); });
   });
 }
 
@@ -59,12 +59,13 @@ void FusedPasses::backward_layer(std::size_t layer, const UpdateHook& update) {
   const LayerBuffers& buffers = buffers_.layers[layer];
   const LayerWeights weights = weights_of(layer);
   const LayerGradients gradients = gradients_of(layer);
-  in_range("ffn", [&] { activation_backward(layer); });
-  // Not beside the others: they are small, or wait for memory, which updates take from them.
-  update_beside(update, layer + 1);
-  in_range("ffn", [&] { feed_forward_products_backward(layer, /*beside_updates=*/static_cast<bool>(update)); });
+  const bool has_updates = static_cast<bool>(update), beside_all = has_updates && update_plan_.beside_all;
+  if (beside_all) update_beside(update, layer + 1);
+  in_range("ffn", [&] { activation_backward(layer, beside_all); });
+  if (!beside_all) update_beside(update, layer + 1);
+  in_range("ffn", [&] { feed_forward_products_backward(layer, has_updates); });
   norm_backward(buffers.x_mid, weights.ln2, buffers.rstd_mid, gradients.ln2, of_layer(layer).dattention);
-  in_range("attention", [&] { attention_backward(layer); });
+  in_range("attention", [&] { attention_backward(layer, beside_all); });
   // The next layer writes over what the gradients of the last one's weights are made of.
   side_.wait_for((layer + 1) % SideStream::kMarks);
   side_.mark(layer % SideStream::kMarks);
@@ -99,10 +100,10 @@ void FusedPasses::add_up_norms() {
   pending_norms_.clear();
 }
 
-void FusedPasses::activation_backward(std::size_t layer) {
+void FusedPasses::activation_backward(std::size_t layer, bool beside_updates) {
   const ScratchBuffers& scratch = buffers_.scratch;
   const ScratchBuffers::OfLayer& kept = of_layer(layer);
-  linears_.w2.input_gradient(kept.dffn, weights_of(layer).w2, scratch.dh, /*beside_updates=*/false);
+  linears_.w2.input_gradient(kept.dffn, weights_of(layer).w2, scratch.dh, beside_updates);
   void* const gate_up = buffers_.layers[layer].gate_up;
   kernels::swiglu_backward(swiglu_shape(),
                            {.inputs = gate_and_up<const void*>(gate_up),
@@ -123,17 +124,16 @@ void FusedPasses::feed_forward_products_backward(std::size_t layer, bool beside_
   linears_.gate_up.input_gradient(buffers.gate_up, weights_of(layer).gate_up, buffers_.scratch.dnormed, beside_updates);
 }
 
-void FusedPasses::attention_backward(std::size_t layer) {
+void FusedPasses::attention_backward(std::size_t layer, bool beside_updates) {
   const LayerBuffers& buffers = buffers_.layers[layer];
   const LayerWeights weights = weights_of(layer);
   const LayerGradients gradients = gradients_of(layer);
   const ScratchBuffers& scratch = buffers_.scratch;
   const ScratchBuffers::OfLayer& kept = of_layer(layer);
   in_range("attention.out_proj", [&] {
-    side_.run([&] {
-      linears_.output.weight_gradient(kept.dattention, buffers.attended, gradients.output, /*beside_updates=*/false);
-    });
-    linears_.output.input_gradient(kept.dattention, weights.output, scratch.dattended, /*beside_updates=*/false);
+    side_.run(
+        [&] { linears_.output.weight_gradient(kept.dattention, buffers.attended, gradients.output, beside_updates); });
+    linears_.output.input_gradient(kept.dattention, weights.output, scratch.dattended, beside_updates);
   });
   in_range("attention.core", [&] {
     kernels::attention_backward(attention_,
@@ -151,9 +151,8 @@ void FusedPasses::attention_backward(std::size_t layer) {
   });
   in_range("attention.rope", [&] { rope(kept.dqkv, /*backward=*/true); });
   in_range("attention.qkv", [&] {
-    side_.run(
-        [&] { linears_.qkv.weight_gradient(kept.dqkv, buffers.normed, gradients.qkv, /*beside_updates=*/false); });
-    linears_.qkv.input_gradient(kept.dqkv, weights.qkv, scratch.dnormed, /*beside_updates=*/false);
+    side_.run([&] { linears_.qkv.weight_gradient(kept.dqkv, buffers.normed, gradients.qkv, beside_updates); });
+    linears_.qkv.input_gradient(kept.dqkv, weights.qkv, scratch.dnormed, beside_updates);
   });
 }
 

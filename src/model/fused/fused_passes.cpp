@@ -1,6 +1,7 @@
 #include "model/fused/fused_passes.hpp"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
@@ -11,6 +12,8 @@
 
 namespace tbench::model {
 namespace {
+
+int multiprocessors_of_current_device() { return at::cuda::getCurrentDeviceProperties()->multiProcessorCount; }
 
 Precision storage_of(Precision precision) { return precision == Precision::kTf32 ? Precision::kFp32 : precision; }
 
@@ -86,19 +89,22 @@ FusedPasses::FusedPasses(const PassesInputs& inputs)
       norm_{norm_shape(config_)},
       rope_{make_rope_table(config_.context, config_.size.head_dim(), parameters_.leaves().front().options())},
       library_{parameters_.leaves().front().device(), config_.pass != Pass::kForward},
-      linears_{.qkv{library_, linear(config_.size.d_model, 3 * config_.size.d_model)},
-               .output{library_, linear(config_.size.d_model, config_.size.d_model)},
-               .gate_up{library_, linear(config_.size.d_model, 2 * config_.size.d_ff)},
-               .w2{library_, linear(config_.size.d_ff, config_.size.d_model)},
-               .lm_head{library_, linear(config_.size.d_model, config_.vocab_size)}},
+      update_plan_{update_plan(config_.size.d_model, multiprocessors_of_current_device())},
+      linears_{.qkv{linear(config_.size.d_model, 3 * config_.size.d_model)},
+               .output{linear(config_.size.d_model, config_.size.d_model)},
+               .gate_up{linear(config_.size.d_model, 2 * config_.size.d_ff)},
+               .w2{linear(config_.size.d_ff, config_.size.d_model)},
+               .lm_head{linear(config_.size.d_model, config_.vocab_size)}},
       extents_{extents_of(config_, attention_, norm_)},
       buffers_{extents_, gradient_bytes(parameters_.leaves(), config_.precision)} {
   make_copies();
   allocate();
 }
 
-LinearShape FusedPasses::linear(std::int64_t in, std::int64_t out) const {
-  return {.tokens = config_.batch * config_.context, .in = in, .out = out, .precision = config_.precision};
+Linear FusedPasses::linear(std::int64_t in, std::int64_t out) const {
+  return {library_,
+          {.tokens = config_.batch * config_.context, .in = in, .out = out, .precision = config_.precision},
+          multiprocessors_of_current_device() - update_plan_.multiprocessors};
 }
 
 void FusedPasses::make_copies() {

@@ -13,6 +13,7 @@
 #include "model/fused/products.hpp"
 #include "model/fused/side_stream.hpp"
 #include "model/fused/step_buffers.hpp"
+#include "model/fused/update_plan.hpp"
 #include "model/layers/layers.hpp"
 #include "model/training/model_passes.hpp"
 #include "tbench/kernels/attention.hpp"
@@ -58,7 +59,7 @@ class FusedPasses final : public ModelPasses {
   void make_copies();
   void allocate();
   void show_gradients();
-  [[nodiscard]] LinearShape linear(std::int64_t in, std::int64_t out) const;
+  [[nodiscard]] Linear linear(std::int64_t in, std::int64_t out) const;
   [[nodiscard]] const float* norm_weight(std::size_t leaf) const;
   [[nodiscard]] const void* matrix(std::size_t leaf) const;
   [[nodiscard]] LayerWeights weights_of(std::size_t layer) const;
@@ -74,10 +75,10 @@ class FusedPasses final : public ModelPasses {
   void backward_head();
   void backward_layer(std::size_t layer, const UpdateHook& update);
   /// From the gradient of the feed-forward part's output to those of gate and up.
-  void activation_backward(std::size_t layer);
+  void activation_backward(std::size_t layer, bool beside_updates);
   /// From these on; the largest products of a layer.
   void feed_forward_products_backward(std::size_t layer, bool beside_updates);
-  void attention_backward(std::size_t layer);
+  void attention_backward(std::size_t layer, bool beside_updates);
   /// Beside what backward goes on with, of the layer's matrices, or the head's for the number of layers: the current
   /// stream is done with their values, and the side stream's mark is behind their gradients.
   void update_beside(const UpdateHook& update, std::size_t layer);
@@ -122,6 +123,7 @@ class FusedPasses final : public ModelPasses {
   RopeTable rope_;
   std::vector<at::Tensor> copies_;
   ProductLibrary library_;
+  UpdatePlan update_plan_;
   Linears linears_;
   StepExtents extents_;
   StepBuffers buffers_;

@@ -1,6 +1,5 @@
 #include "model/fused/products.hpp"
 
-#include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/ops/empty.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
@@ -8,7 +7,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/training/model_passes.hpp"
 #include "tbench/cuda/matmul_autotune.hpp"
 
 namespace tbench::model {
@@ -48,8 +46,6 @@ cuda::MatmulProblem weight_gradient_problem(const LinearShape& shape, int multip
   problem.multiprocessors = multiprocessors;
   return problem;
 }
-
-int multiprocessors_of_current_device() { return at::cuda::getCurrentDeviceProperties()->multiProcessorCount; }
 
 at::Tensor make_workspace(at::Device device) {
   return at::empty({cuda::kMatmulWorkspaceBytes}, at::TensorOptions{}.device(device).dtype(at::kByte));
@@ -92,10 +88,10 @@ void Product::choose(const cuda::MatmulOperands& operands) {
   algorithm_ = candidates.at(found->fastest);
 }
 
-Linear::Linear(const ProductLibrary& library, const LinearShape& shape)
+Linear::Linear(const ProductLibrary& library, const LinearShape& shape, int beside_updates)
     : forward_{library, library.workspace(), forward_problem(shape)},
       alone_{library, shape, /*multiprocessors=*/0},
-      beside_updates_{library, shape, multiprocessors_beside_updates(multiprocessors_of_current_device())} {}
+      beside_updates_{library, shape, beside_updates} {}
 
 Linear::Gradients::Gradients(const ProductLibrary& library, const LinearShape& shape, int multiprocessors)
     : of_input{library, library.workspace(), input_gradient_problem(shape, multiprocessors)},

@@ -62,7 +62,8 @@ struct LinearShape {
 /// that updates of weights leave.
 class Linear {
  public:
-  Linear(const ProductLibrary& library, const LinearShape& shape);
+  /// @param beside_updates  multiprocessors that updates leave
+  Linear(const ProductLibrary& library, const LinearShape& shape, int beside_updates);
 
   void forward(const void* x, const void* w, void* y) { forward_(x, w, y); }
   /// dx = dy w.

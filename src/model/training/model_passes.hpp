@@ -30,17 +30,9 @@ struct HeldBytes {
   [[nodiscard]] std::int64_t total() const { return copies + gradients + rest; }
 };
 
-/// Updates leaves whose gradients are whole and whose values the step reads no more, on the current stream.
-using UpdateHook = std::function<void(std::span<const std::size_t> leaves)>;
-
-/// An update beside matrix products takes one multiprocessor of so many, on which they have no room: they are planned
-/// for the others. Measured: src/model/README.md.
-inline constexpr int kMultiprocessorsToOneOfUpdates = 4;
-/// @param all  a device's multiprocessors, as below
-[[nodiscard]] constexpr int multiprocessors_of_updates(int all) {
-  return std::max(all / kMultiprocessorsToOneOfUpdates, 1);
-}
-[[nodiscard]] constexpr int multiprocessors_beside_updates(int all) { return all - multiprocessors_of_updates(all); }
+/// Updates leaves whose gradients are whole and whose values the step reads no more, on the current stream, by at most
+/// so many blocks, each of which takes a multiprocessor to itself.
+using UpdateHook = std::function<void(std::span<const std::size_t> leaves, int max_blocks)>;
 
 /// Of one case: made once, called every step. Calls enqueue on the current stream and never synchronise; from the
 /// second on they can be captured.

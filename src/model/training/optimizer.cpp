@@ -1,7 +1,6 @@
 #include "model/training/optimizer.hpp"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
 #include <ATen/ops/_amp_update_scale.h>
 #include <ATen/ops/_foreach_add.h>
@@ -30,11 +29,6 @@
 
 namespace tbench::model {
 namespace {
-
-/// Each takes a multiprocessor to itself.
-int blocks_of_updates() {
-  return multiprocessors_of_updates(at::cuda::getCurrentDeviceProperties()->multiProcessorCount);
-}
 
 std::vector<std::size_t> all_of(const std::vector<at::Tensor>& parameters) {
   std::vector<std::size_t> all(parameters.size());
@@ -190,7 +184,7 @@ AdamW::StepInParts::StepInParts(AdamW& optimizer) : optimizer_{optimizer}, left_
   if (!optimizer.steps_in_parts()) throw std::invalid_argument{"AdamW: our own kernel alone makes a step in parts"};
 }
 
-void AdamW::StepInParts::update(std::span<const std::size_t> parameters) {
+void AdamW::StepInParts::update(std::span<const std::size_t> parameters, int max_blocks) {
   for (const std::size_t parameter : parameters) {
     const auto found = std::ranges::lower_bound(left_, parameter);
     if (found == left_.end() || *found != parameter) {
@@ -200,7 +194,7 @@ void AdamW::StepInParts::update(std::span<const std::size_t> parameters) {
     left_.erase(found);
   }
   count();
-  optimizer_.update(parameters, {}, blocks_of_updates());
+  optimizer_.update(parameters, {}, max_blocks);
 }
 
 void AdamW::StepInParts::finish() {

@@ -86,10 +86,11 @@ class AdamW::StepInParts {
   /// @throws           std::invalid_argument  for another one
   explicit StepInParts(AdamW& optimizer);
 
-  /// On the current stream, by few multiprocessors.
+  /// On the current stream.
   /// @param parameters  numbers of some that this step has not updated, with gradients
+  /// @param max_blocks  each takes a multiprocessor to itself
   /// @throws            std::invalid_argument  for others
-  void update(std::span<const std::size_t> parameters);
+  void update(std::span<const std::size_t> parameters, int max_blocks);
   /// All others, once, on the current stream, which waits for those before.
   void finish();
 

@@ -160,7 +160,7 @@ void Trainer::step(PhaseMarker* phases, StepOutputs* outputs) {
   if (updates_in_backward()) {
     stepped_ = true;
     in_parts.emplace(*optimizer_);
-    update = [&](std::span<const std::size_t> leaves) { in_parts->update(leaves); };
+    update = [&](std::span<const std::size_t> leaves, int max_blocks) { in_parts->update(leaves, max_blocks); };
   }
   cuda::in_range("BACKWARD", [&] {
     if (exchange_ == nullptr) return backward(value, update);

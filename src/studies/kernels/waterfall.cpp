@@ -12,7 +12,7 @@
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
 #include "tbench/core/enums.hpp"
-#include "tbench/core/step_floor.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tbench/core/error.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/stats/descriptive.hpp"
 #include "tbench/studies/side_by_side.hpp"
@@ -43,7 +44,8 @@ std::map<std::int64_t, TimedRecords> processes_of(const results::ResultFile& fil
 double milliseconds(const Record& record) { return to_milliseconds(record.timing->median); }
 
 std::optional<double> clock_mhz(const Record& record) {
-  const std::optional<Hertz> clock = record.device ? record.device->mean_sm_clock() : std::nullopt;
+  if (!record.device || !record.timing) return std::nullopt;
+  const std::optional<Hertz> clock = cycle_clock(*record.device, *record.timing);
   return clock ? std::optional{clock->value / 1e6} : std::nullopt;
 }
 

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "model/training/model_passes.hpp"
+#include "model/fused/update_plan.hpp"
 #include "model/training/optimizer.hpp"
 
 namespace tbench::model {
@@ -129,17 +129,17 @@ TEST(AdamW, AStepInPartsIsOfOurKernelAndUpdatesAParameterOnce) {
   AdamW own{{leaf}, AdamWVariant::kOwnKernel};
   AdamW::StepInParts step{own};
   for (const std::vector<std::size_t>& refused : {std::vector<std::size_t>{1}, {0, 0}}) {
-    EXPECT_THROW(step.update(refused), std::invalid_argument);
+    EXPECT_THROW(step.update(refused, 1), std::invalid_argument);
   }
   EXPECT_EQ(leaf.item<double>(), 1.0);
 }
 
-TEST(UpdatesBesideBackward, AndProductsHaveAllMultiprocessorsTogether) {
-  EXPECT_EQ(multiprocessors_of_updates(132), 33);
-  for (const int all : {1, 2, 78, 114, 132}) {
-    EXPECT_GE(multiprocessors_of_updates(all), 1);
-    EXPECT_EQ(multiprocessors_of_updates(all) + multiprocessors_beside_updates(all), all);
-  }
+TEST(UpdatePlan, TakesAShareByWidthAndLeavesTheRestToProducts) {
+  EXPECT_EQ(update_plan(1024, 132), (UpdatePlan{.multiprocessors = 33, .beside_all = false}));
+  EXPECT_EQ(update_plan(1025, 132), (UpdatePlan{.multiprocessors = 44, .beside_all = false}));
+  EXPECT_EQ(update_plan(2048, 132), (UpdatePlan{.multiprocessors = 44, .beside_all = false}));
+  EXPECT_EQ(update_plan(2049, 132), (UpdatePlan{.multiprocessors = 44, .beside_all = true}));
+  EXPECT_EQ(update_plan(768, 1).multiprocessors, 1);
 }
 
 TEST(GradScaler, UnscalesAndAdapts) {

@@ -18,7 +18,7 @@
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
 #include "model/torch/scopes.hpp"
-#include "tbench/core/step_floor.hpp"
+#include "tbench/core/step_counts.hpp"
 
 namespace tbench::model {
 namespace {

@@ -16,7 +16,7 @@
 #include "model/layers/layers.hpp"
 #include "model/operations/kernels/implementation.hpp"
 #include "model/operations/kernels/verify.hpp"
-#include "tbench/core/step_floor.hpp"
+#include "tbench/core/step_counts.hpp"
 
 namespace tbench::model {
 namespace {

@@ -161,18 +161,18 @@ TEST_P(BackwardSm90OnGpu, IsWhatThePublicFunctionRuns) {
   // Lengths that are computed by blocks that stay, and by a block an item, of 80 columns, too, and heads enough to go
   // by heads, or few enough; the same bits of dQ, too, every time.
   const BackwardInstance& instance = GetParam().instance;
-  const bool apart = instance.choice == kStaysApart, by_heads = is_by_heads(instance);
+  const bool apart = instance.choice == kStaysApart, whole_heads = instance.choice == kByHeads;
   const std::int64_t together = instance.head_dim == 64 ? 1024 : 512;
   const std::int64_t seq = instance.choice.blocks == BackwardBlocks::kOneItem ? 2048
-                           : apart || by_heads                                ? 512
+                           : apart || whole_heads                             ? 512
                                                                               : together;
-  const std::int64_t heads = instance.choice == kByHeads ? 100 : by_heads ? 64 : 36;
+  const std::int64_t heads = whole_heads ? 100 : is_by_heads(instance) ? 64 : 36;
   AttentionCase one = make_case({seq, seq, true}, 4, heads / 4);
-  one.problem.deterministic = apart;
+  one.problem.deterministic = apart || instance.choice == kByHeadsShared;
   ASSERT_EQ(choose_backward(one.problem, current_device_limits()), instance.choice);
   const AttentionRun run{one};
   BackwardOptions public_function;
-  public_function.deterministic = apart;
+  public_function.deterministic = one.problem.deterministic;
   const BackwardResult own = run.backward(options(one)), result = run.backward(public_function);
   EXPECT_TRUE(!is_deterministic(instance) || own.dq.bytes() == result.dq.bytes());
   EXPECT_TRUE(own.dk.bytes() == result.dk.bytes());

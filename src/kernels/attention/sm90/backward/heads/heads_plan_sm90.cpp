@@ -15,33 +15,31 @@ bool are_at_least(std::int64_t heads, Part part, std::int64_t multiprocessors) {
   return part.denominator * heads >= part.numerator * multiprocessors;
 }
 
-/// The fewest heads of which a block each is faster: measured on an H100, see the README's "Where backward is used".
+/// The fewest heads of which a block each is faster: measured on an H100 with a warm L2 cache and an H200 with a cold
+/// one, see the README's "Where backward is used".
 std::optional<Part> fewest_whole_heads(const AttentionProblem& problem) {
   constexpr std::int64_t kMostRowsOfAmpere = 192;  // three of its tiles, of which these compute four
   constexpr Part kThird{1, 3}, kThreeFifths{3, 5}, kThreeQuarters{3, 4};
   const AttentionShape& shape = problem.shape;
-  const bool is_80 = shape.head_dim == 80;
   const std::int64_t tiles = tiles_of(shape.seq_kv);
   if (tiles == 1) return kThird;
-  if (tiles == 2 && shape.seq_kv <= kMostRowsOfAmpere) return kThreeQuarters;
-  if (!shape.causal) {
-    if (tiles == 2 || (tiles == 4 && (!is_80 || problem.deterministic))) return kThreeQuarters;
-    return std::nullopt;
+  if (tiles == 2) {
+    return shape.causal && shape.seq_kv > kMostRowsOfAmpere ? kThreeFifths : kThreeQuarters;
   }
-  if (tiles == 2) return is_80 ? Part{9, 20} : kThird;
-  if (tiles == 3) return kThreeQuarters;
-  if (tiles == 4 || problem.deterministic) return kThreeFifths;
-  return std::nullopt;
+  if (!shape.causal) {
+    const bool is_faster = tiles == 4 && (shape.head_dim == 64 || problem.deterministic);
+    return is_faster ? std::optional{kThreeQuarters} : std::nullopt;
+  }
+  if (tiles <= 4) return kThreeQuarters;
+  return problem.deterministic ? std::optional{kThreeFifths} : std::nullopt;
 }
 
-/// And of which two blocks each are, of 64 columns with a mask.
+/// And of which two blocks each are: where Ampere's kernels are the others that give the same bits every time.
 std::optional<Part> fewest_shared_heads(const AttentionProblem& problem) {
-  constexpr std::int64_t kFewestTiles = 4, kMostTiles = 6;
   const AttentionShape& shape = problem.shape;
-  const std::int64_t tiles = tiles_of(shape.seq_kv);
-  if (!shape.causal || shape.head_dim != 64 || tiles < kFewestTiles) return std::nullopt;
-  if (problem.deterministic && tiles > kMostSumsApart) return Part{1, 3};
-  return tiles <= kMostTiles ? std::optional{Part{9, 20}} : std::nullopt;
+  const bool is_faster = problem.deterministic && shape.causal && shape.head_dim == 64;
+  if (!is_faster || tiles_of(shape.seq_kv) <= kMostSumsApart) return std::nullopt;
+  return Part{1, 3};
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "tbench/core/step_floor.hpp"
+#include "tbench/core/step_counts.hpp"
 
 namespace tbench {
 namespace {
@@ -73,6 +73,12 @@ StepFloor model_step_floor(const ModelSize& size, std::int64_t context, std::int
     floor.optimizer_bytes = optimizer_bytes(precision) * parameter_count(size);
   }
   return floor;
+}
+
+std::optional<Hertz> cycle_clock(const DeviceState& device, const Timing& timing) {
+  const bool has_cycles = device.sm_clock_counted && timing.wall && timing.median.value > 0;
+  if (!has_cycles) return device.mean_sm_clock();
+  return Hertz{device.sm_clock_counted->value * timing.wall->value / timing.median.value};
 }
 
 }  // namespace tbench

@@ -1,5 +1,5 @@
 // The floor of a step, counted by hand for a model of two layers.
-#include "tbench/core/step_floor.hpp"
+#include "tbench/core/step_counts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -51,6 +51,31 @@ TEST(StepFloor, TheOptimizerReadsAndWritesSixteenBitsWhereTheyAreEnough) {
 TEST(StepFloor, RefusesWhatIsNoShape) {
   EXPECT_THROW(static_cast<void>(model_step_floor(kSize, 0, 2, Pass::kForward, Precision::kBf16)),
                std::invalid_argument);
+}
+
+TEST(CycleClock, MakesTheCountedCyclesOfTheMedian) {
+  DeviceState device;
+  device.sm_clock_p50 = Hertz{1.5e9};
+  device.sm_clock_counted = Hertz{1.36e9};
+  Timing timing;
+  timing.median = {1.6e-3};
+  timing.wall = Seconds{1.58e-3};
+  const auto clock = cycle_clock(device, timing);
+  ASSERT_TRUE(clock.has_value());
+  EXPECT_DOUBLE_EQ(clock->value * timing.median.value, 1.36e9 * 1.58e-3);
+}
+
+TEST(CycleClock, IsTheBestKnownOneWhereNothingWasCounted) {
+  DeviceState device;
+  Timing timing;
+  timing.median = {1.6e-3};
+  EXPECT_FALSE(cycle_clock(device, timing).has_value());
+  device.sm_clock_p50 = Hertz{1.5e9};
+  EXPECT_EQ(cycle_clock(device, timing), Hertz{1.5e9});
+  device.sm_clock_mean = Hertz{1.507e9};
+  EXPECT_EQ(cycle_clock(device, timing), Hertz{1.507e9});
+  device.sm_clock_counted = Hertz{1.36e9};  // of a burst there is no time of all steps
+  EXPECT_EQ(cycle_clock(device, timing), Hertz{1.36e9});
 }
 
 }  // namespace
