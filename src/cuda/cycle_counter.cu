@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/global_timer.cuh"
 #include "tbench/cuda/error.hpp"
 
 namespace tbench::cuda {
@@ -14,7 +15,7 @@ __global__ void mark_kernel(CycleMark* marks, unsigned multiprocessors) {
   CycleMark mark;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(mark.cycles)::"memory");
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(mark.nanoseconds)::"memory");
+  mark.nanoseconds = global_nanoseconds();
   if (multiprocessor < multiprocessors) marks[multiprocessor] = mark;
 }
 

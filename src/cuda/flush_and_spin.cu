@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cuda/global_timer.cuh"
 #include "tbench/cuda/error.hpp"
 
 namespace tbench::cuda {
@@ -18,12 +19,6 @@ std::size_t l2_bytes() {
   int bytes{};
   TBENCH_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device));
   return static_cast<std::size_t>(bytes);
-}
-
-__device__ unsigned long long global_nanoseconds() {
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
 }
 
 /// The global timer and not clock64(): its unit does not depend on the SM clock.

@@ -25,7 +25,6 @@
 #include <string>
 #include <utility>
 
-#include "model/training/model_passes.hpp"
 
 namespace tbench::model {
 namespace {
