@@ -117,6 +117,20 @@ TEST(Waterfall, KernelsSideBySideAreCountedOnce) {
   EXPECT_NEAR(ms_of(report.sections[1], "GPU idle"), 5, 1e-9);
 }
 
+TEST(Waterfall, KernelsOfAPhaseShareTheTimeInWhichAnyOfThemRuns) {
+  Record record = with_ceiling(trained());
+  TracedRange& backward = record.trace->ranges.emplace_back();
+  backward.path = "BACKWARD";
+  backward.gpu_sum = {8 * kMs};
+  backward.gpu_busy = {6 * kMs};
+  record.trace->device = {14 * kMs};
+  const StudyReport report = report_of("waterfall", {copy_ceiling(), record});
+  const double products = 4 + 3.5 * 6 / 8;
+  EXPECT_NEAR(ms_of(report.sections[1], "matrix products, attention's too beyond it"), products - kProductsMs, 1e-9);
+  EXPECT_NEAR(ms_of(report.sections[1], "optimizer beyond it"), 3 - kOptimizerMs, 1e-9);
+  EXPECT_THAT(rows(report.sections[1]), testing::Not(testing::Contains(HasSubstr("kernels side by side"))));
+}
+
 TEST(Waterfall, FusedAttentionHasAFloorOfItsOwn) {
   Record record = with_ceiling(trained());
   record.trace->kernels.push_back(kernel("forward", "attention_fused", "flash_fwd", 12, 1));
@@ -126,15 +140,17 @@ TEST(Waterfall, FusedAttentionHasAFloorOfItsOwn) {
   EXPECT_NEAR(ms_of(report.sections[1], "attention beyond it"), 1 - floor_of_step().attention.value / rate / kMs, 1e-9);
 }
 
-TEST(Waterfall, WithoutCeilingsThereIsNone) {
+TEST(Waterfall, SaysWhichCeilingIsMissing) {
   const auto text_of = [](std::vector<Record> records) {
     const StudyReport report = report_of("waterfall", std::move(records));
     std::string all;
     for (const std::string& row : rows(report.sections.back())) all += row + "\n";
     return all;
   };
-  EXPECT_THAT(text_of({copy_ceiling(), trained()}), HasSubstr("train_step|eager|||none"));
-  EXPECT_THAT(text_of({with_ceiling(trained())}), HasSubstr("train_step|eager|||none"));
+  EXPECT_THAT(text_of({copy_ceiling(), trained()}),
+              HasSubstr("train_step|eager||unknown|||not in these files: the ceiling of its products"));
+  EXPECT_THAT(text_of({with_ceiling(trained())}),
+              HasSubstr("train_step|eager||unknown|||not in these files: Ceiling/what:copy/regime:burst"));
 }
 
 }  // namespace

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,14 +36,28 @@ struct Part {
   std::string classes;  // that the time is of, where they are several
 };
 
+/// Of the sum of a phase's kernels: the time in which any of them ran. Those that run side by side slow each other
+/// down, and share that time here in proportion to their own.
+double busy_share(std::span<const TracedRange> ranges, std::string_view phase) {
+  const auto range = std::ranges::find_if(ranges, [&](const TracedRange& one) {
+    return std::ranges::equal(one.path, phase, {}, {},
+                              [](char c) { return std::toupper(static_cast<unsigned char>(c)); });
+  });
+  return range == ranges.end() || range->gpu_sum.value <= 0 ? 1.0 : range->gpu_busy.value / range->gpu_sum.value;
+}
+
 class Waterfall {
  public:
   /// @param rate       FLOP per second
   /// @param bandwidth  bytes per second
   Waterfall(const StudyCase& of, const StepFloor& floor, double rate, double bandwidth) {
-    const auto phases = traced_phases(of.records);
-    for (const TracedPhase& phase : phases) {
-      for (const TracedKernel& operation : phase.operations) operations_.push_back(operation);
+    const std::vector<TracedRange> ranges = traced_ranges(of.records).ranges;
+    for (const TracedPhase& phase : traced_phases(of.records)) {
+      const double share = busy_share(ranges, phase.name);
+      for (TracedKernel operation : phase.operations) {
+        operation.total = operation.total * share;
+        operations_.push_back(std::move(operation));
+      }
     }
     const bool is_fused = class_time("attention_fused").value > 0;
     const auto at_rate = [&](const std::string& name, Flop flop, Seconds measured) {
@@ -142,13 +159,17 @@ class Waterfall {
 
 StudyColumn copy_rate() { return number_column("GB/s", "bytes_per_second", 1 / kGiga); }
 
-/// Nothing without the ceilings of the same files.
+/// Without the ceilings of the same files what is missing.
 std::vector<StudyRow> waterfall_of(const StudyCase& of) {
   const Record& first = *of.records.front();
   const auto rate = median_of(of.records, [](const Record& record) { return record.ceiling_per_second; });
   const auto bandwidth = median_of(of.all.records_of(copy_case()), copy_rate().value);
   const std::optional<ModelSize> size = size_of(first.id, of.all.sizes);
-  if (!rate || !bandwidth || !size || !first.trace) return {};
+  if (!size || !first.trace) return {};
+  if (!rate || !bandwidth) {
+    const std::string missing = rate ? copy_case().name() : "the ceiling of its products (--tb_ceilings=on)";
+    return {{.names = {"unknown"}, .values = {{}, {}}, .detail = "not in these files: " + missing}};
+  }
   const StepFloor floor = model_step_floor(*size, first.id.int_at("ctx"), first.id.int_at("batch"),
                                            parse_enum<Pass>(first.id.at("pass")).value(),
                                            parse_enum<Precision>(first.id.at("precision")).value());
@@ -172,7 +193,8 @@ Study waterfall_study() {
           .row_tables = {{.caption = "The floor is what a step cannot do without, at the ceilings measured in the same "
                                      "run: FLOP at the matrix product's rate of the precision, bytes at copy's. What "
                                      "a kind of work takes beyond it is its kernels' time less its floor; negative "
-                                     "where it beats the ceiling, out of a cache for instance. All rows but those "
+                                     "where it beats the ceiling, out of a cache for instance. Kernels of a phase that "
+                                     "run side by side share its time in proportion to theirs. All rows but those "
                                      "with = add up to the step",
                           .names = {"part"},
                           .quantities = {{"ms", &render::format_number}, {"% of step", &one_digit}},
