@@ -27,8 +27,6 @@ class ForwardSteps : public ForwardSoftmax<Parameters, Shared, Operands, kHeadDi
       Softmax::o_;
   static constexpr bool kKeepsQueries = kTile.queries_in_registers;
   static_assert(kTile.cols % kGroupRows == 0, "or more than a group's first step would reach over the diagonal");
-  static_assert(!kTile.joins_items || kTile.stages * kTile.cols >= (kTile.warp_groups - 1) * kGroupRows,
-                "or a group that skips keys would wait for those behind values that it has not given back");
 
  public:
   using Softmax::Softmax;
@@ -36,14 +34,10 @@ class ForwardSteps : public ForwardSoftmax<Parameters, Shared, Operands, kHeadDi
   __device__ __forceinline__ void run() {
     if (group_ == kTile.warp_groups - 1) pass_turn();  // the first turn is the first group's
     const int first = first_item<kTile.teams>(shared_.team);
-    if constexpr (kTile.joins_items) {
-      if (first < p_.order.items) attend_joined(forward_place(p_, first, Shared::kRows));
-    } else {
-      for (int item = first; item < p_.order.items; item = next_item()) {
-        const ForwardPlace place = forward_place(p_, item, Shared::kRows);
-        attend(place);
-        rows().finish(place);
-      }
+    for (int item = first; item < p_.order.items; item = next_item()) {
+      const ForwardPlace place = forward_place(p_, item, Shared::kRows);
+      attend(place);
+      rows().finish(place);
     }
     if (group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
   }
@@ -62,51 +56,6 @@ class ForwardSteps : public ForwardSoftmax<Parameters, Shared, Operands, kHeadDi
     add_last_values();
   }
 
-  /// One item after another, begun at `place`.
-  __device__ __forceinline__ void attend_joined(ForwardPlace place) {
-    const int first_row = place.first_row + group_ * kGroupRows;
-    const int block_steps = forward_steps(p_, place.first_row + Shared::kRows, kTile.cols);
-    int steps = min(block_steps, forward_steps(p_, first_row + kGroupRows, kTile.cols));
-#pragma unroll 1
-    for (int step = block_steps; step > steps; --step) skip_step();
-    start(first_row, steps);
-    while (true) {
-      for (int step = steps - 2; step >= 0; --step) advance(step);
-      const int item = next_item();
-      if (item >= p_.order.items) break;
-      const ForwardPlace next = forward_place(p_, item, Shared::kRows);
-      steps = join(place, next);
-      place = next;
-    }
-    add_last_values();
-    rows().finish(place);
-  }
-
-  /// The last P V of an item beside the first Q K^T of the next one, whose first P it leaves.
-  /// @return  the next one's steps
-  __device__ __forceinline__ int join(const ForwardPlace& place, const ForwardPlace& next) {
-    const int first_row = next.first_row + group_ * kGroupRows;
-    const int block_steps = forward_steps(p_, next.first_row + Shared::kRows, kTile.cols);
-    const int steps = min(block_steps, forward_steps(p_, first_row + kGroupRows, kTile.cols));
-#pragma unroll 1
-    for (int step = block_steps; step > steps; --step) skip_keys();
-    wait_for_queries();
-    if constexpr (kKeepsQueries) rows().load_queries();
-    float s[kScores];
-    multiply(s);
-    if (kKeepsQueries || steps == 1) release_queries();
-    wait_for_products<0>(o_);
-    release_values();
-    // Not before the values of the item that ends, which come first.
-#pragma unroll 1
-    for (int step = block_steps; step > steps; --step) skip_values();
-    rows().finish(place);
-    reset();
-    mask(s, first_row, (steps - 1) * kTile.cols);
-    softmax_with_new_references(s);
-    return steps;
-  }
-
   __device__ __forceinline__ void add_last_values() {
     wait_for_values();
     start_products();
@@ -118,16 +67,10 @@ class ForwardSteps : public ForwardSoftmax<Parameters, Shared, Operands, kHeadDi
 
   /// A step of the block all of whose keys the mask hides from this group.
   __device__ __forceinline__ void skip_step() {
-    skip_keys();
-    skip_values();
-  }
-  __device__ __forceinline__ void skip_keys() {
     wait_for_turn();
     pass_turn();
     wait_for_tile_of_keys();
     release_keys();
-  }
-  __device__ __forceinline__ void skip_values() {
     wait_for_values();
     release_values();
   }

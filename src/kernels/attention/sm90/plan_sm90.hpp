@@ -49,7 +49,6 @@ struct ForwardTile {
   int copying_registers{};
   bool queries_in_registers{};  // Q is read from shared memory once a tile, not once a step
   bool stores_registers{};      // O leaves from registers, not by way of shared memory of its own
-  bool joins_items{};           // an item's first Q K^T is issued with the last P V of the one before
   int query_stages{1};          // buffers of Q
   int teams{1};                 // of a block; each has items and shared memory of its own, and a thread that copies
   bool operator==(const ForwardTile&) const = default;
@@ -134,7 +133,6 @@ struct PairForward {
             .copying_registers = 40,
             .queries_in_registers = true,
             .stores_registers = true,
-            .joins_items = true,
             .teams = 2};
   }
 };
