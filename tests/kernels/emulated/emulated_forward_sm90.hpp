@@ -28,12 +28,13 @@ class EmulatedForward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     p.v = emulated_map<kColumns>(this->view(this->v_), lengths_.kv, Tile::tile().cols);
     p.o = emulated_map<kColumns>(this->view(o), lengths_.q, kGroupRows);
     p.lse = lse.data();
-    p.heads = p.batch_heads = static_cast<int>(kHeads);
+    p.heads = static_cast<int>(kHeads);
     p.seq_q = lengths_.q;
     p.seq_kv = lengths_.kv;
     p.scale = problem_.scale;
     p.causal = lengths_.causal;
     p.order = forward_order(problem_.shape, rows(Tile::tile()), lengths_.causal);
+    p.divisors = forward_divisors(p.order, problem_.shape);
     p.counter = counted ? &counter : nullptr;
     p.stored_o = this->view(o);
     this->run(forward_launch(problem_.shape, Tile::tile(), {.multiprocessors = blocks}),

@@ -37,13 +37,14 @@ class EmulatedForward : public EmulatedProblem<float, kColumns> {
     p.values = values.data();
     p.o = this->view(o);
     p.lse = lse.data();
-    p.heads = p.batch_heads = static_cast<int>(kHeads);
+    p.heads = static_cast<int>(kHeads);
     p.seq_q = lengths_.q;
     p.seq_kv = lengths_.kv;
     p.key_tiles = static_cast<int>(workspace.key_tiles);
     p.scale = problem_.scale;
     p.causal = lengths_.causal;
     p.order = forward_order(problem_.shape, choice);
+    p.divisors = forward_divisors(p.order, problem_.shape);
     p.counter = before.counter;
     this->run(forward_launch(problem_.shape, {.multiprocessors = blocks}),
               [&](char* memory) { forward_block<kColumns>(p, memory); });

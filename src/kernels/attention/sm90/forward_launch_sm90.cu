@@ -15,6 +15,7 @@ ForwardParameters forward_parameters(const AttentionProblem& problem, const Atte
   const auto map = [&](const TensorView& view, std::int64_t seq, int box_rows) {
     return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, box_rows);
   };
+  const ForwardOrder order = forward_order(shape, rows(tile), choice.in_turns);
   return {.q = map(arguments.q, shape.seq_q, kGroupRows),
           .k = map(arguments.k, shape.seq_kv, tile.cols),
           .v = map(arguments.v, shape.seq_kv, tile.cols),
@@ -23,10 +24,10 @@ ForwardParameters forward_parameters(const AttentionProblem& problem, const Atte
           .heads = static_cast<int>(shape.heads),
           .seq_q = static_cast<int>(shape.seq_q),
           .seq_kv = static_cast<int>(shape.seq_kv),
-          .batch_heads = static_cast<int>(shape.batch * shape.heads),
           .scale = problem.scale,
           .causal = shape.causal,
-          .order = forward_order(shape, rows(tile), choice.in_turns),
+          .order = order,
+          .divisors = forward_divisors(order, shape),
           .counter = choice.counted ? static_cast<unsigned*>(arguments.workspace) : nullptr,
           .stored_o = arguments.o};
 }

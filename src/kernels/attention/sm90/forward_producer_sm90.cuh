@@ -16,38 +16,70 @@ class ForwardProducer {
   __device__ __forceinline__ ForwardProducer(const Parameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
+  /// Fetches what there are buffers for of the first item, while all of these are new and nobody has to be waited for.
   /// Whoever writes has waited for an item's tiles, and they for the kernel before.
-  __device__ __forceinline__ void run() {
+  __device__ __forceinline__ void begin(const ForwardPlace& place) {
     Copies& copies = static_cast<Copies&>(*this);
+    const int steps = steps_of(place), rest = max(steps - kTile.stages, 0);
     if constexpr (!Copies::kWaitsForValues) wait_for_last_kernel();
-    for (int item = first_item<kTile.teams>(shared_.team); item < p_.order.items; item = next_item()) {
-      const ForwardPlace place = forward_place(p_, item, Shared::kRows);
-      const int steps = forward_steps(p_, place.first_row + Shared::kRows, kTile.cols);
+    fetch_queries(place);
+#pragma unroll 1  // little code before the first copies: with a cold cache it comes from memory
+    for (int step = steps - 1; step >= rest; --step) copies.fetch_keys(place, step);
+    if constexpr (Copies::kWaitsForValues) wait_for_last_kernel();
+#pragma unroll 1
+    for (int step = steps - 1; step >= rest; --step) copies.fetch_values(place, step);
+  }
+
+  /// The rest of the first item, which is at `place`, and all others.
+  __device__ __forceinline__ void run(ForwardPlace place) {
+    fetch_steps(place, steps_of(place) - kTile.stages);
+    for (int item = next_item(); item < p_.order.items; item = next_item()) {
+      place = forward_place(p_, item, Shared::kRows);
+      wait(shared_.barrier(Shared::kQueriesEmpty + queries_.stage), queries_.parity ^ 1u);
       fetch_queries(place);
-      copies.fetch_keys(place, steps - 1);
-      if constexpr (Copies::kWaitsForValues) wait_for_last_kernel();
-      for (int step = steps - 1; step >= 0; --step) {
-        if (step > 0) copies.fetch_keys(place, step - 1);
-        copies.fetch_values(place, step);
-      }
+      fetch_steps(place, steps_of(place));
     }
   }
 
  protected:
   static constexpr ForwardTile kTile = Shared::kTile;
 
-  /// Waits until nobody reads the next buffer of K or of V any more. `full` is the first of the tensor's barriers: one
-  /// a stage that says full, then one a stage that says empty.
-  /// @return  the barrier that its bytes count at
+  /// @param full  the first of the tensor's barriers: one a stage that says full, then one a stage that says empty
+  /// @return      the barrier that the next tile's bytes count at
   __device__ __forceinline__ std::uint32_t expect(std::uint32_t full, const Ring<kTile.stages>& ring) const {
     const std::uint32_t barrier = shared_.barrier(full + ring.stage);
-    wait(shared_.barrier(full + kTile.stages + ring.stage), ring.parity ^ 1u);
     delay_one_warp(PlantedFault::kForwardBarrier);
     arrive_expecting(barrier, Shared::kStageBytes);
     return barrier;
   }
 
  private:
+  __device__ __forceinline__ int steps_of(const ForwardPlace& place) const {
+    return forward_steps(p_, place.first_row + Shared::kRows, kTile.cols);
+  }
+
+  /// Until nobody reads the next buffer any more.
+  __device__ __forceinline__ void wait_for_buffer(std::uint32_t empty, const Ring<kTile.stages>& ring) const {
+    wait(shared_.barrier(empty + ring.stage), ring.parity ^ 1u);
+  }
+
+  /// The last `steps` of an item's.
+  __device__ __forceinline__ void fetch_steps(const ForwardPlace& place, int steps) {
+    Copies& copies = static_cast<Copies&>(*this);
+    // K a step ahead of V.
+#pragma unroll 1
+    for (int step = steps; step >= 0; --step) {
+      if (step > 0) {
+        wait_for_buffer(Shared::kKeysEmpty, keys_);
+        copies.fetch_keys(place, step - 1);
+      }
+      if (step < steps) {
+        wait_for_buffer(Shared::kValuesEmpty, values_);
+        copies.fetch_values(place, step);
+      }
+    }
+  }
+
   /// Hands the next item to the warpgroups that compute.
   __device__ __forceinline__ int next_item() {
     const int item = p_.counter == nullptr ? dealt_item<kTile.teams>(++round_, shared_.team)
@@ -61,7 +93,6 @@ class ForwardProducer {
 
   __device__ __forceinline__ void fetch_queries(const ForwardPlace& place) {
     const std::uint32_t stage = queries_.stage, full = shared_.barrier(Shared::kQueriesFull + stage);
-    wait(shared_.barrier(Shared::kQueriesEmpty + stage), queries_.parity ^ 1u);
     queries_.advance();
     arrive_expecting(full, kTile.warp_groups * Shared::kGroupBytes);
     for (int group = 0; group < kTile.warp_groups; ++group) {

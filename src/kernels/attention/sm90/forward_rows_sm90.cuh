@@ -49,8 +49,8 @@ class ForwardRows
  public:
   using Steps::Steps;
 
-  __device__ __forceinline__ void run() {
-    Steps::run();
+  __device__ __forceinline__ void run(int item, const ForwardPlace& place) {
+    Steps::run(item, place);
     if (thread_ == 0) wait_for_stores();
   }
 

@@ -13,10 +13,10 @@ struct ForwardParameters {
   CUtensorMap q, k, v, o;
   float* lse;  // [batch, heads, seq_q]
   int heads, seq_q, seq_kv;
-  int batch_heads;  // batch * heads
   float scale;
   bool causal;
   ForwardOrder order;
+  ForwardDivisors divisors;
   unsigned* counter;    // of items that blocks have taken besides their first; null: they are dealt out
   TensorView stored_o;  // o, whose rows start on 16-byte boundaries, for tiles that store it from registers
 };
@@ -27,8 +27,8 @@ struct ForwardPlace {
 
 template <class Parameters>
 __device__ __forceinline__ ForwardPlace forward_place(const Parameters& p, int item, int rows) {
-  const auto [tile, head] = forward_item(p.order, p.batch_heads, p.causal, item);
-  return {tile * rows, head % p.heads, head / p.heads};
+  const auto [tile, head, batch] = forward_item(p.order, p.divisors, p.heads, p.causal, item);
+  return {tile * rows, head, batch};
 }
 
 /// Of `cols` keys each, that the queries before `end_row` see.

@@ -31,13 +31,14 @@ class ForwardSteps : public ForwardSoftmax<Parameters, Shared, Operands, kHeadDi
  public:
   using Softmax::Softmax;
 
-  __device__ __forceinline__ void run() {
+  /// @param item  the first one, which is at `place` if there is any
+  __device__ __forceinline__ void run(int item, ForwardPlace place) {
     if (group_ == kTile.warp_groups - 1) pass_turn();  // the first turn is the first group's
-    const int first = first_item<kTile.teams>(shared_.team);
-    for (int item = first; item < p_.order.items; item = next_item()) {
-      const ForwardPlace place = forward_place(p_, item, Shared::kRows);
+    while (item < p_.order.items) {
       attend(place);
       rows().finish(place);
+      item = next_item();
+      place = forward_place(p_, item, Shared::kRows);
     }
     if (group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
   }

@@ -140,11 +140,20 @@ ForwardOrder forward_order(const AttentionShape& shape, int rows, bool in_turns)
   const std::int64_t heads = shape.batch * shape.heads;
   const std::int64_t cached = std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads);
   const std::int64_t groups = block_count(heads, cached);
+  const std::int64_t heads_of_group = in_turns ? block_count(heads, groups) : cached;
   return {.tiles = static_cast<int>(block_count(shape.seq_q, rows)),
-          .heads = static_cast<int>(in_turns ? block_count(heads, groups) : cached),
+          .heads = static_cast<int>(heads_of_group),
           .items = static_cast<int>(items(shape, rows)),
-          .last_group = static_cast<int>(groups - 1),
+          .last_group = static_cast<int>(block_count(heads, heads_of_group) - 1),
           .in_turns = in_turns};
+}
+
+ForwardDivisors forward_divisors(const ForwardOrder& order, const AttentionShape& shape) {
+  const auto heads = static_cast<int>(shape.batch * shape.heads);
+  return {.group_items = divisor(order.tiles * order.heads),
+          .group_heads = divisor(order.heads),
+          .last_group_heads = divisor(heads - order.last_group * order.heads),
+          .batch_heads = divisor(static_cast<int>(shape.heads))};
 }
 
 std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits) {

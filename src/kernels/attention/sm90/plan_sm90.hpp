@@ -9,6 +9,7 @@
 #include <span>
 
 #include "kernels/attention/common/plan_16bit.hpp"
+#include "kernels/attention/sm90/divisor.hpp"
 
 namespace tbench::kernels::sm90 {
 
@@ -204,22 +205,34 @@ struct ForwardOrder {
 };
 [[nodiscard]] ForwardOrder forward_order(const AttentionShape& shape, int rows, bool in_turns);
 
+/// What forward_item() divides by.
+struct ForwardDivisors {
+  Divisor group_items{};
+  Divisor group_heads{};
+  Divisor last_group_heads{};
+  Divisor batch_heads{};  // of one batch
+};
+[[nodiscard]] ForwardDivisors forward_divisors(const ForwardOrder& order, const AttentionShape& shape);
+
 /// Which of its head's tiles of queries an item is.
 struct ForwardItem {
   int tile{};
-  int head{};  // of all batches'
+  int head{};
+  int batch{};
   bool operator==(const ForwardItem&) const = default;
 };
-/// @param heads  of all batches
-[[nodiscard]] constexpr ForwardItem forward_item(const ForwardOrder& order, int heads, bool causal, int item) {
-  const int group = item / (order.tiles * order.heads), first_head = group * order.heads;
-  const int rest = heads - first_head;  // the last group may be smaller
-  const int of_group = rest < order.heads ? rest : order.heads;
+/// @param heads  of one batch
+[[nodiscard]] constexpr ForwardItem forward_item(const ForwardOrder& order, const ForwardDivisors& divisors, int heads,
+                                                 bool causal, int item) {
+  const int group = quotient(item, divisors.group_items), first_head = group * order.heads;
+  const bool is_last = group == order.last_group;  // which may be smaller
   const int in_group = item - order.tiles * first_head;
-  const int nth = in_group / of_group;
+  const int nth = quotient(in_group, is_last ? divisors.last_group_heads : divisors.group_heads);
+  const int of_group = is_last ? divisors.last_group_heads.value : order.heads;
+  const int head = first_head + in_group - nth * of_group, batch = quotient(head, divisors.batch_heads);
   // With a causal mask the last queries see the most keys.
   const bool lightest_first = !causal || (order.in_turns && (order.last_group - group) % 2 != 0);
-  return {lightest_first ? nth : order.tiles - 1 - nth, first_head + in_group % of_group};
+  return {lightest_first ? nth : order.tiles - 1 - nth, head - batch * heads, batch};
 }
 
 /// How Hopper's kernels compute `problem`; nothing where they cannot or where Ampere's were measured to be faster.

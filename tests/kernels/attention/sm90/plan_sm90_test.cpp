@@ -143,10 +143,11 @@ TEST(ForwardOrder, HasGroupsOfTheSameSizeInTurns) {
 /// Steps of each block that items are dealt to, there and back.
 std::vector<int> dealt_steps(const AttentionShape& shape, const ForwardOrder& order, int rows) {
   const auto blocks = static_cast<int>(forward_launch(shape, NarrowForward::tile(), kH200).grid.x);
+  const ForwardDivisors divisors = forward_divisors(order, shape);
   std::vector<int> steps(static_cast<std::size_t>(blocks));
   for (int item = 0; item < order.items; ++item) {
     const int round = item / blocks, place = item % blocks;
-    const int tile = forward_item(order, static_cast<int>(shape.batch * shape.heads), true, item).tile;
+    const int tile = forward_item(order, divisors, static_cast<int>(shape.heads), true, item).tile;
     steps[static_cast<std::size_t>(round % 2 == 0 ? place : blocks - 1 - place)] += (tile + 1) * rows / 128;
   }
   return steps;
@@ -176,16 +177,17 @@ TEST(ForwardItem, EveryTileOfEveryHeadOnce) {
     for (const bool in_turns : {false, true}) {
       const AttentionShape shape = problem(2048, 128, 25, causal).shape;  // groups of 32 heads, 4 in the last, or of 25
       const ForwardOrder order = forward_order(shape, 128, in_turns);
-      std::set<std::pair<int, int>> seen;
+      const ForwardDivisors divisors = forward_divisors(order, shape);
+      const auto of = [&](int item) { return forward_item(order, divisors, 25, causal, item); };
+      std::set<std::array<int, 3>> seen;
       for (int item = 0; item < order.items; ++item) {
-        const auto [tile, head] = forward_item(order, 100, causal, item);
-        EXPECT_TRUE(tile >= 0 && tile < order.tiles && head >= 0 && head < 100) << item;
-        seen.emplace(tile, head);
+        const auto [tile, head, batch] = of(item);
+        EXPECT_TRUE(tile >= 0 && tile < order.tiles && head >= 0 && head < 25 && batch >= 0 && batch < 4) << item;
+        seen.insert({tile, head, batch});
       }
       EXPECT_EQ(std::ssize(seen), order.items);
-      EXPECT_EQ(forward_item(order, 100, causal, order.items - 1).tile, causal ? 0 : order.tiles - 1)
-          << "the lightest at the end";
-      EXPECT_EQ(forward_item(order, 100, causal, 0).tile, causal && !in_turns ? order.tiles - 1 : 0);
+      EXPECT_EQ(of(order.items - 1).tile, causal ? 0 : order.tiles - 1) << "the lightest at the end";
+      EXPECT_EQ(of(0).tile, causal && !in_turns ? order.tiles - 1 : 0);
     }
   }
 }

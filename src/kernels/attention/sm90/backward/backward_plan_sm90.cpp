@@ -80,13 +80,6 @@ BackwardBlocks backward_blocks(const AttentionShape& shape) {
   return shape.head_dim < 80 ? BackwardBlocks::kStay : BackwardBlocks::kOneItem;
 }
 
-Divisor divisor(int value) {
-  const int shift = value <= 2 ? 0 : static_cast<int>(std::bit_width(static_cast<unsigned>(value - 1))) - 1;
-  const auto wide = static_cast<std::uint64_t>(value);
-  const std::uint64_t multiplier = ((std::uint64_t{1} << (32 + shift)) + wide - 1) / wide;
-  return {.value = value, .multiplier = static_cast<std::uint32_t>(multiplier), .shift = shift};
-}
-
 std::optional<BackwardChoice> choose_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
   if (!is_hopper(limits) || !has_instance(problem, kBackwardHeadDims)) return std::nullopt;

@@ -129,16 +129,6 @@ struct BackwardOrder {
 };
 [[nodiscard]] BackwardOrder backward_order(const AttentionShape& shape);
 
-/// To divide numbers from 0 to 2^31 - 1: the upper half of number * multiplier, shifted right; not by 1. The compiler's
-/// division would take a block some hundred cycles an item.
-/// @see  Granlund, Montgomery, Division by Invariant Integers using Multiplication, section 4
-struct Divisor {
-  int value{};
-  std::uint32_t multiplier{};  // 2^(32 + shift) / value, rounded up
-  int shift{};                 // value <= 2^(shift + 1)
-};
-[[nodiscard]] Divisor divisor(int value);
-
 /// The kernel that was measured to be the faster one.
 [[nodiscard]] BackwardBlocks backward_blocks(const AttentionShape& shape);
 

@@ -21,12 +21,6 @@ inline StayingOrder staying_order(const AttentionShape& shape) {
 }
 using StayingParameters = BackwardParameters<TensorView, StayingOrder>;
 
-__device__ __forceinline__ int quotient(int number, const Divisor& divisor) {
-  return divisor.value == 1
-             ? number
-             : static_cast<int>(__umulhi(static_cast<unsigned>(number), divisor.multiplier) >> divisor.shift);
-}
-
 /// Which of its head's tiles of keys an item is.
 struct BackwardItem {
   int tile;

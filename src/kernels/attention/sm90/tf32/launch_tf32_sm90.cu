@@ -25,6 +25,7 @@ ForwardParameters forward_parameters(const AttentionProblem& problem, const Atte
   const auto map = [&](const TensorView& view, std::int64_t seq, Precision precision, int box_rows) {
     return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim, sizeof(float)}, precision, box_rows);
   };
+  const ForwardOrder order = forward_order(shape, choice);
   return {.q = map(arguments.q, shape.seq_q, Precision::kFp32, kGroupRows),
           .k = map(arguments.k, shape.seq_kv, Precision::kTf32, forward_tile(shape.head_dim).cols),
           .values = part.values,
@@ -33,11 +34,11 @@ ForwardParameters forward_parameters(const AttentionProblem& problem, const Atte
           .heads = static_cast<int>(shape.heads),
           .seq_q = static_cast<int>(shape.seq_q),
           .seq_kv = static_cast<int>(shape.seq_kv),
-          .batch_heads = static_cast<int>(shape.batch * shape.heads),
           .key_tiles = static_cast<int>(workspace.key_tiles),
           .scale = problem.scale,
           .causal = shape.causal,
-          .order = forward_order(shape, choice),
+          .order = order,
+          .divisors = forward_divisors(order, shape),
           .counter = part.counter};
 }
 

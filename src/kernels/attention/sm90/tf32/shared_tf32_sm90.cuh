@@ -13,11 +13,11 @@ struct ForwardParameters {
   TensorView o;         // whose rows start on 16-byte boundaries
   float* lse;           // [batch, heads, seq_q]
   int heads, seq_q, seq_kv;
-  int batch_heads;  // batch * heads
   int key_tiles;    // of a head
   float scale;
   bool causal;
   ForwardOrder order;
+  ForwardDivisors divisors;
   unsigned* counter;  // as the 16-bit kernel's
 };
 

@@ -157,25 +157,6 @@ TEST(BackwardBlocks, StayWhereTheyWereMeasuredToBeFaster) {
   EXPECT_EQ(backward_blocks(few_queries), BackwardBlocks::kStay) << "queries count, not keys";
 }
 
-TEST(Divisor, DividesEveryNumber) {
-  for (const int value :
-       {1, 2, 3, 4, 5, 7, 8, 12, 25, 48, 100, 127, 128, 129, 400, 641, 65535, 1 << 20, (1 << 30) + 1}) {
-    const Divisor by = divisor(value);
-    const auto quotient = [&](std::int64_t number) {
-      return value == 1 ? number : static_cast<std::int64_t>((number * by.multiplier) >> (32 + by.shift));
-    };
-    for (std::int64_t number = 0; number < 5000; ++number) ASSERT_EQ(quotient(number), number / value) << value;
-    for (std::int64_t multiple = value; multiple < std::int64_t{1} << 31;
-         multiple += value * (1 + multiple / value / 9)) {
-      for (const std::int64_t number : {multiple - 1, multiple}) {
-        ASSERT_EQ(quotient(number), number / value) << number << " / " << value;
-      }
-    }
-    constexpr std::int64_t kLargest = (std::int64_t{1} << 31) - 1;
-    EXPECT_EQ(quotient(kLargest), kLargest / value) << value;
-  }
-}
-
 TEST(ChooseBackward, TakesHopperAndWhatHasAnInstance) {
   EXPECT_TRUE(choose_backward(problem(1024, 64, 12), kH200));
   EXPECT_TRUE(choose_backward(problem(1024, 128, 12), kH200));

@@ -17,9 +17,6 @@ namespace tbench::kernels::sm90 {
 constexpr int kWarpGroupThreads = 128;
 constexpr int kWarpGroupWarps = 4;
 
-inline unsigned __umulhi(unsigned a, unsigned b) {
-  return static_cast<unsigned>(static_cast<std::uint64_t>(a) * b >> 32);
-}
 /// Of a value that the whole warp has in common.
 inline int __shfl_sync(unsigned, int value, int) { return value; }
 template <class T>

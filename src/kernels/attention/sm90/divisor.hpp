@@ -1,0 +1,30 @@
+// Division by what is known before a launch: a product and a shift. The compiler's division is some 25 instructions,
+// one after the other: a hundred cycles before an item's first copy.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace tbench::kernels::sm90 {
+
+/// @see  Granlund, Montgomery, Division by Invariant Integers using Multiplication, section 4
+struct Divisor {
+  int value{};
+  std::uint32_t multiplier{};  // 2^(31 + shift) / value, rounded up
+  int shift{};                 // value <= 2^shift
+};
+/// @param value  at least 1
+[[nodiscard]] constexpr Divisor divisor(int value) {
+  const int shift = std::bit_width(static_cast<unsigned>(value - 1));
+  const auto wide = static_cast<std::uint64_t>(value);
+  const std::uint64_t multiplier = ((std::uint64_t{1} << (31 + shift)) + wide - 1) / wide;
+  return {.value = value, .multiplier = static_cast<std::uint32_t>(multiplier), .shift = shift};
+}
+
+/// @param number  at least 0
+[[nodiscard]] constexpr int quotient(int number, const Divisor& by) {
+  const std::uint64_t twice = static_cast<std::uint32_t>(number) * 2u;
+  return static_cast<int>(static_cast<std::uint32_t>(twice * by.multiplier >> 32) >> by.shift);
+}
+
+}  // namespace tbench::kernels::sm90
