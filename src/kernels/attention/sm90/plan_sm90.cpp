@@ -72,13 +72,14 @@ bool wants_tall_tiles(const AttentionShape& shape, int multiprocessors) {
 /// Measured on an H200: up to 64 tokens, and where Ampere's kernels divide the keys of few tiles among warps or blocks,
 /// these are as fast or faster; from 512 tokens of 128 columns and 1,024 of 32 on that takes fewer tiles. Of 64 columns
 /// by way of narrow tiles: of their time Ampere's kernels take 0.83 (128 tokens, 96 tiles; H200) and 0.93 (512, 64),
-/// pair tiles 0.79 and 0.78 (H100). Of 256 columns, whose keys Ampere's kernels never divide, Hopper's are faster from
-/// 65 tokens on, down to one head (H100). 32 columns: H100, batch 8 of one head: 512 tokens 5.6 us by Ampere's kernels,
-/// 5.7 by these, 1,024 10.0 and 9.0.
+/// pair tiles 0.79 and 0.78 (H100). Of 256 columns, whose keys Ampere's kernels never divide, Hopper's are as fast or
+/// faster from 64 tokens on, down to one head (64 tokens, 8 heads, H200: 8.6 us for 8.7 with a mask, 8.6 without). 32
+/// columns: H100, batch 8 of one head: 512 tokens 5.6 us by Ampere's kernels, 5.7 by these, 1,024 10.0 and 9.0.
 bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limits) {
   constexpr std::int64_t kShortest = 64;
-  if (shape.seq_q <= kShortest || shape.seq_kv <= kShortest) return false;
-  if (shape.head_dim == 256) return true;
+  const std::int64_t shorter = std::min(shape.seq_q, shape.seq_kv);
+  if (shape.head_dim == 256) return shorter >= kShortest;
+  if (shorter <= kShortest) return false;
   const std::int64_t tiles = items(shape, kGroupRows), multiprocessors = limits.multiprocessors;
   if (tiles > multiprocessors) return true;
   if (forward_split_kv(shape, limits).num_splits > 1) return false;

@@ -80,19 +80,19 @@ TEST(ChooseForward, TakesOf32ColumnsWhatItTakesOf64) {
   }
 }
 
-TEST(ChooseForward, TakesEvery256ColumnsFrom65TokensOn) {
-  AttentionProblem one = problem(65, 256, 1);
+TEST(ChooseForward, TakesEvery256ColumnsFrom64TokensOn) {
+  AttentionProblem one = problem(64, 256, 1);
   one.shape.batch = 1;
-  for (const std::int64_t seq : {65, 128, 512, 4096, 16384}) {
+  for (const std::int64_t seq : {64, 128, 512, 4096, 16384}) {
     for (const bool causal : {true, false}) {
       one.shape.seq_q = one.shape.seq_kv = seq;
       one.shape.causal = causal;
       EXPECT_TRUE(choose_forward(one, kH200)) << seq;
     }
   }
-  one.shape.seq_q = 64;
+  one.shape.seq_q = 63;
   EXPECT_FALSE(choose_forward(one, kH200));
-  EXPECT_FALSE(choose_forward(problem(64, 256, 100), kH200));
+  EXPECT_FALSE(choose_forward(problem(63, 256, 100), kH200));
 }
 
 ForwardTiles tiles_of_64_columns(std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
