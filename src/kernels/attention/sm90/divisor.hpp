@@ -15,7 +15,7 @@ struct Divisor {
 };
 /// @param value  at least 1
 [[nodiscard]] constexpr Divisor divisor(int value) {
-  const int shift = std::bit_width(static_cast<unsigned>(value - 1));
+  const auto shift = static_cast<int>(std::bit_width(static_cast<unsigned>(value - 1)));
   const auto wide = static_cast<std::uint64_t>(value);
   const std::uint64_t multiplier = ((std::uint64_t{1} << (31 + shift)) + wide - 1) / wide;
   return {.value = value, .multiplier = static_cast<std::uint32_t>(multiplier), .shift = shift};

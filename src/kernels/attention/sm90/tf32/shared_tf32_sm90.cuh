@@ -13,7 +13,7 @@ struct ForwardParameters {
   TensorView o;         // whose rows start on 16-byte boundaries
   float* lse;           // [batch, heads, seq_q]
   int heads, seq_q, seq_kv;
-  int key_tiles;    // of a head
+  int key_tiles;  // of a head
   float scale;
   bool causal;
   ForwardOrder order;
