@@ -16,6 +16,7 @@
 #include "profile/device_time.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/profile/step_summary.hpp"
 
 namespace tbench::profile {
 namespace {

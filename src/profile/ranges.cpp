@@ -1,7 +1,6 @@
 #include "profile/ranges.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <map>
 #include <numeric>
@@ -81,11 +80,6 @@ RangeTree range_tree(const Trace& trace) {
     }
   }
   return tree;
-}
-
-bool is_label(std::string_view label, std::string_view name) {
-  const auto upper = [](char c) { return std::toupper(static_cast<unsigned char>(c)); };
-  return std::ranges::equal(label, name, {}, upper, upper);
 }
 
 namespace {

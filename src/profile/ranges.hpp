@@ -5,7 +5,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tbench/profile/profile.hpp"
@@ -24,9 +23,6 @@ struct RangeTree {
 };
 
 [[nodiscard]] RangeTree range_tree(const Trace& trace);
-
-/// Whether a label is this name in any case of letters: `FORWARD`, `forward`.
-[[nodiscard]] bool is_label(std::string_view label, std::string_view name);
 
 struct RangeRows {
   std::vector<RangeTime> rows;      // a row before those inside of it, else as they first begin

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -198,6 +199,11 @@ std::string phase_name(const std::string& label, std::span<const std::string_vie
 }
 
 }  // namespace
+
+bool is_label(std::string_view label, std::string_view name) {
+  const auto upper = [](char c) { return std::toupper(static_cast<unsigned char>(c)); };
+  return std::ranges::equal(label, name, {}, upper, upper);
+}
 
 StepTrace summarise_steps(const Trace& trace, const KernelRules& rules, std::span<const EnqueuedStep> steps,
                           std::span<const std::string_view> phases, Regime regime) {

@@ -17,6 +17,9 @@ namespace tbench::profile {
 
 // What a trace of a few steps of a case says of one step: what its record keeps.
 
+/// Whether a label is this name in any case of letters: `FORWARD`, `forward`.
+[[nodiscard]] bool is_label(std::string_view label, std::string_view name);
+
 /// Operations belong to the step and phase in which their launching call began, on whichever thread. The first step is
 /// left out: it begins on an idle device, and its launches may do what is done once. What was launched outside of any
 /// step (a flush, a spin) does not count.

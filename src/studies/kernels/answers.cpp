@@ -45,7 +45,7 @@ class Answers {
 
  private:
   [[nodiscard]] std::optional<StudyRow> forward_time() const {
-    const TracedRange* const range = forward_range(ranges_.ranges);
+    const TracedRange* const range = phase_range(ranges_.ranges, "forward");
     const std::optional<Seconds> events = studies::forward_time(record_);
     if (range == nullptr || !events) return std::nullopt;
     return answer("(a) forward: a trace beside the timer", percent_of(range->gpu_span, *events),

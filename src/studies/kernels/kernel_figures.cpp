@@ -10,6 +10,7 @@
 #include "studies/engine/studies.hpp"
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/profile/step_summary.hpp"
 #include "tbench/render/number_format.hpp"
 
 namespace tbench::studies {
@@ -91,8 +92,9 @@ std::optional<Seconds> forward_time(const Record& record) {
   return found == phases.end() ? std::nullopt : std::optional{found->median};
 }
 
-const TracedRange* forward_range(std::span<const TracedRange> ranges) {
-  const auto found = std::ranges::find(ranges, "FORWARD", &TracedRange::path);
+const TracedRange* phase_range(std::span<const TracedRange> ranges, std::string_view phase) {
+  const auto found =
+      std::ranges::find_if(ranges, [&](const TracedRange& range) { return profile::is_label(range.path, phase); });
   return found == ranges.end() ? nullptr : &*found;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,8 +47,8 @@ struct OperationSum {
 
 /// By the timer's events, untraced: of a case of one phase the step is the phase.
 [[nodiscard]] std::optional<Seconds> forward_time(const Record& record);
-/// The range FORWARD of a step; null where it has none.
-[[nodiscard]] const TracedRange* forward_range(std::span<const TracedRange> ranges);
+/// The range of a phase of a step: FORWARD of `forward`; null where it has none.
+[[nodiscard]] const TracedRange* phase_range(std::span<const TracedRange> ranges, std::string_view phase);
 
 /// What a trace and its record say together; nothing without a trace.
 [[nodiscard]] StudyColumn trace_column(std::string header, std::function<double(const StepTrace&, Seconds step)> value,

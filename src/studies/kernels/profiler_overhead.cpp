@@ -16,7 +16,7 @@ using OfRange = Seconds TracedRange::*;
 StudyColumn forward_column(std::string header, OfRange time) {
   return {.header = std::move(header),
           .value = [time](const Record& record) -> std::optional<double> {
-            const TracedRange* const range = record.trace ? forward_range(record.trace->ranges) : nullptr;
+            const TracedRange* const range = record.trace ? phase_range(record.trace->ranges, "forward") : nullptr;
             return range == nullptr ? std::nullopt : std::optional{to_milliseconds(range->*time)};
           },
           .format = &render::format_number};

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -39,11 +38,8 @@ struct Part {
 /// Of the sum of a phase's kernels: the time in which any of them ran. Those that run side by side slow each other
 /// down, and share that time here in proportion to their own.
 double busy_share(std::span<const TracedRange> ranges, std::string_view phase) {
-  const auto range = std::ranges::find_if(ranges, [&](const TracedRange& one) {
-    return std::ranges::equal(one.path, phase, {}, {},
-                              [](char c) { return std::toupper(static_cast<unsigned char>(c)); });
-  });
-  return range == ranges.end() || range->gpu_sum.value <= 0 ? 1.0 : range->gpu_busy.value / range->gpu_sum.value;
+  const TracedRange* const range = phase_range(ranges, phase);
+  return range == nullptr || range->gpu_sum.value <= 0 ? 1.0 : range->gpu_busy.value / range->gpu_sum.value;
 }
 
 class Waterfall {

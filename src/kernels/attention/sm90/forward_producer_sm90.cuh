@@ -1,5 +1,5 @@
 // What the first thread of the copying warpgroup of Hopper's forward kernels does, of teams a thread each: it hands out
-// items and fetches everything that they need, in the order in which it is read, K a step ahead of V.
+// items and fetches everything that they need, K a step ahead of V; of its first item all that there are buffers for.
 #pragma once
 
 #include "kernels/attention/common/planted_fault.cuh"

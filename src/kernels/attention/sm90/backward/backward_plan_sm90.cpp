@@ -1,7 +1,6 @@
 #include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "kernels/attention/attention_limits.hpp"
 #include "kernels/attention/sm90/backward/heads/heads_plan_sm90.hpp"
