@@ -15,6 +15,7 @@
 #include "kernels/attention/instances/launch.hpp"
 #include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 #include "kernels/attention/sm90/plan_sm90.hpp"
+#include "kernels/attention/sm90/tf32/backward/backward_plan_tf32_sm90.hpp"
 #include "kernels/attention/sm90/tf32/plan_tf32_sm90.hpp"
 #include "tbench/cuda/error.hpp"
 
@@ -122,8 +123,10 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
 
 std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
   const std::size_t bytes = plan_backward(problem, limits).workspace.bytes();
+  if (!has_sm90_kernels(limits)) return bytes;
   // As forward's.
-  return has_sm90_kernels(limits) ? std::max(bytes, sm90::backward_workspace_bytes(problem, limits)) : bytes;
+  return std::max(
+      {bytes, sm90::backward_workspace_bytes(problem, limits), sm90::tf32::backward_workspace_bytes(problem, limits)});
 }
 
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
@@ -136,6 +139,10 @@ void attention_backward(const AttentionProblem& problem, const AttentionBackward
     const bool is_bf16 = problem.precision == Precision::kBf16;
     return (is_bf16 ? &sm90::launch_backward<Precision::kBf16>
                     : &sm90::launch_backward<Precision::kFp16>)(problem, arguments, *choice, limits, stream);
+  }
+  if (has_sm90_kernels(limits) && sm90::tf32::takes_backward(problem, limits) &&
+      sm90::tf32::takes_views(problem, arguments)) {
+    return sm90::tf32::launch_backward(problem, arguments, stream);
   }
   const BackwardPlan plan = plan_backward(problem, limits);
   switch (problem.precision) {

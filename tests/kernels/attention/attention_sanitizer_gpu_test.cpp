@@ -5,12 +5,39 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/sm90/backward/backward_sm90_run.hpp"
 #include "support/attention_run.hpp"
 #include "support/kernel_grid.hpp"
 #include "tbench/cuda/device.hpp"
 
 namespace tbench::kernels {
 namespace {
+
+void expect_finite(const char* name, const DeviceTensor& tensor) {
+  const std::vector<double> elements = tensor.read();
+  const auto bad = std::find_if(elements.begin(), elements.end(), [](double x) { return !std::isfinite(x); });
+  EXPECT_EQ(bad - elements.begin(), std::ssize(elements)) << name << ": the first element that is not finite";
+}
+
+void expect_finite(const BackwardResult& backward) {
+  expect_finite("dq", backward.dq);
+  expect_finite("dk", backward.dk);
+  expect_finite("dv", backward.dv);
+}
+
+AttentionCase sanitized_case(const KernelOfGrid& kernel, const SequenceShape& shape, std::int64_t heads,
+                             Layout layout) {
+  return {.problem = attention_problem({.batch = 1,
+                                        .heads = heads,
+                                        .seq_q = shape.seq_q,
+                                        .seq_kv = shape.seq_kv,
+                                        .head_dim = kernel.head_dim,
+                                        .causal = shape.causal},
+                                       kernel.precision),
+          .layout = layout,
+          .grad_layout = layout,
+          .guard = Guard::k3xTf32};
+}
 
 class AttentionSanitizer : public testing::TestWithParam<KernelOfGrid> {
  protected:
@@ -19,35 +46,15 @@ class AttentionSanitizer : public testing::TestWithParam<KernelOfGrid> {
   }
 
   static void run(const SequenceShape& shape, std::int64_t heads, Layout layout) {
-    const AttentionCase one{.problem = attention_problem({.batch = 1,
-                                                          .heads = heads,
-                                                          .seq_q = shape.seq_q,
-                                                          .seq_kv = shape.seq_kv,
-                                                          .head_dim = GetParam().head_dim,
-                                                          .causal = shape.causal},
-                                                         GetParam().precision),
-                            .layout = layout,
-                            .grad_layout = layout,
-                            .guard = Guard::k3xTf32};
+    const AttentionCase one = sanitized_case(GetParam(), shape, heads, layout);
     SCOPED_TRACE(describe(one));
     const AttentionRun run{one};
     const ForwardResult forward = run.forward(std::nullopt);
     expect_finite("o", forward.o);
     expect_finite("lse", forward.lse);
     for (const bool deterministic : {false, true}) {
-      const BackwardResult backward =
-          run.backward({.deterministic = deterministic, .garbage = std::nullopt, .forward = &forward});
-      expect_finite("dq", backward.dq);
-      expect_finite("dk", backward.dk);
-      expect_finite("dv", backward.dv);
+      expect_finite(run.backward({.deterministic = deterministic, .garbage = std::nullopt, .forward = &forward}));
     }
-  }
-
- private:
-  static void expect_finite(const char* name, const DeviceTensor& tensor) {
-    const std::vector<double> elements = tensor.read();
-    const auto bad = std::find_if(elements.begin(), elements.end(), [](double x) { return !std::isfinite(x); });
-    EXPECT_EQ(bad - elements.begin(), std::ssize(elements)) << name << ": the first element that is not finite";
   }
 };
 
@@ -86,6 +93,39 @@ TEST_P(AttentionSanitizer, FewQueriesAndManyKeys) {
 }
 
 TEST_P(AttentionSanitizer, LongSequences) { run({4097, 4097, true}, 1, Layout::kContiguous); }
+
+/// Where the dispatch would choose others.
+class HoppersTf32BackwardSanitizer : public testing::TestWithParam<KernelOfGrid> {
+ protected:
+  void SetUp() override {
+    if (!sm90::runs_here()) GTEST_SKIP() << sm90::kWithoutSm90;
+  }
+
+  static void run(const SequenceShape& shape, std::int64_t heads, Layout layout) {
+    const AttentionCase one = sanitized_case(GetParam(), shape, heads, layout);
+    SCOPED_TRACE(describe(one));
+    const AttentionRun run{one};
+    const ForwardResult forward = run.forward(std::nullopt);
+    BackwardOptions options = sm90::backward_tf32_sm90(one.problem);
+    options.garbage = std::nullopt;
+    options.forward = &forward;
+    expect_finite(run.backward(options));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kernels, HoppersTf32BackwardSanitizer,
+                         testing::Values(KernelOfGrid{Precision::kTf32, 64}, KernelOfGrid{Precision::kTf32, 128}),
+                         name_of_kernel);
+
+TEST_P(HoppersTf32BackwardSanitizer, ShortSequences) {
+  for (const SequenceShape& shape : kShortShapes) run(shape, 2, Layout::kContiguous);
+}
+
+TEST_P(HoppersTf32BackwardSanitizer, ManySteps) {
+  run({600, 600, true}, 3, Layout::kTransposed);
+  run({129, 520, false}, 2, Layout::kContiguous);
+  run({520, 129, false}, 2, Layout::kPacked);
+}
 
 }  // namespace
 }  // namespace tbench::kernels

@@ -56,5 +56,10 @@ TYPED_TEST(EmulatedAttention16Test, FaultsInBackwardAreFound) {
   expect_all_found<TypeParam>(kBackwardFaults, {"dq", "dk", "dv"}, kAtomicBackward);
 }
 
+TYPED_TEST(EmulatedAttention16Test, AKeyWhoseScoresAreMinusInfinityCountsNothingBackward) {
+  expect_key_of_no_weight<TypeParam>(kAtomicBackward);
+  expect_key_of_no_weight<TypeParam>(kSplitBackward);
+}
+
 }  // namespace
 }  // namespace tbench::kernels

@@ -48,6 +48,11 @@ TYPED_TEST(EmulatedAttention32Test, BackwardSplit) {
   expect_right<TypeParam>(kSplitAlone<SplitWarpsSplitBackward32>);
 }
 
+TYPED_TEST(EmulatedAttention32Test, AKeyWhoseScoresAreMinusInfinityCountsNothingBackward) {
+  expect_key_of_no_weight<TypeParam>(kAtomic<AtomicBackward32<kIs3xTf32<TypeParam>>>);
+  expect_key_of_no_weight<TypeParam>(kSplit<SplitBackward32<kIs3xTf32<TypeParam>>>);
+}
+
 TEST(EmulatedFp32Test, DeltaIsOfTheBlocksHeadInWhateverOrderBlocksStart) {
   expect_right<Fp32>([](auto& attention) {
     return attention.template backward<SplitBackward32<true>>(BackwardMethod::kSplitAlone, /*heads_first=*/true);

@@ -65,5 +65,11 @@ TYPED_TEST(EmulatedBackwardSm90Test, FaultsAreFound) {
   }
 }
 
+TYPED_TEST(EmulatedBackwardSm90Test, AKeyWhoseScoresAreMinusInfinityCountsNothing) {
+  for (const auto& [sums, shares] : sums_of(TypeParam::kBlocks)) {
+    expect_key_of_no_weight<TypeParam>([&](auto& attention) { return attention.backward(1, sums, shares); });
+  }
+}
+
 }  // namespace
 }  // namespace tbench::kernels::sm90

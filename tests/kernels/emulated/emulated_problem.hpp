@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emulated/emulator.hpp"
+#include "emulated/exact_head.hpp"
 #include "kernels/attention/common/plan_16bit.hpp"
 #include "kernels/attention/common/tile.cuh"
 #include "kernels/attention/forward/forward_parameters.cuh"
@@ -27,9 +28,11 @@ struct Lengths {
 };
 
 /// One sequence of two heads, contiguous, and what is needed to run kernels of it. Base of those that do.
-template <class Element, int kHeadDim>
+template <class Element, int kColumns>
 class EmulatedProblem {
  public:
+  static constexpr int kHeadDim = kColumns;
+
   EmulatedProblem(Precision precision, const Lengths& lengths, std::uint32_t seed)
       : lengths_{lengths},
         seed_{seed},
@@ -54,6 +57,26 @@ class EmulatedProblem {
   void set_query(int row, float value) { q_[static_cast<std::size_t>(row * kHeadDim)] = Element(value); }
   void set_key(int row, float value) { k_[static_cast<std::size_t>(row * kHeadDim)] = Element(value); }
   void set_value(int row, float value) { v_[static_cast<std::size_t>(row * kHeadDim)] = Element(value); }
+  void set_grad_o(int row, float value) { grad_o_[static_cast<std::size_t>(row * kHeadDim)] = Element(value); }
+
+  /// Of what the first head's elements are now. Backward passes are given its o and lse from then on.
+  const ExactHead& use_exact_head() {
+    exact_ = exact_head({.q = of_first_head(q_),
+                         .k = of_first_head(k_),
+                         .v = of_first_head(v_),
+                         .grad_o = of_first_head(grad_o_),
+                         .columns = kHeadDim,
+                         .scale = problem_.scale});
+    return exact_;
+  }
+  /// Of the last backward pass, the first head's.
+  [[nodiscard]] ExactHead gradients_of_first_head() const {
+    return {.o = {},
+            .lse = {},
+            .dq = of_first_head(gradients_.dq),
+            .dk = of_first_head(gradients_.dk),
+            .dv = of_first_head(gradients_.dv)};
+  }
 
   /// A row of o of the first head, not causal: as the last forward pass gave it, and as float64 arithmetic does.
   [[nodiscard]] std::vector<double> row_of_o(int row) const {
@@ -141,7 +164,8 @@ class EmulatedProblem {
     parameters.causal = lengths_.causal;
     return parameters;
   }
-  std::vector<Comparison> compare_backward(const Gradients& gradients) const {
+  std::vector<Comparison> compare_backward(const Gradients& gradients) {
+    gradients_ = gradients;
     return {compare("dq", lengths_.q, kHeadDim, gradients.dq, reference_.dq),
             compare("dk", lengths_.kv, kHeadDim, gradients.dk, reference_.dk),
             compare("dv", lengths_.kv, kHeadDim, gradients.dv, reference_.dv)};
@@ -151,11 +175,15 @@ class EmulatedProblem {
   std::vector<Element> stored_o() const {
     std::vector<Element> o;
     for (const Uncertain& one : reference_.o) o.push_back(Element(static_cast<float>(one.value)));
+    std::transform(exact_.o.begin(), exact_.o.end(), o.begin(),
+                   [](double x) { return Element(static_cast<float>(x)); });
     return o;
   }
   std::vector<float> lse(float factor = 1.0f) const {
     std::vector<float> lse;
     for (const Uncertain& one : reference_.lse) lse.push_back(static_cast<float>(one.value) * factor);
+    std::transform(exact_.lse.begin(), exact_.lse.end(), lse.begin(),
+                   [factor](double x) { return static_cast<float>(x) * factor; });
     return lse;
   }
   /// As the kernel before the products leaves it.
@@ -199,6 +227,13 @@ class EmulatedProblem {
     return static_cast<double>(static_cast<float>(elements[static_cast<std::size_t>(row * kHeadDim + column)]));
   }
 
+  static std::vector<double> of_first_head(const std::vector<Element>& elements) {
+    std::vector<double> head;
+    for (std::size_t i = 0; i < elements.size() / kHeads; ++i)
+      head.push_back(static_cast<double>(static_cast<float>(elements[i])));
+    return head;
+  }
+
   std::vector<Element> normal(int length) {
     std::normal_distribution<float> distribution;
     std::vector<Element> elements(rows(length) * kHeadDim);
@@ -214,6 +249,8 @@ class EmulatedProblem {
   std::vector<Element> q_, k_, v_, grad_o_;
   AttentionReference reference_;
   std::vector<double> o_;  // of the last forward pass
+  Gradients gradients_;    // of the last backward pass
+  ExactHead exact_;        // nothing: o and lse are the reference's
 };
 
 }  // namespace tbench::kernels

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -65,6 +67,49 @@ void expect_all_found(const Rows& rows, const std::vector<std::string>& outputs,
       }
     });
   }
+}
+
+/// What is not finite of float64 arithmetic may be anything, all else is as there.
+/// @return  elements that are finite
+inline int expect_as_exact(const char* name, const std::vector<double>& actual, const std::vector<double>& exact) {
+  constexpr double kTolerance = 2e-2;
+  int finite = 0, wrong = 0;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    if (!std::isfinite(exact[i])) continue;
+    ++finite;
+    const bool is_right = std::abs(actual[i] - exact[i]) <= kTolerance;
+    EXPECT_TRUE(is_right || ++wrong > 1) << name << ", the first wrong element: " << i << ", " << actual[i] << ", not "
+                                         << exact[i];
+  }
+  EXPECT_EQ(wrong, 0) << name << ", of " << finite;
+  return finite;
+}
+
+/// Elements of the first head's gradients.
+struct Finite {
+  int dq{}, dk{}, dv{};
+};
+
+/// @param run  of an `Attention`, a backward pass
+template <class Attention, class Run>
+void expect_as_exact(Attention& attention, const Finite& expected, const Run& run) {
+  const ExactHead& exact = attention.use_exact_head();
+  run(attention);
+  const ExactHead actual = attention.gradients_of_first_head();
+  EXPECT_EQ(expect_as_exact("dq", actual.dq, exact.dq), expected.dq);
+  EXPECT_EQ(expect_as_exact("dk", actual.dk, exact.dk), expected.dk);
+  EXPECT_EQ(expect_as_exact("dv", actual.dv, exact.dv), expected.dv);
+}
+
+/// A key whose scores are all -Inf: its P and dS are 0, and so are its dK and dV; in dQ its Inf is multiplied by 0.
+/// @param run  of an `Attention`, a backward pass
+template <class Attention, class Run>
+void expect_key_of_no_weight(const Run& run) {
+  constexpr int kQueries = 33, kKeys = 130, kColumns = Attention::kHeadDim;
+  Attention attention{Lengths{kQueries, kKeys, false}, 1};
+  attention.set_key(70, std::numeric_limits<float>::infinity());
+  for (int row = 0; row < kQueries; ++row) attention.set_query(row, -1.0f);
+  expect_as_exact(attention, {.dq = kQueries * (kColumns - 1), .dk = kKeys * kColumns, .dv = kKeys * kColumns}, run);
 }
 
 }  // namespace tbench::kernels

@@ -107,11 +107,11 @@ class BackwardSides {
             (end + kTile.streamed_rows - 1) / kTile.streamed_rows};
   }
 
-  /// Whether a step's tile reaches over the diagonal or over the end of the keys. Queries after the end need no mask:
-  /// their dO and delta are zero.
+  /// Whether a step's tile reaches over the diagonal, over the end of the keys or, streamed, of the queries.
   __device__ __forceinline__ bool needs_mask(int step) const {
     const int first_col = step * kTile.streamed_rows, end_col = first_col + kTile.streamed_rows;
-    const bool over_end = (kQueriesKept ? end_col : place_.first_row + kTile.kept_rows) > p_.seq_kv;
+    const bool over_keys = (kQueriesKept ? end_col : place_.first_row + kTile.kept_rows) > p_.seq_kv;
+    const bool over_end = over_keys || (!kQueriesKept && end_col > p_.seq_q);
     const bool over_diagonal =
         kQueriesKept ? end_col > place_.first_row : first_col < place_.first_row + kTile.kept_rows;
     return over_end || (p_.causal && over_diagonal);

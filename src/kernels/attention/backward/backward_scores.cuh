@@ -13,7 +13,8 @@ struct RowStatistics {
   float lse[Geometry::kRowBlocks][2], delta[Geometry::kRowBlocks][2];
 };
 
-/// s = probability(s, lse), zero under the mask. `row_of(m)`: of the matrix of all scores, the first row of the warp's
+/// s = probability(s, lse), zero under the mask and, where keys are kept, of queries beyond the last, whose zeros times
+/// an Inf would be NaN. `row_of(m)`: of the matrix of all scores, the first row of the warp's
 /// m-th 16; `first_col`: the first column. Where keys are kept lse comes with the columns, from `col_lse` on, else with
 /// the rows.
 template <class Geometry, bool kMasked, class Parameters, class Row, class Probability>
@@ -37,7 +38,8 @@ __device__ __forceinline__ void probabilities(const Parameters& p, const WarpPla
           const int query = kQueriesKept ? row : first_col + col + i % 2;
           const int key = kQueriesKept ? first_col + col + i % 2 : row;
           const int last = planted(PlantedFault::kBackwardMask) ? query + 1 : query;
-          if (key >= p.seq_kv || (p.causal && key > last)) score = 0.0f;
+          const bool exists = key < p.seq_kv && (kQueriesKept || query < p.seq_q);
+          if (!exists || (p.causal && key > last)) score = 0.0f;
         }
       }
     }

@@ -155,23 +155,25 @@ class BackwardScores {
   /// Of a thread's two keys, eight apart. Its scores come in fours: two queries of the first, the same of the second.
   __device__ __forceinline__ int key_in_group(int half) const { return warp() * 16 + half * 8 + lane() / 4; }
 
-  /// `item_key`: the item's first.
+  /// Hides queries beyond the last, too, whose zeros times an Inf would be NaN. `item_key`: the item's first.
   template <int kCount>
   __device__ __forceinline__ void mask(float (&s)[kCount], int first_query, int item_key) const {
     const int first_key = item_key + key_group() * kGroupRows;
     const bool above_diagonal = !p_.causal || first_key + kGroupRows <= first_query + 1;
-    if (above_diagonal && first_key + kGroupRows <= p_.seq_kv) return;
+    if (above_diagonal && first_key + kGroupRows <= p_.seq_kv && first_query + 2 * kCount <= p_.seq_q) return;
+    const int first_column = first_query + lane() % 4 * 2, end = p_.seq_q - first_column;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int key = first_key + key_in_group(half);
       const bool exists = key < p_.seq_kv;
       const int seen_from = p_.causal ? key - (planted(PlantedFault::kBackwardMask) ? 1 : 0) : 0;
-      const int begin = exists ? seen_from - first_query - lane() % 4 * 2 : kQueries;
+      const int begin = exists ? seen_from - first_column : kQueries;
 #pragma unroll
       for (int n = 0; n < kCount / 4; ++n) {
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
-          if (n * 8 + j < begin) s[4 * n + 2 * half + j] = -INFINITY;
+          const int column = n * 8 + j;
+          if (column < begin || column >= end) s[4 * n + 2 * half + j] = -INFINITY;
         }
       }
     }

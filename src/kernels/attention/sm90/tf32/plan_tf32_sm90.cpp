@@ -86,7 +86,7 @@ Launch forward_launch(const AttentionShape& shape, const DeviceLimits& limits) {
 }
 
 Launch prepare_launch(const AttentionShape& shape) {
-  constexpr int kKeysByColumns = kPrepareThreads / 32 * kPrepareKeys * kPrepareColumns;
+  constexpr int kKeysByColumns = kPrepareThreads / 32 * kPrepareRows * kPrepareColumns;
   const int cols = forward_tile(shape.head_dim).cols;
   const std::int64_t elements = block_count(shape.seq_kv, cols) * cols * shape.head_dim;
   return {.grid = {elements / kKeysByColumns, shape.heads, shape.batch}, .threads = kPrepareThreads, .shared_bytes = 0};

@@ -70,9 +70,9 @@ struct ForwardWorkspace {
 [[nodiscard]] ForwardOrder forward_order(const AttentionShape& shape, ForwardChoice choice);
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, const DeviceLimits& limits);
 
-/// Of the kernel before: a warp takes 16 keys by 32 columns of V.
+/// Of the kernels before: a warp takes 16 rows by 32 columns.
 constexpr int kPrepareThreads = 256;
-constexpr int kPrepareKeys = 16;
+constexpr int kPrepareRows = 16;
 constexpr int kPrepareColumns = 32;
 [[nodiscard]] Launch prepare_launch(const AttentionShape& shape);
 

@@ -1,4 +1,4 @@
-// Hopper's backward kernels at every shape, whether or not the dispatch would choose them there.
+// Hopper's backward kernels, TF32's too, at every shape, whether or not the dispatch would choose them there.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,12 +8,13 @@
 #include <string>
 
 #include "kernels/attention/sm90/backward/heads/heads_plan_sm90.hpp"
+#include "kernels/attention/sm90/tf32/backward/backward_plan_tf32_sm90.hpp"
 #include "support/attention_run.hpp"
 #include "support/sm90_here.hpp"
 
 namespace tbench::kernels::sm90 {
 
-/// Of either precision.
+/// Of either precision of 16 bits.
 struct BackwardInstance {
   std::int64_t head_dim{};
   BackwardChoice choice;
@@ -71,6 +72,13 @@ inline BackwardOptions backward_sm90(const AttentionProblem& problem, const Back
   };
   BackwardOptions options;
   options.launch = BackwardLaunch{enqueue, backward_workspace(problem.shape, choice.sums, choice.shares).bytes()};
+  return options;
+}
+
+/// TF32's, of which there is nothing to choose.
+inline BackwardOptions backward_tf32_sm90(const AttentionProblem& problem) {
+  BackwardOptions options;
+  options.launch = BackwardLaunch{&tf32::launch_backward, tf32::backward_workspace(problem.shape).bytes()};
   return options;
 }
 
