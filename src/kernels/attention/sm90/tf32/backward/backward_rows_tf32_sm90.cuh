@@ -17,6 +17,9 @@ class BackwardRows : BackwardScores<Tiles> {
   using Base::p_, Base::shared_, Base::place_, Base::group_, Base::scores_, Base::gradients_;
   using typename Base::Gradient, typename Base::Operands, typename Base::Shared;
 
+  /// With a wait for tiles before the one for dP; else ptxas moves the exponentials behind both.
+  static constexpr bool kExponentialsBesideGradients = !kKeepsKeys || Base::kHeadDim == 64;
+
   // Of 16; 0 is __syncthreads(). One a warpgroup.
   enum NamedBarrier { kTurn = 1 };
 
@@ -136,6 +139,11 @@ class BackwardRows : BackwardScores<Tiles> {
     wait_for_tile(n);
   }
 
+  __device__ __forceinline__ void wait_for_transposed(int i) const {
+    if constexpr (kKeepsKeys) wait_for_tile(Shared::number(i, Shared::kForValues));
+    wait_for_tile(Shared::number(i, Shared::kForKept));
+  }
+
   /// P, and dP - delta, of the i-th step, whose S is under way.
   __device__ __forceinline__ void make_probabilities_and_gradients(int i, bool passes_turn) {
     start_probability_gradients(i);
@@ -146,6 +154,7 @@ class BackwardRows : BackwardScores<Tiles> {
     release(for_scores);
     Base::mask(first_streamed(i));
     Base::exponentiate();
+    if constexpr (kExponentialsBesideGradients) wait_for_transposed(i);
     wait_for_products<0>(gradients_);
     release(Shared::number(i, Shared::kForGradients));
   }
@@ -159,12 +168,11 @@ class BackwardRows : BackwardScores<Tiles> {
     if constexpr (kKeepsKeys) {
       Base::to_operands(probabilities, scores_);
       if (planted(PlantedFault::kDvSkipTile) && first_streamed(i) == 0) Base::leave_out(probabilities);
-      wait_for_tile(for_values);
     }
+    if constexpr (!kExponentialsBesideGradients) wait_for_transposed(i);
     Base::differentiate();
     Base::to_operands(differentials, gradients_);
     if (!kKeepsKeys && planted(PlantedFault::kDqSkipTile) && first_streamed(i) == 0) Base::leave_out(differentials);
-    wait_for_tile(for_kept);
     // The last of the step that is given back, but for the fault.
     if (planted(PlantedFault::kBackwardRelease)) release_too_early(kKeepsKeys ? for_values : for_kept);
     wait_for_turn();
