@@ -23,6 +23,8 @@ enum class PlantedFault {
   kBackwardKept,     // dq: an item's K is given back before its last dQ has read it
   // By heads:
   kDqFirstSums,  // dq: the first sums are added to whatever lies there
+  // By items of two kinds:
+  kBackwardStatistics,  // dq, dk or dv: nobody waits for lse and delta
 };
 
 /// The only head dim that the library with planted faults is built for.

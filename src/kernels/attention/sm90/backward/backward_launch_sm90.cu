@@ -4,6 +4,7 @@
 #include "kernels/attention/sm90/backward/backward_helpers_sm90.cuh"
 #include "kernels/attention/sm90/backward/backward_sm90.cuh"
 #include "kernels/attention/sm90/backward/deep/deep_sm90.cuh"
+#include "kernels/attention/sm90/backward/kinds/kinds_plan_sm90.hpp"
 #include "kernels/attention/sm90/backward/one_item/one_item_sm90.cuh"
 #include "kernels/attention/sm90/tensor_map.hpp"
 
@@ -102,6 +103,9 @@ template <Precision kPrecision>
 void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardChoice choice,
                      const DeviceLimits& limits, cudaStream_t stream) {
   using Element = StoredElement<kPrecision>;
+  if (choice.sums == BackwardSums::kNone) {
+    return launch_backward_kinds<kPrecision>(problem, arguments, choice.is_alone, limits, stream);
+  }
   const auto launch = [&]<int kHeadDim>(auto kernel, const auto& parameters) {
     const auto helper = helper_parameters<Element>(problem, arguments, choice);
     const AttentionShape& shape = problem.shape;

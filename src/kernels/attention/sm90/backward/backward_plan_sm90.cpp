@@ -4,6 +4,7 @@
 
 #include "kernels/attention/attention_limits.hpp"
 #include "kernels/attention/sm90/backward/heads/heads_plan_sm90.hpp"
+#include "kernels/attention/sm90/backward/kinds/kinds_plan_sm90.hpp"
 #include "kernels/attention/sm90/tensor_map.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -48,7 +49,8 @@ bool sums_apart_are_faster(const AttentionShape& shape, int multiprocessors) {
 BackwardWorkspace backward_workspace(const AttentionShape& shape, BackwardSums sums, int shares) {
   const std::int64_t rows = block_count(shape.seq_q, kStepRows) * kStepRows;
   const auto all_rows = static_cast<std::size_t>(shape.batch * shape.heads * rows);
-  const bool leaves_no_sums = sums == BackwardSums::kByHeads && shares == 1 && key_tiles(shape) == 1;
+  const bool is_alone = sums == BackwardSums::kByHeads && shares == 1 && key_tiles(shape) == 1;
+  const bool leaves_no_sums = is_alone || sums == BackwardSums::kNone;
   const auto apart = static_cast<std::size_t>(sums == BackwardSums::kApart ? key_tiles(shape)
                                               : leaves_no_sums             ? 0
                                                                            : shares);
@@ -82,6 +84,7 @@ BackwardBlocks backward_blocks(const AttentionShape& shape) {
 std::optional<BackwardChoice> choose_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
   if (!is_hopper(limits) || !has_instance(problem, kBackwardHeadDims)) return std::nullopt;
+  if (const auto choice = choose_kinds(shape, limits.multiprocessors)) return choice;
   if (const auto shares = head_shares(problem, limits.multiprocessors)) {
     return BackwardChoice{.blocks = BackwardBlocks::kStay, .sums = BackwardSums::kByHeads, .shares = *shares};
   }
@@ -97,7 +100,9 @@ bool takes_views(const AttentionProblem& problem, const AttentionBackward& argum
   const AttentionShape& shape = problem.shape;
   const TensorExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim};
   const TensorExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim};
-  if (choice.sums == BackwardSums::kByHeads && !has_tensor_map(arguments.dq, queries)) return false;
+  const bool writes_vectors = choice.sums == BackwardSums::kByHeads || choice.sums == BackwardSums::kNone;
+  if (writes_vectors && !has_tensor_map(arguments.dq, queries)) return false;
+  if (choice.is_alone && !has_tensor_map(arguments.o, queries)) return false;
   return has_tensor_map(arguments.q, queries) && has_tensor_map(arguments.grad_o, queries) &&
          has_tensor_map(arguments.k, keys) && has_tensor_map(arguments.v, keys) && has_tensor_map(arguments.dk, keys) &&
          has_tensor_map(arguments.dv, keys);

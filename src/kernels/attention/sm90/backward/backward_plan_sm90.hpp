@@ -80,6 +80,12 @@ constexpr int kKeptStages = 2;
   return shared;
 }
 
+/// What an item keeps where items are of two kinds: keys, whose dK and dV it makes while it walks over queries, or
+/// queries, whose dQ it makes while it walks over keys. S and dP are made twice, so seven products instead of five, but
+/// no gradient is a sum of several items': nothing crosses shared memory, nothing is added atomically, and the bits are
+/// the same every time.
+enum class Kept { kKeys, kQueries };
+
 /// How dQ is added up. Apart, every tile of keys leaves its share of dQ beside the others': nothing has to be cleared,
 /// and the bits are the same every time, but there is a tile's share more to read for every tile. By heads, a block has
 /// all tiles of keys of a head, or a share of them, so that the running sums of dQ are its threads' own: nothing is
@@ -88,6 +94,7 @@ enum class BackwardSums {
   kTogether,
   kApart,
   kByHeads,
+  kNone,  // by items of two kinds; see Kept
 };
 constexpr int kMostSumsApart = 4;   // tiles of keys
 constexpr int kMostHeadShares = 2;  // blocks
@@ -99,6 +106,7 @@ struct BackwardChoice {
   BackwardBlocks blocks{};
   BackwardSums sums{};  // kApart where blocks stay, and there are at most kMostSumsApart tiles of keys
   int shares = 1;       // by heads: among how many blocks, at most kMostHeadShares, a head's tiles are dealt
+  bool is_alone{};      // of two kinds: no kernel before makes lse and delta
   bool operator==(const BackwardChoice&) const = default;
 };
 
@@ -108,7 +116,7 @@ struct BackwardWorkspace {
   std::size_t lse_bytes{};  // float32 [batch, heads, rows]: -lse / scale, which S starts from; -infinity beyond the end
   std::size_t delta_bytes{};  // as much: -delta, which dP starts from; 0 there
   /// dQ as float32 in the accumulators' own layout, see BackwardScores::add_query_gradient(); apart: [tile of keys] of
-  /// them, by heads [share], none where a block has all of a head's single tile of keys
+  /// them, by heads [share], none where a block has all of a head's single tile of keys, or of two kinds of items
   std::size_t sums_bytes{};
   [[nodiscard]] std::size_t bytes() const { return lse_bytes + delta_bytes + sums_bytes; }
   bool operator==(const BackwardWorkspace&) const = default;

@@ -179,13 +179,17 @@ TEST(ChooseBackward, TakesHopperAndWhatHasAnInstance) {
 }
 
 TEST(ChooseBackward, TheSameBitsEveryTimeUpToFourTilesOfKeys) {
-  for (const std::int64_t head_dim : {64, 80, 128}) {
+  for (const std::int64_t head_dim : {80, 128}) {
     AttentionProblem one = problem(513, head_dim, 10);
     one.deterministic = true;
     EXPECT_FALSE(choose_backward(one, kH200)) << head_dim;
     one.shape.seq_q = one.shape.seq_kv = 512;
     EXPECT_EQ(choose_backward(one, kH200), (BackwardChoice{BackwardBlocks::kStay, BackwardSums::kApart})) << head_dim;
   }
+  // 64 columns: items of two kinds, whether asked for it or not, up to 28 steps a team: 2 * 48 * 10 * 11 / 2 of 264
+  AttentionProblem one = problem(640, 64, 12);
+  one.deterministic = true;
+  EXPECT_EQ(choose_backward(one, kH200), (BackwardChoice{BackwardBlocks::kStay, BackwardSums::kNone}));
 }
 
 TEST(ChooseBackward, LeavesTheSameBitsEveryTimeOf256ColumnsToAmperesKernels) {
@@ -200,14 +204,14 @@ TEST(ChooseBackward, LeavesTheSameBitsEveryTimeOf256ColumnsToAmperesKernels) {
 TEST(ChooseBackward, SumsApartWhereTheyWereMeasuredToBeFaster) {
   constexpr BackwardChoice kApart{BackwardBlocks::kStay, BackwardSums::kApart};
   // More heads than multiprocessors, or few, do not go by heads.
-  for (const std::int64_t head_dim : {64, 80}) EXPECT_EQ(choose_backward(problem(256, head_dim, 34), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(256, 80, 34), kH200), kApart);
   EXPECT_EQ(choose_backward(problem(256, 80, 12), kH200), kApart);
   EXPECT_EQ(choose_backward(problem(257, 80, 12), kH200)->sums, BackwardSums::kTogether);
-  // 64 columns, up to four tiles of keys: three of 4 * 42 heads are 47.25 MiB, of 4 * 43 heads 48.4
-  EXPECT_EQ(choose_backward(problem(512, 64, 12), kH200), kApart);
-  EXPECT_EQ(choose_backward(problem(384, 64, 42), kH200), kApart);
-  EXPECT_EQ(choose_backward(problem(384, 64, 43), kH200)->sums, BackwardSums::kTogether);
-  EXPECT_EQ(choose_backward(problem(513, 64, 12), kH200)->sums, BackwardSums::kTogether);
+  // 64 columns, too many steps for items of two kinds, up to four tiles of keys: three of 4 * 42 heads are 47.25 MiB,
+  // of 4 * 43 heads 48.4
+  EXPECT_EQ(choose_backward(problem(384, 64, 42, false), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(384, 64, 43, false), kH200)->sums, BackwardSums::kTogether);
+  EXPECT_EQ(choose_backward(problem(513, 64, 42, false), kH200)->sums, BackwardSums::kTogether);
   // 128 columns, more items than multiprocessors: 4 * 17 * 2 = 136, 4 * 16 * 2 = 128
   EXPECT_EQ(choose_backward(problem(256, 128, 17), kH200), kApart);
   EXPECT_EQ(choose_backward(problem(256, 128, 16), kH200),
@@ -216,12 +220,19 @@ TEST(ChooseBackward, SumsApartWhereTheyWereMeasuredToBeFaster) {
 
 TEST(ChooseBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
   EXPECT_FALSE(choose_backward(problem(255, 64, 100), kH200));
-  EXPECT_TRUE(choose_backward(problem(256, 64, 11), kH200));   // 4 * 11 * 2 = 88 blocks, 2 / 3 of 132
-  EXPECT_FALSE(choose_backward(problem(256, 64, 10), kH200));  // 80
-  EXPECT_TRUE(choose_backward(problem(512, 64, 4), kH200));    // 64 blocks, more than 3 / 8 of 132
-  EXPECT_FALSE(choose_backward(problem(512, 64, 3), kH200));   // 48
+  EXPECT_TRUE(choose_backward(problem(256, 80, 11), kH200));   // 4 * 11 * 2 = 88 blocks, 2 / 3 of 132
+  EXPECT_FALSE(choose_backward(problem(256, 80, 10), kH200));  // 80
+  // 64 columns, not as many queries as keys, which is no problem of two kinds of items
+  AttentionProblem many_keys = problem(512, 64, 4, false);
+  many_keys.shape.seq_kv = 600;
+  many_keys.shape.heads = 3;
+  EXPECT_TRUE(choose_backward(many_keys, kH200));  // 4 * 3 * 5 = 60 blocks, more than 3 / 8 of 132
+  many_keys.shape.heads = 2;
+  EXPECT_FALSE(choose_backward(many_keys, kH200));  // 40
   EXPECT_TRUE(choose_backward(problem(512, 128, 1), kH200));
-  EXPECT_TRUE(choose_backward(problem(1024, 64, 1), kH200));
+  many_keys.shape.seq_q = many_keys.shape.seq_kv = 1024;
+  many_keys.shape.seq_kv = 1200;
+  EXPECT_TRUE(choose_backward(many_keys, kH200));
   EXPECT_TRUE(choose_backward(problem(64, 256, 1), kH200));
   EXPECT_FALSE(choose_backward(problem(63, 256, 100), kH200));
   AttentionProblem few_queries = problem(1024, 64, 12, false);

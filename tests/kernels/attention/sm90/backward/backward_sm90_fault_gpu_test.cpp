@@ -43,6 +43,7 @@ std::vector<FaultCase> fault_cases() {
   for (const BackwardInstance& instance : kBackwardInstances) {
     if (instance.choice.blocks == BackwardBlocks::kStay) add(kept, instance, 2, 60, 512);
   }
+  add({"statistics", PlantedFault::kBackwardStatistics, any, When::kSometimes}, {64, kOfTwoKindsAlone}, 1, 3, 1000);
   const FaultRow first_sums{"first_sums", PlantedFault::kDqFirstSums, {"dq"}, When::kAlways};
   for (const BackwardInstance& instance : kBackwardInstances) {
     if (is_by_heads(instance)) add(first_sums, instance, 2, 30, 500);

@@ -24,11 +24,14 @@ constexpr BackwardChoice kStaysApart{BackwardBlocks::kStay, BackwardSums::kApart
 constexpr BackwardChoice kByHeads{BackwardBlocks::kStay, BackwardSums::kByHeads};
 constexpr BackwardChoice kByHeadsShared{BackwardBlocks::kStay, BackwardSums::kByHeads, /*shares=*/2};
 constexpr BackwardChoice kBlockEachItem{BackwardBlocks::kOneItem, BackwardSums::kTogether};
+constexpr BackwardChoice kOfTwoKinds{BackwardBlocks::kStay, BackwardSums::kNone};
+constexpr BackwardChoice kOfTwoKindsAlone{BackwardBlocks::kStay, BackwardSums::kNone, /*shares=*/1, /*is_alone=*/true};
 inline constexpr std::array kBackwardInstances{
-    BackwardInstance{64, kStays},          BackwardInstance{64, kStaysApart},    BackwardInstance{64, kByHeads},
-    BackwardInstance{64, kByHeadsShared},  BackwardInstance{80, kStays},         BackwardInstance{80, kStaysApart},
-    BackwardInstance{80, kByHeads},        BackwardInstance{80, kBlockEachItem}, BackwardInstance{128, kStaysApart},
-    BackwardInstance{128, kBlockEachItem}, BackwardInstance{256, kBlockEachItem}};
+    BackwardInstance{64, kStays},         BackwardInstance{64, kStaysApart},  BackwardInstance{64, kByHeads},
+    BackwardInstance{64, kByHeadsShared}, BackwardInstance{64, kOfTwoKinds},  BackwardInstance{64, kOfTwoKindsAlone},
+    BackwardInstance{80, kStays},         BackwardInstance{80, kStaysApart},  BackwardInstance{80, kByHeads},
+    BackwardInstance{80, kBlockEachItem}, BackwardInstance{128, kStaysApart}, BackwardInstance{128, kBlockEachItem},
+    BackwardInstance{256, kBlockEachItem}};
 
 inline bool is_by_heads(const BackwardInstance& instance) { return instance.choice.sums == BackwardSums::kByHeads; }
 
@@ -38,6 +41,8 @@ inline std::string name_of(const BackwardInstance& instance) {
                      : choice == kStays                        ? "stay"
                      : choice == kStaysApart                   ? "apart"
                      : choice == kByHeads                      ? "heads"
+                     : choice == kOfTwoKinds                   ? "kinds"
+                     : choice == kOfTwoKindsAlone              ? "kinds_alone"
                                                                : "heads_shared";
   return fmt::format("d{}_{}", instance.head_dim, name);
 }

@@ -10,11 +10,7 @@
 
 namespace tbench::kernels::sm90::tf32 {
 
-/// What the blocks of a kernel keep while they walk over the others: 128 keys, whose dK and dV they make, or 128
-/// queries, whose dQ.
-/// S and dP are made twice, so seven products instead of five, but no gradient is a sum of several blocks': nothing
-/// crosses shared memory, nothing is added atomically, and the bits are the same every time.
-enum class Kept { kKeys, kQueries };
+/// Of a block: 64 keys, or queries, a warpgroup. Blocks of one kernel keep keys, those of another one queries.
 constexpr int kKeptRows = kBackwardGroups * kGroupRows;
 
 /// Of a thread: together what a block begins with (see fits_registers()).

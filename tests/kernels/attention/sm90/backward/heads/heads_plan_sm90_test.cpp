@@ -146,8 +146,9 @@ TEST(BackwardWorkspace, HasSumsOfEveryShareButNoneOfASingleTile) {
 
 TEST(ChooseBackward, GoesByHeadsWhereThatIsFaster) {
   constexpr BackwardChoice kWhole{BackwardBlocks::kStay, BackwardSums::kByHeads};
-  EXPECT_EQ(choose_backward(problem(100, 64, 48), kH200), kWhole) << "where Ampere's kernels were taken before";
-  EXPECT_EQ(choose_backward(problem(512, 64, 100), kH200), kWhole);
+  EXPECT_EQ(choose_backward(problem(100, 80, 48), kH200), kWhole) << "where Ampere's kernels were taken before";
+  EXPECT_EQ(choose_backward(problem(512, 80, 100), kH200), kWhole);
+  EXPECT_EQ(choose_backward(problem(256, 64, 100, false), kH200), kWhole) << "where items of two kinds are slower";
   AttentionProblem same_bits = problem(1024, 64, 64);
   same_bits.deterministic = true;
   EXPECT_EQ(choose_backward(same_bits, kH200),

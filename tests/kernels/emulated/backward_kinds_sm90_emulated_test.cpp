@@ -1,0 +1,56 @@
+// Hopper's backward kernel of two kinds of items where there is no GPU: its barriers above all. Teams of one to many
+// items, of one to many steps; warps and copies in a random order.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "emulated/emulated_backward_kinds_sm90.hpp"
+#include "emulated/expect_emulated.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+template <class Attention>
+class EmulatedBackwardKindsSm90Test : public testing::Test {};
+using Attentions = testing::Types<EmulatedKinds<PreparedKinds>, EmulatedKinds<AloneKinds>>;
+TYPED_TEST_SUITE(EmulatedBackwardKindsSm90Test, Attentions);
+
+TYPED_TEST(EmulatedBackwardKindsSm90Test, IsRightOnBothSidesOfEveryTile) {
+  expect_right<TypeParam>([](auto& attention) { return attention.backward(2); });
+}
+
+TYPED_TEST(EmulatedBackwardKindsSm90Test, IsRightHoweverManyItemsATeamHas) {
+  for (const Lengths& lengths : {Lengths{1, 1, true}, {70, 400, false}, {400, 400, true}, {257, 130, false}}) {
+    TypeParam attention{lengths, 1};
+    for (const int blocks : {1, 2, 5, 40}) {
+      SCOPED_TRACE(testing::Message() << lengths.q << " x " << lengths.kv << ", " << blocks << " blocks");
+      attention.next_order();
+      for (const Comparison& one : attention.backward(blocks)) EXPECT_EQ(one.failure, "");
+    }
+  }
+}
+
+TYPED_TEST(EmulatedBackwardKindsSm90Test, AKeyWhoseScoresAreMinusInfinityCountsNothing) {
+  expect_key_of_no_weight<TypeParam>([](auto& attention) { return attention.backward(2); });
+}
+
+TYPED_TEST(EmulatedBackwardKindsSm90Test, FaultsAreFound) {
+  const auto run = [](auto& attention) { return attention.backward(1); };
+  const std::vector<std::string> outputs{"dq", "dk", "dv"};
+  const Names any{outputs.begin(), outputs.end()};
+  std::vector<FaultRow> rows{kBackwardFaults.begin(), kBackwardFaults.end()};
+  rows.push_back({"parity", PlantedFault::kBackwardParity, any, When::kSometimes});
+  rows.push_back({"kept", PlantedFault::kBackwardKept, any, When::kSometimes});
+  if (TypeParam::kMakesStatistics) {
+    rows.push_back({"statistics", PlantedFault::kBackwardStatistics, any, When::kSometimes});
+  }
+  expect_all_found<TypeParam>(rows, outputs, run, {400, 400, true});
+  // With many buffers one is filled again only some steps later.
+  const std::array of_steps{FaultRow{"release", PlantedFault::kBackwardRelease, any, When::kSometimes}};
+  expect_all_found<TypeParam>(of_steps, outputs, run, {800, 800, true});
+}
+
+}  // namespace
+}  // namespace tbench::kernels::sm90
