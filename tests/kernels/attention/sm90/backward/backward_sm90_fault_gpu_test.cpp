@@ -41,9 +41,11 @@ std::vector<FaultCase> fault_cases() {
   // Where blocks stay. 480 items: blocks have three or four, and fetch the third K to where the first one was
   const FaultRow kept{"kept", PlantedFault::kBackwardKept, any, When::kSometimes};
   for (const BackwardInstance& instance : kBackwardInstances) {
-    if (instance.choice.blocks == BackwardBlocks::kStay) add(kept, instance, 2, 60, 512);
+    // Items of two kinds take what they keep to registers at once, and without a wait for lse and delta they may wait
+    // for ever: both are left to the emulator.
+    const bool of_two_kinds = instance.choice.sums == BackwardSums::kNone;
+    if (instance.choice.blocks == BackwardBlocks::kStay && !of_two_kinds) add(kept, instance, 2, 60, 512);
   }
-  add({"statistics", PlantedFault::kBackwardStatistics, any, When::kSometimes}, {64, kOfTwoKindsAlone}, 1, 3, 1000);
   const FaultRow first_sums{"first_sums", PlantedFault::kDqFirstSums, {"dq"}, When::kAlways};
   for (const BackwardInstance& instance : kBackwardInstances) {
     if (is_by_heads(instance)) add(first_sums, instance, 2, 30, 500);

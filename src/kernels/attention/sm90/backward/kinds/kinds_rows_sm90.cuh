@@ -111,6 +111,7 @@ class KindsRows : KindsScores<Element, Tiles, kKept> {
     if (!planted(PlantedFault::kBackwardBarrier)) wait_for_tile(Shared::kForScores, i);
   }
   __device__ __forceinline__ void wait_for_gradients(int i) const {
+    if (planted(PlantedFault::kBackwardBarrier)) return;  // dO comes behind Q, and would be waited for in its place
     // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
     if (planted(PlantedFault::kBackwardParity)) {
       return wait_a_while(shared_.full(Shared::kForGradients, stage(i)), parity(i) ^ 1u);
@@ -152,7 +153,9 @@ class KindsRows : KindsScores<Element, Tiles, kKept> {
 
   /// P of the i-th step.
   __device__ __forceinline__ void make_probabilities(int i) {
-    if (planted(PlantedFault::kBackwardBarrier)) wait_for_tile(Shared::kForScores, i);
+    if (planted(PlantedFault::kBackwardBarrier)) {  // too late
+      for (const auto part : {Shared::kForScores, Shared::kForGradients}) wait_for_tile(part, i);
+    }
     if constexpr (kTile.makes_statistics) wait_for_statistics(Shared::kForScores, i, lse_);
     Base::mask(place_.streamed(i));
     Base::exponentiate(i);
