@@ -32,7 +32,7 @@ struct PreparedKinds {
     return {.stages = 4, .kept_stages = 2, .registers = 240, .copying_registers = 24};
   }
 };
-/// None does, but a team's third warp of the copying warpgroup: O is streamed, too, which leaves a buffer less.
+/// None does, but another warp a team of the copying warpgroup: O is streamed, too, which leaves a buffer less.
 struct AloneKinds {
   static constexpr KindsTile tile() {
     return {.stages = 3, .kept_stages = 2, .registers = 232, .copying_registers = 40, .makes_statistics = true};
