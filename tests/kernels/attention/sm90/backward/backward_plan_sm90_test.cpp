@@ -8,6 +8,7 @@
 #include <queue>
 #include <vector>
 
+#include "attention/sm90/backward/backward_sm90_run.hpp"
 #include "support/plan_problem.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -198,6 +199,14 @@ TEST(ChooseBackward, LeavesTheSameBitsEveryTimeOf256ColumnsToAmperesKernels) {
     EXPECT_EQ(choose_backward(one, kH200), (BackwardChoice{BackwardBlocks::kOneItem, BackwardSums::kTogether})) << seq;
     one.deterministic = true;
     EXPECT_FALSE(choose_backward(one, kH200)) << seq;
+  }
+}
+
+TEST(ChooseBackward, TakesEveryInstanceSomewhere) {
+  for (const BackwardInstance& instance : kBackwardInstances) {
+    for (const Precision precision : {Precision::kBf16, Precision::kFp16}) {
+      EXPECT_EQ(choose_backward(chosen_problem(instance, precision), kH200), instance.choice) << name_of(instance);
+    }
   }
 }
 

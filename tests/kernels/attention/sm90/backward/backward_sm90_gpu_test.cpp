@@ -74,19 +74,6 @@ class BackwardSm90OnGpu : public testing::TestWithParam<BackwardKernel> {
   double root_mean_square_{};
 };
 
-/// Lengths at which choose_backward() takes the instance.
-SequenceShape chosen_shape(const BackwardInstance& instance) {
-  const bool is_narrow = instance.head_dim == 64;
-  if (instance.choice == kOfTwoKindsAlone) return {128, 128, true};
-  if (instance.choice == kOfTwoKinds) return {512, 512, true};
-  // Of 64 columns neither as many queries as keys, nor a mask: else items of two kinds are taken.
-  if (instance.choice == kStaysApart) return is_narrow ? SequenceShape{440, 512, false} : SequenceShape{512, 512, true};
-  if (instance.choice == kByHeads) return is_narrow ? SequenceShape{256, 256, false} : SequenceShape{512, 512, true};
-  if (instance.choice.blocks == BackwardBlocks::kOneItem) return {2048, 2048, true};
-  const std::int64_t seq = is_narrow ? 1024 : 512;
-  return {seq, seq, true};
-}
-
 INSTANTIATE_TEST_SUITE_P(Kernels, BackwardSm90OnGpu, testing::ValuesIn(backward_kernels()), name_of_kernel);
 
 TEST_P(BackwardSm90OnGpu, BothSidesOfEveryTile) {
@@ -171,11 +158,8 @@ TEST_P(BackwardSm90OnGpu, SameKeysAndValuesFiftyTimes) {
 }
 
 TEST_P(BackwardSm90OnGpu, IsWhatThePublicFunctionRuns) {
-  const BackwardInstance& instance = GetParam().instance;
-  const bool whole_heads = instance.choice == kByHeads;
-  const std::int64_t heads = whole_heads ? 100 : is_by_heads(instance) ? 64 : 36;
-  AttentionCase one = make_case(chosen_shape(instance), 4, heads / 4);
-  one.problem.deterministic = instance.choice == kStaysApart || instance.choice == kByHeadsShared;
+  const auto& [precision, instance] = GetParam();
+  const AttentionCase one{.problem = chosen_problem(instance, precision)};
   ASSERT_EQ(choose_backward(one.problem, current_device_limits()), instance.choice);
   const AttentionRun run{one};
   BackwardOptions public_function;

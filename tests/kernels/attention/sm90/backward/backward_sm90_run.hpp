@@ -55,6 +55,24 @@ inline bool takes(const BackwardInstance& instance, const AttentionShape& shape)
          instance.choice.shares <= block_count(shape.seq_kv, kBackwardKeys);
 }
 
+/// One that choose_backward() takes the instance for, on 132 multiprocessors.
+inline AttentionProblem chosen_problem(const BackwardInstance& instance, Precision precision) {
+  const BackwardChoice& choice = instance.choice;
+  const bool is_narrow = instance.head_dim == 64, is_one_item = choice.blocks == BackwardBlocks::kOneItem;
+  const std::int64_t heads = choice == kByHeads ? 100 : choice == kByHeadsShared ? 64 : 36;  // of four batches
+  AttentionShape shape{.batch = 4, .heads = heads / 4, .head_dim = instance.head_dim, .causal = true};
+  shape.seq_q = shape.seq_kv = is_one_item                          ? 2048
+                               : choice == kOfTwoKindsAlone         ? 128
+                               : is_narrow && choice != kOfTwoKinds ? 1024
+                                                                    : 512;
+  // Of 64 columns fewer keys are of two kinds of items, but without a mask or with other lengths.
+  if (is_narrow && choice == kByHeads) shape = {4, heads / 4, 256, 256, 64, false};
+  if (is_narrow && choice == kStaysApart) shape = {4, heads / 4, 440, 512, 64, false};
+  AttentionProblem problem = attention_problem(shape, precision);
+  problem.deterministic = choice == kStaysApart || choice == kByHeadsShared;
+  return problem;
+}
+
 /// Whether dQ has the same bits every time, too.
 inline bool is_deterministic(const BackwardInstance& instance) {
   return instance.choice.sums != BackwardSums::kTogether;
