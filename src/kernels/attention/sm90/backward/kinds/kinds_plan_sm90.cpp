@@ -46,7 +46,7 @@ std::optional<BackwardChoice> choose_kinds(const AttentionShape& shape, int mult
   const bool is_square = block_count(shape.seq_q, kGroupRows) == block_count(shape.seq_kv, kGroupRows);
   if (shape.head_dim != kKindsHeadDim || !is_square || least < kFewestTokens) return std::nullopt;
   const std::int64_t steps = 2 * steps_of_head(shape) * shape.batch * shape.heads,
-                     teams = kKindsTeams * multiprocessors;
+                     teams = std::int64_t{kKindsTeams} * multiprocessors;
   const std::int64_t longest = block_count(most, kGroupRows);  // of an item
   if (steps > kFewSteps * teams && 4 * steps > 5 * longest * teams) return std::nullopt;
   if (!shape.causal && most <= kMostAlone && steps > kFewStepsByHeads * teams) return std::nullopt;
