@@ -25,8 +25,8 @@ class EmulatedKinds : public EmulatedProblem<__nv_bfloat16, kKindsHeadDim> {
   std::vector<Comparison> backward(int blocks) {
     const std::int64_t rows = backward_workspace(problem_.shape, BackwardSums::kNone).rows;
     const std::vector<float> lse =
-        kMakesStatistics ? this->lse() : padded(this->lse(), rows, -1 / problem_.scale, -INFINITY);
-    const std::vector<float> delta = padded(this->row_products_of_o(), rows, -1, 0);
+        kMakesStatistics ? this->lse() : this->padded(this->lse(), rows, -1 / problem_.scale, -INFINITY);
+    const std::vector<float> delta = this->padded(this->row_products_of_o(), rows, -1, 0);
     auto o = this->stored_o();
     auto gradients = this->no_gradients();
     const KindsParameters p{.q = emulated_map<kKindsHeadDim>(this->view(this->q_), lengths_.q, kGroupRows),
@@ -48,15 +48,6 @@ class EmulatedKinds : public EmulatedProblem<__nv_bfloat16, kKindsHeadDim> {
     this->run(kinds_launch(problem_.shape, Tile::tile(), {.multiprocessors = blocks}),
               [&](char* memory) { kinds_block<Element, Tile>(p, memory); });
     return this->compare_backward(gradients);
-  }
-
- private:
-  /// Of `rows` a head.
-  std::vector<float> padded(const std::vector<float>& values, std::int64_t rows, float factor, float rest) const {
-    std::vector<float> all(static_cast<std::size_t>(kHeads * rows), rest);
-    const auto length = static_cast<std::size_t>(lengths_.q), padded_length = static_cast<std::size_t>(rows);
-    for (std::size_t i = 0; i < values.size(); ++i) all[i / length * padded_length + i % length] = values[i] * factor;
-    return all;
   }
 };
 

@@ -48,8 +48,8 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     const float garbage = kSums == BackwardSums::kTogether ? 0.0f : NAN;  // it is cleared before
     std::vector<float> memory_of_sums(room + workspace.sums_bytes / sizeof(float) + room, garbage);
     float* const sums = memory_of_sums.data() + room;
-    const std::vector<float> lse = padded(this->lse(), workspace.rows, -1 / problem_.scale, -INFINITY);
-    const std::vector<float> delta = padded(this->row_products_of_o(), workspace.rows, -1, 0);
+    const std::vector<float> lse = this->padded(this->lse(), workspace.rows, -1 / problem_.scale, -INFINITY);
+    const std::vector<float> delta = this->padded(this->row_products_of_o(), workspace.rows, -1, 0);
     auto gradients = this->no_gradients();
     Parameters p{};
     p.q = emulated_map<kColumns>(this->view(this->q_), lengths_.q, kQueries);
@@ -96,14 +96,6 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
                                                       : 1;
     take_sums(gradients.dq, sums, p, apart);
     return this->compare_backward(gradients);
-  }
-
-  /// Of `rows` a head.
-  std::vector<float> padded(const std::vector<float>& values, std::int64_t rows, float factor, float rest) const {
-    std::vector<float> all(static_cast<std::size_t>(kHeads * rows), rest);
-    const auto length = static_cast<std::size_t>(lengths_.q), padded_length = static_cast<std::size_t>(rows);
-    for (std::size_t i = 0; i < values.size(); ++i) all[i / length * padded_length + i % length] = values[i] * factor;
-    return all;
   }
 
   /// What the kernel after makes of the sums, of so many apart.

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "emulated/emulated_problem.hpp"
+#include "emulated/emulated_sm90.hpp"
 #include "kernels/attention/sm90/tf32/backward/backward_tf32_sm90.cuh"
 
 // Blocks run one after the other, so that what is static is a block's.
@@ -94,15 +94,7 @@ class EmulatedBackward : public EmulatedProblem<float, kColumns> {
   }
 
   CUtensorMap map(std::vector<float>& elements, int rows, int box_rows) {
-    const TensorView view = this->view(elements);
-    return tensor_map({.data = static_cast<char*>(view.data),
-                       .batch_stride = view.strides[0] * 4,
-                       .head_stride = view.strides[1] * 4,
-                       .row_stride = view.strides[2] * 4,
-                       .rows = rows,
-                       .columns = columns_of_16_bits(kColumns),
-                       .box_rows = box_rows,
-                       .rounds_to_tf32 = true});
+    return emulated_map<kColumns, sizeof(float)>(this->view(elements), rows, box_rows, /*rounds_to_tf32=*/true);
   }
 
   bool takes_turns_ = false;

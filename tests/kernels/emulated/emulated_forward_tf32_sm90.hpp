@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "emulated/emulated_problem.hpp"
+#include "emulated/emulated_sm90.hpp"
 #include "kernels/attention/sm90/tf32/forward_tf32_sm90.cuh"
 #include "kernels/attention/sm90/tf32/prepare_tf32_sm90.cuh"
 
@@ -53,15 +53,7 @@ class EmulatedForward : public EmulatedProblem<float, kColumns> {
 
  private:
   CUtensorMap map(std::vector<float>& elements, int rows, int box_rows, bool rounds) {
-    const TensorView view = this->view(elements);
-    return tensor_map({.data = static_cast<char*>(view.data),
-                       .batch_stride = view.strides[0] * 4,
-                       .head_stride = view.strides[1] * 4,
-                       .row_stride = view.strides[2] * 4,
-                       .rows = rows,
-                       .columns = columns_of_16_bits(kColumns),
-                       .box_rows = box_rows,
-                       .rounds_to_tf32 = rounds});
+    return emulated_map<kColumns, sizeof(float)>(this->view(elements), rows, box_rows, rounds);
   }
 };
 

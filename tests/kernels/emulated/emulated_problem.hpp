@@ -195,6 +195,13 @@ class EmulatedProblem {
     }
     return delta;
   }
+  /// A value per query times `factor`, to `rows` a head with `rest`.
+  std::vector<float> padded(const std::vector<float>& values, std::int64_t rows, float factor, float rest) const {
+    std::vector<float> all(static_cast<std::size_t>(kHeads * rows), rest);
+    const auto length = static_cast<std::size_t>(lengths_.q), padded_length = static_cast<std::size_t>(rows);
+    for (std::size_t i = 0; i < values.size(); ++i) all[i / length * padded_length + i % length] = values[i] * factor;
+    return all;
+  }
 
   template <class Thread>
   void run(const Launch& launch, const Thread& thread) {

@@ -6,17 +6,17 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Of 16-bit elements of `kColumns` columns, `rows` of them a head.
-template <int kColumns>
-CUtensorMap emulated_map(const TensorView& view, int rows, int box_rows) {
+/// Of elements of `kElementBytes`, `kColumns` of them a row, `rows` rows a head.
+template <int kColumns, int kElementBytes = 2>
+CUtensorMap emulated_map(const TensorView& view, int rows, int box_rows, bool rounds_to_tf32 = false) {
   return tensor_map({.data = static_cast<char*>(view.data),
-                     .batch_stride = view.strides[0] * 2,
-                     .head_stride = view.strides[1] * 2,
-                     .row_stride = view.strides[2] * 2,
+                     .batch_stride = view.strides[0] * kElementBytes,
+                     .head_stride = view.strides[1] * kElementBytes,
+                     .row_stride = view.strides[2] * kElementBytes,
                      .rows = rows,
-                     .columns = kColumns,
+                     .columns = kColumns * kElementBytes / 2,
                      .box_rows = box_rows,
-                     .rounds_to_tf32 = false});
+                     .rounds_to_tf32 = rounds_to_tf32});
 }
 
 }  // namespace tbench::kernels::sm90

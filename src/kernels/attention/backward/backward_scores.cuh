@@ -14,9 +14,8 @@ struct RowStatistics {
 };
 
 /// s = probability(s, lse), zero under the mask and, where keys are kept, of queries beyond the last, whose zeros times
-/// an Inf would be NaN. `row_of(m)`: of the matrix of all scores, the first row of the warp's
-/// m-th 16; `first_col`: the first column. Where keys are kept lse comes with the columns, from `col_lse` on, else with
-/// the rows.
+/// an Inf would be NaN. `row_of(m)`: of the matrix of all scores, the first row of the warp's m-th 16; `first_col`: the
+/// first column. Where keys are kept lse comes with the columns, from `col_lse` on, else with the rows.
 template <class Geometry, bool kMasked, class Parameters, class Row, class Probability>
 __device__ __forceinline__ void probabilities(const Parameters& p, const WarpPlace& place, typename Geometry::Scores& s,
                                               int first_col, const RowStatistics<Geometry>& rows, const float* col_lse,

@@ -49,8 +49,8 @@ bool sums_apart_are_faster(const AttentionShape& shape, int multiprocessors) {
 BackwardWorkspace backward_workspace(const AttentionShape& shape, BackwardSums sums, int shares) {
   const std::int64_t rows = block_count(shape.seq_q, kStepRows) * kStepRows;
   const auto all_rows = static_cast<std::size_t>(shape.batch * shape.heads * rows);
-  const bool is_alone = sums == BackwardSums::kByHeads && shares == 1 && key_tiles(shape) == 1;
-  const bool leaves_no_sums = is_alone || sums == BackwardSums::kNone;
+  const bool has_one_tile = sums == BackwardSums::kByHeads && shares == 1 && key_tiles(shape) == 1;
+  const bool leaves_no_sums = has_one_tile || sums == BackwardSums::kNone;
   const auto apart = static_cast<std::size_t>(sums == BackwardSums::kApart ? key_tiles(shape)
                                               : leaves_no_sums             ? 0
                                                                            : shares);
