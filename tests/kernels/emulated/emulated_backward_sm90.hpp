@@ -51,11 +51,14 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     const std::vector<float> lse = this->padded(this->lse(), workspace.rows, -1 / problem_.scale, -INFINITY);
     const std::vector<float> delta = this->padded(this->row_products_of_o(), workspace.rows, -1, 0);
     auto gradients = this->no_gradients();
+    const auto map = [](const TensorView& view, int rows, int box_rows) {
+      return emulated_map<kColumns, 2, backward_panel_columns(kColumns)>(view, rows, box_rows);
+    };
     Parameters p{};
-    p.q = emulated_map<kColumns>(this->view(this->q_), lengths_.q, kQueries);
-    p.k = emulated_map<kColumns>(this->view(this->k_), lengths_.kv, kGroupRows);
-    p.v = emulated_map<kColumns>(this->view(this->v_), lengths_.kv, kGroupRows);
-    p.grad_o = emulated_map<kColumns>(this->view(this->grad_o_), lengths_.q, kQueries);
+    p.q = map(this->view(this->q_), lengths_.q, kQueries);
+    p.k = map(this->view(this->k_), lengths_.kv, kGroupRows);
+    p.v = map(this->view(this->v_), lengths_.kv, kGroupRows);
+    p.grad_o = map(this->view(this->grad_o_), lengths_.q, kQueries);
     p.lse = lse.data();
     p.delta = delta.data();
     p.dq_sums = sums;
@@ -74,8 +77,8 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
         p.order = staying_order(problem_.shape);
       }
     } else {
-      p.dk = emulated_map<kColumns>(this->view(gradients.dk), lengths_.kv, kGroupRows);
-      p.dv = emulated_map<kColumns>(this->view(gradients.dv), lengths_.kv, kGroupRows);
+      p.dk = map(this->view(gradients.dk), lengths_.kv, kGroupRows);
+      p.dv = map(this->view(gradients.dv), lengths_.kv, kGroupRows);
       p.order = backward_order(problem_.shape);
     }
     const DeviceLimits limits{.multiprocessors = blocks};

@@ -6,8 +6,9 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Of elements of `kElementBytes`, `kColumns` of them a row, `rows` rows a head.
-template <int kColumns, int kElementBytes = 2>
+/// Of elements of `kElementBytes`, `kColumns` of them a row, `rows` rows a head, in panels of `kPanel` columns of 16
+/// bits.
+template <int kColumns, int kElementBytes = 2, int kPanel = panel_columns(kColumns* kElementBytes / 2)>
 CUtensorMap emulated_map(const TensorView& view, int rows, int box_rows, bool rounds_to_tf32 = false) {
   return tensor_map({.data = static_cast<char*>(view.data),
                      .batch_stride = view.strides[0] * kElementBytes,
@@ -16,6 +17,7 @@ CUtensorMap emulated_map(const TensorView& view, int rows, int box_rows, bool ro
                      .rows = rows,
                      .columns = kColumns * kElementBytes / 2,
                      .box_rows = box_rows,
+                     .panel_columns = kPanel,
                      .rounds_to_tf32 = rounds_to_tf32});
 }
 

@@ -46,7 +46,7 @@ class PlantedScope {
 
 /// Of four tiles of queries and of keys, so that one can be skipped.
 constexpr Lengths kFaultLengths{200, 200, true};
-constexpr int kRaceRuns = 10;
+constexpr int kRaceRuns = 40;  // at most: found, it is not looked for again
 
 /// The same for each of the faults; what they spoil is among `outputs`, in the order of the comparisons.
 template <class Attention, class Rows, class Run>

@@ -17,9 +17,11 @@ constexpr int kGroupRows = 64;  // queries of a warpgroup: of a wgmma
 constexpr int kGroupThreads = 128;
 
 /// Tiles in shared memory are panels of so many columns, 128 bytes, what the widest swizzle permutes; the last one is
-/// filled up with zeros. Those of head_dim 32 are panels of 32 columns: filled up, they would be half zeros.
+/// filled up with zeros. Those of head_dim 32 are panels of 32 columns: filled up, they would be half zeros. Backward,
+/// those of head_dim 80 are five panels of 16, none of them zeros.
 constexpr int kPanelCols = 64;
 constexpr int kNarrowPanelCols = 32;
+constexpr int kNarrowestPanelCols = 16;
 [[nodiscard]] constexpr int panel_columns(int head_dim) {
   return head_dim <= kNarrowPanelCols ? kNarrowPanelCols : kPanelCols;
 }

@@ -137,14 +137,13 @@ __device__ __forceinline__ void store_box(const CUtensorMap& map, BoxPlace place
   asm volatile("cp.async.bulk.commit_group;\n" ::: "memory");
 }
 /// A tile of `kHeadDim` columns by one box, or where panels do not divide them by one box a panel, `panel_bytes` apart.
-/// Panels may begin fewer columns apart than they hold.
-template <int kHeadDim, int kDistance = panel_columns(kHeadDim)>
+template <int kHeadDim, int kPanel = panel_columns(kHeadDim)>
 __device__ __forceinline__ void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map,
                                            BoxPlace place, std::uint32_t barrier, std::uint64_t policy) {
-  constexpr int kPanel = panel_columns(kHeadDim), kBoxes = kHeadDim % kPanel == 0 ? 1 : panels(kHeadDim);
+  constexpr int kBoxes = kHeadDim % kPanel == 0 ? 1 : panels(kHeadDim);
 #pragma unroll
   for (int i = 0; i < kBoxes; ++i) {
-    place.column = i * kDistance;
+    place.column = i * kPanel;
     copy_box(destination + i * panel_bytes, map, place, barrier, policy);
   }
 }

@@ -57,6 +57,17 @@ CUtensorMapDataType data_type(Precision precision) {
   return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 }
 
+CUtensorMapSwizzle swizzle(int panel_of_16_bits) {
+  switch (panel_of_16_bits) {
+    case kNarrowestPanelCols:
+      return CU_TENSOR_MAP_SWIZZLE_32B;
+    case kNarrowPanelCols:
+      return CU_TENSOR_MAP_SWIZZLE_64B;
+    default:
+      return CU_TENSOR_MAP_SWIZZLE_128B;
+  }
+}
+
 }  // namespace
 
 bool has_tensor_map(const TensorView& view, const TensorExtents& extents) {
@@ -67,10 +78,13 @@ bool has_tensor_map(const TensorView& view, const TensorExtents& extents) {
   return true;
 }
 
-CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Precision precision, int box_rows) {
+CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Precision precision, int box_rows,
+                       int panel_of_16_bits) {
   const auto size = [](std::int64_t value) { return static_cast<cuuint64_t>(value); };
   const auto [batch_stride, head_stride, row_stride] = strides_in_bytes(view, extents);
-  const std::int64_t panel_of_16_bits = panel_columns(static_cast<int>(extents.head_dim * extents.element_bytes / 2));
+  if (panel_of_16_bits == 0) {
+    panel_of_16_bits = panel_columns(static_cast<int>(extents.head_dim * extents.element_bytes / 2));
+  }
   const std::int64_t panel = panel_of_16_bits * 2 / extents.element_bytes;
   const bool in_panels = extents.head_dim % panel == 0;
   const std::int64_t columns = in_panels ? panel : extents.head_dim, panels = extents.head_dim / columns;
@@ -84,8 +98,7 @@ CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Pre
   CUtensorMap map{};
   const CUresult result =
       encode_function()(&map, data_type(precision), kRank, view.data, counts.data(), strides.data(), box.data(),
-                        kEveryElement.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
-                        panel_of_16_bits == kPanelCols ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_64B,
+                        kEveryElement.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle(panel_of_16_bits),
                         CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   // The driver's codes and the runtime's have the same numbers.
   cuda::check(static_cast<cudaError_t>(result), "cuTensorMapEncodeTiled", __FILE__);

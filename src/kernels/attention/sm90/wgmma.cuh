@@ -12,8 +12,8 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Tiles in shared memory are panels [rows, kPanelCols] of 16-bit elements, or [rows, kNarrowPanelCols], a row's
-/// vectors permuted as swizzled_vector() says, panel after panel. Panels start at multiples of 1,024 bytes.
+/// Tiles in shared memory are panels [rows, kPanelCols] of 16-bit elements, or narrower ones, a row's vectors permuted
+/// as swizzled_vector() says, panel after panel. Panels start at multiples of 1,024 bytes.
 constexpr int kPanelRowBytes = kPanelCols * 2;
 
 /// A matrix in shared memory as wgmma reads it. An offset of n bytes is n / 16 added to `bits`.
@@ -24,10 +24,10 @@ struct Operand {
 
 /// Of panels whose columns are the inner extent ("K-major"), and of panels whose rows are ("MN-major"), `panel_bytes`
 /// apart. Bits 0-13: address; 16-29: distance of panels (not read in the first form: a product lies in one); 32-45: of
-/// groups of eight rows; all in units of 16 bytes; 62-63: the swizzle, 1 of 128 bytes, 2 of 64.
+/// groups of eight rows; all in units of 16 bytes; 62-63: the swizzle, 1 of 128 bytes, 2 of 64, 3 of 32.
 template <int kRowBytes = kPanelRowBytes>
 __device__ __forceinline__ Operand operand(std::uint32_t address, int panel_bytes = 16) {
-  constexpr std::uint64_t kSwizzle = std::uint64_t{kRowBytes == kPanelRowBytes ? 1 : 2} << 62;
+  constexpr std::uint64_t kSwizzle = std::uint64_t{kRowBytes == kPanelRowBytes ? 1 : kRowBytes == 64 ? 2 : 3} << 62;
   constexpr std::uint64_t kRowGroups = std::uint64_t{8 * kRowBytes / 16} << 32;
   return {kSwizzle | kRowGroups | static_cast<std::uint64_t>(panel_bytes / 16) << 16 | address / 16};
 }
@@ -54,8 +54,6 @@ __device__ __forceinline__ void wait_for_products(float (&results)[kCount]) {
 #define TBENCH_NAMES_0_31                                                                                          \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
   "%24, %25, %26, %27, %28, %29, %30, %31"
-#define TBENCH_NAMES_0_23 \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23"
 #define TBENCH_NAMES_32_39 "%32, %33, %34, %35, %36, %37, %38, %39"
 #define TBENCH_NAMES_32_63                                                                                         \
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
@@ -95,12 +93,12 @@ struct Wgmma;
           : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                          \
     }                                                                                                                 \
     template <bool kTransposed = false>                                                                               \
-    __device__ static __forceinline__ void from_shared(float (&d)[24], Operand a, Operand b, bool add) {              \
+    __device__ static __forceinline__ void from_shared(float (&d)[40], Operand a, Operand b, bool add) {              \
       asm volatile(                                                                                                   \
-          "{\n.reg .pred add;\nsetp.ne.b32 add, %26, 0;\n"                                                            \
-          "wgmma.mma_async.sync.aligned.m64n48k16.f32." type "." type " {" TBENCH_NAMES_0_23                          \
-          "}, %24, %25, add, 1, 1, 0, %27;\n}\n"                                                                      \
-          : TBENCH_REGISTERS_8(d, 0), TBENCH_REGISTERS_8(d, 8), TBENCH_REGISTERS_8(d, 16)                             \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %42, 0;\n"                                                            \
+          "wgmma.mma_async.sync.aligned.m64n80k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_39  \
+          "}, %40, %41, add, 1, 1, 0, %43;\n}\n"                                                                      \
+          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_8(d, 32)                                                      \
           : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                          \
     }                                                                                                                 \
     template <bool kTransposed>                                                                                       \
@@ -169,7 +167,6 @@ TBENCH_WGMMA(__half, "f16")
 #undef TBENCH_NAMES_32_63
 #undef TBENCH_NAMES_32_39
 #undef TBENCH_NAMES_0_31
-#undef TBENCH_NAMES_0_23
 #undef TBENCH_NAMES_0_15
 #undef TBENCH_REGISTERS_32
 #undef TBENCH_REGISTERS_8

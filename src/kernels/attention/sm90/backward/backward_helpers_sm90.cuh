@@ -1,7 +1,8 @@
 // The kernels around Hopper's backward kernels: what S and dP start from and cleared sums before it, dQ of the sums
-// after.
+// after. And what they are given.
 #pragma once
 
+#include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/common/row_products.cuh"
 #include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
 #include "kernels/attention/sm90/primitives_sm90.cuh"
@@ -15,10 +16,57 @@ struct BackwardHelperParameters {
   const float* lse;                      // [batch, heads, seq_q]
   float *lse_out, *delta_out, *dq_sums;  // of `rows` queries a head, see BackwardWorkspace
   int heads, seq_q, rows;
-  int sums_apart;  // of so many tiles of keys; 0: together
+  int sums_apart;  // of so many tiles of keys; 0: together, and cleared before
   bool causal;
   float scale;
 };
+
+/// Where what lies in the workspace.
+struct BackwardWorkspaceParts {
+  float *lse, *delta, *sums;
+  int rows;
+};
+inline BackwardWorkspaceParts workspace_parts(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                              const BackwardChoice& choice) {
+  const BackwardWorkspace layout = backward_workspace(problem.shape, choice.sums, choice.shares);
+  char* const bytes = static_cast<char*>(arguments.workspace);
+  return {.lse = reinterpret_cast<float*>(bytes),
+          .delta = reinterpret_cast<float*>(bytes + layout.lse_bytes),
+          .sums = reinterpret_cast<float*>(bytes + layout.lse_bytes + layout.delta_bytes),
+          .rows = static_cast<int>(layout.rows)};
+}
+
+template <class Element>
+BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                                    const BackwardChoice& choice) {
+  const BackwardWorkspaceParts parts = workspace_parts(problem, arguments, choice);
+  const auto sums_apart = [&] {
+    switch (choice.sums) {
+      case BackwardSums::kTogether:
+        break;
+      case BackwardSums::kApart:
+        return backward_order(problem.shape).tiles;
+      case BackwardSums::kByHeads:
+        return choice.shares;
+      case BackwardSums::kNone:
+        return 1;  // nothing is cleared
+    }
+    return 0;
+  };
+  return {.o = matrix_of<const Element>(arguments.o),
+          .grad_o = matrix_of<const Element>(arguments.grad_o),
+          .dq = matrix_of<Element>(arguments.dq),
+          .lse = arguments.lse,
+          .lse_out = parts.lse,
+          .delta_out = parts.delta,
+          .dq_sums = parts.sums,
+          .heads = static_cast<int>(problem.shape.heads),
+          .seq_q = static_cast<int>(problem.shape.seq_q),
+          .rows = parts.rows,
+          .sums_apart = sums_apart(),
+          .causal = problem.shape.causal,
+          .scale = problem.scale};
+}
 
 /// Of a block over its rows' sums, four to a thread.
 template <int kHeadDim>

@@ -25,8 +25,9 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
       Scores::release, Scores::release_too_early, Scores::multiply_transposed, Scores::multiply_gradient,
       Scores::key_in_group, Scores::spread, Scores::exponentiate, Scores::show_scores;
   using typename Scores::Products, typename Scores::Shared, typename QueryGradients::LateSums;
+  static constexpr bool kTakesTurns = takes_turns(kHeadDim, kSums);
   static constexpr bool kKeepsValues = kHeadDim == 64;  // in registers: each part would read them from shared memory
-  static_assert(kParts > 1 || !kTile.takes_turns, "skip() takes no turn");
+  static_assert(kParts > 1 || !kTakesTurns, "skip() takes no turn");
 
   // Of 16; 0 is __syncthreads().
   enum NamedBarrier { kTurn = 1 };
@@ -36,13 +37,13 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
       : QueryGradients{parameters, shared, group} {}
 
   __device__ __forceinline__ void run() {
-    if (kTile.takes_turns && group_ == kBackwardGroups - 1) pass_turn();  // the first turn is the first group's
+    if (kTakesTurns && group_ == kBackwardGroups - 1) pass_turn();  // the first turn is the first group's
     bool has_turn = false;
     int i = 0;
 #pragma unroll 1
     for (auto item = first_of_block(p_); exists(p_, item); item = next_of_block(p_, item, ++item_)) {
       take_item();
-      if (kTile.takes_turns && !has_turn) wait_for_turn();
+      if (kTakesTurns && !has_turn) wait_for_turn();
       begin_ = i;
       const int end = i + steps_of(p_, backward_item(p_, item).tile, kQueries);
       if (sees_half(i)) {
@@ -56,9 +57,9 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
       has_turn = end - begin_ > 1;
       store_gradients();
       if (planted(PlantedFault::kBackwardKept)) release(Shared::kKeysEmpty + kept());
-      if (kTile.takes_turns && !has_turn) pass_turn();
+      if (kTakesTurns && !has_turn) pass_turn();
     }
-    if (kTile.takes_turns && has_turn) pass_turn();
+    if (kTakesTurns && has_turn) pass_turn();
     begin_ = i;
     float dq[kQueryGradients];
     LateSums sums;
@@ -70,7 +71,7 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
     commit_products();
     wait_for_products<0>(dq);
     take_query_gradient(dq, i);
-    if (kTile.takes_turns && group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
+    if (kTakesTurns && group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
   }
 
  private:
@@ -125,8 +126,9 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
   __device__ __forceinline__ void clear_scores(int i) const {
     const std::uint32_t line = shared_.scores(stage(i)) + group_ * Shared::kScoresPanelBytes +
                                static_cast<int>(threadIdx.x) % kWarpGroupThreads * 16;
+    constexpr int kBytes = kPartQueries * kPanelRowBytes;
 #pragma unroll
-    for (int n = 0; n < kPartBytes / (kWarpGroupThreads * 16); ++n) store_zeros(line + n * kWarpGroupThreads * 16);
+    for (int n = 0; n < kBytes / (kWarpGroupThreads * 16); ++n) store_zeros(line + n * kWarpGroupThreads * 16);
   }
 
   /// A step of the second part's queries alone, at an item's beginning.
@@ -142,7 +144,7 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
     commit_products();
     multiply_probability_gradients(dp, kPart, i);
     commit_products();
-    if (kTile.takes_turns) pass_turn();
+    if (kTakesTurns) pass_turn();
     wait_for_products<1>(s);
     mask(s, first_query(i) + kPart * kPartQueries);
     exponentiate(s);
@@ -156,7 +158,7 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
     LateSums sums;
     const bool adds = load_late_sums(sums, i);
     wait_for_late_scores(i);
-    if (kTile.takes_turns) wait_for_turn();
+    if (kTakesTurns) wait_for_turn();
     start_from(dq, sums);
     start_products();
     multiply_query_gradient(dq, i, adds);
@@ -176,7 +178,7 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
     float s[kScores];
     float dp[kParts][kPartScores];
     start_scores(s, dp[0], i);
-    if (kTile.takes_turns) pass_turn();  // before the wait for dS's buffer, which the other group empties in its turn
+    if (kTakesTurns) pass_turn();  // before the wait for dS's buffer, which the other group empties in its turn
     wait_for_products<kTile.early_gradients ? 1 : 0>(s);
     if constexpr (!kTile.early_gradients) start_probability_gradients(dp[0], 0, i);
     mask(s, first_query(i));
@@ -198,7 +200,7 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
     LateSums sums;
     const bool adds = load_late_sums(sums, i);
     wait_for_late_scores(i);
-    if (kTile.takes_turns) wait_for_turn();
+    if (kTakesTurns) wait_for_turn();
     start_from(dq, sums);
     start_products();
     multiply_query_gradient(dq, i, adds);

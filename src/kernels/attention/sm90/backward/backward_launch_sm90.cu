@@ -11,25 +11,18 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-struct BackwardWorkspaceParts {
-  float *lse, *delta, *sums;
-};
-BackwardWorkspaceParts parts(const BackwardWorkspace& layout, void* workspace) {
-  char* const bytes = static_cast<char*>(workspace);
-  return {.lse = reinterpret_cast<float*>(bytes),
-          .delta = reinterpret_cast<float*>(bytes + layout.lse_bytes),
-          .sums = reinterpret_cast<float*>(bytes + layout.lse_bytes + layout.delta_bytes)};
-}
-
 /// Boxes of a step's queries, and of a warpgroup's keys.
 CUtensorMap query_map(const AttentionProblem& problem, const TensorView& view) {
   const AttentionShape& shape = problem.shape;
-  return tensor_map(view, {shape.batch, shape.heads, shape.seq_q, shape.head_dim}, problem.precision,
-                    backward_tile(static_cast<int>(shape.head_dim)).queries);
+  const auto head_dim = static_cast<int>(shape.head_dim);
+  return tensor_map(view, {shape.batch, shape.heads, shape.seq_q, head_dim}, problem.precision,
+                    backward_tile(head_dim).queries, backward_panel_columns(head_dim));
 }
 CUtensorMap key_map(const AttentionProblem& problem, const TensorView& view) {
   const AttentionShape& shape = problem.shape;
-  return tensor_map(view, {shape.batch, shape.heads, shape.seq_kv, shape.head_dim}, problem.precision, kGroupRows);
+  const auto head_dim = static_cast<int>(shape.head_dim);
+  return tensor_map(view, {shape.batch, shape.heads, shape.seq_kv, head_dim}, problem.precision, kGroupRows,
+                    backward_panel_columns(head_dim));
 }
 
 template <class Gradient, class Order>
@@ -38,21 +31,20 @@ BackwardParameters<Gradient, Order> backward_parameters(const AttentionProblem& 
                                                         const Gradient& dv, const Order& order,
                                                         const BackwardChoice& choice) {
   const AttentionShape& shape = problem.shape;
-  const BackwardWorkspace workspace = backward_workspace(shape, choice.sums, choice.shares);
-  const BackwardWorkspaceParts part = parts(workspace, arguments.workspace);
+  const BackwardWorkspaceParts parts = workspace_parts(problem, arguments, choice);
   return {.q = query_map(problem, arguments.q),
           .k = key_map(problem, arguments.k),
           .v = key_map(problem, arguments.v),
           .grad_o = query_map(problem, arguments.grad_o),
           .dk = dk,
           .dv = dv,
-          .lse = part.lse,
-          .delta = part.delta,
-          .dq_sums = part.sums,
+          .lse = parts.lse,
+          .delta = parts.delta,
+          .dq_sums = parts.sums,
           .heads = static_cast<int>(shape.heads),
           .seq_q = static_cast<int>(shape.seq_q),
           .seq_kv = static_cast<int>(shape.seq_kv),
-          .rows = static_cast<int>(workspace.rows),
+          .rows = parts.rows,
           .batch_heads = static_cast<int>(shape.batch * shape.heads),
           .scale = problem.scale,
           .causal = shape.causal,
@@ -73,28 +65,6 @@ HeadsParameters heads_parameters(const AttentionProblem& problem, const Attentio
 OneItemParameters one_item_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
   return backward_parameters(problem, arguments, key_map(problem, arguments.dk), key_map(problem, arguments.dv),
                              backward_order(problem.shape), BackwardChoice{});
-}
-
-template <class Element>
-BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
-                                                    const BackwardChoice& choice) {
-  const BackwardWorkspace workspace = backward_workspace(problem.shape, choice.sums, choice.shares);
-  const BackwardWorkspaceParts part = parts(workspace, arguments.workspace);
-  return {.o = matrix_of<const Element>(arguments.o),
-          .grad_o = matrix_of<const Element>(arguments.grad_o),
-          .dq = matrix_of<Element>(arguments.dq),
-          .lse = arguments.lse,
-          .lse_out = part.lse,
-          .delta_out = part.delta,
-          .dq_sums = part.sums,
-          .heads = static_cast<int>(problem.shape.heads),
-          .seq_q = static_cast<int>(problem.shape.seq_q),
-          .rows = static_cast<int>(workspace.rows),
-          .sums_apart = choice.sums == BackwardSums::kByHeads ? choice.shares
-                        : choice.sums == BackwardSums::kApart ? backward_order(problem.shape).tiles
-                                                              : 0,
-          .causal = problem.shape.causal,
-          .scale = problem.scale};
 }
 
 }  // namespace
@@ -137,17 +107,14 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
     };
     launch.template operator()<kHeadDim>(&attention_backward_wgmma_kernel<Element, kHeadDim, kSums>, parameters());
   };
-  const auto launch_one_item = [&]<int kHeadDim>() {
-    launch.template operator()<kHeadDim>(&attention_backward_one_item_wgmma_kernel<Element, kHeadDim>,
-                                         one_item_parameters(problem, arguments));
-  };
   const bool is_80 = problem.shape.head_dim == 80;
   if (problem.shape.head_dim == 256) {
     return launch.template operator()<256>(&attention_backward_deep_wgmma_kernel<Element, 256>,
                                            one_item_parameters(problem, arguments));
   }
   if (choice.blocks == BackwardBlocks::kOneItem) {
-    return is_80 ? launch_one_item.template operator()<80>() : launch_one_item.template operator()<128>();
+    return launch.template operator()<128>(&attention_backward_one_item_wgmma_kernel<Element, 128>,
+                                           one_item_parameters(problem, arguments));
   }
   if (choice.sums == BackwardSums::kByHeads) {
     return is_80 ? launch_staying.template operator()<80, BackwardSums::kByHeads>()

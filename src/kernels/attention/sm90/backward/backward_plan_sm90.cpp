@@ -31,17 +31,15 @@ bool beats_ampere_kernels(const AttentionShape& shape, int multiprocessors) {
   return tokens >= 256 && 3 * blocks >= 2 * std::int64_t{multiprocessors};
 }
 
-/// Measured on an H100, causal, batch 4, sums together / apart, us. 64 columns, 256 tokens: 12 heads 17.5 / 16.7, 25
-/// heads 23.9 / 22.8; 512 tokens: 12, 16, 20 heads 27.0 / 25.9, 33.2 / 32.7, 43.8 / 42.6, but 25 heads, whose shares
-/// are 50 MiB, 50.6 / 51.2. 80 columns, 32 heads: 36.7 / 34.1 at 256, 79.5 / 89.4 at 512. 128 columns, 256 tokens: 25
-/// heads 47.7 / 44.3, but 12 heads, whose items are fewer than the multiprocessors, 26.8 / 28.4.
+/// Measured on an H100, batch 4, sums together / apart, us. 64 columns, causal, 256 tokens: 12 heads 17.5 / 16.7, 25
+/// heads 23.9 / 22.8; without a mask, of more tiles of keys, 20 heads, 512 tokens 51.7 / 60.8, 32 heads, 384
+/// 50.2 / 55.2. 80 columns, causal, 12, 32 heads: 22.1 / 21.9, 33.5 / 31.7 at 256, 32 heads 67.1 / 75.9 at 512 (H200).
+/// 128 columns, 256 tokens: 25 heads 47.7 / 44.3, but 12 heads, whose items are fewer than the multiprocessors,
+/// 26.8 / 28.4.
 bool sums_apart_are_faster(const AttentionShape& shape, int multiprocessors) {
   constexpr std::int64_t kFewTiles = 2;
-  constexpr std::size_t kMostBytes = std::size_t{48} << 20;
-  if (shape.head_dim > 128) return false;
-  if (key_tiles(shape) <= kFewTiles) return shape.head_dim < 128 || item_count(shape) > multiprocessors;
-  return shape.head_dim == 64 && key_tiles(shape) <= kMostSumsApart &&
-         backward_workspace(shape, BackwardSums::kApart).sums_bytes <= kMostBytes;
+  if (shape.head_dim > 128 || key_tiles(shape) > kFewTiles) return false;
+  return shape.head_dim < 128 || item_count(shape) > multiprocessors;
 }
 
 }  // namespace
@@ -72,22 +70,19 @@ BackwardOrder backward_order(const AttentionShape& shape) {
 
 BackwardBlocks backward_blocks(const AttentionShape& shape) {
   // Measured on an H100, causal, batch 4, blocks of one item / that stay, us. 64 columns: 25 heads 60.7 / 51.9 at 512
-  // tokens, 357 / 345 at 2,048. 80, 32 heads: 89.0 / 81.4 at 512, 221.8 / 225.6 at 1,024. 128, 25 heads: 93.6 / 105.4
-  // at 512, 224.9 / 237.7 at 1,024; 12 heads 48.1 / 48.8 and 106.8 / 116.2; 20 heads 79.1 / 76.5 at 512.
-  constexpr std::int64_t kMostQueriesOf80 = 512;
-  if (shape.head_dim == 80) {
-    return shape.seq_q <= kMostQueriesOf80 ? BackwardBlocks::kStay : BackwardBlocks::kOneItem;
-  }
-  return shape.head_dim < 80 ? BackwardBlocks::kStay : BackwardBlocks::kOneItem;
+  // tokens, 357 / 345 at 2,048. 128, 25 heads: 93.6 / 105.4 at 512, 224.9 / 237.7 at 1,024; 12 heads 48.1 / 48.8 and
+  // 106.8 / 116.2; 20 heads 79.1 / 76.5 at 512. H200, 80, 32 heads, one item with 64 queries a step: 72.6 / 67.1 at
+  // 512, 187.9 / 175.7 at 1,024; batch 1, 16 heads, 16,384 3,296 / 3,030.
+  return shape.head_dim <= 80 ? BackwardBlocks::kStay : BackwardBlocks::kOneItem;
 }
 
 std::optional<BackwardChoice> choose_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
   if (!is_hopper(limits) || !has_instance(problem, kBackwardHeadDims)) return std::nullopt;
-  if (const auto choice = choose_kinds(shape, limits.multiprocessors)) return choice;
-  if (const auto shares = head_shares(problem, limits.multiprocessors)) {
-    return BackwardChoice{.blocks = BackwardBlocks::kStay, .sums = BackwardSums::kByHeads, .shares = *shares};
-  }
+  const auto shares = head_shares(problem, limits.multiprocessors);
+  const auto kinds = choose_kinds(shape, limits.multiprocessors);
+  if (kinds && !(shares == 1 && beats_kinds(shape))) return kinds;
+  if (shares) return BackwardChoice{.blocks = BackwardBlocks::kStay, .sums = BackwardSums::kByHeads, .shares = *shares};
   if (!beats_ampere_kernels(shape, limits.multiprocessors)) return std::nullopt;
   if (problem.deterministic && (shape.head_dim > 128 || key_tiles(shape) > kMostSumsApart)) return std::nullopt;
   if (problem.deterministic || sums_apart_are_faster(shape, limits.multiprocessors)) {

@@ -16,7 +16,7 @@ inline constexpr std::array<std::int64_t, 4> kBackwardHeadDims{64, 80, 128, 256}
 /// Which of two kernels computes a problem: a block that takes one item after another, or a block an item.
 enum class BackwardBlocks {
   kStay,     // head_dim 64, 80: at most one a multiprocessor, an item's beginning and end beside others' steps
-  kOneItem,  // head_dim 80, 128, 256: nothing beside its steps, and nothing to find out again in every one of them
+  kOneItem,  // head_dim 128, 256: nothing beside its steps, and nothing to find out again in every one of them
 };
 
 /// An item is 128 keys, of 256 columns 64, with the queries that see them. A literal type; see ForwardTile.
@@ -25,7 +25,6 @@ struct BackwardTile {
   int stages{};   // buffers of Q and of dO
   int registers{};
   int copying_registers{};
-  bool takes_turns{};      // of the warpgroups, to issue products
   bool early_gradients{};  // dP^T is issued with S^T, not after it
   bool operator==(const BackwardTile&) const = default;
 };
@@ -38,22 +37,17 @@ constexpr int kBackwardThreads = (kBackwardGroups + 1) * kGroupThreads;
 [[nodiscard]] constexpr int backward_key_groups(int head_dim) { return head_dim <= 128 ? kBackwardGroups : 1; }
 [[nodiscard]] constexpr int backward_keys(int head_dim) { return backward_key_groups(head_dim) * kGroupRows; }
 
-/// From a panel of K or V to the next one. Of 80 columns they hold columns [0, 64) and [48, 112), not [64, 128): so
-/// each warpgroup has its half of dQ in a panel of K as 48 columns, not as 64 of which the second one has 16. [40, 104)
-/// would make 40 of them, but S's last 16 columns would begin 48 bytes into a row: right on an H100, but documented for
-/// multiples of 32 alone.
-[[nodiscard]] constexpr int kept_panel_columns(int head_dim) { return head_dim == 80 ? 48 : kPanelCols; }
+/// Of 80 columns five panels of 16: filled up to 128 the tiles of 128 queries a step would not fit shared memory.
+[[nodiscard]] constexpr int backward_panel_columns(int head_dim) {
+  return head_dim == 80 ? kNarrowestPanelCols : kPanelCols;
+}
 
 /// Of 128 columns half the queries a step, because dK and dV of 64 keys take half of a thread's registers; of 256
 /// columns either does.
 [[nodiscard]] constexpr BackwardTile backward_tile(int head_dim) {
-  const bool narrow = head_dim <= 64;  // turns and early dP^T: as was measured
-  return {.queries = narrow ? 128 : 64,
-          .stages = 2,
-          .registers = 240,
-          .copying_registers = 24,
-          .takes_turns = narrow,
-          .early_gradients = narrow};
+  const bool narrow = head_dim <= 80;  // early dP^T: as was measured
+  return {
+      .queries = narrow ? 128 : 64, .stages = 2, .registers = 240, .copying_registers = 24, .early_gradients = narrow};
 }
 
 /// Where what lies in a block's shared memory; bytes. Tiles start at multiples of 1,024, as the 128-byte swizzle wants
@@ -65,7 +59,7 @@ struct BackwardShared {
 constexpr int kKeptStages = 2;
 [[nodiscard]] constexpr BackwardShared backward_shared(int head_dim, BackwardBlocks blocks) {
   const BackwardTile tile = backward_tile(head_dim);
-  const int row = padded_columns(head_dim) * 2, kept_stages = blocks == BackwardBlocks::kStay ? kKeptStages : 1;
+  const int row = head_dim * 2, kept_stages = blocks == BackwardBlocks::kStay ? kKeptStages : 1;
   const int keys = backward_keys(head_dim), kept = kept_stages * keys * row;
   const int streamed = tile.stages * tile.queries * row, scores = 2 * tile.queries * keys * 2;
   const int probabilities = head_dim <= 128 ? 0 : tile.queries * keys * 4, statistics = tile.stages * tile.queries * 4;
@@ -101,6 +95,12 @@ constexpr int kMostHeadShares = 2;  // blocks
 
 /// Queries, and keys, of a head that is computed by heads.
 constexpr int kMostHeadRows = 1024;
+
+/// Of the warpgroups, to issue products. Where a block's items are few, as they are with the other sums, a step that
+/// waits for its turn is latency that nobody hides.
+[[nodiscard]] constexpr bool takes_turns(int head_dim, BackwardSums sums) {
+  return head_dim <= 80 && sums == BackwardSums::kTogether;
+}
 
 struct BackwardChoice {
   BackwardBlocks blocks{};

@@ -133,15 +133,7 @@ class BackwardQueryGradients : protected BackwardScores<Element, ItemsParameters
       // With the planted fault `kept` it may be one before the first.
       const bool exists = static_cast<unsigned>(row + half * 8) < static_cast<unsigned>(p_.seq_q);
       Element* const to = first + (row + half * 8) * view.strides[2];
-      constexpr int kRest = kHeadDim % kHalfColumns / 2;  // of the last half, what dQ has
-      if (kRest > 0 && group_ > 0) {
-        float rest[kRest > 0 ? kRest : 1];
-#pragma unroll
-        for (int n = 0; n < kRest; ++n) rest[n] = dq[n];
-        store_row(to, rest, half, p_.scale, place, exists);
-      } else {
-        store_row(to, dq, half, p_.scale, place, exists);
-      }
+      store_row(to, dq, half, p_.scale, place, exists);
     }
   }
 

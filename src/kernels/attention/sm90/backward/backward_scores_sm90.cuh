@@ -26,18 +26,17 @@ class BackwardScores {
   // dP^T, dV and dK go by parts of 64 queries: dP^T of 128 would not fit beside S^T, P and dS.
   static constexpr int kPartQueries = 64, kParts = kQueries / kPartQueries;
   static constexpr int kPartScores = kPartQueries / 2;
-  static constexpr int kPartBytes = kPartQueries * kPanelRowBytes;
+  static constexpr int kPartBytes = kPartQueries * Shared::kRowBytes;
   static constexpr int kGradients = kHeadDim / 2;
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
   static_assert(kTile.stages == 2);
   // dQ's half: 64 queries, or of all queries the columns of half of K's panels.
   static constexpr bool kHalvesQueries = kQueries > kGroupRows;
-  static constexpr int kHalfPanels = kHalvesQueries ? 1 : Shared::kPanels / 2;
-  static constexpr int kHalfColumns = kHalfPanels * Shared::kKeptPanelColumns;
+  static constexpr int kHalfPanels = kHalvesQueries ? Shared::kPanels : Shared::kPanels / 2;
+  static constexpr int kHalfColumns = kHalfPanels * Shared::kPanelColumns;
   static constexpr int kQueryGradients = kGroupRows * kHalfColumns / kWarpGroupThreads;  // of a thread
-  static_assert(kQueries == (kHalvesQueries ? 128 : 64) && Shared::kPanels == (kHalvesQueries ? 1 : 2 * kHalfPanels),
-                "the halves are panels");
-  static_assert(kHalfColumns >= kHeadDim / (kHalvesQueries ? 1 : 2) && kHalfColumns % 8 == 0, "both are all of dQ");
+  static_assert(kQueries == (kHalvesQueries ? 128 : 64) && kHeadDim == (kHalvesQueries ? 1 : 2) * kHalfColumns,
+                "both halves are all of dQ");
 
   __device__ __forceinline__ BackwardScores(const Parameters& parameters, Shared shared, int group)
       : p_{parameters}, shared_{shared}, group_{group} {}
@@ -87,12 +86,12 @@ class BackwardScores {
   template <int kCount>
   __device__ __forceinline__ static void multiply_transposed(float (&result)[kCount], std::uint32_t kept,
                                                              std::uint32_t streamed) {
-    const Operand left = operand(kept), right = operand(streamed);
+    const Operand left = operand<Shared::kRowBytes>(kept), right = operand<Shared::kRowBytes>(streamed);
+    constexpr int kOfPanel = Shared::kPanelColumns / 16;
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
-      const int panel = i / 4, offset = i % 4 * kInnerBytes;
-      const int kept_offset = (i * 16 - panel * Shared::kKeptPanelColumns) * 2;
-      Products::from_shared(result, left.at(panel * Shared::kKeptPanelBytes + kept_offset),
+      const int panel = i / kOfPanel, offset = i % kOfPanel * kInnerBytes;
+      Products::from_shared(result, left.at(panel * Shared::kKeptPanelBytes + offset),
                             right.at(panel * Shared::kPanelBytes + offset), true);
     }
   }
@@ -101,11 +100,11 @@ class BackwardScores {
   __device__ __forceinline__ static void multiply_gradient(float (&gradient)[kGradients],
                                                            const std::uint32_t (&scores)[kScores / 2],
                                                            std::uint32_t streamed, int part, bool add) {
-    const Operand right = operand(streamed + part * kPartBytes, Shared::kPanelBytes);
+    const Operand right = operand<Shared::kRowBytes>(streamed + part * kPartBytes, Shared::kPanelBytes);
 #pragma unroll
     for (int j = 0; j < kPartQueries / 16; ++j) {
       Products::template from_registers<true>(gradient, &scores[part * (kPartScores / 2) + 4 * j],
-                                              right.at(j * 16 * kPanelRowBytes), add || j > 0);
+                                              right.at(j * 16 * Shared::kRowBytes), add || j > 0);
     }
   }
 
@@ -117,8 +116,8 @@ class BackwardScores {
     return operand(shared_.scores(stage(i)) + (kHalvesQueries ? group_ * kGroupRows * kPanelRowBytes : 0));
   }
   __device__ __forceinline__ Operand keys_operand(std::uint32_t keys) const {
-    return operand(keys + (kHalvesQueries ? 0 : group_ * kHalfPanels * Shared::kKeptPanelBytes),
-                   kHalfPanels > 1 ? Shared::kKeptPanelBytes : 16);
+    return operand<Shared::kRowBytes>(keys + (kHalvesQueries ? 0 : group_ * kHalfPanels * Shared::kKeptPanelBytes),
+                                      kHalfPanels > 1 ? Shared::kKeptPanelBytes : 16);
   }
   /// To what dq holds with `add`.
   __device__ __forceinline__ static void multiply_query_gradient(float (&dq)[kQueryGradients], const Operand& scores,
@@ -127,7 +126,7 @@ class BackwardScores {
     for (int j = 0; j < Shared::kKeys / 16; ++j) {
       const int group = j / 4, inner = j % 4;
       Products::template from_shared<true>(dq, scores.at(group * Shared::kScoresPanelBytes + inner * kInnerBytes),
-                                           keys.at(group * Shared::kKeptBytes + inner * 16 * kPanelRowBytes),
+                                           keys.at(group * Shared::kKeptBytes + inner * 16 * Shared::kRowBytes),
                                            add || j > 0);
     }
   }
@@ -146,8 +145,6 @@ class BackwardScores {
         p_.dq_sums + head_sums + (row_block * kColumnBlocks + column_block) * kWarpSize * 4 + lane() * 4;
 #pragma unroll
     for (int n = 0; n < kQueryGradients / 4; ++n) {
-      // The second half's last columns are zeros that dQ does not have.
-      if (kHeadDim % kHalfColumns != 0 && column_block + n >= kColumnBlocks) break;
       put(sums + n * kWarpSize * 4, &dq[4 * n]);
     }
   }

@@ -74,8 +74,7 @@ class BackwardItems {
                    load_shared(shared_.field(kept(), Shared::kBatch))};
 #pragma unroll 1
     for (int group = 0; group < kBackwardGroups; ++group) {
-      copy_boxes<kHeadDim, Shared::kKeptPanelColumns>(destination, Shared::kKeptPanelBytes, map, place, barrier,
-                                                      policy());
+      copy_boxes<kHeadDim, Shared::kPanelColumns>(destination, Shared::kKeptPanelBytes, map, place, barrier, policy());
       destination += Shared::kKeptBytes;
       place.row += kGroupRows;
     }
@@ -151,8 +150,9 @@ class BackwardQueries {
                                              int first_query) const {
     const std::uint32_t barrier = shared_.barrier(full);
     arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
-    copy_boxes<kHeadDim>(tile, Shared::kPanelBytes, map, {first_query, of_item(Shared::kHead), of_item(Shared::kBatch)},
-                         barrier, cache_policy<Reuse::kOften>());
+    copy_boxes<kHeadDim, Shared::kPanelColumns>(tile, Shared::kPanelBytes, map,
+                                                {first_query, of_item(Shared::kHead), of_item(Shared::kBatch)}, barrier,
+                                                cache_policy<Reuse::kOften>());
   }
 
   __device__ __forceinline__ void fetch_statistics(int i) const {

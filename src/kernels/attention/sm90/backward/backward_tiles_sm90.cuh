@@ -16,11 +16,11 @@ struct BackwardTiles {
   static constexpr int kQueries = kTile.queries;
   static constexpr BackwardShared kPlan = backward_shared(kHeadDim, kBlocks);
   static constexpr int kKeyGroups = backward_key_groups(kHeadDim), kKeys = backward_keys(kHeadDim);
-  static constexpr int kPanels = panels(kHeadDim);
-  static constexpr int kKeptPanelColumns = kept_panel_columns(kHeadDim);
-  static constexpr int kKeptPanelBytes = kGroupRows * kPanelRowBytes;
+  static constexpr int kPanelColumns = backward_panel_columns(kHeadDim), kPanels = kHeadDim / kPanelColumns;
+  static constexpr int kRowBytes = kPanelColumns * 2;  // of a panel
+  static constexpr int kKeptPanelBytes = kGroupRows * kRowBytes;
   static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // of 64 keys' K or V
-  static constexpr int kPanelBytes = kQueries * kPanelRowBytes;
+  static constexpr int kPanelBytes = kQueries * kRowBytes;
   static constexpr int kStageBytes = kPanels * kPanelBytes;
   static constexpr int kScoresPanelBytes = kQueries * kPanelRowBytes;  // of 64 keys
   static constexpr int kScoresBytes = kKeyGroups * kScoresPanelBytes;

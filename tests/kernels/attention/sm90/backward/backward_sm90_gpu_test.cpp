@@ -96,7 +96,7 @@ TEST_P(BackwardSm90OnGpu, MoreItemsThanMultiprocessors) {
     expect_right(make_case({129, 200, false}, 35, 3), dealing);
     expect_right(make_case({500, 500, true}, 3, 40), dealing);
     expect_right(make_case({4097, 4097, true}, 1, 5), dealing);
-    // 640 items of one step (of two with 80 or 128 columns): warpgroups give way between them
+    // 640 items of one step (of two with 128 columns): warpgroups give way between them
     expect_right(make_case({100, 1000, false}, 2, 40), dealing);
   }
 }

@@ -27,11 +27,10 @@ constexpr BackwardChoice kBlockEachItem{BackwardBlocks::kOneItem, BackwardSums::
 constexpr BackwardChoice kOfTwoKinds{BackwardBlocks::kStay, BackwardSums::kNone};
 constexpr BackwardChoice kOfTwoKindsAlone{BackwardBlocks::kStay, BackwardSums::kNone, /*shares=*/1, /*is_alone=*/true};
 inline constexpr std::array kBackwardInstances{
-    BackwardInstance{64, kStays},         BackwardInstance{64, kStaysApart},  BackwardInstance{64, kByHeads},
-    BackwardInstance{64, kByHeadsShared}, BackwardInstance{64, kOfTwoKinds},  BackwardInstance{64, kOfTwoKindsAlone},
-    BackwardInstance{80, kStays},         BackwardInstance{80, kStaysApart},  BackwardInstance{80, kByHeads},
-    BackwardInstance{80, kBlockEachItem}, BackwardInstance{128, kStaysApart}, BackwardInstance{128, kBlockEachItem},
-    BackwardInstance{256, kBlockEachItem}};
+    BackwardInstance{64, kStays},         BackwardInstance{64, kStaysApart},     BackwardInstance{64, kByHeads},
+    BackwardInstance{64, kByHeadsShared}, BackwardInstance{64, kOfTwoKinds},     BackwardInstance{64, kOfTwoKindsAlone},
+    BackwardInstance{80, kStays},         BackwardInstance{80, kStaysApart},     BackwardInstance{80, kByHeads},
+    BackwardInstance{128, kStaysApart},   BackwardInstance{128, kBlockEachItem}, BackwardInstance{256, kBlockEachItem}};
 
 inline bool is_by_heads(const BackwardInstance& instance) { return instance.choice.sums == BackwardSums::kByHeads; }
 

@@ -19,7 +19,7 @@ class DeepGroup : protected BackwardScores<Element, OneItemParameters, DeepShare
   using Scores::p_, Scores::shared_, Scores::group_;
   using Scores::stage, Scores::parity, Scores::release;
   using typename Scores::Shared;
-  static_assert(Scores::kParts == 1 && !kTile.takes_turns && !kTile.early_gradients);
+  static_assert(Scores::kParts == 1 && !kTile.early_gradients);
 
   enum Group { kValues, kKeys };
   // Of 16; 0 is __syncthreads(). The second is a warpgroup's, and the one after it the other's.

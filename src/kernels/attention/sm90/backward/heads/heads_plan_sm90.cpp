@@ -1,6 +1,8 @@
 #include "kernels/attention/sm90/backward/heads/heads_plan_sm90.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace tbench::kernels::sm90 {
 namespace {
@@ -15,23 +17,26 @@ bool are_at_least(std::int64_t heads, Part part, std::int64_t multiprocessors) {
   return part.denominator * heads >= part.numerator * multiprocessors;
 }
 
-/// The fewest heads of which a block each is faster: measured on an H100 with a warm L2 cache and an H200 with a cold
-/// one, see the README's "Where backward is used".
+constexpr Part kThird{1, 3}, kThreeFifths{3, 5}, kTwoThirds{2, 3}, kThreeQuarters{3, 4};
+using Fewest = std::span<const Part>;  // by a head's tiles of keys, from one on
+
+/// The fewest heads of which a block each is faster: measured on an H200, L2 cold, thresholds on an H100, too; see the
+/// README's "Where backward is used".
+Fewest fewest_whole_heads(std::int64_t head_dim, bool causal) {
+  static constexpr std::array kOf64{kThird,         kThreeFifths,   kThreeQuarters,
+                                    kThreeQuarters, kThreeQuarters, kThreeQuarters};
+  static constexpr std::array kOf64Full{kThird, kThreeFifths, kThreeQuarters, kThreeQuarters};
+  static constexpr std::array kOf80{kThird, kThird, kThreeFifths, kTwoThirds, kTwoThirds, kThreeQuarters};
+  static constexpr std::array kOf80Full{kThird, kThreeFifths, kTwoThirds, kThreeQuarters};
+  if (head_dim == 64) return causal ? Fewest{kOf64} : Fewest{kOf64Full};
+  return causal ? Fewest{kOf80} : Fewest{kOf80Full};
+}
 std::optional<Part> fewest_whole_heads(const AttentionProblem& problem) {
-  constexpr std::int64_t kMostRowsOfAmpere = 192;  // three of its tiles, of which these compute four
-  constexpr Part kThird{1, 3}, kThreeFifths{3, 5}, kThreeQuarters{3, 4};
   const AttentionShape& shape = problem.shape;
-  const std::int64_t tiles = tiles_of(shape.seq_kv);
-  if (tiles == 1) return kThird;
-  if (tiles == 2) {
-    return shape.causal && shape.seq_kv > kMostRowsOfAmpere ? kThreeFifths : kThreeQuarters;
-  }
-  if (!shape.causal) {
-    const bool is_faster = tiles == 4 && (shape.head_dim == 64 || problem.deterministic);
-    return is_faster ? std::optional{kThreeQuarters} : std::nullopt;
-  }
-  if (tiles <= 4) return kThreeQuarters;
-  return problem.deterministic ? std::optional{kThreeFifths} : std::nullopt;
+  const Fewest fewest = fewest_whole_heads(shape.head_dim, shape.causal);
+  const auto tiles = static_cast<std::size_t>(tiles_of(shape.seq_kv));
+  if (problem.deterministic && shape.causal && tiles > kMostSumsApart) return kThreeFifths;
+  return tiles <= fewest.size() ? std::optional{fewest[tiles - 1]} : std::nullopt;
 }
 
 /// And of which two blocks each are: where Ampere's kernels are the others that give the same bits every time.
@@ -61,6 +66,11 @@ std::optional<int> head_shares(const AttentionProblem& problem, int multiprocess
   if (are_faster(fewest_whole_heads(problem), 1)) return 1;
   if (are_faster(fewest_shared_heads(problem), kMostHeadShares)) return kMostHeadShares;
   return std::nullopt;
+}
+
+bool beats_kinds(const AttentionShape& shape) {
+  const std::int64_t in_last_tile = (shape.seq_kv - 1) % kBackwardKeys + 1;
+  return shape.causal && shape.seq_kv > kBackwardKeys && 2 * in_last_tile > kBackwardKeys;
 }
 
 Launch backward_heads_launch(const AttentionShape& shape, int shares, const DeviceLimits& limits) {

@@ -8,18 +8,6 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-struct PreparedStatistics {
-  float *lse, *delta;
-  int rows;
-};
-PreparedStatistics prepared_statistics(const AttentionProblem& problem, void* workspace) {
-  const BackwardWorkspace layout = backward_workspace(problem.shape, BackwardSums::kNone);
-  char* const bytes = static_cast<char*>(workspace);
-  return {.lse = reinterpret_cast<float*>(bytes),
-          .delta = reinterpret_cast<float*>(bytes + layout.lse_bytes),
-          .rows = static_cast<int>(layout.rows)};
-}
-
 /// But for lse and delta.
 KindsParameters kinds_parameters(const AttentionProblem& problem, const AttentionBackward& arguments, bool is_alone) {
   const AttentionShape& shape = problem.shape;
@@ -44,25 +32,6 @@ KindsParameters kinds_parameters(const AttentionProblem& problem, const Attentio
           .order = kinds_order(shape)};
 }
 
-template <class Element>
-BackwardHelperParameters<Element> kinds_helper_parameters(const AttentionProblem& problem,
-                                                          const AttentionBackward& arguments) {
-  const PreparedStatistics statistics = prepared_statistics(problem, arguments.workspace);
-  return {.o = matrix_of<const Element>(arguments.o),
-          .grad_o = matrix_of<const Element>(arguments.grad_o),
-          .dq = matrix_of<Element>(arguments.dq),
-          .lse = arguments.lse,
-          .lse_out = statistics.lse,
-          .delta_out = statistics.delta,
-          .dq_sums = nullptr,
-          .heads = static_cast<int>(problem.shape.heads),
-          .seq_q = static_cast<int>(problem.shape.seq_q),
-          .rows = statistics.rows,
-          .sums_apart = 1,  // nothing is cleared
-          .causal = problem.shape.causal,
-          .scale = problem.scale};
-}
-
 }  // namespace
 
 template <Precision kPrecision>
@@ -75,12 +44,12 @@ void launch_backward_kinds(const AttentionProblem& problem, const AttentionBackw
   };
   KindsParameters parameters = kinds_parameters(problem, arguments, is_alone);
   if (is_alone) return launch.template operator()<AloneKinds>(parameters);
-  const PreparedStatistics statistics = prepared_statistics(problem, arguments.workspace);
+  const auto helper = helper_parameters<Element>(problem, arguments, {.sums = BackwardSums::kNone});
   launch_kernel(&attention_backward_prepare_sm90_kernel<Element, kKindsHeadDim>, backward_prepare_launch(problem.shape),
-                kinds_helper_parameters<Element>(problem, arguments), stream, /*overlaps=*/true);
-  parameters.lse = statistics.lse;
-  parameters.delta = statistics.delta;
-  parameters.rows = statistics.rows;
+                helper, stream, /*overlaps=*/true);
+  parameters.lse = helper.lse_out;
+  parameters.delta = helper.delta_out;
+  parameters.rows = helper.rows;
   launch.template operator()<PreparedKinds>(parameters);
 }
 

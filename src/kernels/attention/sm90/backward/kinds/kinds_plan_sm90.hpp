@@ -50,7 +50,8 @@ static_assert(fits_registers(PreparedKinds::tile()) && fits_registers(AloneKinds
 struct KindsShared {
   int kept{};                           // [kept stage, for S and for dP, 64, 64]
   int stages{};                         // [stage, for S and for dP and maybe O, 64, 64]
-  int kept_statistics{}, statistics{};  // float32 [stage, lse and delta, rows], of whichever rows are queries
+  int kept_statistics{}, statistics{};  // float32 [stage, lse and delta, rows], of whichever rows are queries; none
+                                        // of kept ones where statistics are made
   int barriers{}, end{};
 };
 constexpr int kKindsTileBytes = kGroupRows * kKindsHeadDim * 2;
@@ -60,7 +61,7 @@ constexpr int kKindsTileBytes = kGroupRows * kKindsHeadDim * 2;
   constexpr int kStatistics = 2 * kGroupRows * 4;
   KindsShared shared{.kept = 0, .stages = tile.kept_stages * 2 * kKindsTileBytes};
   shared.kept_statistics = shared.stages + tile.stages * stage_tiles(tile) * kKindsTileBytes;
-  shared.statistics = shared.kept_statistics + tile.kept_stages * kStatistics;
+  shared.statistics = shared.kept_statistics + (tile.makes_statistics ? 0 : tile.kept_stages * kStatistics);
   shared.barriers = shared.statistics + tile.stages * kStatistics;
   shared.end = shared.barriers + kBarrierBytes;
   return shared;

@@ -16,7 +16,7 @@ class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHe
   using Scores::p_, Scores::shared_, Scores::group_;
   using Scores::warp, Scores::lane, Scores::stage, Scores::parity, Scores::release;
   using typename Scores::Shared;
-  static_assert(Scores::kParts == 1 && !kTile.takes_turns && !kTile.early_gradients, "see BackwardKeys for these");
+  static_assert(Scores::kParts == 1 && !kTile.early_gradients, "see BackwardKeys for these");
 
   // Of 16; 0 is __syncthreads(). The second is a warpgroup's, and the one after it the other's.
   enum NamedBarrier { kAllGroups = 1, kStaging = 4 };

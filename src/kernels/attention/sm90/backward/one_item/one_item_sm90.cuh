@@ -52,10 +52,9 @@ class OneItemProducer {
     const std::uint32_t barrier = shared_.barrier(full);
     arrive_expecting(barrier, Shared::kKeyGroups * Shared::kKeptBytes);
     for (int group = 0; group < Shared::kKeyGroups; ++group) {
-      copy_boxes<kHeadDim, Shared::kKeptPanelColumns>(
-          destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes, map,
-          {place_.first_key + group * kGroupRows, place_.head % p_.heads, place_.head / p_.heads}, barrier,
-          cache_policy<Reuse::kOnce>());
+      copy_boxes<kHeadDim>(destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes, map,
+                           {place_.first_key + group * kGroupRows, place_.head % p_.heads, place_.head / p_.heads},
+                           barrier, cache_policy<Reuse::kOnce>());
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "support/plan_problem.hpp"
@@ -68,21 +69,28 @@ TEST(HeadShares, AreOneWhereABlockAHeadWasMeasuredToBeFaster) {
            Taken{65, 64, kCausal, false, 44},
            {128, 80, kCausal, false, 44},
            {128, 64, kFull, false, 44},
-           {129, 64, kCausal, false, 99},
-           {192, 80, kCausal, false, 99},
-           {193, 64, kCausal, false, 80},
-           {256, 80, kCausal, false, 80},
-           {256, 80, kFull, false, 99},
+           {129, 64, kCausal, false, 80},
+           {256, 64, kFull, false, 80},
+           {129, 80, kCausal, false, 44},
+           {256, 80, kCausal, false, 44},
+           {256, 80, kFull, false, 80},
            {257, 64, kCausal, false, 99},
-           {384, 64, kFull, false, 0},
+           {384, 64, kFull, false, 99},
+           {257, 80, kCausal, false, 80},
+           {384, 80, kFull, false, 88},
            {385, 64, kCausal, false, 99},
-           {512, 80, kCausal, kDeterministic, 99},
            {512, 64, kFull, false, 99},
-           {512, 80, kFull, false, 0},
+           {385, 80, kCausal, false, 88},
+           {512, 80, kCausal, kDeterministic, 88},
            {512, 80, kFull, kDeterministic, 99},
-           {513, 80, kCausal, false, 0},
+           {513, 64, kFull, false, 0},
+           {513, 80, kFull, false, 0},
+           {640, 80, kCausal, false, 88},
+           {641, 80, kCausal, false, 99},
+           {768, 64, kCausal, false, 99},
+           {769, 64, kCausal, false, 0},
+           {769, 80, kCausal, false, 0},
            {513, 80, kCausal, kDeterministic, 80},
-           {1024, 64, kCausal, false, 0},
            {1024, 64, kCausal, kDeterministic, 80},
            {1024, 64, kFull, kDeterministic, 0},
            {64, 80, kCausal, false, 0},
@@ -122,6 +130,14 @@ TEST(HeadShares, AreOfAsManyTilesOfQueriesAsOfKeys) {
   }
 }
 
+TEST(BeatsKinds, WithAMaskAndMoreThanHalfOfTheLastStep) {
+  for (const auto& [seq, beats] :
+       {std::pair{128, false}, {129, false}, {192, false}, {193, true}, {256, true}, {320, false}, {321, true}}) {
+    EXPECT_EQ(beats_kinds(problem(seq, 64, 100).shape), beats) << seq;
+    EXPECT_FALSE(beats_kinds(problem(seq, 64, 100, kFull).shape)) << seq;
+  }
+}
+
 TEST(HeadsLaunch, HasABlockAShare) {
   const AttentionShape shape = problem(512, 64, 64).shape;
   EXPECT_EQ(backward_heads_launch(shape, 1, kH200).grid, (Grid{64, 1, 1}));
@@ -149,6 +165,9 @@ TEST(ChooseBackward, GoesByHeadsWhereThatIsFaster) {
   EXPECT_EQ(choose_backward(problem(100, 80, 48), kH200), kWhole) << "where Ampere's kernels were taken before";
   EXPECT_EQ(choose_backward(problem(512, 80, 100), kH200), kWhole);
   EXPECT_EQ(choose_backward(problem(256, 64, 100, false), kH200), kWhole) << "where items of two kinds are slower";
+  EXPECT_EQ(choose_backward(problem(256, 64, 80), kH200), kWhole);
+  EXPECT_EQ(choose_backward(problem(256, 64, 79), kH200)->sums, BackwardSums::kNone);
+  EXPECT_EQ(choose_backward(problem(320, 64, 100), kH200)->sums, BackwardSums::kNone);
   AttentionProblem same_bits = problem(1024, 64, 64);
   same_bits.deterministic = true;
   EXPECT_EQ(choose_backward(same_bits, kH200),

@@ -55,6 +55,7 @@ struct EmulatedMap {
   char* data;
   std::int64_t batch_stride, head_stride, row_stride;
   int rows, columns, box_rows;
+  int panel_columns;
   bool rounds_to_tf32;  // what is read; columns are of 16 bits, two a float32
 };
 inline CUtensorMap tensor_map(const EmulatedMap& emulated) {
@@ -69,11 +70,11 @@ struct BoxPlace {
   int column = 0;
 };
 
-/// Of a panel of a tensor so many columns wide.
-inline int row_bytes(const EmulatedMap& map) { return panel_columns(map.columns) * 2; }
+/// Of a panel.
+inline int row_bytes(const EmulatedMap& map) { return map.panel_columns * 2; }
 
-/// What the swizzle of rows of 128 bytes or of 64 makes of an address: bits 4 to 6, or 4 and 5, which vector of a row
-/// it is, by XOR with those from bit 7 on. Not swizzled_vector(), so that one checks the other.
+/// What the swizzle of rows of 128, 64 or 32 bytes makes of an address: bits 4 to 6, 4 and 5, or 4, which vector of a
+/// row it is, by XOR with those from bit 7 on. Not swizzled_vector(), so that one checks the other.
 inline std::uint32_t swizzled(std::uint32_t offset, int row_bytes) {
   const auto vectors = static_cast<std::uint32_t>(row_bytes / 16);
   return offset ^ (offset >> 7) % vectors << 4;
@@ -113,22 +114,22 @@ inline void store_panel(char* source, const EmulatedMap& map, BoxPlace place) {
   });
 }
 /// For each panel of a tile: visit(its shared memory, the tensor, its place).
-template <int kHeadDim, int kDistance = panel_columns(kHeadDim), class Visit>
+template <int kHeadDim, int kPanel, class Visit>
 void visit_panels(std::uint32_t tile, int panel_bytes, const CUtensorMap& map, BoxPlace place, const Visit& visit) {
   EmulatedMap emulated;
   std::memcpy(&emulated, &map, sizeof(emulated));
-  for (int panel = 0; panel < panels(kHeadDim); ++panel) {
-    place.column = panel * kDistance;
+  for (int panel = 0; panel < (kHeadDim + kPanel - 1) / kPanel; ++panel) {
+    place.column = panel * kPanel;
     visit(emulator::shared_memory(tile + static_cast<std::uint32_t>(panel * panel_bytes), 1024), emulated, place);
   }
 }
-template <int kHeadDim, int kDistance = panel_columns(kHeadDim)>
+template <int kHeadDim, int kPanel = panel_columns(kHeadDim)>
 void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map, BoxPlace place,
                 std::uint32_t barrier, std::uint64_t) {
   const auto copy = [barrier](char* to, const EmulatedMap& from, BoxPlace box) {
     emulator::copy_some_time(barrier, from.box_rows * row_bytes(from), [=] { copy_panel(to, from, box); });
   };
-  visit_panels<kHeadDim, kDistance>(destination, panel_bytes, map, place, copy);
+  visit_panels<kHeadDim, kPanel>(destination, panel_bytes, map, place, copy);
 }
 inline void copy_bytes(std::uint32_t destination, const void* source, int bytes, std::uint32_t barrier,
                        std::uint64_t = 0) {
@@ -138,9 +139,9 @@ inline void copy_bytes(std::uint32_t destination, const void* source, int bytes,
 /// Whoever stores has no products under way.
 template <int kHeadDim>
 void store_boxes(const CUtensorMap& map, BoxPlace place, std::uint32_t source, int panel_bytes) {
-  visit_panels<kHeadDim>(source, panel_bytes, map, place, [](char* from, const EmulatedMap& to, BoxPlace box) {
-    emulator::do_async([=] { store_panel(from, to, box); });
-  });
+  visit_panels<kHeadDim, panel_columns(kHeadDim)>(
+      source, panel_bytes, map, place,
+      [](char* from, const EmulatedMap& to, BoxPlace box) { emulator::do_async([=] { store_panel(from, to, box); }); });
   emulator::commit_copies();
 }
 inline void wait_for_stores() { emulator::wait_copies(0); }
