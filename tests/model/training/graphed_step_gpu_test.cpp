@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGraphsC10Utils.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -80,9 +81,15 @@ TEST_F(GraphedStepGpu, ABiasCorrectionThatTheCaptureFreezesIsFound) {
   EXPECT_THAT(verdict.message, HasSubstr("update of ten replays"));
 }
 
+/// Right where nothing is captured: there the streams wait for each other, or targets would be read before they are
+/// there.
 at::Tensor loss_on_another_stream(const at::Tensor& logits, const at::Tensor& targets) {
+  const bool is_captured = c10::cuda::currentStreamCaptureStatusMayInitCtx() != c10::cuda::CaptureStatus::None;
+  if (!is_captured) c10::cuda::device_synchronize();
   const c10::cuda::CUDAStreamGuard guard{c10::cuda::getStreamFromPool(/*isHighPriority=*/true)};
-  return fused_cross_entropy(logits, targets);
+  const at::Tensor loss = fused_cross_entropy(logits, targets);
+  if (!is_captured) c10::cuda::device_synchronize();
+  return loss;
 }
 
 TEST_F(GraphedStepGpu, WorkThatIsNotOnTheCapturedStreamIsFound) {
