@@ -68,6 +68,11 @@ BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& prob
           .scale = problem.scale};
 }
 
+/// A block's batch and head: from the last to the first, while the kernel of products goes from the first to the last.
+/// So each begins with what the one before it has left in the L2 cache.
+__device__ __forceinline__ unsigned helper_batch() { return gridDim.z - 1 - blockIdx.z; }
+__device__ __forceinline__ unsigned helper_head() { return gridDim.y - 1 - blockIdx.y; }
+
 /// Of a block over its rows' sums, four to a thread.
 template <int kHeadDim>
 constexpr int kSumPasses = kBackwardHelperRows* kHeadDim / 4 / kBackwardHelperThreads;
@@ -82,9 +87,9 @@ __device__ __forceinline__ void vector_row_products(const BackwardHelperParamete
   constexpr int kVectorsPerRow = kHeadDim * static_cast<int>(sizeof(Element)) / kVectorBytes;
   constexpr int kVectors = (kVectorsPerRow + kThreadsPerRow - 1) / kThreadsPerRow;  // of a thread
   const int thread = static_cast<int>(threadIdx.x), row = first_row + thread / kThreadsPerRow;
-  const auto* const o = reinterpret_cast<const uint4*>(p.o.head(blockIdx.z, blockIdx.y) + row * p.o.row_stride);
+  const auto* const o = reinterpret_cast<const uint4*>(p.o.head(helper_batch(), helper_head()) + row * p.o.row_stride);
   const auto* const grad_o =
-      reinterpret_cast<const uint4*>(p.grad_o.head(blockIdx.z, blockIdx.y) + row * p.grad_o.row_stride);
+      reinterpret_cast<const uint4*>(p.grad_o.head(helper_batch(), helper_head()) + row * p.grad_o.row_stride);
   uint4 os[kVectors], grads[kVectors];
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
@@ -107,7 +112,7 @@ template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
     attention_backward_prepare_sm90_kernel(const __grid_constant__ BackwardHelperParameters<Element> p) {
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows, i = static_cast<int>(threadIdx.x);
-  const std::int64_t head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
+  const std::int64_t head = static_cast<std::int64_t>(helper_batch()) * p.heads + helper_head();
   __shared__ float sums[kBackwardHelperRows];
   // In this order: the next kernel fetches K and V before it waits for this one.
   wait_for_last_kernel();
@@ -124,8 +129,8 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
     vector_row_products<Element, kHeadDim>(p, first_row, sums, clear);
   } else {
     clear();
-    row_products<Element, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(p.o, p.grad_o, blockIdx.z, blockIdx.y,
-                                                                                 first_row, p.seq_q, sums);
+    row_products<Element, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(
+        p.o, p.grad_o, helper_batch(), helper_head(), first_row, p.seq_q, sums);
   }
   __syncthreads();
   if (i >= kBackwardHelperRows) return;
@@ -142,7 +147,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
   __shared__ __align__(kVectorBytes) char tile[kBackwardHelperRows * kRowBytes];
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
-  const std::int64_t head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
+  const std::int64_t head = static_cast<std::int64_t>(helper_batch()) * p.heads + helper_head();
   const float4* const sums = reinterpret_cast<const float4*>(p.dq_sums + (head * p.rows + first_row) * kHeadDim);
   const std::int64_t distance = static_cast<std::int64_t>(gridDim.z) * p.heads * p.rows * kHeadDim / 4;
   // With a mask the tiles of keys that the block's queries see: kBackwardHelperRows divides kBackwardKeys.
@@ -174,7 +179,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   }
   __syncthreads();
   store_tile<Element, kBackwardHelperRows, kHeadDim, kBackwardHelperThreads>(
-      tile, p.dq.head(blockIdx.z, blockIdx.y), p.dq.row_stride, p.dq.vectors, first_row, p.seq_q);
+      tile, p.dq.head(helper_batch(), helper_head()), p.dq.row_stride, p.dq.vectors, first_row, p.seq_q);
 }
 
 }  // namespace tbench::kernels::sm90

@@ -106,9 +106,44 @@ TEST(BackwardOrder, GroupsTheHeadsWhoseQueriesFitTheCache) {
   EXPECT_EQ(backward_order(problem(4096, 256, 4).shape), (BackwardOrder{.tiles = 64, .heads = 4, .items = 1024}));
 }
 
-TEST(BackwardOrder, HasGroupsOfTheSameSize) {
-  // 100 heads of 1,024 * 64 * 8 bytes = 512 KiB: 80 in 40 MiB, so two groups, of 50, not of 80 and 20
-  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape), (BackwardOrder{.tiles = 8, .heads = 50, .items = 800}));
+TEST(BackwardOrder, HasGroupsOfAboutTwoItemsAMultiprocessorWhereBlocksStay) {
+  // 100 heads of 8 tiles: 800 items, three groups of 250, as near as it gets; 1,024 items four
+  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape), (BackwardOrder{.tiles = 8, .heads = 34, .items = 800}));
+  EXPECT_EQ(backward_order(problem(1024, 80, 32).shape), (BackwardOrder{.tiles = 8, .heads = 32, .items = 1024}));
+  EXPECT_EQ(backward_order(problem(65536, 64, 1).shape).heads, 1);
+}
+
+/// Of the busiest multiprocessor, of the average one's, where items are dealt out there and back.
+double most_dealt_steps(const BackwardOrder& order) {
+  const int heads = order.items / order.tiles, groups = (heads + order.heads - 1) / order.heads;
+  std::vector<int> steps(static_cast<std::size_t>(kH200.multiprocessors));
+  int item = 0, all = 0;
+  for (int group = 0; group < groups; ++group) {
+    const bool lightest_first = (groups - 1 - group) % 2 != 0;
+    for (int nth = 0; nth < order.tiles; ++nth) {
+      for (int head = group * order.heads; head < std::min((group + 1) * order.heads, heads); ++head, ++item) {
+        const int round = item / kH200.multiprocessors, place = item % kH200.multiprocessors;
+        const int block = round % 2 == 0 ? place : kH200.multiprocessors - 1 - place;
+        const int of_item = lightest_first ? nth + 1 : order.tiles - nth;
+        steps[static_cast<std::size_t>(block)] += of_item;
+        all += of_item;
+      }
+    }
+  }
+  return *std::max_element(steps.begin(), steps.end()) * static_cast<double>(kH200.multiprocessors) / all;
+}
+
+TEST(BackwardOrder, DealsABlockThatStaysAboutItsShare) {
+  for (const std::int64_t seq : {1024, 2048, 4096}) {
+    for (const std::int64_t heads : {12, 16, 20, 25, 32}) {
+      EXPECT_LE(most_dealt_steps(backward_order(problem(seq, 64, heads).shape)), 1.1) << heads << ", " << seq;
+    }
+  }
+  for (const std::int64_t seq : {4096, 16384}) {
+    AttentionShape shape = problem(seq, 80, 16).shape;
+    shape.batch = 1;
+    EXPECT_LE(most_dealt_steps(backward_order(shape)), 1.01) << seq;
+  }
 }
 
 /// Steps of the busiest multiprocessor if each takes the next item, a block of its own, when it is done with the last
