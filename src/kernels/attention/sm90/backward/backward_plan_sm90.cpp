@@ -51,7 +51,9 @@ std::int64_t head_groups(const AttentionShape& shape) {
   constexpr std::int64_t kItems = 250;
   constexpr std::int64_t kCachedBytes = std::int64_t{40} << 20;
   const std::int64_t heads = shape.batch * shape.heads;
-  if (shape.head_dim <= 80) return std::clamp<std::int64_t>((item_count(shape) + kItems / 2) / kItems, 1, heads);
+  if (backward_blocks(shape) == BackwardBlocks::kStay) {
+    return std::clamp<std::int64_t>((item_count(shape) + kItems / 2) / kItems, 1, heads);
+  }
   const std::int64_t bytes_of_head = shape.seq_q * shape.head_dim * (2 + 2 + 4);  // Q, dO, sums
   return block_count(heads, std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads));
 }
