@@ -85,7 +85,7 @@ CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Pre
   if (panel_of_16_bits == 0) {
     panel_of_16_bits = panel_columns(static_cast<int>(extents.head_dim * extents.element_bytes / 2));
   }
-  const std::int64_t panel = panel_of_16_bits * 2 / extents.element_bytes;
+  const std::int64_t panel = std::int64_t{panel_of_16_bits} * 2 / extents.element_bytes;
   const bool in_panels = extents.head_dim % panel == 0;
   const std::int64_t columns = in_panels ? panel : extents.head_dim, panels = extents.head_dim / columns;
   const std::array<cuuint64_t, kRank> counts{size(columns), size(extents.rows), size(panels), size(extents.heads),

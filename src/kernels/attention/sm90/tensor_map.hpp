@@ -25,9 +25,9 @@ struct TensorExtents {
 /// as zeros and not written. A coordinate is {column, row, 0, head, batch}.
 /// @param view       has_tensor_map()
 /// @param precision  of elements of so many bytes. kTf32: what is read of float32 is rounded to the nearest TF32 number
-/// @param panel      16-bit columns of a panel, 64, 32 or 16, with the swizzle of a row's bytes; 0: as above
+/// @param panel_of_16_bits  columns of a panel, 64, 32 or 16, with the swizzle of a row's bytes; 0: as above
 /// @throws  cuda::CudaError for a driver that does not know such maps or refuses this one
 [[nodiscard]] CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Precision precision,
-                                     int box_rows, int panel = 0);
+                                     int box_rows, int panel_of_16_bits = 0);
 
 }  // namespace tbench::kernels::sm90
