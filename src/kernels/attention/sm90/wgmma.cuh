@@ -27,7 +27,10 @@ struct Operand {
 /// groups of eight rows; all in units of 16 bytes; 62-63: the swizzle, 1 of 128 bytes, 2 of 64, 3 of 32.
 template <int kRowBytes = kPanelRowBytes>
 __device__ __forceinline__ Operand operand(std::uint32_t address, int panel_bytes = 16) {
-  constexpr std::uint64_t kSwizzle = std::uint64_t{kRowBytes == kPanelRowBytes ? 1 : kRowBytes == 64 ? 2 : 3} << 62;
+  constexpr std::uint64_t kSwizzle = std::uint64_t{kRowBytes == kPanelRowBytes         ? 1
+                                                   : kRowBytes == kNarrowPanelCols * 2 ? 2
+                                                                                       : 3}
+                                     << 62;
   constexpr std::uint64_t kRowGroups = std::uint64_t{8 * kRowBytes / 16} << 32;
   return {kSwizzle | kRowGroups | static_cast<std::uint64_t>(panel_bytes / 16) << 16 | address / 16};
 }

@@ -255,8 +255,11 @@ TEST(ChooseBackward, SumsApartWhereTheyWereMeasuredToBeFaster) {
 
 TEST(ChooseBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
   EXPECT_FALSE(choose_backward(problem(255, 64, 100), kH200));
-  EXPECT_TRUE(choose_backward(problem(256, 80, 11), kH200));   // 4 * 11 * 2 = 88 blocks, 2 / 3 of 132
-  EXPECT_FALSE(choose_backward(problem(256, 80, 10), kH200));  // 80
+  // With a mask and without one, where as many heads do not go by heads: 4 * 11 * 2 = 88 blocks, 2 / 3 of 132; 80
+  for (const bool causal : {true, false}) {
+    EXPECT_TRUE(choose_backward(problem(256, 80, 11, causal), kH200)) << causal;
+    EXPECT_FALSE(choose_backward(problem(256, 80, 10, causal), kH200)) << causal;
+  }
   // 64 columns, not as many queries as keys, which is no problem of two kinds of items
   AttentionProblem many_keys = problem(512, 64, 4, false);
   many_keys.shape.seq_kv = 600;
@@ -265,7 +268,7 @@ TEST(ChooseBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
   many_keys.shape.heads = 2;
   EXPECT_FALSE(choose_backward(many_keys, kH200));  // 40
   EXPECT_TRUE(choose_backward(problem(512, 128, 1), kH200));
-  many_keys.shape.seq_q = many_keys.shape.seq_kv = 1024;
+  many_keys.shape.seq_q = 1024;
   many_keys.shape.seq_kv = 1200;
   EXPECT_TRUE(choose_backward(many_keys, kH200));
   EXPECT_TRUE(choose_backward(problem(64, 256, 1), kH200));

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 
 #include "kernels/attention/common/planted_fault.cuh"
+#include "kernels/attention/sm90/backward/backward_mask_sm90.cuh"
 #include "kernels/attention/sm90/backward/kinds/kinds_shared_sm90.cuh"
 #include "kernels/attention/sm90/store_rows_sm90.cuh"
 
@@ -44,7 +44,7 @@ class KindsScores {
   /// Of a thread's two rows, eight apart.
   __device__ __forceinline__ static int row_in_tile(int half) { return warp() * 16 + half * 8 + lane() / 4; }
   __device__ __forceinline__ int extent() const { return kKeepsKeys ? p_.seq_kv : p_.seq_q; }
-  __device__ __forceinline__ int streamed_extent() const { return kKeepsKeys ? p_.seq_q : p_.seq_kv; }
+  __device__ __forceinline__ const int& streamed_extent() const { return kKeepsKeys ? p_.seq_q : p_.seq_kv; }
   __device__ __forceinline__ std::uint32_t stage(int i) const { return Shared::stage(begin_ + i); }
 
   /// Lanes of 16 name the rows of the left two of four matrices [8, 8], then those of the right two. The swizzle
@@ -140,23 +140,10 @@ class KindsScores {
   __device__ __forceinline__ void mask(int streamed) {
     const bool on_diagonal = p_.causal && streamed == place_.first_row;
     if (!on_diagonal && streamed + kGroupRows <= streamed_extent()) return;
-    const int too_many = planted(PlantedFault::kBackwardMask) ? 1 : 0, first_column = streamed + lane() % 4 * 2;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int row = place_.first_row + row_in_tile(half);
-      // Queries see the keys up to their own.
-      const int begin = kKeepsKeys && p_.causal ? row - too_many - first_column : 0;
-      const int end =
-          (!kKeepsKeys && p_.causal ? min(row + 1 + too_many, streamed_extent()) : streamed_extent()) - first_column;
-#pragma unroll
-      for (int n = 0; n < kScores / 4; ++n) {
-#pragma unroll
-        for (int j = 0; j < 2; ++j) {
-          const int column = n * 8 + j;
-          if (column < begin || column >= end) scores_[4 * n + 2 * half + j] = -INFINITY;
-        }
-      }
-    }
+    const int first_column = streamed + lane() % 4 * 2;
+    hide_scores<kKeepsKeys>(
+        scores_, [&](int half) { return place_.first_row + row_in_tile(half); }, first_column, streamed_extent(),
+        p_.causal);
   }
 
   /// P = exp(scale * (S - lse / scale)), or of S without lse exp2(scale * log2(e) * S - log2(e) * lse).

@@ -3,9 +3,8 @@
 // of them. As they stand in registers P and dS are left operands of dV += P^T dO and dK += dS^T Q, or of dQ += dS K.
 #pragma once
 
-#include <cmath>
-
 #include "kernels/attention/common/planted_fault.cuh"
+#include "kernels/attention/sm90/backward/backward_mask_sm90.cuh"
 #include "kernels/attention/sm90/tf32/backward/backward_shared_tf32_sm90.cuh"
 #include "kernels/attention/sm90/tf32/wgmma_tf32.cuh"
 
@@ -115,23 +114,9 @@ class BackwardScores {
         kKeepsKeys ? streamed + 1 - (first_row() + kGroupRows) : first_row() + 1 - (streamed + kTile.rows);
     const int streamed_extent = kKeepsKeys ? p_.seq_q : p_.seq_kv;
     if ((!p_.causal || diagonal >= 0) && streamed + kTile.rows <= streamed_extent) return;
-    const int too_many = planted(PlantedFault::kBackwardMask) ? 1 : 0, first_column = streamed + lane() % 4 * 2;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int row = first_row() + row_in_group(half);
-      // Queries see the keys up to their own.
-      const int begin = kKeepsKeys && p_.causal ? row - too_many - first_column : 0;
-      const int end =
-          (!kKeepsKeys && p_.causal ? min(row + 1 + too_many, streamed_extent) : streamed_extent) - first_column;
-#pragma unroll
-      for (int n = 0; n < kScores / 4; ++n) {
-#pragma unroll
-        for (int j = 0; j < 2; ++j) {
-          const int column = n * 8 + j;
-          if (column < begin || column >= end) scores_[4 * n + 2 * half + j] = -INFINITY;
-        }
-      }
-    }
+    hide_scores<kKeepsKeys>(
+        scores_, [&](int half) { return first_row() + row_in_group(half); }, streamed + lane() % 4 * 2, streamed_extent,
+        p_.causal);
   }
 
   /// P = exp(scale * (S - lse / scale)).
