@@ -8,7 +8,9 @@
 #include <map>
 #include <set>
 
-#include "bench/option_checks.hpp"
+#include "bench/command_line/google_benchmark_flags.hpp"
+#include "bench/command_line/option_checks.hpp"
+#include "bench/run_facts.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -16,21 +18,6 @@
 
 namespace tbench::bench {
 namespace {
-
-/// Google Benchmark flags that cannot keep their meaning here, with what does the job instead.
-const std::map<std::string, std::string>& refused_flags() {
-  static const std::map<std::string, std::string> flags{
-      {"--benchmark_enable_random_interleaving", "cases run in the order of their tables"},
-      {"--benchmark_report_aggregates_only", "files hold every repetition; 'tbench report' summarises them"},
-      {"--benchmark_display_aggregates_only", "the console shows every repetition"},
-      {"--benchmark_perf_counters", "hardware counters of the host say nothing about the GPU"},
-      {"--benchmark_time_unit", "files are in ms, so that they can be compared"},
-      {"--benchmark_counters_tabular", "the console is always a table"},
-      {"--benchmark_dry_run", "use --tb_warmup=0 --tb_samples=1"},
-      {"--v", "there is no debug log"},
-  };
-  return flags;
-}
 
 /// One group of options in --help.
 struct Group {
@@ -73,7 +60,9 @@ void declare_selection(CLI::App& app, Options& options) {
       .option("--benchmark_filter", options.filter,
               "Run the cases whose name matches this extended regular expression; a leading '-' inverts the match")
       ->capture_default_str();
-  group.flag("--benchmark_list_tests", options.list_only, "List the selected cases and exit, without touching a GPU");
+  group.flag(
+      "--benchmark_list_tests", options.list_only,
+      "List the selected cases and exit, without touching a GPU; stderr says how many and about how long they take");
   group
       .option("--tb_suite", options.suite,
               "smoke: a few seconds, on a CPU too; standard: the cases people ask for first; full: every case "
@@ -97,12 +86,20 @@ void declare_selection(CLI::App& app, Options& options) {
            }
          },
          "I/N: run only part I of N of the selected cases, to split a run across machines or the tasks of a job array; "
-         "'tbench merge' joins the files")
+         "parts of a known duration take equally long; 'tbench merge' joins the files")
       ->type_name("I/N")
       ->group(group.name);
+  group
+      .option(
+          "--tb_durations", options.durations,
+          "Table of how long each case takes, by 'tbench durations', for estimates, shards and --tb_stop_after; off: "
+          "none [default: the built-in table of the GPU]")
+      ->type_name("FILE");
   group.option("--tb_device", options.device, "auto, cuda or cpu")
-      ->transform(one_of<DeviceChoice>(
-          {{"auto", DeviceChoice::kAuto}, {"cuda", DeviceChoice::kCuda}, {"cpu", DeviceChoice::kCpu}}))
+      ->transform(one_of<DeviceChoice>({{"auto", DeviceChoice::kAuto},
+                                        {"cuda", DeviceChoice::kCuda},
+                                        {"gpu", DeviceChoice::kCuda},
+                                        {"cpu", DeviceChoice::kCpu}}))
       ->default_str("auto");
   group.option("--tb_seed", options.seed, "Seed of weights and inputs")->check(whole_number(0))->capture_default_str();
 }
@@ -141,9 +138,8 @@ void declare_sampling(CLI::App& app, Options& options) {
   group
       .option("--tb_verify", options.verify_again,
               "twice: before sampling and, in families that support it, again afterwards on other data; once: only "
-              "before sampling")
-      ->transform(one_of<bool>({{"twice", true}, {"once", false}}))
-      ->default_str("twice");
+              "before sampling [default: twice; in the smoke suite twice for one case per family]")
+      ->transform(one_of<bool>({{"twice", true}, {"once", false}}));
   group
       .option("--tb_trace", options.trace,
               "on: after sampling, trace a few steps of every case on a GPU to record its kernels, the GPU's own time "
@@ -202,6 +198,9 @@ void declare_processes(CLI::App& app, Options& options) {
   group.flag("--tb_require_exclusive", options.require_exclusive, "Refuse to run while other processes use the GPU");
   group.flag("--tb_skip_oversize", options.skip_oversize,
              "Report a case as oom without running it if its weights alone cannot fit");
+  group.flag("--tb_try_oom", options.try_oom,
+             "Also run the cases that did not fit this GPU model in the runs behind its durations (bench/durations); "
+             "without it they are reported as oom, not tried");
   group
       .option("--tb_memory_limit", options.memory_limit_gib,
               "Limit cases to this many GiB of the GPU's memory, to see where a smaller GPU would run out")
@@ -247,6 +246,10 @@ void declare_output(CLI::App& app, Options& options, bool& help) {
       ->check(key_value());
   group.flag("--tb_resume", options.resume,
              "Resume the run in the file of --benchmark_out: measure only what it lacks");
+  group.seconds_option(
+      "--tb_stop_after", options.stop_after,
+      "Start no case that would end later than so many seconds after the program's start, by the table "
+      "of durations; then stop as after Ctrl-C, for --tb_resume to go on");
   group.flag("--help,-h", help, "Print this text");
   app.add_option_function<std::vector<int>>(
          "--tb_worker",
@@ -257,8 +260,9 @@ void declare_output(CLI::App& app, Options& options, bool& help) {
       ->delimiter(',')
       ->expected(2)
       ->group("");
-  app.add_option("--tb_worker_task", options.worker_task, "cases or plugins: what a child process is for")
-      ->transform(one_of<WorkerTask>({{"cases", WorkerTask::kCases}, {"plugins", WorkerTask::kPlugins}}))
+  app.add_option("--tb_worker_task", options.worker_task, "cases, plugins or device: what a child process is for")
+      ->transform(one_of<WorkerTask>(
+          {{"cases", WorkerTask::kCases}, {"plugins", WorkerTask::kPlugins}, {"device", WorkerTask::kDevice}}))
       ->group("");
   app.add_option("--tb_described_plugins", options.described_plugins, "What a child process is told of --tb_plugin")
       ->group("");
@@ -269,7 +273,8 @@ void check_with_plugins(const Options& options) {
   const auto refuse = [](const char* flag, const char* why) {
     throw UsageError{fmt::format("{}: not together with --tb_plugin: {}; leave one out", flag, why)};
   };
-  if (!options.verify_again) refuse("--tb_verify=once", "a plug-in is verified before and after it is timed");
+  if (!options.verify_again.value_or(true))
+    refuse("--tb_verify=once", "a plug-in is verified before and after it is timed");
   if (options.l2 == L2State::kWarm)
     refuse("--tb_l2=warm", "what checks a plug-in's launches goes through the L2 cache");
 }
@@ -285,6 +290,12 @@ void check_together(const Options& options) {
                     options.profile, options.processes)};
   }
   if (!options.plugins.empty()) check_with_plugins(options);
+  if (options.stop_after && options.stop_after->value <= 0) {
+    throw UsageError{"--tb_stop_after=0: leaves no time for a case. Give a number of seconds above 0."};
+  }
+  if (options.out == "-") {
+    throw UsageError{"--benchmark_out=-: standard output is no file; use --benchmark_format=json"};
+  }
   if (options.timeout.value <= 0) throw UsageError{"--tb_timeout: must be more than 0 seconds"};
   if (options.processes == 1) return;
   const auto refuse_with = [&](const char* other, const char* why) {
@@ -313,10 +324,6 @@ void refuse_unknown(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) known.push_back("--" + option->get_lnames().front());
   for (const std::string& word : app.remaining()) {
     const std::string flag = word.substr(0, word.find('='));
-    const auto refused = refused_flags().find(flag);
-    if (refused != refused_flags().end()) {
-      throw UsageError{fmt::format("{}: not supported: {}", flag, refused->second)};
-    }
     throw UsageError{fmt::format("unknown argument '{}'{} (--help lists all)", word, did_you_mean(flag, known))};
   }
 }
@@ -331,17 +338,24 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
   app.allow_extras();
   Options options;
   bool help = false;
+  bool version = false;
   declare_selection(app, options);
   declare_sampling(app, options);
   declare_processes(app, options);
   declare_output(app, options, help);
+  app.add_flag("--version", version, "Print the version and the commit")->group("Output");
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = in_own_spelling({argv + 1, argv + argc});
+    std::ranges::reverse(words);  // as CLI11 takes them
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     throw UsageError{error.what()};
   }
   refuse_unknown(app);
   if (help) return {.options = {}, .help = app.help()};
+  if (version)
+    return {.options = {},
+            .help = fmt::format("transformer_bench {}, commit {}\n", TBENCH_VERSION, build_info().commit)};
   static_cast<void>(CaseFilter{options.filter, "--benchmark_filter"});
   apply_study(options);
   if (!options.profile.empty()) options.trace = true;

@@ -26,7 +26,7 @@ enum class CeilingChoice { kAuto, kOn, kOff };
 enum class ColorChoice { kAuto, kAlways, kNever };
 
 /// What a child process is for: to run cases, or to load plug-ins and describe them.
-enum class WorkerTask { kCases, kPlugins };
+enum class WorkerTask { kCases, kPlugins, kDevice };
 
 struct Options {
   // What is measured
@@ -36,6 +36,7 @@ struct Options {
   std::vector<AxisOverride> axes;
   std::vector<ModelSize> sizes;
   std::optional<Shard> shard;  // absent: all cases that are selected
+  std::string durations;       // path of a table; "off": none; empty: the built-in one
   bool list_only{};
   DeviceChoice device{};
   std::uint64_t seed{1};
@@ -48,10 +49,10 @@ struct Options {
   std::optional<std::uint64_t> order_seed;  // of the cases' order in them; absent: `seed`
   std::optional<std::int64_t> fixed_warm_up;
   std::optional<std::int64_t> fixed_samples;
-  bool verify_again{true};    // after sampling, on other data
-  std::optional<bool> trace;  // a few steps, after sampling; unset: with a GPU
-  std::string profile;        // folder for the whole traces; empty: none
-  std::optional<L2State> l2;  // what kernels meet; absent: cold where there is a GPU
+  std::optional<bool> verify_again;  // after sampling, on other data; absent: yes, in the smoke suite one case a family
+  std::optional<bool> trace;         // a few steps, after sampling; unset: with a GPU
+  std::string profile;               // folder for the whole traces; empty: none
+  std::optional<L2State> l2;         // what kernels meet; absent: cold where there is a GPU
   CeilingChoice ceilings{};
   Isolation isolation{};
   Seconds timeout{120.0};
@@ -59,12 +60,14 @@ struct Options {
   std::vector<std::string> plugins;  // paths of shared libraries and packages
   bool require_exclusive{};
   bool skip_oversize{};
+  bool try_oom{};  // also what is known not to fit
   std::optional<double> memory_limit_gib;
   std::string clock_policy{"default"};
   bool anonymous{};  // results do not say which GPU of its kind it was
   // Output
   std::string out;
   bool resume{};
+  std::optional<Seconds> stop_after;  // since the program began
   bool json_on_stdout{};
   ColorChoice color{};
   std::vector<std::pair<std::string, std::string>> context;

@@ -1,5 +1,5 @@
-// One benchmark of Google Benchmark a planned case; and what a run shows and keeps: the progress line, and our reporter
-// for Google Benchmark, which writes records to the results file as they arrive and shows them.
+// One benchmark of Google Benchmark per planned case, and our reporter for Google Benchmark, which writes records to
+// the results file as they arrive and shows them.
 #include "bench/planned_cases.hpp"
 
 #include <benchmark/benchmark.h>
@@ -7,42 +7,24 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "bench/command_line/google_benchmark_flags.hpp"
 #include "bench/plugins.hpp"
+#include "bench/run_progress.hpp"
 #include "tbench/render/run_console.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/render/terminal.hpp"
 
 namespace tbench::bench {
 namespace {
-
-constexpr std::chrono::milliseconds kShowInterval{200};
-
-class RunProgress {
- public:
-  /// Shows on stderr if that is a terminal, else nothing.
-  explicit RunProgress(std::size_t case_count);
-
-  void begin_case(std::size_t index, const std::string& name);
-  /// Shows what the running case is doing; a repeated activity at most five times a second.
-  void update(std::string_view activity);
-  void clear() { line_.clear(); }
-  [[nodiscard]] Seconds elapsed() const;
-
- private:
-  render::ProgressLine line_;
-  render::Progress shown_;
-  std::chrono::steady_clock::time_point began_;
-  std::chrono::steady_clock::time_point last_shown_;
-};
 
 /// Where a finished case's records wait for the reporter, by case name.
 using FinishedRecords = std::map<std::string, std::vector<Record>>;
@@ -84,54 +66,50 @@ void RunReporter::ReportRuns(const std::vector<Run>& runs) {
   }
 }
 
-RunProgress::RunProgress(std::size_t case_count)
-    : line_{stderr, render::terminal_width(STDERR_FILENO)}, began_{std::chrono::steady_clock::now()} {
-  shown_.count = case_count;
-}
-
-void RunProgress::begin_case(std::size_t index, const std::string& name) {
-  shown_.number = index + 1;
-  shown_.name = name;
-  // The cases to come are taken to be like those that are done: rough, and soon better.
-  if (index > 0)
-    shown_.remaining = elapsed() * (static_cast<double>(shown_.count - index) / static_cast<double>(index));
-  update("building");
-}
-
-void RunProgress::update(std::string_view activity) {
-  const auto now = std::chrono::steady_clock::now();
-  if (activity == shown_.activity && now - last_shown_ < kShowInterval) return;
-  shown_.activity = activity;
-  shown_.elapsed = elapsed();
-  last_shown_ = now;
-  line_.update(shown_);
-}
-
-Seconds RunProgress::elapsed() const {
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count()};
-}
-
 /// Everything that running a planned case needs.
 struct Run {
   CaseRunner& runner;
   RunProgress& progress;
-  MeasuredCeilings& ceilings;
+  MeasuredCeilings* ceilings;  // null: nothing is compared with ceilings
+  TimeLimit& limit;
+  std::function<std::optional<Record>(const CaseId&)> known_oom;
   std::int64_t processes{};
+  std::optional<std::int64_t>& replicate;  // whose process runs; nothing before the first case
 };
 
+/// The last activity of a case: its times are taken, and starting a process disturbs it no more.
+constexpr std::string_view kLastActivity = "verifying again";
+
+/// No process is started for a case that cannot run, or is known not to fit. The next one of its replicate then begins
+/// the replicate's process.
+/// @param next  the case after it, or null
+std::vector<Record> run_where_planned(const PlannedCase& planned, const PlannedCase* next, const Run& run) {
+  if (std::optional<Record> oom = run.known_oom(planned.id)) return {std::move(*oom)};
+  const bool begins_replicate = run.replicate && *run.replicate != planned.process;
+  if (planned.needs_fresh_process || begins_replicate) {
+    if (std::optional<Record> refusal = run.runner.refusal(planned.id, stop_signalled)) return {std::move(*refusal)};
+    run.runner.renew_process();
+  }
+  run.replicate = planned.process;
+  const auto follow = [&](std::string_view activity) {
+    run.progress.update(activity);
+    if (activity == kLastActivity && next != nullptr && next->needs_fresh_process) run.runner.prepare_process();
+  };
+  return run.runner.run(planned.id, follow, stop_signalled);
+}
+
 /// The records of a planned case, each with its ceiling, and with the number of its process where there are several.
-std::vector<Record> run_planned(const PlannedCase& planned, const Run& run) {
-  const auto& [runner, progress, ceilings, processes] = run;
-  if (planned.needs_fresh_process) runner.renew_process();
-  std::vector<Record> records = runner.run(
-      planned.id, [&](std::string_view activity) { run.progress.update(activity); }, stop_signalled);
+std::vector<Record> run_planned(const PlannedCase& planned, const PlannedCase* next, const Run& run) {
+  std::vector<Record> records = run_where_planned(planned, next, run);
   for (Record& record : records) {
-    ceilings.learn(record, planned.process);
-    ceilings.hold(record, planned.process);
-    refuse_above_ceiling(record);
-    if (processes == 1) continue;
+    if (run.ceilings != nullptr) {
+      run.ceilings->learn(record, planned.process);
+      run.ceilings->hold(record, planned.process);
+      refuse_above_ceiling(record);
+    }
+    if (run.processes == 1) continue;
     record.repetition_index = planned.process;
-    record.repetitions = processes;
+    record.repetitions = run.processes;
   }
   return records;
 }
@@ -141,10 +119,12 @@ std::vector<Record> run_planned(const PlannedCase& planned, const Run& run) {
 void register_cases(const std::vector<PlannedCase>& plan, const Run& run, FinishedRecords& finished) {
   for (std::size_t index = 0; index < plan.size(); ++index) {
     const auto body = [&, index](benchmark::State& state) {
-      if (stop_signalled()) return state.SkipWithError("interrupted");
+      if (stop_signalled() || !run.limit.allows(index)) return state.SkipWithError("interrupted");
       const std::string name = plan[index].id.name();
       run.progress.begin_case(index, name);
-      std::vector<Record> records = run_planned(plan[index], run);
+      const PlannedCase* const next = index + 1 < plan.size() ? &plan[index + 1] : nullptr;
+      std::vector<Record> records = run_planned(plan[index], next, run);
+      run.progress.end_case();
       if (records.empty()) return state.SkipWithError("interrupted");
       const Record& last = records.back();
       if (last.timing) {
@@ -159,12 +139,15 @@ void register_cases(const std::vector<PlannedCase>& plan, const Run& run, Finish
   }
 }
 
-/// Google Benchmark gets none of the flags: all of them are handled before (bench/README.md says why).
+/// Google Benchmark gets none of the user's flags: all of them are handled before (bench/README.md says why).
 void run_registered(RunReporter& reporter) {
-  std::string name = "transformer_bench";
-  char* arguments[] = {name.data(), nullptr};
-  int count = 1;
-  benchmark::Initialize(&count, arguments);
+  std::vector<std::string> words = flags_for_google_benchmark();
+  words.insert(words.begin(), "transformer_bench");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  int count = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  benchmark::Initialize(&count, arguments.data());
   benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::Shutdown();
 }
@@ -194,13 +177,25 @@ render::ConsoleTable make_console(const std::vector<PlannedCase>& plan, const Op
 
 }  // namespace
 
-std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& runner, MeasuredCeilings& ceilings,
-                              const Options& options, results::ResultWriter* writer) {
-  RunProgress progress{plan.size()};
+std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& runner, MeasuredCeilings* ceilings,
+                              const Options& options, results::ResultWriter* writer, const RunTime& time) {
+  std::optional<ExpectedTimes> times;
+  if (time.durations != nullptr) times.emplace(plan, time.durations->table);
+  ExpectedTimes* const known_times = times ? &*times : nullptr;
+  RunProgress progress{plan.size(), known_times};
+  TimeLimit limit{options.stop_after, known_times, time.program_began};
   render::ConsoleTable console = make_console(plan, options);
   FinishedRecords finished;
   RunReporter reporter{finished, progress, options.json_on_stdout ? nullptr : &console, writer};
-  const Run run{.runner = runner, .progress = progress, .ceilings = ceilings, .processes = options.processes};
+  std::optional<std::int64_t> replicate;
+  const Run run{
+      .runner = runner,
+      .progress = progress,
+      .ceilings = ceilings,
+      .limit = limit,
+      .known_oom = [&](const CaseId& id) { return known_oom(id, time.durations, runner.environment(), options); },
+      .processes = options.processes,
+      .replicate = replicate};
   register_cases(plan, run, finished);
   if (!plan.empty()) run_registered(reporter);
   progress.clear();
@@ -214,6 +209,7 @@ std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& 
     for (const std::string& line : render::findings_of(reporter.records(), path)) fmt::print("{}\n", line);
     if (stop_signalled()) fmt::print("interrupted\n");
   }
+  if (limit.stopped_at()) tell_stop(options, plan.size() - *limit.stopped_at(), plan.size(), time.command);
   return reporter.records();
 }
 

@@ -2,9 +2,12 @@
 // and kept.
 #pragma once
 
+#include <chrono>
+#include <string>
 #include <vector>
 
 #include "bench/ceilings.hpp"
+#include "bench/duration_plan.hpp"
 #include "bench/options.hpp"
 #include "bench/runners.hpp"
 #include "bench/selection.hpp"
@@ -13,11 +16,20 @@
 
 namespace tbench::bench {
 
-/// Runs the planned cases and shows them as they finish.
-/// @param writer  null: no results file
-/// @return        their records
+/// The facts by which a run plans its time.
+struct RunTime {
+  std::chrono::steady_clock::time_point program_began;
+  const RunDurations* durations{};   // of where the cases run; null: none are known
+  std::vector<std::string> command;  // program and arguments, for who goes on with it
+};
+
+/// Runs the planned cases and shows them as they finish. Where --tb_stop_after leaves no time for the next one,
+/// requests a stop, and says how many are left.
+/// @param ceilings  null: nothing is compared with ceilings
+/// @param writer    null: no results file
+/// @return          their records
 [[nodiscard]] std::vector<Record> run_cases(const std::vector<PlannedCase>& plan, CaseRunner& runner,
-                                            MeasuredCeilings& ceilings, const Options& options,
-                                            results::ResultWriter* writer);
+                                            MeasuredCeilings* ceilings, const Options& options,
+                                            results::ResultWriter* writer, const RunTime& time);
 
 }  // namespace tbench::bench

@@ -53,9 +53,7 @@ class DelayedCase final : public Case {
   }
   bool discard_recording() override { return subject_->discard_recording(); }
   Work work() const override { return subject_->work(); }
-  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override {
-    return subject_->memory_split(peak);
-  }
+  std::vector<LiveTensor> live_tensors() const override { return subject_->live_tensors(); }
   std::map<std::string, double> counters() override { return subject_->counters(); }
   std::map<std::string, double> build_counters() override { return subject_->build_counters(); }
   std::map<std::string, std::string> labels() override {

@@ -14,6 +14,7 @@
 #include "tbench/core/error.hpp"
 #include "tbench/process/message_channel.hpp"
 #include "tbench/process/supervisor.hpp"
+#include "tbench/results/json_text.hpp"
 #include "tbench/results/result_json.hpp"
 
 namespace tbench::bench {
@@ -61,7 +62,7 @@ model::Plugin description_of(const std::string& path, process::Supervisor& child
   if (outcome.kind != Outcome::Kind::kResult) {
     throw wrong_plugin(path, fmt::format("the process that loaded it ended: {}", first_line(outcome.reason)));
   }
-  const Json answer = Json::parse(outcome.payload);
+  const Json answer = results::parse_json(outcome.payload);
   if (answer.contains("error")) throw wrong_plugin(path, answer.at("error"));
   return from_json(answer);
 }
@@ -78,12 +79,13 @@ std::vector<model::Plugin> describe_plugins(const Options& options) {
   std::vector<model::Plugin> plugins;
   if (options.plugins.empty()) return plugins;
   if (!options.described_plugins.empty()) {
-    for (const Json& json : Json::parse(options.described_plugins)) plugins.push_back(from_json(json));
+    for (const Json& json : results::parse_json(options.described_plugins)) plugins.push_back(from_json(json));
     return plugins;
   }
   const char* const device = options.device == DeviceChoice::kCpu ? "--tb_device=cpu" : "--tb_device=auto";
-  process::Supervisor child{
-      {.command = {own_program(), "--tb_worker_task=plugins", device}, .timeout = options.timeout}};
+  process::Supervisor child{{.command = {own_program(), "--tb_worker_task=plugins", device},
+                             .executable = kOwnExecutable,
+                             .timeout = options.timeout}};
   for (const std::string& path : options.plugins) plugins.push_back(description_of(path, child));
   return plugins;
 }
@@ -106,6 +108,7 @@ std::string to_text(const std::vector<model::Plugin>& plugins) {
 
 int run_plugin_describer(const Options& options) {
   process::WorkerChannel channel{options.worker->first, options.worker->second};
+  if (!channel.wait_for_begin()) return kExitOk;
   channel.send(MessageKind::kHello, "");
   const bool on_gpu = options.device != DeviceChoice::kCpu && model::cuda_device_count() > 0;
   const model::DeviceKind device = on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu;
@@ -150,7 +153,8 @@ void refuse_above_ceiling(Record& record) {
                   counters.at("ceiling_share"), record.work->ceiling);
   record.timing.reset();
   record.device.reset();
-  record.datasheet_peak.reset();
+  record.peak_at_clock.reset();
+  record.boost_peak.reset();
   record.ceiling_per_second.reset();
   record.floor.reset();
   record.memory.reset();

@@ -1,10 +1,10 @@
 #include "bench/program.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <chrono>
+#include <cstdio>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -15,28 +15,24 @@
 
 #include "bench/case_profile.hpp"
 #include "bench/ceilings.hpp"
+#include "bench/duration_plan.hpp"
 #include "bench/planned_cases.hpp"
 #include "bench/plugins.hpp"
+#include "bench/present_gpu.hpp"
 #include "bench/ranks/rank_meeting.hpp"
 #include "bench/ranks/rank_session.hpp"
 #include "bench/run_facts.hpp"
 #include "bench/runners.hpp"
 #include "bench/selection.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/cuda/nvml.hpp"
+#include "tbench/core/text.hpp"
+#include "tbench/results/output_lock.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_writer.hpp"
+#include "tbench/results/write_error.hpp"
 
 namespace tbench::bench {
 namespace {
-
-/// Whether there is a GPU to choose the standard suite for. Asks the driver's management library, which neither makes
-/// a CUDA context nor wakes a GPU.
-bool has_gpu() {
-  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (visible != nullptr && (std::string_view{visible}.empty() || std::string_view{visible} == "-1")) return false;
-  return cuda::nvml_driver_version(cuda::load_nvml()).has_value();
-}
 
 /// The regimes of the selected cases.
 std::set<Regime> regimes_of(const std::vector<FamilySpec>& families, const std::vector<CaseId>& cases) {
@@ -51,19 +47,28 @@ std::set<std::string> names_of(std::span<const CaseId> cases) {
   return names;
 }
 
-/// What an earlier run left at `path`, for --tb_resume; refuses to overwrite an unfinished run without it.
-std::optional<results::ResultFile> earlier_results(const Options& options) {
+/// The right to write --benchmark_out, and what an earlier run left there, for --tb_resume.
+struct Output {
+  results::OutputLock lock;
+  std::optional<results::ResultFile> earlier;
+};
+
+/// @return  nothing without --benchmark_out
+/// @throws  UsageError  if it cannot be written, or another process is writing it; or for an unfinished run, which
+///                      would be overwritten, without --tb_resume
+std::optional<Output> take_output(const Options& options) {
   if (options.out.empty()) return std::nullopt;
   results::ResultWriter::check_writable(options.out);
-  if (options.resume) return results::load_for_resume(options.out);
-  const std::string journal = options.out + ".journal";
-  if (::access(journal.c_str(), F_OK) == 0) {
+  Output output{.lock = results::OutputLock{options.out}, .earlier = {}};
+  if (options.resume) {
+    output.earlier = results::load_for_resume(options.out);
+  } else if (results::has_journal(options.out)) {
     throw UsageError{
         fmt::format("--benchmark_out={}: {} holds an unfinished run: add --tb_resume to resume it, or "
                     "delete the journal to start over",
-                    options.out, journal)};
+                    options.out, results::journal_path(options.out))};
   }
-  return std::nullopt;
+  return output;
 }
 
 /// Families whose cases each start in a fresh process, which neither repetitions nor --tb_isolate=none can give them.
@@ -106,7 +111,8 @@ void check_plant(const std::optional<PlantedDelay>& plant, const std::vector<Cas
 /// All records of a file are measured in one way: in the number of processes that each states, with the same plant,
 /// verified as often, traced or not, in as much memory; and they are of one shard.
 /// @throws  UsageError  if `earlier` was started with another number or plant, or another --tb_verify or
-///                      --tb_trace, --tb_memory_limit, --tb_shard; if the shard is of another selection
+///                      --tb_trace, --tb_memory_limit, --tb_shard; if the shard is of another selection, or by other
+///                      durations
 void check_same_options(const std::string& path, const results::ResultFile& earlier,
                         const std::map<std::string, std::string>& now) {
   const std::pair<const char*, const char*> kSame[]{
@@ -140,6 +146,13 @@ void check_same_options(const std::string& path, const results::ResultFile& earl
                     "selection, or give another --benchmark_out",
                     path, name, before, after)};
   }
+  const std::string before = value_in(earlier.options, "durations", "none");
+  const std::string after = value_in(now, "durations", "none");
+  if (earlier.options.contains("shard_places") == now.contains("shard_places") && before == after) return;
+  throw UsageError{fmt::format(
+      "--tb_resume: '{}' is a shard by the durations {}, and now {} would decide which cases it has. Give the "
+      "same table with --tb_durations (none: --tb_durations=off), or another --benchmark_out.",
+      path, before, after)};
 }
 
 /// Whether to run the Ceiling cases that the selected cases are measured against.
@@ -172,21 +185,93 @@ int exit_status(const std::vector<Record>& records) {
   return failed ? kExitFailedCase : kExitOk;
 }
 
+/// The cases of a run, and the records of those that are done.
+struct Workload {
+  const std::vector<Family>& families;
+  const Selection& selection;
+  const std::vector<CaseId>& own_cases;  // of the shard
+  const std::set<std::string>& fresh_families;
+  const std::vector<Record>& finished;
+};
+
+/// The cases that are left, with the ceilings that they need, in their order, and which of them start a process.
+std::vector<PlannedCase> make_plan(const Workload& workload, const Options& options, bool on_gpu) {
+  const bool with_ceilings = runs_ceilings(options.ceilings, on_gpu, workload.selection.suite);
+  std::vector<PlannedCase> plan =
+      plan_runs(workload.selection.cases, options.processes, options.order_seed.value_or(options.seed));
+  drop_finished(plan, workload.finished, options.processes);
+  std::set<std::string> of_this_run = names_of(workload.own_cases);
+  put_ceilings_first(plan, [&](std::span<const CaseId> cases) {
+    std::vector<CaseId> needed = with_ceilings ? ceilings_of(workload.families, cases, on_gpu) : std::vector<CaseId>{};
+    of_this_run.merge(names_of(needed));
+    return needed;
+  });
+  keep_cases(plan, of_this_run);
+  drop_finished(plan, workload.finished, options.processes);
+  isolate(plan, workload.fresh_families);
+  if (on_gpu && options.isolation != Isolation::kNone) isolate_graphs(plan);
+  if (options.isolation != Isolation::kNone) put_plugins_last(plan);
+  return plan;
+}
+
+/// Names alone on stdout, so that pipes see nothing else; what they take together on stderr.
+void list_cases(const Workload& workload, const Options& options, bool use_gpu, const RunDurations* durations) {
+  for (const CaseId& id : workload.own_cases) fmt::print("{}\n", id.name());
+  const bool for_gpu = use_gpu || (durations != nullptr && !durations->is_given);
+  const std::vector<PlannedCase> plan = make_plan(workload, options, for_gpu);
+  fmt::print(stderr, "{}\n", plan_text(plan, names_of(workload.own_cases), durations));
+  say_what_is_left_out(workload.selection, stderr);
+}
+
+/// The plan of a whole file of the run: the cases of `finished`, and those still to run, each once.
+std::vector<std::string> planned_names(std::span<const Record> finished, std::span<const PlannedCase> plan) {
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  const auto add = [&](const CaseId& id) {
+    if (known.insert(id.name()).second) names.push_back(id.name());
+  };
+  for (const Record& record : finished) add(record.id);
+  for (const PlannedCase& planned : plan) add(planned.id);
+  return names;
+}
+
+/// How the program was called, and when.
+struct Call {
+  std::vector<std::string> words;                       // program and arguments, as the user gave them
+  std::vector<std::string> arguments;                   // for child processes, without the program's name
+  std::chrono::steady_clock::time_point program_began;  // what --tb_stop_after counts from
+};
+
 /// Runs the selected cases of `families`.
-/// @param arguments  the command line without the program's name, for child processes
 /// @param meeting    with the other ranks, of which rank 0 alone selects, prints and writes; null: a process by itself
 /// @return  exit status: 0, 1 if a case is incorrect, timed out or crashed, 130 when interrupted
 /// @throws  UsageError  before any work
-int run_session(const std::vector<Family>& families, const Options& options, std::vector<std::string> arguments,
-                RankMeeting* meeting) {
-  const bool use_gpu = options.device != DeviceChoice::kCpu && has_gpu();
+int run_session(const std::vector<Family>& families, const Options& options, Call call, RankMeeting* meeting) {
+  const std::optional<std::string> gpu = options.device == DeviceChoice::kCpu ? std::nullopt : present_gpu();
+  const bool use_gpu = gpu.has_value();
+  if (use_gpu && options.list_only && !another_process_can_use_gpu()) return kExitUsage;
   const bool leads = meeting == nullptr || meeting->leads();
-  const Selection selection = select_for_launch(families, options, use_gpu);
-  const std::vector<CaseId> own_cases = select_shard(selection, options.shard);
+  Selection selection = select_for_launch(families, options, use_gpu);
+  if (!use_gpu) leave_out_gpu_cases(selection, families, options);
+  const std::optional<RunDurations> durations = choose_durations(options, selection.suite, gpu);
+  std::optional<Places> places;
+  if (options.shard && durations) places = shard_places(selection, *options.shard, durations->table);
+  const std::vector<CaseId> own_cases = select_shard(selection, options.shard, places);
+  // A table of a GPU says nothing of a CPU, unless the user gave it.
+  const RunDurations* const of_this_run =
+      durations && (use_gpu || options.list_only || durations->is_given) ? &*durations : nullptr;
+  if (durations && leads) {
+    if (const auto note = mismatch_note(options, *durations)) fmt::print(stderr, "transformer_bench: {}\n", *note);
+  }
+  std::set<std::string> fresh_families;
+  std::vector<Record> finished;
+  const Workload workload{.families = families,
+                          .selection = selection,
+                          .own_cases = own_cases,
+                          .fresh_families = fresh_families,
+                          .finished = finished};
   if (options.list_only) {
-    for (const CaseId& id : own_cases) {
-      if (leads) fmt::print("{}\n", id.name());
-    }
+    if (leads) list_cases(workload, options, use_gpu, of_this_run);
     return kExitOk;
   }
   if (meeting != nullptr) check_with_ranks(options);
@@ -195,19 +280,21 @@ int run_session(const std::vector<Family>& families, const Options& options, std
   }
   if (!use_gpu) refuse_gpu_options(options);
   if (!options.profile.empty()) make_profile_root(options.profile);
-  const std::set<std::string> fresh_families = always_fresh(families, selection.cases, options);
+  fresh_families = always_fresh(families, selection.cases, options);
   check_plant(options.plant, selection.cases, fresh_families);
-  std::optional<results::ResultFile> earlier = leads ? earlier_results(options) : std::nullopt;
+  std::optional<Output> output = leads ? take_output(options) : std::nullopt;
   catch_stop_signals();
   if (meeting != nullptr && use_gpu) show_own_gpu(meeting->launch());
-  const std::vector<std::string> given_arguments = arguments;
+  const std::vector<std::string> given_arguments = call.arguments;
   if (!options.suite && options.study.empty())
-    arguments.push_back(fmt::format("--tb_suite={}", to_string(selection.suite)));
+    call.arguments.push_back(fmt::format("--tb_suite={}", to_string(selection.suite)));
   Options chosen = options;
   chosen.suite = selection.suite;
-  std::unique_ptr<CaseRunner> runner = make_runner(families, chosen, std::move(arguments));
+  std::unique_ptr<CaseRunner> runner = make_runner(families, chosen, std::move(call.arguments));
   if (meeting != nullptr) {
-    meeting->meet({.refusal = {}, .arguments = given_arguments, .environment = runner->environment()});
+    if (!meeting->meet({.refusal = {}, .arguments = given_arguments, .environment = runner->environment()})) {
+      return kExitInterrupted;
+    }
     if (!leads) return follow(*runner, *meeting, stop_signalled);
     runner = make_leading_runner(std::move(runner), *meeting, options.timeout);
   }
@@ -218,31 +305,29 @@ int run_session(const std::vector<Family>& families, const Options& options, std
                            .options = recorded_options(options, selection, regimes, on_gpu),
                            .interrupted = false,
                            .records = {}};
-  if (earlier) {
-    results::check_resumable(options.out, *earlier, file.environment);
-    check_same_options(options.out, *earlier, file.options);
-    file.records = std::move(earlier->records);
+  record_durations(file.options, options, durations, places);
+  if (output && output->earlier) {
+    results::check_resumable(options.out, *output->earlier, file.environment);
+    check_same_options(options.out, *output->earlier, file.options);
+    file.records = std::move(output->earlier->records);
   }
   MeasuredCeilings ceilings{families};
   for (const Record& record : file.records) ceilings.learn(record, process_of(record, options.processes));
-  const bool with_ceilings = runs_ceilings(options.ceilings, on_gpu, selection.suite);
-  std::vector<PlannedCase> plan =
-      plan_runs(selection.cases, options.processes, options.order_seed.value_or(options.seed));
-  drop_finished(plan, file.records, options.processes);
-  std::set<std::string> of_this_run = names_of(own_cases);
-  put_ceilings_first(plan, [&](std::span<const CaseId> cases) {
-    std::vector<CaseId> needed = with_ceilings ? ceilings_of(families, cases, on_gpu) : std::vector<CaseId>{};
-    of_this_run.merge(names_of(needed));
-    return needed;
-  });
-  keep_cases(plan, of_this_run);
-  drop_finished(plan, file.records, options.processes);
-  isolate(plan, fresh_families);
-  if (on_gpu && options.isolation != Isolation::kNone) isolate_graphs(plan);
-  if (options.isolation != Isolation::kNone) put_plugins_last(plan);
+  finished = file.records;
+  const std::vector<PlannedCase> plan = make_plan(workload, options, on_gpu);
+  file.plan = planned_names(file.records, plan);
+  if (!options.json_on_stdout) {
+    if (of_this_run != nullptr) fmt::print("{}\n", plan_text(plan, names_of(own_cases), of_this_run));
+    say_what_is_left_out(selection, stdout);
+  }
   std::optional<results::ResultWriter> writer;
-  if (!options.out.empty()) writer.emplace(options.out, file);
-  const std::vector<Record> records = run_cases(plan, *runner, ceilings, options, writer ? &*writer : nullptr);
+  if (output) writer.emplace(std::move(output->lock), file);
+  const RunTime time{.program_began = call.program_began, .durations = of_this_run, .command = std::move(call.words)};
+  // Times of the smoke suite are of no use for a comparison, but for a plug-in's that no GPU or CPU can reach.
+  const bool compares = selection.suite != Suite::kSmoke || !options.plugins.empty() ||
+                        runs_ceilings(options.ceilings, on_gpu, selection.suite);
+  const std::vector<Record> records =
+      run_cases(plan, *runner, compares ? &ceilings : nullptr, options, writer ? &*writer : nullptr, time);
   warn_of_missing(records, "trace", "--tb_trace", "have their times alone");
   warn_of_missing(records, "profile", "--tb_profile", "have no files");
   file.records.insert(file.records.end(), records.begin(), records.end());
@@ -252,7 +337,7 @@ int run_session(const std::vector<Family>& families, const Options& options, std
 }
 
 /// @param meeting  made here where there are other ranks
-int run(int argc, const char* const* argv,
+int run(std::chrono::steady_clock::time_point program_began, int argc, const char* const* argv,
         const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families,
         std::unique_ptr<RankMeeting>& meeting) {
   const std::optional<ranks::Launch> launch = own_launch();
@@ -265,36 +350,57 @@ int run(int argc, const char* const* argv,
   Options options = command.options;
   options.launch = launch;
   if (options.worker) meeting.reset();  // its supervisor speaks for the rank
+  if (options.worker_task == WorkerTask::kDevice) {
+    refuse_gpu_without_cuda();
+    return kExitOk;
+  }
   if (options.worker && options.worker_task == WorkerTask::kPlugins) return run_plugin_describer(options);
   const std::vector<model::Plugin> plugins = describe_plugins(options);
   add_plugins(plugins, options);
   const std::vector<Family> families = make_families(options.sizes);
   if (options.worker) return run_worker(families, options);
-  std::vector<std::string> arguments{argv + 1, argv + argc};
+  Call call{.words = {argv, argv + argc}, .arguments = {argv + 1, argv + argc}, .program_began = program_began};
   if (!plugins.empty()) {
     options.described_plugins = to_text(plugins);
-    arguments.push_back("--tb_described_plugins=" + options.described_plugins);
+    call.arguments.push_back("--tb_described_plugins=" + options.described_plugins);
   }
-  return run_session(families, options, std::move(arguments), meeting.get());
+  return run_session(families, options, std::move(call), meeting.get());
+}
+
+/// Calls run(), and says on stderr what is wrong.
+int run_and_explain(std::chrono::steady_clock::time_point began, int argc, const char* const* argv,
+                    const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families) {
+  std::unique_ptr<RankMeeting> meeting;
+  try {
+    return run(began, argc, argv, make_families, meeting);
+  } catch (const UsageError& error) {
+    if (!meeting || meeting->refuse(error.what())) std::cerr << "transformer_bench: " << error.what() << '\n';
+    return kExitUsage;
+  } catch (const results::WriteError& error) {
+    std::cerr << "transformer_bench: " << error.what() << '\n';
+    return results::kExitNotWritten;
+  } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return results::kExitNotWritten;  // which run_program() explains
+    // Its worker cannot be started, say: the others would wait for it.
+    if (meeting && !meeting->is_introduced() && !meeting->refuse(error.what())) return kExitFailedCase;
+    std::cerr << "transformer_bench: " << (meeting ? fmt::format("rank {}: ", meeting->launch().rank) : "")
+              << error.what() << '\n';
+    return stop_signalled() ? kExitInterrupted : kExitFailedCase;
+  }
 }
 
 }  // namespace
 
 int run_program(int argc, const char* const* argv,
                 const std::function<std::vector<Family>(const std::vector<ModelSize>&)>& make_families) {
-  std::unique_ptr<RankMeeting> meeting;
-  try {
-    return run(argc, argv, make_families, meeting);
-  } catch (const UsageError& error) {
-    if (!meeting || meeting->refuse(error.what())) std::cerr << "transformer_bench: " << error.what() << '\n';
-    return kExitUsage;
-  } catch (const std::exception& error) {
-    // Its worker cannot be started, say: the others would wait for it.
-    if (meeting && !meeting->is_introduced() && !meeting->refuse(error.what())) return kExitFailedCase;
-    std::cerr << "transformer_bench: " << (meeting ? fmt::format("rank {}: ", meeting->launch().rank) : "")
-              << error.what() << '\n';
-    return kExitFailedCase;
-  }
+  const auto began = std::chrono::steady_clock::now();
+  results::hold_standard_streams();
+  results::survive_file_size_limit();
+  const int status = run_and_explain(began, argc, argv, make_families);
+  const std::optional<std::string> problem = results::flush_standard_output();
+  if (!problem) return status;
+  std::cerr << "transformer_bench: " << *problem << '\n';
+  return status == kExitUsage ? status : results::kExitNotWritten;
 }
 
 }  // namespace tbench::bench

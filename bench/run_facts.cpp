@@ -14,6 +14,7 @@
 #include "tbench/core/text.hpp"
 #include "tbench/cuda/device.hpp"
 #include "tbench/model/device.hpp"
+#include "tbench/process/host_limits.hpp"
 
 namespace tbench::bench {
 namespace {
@@ -58,6 +59,7 @@ Environment collect_environment(bool on_gpu, const std::string& clock_policy) {
   if (on_gpu) add_gpu(environment);
   environment.cpu_name = value_in_file("/proc/cpuinfo", "model name", " \t:");
   environment.cpu_cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  environment.cpu_limits = process::read_cpu_limits();
   environment.operating_system = value_in_file("/etc/os-release", "PRETTY_NAME=", "\"");
   environment.clock_policy = clock_policy;
   environment.versions.merge(model::library_versions());
@@ -65,7 +67,10 @@ Environment collect_environment(bool on_gpu, const std::string& clock_policy) {
   environment.versions["compiler"] = build_info().compiler;
   environment.commit = build_info().commit;
   environment.sources_digest = build_info().sources_digest;
+  environment.diff_digest = build_info().diff_digest;
   environment.build_type = build_info().build_type;
+  environment.compile_options = build_info().compile_options;
+  environment.variant = build_info().variant;
   environment.date = now_as_iso8601();
   return environment;
 }
@@ -120,6 +125,8 @@ std::map<std::string, std::string> recorded_options(const Options& options, cons
     if (const char* const threads = std::getenv("OMP_NUM_THREADS")) recorded["omp_num_threads"] = threads;
   }
   if (options.processes > 1) recorded["processes"] = fmt::format("{}", options.processes);
+  if (options.isolation == Isolation::kCase) recorded["isolate"] = "case";
+  if (options.isolation == Isolation::kNone) recorded["isolate"] = "none";
   if (options.order_seed) recorded["order_seed"] = fmt::format("{}", *options.order_seed);
   if (options.plant) recorded["plant"] = fmt::format("{}:{}", options.plant->name, options.plant->share);
   for (const Regime regime : regimes) {
@@ -128,15 +135,17 @@ std::map<std::string, std::string> recorded_options(const Options& options, cons
     recorded[prefix + "min_time_s"] = fmt::format("{}", sampler.sample_time.value);
     recorded[prefix + "min_warmup_time_s"] = fmt::format("{}", sampler.warm_up_time.value);
     if (regime == Regime::kBurst && on_gpu) recorded["l2"] = to_string(sampler.l2);
+    if (sampler.fixed_warm_up) recorded["warmup"] = fmt::format("{}", *sampler.fixed_warm_up);
+    if (sampler.fixed_samples) recorded["samples"] = fmt::format("{}", *sampler.fixed_samples);
   }
   if (options.ceilings != CeilingChoice::kAuto) {
     recorded["ceilings"] = options.ceilings == CeilingChoice::kOn ? "on" : "off";
   }
-  if (!options.verify_again) recorded["verify"] = "once";
+  if (options.verify_again == false) recorded["verify"] = "once";
+  if (!options.verify_again && selection.suite == Suite::kSmoke && options.plugins.empty())
+    recorded["verify"] = "twice one case per family";
   if (options.trace.value_or(on_gpu)) recorded["trace"] = "on";
   if (options.memory_limit_gib) recorded["memory_limit"] = fmt::format("{}", *options.memory_limit_gib);
-  if (options.fixed_warm_up) recorded["warmup"] = fmt::format("{}", *options.fixed_warm_up);
-  if (options.fixed_samples) recorded["samples"] = fmt::format("{}", *options.fixed_samples);
   for (const auto& [key, value] : options.context) recorded["context." + key] = value;
   return recorded;
 }

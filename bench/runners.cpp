@@ -1,9 +1,11 @@
 #include "bench/runners.hpp"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -15,6 +17,7 @@
 #include "bench/case_profile.hpp"
 #include "bench/kernel_path.hpp"
 #include "bench/plugins.hpp"
+#include "bench/present_gpu.hpp"
 #include "bench/ranks/rank_measurement.hpp"
 #include "bench/run_facts.hpp"
 #include "tbench/core/error.hpp"
@@ -25,13 +28,19 @@
 #include "tbench/measure/measure_case.hpp"
 #include "tbench/measure/timer.hpp"
 #include "tbench/model/device.hpp"
+#include "tbench/process/host_limits.hpp"
 #include "tbench/process/message_channel.hpp"
 #include "tbench/process/supervisor.hpp"
+#include "tbench/results/json_text.hpp"
 #include "tbench/results/record_json.hpp"
 #include "tbench/results/result_json.hpp"
 
 namespace tbench::bench {
 namespace {
+
+// The smoke suite checks the machinery: its times are good for nothing else.
+constexpr std::int64_t kSmokeWarmUp = 3;
+constexpr std::int64_t kSmokeSamples = 5;
 
 bool choose_gpu(DeviceChoice choice) {
   if (choice == DeviceChoice::kCpu) return false;
@@ -39,6 +48,7 @@ bool choose_gpu(DeviceChoice choice) {
   if (choice == DeviceChoice::kCuda && !has_gpu) {
     throw no_cuda_device();
   }
+  if (!has_gpu) refuse_gpu_without_cuda();
   return has_gpu;
 }
 
@@ -120,13 +130,45 @@ Record failed_record(const CaseId& id, Status status, const std::string& reason)
   return record;
 }
 
+/// In front of a case's name in a request: whether it can run, which is to be answered by its refusal, or by no record.
+const std::string kQuestion = "can run? ";
+/// Bytes that a child's message may have: a mebibyte for each record, and what the user has asked for of samples.
+std::uint64_t max_message_bytes(const Options& options) {
+  constexpr std::int64_t kSampleBytes = 32;
+  const std::int64_t samples = options.fixed_samples.value_or(0) * kSampleBytes;
+  return static_cast<std::uint64_t>(options.repetitions) *
+         (process::kMaxPayloadBytes + static_cast<std::uint64_t>(samples));
+}
+
+/// Bytes of the host's memory that a child may hold: so much that the host is left with something. 0: any.
+std::int64_t max_memory_bytes() {
+  constexpr double kShare = 0.9;
+  return static_cast<std::int64_t>(static_cast<double>(process::memory_limit().value_or(0)) * kShare);
+}
+
+/// A case's first record has the time that the start of its process took.
+std::vector<Record> with_start(std::vector<Record> records, Seconds start) {
+  if (!records.empty()) records.front().harness = records.front().harness + start;
+  return records;
+}
+
+/// @throws  std::runtime_error  if a later worker is not as the first one was
+void refuse_other_worker(const Environment& first, const Environment& now) {
+  const std::optional<std::string> what = worker_difference(first, now);
+  if (!what) return;
+  throw std::runtime_error{
+      fmt::format("a worker process is not as the first one of this run: {}. None of its times is kept. Leave the "
+                  "program, its libraries and the machine as they are during a run, and go on with --tb_resume.",
+                  *what)};
+}
+
 class SupervisedRunner final : public CaseRunner {
  public:
-  explicit SupervisedRunner(process::SupervisorOptions options) : supervisor_{std::move(options)} {}
+  explicit SupervisedRunner(process::SupervisorOptions options)
+      : is_fresh_per_case_{options.fresh_child_per_request}, supervisor_{with_check(std::move(options))} {}
 
   const Environment& environment() override {
-    if (!environment_)
-      environment_ = results::environment_from_json(results::Json::parse(supervisor_.hello()), "hello");
+    if (!environment_) static_cast<void>(supervisor_.hello(stop_signalled));
     return *environment_;
   }
 
@@ -136,25 +178,69 @@ class SupervisedRunner final : public CaseRunner {
       case Outcome::Kind::kInterrupted:
         return {};
       case Outcome::Kind::kCrashed:
-        return {failed_record(id, Status::kCrashed, outcome.reason)};
+        return with_start({failed_record(id, Status::kCrashed, outcome.reason)}, outcome.start);
       case Outcome::Kind::kTimeout:
-        return {failed_record(id, Status::kTimeout, outcome.reason)};
+        return with_start({failed_record(id, Status::kTimeout, outcome.reason)}, outcome.start);
       case Outcome::Kind::kResult:
         break;
     }
     std::vector<Record> records;
-    for (const auto& json : results::Json::parse(outcome.payload)) {
+    for (const auto& json : results::parse_json(outcome.payload)) {
       records.push_back(results::record_from_json(json, id.name()));
     }
-    return records;
+    return with_start(std::move(records), outcome.start);
+  }
+
+  std::optional<Record> refusal(const CaseId& id, const StopRequested& stop) override {
+    if (is_fresh_per_case_) return std::nullopt;  // the process that is asked would be ended afterwards
+    const std::optional<std::string> answer = supervisor_.ask(kQuestion + id.name(), stop);
+    const results::Json records = answer ? results::parse_json(*answer) : results::Json::array();
+    if (records.empty()) return std::nullopt;
+    return results::record_from_json(records.front(), id.name());
   }
 
   void renew_process() override { supervisor_.renew_child(); }
+  void prepare_process() override { supervisor_.prepare_child(); }
 
  private:
+  process::SupervisorOptions with_check(process::SupervisorOptions options) {
+    options.check_hello = [this](const std::string& hello) { check_hello(hello); };
+    return options;
+  }
+  void check_hello(const std::string& hello) {
+    Environment now = results::environment_from_json(results::parse_json(hello), "hello");
+    if (environment_) refuse_other_worker(*environment_, now);
+    if (!environment_) environment_ = std::move(now);
+  }
+
+  bool is_fresh_per_case_;
   process::Supervisor supervisor_;
   std::optional<Environment> environment_;
 };
+
+/// Answers a request to a child process: a case, or whether one can run.
+std::vector<Record> records_for(std::string_view request, CaseRunner& runner, const Activity& activity) {
+  if (!request.starts_with(kQuestion)) return runner.run(CaseId::parse(request), activity, stop_signalled);
+  const std::optional<Record> refusal = runner.refusal(CaseId::parse(request.substr(kQuestion.size())), stop_signalled);
+  return refusal ? std::vector<Record>{*refusal} : std::vector<Record>{};
+}
+
+std::string to_text(const std::vector<Record>& records) {
+  results::Json answer = results::Json::array();
+  for (const Record& record : records) answer.push_back(results::record_to_json(record));
+  return results::compact(answer);
+}
+
+/// The records of a request as a message. Of too long a one, which a plug-in's words can make, its case has crashed.
+std::string answer_of(const std::vector<Record>& records, std::uint64_t max_bytes) {
+  std::string answer = to_text(records);
+  if (answer.size() <= max_bytes) return answer;
+  return to_text({failed_record(
+      records.front().id, Status::kCrashed,
+      fmt::format("its result has {} bytes, and at most {} are read. A plug-in that says less, fewer --tb_samples or "
+                  "--benchmark_repetitions make it shorter.",
+                  answer.size(), max_bytes))});
+}
 
 volatile std::sig_atomic_t stop_flag = 0;
 
@@ -194,12 +280,14 @@ measure::SamplerOptions sampler_options(const Options& options, Suite suite, Reg
     sampler.sample_time = sampler.sample_time / kShorter;
     sampler.sample_limit = is_burst ? Seconds{1.0} : Seconds{2.0};
     sampler.chunk_time = sampler.chunk_time / kShorter;
+    if (!options.min_warm_up_time) sampler.fixed_warm_up = kSmokeWarmUp;
+    if (!options.min_time) sampler.fixed_samples = kSmokeSamples;
   }
   if (options.min_time) sampler.sample_time = *options.min_time;
   if (options.min_warm_up_time) sampler.warm_up_time = *options.min_warm_up_time;
-  sampler.verify_again = options.verify_again;
-  sampler.fixed_warm_up = options.fixed_warm_up;
-  sampler.fixed_samples = options.fixed_samples;
+  sampler.verify_again = options.verify_again.value_or(true);
+  if (options.fixed_warm_up) sampler.fixed_warm_up = options.fixed_warm_up;
+  if (options.fixed_samples) sampler.fixed_samples = options.fixed_samples;
   sampler.l2 = options.l2.value_or(L2State::kCold);
   return sampler;
 }
@@ -240,15 +328,37 @@ std::vector<Record> LocalRunner::run(const CaseId& id, const Activity& activity,
   return records;
 }
 
+std::unique_ptr<Case> LocalRunner::make_case(const CaseId& id, RankMeasurement* ranks) const {
+  return family_of(families_, id)
+      .make_case(id, {.on_gpu = on_gpu_,
+                      .seed = options_.seed,
+                      .packages = options_.packages,
+                      .context_time = context_time_,
+                      .model_sizes = known_model_sizes(options_.sizes),
+                      .group = ranks == nullptr ? nullptr : &ranks->group()});
+}
+
+std::optional<Record> LocalRunner::refusal(const CaseId& id, const StopRequested& /*stop*/) {
+  const std::optional<std::string> reason = make_case(id, nullptr)->unsupported_reason();
+  return reason ? std::optional{failed_record(id, Status::kUnsupported, *reason)} : std::nullopt;
+}
+
+/// The smoke suite verifies one case of a family again, the first: it checks the machinery. Plug-ins are watched all
+/// the same.
+measure::SamplerOptions LocalRunner::sampler_of(const CaseId& id) {
+  const Family& family = family_of(families_, id);
+  const Suite suite = options_.suite.value_or(Suite::kStandard);
+  measure::SamplerOptions sampler = sampler_options(options_, suite, regime_of(family.spec, id));
+  if (family.prescribe) family.prescribe(id, sampler);
+  const bool is_first = measured_families_.insert(id.family()).second;
+  if (suite == Suite::kSmoke && !options_.verify_again && options_.plugins.empty()) sampler.verify_again = is_first;
+  return sampler;
+}
+
 std::vector<Record> LocalRunner::measure(const CaseId& id, const Activity& activity, const StopRequested& stop,
                                          RankMeasurement* ranks) {
   const Family& family = family_of(families_, id);
-  std::unique_ptr<Case> subject = family.make_case(id, {.on_gpu = on_gpu_,
-                                                        .seed = options_.seed,
-                                                        .packages = options_.packages,
-                                                        .context_time = context_time_,
-                                                        .model_sizes = known_model_sizes(options_.sizes),
-                                                        .group = ranks == nullptr ? nullptr : &ranks->group()});
+  std::unique_ptr<Case> subject = make_case(id, ranks);
   if (options_.skip_oversize && environment_.gpu && subject->min_bytes() > environment_.gpu->memory_bytes) {
     return {oversize_record(id, subject->min_bytes(), environment_.gpu->memory_bytes)};
   }
@@ -268,9 +378,7 @@ std::vector<Record> LocalRunner::measure(const CaseId& id, const Activity& activ
       .device_used_bytes = device_used_bytes_if(on_gpu_),
       .memory_log = memory_log_sink(options_, profile),
       .trace_check = [&id](const StepTrace& trace) { return kernel_path_problem(id, trace); }};
-  measure::SamplerOptions sampler =
-      sampler_options(options_, options_.suite.value_or(Suite::kStandard), regime_of(family.spec, id));
-  if (family.prescribe) family.prescribe(id, sampler);
+  const measure::SamplerOptions sampler = sampler_of(id);
   try {
     std::vector<Record> records =
         measure::measure_case(id, *subject, family.precision ? family.precision(id) : std::nullopt, instruments,
@@ -289,15 +397,23 @@ void LocalRunner::renew_process() { throw std::logic_error{"this process cannot 
 
 bool LocalRunner::is_fit() const { return !on_gpu_ || cuda::context_is_healthy(); }
 
-std::string own_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+std::string own_program() {
+  constexpr std::string_view kReplaced = " (deleted)";  // what the kernel says of a file that has no name any more
+  std::string path = std::filesystem::read_symlink(kOwnExecutable).string();
+  if (path.ends_with(kReplaced)) path.resize(path.size() - kReplaced.size());
+  return path;
+}
 
 std::unique_ptr<CaseRunner> make_supervised_runner(const Options& options, std::vector<std::string> arguments) {
   std::vector<std::string> command{own_program()};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return std::make_unique<SupervisedRunner>(
       process::SupervisorOptions{.command = std::move(command),
+                                 .executable = kOwnExecutable,
                                  .timeout = options.timeout,
-                                 .fresh_child_per_request = options.isolation == Isolation::kCase});
+                                 .fresh_child_per_request = options.isolation == Isolation::kCase,
+                                 .max_message_bytes = max_message_bytes(options),
+                                 .max_memory_bytes = max_memory_bytes()});
 }
 
 void catch_stop_signals() {
@@ -307,13 +423,17 @@ void catch_stop_signals() {
 
 bool stop_signalled() { return stop_flag != 0; }
 
+void request_stop() { stop_flag = 1; }
+
 int run_worker(std::vector<Family> families, const Options& options) {
   using process::MessageKind;
   catch_stop_signals();
+  ::prctl(PR_SET_NAME, "transformer_bench");  // not "exe", after what it was started from
   // A rank whose peer was killed is to fail with an error, as a consequence, and not to die of its own: gloo writes to
   // sockets that raise the signal. Python, which c10d is made for, ignores it too.
   std::signal(SIGPIPE, SIG_IGN);
   process::WorkerChannel channel{options.worker->first, options.worker->second};
+  if (!channel.wait_for_begin()) return 0;
   std::optional<LocalRunner> made;
   try {
     made.emplace(std::move(families), options);
@@ -324,12 +444,10 @@ int run_worker(std::vector<Family> families, const Options& options) {
   LocalRunner& runner = *made;
   channel.send(MessageKind::kHello, results::compact(results::environment_to_json(runner.environment())));
   while (const std::optional<process::Message> request = channel.receive()) {
-    const std::vector<Record> records = runner.run(
-        CaseId::parse(request->payload),
-        [&channel](std::string_view activity) { channel.send(MessageKind::kProgress, activity); }, stop_signalled);
-    results::Json answer = results::Json::array();
-    for (const Record& record : records) answer.push_back(results::record_to_json(record));
-    channel.send(MessageKind::kResult, results::compact(answer));
+    const std::vector<Record> records = records_for(request->payload, runner, [&channel](std::string_view activity) {
+      channel.send(MessageKind::kProgress, activity);
+    });
+    channel.send(MessageKind::kResult, answer_of(records, max_message_bytes(options)));
     if (!runner.is_fit()) {
       channel.send(MessageKind::kPoisoned, "");
       return 1;

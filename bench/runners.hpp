@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,9 +41,16 @@ class CaseRunner {
   /// does.
   [[nodiscard]] virtual std::vector<Record> run(const CaseId& id, const Activity& activity,
                                                 const StopRequested& stop) = 0;
+  /// A record of a case that cannot run here (Case::unsupported_reason()), without running it; nothing where it can, or
+  /// where only run() can tell.
+  [[nodiscard]] virtual std::optional<Record> refusal(const CaseId& /*id*/, const StopRequested& /*stop*/) {
+    return std::nullopt;
+  }
   /// Makes the next case run in a process that has measured nothing before.
   /// @throws  std::logic_error  where cases run in this process
   virtual void renew_process() = 0;
+  /// Starts the process that renew_process() will need, as far as that disturbs no case.
+  virtual void prepare_process() {}
 };
 
 class LocalRunner final : public CaseRunner {
@@ -53,11 +61,14 @@ class LocalRunner final : public CaseRunner {
 
   const Environment& environment() override { return environment_; }
   std::vector<Record> run(const CaseId& id, const Activity& activity, const StopRequested& stop) override;
+  std::optional<Record> refusal(const CaseId& id, const StopRequested& stop) override;
   void renew_process() override;
   /// Whether the process can measure another case: a CUDA context that a kernel has poisoned cannot.
   [[nodiscard]] bool is_fit() const;
 
  private:
+  [[nodiscard]] std::unique_ptr<Case> make_case(const CaseId& id, RankMeasurement* ranks) const;
+  [[nodiscard]] measure::SamplerOptions sampler_of(const CaseId& id);
   /// @param ranks  null: this process by itself
   [[nodiscard]] std::vector<Record> measure(const CaseId& id, const Activity& activity, const StopRequested& stop,
                                             RankMeasurement* ranks);
@@ -70,6 +81,7 @@ class LocalRunner final : public CaseRunner {
   std::unique_ptr<measure::Timer> timer_;
   std::unique_ptr<measure::ClockMonitor> monitor_;
   std::unique_ptr<MemoryProbe> memory_;  // null on the CPU
+  std::set<std::string> measured_families_;
 };
 
 /// The error for --tb_device=cuda without a GPU.
@@ -84,10 +96,14 @@ void refuse_gpu_options(const Options& options);
 /// @param suite  smoke shortens both: it checks the machinery, and its numbers are for nothing else
 [[nodiscard]] measure::SamplerOptions sampler_options(const Options& options, Suite suite, Regime regime);
 
-/// Path of this program's executable, whose children are what it starts.
+/// The file that this process executes, whatever has become of its name meanwhile: what children of it are started
+/// from.
+inline constexpr const char* kOwnExecutable = "/proc/self/exe";
+/// The path of that file when the process began, for messages and for lists of processes.
 [[nodiscard]] std::string own_program();
 
-/// Runs cases in children of this program's own executable, started with the same arguments.
+/// Runs cases in children of this program's own executable, started with the same arguments. A case for which a child
+/// is started that is not as the first one (another build, GPU or version of a library) throws std::runtime_error.
 [[nodiscard]] std::unique_ptr<CaseRunner> make_supervised_runner(const Options& options,
                                                                  std::vector<std::string> arguments);
 
@@ -98,5 +114,7 @@ int run_worker(std::vector<Family> families, const Options& options);
 /// From now on SIGINT and SIGTERM set the flag; a second one ends the program at once.
 void catch_stop_signals();
 [[nodiscard]] bool stop_signalled();
+/// Sets the flag, as the first signal does.
+void request_stop();
 
 }  // namespace tbench::bench

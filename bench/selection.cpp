@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -47,6 +48,20 @@ std::vector<CaseId> expanded(std::span<const FamilySpec> families, Suite suite, 
   return cases;
 }
 
+/// @param matching  cases of the suite's tables that the filter matches
+Selection without_retired(Suite suite, std::vector<CaseId> matching, const Options& options) {
+  const auto runs_by_name_only = [&](const CaseId& id) {
+    const bool is_asked_for = std::ranges::find(options.axes, id.family(), &AxisOverride::family) != options.axes.end();
+    return !is_asked_for && retired_cases().contain(suite, id);
+  };
+  Selection selection{.suite = suite, .cases = std::move(matching)};
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(selection.cases, runs_by_name_only));
+  if (count == selection.cases.size()) return selection;  // by name
+  std::erase_if(selection.cases, runs_by_name_only);
+  selection.by_name_only = count;
+  return selection;
+}
+
 std::string other_suites_hint(std::span<const FamilySpec> families, const Options& options) {
   std::vector<std::string> found;
   for (const Suite suite : {Suite::kSmoke, Suite::kStandard, Suite::kFull}) {
@@ -80,7 +95,7 @@ Selection select_study(std::span<const FamilySpec> families, const Options& opti
     throw UsageError{
         fmt::format("--tb_study={}: its cases are of several ranks, and this is one process", options.study)};
   }
-  Selection selection{Suite::kStandard, filtered(cases, options.filter)};
+  Selection selection{.suite = Suite::kStandard, .cases = filtered(cases, options.filter)};
   if (!selection.cases.empty()) return selection;
   throw UsageError{
       fmt::format("--benchmark_filter={}: no case of the study {} matches; --benchmark_list_tests "
@@ -124,7 +139,7 @@ bool is_burst(std::span<const FamilySpec> families, const CaseId& id) {
 Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu) {
   if (!options.study.empty()) return select_study(families, options);
   const Suite suite = options.suite.value_or(has_gpu ? Suite::kStandard : Suite::kSmoke);
-  Selection selection{suite, filtered(expanded(families, suite, options), options.filter)};
+  Selection selection = without_retired(suite, filtered(expanded(families, suite, options), options.filter), options);
   if (selection.cases.empty()) {
     throw UsageError{fmt::format("--benchmark_filter={}: no case of the {} suite{} matches{}", options.filter,
                                  to_string(suite),
@@ -156,9 +171,45 @@ Selection select_for_launch(const std::vector<Family>& families, const Options& 
   }
 }
 
-std::vector<CaseId> select_shard(const Selection& selection, const std::optional<Shard>& shard) {
+void leave_out_gpu_cases(Selection& selection, const std::vector<Family>& families, const Options& options) {
+  if (selection.suite != Suite::kSmoke || !options.plugins.empty()) return;
+  const CaseContext cpu{.on_gpu = false,
+                        .seed = options.seed,
+                        .packages = options.packages,
+                        .context_time = {},
+                        .model_sizes = known_model_sizes(options.sizes)};
+  const auto cannot_run = [&](const CaseId& id) {
+    const Family& family = family_of(families, id);
+    return !family.spans_ranks && family.make_case(id, cpu)->unsupported_reason().has_value();
+  };
+  const auto [left_out, end] = std::ranges::stable_partition(selection.cases, std::not_fn(cannot_run));
+  if (left_out == selection.cases.begin()) return;
+  selection.need_packages = static_cast<std::size_t>(std::count_if(left_out, end, [&](const CaseId& id) {
+    return options.packages.empty() && id.find("impl") != nullptr && *id.find("impl") == "compiled";
+  }));
+  selection.need_gpu = static_cast<std::size_t>(end - left_out) - selection.need_packages;
+  selection.cases.erase(left_out, end);
+}
+
+void say_what_is_left_out(const Selection& selection, std::FILE* to) {
+  if (selection.need_gpu > 0) {
+    fmt::print(to, "{} case{} a GPU\n", selection.need_gpu, selection.need_gpu == 1 ? " needs" : "s need");
+  }
+  if (selection.need_packages > 0) {
+    fmt::print(to,
+               "{} case{} packages (--tb_packages; tools/compile_model.py and tools/compile_attention.py make them)\n",
+               selection.need_packages, selection.need_packages == 1 ? " needs" : "s need");
+  }
+  if (selection.by_name_only > 0) {
+    fmt::print(to, "{} leaves out {} more case{}, which a --benchmark_filter that matches nothing else selects\n",
+               to_string(selection.suite), selection.by_name_only, selection.by_name_only == 1 ? "" : "s");
+  }
+}
+
+std::vector<CaseId> select_shard(const Selection& selection, const std::optional<Shard>& shard,
+                                 const std::optional<Places>& places) {
   if (!shard) return selection.cases;
-  std::vector<CaseId> own = cases_of(*shard, selection.cases);
+  std::vector<CaseId> own = places ? cases_at(*shard, *places, selection.cases) : cases_of(*shard, selection.cases);
   if (!own.empty()) return own;
   throw UsageError{fmt::format("--tb_shard={}: none of the {} selected cases is in it; give at most {} shards",
                                to_string(*shard), selection.cases.size(),

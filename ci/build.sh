@@ -15,9 +15,8 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do
   shift
 done
 shift || true
-cmake --preset "$preset" "${tbench_cmake_arguments[@]}" "${flags[@]}" >"/tmp/tbench-configure-$$.log" 2>&1 || {
-  cat "/tmp/tbench-configure-$$.log" >&2
+configured=$(cmake --preset "$preset" "${tbench_cmake_arguments[@]}" "${flags[@]}" 2>&1) || {
+  printf '%s\n' "$configured" >&2
   exit 1
 }
-rm -f "/tmp/tbench-configure-$$.log"
 cmake --build --preset "$preset" --parallel "$(nproc)" ${1:+--target "$@"}

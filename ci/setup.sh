@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# Installs what building and testing need and this machine lacks, and says what it does. Idempotent.
+# ci/setup.sh [tests]
+# Installs what building and running need and this machine lacks, and says what it does. Idempotent.
 #   Debian or Ubuntu packages through apt (as root, or with sudo); Python wheels into .venv.
+# With `tests` also what the tests alone need: a browser, unless a Chromium or Chrome is there; in CI (CI is set), as root,
+# Slurm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,6 +12,8 @@ die() {
   printf 'setup: error: %s\n' "$*" >&2
   exit 1
 }
+
+. ci/setup_python.sh
 
 # package, and the file that shows it is there
 packages=(
@@ -54,42 +59,31 @@ install_packages() {
     die "apt-get install ${missing[*]} failed: see above"
 }
 
-# Wheels that .venv, or else the system's python3, does not have in the version that requirements.txt pins.
-missing_wheels() {
-  local python=python3
-  [ -x .venv/bin/python3 ] && python=.venv/bin/python3
-  "$python" - "$1" <<'PYTHON'
-import re, sys
-from importlib.metadata import PackageNotFoundError, version
-for line in open(sys.argv[1]):
-    match = re.match(r"([\w-]+)(\[[\w,]*\])?==([\w.]+)", line)
-    if not match:
-        continue
-    try:
-        found = version(match[1]).split("+")[0]
-    except PackageNotFoundError:
-        found = None
-    # Only what results depend on must be exact: LibTorch. Of the rest any version will do.
-    if found is None or (match[1] == "torch" and found != match[3]):
-        print(line.strip())
-PYTHON
+# What the tests run besides; tests/html/browser.py looks for the browser under the same names.
+find_browser() {
+  local name path
+  for name in chromium chromium-browser google-chrome; do
+    # Ubuntu's chromium-browser is a script that asks for a snap: it has to run.
+    path=$(command -v "$name") && "$path" --version >/dev/null 2>&1 && echo "$path" && return
+  done
+  return 1
 }
 
-install_wheels() {
-  local wanted
-  wanted=$(missing_wheels "$1")
-  if [ -z "$wanted" ]; then
-    say "wheels of $1: all there"
-    return
+# Without them tests are skipped, or in CI fail: that is said, and no reason to stop.
+install_for_tests() {
+  local wanted=() browser
+  if browser=$(find_browser); then
+    say "browser: $browser"
+  elif ! grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null; then
+    wanted+=("chromium:/usr/bin/chromium" "fonts-liberation:/usr/share/fonts/truetype/liberation")
   fi
-  if [ ! -x .venv/bin/python3 ]; then
-    say "making .venv"
-    python3 -m venv --system-site-packages .venv || die "python3 -m venv .venv failed: install python3-venv"
+  # The test of Slurm starts its daemons, as root. Where people work, their packages would leave services behind.
+  if [ -n "${CI:-}" ] && [ "$(id -u)" -eq 0 ]; then
+    wanted+=("slurm-wlm:/usr/sbin/slurmctld" "munge:/usr/sbin/munged")
   fi
-  wanted=$(missing_wheels "$1")
-  say "wheels: installing $(echo "$wanted" | tr '\n' ' ')(torch takes about 5 GB)"
-  echo "$wanted" | .venv/bin/python3 -m pip install --quiet --disable-pip-version-check -r /dev/stdin ||
-    die "pip could not install: $(echo "$wanted" | tr '\n' ' '): is a package index reachable, is the disk full?"
+  (packages=("${wanted[@]}") && install_packages) || say "warning: tests that need these packages cannot run"
+  find_browser >/dev/null || say "warning: no browser for the tests of pages. Install Debian's package chromium; on Ubuntu, where" \
+    "that is a snap, Google's google-chrome-stable, or 'snap install chromium'."
 }
 
 # The toolkit of the wheels lacks the names that CMake's FindCUDA looks for.
@@ -105,7 +99,25 @@ link_cuda_wheels() {
   done
 }
 
+# What the build runs, run once.
+check_tools() {
+  local version
+  version=$(cmake --version 2>&1 | head -1) || die "cmake does not run: $version"
+  version=${version##* }
+  [ "$(printf '%s\n' 3.25 "$version" | sort -V | head -1)" = 3.25 ] ||
+    die "cmake is $version ($(command -v cmake)): 3.25 or later is needed. Delete .venv, and run ci/setup.sh again."
+  ninja --version >/dev/null || die "ninja does not run: $(command -v ninja)"
+}
+
+check_writable
 install_packages
+check_python
+[ ! -e .venv ] || make_venv
+case "${1:-}" in
+  "") ;;
+  tests) install_for_tests ;;
+  *) die "'$1': not a set of packages. Say 'ci/setup.sh tests', or nothing behind ci/setup.sh." ;;
+esac
 install_wheels ci/requirements.txt
 . ci/env.sh
 if [ -z "$tbench_cuda" ]; then
@@ -115,5 +127,6 @@ if [ -z "$tbench_cuda" ]; then
   . ci/env.sh
 fi
 [ -n "$tbench_cuda" ] || die "no nvcc of CUDA 13 found, neither on PATH, in CUDA_HOME, in /usr/local/cuda, nor from the wheels in .venv"
+check_tools
 say "CUDA toolkit: $tbench_cuda"
 say "done"

@@ -12,22 +12,51 @@ tbench_layer(
           compare/comparison.cpp
           compare/comparison_commands.cpp
           compare/comparison_conclusion.cpp
+          compare/comparison_console.cpp
+          compare/comparison_copies.cpp
+          compare/comparison_counts.cpp
           compare/comparison_export.cpp
           compare/comparison_input.cpp
-          compare/comparison_page.cpp
+          compare/comparison_markdown.cpp
+          compare/comparison_models.cpp
+          compare/comparison_words.cpp
+          compare/input/our_side.cpp
+          compare/input/plain_context.cpp
+          compare/input/plain_name.cpp
+          compare/input/plain_row.cpp
+          compare/input/plain_rows.cpp
+          compare/input/plain_side.cpp
+          compare/input/side_cases.cpp
+          compare/known_judgement.cpp
+          compare/measuring_way.cpp
+          compare/said_of_files.cpp
+          compare/spreads/known_spreads.cpp
+          compare/spreads/spread_cells.cpp
+          compare/spreads/spread_classes.cpp
+          compare/spreads/spread_collector.cpp
+          compare/spreads/spread_file.cpp
+          compare/spreads/spread_table.cpp
   PUBLIC tbench::core tbench::stats tbench::results
   PRIVATE tbench::render fmt::fmt Threads::Threads)
+tbench_embed(
+  tbench_compare
+  NAMESPACE tbench::compare
+  HEADER compare/spreads/spread_source.hpp
+  FUNCTION spread_files
+  FILES compare/known_spreads.json)
 tbench_layer(
   fleet
-  SOURCES fleet/fleet.cpp fleet/fleet_output.cpp fleet/kinds.cpp fleet/merge.cpp
+  SOURCES fleet/durations.cpp fleet/fleet.cpp fleet/fleet_output.cpp fleet/kinds.cpp fleet/merge.cpp fleet/shard_parts.cpp
   PUBLIC tbench::core tbench::stats tbench::results tbench::compare
   PRIVATE tbench::render fmt::fmt)
 tbench_layer(
   history
   SOURCES history/history.cpp
           history/history_database.cpp
+          history/history_expected.cpp
           history/history_judgement.cpp
           history/measured_run.cpp
+          history/result_folder.cpp
           history/series.cpp
           history/series_conclusion.cpp
           history/series_page.cpp
@@ -35,9 +64,17 @@ tbench_layer(
   PRIVATE tbench::render tbench::sqlite fmt::fmt OpenSSL::Crypto)
 tbench_layer(
   gate
-  SOURCES gate/gate.cpp
+  SOURCES gate/evidence/expected.cpp
+          gate/evidence/facts.cpp
+          gate/evidence/failure.cpp
+          gate/evidence/whole.cpp
+          gate/confirmation_evidence.cpp
+          gate/gate.cpp
           gate/gate_conclusion.cpp
           gate/gate_confirmation.cpp
+          gate/gate_drift.cpp
+          gate/gate_evidence.cpp
+          gate/gate_junit.cpp
           gate/gate_machine.cpp
           gate/gate_output.cpp
           gate/gate_pool.cpp

@@ -147,7 +147,8 @@ Family accumulation_family() {
         if (config.op != model::AccumulationOp::kMatmul) return std::nullopt;  // no matrix rate to hold it against
         return config.input;
       },
-      .ceiling = &ceiling_of_sum};
+      .ceiling = &ceiling_of_sum,
+      .prescribe = &prescribe_few_samples};
 }
 
 }  // namespace tbench::bench

@@ -35,7 +35,8 @@ Family autocast_family() {
                                           .device = context.on_gpu ? model::DeviceKind::kCuda : model::DeviceKind::kCpu,
                                           .seed = context.seed});
       },
-      .precision = [](const CaseId& id) { return parse_enum<Precision>(id.at("precision")); }};
+      .precision = [](const CaseId& id) { return parse_enum<Precision>(id.at("precision")); },
+      .prescribe = &prescribe_few_samples};
 }
 
 }  // namespace tbench::bench

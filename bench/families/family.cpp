@@ -7,6 +7,12 @@
 
 namespace tbench::bench {
 
+void prescribe_few_samples(const CaseId& /*id*/, measure::SamplerOptions& sampler) {
+  constexpr std::int64_t kFew = 10;
+  if (!sampler.fixed_warm_up) sampler.fixed_warm_up = kFew;
+  if (!sampler.fixed_samples) sampler.fixed_samples = kFew;
+}
+
 std::vector<ModelSize> known_model_sizes(std::span<const ModelSize> extra) {
   const std::span<const ModelSize> builtin = builtin_model_sizes();
   std::vector<ModelSize> sizes{builtin.begin(), builtin.end()};

@@ -1,5 +1,6 @@
 // What a benchmark family is to the program: its case tables, and how to make one of its cases; and the families of
 // transformer_bench. Adding a family is one file that returns a Family plus one line in family.cpp.
+// bench/retired.txt names the cases of the tables that a suite runs only where they are asked for.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +47,10 @@ struct Family {
   /// Its cases are run by all ranks together, and by nobody else: the key `gpus` is their number.
   bool spans_ranks{};
 };
+
+/// Takes ten samples after ten steps or launches of warm-up, unless the command line says how many: for cases whose
+/// result is a number or a dtype, which a time only accompanies.
+void prescribe_few_samples(const CaseId& id, measure::SamplerOptions& sampler);
 
 /// The built-in sizes and the user's.
 [[nodiscard]] std::vector<ModelSize> known_model_sizes(std::span<const ModelSize> extra);

@@ -55,9 +55,7 @@ class WarmupCase final : public Case {
     first_step_ = FirstStep{.enqueue = {enqueue.count()}, .driver = driver_calls_->times()};
   }
   Work work() const override { return model_->work(); }
-  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override {
-    return model_->memory_split(peak);
-  }
+  std::vector<LiveTensor> live_tensors() const override { return model_->live_tensors(); }
   std::map<std::string, double> counters() override {
     std::map<std::string, double> counters = model_->counters();
     if (context_time_) counters["context_ms"] = to_milliseconds(*context_time_);

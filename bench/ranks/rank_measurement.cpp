@@ -20,6 +20,17 @@ std::string current_group(const ranks::Launch& launch, Seconds limit) {
   return group_of_round(*ranks::open_store(launch, /*may_serve=*/false, limit));
 }
 
+/// The group, and while it forms a watch: to wait for a worker that hangs may take as long as a supervisor waits for a
+/// sign of life, and only the rank that hangs may give none.
+ranks::Group meet(const ranks::Launch& launch, const std::string& name, bool on_gpu, Seconds limit,
+                  const measure::ProgressCallback& activity) {
+  const StallWatch watch{{.group = name + "/meeting", .rank = launch.rank, .size = launch.size, .limit = limit},
+                         [] { return 0; },
+                         [&] { return ranks::open_store(launch, /*may_serve=*/false, limit); },
+                         [&] { activity("waiting for the other ranks"); }};
+  return ranks::Group{launch, name, on_gpu, limit};
+}
+
 class AgreedTracer final : public measure::StepTracer {
  public:
   AgreedTracer(std::unique_ptr<measure::StepTracer> own, measure::Gather gather)
@@ -64,7 +75,7 @@ RankMeasurement::RankMeasurement(const ranks::Launch& launch, bool on_gpu, Secon
 RankMeasurement::RankMeasurement(const ranks::Launch& launch, const std::string& group, bool on_gpu, Seconds limit,
                                  measure::Timer& own, const measure::ProgressCallback& activity)
     : activity_{activity},
-      group_{launch, group, on_gpu, limit},
+      group_{meet(launch, group, on_gpu, limit, activity)},
       timer_{own, [this](std::span<const double> numbers) { return group_.gather(numbers); }, [this] { ++steps_; }},
       watch_{{.group = group, .rank = launch.rank, .size = launch.size, .limit = limit},
              [this] { return group_.calls() + steps_; },

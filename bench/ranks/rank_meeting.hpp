@@ -2,6 +2,7 @@
 // case each) and hears how they went, and how all learn that a round is lost.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,13 +17,20 @@
 namespace tbench::bench {
 
 /// Opens the store of the ranks; a test's is of its own.
-using OpenStore = std::function<std::unique_ptr<ranks::Store>()>;
+using OpenStore = std::function<std::unique_ptr<ranks::Store>(const ranks::Waiting&)>;
+
+/// How a rank waits for the others.
+struct Patience {
+  Seconds limit;                                      // for what they have to say soon
+  std::function<bool()> stop;                         // whether the user asked to stop
+  std::function<void(const std::string& line)> tell;  // what is waited for, if it takes long
+  Seconds quiet{10.0};                                // that a wait may take before it is told
+};
 
 class RankMeeting {
  public:
   /// Opens nothing yet.
-  /// @param limit  how long to wait for what others have to say soon
-  RankMeeting(const ranks::Launch& launch, OpenStore open, Seconds limit);
+  RankMeeting(const ranks::Launch& launch, OpenStore open, Patience patience);
   /// Lets the others go: rank 0 ends the run, and waits for those that need its store.
   ~RankMeeting();
   RankMeeting(const RankMeeting&) = delete;
@@ -33,10 +41,12 @@ class RankMeeting {
   /// Whether the others know of this rank, by meet() or refuse().
   [[nodiscard]] bool is_introduced() const { return is_introduced_; }
 
-  /// Introduces this rank, and waits for all others to.
+  /// Introduces this rank, and waits for all others to. After some time one line says for whom: of rank 0, or where
+  /// that is the one that is waited for.
+  /// @return  false if the user asked to stop first, here or rank 0
   /// @throws  UsageError          on every rank alike, if they must not run together
-  /// @throws  std::runtime_error  naming the rank that does not come
-  void meet(const Introduction& own);
+  /// @throws  std::runtime_error  naming the ranks that do not come
+  [[nodiscard]] bool meet(const Introduction& own);
   /// Tells the others that this rank does not take part, or that it has seen why nobody can.
   /// @return  whether this rank has to tell the user: rank 0 does it for all, if it can be reached
   [[nodiscard]] bool refuse(const std::string& why) noexcept;
@@ -59,14 +69,21 @@ class RankMeeting {
 
  private:
   [[nodiscard]] ranks::Store& store();
+  [[nodiscard]] bool wait_for_introductions();
+  void take_back_introduction() noexcept;
+  void tell_wait(const ranks::Wait& wait);
   [[nodiscard]] bool wait_for(const std::string& key, Seconds limit, const std::function<void()>& waiting = {});
   [[nodiscard]] std::string of_round(const char* what) const;
   void leave();
 
   ranks::Launch launch_;
   OpenStore open_;
-  Seconds limit_;
+  Patience patience_;
   std::unique_ptr<ranks::Store> store_;
+  std::string unreachable_;  // why there is no store; empty: there is, or nobody has tried
+  std::chrono::steady_clock::time_point waits_since_;
+  std::string told_;    // of a wait
+  std::string errand_;  // a sentence of what the wait is to tell the others; empty: that this rank is there
   std::int64_t round_{};
   bool is_introduced_{};
   bool is_over_{};

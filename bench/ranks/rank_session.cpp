@@ -29,7 +29,10 @@ constexpr std::chrono::milliseconds kAskInterval{100};
 constexpr double kTimeouts = 2.0;
 constexpr Seconds kReportGrace{60.0};
 
-/// Thrown through the supervisor, which then kills the worker.
+/// The longest wait for what the others have to say of a round that the user stops.
+constexpr std::chrono::seconds kStopGrace{3};
+
+/// Thrown through the supervisor, which then kills the worker, and through the wait for what others say.
 struct RoundLost {};
 
 bool has_failed(const std::vector<Record>& records) { return records.empty() || !has_time(records.back().status); }
@@ -82,8 +85,19 @@ class LeadingRunner final : public CaseRunner {
     meeting_.call({.name = id.name(), .needs_fresh = needs_fresh_});
     std::vector<std::vector<Record>> ranks{take_part(*own_, meeting_, id, activity, stop)};
     const Seconds limit = timeout_ * kTimeouts + kReportGrace;
-    for (int rank = 1; rank < meeting_.launch().size; ++rank) {
-      ranks.push_back(meeting_.report_of(rank, id.name(), limit, [&] { activity("waiting for the other ranks"); }));
+    std::optional<std::chrono::steady_clock::time_point> stopped;
+    const auto waiting = [&] {
+      activity("waiting for the other ranks");
+      if (!stop()) return;
+      if (!stopped) stopped = std::chrono::steady_clock::now();
+      if (std::chrono::steady_clock::now() - *stopped > kStopGrace) throw RoundLost{};
+    };
+    try {
+      for (int rank = 1; rank < meeting_.launch().size; ++rank) {
+        ranks.push_back(meeting_.report_of(rank, id.name(), limit, waiting));
+      }
+    } catch (const RoundLost&) {
+      return {};
     }
     std::vector<Record> merged = merge_ranks(ranks);
     needs_fresh_ = has_failed(merged);
@@ -105,7 +119,13 @@ std::optional<ranks::Launch> own_launch() { return ranks::find_launch(&environme
 
 std::unique_ptr<RankMeeting> make_meeting(const ranks::Launch& launch) {
   return std::make_unique<RankMeeting>(
-      launch, [launch] { return ranks::open_store(launch, /*may_serve=*/true, kMeetingLimit); }, kMeetingLimit);
+      launch,
+      [launch](const ranks::Waiting& waiting) {
+        return ranks::open_store(launch, /*may_serve=*/true, kMeetingLimit, waiting);
+      },
+      Patience{.limit = kMeetingLimit, .stop = stop_signalled, .tell = [](const std::string& line) {
+                 fmt::print(stderr, "transformer_bench: {}\n", line);
+               }});
 }
 
 void check_with_ranks(const Options& options) {

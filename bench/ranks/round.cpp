@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tbench/results/json_fields.hpp"
+#include "tbench/results/json_text.hpp"
 #include "tbench/results/record_json.hpp"
 #include "tbench/results/result_json.hpp"
 
@@ -100,7 +101,7 @@ std::string to_text(const Introduction& introduction) {
 }
 
 Introduction introduction_from(const std::string& text) {
-  const Json json = Json::parse(text);
+  const Json json = results::parse_json(text);
   results::FieldReader in{json, "a rank's introduction"};
   Introduction introduction;
   in.field("refusal", introduction.refusal);
@@ -129,7 +130,7 @@ std::string to_text(const RoundCall& call) {
 }
 
 RoundCall round_call_from(const std::string& text) {
-  const Json json = Json::parse(text);
+  const Json json = results::parse_json(text);
   results::FieldReader in{json, "a call of rank 0"};
   RoundCall call;
   in.field("name", call.name);
@@ -145,7 +146,7 @@ std::string to_text(std::span<const Record> records) {
 
 std::vector<Record> records_from(const std::string& text, const std::string& name) {
   std::vector<Record> records;
-  for (const Json& json : Json::parse(text)) records.push_back(results::record_from_json(json, name));
+  for (const Json& json : results::parse_json(text)) records.push_back(results::record_from_json(json, name));
   return records;
 }
 

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "compare/known_judgement.hpp"
+
 namespace tbench::compare {
 namespace {
 
@@ -23,6 +25,9 @@ constexpr Seconds kShort{100e-6};
 // Memory repeats exactly, but the allocator rounds: smaller differences are not changes.
 constexpr std::int64_t kMinMemoryBytes = 1 << 20;
 constexpr double kMinMemoryChange = 0.005;
+// A case that became faster may take this much more.
+constexpr std::int64_t kPaidMemoryBytes = 64 << 20;
+constexpr double kPaidMemoryChange = 0.02;
 
 /// The part of the time's change that must appear in another measure of the step too.
 constexpr double kMinSharedPart = 0.5;
@@ -99,58 +104,64 @@ std::optional<double> difference_of(const results::MeasuredCase& base, const res
   return stats::mean(in_next) - stats::mean(in_base);
 }
 
-/// A clock polled all the time and one read at the begin of each chunk differ by up to a third for the same work.
-bool clocks_are_comparable(const results::MeasuredCase& base, const results::MeasuredCase& next) {
-  std::set<ClockSource> sources;
+std::vector<const results::Replicate*> replicates_of(const results::MeasuredCase& base,
+                                                     const results::MeasuredCase& next) {
+  std::vector<const results::Replicate*> replicates;
   for (const results::MeasuredCase* const side : {&base, &next}) {
-    for (const results::Replicate& replicate : side->replicates) {
-      if (replicate.clock_source) sources.insert(*replicate.clock_source);
-    }
+    for (const results::Replicate& replicate : side->replicates) replicates.push_back(&replicate);
   }
-  return sources.size() < 2;
+  return replicates;
 }
 
 bool both_ok(const CaseComparison& c) { return c.base.status == Status::kOk && c.next.status == Status::kOk; }
 
-Verdict time_verdict(const CaseComparison& c, std::optional<double> adjusted_p, double false_discovery_rate) {
-  if (!both_ok(c)) return Verdict::kInvalid;
-  if (!is_tested(c)) return Verdict::kInsufficient;
+Outcome time_outcome(const CaseComparison& c, std::optional<double> adjusted_p, double false_discovery_rate) {
+  if (!is_tested(c)) return known_outcome(c, adjusted_p, false_discovery_rate);
   const stats::ModeratedTest& test = *c.time_test;
   const double limit = std::log1p(c.threshold);
   const bool rejected = *adjusted_p <= false_discovery_rate;
   const bool excludes_zero = test.interval.low > 0 || test.interval.high < 0;
   if (rejected && excludes_zero && std::abs(test.difference) > limit) {
-    if (!shares_change(test.difference, c.device_difference)) return Verdict::kHost;
-    if (!shares_change(test.difference, c.cycle_difference)) return Verdict::kClock;
-    return test.difference > 0 ? Verdict::kRegressed : Verdict::kImproved;
+    if (!shares_change(test.difference, c.device_difference)) return Outcome::kHost;
+    if (!shares_change(test.difference, c.cycle_difference)) return Outcome::kClock;
+    return test.difference > 0 ? Outcome::kRegressed : Outcome::kImproved;
   }
-  return test.interval.low > -limit && test.interval.high < limit ? Verdict::kSame : Verdict::kAmbiguous;
+  return test.interval.low > -limit && test.interval.high < limit ? Outcome::kSame : Outcome::kUndecided;
 }
 
 /// REGRESSED, IMPROVED or SAME; nothing where a side's memory is unknown.
-std::optional<Verdict> memory_verdict(const CaseComparison& c) {
+std::optional<Outcome> memory_outcome(const CaseComparison& c) {
   const std::optional<Peaks> peaks = comparable_peaks(c);
-  return peaks ? std::optional{compare::memory_verdict(peaks->base, peaks->next)} : std::nullopt;
+  return peaks ? std::optional{compare::memory_outcome(peaks->base, peaks->next)} : std::nullopt;
 }
 
-/// REGRESSED where `ok` became a failure or out of memory, IMPROVED for the reverse; otherwise absent.
-std::optional<Verdict> status_verdict(const CaseComparison& c) {
-  if (c.base.status == Status::kOk && is_bad(c.next.status)) return Verdict::kRegressed;
-  if (is_bad(c.base.status) && c.next.status == Status::kOk) return Verdict::kImproved;
+/// WRONG or ERROR where `ok` became a failure or out of memory, IMPROVED for the reverse; otherwise absent.
+std::optional<Outcome> status_outcome(const CaseComparison& c) {
+  if (c.base.status == Status::kOk && c.next.status == Status::kIncorrect) return Outcome::kWrong;
+  if (c.base.status == Status::kOk && is_bad(c.next.status)) return Outcome::kError;
+  if (is_bad(c.base.status) && c.next.status == Status::kOk) return Outcome::kImproved;
   return std::nullopt;
 }
 
+/// Whether a faster case may take that much more memory.
+bool is_paid_for(Outcome time, const CaseComparison& c) {
+  if (time != Outcome::kImproved && time != Outcome::kLikelyFaster) return false;
+  const Peaks peaks = comparable_peaks(c).value();
+  return static_cast<double>(peaks.next - peaks.base) <=
+         std::max(static_cast<double>(kPaidMemoryBytes), kPaidMemoryChange * static_cast<double>(peaks.base));
+}
+
 /// A regression in memory or time is a regression; an improvement in memory counts unless the time contradicts it.
-Verdict combined(Verdict time, std::optional<Verdict> memory) {
-  if (memory == Verdict::kRegressed) return Verdict::kRegressed;
-  const bool is_open = time == Verdict::kSame || time == Verdict::kInsufficient;
-  return memory == Verdict::kImproved && is_open ? Verdict::kImproved : time;
+Outcome combined(Outcome time, std::optional<Outcome> memory, const CaseComparison& c) {
+  if (memory == Outcome::kRegressed) return is_paid_for(time, c) ? time : Outcome::kRegressed;
+  const bool is_open = time == Outcome::kSame || time == Outcome::kUndecided;
+  return memory == Outcome::kImproved && is_open ? Outcome::kImproved : time;
 }
 
 /// With how many replicates a side the interval would lie on one side of the threshold.
 std::optional<std::int64_t> replicates_to_decide(const CaseComparison& c) {
-  if (c.verdict == Verdict::kInsufficient) return static_cast<std::int64_t>(kMinReplicates);
-  if (c.verdict != Verdict::kAmbiguous) return std::nullopt;
+  if (c.outcome != Outcome::kUndecided) return std::nullopt;
+  if (!is_tested(c)) return static_cast<std::int64_t>(kMinReplicates);
   const double room = std::abs(std::abs(c.time_test->difference) - std::log1p(c.threshold));
   for (std::int64_t count = kMinReplicates; count <= kMaxReplicates; ++count) {
     const auto replicates = static_cast<double>(count);
@@ -169,8 +180,8 @@ void add_note(std::string& note, const std::string& text) {
   note += text;
 }
 
-std::string memory_note(const CaseComparison& c, std::optional<Verdict> memory) {
-  if (!memory || memory == Verdict::kSame) return "";
+std::string memory_note(const CaseComparison& c, std::optional<Outcome> memory) {
+  if (!memory || memory == Outcome::kSame) return "";
   constexpr double kMebi = 1 << 20;
   const Peaks peaks = comparable_peaks(c).value();
   return fmt::format("memory {:+.1f} MiB", static_cast<double>(peaks.next - peaks.base) / kMebi);
@@ -183,6 +194,14 @@ std::string described(const SideOfCase& side) {
 }
 
 }  // namespace
+
+bool clocks_are_comparable(std::span<const results::Replicate* const> replicates) {
+  std::set<results::ClockKind> kinds;
+  for (const results::Replicate* const replicate : replicates) {
+    if (replicate->clock_kind) kinds.insert(*replicate->clock_kind);
+  }
+  return kinds.size() < 2;
+}
 
 int severity(Status status) {
   if (is_failure(status)) return 4;
@@ -248,15 +267,15 @@ SideOfCase side_of_case(const results::MeasuredCase& c) {
   if (!device_times.empty()) side.device_time = Seconds{std::exp(stats::mean(device_times))};
   const Values clocks = logarithms(c.replicates, clock_of);
   if (!clocks.empty()) side.sm_clock = Hertz{std::exp(stats::mean(clocks))};
-  Values mfu;
+  Values peak_shares;
   Values shares;
   for (const results::Replicate& replicate : c.replicates) {
-    if (replicate.mfu) mfu.push_back(*replicate.mfu);
+    if (replicate.peak_share_at_clock) peak_shares.push_back(*replicate.peak_share_at_clock);
     if (replicate.ceiling_share) shares.push_back(*replicate.ceiling_share);
   }
   side.peak_bytes = peak_of(c);
   side.requested_peak_bytes = requested_peak_of(c);
-  if (!mfu.empty()) side.mfu = stats::mean(mfu);
+  if (!peak_shares.empty()) side.peak_share_at_clock = stats::mean(peak_shares);
   if (!shares.empty()) side.ceiling_share = stats::mean(shares);
   return side;
 }
@@ -266,11 +285,11 @@ double default_threshold(const CaseId& id, std::optional<Seconds> time) {
   return time && *time < kShort ? kShortThreshold : kLongThreshold;
 }
 
-Verdict memory_verdict(std::int64_t base, std::int64_t next) {
+Outcome memory_outcome(std::int64_t base, std::int64_t next) {
   const auto change = static_cast<double>(next - base);
   const double limit = std::max(static_cast<double>(kMinMemoryBytes), kMinMemoryChange * static_cast<double>(base));
-  if (change > limit) return Verdict::kRegressed;
-  return change < -limit ? Verdict::kImproved : Verdict::kSame;
+  if (change > limit) return Outcome::kRegressed;
+  return change < -limit ? Outcome::kImproved : Outcome::kSame;
 }
 
 bool is_bad(Status status) { return is_failure(status) || status == Status::kOom; }
@@ -280,8 +299,13 @@ bool shares_change(double time_difference, std::optional<double> other_differenc
                                std::abs(*other_difference) >= kMinSharedPart * std::abs(time_difference));
 }
 
+bool is_not_comparable(const SideOfCase& side) {
+  return side.status == Status::kUnsupported && side.reason.starts_with(kNotComparable);
+}
+
 std::string status_note(const SideOfCase& base, const SideOfCase& next) {
   if (base.status == Status::kOk && next.status == Status::kOk) return "";
+  if (is_not_comparable(base) && base.reason == next.reason) return base.reason;
   std::string note = base.status == next.status ? fmt::format("{} on both sides", to_string(base.status))
                                                 : fmt::format("{} -> {}", described(base), described(next));
   const std::string& reason = next.status == Status::kOk ? base.reason : next.reason;
@@ -293,8 +317,10 @@ bool is_tested(const CaseComparison& c) {
   return c.time_test && both_ok(c) && std::min(c.base.replicates, c.next.replicates) >= kMinReplicates;
 }
 
+std::optional<double> p_of(const CaseComparison& c) { return is_tested(c) || c.known_test ? c.p_value : std::nullopt; }
+
 CaseComparison measure_change(const results::MeasuredCase& base, const results::MeasuredCase& next,
-                              const CompareOptions& options) {
+                              const CompareOptions& options, std::optional<Apart> apart) {
   CaseComparison c;
   c.id = base.id;
   c.base = side_of_case(base);
@@ -306,14 +332,24 @@ CaseComparison measure_change(const results::MeasuredCase& base, const results::
   c.ratio = *c.next.time / *c.base.time;
   c.device_difference = difference_of(base, next, device_time_of);
   if (c.device_difference) c.device_ratio = std::exp(*c.device_difference);
-  if (clocks_are_comparable(base, next)) c.cycle_difference = difference_of(base, next, cycles_of);
+  if (clocks_are_comparable(replicates_of(base, next))) c.cycle_difference = difference_of(base, next, cycles_of);
   if (c.cycle_difference) c.cycle_ratio = std::exp(*c.cycle_difference);
-  c.time_test = stats::moderated_t_test(in_base, in_next, prior_of(base.key, options));
+  if (apart != Apart::kMachines) c.time_test = stats::moderated_t_test(in_base, in_next, prior_of(base.key, options));
   if (c.time_test) {
     c.ratio_interval = ratios(c.time_test->interval);
     c.p_value = c.time_test->p_value;
   } else {
     put_interval_within(c);
+  }
+  if (c.device_difference && std::min(c.base.replicates, c.next.replicates) >= kMinReplicates) {
+    const auto test = stats::moderated_t_test(logarithms(base.replicates, device_time_of),
+                                              logarithms(next.replicates, device_time_of));
+    c.device_ratio_interval = ratios(test->interval);
+  }
+  if (is_tested(c)) {
+    c.judged_by = Measure::kTime;
+  } else if (apart) {
+    add_known_test(c, base, next, options, *apart);
   }
   return c;
 }
@@ -321,15 +357,16 @@ CaseComparison measure_change(const results::MeasuredCase& base, const results::
 void decide(CaseComparison& c, std::optional<double> adjusted_p, std::size_t comparisons,
             const CompareOptions& options) {
   c.adjusted_p = adjusted_p;
-  if (c.time_test && both_ok(c)) {
-    const double difference = smallest_detectable_difference(*c.time_test, options.false_discovery_rate,
-                                                             std::max<std::size_t>(1, comparisons));
+  const std::optional<stats::ModeratedTest>& test = c.known_test ? c.known_test : c.time_test;
+  if (test && has_time(c.base.status) && has_time(c.next.status)) {
+    const double difference =
+        smallest_detectable_difference(*test, options.false_discovery_rate, std::max<std::size_t>(1, comparisons));
     const double change_found = std::expm1(difference);
     if (std::isfinite(change_found)) c.smallest_detectable = std::max(c.threshold, change_found);
   }
-  const std::optional<Verdict> memory = memory_verdict(c);
-  const std::optional<Verdict> status = status_verdict(c);
-  c.verdict = status ? *status : combined(time_verdict(c, adjusted_p, options.false_discovery_rate), memory);
+  const std::optional<Outcome> memory = memory_outcome(c);
+  const std::optional<Outcome> status = status_outcome(c);
+  c.outcome = status ? *status : combined(time_outcome(c, adjusted_p, options.false_discovery_rate), memory, c);
   add_note(c.note, status_note(c.base, c.next));
   add_note(c.note, memory_note(c, memory));
   c.replicates_to_decide = replicates_to_decide(c);

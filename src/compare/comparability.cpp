@@ -4,8 +4,11 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
+#include "compare/input/plain_context.hpp"
+#include "compare/measuring_way.hpp"
 #include "tbench/compare/comparison_input.hpp"
 #include "tbench/core/text.hpp"
 
@@ -13,6 +16,12 @@ namespace tbench::compare {
 namespace {
 
 using Texts = std::vector<std::string>;
+
+/// Facts that older files do not tell, which contradicts nothing.
+const std::string kAffinity = "CPU affinity";
+const std::string kQuota = "CPU quota";
+const std::string kOptions = "compile options";
+const std::string kAbsent = "absent";
 
 std::string device_of(const Environment& environment) {
   return environment.gpu ? environment.gpu->name : environment.cpu_name;
@@ -36,15 +45,34 @@ std::string listed(const std::set<std::string>& values) {
   return join(texts, ", ");
 }
 
-std::map<std::string, std::string> facts_of(const ComparisonSide& side) {
-  std::map<std::string, std::set<std::string>> sets;
+/// The values of each fact on a side, where its files differ several.
+using Facts = std::map<std::string, std::set<std::string>>;
+
+/// Each file has its own date.
+Facts facts_of(std::span<const PlainContext> contexts) {
+  Facts sets;
+  for (const PlainContext& context : contexts) {
+    for (const auto& [name, value] : context) {
+      if (name != "date") sets[name].insert(value);
+    }
+  }
+  return sets;
+}
+
+Facts facts_of(std::span<const Environment> environments) {
+  Facts sets;
   const auto known = [](const std::optional<bool>& value) { return value ? (*value ? "on" : "off") : "unknown"; };
-  for (const Environment& environment : side.environments) {
+  for (const Environment& environment : environments) {
     for (const auto& [name, version] : environment.versions) sets[name].insert(version);
-    sets["commit"].insert(fmt::format("{:.12}", environment.commit));
+    sets["commit"].insert(build_name(environment));
+    if (!environment.compile_options.empty()) sets[kOptions].insert(environment.compile_options);
     sets["build type"].insert(environment.build_type);
     sets["clock policy"].insert(environment.clock_policy);
     sets["device"].insert(device_identity(environment));
+    if (const std::optional<CpuLimits>& limits = environment.cpu_limits) {
+      sets[kAffinity].insert(limits->affinity);
+      sets[kQuota].insert(limits->quota ? fmt::format("{:g} CPUs", *limits->quota) : "none");
+    }
     if (!environment.gpu) continue;
     sets["ECC"].insert(known(environment.gpu->ecc));
     sets["MIG"].insert(known(environment.gpu->mig));
@@ -52,9 +80,31 @@ std::map<std::string, std::string> facts_of(const ComparisonSide& side) {
       sets["power limit"].insert(fmt::format("{:.0f} W", *environment.gpu->power_limit_w));
     }
   }
-  std::map<std::string, std::string> facts;
-  for (const auto& [name, values] : sets) facts[name] = listed(values);
-  return facts;
+  return sets;
+}
+
+/// @param with_mixed  also what differs between the files of one side
+Texts differences(const Facts& base, const Facts& next, bool with_mixed) {
+  std::set<std::string> names;
+  for (const auto& [name, values] : base) names.insert(name);
+  for (const auto& [name, values] : next) names.insert(name);
+  const auto values_in = [](const Facts& facts, const std::string& name) {
+    const auto found = facts.find(name);
+    const std::string text = found == facts.end() ? "" : listed(found->second);
+    return text.empty() ? kAbsent : text;
+  };
+  Texts found;
+  for (const std::string& name : names) {
+    const std::string a = values_in(base, name);
+    const std::string b = values_in(next, name);
+    const auto in_base = base.find(name);
+    const bool is_mixed = in_base != base.end() && in_base->second.size() > 1;
+    const bool is_untold = (a == kAbsent || b == kAbsent) && (name == kAffinity || name == kQuota || name == kOptions);
+    if (is_untold) continue;
+    if (a == b && !(with_mixed && is_mixed)) continue;
+    found.push_back(fmt::format("{}: {} against {}", name, a, b));
+  }
+  return found;
 }
 
 std::optional<double> work_of(const results::MeasuredCase& c) {
@@ -106,26 +156,68 @@ std::string way_difference(std::span<const CasePair> pairs) {
   return fmt::format("{} case{} timed in different ways, first {}", count, count == 1 ? " was" : "s were", first);
 }
 
-}  // namespace
-
-std::string device_names(const ComparisonSide& side) { return listed(values_of(side, &device_of)); }
-
-Texts differences_of(const ComparisonSide& base, const ComparisonSide& next) {
-  if (base.environments.empty() || next.environments.empty()) return {};
-  std::map<std::string, std::string> in_base = facts_of(base);
-  std::map<std::string, std::string> in_next = facts_of(next);
-  Texts differences;
-  std::set<std::string> names;
-  for (const auto& [name, value] : in_base) names.insert(name);
-  for (const auto& [name, value] : in_next) names.insert(name);
-  for (const std::string& name : names) {
-    const std::string& a = in_base[name];
-    const std::string& b = in_next[name];
-    if (a != b) {
-      differences.push_back(fmt::format("{}: {} against {}", name, a.empty() ? "absent" : a, b.empty() ? "absent" : b));
+/// Regimes that cases of both sides were timed in.
+std::set<Regime> regimes_of(std::span<const CasePair> pairs) {
+  std::set<Regime> regimes;
+  for (const CasePair& pair : pairs) {
+    for (const results::Replicate& replicate : pair.first->replicates) {
+      if (replicate.regime) regimes.insert(*replicate.regime);
     }
   }
-  return differences;
+  return regimes;
+}
+
+/// The values of an option on a side; `default` is none of a time, which older files do not tell.
+std::map<std::string, std::set<std::string>> ways_of(const ComparisonSide& side, Regime regime) {
+  std::map<std::string, std::set<std::string>> ways;
+  for (const auto& options : side.options) {
+    for (const auto& [name, value] : measuring_way(options, regime)) {
+      if (!name.starts_with("min_") || value != kUnsaid) ways[name].insert(value);
+    }
+  }
+  return ways;
+}
+
+/// `measured otherwise: burst_min_time_s 0.1 against 0.2, samples default against 20`; empty where both sides were
+/// measured alike.
+std::string options_difference(const ComparisonSide& base, const ComparisonSide& next,
+                               std::span<const CasePair> pairs) {
+  std::set<std::string> found;
+  for (const Regime regime : regimes_of(pairs)) {
+    std::map<std::string, std::set<std::string>> in_next = ways_of(next, regime);
+    for (const auto& [name, values] : ways_of(base, regime)) {
+      const std::set<std::string>& others = in_next[name];
+      if (values == others || others.empty()) continue;
+      const bool is_burst = regime == Regime::kBurst && name.starts_with("min_");
+      found.insert(fmt::format("{}{} {} against {}", is_burst ? "burst_" : "", name, listed(values), listed(others)));
+    }
+  }
+  return found.empty() ? "" : fmt::format("measured otherwise: {}", listed(found));
+}
+
+}  // namespace
+
+std::string device_names(const ComparisonSide& side) {
+  std::set<std::string> names = values_of(side, &device_of);
+  for (const PlainContext& context : side.contexts) names.insert(machine_of(context));
+  names.erase("");
+  return listed(names);
+}
+
+Texts gpu_uuids(const ComparisonSide& side) {
+  const auto uuid = [](const Environment& environment) { return environment.gpu ? environment.gpu->uuid : ""; };
+  const std::set<std::string> known = values_of(side, +uuid);
+  Texts uuids(known.begin(), known.end());
+  std::erase(uuids, "");
+  return uuids;
+}
+
+Texts differences_of(const ComparisonSide& base, const ComparisonSide& next) {
+  if (!base.environments.empty() && !next.environments.empty()) {
+    return differences(facts_of(std::span{base.environments}), facts_of(std::span{next.environments}), false);
+  }
+  if (base.contexts.empty() || next.contexts.empty()) return {};
+  return differences(facts_of(std::span{base.contexts}), facts_of(std::span{next.contexts}), true);
 }
 
 Texts objections(const ComparisonSide& base, const ComparisonSide& next, std::span<const CasePair> pairs) {
@@ -142,6 +234,8 @@ Texts objections(const ComparisonSide& base, const ComparisonSide& next, std::sp
   if (policies.size() > 1) found.push_back(fmt::format("different clock policies: {}", listed(policies)));
   if (std::string work = work_difference(pairs); !work.empty()) found.push_back(std::move(work));
   if (std::string way = way_difference(pairs); !way.empty()) found.push_back(std::move(way));
+  if (std::string options = options_difference(base, next, pairs); !options.empty())
+    found.push_back(std::move(options));
   return found;
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compare/comparison_commands.hpp"
+#include "compare/said_of_files.hpp"
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
@@ -23,9 +24,6 @@ using Texts = std::vector<std::string>;
 
 /// Sorts cases without a value last.
 constexpr double kLast = std::numeric_limits<double>::infinity();
-
-constexpr std::array<std::string_view, 8> kVerdicts{"REGRESSED", "IMPROVED",     "HOST",    "CLOCK",
-                                                    "AMBIGUOUS", "INSUFFICIENT", "INVALID", "SAME"};
 
 struct Matches {
   std::vector<CasePair> pairs;
@@ -67,21 +65,20 @@ void check_matches(const Matches& matches, const ComparisonSide& base, const Com
     throw UsageError{fmt::format("--filter: no case of {} matches '{}'; the first case is {}",
                                  std::max(base.cases.size(), next.cases.size()), filter, base.cases.front().id.name())};
   }
-  throw results::CorrectableError{
-      fmt::format("the sides have no case in common; they begin with '{}' and '{}'", base.cases.front().id.name(),
-                  next.cases.front().id.name()),
-      measure_in_turns(base.run, base.run, {}, kUsualReplicates)};  // the cases of the base with both programs
+  throw results::CorrectableError{fmt::format("the sides have no case in common; they begin with '{}' and '{}'",
+                                              base.cases.front().id.name(), next.cases.front().id.name()),
+                                  measure_in_turns(base.run, flags_of_base(base.run, next.run), {}, kUsualReplicates)};
 }
 
 void decide_all(std::vector<CaseComparison>& cases, const CompareOptions& options) {
   std::vector<double> p_values;
   for (const CaseComparison& c : cases) {
-    if (is_tested(c)) p_values.push_back(*c.p_value);
+    if (const std::optional<double> p = p_of(c)) p_values.push_back(*p);
   }
   const std::vector<double> adjusted = stats::benjamini_hochberg(p_values);
   std::size_t next = 0;
   for (CaseComparison& c : cases) {
-    const std::optional<double> p = is_tested(c) ? std::optional{adjusted[next++]} : std::nullopt;
+    const std::optional<double> p = p_of(c) ? std::optional{adjusted[next++]} : std::nullopt;
     decide(c, p, adjusted.size(), options);
   }
 }
@@ -121,11 +118,15 @@ std::vector<FamilyMean> family_means(const std::vector<CaseComparison>& cases) {
 /// The first and the last start of a side's files; absent where none tells.
 std::optional<std::pair<std::int64_t, std::int64_t>> starts_of(const ComparisonSide& side) {
   std::optional<std::pair<std::int64_t, std::int64_t>> starts;
-  for (const Environment& environment : side.environments) {
-    const std::optional<std::int64_t> start = parse_timestamp(environment.date);
-    if (!start) continue;
+  const auto add = [&](const std::string& date) {
+    const std::optional<std::int64_t> start = parse_timestamp(date);
+    if (!start) return;
     if (!starts) starts = {*start, *start};
     starts = {std::min(starts->first, *start), std::max(starts->second, *start)};
+  };
+  for (const Environment& environment : side.environments) add(environment.date);
+  for (const PlainContext& context : side.contexts) {
+    if (const auto date = context.find("date"); date != context.end()) add(date->second);
   }
   return starts;
 }
@@ -138,23 +139,46 @@ bool one_after_the_other(const ComparisonSide& base, const ComparisonSide& next)
 }
 
 SideFacts facts(const ComparisonSide& side) {
-  return {.paths = side.paths, .device = device_names(side), .run = side.run};
+  SideFacts facts{.paths = side.paths,
+                  .device = device_names(side),
+                  .uuids = gpu_uuids(side),
+                  .build = {},
+                  .date = {},
+                  .cpu_cores = 0,
+                  .run = side.run};
+  if (side.environments.empty()) return facts;
+  const Environment& first = side.environments.front();
+  facts.build = build_name(first);
+  facts.date = first.date;
+  facts.cpu_cores = first.cpu_cores;
+  return facts;
+}
+
+/// How the sides are apart, as far as spreads are known of that: of a GPU whose UUID a side does not tell it is taken
+/// for the same.
+std::optional<Apart> apart_of(const ComparisonSide& base, const ComparisonSide& next) {
+  const auto is_of_gpu = [](const Environment& environment) { return environment.gpu.has_value(); };
+  for (const ComparisonSide* const side : {&base, &next}) {
+    if (side->environments.empty() || !std::ranges::all_of(side->environments, is_of_gpu)) return std::nullopt;
+  }
+  const Texts in_base = gpu_uuids(base);
+  const Texts in_next = gpu_uuids(next);
+  const bool is_known = !in_base.empty() && !in_next.empty();
+  return is_known && in_base != in_next ? Apart::kMachines : Apart::kProcesses;
 }
 
 }  // namespace
-
-std::string_view to_string(Verdict verdict) { return kVerdicts.at(static_cast<std::size_t>(verdict)); }
 
 Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const CompareOptions& options) {
   Matches matches = match(base, next, options.filter);
   check_matches(matches, base, next, options.filter);
   Comparison comparison;
-  comparison.warnings = base.warnings;
-  comparison.warnings.insert(comparison.warnings.end(), next.warnings.begin(), next.warnings.end());
+  comparison.warnings = said_once(base.warnings, next.warnings);
+  comparison.shared_gpus = said_once(base.shared_gpus, next.shared_gpus);
   const Texts objected = objections(base, next, matches.pairs);
   if (!objected.empty() && !options.force) {
     throw NotComparable{join(objected, "; ") + "; measure both sides the same way, or compare them anyway with --force",
-                        measure_in_turns(base.run, base.run, {}, kUsualReplicates)};
+                        measure_in_turns(base.run, flags_of_base(base.run, next.run), {}, kUsualReplicates)};
   }
   for (const std::string& objection : objected) comparison.warnings.push_back(objection + " (--force)");
   comparison.cross = options.cross.value_or(devices_differ(base, next));
@@ -165,7 +189,13 @@ Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const
   comparison.only_in_next = std::move(matches.only_in_next);
   std::vector<CaseComparison>& cases = comparison.cases;
   cases.reserve(matches.pairs.size());
-  for (const auto& [in_base, in_next] : matches.pairs) cases.push_back(measure_change(*in_base, *in_next, options));
+  if (!comparison.cross) comparison.apart = apart_of(base, next);
+  for (const auto& [in_base, in_next] : matches.pairs) {
+    // Between GPU models several processes tell an interval; of one each it is what two machines of a model differ by.
+    const bool are_few = std::min(in_base->replicates.size(), in_next->replicates.size()) < kMinReplicates;
+    const std::optional<Apart> of_models = are_few ? std::optional{Apart::kMachines} : std::nullopt;
+    cases.push_back(measure_change(*in_base, *in_next, options, comparison.cross ? of_models : comparison.apart));
+  }
   if (comparison.cross) {
     for (CaseComparison& c : cases) c.note = status_note(c.base, c.next);
   } else {
@@ -197,19 +227,19 @@ void sort_cases(Comparison& comparison, CaseOrder order) {
   }
 }
 
-std::map<Verdict, std::size_t> count_verdicts(const Comparison& comparison) {
-  std::map<Verdict, std::size_t> counts;
+results::OutcomeCounts count_outcomes(const Comparison& comparison) {
+  results::OutcomeCounts counts;
   for (const CaseComparison& c : comparison.cases) {
-    if (c.verdict) ++counts[*c.verdict];
+    if (c.outcome) ++counts[*c.outcome];
   }
   return counts;
 }
 
 int exit_status(const Comparison& comparison, bool strict) {
-  const std::map<Verdict, std::size_t> counts = count_verdicts(comparison);
-  if (counts.contains(Verdict::kRegressed)) return kExitRegressed;
-  const bool is_uncertain = counts.contains(Verdict::kAmbiguous) || counts.contains(Verdict::kInsufficient);
-  return strict && is_uncertain ? kExitUncertain : kExitOk;
+  for (const auto& [outcome, count] : count_outcomes(comparison)) {
+    if (results::is_failure(outcome, strict)) return results::exit_status_of(outcome);
+  }
+  return kExitOk;
 }
 
 }  // namespace tbench::compare

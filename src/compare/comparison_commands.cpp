@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
+
+#include "compare/input/plain_name.hpp"
+#include "tbench/compare/case_comparison.hpp"
+#include "tbench/core/text.hpp"
 
 namespace tbench::compare {
 namespace {
@@ -17,21 +22,61 @@ std::string numbers_to(std::int64_t count) {
   return numbers;
 }
 
+/// The flag that selects plain benchmarks, a blank before it: those with these names, whatever the library appends to
+/// them. Nothing for none, and for more than are named.
+std::string plain_filter(std::span<const std::string> names) {
+  if (names.empty() || names.size() > results::kMaxNamed) return "";
+  std::set<std::string> benchmarks;
+  for (const std::string& name : names) benchmarks.insert(escape_regex(plain_name(name).benchmark));
+  const std::vector<std::string> parts(benchmarks.begin(), benchmarks.end());
+  const std::string any = parts.size() == 1 ? parts.front() : fmt::format("({})", join(parts, "|"));
+  return " --benchmark_filter=" + results::quoted(fmt::format("^{}(/|$)", any));
+}
+
+/// A program of plain Google Benchmark JSON with its filter, in a folder of its own where one is given.
+std::string plain_program(const results::RunFlags& run, std::span<const std::string> names) {
+  const std::string program = run.program->empty() ? "./BENCHMARK" : results::command_line({&*run.program, 1});
+  return program + plain_filter(names);
+}
+
+/// The command of one measurement.
+/// @param folder     of the side's build
+/// @param is_shared  whether both sides call their programs by one name
+std::string measure(const results::RunFlags& run, const char* folder, std::span<const std::string> names,
+                    const std::string& out, bool is_shared) {
+  if (!run.program) {
+    return fmt::format("{}/transformer_bench{} --benchmark_out={}", folder, results::flags_for(run, names), out);
+  }
+  const std::string program = plain_program(run, names);
+  if (!is_shared) return fmt::format("{} --benchmark_out={}", program, out);
+  return fmt::format("(cd {} && {} --benchmark_out=\"$OLDPWD/{}\")", folder, program, out);
+}
+
 }  // namespace
 
 std::string measure_in_turns(const results::RunFlags& base, const results::RunFlags& next,
                              std::span<const std::string> names, std::int64_t replicates) {
   const std::string digits(fmt::format("{}", replicates).size(), '?');
-  return fmt::format(
-      "for i in {}; do BASE/transformer_bench{} --benchmark_out=base$i.json; NEW/transformer_bench{} "
-      "--benchmark_out=new$i.json; done; tbench diff base{}.json --to new{}.json",
-      numbers_to(replicates), results::flags_for(base, names), results::flags_for(next, names), digits, digits);
+  const bool is_shared = base.program == next.program;
+  return fmt::format("for i in {}; do {}; {}; done; tbench diff base{}.json --to new{}.json", numbers_to(replicates),
+                     measure(base, "BASE", names, "base$i.json", is_shared),
+                     measure(next, "NEW", names, "new$i.json", is_shared), digits, digits);
 }
 
-std::int64_t replicates_to_decide(const Comparison& comparison, Verdict verdict) {
+results::RunFlags flags_of_base(const results::RunFlags& base, const results::RunFlags& next) {
+  return base.program.has_value() == next.program.has_value()
+             ? results::RunFlags{.of_all = base.of_all, .filter = base.filter, .program = next.program}
+             : next;
+}
+
+std::string run_again(const results::RunFlags& next, std::span<const std::string> names) {
+  return next.program ? plain_program(next, names) : results::isolate_command(kNewProgram, next, names);
+}
+
+std::int64_t replicates_to_decide(const Comparison& comparison) {
   std::int64_t enough = 0;
   for (const CaseComparison& c : comparison.cases) {
-    if (c.verdict == verdict) enough = std::max(enough, c.replicates_to_decide.value_or(0));
+    if (c.outcome == Outcome::kUndecided) enough = std::max(enough, c.replicates_to_decide.value_or(0));
   }
   return enough;
 }
@@ -39,11 +84,15 @@ std::int64_t replicates_to_decide(const Comparison& comparison, Verdict verdict)
 std::string decide_what_is_open(const Comparison& comparison) {
   std::vector<std::string> names;
   for (const CaseComparison& c : comparison.cases) {
-    if (c.verdict == Verdict::kInsufficient || c.verdict == Verdict::kAmbiguous) names.push_back(c.id.name());
+    const bool is_open =
+        c.outcome == Outcome::kUndecided || c.outcome == Outcome::kLikelySlower || c.outcome == Outcome::kLikelyFaster;
+    if (is_open) names.push_back(c.id.name());
   }
   if (names.size() == comparison.cases.size()) names.clear();
-  const std::int64_t enough = replicates_to_decide(comparison, Verdict::kAmbiguous);
-  return measure_in_turns(comparison.base.run, comparison.next.run, names, std::max(kUsualReplicates, enough));
+  const std::int64_t enough = replicates_to_decide(comparison);
+  const bool is_first = std::ranges::none_of(comparison.cases, is_tested);
+  const std::int64_t usual = is_first ? static_cast<std::int64_t>(kMinReplicates) : kUsualReplicates;
+  return measure_in_turns(comparison.base.run, comparison.next.run, names, std::max(usual, enough));
 }
 
 }  // namespace tbench::compare

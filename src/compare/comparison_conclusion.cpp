@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compare/comparison_commands.hpp"
+#include "compare/comparison_words.hpp"
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/compare/comparison_output.hpp"
 #include "tbench/results/conclusion.hpp"
@@ -22,19 +23,14 @@ namespace {
 using Case = CaseComparison;
 using Texts = std::vector<std::string>;
 
-/// The first one that a case has is the verdict of all. What is open comes before what is good: it may yet be bad.
-constexpr std::array kGravest{Verdict::kRegressed, Verdict::kInsufficient, Verdict::kAmbiguous, Verdict::kHost,
-                              Verdict::kClock,     Verdict::kImproved,     Verdict::kSame,      Verdict::kInvalid};
-
-constexpr std::size_t kMaxTold = 3;  // cases of a verdict; the JSON has them all
+constexpr std::size_t kMaxTold = 3;  // cases of an outcome; the JSON has them all
 
 constexpr const char* kCross = "CROSS";
-constexpr const char* kNewProgram = "NEW/transformer_bench";
 
-std::vector<const Case*> cases_of(const Comparison& comparison, Verdict verdict) {
+std::vector<const Case*> cases_of(const Comparison& comparison, Outcome outcome) {
   std::vector<const Case*> cases;
   for (const Case& c : comparison.cases) {
-    if (c.verdict == verdict) cases.push_back(&c);
+    if (c.outcome == outcome) cases.push_back(&c);
   }
   return cases;
 }
@@ -66,25 +62,32 @@ std::string percent(double ratio) { return fmt::format("{:+.2f} %", 100 * (ratio
 std::string change_of(const Case& c) {
   if (!c.ratio) return "";
   std::string text = percent(*c.ratio);
-  if (!c.ratio_interval) return text;
+  if (c.judged_by == Measure::kDeviceTime) text += fmt::format(", the GPU's time in it {}", percent(*c.device_ratio));
+  const std::optional<stats::Interval> interval = judged_interval(c);
+  if (!interval) return text;
   return text + fmt::format(" ({}95 % interval {:+.2f} .. {:+.2f} %, threshold {:.3g} %)",
-                            c.interval_is_within ? "from inside one process: " : "", 100 * (c.ratio_interval->low - 1),
-                            100 * (c.ratio_interval->high - 1), 100 * c.threshold);
+                            c.interval_is_within ? "from inside one process: " : "", 100 * (interval->low - 1),
+                            100 * (interval->high - 1), 100 * c.threshold);
 }
 
-/// What makes the verdict of a case, besides its change.
+/// What makes the outcome of a case, besides its change.
 std::string cause_of(const Case& c) {
-  switch (c.verdict.value()) {
-    case Verdict::kHost:
+  switch (c.outcome.value()) {
+    case Outcome::kHost:
       return fmt::format("the GPU's time in it {}: the host changed", percent(c.device_ratio.value_or(1)));
-    case Verdict::kClock:
+    case Outcome::kClock:
       return fmt::format("its clock cycles {}: the clock changed", percent(c.cycle_ratio.value_or(1)));
-    case Verdict::kInsufficient:
-      return fmt::format("{} and {} replicates, a verdict takes {} a side", c.base.replicates, c.next.replicates,
-                         kMinReplicates);
-    case Verdict::kAmbiguous:
-      return c.replicates_to_decide ? fmt::format("{} replicates a side would decide", *c.replicates_to_decide)
-                                    : fmt::format("more than {} replicates a side would decide", kMaxReplicates);
+    case Outcome::kUndecided:
+      if (c.known_test) {
+        return fmt::format("two {} of one code differ by up to {:.1f} %, {} processes a side would tell more",
+                           c.by_machines ? "machines" : "processes", 100 * c.known_limit.value(), kMinReplicates);
+      }
+      if (!is_tested(c)) {
+        return fmt::format("{} and {} processes, a conclusion takes {} a side", c.base.replicates, c.next.replicates,
+                           kMinReplicates);
+      }
+      return c.replicates_to_decide ? fmt::format("{} processes a side would decide", *c.replicates_to_decide)
+                                    : fmt::format("more than {} processes a side would decide", kMaxReplicates);
     default:
       return "";
   }
@@ -92,7 +95,7 @@ std::string cause_of(const Case& c) {
 
 /// `REGRESSED CASE: CHANGE; CAUSE; NOTE`, what there is of them.
 std::string sentence(const Case& c) {
-  std::string text = fmt::format("{} {}", to_string(c.verdict.value()), c.id.name());
+  std::string text = fmt::format("{} {}", to_string(c.outcome.value()), c.id.name());
   const char* separator = ": ";
   for (const std::string& part : {change_of(c), cause_of(c), c.note}) {
     if (part.empty()) continue;
@@ -102,14 +105,14 @@ std::string sentence(const Case& c) {
   return text;
 }
 
-void add_cases(Texts& why, std::vector<const Case*> cases, Verdict verdict) {
-  if (verdict == Verdict::kSame) {
+void add_cases(Texts& why, std::vector<const Case*> cases, Outcome outcome) {
+  if (outcome == Outcome::kSame) {
     why.push_back(fmt::format("{} SAME: the 95 % interval of each change lies within the threshold", cases.size()));
     return;
   }
   std::ranges::stable_sort(cases, std::ranges::greater{}, weight_of);
   for (std::size_t i = 0; i < std::min(cases.size(), kMaxTold); ++i) why.push_back(sentence(*cases[i]));
-  if (cases.size() > kMaxTold) why.push_back(fmt::format("{} more {}", cases.size() - kMaxTold, to_string(verdict)));
+  if (cases.size() > kMaxTold) why.push_back(fmt::format("{} more {}", cases.size() - kMaxTold, to_string(outcome)));
 }
 
 Texts cross_reasons(const Comparison& comparison) {
@@ -137,39 +140,41 @@ std::string in_turns(const Comparison& comparison, Texts names) {
 std::string after_regression(const Comparison& comparison, const std::vector<const Case*>& regressed) {
   const results::RunFlags& run = comparison.next.run;
   const std::vector<const Case*> failed = those(regressed, has_failed);
-  if (!failed.empty()) return results::isolate_command(kNewProgram, run, names_of(failed));
+  if (!failed.empty()) return run_again(run, names_of(failed));
   const std::vector<const Case*> slower = those(regressed, is_slower);
   if (slower.empty()) {  // only their memory grew
     const Texts words{"tbench", "report",     comparison.base.paths.front(), comparison.next.paths.front(),
                       "-o",     "report.html"};
     return results::command_line(words);
   }
-  if (comparison.one_after_the_other) return in_turns(comparison, names_of(slower));
+  if (comparison.one_after_the_other || run.program) return in_turns(comparison, names_of(slower));
   return results::profile_command(kNewProgram, run, worst_of(slower).id.name());
 }
 
-std::string next_of(const Comparison& comparison, Verdict verdict) {
-  const std::vector<const Case*> cases = cases_of(comparison, verdict);
-  switch (verdict) {
-    case Verdict::kRegressed:
+std::string next_of(const Comparison& comparison, Outcome outcome) {
+  const std::vector<const Case*> cases = cases_of(comparison, outcome);
+  switch (outcome) {
+    case Outcome::kWrong:
+    case Outcome::kError:
+    case Outcome::kRegressed:
       return after_regression(comparison, cases);
-    case Verdict::kInsufficient:
-    case Verdict::kAmbiguous:
+    case Outcome::kLikelySlower:
+    case Outcome::kLikelyFaster:
+    case Outcome::kUndecided:
       return decide_what_is_open(comparison);
-    case Verdict::kHost:
+    case Outcome::kHost:
       return results::limits_command(comparison.next.paths.front(), worst_of(cases).id.name());
-    case Verdict::kClock:
+    case Outcome::kClock:
       return in_turns(comparison, names_of(cases));
-    case Verdict::kImproved:
+    case Outcome::kImproved:
       return comparison.one_after_the_other ? in_turns(comparison, names_of(cases)) : "";
-    case Verdict::kInvalid: {
+    case Outcome::kNotJudged: {
       const Texts failed = names_of(those(cases, has_failed));
-      return failed.empty() ? "" : results::isolate_command(kNewProgram, comparison.next.run, failed);
+      return failed.empty() ? "" : run_again(comparison.next.run, failed);
     }
-    case Verdict::kSame:
-      break;
+    default:
+      return "";
   }
-  return "";
 }
 
 }  // namespace
@@ -177,20 +182,22 @@ std::string next_of(const Comparison& comparison, Verdict verdict) {
 results::Conclusion comparison_conclusion(const Comparison& comparison) {
   results::Conclusion conclusion;
   if (comparison.cross) {
-    conclusion.verdict = kCross;
+    conclusion.outcome = kCross;
     conclusion.why = cross_reasons(comparison);
   }
-  std::optional<Verdict> gravest;
-  for (const Verdict verdict : kGravest) {
-    const std::vector<const Case*> cases = cases_of(comparison, verdict);
+  std::optional<Outcome> gravest;
+  for (const Outcome outcome : kAllOf<Outcome>) {
+    const std::vector<const Case*> cases = cases_of(comparison, outcome);
     if (cases.empty()) continue;
-    if (!gravest) gravest = verdict;
-    add_cases(conclusion.why, cases, verdict);
+    if (!gravest) gravest = outcome;
+    add_cases(conclusion.why, cases, outcome);
   }
   if (gravest) {
-    conclusion.verdict = to_string(*gravest);
+    conclusion.outcome = to_string(*gravest);
     conclusion.next = next_of(comparison, *gravest);
   }
+  if (comparison.apart == Apart::kMachines) conclusion.why.push_back(sides_of(comparison));
+  for (const std::string& shared : comparison.shared_gpus) conclusion.why.push_back(shared);
   if (comparison.one_after_the_other) conclusion.why.emplace_back(kOneAfterTheOther);
   add_missing(conclusion.why, comparison.only_in_base, "base");
   add_missing(conclusion.why, comparison.only_in_next, "new");

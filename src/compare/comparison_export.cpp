@@ -28,14 +28,14 @@ static void fields(results::FieldWriter& out, const SideOfCase& side) {
   out.field("sm_clock_hz", side.sm_clock);
   out.field("allocated_peak_bytes", side.peak_bytes);
   out.field("requested_peak_bytes", side.requested_peak_bytes);
-  out.field("mfu", side.mfu);
+  out.field("peak_share_at_clock", side.peak_share_at_clock);
   out.field("ceiling_share", side.ceiling_share);
 }
 
 static void fields(results::FieldWriter& out, const CaseComparison& c) {
   out.field("name", c.id.name());
   out.field("family", c.id.family());
-  if (c.verdict) out.field("verdict", std::string{to_string(*c.verdict)});
+  if (c.outcome) out.field("outcome", std::string{to_string(*c.outcome)});
   out.field("ratio", c.ratio);
   if (c.ratio_interval) {
     out.field("ratio_low", c.ratio_interval->low);
@@ -43,6 +43,13 @@ static void fields(results::FieldWriter& out, const CaseComparison& c) {
     out.field("interval_is_within_process", c.interval_is_within);
   }
   out.field("device_ratio", c.device_ratio);
+  if (c.device_ratio_interval) {
+    out.field("device_ratio_low", c.device_ratio_interval->low);
+    out.field("device_ratio_high", c.device_ratio_interval->high);
+  }
+  if (c.judged_by) out.field("judged_by", std::string{to_string(*c.judged_by)});
+  if (c.spread_class) out.field("spread_class", std::string{to_string(*c.spread_class)});
+  out.field("known_limit", c.known_limit);
   out.field("cycle_ratio", c.cycle_ratio);
   out.field("p_value", c.p_value);
   out.field("adjusted_p", c.adjusted_p);
@@ -65,13 +72,15 @@ static void fields(results::FieldWriter& out, const FamilyMean& mean) {
 static void fields(results::FieldWriter& out, const SideFacts& side) {
   out.field("files", side.paths);
   out.text_unless_empty("device", side.device);
+  out.field("uuids", side.uuids);
+  out.text_unless_empty("build", side.build);
 }
 
 namespace {
 
 constexpr std::array kCsvColumns{"case",
                                  "family",
-                                 "verdict",
+                                 "outcome",
                                  "base_status",
                                  "new_status",
                                  "base_s",
@@ -88,13 +97,17 @@ constexpr std::array kCsvColumns{"case",
                                  "new_n",
                                  "base_bytes",
                                  "new_bytes",
-                                 "base_mfu",
-                                 "new_mfu",
+                                 "base_peak_share_at_clock",
+                                 "new_peak_share_at_clock",
                                  "base_ceiling_share",
                                  "new_ceiling_share",
                                  "base_device_s",
                                  "new_device_s",
                                  "device_ratio",
+                                 "device_ratio_low",
+                                 "device_ratio_high",
+                                 "judged_by",
+                                 "known_limit",
                                  "base_requested_bytes",
                                  "new_requested_bytes",
                                  "note"};
@@ -110,7 +123,7 @@ std::vector<std::string> csv_cells(const CaseComparison& c) {
   const auto& interval = c.ratio_interval;
   return {c.id.name(),
           c.id.family(),
-          c.verdict ? std::string{to_string(*c.verdict)} : "",
+          c.outcome ? std::string{to_string(*c.outcome)} : "",
           std::string{to_string(c.base.status)},
           std::string{to_string(c.next.status)},
           text_of(c.base.time),
@@ -127,29 +140,30 @@ std::vector<std::string> csv_cells(const CaseComparison& c) {
           fmt::format("{}", c.next.replicates),
           text_of(c.base.peak_bytes),
           text_of(c.next.peak_bytes),
-          text_of(c.base.mfu),
-          text_of(c.next.mfu),
+          text_of(c.base.peak_share_at_clock),
+          text_of(c.next.peak_share_at_clock),
           text_of(c.base.ceiling_share),
           text_of(c.next.ceiling_share),
           text_of(c.base.device_time),
           text_of(c.next.device_time),
           text_of(c.device_ratio),
+          c.device_ratio_interval ? fmt::format("{}", c.device_ratio_interval->low) : "",
+          c.device_ratio_interval ? fmt::format("{}", c.device_ratio_interval->high) : "",
+          c.judged_by ? std::string{to_string(*c.judged_by)} : "",
+          text_of(c.known_limit),
           text_of(c.base.requested_peak_bytes),
           text_of(c.next.requested_peak_bytes),
           c.note};
 }
 
-bool is_failed(const CaseComparison& c, bool strict) {
-  if (c.verdict == Verdict::kRegressed) return true;
-  return strict && (c.verdict == Verdict::kAmbiguous || c.verdict == Verdict::kInsufficient);
-}
+bool is_failed(const CaseComparison& c, bool strict) { return c.outcome && results::is_failure(*c.outcome, strict); }
 
 bool is_skipped(const CaseComparison& c) {
-  return c.verdict == Verdict::kAmbiguous || c.verdict == Verdict::kInsufficient || c.verdict == Verdict::kInvalid;
+  return c.outcome == Outcome::kUndecided || c.outcome == Outcome::kNotJudged;
 }
 
 std::string message_of(const CaseComparison& c) {
-  std::string text = c.verdict ? std::string{to_string(*c.verdict)} : "";
+  std::string text = c.outcome ? std::string{to_string(*c.outcome)} : "";
   if (c.ratio) text += fmt::format(" {:+.2f} %", 100 * (*c.ratio - 1));
   if (c.ratio_interval) {
     text += fmt::format(" ({:+.2f} .. {:+.2f})", 100 * (c.ratio_interval->low - 1), 100 * (c.ratio_interval->high - 1));
@@ -168,16 +182,17 @@ render::JunitCase test_case(const CaseComparison& c, bool strict) {
 results::Json comparison_to_json(const Comparison& comparison, bool strict) {
   results::FieldWriter out{"comparison"};
   out.field("mode", std::string{comparison.cross ? "cross" : "verdicts"});
+  if (comparison.apart) out.field("apart", std::string{to_string(*comparison.apart)});
   out.field("exit_status", std::int64_t{exit_status(comparison, strict)});
   out.field("base", comparison.base);
   out.field("new", comparison.next);
   out.field("differences", comparison.differences);
   out.field("warnings", comparison.warnings);
   std::map<std::string, std::int64_t> counts;
-  for (const auto& [verdict, count] : count_verdicts(comparison)) {
-    counts.emplace(to_string(verdict), static_cast<std::int64_t>(count));
+  for (const auto& [outcome, count] : count_outcomes(comparison)) {
+    counts.emplace(to_string(outcome), static_cast<std::int64_t>(count));
   }
-  out.field("verdicts", counts);
+  out.field("outcomes", counts);
   out.field("families", comparison.families);
   out.field("only_in_base", comparison.only_in_base);
   out.field("only_in_new", comparison.only_in_next);
@@ -190,17 +205,17 @@ std::string comparison_to_csv(const Comparison& comparison) {
   for (const char* const name : kCsvColumns) columns.push_back({.header = name});
   render::Table table{std::move(columns)};
   for (const CaseComparison& c : comparison.cases) table.add_row(csv_cells(c));
-  const auto add = [&](const std::vector<std::string>& names, const char* verdict) {
+  const auto add = [&](const std::vector<std::string>& names, const char* outcome) {
     for (const std::string& name : names) {
       std::vector<std::string> cells(kCsvColumns.size());
       cells[0] = name;
       cells[1] = name.substr(0, name.find('/'));
-      cells[2] = verdict;
+      cells[2] = outcome;
       table.add_row(std::move(cells));
     }
   };
-  add(comparison.only_in_base, "missing");
-  add(comparison.only_in_next, "new");
+  add(comparison.only_in_base, "MISSING");
+  add(comparison.only_in_next, "NEW");
   return table.csv();
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <future>
@@ -13,12 +12,15 @@
 #include <unordered_map>
 #include <utility>
 
-#include "tbench/compare/case_comparison.hpp"
+#include "compare/input/our_side.hpp"
+#include "compare/input/plain_name.hpp"
+#include "compare/input/plain_rows.hpp"
+#include "compare/input/plain_side.hpp"
+#include "compare/input/side_cases.hpp"
 #include "tbench/core/error.hpp"
-#include "tbench/core/text.hpp"
-#include "tbench/results/measured_case.hpp"
+#include "tbench/results/json_text.hpp"
+#include "tbench/results/record_rules.hpp"
 #include "tbench/results/result_file.hpp"
-#include "tbench/results/result_json.hpp"
 #include "tbench/results/result_writer.hpp"
 
 namespace tbench::compare {
@@ -26,34 +28,32 @@ namespace {
 
 constexpr const char* kChangedRemedy = "it was edited, or written by another program; measure again";
 
-/// Entries of one kind, and the first error among them.
-struct Kind {
-  std::vector<results::MeasuredCase> cases;  // one replicate each, in the file's order
-  std::exception_ptr first_error;
-
-  template <class Read>
-  void add(Read read) {
-    try {
-      if (auto measured = read()) cases.push_back(*std::move(measured));
-    } catch (const std::exception&) {
-      if (!first_error) first_error = std::current_exception();
-    }
-  }
-};
-
 /// The entries, both ways: the context, which may follow them, says whether the file is one of ours.
 struct Entries {
-  Kind ours;
-  Kind plain;
+  std::vector<results::MeasuredCase> ours;  // one replicate each, in the file's order
+  std::exception_ptr first_error;           // among ours
+  PlainRows plain;
+  results::FileRuns runs;
   std::size_t count{};
 
-  void add(const results::Json& entry) {
+  void add(const results::Json& entry, std::int64_t version) {
     const std::string where = fmt::format("benchmarks[{}]", count++);
-    if (!entry.contains("tbench")) return plain.add([&] { return results::plain_case(entry, where); });
-    ours.add([&]() -> std::optional<results::MeasuredCase> {
-      const std::optional<Record> record = results::record_of_entry(entry, where);
-      return record ? std::optional{results::measured_case(*record)} : std::nullopt;
-    });
+    const auto record = entry.find("tbench");  // no object: a counter of that name
+    if (record == entry.end() || !record->is_object()) return plain.add(entry, where);
+    if (first_error) return;
+    try {
+      add_ours(entry, where, version);
+    } catch (const std::exception&) {
+      first_error = std::current_exception();
+    }
+  }
+
+ private:
+  void add_ours(const results::Json& entry, const std::string& where, std::int64_t version) {
+    const std::optional<Record> record = results::record_of_entry(entry, where, version);
+    if (!record) return;
+    runs.add(*record, where);
+    ours.push_back(results::measured_case(*record));
   }
 };
 
@@ -65,106 +65,14 @@ void check_schema(const std::string& path, const results::Json& context) {
   }
 }
 
-/// Adds the cases of a file; cases with the same key become one, with all replicates.
-void add_cases(ComparisonSide& side, std::unordered_map<std::string, std::size_t>& index,
-               std::vector<results::MeasuredCase> cases) {
-  for (results::MeasuredCase& c : cases) {
-    const auto [found, is_new] = index.emplace(c.key, side.cases.size());
-    if (is_new) {
-      side.cases.push_back(std::move(c));
-    } else {
-      std::ranges::move(c.replicates, std::back_inserter(side.cases[found->second].replicates));
-    }
-  }
-}
-
-ComparisonSide side_with(const std::string& path, std::vector<results::MeasuredCase> cases) {
-  ComparisonSide side;
-  side.paths = {path};
-  std::unordered_map<std::string, std::size_t> index;
-  add_cases(side, index, std::move(cases));
-  return side;
-}
-
-/// What one process measured again and again, as the one replicate that it is: the median of its times, with the
-/// interval that they give it.
-results::Replicate one_process(const results::MeasuredCase& c) {
-  results::Replicate process = c.replicates.front();
-  const results::Replicate& worst = worst_of(c);
-  process.status = worst.status;
-  process.reason = worst.reason;
-  process.peak_bytes = peak_of(c);
-  process.requested_peak_bytes = requested_peak_of(c);
-  std::vector<double> times;
-  std::vector<double> clocks;
-  for (const results::Replicate& repetition : c.replicates) {
-    if (repetition.sm_clock) clocks.push_back(repetition.sm_clock->value);
-    if (repetition.time) times.push_back(repetition.time->value);
-  }
-  if (!clocks.empty()) process.sm_clock = Hertz{stats::median(clocks)};
-  if (!times.empty()) process.time = Seconds{stats::median(times)};
-  if (times.size() > 1) {
-    const auto count = static_cast<double>(times.size());
-    constexpr double kTail = 0.025;
-    process.relative_half_width =
-        stats::t_upper_quantile(kTail, count - 1) * stats::standard_deviation(log_times(c)).value() / std::sqrt(count);
-  }
-  return process;
-}
-
-/// Repetitions inside one process vary less than processes do: together they are one replicate.
-void join_repetitions(ComparisonSide& side, const std::map<std::string, std::string>& options) {
-  const auto processes = options.find("processes");
-  if (processes != options.end() && parse_integer(processes->second).value_or(1) > 1) return;
-  std::size_t most = 1;
-  for (results::MeasuredCase& c : side.cases) {
-    if (c.replicates.size() < 2) continue;
-    most = std::max(most, c.replicates.size());
-    c.replicates = {one_process(c)};
-  }
-  if (most == 1) return;
-  side.warnings.push_back(
-      fmt::format("'{}': its {} repetitions share a process and count as one replicate; measure in several processes "
-                  "(--tb_processes=5, or a file each)",
-                  side.paths.front(), most));
-}
-
-ComparisonSide plain_side(const std::string& path, Entries entries) {
-  if (entries.plain.first_error) std::rethrow_exception(entries.plain.first_error);
-  if (entries.plain.cases.empty()) {
-    throw std::runtime_error{
-        "no measured entries, only aggregates or none at all (--benchmark_report_aggregates_only?)"};
-  }
-  ComparisonSide side = side_with(path, std::move(entries.plain.cases));
-  side.warnings.push_back(fmt::format(
-      "'{}': plain Google Benchmark JSON: device, clocks, memory, work and verification are unknown", path));
-  join_repetitions(side, {});
-  return side;
-}
-
-/// @param header  the file, with or without its records
-ComparisonSide side_with(const std::string& path, const results::ResultFile& header,
-                         std::vector<results::MeasuredCase> cases) {
-  ComparisonSide side = side_with(path, std::move(cases));
-  side.environments = {header.environment};
-  side.run = results::run_flags(header);
-  if (const auto plant = header.options.find("plant"); plant != header.options.end()) {
-    side.planted = plant->second;
-    side.warnings.push_back(fmt::format("'{}': a slowdown was planted: {}", path, side.planted));
-  }
-  if (header.interrupted) side.warnings.push_back(fmt::format("'{}': the run was interrupted", path));
-  join_repetitions(side, header.options);
-  return side;
-}
-
 /// @param rest  the file without its entries
-ComparisonSide our_side(const std::string& path, const results::Json& rest, Entries entries) {
+ComparisonSide whole_side(const std::string& path, const results::Json& rest, Entries entries) {
   const results::ResultFile header = results::result_file_from_json(rest);
-  if (entries.ours.first_error) std::rethrow_exception(entries.ours.first_error);
-  if (!entries.plain.cases.empty() || entries.plain.first_error) {
+  if (entries.first_error) std::rethrow_exception(entries.first_error);
+  if (!entries.plain.are_aggregates()) {
     throw std::runtime_error{"benchmarks: an entry that has no record is not an aggregate of others either"};
   }
-  return side_with(path, header, std::move(entries.ours.cases));
+  return our_side(path, header, std::move(entries.ours));
 }
 
 /// A killed run leaves its last records in the journal; they count like the others.
@@ -173,7 +81,55 @@ ComparisonSide our_side(const std::string& path, const results::Json& rest, Entr
 ComparisonSide side_with_journal(const std::string& path, const std::string& file) {
   ComparisonSide side = side_of(path, results::load_for_resume(file).value());
   side.warnings.push_back(fmt::format("'{}': the run was killed; its journal was read too", path));
+  side.was_interrupted = true;
   return side;
+}
+
+/// A side of one text.
+/// @param path  its name in warnings
+/// @param file  where it is
+ComparisonSide side_of_text(const std::string& path, const std::string& file, const std::string& text) {
+  Entries entries;
+  const results::Json rest = results::parse_entries(
+      file, text, [&](const results::Json& entry, std::int64_t version) { entries.add(entry, version); });
+  const results::Json& context = rest.at("context");
+  if (!context.contains("tbench")) return plain_side(path, file, rest, std::move(entries.plain));
+  check_schema(file, context);
+  if (results::has_journal(file)) return side_with_journal(path, file);
+  return whole_side(path, rest, std::move(entries));
+}
+
+/// A side of a text that is no JSON. Google Benchmark writes NaN and Infinity, which JSON does not have; our writer
+/// does not.
+/// @return  nothing where that is not all that is wrong
+std::optional<ComparisonSide> side_of_odd_numbers(const std::string& path, const std::string& file,
+                                                  const std::string& text) {
+  const std::optional<std::string> readable = results::with_quoted_numbers(text);
+  if (!readable) return std::nullopt;
+  try {
+    ComparisonSide side = side_of_text(path, file, *readable);
+    return side.contexts.empty() ? std::nullopt : std::optional{std::move(side)};
+  } catch (const UsageError&) {
+    throw;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+/// Plain names are whole, since it takes all files to tell what they are matched by.
+ComparisonSide read_unmatched(const std::string& path, const std::filesystem::path& folder) {
+  const std::string file = (folder / path).string();
+  const std::string text = results::read_text(file);
+  try {
+    return side_of_text(path, file, text);
+  } catch (const UsageError&) {
+    if (std::optional<ComparisonSide> side = side_of_odd_numbers(path, file, text)) return *std::move(side);
+    throw;
+  } catch (const NotComparable&) {
+    throw;
+  } catch (const std::exception& error) {
+    results::refuse_file(file, error.what(), kChangedRemedy);
+  }
 }
 
 }  // namespace
@@ -181,28 +137,13 @@ ComparisonSide side_with_journal(const std::string& path, const std::string& fil
 ComparisonSide side_of(const std::string& path, const results::ResultFile& file) {
   std::vector<results::MeasuredCase> cases;
   for (const Record& record : file.records) cases.push_back(results::measured_case(record));
-  return side_with(path, file, std::move(cases));
+  return our_side(path, file, std::move(cases));
 }
 
 ComparisonSide read_side(const std::string& path, const std::filesystem::path& folder) {
-  const std::string file = (folder / path).string();
-  const std::string text = results::read_text(file);
-  try {
-    Entries entries;
-    const results::Json rest =
-        results::parse_entries(file, text, [&](const results::Json& entry) { entries.add(entry); });
-    const results::Json& context = rest.at("context");
-    if (!context.contains("tbench")) return plain_side(path, std::move(entries));
-    check_schema(file, context);
-    if (std::filesystem::exists(file + ".journal")) return side_with_journal(path, file);
-    return our_side(path, rest, std::move(entries));
-  } catch (const UsageError&) {
-    throw;
-  } catch (const NotComparable&) {
-    throw;
-  } catch (const std::exception& error) {
-    results::refuse_file(file, error.what(), kChangedRemedy);
-  }
+  ComparisonSide side = read_unmatched(path, folder);
+  match_plain_names({&side, 1});
+  return side;
 }
 
 std::vector<ComparisonSide> read_sides(std::span<const std::string> paths, const std::filesystem::path& folder) {
@@ -218,24 +159,32 @@ std::vector<ComparisonSide> read_sides(std::span<const std::string> paths, const
         ~Slot() { semaphore.release(); }
       };
       const Slot slot{processors};
-      return read_side(path, folder);
+      return read_unmatched(path, folder);
     }));
   }
   std::vector<ComparisonSide> sides;
   sides.reserve(paths.size());
   for (std::future<ComparisonSide>& reader : readers) sides.push_back(reader.get());
+  match_plain_names(sides);
   return sides;
 }
 
 ComparisonSide merged(std::vector<ComparisonSide> sides) {
   ComparisonSide all;
   if (!sides.empty()) all.run = sides.front().run;
+  if (!sides.empty()) all.way = sides.front().way;
+  if (!sides.empty()) all.suite = sides.front().suite;
   std::unordered_map<std::string, std::size_t> index;
   for (ComparisonSide& side : sides) {
     std::ranges::move(side.paths, std::back_inserter(all.paths));
     std::ranges::move(side.environments, std::back_inserter(all.environments));
+    std::ranges::move(side.options, std::back_inserter(all.options));
+    std::ranges::move(side.contexts, std::back_inserter(all.contexts));
     std::ranges::move(side.warnings, std::back_inserter(all.warnings));
+    std::ranges::move(side.shared_gpus, std::back_inserter(all.shared_gpus));
     if (all.planted.empty()) all.planted = std::move(side.planted);
+    all.was_interrupted = all.was_interrupted || side.was_interrupted;
+    for (const auto& [key, processes] : side.planned) all.planned[key] += processes;
     add_cases(all, index, std::move(side.cases));
   }
   return all;

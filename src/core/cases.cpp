@@ -76,6 +76,16 @@ void check_overrides(std::span<const FamilySpec> families, std::span<const AxisO
   }
 }
 
+/// Adds the family's tables of the suite, the course grids with the user's values.
+void add_grids(const FamilySpec& family, Suite suite, std::span<const AxisOverride> overrides,
+               std::vector<FamilyGrid>& grids) {
+  for (const CaseTable& table : family.tables) {
+    if (table.suite != suite) continue;
+    const auto changes = table.is_course_grid ? overrides : std::span<const AxisOverride>{};
+    grids.push_back({family.name, replaced(family.name, table.axes, changes)});
+  }
+}
+
 /// Calls `visit` with every combination of values, the last axis varying fastest.
 void for_each_cell(const std::vector<Axis>& axes, const std::function<void(std::vector<CaseId::Parameter>)>& visit) {
   std::vector<CaseId::Parameter> cell;
@@ -137,16 +147,48 @@ std::int64_t CaseId::int_at(std::string_view key) const {
   return *value;
 }
 
+namespace {
+
+// std::regex takes a frame of the stack a character of the name, and a group of the expression.
+constexpr std::size_t kMaxName = 1024;
+constexpr std::size_t kMaxExpression = std::size_t{64} << 10;
+constexpr int kMaxGroups = 100;  // one in the other
+
+void check_expression(const std::string& expression, const std::string& flag) {
+  int depth = 0;
+  int deepest = 0;
+  for (const char c : expression) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    deepest = std::max(deepest, depth);
+  }
+  if (expression.size() <= kMaxExpression && deepest <= kMaxGroups) return;
+  throw UsageError{
+      fmt::format("{}: an expression of {} bytes, with {} groups one in the other; at most {} bytes and {} groups",
+                  flag, expression.size(), deepest, kMaxExpression, kMaxGroups)};
+}
+
+void check_name(const std::string& name) {
+  if (name.size() <= kMaxName) return;
+  throw UsageError{
+      fmt::format("a case's name has {} bytes, at most {}: '{}...'. Give results that transformer_bench wrote.",
+                  name.size(), kMaxName, name.substr(0, 100))};
+}
+
+}  // namespace
+
 CaseFilter::CaseFilter(const std::string& expression, const std::string& flag) {
   const bool is_inverted = expression.starts_with('-');
+  check_expression(expression, flag);
   if (expression.empty()) {
     selects_ = [](const std::string&) { return true; };
     return;
   }
   try {
-    selects_ = [is_inverted,
-                pattern = std::regex{is_inverted ? expression.substr(1) : expression, std::regex::extended}](
-                   const std::string& name) { return std::regex_search(name, pattern) != is_inverted; };
+    selects_ = [is_inverted, pattern = std::regex{is_inverted ? expression.substr(1) : expression,
+                                                  std::regex::extended}](const std::string& name) {
+      check_name(name);
+      return std::regex_search(name, pattern) != is_inverted;
+    };
   } catch (const std::regex_error& error) {
     throw UsageError{fmt::format("{}: '{}' is not an extended regular expression: {}", flag, expression, error.what())};
   }
@@ -178,11 +220,8 @@ std::vector<CaseId> expand(std::span<const FamilySpec> families, Suite suite, st
   check_overrides(families, overrides);
   std::vector<FamilyGrid> grids;
   for (const FamilySpec& family : families) {
-    for (const CaseTable& table : family.tables) {
-      if (table.suite != suite) continue;
-      const auto changes = table.is_course_grid ? overrides : std::span<const AxisOverride>{};
-      grids.push_back({family.name, replaced(family.name, table.axes, changes)});
-    }
+    add_grids(family, suite, overrides, grids);
+    if (suite == Suite::kFull) add_grids(family, Suite::kStandard, overrides, grids);
   }
   return expand(families, grids, {});
 }

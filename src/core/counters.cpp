@@ -1,18 +1,19 @@
 // The numbers derived from a record; bench/counters.md gives their formulas.
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <string>
 
 #include "tbench/core/record.hpp"
+#include "tbench/core/step_counts.hpp"
 
 namespace tbench {
 namespace {
 
 using Counters = std::map<std::string, double>;
 
-void add_times(Counters& counters, const Timing& timing) {
+void add_times(Counters& counters, const Record& record) {
+  const Timing& timing = *record.timing;
   counters["median_ms"] = to_milliseconds(timing.median);
   counters["p10_ms"] = to_milliseconds(timing.p10);
   counters["p90_ms"] = to_milliseconds(timing.p90);
@@ -25,7 +26,7 @@ void add_times(Counters& counters, const Timing& timing) {
   if (timing.wall) counters["wall_ms"] = to_milliseconds(*timing.wall);
   counters["enqueue_ms"] = to_milliseconds(timing.enqueue);
   if (timing.drain) counters["drain_ms"] = to_milliseconds(*timing.drain);
-  counters["host_bound"] = timing.host_bound ? 1 : 0;
+  counters["host_bound"] = is_host_bound(record) ? 1 : 0;
   if (timing.regime != Regime::kBurst) return;
   counters["launches_per_sample"] = static_cast<double>(timing.launches_per_sample);
   counters["resolution_limited"] = timing.resolution_limited ? 1 : 0;
@@ -48,7 +49,11 @@ void add_rates(Counters& counters, const Record& record, Seconds step) {
   if (record.work->flop.value > 0) {
     const FlopPerSecond rate = record.work->flop / step;
     counters["flop_per_second"] = rate.value;
-    if (record.datasheet_peak) counters["mfu"] = rate.value / record.datasheet_peak->value;
+    if (record.peak_at_clock) counters["peak_share_at_clock"] = rate.value / record.peak_at_clock->value;
+    if (record.boost_peak) {
+      counters["mfu"] = (model_flop(*record.work) / step).value / record.boost_peak->value;
+      counters["hfu"] = rate.value / record.boost_peak->value;
+    }
   }
   if (record.floor) counters["floor_share"] = *record.floor / step;
   const CeilingNumerator held = ceiling_numerator(*record.work);
@@ -58,12 +63,14 @@ void add_rates(Counters& counters, const Record& record, Seconds step) {
   counters["above_ceiling"] = is_above && !(held.is_of_bytes && may_lie_in_caches(*record.timing)) ? 1 : 0;
 }
 
-void add_trace(Counters& counters, const StepTrace& trace, Seconds step) {
-  counters["device_ms"] = to_milliseconds(trace.device);
-  counters["idle_share"] = idle_share(trace, step);
-  counters["longest_gap_us"] = to_microseconds(trace.longest_gap);
-  counters["kernels_per_step"] = kernels_per_step(trace);
-  counters["launches_per_step"] = trace.launches;
+void add_trace(Counters& counters, const Record& record) {
+  if (const auto device = device_time(record)) counters["device_ms"] = to_milliseconds(*device);
+  if (const auto idle = idle_share(record)) counters["idle_share"] = *idle;
+  if (const auto host = host_share(record)) counters["host_share"] = *host;
+  if (const auto budget = launch_budget(record)) counters["launch_budget_us"] = to_microseconds(*budget);
+  counters["longest_gap_us"] = to_microseconds(record.trace->longest_gap);
+  counters["kernels_per_step"] = kernels_per_step(*record.trace);
+  counters["launches_per_step"] = record.trace->launches;
 }
 
 void add_device(Counters& counters, const Record& record) {
@@ -78,24 +85,15 @@ void add_device(Counters& counters, const Record& record) {
   }
 }
 
-bool exchanges(const StepTrace& trace) {
-  return std::ranges::any_of(trace.kernels, [](const TracedKernel& of) { return of.kernel_class == "collective"; });
-}
-
 }  // namespace
-
-bool is_host_bound(const StepTrace& trace, const Timing& timing) {
-  const bool is_caught_up = timing.drain && *timing.drain < timing.median * kHostBoundDrain;
-  return is_host_bound(trace, timing.median) || (is_caught_up && (waits(trace, timing.median) || exchanges(trace)));
-}
 
 std::map<std::string, double> counters_of(const Record& record) {
   Counters counters = record.counters;
   if (record.timing) {
-    add_times(counters, *record.timing);
+    add_times(counters, record);
     add_rates(counters, record, record.timing->median);
     add_device(counters, record);
-    if (record.trace) add_trace(counters, *record.trace, record.timing->median);
+    if (record.trace) add_trace(counters, record);
   }
   if (record.memory) {
     counters["peak_allocated_bytes"] = static_cast<double>(record.memory->allocated_peak);

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
 #include "tbench/core/text.hpp"
 
 namespace tbench {
@@ -11,6 +16,24 @@ namespace {
 std::int64_t column_of(const Shard& shard, std::int64_t round) {
   const std::int64_t turned = (shard.index - 1 - round % shard.count) % shard.count;
   return turned < 0 ? turned + shard.count : turned;
+}
+
+/// No selection has as many cases; a range of a damaged file that goes on for ever must not be unrolled.
+constexpr std::int64_t kMaxPlaces = 10'000'000;
+
+struct Load {
+  Seconds time;
+  Places places;
+};
+
+/// `3` or `9-12`, as first and last.
+std::optional<std::pair<std::int64_t, std::int64_t>> parse_range(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const std::optional<std::int64_t> first = parse_integer(text.substr(0, dash));
+  if (dash == std::string_view::npos) return first ? std::optional{std::pair{*first, *first}} : std::nullopt;
+  const std::optional<std::int64_t> last = parse_integer(text.substr(dash + 1));
+  if (!first || !last || *last <= *first) return std::nullopt;
+  return std::pair{*first, *last};
 }
 
 }  // namespace
@@ -48,6 +71,62 @@ std::vector<CaseId> cases_of(const Shard& shard, std::span<const CaseId> cases) 
     if (owner == shard.index) own.push_back(id);
   }
   return own;
+}
+
+std::vector<Places> places_by_time(std::span<const TimedCase> cases, std::int64_t count) {
+  std::vector<std::size_t> order(cases.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return std::tie(cases[b].time, cases[a].name, a) < std::tie(cases[a].time, cases[b].name, b);
+  });
+  std::vector<Load> loads(static_cast<std::size_t>(count));
+  for (const std::size_t place : order) {
+    const auto least = std::ranges::min_element(loads, {}, [](const Load& load) {
+      return std::pair{load.time.value, load.places.size()};
+    });
+    least->time = least->time + cases[place].time;
+    least->places.push_back(static_cast<std::int64_t>(place));
+  }
+  std::vector<Places> shards;
+  for (Load& load : loads) {
+    std::ranges::sort(load.places);
+    shards.push_back(std::move(load.places));
+  }
+  return shards;
+}
+
+std::vector<CaseId> cases_at(const Shard& shard, const Places& places, std::span<const CaseId> cases) {
+  std::vector<CaseId> own;
+  std::int64_t place = 0;
+  for (const CaseId& id : cases) {
+    const bool is_own = is_ceiling(id) ? shard.index == 1 : std::ranges::binary_search(places, place++);
+    if (is_own) own.push_back(id);
+  }
+  return own;
+}
+
+std::string format_places(const Places& places) {
+  std::vector<std::string> ranges;
+  for (std::size_t begin = 0; begin < places.size();) {
+    std::size_t end = begin + 1;
+    while (end < places.size() && places[end] == places[end - 1] + 1) ++end;
+    const std::int64_t last = places[end - 1];
+    ranges.push_back(end - begin == 1 ? fmt::format("{}", last) : fmt::format("{}-{}", places[begin], last));
+    begin = end;
+  }
+  return join(ranges, ",");
+}
+
+std::optional<Places> parse_places(std::string_view text) {
+  Places places;
+  if (text.empty()) return places;
+  for (const std::string& part : split(text, ',')) {
+    const auto range = parse_range(part);
+    const std::int64_t least = places.empty() ? 0 : places.back() + 1;
+    if (!range || range->first < least || range->second >= kMaxPlaces) return std::nullopt;
+    for (std::int64_t place = range->first; place <= range->second; ++place) places.push_back(place);
+  }
+  return places;
 }
 
 /// FNV-1a, then the finalizer of splitmix64.

@@ -1,5 +1,7 @@
 #include "tbench/core/step_counts.hpp"
 
+#include <algorithm>
+
 namespace tbench {
 namespace {
 
@@ -40,6 +42,27 @@ std::int64_t optimizer_bytes(Precision precision) {
   return 6 * kFloatBytes + gradient + copy;
 }
 
+constexpr double kMostOfATime = 1.02;  // what is under it the two measurements' errors explain
+
+/// Of a record that has a trace and a time.
+Seconds time_at_timed_clock(const Record& record) {
+  const std::optional<Hertz> timed = record.device ? record.device->sm_clock_counted : std::nullopt;
+  const std::optional<Hertz> traced = record.trace->sm_clock_counted;
+  if (!timed || !traced || timed->value <= 0) return record.trace->device;
+  return record.trace->device * (traced->value / timed->value);
+}
+
+/// The GPU's own time and the gaps of its queue. Nothing as host_share().
+std::optional<Seconds> busy_time(const Record& record) {
+  const std::optional<Seconds> device = device_time(record);
+  if (!device || record.timing->regime != Regime::kSustained) return std::nullopt;
+  return *device + kQueueGap * operations_per_step(*record.trace);
+}
+
+bool exchanges(const StepTrace& trace) {
+  return std::ranges::any_of(trace.kernels, [](const TracedKernel& of) { return of.kernel_class == "collective"; });
+}
+
 }  // namespace
 
 std::int64_t storage_bytes(Precision precision) {
@@ -75,10 +98,36 @@ StepFloor model_step_floor(const ModelSize& size, std::int64_t context, std::int
   return floor;
 }
 
-std::optional<Hertz> cycle_clock(const DeviceState& device, const Timing& timing) {
-  const bool has_cycles = device.sm_clock_counted && timing.wall && timing.median.value > 0;
-  if (!has_cycles) return device.mean_sm_clock();
-  return Hertz{device.sm_clock_counted->value * timing.wall->value / timing.median.value};
+bool trace_disagrees(const Record& record) {
+  return record.trace && record.timing && time_at_timed_clock(record) > record.timing->median * kMostOfATime;
+}
+
+std::optional<Seconds> device_time(const Record& record) {
+  if (!record.trace || !record.timing || trace_disagrees(record)) return std::nullopt;
+  return time_at_timed_clock(record);
+}
+
+std::optional<double> idle_share(const Record& record) {
+  const std::optional<Seconds> device = device_time(record);
+  return device ? std::optional{1 - *device / record.timing->median} : std::nullopt;
+}
+
+std::optional<double> host_share(const Record& record) {
+  const std::optional<Seconds> busy = busy_time(record);
+  return busy ? std::optional{1 - *busy / record.timing->median} : std::nullopt;
+}
+
+std::optional<Seconds> launch_budget(const Record& record) {
+  const std::optional<Seconds> busy = busy_time(record);
+  return busy && record.trace->launches > 0 ? std::optional{*busy / record.trace->launches} : std::nullopt;
+}
+
+bool is_host_bound(const Record& record) {
+  const std::optional<double> share = host_share(record);
+  if (!share) return record.timing->host_bound;
+  const Timing& timing = *record.timing;
+  const bool is_caught_up = timing.drain && *timing.drain < timing.median * kHostBoundDrain;
+  return *share > kHostBoundShare || (is_caught_up && exchanges(*record.trace));
 }
 
 }  // namespace tbench

@@ -10,8 +10,6 @@
 namespace tbench {
 namespace {
 
-constexpr double kHostBoundShare = 0.05;
-
 bool is_kernel(const TracedKernel& kernel) {
   return kernel.kernel_class != "memcpy" && kernel.kernel_class != "memset";
 }
@@ -24,16 +22,10 @@ double kernels_per_step(const StepTrace& trace) {
   return kernels;
 }
 
-double idle_share(const StepTrace& trace, Seconds step) {
-  return step.value > 0 ? std::max(0.0, 1 - trace.device / step) : 0;
-}
-
-bool waits(const StepTrace& trace, Seconds step) {
-  return (step - trace.device - trace.device_gaps).value > kHostBoundShare * step.value;
-}
-
-bool is_host_bound(const StepTrace& trace, Seconds step) {
-  return waits(trace, step) && trace.host_gaps.value > kHostBoundShare * step.value;
+double operations_per_step(const StepTrace& trace) {
+  double operations = 0;
+  for (const TracedKernel& operation : trace.kernels) operations += operation.calls;
+  return operations;
 }
 
 std::vector<std::size_t> live_behind(const AllocationLog& log, std::size_t count) {

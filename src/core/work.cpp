@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -16,6 +17,7 @@ constexpr double kMinAttentionBackwardRatio = 2.0;  // without the scores
 struct GpuRate {
   std::string_view model;  // whole words of the name that the driver reports
   double fp32, tf32, bf16, fp16;
+  Hertz fp32_boost, tensor_boost;  // clocks of the datasheet's rates
 };
 
 // The datasheet's TFLOP/s over SM count and the boost clock it is given for:
@@ -29,11 +31,16 @@ struct GpuRate {
 //   RTX 4090: 165.2, 82.6, 82.6 with 128 SM at 2.52 GHz (NVIDIA Ada GPU Architecture, v2.02, appendix A)
 //   RTX 5090: 209.5, 104.8, 104.8 with 170 SM at 2.407 GHz (NVIDIA RTX Blackwell GPU Architecture, v1.1, appendix A)
 constexpr std::array kGpuRates{
-    GpuRate{"NVIDIA H200", 256, 2048, 4096, 4096},          GpuRate{"NVIDIA H100 80GB HBM3", 256, 2048, 4096, 4096},
-    GpuRate{"NVIDIA B200", 256, 4096, 8192, 8192},          GpuRate{"NVIDIA GB200", 256, 4096, 8192, 8192},
-    GpuRate{"NVIDIA A100", 128, 1024, 2048, 2048},          GpuRate{"NVIDIA L4", 256, 512, 1024, 1024},
-    GpuRate{"NVIDIA L40S", 256, 512, 1024, 1024},           GpuRate{"Tesla T4", 128, 0, 0, 1024},
-    GpuRate{"NVIDIA GeForce RTX 4090", 256, 256, 512, 512}, GpuRate{"NVIDIA GeForce RTX 5090", 256, 256, 512, 512},
+    GpuRate{"NVIDIA H200", 256, 2048, 4096, 4096, {1.98e9}, {1.83e9}},
+    GpuRate{"NVIDIA H100 80GB HBM3", 256, 2048, 4096, 4096, {1.98e9}, {1.83e9}},
+    GpuRate{"NVIDIA B200", 256, 4096, 8192, 8192, {1.98e9}, {1.86e9}},
+    GpuRate{"NVIDIA GB200", 256, 4096, 8192, 8192, {2.11e9}, {2.06e9}},
+    GpuRate{"NVIDIA A100", 128, 1024, 2048, 2048, {1.41e9}, {1.41e9}},
+    GpuRate{"NVIDIA L4", 256, 512, 1024, 1024, {2.04e9}, {2.04e9}},
+    GpuRate{"NVIDIA L40S", 256, 512, 1024, 1024, {2.52e9}, {2.52e9}},
+    GpuRate{"Tesla T4", 128, 0, 0, 1024, {1.59e9}, {1.59e9}},
+    GpuRate{"NVIDIA GeForce RTX 4090", 256, 256, 512, 512, {2.52e9}, {2.52e9}},
+    GpuRate{"NVIDIA GeForce RTX 5090", 256, 256, 512, 512, {2.407e9}, {2.407e9}},
 };
 
 /// "NVIDIA A100-SXM4-80GB" is an A100, an L40 is no L4.
@@ -58,11 +65,20 @@ double rate_of(const GpuRate& gpu, Precision precision) {
   return 0;
 }
 
+/// Null for a GPU that is not in the table.
+const GpuRate* find_gpu(std::string_view gpu_name) {
+  const auto* const found =
+      std::ranges::find_if(kGpuRates, [&](const GpuRate& gpu) { return is_model(gpu_name, gpu.model); });
+  return found == kGpuRates.end() ? nullptr : found;
+}
+
 }  // namespace
+
+Flop model_flop(const Work& work) { return work.min_flop.value_or(work.flop); }
 
 CeilingNumerator ceiling_numerator(const Work& work) {
   if (work.bytes > 0) return {.value = static_cast<double>(work.bytes), .is_of_bytes = true};
-  return {.value = work.min_flop.value_or(work.flop).value, .is_of_bytes = false};
+  return {.value = model_flop(work).value, .is_of_bytes = false};
 }
 
 Flop attention_forward_flop(const AttentionShape& shape) {
@@ -154,12 +170,17 @@ double bus_factor(CollectiveOp op, std::int64_t ranks) {
 }
 
 std::optional<double> datasheet_flop_per_sm_clock(std::string_view gpu_name, Precision precision) {
-  for (const GpuRate& gpu : kGpuRates) {
-    if (!is_model(gpu_name, gpu.model)) continue;
-    const double rate = rate_of(gpu, precision);
-    return rate > 0 ? std::optional{rate} : std::nullopt;
-  }
-  return std::nullopt;
+  const GpuRate* const gpu = find_gpu(gpu_name);
+  const double rate = gpu != nullptr ? rate_of(*gpu, precision) : 0;
+  return rate > 0 ? std::optional{rate} : std::nullopt;
+}
+
+std::optional<FlopPerSecond> datasheet_peak(std::string_view gpu_name, std::int64_t sm_count, Precision precision) {
+  const auto per_sm_clock = datasheet_flop_per_sm_clock(gpu_name, precision);
+  if (!per_sm_clock) return std::nullopt;
+  const GpuRate& gpu = *find_gpu(gpu_name);
+  const Hertz boost = precision == Precision::kFp32 ? gpu.fp32_boost : gpu.tensor_boost;
+  return FlopPerSecond{*per_sm_clock * static_cast<double>(sm_count) * boost.value};
 }
 
 }  // namespace tbench

@@ -42,6 +42,13 @@ int device_count() noexcept {
   return count;
 }
 
+std::string device_problem() noexcept {
+  int count{};
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) return cudaGetErrorString(status);
+  return count > 0 ? "" : cudaGetErrorString(cudaErrorNoDevice);
+}
+
 GpuFacts gpu_facts(const std::shared_ptr<const NvmlLibrary>& nvml) {
   cudaDeviceProp properties{};
   TBENCH_CUDA_CHECK(cudaGetDeviceProperties(&properties, current_device()));

@@ -22,6 +22,7 @@ constexpr NvmlReturn kInsufficientSize = 7;  // NVML_ERROR_INSUFFICIENT_SIZE
 constexpr int kClockSm = 1;                  // NVML_CLOCK_SM
 constexpr int kTemperatureGpu = 0;           // NVML_TEMPERATURE_GPU
 constexpr std::size_t kVersionLength = 80;   // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
+constexpr std::size_t kNameLength = 96;      // NVML_DEVICE_NAME_V2_BUFFER_SIZE
 
 using Device = void*;  // nvmlDevice_t
 
@@ -83,6 +84,8 @@ class NvmlLibrary {
     }
     bind(get_handle_by_pci_bus_id, "nvmlDeviceGetHandleByPciBusId_v2");
     bind(get_handle_by_uuid, "nvmlDeviceGetHandleByUUID");
+    bind(get_handle_by_index, "nvmlDeviceGetHandleByIndex_v2");
+    bind(device_name, "nvmlDeviceGetName");
     bind(driver_version, "nvmlSystemGetDriverVersion");
     bind(clock_info, "nvmlDeviceGetClockInfo");
     bind(max_clock_info, "nvmlDeviceGetMaxClockInfo");
@@ -125,6 +128,8 @@ class NvmlLibrary {
 
   NvmlReturn (*get_handle_by_pci_bus_id)(const char*, Device*) = nullptr;
   NvmlReturn (*get_handle_by_uuid)(const char*, Device*) = nullptr;
+  NvmlReturn (*get_handle_by_index)(unsigned int, Device*) = nullptr;
+  NvmlReturn (*device_name)(Device, char*, unsigned int length) = nullptr;
   NvmlReturn (*driver_version)(char*, unsigned int length) = nullptr;
   NvmlReturn (*clock_info)(Device, int type, unsigned int* mhz) = nullptr;
   NvmlReturn (*max_clock_info)(Device, int type, unsigned int* mhz) = nullptr;
@@ -223,6 +228,22 @@ NvmlDevice NvmlDevice::by_uuid(std::shared_ptr<const NvmlLibrary> library, const
     return {};
   }
   return {std::move(library), device};
+}
+
+NvmlDevice NvmlDevice::by_index(std::shared_ptr<const NvmlLibrary> library, unsigned int index) {
+  Device device{};
+  if (library == nullptr || library->get_handle_by_index == nullptr ||
+      library->get_handle_by_index(index, &device) != kSuccess) {
+    return {};
+  }
+  return {std::move(library), device};
+}
+
+std::optional<std::string> NvmlDevice::name() const {
+  if (!is_known() || library_->device_name == nullptr) return std::nullopt;
+  std::array<char, kNameLength + 1> text{};
+  if (library_->device_name(handle_, text.data(), kNameLength) != kSuccess) return std::nullopt;
+  return std::string{text.data()};
 }
 
 std::optional<Hertz> NvmlDevice::sm_clock() const {

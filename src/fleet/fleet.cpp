@@ -95,7 +95,7 @@ void check_one_kind(std::span<const NamedResults> files) {
 std::vector<std::string> warnings_of(std::span<const NamedResults> files, const Measured& all) {
   std::vector<std::string> warnings = differences_of(files, /*of_other_kinds=*/false);
   std::set<std::string> builds;
-  for (const NamedResults& one : files) builds.insert(one.file.environment.sources_digest);
+  for (const NamedResults& one : files) builds.insert(build_key(one.file.environment));
   if (builds.size() > 1) {
     warnings.push_back(fmt::format(
         "{} builds: where one of them measures a ceiling in another way, its machines look different", builds.size()));

@@ -13,6 +13,7 @@
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 #include "tbench/render/table.hpp"
+#include "tbench/results/json_text.hpp"
 #include "tbench/results/result_file.hpp"
 
 namespace tbench::fleet {
@@ -149,7 +150,7 @@ std::string fleet_page(const Fleet& fleet, const render::PageOptions& options) {
 }
 
 results::Conclusion fleet_conclusion(const Fleet& fleet) {
-  results::Conclusion conclusion{.verdict = has_slow(fleet) ? "SLOW" : "SOUND", .why = {}};
+  results::Conclusion conclusion{.outcome = has_slow(fleet) ? "SLOW" : "SOUND", .why = {}};
   for (const FleetResource& resource : fleet.resources) {
     for (std::size_t i = 0; i < resource.standings.size(); ++i) {
       const std::optional<Standing>& standing = resource.standings[i];
@@ -194,7 +195,7 @@ std::vector<KnownSpread> read_known_spreads(const std::string& path) {
   std::vector<KnownSpread> known;
   const std::string text = results::read_text(path);
   try {
-    const Json json = Json::parse(text);
+    const Json json = results::parse_json(text);
     for (const Json& resource : json.at("resources"))
       known.push_back(known_of(json.at("gpu").get<std::string>(), resource));
   } catch (const std::exception& error) {

@@ -24,14 +24,18 @@ Facts build_facts(const Environment& environment) {
   Facts facts = environment.versions;
   facts["sources"] = fmt::format("{:.12}", environment.sources_digest);
   facts["build type"] = environment.build_type;
+  if (!environment.compile_options.empty()) facts["compile options"] = environment.compile_options;
+  if (!environment.variant.empty()) facts["variant"] = environment.variant;
   return facts;
 }
 
-/// Not of the command line as a whole: which part of it a file has, its user's notes, and the times of regimes, which
-/// are only there where a case of the regime is.
+/// Not of the command line as a whole: which part of it a file has, and by which durations (merge.cpp compares those of
+/// shards), its user's notes, and the times of regimes, which are only there where a case of the regime is.
 bool is_of_part(const std::string& option) {
   static const std::set<std::string> kOfParts{
-      "shard", "filter", "min_time_s", "min_warmup_time_s", "burst_min_time_s", "burst_min_warmup_time_s", "l2"};
+      "shard",      "shard_places",      "durations",        "filter",
+      "min_time_s", "min_warmup_time_s", "burst_min_time_s", "burst_min_warmup_time_s",
+      "l2"};
   return kOfParts.contains(option) || option.starts_with("context.");
 }
 
@@ -152,9 +156,11 @@ std::map<std::string, std::string> joined_options(std::span<const NamedResults> 
   for (auto& [name, value] : options) {
     const std::set<std::string> values = values_of(parts, name);
     if (name == "filter") value = joined_filters(values);
-    if (name.starts_with("context.")) value = join(std::vector(values.begin(), values.end()), ", ");
+    if (name == "durations" || name.starts_with("context."))
+      value = join(std::vector(values.begin(), values.end()), ", ");
   }
   options.erase("shard");
+  options.erase("shard_places");
   options.erase("shared_cases");
   return options;
 }

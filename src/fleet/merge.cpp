@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "fleet/shard_parts.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/run_order.hpp"
 #include "tbench/core/text.hpp"
@@ -22,104 +24,6 @@ namespace {
 
 using results::NamedResults;
 using results::ResultFile;
-
-/// A file of shards, and what it should have.
-struct Part {
-  NamedResults results;
-  Shard shard;
-  std::int64_t shared{};  // cases that all shards have one each of
-};
-
-std::optional<std::int64_t> number_in(const ResultFile& file, const std::string& option) {
-  const auto found = file.options.find(option);
-  return found == file.options.end() ? std::nullopt : parse_integer(found->second);
-}
-
-std::int64_t processes_of(const ResultFile& file) { return number_in(file, "processes").value_or(1); }
-
-/// Nothing for a file that is no shard.
-std::optional<Shard> shard_of(const ResultFile& file) {
-  const auto found = file.options.find("shard");
-  return found == file.options.end() ? std::nullopt : parse_shard(found->second);
-}
-
-/// How many runs of cases other than ceilings the file has, one a process; repetitions inside one count once.
-std::int64_t runs_of_cases(const ResultFile& file) {
-  const bool has_processes = processes_of(file) > 1;
-  std::set<std::pair<std::string, std::int64_t>> runs;
-  for (const Record& record : file.records) {
-    if (!is_ceiling(record.id)) runs.emplace(record.id.name(), has_processes ? record.repetition_index : 0);
-  }
-  return static_cast<std::int64_t>(runs.size());
-}
-
-/// The files by shard. Those that are no shards are one part each of a selection without shards, in their order.
-std::vector<Part> parts_of(std::vector<NamedResults> files) {
-  std::vector<Part> parts;
-  for (NamedResults& one : files) {
-    const std::optional<Shard> shard = shard_of(one.file);
-    const std::int64_t shared = number_in(one.file, "shared_cases").value_or(0);
-    parts.push_back({.results = std::move(one), .shard = shard.value_or(Shard{}), .shared = shared});
-  }
-  std::ranges::stable_sort(parts, {}, [](const Part& part) { return part.shard.index; });
-  return parts;
-}
-
-bool are_shards(std::span<const NamedResults> files) {
-  std::vector<std::string> shards;
-  std::vector<std::string> others;
-  for (const NamedResults& one : files) (shard_of(one.file) ? shards : others).push_back(one.label);
-  if (shards.empty() || others.empty()) return !shards.empty();
-  throw UsageError{fmt::format("{} a shard (--tb_shard), {} none; merge the shards of one run, or files that are none",
-                               listed(shards) + (shards.size() == 1 ? " is" : " are"),
-                               listed(others) + (others.size() == 1 ? " is" : " are"))};
-}
-
-/// @throws  UsageError  for shards of different numbers, one that is there twice, or has cases that are not its own
-void check_shards(std::span<const Part> parts) {
-  const Part& first = parts.front();
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto& [results, shard, shared] = parts[i];
-    if (shard.count != first.shard.count) {
-      throw UsageError{fmt::format("'{}' is shard {} and '{}' shard {}: not of one division; give the shards of one",
-                                   first.results.label, to_string(first.shard), results.label, to_string(shard))};
-    }
-    if (i > 0 && shard == parts[i - 1].shard) {
-      throw UsageError{
-          fmt::format("'{}' and '{}' are both shard {}; give each once (--tb_resume completes one that was "
-                      "cut short)",
-                      parts[i - 1].results.label, results.label, to_string(shard))};
-    }
-    const std::int64_t most = size_of(shard, shared) * processes_of(results.file);
-    if (runs_of_cases(results.file) <= most) continue;
-    throw UsageError{fmt::format("'{}' has {} cases, though shard {} of {} has {}; measure it again", results.label,
-                                 runs_of_cases(results.file), to_string(shard), shared, most)};
-  }
-}
-
-std::vector<std::string> missing_of(std::span<const Part> parts) {
-  const auto& [results, any, shared] = parts.front();
-  std::map<std::int64_t, const Part*> present;
-  for (const Part& part : parts) present.emplace(part.shard.index, &part);
-  std::vector<std::string> missing;
-  for (std::int64_t index = 1; index <= std::min(any.count, std::max(shared, std::int64_t{1})); ++index) {
-    const Shard shard{.index = index, .count = any.count};
-    const std::int64_t size = size_of(shard, shared) * processes_of(results.file);
-    const auto found = present.find(index);
-    if (found == present.end()) {
-      missing.push_back(fmt::format("shard {}, {} cases", to_string(shard), size_of(shard, shared)));
-      continue;
-    }
-    const std::int64_t count = runs_of_cases(found->second->results.file);
-    const std::string& label = found->second->results.label;
-    if (count < size) {
-      missing.push_back(fmt::format("{} of {} of shard {} ('{}')", size - count, size, to_string(shard), label));
-    } else if (size == 0 && found->second->results.file.interrupted) {  // ceilings come first: else they are there
-      missing.push_back(fmt::format("ceilings of shard {} ('{}')", to_string(shard), label));
-    }
-  }
-  return missing;
-}
 
 /// A record and where an undivided run has it: process, ceilings first, place.
 struct Placed {
@@ -151,7 +55,7 @@ class Order {
       if (placed.is_other && processes_ > 1) {
         placed.place = random_rank(name, process, static_cast<std::uint64_t>(seed_));
       } else if (placed.is_other && has_shards_) {
-        placed.place = static_cast<std::uint64_t>(place_of(part.shard, numbers.at(name)));
+        placed.place = static_cast<std::uint64_t>(part.place(numbers.at(name)));
       }
       placed_.push_back(std::move(placed));
     }
@@ -202,8 +106,11 @@ ResultFile header_of(std::span<const Part> parts, std::map<std::string, std::str
                     .interrupted = false,
                     .records = {}};
   std::set<std::string> gpus;
+  std::set<std::string> planned;
   for (const Part& part : parts) {
     const ResultFile& file = part.results.file;
+    std::ranges::copy_if(file.plan, std::back_inserter(merged.plan),
+                         [&](const std::string& name) { return planned.insert(name).second; });
     if (started(file) < started(merged)) merged.environment.date = file.environment.date;
     if (!file.environment.gpu || !merged.environment.gpu) continue;
     gpus.insert(file.environment.gpu->uuid);

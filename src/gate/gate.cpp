@@ -7,10 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "gate/gate_evidence.hpp"
 #include "gate/judging_steps.hpp"
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/core/run_order.hpp"
 #include "tbench/gate/gate_output.hpp"
+#include "tbench/results/json_text.hpp"
 #include "tbench/results/result_json.hpp"
 
 namespace tbench::gate {
@@ -48,24 +50,31 @@ void complete_since(CaseReport& c, const history::MeasuredRun& candidate) {
 void accept(std::vector<JudgedCase>& cases, const std::set<std::string>& keys) {
   for (JudgedCase& c : cases) {
     if (!c.value || !keys.contains(c.result.key)) continue;
-    c.is_suspect = c.may_creep = c.creeps = false;
-    c.result.verdict = Verdict::kPassed;
+    c.is_suspect = c.creeps = c.creeps_clearly = c.is_split = false;
+    c.result.outcome = Outcome::kSame;
     c.result.note = c.result.note.empty() ? "accepted as the new normal" : c.result.note + "; accepted";
   }
 }
 
 void confirm(std::vector<JudgedCase>& cases, const GateOptions& options) {
-  // Without a build to run against, a case that crept is told as that: the runs before say more than the last one.
-  const auto is_sudden = [&](const JudgedCase& c) { return c.is_suspect && (options.confirm_last_good || !c.creeps); };
   std::vector<JudgedCase*> sudden;
+  std::vector<JudgedCase*> split;
   for (JudgedCase& c : cases) {
-    if (is_sudden(c)) sudden.push_back(&c);
+    // Without a build to run against, a case that crept is told as that: the runs before say more than the last one.
+    const bool is_sudden = c.is_suspect && (options.confirm_last_good || !c.creeps_clearly);
+    if (is_sudden) (c.is_split ? split : sudden).push_back(&c);
   }
   confirm_suspects(std::move(sudden), options.confirm_last_good, options.max_suspects);
+  confirm_splits(std::move(split), options.confirm_last_good, options.max_suspects);
+  std::vector<JudgedCase*> faster;
+  for (JudgedCase& c : cases) {
+    if (c.result.outcome == Outcome::kImproved) faster.push_back(&c);
+  }
+  confirm_improvements(std::move(faster), options.confirm_last_good, options.max_suspects);
   std::vector<JudgedCase*> slow;
   for (JudgedCase& c : cases) {
-    const bool is_open = !is_sudden(c) || c.result.verdict == Verdict::kRetried;
-    if (c.may_creep && is_open) slow.push_back(&c);
+    const bool is_open = c.result.outcome == Outcome::kSame || c.result.outcome == Outcome::kRetried;
+    if (c.creeps && is_open) slow.push_back(&c);
   }
   confirm_creeps(std::move(slow), options.confirm_pinned, options.max_suspects);
 }
@@ -81,25 +90,37 @@ bool is_host_bound(const results::MeasuredCase& c) {
 /// known: the GPU did not change.
 void drop_host_bound(std::vector<JudgedCase>& cases) {
   for (JudgedCase& c : cases) {
-    if (!c.value || c.result.verdict == Verdict::kHost || !is_host_bound(*c.measured)) continue;
-    c.is_suspect = c.may_creep = c.creeps = false;
-    c.result.verdict = Verdict::kInvalid;
+    if (!c.value || c.result.outcome == Outcome::kHost || !is_host_bound(*c.measured)) continue;
+    c.is_suspect = c.creeps = c.creeps_clearly = c.is_split = false;
+    c.result.outcome = Outcome::kNotJudged;
     c.result.found_by.clear();
     c.result.note = "the host limits it, and is not as in earlier runs";
   }
 }
 
+/// Marks the cases that some earlier run had a valid value of.
+void mark_expected(std::vector<JudgedCase>& cases, const std::optional<NightFacts>& night) {
+  std::set<std::string> expected;
+  if (night) {
+    for (const history::ExpectedCase& c : night->expected) expected.insert(c.key);
+  }
+  for (JudgedCase& c : cases) c.result.is_expected = !c.reference.empty() || expected.contains(c.result.key);
+}
+
 void judge_cases(GateReport& report, const RunsByCase& runs, const history::MeasuredRun& candidate,
                  const std::map<std::string, stats::DispersionPrior>& dispersions, const GateOptions& options) {
   std::vector<JudgedCase> cases = cases_of(runs, candidate);
-  if (report.is_valid) {
+  mark_expected(cases, options.night);
+  if (is_judged(report)) {
     screen(cases, dispersions, options.tau);
+    screen_impossible(cases, candidate.environment);
     if (!report.host_is_valid) drop_host_bound(cases);
     accept(cases, options.accepted);
     confirm(cases, options);
+  } else {
+    screen_failures(cases, candidate.environment);
   }
   for (JudgedCase& c : cases) {
-    if (!report.is_valid) c.result.verdict = Verdict::kInvalid;
     complete_since(c.result, candidate);
     report.cases.push_back(std::move(c.result));
   }
@@ -109,6 +130,10 @@ void judge_cases(GateReport& report, const RunsByCase& runs, const history::Meas
 void judge_machine(GateReport& report, const std::vector<history::PastRun>& past, const history::MeasuredRun& candidate,
                    bool is_accepted) {
   report.epoch = current_epoch(past, candidate.epoch);
+  if (!changed_way(past, candidate).empty()) {
+    report.epoch = history::machine_epoch(candidate.epoch, candidate.started);
+    return;
+  }
   report.ceilings = check_ceilings(runs_by_case(past, report.epoch), candidate);
   report.host_is_valid = are_within(report.ceilings, Resource::kHost);
   report.is_valid = are_within(report.ceilings, Resource::kDevice);
@@ -124,14 +149,30 @@ void judge_machine(GateReport& report, const std::vector<history::PastRun>& past
   report.epoch = history::machine_epoch(candidate.epoch, candidate.started);
 }
 
-std::size_t processes_of(const history::MeasuredRun& run) {
-  std::size_t processes = 0;
-  for (const results::MeasuredCase& c : run.cases) processes = std::max(processes, c.replicates.size());
-  return processes;
+/// What is usual of the processes, where the candidate has another number of them.
+std::optional<std::string> processes_note(const std::vector<history::PastRun>& past, std::size_t processes) {
+  std::map<std::size_t, std::size_t> runs;
+  for (const history::PastRun& run : past) {
+    if (run.is_valid) ++runs[processes_of(run.run.cases)];
+  }
+  const auto usual = std::ranges::max_element(runs, {}, [](const auto& entry) { return entry.second; });
+  if (usual == runs.end() || usual->first == processes) return std::nullopt;
+  return fmt::format("{} processes where {} run{} had {}", processes, usual->second, usual->second == 1 ? "" : "s",
+                     usual->first);
 }
 
-bool has_ceilings(const history::MeasuredRun& run) {
-  return std::ranges::any_of(run.cases, [](const results::MeasuredCase& c) { return is_ceiling(c.id); });
+/// What the run shows of itself, before any of its cases is looked at.
+void judge_evidence(GateReport& report, const std::vector<history::PastRun>& past,
+                    const history::MeasuredRun& candidate, const GateOptions& options, bool has_null_control) {
+  if (!has_ceilings(candidate.cases)) {
+    report.warnings.emplace_back("no Ceiling cases were measured, so a change of the machine would go unnoticed");
+  }
+  if (!options.night) return;
+  report.findings = evidence_of(past, candidate, *options.night, has_null_control);
+  report.is_partial = options.night->is_partial;
+  report.is_checked = has_null_control && has_ceilings(candidate.cases);
+  if (!has_null_control) report.warnings.emplace_back("no null control was given, so the build is not kept");
+  if (auto note = processes_note(past, processes_of(candidate.cases))) report.warnings.push_back(*std::move(note));
 }
 
 }  // namespace
@@ -142,11 +183,9 @@ GateReport judge_run(const std::vector<history::PastRun>& past, const history::M
   report.started = candidate.started;
   report.commit = candidate.environment.commit;
   report.fingerprint = candidate.fingerprint;
-  report.processes = static_cast<std::int64_t>(processes_of(candidate));
+  report.processes = static_cast<std::int64_t>(processes_of(candidate.cases));
   report.warnings = candidate.warnings;
-  if (!has_ceilings(candidate)) {
-    report.warnings.emplace_back("no Ceiling cases were measured, so a change of the machine would go unnoticed");
-  }
+  judge_evidence(report, past, candidate, options, null_control.has_value());
   judge_machine(report, past, candidate, !options.accepted.empty());
   report.runs = std::ranges::count_if(
       past, [&](const history::PastRun& run) { return run.is_valid && run.run.epoch == report.epoch; });
@@ -155,29 +194,53 @@ GateReport judge_run(const std::vector<history::PastRun>& past, const history::M
   const std::map<std::string, stats::DispersionPrior> dispersions = known_dispersions(runs);
   if (null_control) report.null_control = check_null_control(*null_control, dispersions);
   judge_cases(report, runs, candidate, dispersions, options);
-  if (report.is_valid) report.epoch_shift = epoch_shift(past, report.epoch, candidate, options.tau);
-  report.missing = missing_cases(past, report.epoch, candidate);
-  report.stale = stale_cases(past, options.other_machines, candidate, report.is_valid);
-  if (is_blind(report)) report.blind_runs = blind_runs_before(past) + 1;
+  if (const std::size_t open = unconfirmed_improvements(report); open > 0) {
+    report.warnings.push_back(fmt::format(
+        "{} IMPROVED and not confirmed: a kernel that does nothing is fast, so the build is not kept", open));
+  }
+  if (is_judged(report)) report.epoch_shift = epoch_shift(past, report.epoch, candidate, options.tau);
+  if (options.night && is_judged(report)) {
+    auto finding = find_changed_facts(past, candidate, *options.night, report.epoch, report.epoch_shift, options.tau);
+    if (finding) report.findings.push_back(*std::move(finding));
+  }
+  if (options.night) {
+    std::ranges::move(missing_cases(past, candidate, *options.night, report.cases), std::back_inserter(report.cases));
+  }
+  for (const CaseReport& c : report.cases) {
+    if (c.outcome == Outcome::kMissing) report.missing.push_back(c.name);
+  }
+  report.stale = stale_cases(past, options.other_machines, candidate, is_judged(report));
+  if (!is_judged(report)) report.blind_runs = blind_runs_before(past) + 1;
   return report;
 }
 
 std::optional<GateReport> recorded_judgement(const history::History& history, std::int64_t run) {
   GateReport report;
   const bool is_judged = history.read_judgement(
-      run, [&report](const std::string& text) { report = report_from_json(results::Json::parse(text)); });
+      run, [&report](const std::string& text) { report = report_from_json(results::parse_json(text)); });
   return is_judged ? std::optional{std::move(report)} : std::nullopt;
 }
 
 void record_judgement(history::History& history, std::int64_t run, const GateReport& report,
                       const std::set<std::string>& accepted) {
-  history::Judgement judgement{.is_valid = report.is_valid,
-                               .is_blind = is_blind(report),
+  history::Judgement judgement{.is_valid = is_judged(report),
+                               .is_blind = !is_judged(report),
                                .epoch = report.epoch,
                                .regressed = {},
                                .text = results::compact(report_to_json(report))};
   for (const CaseReport& c : report.cases) {
-    if (c.verdict == Verdict::kRegressed) judgement.regressed.insert(c.key);
+    if (c.outcome == Outcome::kRegressed) {
+      judgement.regressed.insert(c.key);
+    } else if (!is_baseline(c)) {
+      judgement.excluded.insert(c.key);
+    } else if (judgement.is_valid) {
+      judgement.baseline.insert(c.key);
+    }
+    if (!is_baseline(c)) judgement.findings.push_back({std::string{to_string(c.outcome)}, c.name, case_line(c)});
+  }
+  for (const Finding& finding : report.findings) {
+    judgement.findings.push_back(
+        {std::string{to_string(finding.outcome)}, std::string{to_string(finding.subject)}, finding.text});
   }
   history.record(run, judgement, accepted);
 }

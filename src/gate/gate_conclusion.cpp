@@ -10,23 +10,24 @@
 
 #include "tbench/core/text.hpp"
 #include "tbench/gate/gate_output.hpp"
+#include "tbench/render/number_format.hpp"
 
 namespace tbench::gate {
 namespace {
 
 using Texts = std::vector<std::string>;
 
-/// What the report says more of than a count, the gravest first.
-constexpr std::array kTold{Verdict::kRegressed, Verdict::kCreep,   Verdict::kUnconfirmed, Verdict::kHost,
-                           Verdict::kClock,     Verdict::kInvalid, Verdict::kRetried,     Verdict::kImproved};
-constexpr std::size_t kMaxTold = 3;  // cases of a verdict; the JSON has them all
+/// Of what calls for a look, the most telling first.
+constexpr std::array kUncertain{Outcome::kUnconfirmed, Outcome::kCreep, Outcome::kHost, Outcome::kClock,
+                                Outcome::kNotJudged};
+constexpr std::size_t kMaxTold = 3;  // cases of an outcome; the JSON has them all
 
 constexpr const char* kProgram = "transformer_bench";
 
-std::vector<const CaseReport*> cases_of(const GateReport& report, Verdict verdict) {
+std::vector<const CaseReport*> cases_of(const GateReport& report, Outcome outcome) {
   std::vector<const CaseReport*> cases;
   for (const CaseReport& c : report.cases) {
-    if (c.verdict == verdict) cases.push_back(&c);
+    if (c.outcome == outcome) cases.push_back(&c);
   }
   return cases;
 }
@@ -37,22 +38,17 @@ Texts names_of(const std::vector<const CaseReport*>& cases) {
   return names;
 }
 
-std::optional<Verdict> first_uncertain(const GateReport& report) {
-  const auto found = std::ranges::find_if(kUncertain, [&](Verdict v) { return count_of(report, v) > 0; });
+std::optional<Outcome> first_uncertain(const GateReport& report) {
+  const auto has = [&](Outcome outcome) {
+    return std::ranges::any_of(report.cases, [&](const CaseReport& c) {
+      return c.outcome == outcome && (c.is_expected || outcome != Outcome::kNotJudged);
+    });
+  };
+  const auto found = std::ranges::find_if(kUncertain, has);
   return found == kUncertain.end() ? std::nullopt : std::optional{*found};
 }
 
 bool has_failed_control(const GateReport& report) { return report.null_control && report.null_control->has_failed; }
-
-std::string_view verdict_of(const GateReport& report) {
-  if (report.blind_runs > kMaxBlindRuns) return kBlind;
-  if (!report.is_valid) return "ENVIRONMENT";
-  if (has_failed_control(report)) return "NULL_CONTROL_FAILED";
-  if (count_of(report, Verdict::kRegressed) > 0) return "REGRESSED";
-  if (report.machine_change) return "MACHINE_CHANGED";
-  if (first_uncertain(report)) return "UNCERTAIN";
-  return count_of(report, Verdict::kNew) == report.cases.size() ? "NEW" : "PASSED";
-}
 
 void add_ceilings(Texts& why, const GateReport& report, Resource resource) {
   for (const CeilingCheck& check : report.ceilings) {
@@ -61,6 +57,9 @@ void add_ceilings(Texts& why, const GateReport& report, Resource resource) {
 }
 
 void add_machine(Texts& why, const GateReport& report) {
+  for (const Finding& finding : report.findings) {
+    why.push_back(fmt::format("{} {}: {}", to_string(finding.outcome), to_string(finding.subject), finding.text));
+  }
   if (report.blind_runs > 1) {
     why.push_back(fmt::format("nothing could be gated in {} runs in a row", report.blind_runs));
   }
@@ -83,29 +82,35 @@ void add_machine(Texts& why, const GateReport& report) {
   for (const CeilingCheck& check : report.machine_change->ceilings) why.push_back(ceiling_line(check));
 }
 
+/// Cases of which a count says enough.
+bool is_told(const GateReport& report, const CaseReport& c) {
+  if (c.outcome == Outcome::kNotJudged) return is_judged(report) && c.is_expected;
+  return c.outcome != Outcome::kNew && c.outcome != Outcome::kSame;
+}
+
 void add_cases(Texts& why, const GateReport& report) {
-  for (const Verdict verdict : kTold) {
-    const std::vector<const CaseReport*> cases = cases_of(report, verdict);
+  for (const Outcome outcome : kAllOf<Outcome>) {
+    std::vector<const CaseReport*> cases = cases_of(report, outcome);
+    std::erase_if(cases, [&](const CaseReport* c) { return !is_told(report, *c); });
     for (std::size_t i = 0; i < std::min(cases.size(), kMaxTold); ++i) {
       const std::string line = case_line(*cases[i]);
-      why.push_back(fmt::format("{} {}{}{}", to_string(verdict), cases[i]->name, line.empty() ? "" : ": ", line));
+      why.push_back(fmt::format("{} {}{}{}", to_string(outcome), cases[i]->name, line.empty() ? "" : ": ", line));
     }
-    if (cases.size() > kMaxTold) why.push_back(fmt::format("{} more {}", cases.size() - kMaxTold, to_string(verdict)));
+    if (cases.size() > kMaxTold) why.push_back(fmt::format("{} more {}", cases.size() - kMaxTold, to_string(outcome)));
   }
 }
 
 void add_rest(Texts& why, const GateReport& report) {
-  const std::size_t passed = count_of(report, Verdict::kPassed);
-  const std::size_t is_new = count_of(report, Verdict::kNew);
-  if (passed > 0) why.push_back(fmt::format("{} PASSED against {} earlier runs", passed, report.runs));
+  const std::size_t same = count_of(report, Outcome::kSame);
+  const std::size_t is_new = count_of(report, Outcome::kNew);
+  if (same > 0) why.push_back(fmt::format("{} SAME as in {} earlier runs", same, report.runs));
   if (is_new > 0) {
     why.push_back(fmt::format("{} NEW: {} earlier valid runs of this machine and its libraries, too few to judge by",
                               is_new, report.runs));
   }
-  if (!report.missing.empty()) {
-    why.push_back(fmt::format("{} of the last valid run's cases are missing, first {}", report.missing.size(),
-                              report.missing.front()));
-  }
+  const auto left = std::ranges::count_if(
+      report.cases, [&](const CaseReport& c) { return c.outcome == Outcome::kNotJudged && !is_told(report, c); });
+  if (left > 0) why.push_back(fmt::format("{} NOT_JUDGED", left));
 }
 
 std::string series_command(const GateInput& input, const Texts& names) {
@@ -146,63 +151,77 @@ std::string control_command(const GateReport& report, const GateInput& input) {
   return results::command_line(words);
 }
 
-std::string after_uncertain(const GateReport& report, const GateInput& input, Verdict verdict) {
-  const std::vector<const CaseReport*> cases = cases_of(report, verdict);
+std::string after_uncertain(const GateReport& report, const GateInput& input, Outcome outcome) {
+  const std::vector<const CaseReport*> cases = cases_of(report, outcome);
   const std::string& first = cases.front()->name;
-  if (verdict == Verdict::kUnconfirmed) return confirm_command(input, "--good", "GOOD");
-  if (verdict == Verdict::kCreep) return confirm_command(input, "--pinned", "PINNED");
-  if (verdict == Verdict::kHost) return results::limits_command(input.files.front(), first);
-  if (verdict == Verdict::kClock) return series_command(input, {first});
+  if (outcome == Outcome::kUnconfirmed) return confirm_command(input, "--good", "GOOD");
+  if (outcome == Outcome::kCreep) return confirm_command(input, "--pinned", "PINNED");
+  if (outcome == Outcome::kHost) return results::limits_command(input.files.front(), first);
+  if (outcome == Outcome::kClock) return series_command(input, {first});
   if (!report.host_is_valid) return ceilings_command(report, input, Resource::kHost);
   return results::isolate_command(kProgram, input.run, names_of(cases));
 }
 
-std::string after_regression(const GateReport& report, const GateInput& input) {
-  std::vector<const CaseReport*> cases = cases_of(report, Verdict::kRegressed);
-  const auto has_time = [](const CaseReport* c) { return c->candidate.has_value(); };
-  const auto failed = std::ranges::partition(cases, has_time);
-  if (!failed.empty()) return results::isolate_command(kProgram, input.run, names_of({failed.begin(), failed.end()}));
+/// The failed cases, each alone; else the series of the one that is slower by most; nothing for a report without these.
+std::optional<std::string> after_failures(const GateReport& report, const GateInput& input) {
+  std::vector<const CaseReport*> failed;
+  std::vector<const CaseReport*> slower;
+  for (const CaseReport& c : report.cases) {
+    if (c.outcome == Outcome::kMissing || results::headline_of(c.outcome, c.is_confirmed) != Headline::kFailed)
+      continue;
+    (c.candidate && c.outcome >= Outcome::kRegressed ? slower : failed).push_back(&c);
+  }
+  if (!failed.empty()) return results::isolate_command(kProgram, input.run, names_of(failed));
+  if (slower.empty()) return std::nullopt;
   const CaseReport& worst =
-      **std::ranges::max_element(cases, {}, [](const CaseReport* c) { return c->ratio.value_or(1); });
+      **std::ranges::max_element(slower, {}, [](const CaseReport* c) { return c->ratio.value_or(1); });
   return series_command(input, {worst.name});
 }
 
 std::string next_of(const GateReport& report, const GateInput& input) {
   if (!report.is_valid) return ceilings_command(report, input, Resource::kDevice);
   if (has_failed_control(report)) return control_command(report, input);
-  if (count_of(report, Verdict::kRegressed) > 0) return after_regression(report, input);
-  if (report.machine_change) return "";
-  const std::optional<Verdict> uncertain = first_uncertain(report);
+  if (const auto command = after_failures(report, input)) return *command;
+  if (report.machine_change || !is_judged(report)) return "";
+  const std::optional<Outcome> uncertain = first_uncertain(report);
   return uncertain ? after_uncertain(report, input, *uncertain) : "";
 }
 
 }  // namespace
 
+std::string heartbeat_line(const CaseReport& planted) {
+  return fmt::format("change {} %, z {}, limit {:.1f} %{}{}",
+                     planted.ratio ? render::format_change(*planted.ratio) : "unknown",
+                     planted.z ? fmt::format("{:.1f}", *planted.z) : "unknown", 100 * planted.threshold,
+                     planted.note.empty() ? "" : ", ", planted.note);
+}
+
 results::Conclusion gate_conclusion(const GateReport& report, const GateInput& input) {
-  results::Conclusion conclusion{.verdict = std::string{verdict_of(report)}, .why = {}, .next = next_of(report, input)};
+  results::Conclusion conclusion{
+      .outcome = std::string{to_string(headline_of(report))}, .why = {}, .next = next_of(report, input)};
   add_machine(conclusion.why, report);
-  if (report.is_valid) add_cases(conclusion.why, report);
-  if (report.is_valid) add_rest(conclusion.why, report);
+  add_cases(conclusion.why, report);
+  add_rest(conclusion.why, report);
   if (report.cases.empty()) conclusion.why.emplace_back("the run has no cases but ceilings");
   return conclusion;
 }
 
 results::Conclusion heartbeat_conclusion(const GateReport& report, const CaseReport& planted, const std::string& share,
                                          const GateInput& input) {
-  const Verdict verdict = planted.verdict;
-  if (!report.is_valid || verdict == Verdict::kNew || verdict == Verdict::kInvalid) {
-    results::Conclusion conclusion{.verdict = kUnknown, .why = {}};
+  const Outcome outcome = planted.outcome;
+  if (!report.is_valid || outcome == Outcome::kNew || outcome == Outcome::kNotJudged) {
+    results::Conclusion conclusion{.outcome = kUnknown, .why = {}};
     add_machine(conclusion.why, report);
     if (report.is_valid) {
       conclusion.why.push_back(fmt::format("{} is {}: {} earlier valid runs of this machine and its libraries",
-                                           planted.name, to_string(verdict), planted.runs));
+                                           planted.name, to_string(outcome), planted.runs));
     }
     return conclusion;
   }
-  const bool is_found = verdict == Verdict::kRegressed || verdict == Verdict::kUnconfirmed;
-  return {.verdict = is_found ? "FOUND" : kBlind,
-          .why = {fmt::format("{} was slowed down by {} and is {}: {}", planted.name, share, to_string(verdict),
-                              case_line(planted))},
+  const bool is_found = outcome == Outcome::kRegressed || outcome == Outcome::kUnconfirmed;
+  return {.outcome = is_found ? "FOUND" : kBlind,
+          .why = {fmt::format("{} was slowed down by {} and is {}: {}", planted.name, share, to_string(outcome),
+                              heartbeat_line(planted))},
           .next = is_found ? "" : series_command(input, {planted.name})};
 }
 

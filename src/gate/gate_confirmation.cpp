@@ -1,3 +1,4 @@
+#include "gate/confirmation_evidence.hpp"
 #include "gate/judging_steps.hpp"
 
 #include <fmt/format.h>
@@ -14,81 +15,10 @@ namespace tbench::gate {
 namespace {
 
 constexpr double kFamilyWiseError = 0.01;
-constexpr std::size_t kMinBlocks = 3;
 
 void add_note(CaseReport& c, const std::string& text) {
   if (text.empty()) return;
   c.note += (c.note.empty() ? "" : "; ") + text;
-}
-
-/// A case's processes on one side of a block, or of all.
-using Processes = std::vector<const results::Replicate*>;
-
-void collect(const std::vector<compare::ComparisonSide>& runs, const std::string& key, Processes& found) {
-  for (const compare::ComparisonSide& run : runs) {
-    for (const results::MeasuredCase& c : run.cases) {
-      if (c.key != key) continue;
-      for (const results::Replicate& replicate : c.replicates) found.push_back(&replicate);
-    }
-  }
-}
-
-/// What a process says of a step; nothing where it does not know.
-using Measure = std::optional<double> (*)(const results::Replicate&);
-
-std::optional<double> time_of(const results::Replicate& r) {
-  return r.time ? std::optional{r.time->value} : std::nullopt;
-}
-std::optional<double> cycles_of(const results::Replicate& r) {
-  return r.time && r.sm_clock ? std::optional{r.time->value * r.sm_clock->value} : std::nullopt;
-}
-std::optional<double> device_time_of(const results::Replicate& r) {
-  return r.device_time ? std::optional{r.device_time->value} : std::nullopt;
-}
-
-/// The mean of the measure's logarithm over the processes that are `ok`.
-std::optional<double> mean_of(const Processes& processes, Measure measure) {
-  std::vector<double> values;
-  for (const results::Replicate* r : processes) {
-    const std::optional<double> value = r->status == Status::kOk ? measure(*r) : std::nullopt;
-    if (value) values.push_back(std::log(*value));
-  }
-  return values.empty() ? std::nullopt : std::optional{stats::mean(values)};
-}
-
-/// What the blocks measured of one case.
-struct Evidence {
-  JudgedCase* judged;
-  Processes base;
-  Processes next;
-  std::vector<double> differences;  // of ln(time), one a block
-  std::vector<double> in_cycles;    // the same of cycles, of the blocks that know them
-  std::vector<double> of_device;    // and of the GPU's time
-  std::optional<stats::ModeratedTest> test;
-};
-
-Evidence evidence_of(JudgedCase& judged, const std::vector<ConfirmationBlock>& blocks) {
-  Evidence evidence{
-      .judged = &judged, .base = {}, .next = {}, .differences = {}, .in_cycles = {}, .of_device = {}, .test = {}};
-  const std::string& key = judged.result.key;
-  for (const ConfirmationBlock& block : blocks) {
-    Processes base;
-    Processes next;
-    collect(block.base, key, base);
-    collect(block.next, key, next);
-    const auto add_difference = [&](Measure measure, std::vector<double>& differences) {
-      const std::optional<double> of_base = mean_of(base, measure);
-      const std::optional<double> of_next = mean_of(next, measure);
-      if (of_base && of_next) differences.push_back(*of_next - *of_base);
-    };
-    add_difference(time_of, evidence.differences);
-    add_difference(cycles_of, evidence.in_cycles);
-    add_difference(device_time_of, evidence.of_device);
-    std::ranges::move(base, std::back_inserter(evidence.base));
-    std::ranges::move(next, std::back_inserter(evidence.next));
-  }
-  if (evidence.differences.size() >= kMinBlocks) evidence.test = stats::paired_t_test(evidence.differences);
-  return evidence;
 }
 
 const results::Replicate* first_bad(const Processes& processes) {
@@ -116,18 +46,27 @@ std::string described(const results::Replicate& replicate) {
   return fmt::format("{}{}{}", to_string(replicate.status), replicate.reason.empty() ? "" : ": ", replicate.reason);
 }
 
-/// The verdict where a process of the new build failed; otherwise absent.
-std::optional<Verdict> status_verdict(const Evidence& evidence, CaseReport& c) {
+/// The outcome where a process of the new build failed, tonight or when it was run again; otherwise absent.
+std::optional<Outcome> status_outcome(const Evidence& evidence, CaseReport& c) {
   const results::Replicate* in_next = first_bad(evidence.next);
   const results::Replicate* in_base = first_bad(evidence.base);
-  if (in_next == nullptr) return std::nullopt;
+  if (in_next == nullptr && !evidence.judged->has_failed) return std::nullopt;
+  if (in_next == nullptr && evidence.next.empty()) {
+    add_note(c, "the confirmation has no results");
+    return c.outcome;
+  }
+  if (in_next == nullptr) {
+    add_note(c, fmt::format("right in {} processes when run again", evidence.next.size()));
+    return c.outcome == Outcome::kError ? Outcome::kError : Outcome::kFlaky;
+  }
   if (in_base == nullptr && !evidence.base.empty()) {
     add_note(c, "failed again in the confirmation: " + described(*in_next));
-    return Verdict::kRegressed;
+    c.is_confirmed = true;
+    return in_next->status == Status::kIncorrect ? Outcome::kWrong : Outcome::kError;
   }
   add_note(c,
            in_base == nullptr ? "the kept build has no results" : "the kept build fails too: " + described(*in_base));
-  return Verdict::kInvalid;
+  return Outcome::kNotJudged;
 }
 
 bool memory_regressed(const Evidence& evidence) {
@@ -135,15 +74,15 @@ bool memory_regressed(const Evidence& evidence) {
   const PeakOf peak_of = all_know ? &results::Replicate::requested_peak_bytes : &results::Replicate::peak_bytes;
   const auto base = largest(evidence.base, peak_of);
   const auto next = largest(evidence.next, peak_of);
-  return base && next && compare::memory_verdict(*base, *next) == compare::Verdict::kRegressed;
+  return base && next && compare::memory_outcome(*base, *next) == Outcome::kRegressed;
 }
 
 /// The sides ran in turns on one machine: a lower clock is the new build's own doing, by the power that it draws, and a
 /// slower host is the host's part of the new build.
-Verdict time_verdict(const Evidence& evidence, CaseReport& c) {
+Outcome time_outcome(const Evidence& evidence, CaseReport& c) {
   const stats::ModeratedTest& test = *evidence.test;
   const bool is_slower = *c.adjusted_p <= kFamilyWiseError && test.difference > std::log1p(c.threshold);
-  if (!is_slower) return Verdict::kRetried;
+  if (!is_slower) return Outcome::kRetried;
   const auto is_unshared = [&](const std::vector<double>& differences) {
     return differences.size() == evidence.differences.size() &&
            !compare::shares_change(test.difference, stats::mean(differences));
@@ -153,28 +92,72 @@ Verdict time_verdict(const Evidence& evidence, CaseReport& c) {
   } else if (is_unshared(evidence.in_cycles)) {
     add_note(c, "the clock is lower with the new build, the cycles are not more: it draws more power");
   }
-  return Verdict::kRegressed;
+  c.is_confirmed = true;
+  return Outcome::kRegressed;
+}
+
+/// Puts the change that the blocks show, with its interval, into the report.
+void tell_ratio(const stats::ModeratedTest& test, CaseReport& c) {
+  c.confirmed_ratio = std::exp(test.difference);
+  c.confirmed_low = std::exp(test.interval.low);
+  c.confirmed_high = std::exp(test.interval.high);
+}
+
+/// Says in the report how few of the blocks measured the case on both sides.
+void tell_few_blocks(const char* what, const Evidence& evidence, std::size_t blocks) {
+  add_note(evidence.judged->result, fmt::format("{}: only {} of {} blocks measured it on both sides", what,
+                                                evidence.differences.size(), blocks));
 }
 
 void decide(const Evidence& evidence, std::optional<double> adjusted_p, std::size_t blocks) {
   CaseReport& c = evidence.judged->result;
   c.blocks = static_cast<std::int64_t>(evidence.differences.size());
   c.adjusted_p = adjusted_p;
-  if (evidence.test) {
-    c.confirmed_ratio = std::exp(evidence.test->difference);
-    c.confirmed_low = std::exp(evidence.test->interval.low);
-    c.confirmed_high = std::exp(evidence.test->interval.high);
-  }
-  if (const auto status = status_verdict(evidence, c)) {
-    c.verdict = *status;
+  if (evidence.test) tell_ratio(*evidence.test, c);
+  if (const auto status = status_outcome(evidence, c)) {
+    c.outcome = *status;
   } else if (memory_regressed(evidence)) {
-    c.verdict = Verdict::kRegressed;
+    c.outcome = Outcome::kRegressed;
+    c.is_confirmed = true;
   } else if (evidence.test) {
-    c.verdict = time_verdict(evidence, c);
+    c.outcome = time_outcome(evidence, c);
   } else {
-    c.verdict = Verdict::kInvalid;
-    add_note(c, fmt::format("confirmation: only {} of {} blocks measured it on both sides", evidence.differences.size(),
-                            blocks));
+    c.outcome = Outcome::kNotJudged;
+    tell_few_blocks("confirmation", evidence, blocks);
+  }
+}
+
+/// Whether the new build has the larger share of slow processes.
+void decide_split(const Evidence& evidence) {
+  CaseReport& c = evidence.judged->result;
+  const auto slow_of = [&](const Processes& processes) {
+    return static_cast<std::size_t>(std::ranges::count_if(processes, [&](const results::Replicate* r) {
+      return r->status == Status::kOk && r->time && std::log(r->time->value) > evidence.judged->limit;
+    }));
+  };
+  const std::size_t next = slow_of(evidence.next);
+  const std::size_t base = slow_of(evidence.base);
+  c.blocks = static_cast<std::int64_t>(evidence.differences.size());
+  add_note(c, fmt::format("run again: {} of {} slow, with the kept build {} of {}", next, evidence.next.size(), base,
+                          evidence.base.size()));
+  const double p =
+      stats::share_p_value(next, evidence.next.size(), next + base, evidence.next.size() + evidence.base.size());
+  c.is_confirmed = !evidence.next.empty() && !evidence.base.empty() && p <= kFamilyWiseError;
+  c.outcome = c.is_confirmed ? Outcome::kSplit : Outcome::kRetried;
+}
+
+/// Decides whether a case that was faster is faster in the blocks, too.
+void decide_improvement(const Evidence& evidence, std::size_t blocks) {
+  CaseReport& c = evidence.judged->result;
+  c.blocks = static_cast<std::int64_t>(evidence.differences.size());
+  if (const auto status = status_outcome(evidence, c)) {
+    c.outcome = *status;
+  } else if (!evidence.test) {
+    tell_few_blocks("not confirmed", evidence, blocks);
+  } else {
+    tell_ratio(*evidence.test, c);
+    c.is_confirmed = evidence.test->interval.high < 0;
+    if (!c.is_confirmed) c.outcome = Outcome::kRetried;
   }
 }
 
@@ -183,12 +166,17 @@ double gravity(const JudgedCase* c) {
   return c->value ? c->result.ratio.value_or(1) : std::numeric_limits<double>::infinity();
 }
 
+std::vector<ConfirmationBlock> measure_again(const std::vector<JudgedCase*>& suspects, const Confirm& confirm,
+                                             std::size_t blocks) {
+  std::vector<std::string> names;
+  for (const JudgedCase* c : suspects) names.push_back(c->result.name);
+  return confirm(names, blocks);
+}
+
 /// Runs the suspects again and decides them all.
 void run_again(const std::vector<JudgedCase*>& suspects, const Confirm& confirm, std::size_t blocks) {
   if (suspects.empty()) return;
-  std::vector<std::string> names;
-  for (const JudgedCase* c : suspects) names.push_back(c->result.name);
-  const std::vector<ConfirmationBlock> measured = confirm(names, blocks);
+  const std::vector<ConfirmationBlock> measured = measure_again(suspects, confirm, blocks);
   std::vector<Evidence> all;
   std::vector<double> p_values;
   for (JudgedCase* c : suspects) {
@@ -212,8 +200,9 @@ std::vector<JudgedCase*> cut(std::vector<JudgedCase*>& suspects, std::size_t max
   return others;
 }
 
-void leave(JudgedCase& c, Verdict verdict, const std::string& why) {
-  c.result.verdict = verdict;
+/// @param outcome  of a case that is slower; a failure is what it is, run again or not
+void leave(JudgedCase& c, Outcome outcome, const std::string& why) {
+  if (!c.has_failed) c.result.outcome = outcome;
   add_note(c.result, why);
 }
 
@@ -223,20 +212,41 @@ constexpr const char* kNoKeptBuild = "not confirmed: there is no kept build to r
 
 void confirm_suspects(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects) {
   if (!confirm) {
-    for (JudgedCase* c : suspects) leave(*c, Verdict::kUnconfirmed, kNoKeptBuild);
+    for (JudgedCase* c : suspects) leave(*c, Outcome::kUnconfirmed, kNoKeptBuild);
     return;
   }
   const std::size_t count = suspects.size();
   for (JudgedCase* c : cut(suspects, max_suspects)) {
-    leave(*c, Verdict::kUnconfirmed,
+    leave(*c, Outcome::kUnconfirmed,
           fmt::format("not confirmed: one of {} suspects, of which only {} were run again", count, max_suspects));
   }
   run_again(suspects, confirm, kConfirmationBlocks);
 }
 
+void confirm_improvements(std::vector<JudgedCase*> faster, const Confirm& confirm, std::size_t max_suspects) {
+  if (!confirm) {
+    for (JudgedCase* c : faster) add_note(c->result, kNoKeptBuild);
+    return;
+  }
+  if (faster.empty()) return;
+  std::ranges::stable_sort(faster, {}, [](const JudgedCase* c) { return c->result.ratio.value_or(1); });
+  const std::size_t again = std::min(faster.size(), max_suspects);
+  const std::vector<JudgedCase*> largest{faster.begin(), faster.begin() + static_cast<std::ptrdiff_t>(again)};
+  const std::vector<ConfirmationBlock> measured = measure_again(largest, confirm, kConfirmationBlocks);
+  for (JudgedCase* c : largest) decide_improvement(evidence_of(*c, measured), kConfirmationBlocks);
+  const bool are_all = std::ranges::all_of(largest, [](const JudgedCase* c) { return c->result.is_confirmed; });
+  for (std::size_t i = again; i < faster.size(); ++i) {
+    faster[i]->result.is_confirmed = are_all;
+    add_note(faster[i]->result,
+             fmt::format("one of {} that are faster, of which the largest {} were run again", faster.size(), again));
+  }
+}
+
 void confirm_creeps(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects) {
   const auto leave_open = [](JudgedCase& c, const std::string& why) {
-    if (c.creeps) leave(c, Verdict::kCreep, why);
+    if (!c.creeps_clearly) return;
+    tell_creep(c);
+    leave(c, Outcome::kCreep, why);
   };
   if (!confirm) {
     for (JudgedCase* c : suspects) leave_open(*c, kNoKeptBuild);
@@ -244,23 +254,45 @@ void confirm_creeps(std::vector<JudgedCase*> suspects, const Confirm& confirm, s
   }
   const std::size_t count = suspects.size();
   for (JudgedCase* c : cut(suspects, max_suspects)) {
-    leave_open(*c, fmt::format("not confirmed: one of {} that may creep, of which only {} were run again", count,
-                               max_suspects));
+    leave_open(
+        *c, fmt::format("not confirmed: one of {} that creep, of which only {} were run again", count, max_suspects));
   }
-  std::vector<CaseReport> before;
   for (JudgedCase* c : suspects) {
-    before.push_back(c->result);
+    tell_creep(*c);
     c->result.threshold = kCreepThreshold;
   }
   run_again(suspects, confirm, kCreepBlocks);
-  for (std::size_t i = 0; i < suspects.size(); ++i) {
-    JudgedCase& c = *suspects[i];
-    if (c.result.verdict == Verdict::kRetried && !c.creeps) {
-      c.result = std::move(before[i]);
-    } else if (c.result.found_by.empty()) {
-      c.result.found_by = "creep";
-    }
+  for (JudgedCase* c : suspects) {
+    CaseReport& report = c->result;
+    const bool is_open =
+        report.outcome == Outcome::kRetried && report.confirmed_ratio.value_or(1) > 1 + kCreepThreshold / 2;
+    if (report.outcome == Outcome::kRegressed || is_open) report.outcome = Outcome::kCreep;
   }
+}
+
+void confirm_splits(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects) {
+  const std::size_t count = suspects.size();
+  if (!confirm) {
+    for (JudgedCase* c : suspects) leave(*c, Outcome::kSplit, kNoKeptBuild);
+    return;
+  }
+  for (JudgedCase* c : cut(suspects, max_suspects)) {
+    leave(*c, Outcome::kSplit,
+          fmt::format("not confirmed: one of {} suspects, of which only {} were run again", count, max_suspects));
+  }
+  if (suspects.empty()) return;
+  const std::vector<ConfirmationBlock> measured = measure_again(suspects, confirm, kCreepBlocks);
+  for (JudgedCase* c : suspects) decide_split(evidence_of(*c, measured));
+}
+
+std::string split_text(const results::MeasuredCase& c, double limit, Seconds usual) {
+  std::vector<double> slow;
+  for (const double time : compare::log_times(c)) {
+    if (time > limit) slow.push_back(100 * (std::exp(time) / usual.value - 1));
+  }
+  if (slow.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(slow);
+  return fmt::format("{} of {} processes slower by {:.1f} to {:.1f} %", slow.size(), c.replicates.size(), least, most);
 }
 
 }  // namespace tbench::gate

@@ -102,6 +102,12 @@ const history::PastRun* last_valid(const std::vector<history::PastRun>& past) {
   return found == past.rend() ? nullptr : &*found;
 }
 
+/// Whether compare::value_of has one.
+bool has_value(const results::MeasuredCase& c) {
+  return std::ranges::all_of(c.replicates, [](const results::Replicate& r) { return r.status == Status::kOk; }) &&
+         std::ranges::any_of(c.replicates, [](const results::Replicate& r) { return r.time.has_value(); });
+}
+
 std::int64_t seconds_of(const std::string& started) { return parse_timestamp(started).value_or(0); }
 
 }  // namespace
@@ -188,17 +194,16 @@ NullControl check_null_control(const NullControlSides& sides,
   return control;
 }
 
-std::optional<EpochShift> epoch_shift(const std::vector<history::PastRun>& past, const std::string& epoch,
-                                      const history::MeasuredRun& candidate, std::optional<double> tau) {
+std::optional<EpochShift> shift_from(const std::vector<history::PastRun>& past, const std::string& epoch,
+                                     const history::MeasuredRun& candidate, std::optional<double> tau) {
   const history::PastRun* before = last_valid(past);
-  const auto is_of_epoch = [&](const history::PastRun& run) { return run.is_valid && run.run.epoch == epoch; };
-  if (before == nullptr || std::ranges::any_of(past, is_of_epoch)) return std::nullopt;
+  if (before == nullptr) return std::nullopt;
   EpochShift shift{.from = before->run.epoch, .to = epoch, .beyond = {}};
   const auto runs = runs_by_case(past, before->run.epoch);
   std::vector<double> ratios;
   for (const results::MeasuredCase& c : candidate.cases) {
     const std::optional<double> value = compare::value_of(c);
-    if (!value) continue;
+    if (!value || is_ceiling(c.id)) continue;
     const std::vector<double> values = values_of(newest(references_of(runs_of(runs, c.key)), kScreenRuns));
     if (values.empty()) continue;
     const double ratio = std::exp(*value - stats::median(values));
@@ -207,24 +212,21 @@ std::optional<EpochShift> epoch_shift(const std::vector<history::PastRun>& past,
     if (std::abs(std::log(ratio)) > std::log1p(threshold)) shift.beyond.push_back({c.id.name(), ratio});
   }
   shift.cases = static_cast<std::int64_t>(ratios.size());
-  if (!ratios.empty()) shift.mean_ratio = stats::geometric_mean(ratios);
+  if (!ratios.empty()) {
+    shift.mean_ratio = stats::geometric_mean(ratios);
+    shift.low_ratio = *std::ranges::min_element(ratios);
+    shift.high_ratio = *std::ranges::max_element(ratios);
+  }
   std::ranges::stable_sort(shift.beyond, std::ranges::greater{},
                            [](const ShiftOfCase& c) { return std::abs(std::log(c.ratio)); });
   return shift;
 }
 
-std::vector<std::string> missing_cases(const std::vector<history::PastRun>& past, const std::string& epoch,
-                                       const history::MeasuredRun& candidate) {
-  const auto of_epoch = [&](const history::PastRun& run) { return run.is_valid && run.run.epoch == epoch; };
-  const auto last = std::ranges::find_if(past.rbegin(), past.rend(), of_epoch);
-  if (last == past.rend()) return {};
-  std::set<std::string> there;
-  for (const results::MeasuredCase& c : candidate.cases) there.insert(c.key);
-  std::vector<std::string> missing;
-  for (const results::MeasuredCase& c : last->run.cases) {
-    if (!there.contains(c.key)) missing.push_back(c.id.name());
-  }
-  return missing;
+std::optional<EpochShift> epoch_shift(const std::vector<history::PastRun>& past, const std::string& epoch,
+                                      const history::MeasuredRun& candidate, std::optional<double> tau) {
+  const auto is_of_epoch = [&](const history::PastRun& run) { return run.is_valid && run.run.epoch == epoch; };
+  if (std::ranges::any_of(past, is_of_epoch)) return std::nullopt;
+  return shift_from(past, epoch, candidate, tau);
 }
 
 std::vector<std::string> stale_cases(const std::vector<history::PastRun>& past,
@@ -236,10 +238,12 @@ std::vector<std::string> stale_cases(const std::vector<history::PastRun>& past,
   };
   std::map<std::string, Last> last;  // by key, sorted for the reader
   const auto note = [&](const std::vector<results::MeasuredCase>& cases, const std::string& started) {
+    const std::int64_t seconds = seconds_of(started);
     for (const results::MeasuredCase& c : cases) {
-      if (!compare::value_of(c)) continue;
-      const auto found = last.try_emplace(c.key, Last{c.id.name(), seconds_of(started)}).first;
-      found->second.seconds = std::max(found->second.seconds, seconds_of(started));
+      if (!has_value(c)) continue;
+      const auto [found, is_new] = last.try_emplace(c.key, Last{{}, seconds});
+      if (is_new) found->second.name = c.id.name();
+      found->second.seconds = std::max(found->second.seconds, seconds);
     }
   };
   const auto note_all = [&](const std::vector<history::PastRun>& runs) {

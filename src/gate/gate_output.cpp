@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gate/run_outcomes.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/markup.hpp"
 #include "tbench/render/number_format.hpp"
@@ -26,7 +27,7 @@ static void fields(auto& io, results::Like<CaseReport> auto& c) {
   io.field("name", c.name);
   io.field("family", c.family);
   io.field("key", c.key);
-  io.name("verdict", c.verdict, parse_verdict);
+  io.renamed_name("outcome", "verdict", c.outcome, results::parse_outcome);
   io.text_unless_empty("found_by", c.found_by);
   io.field("nights", c.runs);
   io.field("reference_s", c.reference);
@@ -41,6 +42,8 @@ static void fields(auto& io, results::Like<CaseReport> auto& c) {
   io.field("confirmed_high", c.confirmed_high);
   io.field("adjusted_p", c.adjusted_p);
   io.field("blocks", c.blocks);
+  io.late_field("is_confirmed", c.is_confirmed);
+  io.late_field("is_expected", c.is_expected);
   io.field("last_good", c.last_good);
   io.field("first_bad", c.first_bad);
   io.field("since", c.since);
@@ -53,6 +56,13 @@ static void fields(auto& io, results::Like<CeilingCheck> auto& check) {
   io.field("tolerance", check.tolerance);
   io.field("is_within", check.is_within);
   io.late_name("resource", check.resource, &parse_enum<Resource>);
+}
+
+static void fields(auto& io, results::Like<Finding> auto& finding) {
+  io.name("outcome", finding.outcome, results::parse_outcome);
+  io.name("subject", finding.subject, &parse_enum<Subject>);
+  io.field("text", finding.text);
+  io.field("stops_judging", finding.stops_judging);
 }
 
 static void fields(auto& io, results::Like<MachineChange> auto& change) {
@@ -77,6 +87,8 @@ static void fields(auto& io, results::Like<EpochShift> auto& shift) {
   io.field("to", shift.to);
   io.field("cases", shift.cases);
   io.field("mean_ratio", shift.mean_ratio);
+  io.late_field("low_ratio", shift.low_ratio);
+  io.late_field("high_ratio", shift.high_ratio);
   io.field("beyond", shift.beyond);
 }
 
@@ -94,6 +106,9 @@ static void fields(auto& io, results::Like<GateReport> auto& report) {
   io.field("machine_change", report.machine_change);
   io.field("null_control", report.null_control);
   io.field("epoch_shift", report.epoch_shift);
+  io.late_field("findings", report.findings);
+  io.late_field("is_partial", report.is_partial);
+  io.late_field("is_checked", report.is_checked);
   io.field("missing", report.missing);
   io.field("stale", report.stale);
   io.field("warnings", report.warnings);
@@ -118,12 +133,15 @@ std::string confirmed(const CaseReport& c) {
                      render::format_change(*c.confirmed_low), render::format_change(*c.confirmed_high));
 }
 
-/// Cases that passed are not listed; nor are new ones: in a first run every case is new.
-bool is_listed(const CaseReport& c) { return c.verdict != Verdict::kPassed && c.verdict != Verdict::kNew; }
+/// Cases that passed are not listed; nor are new ones: in a first run every case is new; nor what nobody could judge.
+bool is_listed(const GateReport& report, const CaseReport& c) {
+  if (c.outcome == Outcome::kNotJudged) return is_judged(report) && c.is_expected;
+  return c.outcome != Outcome::kSame && c.outcome != Outcome::kNew;
+}
 
 render::Table table_of(const std::vector<const CaseReport*>& cases) {
   using enum render::Align;
-  render::Table table{{{"verdict", kLeft},
+  render::Table table{{{"outcome", kLeft},
                        {"case", kLeft},
                        {"usual ms", kRight},
                        {"new ms", kRight},
@@ -135,7 +153,7 @@ render::Table table_of(const std::vector<const CaseReport*>& cases) {
                        {"since", kLeft},
                        {"note", kLeft}}};
   for (const CaseReport* c : cases) {
-    table.add_row({std::string{to_string(c->verdict)}, c->name, render::format_milliseconds(c->reference),
+    table.add_row({std::string{to_string(c->outcome)}, c->name, render::format_milliseconds(c->reference),
                    render::format_milliseconds(c->candidate), render::format_change(c->ratio),
                    render::format_change(c->device_ratio), c->z ? fmt::format("{:.1f}", *c->z) : "", confirmed(*c),
                    c->found_by, since_of(*c), c->note});
@@ -146,9 +164,9 @@ render::Table table_of(const std::vector<const CaseReport*>& cases) {
 std::vector<const CaseReport*> listed_cases(const GateReport& report) {
   std::vector<const CaseReport*> cases;
   for (const CaseReport& c : report.cases) {
-    if (is_listed(c)) cases.push_back(&c);
+    if (is_listed(report, c)) cases.push_back(&c);
   }
-  std::ranges::stable_sort(cases, {}, [](const CaseReport* c) { return c->verdict; });
+  std::ranges::stable_sort(cases, {}, [](const CaseReport* c) { return c->outcome; });
   return cases;
 }
 
@@ -213,8 +231,9 @@ void put_machine(render::Page& page, const GateReport& report) {
               fmt::format("{} cases, geometric mean {} %", shift.cases, render::format_change(shift.mean_ratio))};
   for (const ShiftOfCase& c : shift.beyond)
     lines.push_back(fmt::format("{} {} %", c.name, render::format_change(c.ratio)));
-  page.list(report.machine_change ? "What that did to the cases"
-                                  : "A new epoch: driver or libraries changed, so every series starts afresh",
+  page.list(report.machine_change
+                ? "What that did to the cases"
+                : "A new epoch: machine, libraries or measurement changed, so every series starts afresh",
             lines, kMaxListed);
 }
 
@@ -230,34 +249,32 @@ void put_since(render::Page& page, const std::vector<const CaseReport*>& cases) 
   page.list("What changed", lines, kMaxListed);
 }
 
+/// A row of the table, which begins with its outcome.
 std::string coloured(const std::string& line) {
-  const bool is_red = line.starts_with(to_string(Verdict::kRegressed));
+  const std::optional<Outcome> outcome = parse_enum<Outcome>(std::string_view{line}.substr(0, line.find(' ')));
+  const bool is_red = outcome && results::headline_of(*outcome) == Headline::kFailed;
   return is_red ? fmt::format("{}{}{}", render::kRed, line, render::kPlain) : line;
 }
 
-render::JunitCase test_case(const GateReport& report, const CaseReport& c, bool strict) {
-  using enum Verdict;
-  const bool may_fail = report.is_valid && !(report.null_control && report.null_control->has_failed);
-  const bool is_uncertain = c.verdict == kCreep || c.verdict == kUnconfirmed || c.verdict == kHost ||
-                            c.verdict == kClock || c.verdict == kInvalid;
-  render::JunitCase test{
-      .family = c.family, .name = c.name, .message = fmt::format("{}: {}", to_string(c.verdict), case_line(c))};
-  if (c.verdict == kPassed || c.verdict == kImproved || c.verdict == kRetried) return test;
-  const bool has_failed = may_fail && (c.verdict == kRegressed || (strict && is_uncertain));
-  test.result = has_failed ? render::JunitCase::Result::kFailed : render::JunitCase::Result::kSkipped;
-  return test;
+Texts counts_of(const GateReport& report) {
+  const auto expected = std::ranges::count_if(report.cases, &CaseReport::is_expected);
+  Texts parts;
+  for (const auto& [outcome, count] : count_outcomes(report)) {
+    parts.push_back(outcome == Outcome::kMissing ? fmt::format("{} of {} expected cases MISSING", count, expected)
+                                                 : fmt::format("{} {}", count, to_string(outcome)));
+  }
+  return parts;
 }
 
 }  // namespace
 
 std::string report_summary(const GateReport& report) {
   Texts parts;
-  for (const Verdict verdict : kAllVerdicts) {
-    const std::size_t count = count_of(report, verdict);
-    if (count > 0) parts.push_back(fmt::format("{} {}", count, to_string(verdict)));
-  }
-  return fmt::format("{}: {} case{}{}{}", outcome_of(report), report.cases.size(), report.cases.size() == 1 ? "" : "s",
-                     parts.empty() ? "" : ": ", join(parts, ", "));
+  if (!report.cases.empty()) parts.push_back(join(counts_of(report), ", "));
+  for (const OfRun& of : of_run(report)) parts.push_back(fmt::format("{}: {}", to_string(of.outcome), of.text));
+  const bool is_part = is_judged(report) && !report.is_partial;
+  return fmt::format("{}: {}. {}{}.", to_string(headline_of(report)), parts.empty() ? "no cases" : join(parts, "; "),
+                     is_good(report) ? "May be kept" : "Not kept", is_part ? "" : ", not a baseline");
 }
 
 std::string ceiling_line(const CeilingCheck& check) {
@@ -283,12 +300,16 @@ std::string report_page(const GateReport& report, const render::PageOptions& opt
   render::Page page{options, report_summary(report), kLabelWidth};
   put_header(page, report);
   const std::vector<const CaseReport*> cases = listed_cases(report);
-  if (report.is_valid && !cases.empty()) {
+  if (!cases.empty()) {
     page.table(table_of(cases), coloured);
     put_since(page, cases);
   }
   put_machine(page, report);
-  page.list("Missing: in the last valid run, but not in this one", report.missing, kMaxListed);
+  Texts findings;
+  for (const Finding& finding : report.findings) {
+    findings.push_back(fmt::format("{} {}: {}", to_string(finding.outcome), to_string(finding.subject), finding.text));
+  }
+  page.list("Nothing is judged in a run that is not whole, or that is not of now", findings, kMaxListed);
   page.list("No valid value for 48 hours", report.stale, kMaxListed);
   page.list("Warnings", report.warnings, kMaxListed);
   return std::move(page).take();
@@ -300,16 +321,14 @@ GateReport report_from_json(const results::Json& json) { return results::from_ob
 
 results::Json report_message(const GateReport& report, bool strict, const GateInput& input) {
   results::FieldWriter out{"message"};
-  out.field("outcome", std::string{outcome_of(report)});
   out.field("exit_status", std::int64_t{exit_status(report, strict)});
   out.field("is_good", is_good(report));
   out.field("text", report_summary(report));
-  std::map<std::string, std::int64_t> verdicts;
-  for (const Verdict verdict : kAllVerdicts) {
-    const std::size_t count = count_of(report, verdict);
-    if (count > 0) verdicts.emplace(to_string(verdict), static_cast<std::int64_t>(count));
+  std::map<std::string, std::int64_t> outcomes;
+  for (const auto& [outcome, count] : count_all_outcomes(report)) {
+    outcomes.emplace(to_string(outcome), static_cast<std::int64_t>(count));
   }
-  out.field("verdicts", verdicts);
+  out.field("outcomes", outcomes);
   out.field("night", report);
   return results::concluded("gate", gate_conclusion(report, input), std::move(out).take());
 }
@@ -321,12 +340,6 @@ results::Json heartbeat_message(const results::Conclusion& conclusion, const std
   out.field("share", share);
   out.field("exit_status", std::int64_t{status});
   return results::concluded("heartbeat", conclusion, std::move(out).take());
-}
-
-std::string report_to_junit(const GateReport& report, bool strict) {
-  std::vector<render::JunitCase> cases;
-  for (const CaseReport& c : report.cases) cases.push_back(test_case(report, c, strict));
-  return render::junit_xml("tbench gate", cases);
 }
 
 }  // namespace tbench::gate

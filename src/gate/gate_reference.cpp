@@ -21,7 +21,7 @@ CaseRun run_of(const history::PastRun& run, const results::MeasuredCase& c) {
                  .peak_bytes = compare::peak_of(c),
                  .requested_peak_bytes = compare::requested_peak_of(c),
                  .is_reference = false};
-  result.is_reference = run.is_valid && result.value && !run.regressed.contains(c.key);
+  result.is_reference = run.is_valid && result.value && !run.regressed.contains(c.key) && !run.excluded.contains(c.key);
   return result;
 }
 

@@ -1,52 +1,106 @@
 #include "tbench/gate/gate_report.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "tbench/compare/comparison.hpp"
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "gate/run_outcomes.hpp"
 #include "tbench/core/error.hpp"
 
 namespace tbench::gate {
 namespace {
 
-constexpr std::array<std::string_view, kAllVerdicts.size()> kNames{
-    "REGRESSED", "CREEP", "UNCONFIRMED", "RETRIED", "HOST", "CLOCK", "INVALID", "IMPROVED", "NEW", "PASSED"};
-
 bool has_failed_control(const GateReport& report) { return report.null_control && report.null_control->has_failed; }
+
+/// Nobody waits for a verdict on what could never be judged: what the GPU does not support, for instance.
+bool counts(const CaseReport& c) { return c.is_expected || c.outcome != Outcome::kNotJudged; }
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) { return kNames.at(static_cast<std::size_t>(verdict)); }
-
-std::optional<Verdict> parse_verdict(std::string_view text) {
-  const auto found = std::ranges::find(kNames, text);
-  if (found == kNames.end()) return std::nullopt;
-  return kAllVerdicts.at(static_cast<std::size_t>(found - kNames.begin()));
+std::vector<OfRun> of_run(const GateReport& report) {
+  std::vector<OfRun> all;
+  for (const Finding& finding : report.findings) all.push_back({finding.subject, finding.outcome, finding.text});
+  if (!report.is_valid) {
+    all.push_back({Subject::kCeilings, Outcome::kEnvironment, "the GPU differs from earlier runs"});
+  }
+  if (has_failed_control(report)) {
+    all.push_back({Subject::kNullControl, Outcome::kNullControlFailed, "two runs of one build differ"});
+  }
+  if (report.machine_change) {
+    all.push_back({Subject::kCeilings, Outcome::kMachineChanged, "the machine is another one from this run on"});
+  }
+  if (report.blind_runs > kMaxBlindRuns) {
+    all.push_back({Subject::kHeartbeat, Outcome::kBlind,
+                   fmt::format("nothing was judged in {} runs in a row", report.blind_runs)});
+  }
+  std::ranges::stable_sort(all, {}, &OfRun::outcome);
+  return all;
 }
 
-std::size_t count_of(const GateReport& report, Verdict verdict) {
-  return static_cast<std::size_t>(std::ranges::count(report.cases, verdict, &CaseReport::verdict));
+std::size_t count_of(const GateReport& report, Outcome outcome) {
+  return static_cast<std::size_t>(std::ranges::count(report.cases, outcome, &CaseReport::outcome));
 }
 
-std::string_view outcome_of(const GateReport& report) {
-  if (!report.is_valid) return "ENVIRONMENT";
-  if (has_failed_control(report)) return "NULL_CONTROL_FAILED";
-  if (report.machine_change) return "MACHINE_CHANGED";
-  return count_of(report, Verdict::kRegressed) > 0 ? "REGRESSED" : "PASSED";
+results::OutcomeCounts count_outcomes(const GateReport& report) {
+  results::OutcomeCounts counts;
+  for (const CaseReport& c : report.cases) ++counts[c.outcome];
+  return counts;
+}
+
+results::OutcomeCounts count_all_outcomes(const GateReport& report) {
+  results::OutcomeCounts counts = count_outcomes(report);
+  for (const OfRun& of : of_run(report)) ++counts[of.outcome];
+  return counts;
+}
+
+Outcome outcome_of(const GateReport& report) {
+  Outcome gravest = Outcome::kSame;
+  for (const CaseReport& c : report.cases) {
+    if (counts(c)) gravest = std::min(gravest, c.outcome);
+  }
+  for (const OfRun& of : of_run(report)) gravest = std::min(gravest, of.outcome);
+  return gravest;
 }
 
 int exit_status(const GateReport& report, bool strict) {
-  const bool is_uncertain = std::ranges::any_of(kUncertain, [&](Verdict v) { return count_of(report, v) > 0; });
-  if (report.blind_runs > kMaxBlindRuns) return kExitBlind;
-  if (!report.is_valid) return strict ? compare::kExitUncertain : kExitOk;
-  if (has_failed_control(report)) return kExitNullControlFailed;
-  if (count_of(report, Verdict::kRegressed) > 0) return compare::kExitRegressed;
-  return strict && is_uncertain ? compare::kExitUncertain : kExitOk;
+  std::optional<Outcome> gravest;
+  int status = kExitOk;
+  bool is_uncertain = false;
+  const auto note = [&](Outcome outcome, bool is_confirmed) {
+    if (!results::is_failure(outcome, /*strict=*/false, is_confirmed)) {
+      is_uncertain = is_uncertain || results::is_failure(outcome, /*strict=*/true, is_confirmed);
+    } else if (!gravest || outcome < *gravest) {
+      gravest = outcome;
+      status = results::exit_status_of(outcome, is_confirmed);
+    }
+  };
+  for (const CaseReport& c : report.cases) {
+    if (counts(c)) note(c.outcome, c.is_confirmed);
+  }
+  for (const OfRun& of : of_run(report)) note(of.outcome, false);
+  if (gravest) return status;
+  return strict && is_uncertain ? kExitUncertain : kExitOk;
 }
 
-bool is_blind(const GateReport& report) { return !report.is_valid || has_failed_control(report); }
+Headline headline_of(const GateReport& report) { return results::headline_of_status(exit_status(report, true)); }
+
+bool is_judged(const GateReport& report) {
+  return report.is_valid && !has_failed_control(report) &&
+         std::ranges::none_of(report.findings, &Finding::stops_judging);
+}
+
+bool is_baseline(const CaseReport& c) { return c.outcome >= Outcome::kRetried || c.outcome == Outcome::kCreep; }
+
+std::size_t unconfirmed_improvements(const GateReport& report) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      report.cases, [](const CaseReport& c) { return c.outcome == Outcome::kImproved && !c.is_confirmed; }));
+}
 
 bool is_good(const GateReport& report) {
-  return report.is_valid && !report.machine_change && exit_status(report, true) == kExitOk;
+  return is_judged(report) && report.is_checked && !report.is_partial && outcome_of(report) >= Outcome::kHost &&
+         unconfirmed_improvements(report) == 0;
 }
 
 }  // namespace tbench::gate

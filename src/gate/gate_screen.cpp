@@ -5,48 +5,25 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <span>
 
 #include "tbench/compare/case_comparison.hpp"
 #include "tbench/compare/comparison.hpp"
-#include "tbench/stats/change_points.hpp"
 #include "tbench/stats/descriptive.hpp"
 #include "tbench/stats/robust.hpp"
 
 namespace tbench::gate {
 namespace {
 
-constexpr double kMinScale = 0.0025;  // no run repeats better than 0.25 %
+constexpr std::size_t kMinBaselineRuns = 3;  // a median that one odd run does not move
+constexpr double kMinScale = 0.0025;         // no run repeats better than 0.25 %
 /// At a noise of 0.45 % from run to run, 1 % beyond a threshold of 2 % is above this in 0.94 of runs. What is by chance
 /// is sorted out by running it again.
 constexpr double kSuspectScore = 3;
-constexpr double kClearScore = 4;  // of what nobody runs again
-/// What is worth a look at a creep: about one case in 200 a run by chance. A drift has come to twice that by then.
-constexpr double kMinCreep = 0.004;
-
-double limit_of(const CaseReport& c) { return std::log1p(c.threshold); }
-
-void become_suspect(JudgedCase& c, const char* found_by) {
-  c.is_suspect = true;
-  c.result.found_by += (c.result.found_by.empty() ? "" : ", ") + std::string{found_by};
-}
-
 RunMark mark_of(const CaseRun& run) {
   return {.started = run.past->run.started, .commit = run.past->run.environment.commit};
 }
 
-/// Last good, first bad, and what differs between them.
-/// @param bad  nullptr: the candidate itself, whose environment the caller compares
-void put_since(CaseReport& c, const CaseRun* good, const CaseRun* bad) {
-  if (good != nullptr) c.last_good = mark_of(*good);
-  if (bad != nullptr) c.first_bad = mark_of(*bad);
-  if (good == nullptr || bad == nullptr) return;
-  compare::ComparisonSide base;
-  compare::ComparisonSide next;
-  base.environments = {good->past->run.environment};
-  next.environments = {bad->past->run.environment};
-  c.since = compare::differences_of(base, next);
-}
+double limit_of(const CaseReport& c) { return std::log1p(c.threshold); }
 
 /// Walks back from the candidate over the runs that were bad already. Runs without a valid value are passed over.
 void find_since(JudgedCase& c, const std::function<bool(const CaseRun&)>& was_bad) {
@@ -99,13 +76,13 @@ void screen_memory(JudgedCase& c) {
   const std::optional<std::int64_t> now =
       peak_of == &CaseRun::peak_bytes ? compare::peak_of(*c.measured) : compare::requested_peak_of(*c.measured);
   c.result.peak_bytes = compare::peak_of(*c.measured);
-  if (!usual || !now || compare::memory_verdict(*usual, *now) != compare::Verdict::kRegressed) return;
+  if (!usual || !now || compare::memory_outcome(*usual, *now) != Outcome::kRegressed) return;
   become_suspect(c, "memory");
   constexpr double kMebi = 1 << 20;
   c.result.note = fmt::format("memory {:+.1f} MiB", static_cast<double>(*now - *usual) / kMebi);
   find_since(c, [&](const CaseRun& run) {
     const std::optional<std::int64_t> then = run.*peak_of;
-    return then && compare::memory_verdict(*usual, *then) == compare::Verdict::kRegressed;
+    return then && compare::memory_outcome(*usual, *then) == Outcome::kRegressed;
   });
 }
 
@@ -140,17 +117,36 @@ void screen_time(JudgedCase& c) {
   const double limit = limit_of(c.result);
   const bool is_faster = score.z < -kClearScore && change < -limit;
   const bool is_slower = score.z > kSuspectScore && change > limit;
-  if (!is_faster && !is_slower) return;
+  if (!is_faster && !is_slower) return find_split(c, reference, score.centre, score.centre + limit);
   if (is_of_host(change, of_device, limit)) {
-    c.result.verdict = Verdict::kHost;
+    c.result.outcome = Outcome::kHost;
     return;
   }
   if (is_faster) {
-    c.result.verdict = Verdict::kImproved;
+    c.result.outcome = Outcome::kImproved;
     return;
   }
   become_suspect(c, "history");
   find_since(c, [&](const CaseRun& run) { return run.value && *run.value > score.centre + limit; });
+}
+
+/// The change of a case that too few runs have for a verdict: which of them is the odd one nobody knows.
+void put_young(JudgedCase& c) {
+  const double usual = stats::median(values_of(c.reference));
+  c.result.reference = Seconds{std::exp(usual)};
+  c.result.ratio = std::exp(*c.value - usual);
+  if (c.is_suspect) return;  // by its memory
+  c.result.outcome = Outcome::kNew;
+  c.result.note = fmt::format("{} earlier run{}, and {} are needed", c.reference.size(),
+                              c.reference.size() == 1 ? "" : "s", kMinBaselineRuns);
+}
+
+/// The reference run in the middle: with few runs one that is odd is not what the others are compared with.
+const results::MeasuredCase& middle_of(const std::vector<const CaseRun*>& reference) {
+  std::vector<const CaseRun*> sorted = reference;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
+  std::ranges::nth_element(sorted, middle, {}, [](const CaseRun* run) { return *run->value; });
+  return *(*middle)->measured;
 }
 
 /// @return  whether the baseline must give the verdict on the time, because there are too few runs
@@ -160,30 +156,38 @@ bool screen_case(JudgedCase& c, std::optional<double> tau) {
   result.runs = static_cast<std::int64_t>(std::min(c.reference.size(), kScreenRuns));
   result.threshold = tau.value_or(compare::default_threshold(c.measured->id, result.candidate));
   if (worst.status != Status::kOk) {
-    result.verdict = Verdict::kInvalid;
+    result.outcome = Outcome::kNotJudged;
     result.note = fmt::format("{}{}{}", to_string(worst.status), worst.reason.empty() ? "" : ": ", worst.reason);
-    if (c.reference.empty() || !compare::is_bad(worst.status)) return false;
+    const std::optional<Outcome> failure = failure_of(*c.measured);
+    if (!result.is_expected || !failure) return false;
+    result.outcome = *failure;
+    result.note = failure_text(*c.measured);
+    c.has_failed = true;
     become_suspect(c, "status");
     find_since(c, [](const CaseRun& run) { return compare::is_bad(run.status); });
     return false;
   }
   if (c.reference.empty()) {
-    result.verdict = Verdict::kNew;
+    result.outcome = Outcome::kNew;
     return false;
   }
   if (work_changed(c)) {
-    result.verdict = Verdict::kInvalid;
+    result.outcome = Outcome::kNotJudged;
     result.note =
         "its FLOP count differs from earlier runs; accept it as the new normal (--accept), or rename the case";
     return false;
   }
   screen_memory(c);
+  if (c.reference.size() < kMinBaselineRuns) {
+    put_young(c);
+    return false;
+  }
   if (c.reference.size() < kMinScreenRuns) return true;
   screen_time(c);
   return false;
 }
 
-/// `diff` of the cases given, each against the first run of its reference: the baseline. By key.
+/// `diff` of the cases given, each against the run in the middle of its reference: the baseline. By key.
 std::map<std::string, compare::CaseComparison> against_baseline(
     const std::vector<JudgedCase*>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
     std::optional<double> tau) {
@@ -191,7 +195,7 @@ std::map<std::string, compare::CaseComparison> against_baseline(
   compare::ComparisonSide base;
   compare::ComparisonSide next;
   for (const JudgedCase* c : cases) {
-    base.cases.push_back(*c->reference.front()->measured);
+    base.cases.push_back(middle_of(c->reference));
     next.cases.push_back(*c->measured);
   }
   // Runs of one series are comparable, and work_changed has compared the work.
@@ -206,24 +210,24 @@ void take_from_baseline(JudgedCase& c, const compare::CaseComparison& comparison
   c.result.reference = comparison.base.time;
   c.result.ratio = comparison.ratio;
   c.result.device_ratio = comparison.device_ratio;
-  switch (comparison.verdict.value()) {
-    case compare::Verdict::kRegressed: {
+  switch (comparison.outcome.value()) {
+    case Outcome::kRegressed: {
       if (c.is_suspect) return;  // by its memory
       become_suspect(c, "baseline");
       const double limit = std::log(comparison.base.time->value) + limit_of(c.result);
       return find_since(c, [&](const CaseRun& run) { return run.value && *run.value > limit; });
     }
-    case compare::Verdict::kImproved:
-      c.result.verdict = Verdict::kImproved;
+    case Outcome::kImproved:
+      c.result.outcome = Outcome::kImproved;
       return;
-    case compare::Verdict::kHost:
-      c.result.verdict = Verdict::kHost;
+    case Outcome::kHost:
+      c.result.outcome = Outcome::kHost;
       return;
-    case compare::Verdict::kClock:
-      c.result.verdict = Verdict::kClock;
+    case Outcome::kClock:
+      c.result.outcome = Outcome::kClock;
       return;
-    case compare::Verdict::kInsufficient:
-      c.result.verdict = Verdict::kNew;
+    case Outcome::kUndecided:
+      c.result.outcome = Outcome::kNew;
       c.result.note = fmt::format("too few data to compare: {} earlier runs, and fewer than {} processes",
                                   c.result.runs, compare::kMinReplicates);
       return;
@@ -232,36 +236,23 @@ void take_from_baseline(JudgedCase& c, const compare::CaseComparison& comparison
   }
 }
 
-/// The run from which the level is a higher one, and the one before it, as far as change points tell.
-void put_rise(JudgedCase& c, const std::vector<double>& values, double rise) {
-  const stats::ChangePointOptions options{.min_magnitude = rise / 2};
-  const std::vector<stats::ChangePoint> changes = stats::find_change_points(values, options);
-  const auto first =
-      std::ranges::find_if(changes, [](const stats::ChangePoint& change) { return change.magnitude > 0; });
-  if (first == changes.end() || first->index >= c.reference.size()) return;
-  put_since(c.result, c.reference[first->index - 1], c.reference[first->index]);
-}
-
-/// Compares the last kScreenRuns with as many after the baseline: one run as baseline would find 0.02 % a night in few
-/// series, twenty find it in most.
-void find_creep(JudgedCase& c) {
-  if (!c.value || c.result.verdict != Verdict::kPassed) return;
-  std::vector<double> values = values_of(c.reference);
-  values.push_back(*c.value);
-  const std::size_t count = std::min(kScreenRuns, values.size() / 2);
-  if (count < kMinScreenRuns) return;
-  const std::span<const double> all{values};
-  const stats::LevelShift shift = stats::level_shift(all.first(count), all.last(count), kMinScale);
-  c.may_creep = shift.difference > kMinCreep && shift.z > kSuspectScore;
-  c.creeps = shift.difference > std::log1p(kCreepThreshold) && shift.z > kClearScore;
-  if (!c.creeps || c.is_suspect) return;
-  c.result.found_by = "creep";
-  c.result.reference = Seconds{std::exp(stats::median(all.first(count)))};
-  c.result.ratio = std::exp(shift.difference);
-  put_rise(c, values, shift.difference);
-}
-
 }  // namespace
+
+void become_suspect(JudgedCase& c, const char* found_by) {
+  c.is_suspect = true;
+  c.result.found_by += (c.result.found_by.empty() ? "" : ", ") + std::string{found_by};
+}
+
+void put_since(CaseReport& c, const CaseRun* good, const CaseRun* bad) {
+  if (good != nullptr) c.last_good = mark_of(*good);
+  if (bad != nullptr) c.first_bad = mark_of(*bad);
+  if (good == nullptr || bad == nullptr) return;
+  compare::ComparisonSide base;
+  compare::ComparisonSide next;
+  base.environments = {good->past->run.environment};
+  next.environments = {bad->past->run.environment};
+  c.since = compare::differences_of(base, next);
+}
 
 void screen(std::vector<JudgedCase>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
             std::optional<double> tau) {

@@ -88,14 +88,15 @@ void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history:
 [[nodiscard]] NullControl check_null_control(const NullControlSides& sides,
                                              const std::map<std::string, stats::DispersionPrior>& known_dispersion);
 
+/// How the cases moved since the epoch of the last valid run; nothing where there is none.
+/// @param epoch  of the candidate
+[[nodiscard]] std::optional<EpochShift> shift_from(const std::vector<history::PastRun>& past, const std::string& epoch,
+                                                   const history::MeasuredRun& candidate, std::optional<double> tau);
+
 /// On the first valid run of an epoch, how the cases moved; otherwise nothing.
 /// @param epoch  of the candidate
 [[nodiscard]] std::optional<EpochShift> epoch_shift(const std::vector<history::PastRun>& past, const std::string& epoch,
                                                     const history::MeasuredRun& candidate, std::optional<double> tau);
-
-/// Cases of the last valid run of the epoch that the candidate lacks.
-[[nodiscard]] std::vector<std::string> missing_cases(const std::vector<history::PastRun>& past,
-                                                     const std::string& epoch, const history::MeasuredRun& candidate);
 
 /// Cases whose last valid value is more than 48 hours before the candidate, and less than 30 days.
 /// @param others              the runs of other machines that count as well
@@ -103,6 +104,25 @@ void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history:
 [[nodiscard]] std::vector<std::string> stale_cases(const std::vector<history::PastRun>& past,
                                                    const std::vector<std::vector<history::PastRun>>& others,
                                                    const history::MeasuredRun& candidate, bool candidate_is_valid);
+
+// evidence/expected.cpp: what is expected of every run.
+
+/// A report for each expected case that the candidate lacks: MISSING, since when, and what it may be called now.
+/// @param judged  the candidate's cases: of those that are NEW, one may be a missing one under another name
+[[nodiscard]] std::vector<CaseReport> missing_cases(const std::vector<history::PastRun>& past,
+                                                    const history::MeasuredRun& candidate, const NightFacts& facts,
+                                                    const std::vector<CaseReport>& judged);
+
+// evidence/failure.cpp: what is wrong whatever the other runs say.
+
+/// ERROR, FLAKY or WRONG for a case that did not end as `ok` or `unstable` in every process; nothing for one that did.
+[[nodiscard]] std::optional<Outcome> failure_of(const results::MeasuredCase& c);
+/// `incorrect in 2 of 5 processes: REASON`.
+[[nodiscard]] std::string failure_text(const results::MeasuredCase& c);
+
+/// Why no GPU can be as fast as a process of the case says; nothing where that is not so.
+[[nodiscard]] std::optional<std::string> impossible_speed(const results::MeasuredCase& c,
+                                                          const Environment& environment);
 
 // gate_screen.cpp: which cases look regressed, and are measured again.
 
@@ -114,17 +134,49 @@ struct JudgedCase {
   std::vector<const CaseRun*> reference;  // into `runs`
   std::optional<double> value;            // as CaseRun::value
   bool is_suspect{};                      // changed from one run to another
-  bool may_creep{};                       // its level may have risen slowly: worth a look
-  bool creeps{};                          // it did, by more than kCreepThreshold as far as the runs tell
+  bool has_failed{};                      // did not end as it should in some process, and did before
+  bool creeps{};                          // its level may have risen slowly over many runs: worth running again
+  bool creeps_clearly{};                  // it did, as far as the runs tell
+  bool is_split{};                        // some of its processes alone are slower
+  double limit{};                         // of a split: ln of the time from which on a process is slow
 };
 
-/// A slow rise by less than this is of no interest. Smaller than what one run can tell: it is of many.
-inline constexpr double kCreepThreshold = 0.01;
+/// What a creep has to come to when it is run again. Half of it is there long before, as the screen is of many runs.
+inline constexpr double kCreepThreshold = 0.005;
+
+/// What needs no machine to judge by: failures of cases that ran before, and speeds that are impossible. All others are
+/// NOT_JUDGED.
+void screen_failures(std::vector<JudgedCase>& cases, const Environment& environment);
+
+/// IMPOSSIBLE, in place of what their times were found to be, for speeds that no GPU has.
+void screen_impossible(std::vector<JudgedCase>& cases, const Environment& environment);
 
 /// Fills in everything that needs no confirmation: verdicts of cases that are not suspects, what the suspects were
 /// found by and since when.
 void screen(std::vector<JudgedCase>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
             std::optional<double> tau);
+
+/// Of what nobody runs again: a robust score, or that of a trend.
+inline constexpr double kClearScore = 4;
+
+void become_suspect(JudgedCase& c, const char* found_by);
+
+/// Last good, first bad, and what differs between them.
+/// @param bad  nullptr: the candidate itself, whose environment the caller compares
+void put_since(CaseReport& c, const CaseRun* good, const CaseRun* bad);
+
+// gate_drift.cpp: what the median of one run does not show.
+
+/// Some processes slower beyond the threshold, which the median of all does not show.
+/// @param usual  ln of the time
+/// @param limit  ln of the time from which on a process is slow
+void find_split(JudgedCase& c, const std::vector<const CaseRun*>& reference, double usual, double limit);
+
+/// A rise over many runs, of whatever form: a baseline of one run, or of twenty, would miss one that is slow.
+void find_creep(JudgedCase& c);
+
+/// Says of a case that creeps by how much and since when.
+void tell_creep(JudgedCase& c);
 
 // gate_confirmation.cpp: the kept build and the candidate's, run in turns.
 
@@ -134,8 +186,20 @@ void screen(std::vector<JudgedCase>& cases, const std::map<std::string, stats::D
 /// @throws              what `confirm` throws
 void confirm_suspects(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects);
 
-/// The same of what may have crept, against the pinned build and kCreepThreshold. What has not crept when it is run
-/// again keeps its report, or is RETRIED where the runs had told of more than the threshold.
+/// Of cases that are faster: IMPROVED, confirmed where the blocks show it, too, else RETRIED. Of more than
+/// `max_suspects` the largest speed-ups are run again, and the others are confirmed where all of those are.
+void confirm_improvements(std::vector<JudgedCase*> faster, const Confirm& confirm, std::size_t max_suspects);
+
+/// The same of what creeps, against the pinned build and kCreepThreshold: CREEP, confirmed where it is beyond that, and
+/// RETRIED where it is under half of that. Of what is not run again only what creeps clearly is CREEP.
 void confirm_creeps(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects);
+
+/// The same of cases with slow processes: SPLIT, confirmed where the candidate's build has a larger share of them than
+/// the kept one, else RETRIED.
+void confirm_splits(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects);
+
+/// `2 of 5 processes slower by 48.0 to 52.0 %`.
+/// @param limit  ln of the time from which on a process is slow
+[[nodiscard]] std::string split_text(const results::MeasuredCase& c, double limit, Seconds usual);
 
 }  // namespace tbench::gate

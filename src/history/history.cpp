@@ -8,6 +8,7 @@
 
 #include "history/history_database.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/results/json_text.hpp"
 #include "tbench/results/measured_case.hpp"
 #include "tbench/results/result_json.hpp"
 
@@ -30,10 +31,10 @@ std::optional<Quantity> quantity_of(const std::optional<double>& value) {
 
 std::int64_t add_run(const Connection& connection, const MeasuredRun& run, bool is_reference) {
   Statement insert = connection.prepare(
-      "INSERT INTO run (digest, started, fingerprint, epoch, environment, is_valid) VALUES (?, ?, ?, ?, ?, ?)");
+      "INSERT INTO run (digest, started, fingerprint, epoch, environment, is_valid, way) VALUES (?, ?, ?, ?, ?, ?, ?)");
   insert.bind(run.digest).bind(run.started).bind(run.fingerprint).bind(run.epoch);
   insert.bind(results::compact(results::environment_to_json(run.environment)));
-  insert.bind(std::int64_t{is_reference ? 1 : 0}).run();
+  insert.bind(std::int64_t{is_reference ? 1 : 0}).bind(std::string_view{run.way}).run();
   const std::int64_t id = connection.last_row_id();
   Statement file = connection.prepare("INSERT INTO file (digest, run, path, started) VALUES (?, ?, ?, ?)");
   for (const RunFile& f : run.files) file.bind(f.digest).bind(id).bind(f.path).bind(f.started).run();
@@ -53,15 +54,17 @@ void add_measurements(const Connection& connection, std::int64_t run, const std:
       "INSERT INTO measurement (run, bench_case, replicate, status, reason, time_s, relative_half_width, sm_clock_hz,"
       " peak_bytes, flop, mfu, ceiling_share, ceiling, host_bound, device_time_s, requested_peak_bytes)"
       " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement digest = connection.prepare("INSERT OR IGNORE INTO sample_digest (digest, run) VALUES (?, ?)");
   for (const results::MeasuredCase& c : cases) {
     const std::int64_t id = case_id(connection, c);
     std::int64_t replicate = 0;
     for (const results::Replicate& r : c.replicates) {
       insert.bind(run).bind(id).bind(replicate++).bind(to_string(r.status)).bind(std::string_view{r.reason});
       insert.bind(value_of(r.time)).bind(r.relative_half_width).bind(value_of(r.sm_clock)).bind(r.peak_bytes);
-      insert.bind(value_of(r.work)).bind(r.mfu).bind(r.ceiling_share).bind(std::string_view{r.ceiling});
+      insert.bind(value_of(r.work)).bind(r.peak_share_at_clock).bind(r.ceiling_share).bind(std::string_view{r.ceiling});
       insert.bind(r.host_bound ? std::optional<std::int64_t>{*r.host_bound ? 1 : 0} : std::nullopt);
       insert.bind(value_of(r.device_time)).bind(r.requested_peak_bytes).run();
+      if (r.samples_digest) digest.bind(static_cast<std::int64_t>(*r.samples_digest)).bind(run).run();
     }
   }
 }
@@ -112,7 +115,7 @@ results::Replicate replicate_of(const Statement& row) {
   replicate.sm_clock = quantity_of<Hertz>(real_or_nothing(row, kClock));
   if (!row.is_null(kPeak)) replicate.peak_bytes = row.integer(kPeak);
   replicate.work = quantity_of<Flop>(real_or_nothing(row, kFlop));
-  replicate.mfu = real_or_nothing(row, kMfu);
+  replicate.peak_share_at_clock = real_or_nothing(row, kMfu);
   replicate.ceiling_share = real_or_nothing(row, kCeilingShare);
   replicate.ceiling = row.text(kCeiling);
   if (!row.is_null(kHostBound)) replicate.host_bound = row.integer(kHostBound) != 0;
@@ -134,6 +137,10 @@ History History::open(const std::string& path, Seconds wait) {
 
 History History::open_copy(const std::string& path, Seconds wait) {
   return History{std::make_unique<Database>(Database::open_copy(path, wait))};
+}
+
+void History::back_up(const std::string& path, const std::string& to, Seconds wait) {
+  Database::back_up(path, to, wait);
 }
 
 History History::in_memory() { return History{std::make_unique<Database>(Database::in_memory())}; }
@@ -167,7 +174,7 @@ std::vector<History::Added> History::add_all(std::span<const MeasuredRun> runs, 
 std::vector<StoredRun> History::runs(const std::string& fingerprint, const std::string& before) const {
   return database_->explained([&] {
     Statement select = database_->connection.prepare(
-        "SELECT id, started, epoch, environment FROM run WHERE fingerprint = ? AND (? = '' OR started < ?)"
+        "SELECT id, started, epoch, environment, way FROM run WHERE fingerprint = ? AND (? = '' OR started < ?)"
         " ORDER BY started, id");
     select.bind(fingerprint).bind(before).bind(before);
     std::vector<StoredRun> runs;
@@ -177,7 +184,8 @@ std::vector<StoredRun> History::runs(const std::string& fingerprint, const std::
       run.started = select.text(1);
       run.fingerprint = fingerprint;
       run.epoch = select.text(2);
-      run.environment = results::environment_from_json(results::Json::parse(select.text(3)), "environment");
+      run.environment = results::environment_from_json(results::parse_json(select.text(3)), "environment");
+      run.way = select.text(4);
     }
     return runs;
   });

@@ -1,9 +1,11 @@
 #include "history/history_database.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -15,6 +17,7 @@
 
 #include "tbench/core/error.hpp"
 #include "tbench/history/measured_run.hpp"
+#include "tbench/results/json_text.hpp"
 #include "tbench/results/record_json.hpp"
 
 namespace tbench::history {
@@ -23,6 +26,8 @@ namespace {
 using Mode = Connection::Mode;
 
 constexpr const char* kMemory = ":memory:";
+constexpr const char* kNewHistory =
+    "restore a backup, or make a new history from the results: 'tbench history --import=FOLDER'";
 
 // The step from version i to i + 1. A released step is never changed: databases may have been through it.
 constexpr std::array<const char*, static_cast<std::size_t>(kHistoryVersion)> kSteps{
@@ -94,6 +99,31 @@ constexpr std::array<const char*, static_cast<std::size_t>(kHistoryVersion)> kSt
       ALTER TABLE measurement ADD COLUMN device_time_s REAL;
       ALTER TABLE measurement ADD COLUMN requested_peak_bytes INTEGER;
     )sql",
+    // 6: which cases a machine's runs are expected to have, what was found in a run, whose samples a run has, of
+    // which cases it is no reference, and how it was measured.
+    R"sql(
+      ALTER TABLE run ADD COLUMN way TEXT NOT NULL DEFAULT '';
+      CREATE TABLE expected (
+        model TEXT NOT NULL,              -- of the GPU, or of the processor
+        bench_case INTEGER NOT NULL REFERENCES bench_case (id),
+        since TEXT NOT NULL,              -- UTC: the first run that it was a baseline in
+        is_retired INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (model, bench_case)) WITHOUT ROWID;
+      CREATE TABLE excluded (
+        run INTEGER NOT NULL REFERENCES run (id),
+        bench_case INTEGER NOT NULL REFERENCES bench_case (id),
+        PRIMARY KEY (run, bench_case)) WITHOUT ROWID;
+      CREATE TABLE finding (
+        run INTEGER NOT NULL REFERENCES run (id),
+        outcome TEXT NOT NULL,
+        subject TEXT NOT NULL,            -- a case's name, or what of the run it is about
+        text TEXT NOT NULL);
+      CREATE INDEX finding_of_run ON finding (run);
+      CREATE TABLE sample_digest (
+        digest INTEGER NOT NULL,          -- of a record's samples
+        run INTEGER NOT NULL REFERENCES run (id),
+        PRIMARY KEY (digest, run)) WITHOUT ROWID;
+    )sql",
 };
 constexpr std::int64_t kSeriesNamedSince = 4;
 
@@ -104,14 +134,14 @@ void name_series(const Connection& connection) {
   while (select.step()) runs.emplace_back(select.integer(0), select.text(1));
   Statement update = connection.prepare("UPDATE run SET fingerprint = ?, epoch = ? WHERE id = ?");
   for (const auto& [id, text] : runs) {
-    const Environment environment = results::environment_from_json(results::Json::parse(text), "environment");
+    const Environment environment = results::environment_from_json(results::parse_json(text), "environment");
     update.bind(std::string_view{fingerprint_of(environment)}).bind(std::string_view{epoch_of(environment)});
     update.bind(id).run();
   }
 }
 
 /// A copy of the file as it is, before its tables change: FILE.version3, say. One that is there already stays.
-void back_up(const std::string& path, const Connection& connection) {
+void keep_version(const std::string& path, const Connection& connection) {
   const std::string copy = fmt::format("{}.version{}", path, connection.integer("PRAGMA user_version"));
   if (std::filesystem::exists(copy)) return;
   const std::string unfinished = fmt::format("{}.{}", copy, ::getpid());
@@ -141,6 +171,9 @@ bool check_kind(const std::string& path, const Connection& connection) {
            fmt::format("version {} is newer than the version {} that this program knows", version, kHistoryVersion),
            "use the newer tbench that wrote it");
   }
+  if (const auto active = sqlite::active_object(connection)) {
+    refuse(path, fmt::format("it has {}, which no history has", *active), kNewHistory);
+  }
   return false;
 }
 
@@ -169,6 +202,9 @@ void check_path(const std::string& path, bool must_exist) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) refuse(path, "a folder", "give a file in it");
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    refuse(path, "a device or a pipe", "give a file");
+  }
   if (must_exist && !std::filesystem::exists(status)) {
     refuse(path, "no such file", "create it with 'tbench gate' or 'tbench history --import=FOLDER'");
   }
@@ -202,6 +238,13 @@ auto opened(const std::string& path, const Open& open) {
   }
 }
 
+/// Why no file can be made in the folder of a path: of that SQLite says nothing.
+std::optional<std::string> folder_problem(const std::string& path) {
+  const std::string folder = std::filesystem::path{path}.parent_path().string();
+  if (::faccessat(AT_FDCWD, folder.empty() ? "." : folder.c_str(), W_OK, AT_EACCESS) == 0) return std::nullopt;
+  return std::generic_category().message(errno);
+}
+
 }  // namespace
 
 void migrate(const Connection& connection) {
@@ -227,7 +270,7 @@ void refuse_database(const std::string& path, const SqliteError& error) {
     case SQLITE_AUTH:
       refuse(path, "read-only for this user", "make file and folder writable, or use --dry-run");
     case SQLITE_CANTOPEN:
-      refuse(path, "cannot be opened (" + what + ")",
+      refuse(path, "cannot be opened (" + folder_problem(path).value_or(what) + ")",
              "give a file in a folder that exists and that you can read and write");
     case SQLITE_FULL:
       refuse(path, "the disk is full", "nothing was recorded; make room and run the command again");
@@ -238,8 +281,9 @@ void refuse_database(const std::string& path, const SqliteError& error) {
       refuse(path, "not a SQLite database",
              "give a history written by 'tbench gate', or a file that does not exist yet");
     case SQLITE_CORRUPT:
-      refuse(path, "damaged (" + what + ")",
-             "restore a backup, or make a new history from the results: 'tbench history --import=FOLDER'");
+      refuse(path, "damaged (" + what + ")", kNewHistory);
+    case SQLITE_INTERRUPT:
+      refuse(path, what, kNewHistory);
     default:
       refuse(path, what,
              "if you cannot fix that, make a new history from the results: 'tbench history --import=FOLDER'");
@@ -254,7 +298,7 @@ History::Database History::Database::open(const std::string& path, Seconds wait)
     const bool is_empty = check_kind(path, made);
     if (!is_empty) {
       check_whole(made);
-      if (made.integer("PRAGMA user_version") < kHistoryVersion) back_up(path, made);
+      if (made.integer("PRAGMA user_version") < kHistoryVersion) keep_version(path, made);
     }
     use_write_ahead_log(made, wait);
     made.execute("PRAGMA foreign_keys = ON");
@@ -273,6 +317,28 @@ History::Database History::Database::open_copy(const std::string& path, Seconds 
     migrate(made);
     return {path, std::move(made)};
   });
+}
+
+void History::Database::back_up(const std::string& path, const std::string& to, Seconds wait) {
+  check_path(path, true);
+  if (std::filesystem::exists(to)) refuse(to, "it exists", "give another file for the backup");
+  const std::string unfinished = fmt::format("{}.{}", to, ::getpid());
+  std::error_code error;
+  try {
+    opened(path, [&] {
+      const Connection file = open_to_read(path, wait);
+      check_kind(path, file);
+      Connection copy{unfinished, Mode::kWrite, wait};
+      file.copy_to(copy);
+      const std::string found = copy.text("PRAGMA integrity_check(1)");
+      if (found != "ok") throw SqliteError{SQLITE_CORRUPT, found};
+    });
+  } catch (...) {
+    std::filesystem::remove(unfinished, error);
+    throw;
+  }
+  std::filesystem::rename(unfinished, to, error);
+  if (error) refuse(to, error.message(), "give a file in a folder that exists and can be written");
 }
 
 History::Database History::Database::in_memory() {

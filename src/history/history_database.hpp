@@ -22,7 +22,7 @@ using sqlite::Transaction;
 inline constexpr std::int64_t kHistoryId = 0x74626e63;
 
 /// PRAGMA user_version that this program writes.
-inline constexpr std::int64_t kHistoryVersion = 5;
+inline constexpr std::int64_t kHistoryVersion = 6;
 
 /// Brings the tables of any older version, or of an empty database, to kHistoryVersion, in one transaction. A
 /// database of that version is left alone. Two programs may migrate the same file at once.
@@ -39,6 +39,7 @@ struct History::Database {
   [[nodiscard]] static Database open(const std::string& path, Seconds wait);
   [[nodiscard]] static Database open_copy(const std::string& path, Seconds wait);
   [[nodiscard]] static Database in_memory();
+  static void back_up(const std::string& path, const std::string& to, Seconds wait);
 
   /// What `work` returns; an error of SQLite, or of JSON in the database, becomes a UsageError.
   template <class Work>

@@ -4,6 +4,8 @@
 
 #include "history/history_database.hpp"
 #include "tbench/history/history.hpp"
+#include "tbench/results/json_text.hpp"
+#include "tbench/results/record_json.hpp"
 
 namespace tbench::history {
 namespace {
@@ -32,6 +34,8 @@ void load_judgement(const Connection& connection, PastRun& run) {
   }
   run.regressed = keys_of(
       connection, "SELECT key FROM regression JOIN bench_case ON bench_case.id = bench_case WHERE run = ?", run.run.id);
+  run.excluded = keys_of(
+      connection, "SELECT key FROM excluded JOIN bench_case ON bench_case.id = bench_case WHERE run = ?", run.run.id);
   run.baseline_of = keys_of(
       connection, "SELECT key FROM pin JOIN bench_case ON bench_case.id = bench_case WHERE run = ?", run.run.id);
 }
@@ -61,6 +65,30 @@ void pin_first_runs(const Connection& connection, std::int64_t run) {
       )sql")
       .bind(run)
       .run();
+}
+
+/// The cases of a baseline are expected from then on, also those that were retired before.
+void expect_cases(const Connection& connection, std::int64_t run, const std::set<std::string>& keys) {
+  Statement select = connection.prepare("SELECT environment, started FROM run WHERE id = ?");
+  select.bind(run);
+  if (keys.empty() || !select.step()) return;
+  const std::string model =
+      model_of(results::environment_from_json(results::parse_json(select.text(0)), "environment"));
+  Statement insert = connection.prepare(
+      "INSERT INTO expected (model, bench_case, since) SELECT ?, id, ? FROM bench_case WHERE key = ?"
+      " ON CONFLICT DO UPDATE SET is_retired = 0");
+  for (const std::string& key : keys) {
+    insert.bind(std::string_view{model}).bind(std::string_view{select.text(1)}).bind(std::string_view{key}).run();
+  }
+}
+
+void put_findings(const Connection& connection, std::int64_t run, const std::vector<Judgement::Row>& findings) {
+  connection.prepare("DELETE FROM finding WHERE run = ?").bind(run).run();
+  Statement insert = connection.prepare("INSERT INTO finding (run, outcome, subject, text) VALUES (?, ?, ?, ?)");
+  for (const Judgement::Row& row : findings) {
+    insert.bind(run).bind(std::string_view{row.outcome}).bind(std::string_view{row.subject});
+    insert.bind(std::string_view{row.text}).run();
+  }
 }
 
 }  // namespace
@@ -110,9 +138,14 @@ void History::record(std::int64_t run, const Judgement& judgement, const std::se
     connection.prepare("DELETE FROM regression WHERE run = ?").bind(run).run();
     add_cases(connection, "INSERT INTO regression (run, bench_case) SELECT ?, id FROM bench_case WHERE key = ?", run,
               judgement.regressed);
+    connection.prepare("DELETE FROM excluded WHERE run = ?").bind(run).run();
+    add_cases(connection, "INSERT INTO excluded (run, bench_case) SELECT ?, id FROM bench_case WHERE key = ?", run,
+              judgement.excluded);
     add_cases(connection, "INSERT OR IGNORE INTO pin (run, bench_case) SELECT ?, id FROM bench_case WHERE key = ?", run,
               accepted);
     pin_first_runs(connection, run);
+    expect_cases(connection, run, judgement.baseline);
+    put_findings(connection, run, judgement.findings);
     transaction.commit();
   });
 }

@@ -7,11 +7,10 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
+#include <set>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -19,8 +18,10 @@
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/history/result_folder.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_json.hpp"
+#include "tbench/results/result_writer.hpp"
 
 namespace tbench::history {
 namespace {
@@ -40,9 +41,8 @@ std::string sha256(std::string_view bytes) {
 }
 
 std::string digest_of_file(const std::string& path) {
-  const std::string journal = path + ".journal";
   return sha256(results::read_text(path) +
-                (std::filesystem::exists(journal) ? results::read_text(journal) : std::string{}));
+                (results::has_journal(path) ? results::read_text(results::journal_path(path)) : std::string{}));
 }
 
 std::string switched(const char* name, const std::optional<bool>& value) {
@@ -66,6 +66,10 @@ ReadFile dated(compare::ComparisonSide run) {
     results::refuse_file(run.paths.front(), fmt::format("'{}' is not an ISO 8601 date", run.environments.front().date),
                          results::kMakeResultFile);
   }
+  if (!std::filesystem::is_regular_file(run.paths.front())) {
+    results::refuse_file(run.paths.front(), "cannot be read twice, and a history tells runs apart by their files",
+                         "give a regular file");
+  }
   RunFile file{
       .path = run.paths.front(), .digest = digest_of_file(run.paths.front()), .started = format_timestamp(*start)};
   return {std::move(file), std::move(run)};
@@ -75,14 +79,44 @@ std::vector<ReadFile> read_files(std::span<const std::string> paths) {
   std::vector<ReadFile> files;
   for (compare::ComparisonSide& run : compare::read_sides(paths)) files.push_back(dated(std::move(run)));
   std::ranges::stable_sort(files, {}, [](const ReadFile& f) { return std::tie(f.file.started, f.file.digest); });
-  std::map<std::string, std::string> seen;
-  for (const ReadFile& f : files) {
-    const auto [other, is_new] = seen.emplace(f.file.digest, f.file.path);
-    if (is_new) continue;
-    throw UsageError{
-        fmt::format("'{}' and '{}' hold the same results; give each file once", other->second, f.file.path)};
-  }
   return files;
+}
+
+/// Finds files that repeat others, in whole or in part.
+class Repeats {
+ public:
+  /// @param file  outlives it
+  /// @throws      UsageError  naming both files
+  void add(const ReadFile& file) {
+    const auto [other, is_new] = paths_.emplace(file.file.digest, file.file.path);
+    if (is_new) return copies_.add(file.run);
+    throw UsageError{
+        fmt::format("'{}' and '{}' hold the same results; give each file once", other->second, file.file.path)};
+  }
+
+ private:
+  std::map<std::string, std::string> paths_;  // by digest
+  compare::CopyFinder copies_;
+};
+
+/// Leaves out every file that repeats an earlier one.
+/// @param refused  takes why
+void drop_repeats(std::vector<ReadFile>& files, std::vector<std::string>& refused) {
+  Repeats repeats;
+  std::set<const ReadFile*> dropped;
+  for (const ReadFile& file : files) {
+    try {
+      repeats.add(file);
+    } catch (const UsageError& error) {
+      refused.emplace_back(error.what());
+      dropped.insert(&file);
+    }
+  }
+  std::vector<ReadFile> kept;
+  for (ReadFile& file : files) {
+    if (!dropped.contains(&file)) kept.push_back(std::move(file));
+  }
+  files = std::move(kept);
 }
 
 /// Why two files cannot belong to one run; absent if they can.
@@ -91,9 +125,7 @@ std::optional<std::string> difference(const Environment& a, const Environment& b
     return fmt::format("different machines or settings, {} and {}", fingerprint_of(a), fingerprint_of(b));
   }
   if (epoch_of(a) != epoch_of(b)) return fmt::format("different libraries, {} and {}", epoch_of(a), epoch_of(b));
-  if (a.sources_digest != b.sources_digest) {
-    return fmt::format("different builds, of sources {:.12} and {:.12}", a.sources_digest, b.sources_digest);
-  }
+  if (const auto found = build_difference(a, b)) return "different builds: " + *found;
   return std::nullopt;
 }
 
@@ -118,60 +150,41 @@ MeasuredRun run_of(std::vector<ReadFile> files) {
   run.warnings = std::move(side.warnings);
   run.planted = std::move(side.planted);
   run.run = std::move(side.run);
+  run.was_interrupted = side.was_interrupted;
+  run.planned = std::move(side.planned);
+  run.way = std::move(side.way);
+  run.suite = std::move(side.suite);
+  for (const Environment& environment : side.environments) {
+    if (environment.gpu) run.other_processes = std::max(run.other_processes, environment.gpu->other_processes);
+  }
   return run;
 }
 
-bool is_json_file(const std::filesystem::directory_entry& entry) {
-  const std::string name = entry.path().string();
-  return entry.is_regular_file() && (name.ends_with(".json") || name.ends_with(".json.gz"));
+/// Why a results file cannot be read; nothing if it can.
+std::optional<std::string> refusal_of(const std::string& path) {
+  try {
+    static_cast<void>(dated(compare::read_side(path)));
+    return std::nullopt;
+  } catch (const UsageError& error) {
+    return error.what();
+  } catch (const compare::NotComparable& error) {
+    return error.what();
+  }
 }
 
-/// The first 200 bytes of a file's text; of a packed file its whole text.
-std::string start_of(const std::string& path) {
-  if (path.ends_with(".gz")) return results::read_text(path);
-  std::ifstream file{path, std::ios::binary};
-  std::string start(200, '\0');
-  file.read(start.data(), static_cast<std::streamsize>(start.size()));
-  return start;
-}
-
-/// Whether a file begins as results do, even if it is cut off later.
-bool begins_as_results(const std::string& path) {
-  const std::string start = start_of(path);
-  static const std::regex kStart{R"(^\s*\{\s*"context")"};
-  return std::regex_search(start, kStart, std::regex_constants::match_continuous);
-}
-
-/// The .json files of a folder, and which of them are no results.
-struct JsonFiles {
-  std::vector<std::string> results;
-  std::vector<std::string> others;
-};
-
-JsonFiles files_below(const std::string& folder) {
-  JsonFiles files;
-  std::error_code error;
-  std::filesystem::recursive_directory_iterator entry{folder, error};
-  if (error) {
-    throw UsageError{fmt::format("'{}': {}; give a folder that holds results files", folder, error.message())};
+/// The files that can be read. Only where one cannot is each looked at by itself.
+std::vector<ReadFile> read_all_but(std::vector<std::string> paths, std::vector<std::string>& refused) {
+  try {
+    return read_files(paths);
+  } catch (const std::runtime_error&) {
+    std::erase_if(paths, [&](const std::string& path) {
+      const std::optional<std::string> refusal = refusal_of(path);
+      if (refusal) refused.push_back(*refusal);
+      return refusal.has_value();
+    });
+    if (refused.empty()) throw;
+    return read_files(paths);
   }
-  for (; entry != std::filesystem::recursive_directory_iterator{}; ++entry) {
-    const auto name = entry->path().filename();
-    if (entry->is_directory() && (name == "null" || name == "confirm" || name == "heartbeat"))
-      entry.disable_recursion_pending();
-    if (!is_json_file(*entry)) continue;
-    const std::string path = entry->path().string();
-    (begins_as_results(path) ? files.results : files.others).push_back(path);
-  }
-  std::ranges::sort(files.results);
-  std::ranges::sort(files.others);
-  if (files.results.empty()) {
-    throw UsageError{
-        fmt::format("'{}': no results in it or in its subfolders; give the folder of the files that "
-                    "transformer_bench wrote with --benchmark_out",
-                    folder)};
-  }
-  return files;
 }
 
 std::string folder_of(const ReadFile& file) { return std::filesystem::path{file.file.path}.parent_path().string(); }
@@ -193,6 +206,10 @@ std::string fingerprint_of(const Environment& environment) {
   text += switched("ECC", gpu.ecc) + switched("MIG", gpu.mig);
   if (gpu.power_limit_w) text += fmt::format(", {:.0f} W", *gpu.power_limit_w);
   return fmt::format("{}, {}{}", text, environment.cpu_name, setting);
+}
+
+std::string model_of(const Environment& environment) {
+  return environment.gpu ? environment.gpu->name : environment.cpu_name;
 }
 
 std::string pool_of(Environment environment) {
@@ -229,6 +246,8 @@ void refuse_planted(const MeasuredRun& run) {
 MeasuredRun read_measured_run(std::span<const std::string> paths) {
   std::vector<ReadFile> files = read_files(paths);
   if (files.empty()) throw UsageError{"no results files; give the files of one run"};
+  Repeats repeats;
+  for (const ReadFile& file : files) repeats.add(file);
   for (const ReadFile& file : files) {
     const auto found = difference(files.front().run.environments.front(), file.run.environments.front());
     if (!found) continue;
@@ -252,11 +271,13 @@ std::set<std::string> matching_keys(const MeasuredRun& run, const std::string& p
 }
 
 RunsOfFolder read_runs_of_folder(const std::string& folder) {
-  JsonFiles found = files_below(folder);
-  std::vector<ReadFile> files = read_files(found.results);
+  ResultFolder found = result_folder(folder);
+  RunsOfFolder result;
+  std::vector<ReadFile> files = read_all_but(found.results, result.refused);
+  drop_repeats(files, result.refused);
   std::ranges::stable_sort(files, {}, [](const ReadFile& f) {
     return std::tuple{folder_of(f), fingerprint_of(f.run.environments.front()), epoch_of(f.run.environments.front()),
-                      f.run.environments.front().sources_digest, f.file.started};
+                      build_key(f.run.environments.front()), f.file.started};
   });
   std::vector<std::vector<ReadFile>> groups;
   for (ReadFile& file : files) {
@@ -265,7 +286,6 @@ RunsOfFolder read_runs_of_folder(const std::string& folder) {
     if (!joins) groups.emplace_back();
     groups.back().push_back(std::move(file));
   }
-  RunsOfFolder result;
   result.ignored = std::move(found.others);
   for (auto& group : groups) result.runs.push_back(run_of(std::move(group)));
   std::ranges::stable_sort(result.runs, {}, &MeasuredRun::started);

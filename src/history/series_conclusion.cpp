@@ -81,7 +81,7 @@ results::Conclusion series_conclusion(std::span<const Series> series, const std:
   if (shifts.size() > kMaxTold) conclusion.why.push_back(fmt::format("and {} more", shifts.size() - kMaxTold));
   if (shifts.empty()) {
     const bool is_steady = std::ranges::any_of(series, is_long_enough);
-    conclusion.verdict = is_steady ? "STEADY" : "NEW";
+    conclusion.outcome = is_steady ? "STEADY" : "NEW";
     conclusion.why.push_back(fmt::format(
         "{} case{}: {}", series.size(), series.size() == 1 ? "" : "s",
         is_steady ? "no change of level with the present driver and libraries"
@@ -89,10 +89,10 @@ results::Conclusion series_conclusion(std::span<const Series> series, const std:
                                 "see a change of level",
                                 2 * stats::ChangePointOptions{}.min_segment)));
   } else if (shifts.front().change->magnitude > 0) {
-    conclusion.verdict = "SLOWER";
+    conclusion.outcome = "SLOWER";
     conclusion.next = next_of(shifts.front(), series.size(), db);
   } else {
-    conclusion.verdict = "FASTER";
+    conclusion.outcome = "FASTER";
   }
   return conclusion;
 }

@@ -41,7 +41,7 @@ results::Json case_data(const compare::CaseComparison& c, PageFamilies& families
   results::Json json;
   json["family"] = families.index_of(c.id);
   json["values"] = families.values(c.id);
-  if (c.verdict) json["verdict"] = to_string(*c.verdict);
+  if (c.outcome) json["outcome"] = to_string(*c.outcome);
   put(json, "base_ms", milliseconds(c.base));
   put(json, "new_ms", milliseconds(c.next));
   put(json, "ratio", c.ratio);

@@ -17,35 +17,38 @@ namespace {
 
 using Texts = std::vector<std::string>;
 using compare::CaseComparison;
-using compare::Verdict;
+using results::Outcome;
 
-struct VerdictText {
-  Verdict verdict;
+struct OutcomeText {
+  Outcome outcome;
   Tone tone;
   const char* one;  // of one case
   const char* several;
   bool names_cases;
 };
 
-constexpr std::array kVerdictTexts{
-    VerdictText{Verdict::kRegressed, Tone::kBad, "is slower, needs more memory or fails",
-                "are slower, need more memory or fail", true},
-    VerdictText{Verdict::kImproved, Tone::kGood, "is faster or needs less memory", "are faster or need less memory",
+constexpr std::array kOutcomeTexts{
+    OutcomeText{Outcome::kWrong, Tone::kBad, "is wrong", "are wrong", true},
+    OutcomeText{Outcome::kError, Tone::kBad, "fails where it ran before", "fail where they ran before", true},
+    OutcomeText{Outcome::kRegressed, Tone::kBad, "is slower or needs more memory", "are slower or need more memory",
                 true},
-    VerdictText{Verdict::kHost, Tone::kWarning, "changed on the host alone: the GPU's own time did not",
+    OutcomeText{Outcome::kLikelySlower, Tone::kBad, "is probably slower, by one process a side",
+                "are probably slower, by one process a side", true},
+    OutcomeText{Outcome::kLikelyFaster, Tone::kGood, "is probably faster, by one process a side",
+                "are probably faster, by one process a side", true},
+    OutcomeText{Outcome::kImproved, Tone::kGood, "is faster or needs less memory", "are faster or need less memory",
+                true},
+    OutcomeText{Outcome::kHost, Tone::kWarning, "changed on the host alone: the GPU's own time did not",
                 "changed on the host alone: the GPU's own time did not", true},
-    VerdictText{Verdict::kClock, Tone::kWarning, "changed with the GPU's clock alone: the clock cycles did not",
+    OutcomeText{Outcome::kClock, Tone::kWarning, "changed with the GPU's clock alone: the clock cycles did not",
                 "changed with the GPU's clock alone: the clock cycles did not", true},
-    VerdictText{Verdict::kAmbiguous, Tone::kWarning, "may have changed: it takes more processes to tell",
+    OutcomeText{Outcome::kUndecided, Tone::kWarning, "may have changed: it takes more processes to tell",
                 "may have changed: it takes more processes to tell", true},
-    VerdictText{Verdict::kInsufficient, Tone::kWarning, "has too few processes for a verdict: it takes 3 a side",
-                "have too few processes for a verdict: it takes 3 a side", false},
-    VerdictText{Verdict::kInvalid, Tone::kPlain, "has no valid time on one side", "have no valid time on one side",
+    OutcomeText{Outcome::kNotJudged, Tone::kPlain, "has no valid time on one side", "have no valid time on one side",
                 false},
-    VerdictText{Verdict::kSame, Tone::kPlain, "is the same: no change above the threshold",
+    OutcomeText{Outcome::kSame, Tone::kPlain, "is the same: no change above the threshold",
                 "are the same: no change above their thresholds", false},
 };
-static_assert(compare::kMinReplicates == 3);
 
 /// `Model small +5.00 % (95 %: +4.86 to +5.13 %)`.
 std::string change_text(const CaseComparison& c, const render::ShortNames& names) {
@@ -60,10 +63,10 @@ std::string change_text(const CaseComparison& c, const render::ShortNames& names
 }
 
 /// The largest change first, cases without a ratio before all.
-Texts changes_of(const compare::Comparison& comparison, Verdict verdict, const render::ShortNames& names) {
+Texts changes_of(const compare::Comparison& comparison, Outcome outcome, const render::ShortNames& names) {
   std::vector<const CaseComparison*> cases;
   for (const CaseComparison& c : comparison.cases) {
-    if (c.verdict == verdict) cases.push_back(&c);
+    if (c.outcome == outcome) cases.push_back(&c);
   }
   const auto size = [](const CaseComparison* c) { return c->ratio ? std::max(*c->ratio, 1 / *c->ratio) : 1e300; };
   std::ranges::stable_sort(cases, std::greater{}, size);
@@ -72,10 +75,10 @@ Texts changes_of(const compare::Comparison& comparison, Verdict verdict, const r
   return texts;
 }
 
-void add_verdicts(std::vector<Sentence>& sentences, const compare::Comparison& comparison,
+void add_outcomes(std::vector<Sentence>& sentences, const compare::Comparison& comparison,
                   const render::ShortNames& names) {
-  for (const auto& [verdict, tone, one, several, names_cases] : kVerdictTexts) {
-    const Texts changes = changes_of(comparison, verdict, names);
+  for (const auto& [outcome, tone, one, several, names_cases] : kOutcomeTexts) {
+    const Texts changes = changes_of(comparison, outcome, names);
     if (changes.empty()) continue;
     std::string text = fmt::format("{} of {} {}", changes.size(), counted(comparison.cases.size(), "case"),
                                    changes.size() == 1 ? one : several);
@@ -160,7 +163,7 @@ SummaryPart comparison_part(const FileComparison& against, std::span<const resul
         {sentence(fmt::format("{} against {}: different devices, so there are ratios and no verdicts",
                               comparison.next.device, comparison.base.device))});
   } else {
-    add_verdicts(part.sentences, comparison, names);
+    add_outcomes(part.sentences, comparison, names);
     add_certainty(part.sentences, comparison);
   }
   add_means(part.sentences, comparison);

@@ -26,7 +26,7 @@ constexpr std::size_t kMaxSamples = 400'000;  // of a page; 7 bytes each
 constexpr std::size_t kMinSamplesOfCase = 20;
 constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 
-constexpr std::array<std::string_view, 23> kMetrics{"median_ms",
+constexpr std::array<std::string_view, 25> kMetrics{"median_ms",
                                                     "p10_ms",
                                                     "p90_ms",
                                                     "min_ms",
@@ -40,6 +40,8 @@ constexpr std::array<std::string_view, 23> kMetrics{"median_ms",
                                                     "flop_per_second",
                                                     "bytes_per_second",
                                                     "mfu",
+                                                    "hfu",
+                                                    "peak_share_at_clock",
                                                     "ceiling_share",
                                                     "above_ceiling",
                                                     "peak_allocated_bytes",
@@ -116,6 +118,8 @@ results::Json facts_of(const results::ResultFile& file) {
   facts.add("Versions", texts(environment.versions));
   facts.add("Build", fmt::format("{}, commit {:.18}, sources {:.12}", environment.build_type, environment.commit,
                                  environment.sources_digest));
+  if (!environment.variant.empty()) facts.add("Variant", environment.variant);
+  if (!environment.compile_options.empty()) facts.add("Compile options", environment.compile_options);
   facts.add("Options", texts(file.options));
   return facts.take();
 }

@@ -4,17 +4,23 @@
 #include <fmt/format.h>
 #include <linux/close_range.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+
+#include "process/descendants.hpp"
 
 namespace tbench::process {
 namespace {
@@ -27,9 +33,30 @@ constexpr int kExecFailedStatus = 127;  // as shells do
   throw std::system_error{error, std::generic_category(), what};
 }
 
+struct Limit {
+  int resource;
+  rlim_t most;
+};
+
+constexpr rlim_t kMaxDescriptors = 65536;
+constexpr rlim_t kMaxFileBytes = rlim_t{16} << 30;
+constexpr rlim_t kMoreThreads = 16384;
+
+/// Threads of the whole machine, which are at least those of the user whose number the kernel limits.
+rlim_t machine_threads() {
+  std::ifstream file{"/proc/loadavg"};
+  double load{};
+  rlim_t running{};
+  char slash{};
+  rlim_t threads{};
+  return file >> load >> load >> load >> running >> slash >> threads ? threads : rlim_t{1} << 20;
+}
+
 /// Everything that the child needs between fork and exec, where it must not allocate.
 struct LaunchPlan {
+  const char* executable{};
   std::vector<char*> arguments;  // ends with a null
+  std::array<Limit, 4> limits;
   pid_t parent{};
   int null_input{};
   int requests{};
@@ -37,6 +64,15 @@ struct LaunchPlan {
   int errors{};
   int failure{};  // gets errno if the program cannot be executed, else closes on exec
 };
+
+/// A limit that is lower already stays.
+bool lower(const Limit& limit) {
+  rlimit now{};
+  if (getrlimit(limit.resource, &now) != 0) return false;
+  now.rlim_cur = std::min(now.rlim_cur, limit.most);
+  now.rlim_max = std::min(now.rlim_max, limit.most);
+  return setrlimit(limit.resource, &now) == 0;
+}
 
 /// Signals as by default, a group of its own, death with the parent, and the descriptors in place. False: see errno.
 bool become_worker(const LaunchPlan& plan) {
@@ -51,6 +87,9 @@ bool become_worker(const LaunchPlan& plan) {
   if (getppid() != plan.parent) _exit(kExecFailedStatus);
   if (dup2(plan.null_input, STDIN_FILENO) < 0) return false;
   if (dup2(plan.errors, STDOUT_FILENO) < 0 || dup2(plan.errors, STDERR_FILENO) < 0) return false;
+  for (const Limit& limit : plan.limits) {
+    if (!lower(limit)) return false;
+  }
   // Descriptors that other code opened without O_CLOEXEC. Kernels before 5.11 cannot; nothing of ours depends on it.
   syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   return fcntl(plan.requests, F_SETFD, 0) == 0 && fcntl(plan.messages, F_SETFD, 0) == 0;
@@ -58,7 +97,7 @@ bool become_worker(const LaunchPlan& plan) {
 
 /// Only functions that POSIX allows after a fork are called from here on.
 [[noreturn]] void run_child(const LaunchPlan& plan) {
-  if (become_worker(plan)) execv(plan.arguments.front(), plan.arguments.data());
+  if (become_worker(plan)) execv(plan.executable, plan.arguments.data());
   const int error = errno;
   const ssize_t ignored = write(plan.failure, &error, sizeof error);
   static_cast<void>(ignored);  // a parent that does not learn the reason still learns of the end
@@ -103,7 +142,7 @@ std::string to_string(const ChildEnd& end) {
   throw std::invalid_argument{"not a ChildEnd"};
 }
 
-ChildProcess::ChildProcess(const std::vector<std::string>& command) {
+ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::string& executable) {
   if (command.empty()) throw std::invalid_argument{"the command line of a child is empty"};
   Pipe requests = make_pipe();
   Pipe messages = make_pipe();
@@ -114,13 +153,17 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
 
   std::vector<std::string> words = command;
   words.push_back(fmt::format("--tb_worker={},{}", requests.read_end.get(), messages.write_end.get()));
-  LaunchPlan plan{.arguments = {},
-                  .parent = getpid(),
-                  .null_input = null_input.get(),
-                  .requests = requests.read_end.get(),
-                  .messages = messages.write_end.get(),
-                  .errors = errors.write_end.get(),
-                  .failure = failure.write_end.get()};
+  LaunchPlan plan{
+      .executable = executable.empty() ? command.front().c_str() : executable.c_str(),
+      .arguments = {},
+      .limits = {Limit{RLIMIT_CORE, 0}, Limit{RLIMIT_FSIZE, kMaxFileBytes}, Limit{RLIMIT_NOFILE, kMaxDescriptors},
+                 Limit{RLIMIT_NPROC, machine_threads() + kMoreThreads}},
+      .parent = getpid(),
+      .null_input = null_input.get(),
+      .requests = requests.read_end.get(),
+      .messages = messages.write_end.get(),
+      .errors = errors.write_end.get(),
+      .failure = failure.write_end.get()};
   for (std::string& word : words) plan.arguments.push_back(word.data());
   plan.arguments.push_back(nullptr);
 
@@ -129,9 +172,14 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   set_non_blocking(streams_.messages);
   set_non_blocking(streams_.errors);
 
-  pid_ = fork();
-  if (pid_ == 0) run_child(plan);
-  if (pid_ < 0) throw_errno(errno, "fork");
+  adopt_orphans();
+  {
+    const std::unique_lock lock = lock_children();
+    pid_ = fork();
+    if (pid_ == 0) run_child(plan);
+    if (pid_ < 0) throw_errno(errno, "fork");
+    add_own_child(pid_, lock);
+  }
   failure.write_end.reset();
   if (const auto error = wait_for_exec(failure.read_end)) {
     kill_and_reap(kDestructorLimit);
@@ -139,7 +187,10 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   }
 }
 
-ChildProcess::~ChildProcess() { kill_and_reap(kDestructorLimit); }
+ChildProcess::~ChildProcess() {
+  kill_and_reap(kDestructorLimit);
+  if (end_->kind == ChildEnd::Kind::kLeftBehind) remove_own_child(pid_);  // for whoever ends orphans next
+}
 
 bool ChildProcess::has_ended() const {
   if (end_) return true;
@@ -164,6 +215,8 @@ ChildEnd ChildProcess::kill_and_reap(Seconds limit) {
     }
     std::this_thread::sleep_for(kReapInterval);
   }
+  if (end_->kind != ChildEnd::Kind::kLeftBehind) remove_own_child(pid_);
+  end_orphans();
   return *end_;
 }
 

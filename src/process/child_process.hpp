@@ -35,13 +35,15 @@ class ChildProcess {
     UniqueDescriptor errors;    // the child's stdout and stderr
   };
 
-  /// Executes `command` (its first element is a path; it is not searched for) with `--tb_worker=R,W` appended: the
-  /// descriptors of requests and messages. The child
+  /// Executes `command` with `--tb_worker=R,W` appended: the descriptors of requests and messages. The child
   /// - leads a process group of its own, so that a terminal's Ctrl-C does not reach it;
   /// - reads /dev/null as stdin and inherits no other descriptor than these;
+  /// - writes no core file, no file over 16 GiB, has at most 65,536 descriptors, and its user 16,384 threads more than
+  ///   the machine has now, unless fewer are allowed already;
   /// - is killed when the calling thread ends (the kernel ties PR_SET_PDEATHSIG to the thread, not the process).
-  /// @throws  std::system_error  if it cannot be started; the message names the program
-  explicit ChildProcess(const std::vector<std::string>& command);
+  /// @param executable  path of what is executed, which is not searched for; empty: the command's first word
+  /// @throws            std::system_error  if it cannot be started; the message names the program
+  explicit ChildProcess(const std::vector<std::string>& command, const std::string& executable = {});
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
   /// Kills and reaps as kill_and_reap(), for at most 10 s.
@@ -53,8 +55,8 @@ class ChildProcess {
   [[nodiscard]] bool has_ended() const;
   /// Sends SIGINT to the child, not to its group.
   void interrupt() const;
-  /// Sends SIGKILL to the whole group (nothing new happens to a child that has ended) and reaps the child. Further
-  /// calls give the same answer.
+  /// Sends SIGKILL to the whole group (nothing new happens to a child that has ended) and reaps the child, then ends
+  /// what it has left behind outside of its group. Further calls give the same answer.
   /// @param limit  how long to wait for a child that does not go away, before it is left behind
   ChildEnd kill_and_reap(Seconds limit);
 

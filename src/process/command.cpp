@@ -9,6 +9,9 @@
 #include <csignal>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
+
+#include "process/descendants.hpp"
 
 extern char** environ;
 
@@ -44,8 +47,10 @@ Command::Command(const std::vector<std::string>& words, CommandOutput output) {
   for (std::string& word : copies) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const FileActions actions{output};
+  const std::unique_lock lock = lock_children();
   const int error = ::posix_spawnp(&pid_, arguments.front(), actions.get(), nullptr, arguments.data(), environ);
   if (error != 0) throw std::system_error{error, std::generic_category(), "cannot start '" + words.front() + "'"};
+  add_own_child(pid_, lock);
 }
 
 Command::~Command() {
@@ -64,7 +69,7 @@ int Command::wait() {
   while (::waitpid(pid_, &status, 0) < 0) {
     if (errno != EINTR) throw std::system_error{errno, std::generic_category(), "waitpid"};
   }
-  pid_ = 0;
+  remove_own_child(std::exchange(pid_, 0));
   return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalStatus + WTERMSIG(status);
 }
 

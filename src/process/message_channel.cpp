@@ -12,6 +12,7 @@
 #include <cmath>
 #include <system_error>
 
+#include "process/descendants.hpp"
 #include "process/worker_connection.hpp"
 
 namespace tbench::process {
@@ -25,6 +26,7 @@ constexpr std::size_t kReadBytes = std::size_t{64} << 10;  // a pipe holds no mo
 constexpr unsigned kBitsPerByte = 8;
 constexpr std::size_t kStderrTailBytes = std::size_t{4} << 10;
 constexpr Seconds kExitPollInterval{0.01};
+constexpr Seconds kMemoryInterval{0.1};
 // Enough for what two pipes hold, and an end where a process that the worker left behind keeps writing.
 constexpr int kDrainReads = 64;
 
@@ -40,6 +42,7 @@ std::uint64_t decode_length(std::string_view bytes) {
 
 MessageKind decode_kind(char byte) {
   switch (const auto kind = static_cast<MessageKind>(byte)) {
+    case MessageKind::kBegin:
     case MessageKind::kHello:
     case MessageKind::kRefused:
     case MessageKind::kProgress:
@@ -55,9 +58,6 @@ MessageKind decode_kind(char byte) {
 
 std::string encode_frame(MessageKind kind, std::string_view payload) {
   std::uint64_t length = payload.size();
-  if (length > kMaxPayloadBytes) {
-    throw std::length_error{fmt::format("a message of {} bytes; at most {}", length, kMaxPayloadBytes)};
-  }
   std::string frame;
   frame.reserve(kHeaderBytes + payload.size());
   frame += static_cast<char>(kind);
@@ -74,8 +74,8 @@ std::optional<Message> FrameDecoder::next() {
   const MessageKind kind = decode_kind(buffer_.front());
   if (buffer_.size() < kHeaderBytes) return std::nullopt;
   const std::uint64_t length = decode_length(std::string_view{buffer_}.substr(1));
-  if (length > kMaxPayloadBytes) {
-    throw ProtocolError{fmt::format("a message of {} bytes; at most {}", length, kMaxPayloadBytes)};
+  if (length > max_payload_bytes_) {
+    throw ProtocolError{fmt::format("a message of {} bytes; at most {} are read", length, max_payload_bytes_)};
   }
   if (buffer_.size() - kHeaderBytes < length) return std::nullopt;
   Message message{kind, buffer_.substr(kHeaderBytes, length)};
@@ -87,6 +87,12 @@ WorkerChannel::WorkerChannel(int read_descriptor, int write_descriptor)
     : requests_{read_descriptor}, messages_{write_descriptor} {
   set_close_on_exec(requests_);
   set_close_on_exec(messages_);
+}
+
+bool WorkerChannel::wait_for_begin() {
+  const std::optional<Message> message = receive();
+  if (message && message->kind != MessageKind::kBegin) throw ProtocolError{"a request before the begin"};
+  return message.has_value();
 }
 
 std::optional<Message> WorkerChannel::receive() {
@@ -112,8 +118,8 @@ void WorkerChannel::send(MessageKind kind, std::string_view payload) {
   }
 }
 
-WorkerConnection::WorkerConnection(const std::vector<std::string>& command, bool echo_stderr)
-    : process_{command}, echo_stderr_{echo_stderr} {}
+WorkerConnection::WorkerConnection(const WorkerStart& start)
+    : process_{start.command, start.executable}, echo_stderr_{start.echo_stderr}, decoder_{start.max_message_bytes} {}
 
 void WorkerConnection::send(MessageKind kind, std::string_view payload) {
   outgoing_.erase(0, outgoing_done_);
@@ -137,6 +143,13 @@ std::optional<WorkerConnection::Event> WorkerConnection::poll_event(Seconds wait
   if (!messages) return Event{Event::Kind::kClosed, {}};
   if (silence() > silence_limit) return Event{Event::Kind::kSilent, {}};
   return std::nullopt;
+}
+
+std::int64_t WorkerConnection::memory_bytes() {
+  if (since(memory_counted_) < kMemoryInterval) return memory_bytes_;
+  memory_bytes_ = held_bytes(process_.pid());
+  memory_counted_ = Clock::now();
+  return memory_bytes_;
 }
 
 WorkerConnection::Ending WorkerConnection::close(Seconds grace, Seconds kill_limit) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -19,12 +20,22 @@ constexpr Seconds kStopInterval{0.1};
 constexpr Seconds kAtOnce{0.0};
 constexpr Seconds kForever{std::numeric_limits<double>::infinity()};
 
-Outcome interrupted(std::string reason) { return {Outcome::Kind::kInterrupted, {}, std::move(reason)}; }
+using Clock = std::chrono::steady_clock;
+
+Seconds since(Clock::time_point began) { return {std::chrono::duration<double>(Clock::now() - began).count()}; }
+
+Outcome failed(Outcome::Kind kind, std::string reason) {
+  return {.kind = kind, .payload = {}, .reason = std::move(reason), .start = {}};
+}
 
 }  // namespace
 
 struct Supervisor::Child {
-  explicit Child(const SupervisorOptions& options) : connection{options.command, options.echo_stderr} {}
+  explicit Child(const SupervisorOptions& options)
+      : connection{{.command = options.command,
+                    .executable = options.executable,
+                    .echo_stderr = options.echo_stderr,
+                    .max_message_bytes = options.max_message_bytes}} {}
 
   WorkerConnection connection;
   std::string doing{"before saying hello"};
@@ -39,6 +50,7 @@ struct Supervisor::Exchange {
   const std::function<bool()>& stop;
   bool was_interrupted{};
   bool may_go_to_a_new_child{};  // the child died, perhaps of an earlier request
+  Seconds start;                 // as Outcome::start
 };
 
 Supervisor::Supervisor(SupervisorOptions options) : options_{std::move(options)} {}
@@ -46,22 +58,25 @@ Supervisor::Supervisor(SupervisorOptions options) : options_{std::move(options)}
 Supervisor::~Supervisor() {
   try {
     stop_child();
+    child_ = std::move(standby_);
+    stop_child();
   } catch (const std::exception& error) {
     fmt::print(stderr, "ending the worker process: {}\n", error.what());
   }
 }
 
-const std::string& Supervisor::hello() {
-  if (!hello_) start([] { return false; });
+const std::string& Supervisor::hello(const std::function<bool()>& stop) {
+  if (!hello_ && !start(stop)) throw std::runtime_error{"interrupted while the worker process started"};
   return *hello_;
 }
 
 Outcome Supervisor::request(std::string_view payload, const std::function<void(std::string_view)>& on_progress,
                             const std::function<bool()>& stop) {
   try {
-    Exchange exchange{.payload = payload, .on_progress = on_progress, .stop = stop};
+    Exchange exchange{.payload = payload, .on_progress = on_progress, .stop = stop, .start = {}};
     Outcome outcome = attempt(exchange);
     if (exchange.may_go_to_a_new_child) outcome = attempt(exchange);
+    outcome.start = exchange.start + std::exchange(renewal_, Seconds{});
     if (options_.fresh_child_per_request) stop_child();
     return outcome;
   } catch (...) {
@@ -71,14 +86,48 @@ Outcome Supervisor::request(std::string_view payload, const std::function<void(s
   }
 }
 
-void Supervisor::renew_child() {
-  if (child_ && child_->has_answered) stop_child();
+std::optional<std::string> Supervisor::ask(std::string_view question, const std::function<bool()>& stop) {
+  const bool had_answered = child_ && child_->has_answered;
+  Outcome outcome = request(
+      question, [](std::string_view) {}, stop);
+  if (outcome.kind != Outcome::Kind::kResult) return std::nullopt;
+  if (child_) child_->has_answered = had_answered;
+  return std::move(outcome.payload);
 }
 
-/// Starts a child and waits for its hello.
+void Supervisor::renew_child() {
+  const auto began = Clock::now();
+  if (child_ && child_->has_answered) stop_child();
+  renewal_ = renewal_ + since(began);
+}
+
+void Supervisor::prepare_child() {
+  if (!standby_) standby_ = std::make_unique<Child>(options_);
+}
+
+/// The child that was prepared; null if there is none, or it has ended meanwhile.
+std::unique_ptr<Supervisor::Child> Supervisor::take_standby() {
+  std::unique_ptr<Child> standby = std::exchange(standby_, nullptr);
+  try {
+    if (standby && standby->connection.poll_event(kAtOnce, kForever)) standby.reset();  // it was told nothing yet
+  } catch (const ProtocolError&) {
+    standby.reset();
+  }
+  return standby;
+}
+
+void Supervisor::begin_with(std::unique_ptr<Child> child) {
+  child_ = std::move(child);
+  child_->connection.send(MessageKind::kBegin, "");
+}
+
+/// Begins with a child, prepared or new, and waits for its hello. A prepared one may end at any moment: that is no
+/// failure, and a new one takes its place.
 /// @return  false if `stop` became true first
 bool Supervisor::start(const std::function<bool()>& stop) {
-  child_ = std::make_unique<Child>(options_);
+  std::unique_ptr<Child> standby = take_standby();
+  bool was_prepared = standby != nullptr;
+  begin_with(was_prepared ? std::move(standby) : std::make_unique<Child>(options_));
   std::string happened;
   std::optional<std::string> refusal;
   bool was_stopped = false;
@@ -90,8 +139,13 @@ bool Supervisor::start(const std::function<bool()>& stop) {
         happened = fmt::format("no sign of life for {:g} s", options_.start_timeout.value);
         break;
       }
-      if (event->kind == Event::Kind::kClosed) break;
+      if (event->kind == Event::Kind::kClosed) {
+        if (!std::exchange(was_prepared, false)) break;
+        begin_with(std::make_unique<Child>(options_));
+        continue;
+      }
       if (event->message.kind == MessageKind::kHello) {
+        if (options_.check_hello) options_.check_hello(event->message.payload);
         hello_ = event->message.payload;
         return true;
       }
@@ -112,12 +166,16 @@ bool Supervisor::start(const std::function<bool()>& stop) {
   throw std::runtime_error{fmt::format("the worker process '{}' did not start: {}", options_.command.front(), reason)};
 }
 
-/// Makes sure that a child is ready to take a request.
-/// @return  false if `stop` became true first
-bool Supervisor::make_ready(const std::function<bool()>& stop) {
+/// Makes sure that a child is ready to take the request.
+/// @return  false if the request's `stop` became true first
+bool Supervisor::make_ready(Exchange& exchange) {
+  const auto began = Clock::now();
   if (child_ && !child_is_fit()) stop_child();
-  if (stop()) return false;
-  return child_ || start(stop);
+  if (exchange.stop()) return false;
+  if (child_) return true;
+  const bool has_started = start(exchange.stop);
+  exchange.start = exchange.start + since(began);
+  return has_started;
 }
 
 /// Whether the child lives and has not said, since it answered, that it cannot go on.
@@ -136,13 +194,13 @@ bool Supervisor::child_is_fit() {
 
 Outcome Supervisor::attempt(Exchange& exchange) {
   exchange.may_go_to_a_new_child = false;
-  if (!make_ready(exchange.stop)) return interrupted("interrupted before the case began");
+  if (!make_ready(exchange)) return failed(Outcome::Kind::kInterrupted, "interrupted before the case began");
   child_->doing = "before reporting any progress";
   child_->connection.send(MessageKind::kRequest, exchange.payload);
   try {
     return answer(exchange);
   } catch (const ProtocolError& error) {
-    return {Outcome::Kind::kCrashed, {}, finish_child(kAtOnce, fmt::format("protocol error: {}", error.what()))};
+    return failed(Outcome::Kind::kCrashed, finish_child(kAtOnce, fmt::format("protocol error: {}", error.what())));
   }
 }
 
@@ -154,11 +212,14 @@ Outcome Supervisor::answer(Exchange& exchange) {
       child_->connection.interrupt();
       exchange.was_interrupted = true;
     }
+    if (const std::string excess = excess_memory(); !excess.empty()) {
+      return failed(Outcome::Kind::kCrashed, finish_child(kAtOnce, excess));
+    }
     auto event = child_->connection.poll_event(kStopInterval, options_.timeout);
     if (!event) continue;
     if (event->kind == Event::Kind::kSilent) {
       const std::string happened = fmt::format("no sign of life for {:g} s", options_.timeout.value);
-      return {Outcome::Kind::kTimeout, {}, finish_child(kAtOnce, happened)};
+      return failed(Outcome::Kind::kTimeout, finish_child(kAtOnce, happened));
     }
     if (event->kind == Event::Kind::kClosed) {
       exchange.may_go_to_a_new_child = may_have_died_earlier && !exchange.was_interrupted;
@@ -175,7 +236,9 @@ Outcome Supervisor::answer(Exchange& exchange) {
         break;
       case MessageKind::kResult:
         child_->has_answered = true;
-        return {Outcome::Kind::kResult, std::move(event->message.payload), {}};
+        return {
+            .kind = Outcome::Kind::kResult, .payload = std::move(event->message.payload), .reason = {}, .start = {}};
+      case MessageKind::kBegin:
       case MessageKind::kHello:
       case MessageKind::kRefused:
       case MessageKind::kRequest:
@@ -185,9 +248,19 @@ Outcome Supervisor::answer(Exchange& exchange) {
   }
 }
 
+/// What to say of a child that holds too much memory; else nothing.
+std::string Supervisor::excess_memory() {
+  if (options_.max_memory_bytes == 0) return "";
+  const std::int64_t bytes = child_->connection.memory_bytes();
+  if (bytes <= options_.max_memory_bytes) return "";
+  constexpr double kGibi = 1 << 30;
+  return fmt::format("held {:.1f} GiB of the host's memory, more than the {:.1f} GiB that a worker may, and was killed",
+                     static_cast<double>(bytes) / kGibi, static_cast<double>(options_.max_memory_bytes) / kGibi);
+}
+
 Outcome Supervisor::conclude_closed(const Exchange& exchange) {
   const auto kind = exchange.was_interrupted ? Outcome::Kind::kInterrupted : Outcome::Kind::kCrashed;
-  return {kind, {}, finish_child(options_.exit_grace, {})};
+  return failed(kind, finish_child(options_.exit_grace, {}));
 }
 
 /// Ends the child and says what became of it.

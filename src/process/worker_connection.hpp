@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,13 @@
 #include "tbench/process/message_channel.hpp"
 
 namespace tbench::process {
+
+struct WorkerStart {
+  std::vector<std::string> command;
+  std::string executable{};  // as ChildProcess's
+  bool echo_stderr{};        // also pass on what the worker writes to stdout and stderr to this process's stderr
+  std::uint64_t max_message_bytes{kMaxPayloadBytes};
+};
 
 class WorkerConnection {
  public:
@@ -29,10 +37,8 @@ class WorkerConnection {
     bool was_killed{};  // it had to be: it did not end by itself within the grace
   };
 
-  /// Starts the worker.
-  /// @param echo_stderr  also pass on what it writes to stdout and stderr to this process's stderr
-  /// @throws             std::system_error if it cannot be started
-  WorkerConnection(const std::vector<std::string>& command, bool echo_stderr);
+  /// @throws  std::system_error  if the worker cannot be started
+  explicit WorkerConnection(const WorkerStart& start);
 
   /// Queues a message, to be written while events are waited for. The silence begins anew.
   void send(MessageKind kind, std::string_view payload);
@@ -41,6 +47,8 @@ class WorkerConnection {
   /// @return               nothing if nothing is to be told yet
   /// @throws               ProtocolError
   [[nodiscard]] std::optional<Event> poll_event(Seconds wait, Seconds silence_limit);
+  /// As held_bytes(); counted anew at most ten times a second.
+  [[nodiscard]] std::int64_t memory_bytes();
   void interrupt() const { process_.interrupt(); }
 
   /// Closes the request pipe, which asks the worker to end, reads on for up to `grace`, then kills it and whatever is
@@ -65,6 +73,8 @@ class WorkerConnection {
   std::string outgoing_;
   std::size_t outgoing_done_{};  // bytes of `outgoing_` that were written
   std::string stderr_tail_;
+  std::int64_t memory_bytes_{};
+  std::chrono::steady_clock::time_point memory_counted_{};
   std::chrono::steady_clock::time_point last_life_{std::chrono::steady_clock::now()};
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace tbench::profile {
@@ -112,21 +113,28 @@ double DeviceTime::idle_share() const {
   return span_ns > 0 ? 1 - static_cast<double>(busy_ns) / static_cast<double>(span_ns) : 0;
 }
 
-DeviceTime device_time(const Trace& trace, std::span<const Index> launched_by, std::uint16_t process,
-                       std::uint16_t device, Window window) {
+DeviceOperations::DeviceOperations(const Trace& trace) : trace_{trace} {
+  for (std::size_t i = 0; i < trace.operations.size(); ++i) {
+    const Operation& operation = trace.operations[i];
+    by_device_[{operation.process, operation.device}].push_back(static_cast<Index>(i));
+  }
+}
+
+DeviceTime DeviceOperations::time(std::span<const Index> launched_by, const Device& device, Window window) const {
+  const auto found = by_device_.find(device);
+  const std::span<const Index> operations = found == by_device_.end() ? std::span<const Index>{} : found->second;
   DeviceTime time;
-  time.process = process;
-  time.device = device;
+  std::tie(time.process, time.device) = device;
   time.span_ns = window.end_ns - window.begin_ns;
   BusyTime busy;
   std::int64_t idle_since_ns = window.begin_ns;
   std::vector<Index> launches;
-  const auto first = std::ranges::lower_bound(trace.operations, window.begin_ns, {}, &Operation::start_ns);
-  for (auto i = static_cast<std::size_t>(first - trace.operations.begin()); i < trace.operations.size(); ++i) {
-    const Operation& operation = trace.operations[i];
+  const auto start_of = [&](Index i) { return trace_.operations[i].start_ns; };
+  const auto first = std::ranges::lower_bound(operations, window.begin_ns, {}, start_of);
+  for (const Index i : operations.subspan(static_cast<std::size_t>(first - operations.begin()))) {
+    const Operation& operation = trace_.operations[i];
     if (operation.start_ns >= window.end_ns) break;
-    if (operation.process != process || operation.device != device) continue;
-    const ApiCall* const launch = launched_by[i] == kNone ? nullptr : &trace.calls[launched_by[i]];
+    const ApiCall* const launch = launched_by[i] == kNone ? nullptr : &trace_.calls[launched_by[i]];
     add_gap(time.gaps, idle_since_ns, operation.start_ns, launch);
     const std::int64_t end_ns = std::min(operation.end_ns, window.end_ns);
     busy.add(operation.start_ns, end_ns);
@@ -142,18 +150,23 @@ DeviceTime device_time(const Trace& trace, std::span<const Index> launched_by, s
   return time;
 }
 
-std::vector<DeviceTime> device_times(const Trace& trace, std::span<const Index> launched_by) {
-  std::map<std::pair<std::uint16_t, std::uint16_t>, Window> windows;
-  for (const Operation& operation : trace.operations) {
-    const auto [found, is_new] =
-        windows.try_emplace({operation.process, operation.device}, Window{operation.start_ns, operation.end_ns});
-    if (!is_new) found->second.end_ns = std::max(found->second.end_ns, operation.end_ns);
-  }
+std::vector<DeviceTime> DeviceOperations::times(std::span<const Index> launched_by) const {
   std::vector<DeviceTime> times;
-  for (const auto& [key, window] : windows) {
-    times.push_back(device_time(trace, launched_by, key.first, key.second, window));
+  for (const auto& [device, operations] : by_device_) {
+    Window window{trace_.operations[operations.front()].start_ns, INT64_MIN};
+    for (const Index i : operations) window.end_ns = std::max(window.end_ns, trace_.operations[i].end_ns);
+    times.push_back(time(launched_by, device, window));
   }
   return times;
+}
+
+DeviceTime device_time(const Trace& trace, std::span<const Index> launched_by, std::uint16_t process,
+                       std::uint16_t device, Window window) {
+  return DeviceOperations{trace}.time(launched_by, {process, device}, window);
+}
+
+std::vector<DeviceTime> device_times(const Trace& trace, std::span<const Index> launched_by) {
+  return DeviceOperations{trace}.times(launched_by);
 }
 
 }  // namespace tbench::profile

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tbench/profile/profile.hpp"
@@ -30,6 +32,23 @@ class BusyTime {
 struct Window {
   std::int64_t begin_ns{};
   std::int64_t end_ns{};
+};
+
+/// The operations of each device, for the time of many windows.
+class DeviceOperations {
+ public:
+  using Device = std::pair<std::uint16_t, std::uint16_t>;  // process, number
+
+  /// @param trace  must outlive this
+  explicit DeviceOperations(const Trace& trace);
+  /// As device_time.
+  [[nodiscard]] DeviceTime time(std::span<const Index> launched_by, const Device& device, Window window) const;
+  /// As device_times.
+  [[nodiscard]] std::vector<DeviceTime> times(std::span<const Index> launched_by) const;
+
+ private:
+  const Trace& trace_;
+  std::map<Device, std::vector<Index>> by_device_;  // in order
 };
 
 /// What a device did in a window: operations that begin in it count, until its end.

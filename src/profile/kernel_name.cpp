@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
@@ -165,7 +166,8 @@ std::string demangled_name(const std::string& symbol) {
 std::string kernel_name(const std::string& symbol) {
   const std::string text = demangled_name(symbol);
   std::string name = qualified_name(text);
-  return name.empty() ? text : name;
+  const bool is_name = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0;
+  return is_name ? name : text;
 }
 
 std::optional<ProductPrecision> product_precision(std::string_view kernel) {

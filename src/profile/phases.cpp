@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
-#include "profile/device_time.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/profile/step_summary.hpp"
@@ -117,6 +114,15 @@ Index Phases::range_around(Index range) const {
   return range;
 }
 
+Index Phases::outermost_around(Index range) const {
+  Index outermost = range_around(range);
+  for (Index next = outermost; next != kNone; next = range_around(tree_.parent_of_range[next])) {
+    if (phase_of_range_[next] != phase_of_range_[outermost]) break;
+    outermost = next;
+  }
+  return outermost;
+}
+
 std::size_t Phases::phase_of(Index range) const {
   const Index around = range_around(range);
   return around == kNone ? names_.size() : phase_of_range_[around];
@@ -135,7 +141,7 @@ void Phases::find_names(const ProfileOptions& options) {
     if (is_phase_name_[i]) found.insert(name);
   }
   for (const std::string& phase : options.phases) {
-    if (!found.contains(phase)) throw UsageError{no_such_phase(phase)};
+    if (!found.contains(phase)) throw UsageError{no_such_range(trace_, phase)};
   }
   uses_outermost_ = wanted.empty() && found.empty() && outermost_labels().size() <= kMaxOutermostPhases;
 }
@@ -150,13 +156,17 @@ std::set<std::string> Phases::outermost_labels() const {
   return labels;
 }
 
-std::string Phases::no_such_phase(const std::string& phase) const {
-  std::set<std::string> known;
-  for (const Range& range : trace_.ranges) known.insert(trace_.names[range.name]);
-  const std::vector<std::string> names{known.begin(), known.end()};
+std::string no_such_range(const Trace& trace, const std::string& name) {
   constexpr std::size_t kMaxListed = 12;
+  constexpr std::size_t kMaxCompared = 1000;
+  constexpr std::size_t kMaxLength = 80;
+  std::set<std::string> known;
+  for (const Range& range : trace.ranges) {
+    if (known.size() < kMaxCompared) known.insert(trace.names[range.name].substr(0, kMaxLength));
+  }
+  const std::vector<std::string> names{known.begin(), known.end()};
   const auto listed = std::span{names}.first(std::min(names.size(), kMaxListed));
-  return fmt::format("no range is named '{}'{}; ranges: {}{}", phase, did_you_mean(phase, names),
+  return fmt::format("no range is named '{}'{}; ranges: {}{}", name, did_you_mean(name, names),
                      names.empty() ? "none" : join(listed, ", "), names.size() > kMaxListed ? ", ..." : "");
 }
 
@@ -165,28 +175,6 @@ Index Phases::phase_named(const std::string& label) {
   if (found != names_.end()) return static_cast<Index>(found - names_.begin());
   names_.push_back(label);
   return static_cast<Index>(names_.size() - 1);
-}
-
-void add_phase_spans(const Trace& trace, const RangeTree& tree, const Phases& phases,
-                     std::span<const Index> launched_by, std::vector<PhaseTime>& times) {
-  std::map<std::tuple<Index, std::uint16_t, std::uint16_t>, Window> windows;  // by range, process and device
-  for (std::size_t i = 0; i < trace.operations.size(); ++i) {
-    if (launched_by[i] == kNone) continue;
-    const Index range = phases.range_around(tree.range_of_call[launched_by[i]]);
-    if (range == kNone) continue;
-    const Operation& operation = trace.operations[i];
-    const auto [found, is_new] =
-        windows.try_emplace({range, operation.process, operation.device}, Window{operation.start_ns, operation.end_ns});
-    if (!is_new) found->second.end_ns = std::max(found->second.end_ns, operation.end_ns);
-  }
-  for (const auto& [key, window] : windows) {
-    const auto& [range, process, device] = key;
-    const DeviceTime time = device_time(trace, launched_by, process, device, window);
-    PhaseTime& phase = times[phases.phase_of(range)];
-    phase.span_ns += time.span_ns;
-    phase.busy_ns += time.busy_ns;
-    phase.gaps.add(time.gaps);
-  }
 }
 
 std::vector<DerivedRange> derived_ranges(const std::vector<RangeTime>& ranges) {

@@ -82,6 +82,13 @@ class Sums {
     kernel.durations.add(duration_ns);
   }
 
+  /// Of an operation that was added: its range is another thread's.
+  void add_by_time(const Operation& operation, std::size_t phase) {
+    ++profile_.operations_by_time;
+    profile_.operations_by_time_ns += operation.end_ns - operation.start_ns;
+    ++profile_.phases[phase].operations_by_time;
+  }
+
   [[nodiscard]] Profile take() && {
     for (auto& [key, time] : by_name_) {
       time.phase = key.first;
@@ -213,14 +220,17 @@ double Profile::other_share() const {
 
 Profile analyse(const Trace& trace, const KernelRules& rules, const ProfileOptions& options) {
   const std::vector<Index> launched_by = launching_calls(trace);
-  const RangeTree tree = range_tree(trace);
+  RangeTree tree = range_tree(trace);
+  place_by_time(trace, launched_by, tree);
   const Phases phases{trace, tree, options};
   RangeRows rows = range_rows(trace, tree, launched_by);
   Sums sums{trace, rules, phases};
   for (std::size_t i = 0; i < trace.operations.size(); ++i) {
-    const Index range = launched_by[i] == kNone ? kNone : tree.range_of_call[launched_by[i]];
-    sums.add(trace.operations[i], launched_by[i], range == kNone ? kNone : rows.row_of_range[range],
-             phases.phase_of(range));
+    const Index launch = launched_by[i];
+    const Index range = launch == kNone ? kNone : tree.range_of_call[launch];
+    const std::size_t phase = phases.phase_of(range);
+    sums.add(trace.operations[i], launch, range == kNone ? kNone : rows.row_of_range[range], phase);
+    if (launch != kNone && tree.is_by_time[launch]) sums.add_by_time(trace.operations[i], phase);
   }
   Profile profile = std::move(sums).take();
   profile.devices = device_times(trace, launched_by);

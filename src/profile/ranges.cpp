@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <string>
@@ -12,6 +13,11 @@
 
 namespace tbench::profile {
 namespace {
+
+/// Ranges in one another. Programs have some ten; those that are started and never ended are in one another for ever.
+constexpr int kMaxDepth = 64;
+/// Ranges that overlap without being in one another.
+constexpr std::ptrdiff_t kMaxLookedAt = 1000;
 
 /// The ranges of one thread that are open while time goes on.
 class OpenRanges {
@@ -24,10 +30,10 @@ class OpenRanges {
   /// The innermost one that holds [start, end]. Starts come in order: what ended before this one is forgotten.
   Index holding(std::int64_t start_ns, std::int64_t end_ns) {
     while (!open_.empty() && ranges_[open_.back()].end_ns < start_ns) open_.pop_back();
-    for (auto range = open_.rbegin(); range != open_.rend(); ++range) {
-      if (ranges_[*range].end_ns >= end_ns) return *range;
-    }
-    return kNone;
+    const std::ptrdiff_t count = std::min(std::ssize(open_), kMaxLookedAt);
+    const auto last = open_.rbegin() + count;
+    const auto found = std::find_if(open_.rbegin(), last, [&](Index range) { return ranges_[range].end_ns >= end_ns; });
+    return found == last ? kNone : *found;
   }
 
  private:
@@ -56,16 +62,21 @@ std::vector<Index> in_order(const std::vector<Event>& events) {
 
 RangeTree range_tree(const Trace& trace) {
   RangeTree tree{.parent_of_range = std::vector<Index>(trace.ranges.size(), kNone),
-                 .range_of_call = std::vector<Index>(trace.calls.size(), kNone)};
+                 .range_of_call = std::vector<Index>(trace.calls.size(), kNone),
+                 .is_by_time = std::vector<bool>(trace.calls.size())};
   if (trace.ranges.empty()) return tree;
   const std::vector<Index> ranges = in_order(trace.ranges);
   const std::vector<Index> calls = in_order(trace.calls);
   OpenRanges open{trace.ranges};
+  std::vector<int> depth(trace.ranges.size());  // outer ranges
   std::size_t next_call = 0;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const Range& range = trace.ranges[ranges[i]];
     if (i > 0 && range.thread != trace.ranges[ranges[i - 1]].thread) open.clear();
-    tree.parent_of_range[ranges[i]] = open.holding(range.start_ns, range.end_ns);
+    Index parent = open.holding(range.start_ns, range.end_ns);
+    if (parent != kNone && depth[parent] + 1 == kMaxDepth) parent = tree.parent_of_range[parent];
+    tree.parent_of_range[ranges[i]] = parent;
+    depth[ranges[i]] = parent == kNone ? 0 : depth[parent] + 1;
     open.open(ranges[i]);
     // Calls before the next range of this thread; those before the first one of a thread have no range.
     const Range* const next = i + 1 < ranges.size() ? &trace.ranges[ranges[i + 1]] : nullptr;

@@ -16,13 +16,23 @@ namespace tbench::profile {
 // operations that were launched in them.
 
 /// Of each range the innermost one of its thread that holds it, and of each call the innermost one of its thread that
-/// holds it: this is nsys's rule. kNone: none does. Of two equal ranges the first in the trace holds the other.
+/// holds it: this is nsys's rule. kNone: none does. Of two equal ranges the first in the trace holds the other. Ranges
+/// that would be in over 63 others lie beside each other in the 63rd.
 struct RangeTree {
   std::vector<Index> parent_of_range;
   std::vector<Index> range_of_call;
+  std::vector<bool> is_by_time;  // of each call: place_by_time found a range around it
 };
 
 [[nodiscard]] RangeTree range_tree(const Trace& trace);
+
+/// Places what threads launched in no range, and their outermost ranges around launches: into the innermost range that
+/// another thread of the process had open all the while, if that thread waited or the range is of the whole process.
+/// It waited where the launches in that range come without its own calls in between, four in a row at least on average.
+/// Of several such threads those count that launch operations themselves; where their ranges have neither one name nor
+/// lie in one another, nothing is placed.
+/// @param launched_by  launching_calls(trace)
+void place_by_time(const Trace& trace, std::span<const Index> launched_by, RangeTree& tree);
 
 struct RangeRows {
   std::vector<RangeTime> rows;      // a row before those inside of it, else as they first begin
@@ -48,13 +58,14 @@ class Phases {
 
   /// The innermost range around `range` that is a phase, itself included; kNone: none is.
   [[nodiscard]] Index range_around(Index range) const;
+  /// The outermost range of that phase around it, with no range of another phase in between.
+  [[nodiscard]] Index outermost_around(Index range) const;
   /// Index of the names; names().size() outside of any phase.
   [[nodiscard]] std::size_t phase_of(Index range) const;
 
  private:
   void find_names(const ProfileOptions& options);
   [[nodiscard]] std::set<std::string> outermost_labels() const;
-  [[nodiscard]] std::string no_such_phase(const std::string& phase) const;
   Index phase_named(const std::string& label);
 
   const Trace& trace_;
@@ -64,6 +75,9 @@ class Phases {
   std::vector<Index> phase_of_range_;
   std::vector<std::string> names_;
 };
+
+/// `no range is named 'NAME'`, with the nearest name and the first ones that there are.
+[[nodiscard]] std::string no_such_range(const Trace& trace, const std::string& name);
 
 /// Fills span_ns, busy_ns and gaps of the phases, which come in the order of Phases::names.
 /// @param launched_by  launching_calls(trace)

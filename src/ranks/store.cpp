@@ -3,14 +3,18 @@
 #include <c10/util/Exception.h>
 #include <c10/util/Logging.h>
 #include <fmt/format.h>
+#include <netdb.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <future>
 #include <mutex>
 #include <stdexcept>
+#include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,6 +22,13 @@
 
 namespace tbench::ranks {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kAskInterval{100};
+constexpr std::chrono::seconds kLookUpInterval{1};
+/// What c10d may take beyond its limit, which it does not keep with a server that accepts and says nothing.
+constexpr std::chrono::seconds kOverrun{5};
 
 std::chrono::milliseconds milliseconds_of(Seconds time) {
   return std::chrono::milliseconds{static_cast<std::int64_t>(to_milliseconds(time))};
@@ -72,6 +83,43 @@ void quiet_c10d() {
   });
 }
 
+/// Runs what may take its time and cannot be interrupted in a thread of its own, which nothing has to wait for.
+template <class Task>
+std::future<std::invoke_result_t<Task>> in_own_thread(Task task) {
+  std::packaged_task<std::invoke_result_t<Task>()> packaged{std::move(task)};
+  auto result = packaged.get_future();
+  std::thread{std::move(packaged)}.detach();
+  return result;
+}
+
+/// Why a host has no address; empty: it has one.
+std::string address_problem(const std::string& host) {
+  addrinfo* found = nullptr;
+  const int error = ::getaddrinfo(host.c_str(), nullptr, nullptr, &found);
+  if (found != nullptr) ::freeaddrinfo(found);
+  return error == 0 ? "" : ::gai_strerror(error);
+}
+
+/// Returns once the address of the store has a number. A name may come to be known later, while a cluster starts.
+void wait_for_address(const Launch& launch, const std::string& what, Clock::time_point end, const Waiting& waiting) {
+  Wait wait{.what = what};
+  for (;;) {
+    auto problem = in_own_thread([host = launch.address] { return address_problem(host); });
+    while (problem.wait_for(kAskInterval) != std::future_status::ready) waiting(wait);
+    const std::string why = problem.get();
+    if (why.empty()) return;
+    wait.what = fmt::format("{}: '{}' has no address ({})", what, launch.address, why);
+    wait.is_suspicious = true;
+    if (Clock::now() >= end) {
+      throw std::runtime_error{fmt::format("rank {} of {} waited in vain {}", launch.rank, launch.size, wait.what)};
+    }
+    for (const auto again = Clock::now() + kLookUpInterval; Clock::now() < again;) {
+      waiting(wait);
+      std::this_thread::sleep_for(kAskInterval);
+    }
+  }
+}
+
 }  // namespace
 
 std::string message_of(const std::exception& error) {
@@ -97,8 +145,26 @@ c10::intrusive_ptr<c10d::Store> open_torch_store(const Launch& launch, bool may_
   }
 }
 
-std::unique_ptr<Store> open_store(const Launch& launch, bool may_serve, Seconds limit) {
-  return std::make_unique<TorchStore>(open_torch_store(launch, may_serve, limit));
+std::unique_ptr<Store> open_store(const Launch& launch, bool may_serve, Seconds limit, const Waiting& waiting) {
+  if (!waiting) return std::make_unique<TorchStore>(open_torch_store(launch, may_serve, limit));
+  const Clock::time_point end = Clock::now() + milliseconds_of(limit);
+  const bool serves = may_serve && launch.serves_store();
+  const std::string what = fmt::format("for {} the ranks' store at {}:{} (MASTER_ADDR, MASTER_PORT)",
+                                       serves                   ? "itself to serve"
+                                       : launch.has_agent_store ? "torchrun's agent to serve"
+                                                                : "rank 0 to serve",
+                                       launch.address, launch.port);
+  wait_for_address(launch, what, end, waiting);
+  quiet_c10d();
+  auto opened = in_own_thread([=] { return open_torch_store(launch, may_serve, limit); });
+  while (opened.wait_for(kAskInterval) != std::future_status::ready) {
+    waiting({.what = what});
+    if (Clock::now() < end + kOverrun) continue;
+    throw std::runtime_error{
+        fmt::format("rank {} of {} waited in vain {}: whoever listens there does not answer as a store does",
+                    launch.rank, launch.size, what)};
+  }
+  return std::make_unique<TorchStore>(opened.get());
 }
 
 }  // namespace tbench::ranks

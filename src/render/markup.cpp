@@ -132,9 +132,12 @@ std::string escape_markup(std::string_view text) {
 
 std::string escape_markdown(std::string_view text) {
   std::string escaped;
+  char before = 0;
   for (const char c : text) {
-    if (c == '|' || c == '\\' || c == '<' || c == '>') escaped += '\\';
+    const bool would_link = before == ']' && c == '(';
+    if (c == '|' || c == '\\' || c == '<' || c == '>' || would_link) escaped += '\\';
     escaped += c;
+    before = c;
   }
   return escaped;
 }

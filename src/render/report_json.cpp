@@ -102,30 +102,30 @@ std::string after_host(const results::ResultFile& file, const std::string& path,
 results::Conclusion run_conclusion(const results::ResultFile& file, const std::string& path) {
   const std::vector<Record>& records = file.records;
   const results::RunFlags run = results::run_flags(file);
-  results::Conclusion conclusion{.verdict = "OK", .why = failures_of(records)};
+  results::Conclusion conclusion{.outcome = "OK", .why = failures_of(records)};
   for (const Finding& finding : findings_of(records)) conclusion.why.push_back(finding.text);
   const Texts failed = names_where(records, has_failed);
   const Texts not_sharp = names_where(records, is_not_sharp);
   const Texts host_bound = names_where(records, is_host_bound);
   if (!failed.empty()) {
-    conclusion.verdict = "FAILED";
+    conclusion.outcome = "FAILED";
     conclusion.next = results::isolate_command(kProgram, run, failed);
   } else if (file.interrupted) {
-    conclusion.verdict = "INTERRUPTED";
+    conclusion.outcome = "INTERRUPTED";
     Texts words{"--benchmark_out=" + path, "--tb_resume"};
     if (const auto processes = file.options.find("processes"); processes != file.options.end()) {
       words.push_back("--tb_processes=" + processes->second);
     }
     conclusion.next = fmt::format("{}{} {}", kProgram, results::flags_for(run, {}), results::command_line(words));
   } else if (records.empty()) {
-    conclusion.verdict = "EMPTY";
+    conclusion.outcome = "EMPTY";
   } else if (!not_sharp.empty()) {
-    conclusion.verdict = "NOT_SHARP";
+    conclusion.outcome = "NOT_SHARP";
     add_notes(conclusion.why, records, is_not_sharp);
     conclusion.next = fmt::format("{}{} --benchmark_min_time=2 --benchmark_out=again.json", kProgram,
                                   results::flags_for(run, not_sharp));
   } else if (!host_bound.empty()) {
-    conclusion.verdict = "HOST";
+    conclusion.outcome = "HOST";
     add_notes(conclusion.why, records, is_host_bound);
     conclusion.next = after_host(file, path, host_bound);
   } else {

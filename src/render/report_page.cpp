@@ -59,20 +59,25 @@ bool has_note(const Record& record) { return !note_of(record).empty(); }
 /// Memory is what it is, however long a step takes.
 bool is_of_time(Metric metric) { return metric != Metric::kMemory; }
 
-/// All repetitions of one case in one cell.
-std::string cell_of(const std::vector<const Record*>& repetitions, Metric metric) {
+/// The median over the repetitions that have a time; nothing where none tells.
+std::optional<double> metric_of(const std::vector<const Record*>& repetitions, Metric metric) {
   std::vector<double> values;
-  std::size_t failed = 0;
   for (const Record* record : repetitions) {
-    if (!record->timing) ++failed;
     const std::optional<double> value = record->timing ? metric_value(*record, metric) : std::nullopt;
     if (value) values.push_back(*value);
   }
+  return values.empty() ? std::nullopt : std::optional{stats::median(values)};
+}
+
+/// All repetitions of one case in one cell.
+std::string cell_of(const std::vector<const Record*>& repetitions, Metric metric) {
   if (repetitions.empty()) return {};
+  const auto failed = static_cast<std::size_t>(
+      std::ranges::count_if(repetitions, [](const Record* record) { return !record->timing; }));
   if (failed == repetitions.size()) return status_text(repetitions.front()->status);
-  if (values.empty()) return {};
-  std::string cell = format_metric(stats::median(values), metric);
-  if (is_of_time(metric)) cell += marks_of(repetitions);
+  const std::optional<double> value = metric_of(repetitions, metric);
+  if (!value) return {};
+  std::string cell = format_metric(*value, metric);
   if (failed > 0) cell += fmt::format(" ({} of {} failed)", failed, repetitions.size());
   return cell;
 }
@@ -103,7 +108,7 @@ std::vector<Fact> facts_of(const results::ResultFile& file) {
   add("LibTorch", version(environment, "libtorch"));
   if (environment.gpu) add("clock policy", environment.clock_policy);
   add("date", environment.date);
-  add("build", fmt::format("{} {:.12}", environment.build_type, environment.commit));
+  add("build", fmt::format("{} {}", environment.build_type, build_name(environment)));
   if (file.interrupted) add("run", "interrupted");
   return facts;
 }
@@ -176,22 +181,31 @@ FamilyTable pivot_table(std::span<const Record> records, std::span<const std::st
     }
     columns.push_back({join(header, " "), Align::kRight});
   }
-  Table table{std::move(columns)};
+  std::vector<Texts> rows;
+  Texts marks_of_rows;
   for (const Pivot::Row& row : pivot.rows) {
     Texts cells = row.values;
-    for (const std::vector<std::size_t>& indexes : row.columns) {
+    std::vector<NamedMarks> marks;
+    for (std::size_t column = 0; column < row.columns.size(); ++column) {
       std::vector<const Record*> repetitions;
-      for (const std::size_t i : indexes) repetitions.push_back(&records[i]);
+      for (const std::size_t i : row.columns[column]) repetitions.push_back(&records[i]);
       cells.push_back(cell_of(repetitions, metric));
+      // A cell without a number has nothing to mark.
+      const bool has_number = metric_of(repetitions, metric).has_value();
+      if (is_of_time(metric)) {
+        const std::string name = pivot.columns.size() > 1 ? join(pivot.columns[column], "/") : "";
+        marks.push_back({name, has_number ? marks_of(repetitions) : ""});
+      }
     }
-    table.add_row(std::move(cells));
+    rows.push_back(std::move(cells));
+    marks_of_rows.push_back(marks_cell(marks));
   }
   std::vector<const Record*> all;
   for (const Record& record : records) all.push_back(&record);
   const Texts legend = is_of_time(metric) ? legend_of(marks_of(all)) : Texts{};
   return {fmt::format("{}, {}{}", caption_of(records.front().id, pivot.common), metric_header(metric),
                       legend.empty() ? "" : fmt::format(" ({})", join(legend, "; "))),
-          std::move(table)};
+          table_with_marks(std::move(columns), std::move(rows), marks_of_rows)};
 }
 
 std::string report_page(const results::ResultFile& file, const ReportOptions& options) {

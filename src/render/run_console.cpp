@@ -78,7 +78,7 @@ std::string next_command(std::span<const Record> records, const std::optional<st
     return fmt::format("next: the failed case alone:{}", results::isolate_command("", {.of_all = {}}, {&name, 1}));
   }
   if (!path) return "next: --benchmark_out=a.json keeps the results";
-  return fmt::format("next: ./tbench report {} -o report.html", *path);
+  return fmt::format("next: ./tbench report {} -o report.html", results::command_line({{*path}}));
 }
 
 }  // namespace

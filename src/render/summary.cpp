@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
 
@@ -69,19 +70,18 @@ std::string_view colour_of(Status status) {
   return status == Status::kOk ? kGreen : kYellow;
 }
 
-/// Whether the sampler chose how long to measure. Where exactly so many steps were asked for, nobody asked whether they
-/// are enough.
-bool was_free(const Record& record) { return record.timing->stop_reason != StopReason::kFixedCount; }
-
-bool was_never_steady(const Record& record) { return was_free(record) && !record.timing->warm_up.steady; }
+/// Where exactly so many steps were asked for, nobody asked whether the warm-up was enough.
+bool was_never_steady(const Record& record) {
+  return record.timing->stop_reason != StopReason::kFixedCount && !record.timing->warm_up.steady;
+}
 
 bool has_wide_interval(const Record& record) {
   constexpr double kWide = 0.02;
-  return was_free(record) && record.timing->relative_half_width.value_or(0) > kWide;
+  return record.timing->relative_half_width.value_or(0) > kWide;
 }
 
 /// Of a GPU: a processor is its own host.
-bool is_host_bound(const Record& record) { return record.timing->host_bound && record.device; }
+bool is_marked_host_bound(const Record& record) { return record.device && is_host_bound(record); }
 
 }  // namespace
 
@@ -131,7 +131,8 @@ std::string note_of(const Record& record) {
   if (record.timing->resolution_limited) notes.emplace_back("under 10 us: resolution limited");
   if (was_never_steady(record)) notes.emplace_back("never steady");
   if (has_wide_interval(record)) notes.emplace_back("wide interval");
-  if (is_host_bound(record)) notes.emplace_back("limited by the host");
+  if (is_marked_host_bound(record)) notes.emplace_back("limited by the host");
+  if (trace_disagrees(record)) notes.emplace_back("trace disagrees");
   const std::map<std::string, double> counters = counters_of(record);
   if (const auto above = counters.find("above_ceiling"); above != counters.end() && above->second > 0) {
     notes.push_back(
@@ -151,15 +152,38 @@ std::string marks_of(std::span<const Record* const> repetitions) {
       })) {
     marks += '~';
   }
-  if (any(is_host_bound)) marks += 'h';
+  if (any(is_marked_host_bound)) marks += 'h';
   return marks;
 }
 
+std::string marks_cell(std::span<const NamedMarks> times) {
+  std::vector<std::string> parts;
+  for (const auto& [name, marks] : times) {
+    if (marks.empty()) continue;
+    parts.push_back(name.empty() ? marks : fmt::format("{} {}", name, marks));
+  }
+  return join(parts, ", ");
+}
+
+Table table_with_marks(std::vector<Column> columns, std::vector<std::vector<std::string>> rows,
+                       std::span<const std::string> marks) {
+  const bool has_marks = std::ranges::any_of(marks, [](const std::string& of_row) { return !of_row.empty(); });
+  if (has_marks) columns.push_back({kMarksHeader, Align::kLeft});
+  Table table{std::move(columns)};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (has_marks) rows[i].push_back(marks[i]);
+    table.add_row(std::move(rows[i]));
+  }
+  return table;
+}
+
 std::vector<std::string> legend_of(std::string_view marks) {
-  constexpr std::array<std::pair<char, const char*>, 3> kMeanings{
+  constexpr std::array<std::pair<char, const char*>, 5> kMeanings{
       {{'*', "* unstable or throttled"},
        {'~', "~ not sharp: under 10 us, never steady, or an interval of over 2 %"},
-       {'h', "h limited by the host"}}};
+       {'h', "h limited by the host"},
+       {'d', "d compared by the GPU's own time: the host limits a side, or the GPUs differ"},
+       {'o', "o not compared: two optimizers"}}};
   std::vector<std::string> legend;
   for (const auto& [mark, meaning] : kMeanings) {
     if (marks.find(mark) != std::string_view::npos) legend.emplace_back(meaning);

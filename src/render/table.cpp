@@ -109,6 +109,10 @@ std::string html_cell(const Cell& cell, Align align, bool is_row_header) {
 
 std::string footnote_mark(std::size_t footnote) { return fmt::format("[{}]", footnote); }
 
+Table::Table(std::vector<Column> columns) : columns_{std::move(columns)} {
+  for (Column& column : columns_) column.header = without_controls(column.header);
+}
+
 void Table::add_row(std::vector<std::string> cells) {
   std::vector<Cell> row;
   row.reserve(cells.size());
@@ -184,7 +188,7 @@ std::string Table::csv() const {
   std::string text = csv_row(headers_of(columns_));
   for (const auto& row : rows_) {
     Texts cells;
-    for (const Cell& cell : row) cells.push_back(cell.footnote == 0 ? cell.text : "");
+    for (const Cell& cell : row) cells.push_back(cell.footnote == 0 ? without_controls(cell.text) : "");
     text += csv_row(cells);
   }
   return text;

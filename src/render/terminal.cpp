@@ -62,6 +62,24 @@ constexpr std::size_t kDefaultWidth = 80;  // of a terminal that does not tell
 constexpr std::size_t kMinNameWidth = 8;
 constexpr const char* kEraseLine = "\r\x1b[K";
 
+/// Beyond ASCII, in UTF-8: U+0080 to U+009F, U+061C, U+200E and U+200F, U+2028 to U+202E, U+2066 to U+2069.
+bool is_wide_control(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  if (byte(0) == 0xC2) return byte(1) >= 0x80 && byte(1) <= 0x9F;
+  if (byte(0) == 0xD8) return byte(1) == 0x9C;
+  if (byte(0) != 0xE2) return false;
+  if (byte(1) == 0x80) return byte(2) == 0x8E || byte(2) == 0x8F || (byte(2) >= 0xA8 && byte(2) <= 0xAE);
+  return byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
+}
+
+/// Bytes of the control character that the text begins with; 0 if it begins with none.
+std::size_t control_length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  if (first < 0x20U || first == 0x7F) return 1;
+  if (first < 0x80U || !is_wide_control(text)) return 0;
+  return first == 0xE2 ? 3 : 2;
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -94,11 +112,19 @@ std::string pad(std::string_view text, std::size_t width, Align align) {
   return align == Align::kLeft ? std::string{text} + space : space + std::string{text};
 }
 
-std::string one_line(std::string_view text) {
-  std::string line{text};
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20U || c == 0x7F) c = ' ';
+std::string without_controls(std::string_view text) {
+  std::string plain;
+  plain.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t bytes = control_length(text);
+    plain += bytes > 0 ? ' ' : text.front();
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
   }
+  return plain;
+}
+
+std::string one_line(std::string_view text) {
+  const std::string line = without_controls(text);
   const std::size_t first = line.find_first_not_of(' ');
   if (first == std::string::npos) return {};
   return line.substr(first, line.find_last_not_of(' ') - first + 1);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tbench/core/error.hpp"
+#include "tbench/results/json_text.hpp"
 #include "tbench/results/result_file.hpp"
 
 namespace tbench::results {
@@ -27,15 +28,17 @@ template <class Convert>
 auto read_companion(const std::string& path, const char* remedy, const Convert& convert) {
   const std::string text = read_text(path);
   try {
-    return convert(OrderedJson::parse(text));
+    return convert(parse_json(text));
   } catch (const std::exception& error) {
     refuse_file(path, error.what(), remedy);
   }
 }
 
+/// Files of versions before have `_verdict` for `_outcome`.
 SelfComparison::Seen seen(const OrderedJson& entry, const std::string& which) {
+  const bool has_outcome = entry.contains(which + "_outcome");
   return {.ratio = entry.at(which + "_ratio").get<double>(),
-          .verdict = entry.at(which + "_verdict").get<std::string>()};
+          .outcome = entry.at(which + (has_outcome ? "_outcome" : "_verdict")).get<std::string>()};
 }
 
 struct Manifest {
@@ -65,8 +68,8 @@ std::optional<std::string> difference(const Manifest& manifest, const ManifestEn
   if (machine == manifest.gpus.end()) return fmt::format("there is no machine '{}'", entry.machine);
   if (machine->second != uuid)
     return fmt::format("machine {} is {}, the file was made on {}", entry.machine, machine->second, uuid);
-  if (!environment.commit.starts_with(*entry.build)) {
-    return fmt::format("build {}, the file was made by {}", *entry.build, environment.commit);
+  if (build_name(environment) != *entry.build) {
+    return fmt::format("build {}, the file was made by {}", *entry.build, build_name(environment));
   }
   return std::nullopt;
 }

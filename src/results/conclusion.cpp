@@ -14,11 +14,11 @@ namespace tbench::results {
 namespace {
 
 /// Rises whenever a key of a document goes, or changes its meaning; a new one does not raise it.
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 /// Options whose flag is `--tb_NAME=VALUE`, as results files record them.
-constexpr std::array<const char*, 8> kPlainOptions{"suite",        "study",  "ceilings", "verify",
-                                                   "memory_limit", "warmup", "samples",  "trace"};
+constexpr std::array<const char*, 9> kPlainOptions{"suite",  "study",   "ceilings", "verify", "memory_limit",
+                                                   "warmup", "samples", "trace",    "isolate"};
 
 /// What transformer_bench records where the user says nothing.
 constexpr const char* kDefaultSeed = "1";
@@ -40,7 +40,7 @@ std::string rest_of(const std::string& key, std::string_view prefix) {
 
 Json concluded(const std::string& kind, const Conclusion& conclusion, Json rest) {
   Json document{{"schema", fmt::format("tbench.{}/{}", kind, kVersion)},
-                {"verdict", conclusion.verdict},
+                {"outcome", conclusion.outcome},
                 {"why", conclusion.why},
                 {"next", conclusion.next.empty() ? Json() : Json(conclusion.next)}};
   for (auto& [key, value] : rest.items()) document[key] = std::move(value);
@@ -117,7 +117,12 @@ std::string limits_command(const std::string& path, const std::string& name) {
 }
 
 std::string isolate_command(const std::string& program, const RunFlags& run, std::span<const std::string> names) {
-  return fmt::format("{}{} --tb_isolate=case", program, flags_for(run, names));
+  static constexpr std::string_view kGiven = " --tb_isolate=";  // given twice it would be refused
+  static constexpr std::string_view kValue = "case";            // `none` is as long
+  std::string flags = flags_for(run, names);
+  if (const std::size_t at = flags.find(kGiven); at != std::string::npos)
+    flags.erase(at, kGiven.size() + kValue.size());
+  return fmt::format("{}{}{}{}", program, flags, kGiven, kValue);
 }
 
 }  // namespace tbench::results

@@ -17,12 +17,20 @@
 #include <system_error>
 #include <utility>
 
+#include "results/replacement_file.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/results/write_error.hpp"
+
 namespace tbench::results {
 namespace {
 
 constexpr mode_t kFileMode = 0666;  // less the umask
 
 [[noreturn]] void fail(const char* what, const std::string& path, int error = errno) {
+  throw WriteError{what, path, error};
+}
+
+[[noreturn]] void fail_to_read(const char* what, const std::string& path, int error = errno) {
   throw std::system_error{error, std::generic_category(), fmt::format("cannot {} '{}'", what, path)};
 }
 
@@ -32,17 +40,23 @@ process::UniqueDescriptor open_file(const std::string& path, int flags) {
   return file;
 }
 
-void write_all(int descriptor, std::string_view content, const std::string& path) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(descriptor, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail("write", path);
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 void sync(int descriptor, const std::string& path) {
   if (::fsync(descriptor) != 0) fail("sync", path);
+}
+
+void check_size(std::size_t bytes, const std::string& path) {
+  if (bytes <= kMaxContent) return;
+  throw UsageError{fmt::format("'{}': more than {} bytes; give a smaller file", path, kMaxContent)};
+}
+
+/// Refuses what has no end, or none of its own, and what is too large.
+void check_readable(int descriptor, const std::string& path) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) fail_to_read("read", path);
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) {
+    throw UsageError{fmt::format("'{}': not a regular file, but a device; give a file, or a pipe", path)};
+  }
+  if (S_ISREG(status.st_mode)) check_size(static_cast<std::size_t>(status.st_size), path);
 }
 
 /// Makes a new or renamed entry of a folder durable.
@@ -52,10 +66,10 @@ void sync_folder_of(const std::string& path) {
   sync(file.get(), folder);
 }
 
-void write_synced(const std::string& path, std::string_view content) {
-  const process::UniqueDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_TRUNC);
+/// A device or a FIFO takes what is written to it: nothing takes its place.
+void write_through(const std::string& path, std::string_view content) {
+  const process::UniqueDescriptor file = open_file(path, O_WRONLY | O_NOCTTY);
   write_all(file.get(), content, path);
-  sync(file.get(), path);
 }
 
 constexpr int kGzipWindow = 15 + 16;  // the largest window, in gzip's format instead of zlib's
@@ -75,7 +89,7 @@ Bytef* input_of(std::string_view text) { return reinterpret_cast<Bytef*>(const_c
 /// Owns the state of unpacking one member after the other.
 class Inflater {
  public:
-  explicit Inflater(std::string_view packed) : packed_{packed} {
+  Inflater(std::string_view packed, std::size_t most) : packed_{packed}, most_{most} {
     if (inflateInit2(&stream_, kGzipWindow) != Z_OK) throw std::runtime_error{"no memory to unpack it"};
   }
   Inflater(const Inflater&) = delete;
@@ -87,7 +101,7 @@ class Inflater {
     int status = Z_OK;
     while (status != Z_STREAM_END) {
       const std::string_view rest = packed_.substr(position_);
-      if (used_ == content.size()) content.resize(std::max<std::size_t>(content.size() * 2, kFirstBlock));
+      if (used_ == content.size()) content.resize(std::clamp(content.size() * 2, kFirstBlock, most_ + kFirstBlock));
       stream_.next_in = input_of(rest);
       stream_.avail_in = next_part(rest.size());
       stream_.next_out = reinterpret_cast<Bytef*>(content.data() + used_);
@@ -98,6 +112,7 @@ class Inflater {
       position_ += in - stream_.avail_in;
       used_ += out - stream_.avail_out;
       check(status, rest.empty());
+      if (used_ > most_) throw UnpacksToTooMuch{fmt::format("the packed file unpacks to more than {} bytes", most_)};
     }
     inflateReset(&stream_);
   }
@@ -120,6 +135,7 @@ class Inflater {
   }
 
   std::string_view packed_;
+  std::size_t most_;
   z_stream stream_{};
   std::size_t position_{};  // in packed_
   std::size_t used_{};      // bytes of the content so far
@@ -136,35 +152,55 @@ std::size_t expected_size(std::string_view packed) {
 
 }  // namespace
 
-void write_atomically(const std::string& path, std::string_view content) {
-  const std::string target = std::filesystem::weakly_canonical(path).string();
-  const std::string temporary = target + ".tmp";
-  try {
-    write_synced(temporary, content);
-    if (::rename(temporary.c_str(), target.c_str()) != 0) fail("replace", path);
-  } catch (const std::system_error&) {
-    ::unlink(temporary.c_str());
-    throw;
+std::string without_links(const std::string& path) {
+  constexpr int kMaxLinks = 40;  // as many as the kernel follows
+  std::filesystem::path target{path};
+  std::error_code no_link;
+  for (int i = 0; i < kMaxLinks; ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(target, no_link);
+    if (no_link) return target.string();
+    target = target.parent_path() / next;
   }
+  fail("follow the symbolic links of", path, ELOOP);
+}
+
+void write_atomically(const std::string& path, std::string_view content) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) fail("write", path, EISDIR);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    return write_through(path, content);
+  }
+  const std::string target = without_links(path);
+  ReplacementFile replacement{target};
+  replacement.write(content);
+  replacement.replace();
   sync_folder_of(target);
 }
 
 std::string read_whole_file(const std::string& path) {
-  const process::UniqueDescriptor file = open_file(path, O_RDONLY);
+  const process::UniqueDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (!file) fail_to_read("open", path);
+  check_readable(file.get(), path);
   std::string content;
   constexpr std::size_t kBlock = std::size_t{1} << 20;
   while (true) {
     const std::size_t size = content.size();
     content.resize(size + kBlock);
     const ssize_t count = ::read(file.get(), content.data() + size, kBlock);
-    if (count < 0 && errno != EINTR) fail("read", path);
+    if (count < 0 && errno != EINTR) fail_to_read("read", path);
     content.resize(size + static_cast<std::size_t>(count < 0 ? 0 : count));
     if (count == 0) return content;
+    check_size(content.size(), path);
   }
 }
 
-LineAppender::LineAppender(std::string path)
-    : path_{std::move(path)}, file_{open_file(path_, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND)} {
+LineAppender::LineAppender(const std::string& path)
+    : LineAppender{path, open_file(path, O_WRONLY | O_CREAT | O_APPEND)} {}
+
+LineAppender::LineAppender(std::string path, process::UniqueDescriptor file)
+    : path_{std::move(path)}, file_{std::move(file)} {
+  if (::ftruncate(file_.get(), 0) != 0) fail("empty", path_);
   sync_folder_of(path_);
 }
 
@@ -241,10 +277,10 @@ std::string Packer::finish(std::string_view content) {
 
 std::string pack(std::string_view content) { return Packer{}.finish(content); }
 
-std::string unpack(std::string_view packed) {
+std::string unpack(std::string_view packed, std::size_t most) {
   if (packed.empty()) throw std::runtime_error{"the file is empty"};
-  std::string content(expected_size(packed), '\0');
-  Inflater inflater{packed};
+  std::string content(std::min(expected_size(packed), most + 1), '\0');
+  Inflater inflater{packed, most};
   while (!inflater.is_at_end()) inflater.append_member(content);
   content.resize(inflater.used());
   return content;

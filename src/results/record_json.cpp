@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tbench/results/json_fields.hpp"
+#include "tbench/results/record_rules.hpp"
 
 namespace tbench::results {
 
@@ -57,6 +58,7 @@ static void fields(auto& io, Like<Work> auto& work) {
   io.field("tokens", work.tokens);
   io.late_field("bytes", work.bytes);
   io.text_unless_empty("ceiling", work.ceiling);
+  io.text_unless_empty("optimizer", work.optimizer);
 }
 
 static void fields(auto& io, Like<DeviceState> auto& device) {
@@ -76,6 +78,7 @@ static void fields(auto& io, Like<PhaseMemory> auto& phase) {
   io.field("phase", phase.phase);
   io.field("allocated_peak_bytes", phase.allocated_peak);
   io.field("held_bytes", phase.held);
+  io.late_field("held_split_bytes", phase.held_split);
 }
 
 static void fields(auto& io, Like<RangeMemory> auto& range) {
@@ -157,6 +160,7 @@ static void fields(auto& io, Like<StepTrace> auto& trace) {
   io.field("other_gaps_s", trace.other_gaps);
   io.field("longest_gap_s", trace.longest_gap);
   io.field("launches", trace.launches);
+  io.field("sm_clock_counted_hz", trace.sm_clock_counted);
   io.field("kernels", trace.kernels);
   io.late_field("ranges", trace.ranges);
   io.late_field("parts", trace.parts);
@@ -190,7 +194,8 @@ static void fields(auto& io, Like<Record> auto& record) {
   io.field("repetitions", record.repetitions);
   io.field("timing", record.timing);
   io.field("work", record.work);
-  io.field("datasheet_peak_flop_per_s", record.datasheet_peak);
+  io.field("datasheet_peak_flop_per_s", record.peak_at_clock);
+  io.field("boost_peak_flop_per_s", record.boost_peak);
   io.field("ceiling_per_second", record.ceiling_per_second);
   io.field("floor_s", record.floor);
   io.field("device", record.device);
@@ -218,16 +223,25 @@ static void fields(auto& io, Like<GpuFacts> auto& gpu) {
   io.field("other_processes", gpu.other_processes);
 }
 
+static void fields(auto& io, Like<CpuLimits> auto& limits) {
+  io.field("affinity", limits.affinity);
+  io.field("quota", limits.quota);
+}
+
 static void fields(auto& io, Like<Environment> auto& environment) {
   io.field("gpu", environment.gpu);
   io.field("cpu_name", environment.cpu_name);
   io.field("cpu_cores", environment.cpu_cores);
+  io.field("cpu_limits", environment.cpu_limits);
   io.field("operating_system", environment.operating_system);
   io.field("clock_policy", environment.clock_policy);
   io.field("versions", environment.versions);
   io.field("commit", environment.commit);
   io.field("sources_digest", environment.sources_digest);
+  io.text_unless_empty("diff_digest", environment.diff_digest);
   io.field("build_type", environment.build_type);
+  io.text_unless_empty("compile_options", environment.compile_options);
+  io.text_unless_empty("variant", environment.variant);
   io.field("date", environment.date);
 }
 
@@ -250,36 +264,12 @@ std::vector<CaseId::Parameter> parameters_from_json(const Json& json, const std:
   return parameters;
 }
 
-/// A record breaks the rule of record.hpp if it has a time that its status does not have, or the other way round.
-std::string timing_rule(const std::string& where, Status status) {
-  return fmt::format("{}.timing: there is a time exactly if the status has one, and the status is {}", where,
-                     to_string(status));
-}
-
-/// Steps have their host times, and bursts what is said of bursts; nothing if that is so.
-std::string regime_problem(const Timing& timing) {
-  if (timing.regime == Regime::kBurst) {
-    return timing.wall || timing.drain ? "wall_s and drain_s are not told of bursts" : "";
-  }
-  if (!timing.wall || !timing.drain) return "wall_s and drain_s are missing";
-  return timing.l2 || timing.launches_per_sample != 1 || timing.resolution_limited || timing.duty
-             ? "l2, launches_per_sample above 1, resolution_limited and duty are told of bursts alone"
-             : "";
-}
-
-/// What contradicts itself in a record, with its place, or nothing.
-std::string contradiction(const Record& record, const std::string& where) {
-  if (record.timing.has_value() != has_time(record.status)) return timing_rule(where, record.status);
-  if (!record.timing) return "";
-  const std::string problem = regime_problem(*record.timing);
-  return problem.empty() ? "" : fmt::format("{}.timing: {}", where, problem);
-}
-
 }  // namespace
 
 Json record_to_json(const Record& record) {
   const std::string where = record.id.name();
-  if (std::string problem = contradiction(record, where); !problem.empty()) throw std::invalid_argument{problem};
+  if (const auto broken = contradiction_of(record))
+    throw std::invalid_argument{RuleError{"", record.id, *broken}.what()};
   FieldWriter out{where};
   out.field("family", record.id.family());
   Json json = std::move(out).take();
@@ -296,12 +286,7 @@ Record record_from_json(const Json& json, const std::string& where) {
   record.id = CaseId{std::move(family), parameters_from_json(in.at("parameters"), in.path("parameters"))};
   fields(in, record);
   in.finish();
-  if (std::string problem = contradiction(record, where); !problem.empty()) throw std::runtime_error{problem};
-  if (!record.timing) return record;
-  for (const std::size_t index : record.timing->flagged_samples) {
-    if (index < record.timing->samples_s.size()) continue;
-    throw std::runtime_error{fmt::format("{}.timing.flagged_samples: there is no sample {}", where, index)};
-  }
+  if (const auto broken = contradiction_of(record)) throw RuleError{where, record.id, *broken};
   return record;
 }
 

@@ -1,7 +1,6 @@
 // Results files on the disk (result_file.hpp), and the journal beside one while its run goes on (result_writer.hpp).
 #include "tbench/results/result_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,21 +16,30 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "results/journal.hpp"
+#include "results/replacement_file.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/results/durable_file.hpp"
+#include "tbench/results/json_text.hpp"
+#include "tbench/results/record_rules.hpp"
 #include "tbench/results/result_json.hpp"
 #include "tbench/results/result_writer.hpp"
+#include "tbench/results/write_error.hpp"
 
 namespace tbench::results {
 namespace {
 
 using Callback = Json::parser_callback_t;
+
+constexpr const char* kCopyAgain =
+    "copy it again, or run transformer_bench again (with --tb_resume where a journal is beside it)";
 
 /// Whether the text ends before its JSON does.
 bool is_cut_off(const std::string& text, const nlohmann::json::parse_error& error) { return error.byte > text.size(); }
@@ -39,11 +47,13 @@ bool is_cut_off(const std::string& text, const nlohmann::json::parse_error& erro
 Json parse(const std::string& path, const std::string& text, const Callback& callback) {
   if (text.empty()) refuse_file(path, "the file is empty", kMakeResultFile);
   try {
+    if (!callback) return parse_json(text);
     return Json::parse(text, callback);
+  } catch (const NestedTooDeeply& error) {
+    refuse_file(path, error.what(), kMakeResultFile);
   } catch (const nlohmann::json::parse_error& error) {
     if (is_cut_off(text, error)) {
-      refuse_file(path, fmt::format("the file is cut off after {} bytes", text.size()),
-                  "copy it again, or run transformer_bench again (with --tb_resume where a journal is beside it)");
+      refuse_file(path, fmt::format("the file is cut off after {} bytes", text.size()), kCopyAgain);
     }
     refuse_file(path, fmt::format("not JSON, at byte {}", error.byte), kMakeResultFile);
   } catch (const nlohmann::json::exception& error) {
@@ -73,52 +83,22 @@ void check_kind(const std::string& path, const Json& json) {
 
 namespace fs = std::filesystem;
 
-std::string journal_path(const std::string& path) { return path + ".journal"; }
+/// Whether the text is not packed, whatever its name says.
+bool begins_as_json(std::string_view text) {
+  constexpr std::string_view kBlanks{" \t\r\n"};
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  return begin != std::string_view::npos && (text[begin] == '{' || text[begin] == '[');
+}
 
-bool is_same_run(const Record& a, const Record& b) { return a.id == b.id && a.repetition_index == b.repetition_index; }
-
-/// Replaces the record of the same case and repetition, or appends.
-void merge(std::vector<Record>& records, Record record) {
-  const auto found = std::ranges::find_if(records, [&](const Record& other) { return is_same_run(other, record); });
-  if (found == records.end()) {
-    records.push_back(std::move(record));
-  } else {
-    *found = std::move(record);
+std::string unpacked(const std::string& path, const std::string& content) {
+  try {
+    return unpack(content);
+  } catch (const UnpacksToTooMuch& error) {
+    refuse_file(path, error.what(), kMakeResultFile);
+  } catch (const std::runtime_error& error) {
+    refuse_file(path, error.what(),
+                is_packed(content) ? kCopyAgain : "pack it with gzip, or give it a name without .gz");
   }
-}
-
-/// The value of one line; nothing if the line is torn.
-std::optional<Json> parse_line(const std::string& line) {
-  Json json = Json::parse(line, nullptr, false);
-  if (json.is_discarded()) return std::nullopt;
-  return json;
-}
-
-[[noreturn]] void refuse_journal(const std::string& path, const std::string& problem) {
-  throw UsageError{fmt::format("'{}': {}; remove it to go on without its records", path, problem)};
-}
-
-/// A journal's run; nothing if the program died before the header was whole.
-std::optional<ResultFile> read_journal(const std::string& path) {
-  std::vector<std::string> lines = split(read_whole_file(path), '\n');
-  lines.pop_back();  // after the last newline: empty, or the start of a torn line
-  std::optional<ResultFile> run;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string where = fmt::format("line {}", i + 1);
-    const std::optional<Json> json = parse_line(lines[i]);
-    if (!json && i + 1 == lines.size()) break;  // the machine died while the last line was on its way to the disk
-    if (!json) refuse_journal(path, where + " is torn");
-    try {
-      if (!run) {
-        run = header_from_json(*json, where);
-      } else {
-        merge(run->records, record_from_json(*json, where));
-      }
-    } catch (const std::exception& error) {
-      refuse_journal(path, error.what());
-    }
-  }
-  return run;
 }
 
 }  // namespace
@@ -134,29 +114,25 @@ std::string read_text(const std::string& path) {
   } catch (const std::system_error& error) {
     refuse_file(path, fmt::format("cannot be read: {}", error.code().message()), kMakeResultFile);
   }
-  if (!is_packed_name(path)) {
-    if (is_packed(content)) refuse_file(path, "packed by gzip", "give it a name that ends in .gz");
-    return content;
-  }
-  try {
-    return unpack(content);
-  } catch (const std::runtime_error& error) {
-    refuse_file(path, error.what(),
-                is_packed(content) ? "copy it again, or run transformer_bench again (with --tb_resume where a journal "
-                                     "is beside it)"
-                                   : "pack it with gzip, or give it a name without .gz");
-  }
+  const bool is_text = !is_packed(content) && (!is_packed_name(path) || begins_as_json(after_byte_order_mark(content)));
+  std::string text = is_text ? std::move(content) : unpacked(path, content);
+  text.erase(0, text.size() - after_byte_order_mark(text).size());
+  return text;
 }
 
 Json parse_entries(const std::string& path, const std::string& text,
-                   const std::function<void(const Json& entry)>& on_entry) {
+                   const std::function<void(const Json& entry, std::int64_t version)>& on_entry) {
   constexpr int kKeyOfFile = 1;  // depth of `context` and `benchmarks`
   constexpr int kEntry = 2;
-  bool is_in_benchmarks = false;
-  const Callback callback = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::key && depth == kKeyOfFile) is_in_benchmarks = value == "benchmarks";
-    if (event != Json::parse_event_t::object_end || depth != kEntry || !is_in_benchmarks) return true;
-    on_entry(value);
+  std::string key;
+  std::int64_t version = kSchemaVersion;
+  using Event = Json::parse_event_t;
+  const Callback callback = [&](int depth, Event event, Json& value) {
+    if (event == Event::object_start || event == Event::array_start) check_nesting(static_cast<std::size_t>(depth));
+    if (event == Event::key && depth == kKeyOfFile) key = value.get_ref<const std::string&>();
+    if (event == Event::object_end && depth == kKeyOfFile && key == "context") version = schema_version_of(value);
+    if (event != Event::object_end || depth != kEntry || key != "benchmarks") return true;
+    on_entry(value, version);
     return false;
   };
   return checked(path, parse(path, text, callback));
@@ -221,35 +197,42 @@ void check_resumable(const std::string& path, const ResultFile& earlier, const E
   }
 }
 
-ResultWriter::ResultWriter(std::string path, ResultFile start, std::chrono::nanoseconds interval)
-    : path_{std::move(path)}, file_{std::move(start)}, interval_{interval}, starts_afresh_{file_.records.empty()} {
+ResultWriter::ResultWriter(OutputLock lock, ResultFile start, std::chrono::nanoseconds interval)
+    : lock_{std::move(lock)}, file_{std::move(start)}, interval_{interval}, starts_afresh_{file_.records.empty()} {
   file_.interrupted = false;
 }
+
+ResultWriter::ResultWriter(std::string path, ResultFile start, std::chrono::nanoseconds interval)
+    : ResultWriter{OutputLock{std::move(path)}, std::move(start), interval} {}
 
 ResultWriter::~ResultWriter() {
   if (!is_stale_) return;
   try {
     rewrite();
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    if (!has_failed_) fmt::print(stderr, "{}\n", error.what());
   }
 }
 
-/// The order keeps file and journal together whole at every moment: a journal of another run goes before its file is
-/// replaced, one of this run only after everything in it is in the file.
+/// The order keeps file and journal together whole at every moment: a journal of another run is emptied before its file
+/// is replaced, one of this run only after everything in it is in the file.
 void ResultWriter::begin() {
-  if (starts_afresh_) fs::remove(journal_path(path_));
+  const std::string name = journal_path(lock_.path());
+  if (starts_afresh_) LineAppender{name, lock_.journal()};
   rewrite();
-  auto journal = std::make_unique<LineAppender>(journal_path(path_));
-  journal->append(compact(header_to_json(file_)));
+  auto journal = std::make_unique<LineAppender>(name, lock_.journal());
+  journal->append(journal_line(header_to_json(file_)));
   journal_ = std::move(journal);
 }
 
 void ResultWriter::add(Record record) {
-  const std::string line = compact(record_to_json(record));
+  record = with_sound_reason(std::move(record));
+  const std::string line = journal_line(record_to_json(record));
   static_cast<void>(benchmark_entries({&record, 1}));  // what rewrite() could not write must not get into the journal
   if (journal_) {
+    has_failed_ = true;  // unless it is seen to succeed
     journal_->append(line);
+    has_failed_ = false;
     merge(file_.records, std::move(record));
     is_stale_ = true;
     if (std::chrono::steady_clock::now() - last_rewrite_ >= interval_) rewrite();
@@ -266,7 +249,7 @@ void ResultWriter::add(Record record) {
 }
 
 void ResultWriter::rewrite() {
-  write_result_file(path_, file_);
+  write_result_file(lock_.path(), file_);
   last_rewrite_ = std::chrono::steady_clock::now();
   is_stale_ = false;
 }
@@ -274,33 +257,31 @@ void ResultWriter::rewrite() {
 void ResultWriter::finish() {
   rewrite();
   journal_.reset();
-  fs::remove(journal_path(path_));
+  fs::remove(journal_path(lock_.path()));
 }
 
 void ResultWriter::check_writable(const std::string& path) {
-  const auto refuse = [&](const std::string& problem, const char* remedy) {
-    throw UsageError{fmt::format("cannot write results to '{}': {}; {}", path, problem, remedy)};
+  const auto refuse = [&](const std::string& problem, std::string_view remedy) {
+    throw UsageError{fmt::format("cannot write results to '{}': {}. {}", path, problem, remedy)};
   };
-  if (path.empty()) refuse("the name is empty", "give a file name");
+  const auto refuse_for = [&](int error) { refuse(std::generic_category().message(error), write_remedy(error)); };
+  if (path.empty()) refuse("the name is empty", "Give a file name.");
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (fs::is_directory(status)) refuse("it is a folder", "give the name of a file in it");
-  if (fs::exists(status) && !fs::is_regular_file(status)) refuse("it is not a regular file", "give another name");
-  if (fs::exists(status) && ::access(path.c_str(), W_OK) != 0) {
-    refuse(std::generic_category().message(errno), "give another name, or change the file's permissions");
-  }
+  if (fs::is_directory(status)) refuse("it is a folder", "Give the name of a file in it.");
+  if (fs::exists(status) && !fs::is_regular_file(status)) refuse("it is not a regular file", "Give another name.");
+  if (fs::exists(status) && ::access(path.c_str(), W_OK) != 0) refuse_for(errno);
   const fs::path folder = fs::absolute(path).parent_path();
   if (!fs::is_directory(folder, error)) {
-    refuse(fmt::format("there is no folder '{}'", folder.string()), "make it, or give another name");
+    refuse(fmt::format("there is no folder '{}'", folder.string()), "Make it, or give another name.");
   }
-  // Permission bits do not tell of a read-only file system or of a full one; making a file does.
-  const std::string probe = fmt::format("{}.probe.{}", fs::absolute(path).string(), ::getpid());
-  const int descriptor = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
-    refuse(std::generic_category().message(errno), "give a name in a folder that can be written to");
+  // Permission bits do not tell of a read-only file system or of a full one; writing does.
+  constexpr std::size_t kProbe = 4096;
+  try {
+    ReplacementFile{without_links(path)}.write(std::string(kProbe, ' '));
+  } catch (const WriteError& failure) {
+    refuse_for(failure.code().value());
   }
-  ::close(descriptor);
-  ::unlink(probe.c_str());
 }
 
 }  // namespace tbench::results

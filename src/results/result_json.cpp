@@ -17,7 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "results/old_records.hpp"
 #include "tbench/results/json_fields.hpp"
+#include "tbench/results/record_rules.hpp"
 #include "tbench/stats/descriptive.hpp"
 
 namespace tbench::results {
@@ -33,6 +35,15 @@ std::optional<std::string> unreadable_version(const Json& version) {
   if (version.is_number_integer() && version >= kOldestSchemaVersion && version <= kSchemaVersion) return std::nullopt;
   return fmt::format("schema version {}, and this program reads versions {} to {}", compact(version),
                      kOldestSchemaVersion, kSchemaVersion);
+}
+
+std::int64_t schema_version_of(const Json& context) {
+  if (!context.is_object()) return kSchemaVersion;
+  const auto run = context.find("tbench");
+  if (run != context.end()) return schema_version_of(*run);
+  const auto version = context.find("schema_version");
+  const bool is_told = version != context.end() && version->is_number_integer();
+  return is_told ? version->get<std::int64_t>() : kSchemaVersion;
 }
 
 std::string compact(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -55,6 +66,7 @@ Json run_to_json(const ResultFile& file) {
   json["environment"] = environment_to_json(file.environment);
   json["options"] = to_value(file.options, "context.tbench.options");
   if (file.interrupted) json["interrupted"] = true;
+  if (!file.plan.empty()) json["plan"] = file.plan;
   return json;
 }
 
@@ -65,6 +77,9 @@ void read_run(FieldReader& in, ResultFile& file) {
   std::optional<bool> interrupted;
   in.field("interrupted", interrupted);
   file.interrupted = interrupted.value_or(false);
+  std::optional<std::vector<std::string>> plan;
+  in.field("plan", plan);
+  file.plan = std::move(plan).value_or(std::vector<std::string>{});
   in.finish();
 }
 
@@ -314,31 +329,27 @@ Json benchmark_entries(std::span<const Record> records) {
   return entries;
 }
 
-std::optional<Record> record_of_entry(const Json& entry, const std::string& where) {
+std::optional<Record> record_of_entry(const Json& entry, const std::string& where, std::int64_t version) {
   FieldReader in{entry, where};
-  std::string name;
   std::string run_type;
-  in.field("name", name);
   in.field("run_type", run_type);
   const Json* ours = in.find("tbench");
   if (ours == nullptr && run_type == "aggregate") return std::nullopt;  // derived from the records
   Record record = record_from_json(in.at("tbench"), in.path("tbench"));
-  if (record.id.name() != name) {
-    throw std::runtime_error{
-        fmt::format("{}: '{}' is not the name of its record, '{}'", in.path("name"), name, record.id.name())};
-  }
-  if ((in.find("real_time") != nullptr) != record.timing.has_value()) {
-    throw std::runtime_error{fmt::format("{}: there is one exactly if the record has a time", in.path("real_time"))};
-  }
+  check_entry(entry, record, where, version);
   return record;
 }
 
-std::vector<Record> records_of_entries(const Json& benchmarks) {
+std::vector<Record> records_of_entries(const Json& benchmarks, std::int64_t version) {
   expect_type(benchmarks.is_array(), "an array", benchmarks, "benchmarks");
   std::vector<Record> records;
+  FileRuns runs;
   for (std::size_t i = 0; i < benchmarks.size(); ++i) {
-    std::optional<Record> record = record_of_entry(benchmarks[i], fmt::format("benchmarks[{}]", i));
-    if (record) records.push_back(*std::move(record));
+    const std::string where = fmt::format("benchmarks[{}]", i);
+    std::optional<Record> record = record_of_entry(benchmarks[i], where, version);
+    if (!record) continue;
+    runs.add(*record, where);
+    records.push_back(*std::move(record));
   }
   return records;
 }
@@ -367,8 +378,10 @@ Json result_file_to_json(const ResultFile& file) {
 ResultFile result_file_from_json(const Json& json) {
   FieldReader in{json, "file"};
   ResultFile file;
+  const std::int64_t version = schema_version_of(in.at("context"));
   read_context(in.at("context"), file);
-  file.records = records_of_entries(in.at("benchmarks"));
+  file.records = records_of_entries(in.at("benchmarks"), version);
+  if (version < kVersionOfBoostPeaks) complete_old_records(file);
   in.finish();
   return file;
 }

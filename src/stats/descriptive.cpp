@@ -8,6 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace tbench::stats {
 
@@ -41,6 +42,32 @@ double quantile_of_sorted(std::span<const double> ordered, double q) {
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, ordered.size() - 1);
   return ordered[below] + (position - static_cast<double>(below)) * (ordered[above] - ordered[below]);
+}
+
+double relative_iqr_of_sorted(std::span<const double> ordered) {
+  return (quantile_of_sorted(ordered, 0.75) - quantile_of_sorted(ordered, 0.25)) / quantile_of_sorted(ordered, 0.5);
+}
+
+/// Ranks of the ends of the median's interval, counted from 0; nothing for too few samples.
+std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t count) {
+  const auto n = static_cast<double>(count);
+  // 0.98 = 1.96 / 2: the normal approximation of the binomial distribution with p = 1/2 (deviation sqrt(n) / 2).
+  const double low_rank = std::floor(n / 2.0 - 0.98 * std::sqrt(n));
+  const double high_rank = std::ceil(1.0 + n / 2.0 + 0.98 * std::sqrt(n));
+  if (low_rank < 1.0 || high_rank > n) return std::nullopt;
+  return std::pair{static_cast<std::size_t>(low_rank) - 1, static_cast<std::size_t>(high_rank) - 1};
+}
+
+std::optional<Interval> median_interval_of_sorted(std::span<const double> ordered) {
+  const auto ranks = median_ranks(ordered.size());
+  if (!ranks) return std::nullopt;
+  return Interval{.low = ordered[ranks->first], .high = ordered[ranks->second]};
+}
+
+std::optional<double> half_width_of_sorted(std::span<const double> ordered) {
+  const std::optional<Interval> interval = median_interval_of_sorted(ordered);
+  if (!interval) return std::nullopt;
+  return (interval->high - interval->low) / 2.0 / quantile_of_sorted(ordered, 0.5);
 }
 
 }  // namespace
@@ -77,29 +104,30 @@ std::optional<double> standard_deviation(std::span<const double> samples) {
 
 double relative_iqr(std::span<const double> samples) {
   require_samples(samples, "relative interquartile range");
-  const std::vector<double> ordered = sorted(samples);
-  return (quantile_of_sorted(ordered, 0.75) - quantile_of_sorted(ordered, 0.25)) / quantile_of_sorted(ordered, 0.5);
+  return relative_iqr_of_sorted(sorted(samples));
 }
 
 std::optional<Interval> median_interval(std::span<const double> samples) {
-  const auto n = static_cast<double>(samples.size());
-  // 0.98 = 1.96 / 2: the normal approximation of the binomial distribution with p = 1/2 (deviation sqrt(n) / 2).
-  const double low_rank = std::floor(n / 2.0 - 0.98 * std::sqrt(n));
-  const double high_rank = std::ceil(1.0 + n / 2.0 + 0.98 * std::sqrt(n));
-  if (low_rank < 1.0 || high_rank > n) {
-    return std::nullopt;
-  }
-  const std::vector<double> ordered = sorted(samples);
-  return Interval{.low = ordered[static_cast<std::size_t>(low_rank) - 1],
-                  .high = ordered[static_cast<std::size_t>(high_rank) - 1]};
+  return median_interval_of_sorted(sorted(samples));
 }
 
 std::optional<double> median_relative_half_width(std::span<const double> samples) {
-  const std::optional<Interval> interval = median_interval(samples);
-  if (!interval) {
-    return std::nullopt;
-  }
-  return (interval->high - interval->low) / 2.0 / median(samples);
+  return half_width_of_sorted(sorted(samples));
+}
+
+Summary summary_of(std::span<const double> samples) {
+  require_samples(samples, "summary");
+  const std::vector<double> ordered = sorted(samples);
+  Summary summary{.median = quantile_of_sorted(ordered, 0.5),
+                  .p10 = quantile_of_sorted(ordered, 0.1),
+                  .p90 = quantile_of_sorted(ordered, 0.9),
+                  .min = ordered.front(),
+                  .mean = mean(samples),
+                  .standard_deviation = standard_deviation(samples),
+                  .relative_iqr = {},
+                  .relative_half_width = half_width_of_sorted(ordered)};
+  if (ordered.size() > 1) summary.relative_iqr = relative_iqr_of_sorted(ordered);
+  return summary;
 }
 
 bool is_steady(std::span<const double> samples_in_order) {

@@ -47,16 +47,38 @@ double prediction_half_width(std::span<const double> past, double level) {
   return t_upper_quantile(level / 2, count - 1) * scale;
 }
 
-LevelShift level_shift(std::span<const double> earlier, std::span<const double> later, double min_scale) {
-  if (!(min_scale > 0)) throw std::invalid_argument{fmt::format("a least scale of {}", min_scale)};
-  std::vector<double> distances;
-  add_distances(distances, earlier);
-  add_distances(distances, later);
-  const double scale = std::max(kMadToDeviation * median(distances), min_scale);
-  const double variance =
-      kVarianceOfMedian * (1 / static_cast<double>(earlier.size()) + 1 / static_cast<double>(later.size()));
-  const double difference = median(later) - median(earlier);
-  return {.difference = difference, .z = difference / (scale * std::sqrt(variance))};
+Trend trend_of(std::span<const double> values) {
+  if (values.size() < 2) throw std::invalid_argument{fmt::format("a trend of {} values", values.size())};
+  double sum = 0;
+  std::vector<double> slopes;
+  slopes.reserve(values.size() * (values.size() - 1) / 2);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    for (std::size_t j = i + 1; j < values.size(); ++j) {
+      const double difference = values[j] - values[i];
+      sum += difference > 0 ? 1 : difference < 0 ? -1 : 0;
+      slopes.push_back(difference / static_cast<double>(j - i));
+    }
+  }
+  const auto n = static_cast<double>(values.size());
+  const double variance = n * (n - 1) * (2 * n + 5) / 18;
+  const double corrected = sum > 0 ? sum - 1 : sum < 0 ? sum + 1 : 0;  // the sum is a whole number
+  return {.z = corrected / std::sqrt(variance), .rise = median(slopes) * (n - 1)};
+}
+
+double share_p_value(std::size_t in_sample, std::size_t sample, std::size_t marked, std::size_t all) {
+  if (sample > all || marked > all || in_sample > std::min(sample, marked)) {
+    throw std::invalid_argument{fmt::format("{} of {} marked in a sample of {} of {}", in_sample, marked, sample, all)};
+  }
+  const auto log_choose = [](std::size_t n, std::size_t k) {
+    return std::lgamma(static_cast<double>(n + 1)) - std::lgamma(static_cast<double>(k + 1)) -
+           std::lgamma(static_cast<double>(n - k + 1));
+  };
+  double p = 0;
+  for (std::size_t k = in_sample; k <= std::min(sample, marked); ++k) {
+    if (sample - k > all - marked) continue;
+    p += std::exp(log_choose(marked, k) + log_choose(all - marked, sample - k) - log_choose(all, sample));
+  }
+  return std::min(p, 1.0);
 }
 
 std::vector<double> holm(std::span<const double> p_values) {

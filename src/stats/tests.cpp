@@ -42,15 +42,6 @@ double inverse_trigamma(double value) {
   return std::exp((low + high) / 2);
 }
 
-/// Whether the measured variance is too large for the prior.
-bool is_rejected(const DispersionPrior& prior, const PooledVariance& measured) {
-  if (!(prior.degrees_of_freedom > 0) || !(measured.degrees_of_freedom > 0)) return false;
-  const double expected = prior.standard_deviation * prior.standard_deviation;
-  if (expected == 0) return measured.variance > 0;
-  const boost::math::fisher_f_distribution<double, Policy> f{measured.degrees_of_freedom, prior.degrees_of_freedom};
-  return boost::math::cdf(boost::math::complement(f, measured.variance / expected)) <= kPriorLevel;
-}
-
 double sum_of_squares(std::span<const double> values) {
   const double centre = mean(values);
   return std::accumulate(values.begin(), values.end(), 0.0,
@@ -73,6 +64,14 @@ PooledVariance pooled_variance(std::span<const double> a, std::span<const double
   const auto degrees_of_freedom = static_cast<double>(a.size() + b.size() - 2);
   return {.variance = degrees_of_freedom > 0 ? squares / degrees_of_freedom : 0,
           .degrees_of_freedom = degrees_of_freedom};
+}
+
+bool rejects_prior(const DispersionPrior& prior, const PooledVariance& measured) {
+  if (!(prior.degrees_of_freedom > 0) || !(measured.degrees_of_freedom > 0)) return false;
+  const double expected = prior.standard_deviation * prior.standard_deviation;
+  if (expected == 0) return measured.variance > 0;
+  const boost::math::fisher_f_distribution<double, Policy> f{measured.degrees_of_freedom, prior.degrees_of_freedom};
+  return boost::math::cdf(boost::math::complement(f, measured.variance / expected)) <= kPriorLevel;
 }
 
 double prior_degrees_of_freedom(std::span<const std::vector<PooledVariance>> variances) {
@@ -102,7 +101,7 @@ double prior_degrees_of_freedom(std::span<const std::vector<PooledVariance>> var
 std::optional<ModeratedTest> moderated_t_test(std::span<const double> base, std::span<const double> next,
                                               std::optional<DispersionPrior> prior) {
   const PooledVariance pooled = pooled_variance(base, next);
-  const bool prior_rejected = prior && is_rejected(*prior, pooled);
+  const bool prior_rejected = prior && rejects_prior(*prior, pooled);
   const DispersionPrior known = prior_rejected ? DispersionPrior{} : prior.value_or(DispersionPrior{});
   const double nu = known.degrees_of_freedom + pooled.degrees_of_freedom;
   if (nu <= 0) return std::nullopt;

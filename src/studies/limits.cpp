@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "studies/kernels/kernel_figures.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/step_trace.hpp"
 #include "tbench/core/work.hpp"
 #include "tbench/results/conclusion.hpp"
@@ -48,7 +49,9 @@ class Step {
   }
 
  private:
-  [[nodiscard]] bool is_host_bound() const { return record_.timing->host_bound; }
+  /// Where the trace disagrees with the time there is none but the traced steps' own.
+  [[nodiscard]] Seconds device() const { return device_time(record_).value_or(trace_.device); }
+  [[nodiscard]] bool is_host_bound() const { return tbench::is_host_bound(record_); }
   [[nodiscard]] double share(const OperationSum& time) const { return time.total / operations_; }
   [[nodiscard]] bool is_notable(const OperationSum& time) const {
     return operations_.value > 0 && share(time) > kNotable;
@@ -62,14 +65,14 @@ class Step {
 
   [[nodiscard]] Limit host() const {
     Limit limit{.what = "host",
-                .evidence = fmt::format("the GPU idles {} of the step", percent(idle_share(trace_, median_)))};
+                .evidence = fmt::format("the GPU idles {} of the step", percent(1 - device() / median_))};
     if (trace_.launches > 0) {
       limit.evidence += fmt::format("; {:.0f} launches, {:.1f} us of the host each", trace_.launches,
                                     to_microseconds(record_.timing->enqueue) / trace_.launches);
     }
-    if (record_.timing->regime != Regime::kSustained || trace_.device.value <= 0) return limit;
+    if (record_.timing->regime != Regime::kSustained || device().value <= 0) return limit;
     limit.remedy = "as a CUDA graph";
-    limit.at_most = std::max(median_ / trace_.device, 1.0);
+    limit.at_most = std::max(median_ / device(), 1.0);
     return limit;
   }
 

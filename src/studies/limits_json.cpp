@@ -67,14 +67,14 @@ results::Conclusion conclusion_of(const std::vector<LimitedCase>& cases, const r
     }
     if (slowest == nullptr) continue;
     why.insert(why.begin(), fmt::format("{} of {} traced cases are limited by: {}", why.size(), cases.size(), what));
-    return {.verdict = verdict, .why = std::move(why), .next = profile_with(run, *slowest, "launches")};
+    return {.outcome = verdict, .why = std::move(why), .next = profile_with(run, *slowest, "launches")};
   }
   const LimitedCase& slowest =
       *std::ranges::max_element(cases, {}, [](const LimitedCase& c) { return c.median.value; });
   std::vector<std::string> why{
       fmt::format("the GPU's own work limits every case that was traced: {} of them", cases.size())};
   for (const Limit& limit : slowest.limits) why.push_back(sentence(slowest, limit));
-  return {.verdict = "DEVICE", .why = std::move(why), .next = profile_with(run, slowest, "top_kernels")};
+  return {.outcome = "DEVICE", .why = std::move(why), .next = profile_with(run, slowest, "top_kernels")};
 }
 
 }  // namespace

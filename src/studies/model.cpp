@@ -1,7 +1,12 @@
 // The studies of the whole model: what a step costs, in what memory, at what size, and before it is warm.
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "studies/engine/studies.hpp"
 #include "tbench/core/text.hpp"
@@ -32,11 +37,25 @@ constexpr double kMebi = 1024.0 * 1024.0;
 
 double mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / kMebi; }
 
+/// `gradients 6,502, parameters 6,502` in MiB, the most first; empty where a record does not tell.
+std::string held_classes(const PhaseMemory& phase) {
+  std::vector<std::pair<std::int64_t, std::string>> classes;
+  for (const auto& [memory_class, bytes] : phase.held_split) classes.emplace_back(bytes, memory_class);
+  std::ranges::sort(classes, std::ranges::greater{});
+  std::vector<std::string> texts;
+  for (const auto& [bytes, memory_class] : classes) {
+    const double held = std::round(mebibytes(bytes));
+    if (held > 0) texts.push_back(memory_class + " " + render::format_thousands(held));
+  }
+  return join(texts, ", ");
+}
+
 std::vector<StudyRow> phase_rows(const MemoryUse& memory) {
   std::vector<StudyRow> rows;
   for (const PhaseMemory& phase : memory.phases) {
-    rows.push_back(
-        {.names = {phase.phase}, .values = {mebibytes(phase.allocated_peak), mebibytes(phase.held)}, .detail = {}});
+    rows.push_back({.names = {phase.phase},
+                    .values = {mebibytes(phase.allocated_peak), mebibytes(phase.held)},
+                    .detail = held_classes(phase)});
   }
   return rows;
 }
@@ -63,6 +82,16 @@ std::vector<StudyRow> allocation_rows(const MemoryUse& memory) {
   return rows;
 }
 
+/// Tokens a second at the mean step's time.
+StudyColumn mean_tokens_column() {
+  return {.header = "tokens/s",
+          .value = [](const Record& record) -> std::optional<double> {
+            if (!record.timing || !record.work || record.work->tokens == 0) return std::nullopt;
+            return static_cast<double>(record.work->tokens) / record.timing->mean.value;
+          },
+          .format = &render::format_thousands};
+}
+
 /// What a step takes besides its phases: their medians need not be those of one step.
 std::optional<double> outside_phases_ms(const Record& record) {
   if (!record.timing || record.timing->phases.empty()) return std::nullopt;
@@ -80,11 +109,12 @@ Study end_to_end_study() {
           .grids = {model_grid({"64", "128", "256", "512", "1024"}, {"forward", "forward_backward", "train_step"},
                                {"fp32", "tf32", "bf16", "fp16"})},
           .tables = {{
-              .caption = "Means over the samples; phases are medians between events at their boundaries",
+              .caption = "Means over the samples, tokens/s of the mean; phases are medians between events at their "
+                         "boundaries",
               .spread = {},
               .columns = {number_column("mean ms", "mean_ms"),
                           number_column("std ms", "std_ms"),
-                          whole_column("tokens/s", "tokens_per_second"),
+                          mean_tokens_column(),
                           mebibytes_column("allocated MiB", "peak_allocated_bytes"),
                           mebibytes_column("reserved MiB", "peak_reserved_bytes"),
                           number_column("forward ms", "forward_ms"),
@@ -107,14 +137,14 @@ Study step_study() {
       .tables = {{.caption = "Median ms: operation by operation on a stream, or as CUDA graphs (exec:graph). A "
                              "speed-up is the time of sdpa on a stream over the case's",
                   .spread = {"impl", "exec"},
-                  .columns = {number_column("ms", "median_ms")},
+                  .columns = {step_time_column()},
                   .speed_up = StudySpeedUp{.base = {{"impl", "sdpa"}, {"exec", ""}}},
                   .has_bars = true},
                  {.caption =
                       "Median ms against torch.compile: a speed-up is the time of compiled over the case's, both on a "
                       "stream or both as CUDA graphs",
                   .spread = {"impl"},
-                  .columns = {number_column("ms", "median_ms")},
+                  .columns = {step_time_column()},
                   .speed_up = StudySpeedUp{.base = {{"impl", "compiled"}}},
                   .needs_base = true},
                  {.caption = "Peak allocated MiB; of graphs in the step that is captured",
@@ -137,19 +167,23 @@ Study memory_study() {
       .grids = {model_grid({"64", "128", "256", "512", "1024"}, {"forward", "forward_backward", "train_step"},
                            {"fp32", "bf16"})},
       .tables = {{
-          .caption = "Peaks of two steps in a pass of their own; activations are the allocated peak's rest, "
+          .caption = "Peaks of two steps in a pass of their own, and what the allocated one holds (bench/counters.md); "
                      "forward is without a graph",
           .spread = {},
           .columns = {mebibytes_column("allocated MiB", "peak_allocated_bytes"),
                       mebibytes_column("reserved MiB", "peak_reserved_bytes"),
-                      split_column("parameters MiB", "parameters"), split_column("gradients MiB", "gradients"),
-                      split_column("optimizer MiB", "optimizer_state"), split_column("activations MiB", "activations"),
+                      split_column("parameters MiB", {"parameters"}), split_column("gradients MiB", {"gradients"}),
+                      split_column("optimizer MiB", {"optimizer_state"}), split_column("casts MiB", {"casts"}),
+                      split_column("activations MiB", {"activations"}),
+                      split_column("temporaries MiB",
+                                   {"forward_temporaries", "backward_temporaries", "optimizer_temporaries"}),
+                      split_column("rest MiB", {"inputs", "results", "workspaces", "other"}),
                       number_column("median ms", "median_ms"), whole_column("tokens/s", "tokens_per_second")},
       }},
       .row_tables = {{.caption = "By phase of a step: the highest allocated bytes within it, and those at its end",
                       .names = {"phase"},
                       .quantities = {{"peak MiB", &render::format_thousands}, {"held MiB", &render::format_thousands}},
-                      .detail = {},
+                      .detail = "held MiB by class",
                       .rows_of = of_memory(&phase_rows)},
                      {.caption = "What of a step is live at its peak, by the range in which it was allocated",
                       .names = {"range"},
@@ -184,11 +218,11 @@ Study scaling_study() {
           .title = "Time against context and against parameters",
           .grids = {model_grid({"128", "256", "512", "1024"}, {"forward", "forward_backward", "train_step"},
                                {"fp32", "bf16"})},
-          .tables = {{.caption = "Median ms by context; time ~ ctx^exponent",
+          .tables = {{.caption = "Median ms by context; time ~ ctx^exponent, without cases that the host limits",
                       .spread = {"ctx"},
                       .columns = columns,
                       .fit = StudyFit{.of = "ctx", .x = tokens}},
-                     {.caption = "Median ms by size; time ~ parameters^exponent",
+                     {.caption = "Median ms by size; time ~ parameters^exponent, without cases that the host limits",
                       .spread = {"size"},
                       .columns = columns,
                       .fit = StudyFit{.of = "parameters", .x = parameters}},
@@ -201,32 +235,34 @@ Study scaling_study() {
 /// What the first steps of a process cost a measurement that does not warm up. The counts of steps are part of the
 /// case: its family gives every case a process of its own.
 Study warmup_study() {
-  return {.name = "warmup",
-          .title = "Mean and spread of the first steps of a process by warm-up steps",
-          .grids = {{.family = "Warmup",
-                     .axes = {{"size", course_size_names()},
-                              {"ctx", {"512"}},
-                              {"batch", {"4"}},
-                              {"pass", {"forward", "forward_backward", "train_step"}},
-                              {"precision", {"fp32"}},
-                              {"impl", {"eager"}},
-                              {"steps", {"10", "30"}},
-                              {"warmup", {"0", "1", "2", "5", "10"}}}}},
-          .tables = {{
-              .caption = "Exactly `steps` timed steps after `warmup` others, none dropped, in a fresh process",
-              .spread = {},
-              .columns = {number_column("mean ms", "mean_ms"),
-                          number_column("std ms", "std_ms"),
-                          number_column("median ms", "median_ms"),
-                          whole_column("tokens/s", "tokens_per_second"),
-                          mebibytes_column("peak MiB", "peak_allocated_bytes"),
-                          {.header = "first step ms", .value = first_step_ms, .format = &render::format_number},
-                          number_column("context ms", "context_ms"),
-                          number_column("first: loading ms", "first_loading_ms"),
-                          number_column("allocation ms", "first_allocation_ms"),
-                          number_column("launches ms", "first_launch_ms"),
-                          number_column("other host ms", "first_host_ms")},
-          }}};
+  return {
+      .name = "warmup",
+      .title = "Mean and spread of the first steps of a process by warm-up steps",
+      .grids = {{.family = "Warmup",
+                 .axes = {{"size", course_size_names()},
+                          {"ctx", {"512"}},
+                          {"batch", {"4"}},
+                          {"pass", {"forward", "forward_backward", "train_step"}},
+                          {"precision", {"fp32"}},
+                          {"impl", {"eager"}},
+                          {"steps", {"10", "30"}},
+                          {"warmup", {"0", "1", "2", "5", "10"}}}}},
+      .tables = {{
+          .caption = "Exactly `steps` timed steps after `warmup` others, none dropped, in a fresh process; tokens/s "
+                     "of the mean",
+          .spread = {},
+          .columns = {number_column("mean ms", "mean_ms"),
+                      number_column("std ms", "std_ms"),
+                      mean_tokens_column(),
+                      number_column("median ms", "median_ms"),
+                      mebibytes_column("peak MiB", "peak_allocated_bytes"),
+                      {.header = "first step ms", .value = first_step_ms, .format = &render::format_number},
+                      number_column("context ms", "context_ms"),
+                      number_column("first: loading ms", "first_loading_ms"),
+                      number_column("allocation ms", "first_allocation_ms"),
+                      number_column("launches ms", "first_launch_ms"),
+                      number_column("other host ms", "first_host_ms")},
+      }}};
 }
 
 }  // namespace tbench::studies

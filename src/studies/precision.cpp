@@ -120,7 +120,7 @@ Study precision_study() {
           .tables = {{
                          .caption = "Median ms; the speed-up is fp32's time over the other's",
                          .spread = {"precision"},
-                         .columns = {number_column("ms", "median_ms")},
+                         .columns = {step_time_column()},
                          .speed_up = StudySpeedUp{.base = {{"precision", "fp32"}}},
                      },
                      std::move(scores),

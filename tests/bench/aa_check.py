@@ -26,6 +26,10 @@ import subprocess
 import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from entries import follow_record  # noqa: E402
+
 
 def model(size, ctx, run, precision, impl):
     return f"Model/size:{size}/ctx:{ctx}/batch:4/pass:{run}/precision:{precision}/impl:{impl}"
@@ -105,7 +109,7 @@ def diff(arguments, names, base, new, out):
 
 def plant(results, name, factor):
     """The results with the samples of one case, and what follows from them under `tbench`, times `factor`; the GPU's time
-    too, where it was traced. Its counters for other programs stay as they were; the options say what was done."""
+    too, where it was traced. Its counters for other programs are left out; the options say what was done."""
     planted = copy.deepcopy(results)
     planted["context"]["tbench"]["options"]["planted"] = f"samples of {name} times {factor:g}"
     for entry in planted["benchmarks"]:
@@ -120,11 +124,12 @@ def plant(results, name, factor):
             phase["median_s"] *= factor
         if "trace" in entry["tbench"]:
             entry["tbench"]["trace"]["device_s"] *= factor
+        follow_record(entry)
     return planted
 
 
 def regressed(cases):
-    return [name for name, case in cases.items() if case["verdict"] == "REGRESSED"]
+    return [name for name, case in cases.items() if case["outcome"] == "REGRESSED"]
 
 
 def percent(ratio):
@@ -142,18 +147,18 @@ def find_planted(arguments, names, aa, ab):
         save(folder / f"{number}.json", plant(results, name, factor))
         cases = diff(arguments, names, arguments.out / "a.json", folder / f"{number}.json", folder / f"{number}.diff.json")
         others = [other for other in regressed(cases) if other != name]
-        rows.append({"case": name, "factor": factor, "aa_verdict": aa[name]["verdict"], "aa_ratio": aa[name]["ratio"], "ab_verdict": ab[name]["verdict"],
-                     "ab_ratio": ab[name]["ratio"], "planted_verdict": cases[name]["verdict"], "planted_ratio": cases[name]["ratio"],
+        rows.append({"case": name, "factor": factor, "aa_outcome": aa[name]["outcome"], "aa_ratio": aa[name]["ratio"], "ab_outcome": ab[name]["outcome"],
+                     "ab_ratio": ab[name]["ratio"], "planted_outcome": cases[name]["outcome"], "planted_ratio": cases[name]["ratio"],
                      "finds": cases[name].get("smallest_detectable_change"), "others_regressed": others})
     return rows
 
 
 def show(rows):
-    print(f"{'A/A %':>7} {'verdict':12} {'A/B %':>7} {'verdict':12} {'planted %':>9} {'seen %':>7} {'verdict':12} {'finds %':>7}  case")
+    print(f"{'A/A %':>7} {'outcome':12} {'A/B %':>7} {'outcome':12} {'planted %':>9} {'seen %':>7} {'outcome':12} {'finds %':>7}  case")
     for row in rows:
         finds = "" if row["finds"] is None else f"{100 * row['finds']:.1f}"
-        print(f"{percent(row['aa_ratio']):>7} {row['aa_verdict']:12} {percent(row['ab_ratio']):>7} {row['ab_verdict']:12} {percent(row['factor']):>9}"
-              f" {percent(row['planted_ratio']):>7} {row['planted_verdict']:12} {finds:>7}  {row['case']}")
+        print(f"{percent(row['aa_ratio']):>7} {row['aa_outcome']:12} {percent(row['ab_ratio']):>7} {row['ab_outcome']:12} {percent(row['factor']):>9}"
+              f" {percent(row['planted_ratio']):>7} {row['planted_outcome']:12} {finds:>7}  {row['case']}")
 
 
 def parse_arguments():
@@ -185,7 +190,7 @@ def main():
     rows = find_planted(arguments, names, aa, ab)
     show(rows)
     false_alarms = sorted({*regressed(aa), *regressed(ab)})
-    found = [row["case"] for row in rows if row["planted_verdict"] == "REGRESSED"]
+    found = [row["case"] for row in rows if row["planted_outcome"] == "REGRESSED"]
     passed = not false_alarms and arguments.planted in found
     save(arguments.out / "verdict.json", {"passed": passed, "false_alarms": false_alarms, "planted": arguments.planted, "found": found, "cases": rows})
     for name in false_alarms:

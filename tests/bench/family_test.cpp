@@ -1,6 +1,6 @@
-// The Ceiling family, and the names of all cases, pinned: a name is the join key of every comparison, so that a change
-// of one must be meant. After a meant change: transformer_bench --benchmark_list_tests --tb_suite=S >
-// tests/data/cases_S.txt
+// The Ceiling family, and the names of all cases of the suites' tables, retired ones too, pinned: a name is the join
+// key of every comparison, so that a change of one must be meant. After a meant change the failing test prints the
+// lists.
 #include "bench/families/family.hpp"
 
 #include <gtest/gtest.h>
@@ -49,10 +49,11 @@ std::vector<std::string> names_for_ranks(Suite suite, int ranks) {
 TEST(CaseList, OfRanksHasWhatSpansThemAlone) {
   // Collective: 6 operations x 2 sizes x 2 precisions; 5 sizes from 1 KiB to 1 GiB in bf16; 12 sizes to 4 GiB x 2
   // precisions. DataParallel: 7 strategies x 2 precisions; 2 sizes; 3 sizes x 2 implementations x (4 strategies without
-  // buckets, 3 of 3 buckets each), and 2 sizes as graphs. Overlap: a size; a size; 3 sizes x 3 precisions
+  // buckets, 3 of 3 buckets each), and 2 sizes as graphs. Overlap: a size; a size; 3 sizes x 3 precisions. Full has
+  // what only standard's tables have, too: 2 sizes of Collective's for each of 6 operations
   EXPECT_EQ(names_for_ranks(Suite::kSmoke, 2).size(), 6U * 2 * 2 + 7 * 2 + 1);
   EXPECT_EQ(names_for_ranks(Suite::kStandard, 2).size(), 6U * 5 + 7 * 2 + 1);
-  EXPECT_EQ(names_for_ranks(Suite::kFull, 2).size(), 6U * 12 * 2 + 3 * 2 * (4 + 3 * 3) + 7 * 2 + 3 * 3);
+  EXPECT_EQ(names_for_ranks(Suite::kFull, 2).size(), 6U * (12 * 2 + 2) + 3 * 2 * (4 + 3 * 3) + 7 * 2 + 3 * 3);
   EXPECT_EQ(names_for_ranks(Suite::kFull, 8).front(), "Collective/op:all_reduce/bytes:1024/precision:fp32/gpus:8");
   EXPECT_EQ(names_for_ranks(Suite::kFull, 8).back(), "Overlap/bytes:104857600/precision:bf16/gpus:8");
 }
@@ -185,6 +186,20 @@ TEST(CeilingFamily, PrescribesItsSamplingAndTheStateOfTheCache) {
   smoke.warm_up_time = smoke.sample_time = {0.01};
   family.prescribe(case_of("gemm_bf16", "sustained"), smoke);
   EXPECT_EQ(smoke.warm_up_time, Seconds{0.01});  // what is shorter stays
+}
+
+TEST(FewSamples, AreTenUnlessTheCommandLineSaysHowMany) {
+  for (const Family& family : {accumulation_family(), autocast_family()}) {
+    measure::SamplerOptions sampler;
+    family.prescribe(CaseId::parse("Any/key:value"), sampler);
+    EXPECT_EQ(sampler.fixed_samples, 10) << family.spec.name;
+    EXPECT_EQ(sampler.fixed_warm_up, 10) << family.spec.name;
+    sampler.fixed_samples = 3;
+    sampler.fixed_warm_up = 0;
+    family.prescribe(CaseId::parse("Any/key:value"), sampler);
+    EXPECT_EQ(sampler.fixed_samples, 3) << family.spec.name;
+    EXPECT_EQ(sampler.fixed_warm_up, 0) << family.spec.name;
+  }
 }
 
 TEST(CeilingFamily, ProductsHaveADatasheetRateWhereTheirPrecisionHas) {

@@ -39,9 +39,19 @@ TEST(Options, NothingGivenMeansTheDefaults) {
   EXPECT_FALSE(options.fixed_samples.has_value());
   EXPECT_FALSE(options.l2.has_value());
   EXPECT_EQ(options.ceilings, CeilingChoice::kAuto);
-  EXPECT_TRUE(options.verify_again);
+  EXPECT_FALSE(options.verify_again.has_value());
   EXPECT_FALSE(options.trace);
   EXPECT_EQ(options.profile, "");
+}
+
+TEST(Options, SaysWhatWasBuilt) {
+  EXPECT_THAT(parse({"--version"}).help.value_or(""),
+              ::testing::MatchesRegex("transformer_bench [0-9.]+, commit .+\n"));
+}
+
+TEST(Options, StandardOutputIsNoFile) {
+  EXPECT_EQ(error_of({"--benchmark_out=-"}),
+            "--benchmark_out=-: standard output is no file; use --benchmark_format=json");
 }
 
 TEST(Options, APluginIsALibraryOrPackageThatIsThere) {
@@ -96,6 +106,8 @@ TEST(Options, EveryFlagReachesItsField) {
                                  "--tb_plant=Model/size:small/pass:forward:0.05",
                                  "--tb_isolate=case",
                                  "--tb_timeout=30",
+                                 "--tb_durations=h100.csv",
+                                 "--tb_stop_after=480",
                                  "--tb_clock_policy=locked-base",
                                  "--tb_anonymous",
                                  "--tb_memory_limit=16.5",
@@ -123,7 +135,7 @@ TEST(Options, EveryFlagReachesItsField) {
   EXPECT_EQ(options.fixed_warm_up, 0);
   EXPECT_EQ(options.fixed_samples, 10);
   EXPECT_EQ(options.l2, L2State::kWarm);
-  EXPECT_FALSE(options.verify_again);
+  EXPECT_EQ(options.verify_again, false);
   EXPECT_TRUE(options.trace);
   EXPECT_EQ(options.ceilings, CeilingChoice::kOff);
   EXPECT_EQ(options.order_seed, 20261123U);
@@ -132,6 +144,8 @@ TEST(Options, EveryFlagReachesItsField) {
   EXPECT_DOUBLE_EQ(options.plant->share, 0.05);
   EXPECT_EQ(options.isolation, Isolation::kCase);
   EXPECT_DOUBLE_EQ(options.timeout.value, 30.0);
+  EXPECT_EQ(options.durations, "h100.csv");
+  EXPECT_EQ(options.stop_after, Seconds{480});
   EXPECT_EQ(options.clock_policy, "locked-base");
   EXPECT_TRUE(options.anonymous);
   EXPECT_EQ(options.memory_limit_gib, 16.5);
@@ -179,7 +193,8 @@ TEST_P(OptionsBadValue, IsRefusedWithTheFlagTheValueAndTheRemedy) {
 INSTANTIATE_TEST_SUITE_P(
     All, OptionsBadValue,
     ::testing::Values(
-        BadValue{"--tb_suite=ful", "did you mean 'full'?"}, BadValue{"--tb_device=gpu", "auto, cuda, cpu"},
+        BadValue{"--tb_suite=ful", "did you mean 'full'?"}, BadValue{"--tb_device=tpu", "auto, cuda, gpu, cpu"},
+        BadValue{"--tb_stop_after=0", "Give a number of seconds above 0"},
         BadValue{"--benchmark_min_time=fast", "seconds"}, BadValue{"--benchmark_min_time=-1", "seconds"},
         BadValue{"--benchmark_min_time=nan", "seconds"}, BadValue{"--benchmark_min_time=1.5x", "seconds"},
         BadValue{"--tb_timeout=0", "more than 0"}, BadValue{"--benchmark_repetitions=0", "at least 1"},

@@ -81,7 +81,6 @@ class PlantedCase final : public Case {
     marker.mark();
   }
   Work work() const override { return {.flop = {1e6}, .tokens = 10}; }
-  std::map<std::string, std::int64_t> memory_split(const MemoryPeak&) const override { return {}; }
   std::map<std::string, double> counters() override { return {{"process_id", static_cast<double>(::getpid())}}; }
 
  private:
@@ -110,7 +109,6 @@ class PlantedKernel final : public Case {
     marker.mark();
   }
   Work work() const override { return work_; }
-  std::map<std::string, std::int64_t> memory_split(const MemoryPeak&) const override { return {}; }
   std::map<std::string, double> counters() override { return {}; }
 
  private:

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 
 #include "run_command.hpp"
 
@@ -32,6 +34,9 @@ class Processes : public InFolder {
   }
   [[nodiscard]] std::vector<std::string> command(const std::string& file, std::vector<std::string> flags,
                                                  const char* suite) const {
+    const auto is_filter = [](const std::string& flag) { return flag.starts_with("--benchmark_filter"); };
+    if (std::string_view{suite} == "full" && std::ranges::none_of(flags, is_filter))
+      flags.insert(flags.begin(), "--benchmark_filter=^Planted/");
     flags.insert(flags.begin(),
                  {TBENCH_PLANTED_PROGRAM, "--tb_device=cpu", std::string{"--tb_suite="} + suite,
                   "--benchmark_min_warmup_time=0.05", "--benchmark_min_time=0.05", "--benchmark_out=" + path(file)});
@@ -115,6 +120,24 @@ TEST_F(Processes, AnInterruptKeepsWhatIsDoneAndResumeMeasuresTheRest) {
   const CommandResult other = run("a.json", resume);
   EXPECT_EQ(other.status, 2);
   EXPECT_THAT(other.err, HasSubstr("was started with --tb_processes=3"));
+}
+
+TEST_F(Processes, AProgramWhoseFileIsReplacedMeanwhileGoesOnAsItWas) {
+  std::vector<std::string> words =
+      command("a.json", {"--tb_isolate=case", "--tb_axis=Planted.index=1,2,3,4,5,6"}, "full");
+  const std::string program = path("program");
+  const std::string script = "cp " + words.front() + " " + program + "; shift; " + program +
+                             " \"$@\" & while ! test -e " + path("a.json") +
+                             " && kill -0 $!; do sleep 0.02; done; printf '#!/bin/sh\nexit 9\n' > " + path("other") +
+                             "; chmod +x " + path("other") + "; mv " + path("other") + " " + program + "; wait $!";
+  words.insert(words.begin(), {"sh", "-c", script, "sh"});
+  const CommandResult result = run_command(words);
+  ASSERT_EQ(result.status, 0) << result.err;
+  std::set<double> process_ids;
+  for (const nlohmann::json& record : records("a.json")) {
+    process_ids.insert(record.at("counters").at("process_id").get<double>());
+  }
+  EXPECT_EQ(process_ids.size(), 6U);
 }
 
 TEST_F(Processes, AFamilyThatAsksForItGetsOneForEveryCase) {

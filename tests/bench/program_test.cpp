@@ -37,6 +37,8 @@ TEST_F(Program, SmokeMeasuresAModelOnTheCpu) {
   EXPECT_THAT(result.out, HasSubstr("1 case: 1 "));
   const nlohmann::json file = read(path("a.json"));
   ASSERT_EQ(file.at("benchmarks").size(), 1U);
+  EXPECT_EQ(file.at("context").at("tbench").at("plan"),
+            nlohmann::json::array({"Model/size:tiny/ctx:64/batch:4/pass:train_step/precision:fp32/impl:eager"}));
   const nlohmann::json& entry = file.at("benchmarks")[0];
   EXPECT_TRUE(entry.at("tbench").at("verification").at("passed"));
   EXPECT_GT(entry.at("real_time").get<double>(), 0.0);
@@ -48,13 +50,40 @@ TEST_F(Program, SmokeMeasuresAModelOnTheCpu) {
   EXPECT_FALSE(std::filesystem::exists(path("a.json.journal")));
 }
 
+TEST_F(Program, GoogleBenchmarksVariablesOfTheEnvironmentSayNothing) {
+  const CommandResult result =
+      run_command({"/usr/bin/env", "BENCHMARK_FILTER=NoSuch", "BENCHMARK_REPETITIONS=3", "BENCHMARK_LIST_TESTS=true",
+                   "BENCHMARK_OUT=" + path("leak.json"), TBENCH_PROGRAM, "--tb_device=cpu", kOneCase, "--tb_samples=1",
+                   "--benchmark_out=" + path("a b.json")});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(read(path("a b.json")).at("benchmarks").size(), 1U);
+  EXPECT_FALSE(std::filesystem::exists(path("leak.json")));
+  EXPECT_THAT(result.out, HasSubstr("next: ./tbench report '" + path("a b.json") + "' -o report.html"));
+}
+
+TEST_F(Program, AGpuThatCudaCannotUseIsRefusedWithCudasOwnError) {
+  std::filesystem::create_symlink(TBENCH_FAKE_NVML, path("libnvidia-ml.so.1"));
+  for (const char* const what : {"--benchmark_list_tests", "--tb_samples=1"}) {
+    const CommandResult result = run_command(
+        {"/usr/bin/env", "LD_LIBRARY_PATH=" + path(""), TBENCH_PROGRAM, "--benchmark_filter=Kernel/op:swiglu/", what});
+    EXPECT_EQ(result.status, 2) << what;
+    EXPECT_EQ(result.out, "") << what;
+    EXPECT_THAT(result.err,
+                ::testing::MatchesRegex("transformer_bench: the driver \\(.*\\) sees a GPU, and CUDA cannot "
+                                        "use it: .*\\. Mend the driver, or measure the CPU with "
+                                        "--tb_device=cpu\\.\n"))
+        << what;
+  }
+}
+
 TEST_F(Program, SmokeMeasuresAttentionOnTheCpu) {
   const CommandResult result = run(
       {"--benchmark_filter=Attention/.*causal:1/pass:forward_backward/precision:fp32/impl:(naive|sdpa_flash|flash)$",
        "--benchmark_out=" + path("a.json")});
   ASSERT_EQ(result.status, 0) << result.err;
   const nlohmann::json entries = read(path("a.json")).at("benchmarks");
-  ASSERT_EQ(entries.size(), 3U);
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_THAT(result.out, HasSubstr("1 case needs a GPU\n"));
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_TRUE(entries[i].at("tbench").at("verification").at("passed"));
     EXPECT_GT(entries[i].at("forward_ms").get<double>(), 0.0);
@@ -63,27 +92,28 @@ TEST_F(Program, SmokeMeasuresAttentionOnTheCpu) {
     EXPECT_EQ(entries[i].at("tbench").at("work").at("flop").get<double>(), 8'257'536.0);
     EXPECT_EQ(entries[i].at("tbench").at("work").at("tokens"), 2 * 96);
   }
-  EXPECT_EQ(entries[2].at("tbench").at("status"), "unsupported");
-  EXPECT_THAT(entries[2].at("error_message"), HasSubstr("CPU"));
+  ASSERT_EQ(
+      run({"--benchmark_filter=Attention/.*precision:fp32/impl:flash$", "--benchmark_out=" + path("b.json")}).status,
+      0);
+  const nlohmann::json refused = read(path("b.json")).at("benchmarks");
+  ASSERT_FALSE(refused.empty()) << "nothing else is selected";
+  EXPECT_EQ(refused[0].at("tbench").at("status"), "unsupported");
+  EXPECT_THAT(refused[0].at("error_message"), HasSubstr("CPU"));
 }
 
 TEST_F(Program, SmokeMeasuresMatrixProductsOnTheCpu) {
   const CommandResult result = run({"--benchmark_filter=Gemm/m:37/.*", "--benchmark_out=" + path("a.json")});
   ASSERT_EQ(result.status, 0) << result.err;
   const nlohmann::json entries = read(path("a.json")).at("benchmarks");
-  ASSERT_EQ(entries.size(), 6U);  // fp32 and bf16 of three implementations
+  ASSERT_EQ(entries.size(), 2U);  // fp32 and bf16; two implementations need a GPU
   for (const nlohmann::json& entry : entries) {
     // 2 * 37 * 53 * 29
-    if (entry.at("tbench").contains("work")) {
-      EXPECT_EQ(entry.at("tbench").at("work").at("flop").get<double>(), 113'738.0);
-      EXPECT_GT(entry.at("real_time").get<double>(), 0.0);
-      EXPECT_GT(entry.at("relative_error").get<double>(), 0.0);
-    } else {
-      EXPECT_THAT(entry.at("error_message"), HasSubstr("cuBLASLt"));
-    }
+    EXPECT_EQ(entry.at("tbench").at("work").at("flop").get<double>(), 113'738.0);
+    EXPECT_GT(entry.at("real_time").get<double>(), 0.0);
+    EXPECT_GT(entry.at("relative_error").get<double>(), 0.0);
   }
   EXPECT_LT(entries[0].at("relative_error").get<double>(), 1e-6);
-  EXPECT_GT(entries[3].at("relative_error").get<double>(), 1e-4);
+  EXPECT_GT(entries[1].at("relative_error").get<double>(), 1e-4);
   EXPECT_EQ(entries[0].at("tbench").at("work").at("ceiling"), "gemm_fp32");
 }
 

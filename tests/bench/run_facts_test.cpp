@@ -19,13 +19,40 @@ TEST(RunFacts, WithoutIdentityNothingTellsAMachineFromOthersOfItsKind) {
 }
 
 TEST(RunFacts, AShardSaysWhichItIsAndOfHowManyCases) {
-  Selection selection{Suite::kSmoke, {CaseId{"Model", {{"n", "1"}}}, CaseId{"Ceiling", {{"what", "copy"}}}}};
+  Selection selection{.suite = Suite::kSmoke,
+                      .cases = {CaseId{"Model", {{"n", "1"}}}, CaseId{"Ceiling", {{"what", "copy"}}}}};
   Options options;
   EXPECT_FALSE(recorded_options(options, selection, {}, false).contains("shard"));
   options.shard = Shard{2, 4};
   const auto recorded = recorded_options(options, selection, {}, false);
   EXPECT_EQ(recorded.at("shard"), "2/4");
   EXPECT_EQ(recorded.at("shared_cases"), "1");
+}
+
+TEST(RunFacts, TheSmokeSuiteSaysHowFewSamplesItTakes) {
+  Selection selection{.suite = Suite::kSmoke, .cases = {CaseId{"Model", {{"n", "1"}}}}};
+  Options options;
+  const auto smoke = recorded_options(options, selection, {Regime::kSustained}, false);
+  EXPECT_EQ(smoke.at("warmup"), "3");
+  EXPECT_EQ(smoke.at("samples"), "5");
+  EXPECT_EQ(smoke.at("verify"), "twice one case per family");
+  options.min_time = Seconds{0.1};
+  options.min_warm_up_time = Seconds{0.1};
+  options.verify_again = true;
+  const auto longer = recorded_options(options, selection, {Regime::kSustained}, false);
+  EXPECT_FALSE(longer.contains("warmup") || longer.contains("samples") || longer.contains("verify"));
+  selection.suite = Suite::kStandard;
+  EXPECT_FALSE(recorded_options({}, selection, {Regime::kSustained}, false).contains("samples"));
+}
+
+TEST(RunFacts, TheIsolationIsRecordedWhereItIsNotTheUsualOne) {
+  const Selection selection{.suite = Suite::kStandard, .cases = {CaseId{"Model", {{"n", "1"}}}}};
+  EXPECT_FALSE(recorded_options({}, selection, {}, false).contains("isolate"));
+  Options options;
+  options.isolation = Isolation::kCase;
+  EXPECT_EQ(recorded_options(options, selection, {}, false).at("isolate"), "case");
+  options.isolation = Isolation::kNone;
+  EXPECT_EQ(recorded_options(options, selection, {}, false).at("isolate"), "none");
 }
 
 TEST(RunFacts, OfTheHostTellOfThisMachine) {

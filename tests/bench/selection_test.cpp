@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <span>
 #include <string>
@@ -78,9 +79,97 @@ TEST(Selection, AnAxisAndASizeOfTheUserMakeNewCells) {
   options.axes = {parse_axis_override("Model.ctx=2048"), parse_axis_override("Model.batch=1,8")};
   options.filter = "Model/size:mine/.*";
   const Selection selection = select(options);
-  // 1 size x 1 context x 2 batches x bf16: 2 passes of eager, 3 of sdpa, 2 of four as graphs
+  // 1 size x 1 context x 2 batches x bf16: 2 passes of eager, 3 of sdpa, 2 of four as graphs; a family with an axis of
+  // the user's has the retired cases, too
   EXPECT_EQ(selection.cases.size(), 2U * (2 + 3 + 2 * 4));
   EXPECT_EQ(selection.cases.front().name(), "Model/size:mine/ctx:2048/batch:1/pass:forward/precision:bf16/impl:eager");
+}
+
+std::set<std::string> names_of(const Selection& selection) {
+  std::set<std::string> names;
+  for (const CaseId& id : selection.cases) names.insert(id.name());
+  return names;
+}
+
+TEST(Selection, FullHasEveryCaseOfStandardWhateverTheUserChanges) {
+  std::vector<Options> selections(4);
+  selections[1].sizes = {parse_model_size("mine:2048,8192,24,16")};
+  selections[2].axes = {parse_axis_override("Model.ctx=2048"), parse_axis_override("Attention.seq_len=2048"),
+                        parse_axis_override("Kernel.ctx=2048"), parse_axis_override("Gemm.m=512")};
+  selections[3].sizes = selections[1].sizes;
+  selections[3].axes = {parse_axis_override("Model.size=mine"), parse_axis_override("Model.batch=1,8")};
+  for (Options options : selections) {
+    options.suite = Suite::kStandard;
+    const std::set<std::string> standard = names_of(select(options));
+    options.suite = Suite::kFull;
+    const std::set<std::string> full = names_of(select(options));
+    std::vector<std::string> missing;
+    std::ranges::set_difference(standard, full, std::back_inserter(missing));
+    EXPECT_THAT(missing, ::testing::IsEmpty()) << options.sizes.size() << " sizes, " << options.axes.size() << " axes";
+    EXPECT_GT(standard.size(), 300U);
+  }
+}
+
+TEST(Selection, LeavesOutWhatIsRetiredAndSaysHowMany) {
+  Options options;
+  options.suite = Suite::kStandard;
+  const Selection standard = select(options);
+  EXPECT_EQ(standard.cases.size(), 364U);
+  EXPECT_EQ(standard.by_name_only, 10U) << "flash as a graph: 5 sizes, 2 passes";
+  options.suite = Suite::kFull;
+  const Selection full = select(options);
+  EXPECT_EQ(full.cases.size(), 3609U);
+  EXPECT_EQ(full.by_name_only, 6409U - 3609U);
+  for (const Selection& selection : {standard, full}) {
+    for (const CaseId& id : selection.cases) EXPECT_FALSE(retired_cases().contain(selection.suite, id)) << id.name();
+  }
+  const std::set<std::string> names = names_of(full);
+  for (const std::string& flash : names) {  // naive stands next to flash on the course's grid
+    if (!flash.starts_with("Attention/batch:8/") || !flash.ends_with("/precision:bf16/impl:flash")) continue;
+    EXPECT_TRUE(names.contains(flash.substr(0, flash.rfind(':')) + ":naive")) << flash;
+  }
+}
+
+TEST(Selection, FindsARetiredCaseByItsNameAndByAnAxis) {
+  Options options;
+  options.suite = Suite::kStandard;
+  options.filter = "size:small/.*impl:flash/exec:graph";
+  EXPECT_EQ(select(options).cases.size(), 2U);
+  EXPECT_EQ(select(options).by_name_only, 0U);
+  options.filter = "size:small/.*exec:graph";  // matches others, too
+  EXPECT_EQ(select(options).cases.size(), 2U * 3);
+  EXPECT_EQ(select(options).by_name_only, 2U);
+  options.axes = {parse_axis_override("Model.ctx=2048")};
+  EXPECT_EQ(select(options).cases.size(), 2U * 4);
+  options.axes.clear();
+  options.suite = Suite::kFull;
+  options.filter = "Attention/.*pass:backward/";
+  EXPECT_EQ(select(options).cases.size(), 18U) << "those that are deterministic";
+  options.filter = "Attention/.*pass:backward/precision:bf16/impl:naive";
+  EXPECT_EQ(select(options).cases.size(), 116U);
+}
+
+TEST(Selection, ASmokeSuiteHasWhatACpuCanRun) {
+  const std::vector<Family> families = all_families({});
+  Options options;
+  Selection selection = select(options, /*has_gpu=*/false);
+  const std::size_t all = selection.cases.size();
+  leave_out_gpu_cases(selection, families, options);
+  EXPECT_EQ(selection.need_gpu, 90U);
+  EXPECT_EQ(selection.need_packages, 13U);
+  EXPECT_EQ(selection.cases.size(), all - 103U);
+  options.filter = "impl:fused";
+  selection = select(options, /*has_gpu=*/false);
+  const std::size_t fused = selection.cases.size();
+  leave_out_gpu_cases(selection, families, options);
+  EXPECT_EQ(selection.cases.size(), fused) << "each says why it cannot run";
+  EXPECT_EQ(selection.need_gpu, 0U);
+  options.filter = ".";
+  options.suite = Suite::kStandard;
+  selection = select(options, /*has_gpu=*/false);
+  const std::size_t standard = selection.cases.size();
+  leave_out_gpu_cases(selection, families, options);
+  EXPECT_EQ(selection.cases.size(), standard);
 }
 
 TEST(Selection, AttentionHeadsHaveToDivideItsWidth) {

@@ -11,22 +11,71 @@ import sys
 import tempfile
 
 
-def digest(cmake, root, sources):
+def build_info(cmake, root, sources, options="-O3", variant="", listed=""):
+    """The fields of the source that is written, by name."""
     output = root / "build_info.cpp"
     subprocess.run([cmake, f"-DSOURCE_DIR={root}", f"-DSOURCES={sources}", f"-DOUTPUT={output}", "-DBUILD_TYPE=Release",
-                    "-DCOMPILER=GNU", "-P", root / "tools/cmake/BuildInfo.cmake"], check=True)
-    return re.search(r'sources_digest = "([0-9a-f]{64})"', output.read_text())[1]
+                    "-DCOMPILER=GNU", f"-DOPTIONS={options}", f"-DVARIANT={variant}", f"-DLIST={listed}", "-P",
+                    root / "tools/cmake/BuildInfo.cmake"], check=True)
+    return dict(re.findall(r'\.(\w+) = "((?:[^"\\]|\\.)*)"', output.read_text()))
 
 
-def changes_digest(cmake, root, sources, name):
-    """Whether a line more in the file changes the digest; the file is put back."""
-    before = digest(cmake, root, sources)
+def digest(cmake, root, sources):
+    return build_info(cmake, root, sources)["sources_digest"]
+
+
+def digested(cmake, root, sources):
+    """The files that the digest is of."""
+    listed = root / "digested.txt"
+    build_info(cmake, root, sources, listed=listed)
+    return {line.split()[1] for line in listed.read_text().splitlines()}
+
+
+def git(root, *arguments):
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", "-C", root, *identity, *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+def provenance_faults(cmake, root, sources):
+    """What is wrong with commit, changes, options and variant, in a checkout that is made for it."""
+    wrong = []
+    options = build_info(cmake, root, sources, '-O3 -DNAME="a" -I\\b', "no_l2")
+    if (options["compile_options"], options["variant"]) != ('-O3 -DNAME=\\"a\\" -I\\\\b', "no_l2"):
+        wrong.append(f"options and variant are {options}")
+    if options["commit"] != "unknown" or options["diff_digest"]:
+        wrong.append(f"outside of a checkout commit and changes are {options}")
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-q", "-m", "all")
+    clean = build_info(cmake, root, sources)
+    if not re.fullmatch("[0-9a-f]{12}", clean["commit"]) or clean["diff_digest"]:
+        wrong.append(f"of a clean checkout commit and changes are {clean}")
+    seen = set()
+    for text in ("// one\n", "// two\n"):
+        with open(root / "bench/main.cpp", "a", encoding="utf-8") as file:
+            file.write(text)
+        changed = build_info(cmake, root, sources)
+        if changed["commit"] != clean["commit"] + "-dirty":
+            wrong.append(f"of a changed checkout the commit is {changed}")
+        seen.add(changed["diff_digest"])
+    if len(seen) != 2 or "" in seen:
+        wrong.append(f"digests of two changes are {seen}")
+    return wrong
+
+
+def changes_digest(cmake, root, sources, name, before):
+    """Whether a line more in the file changes the digest `before`; the file is put back."""
     file = root / name
     text = file.read_bytes()
     file.write_bytes(text + b"\n")
     after = digest(cmake, root, sources)
     file.write_bytes(text)
     return before != after
+
+
+def without_records(folder, names):
+    """The measured results, which are most of the bytes: nothing is compiled from them."""
+    return ["results"] if pathlib.Path(folder).name == "bench" else []
 
 
 def private_headers(root, listed):
@@ -49,15 +98,27 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for name in ("src", "include", "bench", "tools"):
-            shutil.copytree(source_dir / name, root / name)
+            shutil.copytree(source_dir / name, root / name, ignore=without_records)
         for name in ("CMakeLists.txt", "CMakePresets.json", "README.md"):
             shutil.copy(source_dir / name, root / name)
         listed = sources.read_text().split()
         compiled = [*listed[:: max(1, len(listed) // 8)], "tools/cmake/TbenchTargets.cmake", *private_headers(root, listed)]
-        wrong = [f"{name}: an edit leaves the digest alone" for name in compiled
-                 if not changes_digest(cmake, root, sources, name)]
-        prose = ["README.md", "bench/README.md", "src/kernels/README.md", "tools/tbench/main.cpp"]
-        wrong += [f"{name}: an edit changes the digest" for name in prose if changes_digest(cmake, root, sources, name)]
+        before = digest(cmake, root, sources)
+        # Another CMake of the machine, where there is one: the digest is the same, as far back as the build admits.
+        for folder_of_cmake in ("/usr/bin", "/usr/local/bin"):
+            other = shutil.which("cmake", path=folder_of_cmake)
+            if other:
+                assert digest(other, root, sources) == before, f"{other} gives another digest than {cmake}"
+        of = digested(cmake, root, sources)
+        wrong = [f"{name} is no part of the digest" for name in compiled if name not in of]
+        prose = ["README.md", "bench/README.md", "src/kernels/README.md", "tools/tbench/main.cpp",
+                 "bench/durations/nvidia_h100.csv"]
+        wrong += [f"{name} is a part of the digest" for name in prose if name in of]
+        if not changes_digest(cmake, root, sources, compiled[0], before):
+            wrong.append(f"{compiled[0]}: an edit leaves the digest alone")
+        if changes_digest(cmake, root, sources, prose[1], before):
+            wrong.append(f"{prose[1]}: an edit changes the digest")
+        wrong += provenance_faults(cmake, root, sources)
     if wrong:
         sys.exit("\n".join(wrong))
 

@@ -40,10 +40,10 @@ TEST_F(StudyProgram, PrecisionTakesTheUsersAxesIntoTheTable) {
   // fp32 and bf16 have a time, a CPU has no tf32 and fp16; forward_backward was filtered out.
   EXPECT_THAT(table.out, HasSubstr("pass,precision:fp32,precision:tf32,precision:bf16,precision:fp16,"));
   EXPECT_THAT(table.out, HasSubstr(",unsupported,"));
-  EXPECT_THAT(table.out, HasSubstr("forward_backward,,,,,,,,transformer_bench --tb_study=precision "
-                                   "--tb_axis=Model.ctx=16 --tb_axis=Model.size=tiny "
-                                   "--benchmark_filter='/pass:forward_backward/' "
-                                   "--benchmark_out=precision_1.json"));
+  EXPECT_THAT(table.out, ContainsRegex("forward_backward,,,,,,,,,?transformer_bench --tb_study=precision "
+                                       "--tb_axis=Model.ctx=16 --tb_axis=Model.size=tiny "
+                                       "--benchmark_filter='/pass:forward_backward/' "
+                                       "--benchmark_out=precision_1.json"));  // a column more where times have marks
 }
 
 TEST_F(StudyProgram, WarmupCountsItsStepsInProcessesOfTheirOwn) {
@@ -54,12 +54,13 @@ TEST_F(StudyProgram, WarmupCountsItsStepsInProcessesOfTheirOwn) {
   EXPECT_THAT(run.out, HasSubstr("4 cases: 4 ok"));
   const CommandResult table = report("warmup");
   ASSERT_EQ(table.status, 0) << table.err;
-  EXPECT_THAT(table.out, HasSubstr("pass,warmup,mean ms,std ms,median ms,tokens/s,peak MiB,first step ms,"));
+  EXPECT_THAT(table.out, HasSubstr("pass,warmup,mean ms,std ms,tokens/s,median ms,peak MiB,first step ms,"));
   for (const char* row : {"forward,0,", "forward,2,", "train_step,0,", "train_step,2,"}) {
     const std::size_t begin = table.out.find(std::string{"\n"} + row);
     ASSERT_NE(begin, std::string::npos) << row;
     const std::string line = table.out.substr(begin + 1, table.out.find('\n', begin + 1) - begin - 1);
-    EXPECT_THAT(line, MatchesRegex("[a-z_]+,[02](," + kTime + "){3},\"?[0-9,]+[~h]*\"?,," + kTime + ",[0-9.,~h]*"))
+    EXPECT_THAT(line,
+                MatchesRegex("[a-z_]+,[02](," + kTime + "){2},\"?[0-9,]+\"?," + kTime + ",," + kTime + ",[0-9.,~h]*"))
         << row;
   }
 }
@@ -97,8 +98,9 @@ TEST_F(StudyProgram, AttentionGridShowsForwardAndBackwardOfEachImplementation) {
   const CommandResult table = report("attention_grid");
   ASSERT_EQ(table.status, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("seq_len,impl,forward ms,backward ms,held before backward MiB,"));
-  EXPECT_THAT(table.out, ContainsRegex("\n64,naive," + kTime + "," + kTime + ",,\n"));  // a CPU's memory is not counted
-  EXPECT_THAT(table.out, HasSubstr("\n64,flash,unsupported,unsupported,,\n"));
+  EXPECT_THAT(table.out, ContainsRegex("\n64,naive," + kTime + "," + kTime +
+                                       ",,(\"?[a-z ~,]*\"?,)?\n"));  // a CPU's memory is not counted
+  EXPECT_THAT(table.out, ContainsRegex("\n64,flash,unsupported,unsupported,,(,*)\n"));  // marks are of other rows
 }
 
 TEST_F(StudyProgram, Tf32AndFlashAreTables) {

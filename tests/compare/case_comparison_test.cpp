@@ -24,9 +24,9 @@ CaseComparison compare_one(results::MeasuredCase base, results::MeasuredCase nex
   return compare(support::side_with({std::move(base)}), support::side_with({std::move(next)}), options).cases.at(0);
 }
 
-Verdict verdict_of(const CaseId& id, double factor, const CompareOptions& options = {}) {
+Outcome verdict_of(const CaseId& id, double factor, const CompareOptions& options = {}) {
   return compare_one(support::timed_case(id, kSteady), support::timed_case(id, scaled(kSteady, factor)), options)
-      .verdict.value();
+      .outcome.value();
 }
 
 results::MeasuredCase with_memory(std::int64_t bytes) {
@@ -35,48 +35,48 @@ results::MeasuredCase with_memory(std::int64_t bytes) {
   return c;
 }
 
-TEST(Verdict, ByTheModelsThreshold) {
-  EXPECT_EQ(verdict_of(kModel, 1.03), Verdict::kRegressed);
-  EXPECT_EQ(verdict_of(kModel, 0.97), Verdict::kImproved);
-  EXPECT_EQ(verdict_of(kModel, 1.01), Verdict::kSame);
-  EXPECT_EQ(verdict_of(kModel, 1), Verdict::kSame);
+TEST(Outcome, ByTheModelsThreshold) {
+  EXPECT_EQ(verdict_of(kModel, 1.03), Outcome::kRegressed);
+  EXPECT_EQ(verdict_of(kModel, 0.97), Outcome::kImproved);
+  EXPECT_EQ(verdict_of(kModel, 1.01), Outcome::kSame);
+  EXPECT_EQ(verdict_of(kModel, 1), Outcome::kSame);
   // Certainly a change, and not certainly on one side of 2 %.
-  EXPECT_EQ(verdict_of(kModel, 1.0195), Verdict::kAmbiguous);
+  EXPECT_EQ(verdict_of(kModel, 1.0195), Outcome::kUndecided);
 }
 
-TEST(Verdict, ThresholdByLengthAndByOption) {
-  EXPECT_EQ(verdict_of(kKernel, 1.025), Verdict::kSame);  // 3 % for 100 ms
-  EXPECT_EQ(verdict_of(kKernel, 1.04), Verdict::kRegressed);
+TEST(Outcome, ThresholdByLengthAndByOption) {
+  EXPECT_EQ(verdict_of(kKernel, 1.025), Outcome::kSame);  // 3 % for 100 ms
+  EXPECT_EQ(verdict_of(kKernel, 1.04), Outcome::kRegressed);
   const std::vector<double> brief = scaled(kSteady, 1e-4);  // 10 us: 5 %
-  EXPECT_EQ(compare_one(support::timed_case(kKernel, brief), support::timed_case(kKernel, scaled(brief, 1.04))).verdict,
-            Verdict::kSame);
-  EXPECT_EQ(compare_one(support::timed_case(kKernel, brief), support::timed_case(kKernel, scaled(brief, 1.06))).verdict,
-            Verdict::kRegressed);
-  EXPECT_EQ(verdict_of(kModel, 1.03, {.tau = 0.05}), Verdict::kSame);
-  EXPECT_EQ(verdict_of(kModel, 1.01, {.tau = 0.005}), Verdict::kRegressed);
+  EXPECT_EQ(compare_one(support::timed_case(kKernel, brief), support::timed_case(kKernel, scaled(brief, 1.04))).outcome,
+            Outcome::kSame);
+  EXPECT_EQ(compare_one(support::timed_case(kKernel, brief), support::timed_case(kKernel, scaled(brief, 1.06))).outcome,
+            Outcome::kRegressed);
+  EXPECT_EQ(verdict_of(kModel, 1.03, {.tau = 0.05}), Outcome::kSame);
+  EXPECT_EQ(verdict_of(kModel, 1.01, {.tau = 0.005}), Outcome::kRegressed);
 }
 
-TEST(Verdict, NoiseMakesItAmbiguous) {
+TEST(Outcome, NoiseMakesItAmbiguous) {
   const std::vector<double> noisy{0.09, 0.1, 0.11};
-  EXPECT_EQ(compare_one(support::timed_case(kModel, noisy), support::timed_case(kModel, scaled(noisy, 1.03))).verdict,
-            Verdict::kAmbiguous);
+  EXPECT_EQ(compare_one(support::timed_case(kModel, noisy), support::timed_case(kModel, scaled(noisy, 1.03))).outcome,
+            Outcome::kUndecided);
 }
 
-TEST(Verdict, NeedsThreeReplicatesASide) {
+TEST(Outcome, NeedsThreeReplicatesASide) {
   const CaseComparison c = compare_one(support::timed_case(kModel, kSteady), support::timed_case(kModel, {0.2, 0.2}));
-  EXPECT_EQ(c.verdict, Verdict::kInsufficient);
+  EXPECT_EQ(c.outcome, Outcome::kUndecided);
   EXPECT_FALSE(c.adjusted_p.has_value());
   EXPECT_TRUE(c.ratio_interval.has_value());
   EXPECT_NEAR(c.ratio.value(), 2, 1e-3);
 }
 
-TEST(Verdict, OneFileASideHasARatioAndTheSpreadInside) {
+TEST(Outcome, OneFileASideHasARatioAndTheSpreadInside) {
   results::MeasuredCase base = support::timed_case(kModel, {0.1});
   results::MeasuredCase next = support::timed_case(kModel, {0.12});
   base.replicates[0].relative_half_width = 0.003;
   next.replicates[0].relative_half_width = 0.004;
   const CaseComparison c = compare_one(base, next);
-  EXPECT_EQ(c.verdict, Verdict::kInsufficient);
+  EXPECT_EQ(c.outcome, Outcome::kUndecided);
   EXPECT_NEAR(c.ratio.value(), 1.2, 1e-12);
   EXPECT_EQ(c.base.dispersion, 0.003);
   EXPECT_TRUE(c.interval_is_within);
@@ -84,41 +84,47 @@ TEST(Verdict, OneFileASideHasARatioAndTheSpreadInside) {
   EXPECT_FALSE(c.smallest_detectable.has_value());
 }
 
-TEST(Verdict, ClockThatExplainsTheTimeIsNoRegression) {
+TEST(Outcome, ClockThatExplainsTheTimeIsNoRegression) {
   // 5 % slower at a 5 % lower clock: as many cycles as before.
   const auto at = [](double factor, double clock) {
     return support::timed_case(kModel, scaled(kSteady, factor), clock);
   };
-  EXPECT_EQ(compare_one(at(1, 1.98e9), at(1.05, 1.98e9 / 1.05)).verdict, Verdict::kClock);
-  EXPECT_EQ(compare_one(at(1, 1.98e9), at(1.05, 1.98e9)).verdict, Verdict::kRegressed);
+  EXPECT_EQ(compare_one(at(1, 1.98e9), at(1.05, 1.98e9 / 1.05)).outcome, Outcome::kClock);
+  EXPECT_EQ(compare_one(at(1, 1.98e9), at(1.05, 1.98e9)).outcome, Outcome::kRegressed);
   // Cycles rose by a third of the time's change, and by two thirds.
-  EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.04)).verdict, Verdict::kClock);
-  EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.02)).verdict, Verdict::kRegressed);
+  EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.04)).outcome, Outcome::kClock);
+  EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.02)).outcome, Outcome::kRegressed);
   // As large, the other way round.
-  EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.13)).verdict, Verdict::kClock);
-  EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1.06e9)).verdict, Verdict::kClock);
-  EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1e9)).verdict, Verdict::kImproved);
+  EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.13)).outcome, Outcome::kClock);
+  EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1.06e9)).outcome, Outcome::kClock);
+  EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1e9)).outcome, Outcome::kImproved);
 }
 
-TEST(Verdict, ClocksReadInDifferentWaysAreNoEvidence) {
+TEST(Outcome, ClocksReadInDifferentWaysAreNoEvidence) {
   results::MeasuredCase base = support::timed_case(kModel, kSteady);
   results::MeasuredCase next = support::timed_case(kModel, scaled(kSteady, 1.1));
-  const auto set = [](results::MeasuredCase& c, double clock, ClockSource source) {
+  using enum results::ClockKind;
+  const auto set = [](results::MeasuredCase& c, double clock, results::ClockKind kind) {
     for (results::Replicate& replicate : c.replicates) {
       replicate.sm_clock = Hertz{clock};
-      replicate.clock_source = source;
+      replicate.clock_kind = kind;
     }
   };
-  set(base, 1.98e9, ClockSource::kPolled);
-  set(next, 1.8e9, ClockSource::kPolled);
-  EXPECT_EQ(compare_one(base, next).verdict, Verdict::kClock);
-  set(base, 1.98e9, ClockSource::kChunk);
-  const CaseComparison c = compare_one(base, next);
-  EXPECT_EQ(c.verdict, Verdict::kRegressed);
-  EXPECT_FALSE(c.cycle_ratio.has_value());
+  for (const results::ClockKind kind : {kChunk, kPolled, kCounted}) {
+    set(base, 1.98e9, kind);
+    set(next, 1.8e9, kind);
+    EXPECT_EQ(compare_one(base, next).outcome, Outcome::kClock);
+  }
+  for (const auto& [of_base, of_next] : {std::pair{kChunk, kPolled}, {kChunk, kCounted}, {kCounted, kPolled}}) {
+    set(base, 1.98e9, of_base);
+    set(next, 1.8e9, of_next);
+    const CaseComparison c = compare_one(base, next);
+    EXPECT_EQ(c.outcome, Outcome::kRegressed);
+    EXPECT_FALSE(c.cycle_ratio.has_value());
+  }
 }
 
-TEST(Verdict, CyclesNeedEveryClock) {
+TEST(Outcome, CyclesNeedEveryClock) {
   results::MeasuredCase next = support::timed_case(kModel, kSteady, 1e9);
   next.replicates[1].sm_clock.reset();
   EXPECT_FALSE(compare_one(support::timed_case(kModel, kSteady, 1e9), next).cycle_ratio.has_value());
@@ -134,30 +140,30 @@ results::MeasuredCase traced(double factor, double device_s) {
   return c;
 }
 
-TEST(Verdict, ATimeThatTheGpuDoesNotShareIsTheHosts) {
-  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.05, 0.05)).verdict, Verdict::kHost);
-  EXPECT_EQ(compare_one(traced(1, 0.05), traced(0.95, 0.05)).verdict, Verdict::kHost);
-  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.05, 0.05 * 1.05)).verdict, Verdict::kRegressed);
-  EXPECT_EQ(compare_one(traced(1, 0.05), traced(0.95, 0.05 * 0.95)).verdict, Verdict::kImproved);
+TEST(Outcome, ATimeThatTheGpuDoesNotShareIsTheHosts) {
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.05, 0.05)).outcome, Outcome::kHost);
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(0.95, 0.05)).outcome, Outcome::kHost);
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.05, 0.05 * 1.05)).outcome, Outcome::kRegressed);
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(0.95, 0.05 * 0.95)).outcome, Outcome::kImproved);
   // The GPU's time rose by a third of the step's change, by two thirds, and as much the other way round.
-  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.06, 0.05 * 1.02)).verdict, Verdict::kHost);
-  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.06, 0.05 * 1.04)).verdict, Verdict::kRegressed);
-  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.06, 0.05 / 1.06)).verdict, Verdict::kHost);
-  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1, 0.07)).verdict, Verdict::kSame) << "the step is what users wait for";
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.06, 0.05 * 1.02)).outcome, Outcome::kHost);
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.06, 0.05 * 1.04)).outcome, Outcome::kRegressed);
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1.06, 0.05 / 1.06)).outcome, Outcome::kHost);
+  EXPECT_EQ(compare_one(traced(1, 0.05), traced(1, 0.07)).outcome, Outcome::kSame) << "the step is what users wait for";
 }
 
-TEST(Verdict, ATimeThatCyclesDoNotShareIsTheClocksWhereTheGpuSharesIt) {
+TEST(Outcome, ATimeThatCyclesDoNotShareIsTheClocksWhereTheGpuSharesIt) {
   results::MeasuredCase next = traced(1.05, 0.05 * 1.05);
   for (results::Replicate& replicate : next.replicates) replicate.sm_clock = Hertz{1.98e9 / 1.05};
-  EXPECT_EQ(compare_one(traced(1, 0.05), next).verdict, Verdict::kClock);
+  EXPECT_EQ(compare_one(traced(1, 0.05), next).outcome, Outcome::kClock);
 }
 
-TEST(Verdict, TheGpusTimeNeedsEveryTrace) {
+TEST(Outcome, TheGpusTimeNeedsEveryTrace) {
   results::MeasuredCase next = traced(1.05, 0.05);
   next.replicates[1].device_time.reset();
   const CaseComparison c = compare_one(traced(1, 0.05), next);
   EXPECT_FALSE(c.device_ratio.has_value());
-  EXPECT_EQ(c.verdict, Verdict::kRegressed);
+  EXPECT_EQ(c.outcome, Outcome::kRegressed);
   EXPECT_NEAR(compare_one(traced(1, 0.05), traced(1, 0.06)).device_ratio.value(), 1.2, 1e-12);
 }
 
@@ -181,14 +187,14 @@ TEST(SharesChange, HalfOfItInTheSameDirection) {
   EXPECT_TRUE(shares_change(0.10, std::nullopt)) << "what is unknown does not contradict";
 }
 
-TEST(Verdict, MemoryIsExact) {
+TEST(Outcome, MemoryIsExact) {
   constexpr std::int64_t kMebi = 1 << 20;
-  EXPECT_EQ(compare_one(with_memory(100 * kMebi), with_memory(101 * kMebi)).verdict, Verdict::kSame);
-  EXPECT_EQ(compare_one(with_memory(100 * kMebi), with_memory(101 * kMebi + 1)).verdict, Verdict::kRegressed);
-  EXPECT_EQ(compare_one(with_memory(1000 * kMebi), with_memory(1005 * kMebi)).verdict, Verdict::kSame);
-  EXPECT_EQ(compare_one(with_memory(1000 * kMebi), with_memory(1005 * kMebi + 1)).verdict, Verdict::kRegressed);
+  EXPECT_EQ(compare_one(with_memory(100 * kMebi), with_memory(101 * kMebi)).outcome, Outcome::kSame);
+  EXPECT_EQ(compare_one(with_memory(100 * kMebi), with_memory(101 * kMebi + 1)).outcome, Outcome::kRegressed);
+  EXPECT_EQ(compare_one(with_memory(1000 * kMebi), with_memory(1005 * kMebi)).outcome, Outcome::kSame);
+  EXPECT_EQ(compare_one(with_memory(1000 * kMebi), with_memory(1005 * kMebi + 1)).outcome, Outcome::kRegressed);
   const CaseComparison less = compare_one(with_memory(1000 * kMebi), with_memory(900 * kMebi));
-  EXPECT_EQ(less.verdict, Verdict::kImproved);
+  EXPECT_EQ(less.outcome, Outcome::kImproved);
   EXPECT_EQ(less.note, "memory -100.0 MiB");
 }
 
@@ -199,74 +205,74 @@ results::MeasuredCase with_memory(std::int64_t allocated, std::int64_t requested
   return c;
 }
 
-TEST(Verdict, MemoryIsWhatTensorsAskedForWhereBothSidesKnowIt) {
+TEST(Outcome, MemoryIsWhatTensorsAskedForWhereBothSidesKnowIt) {
   constexpr std::int64_t kGibi = 1 << 30;
   constexpr std::int64_t kMore = kGibi + (16 << 20);
   // The allocator's blocks follow what ran before.
-  EXPECT_EQ(compare_one(with_memory(kGibi, kGibi), with_memory(kMore, kGibi)).verdict, Verdict::kSame);
-  EXPECT_EQ(compare_one(with_memory(kMore, kGibi), with_memory(kMore, kMore)).verdict, Verdict::kRegressed);
-  EXPECT_EQ(compare_one(with_memory(kMore, kMore), with_memory(kMore, kGibi)).verdict, Verdict::kImproved);
+  EXPECT_EQ(compare_one(with_memory(kGibi, kGibi), with_memory(kMore, kGibi)).outcome, Outcome::kSame);
+  EXPECT_EQ(compare_one(with_memory(kMore, kGibi), with_memory(kMore, kMore)).outcome, Outcome::kRegressed);
+  EXPECT_EQ(compare_one(with_memory(kMore, kMore), with_memory(kMore, kGibi)).outcome, Outcome::kImproved);
   // An older file knows the blocks alone.
-  EXPECT_EQ(compare_one(with_memory(kGibi), with_memory(kMore, kGibi)).verdict, Verdict::kRegressed);
+  EXPECT_EQ(compare_one(with_memory(kGibi), with_memory(kMore, kGibi)).outcome, Outcome::kRegressed);
   const CaseComparison c = compare_one(with_memory(kGibi, kGibi), with_memory(kGibi, kMore));
   EXPECT_THAT(c.note, ::testing::HasSubstr("memory +16.0 MiB"));
 }
 
-TEST(Verdict, MemoryNeedsNoReplicatesAndYieldsToASlowdown) {
+TEST(Outcome, MemoryNeedsNoReplicatesAndYieldsToASlowdown) {
   results::MeasuredCase base = with_memory(1 << 30);
   results::MeasuredCase next = with_memory(2 << 29 | 1 << 28);
   base.replicates.resize(1);
   next.replicates.resize(1);
-  EXPECT_EQ(compare_one(base, next).verdict, Verdict::kRegressed);
+  EXPECT_EQ(compare_one(base, next).outcome, Outcome::kRegressed);
   results::MeasuredCase slower = with_memory(1 << 20);
   for (results::Replicate& replicate : slower.replicates) replicate.time->value *= 1.1;
-  EXPECT_EQ(compare_one(with_memory(1 << 30), slower).verdict, Verdict::kRegressed);
+  EXPECT_EQ(compare_one(with_memory(1 << 30), slower).outcome, Outcome::kRegressed);
 }
 
-TEST(Verdict, FailureWhereThereWasNoneIsARegression) {
+TEST(Outcome, FailureWhereThereWasNoneIsWrongOrAnError) {
   for (const Status status : {Status::kOom, Status::kIncorrect, Status::kCrashed, Status::kTimeout}) {
     const results::MeasuredCase failed = support::compared_case(kModel, {support::failed_replicate(status, "why")});
     const results::MeasuredCase good = support::timed_case(kModel, {0.1});
     const CaseComparison c = compare_one(good, failed);
-    EXPECT_EQ(c.verdict, Verdict::kRegressed);
+    EXPECT_EQ(c.outcome, status == Status::kIncorrect ? Outcome::kWrong : Outcome::kError);
     EXPECT_EQ(c.note, "ok -> " + std::string{to_string(status)} + " (why)");
     EXPECT_FALSE(c.ratio.has_value());
-    EXPECT_EQ(compare_one(failed, good).verdict, Verdict::kImproved);
-    EXPECT_EQ(compare_one(failed, failed).verdict, Verdict::kInvalid);
+    EXPECT_EQ(compare_one(failed, good).outcome, Outcome::kImproved);
+    EXPECT_EQ(compare_one(failed, failed).outcome, Outcome::kNotJudged);
   }
 }
 
-TEST(Verdict, OneFailureInFiveIsAFailure) {
+TEST(Outcome, OneFailureInFiveIsAFailure) {
   results::MeasuredCase next = support::timed_case(kModel, kSteady);
   next.replicates.push_back(support::failed_replicate(Status::kCrashed, "signal 11"));
   const CaseComparison c = compare_one(support::timed_case(kModel, kSteady), next);
-  EXPECT_EQ(c.verdict, Verdict::kRegressed);
+  EXPECT_EQ(c.outcome, Outcome::kError);
   EXPECT_EQ(c.note, "ok -> crashed in 1 of 4 (signal 11)");
 }
 
-TEST(Verdict, MarkedTimesAreInvalid) {
+TEST(Outcome, MarkedTimesAreInvalid) {
   for (const Status status : {Status::kUnstable, Status::kThrottled}) {
     results::MeasuredCase next = support::timed_case(kModel, scaled(kSteady, 2));
     next.replicates[0].status = status;
     const CaseComparison c = compare_one(support::timed_case(kModel, kSteady), next);
-    EXPECT_EQ(c.verdict, Verdict::kInvalid);
+    EXPECT_EQ(c.outcome, Outcome::kNotJudged);
     EXPECT_TRUE(c.ratio.has_value());
     EXPECT_FALSE(c.adjusted_p.has_value());
   }
   const results::MeasuredCase unsupported =
       support::compared_case(kModel, {support::failed_replicate(Status::kUnsupported, "no such unit")});
-  EXPECT_EQ(compare_one(support::timed_case(kModel, kSteady), unsupported).verdict, Verdict::kInvalid);
+  EXPECT_EQ(compare_one(support::timed_case(kModel, kSteady), unsupported).outcome, Outcome::kNotJudged);
 }
 
-TEST(Verdict, KnownSpreadReplacesReplicates) {
+TEST(Outcome, KnownSpreadReplacesReplicates) {
   // Three quiet replicates a side 3 % apart; history says that processes differ by 3 %.
   const results::MeasuredCase base = support::timed_case(kModel, kSteady);
   const results::MeasuredCase next = support::timed_case(kModel, scaled(kSteady, 1.03));
   CompareOptions options;
   options.known_dispersion[results::match_key(kModel)] = {.standard_deviation = 0.03, .degrees_of_freedom = 10};
-  EXPECT_EQ(compare_one(base, next, options).verdict, Verdict::kAmbiguous);
+  EXPECT_EQ(compare_one(base, next, options).outcome, Outcome::kUndecided);
   options.known_dispersion[results::match_key(kModel)] = {.standard_deviation = 0.001, .degrees_of_freedom = 10};
-  EXPECT_EQ(compare_one(base, next, options).verdict, Verdict::kRegressed);
+  EXPECT_EQ(compare_one(base, next, options).outcome, Outcome::kRegressed);
 }
 
 TEST(Compare, SmallestDetectableIsAtLeastTheThreshold) {

@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/comparison_samples.hpp"
@@ -73,6 +75,32 @@ TEST(Compare, RefusesATimeTakenInAnotherWay) {
   EXPECT_THAT(refusal(mixed, cold), HasSubstr("L2 cold, L2 warm"));
 }
 
+TEST(Compare, RefusesWhatWasMeasuredOtherwise) {
+  const auto taken = [](Regime regime, std::map<std::string, std::string> options) {
+    results::MeasuredCase c = support::timed_case(kModel, kSteady);
+    for (results::Replicate& replicate : c.replicates) replicate.regime = regime;
+    ComparisonSide side = support::side_with({c});
+    side.options = {std::move(options)};
+    return side;
+  };
+  using enum Regime;
+  const ComparisonSide usual = taken(kSustained, {{"min_time_s", "0.5"}, {"burst_min_time_s", "0.1"}});
+  EXPECT_EQ(refusal(usual, usual), "compared");
+  EXPECT_THAT(refusal(usual, taken(kSustained, {{"min_time_s", "0.02"}, {"samples", "5"}, {"memory_limit", "40"}})),
+              HasSubstr("measured otherwise: memory_limit default against 40, min_time_s 0.5 against 0.02, samples "
+                        "default against 5"));
+  for (const std::string option : {"warmup", "verify", "isolate", "trace"}) {
+    EXPECT_THAT(refusal(usual, taken(kSustained, {{"min_time_s", "0.5"}, {option, "x"}})),
+                HasSubstr("measured otherwise: " + option + " default against x"));
+  }
+  // The times of another regime, the trace of kernels and what an old file does not tell.
+  EXPECT_EQ(refusal(usual, taken(kSustained, {{"min_time_s", "0.5"}, {"burst_min_time_s", "9"}})), "compared");
+  EXPECT_EQ(refusal(taken(kBurst, {{"trace", "on"}}), taken(kBurst, {})), "compared");
+  EXPECT_EQ(refusal(usual, taken(kSustained, {})), "compared");
+  EXPECT_THAT(refusal(taken(kBurst, {{"burst_min_time_s", "0.1"}}), taken(kBurst, {{"burst_min_time_s", "0.2"}})),
+              HasSubstr("measured otherwise: burst_min_time_s 0.1 against 0.2"));
+}
+
 TEST(Compare, RefusesTwoDevicesOnOneSide) {
   const ComparisonSide base = support::side_with({support::timed_case(kModel, kSteady)});
   ComparisonSide next = base;
@@ -88,6 +116,17 @@ TEST(Compare, NamesWhatDiffersBetweenTheEnvironments) {
   next.environments[0].gpu->power_limit_w = 600;
   EXPECT_THAT(compare(base, next, {}).differences,
               ElementsAre("driver: 580.159 against 590.1", "power limit: 700 W against 600 W"));
+}
+
+TEST(Compare, NamesWhatTheHostLetsTheSidesUseOfItsCpus) {
+  ComparisonSide base = support::side_with({support::timed_case(kModel, kSteady)});
+  base.environments[0].cpu_limits = CpuLimits{.affinity = "0-7,16", .quota = 8.5};
+  ComparisonSide next = base;
+  next.environments[0].cpu_limits = CpuLimits{.affinity = "0-3", .quota = {}};
+  EXPECT_THAT(compare(base, next, {}).differences,
+              ElementsAre("CPU affinity: 0-7,16 against 0-3", "CPU quota: 8.5 CPUs against none"));
+  next.environments[0].cpu_limits.reset();  // an older file
+  EXPECT_THAT(compare(base, next, {}).differences, ElementsAre());
 }
 
 }  // namespace

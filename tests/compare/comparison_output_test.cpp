@@ -33,7 +33,7 @@ results::MeasuredCase measured(CaseId id, const std::vector<double>& seconds, do
   results::MeasuredCase c = support::timed_case(std::move(id), seconds, clock_hz);
   for (results::Replicate& replicate : c.replicates) {
     replicate.peak_bytes = bytes;
-    replicate.mfu = 0.0002 / replicate.time->value;
+    replicate.peak_share_at_clock = 0.0002 / replicate.time->value;
     replicate.ceiling_share = 0.0003 / replicate.time->value;
     replicate.relative_half_width = 0.002;
   }
@@ -78,21 +78,22 @@ Comparison cross() {
 }
 
 TEST(ComparisonOutput, Text) {
-  expect_golden("verdicts.txt", comparison_page(verdicts(), {}));
-  expect_golden("verdicts_80.txt", comparison_page(verdicts(), {.max_width = 80}));
-  expect_golden("cross.txt", comparison_page(cross(), {}));
+  expect_golden("verdicts.txt", comparison_console(verdicts(), {}));
+  expect_golden("verdicts_80.txt", comparison_console(verdicts(), {.width = 80}));
+  expect_golden("verdicts_all.txt", comparison_console(verdicts(), {.all = true}));
+  expect_golden("cross.txt", comparison_console(cross(), {}));
 }
 
 TEST(ComparisonOutput, Markdown) {
-  expect_golden("verdicts.md", comparison_page(verdicts(), {.markdown = true, .max_width = {}}));
-  expect_golden("cross.md", comparison_page(cross(), {.markdown = true, .max_width = {}}));
+  expect_golden("verdicts.md", comparison_markdown(verdicts()));
+  expect_golden("cross.md", comparison_markdown(cross()));
 }
 
 TEST(ComparisonOutput, Json) {
   const results::Json json = comparison_to_json(verdicts(), true);
   expect_golden("verdicts.json", results::pretty(json));
   EXPECT_EQ(json.at("exit_status"), 1);
-  EXPECT_EQ(json.at("verdicts").at("REGRESSED"), 2);
+  EXPECT_EQ(json.at("outcomes").at("REGRESSED"), 1);
   expect_golden("cross.json", results::pretty(comparison_to_json(cross(), true)));
 }
 
@@ -101,7 +102,7 @@ TEST(ComparisonOutput, Csv) { expect_golden("verdicts.csv", comparison_to_csv(ve
 TEST(ComparisonOutput, JUnit) {
   expect_golden("verdicts.xml", comparison_to_junit(verdicts(), false));
   EXPECT_THAT(comparison_to_junit(verdicts(), false), HasSubstr("failures=\"2\" errors=\"0\" skipped=\"1\""));
-  EXPECT_THAT(comparison_to_junit(verdicts(), true), HasSubstr("failures=\"3\" errors=\"0\" skipped=\"0\""));
+  EXPECT_THAT(comparison_to_junit(verdicts(), true), HasSubstr("failures=\"4\" errors=\"0\" skipped=\"0\""));
 }
 
 TEST(ComparisonOutput, XmlHoldsNoControlCharactersAndNoInvalidUtf8) {
@@ -113,8 +114,8 @@ TEST(ComparisonOutput, XmlHoldsNoControlCharactersAndNoInvalidUtf8) {
 }
 
 TEST(ComparisonOutput, ColourIsTheVerdictsAlone) {
-  const std::string plain = comparison_page(verdicts(), {});
-  const std::string coloured = comparison_page(verdicts(), {.colour = true, .max_width = {}});
+  const std::string plain = comparison_console(verdicts(), {});
+  const std::string coloured = comparison_console(verdicts(), {.colour = true});
   EXPECT_THAT(plain, Not(HasSubstr("\033")));
   EXPECT_THAT(coloured, HasSubstr("\033[31mREGRESSED\033[0m "));
   EXPECT_THAT(coloured, Not(HasSubstr("\033[31mSAME")));
@@ -130,7 +131,7 @@ TEST(ComparisonOutput, ColourIsTheVerdictsAlone) {
 TEST(ComparisonOutput, OneFileASideShowsEachSidesOwnSpread) {
   const ComparisonSide base = support::side_with({measured(small("eager"), {0.025}, 1.98e9, kGibi)});
   const ComparisonSide next = support::side_with({measured(small("eager"), {0.026}, 1.98e9, kGibi)});
-  expect_golden("single.txt", comparison_page(compare(base, next, {}), {}));
+  expect_golden("single.txt", comparison_console(compare(base, next, {}), {}));
 }
 
 TEST(ComparisonPage, TracedCasesHaveTheGpusChangeBesideTheSteps) {
@@ -140,14 +141,15 @@ TEST(ComparisonPage, TracedCasesHaveTheGpusChangeBesideTheSteps) {
     return support::side_with({c}, "traced.json");
   };
   const Comparison host = compare(traced(0.020, 0.010), traced(0.021, 0.010), {});
-  const std::string page = comparison_page(host, {});
+  const std::string page = comparison_console(host, {});
   EXPECT_THAT(page, HasSubstr("HOST"));
-  EXPECT_THAT(page, testing::ContainsRegex("change %.*device %.*cycles %"));
-  EXPECT_THAT(page, HasSubstr("1 case: 1 HOST"));
-  EXPECT_EQ(exit_status(host, true), 0);
+  EXPECT_THAT(page, testing::ContainsRegex("[+]5[.]0 % .*[+]0[.]0 %"));
+  EXPECT_THAT(comparison_markdown(host), testing::ContainsRegex("change %.*device %.*cycles %"));
+  EXPECT_EQ(exit_status(host, false), 0);
+  EXPECT_EQ(exit_status(host, true), 4);
   const Comparison gpus = compare(traced(0.020, 0.010), traced(0.018, 0.008), {.cross = true});
-  EXPECT_THAT(comparison_page(gpus, {}), testing::ContainsRegex("new/base +of the device +in cycles"));
-  EXPECT_THAT(comparison_page(gpus, {}), testing::ContainsRegex("Model +1 +0[.]9000 +0[.]8000"));
+  EXPECT_THAT(comparison_console(gpus, {}), HasSubstr("New over base, by the GPU's time: Model 0.800 (1)"));
+  EXPECT_THAT(comparison_console(gpus, {}), testing::ContainsRegex("0[.]800 +0[.]798 [.][.] 0[.]802 +0[.]900"));
   const nlohmann::ordered_json json = comparison_to_json(gpus, false);
   EXPECT_NEAR(json.at("cases").at(0).at("device_ratio").get<double>(), 0.8, 1e-12);
   EXPECT_NEAR(json.at("families").at(0).at("device_ratio").get<double>(), 0.8, 1e-12);

@@ -44,13 +44,13 @@ Comparison simulate(std::mt19937_64& random, const Simulation& simulation) {
 }
 
 /// Of the shifted cases, the share that got `verdict`.
-double share_found(const Simulation& simulation, Verdict verdict, int trials) {
+double share_found(const Simulation& simulation, Outcome verdict, int trials) {
   std::mt19937_64 random{20260102};
   int found = 0;
   for (int trial = 0; trial < trials; ++trial) {
     const Comparison comparison = simulate(random, simulation);
     for (int i = 0; i < simulation.shifted; ++i) {
-      if (comparison.cases[static_cast<std::size_t>(i)].verdict == verdict) ++found;
+      if (comparison.cases[static_cast<std::size_t>(i)].outcome == verdict) ++found;
     }
   }
   return static_cast<double>(found) / (trials * simulation.shifted);
@@ -61,8 +61,8 @@ int false_alarms(const Simulation& simulation, int trials) {
   std::mt19937_64 random{7};
   int alarms = 0;
   for (int trial = 0; trial < trials; ++trial) {
-    const auto counts = count_verdicts(simulate(random, simulation));
-    if (counts.contains(Verdict::kRegressed) || counts.contains(Verdict::kImproved)) ++alarms;
+    const auto counts = count_outcomes(simulate(random, simulation));
+    if (counts.contains(Outcome::kRegressed) || counts.contains(Outcome::kImproved)) ++alarms;
   }
   return alarms;
 }
@@ -74,19 +74,19 @@ TEST(SimulatedComparison, SameBuildGivesAtMostOneAlarmInAHundred) {
 }
 
 TEST(SimulatedComparison, SameBuildIsMostlySame) {
-  EXPECT_GE(share_found({.cases = 50, .shifted = 50, .shift = 0}, Verdict::kSame, 100), 0.95);
+  EXPECT_GE(share_found({.cases = 50, .shifted = 50, .shift = 0}, Outcome::kSame, 100), 0.95);
 }
 
 TEST(SimulatedComparison, OnePercentBeyondTheThresholdIsFound) {
-  EXPECT_GE(share_found({.cases = 1, .shifted = 1, .shift = 0.03}, Verdict::kRegressed, 2000), 0.9);
-  EXPECT_GE(share_found({.cases = 50, .shifted = 1, .shift = 0.03}, Verdict::kRegressed, 400), 0.9);
-  EXPECT_GE(share_found({.cases = 200, .shifted = 1, .shift = 0.03, .has_history = true}, Verdict::kRegressed, 200),
+  EXPECT_GE(share_found({.cases = 1, .shifted = 1, .shift = 0.03}, Outcome::kRegressed, 2000), 0.9);
+  EXPECT_GE(share_found({.cases = 50, .shifted = 1, .shift = 0.03}, Outcome::kRegressed, 400), 0.9);
+  EXPECT_GE(share_found({.cases = 200, .shifted = 1, .shift = 0.03, .has_history = true}, Outcome::kRegressed, 200),
             0.9);
-  EXPECT_GE(share_found({.cases = 50, .shifted = 1, .shift = -0.03}, Verdict::kImproved, 400), 0.9);
+  EXPECT_GE(share_found({.cases = 50, .shifted = 1, .shift = -0.03}, Outcome::kImproved, 400), 0.9);
 }
 
 TEST(SimulatedComparison, HalfTheThresholdIsHardlyEverARegression) {
-  EXPECT_LE(share_found({.cases = 50, .shifted = 50, .shift = 0.01}, Verdict::kRegressed, 100), 0.01);
+  EXPECT_LE(share_found({.cases = 50, .shifted = 50, .shift = 0.01}, Outcome::kRegressed, 100), 0.01);
 }
 
 TEST(SimulatedComparison, IntervalsHoldTheTruthNineteenTimesInTwenty) {

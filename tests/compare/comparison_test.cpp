@@ -28,7 +28,7 @@ TEST(Compare, CorrectsOverAllCasesThatAreTested) {
   std::vector<results::MeasuredCase> in_base{support::timed_case(kModel, base)};
   std::vector<results::MeasuredCase> in_next{support::timed_case(kModel, scaled(base, 1.045))};
   const CaseComparison alone = compare(support::side_with(in_base), support::side_with(in_next), {}).cases.at(0);
-  EXPECT_EQ(alone.verdict, Verdict::kRegressed);
+  EXPECT_EQ(alone.outcome, Outcome::kRegressed);
   EXPECT_EQ(alone.adjusted_p, alone.p_value);
   for (int i = 0; i < 19; ++i) {
     const CaseId id{"Model", {{"size", std::to_string(i)}}};
@@ -36,15 +36,15 @@ TEST(Compare, CorrectsOverAllCasesThatAreTested) {
     in_next.push_back(support::timed_case(id, kSteady));
   }
   const CaseComparison among = compare(support::side_with(in_base), support::side_with(in_next), {}).cases.at(0);
-  EXPECT_EQ(among.verdict, Verdict::kAmbiguous);
+  EXPECT_EQ(among.outcome, Outcome::kUndecided);
   EXPECT_NEAR(among.adjusted_p.value(), 20 * among.p_value.value(), 1e-12);
   EXPECT_GT(among.smallest_detectable.value(), alone.smallest_detectable.value());
   // Cases without enough replicates do not count.
   in_next.resize(1);
   in_base.resize(2);
   in_next.push_back(support::timed_case(in_base[1].id, {0.1}));
-  EXPECT_EQ(compare(support::side_with(in_base), support::side_with(in_next), {}).cases.at(0).verdict,
-            Verdict::kRegressed);
+  EXPECT_EQ(compare(support::side_with(in_base), support::side_with(in_next), {}).cases.at(0).outcome,
+            Outcome::kRegressed);
 }
 
 TEST(Compare, SidesThatDidNotTakeTurnsAreWarnedOf) {
@@ -75,7 +75,7 @@ TEST(Compare, SaysHowManyReplicatesWouldDecide) {
         .cases.at(0);
   };
   const CaseComparison open = compared(noisy(0.1, 3), noisy(0.1, 3));
-  ASSERT_EQ(open.verdict, Verdict::kAmbiguous);
+  ASSERT_EQ(open.outcome, Outcome::kUndecided);
   const std::int64_t needed = open.replicates_to_decide.value();
   EXPECT_GT(needed, 3);
   EXPECT_LT(needed, 60);
@@ -136,7 +136,7 @@ TEST(Compare, BetweenGpusThereAreRatiosAndNoVerdicts) {
   next.environments[0].gpu->name = "NVIDIA H100";
   const Comparison comparison = compare(base, next, {});
   EXPECT_TRUE(comparison.cross);
-  EXPECT_FALSE(comparison.cases[0].verdict.has_value());
+  EXPECT_FALSE(comparison.cases[0].outcome.has_value());
   EXPECT_NEAR(comparison.cases[0].ratio.value(), 2, 1e-9);
   EXPECT_NEAR(comparison.cases[0].cycle_ratio.value(), 1, 1e-9);
   EXPECT_TRUE(comparison.cases[0].ratio_interval.has_value());
@@ -163,17 +163,19 @@ TEST(Compare, GeometricMeansByFamily) {
 TEST(ExitStatus, RegressedComesBeforeUncertain) {
   Comparison comparison;
   comparison.cases.resize(2);
-  const auto status = [&](Verdict a, Verdict b, bool strict) {
-    comparison.cases[0].verdict = a;
-    comparison.cases[1].verdict = b;
+  const auto status = [&](Outcome a, Outcome b, bool strict) {
+    comparison.cases[0].outcome = a;
+    comparison.cases[1].outcome = b;
     return exit_status(comparison, strict);
   };
-  EXPECT_EQ(status(Verdict::kSame, Verdict::kImproved, true), 0);
-  EXPECT_EQ(status(Verdict::kClock, Verdict::kInvalid, true), 0);
-  EXPECT_EQ(status(Verdict::kSame, Verdict::kAmbiguous, false), 0);
-  EXPECT_EQ(status(Verdict::kSame, Verdict::kAmbiguous, true), 4);
-  EXPECT_EQ(status(Verdict::kInsufficient, Verdict::kSame, true), 4);
-  EXPECT_EQ(status(Verdict::kAmbiguous, Verdict::kRegressed, true), 1);
+  EXPECT_EQ(status(Outcome::kSame, Outcome::kImproved, true), 0);
+  EXPECT_EQ(status(Outcome::kClock, Outcome::kNotJudged, false), 0);
+  EXPECT_EQ(status(Outcome::kClock, Outcome::kNotJudged, true), 4);
+  EXPECT_EQ(status(Outcome::kSame, Outcome::kError, false), 1);
+  EXPECT_EQ(status(Outcome::kSame, Outcome::kUndecided, false), 0);
+  EXPECT_EQ(status(Outcome::kSame, Outcome::kUndecided, true), 4);
+  EXPECT_EQ(status(Outcome::kUndecided, Outcome::kSame, true), 4);
+  EXPECT_EQ(status(Outcome::kUndecided, Outcome::kRegressed, true), 1);
 }
 
 }  // namespace

@@ -81,6 +81,15 @@ TEST(CaseFilter, FindsTheExpressionAnywhereInTheName) {
   EXPECT_FALSE(filter("Model/size:small/impl:eager"));
 }
 
+TEST(CaseFilter, WhatWouldTakeTheStackIsRefused) {
+  const CaseFilter filter{".*x$", "--filter"};
+  EXPECT_FALSE(filter(std::string(1024, 'A')));
+  EXPECT_THROW(static_cast<void>(filter(std::string(1025, 'A'))), UsageError);
+  EXPECT_THROW((CaseFilter{std::string(70'000, 'a'), "--filter"}), UsageError);
+  EXPECT_THROW((CaseFilter{std::string(2'000, '(') + std::string(2'000, ')'), "--filter"}), UsageError);
+  EXPECT_TRUE((CaseFilter{"((a|b)|(c))+", "--filter"})("xcx"));
+}
+
 TEST(CaseFilter, ALeadingMinusSelectsTheOthers) {
   const CaseFilter filter{"-impl:eager", "--filter"};
   EXPECT_FALSE(filter("Model/impl:eager"));

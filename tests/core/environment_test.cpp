@@ -54,7 +54,33 @@ TEST(IncompatibilityTest, NamesAnotherBuild) {
   EXPECT_EQ(incompatibility(on_h200(), digest), "another build: sources 0123456789ab against fedcba987654");
   Environment build_type = on_h200();
   build_type.build_type = "Debug";
-  EXPECT_EQ(incompatibility(on_h200(), build_type), "another build type: Release against Debug");
+  EXPECT_EQ(incompatibility(on_h200(), build_type), "another build: build type Release against Debug");
+  Environment variant = on_h200();
+  variant.variant = "no_l2";
+  EXPECT_EQ(incompatibility(on_h200(), variant), "another build: variant '' against 'no_l2'");
+}
+
+TEST(BuildTest, OptionsCountWhereBothSidesTellThem) {
+  Environment optimised = on_h200();
+  optimised.compile_options = "-O3";
+  EXPECT_EQ(build_difference(on_h200(), optimised), std::nullopt) << "an older file does not tell";
+  Environment native = on_h200();
+  native.compile_options = "-O3 -march=native";
+  EXPECT_EQ(build_difference(optimised, native), "compile options '-O3' against '-O3 -march=native'");
+  EXPECT_NE(build_key(optimised), build_key(native));
+  EXPECT_EQ(build_key(native), build_key(native));
+}
+
+TEST(BuildTest, NameIsTheCommitWithTheVariant) {
+  Environment build = on_h200();
+  build.commit = "29971fb85631-dirty";
+  EXPECT_EQ(build_name(build), "29971fb85631-dirty");
+  build.variant = "no_l2";
+  EXPECT_EQ(build_name(build), "29971fb85631-dirty (no_l2)");
+  build.commit = "29971fb856310123456789abcdef012345678901-dirty";
+  EXPECT_EQ(build_name(build), "29971fb85631-dirty (no_l2)");
+  build.commit = "unknown";
+  EXPECT_EQ(build_name(build), "0123456789ab (no_l2)");
 }
 
 TEST(IncompatibilityTest, NamesTheVersionThatDiffers) {
@@ -71,6 +97,25 @@ TEST(IncompatibilityTest, NamesAnotherClockPolicy) {
   Environment locked = on_h200();
   locked.clock_policy = "locked";
   EXPECT_EQ(incompatibility(on_h200(), locked), "another clock policy: default against locked");
+}
+
+TEST(WorkerDifferenceTest, IsAnotherBuildDriverOrGpu) {
+  Environment now = on_h200();
+  now.date = "2027-01-01T00:00:00Z";
+  now.gpu->other_processes = 1;
+  EXPECT_EQ(worker_difference(on_h200(), now), std::nullopt);
+  now.gpu->uuid = "GPU-2";
+  EXPECT_EQ(worker_difference(on_h200(), now), "another GPU: GPU-1 against GPU-2");
+  now.gpu.reset();
+  EXPECT_EQ(worker_difference(on_h200(), now), "another device: NVIDIA H200 against no GPU (a CPU)")
+      << "it lost its GPU";
+  EXPECT_EQ(worker_difference(now, on_h200()), "another device: no GPU (a CPU) against NVIDIA H200");
+  Environment commit = on_h200();
+  commit.commit = "def";
+  EXPECT_EQ(worker_difference(on_h200(), commit), "another build: commit abc against def");
+  Environment driver = on_h200();
+  driver.versions["driver"] = "590.1";
+  EXPECT_EQ(worker_difference(on_h200(), driver), "another version of driver: 580.159 against 590.1");
 }
 
 }  // namespace

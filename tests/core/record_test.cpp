@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -49,38 +50,6 @@ TEST(StopReasonTest, NamesGoBothWaysAndDiffer) {
   EXPECT_EQ(parse_enum<StopReason>("precisely"), std::nullopt);
 }
 
-TEST(IsHostBound, ARankWhoseQueueIsNeverEmptyMayWaitForAHost) {
-  Timing timing = *timed_record().timing;
-  timing.drain = Seconds{0.0009};
-  StepTrace trace;
-  trace.device = timing.median;  // an exchange's kernels wait for the other rank
-  trace.kernels.resize(2);
-  trace.kernels[0].kernel_class = "gemm";
-  EXPECT_FALSE(is_host_bound(trace, timing));
-  trace.kernels[1].kernel_class = "collective";
-  EXPECT_TRUE(is_host_bound(trace, timing));
-  timing.drain = Seconds{0.0011};
-  EXPECT_FALSE(is_host_bound(trace, timing));
-  trace.device = {0.018};
-  trace.host_gaps = {0.002};
-  EXPECT_TRUE(is_host_bound(trace, timing));
-}
-
-/// A host that was slow while steps were timed and quick while they were traced.
-TEST(IsHostBound, ADeviceThatCaughtUpAndWaitedInTheTimedSteps) {
-  Timing timing = *timed_record().timing;
-  timing.drain = timing.median * 0.01;
-  StepTrace trace;
-  trace.device = timing.median * 0.85;
-  trace.device_gaps = timing.median * 0.09;
-  EXPECT_TRUE(is_host_bound(trace, timing));
-  timing.drain = timing.median * 0.3;  // work was queued: a lower clock takes the time
-  EXPECT_FALSE(is_host_bound(trace, timing));
-  timing.drain = timing.median * 0.01;  // every step ends with a wait, and none of it is lost
-  trace.device = timing.median * 0.88;
-  EXPECT_FALSE(is_host_bound(trace, timing));
-}
-
 TEST(CountersTest, ATraceTellsTheGpusPartOfAStep) {
   Record record = timed_record();
   EXPECT_FALSE(counters_of(record).contains("device_ms"));
@@ -95,8 +64,23 @@ TEST(CountersTest, ATraceTellsTheGpusPartOfAStep) {
   const std::map<std::string, double> counters = counters_of(record);
   EXPECT_DOUBLE_EQ(counters.at("device_ms"), 15);
   EXPECT_DOUBLE_EQ(counters.at("idle_share"), 0.25);  // of 20 ms
+  EXPECT_NEAR(counters.at("host_share"), 0.25 - 10 * 1.35e-6 / 0.020, 1e-12);
+  EXPECT_NEAR(counters.at("launch_budget_us"), 15013.5 / 7, 1e-9);
+  EXPECT_EQ(counters.at("host_bound"), 1);
   EXPECT_DOUBLE_EQ(counters.at("longest_gap_us"), 500);
   EXPECT_DOUBLE_EQ(counters.at("kernels_per_step"), 8);
+  EXPECT_DOUBLE_EQ(counters.at("launches_per_step"), 7);
+}
+
+TEST(CountersTest, ATraceThatDisagreesTellsNoDeviceTime) {
+  Record record = timed_record();
+  record.trace.emplace();
+  record.trace->device = {0.021};
+  record.trace->launches = 7;
+  const std::map<std::string, double> counters = counters_of(record);
+  for (const char* name : {"device_ms", "idle_share", "host_share", "launch_budget_us"}) {
+    EXPECT_FALSE(counters.contains(name)) << name;
+  }
   EXPECT_DOUBLE_EQ(counters.at("launches_per_step"), 7);
 }
 
@@ -147,15 +131,44 @@ TEST(CountersTest, RatesAreWorkOverTheMedian) {
   EXPECT_DOUBLE_EQ(counters_of(record).at("tokens_per_second"), 102'400);  // 2048 / 0.020
   EXPECT_DOUBLE_EQ(counters_of(record).at("flop_per_second"), 2e14);       // 4e12 / 0.020
   EXPECT_FALSE(counters_of(record).contains("mfu"));
-  record.datasheet_peak = FlopPerSecond{8e14};
-  EXPECT_DOUBLE_EQ(counters_of(record).at("mfu"), 0.25);  // 2e14 / 8e14
+  record.peak_at_clock = FlopPerSecond{8e14};
+  EXPECT_DOUBLE_EQ(counters_of(record).at("peak_share_at_clock"), 0.25);  // 2e14 / 8e14
+  EXPECT_FALSE(counters_of(record).contains("mfu"));
+  record.boost_peak = FlopPerSecond{1e15};
+  EXPECT_DOUBLE_EQ(counters_of(record).at("mfu"), 0.2);
+  EXPECT_DOUBLE_EQ(counters_of(record).at("hfu"), 0.2);
+  record.work->min_flop = Flop{3e12};
+  EXPECT_DOUBLE_EQ(counters_of(record).at("mfu"), 0.15) << "what a backward computes once more does not count";
+  EXPECT_DOUBLE_EQ(counters_of(record).at("hfu"), 0.2);
+}
+
+/// 6 N + 6 L s d a token over 989.4 TFLOP/s: 2.7B's fused train step on an H200, by hand.
+TEST(CountersTest, MfuIsTheFields) {
+  const auto sizes = builtin_model_sizes();
+  const auto size = std::ranges::find(sizes, "2.7B", &ModelSize::name);
+  ASSERT_NE(size, sizes.end());
+  Record record = timed_record();
+  record.timing->median = {0.08932};
+  record.work = model_step_work(*size, 512, 4, Pass::kTrainStep);
+  record.boost_peak = datasheet_peak("NVIDIA H200", 132, Precision::kBf16);
+  constexpr double kWeights = 32.0 * (4.0 * 2560 * 2560 + 3.0 * 2560 * 10240) + 10000.0 * 2560;
+  constexpr double kFlopOfToken = 6 * kWeights + 6.0 * 32 * 512 * 2560;
+  constexpr double kByHand = 2048 / 0.08932 * kFlopOfToken / 989.4e12;
+  EXPECT_NEAR(kByHand, 0.476, 0.0005);
+  EXPECT_NEAR(counters_of(record).at("mfu"), kByHand, kByHand * 1e-3);
+  const double training = counters_of(record).at("mfu");
+  EXPECT_NEAR(counters_of(record).at("hfu") / training, 1 + 1.0 * 32 * 512 * 2560 / kFlopOfToken, 1e-6);
+  record.work = model_step_work(*size, 512, 4, Pass::kForward);
+  EXPECT_NEAR(counters_of(record).at("mfu"), training / 3, 1e-12);
+  EXPECT_EQ(counters_of(record).at("hfu"), counters_of(record).at("mfu"));
 }
 
 TEST(CountersTest, CasesWithoutTokensOrFlopHaveNoSuchRates) {
   Record record = timed_record();
   record.work = Work{.flop = {0}, .tokens = 0};
-  record.datasheet_peak = FlopPerSecond{8e14};
-  for (const char* name : {"tokens_per_second", "flop_per_second", "mfu"}) {
+  record.peak_at_clock = FlopPerSecond{8e14};
+  record.boost_peak = FlopPerSecond{8e14};
+  for (const char* name : {"tokens_per_second", "flop_per_second", "mfu", "hfu", "peak_share_at_clock"}) {
     EXPECT_FALSE(counters_of(record).contains(name)) << name;
   }
 }

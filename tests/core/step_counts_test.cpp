@@ -53,29 +53,79 @@ TEST(StepFloor, RefusesWhatIsNoShape) {
                std::invalid_argument);
 }
 
-TEST(CycleClock, MakesTheCountedCyclesOfTheMedian) {
-  DeviceState device;
-  device.sm_clock_p50 = Hertz{1.5e9};
-  device.sm_clock_counted = Hertz{1.36e9};
-  Timing timing;
-  timing.median = {1.6e-3};
-  timing.wall = Seconds{1.58e-3};
-  const auto clock = cycle_clock(device, timing);
-  ASSERT_TRUE(clock.has_value());
-  EXPECT_DOUBLE_EQ(clock->value * timing.median.value, 1.36e9 * 1.58e-3);
+/// A step of 20 ms of which the GPU works `device_s`, in 400 kernels that 400 launches made.
+Record traced_record(double device_s) {
+  Record record;
+  record.timing.emplace();
+  record.timing->median = {0.020};
+  record.timing->drain = Seconds{0.010};
+  record.trace.emplace();
+  record.trace->device = {device_s};
+  record.trace->launches = 400;
+  record.trace->kernels.resize(1);
+  record.trace->kernels[0].kernel_class = "gemm";
+  record.trace->kernels[0].calls = 400;
+  return record;
 }
 
-TEST(CycleClock, IsTheBestKnownOneWhereNothingWasCounted) {
-  DeviceState device;
-  Timing timing;
-  timing.median = {1.6e-3};
-  EXPECT_FALSE(cycle_clock(device, timing).has_value());
-  device.sm_clock_p50 = Hertz{1.5e9};
-  EXPECT_EQ(cycle_clock(device, timing), Hertz{1.5e9});
-  device.sm_clock_mean = Hertz{1.507e9};
-  EXPECT_EQ(cycle_clock(device, timing), Hertz{1.507e9});
-  device.sm_clock_counted = Hertz{1.36e9};  // of a burst there is no time of all steps
-  EXPECT_EQ(cycle_clock(device, timing), Hertz{1.36e9});
+TEST(DeviceTime, IsTheTracesAtTheClockOfTheTimedSteps) {
+  Record record = traced_record(0.015);
+  EXPECT_EQ(device_time(record), Seconds{0.015});
+  record.device.emplace();
+  record.device->sm_clock_counted = Hertz{1.5e9};
+  EXPECT_EQ(device_time(record), Seconds{0.015}) << "the traced steps' cycles were not counted";
+  record.trace->sm_clock_counted = Hertz{1.8e9};
+  EXPECT_DOUBLE_EQ(device_time(record).value().value, 0.018);
+  EXPECT_NEAR(idle_share(record).value(), 0.1, 1e-12);
+  record.trace.reset();
+  EXPECT_FALSE(device_time(record).has_value());
+  EXPECT_FALSE(trace_disagrees(record));
+}
+
+TEST(DeviceTime, IsAbsentWhereItExceedsTheStep) {
+  const Record near = traced_record(0.0203);
+  EXPECT_FALSE(trace_disagrees(near));
+  EXPECT_NEAR(idle_share(near).value(), -0.015, 1e-12);
+  const Record beyond = traced_record(0.0205);
+  EXPECT_TRUE(trace_disagrees(beyond));
+  EXPECT_FALSE(device_time(beyond).has_value());
+  EXPECT_FALSE(idle_share(beyond).has_value());
+  EXPECT_FALSE(host_share(beyond).has_value());
+  EXPECT_FALSE(launch_budget(beyond).has_value());
+}
+
+TEST(HostShare, LeavesTheGapsOfTheQueueOut) {
+  const Record record = traced_record(0.015);
+  EXPECT_NEAR(host_share(record).value(), 1 - (0.015 + 400 * 1.35e-6) / 0.020, 1e-12);
+  EXPECT_NEAR(launch_budget(record).value().value, 0.01554 / 400, 1e-12);
+  Record burst = record;
+  burst.timing->regime = Regime::kBurst;
+  EXPECT_FALSE(host_share(burst).has_value());
+  EXPECT_FALSE(launch_budget(burst).has_value());
+}
+
+TEST(IsHostBound, IsTheHostsShareOverThreePercent) {
+  EXPECT_TRUE(is_host_bound(traced_record(0.0188)));   // 3.3 %
+  EXPECT_FALSE(is_host_bound(traced_record(0.0190)));  // 2.3 %
+}
+
+TEST(IsHostBound, WithoutADeviceTimeItIsWhatWasDecidedThen) {
+  Record record = traced_record(0.0205);  // the trace disagrees
+  EXPECT_FALSE(is_host_bound(record));
+  record.timing->host_bound = true;
+  EXPECT_TRUE(is_host_bound(record));
+  record.trace->device = {0.0195};
+  EXPECT_FALSE(is_host_bound(record)) << "earlier versions had another rule";
+}
+
+TEST(IsHostBound, ARankWhoseQueueIsNeverEmptyMayWaitForAHost) {
+  Record record = traced_record(0.020);  // an exchange's kernels wait for the other rank
+  record.timing->drain = Seconds{0.0009};
+  EXPECT_FALSE(is_host_bound(record));
+  record.trace->kernels[0].kernel_class = "collective";
+  EXPECT_TRUE(is_host_bound(record));
+  record.timing->drain = Seconds{0.0011};
+  EXPECT_FALSE(is_host_bound(record));
 }
 
 }  // namespace

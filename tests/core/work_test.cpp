@@ -175,6 +175,30 @@ TEST(DatasheetRate, IsUnknownForOtherGpusAndForUnitsThatAGpuLacks) {
   EXPECT_EQ(datasheet_flop_per_sm_clock("Tesla T4", Precision::kTf32), std::nullopt);
 }
 
+TEST(DatasheetPeak, IsTheDatasheetsAtItsBoostClock) {
+  const auto tflops = [](const char* gpu, std::int64_t sm_count, Precision precision) {
+    return datasheet_peak(gpu, sm_count, precision).value().value * 1e-12;
+  };
+  EXPECT_NEAR(tflops("NVIDIA H100 80GB HBM3", 132, Precision::kBf16), 989.4, 0.1);
+  EXPECT_NEAR(tflops("NVIDIA H200", 132, Precision::kTf32), 494.7, 0.1);
+  EXPECT_NEAR(tflops("NVIDIA H200", 132, Precision::kFp32), 66.9, 0.1);
+  EXPECT_NEAR(tflops("NVIDIA H200", 66, Precision::kBf16), 494.7, 0.1) << "half of a GPU";
+  EXPECT_NEAR(tflops("NVIDIA A100-SXM4-80GB", 108, Precision::kFp16), 312, 0.5);
+  EXPECT_NEAR(tflops("NVIDIA B200", 148, Precision::kFp32), 75, 0.1);
+  EXPECT_NEAR(tflops("NVIDIA GB200", 152, Precision::kBf16), 2'565, 1) << "2,500 of 148 SM";
+  EXPECT_NEAR(tflops("NVIDIA L40S", 142, Precision::kBf16), 366, 1);
+  EXPECT_EQ(datasheet_peak("NVIDIA L40", 142, Precision::kBf16), std::nullopt);
+  EXPECT_EQ(datasheet_peak("Tesla T4", 40, Precision::kBf16), std::nullopt);
+}
+
+TEST(ModelFlop, AreThoseThatNoImplementationCanAvoid) {
+  const AttentionShape shape{.batch = 2, .heads = 3, .seq_q = 64, .seq_kv = 64, .head_dim = 16, .causal = true};
+  const Flop forward = attention_forward_flop(shape);
+  EXPECT_EQ(model_flop(attention_work(shape, AttentionPass::kForward)), forward);
+  EXPECT_EQ(model_flop(attention_work(shape, AttentionPass::kBackward)), forward * 2.0);
+  EXPECT_EQ(model_flop(attention_work(shape, AttentionPass::kForwardBackward)), forward * 3.0);
+}
+
 /// nccl-tests, doc/PERFORMANCE.md, for 2 and 8 ranks.
 TEST(BusFactor, IsNcclTests) {
   EXPECT_DOUBLE_EQ(bus_factor(CollectiveOp::kAllReduce, 2), 1.0);

@@ -14,6 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 void expect_knows_nothing(const NvmlDevice& device) {
+  EXPECT_FALSE(device.name().has_value());
   EXPECT_FALSE(device.sm_clock().has_value());
   EXPECT_FALSE(device.max_sm_clock().has_value());
   EXPECT_FALSE(device.temperature_c().has_value());
@@ -34,6 +35,7 @@ TEST(NvmlWithoutALibrary, KnowsNothing) {
   EXPECT_FALSE(device.is_known());
   expect_knows_nothing(device);
   expect_knows_nothing(NvmlDevice::by_uuid(library, "GPU-full"));
+  expect_knows_nothing(NvmlDevice::by_index(library, 0));
   expect_knows_nothing(NvmlDevice{});
 }
 
@@ -56,6 +58,9 @@ TEST(FakeNvml, AnswersInOurUnits) {
   EXPECT_EQ(device.mig(), false);
   EXPECT_EQ(device.other_compute_processes(), 69);
   EXPECT_TRUE(NvmlDevice::by_uuid(library, "GPU-full").is_known());
+  EXPECT_EQ(NvmlDevice::by_index(library, 0).name(), "NVIDIA Full 80GB");
+  EXPECT_TRUE(NvmlDevice::by_index(library, 1).is_known());
+  EXPECT_FALSE(NvmlDevice::by_index(library, 2).is_known());
 }
 
 TEST(FakeNvml, PowerIsTheAverageWhereTheMomentsIsUnknown) {

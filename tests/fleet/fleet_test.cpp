@@ -182,45 +182,5 @@ TEST(Fleet, WhatIsKnownOfTheModelAndResourceCounts) {
   EXPECT_DOUBLE_EQ(resource(fleet, Resource::kLaunch).degrees_of_freedom, 67);
 }
 
-/// The files that the recorded spreads are of. Where they are measured again, so are the spreads: `tbench fleet --alone
-/// --json` of them prints what recorded_spreads() and this list should have.
-TEST(RecordedFleet, SpreadsAreThoseOfTheResultsOfRecord) {
-  std::vector<NamedResults> files;
-  for (const char* name : {"attention/full_1",
-                           "attention/full_2",
-                           "attention/full_3",
-                           "attention/full_4",
-                           "attention/full_5",
-                           "attention/full_6",
-                           "attention/full_7",
-                           "attention/full_8",
-                           "attention/full_9",
-                           "attention/full_10",
-                           "attention/full_11",
-                           "attention/full_12",
-                           "attention/full_13",
-                           "ceilings/ceilings",
-                           "model/flash",
-                           "model/flash_2",
-                           "model/flash_3",
-                           "model/flash_4",
-                           "operations/kernel_softmax",
-                           "operations/operations",
-                           "precision/attention_tf32"}) {
-    const std::string path = std::string{TBENCH_TEST_DATA "/../../bench/results/nvidia_h200/"} + name + ".json.gz";
-    files.push_back({name, results::read_result_file(path)});
-  }
-  const Fleet fleet = compare_fleet(files, {});
-  EXPECT_FALSE(has_slow(fleet));
-  EXPECT_EQ(fleet.machines.size(), 10U);
-  ASSERT_EQ(fleet.resources.size(), recorded_spreads().size());
-  for (const KnownSpread& known : recorded_spreads()) {
-    EXPECT_EQ(known.gpu, fleet.gpu);
-    const FleetResource& measured = resource(fleet, known.resource);
-    EXPECT_NEAR(measured.spread, known.spread.standard_deviation, 0.5e-5) << to_string(known.resource);
-    EXPECT_EQ(measured.degrees_of_freedom, known.spread.degrees_of_freedom) << to_string(known.resource);
-  }
-}
-
 }  // namespace
 }  // namespace tbench::fleet

@@ -67,6 +67,26 @@ NamedResults shard_of(std::int64_t index, std::int64_t count, std::int64_t proce
   return {"shard" + std::to_string(index) + ".json", std::move(file)};
 }
 
+/// The same shard, cut by durations: of places that follow from no rule.
+NamedResults timed_shard_of(const std::vector<Places>& places, std::int64_t index, std::int64_t processes = 1) {
+  const Shard shard{index, static_cast<std::int64_t>(places.size())};
+  const Places& own = places[static_cast<std::size_t>(index - 1)];
+  ResultFile file = run_of(cases_at(shard, own, selection()), processes);
+  file.options["shard"] = to_string(shard);
+  file.options["shared_cases"] = std::to_string(selection().size());
+  file.options["shard_places"] = format_places(own);
+  file.options["durations"] = "h200@20df4902425a";
+  return {"shard" + std::to_string(index) + ".json", std::move(file)};
+}
+
+const std::vector<Places> kTimedPlaces{{0, 1, 2, 3, 9}, {4, 8}, {5, 6, 7}};
+
+std::vector<NamedResults> timed_shards(std::int64_t processes = 1) {
+  std::vector<NamedResults> files;
+  for (std::int64_t index = 1; index <= 3; ++index) files.push_back(timed_shard_of(kTimedPlaces, index, processes));
+  return files;
+}
+
 /// Those that have a case.
 std::vector<NamedResults> shards(std::int64_t count, std::int64_t processes = 1) {
   std::vector<NamedResults> files;
@@ -107,6 +127,13 @@ TEST(Merge, ShardsAreTheUndividedRun) {
       EXPECT_EQ(merged.file, whole) << processes << ", " << count;
     }
   }
+}
+
+TEST(Merge, ThePlanIsThatOfAllParts) {
+  std::vector<NamedResults> files = shards(2);
+  files[0].file.plan = {"Ceiling/what:copy", "Gemm/m:1"};
+  files[1].file.plan = {"Ceiling/what:copy", "Gemm/m:2"};
+  EXPECT_THAT(merge(std::move(files)).file.plan, ElementsAre("Ceiling/what:copy", "Gemm/m:1", "Gemm/m:2"));
 }
 
 TEST(Merge, RepetitionsStayTogether) {
@@ -160,6 +187,53 @@ TEST(Merge, SaysWhichShardsAndCasesAreMissing) {
   std::vector<NamedResults> processes = shards(2, 3);
   processes[0].file.records.pop_back();  // in the last process alone
   EXPECT_THAT(merge(std::move(processes)).missing, ElementsAre("1 of 15 of shard 1/2 ('shard1.json')"));
+}
+
+TEST(Merge, ShardsByDurationsAreTheUndividedRun) {
+  for (const std::int64_t processes : {1, 3}) {
+    ResultFile whole = run_of(selection(), processes);
+    whole.options["durations"] = "h200@20df4902425a";
+    std::vector<NamedResults> files = timed_shards(processes);
+    std::ranges::reverse(files);
+    const Merged merged = merge(std::move(files));
+    EXPECT_THAT(merged.missing, IsEmpty()) << processes;
+    EXPECT_EQ(merged.file, whole) << processes;
+  }
+}
+
+TEST(Merge, SaysWhatIsMissingOfShardsByDurations) {
+  std::vector<NamedResults> files = timed_shards();
+  files[0].file.records.pop_back();
+  files.pop_back();
+  EXPECT_THAT(merge(files).missing, ElementsAre("1 of 5 of shard 1/3 ('shard1.json')", "shard 3/3, 3 cases"));
+  files.pop_back();
+  EXPECT_THAT(merge(files).missing, ElementsAre("1 of 5 of shard 1/3 ('shard1.json')", "shards 2/3 and 3/3, 5 cases"));
+}
+
+TEST(Merge, RefusesShardsByDifferentDurations) {
+  const auto refusal_of = [](auto change) {
+    std::vector<NamedResults> files = timed_shards();
+    change(files);
+    try {
+      static_cast<void>(merge(std::move(files)));
+    } catch (const UsageError& error) {
+      return std::string{error.what()};
+    }
+    return std::string{};
+  };
+  EXPECT_THAT(refusal_of([](auto& files) { files[1].file.options["durations"] = "h200@000000000000"; }),
+              AllOf(HasSubstr("'shard1.json' is a shard by the durations h200@20df4902425a and 'shard2.json' by "
+                              "h200@000000000000"),
+                    HasSubstr("with the other's --tb_durations")));
+  EXPECT_THAT(refusal_of([](auto& files) { files[2] = shard_of(3, 3); }), HasSubstr("and 'shard3.json' by none"));
+  EXPECT_THAT(refusal_of([](auto& files) { files[1].file.options["shard_places"] = "3,8"; }),
+              HasSubstr("'shard1.json' and 'shard2.json' both have place 3 (shard_places): one was edited."));
+  for (const char* places : {"4,10", "8,4", "all"}) {
+    EXPECT_THAT(refusal_of([&](auto& files) { files[1].file.options["shard_places"] = places; }),
+                HasSubstr(std::string{"'shard2.json': shard_places '"} + places + "' are not places of 10 cases."));
+  }
+  EXPECT_THAT(refusal_of([](auto& files) { files[1].file.options["shard_places"] = "4"; }),
+              HasSubstr("'shard2.json' has 2 cases, though shard 2/3 of 10 has 1"));
 }
 
 TEST(Merge, SeveralGpusOfAKindAreNoneInParticular) {

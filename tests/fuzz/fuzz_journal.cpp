@@ -1,4 +1,5 @@
-// Any bytes as the journal of a killed run: it is read, but for its torn last line, or refused.
+// Any bytes as the journal of a killed run: it is read, but for its torn last line, or refused; and what was read keeps
+// every rule of record_rules.hpp.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <string>
 
 #include "tbench/core/error.hpp"
+#include "tbench/results/record_rules.hpp"
 #include "tbench/results/result_writer.hpp"
 
 namespace {
@@ -36,7 +38,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     file.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   }
   try {
-    static_cast<void>(tbench::results::load_for_resume(kJournal.results));
+    const auto run = tbench::results::load_for_resume(kJournal.results);
+    if (!run) return 0;
+    for (const tbench::Record& record : run->records) {
+      if (tbench::results::broken_rule(record)) std::abort();
+    }
   } catch (const tbench::UsageError& error) {
     if (std::string{error.what()}.empty()) std::abort();
   }

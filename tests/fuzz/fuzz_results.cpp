@@ -1,5 +1,5 @@
-// Any bytes as a results file: it is read, or refused with a message on one line; and what was read is written and read
-// again as the same.
+// Any bytes as a results file: it is read, or refused with a message on one line; and what was read keeps every rule of
+// record_rules.hpp, and is written and read again as the same.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -10,6 +10,7 @@
 #include "memory_file.hpp"
 #include "tbench/compare/comparison_input.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/results/record_rules.hpp"
 #include "tbench/results/result_file.hpp"
 
 namespace {
@@ -26,6 +27,9 @@ void read_in_full(const std::string& path) {
     file = results::read_result_file(path);
   } catch (const UsageError& error) {
     return check_message(error.what());
+  }
+  for (const Record& record : file.records) {
+    if (results::broken_rule(record)) std::abort();
   }
   if (results::result_file_from_json(results::result_file_to_json(file)) != file) std::abort();
 }

@@ -19,10 +19,10 @@ const GateInput kInput{.db = "h.db",
                        .null_b = {},
                        .run = {.of_all = "--tb_suite=full", .filter = {}}};
 
-CaseReport case_with(Verdict verdict, const std::string& name = "Model/size:small") {
+CaseReport case_with(Outcome outcome, const std::string& name = "Model/size:small") {
   CaseReport c;
   c.name = name;
-  c.verdict = verdict;
+  c.outcome = outcome;
   c.candidate = Seconds{0.01};
   c.ratio = 1.05;
   return c;
@@ -35,29 +35,29 @@ GateReport report_with(std::vector<CaseReport> cases) {
   return report;
 }
 
-results::Conclusion conclusion_of(Verdict verdict) {
-  return gate_conclusion(report_with({case_with(verdict), case_with(Verdict::kPassed, "Model/size:fine")}), kInput);
+results::Conclusion conclusion_of(Outcome outcome) {
+  return gate_conclusion(report_with({case_with(outcome), case_with(Outcome::kSame, "Model/size:fine")}), kInput);
 }
 
 TEST(GateConclusion, NamesTheBuildThatConfirms) {
-  EXPECT_EQ(conclusion_of(Verdict::kUnconfirmed).next,
+  EXPECT_EQ(conclusion_of(Outcome::kUnconfirmed).next,
             "tbench gate --db=h.db a.json 'b c.json' --again '--good=GOOD/transformer_bench --tb_suite=full' "
             "'--new=NEW/transformer_bench --tb_suite=full'");
-  EXPECT_EQ(conclusion_of(Verdict::kCreep).next,
+  EXPECT_EQ(conclusion_of(Outcome::kCreep).next,
             "tbench gate --db=h.db a.json 'b c.json' --again '--pinned=PINNED/transformer_bench --tb_suite=full' "
             "'--new=NEW/transformer_bench --tb_suite=full'");
 }
 
-TEST(GateConclusion, OfAHostAndOfAClockIsUncertain) {
-  EXPECT_EQ(conclusion_of(Verdict::kHost).verdict, "UNCERTAIN");
-  EXPECT_EQ(conclusion_of(Verdict::kHost).next, "tbench report --limits a.json '--filter=^Model/size:small$'");
-  EXPECT_EQ(conclusion_of(Verdict::kClock).next, "tbench history --db=h.db '^Model/size:small$'");
+TEST(GateConclusion, OfAHostAndOfAClockAsksForAReview) {
+  EXPECT_EQ(conclusion_of(Outcome::kHost).outcome, "REVIEW");
+  EXPECT_EQ(conclusion_of(Outcome::kHost).next, "tbench report --limits a.json '--filter=^Model/size:small$'");
+  EXPECT_EQ(conclusion_of(Outcome::kClock).next, "tbench history --db=h.db '^Model/size:small$'");
 }
 
 TEST(GateConclusion, OfAnInvalidCaseAsksForItAloneUnlessTheHostIsTheCause) {
-  EXPECT_EQ(conclusion_of(Verdict::kInvalid).next,
+  EXPECT_EQ(conclusion_of(Outcome::kNotJudged).next,
             "transformer_bench --tb_suite=full --benchmark_filter='^Model/size:small$' --tb_isolate=case");
-  GateReport report = report_with({case_with(Verdict::kInvalid)});
+  GateReport report = report_with({case_with(Outcome::kNotJudged)});
   report.host_is_valid = false;
   report.ceilings = {{"Ceiling/what:dispatch", Resource::kHost, 1.3, 0.1, false}};
   const results::Conclusion conclusion = gate_conclusion(report, kInput);
@@ -66,45 +66,48 @@ TEST(GateConclusion, OfAnInvalidCaseAsksForItAloneUnlessTheHostIsTheCause) {
 }
 
 TEST(GateConclusion, WhatIsNotUncertainAsksForNothing) {
-  for (const Verdict verdict : {Verdict::kRetried, Verdict::kImproved, Verdict::kNew, Verdict::kPassed}) {
-    EXPECT_EQ(conclusion_of(verdict).verdict, "PASSED") << to_string(verdict);
-    EXPECT_EQ(conclusion_of(verdict).next, "") << to_string(verdict);
+  for (const Outcome outcome : {Outcome::kRetried, Outcome::kImproved, Outcome::kNew, Outcome::kSame}) {
+    EXPECT_EQ(conclusion_of(outcome).outcome, "PASSED") << to_string(outcome);
+    EXPECT_EQ(conclusion_of(outcome).next, "") << to_string(outcome);
   }
-  EXPECT_EQ(gate_conclusion(report_with({case_with(Verdict::kNew)}), kInput).verdict, "NEW");
+  EXPECT_EQ(gate_conclusion(report_with({case_with(Outcome::kNew)}), kInput).outcome, "PASSED");
   EXPECT_THAT(gate_conclusion(report_with({}), kInput).why, ElementsAre("the run has no cases but ceilings"));
 }
 
 TEST(GateConclusion, ARegressionOutranksAMachineThatChanged) {
-  GateReport report = report_with({case_with(Verdict::kNew)});
+  GateReport report = report_with({case_with(Outcome::kNew)});
   report.machine_change =
       MachineChange{.ceilings = {{"Ceiling/what:copy", Resource::kDevice, 1.05, 0.01, false}}, .runs = 3};
-  EXPECT_EQ(gate_conclusion(report, kInput).verdict, "MACHINE_CHANGED");
+  EXPECT_EQ(gate_conclusion(report, kInput).outcome, "REVIEW");
   EXPECT_EQ(gate_conclusion(report, kInput).next, "");
   EXPECT_THAT(gate_conclusion(report, kInput).why, Contains(HasSubstr("as 3 runs agree")));
-  report.cases.front().verdict = Verdict::kRegressed;
-  EXPECT_EQ(gate_conclusion(report, kInput).verdict, "REGRESSED");
+  report.cases.front().outcome = Outcome::kRegressed;
+  EXPECT_EQ(gate_conclusion(report, kInput).outcome, "FAILED");
 }
 
 TEST(GateConclusion, AgreesWithTheExitStatus) {
-  for (const Verdict verdict : kAllVerdicts) {
+  for (const Outcome outcome : kAllOf<Outcome>) {
     for (const std::int64_t blind : {0, 4}) {
       for (const bool has_failed : {false, true}) {
-        GateReport report = report_with({case_with(verdict)});
+        GateReport report = report_with({case_with(outcome)});
         report.blind_runs = blind;
         report.null_control = NullControl{.cases = 10, .rejected = {"a (+1.00 %)"}, .has_failed = has_failed};
-        const std::string word = gate_conclusion(report, kInput).verdict;
+        const std::string word = gate_conclusion(report, kInput).outcome;
         const int status = exit_status(report, true);
-        EXPECT_EQ(word == "BLIND", status == kExitBlind) << word;
-        EXPECT_EQ(word == "NULL_CONTROL_FAILED", status == kExitNullControlFailed) << word;
-        EXPECT_EQ(word == "REGRESSED", status == 1) << word;
-        EXPECT_EQ(word == "UNCERTAIN", status == 4) << word;
+        EXPECT_EQ(word == "PASSED", status == kExitOk) << word;
+        EXPECT_EQ(word == "REVIEW", status == kExitUncertain) << word;
+        EXPECT_EQ(exit_status(report, false), status == kExitUncertain ? kExitOk : status) << word;
+        EXPECT_EQ(word == "FAILED", exit_status(report, false) != kExitOk) << word;
+        if (outcome > Outcome::kBlind && blind > 0) {
+          EXPECT_EQ(status, kExitBlind) << word;
+        }
       }
     }
   }
 }
 
 TEST(GateConclusion, TellsThreeCasesOfAVerdictAndCountsTheOthers) {
-  std::vector<CaseReport> cases(5, case_with(Verdict::kImproved));
+  std::vector<CaseReport> cases(5, case_with(Outcome::kImproved));
   EXPECT_THAT(gate_conclusion(report_with(std::move(cases)), kInput).why,
               ElementsAre(HasSubstr("IMPROVED Model"), HasSubstr("IMPROVED Model"), HasSubstr("IMPROVED Model"),
                           "2 more IMPROVED"));

@@ -19,7 +19,7 @@ CaseReport regressed_case() {
   c.name = "Model/size:small";
   c.family = "Model";
   c.key = c.name;
-  c.verdict = Verdict::kRegressed;
+  c.outcome = Outcome::kRegressed;
   c.found_by = "history";
   c.runs = 20;
   c.reference = Seconds{0.025};
@@ -66,19 +66,18 @@ TEST(GatePage, TellsWhatRegressedByHowMuchSinceWhen) {
       page, AllOf(HasSubstr("REGRESSED  Model/size:small"), HasSubstr("25.00"), HasSubstr("26.20"), HasSubstr("+4.80"),
                   HasSubstr("12.5"), HasSubstr("+4.70 (+4.20 .. +5.10)"), HasSubstr("2026-01-02 (bbbbbbbbbbbb)")));
   EXPECT_THAT(page, HasSubstr("good on 2026-01-01 (aaaaaaaaaaaa), bad from 2026-01-02 (bbbbbbbbbbbb); commit:"));
-  EXPECT_THAT(page,
-              AllOf(HasSubstr("compiler: GNU 12 against GNU 13"), HasSubstr("Null control: differs at the 1 % level"),
-                    HasSubstr("now: driver 2"), HasSubstr("Model/size:y +10.00 %"), HasSubstr("Model/size:gone"),
-                    HasSubstr("Model/size:old"), HasSubstr("careful")));
+  EXPECT_THAT(page, AllOf(HasSubstr("compiler: GNU 12 against GNU 13"),
+                          HasSubstr("Null control: differs at the 1 % level"), HasSubstr("now: driver 2"),
+                          HasSubstr("Model/size:y +10.00 %"), HasSubstr("Model/size:old"), HasSubstr("careful")));
   EXPECT_THAT(page, Not(HasSubstr("Model/size:fine")));
-  EXPECT_TRUE(page.ends_with("\nREGRESSED: 2 cases: 1 REGRESSED, 1 PASSED\n")) << page;
+  EXPECT_TRUE(page.ends_with("\nFAILED: 1 REGRESSED, 1 SAME. Not kept.\n")) << page;
 }
 
 TEST(GatePage, AHostThatTookLongerIsListedWithBothChanges) {
   GateReport report = full_report();
   EXPECT_THAT(report_page(report, {}), Not(HasSubstr("device %"))) << "nothing was traced";
   CaseReport& host = report.cases[1];
-  host.verdict = Verdict::kHost;
+  host.outcome = Outcome::kHost;
   host.reference = Seconds{0.01};
   host.candidate = Seconds{0.012};
   host.ratio = 1.2;
@@ -92,6 +91,7 @@ TEST(GatePage, AHostThatTookLongerIsListedWithBothChanges) {
 TEST(GatePage, AMachineThatIsOffExplainsItself) {
   GateReport report = full_report();
   report.is_valid = false;
+  report.cases[0].outcome = Outcome::kNotJudged;
   report.blind_runs = 2;
   report.ceilings = {{"Ceiling/what:copy", Resource::kDevice, 1.08, 0.01, false}};
   const std::string page = report_page(report, {});
@@ -120,7 +120,7 @@ TEST(GatePage, MarkdownAndHostileNames) {
   report.cases[0].name = "Model/<img src=x>|\n";
   report.warnings = {"<script>\n# x"};
   const std::string page = report_page(report, {.markdown = true});
-  EXPECT_TRUE(page.starts_with("**REGRESSED: 2 cases")) << page;
+  EXPECT_TRUE(page.starts_with("**FAILED: 1 REGRESSED")) << page;
   EXPECT_THAT(page, AllOf(HasSubstr("\\<img src=x\\>\\|"), HasSubstr("- \\<script\\> # x")));
 }
 
@@ -133,7 +133,7 @@ TEST(GateExport, JsonBothWays) {
   GateReport report = full_report();
   EXPECT_EQ(report_from_json(report_to_json(report)), report);
   results::Json json = report_to_json(report);
-  json["cases"][0]["verdict"] = "MAYBE";
+  json["cases"][0]["outcome"] = "MAYBE";
   EXPECT_THROW(static_cast<void>(report_from_json(json)), std::runtime_error);
   json = report_to_json(report);
   json["unknown"] = 1;
@@ -141,28 +141,38 @@ TEST(GateExport, JsonBothWays) {
 }
 
 TEST(GateExport, EveryVerdictHasAName) {
-  for (const Verdict verdict : kAllVerdicts) EXPECT_EQ(parse_verdict(to_string(verdict)), verdict);
-  EXPECT_FALSE(parse_verdict("").has_value());
+  for (const Outcome outcome : kAllOf<Outcome>) EXPECT_EQ(results::parse_outcome(to_string(outcome)), outcome);
+  EXPECT_FALSE(results::parse_outcome("").has_value());
 }
 
 TEST(GateExport, AHookGetsALineAndTheCounts) {
   const results::Json message = report_message(full_report(), false, {});
-  EXPECT_EQ(message.at("text"), "REGRESSED: 2 cases: 1 REGRESSED, 1 PASSED");
-  EXPECT_EQ(message.at("verdicts").at("REGRESSED"), 1);
+  EXPECT_EQ(message.at("text"), "FAILED: 1 REGRESSED, 1 SAME. Not kept.");
+  EXPECT_EQ(message.at("outcomes").at("REGRESSED"), 1);
   EXPECT_EQ(message.at("exit_status"), 1);
 }
 
-TEST(GateExport, JunitFailsOnlyWhatTheExitStatusFails) {
+TEST(GateExport, JunitFailsWhatTheExitStatusFailsAndHasATestForEachPartOfTheEvidence) {
   GateReport report = full_report();
   EXPECT_THAT(report_to_junit(report, false),
-              AllOf(HasSubstr("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\""),
+              AllOf(HasSubstr("tests=\"8\" failures=\"1\" errors=\"0\" skipped=\"0\""),
                     HasSubstr("<failure message=\"REGRESSED: +4.80 % (25.00 -&gt; 26.20 ms), confirmed +4.70")));
+  report.cases[0].outcome = Outcome::kNotJudged;
   report.null_control->has_failed = true;
-  EXPECT_THAT(report_to_junit(report, false), HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
+  EXPECT_THAT(report_to_junit(report, false),
+              AllOf(HasSubstr("failures=\"1\" errors=\"0\" skipped=\"1\""),
+                    HasSubstr("<failure message=\"NULL_CONTROL_FAILED: two runs of one build differ\"")));
   report.null_control.reset();
-  report.cases[0].verdict = Verdict::kUnconfirmed;
+  report.cases[0].outcome = Outcome::kUnconfirmed;
   EXPECT_THAT(report_to_junit(report, false), HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
   EXPECT_THAT(report_to_junit(report, true), HasSubstr("failures=\"1\""));
+  report.findings = {
+      {.outcome = Outcome::kIncomplete, .subject = Subject::kClock, .text = "wrong", .stops_judging = true}};
+  EXPECT_THAT(report_to_junit(report, false),
+              AllOf(HasSubstr("name=\"clock\""), HasSubstr("<failure message=\"INCOMPLETE: wrong\"")));
+  for (const Subject subject : kAllOf<Subject>) {
+    EXPECT_THAT(report_to_junit(report, false), HasSubstr(std::string{"name=\""}.append(to_string(subject)) + "\""));
+  }
 }
 
 }  // namespace

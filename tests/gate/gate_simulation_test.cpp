@@ -22,8 +22,8 @@ int times() {
 }
 
 bool alarms(const GateReport& report) {
-  return count_of(report, Verdict::kRegressed) + count_of(report, Verdict::kCreep) +
-             count_of(report, Verdict::kUnconfirmed) >
+  return count_of(report, Outcome::kRegressed) + count_of(report, Outcome::kCreep) +
+             count_of(report, Outcome::kUnconfirmed) >
          0;
 }
 
@@ -65,8 +65,8 @@ double share_found(double factor, int history, int trials) {
     nights.nights(history);
     nights.build[2] = factor;
     const GateReport report = nights.night();
-    found += report.cases[2].verdict == Verdict::kRegressed ? 1 : 0;
-    EXPECT_NE(report.cases[1].verdict, Verdict::kRegressed);
+    found += report.cases[2].outcome == Outcome::kRegressed ? 1 : 0;
+    EXPECT_NE(report.cases[1].outcome, Outcome::kRegressed);
   }
   return found / static_cast<double>(trials);
 }
@@ -88,7 +88,7 @@ TEST(SimulatedGate, AmongTwoHundredYoungSeriesTooThanksToTheSpreadsThatTheHistor
     SimulatedRuns nights{static_cast<std::uint64_t>(trial), kSeries};
     nights.nights(3);
     std::fill_n(nights.build.begin(), kSlower, 1 + kTau + 0.01);
-    found += static_cast<int>(count_of(nights.night(), Verdict::kRegressed));
+    found += static_cast<int>(count_of(nights.night(), Outcome::kRegressed));
   }
   EXPECT_GE(found / (static_cast<double>(trials) * kSlower), 0.9);
 }
@@ -105,12 +105,12 @@ TEST(SimulatedGate, ARegressionIsReportedUntilItIsMended) {
   const std::string first = nights.night().started;
   for (int i = 0; i < 25; ++i) {
     const GateReport report = nights.night();
-    ASSERT_EQ(report.cases[7].verdict, Verdict::kRegressed) << i;
+    ASSERT_EQ(report.cases[7].outcome, Outcome::kRegressed) << i;
     EXPECT_EQ(report.cases[7].first_bad->started, first);
-    EXPECT_EQ(count_of(report, Verdict::kRegressed), 1U);
+    EXPECT_EQ(count_of(report, Outcome::kRegressed), 1U);
   }
   nights.build[7] = 1;
-  EXPECT_EQ(nights.night().cases[7].verdict, Verdict::kPassed);
+  EXPECT_EQ(nights.night().cases[7].outcome, Outcome::kSame);
 }
 
 TEST(SimulatedGate, ASpikeOfOneNightIsNeverConfirmed) {
@@ -122,7 +122,7 @@ TEST(SimulatedGate, ASpikeOfOneNightIsNeverConfirmed) {
     nights.machine.assign(20, 1.1);
     if (is_over) nights.before_confirmation = [&] { nights.machine.assign(20, 1); };
     const GateReport spike = nights.night();
-    EXPECT_EQ(count_of(spike, Verdict::kRetried), 20U);
+    EXPECT_EQ(count_of(spike, Outcome::kRetried), 20U);
     EXPECT_EQ(exit_status(spike, false), 0);
     nights.before_confirmation = nullptr;
     nights.machine.assign(20, 1);
@@ -140,17 +140,17 @@ TEST(SimulatedGate, AnOutageIsOfTheMachineAndGatesNothing) {
     nights.ceiling = 1.08 + 0.06 * i;
     nights.machine.assign(20, nights.ceiling);
     const GateReport report = nights.night();
-    EXPECT_EQ(outcome_of(report), "ENVIRONMENT");
+    EXPECT_EQ(outcome_of(report), i < 3 ? Outcome::kEnvironment : Outcome::kBlind);
     EXPECT_EQ(report.blind_runs, i + 1);
     EXPECT_EQ(exit_status(report, false), i < 3 ? 0 : kExitBlind);
-    EXPECT_EQ(count_of(report, Verdict::kInvalid), 20U);
+    EXPECT_EQ(count_of(report, Outcome::kNotJudged), 20U);
     EXPECT_EQ(report.stale.empty(), i < 2) << i;
   }
   EXPECT_EQ(nights.confirmations, 0);
   nights.ceiling = 1;
   nights.machine.assign(20, 1);
   const GateReport after = nights.night();
-  EXPECT_EQ(count_of(after, Verdict::kPassed), 20U);
+  EXPECT_EQ(count_of(after, Outcome::kSame), 20U);
   EXPECT_EQ(after.blind_runs, 0);
   EXPECT_THAT(after.stale, testing::IsEmpty());
 }
@@ -164,7 +164,7 @@ double share_not_judged(bool has_heavy_tails, int trials) {
     nights.has_ceilings = true;
     nights.night_noise = 0.003;
     nights.has_heavy_tails = has_heavy_tails;
-    for (int i = 0; i < 60; ++i, ++nights_seen) blind += is_blind(nights.night()) ? 1 : 0;
+    for (int i = 0; i < 60; ++i, ++nights_seen) blind += is_judged(nights.night()) ? 0 : 1;
   }
   return static_cast<double>(blind) / nights_seen;
 }
@@ -180,7 +180,7 @@ TEST(SimulatedGate, NightEffectsAndAWanderingHostGiveAtMostOneFalseRed) {
     nights.has_ceilings = true;
     nights.night_noise = 0.0045;
     int red = 0;
-    for (int night = 0; night < 100; ++night) red += count_of(nights.night(), Verdict::kRegressed) > 0 ? 1 : 0;
+    for (int night = 0; night < 100; ++night) red += count_of(nights.night(), Outcome::kRegressed) > 0 ? 1 : 0;
     EXPECT_LE(red, 1) << i;
   }
 }
@@ -194,27 +194,48 @@ TEST(SimulatedGate, OnePercentBeyondTheThresholdIsFoundThroughTheNoiseOfNights) 
       nights.night_noise = noise;
       nights.nights(25);
       nights.build[2] = 1 + kTau + 0.01;
-      found += nights.night().cases[2].verdict == Verdict::kRegressed ? 1 : 0;
+      found += nights.night().cases[2].outcome == Outcome::kRegressed ? 1 : 0;
     }
     EXPECT_GE(found / static_cast<double>(trials), 0.9) << noise;
   }
 }
 
-TEST(SimulatedGate, AFiftiethOfAPercentANightIsFoundWithinSixtyNights) {
+/// Whether the gate is sure that a case crept.
+bool has_crept(const CaseReport& c) { return c.outcome == Outcome::kCreep && c.is_confirmed; }
+
+TEST(SimulatedGate, AFiftiethOfAPercentANightIsConfirmedByItsFiftySeventhDay) {
   int found = 0;
   const int trials = 60 * times();
   for (int trial = 0; trial < trials; ++trial) {
-    SimulatedRuns nights{7000U + static_cast<unsigned>(trial), 4};
+    SimulatedRuns nights{7000U + static_cast<unsigned>(trial), 4, 0.003};
     nights.night_noise = 0.0045;
-    nights.nights(25);
+    nights.nights(30);
     bool is_found = false;
-    for (int night = 0; night < 60 && !is_found; ++night) {
+    for (int night = 0; night < 57 && !is_found; ++night) {
       nights.build[1] *= 1.0002;
-      is_found = nights.night().cases[1].verdict == Verdict::kRegressed;
+      is_found = has_crept(nights.night().cases[1]);
     }
     found += is_found ? 1 : 0;
   }
-  EXPECT_GE(found / static_cast<double>(trials), 0.86);
+  RecordProperty("found", found);
+  EXPECT_GE(found / static_cast<double>(trials), 0.82);
+}
+
+TEST(SimulatedGate, NinetyHealthyNightsWithAWanderingHostAreNeverRedAndJudgedButForTwo) {
+  int red = 0;
+  int not_judged = 0;
+  for (unsigned trial = 0; trial < 2; ++trial) {
+    SimulatedRuns nights{11'000U + trial, 48, 0.001};
+    nights.has_ceilings = true;
+    nights.night_noise = 0.0015;
+    for (int night = 0; night < 90; ++night) {
+      const GateReport report = nights.night();
+      red += headline_of(report) == Headline::kFailed ? 1 : 0;
+      not_judged += is_judged(report) ? 0 : 1;
+    }
+  }
+  EXPECT_EQ(red, 0);
+  EXPECT_LE(not_judged, 2);
 }
 
 TEST(SimulatedGate, AMachineThatChangedForGoodIsJudgedAgainAfterThreeNights) {
@@ -231,15 +252,15 @@ TEST(SimulatedGate, AMachineThatChangedForGoodIsJudgedAgainAfterThreeNights) {
       int changes = 0;
       for (int i = 0; i < 20; ++i) {
         const GateReport report = nights.night();
-        blind += is_blind(report) || report.machine_change ? 1 : 0;
+        blind += !is_judged(report) || report.machine_change ? 1 : 0;
         changes += report.machine_change ? 1 : 0;
       }
       EXPECT_LE(blind, 5) << trial;
       EXPECT_LE(changes, 1) << trial;
       nights.build[7] = 1.06;
       GateReport report = nights.night();
-      while (is_blind(report)) report = nights.night();  // by chance, where tails are heavy
-      EXPECT_EQ(report.cases[7].verdict, Verdict::kRegressed) << trial;
+      while (!is_judged(report)) report = nights.night();  // by chance, where tails are heavy
+      EXPECT_EQ(report.cases[7].outcome, Outcome::kRegressed) << trial;
     }
   }
 }
@@ -255,18 +276,20 @@ TEST(SimulatedGate, ABadHostMakesInvalidWhatItLimitsAndNothingElse) {
   EXPECT_TRUE(report.is_valid);
   EXPECT_FALSE(report.host_is_valid);
   for (std::size_t i = 0; i < 12; ++i) {
-    const Verdict expected = i < 4 ? Verdict::kInvalid : i == 7 ? Verdict::kRegressed : Verdict::kPassed;
-    EXPECT_EQ(report.cases[i].verdict, expected) << i;
+    const Outcome expected = i < 4 ? Outcome::kNotJudged : i == 7 ? Outcome::kRegressed : Outcome::kSame;
+    EXPECT_EQ(report.cases[i].outcome, expected) << i;
   }
 }
 
 /// Nights until a creep of 0.3 % a night is found, at most 15; nothing if it is not.
-std::optional<int> nights_until_found(SimulatedRuns& nights, Verdict verdict) {
+std::optional<int> nights_until_found(SimulatedRuns& nights) {
   for (int i = 1; i <= 15; ++i) {
     nights.build[3] *= 1.003;
     const GateReport report = nights.night();
-    EXPECT_EQ(report.cases[4].verdict, Verdict::kPassed);
-    if (report.cases[3].verdict == verdict) return i;
+    EXPECT_EQ(report.cases[4].outcome, Outcome::kSame);
+    const CaseReport& c = report.cases[3];
+    const bool is_told = nights.keeps_builds ? has_crept(c) : c.outcome == Outcome::kCreep;
+    if (is_told || c.outcome == Outcome::kRegressed) return i;
   }
   return std::nullopt;
 }
@@ -278,9 +301,9 @@ TEST(SimulatedGate, ASlowCreepIsFoundWithinFifteenNights) {
     SimulatedRuns nights{static_cast<std::uint64_t>(trial), 10};
     nights.nights(25);
     nights.keeps_builds = trial % 2 == 0;
-    const auto after = nights_until_found(nights, nights.keeps_builds ? Verdict::kRegressed : Verdict::kCreep);
+    const auto after = nights_until_found(nights);
     found += after ? 1 : 0;
-    EXPECT_GE(after.value_or(15), 4) << "0.3 % a night are 1 % after four nights";
+    EXPECT_GE(after.value_or(15), 2) << "0.3 % a night are beyond half a percent after two nights";
   }
   EXPECT_GE(found, 0.98 * trials);
 }
@@ -292,8 +315,8 @@ TEST(SimulatedGate, ACreepOfTheMachineIsNotTheBuilds) {
   for (int i = 0; i < 15; ++i) {
     nights.machine[3] *= 1.003;
     const GateReport report = nights.night();
-    EXPECT_EQ(count_of(report, Verdict::kRegressed), 0U);
-    retried += count_of(report, Verdict::kRetried);
+    EXPECT_EQ(count_of(report, Outcome::kRegressed), 0U);
+    retried += count_of(report, Outcome::kRetried);
   }
   EXPECT_GT(retried, 0U);
 }
@@ -310,7 +333,7 @@ TEST(SimulatedGate, ANewDriverIsAShiftOfTheEpochAndNoRegression) {
   EXPECT_EQ(first.epoch_shift->cases, 20);
   EXPECT_NEAR(first.epoch_shift->mean_ratio, 1.05, 0.005);
   EXPECT_EQ(first.epoch_shift->beyond.size(), 20U);
-  EXPECT_EQ(count_of(first, Verdict::kNew), 20U);
+  EXPECT_EQ(count_of(first, Outcome::kNew), 20U);
   EXPECT_EQ(exit_status(first, true), 0);
   for (int i = 0; i < 30; ++i) {
     const GateReport report = nights.night();
@@ -318,7 +341,7 @@ TEST(SimulatedGate, ANewDriverIsAShiftOfTheEpochAndNoRegression) {
     EXPECT_FALSE(report.epoch_shift.has_value());
   }
   nights.build[7] = 1.05;  // and the new series are gated
-  EXPECT_EQ(nights.night().cases[7].verdict, Verdict::kRegressed);
+  EXPECT_EQ(nights.night().cases[7].outcome, Outcome::kRegressed);
 }
 
 }  // namespace

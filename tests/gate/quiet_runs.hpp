@@ -53,7 +53,8 @@ inline history::PastRun past_of(const history::MeasuredRun& run) {
               .fingerprint = run.fingerprint,
               .epoch = run.epoch,
               .environment = run.environment,
-              .cases = run.cases};
+              .cases = run.cases,
+              .way = run.way};
   return past;
 }
 

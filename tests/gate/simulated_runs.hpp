@@ -49,9 +49,9 @@ class SimulatedRuns {
                  .environment = run.environment,
                  .cases = run.cases};
     night.is_valid = report.is_valid;
-    night.is_blind = is_blind(report);
+    night.is_blind = !is_judged(report);
     for (const CaseReport& c : report.cases) {
-      if (c.verdict == Verdict::kRegressed) night.regressed.insert(c.key);
+      if (c.outcome == Outcome::kRegressed) night.regressed.insert(c.key);
     }
     if (past.size() > kTrendRuns) past.erase(past.begin());
     if (is_good(report)) last_good = build;

@@ -64,7 +64,8 @@ TEST_P(OlderHistory, IsBroughtUpToDateAndKeepsItsRuns) {
     EXPECT_DOUBLE_EQ(runs[0].cases[0].replicates.at(1).time->value, 0.0102);
     EXPECT_EQ(runs[0].cases[1].replicates.at(0).status, Status::kOom);
     EXPECT_EQ(runs[0].cases[0].replicates.at(1).device_time,
-              GetParam().ends_with("version5.sql") ? std::optional{Seconds{0.00918}} : std::nullopt);
+              GetParam() >= std::string{TBENCH_TEST_DATA "/history/version5.sql"} ? std::optional{Seconds{0.00918}}
+                                                                                  : std::nullopt);
     EXPECT_FALSE(history.add(known).is_new);
     const auto past = history.past(known.fingerprint, known.epoch, {}, 10);
     ASSERT_EQ(past.size(), 2U);
@@ -90,16 +91,18 @@ TEST_P(OutdatedHistory, IsBackedUpBeforeItIsChanged) {
   EXPECT_EQ(number_in(copy, "PRAGMA user_version"), version);
   EXPECT_EQ(number_in(copy, "SELECT count(*) FROM measurement"), 12);
   EXPECT_EQ(number_in(path, "SELECT count(*) FROM measurement"), 12);
-  EXPECT_EQ(number_in(path, "SELECT count(device_time_s) + count(requested_peak_bytes) FROM measurement"), 0)
-      << "nobody measured them";
+  EXPECT_EQ(number_in(path, "SELECT count(device_time_s) + count(requested_peak_bytes) FROM measurement"),
+            version < 5 ? 0 : 12)
+      << "nobody measured them before version 5";
+  EXPECT_EQ(number_in(path, "SELECT count(*) FROM sample_digest"), 0);
 }
 
 TEST_P(OutdatedHistory, IsLeftAsItWasWhereItsMigrationFails) {
   const support::TemporaryFolder folder;
   const std::string path = folder.file("history.db");
   make_from_dump(path, GetParam());
-  // The last step adds a column of this name, after all the others have been done.
-  execute(path, "PRAGMA journal_mode = WAL; ALTER TABLE measurement ADD COLUMN requested_peak_bytes INTEGER");
+  // The last step adds a table of this name, after all the others have been done.
+  execute(path, "PRAGMA journal_mode = WAL; CREATE TABLE sample_digest (digest TEXT)");
   const std::string before = results::read_whole_file(path);
   EXPECT_THROW(static_cast<void>(History::open(path)), UsageError);
   EXPECT_EQ(results::read_whole_file(path), before);
@@ -130,6 +133,52 @@ TEST(HistoryVersions, AMigrationThatFailsLeavesTheFileAsItWas) {
   sqlite3_close(connection);
 }
 
+/// A history of the newest version, and then as somebody changed it.
+class ChangedHistory : public testing::Test {
+ protected:
+  ChangedHistory() { static_cast<void>(History::open(path_)); }
+
+  /// The message of the refusal by whoever only reads it, which is that of whoever writes.
+  std::string refusal() const {
+    std::string to_read = message_of([&] { static_cast<void>(History::open_copy(path_)); });
+    EXPECT_EQ(message_of([&] { static_cast<void>(History::open(path_)); }), to_read);
+    return to_read;
+  }
+
+  support::TemporaryFolder folder_;
+  std::string path_{folder_.file("history.db")};
+
+ private:
+  template <class Work>
+  static std::string message_of(const Work& work) {
+    try {
+      work();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST_F(ChangedHistory, AViewForATableIsRefused) {
+  execute(path_,
+          "DROP TABLE pin; CREATE VIEW pin AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+          "SELECT i AS run, i AS bench_case FROM n");
+  EXPECT_EQ(refusal(), "history '" + path_ +
+                           "': it has the view 'pin', which no history has; restore a backup, or make a new history "
+                           "from the results: 'tbench history --import=FOLDER'");
+}
+
+TEST_F(ChangedHistory, ATriggerIsRefused) {
+  execute(path_, "CREATE TRIGGER quiet BEFORE INSERT ON finding BEGIN SELECT raise(IGNORE); END");
+  EXPECT_THAT(refusal(), testing::HasSubstr("it has the trigger 'quiet', which no history has"));
+}
+
+TEST_F(ChangedHistory, AGeneratedColumnIsRefused) {
+  execute(path_, "ALTER TABLE run ADD COLUMN name TEXT AS (hex(started))");
+  EXPECT_THAT(refusal(), testing::HasSubstr("it has the generated column 'name' of 'run', which no history has"));
+}
+
 TEST(HistoryVersions, AShareOfTheDatasheetsRateIsNoLongerCalledAShareOfTheCeiling) {
   const support::TemporaryFolder folder;
   const std::string path = folder.file("history.db");
@@ -139,9 +188,9 @@ TEST(HistoryVersions, AShareOfTheDatasheetsRateIsNoLongerCalledAShareOfTheCeilin
   StoredRun run = history.runs(support::run_of_night(0, {}).fingerprint).front();
   history.load_cases(run);
   const results::Replicate& kept = run.cases.at(0).replicates.at(1);
-  EXPECT_EQ(kept.mfu, 0.42);
+  EXPECT_EQ(kept.peak_share_at_clock, 0.42);
   EXPECT_FALSE(kept.ceiling_share.has_value());
-  EXPECT_FALSE(run.cases.at(1).replicates.at(0).mfu.has_value()) << "it did not fit";
+  EXPECT_FALSE(run.cases.at(1).replicates.at(0).peak_share_at_clock.has_value()) << "it did not fit";
 }
 
 std::vector<std::string> dumps() {

@@ -76,7 +76,7 @@ TEST_F(HistoryFile, KeepsWhatWasMeasured) {
   full.requested_peak_bytes = 3'221'000'192;
   full.device_time = Seconds{0.0241};
   full.work = Flop{1.5e12};
-  full.mfu = 0.42;
+  full.peak_share_at_clock = 0.42;
   full.ceiling_share = 0.56;
   full.status = Status::kUnstable;
   full.reason = "half width of 7 %";
@@ -109,7 +109,7 @@ TEST_F(HistoryFile, KeepsWhatWasMeasured) {
   EXPECT_EQ(kept.requested_peak_bytes, full.requested_peak_bytes);
   EXPECT_EQ(kept.device_time, full.device_time);
   EXPECT_EQ(kept.work, full.work);
-  EXPECT_EQ(kept.mfu, full.mfu);
+  EXPECT_EQ(kept.peak_share_at_clock, full.peak_share_at_clock);
   EXPECT_EQ(kept.ceiling_share, full.ceiling_share);
   EXPECT_EQ(last.replicates[1].status, Status::kOom);
   EXPECT_FALSE(last.replicates[1].device_time.has_value());
@@ -226,8 +226,10 @@ TEST_F(HistoryFile, WhatIsNoDatabaseIsRefusedAndLeftAlone) {
   EXPECT_THAT(refusal(path_), HasSubstr("not a SQLite database"));
   EXPECT_EQ(results::read_whole_file(path_), before);
   EXPECT_THAT(refusal(folder_.path()), HasSubstr("a folder"));
+  EXPECT_THAT(refusal("/dev/zero"), HasSubstr("a device or a pipe; give a file"));
   EXPECT_THAT(refusal(""), HasSubstr("no file name"));
-  EXPECT_THAT(refusal(folder_.file("no/such/folder.db")), HasSubstr("cannot be opened"));
+  EXPECT_THAT(refusal(folder_.file("no/such/folder.db")),
+              HasSubstr("cannot be opened (No such file or directory); give a file in a folder that exists"));
 }
 
 TEST_F(HistoryFile, ADamagedOneIsRefusedAndLeftAlone) {
@@ -269,7 +271,7 @@ TEST_F(HistoryFile, AReadOnlyOneIsReadAndNotWritten) {
     const AsNobody nobody;
     EXPECT_THAT(refusal(path_), AllOf(HasSubstr(path_), HasSubstr("read-only"), HasSubstr("--dry-run")));
     EXPECT_EQ(starts(History::open_copy(path_)).size(), 1U);
-    EXPECT_THAT(refusal(folder_.file("new.db")), HasSubstr("cannot be opened"));
+    EXPECT_THAT(refusal(folder_.file("new.db")), HasSubstr("cannot be opened (Permission denied)"));
   }
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
   EXPECT_THAT(folder_.names(), ElementsAre("history.db"));

@@ -4,15 +4,18 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/history_samples.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/results/durable_file.hpp"
 #include "tbench/results/result_file.hpp"
 #include "tbench/results/result_json.hpp"
 
@@ -141,8 +144,7 @@ TEST_F(Runs, FilesThatDoNotBelongTogetherAreRefused) {
     const std::vector<std::string> paths{path, write("b.json", 2000, 0.01, environment)};
     return error_of<compare::NotComparable>([&] { static_cast<void>(read_measured_run(paths)); });
   };
-  EXPECT_THAT(refusal(other),
-              AllOf(HasSubstr("a.json"), HasSubstr("b.json"), HasSubstr("different builds, of sources")));
+  EXPECT_THAT(refusal(other), AllOf(HasSubstr("a.json"), HasSubstr("b.json"), HasSubstr("different builds: sources")));
   EXPECT_THAT(refusal(driver), HasSubstr("driver 1.2"));
   EXPECT_THAT(refusal(clocks), HasSubstr("clocks locked"));
   EXPECT_THAT(error_of([&] {
@@ -166,6 +168,12 @@ TEST_F(Runs, AFileMustTellWhenAndOnWhat) {
   results::write_result_file(folder_.file("undated.json"), file);
   EXPECT_THAT(error_of([&] { static_cast<void>(read_measured_run(std::vector{folder_.file("undated.json")})); }),
               AllOf(HasSubstr("undated.json"), HasSubstr("'last night' is not an ISO 8601 date")));
+  write("dated.json", support::kDay, 0.01);
+  const std::string pipe = folder_.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const std::jthread writer{[&] { support::write_text(pipe, results::read_whole_file(folder_.file("dated.json"))); }};
+  EXPECT_THAT(error_of([&] { static_cast<void>(read_measured_run(std::vector{pipe})); }),
+              HasSubstr("/pipe': cannot be read twice"));
 }
 
 TEST_F(Runs, AFolderIsSortedIntoNights) {
@@ -188,16 +196,42 @@ TEST_F(Runs, AFolderIsSortedIntoNights) {
   EXPECT_THAT(found.ignored, ElementsAre(folder_.file("night/report.json")));
 }
 
-TEST_F(Runs, AFolderWithADamagedFileIsRefused) {
+TEST_F(Runs, ADamagedFileOfAFolderIsNamedAndTheOthersAreRead) {
   write("good.json", support::kDay, 0.01);
   support::write_text(folder_.file("torn.json"), "{\"context\": {");
-  EXPECT_THAT(error_of([&] { static_cast<void>(read_runs_of_folder(folder_.path())); }),
-              AllOf(HasSubstr("torn.json"), HasSubstr("cut off")));
+  support::write_text(folder_.file("packed.json"), results::pack("\xEF\xBB\xBF{\"context\": {").substr(0, 15));
+  support::write_text(folder_.file("spaces.json"), results::pack(std::string(1'000'000, ' ')));
+  const RunsOfFolder found = read_runs_of_folder(folder_.path());
+  EXPECT_EQ(found.runs.size(), 1U);
+  EXPECT_THAT(found.refused, ElementsAre(AllOf(HasSubstr("packed.json"), HasSubstr("cut off")),
+                                         AllOf(HasSubstr("torn.json"), HasSubstr("cut off"))));
+  EXPECT_THAT(found.ignored, ElementsAre(folder_.file("spaces.json")));
   EXPECT_THAT(error_of([&] { static_cast<void>(read_runs_of_folder(folder_.file("none"))); }),
               HasSubstr("No such file"));
   std::filesystem::create_directory(folder_.file("empty"));
   EXPECT_THAT(error_of([&] { static_cast<void>(read_runs_of_folder(folder_.file("empty"))); }),
               HasSubstr("no results in it"));
+}
+
+TEST_F(Runs, AFileThatRepeatsAnotherIsNoOtherProcess) {
+  results::ResultFile file;
+  file.environment = support::gpu_environment();
+  file.records = {support::full_record()};
+  const auto written = [&](const std::string& name, std::int64_t start) {
+    file.environment.date = format_timestamp(start);
+    results::write_result_file(folder_.file(name), file);
+    return folder_.file(name);
+  };
+  const std::vector<std::string> paths{written("a.json", 1000), written("copy.json", 2000)};
+  EXPECT_THAT(error_of([&] { static_cast<void>(read_measured_run(paths)); }),
+              AllOf(HasSubstr("a.json' and '"), HasSubstr("copy.json' hold the same samples of")));
+  write("other.json", 3000, 0.01);
+  std::filesystem::copy_file(paths[0], folder_.file("twice.json"));
+  const RunsOfFolder found = read_runs_of_folder(folder_.path());
+  EXPECT_THAT(found.refused, ElementsAre(HasSubstr("twice.json' hold the same results"),
+                                         HasSubstr("copy.json' hold the same samples of")));
+  ASSERT_EQ(found.runs.size(), 1U);
+  EXPECT_EQ(found.runs.front().files.size(), 2U) << "a.json and other.json";
 }
 
 TEST(MeasuredRun, MachinesOfAPoolDifferInTheirGpuAndProcessorAlone) {

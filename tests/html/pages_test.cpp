@@ -107,12 +107,12 @@ TEST(HtmlData, ComparesEveryFileWithTheFirst) {
   EXPECT_EQ(slower.at("file"), 1);
   EXPECT_THAT(slower.at("summary").get<std::string>(), HasSubstr("2 cases: 1 REGRESSED, 1 SAME"));
   const results::Json& regressed = slower.at("cases").at(0);
-  EXPECT_EQ(regressed.at("verdict"), "REGRESSED");
+  EXPECT_EQ(regressed.at("outcome"), "REGRESSED");
   EXPECT_NEAR(regressed.at("ratio").get<double>(), 1.05, 1e-4);
   EXPECT_LT(regressed.at("interval").at(0).get<double>(), 1.05);
   EXPECT_EQ(regressed.at("values").at(3), "forward");
   EXPECT_EQ(regressed.at("n").dump(), "[5,5]");
-  EXPECT_EQ(comparisons.at(1).at("cases").at(0).at("verdict"), "IMPROVED");
+  EXPECT_EQ(comparisons.at(1).at("cases").at(0).at("outcome"), "IMPROVED");
 }
 
 TEST(HtmlData, SaysWhyFilesAreNotCompared) {

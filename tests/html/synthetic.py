@@ -3,18 +3,52 @@
 import copy
 import itertools
 import json
+import math
+import pathlib
+import statistics
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from entries import follow_record  # noqa: E402
 
 HOSTILE = "</script><img src=x onerror=window.hacked=1>&{{data}}"
 
 
+def quantile(ordered, share):
+    """By linear interpolation."""
+    position = (len(ordered) - 1) * share
+    below = int(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
+
+
+def with_statistics(timing):
+    """The timing with the statistics of its samples."""
+    ordered = sorted(timing["samples_s"])
+    count, median = len(ordered), quantile(ordered, 0.5)
+    for name in ("standard_deviation_s", "relative_iqr", "relative_half_width"):
+        timing.pop(name, None)
+    timing |= {"median_s": median, "p10_s": quantile(ordered, 0.1), "p90_s": quantile(ordered, 0.9), "min_s": ordered[0],
+               "mean_s": statistics.fmean(ordered)}
+    if count > 1:
+        timing["standard_deviation_s"] = statistics.stdev(ordered)
+        timing["relative_iqr"] = (quantile(ordered, 0.75) - quantile(ordered, 0.25)) / median
+    low = math.floor(count / 2 - 0.98 * math.sqrt(count))
+    high = math.ceil(1 + count / 2 + 0.98 * math.sqrt(count))
+    if low >= 1 and high <= count:
+        timing["relative_half_width"] = (ordered[high - 1] - ordered[low - 1]) / 2 / median
+    return timing
+
+
 def refreshed(results):
-    """Fields outside of `tbench` repeat it and have to agree."""
+    """What repeats the records, or follows from their samples, has to agree with them."""
     for entry in results["benchmarks"]:
         if "tbench" not in entry:
             continue
-        record = entry["tbench"]
-        name = "/".join([record["family"], *(f"{k}:{v}" for k, v in record["parameters"].items())])
-        entry["name"] = entry["run_name"] = name
+        if "timing" in entry["tbench"]:
+            with_statistics(entry["tbench"]["timing"])
+        follow_record(entry)
     return results
 
 
@@ -26,7 +60,7 @@ def entry_like(timed, family, parameters, median_s=None, **counters):
     record["counters"] = counters
     if median_s is not None:
         timing = record["timing"]
-        timing["samples_s"], timing["flagged_samples"], timing["median_s"] = [median_s] * 3, [], median_s
+        timing["samples_s"], timing["flagged_samples"] = [median_s] * 3, []
         if "trace" in record:
             record["trace"]["device_s"] = 0.9 * median_s
     return entry
@@ -232,7 +266,7 @@ def many(golden, count, samples):
         base = 1e-3 * (1 + number % 97)
         timing = entry["tbench"]["timing"]
         timing["samples_s"] = [base * (1 + 1e-4 * ((number * 31 + i * 7) % 101)) for i in range(samples)]
-        timing["median_s"], timing["flagged_samples"] = sorted(timing["samples_s"])[samples // 2], [1]
+        timing["flagged_samples"] = [1]
         entries.append(entry)
     assert len(entries) == count
     return refreshed({"context": golden["context"], "benchmarks": entries})

@@ -10,7 +10,10 @@ import shutil
 import subprocess
 import sys
 
-SKIPPED = 77
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from skipping import skipped  # noqa: E402
+
 OLDEST = "75"
 # What every case is timed with, and what needs no tensor cores.
 FOR_OLDEST = {"cycle_counter.cu", "flush_and_spin.cu", "accumulation.cu", "ceiling.cu"}
@@ -50,8 +53,7 @@ def expected(architectures):
 def main(architectures, *libraries):
     tool = cuobjdump()
     if tool is None:
-        print("skipped: there is no cuobjdump")
-        return SKIPPED
+        return skipped("there is no cuobjdump")
     machine_code, ptx = expected(architectures.split())
     failures = []
     objects = set()

@@ -148,7 +148,6 @@ class CountingCase final : public Case {
     marker.mark();
   }
   Work work() const override { return {}; }
-  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& /*peak*/) const override { return {}; }
   std::map<std::string, double> counters() override { return {}; }
 
   int launches{};

@@ -234,8 +234,8 @@ class FakeCase : public Case {
     return records;
   }
   Work work() const override { return {.flop = {1e12}, .tokens = 1024}; }
-  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override {
-    return {{"parameters", 100}, {"activations", peak.allocated - 100}};
+  std::vector<LiveTensor> live_tensors() const override {
+    return {{.address = 0, .bytes = 100, .memory_class = "parameters"}};
   }
   std::map<std::string, double> counters() override { return own_counters; }
   std::map<std::string, double> build_counters() override { return own_build_counters; }

@@ -33,7 +33,7 @@ TEST(MeasureCase, AGoodCaseHasAllItsParts) {
   EXPECT_TRUE(record.verification->passed);
   EXPECT_THAT(record.counters, ElementsAre(Pair("skipped_steps", 2.0)));
   EXPECT_FALSE(record.device.has_value());  // the monitor knew nothing
-  EXPECT_FALSE(record.datasheet_peak.has_value());
+  EXPECT_FALSE(record.peak_at_clock.has_value());
   EXPECT_FALSE(record.requested_bytes.has_value());
 }
 
@@ -48,7 +48,8 @@ TEST(MeasureCase, TheMemoryPassIsTwoStepsOfItsOwn) {
   EXPECT_EQ(record.memory->requested_peak, 970);
   EXPECT_EQ(record.memory->reserved_peak, 2048);
   EXPECT_EQ(record.memory->device_used, 1 << 20);
-  EXPECT_THAT(record.memory->split, UnorderedElementsAre(Pair("parameters", 100), Pair("activations", 900)));
+  EXPECT_THAT(record.memory->split,
+              UnorderedElementsAre(Pair("parameters", 100), Pair("step_temporaries", 700), Pair("other", 200)));
 }
 
 TEST(MeasureCase, AFlushesMemoryIsNotThereInTheMemoryPass) {
@@ -118,7 +119,7 @@ TEST(MeasureCase, RepetitionsShareOneBuild) {
   }
 }
 
-TEST(MeasureCase, TheDatasheetPeakIsAtTheMedianClock) {
+TEST(MeasureCase, TheDatasheetsPeaksAreAtItsClockAndAtTheMeasuredOne) {
   Bench bench;
   bench.gpu = GpuFacts{};
   bench.gpu->name = "NVIDIA H200";
@@ -131,15 +132,28 @@ TEST(MeasureCase, TheDatasheetPeakIsAtTheMedianClock) {
   const Record record = bench.run_once();
   const auto per_sm_clock = datasheet_flop_per_sm_clock("NVIDIA H200", Precision::kBf16);
   ASSERT_TRUE(per_sm_clock.has_value());
-  ASSERT_TRUE(record.datasheet_peak.has_value());
-  EXPECT_DOUBLE_EQ(record.datasheet_peak->value, *per_sm_clock * 132.0 * 1.5e9);
+  ASSERT_TRUE(record.peak_at_clock.has_value());
+  EXPECT_DOUBLE_EQ(record.peak_at_clock->value, *per_sm_clock * 132.0 * 1.5e9);
+  EXPECT_NEAR(record.boost_peak.value().value, 989.4e12, 0.1e12);
   EXPECT_EQ(record.device->sm_clock_p50, Hertz{1.5e9});
 
   Bench unknown;
   unknown.gpu = GpuFacts{};
   unknown.gpu->name = "Some other GPU";
   unknown.monitor.reading = bench.monitor.reading;
-  EXPECT_FALSE(unknown.run_once().datasheet_peak.has_value());
+  EXPECT_FALSE(unknown.run_once().peak_at_clock.has_value());
+  EXPECT_FALSE(unknown.run_once().boost_peak.has_value());
+}
+
+TEST(MeasureCase, CyclesThatTheGpuCannotCountAreDropped) {
+  Bench bench;
+  bench.gpu = GpuFacts{};
+  bench.gpu->max_sm_clock_hz = 1.98e9;
+  bench.timer.clock_of_chunk = [](std::int64_t) { return 2.01e9; };
+  EXPECT_NEAR(bench.run_once().device.value().sm_clock_counted.value().value, 2.01e9, 1);
+  bench.timer.clock_of_chunk = [](std::int64_t) { return 2.03e9; };
+  const Record record = bench.run_once();
+  EXPECT_FALSE(record.device && record.device->sm_clock_counted);
 }
 
 /// At the power limit 0.15 s of steps come before those that are traced.

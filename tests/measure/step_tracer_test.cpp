@@ -139,6 +139,23 @@ TEST(MeasureCase, TracesAfterTheMemoryPassAndBeforeVerifyingAgain) {
   EXPECT_EQ(record.memory->allocated_peak, 1000);  // the traced steps are none of the memory pass
 }
 
+TEST(MeasureCase, CyclesAreCountedOverTheTracedStepsToo) {
+  Bench bench;
+  bench.traces = true;
+  EXPECT_FALSE(bench.run_once().trace.value().sm_clock_counted.has_value());
+  bench.timer.clock_of_chunk = [](std::int64_t) { return 1.5e9; };
+  EXPECT_NEAR(bench.run_once().trace.value().sm_clock_counted.value().value, 1.5e9, 1);
+}
+
+TEST(MeasureCase, ATraceLongerThanTheStepIsAFinding) {
+  Bench bench;
+  bench.traces = true;
+  bench.tracer.step = Seconds{kStep} * 2.0;  // of which it works 0.6
+  const Record record = bench.run_once();
+  EXPECT_EQ(record.labels.at("trace").find("disagrees: "), 0U);
+  EXPECT_TRUE(record.trace.has_value());
+}
+
 TEST(MeasureCase, EveryRepetitionIsTraced) {
   Bench bench;
   bench.traces = true;

@@ -97,10 +97,26 @@ TEST(WarmUpEnd, AcceptsANoisyLevel) {
 }
 
 TEST(WarmUpEnd, GivesUpAtTheLimit) {
-  const std::vector<double> rising{1.0, 2.0, 3.0};
-  EXPECT_FALSE(warm_up_end(rising, {14.9}, kDefaults).has_value());
-  ASSERT_TRUE(warm_up_end(rising, {15.0}, kDefaults).has_value());
-  EXPECT_FALSE(warm_up_end(rising, {15.0}, kDefaults)->steady);
+  std::vector<double> rising;
+  for (int i = 1; i <= 10; ++i) {
+    rising.push_back(0.01 * i);
+  }
+  EXPECT_FALSE(warm_up_end(rising, {2.9}, kDefaults).has_value());
+  ASSERT_TRUE(warm_up_end(rising, {3.0}, kDefaults).has_value());
+  EXPECT_FALSE(warm_up_end(rising, {3.0}, kDefaults)->steady);
+}
+
+TEST(WarmUpEnd, HasTenStepsOrFiveLongOnesAtTheLimit) {
+  const std::vector<double> rising{0.20, 0.21, 0.22, 0.23, 0.24, 0.241, 0.242, 0.243, 0.244, 0.249};
+  EXPECT_FALSE(warm_up_end(std::span{rising}.first(9), {3.5}, kDefaults).has_value());
+  EXPECT_TRUE(warm_up_end(rising, {3.5}, kDefaults).has_value());
+  const std::vector<double> longer{0.5, 0.6, 0.7, 0.8, 0.9};
+  EXPECT_FALSE(warm_up_end(std::span{longer}.first(4), {3.5}, kDefaults).has_value());
+  ASSERT_TRUE(warm_up_end(longer, {3.5}, kDefaults).has_value());
+  EXPECT_FALSE(warm_up_end(longer, {3.5}, kDefaults)->steady);
+  const std::vector<double> two{20.0, 20.0};
+  EXPECT_FALSE(warm_up_end(two, {14.9}, kDefaults).has_value());
+  EXPECT_TRUE(warm_up_end(two, {15.0}, kDefaults).has_value());
 }
 
 TEST(WarmUpEnd, FiveLongStepsAreEnough) {
@@ -110,7 +126,9 @@ TEST(WarmUpEnd, FiveLongStepsAreEnough) {
 
 TEST(WarmUpEnd, FiveStepsOfALongCaseAreEnoughIfTheyAreAlike) {
   EXPECT_TRUE(warm_up_end(std::vector{0.9, 0.901, 0.902, 0.903, 0.904}, {4.5}, kDefaults)->steady);
-  EXPECT_FALSE(warm_up_end(std::vector{0.9, 0.901, 0.902, 0.903, 0.906}, {4.5}, kDefaults).has_value());  // 0.7 %
+  const std::vector<double> unlike{0.9, 0.901, 0.902, 0.903, 0.906};  // 0.7 %
+  EXPECT_FALSE(warm_up_end(unlike, {2.9}, kDefaults).has_value());
+  EXPECT_FALSE(warm_up_end(unlike, {4.5}, kDefaults)->steady);
   EXPECT_TRUE(warm_up_end(std::vector{1.0, 0.9, 0.901, 0.902, 0.903, 0.904}, {5.5}, kDefaults)->steady);
   EXPECT_FALSE(warm_up_end(std::vector<double>(5, 0.09), {0.45}, kDefaults).has_value());  // 20 take 1.8 s
 }
@@ -139,6 +157,22 @@ TEST(StopReason, ThenTheSpreadThenTheLimits) {
   SamplerOptions few;
   few.max_samples = 40;
   EXPECT_EQ(stop_reason({wide, {}, {1.0}}, few), StopReason::kSampleLimit);
+}
+
+TEST(StopReason, IsLessPatientWithAStepThatTheHostPaces) {
+  std::vector<double> wide;
+  for (int i = 0; i < 40; ++i) {
+    wide.push_back(0.1 + 0.001 * i);
+  }
+  const std::vector<double> caught_up{0.001, 0.5, 0.002};  // the median is 1.7 % of a step of 0.1195 s
+  const std::vector<double> behind{0.007, 0.001, 0.008};   // 5.9 %
+  const auto at = [&](double elapsed, std::span<const double> drains) {
+    return stop_reason({wide, {}, {elapsed}, drains}, kDefaults);
+  };
+  EXPECT_FALSE(at(1.9, caught_up).has_value());
+  EXPECT_EQ(at(2.0, caught_up), StopReason::kTimeLimit);
+  EXPECT_FALSE(at(4.9, behind).has_value());
+  EXPECT_EQ(at(5.0, behind), StopReason::kTimeLimit);
 }
 
 TEST(StopReason, OfAFixedCountIsTheCountAlone) {

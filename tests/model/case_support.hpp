@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "tbench/core/case.hpp"
 #include "tbench/model/device.hpp"
 #include "tbench/model/model_case.hpp"
+#include "tests/support/long_tests.hpp"
 
 namespace tbench::model {
 
@@ -53,6 +55,9 @@ class OneThread {
  private:
   int before_;
 };
+
+/// How many right results a test of false rejections verifies; it allows one rejection in a thousand.
+inline std::uint64_t false_rejection_seeds() { return support::are_tests_long() ? 1000 : 200; }
 
 class GpuTest : public testing::Test {
  protected:

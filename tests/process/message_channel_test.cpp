@@ -50,13 +50,16 @@ TEST(FrameDecoderTest, RefusesGarbage) {
   unknown_kind.feed("z");
   EXPECT_THROW(static_cast<void>(unknown_kind.next()), ProtocolError);
 
-  // One byte over 1 GiB = 2^30 = 0x40000000.
+  // One byte over 1 MiB = 2^20 = 0x100000.
   FrameDecoder too_long;
-  too_long.feed("R\x01\0\0\x40\0\0\0\0"s);
+  too_long.feed("R\x01\0\x10\0\0\0\0\0"s);
   EXPECT_THROW(static_cast<void>(too_long.next()), ProtocolError);
+  FrameDecoder agreed{kMaxPayloadBytes + 1};
+  agreed.feed("R\x01\0\x10\0\0\0\0\0"s);
+  EXPECT_FALSE(agreed.next().has_value());
 
   FrameDecoder just_possible;
-  just_possible.feed("R\0\0\0\x40\0\0\0\0"s);
+  just_possible.feed("R\0\0\x10\0\0\0\0\0"s);
   EXPECT_FALSE(just_possible.next().has_value());
 }
 

@@ -138,6 +138,15 @@ TEST(SupervisorInterrupt, AStartingChildIsNotWaitedFor) {
   EXPECT_EQ(outcome.kind, Outcome::Kind::kInterrupted);
 }
 
+TEST(SupervisorInterrupt, TheFirstHelloIsNotWaitedForEither) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.command.emplace_back("--silent");
+  Supervisor supervisor{options};
+  int asked = 0;
+  EXPECT_THROW(static_cast<void>(supervisor.hello([&] { return ++asked > 3; })), std::runtime_error);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "the child is still there";
+}
+
 TEST(SupervisorStart, SaysWhyThereIsNoHello) {
   SupervisorOptions options = options_with_timeout(kAmple);
   options.command.emplace_back("--no_hello");

@@ -8,7 +8,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <optional>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -41,6 +45,20 @@ class SupervisorTest : public ::testing::Test {
   Supervisor supervisor_{options_with_timeout(kAmple)};
 };
 
+/// The processes that this one has started and not yet reaped.
+std::set<pid_t> children() {
+  std::set<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator{"/proc"}) {
+    std::ifstream stat{entry.path() / "stat"};
+    pid_t pid{};
+    pid_t parent{};
+    std::string name;
+    char state{};
+    if (stat >> pid >> name >> state >> parent && parent == getpid()) found.insert(pid);
+  }
+  return found;
+}
+
 TEST_F(SupervisorTest, GivesHelloAndResultsOfOneChild) {
   const std::string hello = supervisor_.hello();
   EXPECT_THAT(hello, StartsWith("hello from "));
@@ -48,6 +66,56 @@ TEST_F(SupervisorTest, GivesHelloAndResultsOfOneChild) {
   EXPECT_EQ(result_of("echo:"), "");
   EXPECT_THAT(result_of("identity"), StartsWith(hello.substr(std::string{"hello from "}.size())));
   EXPECT_EQ(supervisor_.hello(), hello);
+}
+
+TEST_F(SupervisorTest, AQuestionLeavesTheChildAsNewAsItWas) {
+  const std::optional<std::string> first = supervisor_.ask("identity", never);
+  ASSERT_TRUE(first);
+  supervisor_.renew_child();
+  EXPECT_EQ(result_of("identity"), *first) << "it has taken no request";
+  EXPECT_EQ(supervisor_.ask("identity", never), first);
+  supervisor_.renew_child();
+  EXPECT_NE(result_of("identity"), *first);
+  EXPECT_FALSE(supervisor_.ask("segfault", never)) << "a child that dies of a question has no answer";
+  EXPECT_EQ(result_of("echo:next"), "next");
+}
+
+TEST_F(SupervisorTest, APreparedChildIsTheOneThatARenewedRequestGets) {
+  const std::string first = result_of("identity");
+  supervisor_.prepare_child();
+  supervisor_.prepare_child();
+  EXPECT_EQ(result_of("identity"), first) << "the old child goes on until it is renewed";
+  supervisor_.renew_child();
+  const std::string second = result_of("identity");
+  EXPECT_NE(second, first);
+  supervisor_.renew_child();
+  EXPECT_NE(result_of("identity"), second) << "it was prepared once";
+}
+
+TEST_F(SupervisorTest, APreparedChildThatHasEndedIsReplaced) {
+  const std::set<pid_t> before = children();
+  static_cast<void>(result_of("echo:first"));
+  const std::set<pid_t> serving = children();
+  supervisor_.prepare_child();
+  std::set<pid_t> prepared = children();
+  for (const pid_t pid : serving) prepared.erase(pid);
+  ASSERT_EQ(prepared.size(), 1U);
+  ASSERT_EQ(kill(*prepared.begin(), SIGKILL), 0);
+  supervisor_.renew_child();
+  EXPECT_EQ(result_of("echo:second"), "second");
+  EXPECT_GT(serving.size(), before.size());
+}
+
+TEST_F(SupervisorTest, TellsHowLongTheStartOfAChildForARequestTook) {
+  EXPECT_GT(ask("echo:first").start, Seconds{0});
+  EXPECT_EQ(ask("echo:second").start, Seconds{0});
+  supervisor_.renew_child();
+  EXPECT_GT(ask("echo:third").start, Seconds{0});
+  static_cast<void>(crash_of("abort"));
+  EXPECT_GT(ask("echo:fourth").start, Seconds{0});
+  Supervisor greeted{options_with_timeout(kAmple)};
+  static_cast<void>(greeted.hello());  // the child that hello() has started is no request's
+  EXPECT_EQ(greeted.request("echo:first", ignore_progress, never).start, Seconds{0});
 }
 
 TEST_F(SupervisorTest, ReportsProgressInOrder) {
@@ -77,12 +145,18 @@ TEST_F(SupervisorTest, ChildInheritsNothingButItsPipes) {
   EXPECT_THAT(descriptors, Not(::testing::Contains(leaked)));
 }
 
-TEST_F(SupervisorTest, CarriesFiftyMegabytesBothWays) {
-  constexpr std::size_t kBytes = 50'000'000;
-  std::string text(kBytes, 'a');
-  for (std::size_t i = 0; i < kBytes; i += 997) text[i] = static_cast<char>('b' + i % 24);
+TEST_F(SupervisorTest, CarriesAMebibyteBothWaysAndNoMore) {
+  std::string text(kMaxPayloadBytes - std::string{"echo:"}.size(), 'a');
+  for (std::size_t i = 0; i < text.size(); i += 997) text[i] = static_cast<char>('b' + i % 24);
   EXPECT_TRUE(result_of("echo:" + text) == text);  // not EXPECT_EQ, which would print them
-  EXPECT_EQ(result_of("large:50000000").size(), kBytes);
+  EXPECT_EQ(result_of("large:1048576").size(), kMaxPayloadBytes);
+  EXPECT_EQ(crash_of("large:1048577"),
+            "protocol error: a message of 1048577 bytes; at most 1048576 are read before reporting any progress");
+
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.max_message_bytes = kMaxPayloadBytes + 1;
+  Supervisor supervisor{options};
+  EXPECT_EQ(supervisor.request("large:1048577", ignore_progress, never).payload.size(), kMaxPayloadBytes + 1);
 }
 
 TEST_F(SupervisorTest, NamesTheSignalAndTheActivity) {
@@ -179,14 +253,77 @@ TEST_F(SupervisorTest, AnExceptionOfTheCallerEndsTheChild) {
   EXPECT_NE(supervisor_.hello(), old_hello);
 }
 
-TEST_F(SupervisorTest, AProcessThatTheChildLeftBehindDoesNotHideItsEnd) {
+bool is_alive(pid_t pid) { return kill(pid, 0) == 0; }
+
+TEST_F(SupervisorTest, AProcessThatTheChildLeftBehindDoesNotHideItsEndAndEndsWithIt) {
   pid_t orphan = 0;
   const auto note_orphan = [&](std::string_view pid) { orphan = std::stoi(std::string{pid}); };
   const Outcome outcome = supervisor_.request("die_with_orphan", note_orphan, never);
   EXPECT_EQ(outcome.kind, Outcome::Kind::kCrashed);
   EXPECT_THAT(outcome.reason, StartsWith("exited with status 5 while "));
   ASSERT_GT(orphan, 0);
-  EXPECT_EQ(kill(orphan, SIGKILL), 0);
+  EXPECT_FALSE(is_alive(orphan));
+}
+
+TEST_F(SupervisorTest, ADaemonOfAChildEndsWithItAndNoOtherProcessDoes) {
+  const pid_t own = std::stoi(supervisor_.hello().substr(std::string{"hello from "}.size()));
+  SupervisorOptions options = options_with_timeout(kAmple);
+  Supervisor other{options};
+  const pid_t daemon = std::stoi(other.request("daemon", ignore_progress, never).payload);
+  EXPECT_TRUE(is_alive(daemon));
+  other.prepare_child();
+  other.renew_child();
+  EXPECT_FALSE(is_alive(daemon));
+  EXPECT_EQ(other.request("echo:of the prepared child", ignore_progress, never).payload, "of the prepared child");
+  EXPECT_TRUE(is_alive(own));
+  EXPECT_EQ(children().size(), 2U) << "a worker of each";
+}
+
+TEST_F(SupervisorTest, AChildThatHoldsTooMuchMemoryIsKilled) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.max_memory_bytes = std::int64_t{1} << 29;
+  Supervisor supervisor{options};
+  EXPECT_EQ(supervisor.request("echo:small", ignore_progress, never).payload, "small");
+  const Outcome outcome = supervisor.request("hold:700000000", ignore_progress, never);
+  EXPECT_EQ(outcome.kind, Outcome::Kind::kCrashed);
+  EXPECT_THAT(outcome.reason,
+              ::testing::MatchesRegex("held 0.[5-9] GiB of the host's memory, more than the 0.5 GiB that "
+                                      "a worker may, and was killed while holding"));
+}
+
+TEST_F(SupervisorTest, AChildsLimitsAreNoHigherThanAWorkerNeeds) {
+  std::istringstream words{result_of("limits")};
+  const std::vector<std::uint64_t> limits{std::istream_iterator<std::uint64_t>{words}, {}};
+  ASSERT_EQ(limits.size(), 4U);
+  EXPECT_EQ(limits[0], 0U) << "no core files";
+  EXPECT_LE(limits[1], std::uint64_t{16} << 30);
+  EXPECT_LE(limits[2], 65536U);
+  EXPECT_LT(limits[3], std::uint64_t{1} << 24) << "threads";
+  EXPECT_GT(limits[3], 100U);
+}
+
+TEST_F(SupervisorTest, ExecutesAnotherFileThanTheFirstWordWhereOneIsGiven) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  options.executable = options.command.front();
+  options.command.front() = "/no/such/program";
+  Supervisor supervisor{options};
+  EXPECT_EQ(supervisor.request("echo:x", ignore_progress, never).payload, "x");
+}
+
+TEST_F(SupervisorTest, AHelloThatIsRefusedEndsTheRequestAndTheChild) {
+  SupervisorOptions options = options_with_timeout(kAmple);
+  int hellos = 0;
+  options.check_hello = [&](const std::string& hello) {
+    EXPECT_THAT(hello, StartsWith("hello from "));
+    if (++hellos > 1) throw std::domain_error{"another build"};
+  };
+  Supervisor supervisor{options};
+  const std::string first = supervisor.hello();
+  EXPECT_EQ(supervisor.request("echo:x", ignore_progress, never).payload, "x");
+  supervisor.renew_child();
+  EXPECT_THROW(static_cast<void>(supervisor.request("echo:x", ignore_progress, never)), std::domain_error);
+  EXPECT_EQ(supervisor.hello(), first);
+  EXPECT_EQ(hellos, 2);
 }
 
 }  // namespace

@@ -108,6 +108,48 @@ void die_with_orphan(const Worker& worker) {
   _exit(5);
 }
 
+/// Leaves a daemon: a process whose parent has ended, in a session of its own, with a child that is alike.
+void leave_daemon(const Worker& worker) {
+  int pids[2];
+  if (pipe(pids) != 0) std::exit(97);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    for (int i = 0; i < 2; ++i) {
+      if (fork() != 0) _exit(0);
+      setsid();
+      const pid_t self = getpid();
+      if (write(pids[1], &self, sizeof self) != sizeof self) _exit(1);
+    }
+    hang();
+  }
+  waitpid(parent, nullptr, 0);
+  pid_t daemon = 0;
+  for (int i = 0; i < 2; ++i) {
+    if (read(pids[0], &daemon, sizeof daemon) != sizeof daemon) std::exit(96);
+  }
+  worker.answer(std::to_string(daemon));
+}
+
+/// Holds so many bytes of memory, in a process that it has started.
+void hold_memory(const Worker& worker) {
+  if (fork() == 0) {
+    std::string bytes(std::stoul(worker.argument), 'm');
+    hang();
+  }
+  worker.progress("holding");
+  hang();
+}
+
+void tell_limits(const Worker& worker) {
+  std::string text;
+  for (const auto resource : {RLIMIT_CORE, RLIMIT_FSIZE, RLIMIT_NOFILE, RLIMIT_NPROC}) {
+    rlimit limit{};
+    getrlimit(resource, &limit);
+    text += std::to_string(limit.rlim_max) + " ";
+  }
+  worker.answer(text);
+}
+
 /// A traced process that is killed cannot be reaped by its parent before its tracer lets go of it: as near as a test
 /// gets to one that hangs in the kernel.
 void become_unreapable(const Worker& worker) {
@@ -240,6 +282,9 @@ const std::map<std::string_view, std::function<void(const Worker&)>> kBehaviours
     {"ignore_signals", ignore_signals},
     {"die_with_orphan", die_with_orphan},
     {"unreapable", become_unreapable},
+    {"daemon", leave_daemon},
+    {"hold", hold_memory},
+    {"limits", tell_limits},
 };
 
 void serve(WorkerChannel& channel, int message_descriptor) {
@@ -254,8 +299,6 @@ void serve(WorkerChannel& channel, int message_descriptor) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
   int read_descriptor = -1;
   int write_descriptor = -1;
   if (std::sscanf(argv[argc - 1], "--tb_worker=%d,%d", &read_descriptor, &write_descriptor) != 2) return 96;
@@ -266,6 +309,7 @@ int main(int argc, char** argv) {
   }
   if (mode == "--silent") hang();
   WorkerChannel channel{read_descriptor, write_descriptor};
+  if (!channel.wait_for_begin()) return 0;
   if (mode == "--refuses") {
     channel.send(MessageKind::kRefused, "--tb_memory_limit=9: the GPU has 8");
     return 2;

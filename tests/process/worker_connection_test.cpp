@@ -16,7 +16,7 @@ using Event = WorkerConnection::Event;
 constexpr Seconds kAmple{30.0};
 constexpr Seconds kTick{0.05};
 
-std::vector<std::string> shell(const std::string& script) { return {"/bin/sh", "-c", script}; }
+WorkerStart shell(const std::string& script) { return {.command = {"/bin/sh", "-c", script}}; }
 
 Event next_event(WorkerConnection& connection, Seconds silence_limit) {
   for (;;) {
@@ -25,7 +25,7 @@ Event next_event(WorkerConnection& connection, Seconds silence_limit) {
 }
 
 TEST(WorkerConnectionTest, FindsTheEndOfTheWorker) {
-  WorkerConnection connection{shell("exit 3"), false};
+  WorkerConnection connection{shell("exit 3")};
   EXPECT_EQ(next_event(connection, kAmple).kind, Event::Kind::kClosed);
   const auto [end, was_killed] = connection.close(kAmple, kAmple);
   EXPECT_EQ(to_string(end), "exited with status 3");
@@ -33,7 +33,7 @@ TEST(WorkerConnectionTest, FindsTheEndOfTheWorker) {
 }
 
 TEST(WorkerConnectionTest, FindsSilenceNoEarlierThanItsLimit) {
-  WorkerConnection connection{shell("while sleep 0.02; do echo noise; done"), false};
+  WorkerConnection connection{shell("while sleep 0.02; do echo noise; done")};
   connection.send(MessageKind::kRequest, "x");
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(next_event(connection, Seconds{0.3}).kind, Event::Kind::kSilent);
@@ -44,7 +44,7 @@ TEST(WorkerConnectionTest, FindsSilenceNoEarlierThanItsLimit) {
 TEST(WorkerConnectionTest, GivesTheMessagesOfAWorkerThatHasEnded) {
   // The flag `--tb_worker=R,W` is $0; what comes after the comma is the descriptor of the messages.
   WorkerConnection connection{
-      shell("eval \"exec 1>&${0##*,}\"; printf 'R\\002\\000\\000\\000\\000\\000\\000\\000ok'; exit 1"), false};
+      shell("eval \"exec 1>&${0##*,}\"; printf 'R\\002\\000\\000\\000\\000\\000\\000\\000ok'; exit 1")};
   const Event event = next_event(connection, kAmple);
   ASSERT_EQ(event.kind, Event::Kind::kMessage);
   EXPECT_EQ(event.message.payload, "ok");
@@ -54,7 +54,7 @@ TEST(WorkerConnectionTest, GivesTheMessagesOfAWorkerThatHasEnded) {
 TEST(WorkerConnectionTest, LetsAWorkerEndByItselfWithinTheGrace) {
   // Ends when its request pipe is closed, and writes more than a pipe holds before that.
   WorkerConnection connection{
-      shell("r=${0##*=}; eval \"cat <&${r%,*}\"; head -c 300000 /dev/zero | tr '\\0' x; echo bye; exit 4"), false};
+      shell("r=${0##*=}; eval \"cat <&${r%,*}\"; head -c 300000 /dev/zero | tr '\\0' x; echo bye; exit 4")};
   const auto [end, was_killed] = connection.close(kAmple, kAmple);
   EXPECT_FALSE(was_killed);
   EXPECT_EQ(to_string(end), "exited with status 4");

@@ -29,6 +29,11 @@ TEST(KernelName, IsTheFunctionsWithoutReturnTypeTemplateArgumentsAndParameters) 
 }
 
 /// As PyTorch 2.11 has them.
+TEST(KernelName, OfWhatIsNoFunctionStays) {
+  EXPECT_EQ(kernel_name("CUDA graph 5"), "CUDA graph 5");
+  EXPECT_EQ(kernel_name("Memset 2 (device)"), "Memset 2 (device)");
+}
+
 TEST(KernelName, IsReadFromMangledOnes) {
   EXPECT_EQ(kernel_name("_ZN13pytorch_flash25flash_bwd_dot_do_o_kernelILb0E23Flash_bwd_kernel_traitsILi128ELi64ELi64ELi"
                         "8ELi4ELi2ELi2ELb1ELb0EN7cutlass10bfloat16_tE19Flash_kernel_traitsILi128ELi64ELi64ELi8ES3_EEEEv"

@@ -11,11 +11,13 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from skipping import skipped  # noqa: E402
+
 try:
     import torch.cuda._memory_viz as memory_viz
 except ImportError:
-    print("skipped: there is no torch")
-    sys.exit(77)
+    sys.exit(skipped("there is no torch"))
 
 BEFORE = 1_000
 GRADIENT = 5_000_000_000

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -10,6 +11,7 @@
 #include "support/sample_results.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/profile/profile.hpp"
+#include "tbench/results/conclusion.hpp"
 #include "tbench/results/durable_file.hpp"
 
 namespace tbench::profile {
@@ -34,6 +36,9 @@ class NsysExportFile : public testing::Test {
     return "";
   }
   NsysExport read() const { return read_nsys_export(path_); }
+  void change(const std::string& sql) const {
+    sqlite::Connection{path_, sqlite::Connection::Mode::kWrite, Seconds{0}}.execute(sql);
+  }
 
   support::TemporaryFolder folder_;
   std::string path_{folder_.file("report 1%?#.sqlite")};
@@ -143,6 +148,8 @@ TEST_F(NsysExportFile, RangesOfBothKindsAndOpenOnes) {
   EXPECT_EQ(trace.names[trace.ranges[0].name], "pushed");
   EXPECT_EQ(trace.names[trace.ranges[1].name], "started");
   EXPECT_EQ(trace.names[trace.ranges[2].name], "open");
+  EXPECT_FALSE(trace.ranges[0].is_of_process);
+  EXPECT_TRUE(trace.ranges[1].is_of_process) << "any thread may end it";
   EXPECT_EQ(trace.ranges[2].start_ns, 15);
   EXPECT_EQ(trace.ranges[2].end_ns, 50);  // the capture's last event
 }
@@ -205,20 +212,19 @@ TEST_F(NsysExportFile, OfAnUnknownVersionIsReadWithANote) {
   EXPECT_EQ(read.schema_version, "4.0.0");
 }
 
-TEST_F(NsysExportFile, OlderThanItsReportIsRefused) {
+TEST_F(NsysExportFile, OlderThanItsReportIsReadWithANote) {
   write_one_step(path_, kNewest);
   const std::string report = folder_.file("report 1%?#.nsys-rep");
   support::write_text(report, "newer");
   const auto now = std::filesystem::last_write_time(path_);
   std::filesystem::last_write_time(report, now + std::chrono::seconds{2});
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("is older than 'report 1%?#.nsys-rep' beside it"),
-                               HasSubstr("nsys export --type=sqlite --force-overwrite=true -o ")));
+  EXPECT_EQ(read().newer_report, "'report 1%?#.nsys-rep' beside it, by 2.0 s");
   std::filesystem::last_write_time(report, now - std::chrono::seconds{2});
-  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(read().newer_report, "");
 }
 
 TEST_F(NsysExportFile, ThatIsNoneIsRefused) {
-  EXPECT_THAT(refusal(), HasSubstr("no such file"));
+  EXPECT_THAT(refusal(), HasSubstr("does not exist. Give a file that 'nsys export --type=sqlite' wrote"));
   support::write_text(path_, "");
   EXPECT_THAT(refusal(), AllOf(HasSubstr("is empty"), HasSubstr("--force-overwrite=true")));
   support::write_text(path_, "version https://git-lfs.github.com/spec/v1\n");
@@ -227,12 +233,90 @@ TEST_F(NsysExportFile, ThatIsNoneIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("is not an SQLite database"));
   path_ = folder_.path();
   EXPECT_THAT(refusal(), HasSubstr("is a folder"));
+  path_ = "/dev/null";
+  EXPECT_THAT(refusal(), HasSubstr("is a device or a pipe"));
+  path_ = folder_.file("step.nsys-rep");
+  support::write_text(path_, "NVTS");
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("is a report of nsys, not an export of one. Run 'nsys export "),
+                               HasSubstr("step.nsys-rep && tbench nsys ")));
 }
 
 TEST_F(NsysExportFile, WithoutActivityOfAGpuIsRefused) {
   { const NsysWriter writer{path_, kNewest}; }
   EXPECT_THAT(refusal(), AllOf(HasSubstr("has no activity of a GPU"), HasSubstr("CUPTI_ACTIVITY_KIND_KERNEL"),
                                HasSubstr("(schema 3.25.0)"), HasSubstr("--trace=cuda,nvtx")));
+}
+
+TEST_F(NsysExportFile, WithoutAnOperationIsRefused) {
+  {
+    NsysWriter writer{path_, kNewest};
+    writer.make_tables();
+    writer.range(0, 1000, "forward");
+  }
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("holds no operation of a GPU (ranges: 1, CUDA calls: 0)"),
+                               HasSubstr("'nsys profile --trace=cuda,nvtx'"), HasSubstr("--capture-range")));
+  try {
+    static_cast<void>(read());
+  } catch (const results::CorrectableError& error) {
+    EXPECT_THAT(error.next(), testing::StartsWith("nsys profile --trace=cuda,nvtx "));
+  }
+}
+
+TEST_F(NsysExportFile, WhoseTimesAreNoNumbersHasNoOperation) {
+  write_one_step(path_, kNewest);
+  change("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'a', end = 'b'; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY");
+  EXPECT_THAT(refusal(), HasSubstr("CUDA calls: 7, rows that make no sense: 7)"));
+}
+
+TEST_F(NsysExportFile, WhoseKernelsAreInAnotherTableIsRefused) {
+  write_one_step(path_, kNewest);
+  change("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME TO GPU_KERNELS");
+  EXPECT_THAT(refusal(),
+              HasSubstr("holds 6 calls that launch kernels, and no kernel: they are not in CUPTI_ACTIVITY_"));
+}
+
+/// Kernels in a view, or made up by SQLite, are not read: the others' figures would be right, and the whole wrong.
+TEST_F(NsysExportFile, WithAViewForATableIsRefused) {
+  write_one_step(path_, kNewest);
+  change("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME TO k");
+  change("CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT * FROM k");
+  EXPECT_THAT(refusal(),
+              HasSubstr("has the view 'CUPTI_ACTIVITY_KIND_KERNEL', which no export of nsys has. Run 'nsys export"));
+}
+
+TEST_F(NsysExportFile, ALongNameIsCut) {
+  write_one_step(path_, kNewest);
+  change("UPDATE StringIds SET value = printf('%.*c', 5000000, 'x') WHERE value IN ('nvjet_a', 'layer.0')");
+  change("UPDATE NVTX_EVENTS SET textId = NULL, text = printf('%.*c', 5000000, 'y') WHERE start = 110000");
+  std::size_t longest = 0;
+  for (const std::string& name : read().trace.names) longest = std::max(longest, name.size());
+  EXPECT_EQ(longest, 65'536U);
+}
+
+TEST_F(NsysExportFile, MayHaveOtherViewsAndTriggers) {
+  write_one_step(path_, kNewest);
+  change("CREATE VIEW mine AS SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL");
+  change("CREATE TABLE t (x INT); CREATE TRIGGER tr AFTER INSERT ON t BEGIN SELECT 1; END");
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(NsysExportFile, OfNvprofIsRefused) {
+  {
+    sqlite::Connection connection{path_, sqlite::Connection::Mode::kWrite, Seconds{0}};
+    connection.execute("CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT)");
+    connection.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INT, end INT, bytes INT, copyKind INT)");
+    connection.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1, 2, 4, 1)");
+  }
+  EXPECT_THAT(refusal(), HasSubstr("is of nvprof or another program: it has the table StringTable"));
+}
+
+TEST_F(NsysExportFile, OfAnotherProgramIsRefusedWithItsTables) {
+  {
+    sqlite::Connection connection{path_, sqlite::Connection::Mode::kWrite, Seconds{0}};
+    for (const char* table : {"a", "b", "c", "d", "e"}) connection.execute(fmt::format("CREATE TABLE {} (x)", table));
+  }
+  EXPECT_THAT(refusal(),
+              HasSubstr("it lacks the table CUPTI_ACTIVITY_KIND_KERNEL; its tables: a, b, c, d and others."));
 }
 
 TEST_F(NsysExportFile, WithoutTimesIsRefused) {

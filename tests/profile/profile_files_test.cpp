@@ -114,7 +114,7 @@ TEST(ProfileFiles, OnAFullDisk) {
     const support::FileSizeLimit limit{100};
     error = error_of(folder.path());
   }
-  EXPECT_THAT(error, AllOf(HasSubstr("cannot write '" + folder.file("trace.json.gz")), HasSubstr("give a folder")));
+  EXPECT_THAT(error, AllOf(HasSubstr("cannot write '" + folder.file("trace.json.gz")), HasSubstr("ulimit -f")));
   EXPECT_THAT(folder.names(), IsEmpty());
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Profile profile_of(const Trace& trace, ProfileOptions options = {}) {
+Profile profile_of(const Trace& trace, const ProfileOptions& options = {}) {
   return analyse(trace, KernelRules::built_in(), options);
 }
 
@@ -138,7 +138,7 @@ TEST(Profile, APhaseHasTheSpansOfItsRanges) {
                           .range(20, 60, "FORWARD")
                           .call(21, 22, 3)
                           .kernel(30, 35, 3)
-                          .call(25, 26, 4, 1)
+                          .call(15, 16, 4, 1)
                           .kernel(36, 40, 4, "of no phase", 8)  // keeps the device busy all the same
                           .call(50, 51, 5)
                           .kernel(55, 60, 5)
@@ -155,6 +155,88 @@ TEST(Profile, APhaseHasTheSpansOfItsRanges) {
   EXPECT_EQ(forward.calls.at(0).durations.count(), 4);
   EXPECT_EQ(profile.phases[1].span_ns, 0);
   EXPECT_EQ(profile.phases[1].calls.at(0).durations.count(), 1);
+}
+
+/// As wrappers have it that push the range of what they wrap.
+TEST(Profile, APhaseInsideOfItselfCountsOnce) {
+  const Trace trace = TraceWriter{}
+                          .range(0, 100, "forward")
+                          .range(20, 80, "forward")
+                          .call(5, 6, 1)
+                          .call(21, 22, 2)
+                          .call(85, 86, 3)
+                          .kernel(7, 17, 1)
+                          .kernel(23, 33, 2)
+                          .kernel(87, 97, 3)
+                          .take();
+  const PhaseTime forward = profile_of(trace).phases.at(0);
+  EXPECT_EQ(forward.kernel_ns, 30);
+  EXPECT_EQ(forward.busy_ns, 30);
+  EXPECT_EQ(forward.span_ns, 97 - 7);
+}
+
+TEST(Profile, APhaseGoesOnBetweenItsRangesInsideOfEachOther) {
+  const Trace trace = TraceWriter{}
+                          .range(0, 100, "forward")
+                          .range(20, 80, "forward")
+                          .call(5, 6, 1)
+                          .call(21, 22, 2)
+                          .kernel(7, 17, 1)
+                          .kernel(23, 33, 2)
+                          .take();
+  EXPECT_EQ(profile_of(trace).phases.at(0).span_ns, 33 - 7);
+}
+
+/// A range of the first step never ended, and the second step lies in it.
+TEST(Profile, APhaseThatNeverEndedDoesNotTakeInOthers) {
+  const Trace trace = TraceWriter{}
+                          .range(0, 400, "forward")
+                          .range(100, 200, "backward")
+                          .range(200, 300, "forward")
+                          .call(5, 6, 1)
+                          .call(105, 106, 2)
+                          .call(205, 206, 3)
+                          .kernel(7, 17, 1)
+                          .kernel(107, 137, 2)
+                          .kernel(207, 217, 3)
+                          .take();
+  const Profile profile = profile_of(trace);
+  EXPECT_EQ(profile.phases.at(0).span_ns, 20);
+  EXPECT_EQ(profile.phases.at(0).busy_ns, 20);
+  EXPECT_EQ(profile.phases.at(1).busy_ns, 30);
+}
+
+/// The second one never ended, so that its window lies over that of the first one.
+TEST(Profile, APhaseThatOverlapsItselfCountsOnce) {
+  const Trace trace = TraceWriter{}
+                          .range(0, 100, "forward")
+                          .range(20, 400, "forward")
+                          .call(5, 6, 1)
+                          .call(21, 22, 2)
+                          .call(85, 86, 3)
+                          .kernel(7, 60, 1)
+                          .kernel(30, 40, 2, "k", 8)
+                          .kernel(87, 97, 3)
+                          .take();
+  const PhaseTime forward = profile_of(trace).phases.at(0);
+  EXPECT_EQ(forward.span_ns, 97 - 7);
+  EXPECT_EQ(forward.busy_ns, 53 + 10);
+}
+
+TEST(Profile, APhaseInsideOfAnotherOneIsNone) {
+  const Trace trace = TraceWriter{}
+                          .range(0, 100, "backward")
+                          .range(20, 40, "forward")  // recomputes
+                          .call(5, 6, 1)
+                          .call(21, 22, 2)
+                          .call(85, 86, 3)
+                          .kernel(7, 17, 1)
+                          .kernel(23, 33, 2)
+                          .kernel(87, 97, 3)
+                          .take();
+  const Profile profile = profile_of(trace);
+  EXPECT_EQ(profile.phases.at(0).span_ns, 97 - 7);
+  EXPECT_EQ(profile.phases.at(1).span_ns, 33 - 23);
 }
 
 TEST(Profile, WithoutRangesHasTheSpanOfItsDevices) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "profile/device_time.hpp"
 #include "trace_samples.hpp"
 
@@ -59,6 +61,25 @@ TEST(RangeTree, AnEarlierOneHoldsAnEqualOne) {
   const RangeTree tree = range_tree(TraceWriter{}.range(0, 9, "a").range(0, 9, "b").call(0, 9, 1).take());
   EXPECT_THAT(tree.parent_of_range, ElementsAre(kNone, 0));
   EXPECT_THAT(tree.range_of_call, ElementsAre(1));
+}
+
+/// As a program has them that starts a range in each step and never ends it.
+TEST(RangeTree, IsOfALimitedDepth) {
+  TraceWriter writer;
+  constexpr std::int64_t kCount = 1000;
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    writer.range(10 * i, 10 * kCount, "step").call(10 * i + 1, 10 * i + 2, static_cast<std::uint32_t>(i));
+  }
+  const RangeTree tree = range_tree(writer.take());
+  std::size_t deepest = 0;
+  for (Index range = 0; range < kCount; ++range) {
+    std::size_t depth = 0;
+    for (Index outer = range; outer != kNone; outer = tree.parent_of_range[outer]) ++depth;
+    deepest = std::max(deepest, depth);
+    EXPECT_EQ(tree.range_of_call[range], range);
+  }
+  EXPECT_EQ(deepest, 64U);
+  EXPECT_EQ(tree.parent_of_range[kCount - 1], 62U);
 }
 
 std::vector<RangeTime> times_of(const Trace& trace) {

@@ -66,7 +66,8 @@ Trace random_trace(unsigned seed) {
     at_ns += below(40);
     const std::int64_t end_ns = at_ns + below(60);
     const Index name = below(6), thread = below(4);
-    trace.ranges.push_back({.start_ns = at_ns, .end_ns = end_ns, .name = name, .thread = thread});
+    trace.ranges.push_back(
+        {.start_ns = at_ns, .end_ns = end_ns, .name = name, .thread = thread, .is_of_process = i % 3 == 0});
     trace.calls.push_back(
         {.start_ns = at_ns + 3, .end_ns = end_ns + 3, .name = name, .thread = below(4), .correlation = below(100)});
     trace.operations.push_back({.start_ns = at_ns + 5,

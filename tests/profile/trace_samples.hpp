@@ -45,6 +45,12 @@ class TraceWriter {
     return *this;
   }
 
+  TraceWriter& start_range(std::int64_t start, std::int64_t end, const std::string& name, Index thread = 0) {
+    range(start, end, name, thread);
+    trace_.ranges.back().is_of_process = true;
+    return *this;
+  }
+
   /// With the operations in order.
   [[nodiscard]] Trace take() {
     std::ranges::stable_sort(trace_.operations, {}, &Operation::start_ns);

@@ -22,6 +22,11 @@ TEST(Escapes, LatexHasNoCommandLeft) {
             R"(a\_b \& 5\% \#1 \{x\} \$y \textasciitilde{} \textasciicircum{} \textbackslash{}input)");
 }
 
+TEST(Escapes, MarkdownHasNoLiveLink) {
+  EXPECT_EQ(escape_markdown("[x](javascript:y)"), R"([x]\(javascript:y))");
+  EXPECT_EQ(escape_markdown("— [1] (a)"), "— [1] (a)");
+}
+
 TEST(Escapes, MarkdownKeepsATablesCellsApart) { EXPECT_EQ(escape_markdown(R"(a|b\c<d>)"), R"(a\|b\\c\<d\>)"); }
 
 TEST(Junit, CountsAndEscapes) {

@@ -65,11 +65,11 @@ TEST(ReportPage, PivotsFamiliesThatHaveTheKey) {
   const std::string page = report_page(support::golden_file(), options);
   EXPECT_EQ(page,
             "**Model, batch:4 precision:bf16, median ms (* unstable or throttled; h limited by the host)**\n\n"
-            "| size | ctx | pass | impl:sdpa | impl:eager |\n"
-            "| --- | --- | --- | ---: | ---: |\n"
-            "| small | 512 | train_step | 25.31h |  |\n"
-            "| 2.7B | 1024 | train_step |  | OOM |\n"
-            "| small | 512 | forward |  | 12.00* |\n"
+            "| size | ctx | pass | impl:sdpa | impl:eager | marks |\n"
+            "| --- | --- | --- | ---: | ---: | --- |\n"
+            "| small | 512 | train_step | 25.31 |  | sdpa h |\n"
+            "| 2.7B | 1024 | train_step |  | OOM |  |\n"
+            "| small | 512 | forward |  | 12.00 | eager * |\n"
             "\n"
             "**Gemm, m:4096 precision:tf32**\n\n"
             "| status | median ms | ±% | tokens/s | TFLOP/s | MFU % | peak GiB | n |\n"
@@ -177,9 +177,9 @@ TEST(PivotTable, ACellHoldsAllRepetitions) {
   const auto cell = [&] { return pivot_table(records, keys, Metric::kMilliseconds).table.markdown(); };
   EXPECT_EQ(cell(), "| impl:eager |\n| ---: |\n| 2.000 |\n");
   records[2].status = Status::kUnstable;
-  EXPECT_EQ(cell(), "| impl:eager |\n| ---: |\n| 2.000* |\n");
+  EXPECT_EQ(cell(), "| impl:eager | marks |\n| ---: | --- |\n| 2.000 | * |\n");
   records[0] = support::failed_record(records[0].id, Status::kCrashed, "signal 11");
-  EXPECT_EQ(cell(), "| impl:eager |\n| ---: |\n| 2.500* (1 of 3 failed) |\n");
+  EXPECT_EQ(cell(), "| impl:eager | marks |\n| ---: | --- |\n| 2.500 (1 of 3 failed) | * |\n");
 }
 
 TEST(PivotTable, MarksTimesThatAreTooShortForTheTimer) {
@@ -189,7 +189,8 @@ TEST(PivotTable, MarksTimesThatAreTooShortForTheTimer) {
   const FamilyTable table = pivot_table(records, keys, Metric::kMilliseconds);
   EXPECT_THAT(table.caption,
               testing::EndsWith("median ms (~ not sharp: under 10 us, never steady, or an interval of over 2 %)"));
-  EXPECT_EQ(table.table.markdown(), "| impl:eager | impl:sdpa |\n| ---: | ---: |\n| 0.005000~ | 0.02000 |\n");
+  EXPECT_EQ(table.table.markdown(),
+            "| impl:eager | impl:sdpa | marks |\n| ---: | ---: | --- |\n| 0.005000 | 0.02000 | eager ~ |\n");
   EXPECT_THAT(family_table(records).table.markdown(), testing::HasSubstr("| under 10 us: resolution limited |"));
 }
 
@@ -206,11 +207,14 @@ TEST(PivotTable, MarksWhatWasNeverSteadyAndWhatHasAWideIntervalButNoMemory) {
   }
   const std::vector<std::string> keys{"impl"};
   EXPECT_EQ(pivot_table(records, keys, Metric::kMilliseconds).table.markdown(),
-            "| impl:eager | impl:sdpa | impl:flash |\n| ---: | ---: | ---: |\n| 1.000~ | 2.000~ | 3.000 |\n");
+            "| impl:eager | impl:sdpa | impl:flash | marks |\n| ---: | ---: | ---: | --- |\n"
+            "| 1.000 | 2.000 | 3.000 | eager ~, sdpa ~ |\n");
   EXPECT_THAT(pivot_table(records, keys, Metric::kMemory).table.markdown(), Not(HasSubstr("~")));
   EXPECT_THAT(family_table(records).table.markdown(), AllOf(HasSubstr("never steady"), HasSubstr("wide interval")));
   records[0].timing->stop_reason = StopReason::kFixedCount;
   EXPECT_EQ(note_of(records[0]), "") << "nobody asked whether it was";
+  records[1].timing->stop_reason = StopReason::kFixedCount;
+  EXPECT_EQ(note_of(records[1]), "wide interval") << "whoever chose the count";
 }
 
 TEST(PivotTable, ShowsOtherMetricsAndOtherStatuses) {
@@ -218,7 +222,7 @@ TEST(PivotTable, ShowsOtherMetricsAndOtherStatuses) {
                                                                              Status::kUnsupported, "no such kernel")};
   const std::vector<std::string> keys{"impl"};
   EXPECT_EQ(pivot_table(records, keys, Metric::kTokens).table.markdown(),
-            "| impl:sdpa | impl:eager |\n| ---: | ---: |\n| 80,910h | unsupported |\n");
+            "| impl:sdpa | impl:eager | marks |\n| ---: | ---: | --- |\n| 80,910 | unsupported | sdpa h |\n");
   EXPECT_EQ(pivot_table(records, keys, Metric::kMemory).table.markdown(),
             "| impl:sdpa | impl:eager |\n| ---: | ---: |\n| 3.000 | unsupported |\n");
 }

@@ -134,9 +134,9 @@ TEST(ConsoleOnATerminal, GoesWithoutColumnsBeforeItCutsNames) {
 
 TEST(ConsoleOnATerminal, HasMarksWhereANoteHasNoRoom) {
   const std::vector<std::string> lines = rows_in(100, {support::full_record()});
-  EXPECT_TRUE(lines.at(2).ends_with("  5  h")) << lines.at(2);
+  EXPECT_TRUE(lines.at(2).ends_with("  9  h")) << lines.at(2);
   EXPECT_EQ(lines.at(4), "h limited by the host");
-  EXPECT_TRUE(rows_in(160, {support::full_record()}).at(2).ends_with("  5  limited by the host"));
+  EXPECT_TRUE(rows_in(160, {support::full_record()}).at(2).ends_with("  9  limited by the host"));
 }
 
 }  // namespace

@@ -18,9 +18,9 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(Summary, ShowsTheNumbersOfATimedCase) {
-  // 2048 tokens / 25.312 ms = 80,910.2 /s; 1.5 TFLOP / 25.312 ms = 59.26 TFLOP/s, of 990 TFLOP/s 5.99 %; 3 GiB.
+  // 2048 tokens / 25.312 ms = 80,910.2 /s; 1.5 TFLOP / 25.312 ms = 59.26 TFLOP/s, 3 GiB; 1.4 of them over 989.4: 5.6 %.
   EXPECT_THAT(summary_cells(support::full_record()),
-              ElementsAre("ok", "25.31", "0.23", "80,910", "59.26", "6.0", "3.000", "5"));
+              ElementsAre("ok", "25.31", "0.23", "80,910", "59.26", "5.6", "3.000", "9"));
 }
 
 TEST(Summary, LeavesOutWhatIsUnknown) {
@@ -75,11 +75,24 @@ TEST(ConsoleTable, PrintsTheHeaderOnceAndAlignsRows) {
   EXPECT_EQ(text,
             "case              status        median ms      ±%      tokens/s   TFLOP/s   MFU %   peak GiB      n\n"
             "---------------------------------------------------------------------------------------------------\n"
-            "Model/impl:sdpa   ok                25.31    0.23        80,910     59.26     6.0      3.000      5  "
+            "Model/impl:sdpa   ok                25.31    0.23        80,910     59.26     5.6      3.000      9  "
             "limited by the host\n"
             "Model/impl:eager  oom          out of memory: 8 GiB\n"
             "Model/impl:eager  unstable          16.00                                                         3"
             "  the median's 95 % interval is 7 % wide after 60 s\n");
+}
+
+TEST(Summary, SaysThatATraceDisagrees) {
+  Record record = support::full_record();
+  record.trace->device = record.timing->median * 1.05;
+  EXPECT_THAT(note_of(record), HasSubstr("trace disagrees"));
+}
+
+TEST(MarksCell, NamesTimesThatHaveANameAndMarks) {
+  EXPECT_EQ(marks_cell(std::vector<NamedMarks>{{"tf32", "~h"}}), "tf32 ~h");
+  EXPECT_EQ(marks_cell(std::vector<NamedMarks>{{"fp32", ""}, {"tf32", "~h"}, {"bf16", "*"}}), "tf32 ~h, bf16 *");
+  EXPECT_EQ(marks_cell(std::vector<NamedMarks>{{"", "h"}, {"", ""}}), "h");
+  EXPECT_EQ(marks_cell({}), "");
 }
 
 TEST(ConsoleTable, MarksATimeThatIsTooShortForTheTimer) {

@@ -65,12 +65,12 @@ TEST(SelfComparison, IsReadCaseByCase) {
   const support::TemporaryFolder folder;
   support::write_text(folder.file("v.json"), R"({"passed": true, "cases": [{"case": "Model/size:xl", "factor": 1.03,
       "aa_verdict": "SAME", "aa_ratio": 1.001, "ab_verdict": "SAME", "ab_ratio": 0.999,
-      "planted_verdict": "REGRESSED", "planted_ratio": 1.029, "finds": 0.01}]})");
+      "planted_outcome": "REGRESSED", "planted_ratio": 1.029, "finds": 0.01}]})");
   const std::vector<SelfComparison> cases = read_self_comparison(folder.file("v.json"));
   ASSERT_EQ(cases.size(), 1U);
   EXPECT_EQ(cases[0].same.ratio, 1.001);
   EXPECT_EQ(cases[0].other.ratio, 0.999);
-  EXPECT_EQ(cases[0].planted.verdict, "REGRESSED");
+  EXPECT_EQ(cases[0].planted.outcome, "REGRESSED");
   EXPECT_EQ(cases[0].factor, 1.03);
   EXPECT_EQ(cases[0].detectable, 0.01);
   support::write_text(folder.file("v.json"), R"({"passed": true})");
@@ -100,7 +100,7 @@ class ManifestTest : public testing::Test {
 };
 
 TEST_F(ManifestTest, AgreesWithItsFolder) {
-  const std::string build = environment_.commit.substr(0, 6);
+  const std::string build = build_name(environment_);
   ASSERT_EQ(error_of_manifest("A", environment_.gpu.value().uuid, build), "no error");
   ASSERT_EQ(files_.size(), 2U);
   EXPECT_EQ(files_[0].build, build);
@@ -110,10 +110,12 @@ TEST_F(ManifestTest, AgreesWithItsFolder) {
 
 TEST_F(ManifestTest, NamesWhatDiffers) {
   const std::string uuid = environment_.gpu.value().uuid;
-  const std::string build = environment_.commit.substr(0, 6);
+  const std::string build = build_name(environment_);
   EXPECT_THAT(error_of_manifest("B", uuid, build), AllOf(HasSubstr("model/a.json.gz"), HasSubstr("no machine 'B'")));
   EXPECT_THAT(error_of_manifest("A", "GPU-0", build), HasSubstr("machine A is GPU-0, the file was made on " + uuid));
   EXPECT_THAT(error_of_manifest("A", uuid, "zzz"), HasSubstr("build zzz"));
+  EXPECT_THAT(error_of_manifest("A", uuid, build.substr(0, 6)), HasSubstr("the file was made by " + build))
+      << "a part of the name is another: it may lack -dirty";
   EXPECT_THAT(error_of_manifest("A", uuid, build, "model/b.json.gz"), HasSubstr("model/b.json.gz"));
   write_result_file(folder_.file("model/new.json.gz"), support::golden_file());
   EXPECT_THAT(error_of_manifest("A", uuid, build), HasSubstr("model/new.json.gz is not in it"));

@@ -5,11 +5,15 @@ Usage: compare_py_test.py WRITE_RESULTS COMPARE_PY. Exit status 77: what it need
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from skipping import skipped  # noqa: E402
+
 # Cases that have a time on both sides, with the number of repetitions that are compared.
 COMPARABLE = {
     "time_time": 1,
@@ -77,13 +81,11 @@ def check_failed_alone(compare_py, folder):
 def main():
     write_results, compare_py = sys.argv[1:]
     if not os.path.exists(compare_py):
-        print(f"skipped: no {compare_py} (Debian's libbenchmark-tools)")
-        return SKIPPED
+        return skipped(f"no {compare_py} (Debian's libbenchmark-tools)")
     try:
         import scipy  # noqa: F401
     except ImportError:
-        print("skipped: compare.py needs SciPy (pip install scipy)")
-        return SKIPPED
+        return skipped("compare.py needs SciPy (pip install scipy)")
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([write_results, "compare", folder], check=True)
         check_files(compare_py, folder)

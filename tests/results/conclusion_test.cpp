@@ -14,13 +14,13 @@ namespace tbench::results {
 namespace {
 
 TEST(Conclusion, StandsBeforeTheRest) {
-  const Json document = concluded("diff", {.verdict = "SAME", .why = {"a", "b"}, .next = "tbench x"}, {{"cases", 1}});
+  const Json document = concluded("diff", {.outcome = "SAME", .why = {"a", "b"}, .next = "tbench x"}, {{"cases", 1}});
   EXPECT_EQ(document.dump(),
-            R"({"schema":"tbench.diff/1","verdict":"SAME","why":["a","b"],"next":"tbench x","cases":1})");
+            R"({"schema":"tbench.diff/2","outcome":"SAME","why":["a","b"],"next":"tbench x","cases":1})");
 }
 
 TEST(Conclusion, HasANullWhereThereIsNothingToDo) {
-  const Json document = concluded("gate", {.verdict = "PASSED", .why = {"a"}}, Json::object());
+  const Json document = concluded("gate", {.outcome = "PASSED", .why = {"a"}}, Json::object());
   EXPECT_TRUE(document.at("next").is_null());
   EXPECT_EQ(document.size(), 4U);
 }
@@ -104,6 +104,9 @@ TEST(RunFlags, MakeCommands) {
   EXPECT_EQ(limits_command("a b.json", "a"), "tbench report --limits 'a b.json' '--filter=^a$'");
   EXPECT_EQ(isolate_command("transformer_bench", run, Texts{"a", "b"}),
             "transformer_bench --tb_suite=full --benchmark_filter='^(a|b)$' --tb_isolate=case");
+  // A flag given twice would be refused.
+  EXPECT_EQ(isolate_command("transformer_bench", {.of_all = "--tb_isolate=none --tb_suite=full"}, Texts{"a"}),
+            "transformer_bench --tb_suite=full --benchmark_filter='^a$' --tb_isolate=case");
 }
 
 }  // namespace

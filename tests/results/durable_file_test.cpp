@@ -4,13 +4,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <random>
 #include <string>
 #include <system_error>
+#include <thread>
+#include <vector>
 
+#include "results/replacement_file.hpp"
 #include "support/file_size_limit.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/core/error.hpp"
@@ -52,6 +59,84 @@ TEST(WriteAtomically, KeepsASymbolicLink) {
   EXPECT_EQ(read_whole_file(folder.file("target")), "new");
 }
 
+TEST(WriteAtomically, NeverFollowsAPlantedTemporaryFile) {
+  const support::TemporaryFolder folder;
+  support::write_text(folder.file("victim"), "precious");
+  fs::create_symlink(folder.file("victim"), folder.file("page.html.tmp"));
+  write_atomically(folder.file("page.html"), "page");
+  EXPECT_EQ(read_whole_file(folder.file("victim")), "precious");
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder.file("page.html"))));
+}
+
+TEST(WriteAtomically, WritesThroughADeviceAndAFifo) {
+  write_atomically("/dev/null", "nothing");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_THROW(write_atomically("/dev/full", "no room"), std::system_error);
+  const support::TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file("fifo").c_str(), 0600), 0);
+  std::string received;
+  {
+    const std::jthread reader{[&] { received = read_whole_file(folder.file("fifo")); }};
+    write_atomically(folder.file("fifo"), "through");
+  }
+  EXPECT_EQ(received, "through");
+  EXPECT_TRUE(fs::is_fifo(folder.file("fifo")));
+}
+
+TEST(WriteAtomically, RefusesAFolder) {
+  const support::TemporaryFolder folder;
+  EXPECT_THROW(write_atomically(folder.path(), "x"), std::system_error);
+}
+
+TEST(WriteAtomically, TwentyWritersOfOneFileLeaveOneOfThemWhole) {
+  const support::TemporaryFolder folder;
+  {
+    std::vector<std::jthread> writers;
+    for (int i = 0; i < 20; ++i) {
+      writers.emplace_back([&, i] {
+        for (int j = 0; j < 10; ++j)
+          write_atomically(folder.file("a"), std::string(20'000, static_cast<char>('a' + i)));
+      });
+    }
+  }
+  const std::string content = read_whole_file(folder.file("a"));
+  EXPECT_EQ(content, std::string(20'000, content.at(0)));
+  EXPECT_THAT(folder.names(), ElementsAre("a"));
+}
+
+TEST(ReplacementFile, WithANameLeavesNoneHoweverItEnds) {
+  constexpr auto kNamed = ReplacementFile::Kind::kNamed;
+  const support::TemporaryFolder folder;
+  {
+    ReplacementFile file{folder.file("a"), kNamed};
+    EXPECT_THAT(folder.names(), ElementsAre(testing::StartsWith(".a.")));
+    file.write("new");
+    file.replace();
+  }
+  EXPECT_THAT(folder.names(), ElementsAre("a"));
+  EXPECT_EQ(read_whole_file(folder.file("a")), "new");
+  { ReplacementFile{folder.file("a"), kNamed}.write("never in its place"); }
+  EXPECT_THAT(folder.names(), ElementsAre("a"));
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ReplacementFile file{folder.file("a"), kNamed};
+    file.write("killed");
+    ::kill(::getpid(), SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
+  for (int i = 0; i < 500 && folder.names().size() > 1; ++i) std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  EXPECT_THAT(folder.names(), ElementsAre("a"));
+  EXPECT_EQ(read_whole_file(folder.file("a")), "new");
+}
+
+TEST(WriteAtomically, KeepsThePermissionsOfTheFile) {
+  const support::TemporaryFolder folder;
+  write_atomically(folder.file("a"), "x");
+  ASSERT_EQ(::chmod(folder.file("a").c_str(), 0600), 0);
+  write_atomically(folder.file("a"), "y");
+  EXPECT_EQ(fs::status(folder.file("a")).permissions(), fs::perms{0600});
+}
+
 TEST(WriteAtomically, IsReadableByOthersAsTheUmaskSays) {
   const support::TemporaryFolder folder;
   const mode_t before = ::umask(022);
@@ -78,6 +163,9 @@ TEST(ReadWholeFile, ReadsMoreThanOneBlock) {
   EXPECT_EQ(read_whole_file(folder.file("a")), content);
   EXPECT_THROW(static_cast<void>(read_whole_file(folder.file("b"))), std::system_error);
   EXPECT_THROW(static_cast<void>(read_whole_file(folder.path())), std::system_error);
+  EXPECT_THROW(static_cast<void>(read_whole_file("/dev/zero")), UsageError) << "it has no end";
+  fs::resize_file(folder.file("a"), kMaxContent + 1);
+  EXPECT_THROW(static_cast<void>(read_whole_file(folder.file("a"))), UsageError);
 }
 
 TEST(LineAppender, AppendsLinesAfterEmptyingTheFile) {
@@ -216,9 +304,33 @@ TEST(PackedFile, MessagesNameFileProblemAndRemedy) {
   EXPECT_THAT(file_error("a.json.gz", packed), "no error");
   EXPECT_THAT(file_error("a.json.gz", packed.substr(0, 500)),
               AllOf(HasSubstr("a.json.gz'"), HasSubstr("cut off after 500 bytes"), HasSubstr("copy it again")));
-  EXPECT_THAT(file_error("a.json.gz", "{}"), AllOf(HasSubstr("not gzip"), HasSubstr("a name without .gz")));
+  EXPECT_THAT(file_error("a.json.gz", "1.5 ms"), AllOf(HasSubstr("not gzip"), HasSubstr("a name without .gz")));
   EXPECT_THAT(file_error("a.json.gz", ""), HasSubstr("the file is empty"));
-  EXPECT_THAT(file_error("a.json", packed), AllOf(HasSubstr("packed by gzip"), HasSubstr("ends in .gz")));
+}
+
+TEST(PackedFile, ItsBytesTellWhetherItIsPacked) {
+  const support::TemporaryFolder folder;
+  const auto read = [&](const char* name, const std::string& content) {
+    support::write_text(folder.file(name), content);
+    return read_text(folder.file(name));
+  };
+  EXPECT_EQ(read("a.json", pack("{}")), "{}");
+  EXPECT_EQ(read("a.json.gz", " {}"), " {}");
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_EQ(read("a.json", mark + "{}"), "{}");
+  EXPECT_EQ(read("a.json.gz", mark + "{}"), "{}");
+  EXPECT_EQ(read("a.json", pack(mark + "{}" + mark)), "{}" + mark);
+}
+
+TEST(PackedFile, WhatItUnpacksToIsBounded) {
+  const std::string packed = pack(std::string(1'000'000, '0'));
+  EXPECT_EQ(unpack(packed, 1'000'000).size(), 1'000'000U);
+  EXPECT_THROW(static_cast<void>(unpack(packed, 999'999)), UnpacksToTooMuch);
+  EXPECT_THROW(static_cast<void>(unpack(packed + packed, 1'999'999)), UnpacksToTooMuch);
+  Packer bomb;
+  for (std::size_t bytes = 0; bytes <= kMaxContent; bytes += 1 << 20) bomb.append(std::string(1 << 20, ' '));
+  EXPECT_THAT(file_error("bomb.json", bomb.finish()),
+              AllOf(HasSubstr("bomb.json': the packed file unpacks to more than"), HasSubstr("--benchmark_out=FILE")));
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ TEST(ResultFile, SurvivesTheDisk) {
 TEST(ResultFile, SaysWhatIsWrongAndWhatToDo) {
   const std::string good = read_whole_file(TBENCH_TEST_DATA "/results_golden.json");
   std::string future = good;
-  const std::string version = "\"schema_version\": 8";
-  future.replace(future.find(version), version.size(), "\"schema_version\": 9");
+  const std::string version = "\"schema_version\": 9";
+  future.replace(future.find(version), version.size(), "\"schema_version\": 10");
   std::string wrong_field = good;
   const std::string status = "\"status\": \"oom\"";
   wrong_field.replace(wrong_field.find(status), status.size(), "\"status\": \"lost\"");
@@ -57,7 +57,7 @@ TEST(ResultFile, SaysWhatIsWrongAndWhatToDo) {
       {"a JSON array", "[]", "not of a benchmark", "--benchmark_out"},
       {"Google Benchmark's", R"({"context": {"date": ""}, "benchmarks": []})", "without 'context.tbench'",
        "--benchmark_out"},
-      {"another version", future, "schema version 9, and this program reads versions 1 to 8",
+      {"another version", future, "schema version 10, and this program reads versions 1 to 9",
        "use the program of the build"},
       {"a wrong field", wrong_field, "benchmarks[1].tbench.status: unknown value 'lost'", "measure again"},
   };

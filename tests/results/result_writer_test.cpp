@@ -9,13 +9,17 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <regex>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "support/file_size_limit.hpp"
 #include "support/sample_results.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/results/durable_file.hpp"
+#include "tbench/results/record_rules.hpp"
+#include "tbench/results/write_error.hpp"
 
 namespace tbench::results {
 namespace {
@@ -123,9 +127,11 @@ TEST_F(ResultWriterTest, TheFileIsNotReplacedWhileAJournalOfAnotherRunIsBesideIt
   leave_killed_run(1);
   const std::string before = read_whole_file(path_);
   fs::remove(journal_);
-  fs::create_directories(journal_ + "/that cannot be removed");
-  ResultWriter writer{path_, empty_run(), 1h};
-  EXPECT_THROW(writer.add(support::numbered_record(9)), fs::filesystem_error);
+  fs::create_directories(journal_);
+  EXPECT_THAT(usage_error([&] {
+                ResultWriter{path_, empty_run(), 1h}.add(support::numbered_record(9));
+              }),
+              AllOf(HasSubstr(journal_), HasSubstr("Is a directory")));
   EXPECT_EQ(read_whole_file(path_), before);
 }
 
@@ -147,6 +153,7 @@ TEST_F(ResultWriterTest, ALaterRecordOfTheSameCaseAndRepetitionReplacesTheEarlie
   Record again = support::timed_record(id, Seconds{0.5});
   Record second = support::timed_record(id, Seconds{0.25});
   second.repetition_index = 1;
+  again.repetitions = second.repetitions = 2;
   {
     ResultWriter writer{path_, empty_run(), 1h};
     writer.add(support::failed_record(id, Status::kTimeout, "slow"));
@@ -164,7 +171,8 @@ TEST_F(ResultWriterTest, ARecordThatCannotBeWrittenIsLeftOut) {
   Record bad = support::numbered_record(0);
   bad.harness = {std::numeric_limits<double>::quiet_NaN()};
   EXPECT_THROW(writer.add(bad), std::invalid_argument);
-  EXPECT_THAT(folder_.names(), IsEmpty());
+  EXPECT_THAT(folder_.names(), ElementsAre("results.json.journal"));
+  EXPECT_FALSE(has_journal(path_));
   writer.add(support::numbered_record(0));
   bad.id = support::numbered_record(1).id;
   EXPECT_THROW(writer.add(bad), std::invalid_argument);
@@ -184,7 +192,7 @@ TEST_F(ResultWriterTest, AJournalAloneIsEnoughToResume) {
   // The first record went into the file before there was a journal.
   EXPECT_THAT(load_for_resume(path_)->records,
               ElementsAre(support::numbered_record(1), support::numbered_record(2), support::numbered_record(3)));
-  EXPECT_EQ(load_for_resume(path_)->environment, support::gpu_environment());
+  EXPECT_EQ(load_for_resume(path_)->environment, support::golden_file().environment);
 }
 
 TEST_F(ResultWriterTest, ATornLastLineIsIgnoredWhereverItWasCut) {
@@ -213,14 +221,56 @@ TEST_F(ResultWriterTest, AnyOtherTornLineIsAnError) {
               AllOf(HasSubstr(journal_), HasSubstr("line 2 is torn"), HasSubstr("remove it")));
 }
 
-TEST_F(ResultWriterTest, AJournalWithAWrongFieldIsAnError) {
+TEST_F(ResultWriterTest, AJournalLineThatWasChangedIsAnError) {
   leave_killed_run(3);
-  std::string text = read_whole_file(journal_);
-  const std::string status = R"("status":"ok")";
-  text.replace(text.find(status), status.size(), R"("status":"no")");
+  const std::string text = read_whole_file(journal_);
+  const auto error_with = [&](const std::string& from, const std::string& to, std::size_t begin) {
+    std::string changed = text;
+    support::write_text(journal_, changed.replace(text.find(from, begin), from.size(), to));
+    return usage_error([&] { static_cast<void>(load_for_resume(path_)); });
+  };
+  const std::size_t last_line = text.rfind('\n', text.size() - 2);
+  EXPECT_THAT(error_with(R"("median_s":0.002)", R"("median_s":0.003)", 0),
+              AllOf(HasSubstr(journal_), HasSubstr("line 2 was changed after it was written"), HasSubstr("remove it")));
+  EXPECT_THAT(error_with(R"("median_s":0.003)", R"("median_s":0.002)", last_line), HasSubstr("line 3 was changed"));
+  EXPECT_THAT(error_with("NVIDIA H200", "NVIDIA H201", 0), HasSubstr("line 1 was changed"));
+  EXPECT_EQ(read_whole_file(path_).empty(), false);
+}
+
+TEST_F(ResultWriterTest, AJournalOfAnEarlierVersionHasNoChecksums) {
+  leave_killed_run(3);
+  const std::string text = std::regex_replace(read_whole_file(journal_), std::regex{" #[0-9a-f]{8}\n"}, "\n");
   support::write_text(journal_, text);
-  EXPECT_THAT(usage_error([&] { static_cast<void>(load_for_resume(path_)); }),
+  EXPECT_EQ(load_for_resume(path_)->records, numbered_records(3));
+  const auto error_with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    support::write_text(journal_, changed.replace(text.find(from), from.size(), to));
+    return usage_error([&] { static_cast<void>(load_for_resume(path_)); });
+  };
+  EXPECT_THAT(error_with(R"("status":"ok")", R"("status":"no")"),
               AllOf(HasSubstr(journal_), HasSubstr("line 2.status: unknown value 'no'")));
+  EXPECT_THAT(error_with(R"("median_s":0.002)", R"("median_s":0.003)"),
+              AllOf(HasSubstr(journal_), HasSubstr("line 2: Series/number:1 breaks the rule 'statistics'")));
+  EXPECT_THAT(error_with(R"("parameters":{)", R"("parameters":)" + std::string(100'000, '[')),
+              AllOf(HasSubstr(journal_), HasSubstr("nested more than 64 levels deep")));
+}
+
+TEST_F(ResultWriterTest, AReasonThatSaysNothingOrTooMuchIsMended) {
+  const CaseId id = support::model_id("forward", "eager");
+  ResultWriter writer{path_, empty_run(), 1h};
+  writer.add(support::failed_record(id, Status::kCrashed, ""));
+  EXPECT_EQ(load_for_resume(path_)->records.at(0).reason, "no reason was given");
+  for (const std::string& byte : {std::string{"x"}, std::string{"\u00b5"}, std::string{"\xFF"}}) {
+    std::string reason;
+    while (reason.size() < 20'000) reason += byte;
+    writer.add(support::failed_record(id, Status::kCrashed, reason));
+    const std::string kept = load_for_resume(path_)->records.at(0).reason;
+    EXPECT_LE(kept.size(), kMaxReason);
+    EXPECT_GT(kept.size(), kMaxReason - 4);
+    EXPECT_THAT(kept, testing::EndsWith(" ... (cut)"));
+  }
+  writer.finish();
+  EXPECT_NO_THROW(static_cast<void>(read_result_file(path_)));
 }
 
 TEST_F(ResultWriterTest, AJournalOfAnotherRunIsAnError) {
@@ -276,12 +326,51 @@ TEST_F(ResultWriterTest, CheckWritableSaysWhyNot) {
   EXPECT_THAT(error("/dev/null"), HasSubstr("not a regular file"));
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
   EXPECT_THAT(error("/proc/results.json"), HasSubstr("cannot write results")) << "a file system that takes no files";
+  const support::FileSizeLimit limit{1000};
+  EXPECT_THAT(error(folder_.file("b.json")), AllOf(HasSubstr("File too large"), HasSubstr("ulimit -f")));
 }
 
+TEST_F(ResultWriterTest, AFullDiskIsSaidOnceAndLosesNothing) {
+  testing::internal::CaptureStderr();
+  {
+    std::optional<support::FileSizeLimit> limit;
+    ResultWriter writer{path_, empty_run(), 1h};
+    for (std::int64_t i = 0; i < 2; ++i) writer.add(support::numbered_record(i));
+    limit.emplace(fs::file_size(journal_) + 10);
+    EXPECT_THROW(writer.add(support::numbered_record(2)), WriteError);
+    limit.emplace(100);
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "the caller says what was thrown";
+  EXPECT_EQ(load_for_resume(path_)->records, numbered_records(2));
+  EXPECT_THAT(folder_.names(), ElementsAre("results.json", "results.json.journal"));
+}
+
+/// Permissions do not bind root, who is the user `nobody`, owner of `paths`, as long as this lives.
+class OrdinaryUser {
+ public:
+  explicit OrdinaryUser(const std::vector<std::string>& paths) {
+    constexpr uid_t kNobody = 65534;
+    if (!was_root_) return;
+    for (const std::string& path : paths) EXPECT_EQ(::chown(path.c_str(), kNobody, kNobody), 0) << path;
+    EXPECT_EQ(::setresuid(kNobody, kNobody, 0), 0);
+  }
+  ~OrdinaryUser() {
+    if (was_root_) {
+      EXPECT_EQ(::setresuid(0, 0, 0), 0);
+    }
+  }
+  OrdinaryUser(const OrdinaryUser&) = delete;
+  OrdinaryUser& operator=(const OrdinaryUser&) = delete;
+
+ private:
+  bool was_root_ = ::geteuid() == 0;
+};
+
 TEST_F(ResultWriterTest, CheckWritableSeesPermissions) {
-  if (::geteuid() == 0) GTEST_SKIP() << "permissions do not bind root";
   const auto error = [](const std::string& path) { return usage_error([&] { ResultWriter::check_writable(path); }); };
   support::write_text(path_, "x");
+  const OrdinaryUser ordinary{{path_, folder_.path()}};
+  EXPECT_NO_THROW(ResultWriter::check_writable(path_)) << "of a folder that is the user's";
   fs::permissions(path_, fs::perms::owner_read);
   EXPECT_THAT(error(path_), HasSubstr("Permission denied"));
   fs::remove(path_);

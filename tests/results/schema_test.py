@@ -13,9 +13,8 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
+from skipping import skipped  # noqa: E402
 from spoilers import with_value, without  # noqa: E402
-
-SKIPPED = 77
 
 
 def load(path):
@@ -26,7 +25,7 @@ def load(path):
 # In the golden file, entry 0 has everything, 1 failed, 2 and 3 are repetitions, 4 is their mean, the last
 # is a burst.
 SPOILERS = {
-    "another version": with_value(9, "context", "tbench", "schema_version"),
+    "another version": with_value(10, "context", "tbench", "schema_version"),
     "a negative least_flop": with_value(-1, "benchmarks", 0, "tbench", "work", "least_flop"),
     "no environment": without("context", "tbench", "environment"),
     "a host name": with_value("x", "context", "host_name"),
@@ -65,8 +64,7 @@ def main():
     try:
         import jsonschema
     except ImportError:
-        print("skipped: needs jsonschema (pip install jsonschema)")
-        return SKIPPED
+        return skipped("needs jsonschema (pip install jsonschema)")
     schema = load(schema_path)
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)

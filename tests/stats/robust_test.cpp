@@ -53,15 +53,24 @@ TEST(PredictionHalfWidth, TheNextValueLeavesItAsOftenAsItSays) {
   EXPECT_NEAR(static_cast<double>(outside) / kTrials, 0.05, 0.01);
 }
 
-TEST(LevelShift, IsTheDifferenceOfMediansInUnitsOfItsError) {
-  // Medians 2 and 4.5.
-  const LevelShift shift = level_shift(Values{1, 2, 3}, Values{4, 4, 6, 5}, 0.1);
-  EXPECT_DOUBLE_EQ(shift.difference, 2.5);  // the median of four lies between the two in the middle
-  EXPECT_LT(level_shift(Values{4, 5, 6}, Values{1, 2, 3}, 0.1).z, 0);
-  EXPECT_DOUBLE_EQ(level_shift(Values{1, 1}, Values{2, 2}, 0.25).z, 1 / (0.25 * std::sqrt(1.57)));
-  EXPECT_DOUBLE_EQ(level_shift(Values{0, 1, 2}, Values{3, 4, 5}, 0.1).z, 3 / (1.4826 * std::sqrt(1.57 * 2 / 3)));
-  EXPECT_THROW(static_cast<void>(level_shift(Values{}, Values{1}, 0.1)), std::invalid_argument);
-  EXPECT_THROW(static_cast<void>(level_shift(Values{1}, Values{1}, 0)), std::invalid_argument);
+TEST(Trend, IsThatOfMannAndKendallAndOfTheMedianSlope) {
+  const Trend up = trend_of(Values{1, 2, 3, 4, 5});
+  EXPECT_DOUBLE_EQ(up.rise, 4);
+  EXPECT_DOUBLE_EQ(up.z, 9 / std::sqrt(5 * 4 * 15 / 18.0));
+  const Trend down = trend_of(Values{5, 4, 3, 2, 1});
+  EXPECT_DOUBLE_EQ(down.rise, -4);
+  EXPECT_DOUBLE_EQ(down.z, -up.z);
+  EXPECT_DOUBLE_EQ(trend_of(Values{1, 2, 100, 4, 5}).rise, 4) << "one odd value changes little";
+  EXPECT_DOUBLE_EQ(trend_of(Values{1, 1, 1}).z, 0);
+  EXPECT_THROW(static_cast<void>(trend_of(Values{1})), std::invalid_argument);
+}
+
+TEST(SharePValue, IsTheTailOfTheHypergeometricDistribution) {
+  EXPECT_NEAR(share_p_value(2, 5, 2, 105), 10 / 5460.0, 1e-12) << "two of five after none of a hundred";
+  EXPECT_NEAR(share_p_value(0, 5, 20, 105), 1, 1e-9);
+  EXPECT_NEAR(share_p_value(1, 1, 1, 4), 0.25, 1e-12);
+  EXPECT_NEAR(share_p_value(3, 3, 3, 3), 1, 1e-12);
+  EXPECT_THROW(static_cast<void>(share_p_value(3, 2, 3, 4)), std::invalid_argument);
 }
 
 TEST(Holm, MultipliesByTheNumberThatIsLeft) {

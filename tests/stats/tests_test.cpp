@@ -231,5 +231,27 @@ TEST(GeometricMean, OfReciprocalsIsOne) {
   EXPECT_THROW(static_cast<void>(geometric_mean({})), std::invalid_argument);
 }
 
+TEST(ModeratedTTest, OneValueASideIsTestedByThePriorAlone) {
+  const std::vector<double> base{0};
+  const std::vector<double> next{0.03};
+  const auto test = moderated_t_test(base, next, DispersionPrior{.standard_deviation = 0.01, .degrees_of_freedom = 6});
+  ASSERT_TRUE(test.has_value());
+  EXPECT_EQ(test->degrees_of_freedom, 6);
+  EXPECT_DOUBLE_EQ(test->standard_error, 0.01 * std::sqrt(2));
+  // t = 2.12132 with 6 degrees of freedom; t(.975, 6) = 2.446912.
+  EXPECT_NEAR(test->p_value, 0.0781, 1e-4);
+  EXPECT_NEAR(test->interval.high, 0.03 + 2.446912 * 0.01 * std::sqrt(2), 1e-8);
+  EXPECT_FALSE(test->prior_rejected);
+  EXPECT_FALSE(moderated_t_test(base, next).has_value());
+}
+
+TEST(RejectsPrior, AVarianceFarAboveIt) {
+  const DispersionPrior prior{.standard_deviation = 0.01, .degrees_of_freedom = 6};
+  // F(.99, 4, 6) = 9.148
+  EXPECT_FALSE(rejects_prior(prior, {.variance = 9.1e-4, .degrees_of_freedom = 4}));
+  EXPECT_TRUE(rejects_prior(prior, {.variance = 9.2e-4, .degrees_of_freedom = 4}));
+  EXPECT_FALSE(rejects_prior(prior, {.variance = 1, .degrees_of_freedom = 0}));
+}
+
 }  // namespace
 }  // namespace tbench::stats

@@ -46,9 +46,14 @@ TEST(TopKernels, NameTheLongestThatIsNoMatrixProduct) {
 TEST(TopKernels, SayWhatForwardsLongestIsInTraining) {
   const StudyReport report = report_of("top_kernels", {inferred(), trained()});
   EXPECT_EQ(header(report.sections[2]),
-            "longest of backward too|% of forward|% of backward|% of forward + backward|kernel");
+            "longest of forward + backward too|% of forward|% of backward|% of forward + backward|kernel");
   // 3 of 5 ms, 3.5 of 8, 6.5 of 13
-  EXPECT_THAT(rows(report.sections[2]), ElementsAre("no|60.0|43.8|50.0|nvjet_a<bf16>"));
+  EXPECT_THAT(rows(report.sections[2]), ElementsAre("yes|60.0|43.8|50.0|nvjet_a<bf16>"));
+
+  Record other = trained();
+  other.trace->kernels[4].total = {7 * kMs};  // softmax's backward: 7 of 16 ms
+  EXPECT_THAT(rows(report_of("top_kernels", {inferred(), other}).sections[2]),
+              ElementsAre("no|60.0|31.8|40.6|nvjet_a<bf16>"));
 }
 
 TEST(NonGemm, IsEverythingElseByClass) {
@@ -110,12 +115,13 @@ TEST(KernelClasses, AreSharesOfThePhaseAndOfTheStep) {
 
 TEST(Launches, CountKernelsAndTellHowLongTheGpuWaits) {
   const StudyReport report = report_of("launches", {inferred(), trained()});
-  EXPECT_EQ(header(report.sections[0]),
-            "pass|step ms|device ms|idle %|kernels|launches|host gaps ms|device gaps ms|longest gap us");
+  EXPECT_EQ(
+      header(report.sections[0]),
+      "pass|step ms|device ms|idle %|host %|us a launch|kernels|launches|host gaps ms|device gaps ms|longest gap us");
   // idle: 1 - 5 / 6 and 1 - 16 / 20; kernels: 10 + 12 and 10 + 5 + 12 + 12 + 20 + 24 + 3, without the copy
   EXPECT_THAT(rows(report.sections[0]),
-              ElementsAre("forward|6.000|5.000|16.7|22|22|0|0|0", "forward_backward|[1]|||||||",
-                          "train_step|20.00|16.00|20.0|86|60|1.000|0.5000|250.0"));
+              ElementsAre("forward|6.000|5.000|16.7|16.2|228.6|22|22|0|0|0", "forward_backward|[1]|||||||||",
+                          "train_step|20.00|16.00|20.0|19.4|268.6|86|60|1.000|0.5000|250.0"));
   EXPECT_EQ(header(report.sections[1]), "pass|phase|kernels|kernels ms|mean us|copies and fills|copies ms");
   EXPECT_THAT(rows(report.sections[1]),
               ElementsAre("forward|forward|22|5.000|227.3|0|0", "forward_backward||[1]||||",

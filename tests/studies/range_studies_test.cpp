@@ -114,27 +114,36 @@ TEST(SoftmaxVsMatmul, OfAnotherSizeThereIsNoFlop) {
 TEST(Answers, AreSentencesWithTheirNumbers) {
   Record step = ranged();
   step.timing->phases = {{.name = "forward", .median = {5 * kMs}}, {.name = "backward", .median = {9 * kMs}}};
-  const StudyReport report = report_of("answers", {step});
+  const StudyReport report = report_of("answers", {inferred(), step});
   EXPECT_EQ(header(report.sections[0]), "pass|question|%|answer");
   const std::vector<std::string> all = rows(report.sections[0]);
-  ASSERT_EQ(all.size(), 6U);
+  ASSERT_EQ(all.size(), 7U);  // two of inference
   EXPECT_EQ(
-      all[1],
+      all[2],
       "train_step|(a) forward: a trace beside the timer|105.0|5.25 ms on the GPU by the range FORWARD, traced; 5 ms "
       "by the timer's events");
   EXPECT_EQ(
-      all[2],
+      all[3],
       "train_step|(b) forward's longest kernel|60.0|nvjet_a: 60.0 % of forward's time on the GPU, 10 calls a step; "
-      "backward's is another: softmax_bw; of forward and backward it has 50.0 %");
-  EXPECT_EQ(all[3], "train_step|(c) forward's time besides matrix products|20.0|softmax_forward 16.0 % (12 calls)");
-  EXPECT_EQ(
-      all[4],
-      "train_step|(d) matrix products: the step beside forward|47.5|83.3 % of the kernels' time in forward, 47.5 % "
-      "in the whole step: -35.9 percentage points");
+      "forward and backward together have the same; of both it has 50.0 %");
+  EXPECT_EQ(all[4], "train_step|(c) forward's time besides matrix products|20.0|softmax_forward 16.0 % (12 calls)");
   EXPECT_EQ(
       all[5],
+      "train_step|(d) matrix products: the step beside inference|47.5|90.0 % of the kernels' time in inference, 47.5 % "
+      "in the whole step: -42.5 percentage points");
+  EXPECT_EQ(
+      all[6],
       "train_step|(e) softmax beside attention's matrix products|200.0|0.8 ms against 0.4 ms: 200.0 % of the time "
       "for 2.0 % of the FLOP, 102 times the time a FLOP");
+}
+
+TEST(Answers, RankForwardAndBackwardTogether) {
+  Record step = trained();
+  step.trace->kernels[4].total = {7 * kMs};  // softmax's backward: 7 of 16 ms
+  const std::vector<std::string> all = rows(report_of("answers", {step}).sections[0]);
+  ASSERT_EQ(all.size(), 3U) << "how to measure inference, and no answer that needs it";
+  EXPECT_THAT(all[1], HasSubstr("; forward and backward together have another: softmax_bw with 43.8 %; of both it has "
+                                "40.6 %"));
 }
 
 TEST(Answers, WithoutRangesAndASecondPhaseAreFewer) {
@@ -162,7 +171,10 @@ TEST(Memory, ByPhaseAndByRange) {
                           .reserved_peak = 2000 * kMebi,
                           .device_used = {},
                           .split = {{"activations", 900 * kMebi}}};
-  step.memory->phases = {{.phase = "forward", .allocated_peak = 900 * kMebi, .held = 850 * kMebi},
+  step.memory->phases = {{.phase = "forward",
+                          .allocated_peak = 900 * kMebi,
+                          .held = 850 * kMebi,
+                          .held_split = {{"casts", 50 * kMebi}, {"activations", 799 * kMebi}, {"inputs", kMebi / 4}}},
                          {.phase = "backward", .allocated_peak = 1000 * kMebi, .held = 100 * kMebi}};
   step.memory->peak_ranges = {{.range = "FORWARD/layer.*", .bytes = 700 * kMebi, .allocations = 24},
                               {.range = "", .bytes = 10 * kMebi, .allocations = 1}};
@@ -176,7 +188,8 @@ TEST(Memory, ByPhaseAndByRange) {
     }
     return ends;
   };
-  EXPECT_THAT(ends_with(report.sections[1]), ElementsAre("forward|900|850", "backward|1,000|100"));
+  EXPECT_THAT(ends_with(report.sections[1]),
+              ElementsAre("forward|900|850|activations 799, casts 50", "backward|1,000|100|"));
   EXPECT_THAT(ends_with(report.sections[2]), ElementsAre("FORWARD/layer.*|700.0|70.00|24", "(no range)|10.00|1.000|1"));
   EXPECT_THAT(ends_with(report.sections[3]), ElementsAre("FORWARD/layer.3|50.00"));
 }

@@ -34,7 +34,7 @@ results::NamedResults file_of(std::vector<Record> records, const std::string& uu
   return file;
 }
 
-RatioOptions grid(std::vector<std::string> of, const std::string& over = "impl:flash") {
+RatioOptions grid(const std::vector<std::string>& of, const std::string& over = "impl:flash") {
   RatioOptions options{.of = {},
                        .over = parse_selector(over, "--over"),
                        .pivot = "seq_len",
@@ -71,7 +71,27 @@ TEST(RatioTable, MarksWhatLimitsATime) {
   unstable.status = Status::kUnstable;
   const std::vector results{file_of({short_one, attention("naive", "64", 3), by_host, attention("flash", "128", 2),
                                      unstable, attention("naive", "256", 3)})};
-  EXPECT_THAT(ratio_table(results, grid({"impl:naive"})).markdown(), HasSubstr("| 1.50~ | 1.50h | 1.50* |"));
+  EXPECT_THAT(ratio_table(results, grid({"impl:naive"})).markdown(),
+              HasSubstr("| 1.50 | 1.50 | 1.50 | 64 ~, 128 h, 256 * |"));
+}
+
+/// A time of which the GPU works `device_ms`.
+Record traced(Record record, double device_ms) {
+  record.device.emplace();
+  record.trace.emplace();
+  record.trace->device = Seconds{device_ms * 1e-3};
+  return record;
+}
+
+TEST(RatioTable, DividesTheGpusOwnTimesWhereAHostLimitsASide) {
+  Record over = traced(attention("flash", "64", 8), 2);
+  over.timing->host_bound = true;
+  const std::vector results{file_of({over, traced(attention("naive", "64", 12), 5)})};
+  EXPECT_THAT(ratio_table(results, grid({"impl:naive"})).markdown(), HasSubstr("| 2.50 | 64 d |"));
+  RatioOptions listed = grid({"impl:naive"});
+  listed.pivot.clear();
+  listed.rows.clear();
+  EXPECT_THAT(ratio_table(results, listed).markdown(), HasSubstr("| 2.500 | naive | naive d |"));
 }
 
 TEST(RatioTable, TakesOtherFilesOfTheSameGpuAlone) {
@@ -239,9 +259,9 @@ TEST(NcuTable, TheLongestKernelsThatBothTimed) {
 
 TEST(SelfComparisonTable, ShowsChangesInPercent) {
   const std::vector cases{results::SelfComparison{.id = attention("flash", "64", 1).id,
-                                                  .same = {.ratio = 1.0012, .verdict = "SAME"},
-                                                  .other = {.ratio = 0.998, .verdict = "SAME"},
-                                                  .planted = {.ratio = 1.029, .verdict = "REGRESSED"},
+                                                  .same = {.ratio = 1.0012, .outcome = "SAME"},
+                                                  .other = {.ratio = 0.998, .outcome = "SAME"},
+                                                  .planted = {.ratio = 1.029, .outcome = "REGRESSED"},
                                                   .factor = 1.03,
                                                   .detectable = 0.0123}};
   EXPECT_THAT(self_comparison_table(cases).markdown(),

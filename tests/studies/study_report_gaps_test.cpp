@@ -20,8 +20,9 @@ TEST(StudyReport, OutOfMemoryIsACellAndWhatWasMeasuredIsKept) {
   records[9].status = Status::kUnstable;
   records[9].reason = "noisy";
   const auto report = report_of(study_of(spread_over({"precision"}, {kMilliseconds, kSamples})), {results_of(records)});
-  EXPECT_THAT(texts(report.sections[0].rows[5]), ElementsAre("large", "512", "incorrect", "", "OOM", ""));
-  EXPECT_EQ(report.sections[0].rows[4][4].text, "24*");
+  EXPECT_THAT(texts(report.sections[0].rows[5]), ElementsAre("large", "512", "incorrect", "", "OOM", "", ""));
+  EXPECT_THAT(texts(report.sections[0].rows[4]), ElementsAre("large", "256", "48", "3", "24", "3", "bf16 *"));
+  EXPECT_EQ(report.sections[0].columns.back().header, "marks");
   EXPECT_THAT(report.notes, ElementsAre(HasSubstr("* unstable or throttled")));
   // A column that tells something of a case without a time shows it beside the status.
   StudyColumn requested{.header = "GiB",
@@ -100,7 +101,8 @@ TEST(StudyReport, AProtocolThatWasNotKeptIsMarked) {
   records[0].timing->samples_s.assign(200, 8e-3);
   const auto report = report_of(study, {results_of(records)});
   EXPECT_EQ(report.sections[0].rows[0][2].text, "8");
-  EXPECT_EQ(report.sections[0].rows[0][3].text, "4+");
+  EXPECT_EQ(report.sections[0].rows[0][3].text, "4");
+  EXPECT_EQ(report.sections[0].rows[0][4].text, "bf16 +");
   EXPECT_THAT(report.notes, ElementsAre("+ not the study's protocol of 50 warm-up steps, 200 timed steps."));
 }
 

@@ -184,10 +184,10 @@ TEST(StudyReport, QuantitiesGoDownAndATableTakesItsOwnCasesAlone) {
   ASSERT_EQ(report.sections.size(), 1U);  // a table without cases is left out
   const StudySection& section = report.sections[0];
   EXPECT_EQ(section.caption, "Model size:large ctx:256 batch:4. Caption");
-  EXPECT_THAT(headers(section), ElementsAre("quantity", "precision:fp32", "precision:bf16"));
+  EXPECT_THAT(headers(section), ElementsAre("quantity", "precision:fp32", "precision:bf16", "marks"));
   ASSERT_EQ(section.rows.size(), 2U);
-  EXPECT_THAT(texts(section.rows[0]), ElementsAre("ms", "48", "24*"));
-  EXPECT_THAT(texts(section.rows[1]), ElementsAre("n", ::testing::_, ::testing::_));
+  EXPECT_THAT(texts(section.rows[0]), ElementsAre("ms", "48", "24", "bf16 *"));
+  EXPECT_THAT(texts(section.rows[1]), ElementsAre("n", ::testing::_, ::testing::_, ""));
 }
 
 TEST(StudyReport, ATextStandsInPlaceOfANumber) {

@@ -128,7 +128,9 @@ TEST(Study, ColumnsShowWhatARecordTells) {
                             .requested_peak = {},
                             .reserved_peak = std::int64_t{4} << 30,
                             .device_used = {},
-                            .split = {{"parameters", std::int64_t{512} << 20}}};
+                            .split = {{"parameters", std::int64_t{512} << 20},
+                                      {"backward_temporaries", std::int64_t{4} << 20},
+                                      {"optimizer_temporaries", std::int64_t{16} << 20}}};
   const auto shown = [&](const char* study) {
     std::vector<std::string> texts;
     for (const StudyColumn& column : find_study(study, "--study").tables.front().columns) {
@@ -138,12 +140,13 @@ TEST(Study, ColumnsShowWhatARecordTells) {
     return texts;
   };
   EXPECT_THAT(shown("end_to_end"),
-              ElementsAre("mean ms=250.0", "std ms=nothing", "tokens/s=1,200,000", "allocated MiB=3,072",
+              ElementsAre("mean ms=250.0", "std ms=5.000", "tokens/s=2,400,000", "allocated MiB=3,072",
                           "reserved MiB=4,096", "forward ms=nothing", "backward ms=nothing", "optimizer ms=nothing",
                           "backward / forward=nothing", "step - phases ms=nothing"));
   EXPECT_THAT(shown("memory"),
               ElementsAre("allocated MiB=3,072", "reserved MiB=4,096", "parameters MiB=512", "gradients MiB=nothing",
-                          "optimizer MiB=nothing", "activations MiB=nothing", "median ms=500.0", "tokens/s=1,200,000"));
+                          "optimizer MiB=nothing", "casts MiB=nothing", "activations MiB=nothing", "temporaries MiB=20",
+                          "rest MiB=nothing", "median ms=500.0", "tokens/s=1,200,000"));
 }
 
 TEST(Study, PhasesAreHeldAgainstEachOtherAndTheStep) {

@@ -4,6 +4,7 @@
 // a GPU. What its "build" is comes from the environment:
 //   FAKE_SLOW=REGEX  cases whose name matches take FAKE_FACTOR (1.05) times as long
 //   FAKE_FAIL=REGEX  these end as `incorrect`
+//   FAKE_WITHOUT=REGEX  these are not there
 //   FAKE_BYTES=N     so many bytes more
 //   FAKE_DATE=TEXT   when the run began
 //   FAKE_CEILING=F   the ceiling takes F times as long
@@ -103,6 +104,7 @@ int run(const std::vector<std::string>& arguments) {
   }
   std::vector<CaseId> cases = all_cases();
   std::erase_if(cases, [&](const CaseId& id) { return !std::regex_search(id.name(), filter); });
+  std::erase_if(cases, [&](const CaseId& id) { return matches("FAKE_WITHOUT", id.name()); });
   ResultFile file;
   if (shard) {
     file.options["shard"] = to_string(*shard);

@@ -62,7 +62,7 @@ inline std::vector<results::NamedResults> fleet_of(int count, std::mt19937_64& r
 inline void slow_down(results::NamedResults& one, fleet::Resource resource, double share) {
   for (Record& record : one.file.records) {
     if (fleet::resource_of(record.id.at("what")) == resource) {
-      record.timing->median = record.timing->median * (1 / (1 - share));
+      scale_samples(*record.timing, 1 / (1 - share));
     }
   }
 }

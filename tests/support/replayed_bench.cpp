@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "support/sample_results.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/results/result_file.hpp"
 
@@ -56,8 +57,7 @@ double noise(const std::string& text) {
 void scale(Timing& timing, double factor) {
   timing.samples_s.resize(std::min(timing.samples_s.size(), kSamples));
   timing.flagged_samples.clear();
-  for (double& sample : timing.samples_s) sample *= factor;
-  for (Seconds* time : {&timing.median, &timing.p10, &timing.p90, &timing.min, &timing.mean}) *time = *time * factor;
+  support::scale_samples(timing, factor);
   for (PhaseTime& phase : timing.phases) phase.median = phase.median * factor;
 }
 

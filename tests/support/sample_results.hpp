@@ -16,9 +16,14 @@ namespace tbench::support {
 [[nodiscard]] CaseId model_id(const std::string& pass, const std::string& impl, const std::string& size = "small",
                               std::int64_t context = 512);
 
+/// Replaces the samples, and the statistics by those of the new ones; flagged samples that are gone are so no longer.
+void set_samples(Timing& timing, std::vector<double> samples_s);
+/// As set_samples, with every sample times `factor`.
+void scale_samples(Timing& timing, double factor);
+
 /// A record with every field set.
 [[nodiscard]] Record full_record();
-/// A record with a time of `median` and nothing optional.
+/// A record with three samples around `median`, and nothing optional but their statistics.
 [[nodiscard]] Record timed_record(CaseId id, Seconds median);
 /// A record of a kernel's bursts, cold, of 13 launches a sample.
 [[nodiscard]] Record burst_record(CaseId id, Seconds median);

@@ -27,6 +27,14 @@ TEST(TbenchClassify, PrintsTheClassOfEachName) {
             "gemm\tampere_sgemm_128x64_tn\nother\tmine\nattention_fused\tvoid flash_fwd_kernel<(int)64>(Params)\n");
 }
 
+TEST(TbenchClassify, ALineIsBounded) {
+  const std::string longest(65'535, 'x');
+  EXPECT_EQ(classify(longest + "\n" + longest).out, "other\t" + longest + "\nother\t" + longest + "\n");
+  const support::ChildResult result = support::run_child({"sh", "-c", TBENCH_TOOL " classify < /dev/zero"});
+  EXPECT_EQ(result.exit_status, 2);
+  EXPECT_THAT(result.err, HasSubstr("standard input: a line of more than 65536 bytes"));
+}
+
 TEST(TbenchClassify, TakesRules) {
   const support::TemporaryFolder folder;
   const std::string path = folder.file("rules.txt");

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/child_process.hpp"
@@ -72,12 +73,34 @@ TEST_F(TbenchDiff, ExitStatuses) {
   EXPECT_EQ(diff_of(base_, slow_, {"--cross"}).exit_status, 0);
 }
 
+TEST_F(TbenchDiff, CopiesAreNoReplicates) {
+  const auto file_of = [&](const std::string& name, double factor) {
+    results::ResultFile file;
+    file.environment = support::gpu_environment();
+    file.records = {support::full_record()};
+    support::scale_samples(*file.records.front().timing, factor);
+    results::write_result_file(folder_.file(name), file);
+    return folder_.file(name);
+  };
+  const std::string a = file_of("a.json", 1);
+  const std::string b = file_of("b.json", 1.06);
+  EXPECT_EQ(diff({a, b}).exit_status, 0);
+  for (const auto& [base, next] : std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>>{
+           {{a, a, a}, {b, b, b}}, {{a}, {b, file_of("c.json", 1.06)}}, {{a}, {file_of("d.json", 1)}}}) {
+    const support::ChildResult result = diff_of(base, next);
+    EXPECT_EQ(result.exit_status, 2);
+    EXPECT_THAT(result.err, AllOf(StartsWith("tbench: '"), HasSubstr("hold the same samples of Model/size:small"),
+                                  HasSubstr("give each file once")));
+  }
+}
+
 TEST_F(TbenchDiff, SaysWhatRegressed) {
   const support::ChildResult result = diff_of(base_, slow_);
   EXPECT_EQ(result.err, "");
-  EXPECT_THAT(result.out, AllOf(HasSubstr("REGRESSED  Model/size:small"), HasSubstr("+4.00"),
-                                HasSubstr("\n1 case: 1 REGRESSED\n"), Not(HasSubstr("\033"))));
-  EXPECT_THAT(diff({base_[0], slow_[0]}).out, HasSubstr("1 case: 1 INSUFFICIENT"));
+  EXPECT_THAT(result.out, AllOf(StartsWith("1 case is slower, by "), HasSubstr("\nREGRESSED  Model small"),
+                                HasSubstr("+4.0 %"), HasSubstr("\n    1 REGRESSED\n"), Not(HasSubstr("\033"))));
+  EXPECT_THAT(diff({base_[0], slow_[0]}).out, AllOf(StartsWith("Nothing is known of"), HasSubstr("1 UNDECIDED")));
+  EXPECT_THAT(diff_of(base_, slow_, {"--all"}).out, HasSubstr("\nREGRESSED  Model/size:small"));
 }
 
 TEST_F(TbenchDiff, NotComparable) {
@@ -95,15 +118,15 @@ TEST_F(TbenchDiff, NotComparable) {
 TEST_F(TbenchDiff, AnotherGpuIsComparedWithoutVerdicts) {
   const support::ChildResult result = diff_of(base_, processes("h100", {50, 50, 50}, "default", "NVIDIA H100"));
   EXPECT_EQ(result.exit_status, 0);
-  EXPECT_THAT(result.out, AllOf(HasSubstr("2.000"), HasSubstr("no verdicts"), Not(HasSubstr("REGRESSED"))));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("2.000"), HasSubstr("No outcomes"), Not(HasSubstr("REGRESSED"))));
 }
 
 TEST_F(TbenchDiff, Formats) {
   EXPECT_THAT(diff_of(base_, slow_, {"--markdown"}).out, StartsWith("**1 case: 1 REGRESSED**\n"));
-  EXPECT_THAT(diff_of(base_, slow_, {"--csv"}).out, StartsWith("case,family,verdict,"));
+  EXPECT_THAT(diff_of(base_, slow_, {"--csv"}).out, StartsWith("case,family,outcome,"));
   const support::ChildResult json = diff_of(base_, slow_, {"--json", "--junit=" + folder_.file("junit.xml")});
   EXPECT_EQ(json.exit_status, 1);
-  EXPECT_EQ(results::Json::parse(json.out).at("cases").at(0).at("verdict"), "REGRESSED");
+  EXPECT_EQ(results::Json::parse(json.out).at("cases").at(0).at("outcome"), "REGRESSED");
   EXPECT_THAT(results::read_whole_file(folder_.file("junit.xml")), HasSubstr("<failure message=\"REGRESSED +4.00 %"));
 }
 
@@ -114,7 +137,51 @@ TEST_F(TbenchDiff, PlainGoogleBenchmarkJson) {
   const support::ChildResult result = diff({path, path});
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_THAT(result.err, HasSubstr("warning: '" + path + "': plain Google Benchmark JSON"));
-  EXPECT_THAT(result.out, HasSubstr("INSUFFICIENT  BM_a/8"));
+  EXPECT_THAT(result.out, HasSubstr("UNDECIDED  BM_a/8"));
+}
+
+/// A graph, which one process a side judges.
+std::string graph_file(const support::TemporaryFolder& folder, const std::string& name, double milliseconds,
+                       const std::string& uuid) {
+  results::ResultFile file;
+  file.environment = support::gpu_environment();
+  file.environment.gpu->uuid = uuid;
+  const CaseId id{"Model", {{"size", "small"}, {"exec", "graph"}}};
+  file.records = {support::timed_record(id, Seconds{milliseconds / 1e3})};
+  results::write_result_file(folder.file(name), file);
+  return folder.file(name);
+}
+
+TEST_F(TbenchDiff, OneFileASideIsJudgedByKnownSpreads) {
+  const std::string base = graph_file(folder_, "a.json", 25, "GPU-a");
+  const support::ChildResult same = diff({base, graph_file(folder_, "b.json", 25.05, "GPU-a"), "--strict"});
+  EXPECT_EQ(same.exit_status, 0);
+  EXPECT_THAT(same.out, AllOf(StartsWith("Nothing is slower or faster than two processes of one build differ by.\n"),
+                              HasSubstr("same GPU GPU-a"), HasSubstr("\n    1 SAME")));
+  const std::string slow = graph_file(folder_, "c.json", 25.95, "GPU-a");
+  const support::ChildResult slower = diff({base, slow});
+  EXPECT_EQ(slower.exit_status, 0);
+  EXPECT_EQ(diff({base, slow, "--strict"}).exit_status, 4);
+  EXPECT_THAT(slower.out,
+              AllOf(StartsWith("1 case is probably slower, by 3.3 to 4.3 %.\n"),
+                    HasSubstr("LIKELY_SLOWER  Model small graph"), HasSubstr("\nnext:\n  for i in 1 2 3; do\n")));
+  const support::ChildResult elsewhere = diff({base, graph_file(folder_, "d.json", 25.95, "GPU-b")});
+  EXPECT_THAT(elsewhere.out, HasSubstr("another GPU of one model (GPU-a and GPU-b, NVIDIA H200), another host"));
+}
+
+TEST_F(TbenchDiff, SpreadsOfOnesOwnComeOverWhatIsBuiltIn) {
+  const std::string base = graph_file(folder_, "a.json", 25, "GPU-a");
+  const std::string slow = graph_file(folder_, "c.json", 25.95, "GPU-a");
+  const std::string mine = folder_.file("mine.json");
+  support::write_text(mine,
+                      R"({"schema": "tbench.known_spreads/1", "gpus": [], "cases": [], "processes": [], "classes": [
+      {"class": "graph", "apart": "processes", "limit": 0.1, "pairs": 9, "cells": 9}]})");
+  EXPECT_THAT(diff({base, slow, "--spreads=" + mine}).out, HasSubstr("1 UNDECIDED"));
+  support::write_text(mine, R"({"schema": "tbench.known_spreads/2"})");
+  const support::ChildResult refused = diff({base, slow, "--spreads=" + mine});
+  EXPECT_EQ(refused.exit_status, 2);
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("mine.json': schema 'tbench.known_spreads/2'"), HasSubstr("Write it again")));
 }
 
 void expect_usage_error(const std::vector<std::string>& arguments, const testing::Matcher<std::string>& message) {

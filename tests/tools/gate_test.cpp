@@ -92,7 +92,7 @@ TEST_F(TbenchGate, MachinesOfAPoolAreOneSeries) {
     Arguments all{"--json", "--dry-run"};
     all.insert(all.end(), flags.begin(), flags.end());
     const auto report = nlohmann::json::parse(gate(measure(10), all).out);
-    EXPECT_EQ(report.at("verdicts").value("PASSED", 0), 8);
+    EXPECT_EQ(report.at("outcomes").value("SAME", 0), 8);
     return report.at("night").at("cases").at(0).at("nights").get<int>();
   };
   EXPECT_EQ(runs_of_cases({}), 5);
@@ -112,7 +112,7 @@ TEST_F(TbenchGate, NightAfterNight) {
   const support::ChildResult regressed = gate(files, confirming(slow));
   EXPECT_EQ(regressed.exit_status, 1) << regressed.err;
   EXPECT_THAT(regressed.out, AllOf(HasSubstr("REGRESSED  Model/size:2.7B"), HasSubstr("2026-01-11 (night9)"),
-                                   HasSubstr("\nREGRESSED: 8 cases: 1 REGRESSED, 7 PASSED\n")));
+                                   HasSubstr("\nFAILED: 1 REGRESSED, 7 SAME. Not kept.\n")));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator{folder_.file("confirm")}, {}), 24);
   const results::Json confirmed =
       results::Json::parse(results::read_whole_file(folder_.file("confirm/good_1_new_1.json")));
@@ -132,14 +132,61 @@ TEST_F(TbenchGate, NightAfterNight) {
   const support::ChildResult accepted = gate(measure(11, slow), {"--accept", "2\\.7B"});
   EXPECT_EQ(accepted.exit_status, 0);
   EXPECT_EQ(gate(measure(12, slow)).exit_status, 0);
-  EXPECT_THAT(gate(measure(13)).out, HasSubstr("IMPROVED  Model/size:2.7B"));
+  EXPECT_EQ(gate(measure(13, slow)).exit_status, 0);
+  EXPECT_THAT(gate(measure(14)).out, HasSubstr("IMPROVED  Model/size:2.7B"));
 }
 
 TEST_F(TbenchGate, ASpikeIsRetried) {
   quiet_nights(9);
   const support::ChildResult result = gate(measure(9, {{"FAKE_SLOW", "Model"}}), confirming({}));
   EXPECT_EQ(result.exit_status, 0) << result.out;
-  EXPECT_THAT(result.out, HasSubstr("8 cases: 8 RETRIED"));
+  EXPECT_THAT(result.out, HasSubstr("PASSED: 8 RETRIED"));
+}
+
+TEST_F(TbenchGate, AMissingCaseIsNamedUntilItIsRetiredOrRenamed) {
+  quiet_nights(3);
+  const std::string large = support::model_id("forward", "sdpa", "large").name();
+  const auto without = [&](int night) { return measure(night, {{"FAKE_WITHOUT", "size:large.*forward"}}); };
+  for (int night = 3; night < 5; ++night) {
+    const support::ChildResult missing = gate(without(night));
+    EXPECT_EQ(missing.exit_status, 1);
+    EXPECT_THAT(missing.out, AllOf(HasSubstr("FAILED: 1 of 8 expected cases MISSING, 7 SAME"), HasSubstr(large),
+                                   HasSubstr("expected since 2026-01-02, missing since 2026-01-05")));
+  }
+  const support::ChildResult partial = gate(without(5), {"--partial"});
+  EXPECT_EQ(partial.exit_status, 0) << partial.err;
+  EXPECT_THAT(partial.out, HasSubstr("PASSED: 7 SAME. Not kept, not a baseline."));
+  const Arguments files = without(6);
+  const support::ChildResult unknown = gate(files, {"--retire", "size:huge"});
+  EXPECT_EQ(unknown.exit_status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--retire: none of 8 expected cases matches 'size:huge'"));
+  EXPECT_EQ(gate(files, {"--renamed", large}).exit_status, 2);
+  EXPECT_THAT(gate(files, {"--renamed", large + "=Model/size:huge"}).err, HasSubstr("is not in the run"));
+  const std::string small = support::model_id("forward", "sdpa", "small").name();
+  EXPECT_THAT(gate(files, {"--renamed", large + "=" + small, "--renamed", "x=" + small}).err,
+              HasSubstr("is not unique"));
+  EXPECT_THAT(gate(files, {"--renamed", large + "=" + small}).err, HasSubstr("are both in the run of"));
+  EXPECT_THAT(gate(files, {"--renamed", small + "=" + small}).err, HasSubstr("is still in the run"));
+  const support::ChildResult retired = gate(files, {"--retire", "size:large.*forward"});
+  EXPECT_EQ(retired.exit_status, 0) << retired.err << retired.out;
+  EXPECT_EQ(gate(without(7)).exit_status, 0);
+}
+
+TEST_F(TbenchGate, ARunThatIsNotWholeExitsWithSeven) {
+  const support::ChildResult first = gate(measure(0));
+  EXPECT_EQ(first.exit_status, 0);
+  EXPECT_THAT(first.err, HasSubstr("note: there was no history '" + db_ + "'"));
+  EXPECT_EQ(gate(measure(1)).err, "");
+  const support::ChildResult crashed = gate(measure(2, {{"FAKE_FAIL", "Ceiling"}}), {"--json"});
+  EXPECT_EQ(crashed.exit_status, 7);
+  const results::Json report = results::Json::parse(crashed.out);
+  EXPECT_EQ(report.at("outcome"), "FAILED");
+  EXPECT_EQ(report.at("outcomes").at("INCOMPLETE"), 1);
+  EXPECT_EQ(report.at("night").at("findings").at(0).at("subject"), "ceilings");
+  EXPECT_EQ(gate(measure(-1)).exit_status, 7) << "dated before the last run";
+  Arguments two = measure(3);
+  two.resize(2);
+  EXPECT_EQ(gate(two).exit_status, 7);
 }
 
 TEST_F(TbenchGate, OutputsForOthers) {
@@ -150,14 +197,14 @@ TEST_F(TbenchGate, OutputsForOthers) {
   const support::ChildResult json = gate(files, {"--json", "--junit", folder_.file("junit.xml")});
   EXPECT_EQ(json.exit_status, 1);
   const results::Json message = results::Json::parse(json.out);
-  EXPECT_EQ(message.at("outcome"), "REGRESSED");
+  EXPECT_EQ(message.at("outcome"), "FAILED");
   EXPECT_EQ(message.at("exit_status"), 1);
   EXPECT_EQ(message.at("is_good"), false);
-  EXPECT_EQ(message.at("text"), "REGRESSED: 8 cases: 1 REGRESSED, 7 PASSED");
+  EXPECT_EQ(message.at("text"), "FAILED: 1 REGRESSED, 7 SAME. Not kept.");
   EXPECT_EQ(message.at("night").at("cases").size(), 8U);
-  EXPECT_THAT(gate(files, {"--markdown"}).out, AllOf(StartsWith("**REGRESSED: 8 cases"), HasSubstr("| REGRESSED |")));
+  EXPECT_THAT(gate(files, {"--markdown"}).out, AllOf(StartsWith("**FAILED: 1 REGRESSED"), HasSubstr("| REGRESSED |")));
   EXPECT_THAT(results::read_whole_file(folder_.file("junit.xml")),
-              AllOf(HasSubstr("tests=\"8\" failures=\"1\""), HasSubstr("<failure message=\"REGRESSED: +")));
+              AllOf(HasSubstr("tests=\"14\" failures=\"1\""), HasSubstr("<failure message=\"REGRESSED: +")));
 }
 
 TEST_F(TbenchGate, FailuresMemoryAndDriver) {
@@ -213,6 +260,11 @@ TEST_F(TbenchGate, TheNullControl) {
   const support::ChildResult failed = gate(files, with(same, other));
   EXPECT_EQ(failed.exit_status, 5);
   EXPECT_THAT(failed.out, HasSubstr("NULL_CONTROL_FAILED"));
+  results::write_result_file(folder_.file("null.json"), support::golden_file());
+  results::write_result_file(folder_.file("copy.json.gz"), support::golden_file());
+  const support::ChildResult copied = gate(files, with({folder_.file("null.json")}, {folder_.file("copy.json.gz")}));
+  EXPECT_EQ(copied.exit_status, 2);
+  EXPECT_THAT(copied.err, HasSubstr("hold the same samples of"));
 }
 
 TEST_F(TbenchGate, BackfillAndSeries) {
@@ -248,7 +300,7 @@ TEST_F(TbenchGate, BackfillAndSeries) {
               AllOf(StartsWith("<!doctype html>"), HasSubstr("\"commit\":\"night15\"")));
 
   // What was imported is what tonight is judged against.
-  EXPECT_THAT(gate(measure(30)).out, AllOf(HasSubstr("against  30 valid runs"), HasSubstr("PASSED: 8 cases")));
+  EXPECT_THAT(gate(measure(30)).out, AllOf(HasSubstr("against  30 valid runs"), HasSubstr("\nPASSED: ")));
 }
 
 void expect_usage_error(const support::ChildResult& result, const testing::Matcher<std::string>& message,
@@ -290,7 +342,7 @@ TEST_F(TbenchGate, BadDatabasesGiveOneLineAndStayAsTheyAre) {
   support::write_text(db_, std::string(5000, 'x'));
   expect_usage_error(gate(files), AllOf(HasSubstr(db_), HasSubstr("not a SQLite database")));
   expect_usage_error(tbench({"history", "--db", db_, "x"}), HasSubstr("not a SQLite database"));
-  expect_usage_error(tbench({"history", "--db", db_, "-o", db_}), HasSubstr("is what the page is made from"));
+  expect_usage_error(tbench({"history", "--db", db_, "-o", db_}), HasSubstr("is one of the inputs"));
   EXPECT_EQ(results::read_whole_file(db_), std::string(5000, 'x'));
   std::filesystem::remove(db_);
   ASSERT_EQ(gate(files).exit_status, 0);

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@ namespace tbench::tool {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -65,6 +68,93 @@ TEST_F(TbenchNsys, TakesRules) {
   support::write_text(folder_.file("rules.txt"), "norm mystery\n");
   EXPECT_THAT(out({"--csv", "--table=classes", "--rules=" + folder_.file("rules.txt")}),
               HasSubstr("\n(no phase),norm,2,"));
+}
+
+TEST_F(TbenchNsys, ShowsSeveralExports) {
+  const std::string other = folder_.file("other.sqlite");
+  profile::write_one_step(other, profile::kNsysVersions[3]);
+  EXPECT_THAT(out({other, "--table=phases"}), AllOf(StartsWith(path_ + ", nsys schema 3.11.3\n"),
+                                                    HasSubstr("\n\n" + other + ", nsys schema 3.25.0\n")));
+  EXPECT_THAT(run({other, "--json"}).err, HasSubstr("--json is of one export, and 2 are given; give one FILE"));
+}
+
+TEST_F(TbenchNsys, PassesOverAnExportThatCannotBeRead) {
+  const std::string empty = folder_.file("empty.sqlite");
+  support::write_text(empty, "");
+  const support::ChildResult some = run({empty, "--table=phases"});
+  EXPECT_EQ(some.exit_status, 1);
+  EXPECT_THAT(some.out, HasSubstr("OPTIMIZER"));
+  EXPECT_THAT(some.err, AllOf(StartsWith("tbench: '" + empty + "' is empty. Run 'nsys export "), EndsWith("'.\n")));
+  support::write_text(path_, "");
+  EXPECT_EQ(run({empty}).exit_status, 2);
+}
+
+TEST_F(TbenchNsys, WritesAFolderForEachOfSeveralExports) {
+  const std::string other = folder_.file("other.sqlite");
+  profile::write_one_step(other, profile::kNsysVersions[3]);
+  static_cast<void>(out({other, "-o", folder_.file("profile")}));
+  for (const char* name : {"report", "other"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder_.file("profile") + "/" + name + "/trace.json.gz")) << name;
+  }
+  expect_refused({path_, "-o", folder_.file("again")}, HasSubstr("two exports would go to '" + folder_.file("again")));
+}
+
+TEST_F(TbenchNsys, TakesNamesOfRanges) {
+  EXPECT_THAT(out({"--csv", "--table=phases", "--map=FORWARD=step", "--map", "layer.*=FORWARD"}),
+              HasSubstr("\nFORWARD,4,4,0.1000,"));
+  expect_refused({"--map=FORWARD"}, HasSubstr("--map 'FORWARD': it has no '='. Give 'THEIRS=OURS'"));
+  expect_refused({"--map=forwart=FORWARD"}, HasSubstr("--map: no range is named 'forwart'"));
+}
+
+/// Times of files come from a checkout, an archive or a copy as well as from a program that wrote them.
+TEST_F(TbenchNsys, AnExportOlderThanItsReportIsShownWithANote) {
+  support::write_text(folder_.file("report.nsys-rep"), "NVTS");
+  const auto now = std::filesystem::last_write_time(path_);
+  std::filesystem::last_write_time(folder_.file("report.nsys-rep"), now + std::chrono::milliseconds{100});
+  const support::ChildResult result = run({"--table=phases"});
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_THAT(result.out, HasSubstr("OPTIMIZER"));
+  EXPECT_EQ(result.err, "note: '" + path_ +
+                            "' is older than 'report.nsys-rep' beside it, by 0.1 s: if that is of another run, export "
+                            "it again\n");
+}
+
+/// As a program that records with PyTorch has it: `backward` is open on the thread that waits.
+TEST_F(TbenchNsys, BackwardOfAutogradsThreadIsOfItsPhase) {
+  const std::string path = folder_.file("autograd.sqlite");
+  {
+    profile::NsysWriter writer{path, profile::kNsysVersions[3]};
+    writer.make_tables();
+    for (const char* phase : {"forward", "backward"}) {
+      const bool is_forward = std::string{phase} == "forward";
+      const std::int64_t at = is_forward ? 0 : 1000;
+      writer.range(at, at + 1000, phase);
+      for (std::int64_t i = 1; i < 4; ++i) {
+        writer.call(at + 100 * i, at + 100 * i + 10, at + i, "cudaLaunchKernel", profile::kTid + (is_forward ? 0 : 1));
+        writer.kernel(at + 100 * i + 20, at + 100 * i + 90, at + i, "nvjet_a");
+      }
+    }
+  }
+  const support::ChildResult result = support::run_child({TBENCH_TOOL, "nsys", path, "--table=phases"});
+  EXPECT_THAT(
+      result.out,
+      AllOf(testing::ContainsRegex("backward +3 +3 [^\n]* 3\n"),
+            HasSubstr("3 of 6 operations (50.0 % of the time) are attributed by time: to the range that another "
+                      "thread had open while they were launched (backward: 3)")));
+  const support::ChildResult json =
+      support::run_child({TBENCH_TOOL, "nsys", path, "--json", "--map=backward=BACKWARD"});
+  EXPECT_THAT(json.out, HasSubstr("autograd.sqlite --map=backward=BACKWARD --table=")) << "the command that follows";
+}
+
+TEST_F(TbenchNsys, AGraphHasItsName) {
+  const std::string path = folder_.file("graph.sqlite");
+  {
+    profile::NsysWriter writer{path, profile::kNsysVersions[3]};
+    writer.execute("CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INT, end INT, graphId INT)");
+    writer.execute("INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (20, 400, 5)");
+  }
+  const support::ChildResult result = support::run_child({TBENCH_TOOL, "nsys", path, "--json"});
+  EXPECT_THAT(result.out, HasSubstr("CUDA graph 5 takes 100.0 % of the time"));
 }
 
 TEST_F(TbenchNsys, WrongCommandLines) {

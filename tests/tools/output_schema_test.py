@@ -13,9 +13,9 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
+from skipping import skipped  # noqa: E402
 from spoilers import with_value, without  # noqa: E402
 
-SKIPPED = 77
 LEAST_SITUATIONS = 20
 
 
@@ -29,30 +29,30 @@ def documents_of(tools_test):
 
 # Each leaves a document that says something else than what its command found.
 OF_ALL = {
-    "no verdict": without("verdict"),
+    "no outcome": without("outcome"),
     "no cause": without("why"),
     "an empty list of causes": with_value([], "why"),
     "no next command": without("next"),
     "an empty next command": with_value("", "next"),
-    "another version": with_value("tbench.diff/2", "schema"),
-    "an unknown verdict": with_value("FINE", "verdict"),
+    "another version": with_value("tbench.diff/1", "schema"),
+    "an unknown outcome": with_value("FINE", "outcome"),
     "an unknown key": with_value(1, "surprise"),
 }
 SPOILERS = {
     "DiffSlower": {
         "a regression that exits with 0": with_value(0, "exit_status"),
-        "an improvement that exits with 1": with_value("IMPROVED", "verdict"),
-        "a verdict of the gate": with_value("PASSED", "verdict"),
-        "a verdict of a case that is none": with_value("SLOWER", "cases", 0, "verdict"),
+        "an improvement that exits with 1": with_value("IMPROVED", "outcome"),
+        "an outcome of the gate": with_value("PASSED", "outcome"),
+        "an outcome of a case that is none": with_value("SLOWER", "cases", 0, "outcome"),
         "no cases": without("cases"),
     },
     "FleetSlow": {
-        "a slow GPU that is sound": with_value("SOUND", "verdict"),
+        "a slow GPU that is sound": with_value("SOUND", "outcome"),
         "a standing that is no word": with_value("bad", "resources", 0, "machines", 0, "verdict"),
     },
-    "GateBlind": {"a blind gate that passed": with_value("PASSED", "verdict"), "no night": without("night")},
+    "GateBlind": {"a blind gate that passed": with_value("PASSED", "outcome"), "no night": without("night")},
     "GateNullControlFailed": {"a failed control that exits with 0": with_value(0, "exit_status")},
-    "HeartbeatNotFound": {"a heartbeat that was found": with_value("FOUND", "verdict")},
+    "HeartbeatNotFound": {"a heartbeat that was found": with_value("FOUND", "outcome")},
     "HistorySlower": {"a change without its ratio": with_value([{"index": 1}], "series", 0, "changes")},
     "ReportFailed": {
         "an unknown status": with_value("fine", "cases", 0, "status"),
@@ -73,14 +73,13 @@ def main():
     try:
         import jsonschema
     except ImportError:
-        print("skipped: needs jsonschema (pip install jsonschema)")
-        return SKIPPED
+        return skipped("needs jsonschema (pip install jsonschema)")
     schema = json.loads(pathlib.Path(schema_path).read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
     documents = documents_of(tools_test)
     assert len(documents) >= LEAST_SITUATIONS, f"{len(documents)} situations"
-    kinds = {f"tbench.{kind['$ref'].split('/')[-1]}/1" for kind in schema["oneOf"]}
+    kinds = {f"tbench.{kind['$ref'].split('/')[-1]}/2" for kind in schema["oneOf"]}
     assert {document["schema"] for document in documents.values()} == kinds, "every kind has a situation"
     for name, document in documents.items():
         problems = [f"{list(error.path)}: {error.message}" for error in validator.iter_errors(document)]

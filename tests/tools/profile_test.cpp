@@ -128,8 +128,8 @@ TEST_F(TbenchProfile, RefusesAPageThatItCannotMake) {
   expect_refused({"profile", profile_, profile_, "-o", html}, HasSubstr("-o is of one trace, and 2 are given"));
   expect_refused({"profile", profile_, "-o", html, "--csv"}, HasSubstr("leave out --table, --markdown, --csv"));
   expect_refused({"profile", profile_, "-o", html, "--table=phases"}, HasSubstr("with all tables"));
-  expect_refused({"profile", profile_, "-o", profile_ + "/trace.json.gz"}, HasSubstr("is what the page is made from"));
-  expect_refused({"profile", profile_, "-o", folder_.file("none/page.html")}, HasSubstr("give a file in a folder"));
+  expect_refused({"profile", profile_, "-o", profile_ + "/trace.json.gz"}, HasSubstr("is one of the inputs"));
+  expect_refused({"profile", profile_, "-o", folder_.file("none/page.html")}, HasSubstr("Choose a folder that exists"));
   support::write_text(profile_ + "/memory.csv", "mine\n");
   expect_refused({"profile", profile_, "-o", html}, HasSubstr("memory.csv:1: not the header"));
   EXPECT_FALSE(std::filesystem::exists(html)) << "none of them wrote a page";

@@ -1,6 +1,6 @@
 """What the tests of the Python package share. The test's first arguments are SOURCE_DIR and SERIES_WRITER.
 
-Ends the program with status 77 where pandas is not installed.
+Ends the program as skipped where pandas is not installed.
 """
 
 import gzip
@@ -11,14 +11,15 @@ import sys
 import tempfile
 import unittest
 
-SKIPPED = 77
 SOURCE, SERIES_WRITER = pathlib.Path(sys.argv[1]), sys.argv[2]
 PACKAGE, RESULTS = SOURCE / "tools/python", SOURCE / "bench/results"
 GOLDEN = SOURCE / "tests/data/results_golden.json"
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from skipping import skipped  # noqa: E402
+
 if importlib.util.find_spec("pandas") is None:
-    print("skipped: needs pandas (pip install pandas)")
-    sys.exit(SKIPPED)
+    sys.exit(skipped("needs pandas (pip install pandas)"))
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(PACKAGE))
 

@@ -52,7 +52,7 @@ TEST_F(ReplayedNights, TellASlowHostFromASlowImplementationWhichIsRedInItsFirstN
   for (int night = 0; night < kNights; ++night) {
     const results::Json report = judged(night);
     EXPECT_EQ(report.at("exit_status"), 0) << "night " << night << ": " << report.at("text");
-    if (report.at("outcome") == "ENVIRONMENT") ++not_judged;
+    if (!report.at("night").at("is_valid")) ++not_judged;
   }
   EXPECT_LE(not_judged, 1) << "the host's ceilings wander, the device's do not";
 
@@ -60,9 +60,9 @@ TEST_F(ReplayedNights, TellASlowHostFromASlowImplementationWhichIsRedInItsFirstN
   const results::Json host =
       judged(kNights, {"REPLAY_HOST=1.2"}, {"--good", "/no/such/program", "--new", "/no/such/program"});
   EXPECT_EQ(host.at("exit_status"), 0) << host.at("text");
-  EXPECT_EQ(host.at("outcome"), "PASSED");
+  EXPECT_EQ(host.at("outcome"), "REVIEW");
   for (const auto& c : host.at("night").at("cases")) {
-    EXPECT_EQ(c.at("verdict"), "HOST") << c.at("name");
+    EXPECT_EQ(c.at("outcome"), "HOST") << c.at("name");
     EXPECT_NEAR(c.at("ratio").get<double>(), 1.2, 0.03) << c.at("name");
     EXPECT_NEAR(c.at("device_ratio").get<double>(), 1, 0.025) << c.at("name");
   }
@@ -71,10 +71,10 @@ TEST_F(ReplayedNights, TellASlowHostFromASlowImplementationWhichIsRedInItsFirstN
   const Words slow{"REPLAY_SLOW=impl:flash"};
   const results::Json red =
       judged(kSlowNight, slow, {"--good", shell_command(kSlowNight, {}), "--new", shell_command(kSlowNight, slow)});
-  EXPECT_EQ(red.at("outcome"), "REGRESSED");
+  EXPECT_EQ(red.at("outcome"), "FAILED");
   for (const auto& c : red.at("night").at("cases")) {
     const bool is_slow = c.at("name").get<std::string>().find("impl:flash") != std::string::npos;
-    EXPECT_EQ(c.at("verdict") == "REGRESSED", is_slow) << c.at("name") << ": " << c.at("verdict");
+    EXPECT_EQ(c.at("outcome") == "REGRESSED", is_slow) << c.at("name") << ": " << c.at("outcome");
   }
 }
 

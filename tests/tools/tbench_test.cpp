@@ -47,12 +47,25 @@ TEST(Tbench, HelpAndVersion) {
   EXPECT_THAT(tbench({"--version"}).out, testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+\n"));
 }
 
+TEST(Tbench, AFullDiskIsSeenHoweverShortTheOutput) {
+  for (const std::string& command :
+       {" report " + kGolden, std::string{" --version"}, std::string{" durations --help"}}) {
+    const support::ChildResult result = support::run_child({"/bin/sh", "-c", TBENCH_TOOL + command + " > /dev/full"});
+    EXPECT_EQ(result.exit_status, 2) << command;
+    EXPECT_EQ(
+        result.err,
+        "tbench: cannot write the output: No space left on device. Free some space there, or choose another folder.\n")
+        << command;
+  }
+}
+
 TEST(Tbench, WrongCommandLines) {
   expect_usage_error({}, HasSubstr("tbench --help"));
   expect_usage_error({"repotr", kGolden}, AllOf(HasSubstr("'repotr'"), HasSubstr("did you mean 'report'?")));
-  expect_usage_error({"zzz"},
-                     AllOf(HasSubstr("unknown command 'zzz'"),
-                           HasSubstr("commands: classify, diff, fleet, gate, history, merge, nsys, profile, report")));
+  expect_usage_error(
+      {"zzz"},
+      AllOf(HasSubstr("unknown command 'zzz'"),
+            HasSubstr("commands: classify, diff, durations, fleet, gate, history, merge, nsys, profile, report")));
   expect_usage_error({"report"}, HasSubstr("FILE"));
   expect_usage_error({"report", kGolden, "--repeat", "--study=precision"}, HasSubstr("--study and --repeat exclude"));
   expect_usage_error({"report", kGolden, "--over=impl:flash"}, HasSubstr("--of and --over belong together"));
@@ -91,11 +104,11 @@ TEST(TbenchReport, PrintsMarkdownAndPivots) {
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_EQ(result.out,
             "**Model, batch:4 precision:bf16, tokens/s (* unstable or throttled; h limited by the host)**\n\n"
-            "| pass | impl | size:small ctx:512 | size:2.7B ctx:1024 |\n"
-            "| --- | --- | ---: | ---: |\n"
-            "| train_step | sdpa | 80,910h |  |\n"
-            "| train_step | eager |  | OOM |\n"
-            "| forward | eager |  |  |\n");
+            "| pass | impl | size:small ctx:512 | size:2.7B ctx:1024 | marks |\n"
+            "| --- | --- | ---: | ---: | --- |\n"
+            "| train_step | sdpa | 80,910 |  | small/512 h |\n"
+            "| train_step | eager |  | OOM |  |\n"
+            "| forward | eager |  |  |  |\n");
 }
 
 TEST(TbenchReport, SaysWhatLimitsATracedStep) {
@@ -141,7 +154,9 @@ TEST(TbenchReport, WritesAndChecksTheTablesOfADocument) {
   EXPECT_THAT(
       results::read_whole_file(path),
       AllOf(StartsWith("before\n<!-- tbench:gemm report a.json.gz\n     --filter=Gemm --no-environment -->\n**Gemm"),
-            HasSubstr("| ok | 0.5000 |"), testing::EndsWith("|\n<!-- /tbench:gemm -->\nafter\n")));
+            HasSubstr("| ok | 0.5000 |"), HasSubstr("|\n\nFrom " + support::golden_file().environment.gpu.value().name),
+            testing::EndsWith(", build Release " + build_name(support::golden_file().environment) +
+                              "\n<!-- /tbench:gemm -->\nafter\n")));
   EXPECT_EQ(tbench({"report", "--check=" + path}).exit_status, 0);
   support::write_text(path, results::read_whole_file(path) + "<!-- tbench:b -->\n<!-- /tbench:b -->\n");
   const support::ChildResult bare = tbench({"report", "--check=" + path});
@@ -154,19 +169,28 @@ TEST(TbenchReport, WritesAndChecksTheTablesOfADocument) {
   expect_usage_error({"report", "--update=" + path}, HasSubstr("no section has a command"));
 }
 
+/// Results whose samples are others by 0.1 %.
+results::ResultFile of_another_process(results::ResultFile file) {
+  for (Record& record : file.records) {
+    if (record.timing) support::scale_samples(*record.timing, 1.001);
+  }
+  return file;
+}
+
 TEST(TbenchReport, ADocumentHoldsAComparison) {
   const support::TemporaryFolder folder;
   results::ResultFile file = support::golden_file();
   file.interrupted = true;
-  for (const char* name : {"a.json", "b.json"}) results::write_result_file(folder.file(name), file);
+  results::write_result_file(folder.file("a.json"), file);
+  results::write_result_file(folder.file("b.json"), of_another_process(file));
   const std::string path = folder.file("README.md");
   support::write_text(path, "<!-- tbench:sides diff a.json --to b.json --filter=Gemm -->\n<!-- /tbench:sides -->\n");
   EXPECT_EQ(tbench({"report", "--update=" + path}).exit_status, 0);
   const std::string document = results::read_whole_file(path);
   // Files are called as the marker calls them, wherever the document is.
-  EXPECT_THAT(document,
-              AllOf(HasSubstr("\n- base: a.json ("), HasSubstr("\n- warning: 'b.json': the run was interrupted\n"),
-                    HasSubstr("| verdict | case |"), HasSubstr("| Gemm/m:")));
+  EXPECT_THAT(document, AllOf(HasSubstr("\n- base: a.json ("),
+                              HasSubstr("\n- warning: 'a.json' and 1 other: the run was interrupted\n"),
+                              HasSubstr("| outcome | case |"), HasSubstr("| Gemm/m:")));
   EXPECT_EQ(tbench({"report", "--check=" + path}).exit_status, 0);
   support::write_text(path, "<!-- tbench:c diff a.json b.json --json -->\n<!-- /tbench:c -->\n");
   expect_usage_error({"report", "--check=" + path},
@@ -182,11 +206,12 @@ TEST(TbenchReport, TablesSideBySideShowWhatTheFilterSelects) {
 
 TEST(TbenchReport, DiffReadsPackedResultsLikePlainOnes) {
   const support::TemporaryFolder folder;
-  for (const char* name : {"a.json", "b.json", "b.json.gz"}) {
-    results::write_result_file(folder.file(name), support::golden_file());
+  results::write_result_file(folder.file("a.json"), support::golden_file());
+  for (const char* name : {"b.json", "b.json.gz"}) {
+    results::write_result_file(folder.file(name), of_another_process(support::golden_file()));
   }
-  const support::ChildResult plain = tbench({"diff", folder.file("a.json"), folder.file("b.json")});
-  const support::ChildResult packed = tbench({"diff", folder.file("a.json"), folder.file("b.json.gz")});
+  const support::ChildResult plain = tbench({"diff", folder.file("a.json"), folder.file("b.json"), "--markdown"});
+  const support::ChildResult packed = tbench({"diff", folder.file("a.json"), folder.file("b.json.gz"), "--markdown"});
   EXPECT_EQ(packed.exit_status, plain.exit_status);
   EXPECT_THAT(packed.out, HasSubstr("b.json.gz"));
   std::string out = packed.out;
@@ -206,6 +231,32 @@ TEST(TbenchReport, ShowsWhatAKilledRunLeftInTheJournal) {
   EXPECT_THAT(result.out, HasSubstr("3.000"));
 }
 
+TEST(TbenchReport, OfSeveralFilesOnesThatCannotBeReadArePassedOver) {
+  const support::TemporaryFolder folder;
+  const std::string golden = results::read_whole_file(kGolden);
+  support::write_text(folder.file("whole.json"), golden);
+  support::write_text(folder.file("cut.json"), golden.substr(0, 2'000));
+  support::write_text(folder.file("notes.json"), "[]");
+  const std::string page = folder.file("page.html");
+  for (const std::vector<std::string>& files :
+       {std::vector{folder.path()}, {folder.file("cut.json"), folder.file("whole.json")}}) {
+    std::vector<std::string> arguments{"report", "-o", page};
+    arguments.insert(arguments.end(), files.begin(), files.end());
+    const support::ChildResult result = tbench(arguments);
+    EXPECT_EQ(result.exit_status, 1);
+    EXPECT_THAT(result.err, HasSubstr("warning: passed over: '" + folder.file("cut.json") + "': the file is cut off"));
+    EXPECT_EQ(result.err.find("no results, the first is") != std::string::npos, files.size() == 1);
+    EXPECT_THAT(results::read_whole_file(page), AllOf(StartsWith("<!doctype html>"), HasSubstr("whole.json")));
+  }
+  EXPECT_EQ(tbench({"report", folder.path(), "--study=scaling"}).exit_status, 1);
+  expect_usage_error({"report", folder.file("cut.json"), "-o", page}, HasSubstr("cut.json': the file is cut off"));
+  expect_usage_error({"report", folder.file("cut.json"), folder.file("notes.json"), "-o", page},
+                     HasSubstr("cut.json'"));
+  support::write_text(folder.file("page.md"),
+                      "<!-- tbench:a report cut.json whole.json --repeat -->\n<!-- /tbench:a -->\n");
+  expect_usage_error({"report", "--update=" + folder.file("page.md")}, HasSubstr("cut.json': the file is cut off"));
+}
+
 TEST(TbenchStudy, PrintsATableInEveryFormat) {
   const support::TemporaryFolder folder;
   const auto run = [&](std::vector<std::string> flags) {
@@ -217,7 +268,7 @@ TEST(TbenchStudy, PrintsATableInEveryFormat) {
   EXPECT_THAT(run({}), AllOf(StartsWith("scaling: "), HasSubstr("[1] transformer_bench --tb_study=scaling")));
   EXPECT_THAT(run({"--markdown"}), AllOf(StartsWith("**scaling: "), HasSubstr("| pass | ctx:128 | ctx:256 |")));
   EXPECT_THAT(run({"--csv"}), StartsWith("pass,ctx:128,ctx:256,ctx:512,ctx:1024,exponent of ctx,r²,"));
-  EXPECT_THAT(run({"--latex"}), AllOf(HasSubstr("\\begin{longtable}{lrrrrrr}"), HasSubstr("forward\\_backward")));
+  EXPECT_THAT(run({"--latex"}), AllOf(HasSubstr("\\begin{longtable}{lrrrrrrl}"), HasSubstr("forward\\_backward")));
   EXPECT_EQ(results::Json::parse(run({"--json"})).at("tables").size(), 3U);
   EXPECT_EQ(run({"-o", folder.file("page.html")}), "");
   EXPECT_THAT(results::read_whole_file(folder.file("page.html")), StartsWith("<!doctype html>"));
@@ -255,7 +306,7 @@ TEST(TbenchStudy, WrongCommandLines) {
   expect_usage_error(with({"--pivot=ctx"}), HasSubstr("leave out --pivot"));
   expect_usage_error(with({"--axis=Model.ctx"}), AllOf(HasSubstr("--axis=Model.ctx"), HasSubstr("no '='")));
   expect_usage_error(with({"--axis=Model.ctxt=1"}), HasSubstr("did you mean 'Model.ctx'?"));
-  expect_usage_error(with({"-o", kGolden}), HasSubstr("is what the page is made from"));
+  expect_usage_error(with({"-o", kGolden}), HasSubstr("is one of the inputs"));
 }
 
 }  // namespace

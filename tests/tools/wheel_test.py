@@ -16,6 +16,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from skipping import skipped  # noqa: E402
+
 SOURCE = pathlib.Path(sys.argv[1])
 CMAKE_ARGUMENTS = sys.argv[2:]
 WHEEL = SOURCE / "tools/wheel"
@@ -111,6 +114,5 @@ class Wheel(unittest.TestCase):
 if __name__ == "__main__":
     missing = [name for name in ("scikit_build_core", "torch") if importlib.util.find_spec(name) is None]
     if missing:
-        print(f"skipped: not installed: {', '.join(missing)}")
-        sys.exit(77)
+        sys.exit(skipped(f"not installed: {', '.join(missing)}"))
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -3,9 +3,11 @@
 # As a module: tbench_build_info(TARGET PROGRAM)
 #   adds the source to TARGET and writes it anew at every build, but leaves it alone while commit and digest stay. The
 #   digest is of the sources of TARGET, PROGRAM and the project's libraries that TARGET links, the project headers that
-#   those include, the files embedded in them, and the build's own files. Prose and programs beside it do not count.
-# As a script: cmake -DSOURCE_DIR= -DSOURCES=FILE -DOUTPUT= -DBUILD_TYPE= -DCOMPILER= -P BuildInfo.cmake
-#   FILE lists the sources, one a line, relative to SOURCE_DIR.
+#   those include, the files embedded in them, and the build's own files. Prose, programs beside it and files embedded
+#   with NOT_IN_DIGEST do not count.
+# As a script: cmake -DSOURCE_DIR= -DSOURCES=FILE -DOUTPUT= -DBUILD_TYPE= -DCOMPILER= -DOPTIONS= -DVARIANT= -P
+#   BuildInfo.cmake
+#   FILE lists the sources, one a line, relative to SOURCE_DIR. -DLIST=FILE writes what the digest is of.
 
 # tbench_program_sources(OUT TARGET...): files that the targets and the project's libraries below them are compiled from.
 function(tbench_program_sources out)
@@ -59,7 +61,27 @@ function(tbench_program_sources out)
   set(${out} ${relative} PARENT_SCOPE)
 endfunction()
 
+set(TBENCH_VARIANT "" CACHE STRING "Name of a build that no recorded fact tells from another; stands in every result")
+
+# tbench_compile_options(OUT): of C++ and CUDA, in this build type, and the GPUs that are compiled for.
+function(tbench_compile_options out)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  set(options "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
+  if(CMAKE_CUDA_COMPILER)
+    list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
+    string(APPEND options ", CUDA ${CMAKE_CUDA_FLAGS} ${CMAKE_CUDA_FLAGS_${type}}, GPUs ${architectures}")
+  endif()
+  string(REGEX REPLACE " +" " " options "${options}")
+  string(REPLACE " ," "," options "${options}")
+  string(STRIP "${options}" options)
+  set(${out} "${options}" PARENT_SCOPE)
+endfunction()
+
 function(tbench_build_info target program)
+  if(NOT TBENCH_VARIANT MATCHES "^[A-Za-z0-9_.+-]*$")
+    message(FATAL_ERROR "TBENCH_VARIANT: '${TBENCH_VARIANT}' is no name of letters, digits, '_', '.', '+' and '-'")
+  endif()
+  tbench_compile_options(options)
   tbench_program_sources(sources ${target} ${program})
   list(JOIN sources "\n" sources)
   set(listed ${CMAKE_CURRENT_BINARY_DIR}/build_info_sources.txt)
@@ -69,8 +91,9 @@ function(tbench_build_info target program)
     ${target}_build_info
     COMMAND
       ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DSOURCES=${listed} -DOUTPUT=${output}
-      -DBUILD_TYPE=${CMAKE_BUILD_TYPE} "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" -P
-      ${PROJECT_SOURCE_DIR}/tools/cmake/BuildInfo.cmake
+      -DBUILD_TYPE=${CMAKE_BUILD_TYPE} "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}"
+      "-DOPTIONS=${options}" -DVARIANT=${TBENCH_VARIANT} -P ${PROJECT_SOURCE_DIR}/tools/cmake/BuildInfo.cmake
+    VERBATIM
     BYPRODUCTS ${output})
   target_sources(${target} PRIVATE ${output})
   add_dependencies(${target} ${target}_build_info)
@@ -79,6 +102,7 @@ endfunction()
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
+cmake_policy(VERSION 3.25) # a script sets none
 
 # Headers are found where the compiler finds them: beside the file that includes them, or below a folder of the project.
 function(find_headers file out)
@@ -120,8 +144,12 @@ foreach(source IN LISTS sources)
   string(APPEND digests "${digest} ${source}\n")
 endforeach()
 string(SHA256 sources_digest "${digests}")
+if(LIST)
+  file(WRITE ${LIST} "${digests}")
+endif()
 
 set(commit unknown)
+set(diff_digest "")
 find_program(git git)
 if(git)
   execute_process(COMMAND ${git} -C ${SOURCE_DIR} rev-parse --short=12 HEAD OUTPUT_VARIABLE head RESULT_VARIABLE failed
@@ -133,9 +161,14 @@ if(git)
     string(REGEX MATCH "\\.(cpp|hpp|cu|cuh|cmake|txt)" code_changes "${changes}")
     if(code_changes)
       string(APPEND commit "-dirty")
+      execute_process(COMMAND ${git} -C ${SOURCE_DIR} diff HEAD --binary -- src include bench tools/cmake CMakeLists.txt
+                      OUTPUT_VARIABLE diff ERROR_QUIET)
+      string(SHA256 diff_digest "${changes}${diff}")
     endif()
   endif()
 endif()
+
+string(REGEX REPLACE "([\\\"])" "\\\\\\1" OPTIONS "${OPTIONS}")
 
 set(text "// Written by tools/cmake/BuildInfo.cmake.
 #include \"bench/run_facts.hpp\"
@@ -145,7 +178,10 @@ namespace tbench::bench {
 const BuildInfo& build_info() {
   static constexpr BuildInfo kInfo{.commit = \"${commit}\",
                                    .sources_digest = \"${sources_digest}\",
+                                   .diff_digest = \"${diff_digest}\",
                                    .build_type = \"${BUILD_TYPE}\",
+                                   .compile_options = \"${OPTIONS}\",
+                                   .variant = \"${VARIANT}\",
                                    .compiler = \"${COMPILER}\"};
   return kInfo;
 }

@@ -1,12 +1,13 @@
 # Files as bytes in a C++ source, made at build time with nothing but CMake.
 #
-# As a module: tbench_embed(TARGET NAMESPACE ns HEADER h.hpp FUNCTION f FILES a.css b/c.js ...)
+# As a module: tbench_embed(TARGET [NOT_IN_DIGEST] NAMESPACE ns HEADER h.hpp FUNCTION f FILES a.css b/c.js ...)
 #   adds a source to TARGET that defines `std::span<const EmbeddedFile> ns::f()`, as declared in h.hpp; each file under
-#   its name without folders.
+#   its name without folders. NOT_IN_DIGEST: no result depends on the files, so they leave the digest of the sources
+#   (BuildInfo.cmake) as it is.
 # As a script: cmake -DFILES= -DOUTPUT= -DNAMESPACE= -DHEADER= -DFUNCTION= -P EmbedFiles.cmake
 
 function(tbench_embed target)
-  cmake_parse_arguments(ARG "" "NAMESPACE;HEADER;FUNCTION" "FILES" ${ARGN})
+  cmake_parse_arguments(ARG "NOT_IN_DIGEST" "NAMESPACE;HEADER;FUNCTION" "FILES" ${ARGN})
   list(TRANSFORM ARG_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${ARG_FUNCTION}.cpp)
   list(JOIN ARG_FILES "," files)
@@ -18,13 +19,16 @@ function(tbench_embed target)
     COMMENT "Embedding the files of ${ARG_FUNCTION}"
     VERBATIM)
   target_sources(${target} PRIVATE ${output})
-  set_property(TARGET ${target} APPEND PROPERTY TBENCH_EMBEDDED ${ARG_FILES})
+  if(NOT ARG_NOT_IN_DIGEST)
+    set_property(TARGET ${target} APPEND PROPERTY TBENCH_EMBEDDED ${ARG_FILES})
+  endif()
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
+cmake_policy(VERSION 3.25) # a script sets none
 
 set(arrays "")
 set(table "")

@@ -1,4 +1,5 @@
-# Functions that make the project's targets: one layer, one test program. Warnings and sanitizers live here alone.
+# Functions that make the project's targets. Warnings and sanitizers live here alone; test programs are made in
+# TbenchTests.cmake.
 
 add_library(tbench_warnings INTERFACE)
 target_compile_options(
@@ -29,32 +30,6 @@ function(tbench_layer name)
   add_library(tbench::${name} ALIAS tbench_${name})
   target_include_directories(tbench_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(tbench_${name} PUBLIC ${ARG_PUBLIC} PRIVATE tbench_warnings ${ARG_PRIVATE})
-endfunction()
-
-# tbench_test(NAME [BY_SUITE] SOURCES a_test.cpp ... LIBRARIES targets... [LABELS label...])
-# A GoogleTest program; every test of it becomes a ctest test, with the labels given. BY_SUITE, and with the label gpu:
-# every suite, because a process that loads LibTorch or makes a CUDA context takes half a second to start.
-function(tbench_test name)
-  cmake_parse_arguments(ARG "BY_SUITE" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
-  add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE tbench_warnings ${ARG_LIBRARIES} GTest::gtest GTest::gmock)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_compile_definitions(${name} PRIVATE TBENCH_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
-  if(ARG_BY_SUITE OR "gpu" IN_LIST ARG_LABELS)
-    target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/suite_main.cpp)
-    set(resource $<$<IN_LIST:gpu,${ARG_LABELS}>:gpu>)
-    set(suites ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
-    file(
-      GENERATE
-      OUTPUT ${suites}
-      CONTENT
-        "set(name ${name})\nset(program \"$<TARGET_FILE:${name}>\")\nset(labels \"${ARG_LABELS}\")\nset(resource \"${resource}\")\ninclude(\"${PROJECT_SOURCE_DIR}/tools/cmake/TbenchTestSuites.cmake\")\n"
-    )
-    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${suites})
-    return()
-  endif()
-  target_link_libraries(${name} PRIVATE GTest::gtest_main)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}")
 endfunction()
 
 # tbench_link_in_top_folder(TARGET)

@@ -2,21 +2,39 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <iostream>
 #include <memory>
 #include <string>
 
+#include "tbench/core/error.hpp"
 #include "tbench/profile/kernel_rules.hpp"
 
 namespace tbench::tool {
 namespace {
 
-void run(const std::string& rules_file) {
+constexpr std::size_t kMaxLine = std::size_t{1} << 16;  // bytes; the longest names of kernels have some thousands
+
+/// @return  whether there was a line
+/// @throws  UsageError  for one of more than kMaxLine bytes
+bool read_line(std::string& line) {
+  line.resize(kMaxLine + 1);
+  std::cin.getline(line.data(), static_cast<std::streamsize>(line.size()));
+  const auto taken = static_cast<std::size_t>(std::cin.gcount());
+  if (std::cin.fail() && taken == kMaxLine) {
+    throw UsageError{
+        fmt::format("standard input: a line of more than {} bytes; give names of kernels, one per line", kMaxLine)};
+  }
+  line.resize(taken == 0 || std::cin.eof() ? taken : taken - 1);  // without its end
+  return !std::cin.fail();
+}
+
+void run_classify(const std::string& rules_file) {
   using profile::KernelRules;
   const KernelRules own = rules_file.empty() ? KernelRules{} : KernelRules::read(rules_file);
   profile::KernelClassifier classify{rules_file.empty() ? KernelRules::built_in() : own};
   std::string name;
-  while (std::getline(std::cin, name)) {
+  while (read_line(name)) {
     if (name.ends_with('\r')) name.pop_back();
     if (!name.empty()) fmt::print("{}\t{}\n", to_string(classify(name)), name);
   }
@@ -33,7 +51,7 @@ void add_classify(CLI::App& app) {
                    "Rules to use in place of the built-in ones: a class and a regular expression per line; the first "
                    "that matches decides")
       ->type_name("FILE");
-  command->callback([rules_file] { run(*rules_file); });
+  command->callback([rules_file] { run_classify(*rules_file); });
 }
 
 }  // namespace tbench::tool

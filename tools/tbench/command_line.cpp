@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <exception>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -14,7 +18,9 @@
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/results/durable_file.hpp"
+#include "tbench/results/output_lock.hpp"
 #include "tbench/results/result_json.hpp"
+#include "tbench/results/write_error.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -52,6 +58,40 @@ CLI::Validator number_that(bool (*fits)(double), const char* otherwise) {
             return is_well ? std::string{} : fmt::format("{} {}", text, otherwise);
           },
           ""};
+}
+
+/// The first bytes of a file, of a packed one unpacked; empty if it cannot be read.
+std::string start_of(const std::string& path) {
+  constexpr std::streamsize kStart = 256;
+  std::string start(kStart, '\0');
+  std::ifstream file{path, std::ios::binary};
+  file.read(start.data(), kStart);
+  start.resize(static_cast<std::size_t>(file.gcount()));
+  if (!results::is_packed(start)) return start;
+  try {
+    return results::unpack(results::read_whole_file(path)).substr(0, kStart);
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+/// Whether the text begins as results do: `{"context"`, with any spaces.
+bool begins_as_results(const std::string& start) {
+  std::string words;
+  for (const char c : start) {
+    if (std::isspace(static_cast<unsigned char>(c)) == 0) words += c;
+  }
+  return words.starts_with(R"({"context")");
+}
+
+/// What a file holds that cannot be made again; empty for any other file, or where there is none.
+std::string_view measurements_in(const std::string& path) {
+  std::error_code missing;
+  if (!std::filesystem::is_regular_file(path, missing)) return "";
+  const std::string start = start_of(path);
+  if (start.starts_with("SQLite format 3")) return "a database";
+  if (begins_as_results(start)) return "results";
+  return path.ends_with(".journal") && !start.empty() ? "the journal of a run" : "";
 }
 
 }  // namespace
@@ -102,19 +142,28 @@ std::string error_document(const CLI::App& app, results::Conclusion conclusion, 
   return results::pretty(results::concluded("error", conclusion, std::move(status)));
 }
 
-void check_page_path(const std::string& path, std::span<const std::string> inputs) {
+void check_no_input(const std::string& flag, const std::string& path, std::span<const std::string> inputs) {
+  if (path.empty()) return;
   for (const std::string& input : inputs) {
     std::error_code missing;
     if (!std::filesystem::equivalent(input, path, missing)) continue;
-    throw UsageError{fmt::format("-o: '{}' is what the page is made from; give the page another name", path)};
+    throw UsageError{fmt::format("{}: '{}' is one of the inputs. Give another name.", flag, path)};
   }
+  results::refuse_locked(path, flag);
 }
 
-void write_page(const std::string& path, const std::string& page) {
+void check_output(const std::string& flag, const std::string& path, std::span<const std::string> inputs) {
+  check_no_input(flag, path, inputs);
+  const std::string_view lost = measurements_in(path);
+  if (lost.empty()) return;
+  throw UsageError{fmt::format("{}: '{}' holds {}, which would be lost. Give another name.", flag, path, lost)};
+}
+
+void write_output(const std::string& flag, const std::string& path, const std::string& content) {
   try {
-    results::write_atomically(path, page);
-  } catch (const std::system_error& error) {
-    throw UsageError{fmt::format("-o: {}; give a file in a folder that exists and can be written", error.what())};
+    results::write_atomically(path, content);
+  } catch (const results::WriteError& error) {
+    throw UsageError{fmt::format("{}: {}", flag, error.what())};
   }
 }
 

@@ -24,7 +24,6 @@
 #include "tbench/gate/gate.hpp"
 #include "tbench/history/history.hpp"
 #include "tbench/render/terminal.hpp"
-#include "tbench/results/durable_file.hpp"
 #include "tbench/results/result_json.hpp"
 
 namespace tbench::tool {
@@ -76,10 +75,18 @@ std::map<std::string, stats::DispersionPrior> known_dispersion(const std::string
   return dispersions;
 }
 
+/// The built-in spreads, and over them those of a file.
+compare::KnownSpreads known_spreads(const std::string& path) {
+  compare::KnownSpreads spreads = compare::built_in_spreads();
+  if (!path.empty()) spreads.put_over(compare::read_spreads(path));
+  return spreads;
+}
+
 compare::Comparison compare(const DiffArguments& arguments, const std::filesystem::path& folder = {}) {
   std::vector<std::string> paths = arguments.base;
   paths.insert(paths.end(), arguments.next.begin(), arguments.next.end());
   std::vector<compare::ComparisonSide> runs = compare::read_sides(paths, folder);
+  compare::refuse_copies(runs);
   const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(arguments.base.size());
   std::vector<compare::ComparisonSide> next{std::make_move_iterator(middle), std::make_move_iterator(runs.end())};
   runs.erase(middle, runs.end());
@@ -89,6 +96,8 @@ compare::Comparison compare(const DiffArguments& arguments, const std::filesyste
   if (arguments.tau_percent) options.tau = *arguments.tau_percent / kPercent;
   const compare::ComparisonSide base = compare::merged(std::move(runs));
   options.known_dispersion = known_dispersion(arguments.db, base);
+  const compare::KnownSpreads spreads = known_spreads(arguments.spreads);
+  options.spreads = &spreads;
   compare::Comparison comparison = compare::compare(base, compare::merged(std::move(next)), options);
   compare::sort_cases(comparison, order_of(arguments.sort));
   return comparison;
@@ -97,20 +106,30 @@ compare::Comparison compare(const DiffArguments& arguments, const std::filesyste
 std::string text_of(const compare::Comparison& comparison, const DiffArguments& arguments) {
   if (arguments.json) return results::pretty(compare::comparison_to_json(comparison, arguments.strict));
   if (arguments.csv) return compare::comparison_to_csv(comparison);
-  const std::optional<std::size_t> width = render::terminal_width(STDOUT_FILENO);
-  return compare::comparison_page(
-      comparison, {.markdown = arguments.markdown, .colour = ::isatty(STDOUT_FILENO) == 1, .max_width = width});
+  if (arguments.markdown) return compare::comparison_markdown(comparison);
+  return compare::comparison_console(comparison, {.colour = ::isatty(STDOUT_FILENO) == 1,
+                                                  .all = arguments.all,
+                                                  .is_sorted = !arguments.sort.empty(),
+                                                  .width = render::terminal_width(STDOUT_FILENO)});
+}
+
+void check_report(const DiffArguments& arguments) {
+  std::vector<std::string> inputs = arguments.base;
+  inputs.insert(inputs.end(), arguments.next.begin(), arguments.next.end());
+  inputs.insert(inputs.end(), {arguments.db, arguments.spreads});
+  check_output("--junit", arguments.junit, inputs);
 }
 
 int run(DiffArguments arguments) {
   complete(arguments);
   check(arguments);
+  check_report(arguments);
   const compare::Comparison comparison = compare(arguments);
   for (const std::string& warning : comparison.warnings) {
     fmt::print(stderr, "warning: {}\n", render::one_line(warning));
   }
   if (!arguments.junit.empty()) {
-    results::write_atomically(arguments.junit, compare::comparison_to_junit(comparison, arguments.strict));
+    write_output("--junit", arguments.junit, compare::comparison_to_junit(comparison, arguments.strict));
   }
   fmt::print("{}", text_of(comparison, arguments));
   return compare::exit_status(comparison, arguments.strict);
@@ -118,6 +137,7 @@ int run(DiffArguments arguments) {
 
 void declare_output_options(CLI::App& command, DiffArguments& arguments) {
   command.add_flag("--markdown", arguments.markdown, "For a pull request");
+  command.add_flag("--all", arguments.all, "Show every case, with its whole name, as wide as that takes");
   command.add_flag("--json", arguments.json, "For programs, in full");
   command.add_flag("--csv", arguments.csv, "For a spreadsheet");
   command.add_option("--junit", arguments.junit, "Also write a JUnit report with one test per case")->type_name("FILE");
@@ -134,11 +154,16 @@ void declare_comparison_options(CLI::App& command, DiffArguments& arguments) {
   add_tau_option(command, arguments.tau_percent);
   command.add_flag("--cross", arguments.cross, "Print ratios without verdicts, as between different GPUs");
   command.add_flag("--force", arguments.options.force, "Compare even if clock policy, work or devices differ");
-  command.add_flag("--strict", arguments.strict, "Exit with 4 if a case is ambiguous or has too few replicates");
+  command.add_flag("--strict", arguments.strict,
+                   "Exit with 4 if a case is LIKELY_SLOWER, UNDECIDED, NOT_JUDGED, CLOCK or HOST");
   command
       .add_option("--db", arguments.db,
                   "History of 'tbench gate': it tells how much each case varies between processes of one build, so "
                   "that a few replicates detect smaller changes")
+      ->type_name("FILE");
+  command
+      .add_option("--spreads", arguments.spreads,
+                  "What 'tbench spreads' knows of two processes and two machines here, over what is built in")
       ->type_name("FILE");
   command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
       ->type_name("REGEX");

@@ -16,12 +16,14 @@ struct DiffArguments {
   std::vector<std::string> next;
   compare::CompareOptions options;
   std::string db;
+  std::string spreads;
   std::optional<double> tau_percent;
   bool cross{};
   bool strict{};
   std::string sort;
   // Where it goes.
   bool markdown{};
+  bool all{};
   bool json{};
   bool csv{};
   std::string junit;

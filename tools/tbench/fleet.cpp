@@ -20,9 +20,9 @@ namespace tbench::tool {
 namespace {
 
 constexpr int kExitSlow = 1;
-constexpr double kPercent = 100;
 
-struct Arguments {
+struct FleetArguments {
+  static constexpr double kPercent = 100;
   std::vector<std::string> files;
   std::string known;
   bool alone{};
@@ -31,14 +31,14 @@ struct Arguments {
   bool json{};
 };
 
-fleet::FleetOptions options_of(const Arguments& arguments) {
-  if (!(arguments.false_alarms > 0 && arguments.false_alarms < kPercent)) {
+fleet::FleetOptions options_of(const FleetArguments& arguments) {
+  if (!(arguments.false_alarms > 0 && arguments.false_alarms < FleetArguments::kPercent)) {
     throw UsageError{
         fmt::format("--false-alarms: {} is no rate; give percent, above 0 and below 100", arguments.false_alarms)};
   }
   if (arguments.markdown && arguments.json) throw UsageError{"--markdown and --json exclude each other; give one"};
   if (arguments.alone && !arguments.known.empty()) throw UsageError{"--known and --alone exclude each other; give one"};
-  fleet::FleetOptions options{.false_alarms = arguments.false_alarms / kPercent, .known = {}};
+  fleet::FleetOptions options{.false_alarms = arguments.false_alarms / FleetArguments::kPercent, .known = {}};
   if (arguments.alone) return options;
   if (!arguments.known.empty()) options.known = fleet::read_known_spreads(arguments.known);
   const std::span<const fleet::KnownSpread> recorded = fleet::recorded_spreads();
@@ -46,7 +46,7 @@ fleet::FleetOptions options_of(const Arguments& arguments) {
   return options;
 }
 
-int run(const Arguments& arguments) {
+int run(const FleetArguments& arguments) {
   const fleet::FleetOptions options = options_of(arguments);
   std::vector<results::NamedResults> files;
   for (const std::string& path : arguments.files) files.push_back({path, results::read_result_file(path)});
@@ -66,7 +66,7 @@ int run(const Arguments& arguments) {
 void add_fleet(CLI::App& app, int& exit_status) {
   CLI::App* command =
       app.add_subcommand("fleet", "Compare GPUs of one model, and name those that are slower than the others");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<FleetArguments>();
   command
       ->add_option("FILE", arguments->files,
                    "Results with Ceiling cases, of three or more GPUs; several files of one GPU are pooled")

@@ -1,7 +1,6 @@
 // `tbench gate`: last night against the nights before it; a kept build and the candidate's are run in turns on the
 // cases that look regressed.
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,94 +12,31 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "command_line.hpp"
+#include "nights/confirmation.hpp"
+#include "nights/facts.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/gate/gate.hpp"
 #include "tbench/gate/gate_output.hpp"
 #include "tbench/history/history.hpp"
-#include "tbench/process/command.hpp"
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/conclusion.hpp"
-#include "tbench/results/durable_file.hpp"
 #include "tbench/results/result_json.hpp"
 
 namespace tbench::tool {
 namespace {
 
-using compare::ComparisonSide;
-using gate::ConfirmationBlock;
 using gate::GateReport;
 using history::History;
 using history::MeasuredRun;
 
-/// Runs a command of the shell with further arguments, its output on our stderr.
-/// @return  its exit status, 128 + signal if one ended it
-int run_command(const std::string& command, const std::vector<std::string>& arguments) {
-  // The arguments are words of their own: the shell does not look into them.
-  std::vector<std::string> words{"/bin/sh", "-c", command + " \"$@\"", "sh"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return process::Command{words, {.out = STDERR_FILENO, .err = STDERR_FILENO}}.wait();
-}
-
-/// One process; a run without cases if it left no results, but not the first time.
-class Runner {
- public:
-  Runner(std::string command, std::string filter) : command_{std::move(command)}, filter_{std::move(filter)} {}
-
-  ComparisonSide operator()(const std::string& path) {
-    std::filesystem::remove(path);
-    const int status = run_command(command_, {"--benchmark_filter=" + filter_, "--benchmark_out=" + path});
-    if (!std::filesystem::exists(path)) {
-      const std::string problem = fmt::format("'{}' ended with status {} and wrote no results", command_, status);
-      if (!has_run_) throw UsageError{problem + "; give a command that takes the flags of transformer_bench"};
-      fmt::print(stderr, "warning: {}\n", problem);
-      return {};
-    }
-    has_run_ = true;
-    return compare::read_side(path);
-  }
-
- private:
-  std::string command_;
-  std::string filter_;
-  bool has_run_{};
-};
-
-/// Runs `base` and `next` six times base, next, next, base, every run a fresh process. Each is a command of the shell,
-/// to which `--benchmark_filter=...` and `--benchmark_out=FILE` are added; what it prints goes to stderr.
-/// @param folder  where the results go, as `LABEL_1_base_1.json` and so on; made if it is not there
-/// @throws        from the function: UsageError for a command that writes no results the first time it runs, and for
-///                results that cannot be read
-gate::Confirm confirmation(std::string base, std::string next, std::string folder, std::string label) {
-  return [base = std::move(base), next = std::move(next), folder = std::move(folder), label = std::move(label)](
-             const std::vector<std::string>& names, std::size_t count) {
-    std::filesystem::create_directories(folder);
-    const std::string filter = results::exact_filter(names);
-    Runner run_base{base, filter};
-    Runner run_next{next, filter};
-    std::vector<ConfirmationBlock> blocks;
-    for (std::size_t i = 1; i <= count; ++i) {
-      const auto path = [&](const char* side, int process) {
-        return fmt::format("{}/{}_{}_{}_{}.json", folder, label, i, side, process);
-      };
-      fmt::print(stderr, "running {} case{} again, {}: {} of {}\n", names.size(), names.size() == 1 ? "" : "s", label,
-                 i, count);
-      ConfirmationBlock& block = blocks.emplace_back();
-      block.base.push_back(run_base(path("base", 1)));
-      block.next.push_back(run_next(path("new", 1)));
-      block.next.push_back(run_next(path("new", 2)));
-      block.base.push_back(run_base(path("base", 2)));
-    }
-    return blocks;
-  };
-}
-
-struct Arguments {
+struct GateArguments {
   std::string db{"tbench.db"};
   std::vector<std::string> files;
   std::vector<std::string> null_a;
@@ -117,13 +53,15 @@ struct Arguments {
   bool dry_run{};
   bool heartbeat{};
   bool pool{};
+  bool partial{};
+  ExpectationChanges changes;
   bool strict{};
   bool markdown{};
   bool json{};
   std::string junit;
 };
 
-void check(const Arguments& arguments) {
+void check(const GateArguments& arguments) {
   if (arguments.markdown && arguments.json) throw UsageError{"--markdown and --json exclude each other; give one"};
   if (arguments.null_a.empty() != arguments.null_b.empty()) {
     throw UsageError{"--null-a and --null-b belong together: the same build under two labels; give both or neither"};
@@ -135,44 +73,34 @@ void check(const Arguments& arguments) {
   if (!has_kept && !arguments.next.empty()) {
     throw UsageError{"--new needs --good or --pinned: a kept build to run the suspects against"};
   }
+  if (arguments.partial && arguments.changes.any()) {
+    throw UsageError{"--partial keeps nothing, also no change of --retire and --renamed; give one or the other"};
+  }
   if (arguments.max_suspects < 1) {
     throw UsageError{fmt::format("--most: {} cases; give 1 or more", arguments.max_suspects)};
   }
 }
 
-History open_history(const Arguments& arguments) {
+History open_history(const GateArguments& arguments) {
   const Seconds wait{arguments.wait};
-  if (!arguments.dry_run && !arguments.heartbeat) return History::open(arguments.db, wait);
+  if (!arguments.dry_run && !arguments.heartbeat && !arguments.partial) {
+    const bool is_new = !std::filesystem::exists(arguments.db);
+    History history = History::open(arguments.db, wait);
+    if (is_new) fmt::print(stderr, "note: there was no history '{}', so a new one was made\n", arguments.db);
+    return history;
+  }
   return std::filesystem::exists(arguments.db) ? History::open_copy(arguments.db, wait) : History::in_memory();
 }
 
-std::optional<gate::NullControlSides> null_control(const Arguments& arguments) {
+std::optional<gate::NullControlSides> null_control(const GateArguments& arguments) {
   if (arguments.null_a.empty()) return std::nullopt;
-  return gate::NullControlSides{.a = compare::merged(compare::read_sides(arguments.null_a)),
-                                .b = compare::merged(compare::read_sides(arguments.null_b))};
+  std::vector<compare::ComparisonSide> a = compare::read_sides(arguments.null_a);
+  std::vector<compare::ComparisonSide> b = compare::read_sides(arguments.null_b);
+  compare::CopyFinder copies;  // which would never differ
+  for (const compare::ComparisonSide& side : a) copies.add(side);
+  for (const compare::ComparisonSide& side : b) copies.add(side);
+  return gate::NullControlSides{.a = compare::merged(std::move(a)), .b = compare::merged(std::move(b))};
 }
-
-/// Where the second look's results go: the folder asked for, else one that is gone at the end.
-class ConfirmationFolder {
- public:
-  explicit ConfirmationFolder(std::string asked) : path_{std::move(asked)}, is_ours_{path_.empty()} {
-    if (!is_ours_) return;
-    std::string pattern = (std::filesystem::temp_directory_path() / "tbench-confirm-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) throw UsageError{"no temporary folder can be made; give --confirm-dir"};
-    path_ = pattern;
-  }
-  ConfirmationFolder(const ConfirmationFolder&) = delete;
-  ConfirmationFolder& operator=(const ConfirmationFolder&) = delete;
-  ~ConfirmationFolder() {
-    std::error_code error;
-    if (is_ours_) std::filesystem::remove_all(path_, error);
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  bool is_ours_;
-};
 
 /// The runs of the machines that make up a pool with that of `run`.
 std::vector<std::vector<history::PastRun>> other_machines(const History& history, const MeasuredRun& run) {
@@ -186,9 +114,10 @@ std::vector<std::vector<history::PastRun>> other_machines(const History& history
   return machines;
 }
 
-GateReport judge(const Arguments& arguments, const History& history, const MeasuredRun& run,
-                 const std::set<std::string>& accepted) {
-  const ConfirmationFolder folder{arguments.confirm_folder};
+/// @param id  of the run in the history; absent: it is no night, but one case with a planted slowdown
+GateReport judge(const GateArguments& arguments, const History& history, const MeasuredRun& run,
+                 std::optional<std::int64_t> id, const std::set<std::string>& accepted) {
+  ConfirmationFolder folder{arguments.confirm_folder};
   gate::GateOptions options;
   constexpr double kPercent = 100;
   if (arguments.tau_percent) options.tau = *arguments.tau_percent / kPercent;
@@ -197,23 +126,25 @@ GateReport judge(const Arguments& arguments, const History& history, const Measu
   if (arguments.pool) options.other_machines = other_machines(history, run);
   const bool may_run = !arguments.dry_run;
   if (may_run && !arguments.good.empty()) {
-    options.confirm_last_good = confirmation(arguments.good, arguments.next, folder.path(), "good");
+    options.confirm_last_good = confirmation(arguments.good, arguments.next, folder, "good");
   }
   if (may_run && !arguments.pinned.empty()) {
-    options.confirm_pinned = confirmation(arguments.pinned, arguments.next, folder.path(), "pinned");
+    options.confirm_pinned = confirmation(arguments.pinned, arguments.next, folder, "pinned");
   }
   const auto past = history.past(run.fingerprint, run.epoch, run.started, gate::kTrendRuns);
+  if (id) options.night = night_facts(history, run, *id, past, arguments.partial);
   return gate::judge_run(past, run, null_control(arguments), options);
 }
 
-GateReport judged(const Arguments& arguments, const MeasuredRun& run) {
+GateReport judged(const GateArguments& arguments, const MeasuredRun& run) {
   const std::set<std::string> accepted = history::matching_keys(run, arguments.accept, "--accept");
   History history = open_history(arguments);
+  apply(arguments.changes, history, run);
   const std::int64_t id = history.add_to_judge(run).id;
-  if (!arguments.again && accepted.empty()) {
+  if (!arguments.again && !arguments.partial && accepted.empty() && !arguments.changes.any()) {
     if (std::optional<GateReport> known = gate::recorded_judgement(history, id)) return *std::move(known);
   }
-  GateReport report = judge(arguments, history, run, accepted);
+  GateReport report = judge(arguments, history, run, id, accepted);
   if (report.machine_change && report.machine_change->was_accepted) {
     fmt::print(stderr,
                "warning: --accept: the machine is not as in earlier runs; its level is accepted with the cases', "
@@ -223,7 +154,7 @@ GateReport judged(const Arguments& arguments, const MeasuredRun& run) {
   return report;
 }
 
-gate::GateInput input_of(const Arguments& arguments, const MeasuredRun& run) {
+gate::GateInput input_of(const GateArguments& arguments, const MeasuredRun& run) {
   return {.db = arguments.db,
           .files = arguments.files,
           .null_a = arguments.null_a,
@@ -231,7 +162,7 @@ gate::GateInput input_of(const Arguments& arguments, const MeasuredRun& run) {
           .run = run.run};
 }
 
-[[noreturn]] void refuse_unplanted(const Arguments& arguments, const MeasuredRun& run) {
+[[noreturn]] void refuse_unplanted(const GateArguments& arguments, const MeasuredRun& run) {
   const std::string problem = fmt::format(
       "--heartbeat: no slowdown was planted in '{}'; measure it with --tb_plant=CASE:0.05", arguments.files.front());
   const auto judged = std::ranges::find_if(run.cases, [](const auto& c) { return c.id.family() != "Ceiling"; });
@@ -243,30 +174,30 @@ gate::GateInput input_of(const Arguments& arguments, const MeasuredRun& run) {
 }
 
 /// Whether the gate finds the slowdown that was planted in the run. Records nothing.
-int run_heartbeat(const Arguments& arguments, const MeasuredRun& run) {
+int run_heartbeat(const GateArguments& arguments, const MeasuredRun& run) {
   if (run.planted.empty()) refuse_unplanted(arguments, run);
   const std::string name = run.planted.substr(0, run.planted.rfind(':'));
   const std::string share = run.planted.substr(name.size() + 1);
-  const GateReport report = judge(arguments, open_history(arguments), run, {});
+  const GateReport report = judge(arguments, open_history(arguments), run, std::nullopt, {});
   const auto planted = std::ranges::find(report.cases, name, &gate::CaseReport::name);
   if (planted == report.cases.end()) {
     throw UsageError{fmt::format("--heartbeat: '{}' is not among the results, in which it was planted", name)};
   }
   const results::Conclusion heartbeat = gate::heartbeat_conclusion(report, *planted, share, input_of(arguments, run));
-  const int status = heartbeat.verdict == gate::kBlind ? gate::kExitBlind : kExitOk;
+  const int status = heartbeat.outcome == gate::kBlind ? gate::kExitBlind : kExitOk;
   if (arguments.json) {
     fmt::print("{}", results::pretty(gate::heartbeat_message(heartbeat, name, share, status)));
-  } else if (heartbeat.verdict == gate::kUnknown) {
+  } else if (heartbeat.outcome == gate::kUnknown) {
     fmt::print("heartbeat: nothing can be said: {} is {}\n", name,
-               report.is_valid ? to_string(planted->verdict) : gate::outcome_of(report));
+               to_string(report.is_valid ? planted->outcome : gate::outcome_of(report)));
   } else {
     fmt::print("heartbeat: {}: {}, planted {}: {}\n", status == kExitOk ? "found" : "NOT FOUND, the gate is blind",
-               name, share, gate::case_line(*planted));
+               name, share, gate::heartbeat_line(*planted));
   }
   return status;
 }
 
-std::string text_of(const GateReport& report, const Arguments& arguments, const MeasuredRun& run) {
+std::string text_of(const GateReport& report, const GateArguments& arguments, const MeasuredRun& run) {
   if (arguments.json) {
     return results::pretty(gate::report_message(report, arguments.strict, input_of(arguments, run)));
   }
@@ -275,20 +206,38 @@ std::string text_of(const GateReport& report, const Arguments& arguments, const 
                                     .max_width = render::terminal_width(STDOUT_FILENO)});
 }
 
-int judge_and_show(const Arguments& arguments) {
+void check_outputs(const GateArguments& arguments) {
+  std::vector<std::string> inputs = arguments.files;
+  for (const std::vector<std::string>* files : {&arguments.null_a, &arguments.null_b}) {
+    inputs.insert(inputs.end(), files->begin(), files->end());
+  }
+  for (const std::string& input : inputs) {
+    std::error_code missing;
+    if (!std::filesystem::equivalent(std::filesystem::path{input}.parent_path(), arguments.confirm_folder, missing)) {
+      continue;
+    }
+    throw UsageError{fmt::format("--confirm-dir: '{}', an input, is in '{}'. Give another folder.", input,
+                                 arguments.confirm_folder)};
+  }
+  inputs.push_back(arguments.db);
+  check_output("--junit", arguments.junit, inputs);
+}
+
+int judge_and_show(const GateArguments& arguments) {
   check(arguments);
+  check_outputs(arguments);
   const MeasuredRun run = history::read_measured_run(arguments.files);
   if (arguments.heartbeat) return run_heartbeat(arguments, run);
   const GateReport report = judged(arguments, run);
   if (!arguments.junit.empty()) {
-    results::write_atomically(arguments.junit, gate::report_to_junit(report, arguments.strict));
+    write_output("--junit", arguments.junit, gate::report_to_junit(report, arguments.strict));
   }
   fmt::print("{}", text_of(report, arguments, run));
   if (arguments.dry_run) fmt::print(stderr, "dry run: nothing was recorded and nothing was run again\n");
   return gate::exit_status(report, arguments.strict);
 }
 
-void add_confirmation_options(CLI::App& command, Arguments& arguments) {
+void add_confirmation_options(CLI::App& command, GateArguments& arguments) {
   const std::string group = "Running suspects again";
   command
       .add_option("--new", arguments.next, "Command that runs the build that was measured, e.g. './transformer_bench'")
@@ -320,7 +269,7 @@ void add_confirmation_options(CLI::App& command, Arguments& arguments) {
       ->group("Validity");
 }
 
-void add_output_options(CLI::App& command, Arguments& arguments) {
+void add_output_options(CLI::App& command, GateArguments& arguments) {
   command.add_flag("--dry-run", arguments.dry_run, "Judge, but record nothing and run nothing");
   command.add_flag("--heartbeat", arguments.heartbeat,
                    "Check that the gate finds the slowdown planted in RUN (--tb_plant), and record nothing; exit with "
@@ -332,8 +281,20 @@ void add_output_options(CLI::App& command, Arguments& arguments) {
   command
       .add_option("--accept", arguments.accept, "Accept this run's level as the new baseline of the cases that match")
       ->type_name("REGEX");
+  command
+      .add_option("--retire", arguments.changes.retire,
+                  "No longer expect the cases that match; all others that ever counted are MISSING where they are not "
+                  "in a run")
+      ->type_name("REGEX");
+  command
+      .add_option("--renamed", arguments.changes.renamed,
+                  "The case OLD is called NEW now: its series goes on (may be given several times)")
+      ->type_name("OLD=NEW");
+  command.add_flag("--partial", arguments.partial,
+                   "RUN was to measure a part of the cases: judge that, record nothing, and expect no others");
   add_tau_option(command, arguments.tau_percent);
-  command.add_flag("--strict", arguments.strict, "Exit with 4 if a case is uncertain or the run is not valid");
+  command.add_flag("--strict", arguments.strict,
+                   "Exit with 4 for REVIEW: a case is uncertain, or the machine is not as it was");
   add_wait_option(command, arguments.wait);
   command.add_flag("--markdown", arguments.markdown, "For a job summary");
   command.add_flag("--json", arguments.json, "For a chat hook, in full");
@@ -344,7 +305,7 @@ void add_output_options(CLI::App& command, Arguments& arguments) {
 
 void add_gate(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("gate", "Judge a run against earlier ones, and add it to the history");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<GateArguments>();
   command->add_option("RUN", arguments->files, "Results of the run, one file per process")->required();
   command->add_option("--db", arguments->db, "The history; created if there is none")
       ->type_name("FILE")
@@ -353,11 +314,10 @@ void add_gate(CLI::App& app, int& exit_status) {
   add_output_options(*command, *arguments);
   command->footer(
       "Judging the same run a second time changes nothing and prints the same.\n"
-      "Exit: 0 nothing regressed, or the machine was not as usual; 1 a confirmed regression; 2 usage, unreadable input "
-      "or history; 3 files of different runs; 4 see --strict; 5 the null control failed; 6 nothing could be gated in "
-      "more "
-      "than three runs "
-      "in a row, or the heartbeat was not found.");
+      "Exit: 0 PASSED, or REVIEW without --strict; 1 a case failed, is wrong, missing, impossibly fast or confirmed to "
+      "be slower; 2 usage, unreadable input or history; 3 files of different runs; 4 see --strict; 5 the null control "
+      "failed; 6 nothing was judged in more than three runs in a row, or the heartbeat was not found; 7 the run is not "
+      "whole, or its samples are those of an earlier one.");
   command->callback([arguments, &exit_status] { exit_status = judge_and_show(*arguments); });
 }
 

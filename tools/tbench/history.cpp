@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -23,18 +24,25 @@
 namespace tbench::tool {
 namespace {
 
-struct Arguments {
+struct HistoryArguments {
   std::string db{"tbench.db"};
   std::string pattern;
   std::string import;
+  std::string backup;
   std::int64_t nights{90};
   double wait{history::History::kWait.value};
   bool json{};
   std::string html;
 };
 
-void import_folder(const Arguments& arguments) {
-  const auto [runs, ignored] = history::read_runs_of_folder(arguments.import);
+/// @return  whether every results file of the folder was read
+bool import_folder(const HistoryArguments& arguments) {
+  const auto [runs, ignored, refused] = history::read_runs_of_folder(arguments.import);
+  for (const std::string& why : refused) fmt::print(stderr, "warning: {}\n", why);
+  if (runs.empty()) {
+    throw UsageError{fmt::format("--import: none of the results files in '{}' can be read; see the warnings above",
+                                 arguments.import)};
+  }
   if (!ignored.empty()) {
     fmt::print(stderr, "note: {} .json file{} hold{} no results, the first is '{}'\n", ignored.size(),
                ignored.size() == 1 ? "" : "s", ignored.size() == 1 ? "s" : "", ignored.front());
@@ -48,20 +56,23 @@ void import_folder(const Arguments& arguments) {
     fmt::print("{}\n", line);
   } else if (arguments.pattern.empty()) {
     const std::vector<std::string> words{"tbench", "history", "--db=" + arguments.db};
-    fmt::print("{}", results::pretty(results::concluded(
-                         "import", {.verdict = "IMPORTED", .why = {line}, .next = results::command_line(words)}, {})));
+    results::Conclusion conclusion{
+        .outcome = refused.empty() ? "IMPORTED" : "INCOMPLETE", .why = {line}, .next = results::command_line(words)};
+    std::ranges::copy(refused, std::back_inserter(conclusion.why));
+    fmt::print("{}", results::pretty(results::concluded("import", conclusion, {})));
   } else {
     fmt::print(stderr, "{}\n", line);
   }
+  return refused.empty();
 }
 
-void show(const Arguments& arguments) {
+void show(const HistoryArguments& arguments) {
   const auto history = history::History::open_copy(arguments.db, Seconds{arguments.wait});
   const auto nights = static_cast<std::size_t>(arguments.nights);
   const std::vector<history::Series> series = history::read_series(history, arguments.pattern, nights);
   const std::optional<std::size_t> width = render::terminal_width(STDOUT_FILENO);
   if (!arguments.html.empty()) {
-    write_page(arguments.html, html::series_html(series));
+    write_output("-o", arguments.html, html::series_html(series));
   } else if (arguments.json) {
     fmt::print("{}", results::pretty(history::series_to_json(series, arguments.db)));
   } else if (series.size() == 1) {
@@ -71,19 +82,25 @@ void show(const Arguments& arguments) {
   }
 }
 
-void run(const Arguments& arguments) {
+int run_history(const HistoryArguments& arguments) {
   if (arguments.nights < 1) throw UsageError{fmt::format("--nights: {} runs; give 1 or more", arguments.nights)};
   if (arguments.json && !arguments.html.empty()) throw UsageError{"--json and -o exclude each other; give one"};
-  check_page_path(arguments.html, std::span{&arguments.db, 1});
-  if (!arguments.import.empty()) import_folder(arguments);
-  if (arguments.import.empty() || !arguments.pattern.empty() || !arguments.html.empty()) show(arguments);
+  check_output("-o", arguments.html, std::span{&arguments.db, 1});
+  const bool is_whole = arguments.import.empty() || import_folder(arguments);
+  if (!arguments.backup.empty()) {
+    history::History::back_up(arguments.db, arguments.backup, Seconds{arguments.wait});
+    fmt::print(stderr, "note: '{}' is copied to '{}'\n", arguments.db, arguments.backup);
+  }
+  const bool is_asked_to_show = !arguments.pattern.empty() || !arguments.html.empty();
+  if (is_asked_to_show || (arguments.import.empty() && arguments.backup.empty())) show(arguments);
+  return is_whole ? kExitOk : kExitPassedOver;
 }
 
 }  // namespace
 
-void add_history(CLI::App& app) {
+void add_history(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("history", "Show cases over time, from the history of 'tbench gate'");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<HistoryArguments>();
   command->add_option(
       "REGEX", arguments->pattern,
       "Cases whose name matches this regular expression: a single one is shown in full, several as a row each");
@@ -93,6 +110,10 @@ void add_history(CLI::App& app) {
                    "First add every results file in this folder and its subfolders; processes of one build that follow "
                    "each other within six hours form one run")
       ->type_name("DIR");
+  command
+      ->add_option("--backup", arguments->backup,
+                   "Copy the history to this file, which must not exist, while others may write to it")
+      ->type_name("FILE");
   command->add_option("--nights", arguments->nights, "Show only the newest N runs")
       ->type_name("N")
       ->capture_default_str();
@@ -102,7 +123,7 @@ void add_history(CLI::App& app) {
       ->add_option("-o,--output", arguments->html, "Write a self-contained HTML page with a plot and a table per case")
       ->type_name("FILE.html");
   command->footer("In the plot: ▲ a change of level, ┊ a new driver or new libraries, × no valid value.");
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments, &exit_status] { exit_status = run_history(*arguments); });
 }
 
 }  // namespace tbench::tool

@@ -4,15 +4,33 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <optional>
+#include <string>
 
 #include "command_line.hpp"
 #include "tbench/compare/comparison.hpp"
 #include "tbench/compare/comparison_input.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/process/bound_run.hpp"
 #include "tbench/render/terminal.hpp"
 #include "tbench/results/conclusion.hpp"
+#include "tbench/results/write_error.hpp"
 
-int main(int argc, char** argv) {
+namespace {
+
+/// To standard error, as far as that takes it: there is nobody else to tell.
+void say(const std::string& line) { static_cast<void>(std::fputs(line.c_str(), stderr)); }
+
+/// What stdio still holds is written at the end of main at the earliest: a full disk would pass unseen.
+/// @return  `status`, or that of a failure to write
+int after_flush(int status) {
+  const std::optional<std::string> problem = tbench::results::flush_standard_output();
+  if (!problem) return status;
+  say("tbench: " + *problem + "\n");
+  return tbench::kExitUsage;
+}
+
+int run(int argc, char** argv) {
   CLI::App app{"Shows and compares results of transformer_bench.", "tbench"};
   app.set_version_flag("--version", TBENCH_VERSION);
   app.require_subcommand(1);
@@ -20,34 +38,49 @@ int main(int argc, char** argv) {
   int exit_status = tbench::kExitOk;
   // With --json, the cause goes to standard output as a document too.
   const auto fail = [&app](const std::string& problem, const tbench::results::Conclusion& conclusion, int status) {
-    fmt::print(stderr, "tbench: {}\n", problem);
+    say("tbench: " + tbench::render::without_controls(problem) + "\n");
     fmt::print("{}", tbench::tool::error_document(app, conclusion, status));
     return status;
   };
   tbench::tool::add_classify(app);
   tbench::tool::add_diff(app, exit_status);
+  tbench::tool::add_durations(app);
   tbench::tool::add_fleet(app, exit_status);
   tbench::tool::add_gate(app, exit_status);
-  tbench::tool::add_history(app);
+  tbench::tool::add_history(app, exit_status);
   tbench::tool::add_merge(app, exit_status);
-  tbench::tool::add_nsys(app);
+  tbench::tool::add_nsys(app, exit_status);
   tbench::tool::add_profile(app);
   tbench::tool::add_report(app, exit_status);
+  tbench::tool::add_spreads(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     const std::string problem = tbench::tool::explain(app, error);
-    return fail(problem, {.verdict = "ERROR", .why = {problem}}, tbench::kExitUsage);
+    return fail(problem, {.outcome = "ERROR", .why = {problem}}, tbench::kExitUsage);
   } catch (const tbench::compare::NotComparable& error) {
     const std::string problem = tbench::render::one_line(error.what());
-    return fail("not comparable: " + problem, {.verdict = "NOT_COMPARABLE", .why = {problem}, .next = error.next()},
+    return fail("not comparable: " + problem, {.outcome = "NOT_COMPARABLE", .why = {problem}, .next = error.next()},
                 tbench::compare::kExitNotComparable);
   } catch (const tbench::results::CorrectableError& error) {
-    return fail(error.what(), {.verdict = "ERROR", .why = {error.what()}, .next = error.next()}, tbench::kExitUsage);
+    return fail(error.what(), {.outcome = "ERROR", .why = {error.what()}, .next = error.next()}, tbench::kExitUsage);
+  } catch (const tbench::process::Interrupted& interrupted) {
+    constexpr int kSignalStatus = 128;
+    return fail(interrupted.what(), {.outcome = "ERROR", .why = {interrupted.what()}},
+                kSignalStatus + interrupted.number());
   } catch (const std::exception& error) {
-    return fail(error.what(), {.verdict = "ERROR", .why = {error.what()}}, tbench::kExitUsage);
+    if (std::ferror(stdout) != 0) return tbench::kExitUsage;  // which after_flush() explains
+    return fail(error.what(), {.outcome = "ERROR", .why = {error.what()}}, tbench::kExitUsage);
   }
   return exit_status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  tbench::results::hold_standard_streams();
+  tbench::results::survive_file_size_limit();
+  return after_flush(run(argc, argv));
 }

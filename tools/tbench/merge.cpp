@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -18,7 +20,9 @@
 #include "tbench/core/text.hpp"
 #include "tbench/fleet/merge.hpp"
 #include "tbench/render/terminal.hpp"
+#include "tbench/results/output_lock.hpp"
 #include "tbench/results/result_writer.hpp"
+#include "tbench/results/write_error.hpp"
 
 namespace tbench::tool {
 namespace {
@@ -27,37 +31,58 @@ namespace fs = std::filesystem;
 
 constexpr int kExitIncomplete = 1;
 
-struct Arguments {
+struct MergeArguments {
   std::vector<std::string> files;
   std::string out;
 };
 
-void check_output(const Arguments& arguments) {
+void check_out(const MergeArguments& arguments) {
   results::ResultWriter::check_writable(arguments.out);
-  for (const std::string& path : arguments.files) {
-    std::error_code missing;
-    if (!fs::equivalent(path, arguments.out, missing)) continue;
-    throw UsageError{fmt::format("-o: '{}' is one of the files to merge; give another name", arguments.out)};
+  check_no_input("-o", arguments.out, arguments.files);
+  if (!results::has_journal(arguments.out)) return;
+  throw UsageError{
+      fmt::format("-o: '{0}.journal' belongs to a run that was cut short: resume it with --tb_resume, or "
+                  "give another name than '{0}'",
+                  arguments.out)};
+}
+
+[[noreturn]] void refuse_to_replace(const std::string& path, const std::string& why) {
+  throw UsageError{
+      fmt::format("-o: '{}' is there already and {}. Give another name, or remove it if nobody needs it.", path, why)};
+}
+
+/// What was merged before may be merged again, of more or of newer files. Results of other cases would be lost, and so
+/// would those that `-o a.json b.json` means to merge, too.
+void check_replaced(const MergeArguments& arguments, std::span<const Record> merged) {
+  std::error_code missing;
+  if (!fs::is_regular_file(arguments.out, missing)) return;
+  std::vector<Record> before;
+  try {
+    before = results::read_result_file(arguments.out).records;
+  } catch (const UsageError&) {
+    refuse_to_replace(arguments.out, "holds something else than results");
   }
-  if (fs::exists(arguments.out + ".journal")) {
-    throw UsageError{
-        fmt::format("-o: '{0}.journal' belongs to a run that was cut short: resume it with --tb_resume, or "
-                    "give another name than '{0}'",
-                    arguments.out)};
-  }
+  if (arguments.files.size() == 1) refuse_to_replace(arguments.out, "is not among the files to merge");
+  std::set<std::pair<std::string, std::int64_t>> replaced;
+  for (const Record& record : merged) replaced.emplace(record.id.name(), record.repetition_index);
+  const auto lost = std::ranges::find_if(before, [&](const Record& record) {
+    return !replaced.contains({record.id.name(), record.repetition_index});
+  });
+  if (lost == before.end()) return;
+  refuse_to_replace(arguments.out, fmt::format("has a run of {} that the files to merge have not", lost->id.name()));
 }
 
 /// With what the journal of a killed run holds besides.
 results::ResultFile read(const std::string& path) {
   results::ResultFile file = results::read_result_file(path);
-  if (!fs::exists(path + ".journal")) return file;
+  if (!results::has_journal(path)) return file;
   file = results::load_for_resume(path).value();
   file.interrupted = true;
   return file;
 }
 
-int run(const Arguments& arguments) {
-  check_output(arguments);
+int run(const MergeArguments& arguments) {
+  check_out(arguments);
   std::vector<results::NamedResults> parts;
   for (const std::string& path : arguments.files) parts.push_back({path, read(path)});
   fleet::Merged merged;
@@ -67,11 +92,13 @@ int run(const Arguments& arguments) {
     fmt::print(stderr, "tbench: cannot be merged: {}\n", render::one_line(error.what()));
     return compare::kExitNotComparable;
   }
+  check_replaced(arguments, merged.file.records);
   try {
     results::write_result_file(arguments.out, merged.file);
-  } catch (const std::system_error& error) {
-    throw UsageError{fmt::format("-o: {}; give a file in a folder that can be written to", error.what())};
+  } catch (const results::WriteError& error) {
+    throw UsageError{fmt::format("-o: {}", error.what())};
   }
+  results::refuse_locked(arguments.out, "-o");  // a run that began meanwhile replaces what was written
   for (const std::string& note : merged.notes) fmt::print(stderr, "note: {}\n", note);
   std::set<std::string> cases;
   for (const Record& record : merged.file.records) cases.insert(record.id.name());
@@ -88,7 +115,7 @@ int run(const Arguments& arguments) {
 
 void add_merge(CLI::App& app, int& exit_status) {
   CLI::App* command = app.add_subcommand("merge", "Join the files of shards, or of parts of a run, into one");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<MergeArguments>();
   command
       ->add_option("FILE", arguments->files,
                    "Results of one kind of machine and one build: the shards of --tb_shard, or parts that "

@@ -21,7 +21,7 @@
 namespace tbench::tool {
 namespace {
 
-struct Arguments {
+struct ProfileCommandArguments {
   std::vector<std::string> paths;
   std::string html;  // of -o
   ProfileArguments show;
@@ -62,21 +62,22 @@ std::optional<profile::MemoryTimeline> memory_beside(const std::string& path) {
   return profile::memory_timeline(rows);
 }
 
-void write_html(const std::string& path, const Arguments& arguments) {
+void write_html(const std::string& path, const ProfileCommandArguments& arguments) {
   const std::vector<std::string> inputs{path, path + "/" + profile::kTraceFileName,
                                         path + "/" + profile::kMemoryCsvName};
-  check_page_path(arguments.html, inputs);
+  check_output("-o", arguments.html, inputs);
   const profile::TraceFile file = profile::read_trace_file(path);
   const profile::Profile profile = analyse(arguments.show, file.trace);
   const profile::TableOptions options{.steps = arguments.show.steps.value_or(file.facts.steps),
                                       .top = arguments.show.top,
                                       .has_full_names = arguments.show.has_full_names};
-  write_page(arguments.html,
-             html::profile_html(profile_html_page(title_of(path, file.facts), profile, options, memory_beside(path))));
+  write_output(
+      "-o", arguments.html,
+      html::profile_html(profile_html_page(title_of(path, file.facts), profile, options, memory_beside(path))));
 }
 
 /// The page has everything, in one format.
-void check_page_options(const Arguments& arguments) {
+void check_page_options(const ProfileCommandArguments& arguments) {
   const ProfileArguments& show = arguments.show;
   if (arguments.html.empty()) return;
   if (show.markdown || show.csv || show.latex || show.json || !show.tables.empty()) {
@@ -85,7 +86,7 @@ void check_page_options(const Arguments& arguments) {
   }
 }
 
-void run(const Arguments& arguments) {
+void run_profile(const ProfileCommandArguments& arguments) {
   check_profile_options(arguments.show);
   check_page_options(arguments);
   std::vector<std::string> paths;
@@ -113,7 +114,7 @@ void run(const Arguments& arguments) {
 
 void add_profile(CLI::App& app) {
   CLI::App* command = app.add_subcommand("profile", "Show the tables of traces");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ProfileCommandArguments>();
   command
       ->add_option("PATH", arguments->paths,
                    "A folder that --tb_profile or 'tbench nsys -o' wrote, one of its cases, or a trace.json.gz")
@@ -124,7 +125,7 @@ void add_profile(CLI::App& app) {
                    "and all tables")
       ->type_name("FILE.html");
   add_profile_options(*command, arguments->show);
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments] { run_profile(*arguments); });
 }
 
 }  // namespace tbench::tool

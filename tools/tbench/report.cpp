@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -31,6 +34,34 @@ std::string read_document(const std::string& path, const char* flag) {
   }
 }
 
+/// `From NVIDIA H200, build Release bb95c6785845` of every machine and build that the files are from; empty where none
+/// of them are our results.
+std::string builds_line(const std::vector<std::string>& paths, ResultFiles& files) {
+  std::map<std::string, std::set<std::string>> builds;  // by device
+  for (const std::string& path : paths) {
+    try {
+      const Environment& environment = files.at(path).environment;
+      builds[environment.gpu ? environment.gpu->name : environment.cpu_name].insert(
+          fmt::format("{} {}", environment.build_type, build_name(environment)));
+    } catch (const UsageError&) {  // of Google Benchmark, which has no build to name
+    }
+  }
+  std::vector<std::string> parts;
+  for (const auto& [device, names] : builds) {
+    parts.push_back(fmt::format("{}, build {}", device, join(std::vector(names.begin(), names.end()), ", ")));
+  }
+  return parts.empty() ? "" : "From " + join(parts, "; ");
+}
+
+/// The table with the builds behind it, unless it names them.
+std::string with_builds(std::string table, const std::vector<std::string>& paths, ResultFiles& files) {
+  if (table.find(", build ") != std::string::npos) return table;
+  const std::string line = builds_line(paths, files);
+  if (line.empty()) return table;
+  if (!table.ends_with('\n')) table += '\n';
+  return table + '\n' + line + '\n';
+}
+
 /// The table that a section's command makes, `report` or `diff`, as Markdown.
 /// @param folder  of the document
 std::string table_of(const render::MarkdownSection& section, const std::filesystem::path& folder, ResultFiles& files) {
@@ -47,9 +78,15 @@ std::string table_of(const render::MarkdownSection& section, const std::filesyst
   } catch (const CLI::ParseError& error) {
     throw UsageError{explain(app, error)};
   }
-  if (diff->parsed()) return comparison_markdown(std::move(sides), folder);
+  if (diff->parsed()) {
+    std::vector<std::string> paths = sides.base;
+    paths.insert(paths.end(), sides.next.begin(), sides.next.end());
+    return with_builds(comparison_markdown(std::move(sides), folder), paths, files);
+  }
   arguments.options.markdown = true;
-  return report_table(arguments, files);
+  std::string table = report_table(arguments, files);
+  if (arguments.manifest || arguments.self_comparison) return table;
+  return with_builds(std::move(table), arguments.files, files);
 }
 
 /// `document` with every section that has a command as that makes it.
@@ -89,7 +126,7 @@ std::string first_difference(const std::string& is, const std::string& should) {
 void update_section(const std::string& path, const std::string& section, const std::string& table) {
   const std::string document = read_document(path, "--update");
   try {
-    results::write_atomically(path, render::replace_section(document, section, table));
+    write_output("--update", path, render::replace_section(document, section, table));
   } catch (const UsageError& error) {
     throw UsageError{fmt::format("--update: '{}': {}", path, error.what())};
   }
@@ -99,7 +136,7 @@ void update_section(const std::string& path, const std::string& section, const s
 /// @throws  UsageError  as update_section; naming the section, for a command that fails; where there is none
 void update_document(const std::string& path) {
   const std::string document = read_document(path, "--update");
-  results::write_atomically(path, rewritten(path, document));
+  write_output("--update", path, rewritten(path, document));
 }
 
 /// Says on stdout what is not as update_document would write it, and which sections have no command.
@@ -122,7 +159,7 @@ bool check_document(const std::string& path) {
   return false;
 }
 
-void run(ReportArguments arguments, int& exit_status) {
+void run_report(ReportArguments arguments, int& exit_status) {
   if (!arguments.section.empty() && arguments.update.empty()) {
     throw UsageError{"--update=FILE.md and --section=NAME belong together; give both or neither"};
   }
@@ -140,13 +177,18 @@ void run(ReportArguments arguments, int& exit_status) {
   }
   arguments.options.markdown = arguments.options.markdown || !arguments.update.empty();
   ResultFiles files{""};
-  if (!arguments.html.empty()) return write_report_page(arguments, files);
-  const std::string table = report_table(arguments, files);
   if (arguments.update.empty()) {
+    arguments.files = without_folders(arguments.files);
+    files.let_pass_over();
+  }
+  if (!arguments.html.empty()) {
+    write_report_page(arguments, files);
+  } else if (const std::string table = report_table(arguments, files); arguments.update.empty()) {
     fmt::print("{}", table);
   } else {
     update_section(arguments.update, arguments.section, table);
   }
+  if (files.has_passed_over()) exit_status = kExitPassedOver;
 }
 
 }  // namespace
@@ -156,7 +198,11 @@ void add_report(CLI::App& app, int& exit_status) {
   const auto arguments = std::make_shared<ReportArguments>();
   declare_table_options(*command, *arguments);
   declare_output_options(*command, *arguments);
-  command->callback([arguments, &exit_status] { run(*arguments, exit_status); });
+  command->footer(
+      "Exit: 0; 1 of several files some cannot be read, which are named and passed over, or --check found a section "
+      "that "
+      "differs; 2 usage or unreadable input.");
+  command->callback([arguments, &exit_status] { run_report(*arguments, exit_status); });
 }
 
 }  // namespace tbench::tool

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,14 +59,25 @@ class ResultFiles {
   /// The file's results with those of its journal: a killed run leaves its last records there. Says so on stderr.
   /// @throws  UsageError  as results::read_result_file
   const results::ResultFile& at(const std::string& path);
-  /// Labelled by the files' names, by their paths where two have the same name.
+  /// Labelled by the files' names, by their paths where two have the same name. A file that cannot be read is named on
+  /// stderr and passed over, if that is let and another can be read.
+  /// @throws  UsageError  as at(), for the first file
   std::vector<results::NamedResults> all(const std::vector<std::string>& paths);
+  void let_pass_over() { may_pass_over_ = true; }
+  [[nodiscard]] bool has_passed_over() const { return !passed_over_.empty(); }
   [[nodiscard]] std::string path_of(const std::string& path) const { return (folder_ / path).string(); }
 
  private:
   std::filesystem::path folder_;
   std::map<std::string, results::ResultFile> files_;
+  std::set<std::string> passed_over_;
+  bool may_pass_over_{};
 };
+
+/// Folders among `paths` replaced by the results in them and below them, by name. Says on stderr which of their files
+/// are none.
+/// @throws  UsageError  for a folder without results
+[[nodiscard]] std::vector<std::string> without_folders(const std::vector<std::string>& paths);
 
 /// The tables as text, Markdown, CSV or LaTeX.
 /// @throws  UsageError  naming the option, the value and the remedy

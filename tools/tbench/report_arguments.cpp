@@ -62,9 +62,10 @@ void declare_side_by_side(CLI::App& command, ReportArguments& arguments) {
 }  // namespace
 
 void declare_table_options(CLI::App& command, ReportArguments& arguments) {
-  command.add_option("FILE", arguments.files,
-                     "Results, as transformer_bench --benchmark_out=FILE writes them, compressed if the name ends in "
-                     ".gz; several with -o, --study, --over, --repeat, --host-times, --pytorch or --ncu");
+  command.add_option(
+      "FILE", arguments.files,
+      "Results, as transformer_bench --benchmark_out=FILE writes them, packed or not, or folders of them; "
+      "several with -o, --study, --over, --repeat, --host-times, --pytorch or --ncu");
   command.add_option("--filter", arguments.options.filter, "Only cases whose name matches this regular expression")
       ->type_name("REGEX");
   command.add_option("--pivot", arguments.pivot, "Spread the values of these parameters over columns")

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "command_line.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/history/result_folder.hpp"
 #include "tbench/html/pages.hpp"
 #include "tbench/render/summary.hpp"
 #include "tbench/render/terminal.hpp"
@@ -159,20 +162,51 @@ const results::ResultFile& ResultFiles::at(const std::string& path) {
   if (found != files_.end()) return found->second;
   const std::string whole = path_of(path);
   results::ResultFile file = results::read_result_file(whole);
-  if (!std::filesystem::exists(whole + ".journal")) return files_.emplace(path, std::move(file)).first->second;
+  if (!results::has_journal(whole)) return files_.emplace(path, std::move(file)).first->second;
   const std::size_t count = file.records.size();
   if (const auto merged = results::load_for_resume(whole)) file = *merged;
   if (file.records.size() > count) {
-    fmt::print(stderr, "note: {} of {} cases come from '{}.journal': the run was killed\n", file.records.size() - count,
-               file.records.size(), path);
+    fmt::print(stderr, "note: {} of {} cases come from '{}': the run was killed\n", file.records.size() - count,
+               file.records.size(), results::journal_path(path));
   }
   return files_.emplace(path, std::move(file)).first->second;
 }
 
 std::vector<results::NamedResults> ResultFiles::all(const std::vector<std::string>& paths) {
   std::vector<results::NamedResults> results;
-  for (const std::string& path : paths) results.push_back({label_of(path, paths), at(path)});
+  std::map<std::string, UsageError> bad;
+  for (const std::string& path : paths) {
+    try {
+      results.push_back({label_of(path, paths), at(path)});
+    } catch (const UsageError& error) {
+      if (!may_pass_over_) throw;
+      bad.emplace(path, error);
+    }
+  }
+  if (results.empty() && !bad.empty()) throw UsageError{bad.at(paths.front())};
+  for (const auto& [path, error] : bad) {
+    if (passed_over_.insert(path).second) {
+      fmt::print(stderr, "warning: passed over: {}\n", render::one_line(error.what()));
+    }
+  }
   return results;
+}
+
+std::vector<std::string> without_folders(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    history::ResultFolder found = history::result_folder(path);
+    std::ranges::move(found.results, std::back_inserter(files));
+    if (found.others.empty()) continue;
+    fmt::print(stderr, "note: {} .json file{} of '{}' no results, the first is '{}'\n", found.others.size(),
+               found.others.size() == 1 ? " is" : "s are", path, render::one_line(found.others.front()));
+  }
+  return files;
 }
 
 std::string report_table(const ReportArguments& arguments, ResultFiles& files) {
@@ -199,9 +233,11 @@ void write_report_page(const ReportArguments& arguments, ResultFiles& files) {
   if (arguments.options.markdown || !arguments.pivot.empty()) {
     throw UsageError{"-o writes an HTML page with all tables; leave out --markdown, --pivot and --update"};
   }
-  check_page_path(arguments.html, arguments.files);
-  if (!arguments.study.empty()) return write_page(arguments.html, html::study_html(study_of(arguments, files)));
-  write_page(arguments.html, html::html_report(selected(arguments, files)));
+  check_output("-o", arguments.html, arguments.files);
+  if (!arguments.study.empty()) {
+    return write_output("-o", arguments.html, html::study_html(study_of(arguments, files)));
+  }
+  write_output("-o", arguments.html, html::html_report(selected(arguments, files)));
 }
 
 }  // namespace tbench::tool

@@ -12,31 +12,17 @@
 #include <vector>
 
 #include "tbench/compare/comparison_input.hpp"
+#include "tbench/compare/known_spreads.hpp"
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/enums.hpp"
 #include "tbench/core/units.hpp"
 #include "tbench/results/conclusion.hpp"
+#include "tbench/results/outcome.hpp"
 #include "tbench/stats/tests.hpp"
 
 namespace tbench::compare {
 
-/// The verdict on a case.
-enum class Verdict {
-  kRegressed,     // slower, in clock cycles too, by more than the threshold; or more memory; or `ok` no longer
-  kImproved,      // the mirror image
-  kHost,          // the time moved, that of the GPU in it did not
-  kClock,         // the time moved, the clock cycles did not
-  kAmbiguous,     // none of the others: more replicates are needed
-  kInsufficient,  // fewer than 3 replicates on a side
-  kInvalid,       // a side is not `ok`
-  kSame           // the change is certainly smaller than the threshold
-};
-inline constexpr std::array kAllVerdicts{Verdict::kRegressed, Verdict::kImproved,  Verdict::kHost,
-                                         Verdict::kClock,     Verdict::kAmbiguous, Verdict::kInsufficient,
-                                         Verdict::kInvalid,   Verdict::kSame};
-
-/// REGRESSED, IMPROVED, HOST, CLOCK, AMBIGUOUS, INSUFFICIENT, INVALID, SAME.
-[[nodiscard]] std::string_view to_string(Verdict verdict);
+using results::Outcome;
 
 inline constexpr std::int64_t kMaxReplicates = 100;
 
@@ -51,7 +37,26 @@ struct CompareOptions {
   double false_discovery_rate{0.05};
   /// A case's dispersion between processes, from earlier runs: standard deviation of ln(time), by match_key.
   std::map<std::string, stats::DispersionPrior> known_dispersion{};
+  /// The spreads by which cases without enough replicates, and those of two machines, are judged; outlives the
+  /// comparison.
+  const KnownSpreads* spreads{&built_in_spreads()};
 };
+
+/// The measure that an outcome follows from.
+enum class Measure { kTime, kDeviceTime };
+
+}  // namespace tbench::compare
+
+namespace tbench {
+
+template <>
+struct EnumNames<compare::Measure> {
+  static constexpr std::array<std::string_view, 2> kNames{"time", "device_time"};
+};
+
+}  // namespace tbench
+
+namespace tbench::compare {
 
 /// One side of a case, summarised over its replicates.
 struct SideOfCase {
@@ -66,7 +71,7 @@ struct SideOfCase {
   std::optional<Hertz> sm_clock;           // geometric mean
   std::optional<std::int64_t> peak_bytes;  // largest; in the allocator's blocks
   std::optional<std::int64_t> requested_peak_bytes;  // largest; that tensors asked for
-  std::optional<double> mfu;                         // mean share of the datasheet's dense rate at the measured clock
+  std::optional<double> peak_share_at_clock;         // mean share of the datasheet's dense rate at the measured clock
   std::optional<double> ceiling_share;               // mean share of the measured ceiling
 };
 
@@ -80,15 +85,25 @@ struct CaseComparison {
   std::optional<double> p_value;
   std::optional<double> adjusted_p;    // over all cases of the comparison; absent where no test was made
   std::optional<double> device_ratio;  // of the GPU's times, new over base; absent where one is unknown
+  std::optional<stats::Interval> device_ratio_interval;  // 95 %, by what is known of such cases
   std::optional<double>
       cycle_ratio;  // time x SM clock, new over base; absent where a clock is unknown, or read otherwise
   std::optional<stats::ModeratedTest> time_test;  // of ln(time)
   std::optional<double> device_difference;        // of ln(device time)
   std::optional<double> cycle_difference;         // of ln(cycles)
   double threshold{};                             // tau, as a fraction
-  std::optional<double> smallest_detectable;      // MDE: minimum detectable effect, a fraction, at least the threshold
-  std::optional<Verdict> verdict;                 // absent between different GPUs
-  /// AMBIGUOUS and INSUFFICIENT: so many replicates a side would decide, if they differ as these do; at most
+  /// The test by known spreads, from which the outcome follows where a case has too few replicates for a test of its
+  /// own, or is of two machines. Absent where no spread is known of such cases.
+  std::optional<stats::ModeratedTest> known_test;
+  std::optional<Measure> judged_by;           // absent: the case is not judged
+  std::optional<SpreadClass> spread_class;    // of the measure; absent without known_test
+  std::optional<double> known_limit;          // 95 % of measurements of one code differ by less; a fraction
+  bool is_time_apart{};                       // judged by its device time; its time differs by more than is known
+  bool host_bound{};                          // on either side
+  bool by_machines{};                         // the sides are of two GPUs of one model
+  std::optional<double> smallest_detectable;  // MDE: minimum detectable effect, a fraction, at least the threshold
+  std::optional<Outcome> outcome;             // absent between different GPUs
+  /// UNDECIDED: so many replicates a side would decide, if they differ as these do; at most
   /// kMaxReplicates, else absent.
   std::optional<std::int64_t> replicates_to_decide;
   std::string note;  // what the numbers do not show, for a reader
@@ -114,18 +129,24 @@ struct FamilyMean {
 
 struct SideFacts {
   std::vector<std::string> paths;
-  std::string device;  // GPU or CPU; empty if no file says
+  std::string device;              // GPU or CPU; empty if no file says
+  std::vector<std::string> uuids;  // of the GPUs
+  std::string build;               // commit, or the digest of the sources where no commit is known
+  std::string date;                // of the first file's begin
+  std::int64_t cpu_cores{};
   results::RunFlags run;
 };
 
 struct Comparison {
   bool cross{};
+  std::optional<Apart> apart;  // two processes, or two GPUs of one model; absent between GPU models, and on a CPU
   SideFacts base;
   SideFacts next;
-  std::vector<std::string> differences;  // between the environments: "driver: 580.1 against 590.2"
+  std::vector<std::string> differences;  // as differences_of()
   std::vector<std::string> warnings;
-  bool one_after_the_other{};         // the sides did not take turns, although the times of some case were tested
-  std::vector<CaseComparison> cases;  // of both sides, in the base's order
+  std::vector<std::string> shared_gpus;  // files that began with other processes on their GPU, in sentences
+  bool one_after_the_other{};            // the sides did not take turns, although the times of some case were tested
+  std::vector<CaseComparison> cases;     // of both sides, in the base's order
   std::vector<std::string> only_in_base;
   std::vector<std::string> only_in_next;
   std::vector<FamilyMean> families;
@@ -141,13 +162,12 @@ enum class CaseOrder { kFile, kName, kChange, kP };
 /// By name; by change, the largest slowdown first; by p value, the smallest first. Cases without one come last.
 void sort_cases(Comparison& comparison, CaseOrder order);
 
-[[nodiscard]] std::map<Verdict, std::size_t> count_verdicts(const Comparison& comparison);
+[[nodiscard]] results::OutcomeCounts count_outcomes(const Comparison& comparison);
 
-inline constexpr int kExitRegressed = 1;
-inline constexpr int kExitNotComparable = 3;
-inline constexpr int kExitUncertain = 4;
-/// 0, kExitRegressed, or with `strict` kExitUncertain where a case is ambiguous or insufficient. Between different GPUs
-/// always 0.
+using results::kExitNotComparable;
+using results::kExitRegressed;
+using results::kExitUncertain;
+/// The gravest outcome's exit status; kExitUncertain with `strict` alone. Between different GPUs always 0.
 [[nodiscard]] int exit_status(const Comparison& comparison, bool strict);
 
 }  // namespace tbench::compare

@@ -2,10 +2,11 @@
 // XML).
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "tbench/compare/comparison.hpp"
-#include "tbench/render/page.hpp"
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/record_json.hpp"
 
@@ -19,10 +20,25 @@ namespace tbench::compare {
 /// the folders of the two programs.
 [[nodiscard]] results::Conclusion comparison_conclusion(const Comparison& comparison);
 
-/// Both sides, how their environments differ, a row a case, what only one side has, geometric means by family, the
-/// summary; as Markdown with the warnings too. Columns that no case fills are left out. In a terminal, parameters that
-/// all cases of a family share stand above the table and not in it.
-[[nodiscard]] std::string comparison_page(const Comparison& comparison, const render::PageOptions& options);
+struct ConsoleOptions {
+  bool colour{};                       // of the outcomes
+  bool all{};                          // every case with its whole name, as wide as it takes
+  bool is_sorted{};                    // keep the order of the cases
+  std::optional<std::size_t> width{};  // of the terminal; absent: kConsoleWidth
+};
+inline constexpr std::size_t kConsoleWidth = 100;  // columns, at most
+inline constexpr std::size_t kMaxShown = 20;       // cases, but for `all`
+
+/// For a terminal: the answer, the sides, the cases by outcome, the gravest cases, what to do next. Between GPU models
+/// models_console().
+[[nodiscard]] std::string comparison_console(const Comparison& comparison, const ConsoleOptions& options);
+
+/// Two GPU models: means by family, then ratios of the GPU's time and of the step with intervals, the largest first.
+[[nodiscard]] std::string models_console(const Comparison& comparison, const ConsoleOptions& options);
+
+/// For a pull request, in Markdown: both sides, how their environments differ, a row a case, what only one side has,
+/// geometric means by family, the summary, the warnings. Columns that no case fills are left out.
+[[nodiscard]] std::string comparison_markdown(const Comparison& comparison);
 
 /// The conclusion, and everything of the comparison. Quantities are in SI units, changes are ratios (new over base);
 /// what is unknown is absent. `exit_status` is that of `tbench diff`.

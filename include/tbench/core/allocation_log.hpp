@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tbench {
@@ -14,6 +15,7 @@ struct AllocationEvent {
   std::int64_t bytes{};      // of the block; below 0: it was freed
   std::int64_t allocated{};  // bytes in live blocks behind the event, as the allocator counts them
   std::size_t range{};       // index of AllocationLog::ranges
+  std::size_t operation{};   // index of AllocationLog::operations, where the log has them
   bool operator==(const AllocationEvent&) const = default;
 };
 
@@ -22,6 +24,9 @@ struct AllocationLog {
   std::vector<AllocationEvent> events;
   /// Names of the ranges that were open, the outermost first, one `/` apart; empty outside of any range.
   std::vector<std::string> ranges;
+  /// The operators of LibTorch that allocated, `aten::mm`: the innermost that does more than allocate; empty outside of
+  /// any. May be empty.
+  std::vector<std::string> operations{};
 };
 
 /// Of the events that allocate what is live behind the first `count` of the log, the indexes, in order.
@@ -33,11 +38,17 @@ struct LoggedStep {
   std::vector<std::size_t> phase_ends;  // events before the end of each
 };
 
-/// What a case finds out about its memory from: the moment at which the allocator's bytes peaked.
-struct MemoryPeak {
-  std::int64_t allocated{};
-  /// Blocks of the log that were live then, and still are: a gradient is one, an activation is none.
-  std::vector<AllocationEvent> kept;
+/// What a case holds at some moment: a storage and what it is for.
+struct LiveTensor {
+  std::uint64_t address{};        // of the storage; 0: several blocks, or a part of one, held since before the log
+  std::int64_t bytes{};           // that it asked for
+  std::string_view memory_class;  // a key of MemoryUse::split, of static storage
+};
+
+/// What a case holds behind some event of a log. A storage counts for the first of its tensors.
+struct LiveTensors {
+  std::size_t event{};  // events before
+  std::vector<LiveTensor> tensors;
 };
 
 }  // namespace tbench

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tbench/core/allocation_log.hpp"
 #include "tbench/core/record.hpp"
@@ -68,8 +69,9 @@ class Case {
   /// @return  whether steps are recorded
   virtual bool discard_recording() { return false; }
   [[nodiscard]] virtual Work work() const = 0;
-  /// Bytes of the peak by what they hold (Record::memory.split); called right after the memory pass. May be empty.
-  [[nodiscard]] virtual std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const = 0;
+  /// What the case holds now, for the memory pass: asked when a step is enqueued and at the end of each of its phases,
+  /// inside launch(). Never synchronises. May be empty: the record then has no MemoryUse::split.
+  [[nodiscard]] virtual std::vector<LiveTensor> live_tensors() const { return {}; }
   /// The family's own counters, read after sampling. May synchronise.
   [[nodiscard]] virtual std::map<std::string, double> counters() = 0;
   /// Those of counters() that build() has settled, read right after it: all that a case tells that then runs out of

@@ -50,7 +50,7 @@ class CaseId {
 class CaseFilter {
  public:
   /// @param flag  that gave the expression, for the message
-  /// @throws  UsageError  if `expression` is no extended regular expression
+  /// @throws  UsageError  if `expression` is no extended regular expression, or too long; later for a name over 1 KiB
   CaseFilter(const std::string& expression, const std::string& flag);
   [[nodiscard]] bool operator()(const std::string& name) const { return selects_(name); }
 

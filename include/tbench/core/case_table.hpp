@@ -1,4 +1,5 @@
-// Tables of axes that expand into the cases of a family, and the user's changes to them (`--tb_axis`).
+// Tables of axes that expand into the cases of a family, the user's changes to them (`--tb_axis`), and the cases that a
+// run of a suite leaves out though its tables hold them (bench/retired.txt).
 #pragma once
 
 #include <array>
@@ -81,7 +82,8 @@ struct FamilyGrid {
 /// @throws      UsageError  if `text` is not `Family.key=value[,value...]`
 [[nodiscard]] AxisOverride parse_axis_override(std::string_view text, std::string_view flag = "--tb_axis");
 
-/// The cases of one suite, without duplicates, in table order.
+/// The cases of one suite's tables, without duplicates, in table order; `full` has those of `standard`, too, family by
+/// family behind its own. Those that a run of the suite leaves out are among them: see RetiredCases.
 /// @throws  UsageError  for an override with an unknown family or key (names the nearest), a value that the key does
 ///                      not take, or a combination that makes no sense
 [[nodiscard]] std::vector<CaseId> expand(std::span<const FamilySpec> families, Suite suite,
@@ -94,5 +96,37 @@ struct FamilyGrid {
 
 /// The cases of `grids` as above, for a program that knows no families: nothing is checked.
 [[nodiscard]] std::vector<CaseId> cells_of(std::span<const FamilyGrid> grids, std::span<const AxisOverride> overrides);
+
+class RetiredCases {
+ public:
+  /// @param text  lines as the head of bench/retired.txt explains them
+  /// @param name  of the file, for errors
+  /// @throws      UsageError  for a line that is not of that form, naming file, line and what is wrong
+  [[nodiscard]] static RetiredCases parse(std::string_view text, std::string_view name);
+
+  /// Whether a run of the suite leaves the case out.
+  [[nodiscard]] bool contain(Suite suite, const CaseId& id) const;
+
+ private:
+  /// The values that one key may have.
+  struct Choice {
+    std::string key;
+    std::vector<std::string> values;
+  };
+  struct Rule {
+    bool drops{};
+    Suite suite{};
+    std::string family;
+    std::vector<Choice> choices;
+    std::vector<std::string> absent_keys;
+    [[nodiscard]] bool fits(const CaseId& id) const;
+  };
+  [[nodiscard]] static Rule parse_rule(const std::vector<std::string>& words, std::string_view where);
+
+  std::vector<Rule> rules_;
+};
+
+/// The cases of bench/retired.txt.
+[[nodiscard]] const RetiredCases& retired_cases();
 
 }  // namespace tbench

@@ -80,8 +80,9 @@ struct Timing {
   Seconds cpu;                    // processor time of the whole process; of a burst: while it was enqueued
   /// Of bursts: the share of the sampling in which they ran; the rest is rests, flushes and spins.
   std::optional<double> duty;
-  /// The host limits the time. Steps: by their trace where there is one (is_host_bound), else a chunk's drain is under
-  /// kHostBoundDrain of a step. Bursts: the launch could not be hidden.
+  /// The host limits the time, as it was decided when it was measured. Bursts: the launch could not be hidden. Steps: a
+  /// chunk's drain is under kHostBoundDrain of a step, or what their trace says; step_counts.hpp's is_host_bound() is
+  /// the rule for both, of files of any version.
   bool host_bound{};
   bool operator==(const Timing&) const = default;
 };
@@ -107,9 +108,10 @@ struct DeviceState {
 
 /// An allocator's bytes in one phase of a step.
 struct PhaseMemory {
-  std::string phase;              // one of Case::phases()
-  std::int64_t allocated_peak{};  // highest within it
-  std::int64_t held{};            // at its end
+  std::string phase;                                 // one of Case::phases()
+  std::int64_t allocated_peak{};                     // highest within it
+  std::int64_t held{};                               // at its end
+  std::map<std::string, std::int64_t> held_split{};  // of these the bytes by class, as MemoryUse::split
   bool operator==(const PhaseMemory&) const = default;
 };
 
@@ -134,7 +136,9 @@ struct MemoryUse {
   std::optional<std::int64_t> requested_peak;  // bytes that tensors asked for: what ran before does not change it
   std::int64_t reserved_peak{};                // bytes; depends on what ran before
   std::optional<std::int64_t> device_used;     // bytes in use on the whole device, all processes
-  /// Bytes of the peak by what they hold, for a training step: parameters, gradients, optimizer_state, activations.
+  /// Bytes of the peak by what they hold; they add up to it. Empty where a case does not tell what it holds. Classes
+  /// (bench/counters.md defines them): parameters, gradients, optimizer_state, communication_buffers, inputs, casts,
+  /// activations, results, forward_temporaries, backward_temporaries, optimizer_temporaries, workspaces, other.
   std::map<std::string, std::int64_t> split;
   std::vector<PhaseMemory> phases{};
   std::vector<RangeMemory> peak_ranges{};  // the most bytes first
@@ -173,7 +177,8 @@ struct Record {
   std::int64_t repetitions{1};
   std::optional<Timing> timing;  // present exactly if has_time(status)
   std::optional<Work> work;
-  std::optional<FlopPerSecond> datasheet_peak;  // at the median SM clock while sampling
+  std::optional<FlopPerSecond> peak_at_clock;  // the datasheet's dense rate at the SM clock while sampling
+  std::optional<FlopPerSecond> boost_peak;     // at the clock that the datasheet gives it for; absent before version 9
   std::optional<double>
       ceiling_per_second;        // FLOP or bytes: the measured rate of work.ceiling in the same run and regime
   std::optional<Seconds> floor;  // of a burst: a launch, and its work at that rate
@@ -185,17 +190,13 @@ struct Record {
   std::map<std::string, double> counters;       // the family's own, e.g. skipped_steps
   /// What the family saw that is no number, e.g. the dtype that an operation ran in, the algorithm chosen.
   std::map<std::string, std::string> labels;
-  Seconds harness;  // host time spent on the case outside warm-up and sampling
+  /// Host time spent on the case outside warm-up and sampling, with the start of a process for it, which is no part of
+  /// `host_times`.
+  Seconds harness;
   /// Absent in earlier files, of a case that has no time, and of ranks that share a clock which stands still meanwhile.
   std::optional<HostTimes> host_times;
   bool operator==(const Record&) const = default;
 };
-
-/// The host limits a traced step: its GPU's queue was empty (step_trace.hpp's is_host_bound()), or its device had
-/// caught up with the host (a drain under kHostBoundDrain of the step) and either waited, though not while it was
-/// traced, since a host may be slow at one time and not at another; or exchanges with other ranks, since an exchange's
-/// kernel waits at work for the others' hosts, so that where one of these limits the step no queue is empty.
-[[nodiscard]] bool is_host_bound(const StepTrace& trace, const Timing& timing);
 
 /// Numbers shown beside the time in the console, in Google Benchmark's part of the JSON and in reports, by name. The
 /// formula of each is in bench/counters.md. Only finite values; what is unknown is absent.

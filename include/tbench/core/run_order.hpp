@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tbench/core/case_id.hpp"
+#include "tbench/core/units.hpp"
 
 namespace tbench {
 
@@ -28,9 +29,9 @@ struct Shard {
 /// `2/4`
 [[nodiscard]] std::string to_string(const Shard& shard);
 
-// The cases that are shared out are those that are no ceilings; `place` and `shared` count these alone. Of every
-// `count` that follow each other a shard has one, and each time the next one: tables repeat with the periods of their
-// axes, and a shard that always took the same place could get nothing but one implementation.
+// The cases that are shared out are those that are no ceilings; `place` and `shared` count these alone, from 0. Of
+// every `count` that follow each other a shard has one, and each time the next one: tables repeat with the periods of
+// their axes, and a shard that always took the same place could get nothing but one implementation.
 
 /// The index of the shard that has the case at `place` (from 0).
 [[nodiscard]] std::int64_t shard_of_place(std::int64_t place, std::int64_t count);
@@ -41,6 +42,30 @@ struct Shard {
 
 /// The shard's cases, in the order of `cases`. All selected ceilings are the first shard's.
 [[nodiscard]] std::vector<CaseId> cases_of(const Shard& shard, std::span<const CaseId> cases);
+
+// Shards that take about as long as each other, where the durations of the cases are known.
+
+/// Places of a shard, ascending.
+using Places = std::vector<std::int64_t>;
+
+struct TimedCase {
+  std::string name;
+  Seconds time;
+};
+
+/// The places of each shard: the longest case first, to the shard that has the least time so far (of equal ones, the
+/// fewest cases, then the first); of equally long cases the first by name. Each of at most cases.size() shards has one.
+/// @param cases  in the order of their places
+/// @param count  of shards, > 0
+[[nodiscard]] std::vector<Places> places_by_time(std::span<const TimedCase> cases, std::int64_t count);
+
+/// The shard's cases, in the order of `cases`. All selected ceilings are the first shard's.
+[[nodiscard]] std::vector<CaseId> cases_at(const Shard& shard, const Places& places, std::span<const CaseId> cases);
+
+/// `0,3,9-12`; empty for none.
+[[nodiscard]] std::string format_places(const Places& places);
+/// What format_places has written; nothing for another text.
+[[nodiscard]] std::optional<Places> parse_places(std::string_view text);
 
 /// Where a case stands in the random order of one of several processes. It follows from the seed, the process and the
 /// case's own name alone, so that a case that is added or taken away leaves the others in their order.

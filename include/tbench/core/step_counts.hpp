@@ -1,5 +1,6 @@
-// What is counted of a step: the work that a transformer's cannot do without, by what limits it, which is the lower end
-// of the study `waterfall`, with the bytes of an element, which every such count needs; and the cycles that it took.
+// Counts of a step: the work that a transformer's cannot do without, by what limits it, which is the lower end of the
+// study `waterfall`, with the bytes of an element, which every such count needs; and the GPU's and the host's share of
+// its time.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +37,35 @@ struct StepFloor {
 [[nodiscard]] StepFloor model_step_floor(const ModelSize& size, std::int64_t context, std::int64_t batch, Pass pass,
                                          Precision precision);
 
-/// The clock by which the median time is to be multiplied for a step's cycles. Where they were counted these are what
-/// was counted in all steps, on average: of products at the power limit the same within 0.1 % in three processes on an
-/// H200, whose medians differed by up to 1.5 %, while NVML told a clock 9 % above the counted one. Elsewhere the best
-/// that is known of the clock, or nothing.
-[[nodiscard]] std::optional<Hertz> cycle_clock(const DeviceState& device, const Timing& timing);
+/// Time that passes between two operations of a queue that is never empty: 1.0 to 1.6 us in 271 steps on an H100.
+inline constexpr Seconds kQueueGap{1.35e-6};
+/// A step is host-bound where the host is longer at work than this share of it.
+inline constexpr double kHostBoundShare = 0.03;
+/// A step whose launches have less than this each is sensitive to its host.
+inline constexpr Seconds kHostSensitiveBudget{25e-6};
+
+/// The trace's device time exceeds the timed step's by over 2 %: traced and timed steps were not alike.
+[[nodiscard]] bool trace_disagrees(const Record& record);
+
+/// The GPU's own time in a timed step: the union of the traced operations, at the clock of the timed steps where cycles
+/// were counted in both. Nothing without a trace, and where trace_disagrees().
+[[nodiscard]] std::optional<Seconds> device_time(const Record& record);
+
+/// The part of a timed step that is not device_time(); down to -0.02. Nothing without that.
+[[nodiscard]] std::optional<double> idle_share(const Record& record);
+
+/// The part of a chained step that is neither device_time() nor a gap of the queue: the host's. Nothing without a
+/// device time, and of bursts.
+[[nodiscard]] std::optional<double> host_share(const Record& record);
+
+/// The time in which the host has to make a launch so as not to hold the GPU up: device time and gaps, over launches.
+/// Nothing as host_share().
+[[nodiscard]] std::optional<Seconds> launch_budget(const Record& record);
+
+/// The host limits the time: of a chained step host_share() is over kHostBoundShare, or it exchanges with other ranks
+/// and its device had caught up with the host (a drain under kHostBoundDrain of the step), since an exchange's kernel
+/// waits at work for the others' hosts. Where there is no host_share(): what was decided while it was measured.
+/// @param record  has a time
+[[nodiscard]] bool is_host_bound(const Record& record);
 
 }  // namespace tbench

@@ -81,6 +81,9 @@ struct StepTrace {
   Seconds other_gaps;   // nothing follows, or nobody knows its launch
   Seconds longest_gap;
   double launches{};  // calls that launched kernels; the replay of a CUDA graph is one
+  /// By the multiprocessors' cycle counters, while the traced steps ran. Absent of bursts and in files of before
+  /// version 9.
+  std::optional<Hertz> sm_clock_counted{};
   /// By phase, the longest first.
   std::vector<TracedKernel> kernels;
   std::vector<TracedRange> ranges{};         // a range before those inside of it
@@ -94,17 +97,7 @@ struct StepTrace {
 /// Launches of kernels a step, those inside CUDA graphs one by one; copies and fills are none.
 [[nodiscard]] double kernels_per_step(const StepTrace& trace);
 
-/// The share of an untraced step in which the GPU did nothing; at least 0.
-/// @param step  median of the timed steps
-[[nodiscard]] double idle_share(const StepTrace& trace, Seconds step);
-
-/// Over 5 % of the timed step, which the tracer did not slow down, is neither work nor a gap of the device's own.
-/// @param step  median of the timed steps
-[[nodiscard]] bool waits(const StepTrace& trace, Seconds step);
-
-/// The GPU waits for its host in over 5 % of the step: so much of it is nobody's (waits()), and for so long the GPU's
-/// queue was empty while it was traced.
-/// @param step  median of the timed steps
-[[nodiscard]] bool is_host_bound(const StepTrace& trace, Seconds step);
+/// Kernels, copies and fills a step, each of which waits for a moment behind the one before.
+[[nodiscard]] double operations_per_step(const StepTrace& trace);
 
 }  // namespace tbench

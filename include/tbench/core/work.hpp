@@ -1,4 +1,4 @@
-// What a case has to do, counted from its shape: the numerators of FLOP/s, tokens/s, MFU and bandwidths.
+// The work of a case, counted from its shape: the numerators of FLOP/s, tokens/s, MFU, HFU and bandwidths.
 #pragma once
 
 #include <array>
@@ -38,10 +38,18 @@ struct Work {
   /// The ceiling that the rate is compared with, a `what` of the Ceiling family: bytes per second where bytes are
   /// counted, else FLOP/s. Filled in from the case's family.
   std::string ceiling{};  // empty: nothing
+  /// What updates the weights of a train step: adamw_foreach, adamw_fused, adamw_own. Empty: nothing does.
+  std::string optimizer{};
   bool operator==(const Work&) const = default;
 };
 
-/// The numerator of ceiling_share: bytes where they are counted, else the FLOP that no implementation can avoid.
+/// The FLOP of `mfu`: those that no implementation can avoid. Of a training step 6 N + 6 L s d a token, where N are the
+/// weights in products, the LM head's included and the embedding's not, and attention is causal; of a forward pass a
+/// third of it. What a backward computes once more does not count.
+/// @see  Narayanan et al., Megatron-LM (arXiv:2104.04473), section 5, without recomputation
+[[nodiscard]] Flop model_flop(const Work& work);
+
+/// The numerator of ceiling_share: bytes where they are counted, else model_flop().
 struct CeilingNumerator {
   double value{};  // 0: neither is counted
   bool is_of_bytes{};
@@ -106,5 +114,11 @@ struct EnumNames<CollectiveOp> {
 /// A GPU's dense matrix rate by its datasheet: FLOP per SM and clock cycle, so that the peak at a measured clock is
 /// flop_per_sm_clock * sm_count * clock. Nothing for a GPU that is not in the table (work.cpp gives the sources).
 [[nodiscard]] std::optional<double> datasheet_flop_per_sm_clock(std::string_view gpu_name, Precision precision);
+
+/// A GPU's dense matrix rate as its datasheet has it, at the boost clock: of an H100 SXM in bf16 989.4 TFLOP/s. A part
+/// of a GPU has its share. Nothing for a GPU that is not in the table.
+/// @param sm_count  multiprocessors, > 0
+[[nodiscard]] std::optional<FlopPerSecond> datasheet_peak(std::string_view gpu_name, std::int64_t sm_count,
+                                                          Precision precision);
 
 }  // namespace tbench

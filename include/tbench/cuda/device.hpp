@@ -16,6 +16,9 @@ namespace tbench::cuda {
 /// GPUs that this process can use; 0 without a driver. Never throws.
 [[nodiscard]] int device_count() noexcept;
 
+/// Why this process can use no GPU, in CUDA's words; empty if it can. Never throws.
+[[nodiscard]] std::string device_problem() noexcept;
+
 /// Name, UUID, extents and modes of the current device. Makes no CUDA context: call it before the process first uses
 /// the GPU, so that `other_processes` cannot count this one (see NvmlDevice::other_compute_processes).
 /// @param nvml   may be null: what only NVML knows is then absent

@@ -39,8 +39,13 @@ class NvmlDevice {
   /// @param uuid  "GPU-" or "MIG-", then the UUID
   [[nodiscard]] static NvmlDevice by_uuid(std::shared_ptr<const NvmlLibrary> library, const std::string& uuid);
 
+  /// @param index  from 0, in the order of PCI bus ids
+  [[nodiscard]] static NvmlDevice by_index(std::shared_ptr<const NvmlLibrary> library, unsigned int index);
+
   [[nodiscard]] bool is_known() const noexcept { return handle_ != nullptr; }
 
+  /// The model: "NVIDIA H100 80GB HBM3".
+  [[nodiscard]] std::optional<std::string> name() const;
   [[nodiscard]] std::optional<Hertz> sm_clock() const;
   [[nodiscard]] std::optional<Hertz> max_sm_clock() const;
   [[nodiscard]] std::optional<double> temperature_c() const;

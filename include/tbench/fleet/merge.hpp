@@ -32,7 +32,8 @@ struct Merged {
 /// @throws  compare::NotComparable  for another machine (GPU, settings, memory, processor), other versions, another
 ///                                  build, clock policy or option: what differs and in which files
 /// @throws  UsageError              for the same run of a case in two files, the same shard twice, shards beside files
-///                                  that are none, or a shard with more cases than it can have
+///                                  that are none, shards by different durations, or one with more cases than it can
+///                                  have
 [[nodiscard]] Merged merge(std::vector<results::NamedResults> parts);
 
 // kinds.cpp: what has to be the same in all files, and who differs.
@@ -45,8 +46,8 @@ using Facts = std::map<std::string, std::string>;
 ///                                  the files, and the remedy
 void check_same_kind(std::span<const results::NamedResults> parts);
 
-/// The options of an undivided run: those of the parts, without `shard` and `shared_cases`. Of different filters, one
-/// that selects what they do together; of different `context.KEY`, all values.
+/// The options of an undivided run: those of the parts, without `shard`, `shard_places` and `shared_cases`. Of
+/// different filters, one that selects what they do together; of different `durations` and `context.KEY`, all values.
 /// @param parts  as check_same_kind leaves them
 /// @throws       compare::NotComparable  for different filters of which one excludes
 [[nodiscard]] std::map<std::string, std::string> joined_options(std::span<const results::NamedResults> parts);

@@ -38,6 +38,18 @@ inline constexpr std::size_t kCreepBlocks = 10;
 using Confirm =
     std::function<std::vector<ConfirmationBlock>(const std::vector<std::string>& names, std::size_t blocks)>;
 
+/// What the history and the clock on the wall say of a whole run, beside the earlier runs themselves.
+struct NightFacts {
+  std::string now;                                       // UTC
+  std::int64_t later_runs{};                             // that count, were recorded before, and are dated later
+  std::map<std::uint64_t, std::string> known_samples{};  // when an earlier run had samples of this one, by digest
+  std::vector<history::ExpectedCase> expected{};
+  bool expects_null_control{};  // the last judged run had one
+  /// Runs of another machine or setting of the same model, where this one has none, oldest first.
+  std::vector<history::PastRun> before{};
+  bool is_partial{};  // the run was to measure a part of what is expected
+};
+
 struct GateOptions {
   std::optional<double> tau{};   // threshold, 0.02 for 2 %; absent: by family and length
   std::size_t max_suspects{40};  // confirmed at most; the others stay unconfirmed
@@ -47,6 +59,9 @@ struct GateOptions {
   /// Earlier runs of other machines of the kind, a vector a machine, oldest first: a case's series then has those too,
   /// moved to the level of the candidate's machine. Whether that one is as usual, it alone tells.
   std::vector<std::vector<history::PastRun>> other_machines{};
+  /// Absent: a run that is no night, of one case with a planted slowdown for instance. Nothing is then asked of the run
+  /// as a whole.
+  std::optional<NightFacts> night{};
   Confirm confirm_last_good{};  // empty: there is no such build
   Confirm confirm_pinned{};
 };

@@ -21,7 +21,8 @@ struct GateInput {
   results::RunFlags run;
 };
 
-/// One line: `REGRESSED: 200 cases: 1 REGRESSED, 199 PASSED`.
+/// One line: `FAILED: 1 REGRESSED, 199 SAME. Not kept.`, with what came out of the run as a whole: `FAILED: 43 of 48
+/// expected cases MISSING, 5 NOT_JUDGED; INCOMPLETE: the run was interrupted. Not kept, not a baseline.`
 [[nodiscard]] std::string report_summary(const GateReport& report);
 
 /// A case on one line: `+4.8 % (25.00 -> 26.20 ms), confirmed +4.7 % (+4.2 .. +5.1), since 2026-01-02 (abc123), ...`.
@@ -30,10 +31,12 @@ struct GateInput {
 /// A ceiling on one line: `Ceiling/what:copy: +8.00 % against the median of the last runs, 1.0 % allowed`.
 [[nodiscard]] std::string ceiling_line(const CeilingCheck& check);
 
-/// BLIND (exactly where exit_status is 6), NULL_CONTROL_FAILED (5), REGRESSED (1), ENVIRONMENT and UNCERTAIN (4 with
-/// `strict`), MACHINE_CHANGED, NEW (there is nothing to compare with), PASSED. GOOD, PINNED and NEW in the command are
-/// the folders of the kept builds and of the run's.
+/// PASSED, REVIEW (4 with `strict`), FAILED. GOOD, PINNED and NEW in the command are the folders of the kept builds and
+/// of the run's.
 [[nodiscard]] results::Conclusion gate_conclusion(const GateReport& report, const GateInput& input);
+
+/// What was seen of a planted slowdown: `change +4.91 %, z 18.5, limit 2.0 %`.
+[[nodiscard]] std::string heartbeat_line(const CaseReport& planted);
 
 /// Verdicts on a heartbeat besides FOUND: it was not; nothing can be said.
 inline constexpr const char* kBlind = "BLIND";
@@ -57,7 +60,7 @@ inline constexpr const char* kUnknown = "UNKNOWN";
 /// @throws  std::runtime_error  naming the field that is missing, unknown or of another type
 [[nodiscard]] GateReport report_from_json(const results::Json& json);
 
-/// For a hook: the conclusion, `outcome`, `exit_status`, `is_good`, `verdicts` by name, one line of `text`, and
+/// For a hook: the conclusion, `exit_status`, `is_good`, `outcomes` by name, one line of `text`, and
 /// report_to_json as `night`.
 [[nodiscard]] results::Json report_message(const GateReport& report, bool strict, const GateInput& input);
 
@@ -65,8 +68,8 @@ inline constexpr const char* kUnknown = "UNKNOWN";
 [[nodiscard]] results::Json heartbeat_message(const results::Conclusion& conclusion, const std::string& name,
                                               const std::string& share, int status);
 
-/// One test a case: a failure where it regressed (none where the null control failed), or with `strict` is uncertain;
-/// skipped where no verdict is possible.
+/// One test a case of the run, and a case that is expected of it, and one a Subject: a failure where the exit status is
+/// that of its outcome; skipped where no verdict is possible.
 [[nodiscard]] std::string report_to_junit(const GateReport& report, bool strict);
 
 }  // namespace tbench::gate

@@ -12,32 +12,12 @@
 
 #include "tbench/core/enums.hpp"
 #include "tbench/core/units.hpp"
+#include "tbench/results/outcome.hpp"
 
 namespace tbench::gate {
 
-enum class Verdict {
-  kRegressed,    // confirmed by running the kept build and the candidate's in turns
-  kCreep,        // slower step by step over many runs; not confirmed, because there is no pinned build
-  kUnconfirmed,  // looks regressed; not confirmed, because there is no last good build
-  kRetried,      // looked regressed, but not when run again
-  kHost,         // the time moved, that of the GPU in it did not
-  kClock,        // the time moved, the clock cycles did not
-  kInvalid,      // no verdict: not `ok`, or the run or the confirmation failed
-  kImproved,     // faster than the earlier runs
-  kNew,          // nothing to compare with
-  kPassed
-};
-inline constexpr std::array kAllVerdicts{
-    Verdict::kRegressed, Verdict::kCreep,   Verdict::kUnconfirmed, Verdict::kRetried, Verdict::kHost,
-    Verdict::kClock,     Verdict::kInvalid, Verdict::kImproved,    Verdict::kNew,     Verdict::kPassed};
-
-/// Of cases that nothing is sure of: they fail a strict gate. What tells most of what is to be done comes first.
-inline constexpr std::array kUncertain{Verdict::kUnconfirmed, Verdict::kCreep, Verdict::kHost, Verdict::kClock,
-                                       Verdict::kInvalid};
-
-/// REGRESSED, CREEP, UNCONFIRMED, RETRIED, HOST, CLOCK, INVALID, IMPROVED, NEW, PASSED.
-[[nodiscard]] std::string_view to_string(Verdict verdict);
-[[nodiscard]] std::optional<Verdict> parse_verdict(std::string_view text);
+using results::Headline;
+using results::Outcome;
 
 /// A run of the history, for a reader.
 struct RunMark {
@@ -50,7 +30,7 @@ struct CaseReport {
   std::string name;
   std::string family;
   std::string key;  // match_key
-  Verdict verdict{Verdict::kPassed};
+  Outcome outcome{Outcome::kSame};
   std::string found_by;  // what made it a suspect: history, baseline, change point, memory, status; else empty
   std::int64_t runs{};   // that it was compared with
   std::optional<Seconds> reference;    // their median, or the baseline's
@@ -65,6 +45,8 @@ struct CaseReport {
   std::optional<double> confirmed_high;
   std::optional<double> adjusted_p;  // Holm
   std::int64_t blocks{};             // of the confirmation that measured both sides
+  bool is_confirmed{};               // by running the kept build and the candidate's in turns
+  bool is_expected{true};            // false: no earlier run had a valid value, so that none is missed
   std::optional<RunMark> last_good;
   std::optional<RunMark> first_bad;
   std::vector<std::string> since;  // what differs between those two's environments
@@ -107,14 +89,28 @@ struct ShiftOfCase {
   bool operator==(const ShiftOfCase&) const = default;
 };
 
-/// What a change of driver or libraries did, without a verdict.
+/// What a change of the machine, its settings, the libraries or the way of measuring did, without a verdict.
 struct EpochShift {
   std::string from;
   std::string to;
   std::int64_t cases{};
-  double mean_ratio{1};             // geometric
+  double mean_ratio{1};  // geometric
+  double low_ratio{1};   // of the case that moved down by most
+  double high_ratio{1};
   std::vector<ShiftOfCase> beyond;  // cases that moved by more than their threshold, the largest first
   bool operator==(const EpochShift&) const = default;
+};
+
+/// What a finding is about: a part of the evidence that a run is judged by.
+enum class Subject { kWhole, kClock, kCeilings, kNullControl, kMachine, kHeartbeat };
+
+/// Something about the run as a whole that its cases do not tell.
+struct Finding {
+  Outcome outcome{};
+  Subject subject{};
+  std::string text;      // with the numbers that it rests on
+  bool stops_judging{};  // no case of the run is judged
+  bool operator==(const Finding&) const = default;
 };
 
 struct GateReport {
@@ -131,37 +127,59 @@ struct GateReport {
   std::optional<MachineChange> machine_change;
   std::optional<NullControl> null_control;
   std::optional<EpochShift> epoch_shift;
-  std::vector<std::string> missing;  // cases of the last valid run that the candidate lacks
+  std::vector<Finding> findings;     // of gate_evidence
+  bool is_partial{};                 // a part of what is expected was asked for: judged, and nothing is kept
+  bool is_checked{true};             // ceilings and a null control were there to tell of the machine
+  std::vector<std::string> missing;  // names of the cases that are MISSING
   std::vector<std::string> stale;    // cases without a valid value for 48 hours
   std::vector<std::string> warnings;
   std::vector<CaseReport> cases;  // in the order of the run
   bool operator==(const GateReport&) const = default;
 };
 
-inline constexpr int kExitNullControlFailed = 5;
-inline constexpr int kExitBlind = 6;
+using results::kExitBlind;
+using results::kExitNullControlFailed;
+using results::kExitRegressed;
+using results::kExitUncertain;
 /// Runs in a row in which nothing could be gated, from which on the gate says so by its exit status.
 inline constexpr std::int64_t kMaxBlindRuns = 3;
 
-/// 0: nothing regressed, or the run is not valid; kExitRegressed (1); kExitNullControlFailed: two runs of one build
-/// differ, so that nothing may fail; kExitBlind in place of these two where nothing could be gated in more than
-/// kMaxBlindRuns runs in a row; with `strict` kExitUncertain (4) where nothing regressed and the run is not valid, or a
-/// case is CREEP, UNCONFIRMED, HOST, CLOCK or INVALID.
+/// The exit status of the gravest outcome whose status is not 0; kExitUncertain with `strict` alone, else 0.
 [[nodiscard]] int exit_status(const GateReport& report, bool strict);
 
-/// PASSED, REGRESSED, ENVIRONMENT, MACHINE_CHANGED or NULL_CONTROL_FAILED.
-[[nodiscard]] std::string_view outcome_of(const GateReport& report);
+/// The gravest outcome, of the run or of a case of it; SAME for a run without cases.
+[[nodiscard]] Outcome outcome_of(const GateReport& report);
+/// FAILED where the exit status does not wait for --strict, REVIEW where it does, else PASSED.
+[[nodiscard]] results::Headline headline_of(const GateReport& report);
 
-/// Whether nothing in the run could be gated: the machine was not as in earlier runs, or the null control failed.
-[[nodiscard]] bool is_blind(const GateReport& report);
+/// Whether the run says something of the build: it is whole, the machine was as in earlier runs, and the null control
+/// did not fail.
+[[nodiscard]] bool is_judged(const GateReport& report);
 
-/// Whether the candidate's build may be kept as the last good one: the run is valid, and every case was judged and
-/// found right. Not on a machine that just changed: the change hides what the build did.
+/// Whether a case of a judged run counts as the normal level of later ones.
+[[nodiscard]] bool is_baseline(const CaseReport& c);
+
+/// Cases that are IMPROVED and were not seen to be when the kept build and this one ran in turns.
+[[nodiscard]] std::size_t unconfirmed_improvements(const GateReport& report);
+
+/// Whether the candidate's build may be kept as the last good one: judged, nothing in it is graver than HOST, and what
+/// is IMPROVED was confirmed. Not on a machine that just changed: the change hides what the build did; nor where
+/// nothing checked the machine.
 [[nodiscard]] bool is_good(const GateReport& report);
 
-[[nodiscard]] std::size_t count_of(const GateReport& report, Verdict verdict);
+[[nodiscard]] std::size_t count_of(const GateReport& report, Outcome outcome);
+/// Of the cases.
+[[nodiscard]] results::OutcomeCounts count_outcomes(const GateReport& report);
+/// Of the cases and of the run as a whole.
+[[nodiscard]] results::OutcomeCounts count_all_outcomes(const GateReport& report);
 
 }  // namespace tbench::gate
+
+template <>
+struct tbench::EnumNames<tbench::gate::Subject> {
+  static constexpr std::array<std::string_view, 6> kNames{"whole",        "clock",   "ceilings",
+                                                          "null control", "machine", "heartbeat"};
+};
 
 template <>
 struct tbench::EnumNames<tbench::gate::Resource> {

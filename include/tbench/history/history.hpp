@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -23,15 +24,25 @@ struct StoredRun {
   std::string epoch;
   Environment environment;
   std::vector<results::MeasuredCase> cases;  // empty unless asked for
+  std::string way{};                         // as compare::ComparisonSide; empty: not known
+};
+
+/// A case that every whole run is expected to have: it was in a baseline, and nobody has retired it.
+struct ExpectedCase {
+  std::string key;  // match_key
+  std::string name;
+  std::string since;  // UTC: the first run of which it was a baseline
+  bool operator==(const ExpectedCase&) const = default;
 };
 
 /// A run of the past with its cases and its judgement.
 struct PastRun {
   StoredRun run;
-  bool is_valid{true};                // false too while it waits for its judgement
-  bool is_blind{};                    // judged, and nothing in it could be gated
-  std::set<std::string> regressed;    // keys of the cases that were confirmed as REGRESSED in it
-  std::set<std::string> baseline_of;  // keys of the cases whose history starts with it, because it was pinned
+  bool is_valid{true};                  // false too while it waits for its judgement
+  bool is_blind{};                      // judged, and nothing in it could be gated
+  std::set<std::string> regressed;      // keys of the cases that were confirmed as REGRESSED in it
+  std::set<std::string> excluded{};     // keys of the cases of which it is no reference for another cause
+  std::set<std::string> baseline_of{};  // keys of the cases whose history starts with it, because it was pinned
 };
 
 /// How a run was judged: what later runs need, and the judge's own text.
@@ -41,6 +52,14 @@ struct Judgement {
   std::string epoch;                // that the run is of: as measured, or of a machine that changed
   std::set<std::string> regressed;  // keys of the cases that were confirmed as REGRESSED
   std::string text;
+  std::set<std::string> excluded{};  // keys of the cases of which it is no reference for another cause
+  std::set<std::string> baseline{};  // keys of the cases that are expected from now on
+  struct Row {
+    std::string outcome;
+    std::string subject;  // a case's name, or the part of the evidence
+    std::string text;
+  };
+  std::vector<Row> findings{};  // outcomes that are not as they should be
 };
 
 class History {
@@ -53,6 +72,11 @@ class History {
   /// @throws  UsageError  naming the file, the problem and the remedy: no database, not a history, from a newer
   ///                      program, damaged, read-only, locked for longer than `wait`. The file is left unchanged.
   [[nodiscard]] static History open(const std::string& path, Seconds wait = kWait);
+
+  /// Copies a history of any version to another file, as one moment has it, by SQLite's own means: what a write-ahead
+  /// log holds is in the copy. The copy is checked before it gets its name.
+  /// @throws  UsageError  as open_copy; if `to` exists, or cannot be written
+  static void back_up(const std::string& path, const std::string& to, Seconds wait = kWait);
 
   /// A copy in memory, of a file of any version: what is written to it is lost at the end.
   /// @throws  UsageError  as open; if there is no file
@@ -93,6 +117,22 @@ class History {
   /// @param epoch  as measured: the epochs of a machine that changed belong to it (machine_epoch)
   [[nodiscard]] std::vector<PastRun> past(const std::string& fingerprint, const std::string& epoch,
                                           const std::string& before, std::size_t max_runs) const;
+
+  /// When a judged run had these samples, by digest; of those that none had, nothing.
+  /// @param but  this run aside
+  [[nodiscard]] std::map<std::uint64_t, std::string> runs_with_samples(const std::vector<results::MeasuredCase>& cases,
+                                                                       std::int64_t but) const;
+  /// Judged runs of the fingerprint that were added before `run` and are dated later.
+  [[nodiscard]] std::int64_t later_runs(const std::string& fingerprint, const std::string& started,
+                                        std::int64_t run) const;
+  /// What a run of the machine is expected to have, sorted by key: the cases of baselines on it, and those that its
+  /// last valid run before `run` had in `ok`. Ceilings are not among them.
+  [[nodiscard]] std::vector<ExpectedCase> expected(const MeasuredRun& of, std::int64_t run) const;
+  /// No longer expects these cases, by key, of runs of the machine.
+  void retire(const MeasuredRun& of, const std::set<std::string>& keys);
+  /// The series of a case goes on under another name.
+  /// @throws  UsageError  if no run has `from`, or if a run that has `to` had `from` beside it
+  void rename(const CaseId& from, const CaseId& to);
 
   /// Hands the text of a run's judgement to `read`.
   /// @return  false if the run was not judged

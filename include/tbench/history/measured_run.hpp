@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -31,6 +33,12 @@ struct MeasuredRun {
   std::vector<std::string> warnings;
   std::string planted;    // as compare::ComparisonSide
   results::RunFlags run;  // likewise
+  // As compare::ComparisonSide has them.
+  bool was_interrupted{};
+  std::map<std::string, std::size_t> planned{};
+  std::string way{};
+  std::string suite{};                            // of the first file; empty: not told
+  std::optional<std::int64_t> other_processes{};  // the most that were on the GPU at a file's begin
 };
 
 /// @throws  UsageError  for a run with a planted slowdown, which is no part of a history
@@ -40,6 +48,9 @@ void refuse_planted(const MeasuredRun& run);
 /// UUID (GPUs of one model differ by percents, their hosts by more), SMs, memory in whole GiB (drivers reserve
 /// different amounts), ECC, MIG, power limit; the processor; clock policy; and the build type.
 [[nodiscard]] std::string fingerprint_of(const Environment& environment);
+
+/// The model of what a run was measured on: runs of one model are expected to have the same cases.
+[[nodiscard]] std::string model_of(const Environment& environment);
 
 /// What machines of one pool share: their fingerprints, apart from which GPU of its model and which processor it is.
 [[nodiscard]] std::string pool_of(Environment environment);
@@ -57,8 +68,8 @@ void refuse_planted(const MeasuredRun& run);
 [[nodiscard]] bool is_of_epoch(const std::string& epoch, const std::string& measured);
 
 /// Reads the files of one run.
-/// @throws  UsageError     as read_side; for plain Google Benchmark JSON, a file without a readable date, a
-///                         file given twice
+/// @throws  UsageError     as read_side; for plain Google Benchmark JSON, a pipe, a file without a readable date, a
+///                         file given twice, in whole or in part
 /// @throws  NotComparable  for files of another schema, or that do not belong to one run: another fingerprint, epoch or
 ///                         build
 [[nodiscard]] MeasuredRun read_measured_run(std::span<const std::string> paths);
@@ -71,14 +82,15 @@ void refuse_planted(const MeasuredRun& run);
                                                   const std::string& flag);
 
 struct RunsOfFolder {
-  std::vector<MeasuredRun> runs;     // in the order in which they began
-  std::vector<std::string> ignored;  // .json files that are not results
+  std::vector<MeasuredRun> runs;       // in the order in which they began
+  std::vector<std::string> ignored;    // .json files that are not results
+  std::vector<std::string> refused{};  // why results files cannot be read, a sentence each
 };
 
-/// Every results file in `folder` and the folders below it, but those called `null`, `confirm` and `heartbeat`, sorted
-/// into runs: of one folder, fingerprint, epoch and build, each process begun at most six hours after the one before. A
-/// .json file that does not begin with `context`, as results do, is left out; a damaged results file is an error.
-/// @throws  UsageError, NotComparable  naming the file, as read_measured_run; for a folder without results
+/// Every results file of a result_folder(), sorted into runs: of one folder, fingerprint, epoch and build, each process
+/// begun at most six hours after the one before. A results file that cannot be read, or repeats an earlier one, in
+/// whole or in part, is left out.
+/// @throws  UsageError  naming the folder, for one without results
 [[nodiscard]] RunsOfFolder read_runs_of_folder(const std::string& folder);
 
 }  // namespace tbench::history

@@ -51,10 +51,11 @@ using KernelObserver = std::function<std::optional<ObservedKernels>(Case& built,
 /// would take too long some complete (batch, head) pairs, the last among them, the output of some queries of all
 /// pairs, and everything for NaN and infinity. It first overwrites what was there with NaN. On a GPU it also checks
 /// that the step launched the implementation's own kernels. verify_again() refills the operands in place. min_bytes()
-/// has inputs, results, and the score matrices of an implementation that keeps them; memory_split() `inputs`, what is
-/// `held` between forward and backward, and the rest of the peak, `other`. The counter `held_bytes`: live allocations
-/// after the forward pass less those before it, the output among them; exact. Absent for a forward pass alone, and on a
-/// CPU, whose allocator does not count.
+/// has inputs, results, and the score matrices of an implementation that keeps them. live_tensors() has `inputs` (q, k,
+/// v, the output's gradient, the mask of `naive`), the `activations` that a backward pass alone starts from, and the
+/// `results` that a watched step keeps. The counter `held_bytes`: live allocations after the forward pass less those
+/// before it, the output among them; exact. Absent for a forward pass alone, and on a CPU, whose allocator does not
+/// count.
 /// @param observe  may be empty: kernels are not looked at
 /// @throws  UsageError  for an unknown impl, an extent that is not positive, or a causal mask that is not square
 [[nodiscard]] std::unique_ptr<Case> make_attention_case(AttentionConfig config, KernelObserver observe = {});

@@ -48,8 +48,8 @@ struct DataParallelConfig {
 /// parameters of the same bits. verify_again() does it with other weights and sequences.
 /// work() has the tokens of all ranks and the FLOP of one: rates of FLOP are a GPU's. The counter `communication_bytes`
 /// is what a rank gives to collective operations in a step: of an all-reduce and a reduce-scatter the gradients, of an
-/// all-gather its share. memory_split() has `communication_buffers` besides: what holds gradients between backward and
-/// the optimizer. What is on its way into them at the peak counts as activations.
+/// all-gather its share. live_tensors() has `communication_buffers` besides: what holds gradients between backward and
+/// the optimizer. What is on its way into them is a temporary of backward.
 /// Execution::kGraph is as make_model_case() has it, with the collective operations in the graphs; not of `reducer`.
 /// Strategies that need autograd, and a share of the optimizer of a model that keeps copies of its parameters, are
 /// `unsupported` with an impl that makes its own passes.

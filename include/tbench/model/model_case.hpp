@@ -44,13 +44,14 @@ struct ModelConfig {
 /// precision (float64 for fp32, float32 without TF32 for the others) of the same weights and inputs. verify_again()
 /// does it with the weights and tokens of another seed, but for the moments and the update's norms, against a cheaper
 /// reference: several rows of the batch at a time and, for bf16 on a GPU, products in TF32, for whose loss it allows.
-/// Both leave weights, data, optimizer and loss scale as build() made them, and no gradients. memory_split() has the
-/// bytes of parameters, gradients that were there at the peak, optimizer_state and activations (the rest of the peak)
-/// for a training step; parameters and activations otherwise. With Execution::kGraph the step is captured by verify(),
-/// which also replays it ten times against ten plain steps, and whatever cannot be captured is `unsupported`;
-/// `capture_ms` is the host's time for it. With impl:compiled build() throws Unsupported for a package that is damaged
-/// or made for anything but the case. `estimated_bytes` of a step whose memory was planned is the peak that the plan
-/// expects. Counters of fp16 training: `skipped_steps`, the steps whose gradients were not finite, and `loss_scale`.
+/// Both leave weights, data, optimizer and loss scale as build() made them, and no gradients. live_tensors() has
+/// parameters, the gradients that are there, optimizer_state and inputs; of passes that plan their memory casts,
+/// activations and workspaces, too. With Execution::kGraph the step is captured by verify(),
+/// which also compares four replays with four plain steps (one of a forward pass), and whatever cannot be captured is
+/// `unsupported`; `capture_ms` is the host's time for it. With impl:compiled build() throws Unsupported for a package
+/// that is damaged or made for anything but the case. `estimated_bytes` of a step whose memory was planned is the peak
+/// that the plan expects. Counters of fp16 training: `skipped_steps`, the steps whose gradients were not finite, and
+/// `loss_scale`.
 /// @throws  UsageError  for an unknown impl, an extent that is not positive, heads that do not divide d_model or an
 ///                      odd head_dim
 [[nodiscard]] std::unique_ptr<Case> make_model_case(ModelConfig config);

@@ -13,8 +13,10 @@
 
 namespace tbench::process {
 
-/// kRefused: instead of the hello, what the user asked for that makes no sense on this machine.
+/// kBegin: the worker is needed now. kRefused: instead of the hello, what the user asked for that makes no sense on
+/// this machine.
 enum class MessageKind : char {
+  kBegin = 'B',
   kHello = 'H',
   kRefused = 'U',
   kProgress = 'P',
@@ -34,21 +36,23 @@ class ProtocolError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Bytes of the longest payload. Far above any result; a length beyond it is garbage.
-inline constexpr std::uint64_t kMaxPayloadBytes = std::uint64_t{1} << 30;
+/// Bytes of the longest payload that is read, unless both sides have agreed on another one: many times a case's record.
+inline constexpr std::uint64_t kMaxPayloadBytes = std::uint64_t{1} << 20;
 
-/// @throws  std::length_error  if `payload` is longer than kMaxPayloadBytes
 [[nodiscard]] std::string encode_frame(MessageKind kind, std::string_view payload);
 
 /// Puts messages together from pieces of a byte stream.
 class FrameDecoder {
  public:
+  explicit FrameDecoder(std::uint64_t max_payload_bytes = kMaxPayloadBytes) : max_payload_bytes_{max_payload_bytes} {}
+
   void feed(std::string_view bytes) { buffer_ += bytes; }
   /// The next whole message, or nothing until more bytes were fed.
-  /// @throws  ProtocolError  if the bytes are no frame: an unknown kind or an impossible length
+  /// @throws  ProtocolError  if the bytes are no frame: an unknown kind, or a payload that is too long
   [[nodiscard]] std::optional<Message> next();
 
  private:
+  std::uint64_t max_payload_bytes_;
   std::string buffer_;
 };
 
@@ -59,11 +63,15 @@ class WorkerChannel {
   /// @throws  std::system_error  if one of them is not open
   WorkerChannel(int read_descriptor, int write_descriptor);
 
+  /// Waits until the worker is needed: before that it touches no device. False when the parent has closed the pipe or
+  /// is gone.
+  /// @throws  ProtocolError  for another message
+  [[nodiscard]] bool wait_for_begin();
   /// Waits for the next request. Nothing when the parent has closed the pipe or is gone.
   /// @throws  ProtocolError
   [[nodiscard]] std::optional<Message> receive();
   /// From any thread.
-  /// @throws  std::system_error  if the parent is gone; std::length_error as encode_frame
+  /// @throws  std::system_error  if the parent is gone
   void send(MessageKind kind, std::string_view payload);
 
  private:

@@ -15,13 +15,14 @@ struct NsysExport {
   bool is_known_schema{true};     // false: newer than the versions that this reader was written for
   std::vector<std::string> gpus;  // their names, each once
   std::int64_t dropped_rows{};    // that make no sense: they end before they begin, say
+  /// The report beside the export where that is newer, `'a.nsys-rep' beside it, by 0.1 s`: it may be of another run.
+  std::string newer_report;
 };
 
 /// Reads the exports of nsys 2023 to 2026, and older ones as far as their tables go; any of them but those of the GPU
 /// may be missing. Takes about 100 bytes a row of the tables that are read, whatever the file's size.
-/// @throws  UsageError  naming the file and the remedy: it cannot be read, is older than the report beside it, is
-/// empty, is
-///                      no database, is damaged, or has no activity of a GPU
+/// @throws  results::CorrectableError  naming the file, the problem and the remedy: it cannot be read, is empty, no
+///                                     database, damaged, another program's, or has no operation of a GPU
 [[nodiscard]] NsysExport read_nsys_export(const std::string& path);
 
 }  // namespace tbench::profile

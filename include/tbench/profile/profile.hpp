@@ -80,13 +80,15 @@ struct CopyTime {
 struct PhaseTime {
   std::string name;
   std::int64_t operations{};
+  std::int64_t operations_by_time{};  // as Profile's
   std::int64_t kernels{};
   std::int64_t launches{};
   std::int64_t kernel_ns{};  // sums
   std::int64_t copy_ns{};    // copies and fills
-  /// On each device from the begin of the first operation of one of the phase's ranges to the end of the last one,
-  /// added up over ranges and devices; 0 of operations outside of any phase. What a device does meanwhile counts,
-  /// whichever phase it is of: busy_ns + gaps.total_ns() == span_ns.
+  /// On each device from the begin of the first operation of one of the phase's ranges to the end of the last one: the
+  /// union over ranges, added up over devices; 0 of operations outside of any phase. Ranges of the phase inside of one
+  /// another are one, unless another phase works in between. What a device does meanwhile counts, whichever phase it is
+  /// of: busy_ns + gaps.total_ns() == span_ns.
   std::int64_t span_ns{};
   std::int64_t busy_ns{};
   Gaps gaps{};
@@ -173,6 +175,8 @@ struct Profile {
   std::int64_t operations_without_launch{};
   std::int64_t operations_without_range{};
   std::int64_t operations_without_range_ns{};
+  std::int64_t operations_by_time{};  // launched by a thread in none of its own ranges, while another one's was open
+  std::int64_t operations_by_time_ns{};
   std::int64_t graph_replays{};  // traced as a whole: their kernels are not known
 
   [[nodiscard]] double share(std::int64_t time_ns) const;

@@ -51,7 +51,8 @@ struct Range {
   std::int64_t start_ns{};
   std::int64_t end_ns{};
   Index name{};
-  Index thread{};
+  Index thread{};        // that pushed or started it
+  bool is_of_process{};  // started and ended, by any threads: it is around what every thread does
   bool operator==(const Range&) const = default;
 };
 

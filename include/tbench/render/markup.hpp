@@ -14,7 +14,7 @@ namespace tbench::render {
 /// replaced.
 [[nodiscard]] std::string escape_markup(std::string_view text);
 
-/// Text of Markdown, in a table's cell too: pipes, backslashes and angle brackets are escaped.
+/// Text of Markdown, in a table's cell too: pipes, backslashes, angle brackets and links are escaped.
 [[nodiscard]] std::string escape_markdown(std::string_view text);
 
 /// Text of LaTeX, whose ten special characters are escaped.

@@ -43,8 +43,8 @@ struct FamilyTable {
 [[nodiscard]] FamilyTable family_table(std::span<const Record> records);
 
 /// A row for each combination of the varying parameters outside `keys`, a column for each combination of values of
-/// `keys`, each in order of appearance. A cell is the metric (of several repetitions, their median); `*` marks a time
-/// that is `unstable` or `throttled`; a case without a time shows its status (`OOM`).
+/// `keys`, each in order of appearance. A cell is the metric (of several repetitions, their median); a case without
+/// a time shows its status (`OOM`). What is to be said of a row's times is in a last column `marks` (marks_of).
 /// @param records  of one family, not empty
 /// @param keys     parameters of the family, not empty
 [[nodiscard]] FamilyTable pivot_table(std::span<const Record> records, std::span<const std::string> keys,

@@ -47,6 +47,20 @@ enum class Metric { kMilliseconds, kTokens, kTflops, kMfu, kMemory, kBandwidth, 
 /// in its warm-up, or with an interval of over 2 %, where the sampler chose how long to measure; `h` limited by the
 /// host.
 [[nodiscard]] std::string marks_of(std::span<const Record* const> repetitions);
+/// The header of the column in which a table has the marks of its times.
+inline constexpr const char* kMarksHeader = "marks";
+/// The marks of one of a row's times.
+struct NamedMarks {
+  std::string name;  // what tells it from the others of the row; empty: nothing does
+  std::string marks;
+};
+/// A row's cell of marks, `tf32 ~h, bf16 h`. Times without a mark are left out.
+[[nodiscard]] std::string marks_cell(std::span<const NamedMarks> times);
+/// A table whose last column has the marks of each row, where any has.
+/// @param rows   a text a column
+/// @param marks  one a row
+[[nodiscard]] Table table_with_marks(std::vector<Column> columns, std::vector<std::vector<std::string>> rows,
+                                     std::span<const std::string> marks);
 /// What a table says of the marks that it uses, one text a mark.
 [[nodiscard]] std::vector<std::string> legend_of(std::string_view marks);
 

@@ -24,11 +24,12 @@ struct Cell {
   std::string text;
   std::size_t footnote{};         // of what is missing: number of its footnote, from 1, in place of the text; 0: none
   std::optional<double> value{};  // of a number: all digits of it, in its column's unit; for programs
+  std::string marks{};            // what is to be said of a time; a column of its own shows them, not this cell
 };
 
 class Table {
  public:
-  explicit Table(std::vector<Column> columns) : columns_{std::move(columns)} {}
+  explicit Table(std::vector<Column> columns);
 
   /// @param cells  one a column; or fewer, and the last one then runs over the columns that are left
   /// @throws       std::invalid_argument  if there are none, or more than columns

@@ -30,7 +30,12 @@ enum class Align { kLeft, kRight };
 /// `text` with spaces on the other side, at least `width` columns.
 [[nodiscard]] std::string pad(std::string_view text, std::size_t width, Align align);
 
-/// Text on one line: control characters (line breaks, escapes) become spaces, those at the ends are dropped.
+/// Text that moves no cursor, changes no colour and turns no line around: control characters of ASCII and of Latin-1,
+/// Unicode's line breaks and its controls of direction become a space each. Of a name, a reason or a path, which may
+/// hold anything.
+[[nodiscard]] std::string without_controls(std::string_view text);
+
+/// without_controls(), less the spaces at the ends.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 [[nodiscard]] std::string without_trailing_spaces(std::string line);

@@ -42,7 +42,7 @@ struct NcuTimes {
 struct SelfComparison {
   struct Seen {
     double ratio{};
-    std::string verdict;
+    std::string outcome;
   };
   CaseId id;
   Seen same, other, planted;  // A to A', A to B, A to the planted B
@@ -58,7 +58,7 @@ struct ManifestEntry {
   std::string file;  // relative to the manifest's folder
   std::string what;
   std::string machine;               // a name for a GPU
-  std::optional<std::string> build;  // commit; absent for files that are not results
+  std::optional<std::string> build;  // build_name(); absent for files that are not results
 };
 
 /// Reads a manifest and compares it with its folder: every file of it is there, and no other `.json.gz` is below it;

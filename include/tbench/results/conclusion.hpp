@@ -1,8 +1,9 @@
-// What a command of tbench comes to, as its `--json` begins: a verdict, the causes, and the command for a shell that
-// follows from them. tools/tbench/output.schema.json has the verdicts of each command.
+// What a command of tbench comes to, as its `--json` begins: an outcome, the causes, and the command for a shell that
+// follows from them. tools/tbench/output.schema.json has the outcomes of each command.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,12 +17,12 @@
 namespace tbench::results {
 
 struct Conclusion {
-  std::string verdict;           // one of the command's words; it agrees with the exit status
+  std::string outcome;           // one of the command's words; it agrees with the exit status
   std::vector<std::string> why;  // sentences that follow from the same document's numbers; at least one
   std::string next{};            // for a shell; empty: there is nothing to do
 };
 
-/// `schema` (`tbench.KIND/1`), `verdict`, `why` and `next` (null where there is nothing to do), then the keys of
+/// `schema` (`tbench.KIND/2`), `outcome`, `why` and `next` (null where there is nothing to do), then the keys of
 /// `rest`.
 /// @param kind  of the document: diff, gate, ...
 [[nodiscard]] Json concluded(const std::string& kind, const Conclusion& conclusion, Json rest);
@@ -53,6 +54,8 @@ class CorrectableError : public UsageError {
 struct RunFlags {
   std::string of_all{"FLAGS"};  // what was selected but for the filter, and how it was measured; FLAGS: not known
   std::string filter{};         // on the names of cases; empty: all
+  /// The program that wrote plain Google Benchmark JSON, as it was called; empty: not told. Absent: transformer_bench.
+  std::optional<std::string> program{};
 };
 
 /// Of a results file, from the options in its header.

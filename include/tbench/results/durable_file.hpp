@@ -1,8 +1,10 @@
 // Files that survive the death of the program and of the machine: replaced as a whole, or appended to line by line.
-// And their content packed with gzip (RFC 1952), for which a name that ends in .gz is all it takes.
+// And their content packed with gzip (RFC 1952): written under a name that ends in .gz, known by its bytes when read.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -10,27 +12,41 @@
 
 namespace tbench::results {
 
-/// Replaces the file at `path`, or makes it: writes `PATH.tmp` beside it, syncs it, renames it, syncs the folder.
-/// Whoever reads `path` at any time sees the old or the new content, never a part. A symbolic link stays one: the file
-/// that it leads to is replaced.
-/// @throws  std::system_error  naming the path and the cause; the file is then unchanged
+/// Replaces the file at `path`, or makes it: writes a file without a name in its folder, syncs it, gives it the file's
+/// place and permissions, syncs the folder. Whoever reads `path` at any time sees the old or the new content, never a
+/// part, and whatever ends the program leaves nothing else. A symbolic link stays one: the file that it leads to is
+/// replaced. A device or a FIFO is written through.
+/// @throws  WriteError  the file is then unchanged
 void write_atomically(const std::string& path, std::string_view content);
 
+/// The path that writing to `path` leads to, where it is a symbolic link, whether that exists or not.
+/// @throws  WriteError  if the links lead in a circle
+[[nodiscard]] std::string without_links(const std::string& path);
+
+/// The most bytes that a file may have, and that a packed one may unpack to: 80 times as many as the largest results.
+inline constexpr std::size_t kMaxContent = std::size_t{512} << 20;
+
+/// Reads a file, or what comes through a pipe.
 /// @throws  std::system_error  naming the path and the cause
+/// @throws  UsageError         naming the path, for a device, and for more than kMaxContent
 [[nodiscard]] std::string read_whole_file(const std::string& path);
 
 /// Appends lines, each on the disk before `append` returns.
 class LineAppender {
  public:
   /// Empties the file at `path`, or makes it.
-  /// @throws  std::system_error  naming the path and the cause
-  explicit LineAppender(std::string path);
+  /// @throws  WriteError
+  explicit LineAppender(const std::string& path);
+  /// Empties the file, which is open to append.
+  /// @param path  its name
+  /// @throws      WriteError
+  LineAppender(std::string path, process::UniqueDescriptor file);
   LineAppender(const LineAppender&) = delete;
   LineAppender& operator=(const LineAppender&) = delete;
 
   /// Appends `line` and a newline.
   /// @param line  without newlines
-  /// @throws      std::system_error  naming the path and the cause; a part that was written is taken back
+  /// @throws      WriteError  a part that was written is taken back
   void append(std::string_view line);
 
  private:
@@ -67,8 +83,16 @@ class Packer {
   std::unique_ptr<Deflater> deflater_;
 };
 
+/// Packed content that unpacks to more than is read.
+class UnpacksToTooMuch : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// What all members hold, one after the other, as gzip reads them. Checks every member's length and CRC.
-/// @throws  std::runtime_error  saying what is wrong: no gzip data, cut off, corrupt
-[[nodiscard]] std::string unpack(std::string_view packed);
+/// @param most  bytes that they may hold
+/// @throws      std::runtime_error  saying what is wrong: no gzip data, cut off, corrupt
+/// @throws      UnpacksToTooMuch    for more than `most`
+[[nodiscard]] std::string unpack(std::string_view packed, std::size_t most = kMaxContent);
 
 }  // namespace tbench::results

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -12,7 +13,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -53,6 +53,25 @@ template <class T>
 template <class T>
 [[nodiscard]] T from_value(const Json& json, const std::string& where);
 
+/// Reads a plain value of the right type, for which nothing has to say where it is.
+/// @return  whether that was so
+template <class T>
+[[nodiscard]] bool read_plain(const Json& json, T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    if (!json.is_string()) return false;
+    value = json.get_ref<const std::string&>();
+    return true;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    if (!json.is_number_float()) return false;
+    value = json.get<T>();
+    return true;
+  } else if constexpr (Quantity<T>) {
+    return read_plain(json, value.value);
+  } else {
+    return false;
+  }
+}
+
 /// Fills one JSON object; `where` names it in errors.
 class FieldWriter {
  public:
@@ -85,6 +104,12 @@ class FieldWriter {
   void name(const std::string& key, std::optional<Enum> value, std::optional<Enum> (*parse)(std::string_view)) {
     if (value) name(key, *value, parse);
   }
+  /// As name(), of a key that had another name in earlier versions.
+  template <class Enum>
+  void renamed_name(const std::string& key, const std::string& /*before*/, Enum value,
+                    std::optional<Enum> (*parse)(std::string_view)) {
+    name(key, value, parse);
+  }
   /// An empty text leaves the key out.
   void text_unless_empty(const std::string& key, const std::string& value) {
     if (!value.empty()) object_[key] = value;
@@ -111,9 +136,10 @@ class FieldReader {
 
   /// The value of `key`, or null if there is none.
   [[nodiscard]] const Json* find(const std::string& key) {
-    known_.insert(key);
     const auto found = object_->find(key);
-    return found == object_->end() ? nullptr : &*found;
+    if (found == object_->end()) return nullptr;
+    known_.push_back(&*found);
+    return known_.back();
   }
   /// @throws  std::runtime_error  if there is none
   [[nodiscard]] const Json& at(const std::string& key) {
@@ -124,12 +150,14 @@ class FieldReader {
 
   template <class T>
   void field(const std::string& key, T& value) {
-    value = from_value<T>(at(key), path(key));
+    const Json& json = at(key);
+    if (!read_plain(json, value)) value = from_value<T>(json, path(key));
   }
   template <class T>
   void field(const std::string& key, std::optional<T>& value) {
     value.reset();
-    if (const Json* json = find(key)) value = from_value<T>(*json, path(key));
+    const Json* json = find(key);
+    if (json != nullptr && !read_plain(*json, value.emplace())) value = from_value<T>(*json, path(key));
   }
   template <class Enum>
   void name(const std::string& key, Enum& value, std::optional<Enum> (*parse)(std::string_view)) {
@@ -152,6 +180,11 @@ class FieldReader {
   void late_name(const std::string& key, Enum& value, std::optional<Enum> (*parse)(std::string_view)) {
     if (find(key) != nullptr) name(key, value, parse);
   }
+  template <class Enum>
+  void renamed_name(const std::string& key, const std::string& before, Enum& value,
+                    std::optional<Enum> (*parse)(std::string_view)) {
+    name(find(key) == nullptr ? before : key, value, parse);
+  }
   void text_unless_empty(const std::string& key, std::string& value) {
     std::optional<std::string> text;
     field(key, text);
@@ -163,14 +196,15 @@ class FieldReader {
   /// @throws  std::runtime_error  naming the first field that nobody asked for
   void finish() const {
     for (const auto& [key, value] : object_->items()) {
-      if (!known_.contains(key)) throw std::runtime_error{fmt::format("{}: unknown field", path(key))};
+      if (std::ranges::find(known_, &value) != known_.end()) continue;
+      throw std::runtime_error{fmt::format("{}: unknown field", path(key))};
     }
   }
 
  private:
   const Json* object_;
   std::string where_;
-  std::set<std::string> known_;
+  std::vector<const Json*> known_;  // values that somebody asked for
 };
 
 /// The object made of the fields of `value`.

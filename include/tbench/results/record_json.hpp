@@ -21,6 +21,8 @@ using Json = nlohmann::ordered_json;
 /// The inverse of record_to_json: `record_from_json(record_to_json(r)) == r`.
 /// @param where  what to call the value in an error message, e.g. `benchmarks[3].tbench`
 /// @throws       std::runtime_error  naming the field that is missing, unknown, of the wrong type or out of its range
+/// @throws       RuleError           for a record that contradicts itself (contradiction_of in record_rules.hpp, which
+///                                   has the other rules of what is read from a file)
 [[nodiscard]] Record record_from_json(const Json& json, const std::string& where);
 
 /// @throws  std::invalid_argument  naming the field, for a number that is not finite

@@ -2,6 +2,7 @@
 // about. Their layout is result_json.hpp's, the journal beside one result_writer.hpp's.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -19,18 +20,19 @@ namespace tbench::results {
 /// What to do about a file that is none of ours.
 inline constexpr const char* kMakeResultFile = "give a file that transformer_bench wrote with --benchmark_out=FILE";
 
-/// The file's text, unpacked if its name ends in ".gz".
-/// @throws  UsageError  naming the file, the problem and the remedy: it cannot be read; it is packed
-///                      and its name does not say so; or the name says so and it is no gzip data, cut off or corrupt
+/// The file's text without a byte order mark, unpacked if it is packed by gzip, which its bytes tell.
+/// @throws  UsageError  naming the file, the problem and the remedy: it cannot be read; it is cut off or corrupt, or
+///                      holds more than kMaxContent; or its name ends in ".gz", and it is neither packed nor JSON
 [[nodiscard]] std::string read_text(const std::string& path);
 
 /// The file's JSON.
 /// @param path      for error messages
-/// @param on_entry  takes every object of the array `benchmarks`, which is then left out of what is returned
+/// @param on_entry  takes every object of the array `benchmarks`, which is then left out of what is returned; with the
+///                  version of the file's schema, where its context comes before, else the current one
 /// @throws          UsageError  naming the file: empty, cut off, not JSON, or without `context` and `benchmarks`; and
 ///                              what `on_entry` throws
 [[nodiscard]] Json parse_entries(const std::string& path, const std::string& text,
-                                 const std::function<void(const Json& entry)>& on_entry);
+                                 const std::function<void(const Json& entry, std::int64_t version)>& on_entry);
 
 /// The file's JSON as a whole.
 /// @throws  UsageError  as parse_entries

@@ -17,7 +17,7 @@ namespace tbench::results {
 
 /// Rises whenever a field is added, removed or changes its meaning. Version 2 added how a number was taken (regime, l2,
 /// launches_per_sample, resolution_limited); version 1, where everything was sustained, is still read.
-inline constexpr std::int64_t kSchemaVersion = 8;
+inline constexpr std::int64_t kSchemaVersion = 9;
 inline constexpr std::int64_t kOldestSchemaVersion = 1;
 
 /// What Google Benchmark tells of the machine, besides what is in Environment. No host names.
@@ -35,7 +35,10 @@ struct ResultFile {
   HostFacts host;
   std::map<std::string, std::string> options;  // of the command: suite, filter, seed ...
   bool interrupted{};                          // by the user, before the last selected case
-  std::vector<Record> records;                 // in the order finished
+  /// Names of the cases that the run is to measure, each in every one of its processes; in the file before the first
+  /// case runs. Empty: not known, in files of before it was written.
+  std::vector<std::string> plan{};
+  std::vector<Record> records;  // in the order finished
   bool operator==(const ResultFile&) const = default;
 };
 
@@ -58,6 +61,9 @@ struct ResultFile {
 /// Why a file of schema version `version` cannot be read, or nothing.
 [[nodiscard]] std::optional<std::string> unreadable_version(const Json& version);
 
+/// The schema version that a file's `context` says, or a journal's first line; the current one where it says none.
+[[nodiscard]] std::int64_t schema_version_of(const Json& context);
+
 /// JSON text on one line, without a newline. Invalid UTF-8 is replaced.
 [[nodiscard]] std::string compact(const Json& json);
 
@@ -71,11 +77,12 @@ struct ResultFile {
 /// The record under `tbench` of one entry; nothing for an aggregate of others.
 /// @param where  what to call the entry in an error message
 /// @throws       as records_of_entries
-[[nodiscard]] std::optional<Record> record_of_entry(const Json& entry, const std::string& where);
+/// @param version  of the file's schema
+[[nodiscard]] std::optional<Record> record_of_entry(const Json& entry, const std::string& where, std::int64_t version);
 
 /// The records under `tbench`.
-/// @throws  std::runtime_error  naming the field: also for an entry whose name or time is not its record's, and one
-///                              that has no record and is no aggregate of others
-[[nodiscard]] std::vector<Record> records_of_entries(const Json& benchmarks);
+/// @throws  std::runtime_error  naming the field: also for an entry that has no record and is no aggregate of others
+/// @throws  RuleError           for a record or entry that breaks a rule of record_rules.hpp
+[[nodiscard]] std::vector<Record> records_of_entries(const Json& benchmarks, std::int64_t version);
 
 }  // namespace tbench::results

@@ -8,9 +8,17 @@
 #include <string>
 
 #include "tbench/results/durable_file.hpp"
+#include "tbench/results/output_lock.hpp"
 #include "tbench/results/result_file.hpp"
 
 namespace tbench::results {
+
+/// `FILE.journal`, of the file that `path` leads to where it is a symbolic link.
+[[nodiscard]] std::string journal_path(const std::string& path);
+
+/// Whether a journal is beside the results at `path` that holds a run, or the torn start of one. An empty one holds
+/// none: a run that was killed before its first record left it.
+[[nodiscard]] bool has_journal(const std::string& path);
 
 /// What is known of the run whose results are at `path`: the file and the journal beside it, merged by case name and
 /// repetition, the journal's record before the file's. The last line of a journal may be torn and is then left out.
@@ -27,25 +35,28 @@ class ResultWriter {
  public:
   static constexpr std::chrono::seconds kRewriteInterval{5};
 
-  /// Nothing on the disk changes before the first `add` or `finish`.
+  /// What is on the disk stays before the first `add` or `finish`.
+  /// @param lock      of the file; begins before what is there is read (load_for_resume)
   /// @param start     header of the file, and the records to keep: those of load_for_resume; with none, the run starts
-  ///                  afresh, and a file and a journal at `path` are replaced. `interrupted` is ignored.
+  ///                  afresh, and a file and a journal at its path are replaced. `interrupted` is ignored.
   /// @param interval  shortest time between two rewrites of the file
+  ResultWriter(OutputLock lock, ResultFile start, std::chrono::nanoseconds interval = kRewriteInterval);
+  /// As above, with the lock taken here.
+  /// @throws  as OutputLock
   ResultWriter(std::string path, ResultFile start, std::chrono::nanoseconds interval = kRewriteInterval);
   ResultWriter(const ResultWriter&) = delete;
   ResultWriter& operator=(const ResultWriter&) = delete;
   /// Without `finish`: rewrites the file if a record is missing in it and leaves the journal. Reports an error on
-  /// stderr.
+  /// stderr, unless the last `add` threw one.
   ~ResultWriter();
 
   /// When it returns, the record is on the disk. One of the same case and repetition is replaced.
-  /// @throws  std::invalid_argument  as result_file_to_json; std::system_error naming the file. The record is then left
-  /// out
+  /// @throws  std::invalid_argument  as result_file_to_json; WriteError. The record is then left out
   void add(Record record);
   /// Notes in the file that the user stopped the run.
   void set_interrupted() { file_.interrupted = true; }
   /// Rewrites the file and removes the journal.
-  /// @throws  std::system_error  naming the file; the journal then stays
+  /// @throws  WriteError  the journal then stays
   void finish();
 
   [[nodiscard]] const ResultFile& contents() const { return file_; }
@@ -59,13 +70,14 @@ class ResultWriter {
   void begin();
   void rewrite();
 
-  std::string path_;
+  OutputLock lock_;
   ResultFile file_;
   std::chrono::nanoseconds interval_;
   bool starts_afresh_;
   std::unique_ptr<LineAppender> journal_;
   std::chrono::steady_clock::time_point last_rewrite_;
-  bool is_stale_{};  // a record is in the journal alone
+  bool is_stale_{};    // a record is in the journal alone
+  bool has_failed_{};  // the last add() threw what the disk did: the destructor need not say it again
 };
 
 }  // namespace tbench::results

@@ -1,4 +1,5 @@
-// SQLite with owners: a connection, a statement, a transaction.
+// SQLite with owners: a connection, a statement, a transaction. A file may be anybody's: its schema runs no code, and
+// the work of a statement is bounded.
 #pragma once
 
 #include <sqlite3.h>
@@ -6,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,11 +27,20 @@ class SqliteError : public std::runtime_error {
   int code_;
 };
 
-/// One prepared statement. Parameters are bound in order; text is copied.
+/// What one run of a statement may take, in steps of SQLite's virtual machine. A file whose rows are what they seem to
+/// be needs a few for each of its bytes; one with endless generated rows would need them for ever.
+struct WorkLimit {
+  std::int64_t file_bytes{};
+  std::int64_t blocks_left{};  // of the statement that runs, in calls of the progress handler
+};
+
+/// One prepared statement. Parameters are bound in order; text is copied. A run that takes more steps than its file can
+/// need fails with SQLITE_INTERRUPT.
 class Statement {
  public:
-  /// @throws  SqliteError
-  Statement(sqlite3* connection, std::string_view sql);
+  /// @param limit  of the connection; must outlive this
+  /// @throws       SqliteError
+  Statement(sqlite3* connection, WorkLimit& limit, std::string_view sql);
 
   Statement& bind(std::int64_t value);
   Statement& bind(double value);
@@ -50,6 +61,7 @@ class Statement {
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string text(int column) const;
   [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] bool is_integer(int column) const;
 
  private:
   struct Finalize {
@@ -58,8 +70,10 @@ class Statement {
   void check(int code) const;
 
   sqlite3* connection_;
+  WorkLimit* limit_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   int next_parameter_{1};
+  bool is_running_{};
 };
 
 class Connection {
@@ -70,7 +84,7 @@ class Connection {
   /// @throws      SqliteError
   Connection(const std::string& path, Mode mode, Seconds wait);
 
-  [[nodiscard]] Statement prepare(std::string_view sql) const { return Statement{connection_.get(), sql}; }
+  [[nodiscard]] Statement prepare(std::string_view sql) const { return Statement{connection_.get(), *limit_, sql}; }
   /// Statements without parameters, separated by semicolons; rows are dropped.
   void execute(const std::string& sql) const;
   /// The only value of the only row.
@@ -85,8 +99,17 @@ class Connection {
   struct Close {
     void operator()(sqlite3* connection) const { sqlite3_close(connection); }
   };
+  std::unique_ptr<WorkLimit> limit_;  // SQLite has its address
   std::unique_ptr<sqlite3, Close> connection_;
 };
+
+/// The first thing in the file that is no plain table or index, but runs code of its own when a table is read or
+/// written: `the view 'run'`, `the trigger 'x'`, `the virtual table 'x'`, `the generated column 'x' of 'run'`. Nothing
+/// where there is none.
+/// @param tables  looks at these names alone, in any case of letters, and at triggers on them; empty: at all
+/// @throws        SqliteError
+[[nodiscard]] std::optional<std::string> active_object(const Connection& connection,
+                                                       std::span<const std::string_view> tables = {});
 
 /// All or nothing: without `commit`, everything is rolled back. Takes the write lock at once.
 class Transaction {

@@ -31,6 +31,17 @@ struct Interval {
 /// Half the width of the median's interval over the median; nothing where there is no interval.
 [[nodiscard]] std::optional<double> median_relative_half_width(std::span<const double> samples);
 
+/// What a record says of its samples.
+struct Summary {
+  double median{}, p10{}, p90{}, min{}, mean{};
+  std::optional<double> standard_deviation;   // absent for one sample
+  std::optional<double> relative_iqr;         // absent for one sample
+  std::optional<double> relative_half_width;  // as median_relative_half_width
+};
+/// All of it from one sorted copy, as the functions above give it.
+/// @throws  std::invalid_argument  if `samples` is empty
+[[nodiscard]] Summary summary_of(std::span<const double> samples);
+
 /// y = factor * x^exponent.
 struct PowerLaw {
   double exponent{};

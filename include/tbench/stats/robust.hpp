@@ -1,6 +1,7 @@
 // Statistics of judging one run against the runs before it, as pure functions. What they mean for a case is gate.hpp's.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -33,17 +34,20 @@ struct RobustScore {
 /// @throws       std::invalid_argument  otherwise
 [[nodiscard]] double prediction_half_width(std::span<const double> past, double level);
 
-/// How far the level of a series moved, in units of its error.
-struct LevelShift {
-  double difference{};  // median of the later values less that of the earlier ones
-  double z{};           // difference / (scale * sqrt(1.57 / n + 1.57 / m)): positive for a rise
+/// Whether a series rises or falls, whatever the form of that.
+struct Trend {
+  double z{};     // of Mann and Kendall's test: positive for a rise
+  double rise{};  // from the first value to the last, by the median of the slopes between all pairs (Theil, Sen)
 };
 
-/// The scale is that of all values about the median of their part: max(1.4826 times the median distance, min_scale).
-/// @param earlier, later  not empty
-/// @param min_scale       above 0
-/// @throws                std::invalid_argument  otherwise
-[[nodiscard]] LevelShift level_shift(std::span<const double> earlier, std::span<const double> later, double min_scale);
+/// @param values  at equal distances, at least two
+/// @throws        std::invalid_argument  otherwise
+[[nodiscard]] Trend trend_of(std::span<const double> values);
+
+/// Fisher's exact test: the probability that of `marked` things among `marked + others` at least `in_sample` are in a
+/// random sample of so many.
+/// @throws  std::invalid_argument  if more are in the sample than there are, or than it has
+[[nodiscard]] double share_p_value(std::size_t in_sample, std::size_t sample, std::size_t marked, std::size_t all);
 
 /// Adjusted p values in the order given: rejecting those at most alpha makes any false rejection at most as likely as
 /// alpha.

@@ -45,6 +45,10 @@ inline constexpr double kMaxPriorFreedom = 50;
 /// A prior is dropped that a variance as large as the measured one contradicts at this level.
 inline constexpr double kPriorLevel = 0.01;
 
+/// Whether a variance is too large for the prior: P(F(d_f, d0) >= s^2 / s0^2) <= kPriorLevel. False without degrees of
+/// freedom on either side.
+[[nodiscard]] bool rejects_prior(const DispersionPrior& prior, const PooledVariance& measured);
+
 /// No measurement repeats better than this from process to process: a smaller spread of a few replicates is luck.
 inline constexpr double kDispersionFloor = 0.001;
 
@@ -60,7 +64,7 @@ struct ModeratedTest {
 };
 
 /// s~^2 = (d0 s0^2 + d_f s^2) / (d0 + d_f), the interval difference +- t(.975, d0 + d_f) s~ sqrt(1/R_b + 1/R_n).
-/// A prior counts unless s^2 is too large for it: P(F(d_f, d0) >= s^2 / s0^2) <= kPriorLevel.
+/// A prior counts unless rejects_prior(). With one value in each group it stands alone: nu is its d0.
 /// @return  nothing without any degree of freedom: one value in each group and no prior
 /// @throws  std::invalid_argument  if a group is empty
 /// @see     Smyth, Linear models and empirical Bayes methods, Stat. Appl. Genet. Mol. Biol. 3 (2004), section 4

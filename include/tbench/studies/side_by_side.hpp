@@ -31,12 +31,13 @@ struct RatioOptions {
   std::string filter;             // on the names of cases without the parameters of `over`; empty: all
 };
 
-/// Times of `of` over times of `over`: above 1, `over` is faster.
-/// With a pivot, a row for each combination of the values of `rows` and a column for each number that the pivot's
-/// parameter has: the ratio of the fastest `of`, its letter where there are several, and marks: `~` where `over` is
-/// resolution limited, `h` where either is bound by its host, `*` where either is not `ok`. Without one, a row a case:
-/// the time and the rate of `over`, each ratio, and the fastest `of`.
-/// Both sides are of one file where it has both, else of files of the same GPU; a later file wins.
+/// Times of `of` over times of `over`: above 1, `over` is faster. Where the host limits a side and traces tell both,
+/// the GPU's own times are divided. With a pivot, a row for each combination of the values of `rows` and a column for
+/// each number that the pivot's parameter has: the ratio of the fastest `of`, its letter where there are several; and a
+/// column of marks: `~` where `over` is resolution limited, `d` where the GPU's own times are divided, `h` where a host
+/// limits either and they are unknown, `*` where either is not `ok`. Without a pivot, a row a case: the time and the
+/// rate of `over`, each ratio, the fastest `of`, and marks. Both sides are of one file where it has both, else of files
+/// of the same GPU; a later file wins.
 /// @param results  not empty
 /// @throws         UsageError  where nothing is left, a parameter is unknown, or the filter is no regular expression
 [[nodiscard]] render::Table ratio_table(std::span<const results::NamedResults> results, const RatioOptions& options);

@@ -33,6 +33,9 @@ struct StudyColumn {
   /// In place of `value`, for what the records of other cases have a part in; nothing where they do not tell. Of a case
   /// that has a time.
   std::function<std::optional<double>(const StudyCase&)> of_case{};
+  /// The GPU's own part of a time, in the same unit: what a speed-up divides where the host limits a side, or the sides
+  /// were measured on two GPUs. Absent: `value` it is.
+  std::function<std::optional<double>(const Record&)> device{};
 };
 
 /// How a quantity is held against its base.
@@ -42,13 +45,15 @@ enum class StudyComparison {
   kPoints    // what a percentage is more than the base's, in percentage points
 };
 
-/// A column for each quantity that holds the case against the one with these values in place of its own.
+/// A column for each quantity that holds the case against the one with these values in place of its own. Nothing is
+/// held against a case of another optimizer, unless implementations are compared, whose part it is.
 struct StudySpeedUp {
   std::vector<CaseId::Parameter> base;  // of keys that are spread over columns; an empty value: names without the key
   StudyComparison as{StudyComparison::kSpeedUp};
 };
 
-/// Columns with the exponent of the first quantity as a power of x, and the fit's r^2, over the columns of a row.
+/// Columns with the exponent of the first quantity as a power of x, and the fit's r^2, over the columns of a row. Cases
+/// that the host limits are left out.
 struct StudyFit {
   std::string of;  // what x is, for the header: `ctx`, `parameters`
   /// x of the only key that is spread.

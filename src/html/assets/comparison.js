@@ -4,11 +4,11 @@ tbench.comparison = (() => {
   const { files, comparisons, varying, groupBy, shortNames, format, percent, element } = tbench;
   const { nameBy } = tbench.plotting;
   const kMaxBars = 40; // that one panel can name
-  const kPaint = { REGRESSED: "--bad", IMPROVED: "--good", HOST: "--warn", CLOCK: "--warn", AMBIGUOUS: "--warn" };
-  const kClass = { REGRESSED: "bad", IMPROVED: "good", HOST: "warn", CLOCK: "warn", AMBIGUOUS: "warn" };
+  const kPaint = { WRONG: "--bad", ERROR: "--bad", REGRESSED: "--bad", LIKELY_SLOWER: "--bad", LIKELY_FASTER: "--good", IMPROVED: "--good", HOST: "--warn", CLOCK: "--warn", UNDECIDED: "--warn" };
+  const kClass = { WRONG: "bad", ERROR: "bad", REGRESSED: "bad", LIKELY_SLOWER: "bad", LIKELY_FASTER: "good", IMPROVED: "good", HOST: "warn", CLOCK: "warn", UNDECIDED: "warn" };
   const base = files[0].label;
   const several = comparisons.length > 1;
-  const verdictOf = (c) => c.verdict ?? "no verdict";
+  const outcomeOf = (c) => c.outcome ?? "no outcome";
   /** Cases of a comparison that the filters leave. */
   const selected = (comparison, records) => {
     const known = new Set(records.map((r) => r.name));
@@ -21,7 +21,7 @@ tbench.comparison = (() => {
     const by = varying(cases);
     const label = (c) => nameBy(c, by) || c.family;
     const labels = shown.map(label);
-    const series = [...groupBy(shown, verdictOf)].map(([verdict, group]) => ({ name: verdict, paint: kPaint[verdict] ?? "--accent", file: 0,
+    const series = [...groupBy(shown, outcomeOf)].map(([verdict, group]) => ({ name: verdict, paint: kPaint[verdict] ?? "--accent", file: 0,
       points: group.map((c) => ({ x: c.ratio, y: label(c), case: c })) }));
     const interval = shown.filter((c) => c.interval);
     const intervals = { name: "95 % interval", paint: "--dim", file: 1, type: "bar", thin: true, points: interval.map((c) => ({ x: c.interval, y: label(c), case: c })) };
@@ -37,9 +37,9 @@ tbench.comparison = (() => {
   const kColumns = [["base ms", (c) => c.base_ms], ["new ms", (c) => c.new_ms], ["change %", (c) => c.ratio, percent], ["95 % interval", (c) => c.interval?.[1], (_, c) => interval(c)],
     ["cycles %", (c) => c.cycles, percent], ["p", (c) => c.p, (p) => (p < 0.0001 ? "<0.0001" : p.toFixed(4))], ["MDE %", (c) => (c.finds === undefined ? undefined : 100 * c.finds)], ["memory %", (c) => c.memory, (m) => (m === 1 ? "=" : percent(m))],
     ["n", (c) => Math.min(...c.n), (_, c) => c.n.join("+")]].filter(([, of]) => comparisons.some((x) => x.cases.some((c) => of(c) !== undefined)));
-  const columns = [...(several ? [{ title: "file", of: (c) => files[c.file].label }] : []), { title: "verdict", of: (c) => c.verdict }, { title: "case", of: (c) => c.name },
+  const columns = [...(several ? [{ title: "file", of: (c) => files[c.file].label }] : []), { title: "outcome", of: (c) => c.outcome }, { title: "case", of: (c) => c.name },
     ...kColumns.map(([title, of]) => ({ title, number: true, of })), { title: "note", of: (c) => c.note }];
-  const cells = (c) => [...(several ? [element("td", {}, files[c.file].label)] : []), element("td", { class: kClass[c.verdict] ?? "" }, c.verdict ?? ""),
+  const cells = (c) => [...(several ? [element("td", {}, files[c.file].label)] : []), element("td", { class: kClass[c.outcome] ?? "" }, c.outcome ?? ""),
     element("th", { scope: "row", title: c.name }, names.name(c)), ...kColumns.map(([, of, write = format]) => element("td", { class: "number" }, of(c) === undefined ? "" : write(of(c), c))),
     element("td", { class: "long" }, c.note ?? "")];
 

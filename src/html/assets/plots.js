@@ -46,7 +46,7 @@ tbench.plots = (() => {
     { id: "products", title: "Matrix products", note: "Achieved FLOP/s, higher is better. Dashed: the measured ceiling of the precision.", panels: products },
     { id: "bandwidth", title: "Bandwidth of operations", note: "Bytes that an operation must move, by its family's formula, over its time.", panels: bandwidth },
     { id: "flops", title: "Achieved FLOP/s", note: "Of the matrix products that the model needs.", panels: (r) => bySize(r, metric("flop_per_second", 1e-12), "TFLOP/s") },
-    { id: "mfu", title: "Model FLOP utilisation", note: "Share of the datasheet's dense rate at the measured clock.", panels: (r) => bySize(r, metric("mfu", 100), "MFU %") },
+    { id: "mfu", title: "Model FLOP utilisation", note: "Share of the datasheet's dense rate at its boost clock. What a backward computes once more does not count.", panels: (r) => bySize(r, metric("mfu", 100), "MFU %") },
     { id: "phases", title: "Phases of a step", note: "Medians of each phase; they need not add up to the step's median. Of several processes the middle one.", panels: phases },
     { id: "classes", title: "The GPU's time by class of operation", note: "Of a traced step, by phase, and beside it the gaps in which the GPU did nothing: the host was late, or the next operation was queued and not yet begun. Of several processes the middle one.", panels: tbench.traces.classes },
     { id: "gaps", title: "Gaps between operations", note: "How long the GPU did nothing in a traced step, and why. A traced step is longer than a timed one where the host limits it.", panels: tbench.traces.gaps },

@@ -12,6 +12,7 @@
 
 #include "html/page.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/render/summary.hpp"
 
 namespace tbench::html {
 namespace {
@@ -26,6 +27,11 @@ struct Column {
   std::size_t index{};
   StudyKeys keys;
 };
+
+/// Whether the texts of a column tell rows apart, or what they are: marks do neither.
+bool is_key(const render::Column& column) {
+  return column.align == render::Align::kLeft && column.header != render::kMarksHeader;
+}
 
 bool has_bar(const StudyCell& cell) { return cell.value && *cell.value > 0; }
 
@@ -83,7 +89,7 @@ std::vector<BarSeries> series_of(const std::vector<Column>& columns, const std::
 std::pair<std::string, std::string> names_of(const StudySection& section, const Row& row) {
   StudyKeys keys;
   for (std::size_t i = 0; i < row.size(); ++i) {
-    if (section.columns[i].align == render::Align::kLeft) keys.emplace_back(section.columns[i].header, row[i].text);
+    if (is_key(section.columns[i])) keys.emplace_back(section.columns[i].header, row[i].text);
   }
   if (keys.empty()) return {};
   const StudyKeys first{keys.front()};
@@ -111,7 +117,7 @@ WaterfallBar bar_of(const StudySection& section, const Row& row, studies::StudyS
   WaterfallBar bar{
       .name = row[first - 1].text, .step = step, .value = row[first].value.value(), .labels = {}, .detail = {}};
   for (std::size_t i = first; i < row.size(); ++i) {
-    if (section.columns[i].align == render::Align::kLeft) {
+    if (is_key(section.columns[i])) {
       bar.detail = row[i].text;
     } else if (row[i].value) {
       bar.labels.push_back(fmt::format("{} {}", row[i].text, unit_of(section.columns[i])));

@@ -16,6 +16,7 @@
 #include "tbench/core/model_size.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/render/number_format.hpp"
+#include "tbench/render/summary.hpp"
 
 namespace tbench::html {
 namespace {
@@ -63,6 +64,7 @@ std::vector<Value> values_of(const studies::StudySection& section) {
     StudyKeys keys;
     for (std::size_t i = 0; i < row.size(); ++i) {
       const render::Column& column = section.columns[i];
+      if (column.header == render::kMarksHeader) continue;
       if (column.align == render::Align::kLeft) {
         keys.emplace_back(column.header, row[i].text);
       } else if (row[i].value && *row[i].value > 0) {

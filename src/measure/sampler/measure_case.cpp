@@ -1,5 +1,7 @@
 #include "tbench/measure/measure_case.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <exception>
 #include <map>
@@ -13,6 +15,17 @@
 namespace tbench::measure {
 
 namespace {
+
+/// Forgets a counted clock that the GPU cannot have.
+void drop_impossible_clock(DeviceState& device, const std::optional<GpuFacts>& gpu) {
+  constexpr double kMostOfAClock = 1.02;
+  if (!gpu || !gpu->max_sm_clock_hz || !device.sm_clock_counted) {
+    return;
+  }
+  if (device.sm_clock_counted->value > kMostOfAClock * *gpu->max_sm_clock_hz) {
+    device.sm_clock_counted.reset();
+  }
+}
 
 /// One call of measure_case.
 class Measurement {
@@ -44,7 +57,7 @@ class Measurement {
   void reject(std::string reason);
   bool trace();
   [[nodiscard]] Seconds run_up() const;
-  [[nodiscard]] std::optional<FlopPerSecond> datasheet_peak(const DeviceState& device, const Timing& timing) const;
+  void set_peaks(const DeviceState& device);
   void fail(Status status, std::string reason);
   void finish_record();
   /// Calls `what` and counts the time that it takes.
@@ -223,7 +236,8 @@ void Measurement::take_over(SampleResult result) {
   record_.status = result.status;
   record_.reason = std::move(result.reason);
   record_.timing = std::move(result.timing);
-  record_.datasheet_peak = datasheet_peak(result.device, *record_.timing);
+  drop_impossible_clock(result.device, instruments_.gpu);
+  set_peaks(result.device);
   if (result.device != DeviceState{}) {
     record_.device = std::move(result.device);
   }
@@ -271,8 +285,13 @@ bool Measurement::trace() {
     record_.labels["trace"] = std::string{"none: "} + error.what();
     return true;
   }
+  if (trace_disagrees(record_)) {
+    record_.labels["trace"] =
+        fmt::format("disagrees: the GPU worked {:.4g} ms in a traced step, and a timed one takes {:.4g}",
+                    to_milliseconds(record_.trace->device), to_milliseconds(timing.median));
+  }
   if (timing.regime == Regime::kSustained) {
-    timing.host_bound = is_host_bound(*record_.trace, timing);
+    timing.host_bound = is_host_bound(record_);
   }
   const auto problem = instruments_.trace_check ? instruments_.trace_check(*record_.trace) : std::nullopt;
   if (problem) {
@@ -281,16 +300,18 @@ bool Measurement::trace() {
   return !problem;
 }
 
-std::optional<FlopPerSecond> Measurement::datasheet_peak(const DeviceState& device, const Timing& timing) const {
-  const std::optional<Hertz> clock = cycle_clock(device, timing);
-  if (!precision_ || !instruments_.gpu || !clock) {
-    return std::nullopt;
+/// The datasheet's rates, at its own clock and at the one while sampling.
+void Measurement::set_peaks(const DeviceState& device) {
+  if (!precision_ || !instruments_.gpu) {
+    return;
   }
-  const auto per_sm_clock = datasheet_flop_per_sm_clock(instruments_.gpu->name, *precision_);
-  if (!per_sm_clock) {
-    return std::nullopt;
+  const GpuFacts& gpu = *instruments_.gpu;
+  record_.boost_peak = datasheet_peak(gpu.name, gpu.sm_count, *precision_);
+  const std::optional<Hertz> clock = device.mean_sm_clock();
+  const auto per_sm_clock = datasheet_flop_per_sm_clock(gpu.name, *precision_);
+  if (clock && per_sm_clock) {
+    record_.peak_at_clock = FlopPerSecond{*per_sm_clock * static_cast<double>(gpu.sm_count) * clock->value};
   }
-  return FlopPerSecond{*per_sm_clock * static_cast<double>(instruments_.gpu->sm_count) * clock->value};
 }
 
 /// Ends the record in progress without a time.
@@ -299,7 +320,8 @@ void Measurement::fail(Status status, std::string reason) {
   record_.reason = std::move(reason);
   record_.timing.reset();
   record_.device.reset();
-  record_.datasheet_peak.reset();
+  record_.peak_at_clock.reset();
+  record_.boost_peak.reset();
   finish_record();
 }
 

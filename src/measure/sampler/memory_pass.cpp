@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "measure/sampler/memory_classes.hpp"
 #include "measure/sampler/step_marks.hpp"
 #include "tbench/core/text.hpp"
 
@@ -15,13 +16,18 @@ namespace {
 constexpr std::size_t kSteps = 2;
 constexpr std::size_t kLargest = 10;
 
+std::map<std::string, std::int64_t> without_zeros(std::map<std::string, std::int64_t> split) {
+  std::erase_if(split, [](const auto& part) { return part.second == 0; });
+  return split;
+}
+
 /// Bytes in live blocks before event `index`.
 std::int64_t allocated_before(const AllocationLog& log, std::size_t index) {
   return index == 0 ? log.allocated_before : log.events[index - 1].allocated;
 }
 
 std::vector<PhaseMemory> phases_of(const AllocationLog& log, const LoggedStep& step,
-                                   std::span<const std::string_view> names) {
+                                   std::span<const std::string_view> names, const MemoryClasses& classes) {
   std::vector<PhaseMemory> phases;
   std::size_t begin = step.begin;
   for (std::size_t i = 0; i < step.phase_ends.size(); ++i) {
@@ -30,7 +36,10 @@ std::vector<PhaseMemory> phases_of(const AllocationLog& log, const LoggedStep& s
       peak = std::max(peak, log.events[event].allocated);
     }
     begin = step.phase_ends[i];
-    phases.push_back({.phase = std::string{names[i]}, .allocated_peak = peak, .held = allocated_before(log, begin)});
+    phases.push_back({.phase = std::string{names[i]},
+                      .allocated_peak = peak,
+                      .held = allocated_before(log, begin),
+                      .held_split = without_zeros(classes.behind(begin))});
   }
   return phases;
 }
@@ -72,23 +81,22 @@ std::vector<Allocation> largest_of(const AllocationLog& log, std::span<const std
 
 }  // namespace
 
-void add_log(MemoryUse& use, const AllocationLog& log, std::span<const LoggedStep> steps,
-             std::span<const std::string_view> phases, MemoryPeak& peak) {
-  peak.allocated = log.allocated_before;
+std::int64_t add_log(MemoryUse& use, const AllocationLog& log, std::span<const LoggedStep> steps,
+                     std::span<const std::string_view> phases, std::span<const LiveTensors> marks) {
+  std::int64_t peak = log.allocated_before;
   std::size_t at_peak = 0;  // events up to it
   for (std::size_t i = 0; i < log.events.size(); ++i) {
-    if (log.events[i].allocated < peak.allocated) continue;
-    peak.allocated = log.events[i].allocated;
+    if (log.events[i].allocated < peak) continue;
+    peak = log.events[i].allocated;
     at_peak = i + 1;
   }
   const std::vector<std::size_t> live = live_behind(log, at_peak);
-  const std::vector<std::size_t> left = live_behind(log, log.events.size());
-  for (const std::size_t index : live) {
-    if (std::ranges::binary_search(left, index)) peak.kept.push_back(log.events[index]);
-  }
   use.peak_ranges = by_range(log, live);
   use.largest = largest_of(log, live);
-  if (!steps.empty()) use.phases = phases_of(log, steps.back(), phases);
+  const MemoryClasses classes{log, steps, phases, marks};
+  use.split = without_zeros(classes.behind(at_peak));
+  if (!steps.empty()) use.phases = phases_of(log, steps.back(), phases, classes);
+  return peak;
 }
 
 MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const MemoryLogSink& sink) {
@@ -96,12 +104,18 @@ MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const 
   const std::size_t steps = subject.discard_recording() ? 1 : kSteps;
   probe.release_cached();
   probe.reset_peaks();
-  auto marks = step_marks<LoggedStep>([&probe] { return probe.logged_events(); });
+  std::vector<LiveTensors> held;
+  const auto look = [&] {
+    held.push_back({.event = probe.logged_events(), .tensors = subject.live_tensors()});
+    return held.back().event;
+  };
+  auto marks = step_marks<LoggedStep>(look);
   const Step step = [&](PhaseMarker& timed) { marks.launch(subject, timed); };
   probe.start_log();
   AllocationLog log;
   try {
     static_cast<void>(timer.time_steps(steps, step, {}));
+    look();
     log = probe.stop_log();
   } catch (...) {
     static_cast<void>(probe.stop_log());
@@ -112,11 +126,11 @@ MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const 
   use.allocated_peak = peaks.allocated;
   use.requested_peak = peaks.requested;
   use.reserved_peak = peaks.reserved;
-  MemoryPeak peak;
-  add_log(use, log, marks.steps(), subject.phases(), peak);
-  if (peak.allocated != peaks.allocated) use.unlogged = peaks.allocated - peak.allocated;
-  peak.allocated = peaks.allocated;
-  use.split = subject.memory_split(peak);
+  const std::int64_t logged_peak = add_log(use, log, marks.steps(), subject.phases(), held);
+  if (logged_peak != peaks.allocated) {
+    use.unlogged = peaks.allocated - logged_peak;
+    if (!use.split.empty()) use.split["other"] += *use.unlogged;
+  }
   if (sink) sink(log, marks.steps());
   return use;
 }

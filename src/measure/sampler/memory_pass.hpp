@@ -21,9 +21,10 @@ namespace tbench::measure {
 [[nodiscard]] MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const MemoryLogSink& sink);
 
 /// What a log says of the phases of its last step, and of the moment at which the bytes peaked: of several the last.
-/// Fills everything but the allocator's own peaks and the split.
-/// @param peak  gets that moment
-void add_log(MemoryUse& use, const AllocationLog& log, std::span<const LoggedStep> steps,
-             std::span<const std::string_view> phases, MemoryPeak& peak);
+/// Fills everything but the allocator's own peaks.
+/// @param marks  what the case held when a step was enqueued and at the end of each phase, and in the end
+/// @return       the bytes of the log's peak
+std::int64_t add_log(MemoryUse& use, const AllocationLog& log, std::span<const LoggedStep> steps,
+                     std::span<const std::string_view> phases, std::span<const LiveTensors> marks);
 
 }  // namespace tbench::measure

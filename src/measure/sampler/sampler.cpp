@@ -34,6 +34,15 @@ std::vector<double> step_times(const Chunk& chunk) {
   return times;
 }
 
+/// Bursts have no drain that tells of the host: flushes and spins lie in it.
+SamplingState state_of(const SamplingRun& run, Seconds elapsed) {
+  const bool has_drains = run.regime == Regime::kSustained;
+  return {.samples = run.samples,
+          .relative_iqr_history = run.relative_iqr_history,
+          .elapsed = elapsed,
+          .chunk_drains = has_drains ? std::span<const double>{run.chunk_drains} : std::span<const double>{}};
+}
+
 /// Polls the clock; whatever ends the sampling ends that too.
 class PollingScope {
  public:
@@ -228,12 +237,12 @@ SamplingRun Sampler::take_samples() {
   std::optional<StopReason> stop;
   while (!stop) {
     report("sampling");
-    const SamplingState before{run.samples, run.relative_iqr_history, timer_.now() - begin};
+    const SamplingState before = state_of(run, timer_.now() - begin);
     take_chunk(run, next_sampling_chunk(before, step_estimate(run), options_));
     if (run.samples.size() > 1) {
       run.relative_iqr_history.push_back(stats::relative_iqr(run.samples));
     }
-    stop = stop_reason({run.samples, run.relative_iqr_history, timer_.now() - begin}, options_);
+    stop = stop_reason(state_of(run, timer_.now() - begin), options_);
   }
   run.stop = *stop;
   run.polls = polls_within(run, polling.stop());

@@ -75,16 +75,15 @@ bool SamplingRun::was_invalidated() const {
 Timing timing_of(SamplingRun& run, std::span<const std::string_view> phases, const WarmUp& warm_up) {
   const auto steps = static_cast<double>(run.steps);
   Timing timing;
-  timing.median = {stats::median(run.samples)};
-  timing.p10 = {stats::quantile(run.samples, 0.1)};
-  timing.p90 = {stats::quantile(run.samples, 0.9)};
-  timing.min = {*std::min_element(run.samples.begin(), run.samples.end())};
-  timing.mean = {stats::mean(run.samples)};
-  if (const std::optional<double> deviation = stats::standard_deviation(run.samples)) {
-    timing.standard_deviation = Seconds{*deviation};
-    timing.relative_iqr = stats::relative_iqr(run.samples);
-  }
-  timing.relative_half_width = stats::median_relative_half_width(run.samples);
+  const stats::Summary summary = stats::summary_of(run.samples);
+  timing.median = {summary.median};
+  timing.p10 = {summary.p10};
+  timing.p90 = {summary.p90};
+  timing.min = {summary.min};
+  timing.mean = {summary.mean};
+  if (summary.standard_deviation) timing.standard_deviation = Seconds{*summary.standard_deviation};
+  timing.relative_iqr = summary.relative_iqr;
+  timing.relative_half_width = summary.relative_half_width;
   timing.stop_reason = run.stop;
   timing.warm_up = warm_up;
   for (std::size_t phase = 0; phases.size() > 1 && phase < phases.size(); ++phase) {

@@ -62,7 +62,9 @@ StepTrace trace_steps(Case& subject, Timer& timer, StepTracer& tracer, const Tra
   const Step logged = [&](PhaseMarker& marker) { marks.launch(subject, marker); };
   const auto stop = [&](const Chunk& chunk) {
     const std::vector<EnqueuedStep> steps = kept(marks.steps(), chunk.made_again);
-    return tracer.stop(std::span{steps}.subspan(uncounted), subject.phases(), options.regime);
+    StepTrace trace = tracer.stop(std::span{steps}.subspan(uncounted), subject.phases(), options.regime);
+    if (chunk.counted.value > 0) trace.sm_clock_counted = Hertz{chunk.cycles / chunk.counted.value};
+    return trace;
   };
   if (options.regime == Regime::kBurst) {
     const BurstScope scope{timer, {.phases = phases, .flush_l2 = timer.can_flush_l2() && options.l2 == L2State::kCold}};

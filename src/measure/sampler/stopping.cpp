@@ -38,6 +38,17 @@ bool are_enough_long_steps(std::span<const double> times, const SamplerOptions& 
   return is_long_case(step, options) && *high - *low <= kLongStepSpread * step.value;
 }
 
+/// Steps without which no warm-up ends at its limit.
+std::int64_t min_warm_up_steps(std::span<const double> times) {
+  return Seconds{stats::median(times)} > kLongWarmUpStep ? kMinLongWarmUpSteps : kMinWarmUpSteps;
+}
+
+/// Whether the device has caught up with the host by the end of most chunks.
+bool is_paced_by_host(const SamplingState& state) {
+  return !state.chunk_drains.empty() &&
+         stats::median(state.chunk_drains) < kHostBoundDrain * stats::median(state.samples);
+}
+
 /// The half-width that ends sampling: it relaxes with the time spent, because the samples of a host that wanders are
 /// not independent, and more of them do not make the median more certain.
 double wanted_half_width(Seconds elapsed, const SamplerOptions& options) {
@@ -88,7 +99,8 @@ std::optional<WarmUpEnd> warm_up_end(std::span<const double> times, Seconds elap
   if (made >= options.warm_up_long_steps && are_enough_long_steps(times, options)) {
     return WarmUpEnd{.steady = true};
   }
-  return elapsed >= options.warm_up_limit ? std::optional{WarmUpEnd{.steady = false}} : std::nullopt;
+  const bool is_at_limit = elapsed >= options.warm_up_limit && made >= min_warm_up_steps(times);
+  return is_at_limit || elapsed >= kLongestWarmUp ? std::optional{WarmUpEnd{.steady = false}} : std::nullopt;
 }
 
 ChunkPlan next_sampling_chunk(const SamplingState& state, std::optional<Seconds> step, const SamplerOptions& options) {
@@ -125,7 +137,7 @@ std::optional<StopReason> stop_reason(const SamplingState& state, const SamplerO
     if (stats::spread_has_settled(state.relative_iqr_history)) {
       return StopReason::kSpreadSettled;
     }
-    if (state.elapsed >= options.patience) {
+    if (state.elapsed >= (is_paced_by_host(state) ? options.host_patience : options.patience)) {
       return StopReason::kTimeLimit;
     }
   }

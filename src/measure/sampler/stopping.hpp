@@ -18,6 +18,12 @@ namespace tbench::measure {
 inline constexpr Seconds kLongStep{1.0};
 /// How far apart the last few steps of a long case may lie, relative to their median, to be warm.
 inline constexpr double kLongStepSpread = 0.005;
+/// At warm_up_limit a warm-up has so many steps at least, or so many of those that take over kLongWarmUpStep.
+inline constexpr std::int64_t kMinWarmUpSteps = 10;
+inline constexpr std::int64_t kMinLongWarmUpSteps = 5;
+inline constexpr Seconds kLongWarmUpStep{0.25};
+/// However few steps were made: no warm-up goes on for longer.
+inline constexpr Seconds kLongestWarmUp{15.0};
 /// How many times wider than precise_half_width the median's interval may be at most: so wide after as many
 /// sample_time.
 inline constexpr double kRelaxedPrecision = 8.0;
@@ -67,7 +73,8 @@ struct WarmUpEnd {
 /// - steady, after warm_up_long_steps where a step takes over kLongStep, or where min_samples of them would take more
 /// than
 ///   `long_case` and the last warm_up_long_steps lie within kLongStepSpread;
-/// - not steady, at warm_up_limit.
+/// - not steady, at warm_up_limit, once kMinWarmUpSteps were made, or kMinLongWarmUpSteps of over
+///   kLongWarmUpStep; at kLongestWarmUp in any case.
 [[nodiscard]] std::optional<WarmUpEnd> warm_up_end(std::span<const double> times, Seconds elapsed,
                                                    const SamplerOptions& options);
 
@@ -76,6 +83,7 @@ struct SamplingState {
   std::span<const double> samples;               // kept ones, in order
   std::span<const double> relative_iqr_history;  // one value a check
   Seconds elapsed;                               // host time since sampling began
+  std::span<const double> chunk_drains{};        // of chained steps, seconds, one a chunk: see Timing::drain
 };
 
 /// The next chunk: `steps` are run, of which the first `dropped` give no sample.
@@ -90,8 +98,9 @@ struct ChunkPlan {
 
 /// Why to stop now, or nothing: the fixed count is reached; or, with enough samples and sample_time passed, the median
 /// is precise (its half-width within precise_half_width, relaxing in proportion to the time spent, at most
-/// kRelaxedPrecision times, and never beyond kWidestHalfWidth), the spread has settled, or patience is at its end; or
-/// a limit is reached.
+/// kRelaxedPrecision times, and never beyond kWidestHalfWidth), the spread has settled, or patience is at its end
+/// (host_patience where the median chunk's drain is under kHostBoundDrain of a step: such samples wander with the host,
+/// and more of them make no median more certain); or a limit is reached.
 [[nodiscard]] std::optional<StopReason> stop_reason(const SamplingState& state, const SamplerOptions& options);
 
 /// Whether the median is too uncertain to be `ok`: sampling ran into a limit and the half-width of the median's

@@ -41,7 +41,7 @@ class AttentionCase final : public TorchCase {
   std::int64_t min_bytes() const override;
   std::span<const std::string_view> phases() const override;
   Work work() const override { return attention_work(config_.shape, config_.pass); }
-  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override;
+  std::vector<LiveTensor> live_tensors() const override { return built(runner_).live_tensors(); }
   std::map<std::string, double> counters() override;
   std::map<std::string, double> build_counters() override { return counters(); }
   std::map<std::string, std::string> labels() override {
@@ -129,16 +129,6 @@ std::optional<Verification> AttentionCase::do_verify_again() {
   runner.fill(config_.seed);
   runner.restore();
   return verdict;
-}
-
-std::map<std::string, std::int64_t> AttentionCase::memory_split(const MemoryPeak& peak) const {
-  const AttentionRunner& runner = built(runner_);
-  std::map<std::string, std::int64_t> split{{"inputs", runner.input_bytes()}};
-  if (runner.held_bytes()) split["held"] = *runner.held_bytes();
-  std::int64_t rest = peak.allocated;
-  for (const auto& [name, bytes] : split) rest -= bytes;
-  split["other"] = rest;
-  return split;
 }
 
 std::map<std::string, double> AttentionCase::counters() {

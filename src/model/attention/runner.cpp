@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "model/torch/compare.hpp"
+#include "model/torch/live_tensors.hpp"
 #include "model/torch/scopes.hpp"
 #include "tbench/model/device.hpp"
 
@@ -162,13 +163,19 @@ void AttentionRunner::restore() {
   if (operands_.config.pass == AttentionPass::kBackward) state_ = forward(/*for_backward=*/true);
 }
 
-std::int64_t AttentionRunner::input_bytes() const {
-  std::int64_t bytes = 0;
+std::vector<LiveTensor> AttentionRunner::live_tensors() const {
+  std::vector<LiveTensor> live;
   for (const at::Tensor& tensor :
        {operands_.q, operands_.k, operands_.v, operands_.grad_o, operands_.mask, operands_.minus_infinity}) {
-    if (tensor.defined()) bytes += static_cast<std::int64_t>(tensor.nbytes());
+    add_live(live, tensor, "inputs");
   }
-  return bytes;
+  if (state_) {
+    add_live(live, state_->output, "activations");
+    add_live(live, state_->lse, "activations");
+    for (const at::Tensor& tensor : state_->saved) add_live(live, tensor, "activations");
+  }
+  for (const at::Tensor& tensor : {last_.o, last_.lse, last_.dq, last_.dk, last_.dv}) add_live(live, tensor, "results");
+  return live;
 }
 
 }  // namespace tbench::model

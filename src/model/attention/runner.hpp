@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/attention/implementation.hpp"
+#include "tbench/core/allocation_log.hpp"
 
 namespace tbench::model {
 
@@ -44,8 +46,9 @@ class AttentionRunner {
   [[nodiscard]] std::optional<std::string> changed_operand() const;
 
   [[nodiscard]] const AttentionOperands& operands() const { return operands_; }
-  /// Bytes of everything that was made for the pass and is not its result.
-  [[nodiscard]] std::int64_t input_bytes() const;
+  /// Inputs: everything that was made for the pass; activations that a backward pass alone starts from; results that a
+  /// watched implementation keeps behind its step.
+  [[nodiscard]] std::vector<LiveTensor> live_tensors() const;
   /// See the counter of make_attention_case().
   [[nodiscard]] std::optional<std::int64_t> held_bytes() const { return held_bytes_; }
 

@@ -12,7 +12,8 @@
 #include "model/torch/compare.hpp"
 #include "model/torch/torch_case.hpp"
 #include "model/training/graphed_step.hpp"
-#include "model/training/memory_split.hpp"
+#include "model/training/trainer.hpp"
+#include "model/training/trainer_memory.hpp"
 #include "model/training/verify_replays.hpp"
 #include "model/training/verify_trainer.hpp"
 #include "tbench/core/error.hpp"
@@ -59,11 +60,10 @@ class DataParallelCase final : public TorchCase {
   Work work() const override {
     Work work = model_step_work(config_.model.size, config_.model.context, config_.model.batch, config_.model.pass);
     work.tokens *= group_.size();
+    work.optimizer = optimizer_name(optimizer_variant(config_.model, impl_.optimizer));
     return work;
   }
-  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override {
-    return split_of(peak, built(trainer_), {{"communication_buffers", exchange_ ? exchange_->held_bytes() : 0}});
-  }
+  std::vector<LiveTensor> live_tensors() const override { return live_tensors_of(built(trainer_), exchange_.get()); }
   std::map<std::string, double> counters() override {
     std::map<std::string, double> counters{
         {"communication_bytes", exchange_ ? static_cast<double>(exchange_->step_bytes()) : 0.0}};

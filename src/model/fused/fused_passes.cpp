@@ -181,7 +181,8 @@ std::optional<HeldBytes> FusedPasses::held_bytes() const {
   const std::int64_t gradients = buffers_.gradient_bytes_at_peak();
   return HeldBytes{.copies = copies,
                    .gradients = gradients,
-                   .rest = buffers_.bytes() - gradients + static_cast<std::int64_t>(others)};
+                   .activations = buffers_.bytes() - gradients,
+                   .workspaces = static_cast<std::int64_t>(others)};
 }
 
 kernels::RopeProblem FusedPasses::packed(int parts) const {

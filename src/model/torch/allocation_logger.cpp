@@ -1,22 +1,35 @@
 #include "model/torch/allocation_logger.hpp"
 
+#include <ATen/record_function.h>
 #include <c10/core/Allocator.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tbench/cuda/range.hpp"
 
 namespace tbench::model {
+namespace {
+
+/// Operators through which others get their memory.
+bool only_allocates(std::string_view operation) {
+  return operation.starts_with("aten::empty") || operation.starts_with("aten::new_empty") ||
+         operation == "aten::resize_";
+}
+
+}  // namespace
 
 class AllocationLogger::Reporter final : public c10::MemoryReportingInfoBase, public cuda::RangeListener {
  public:
   Reporter(c10::Device device, std::int64_t allocated) : device_{device}, next_{cuda::set_range_listener(this)} {
     log_.allocated_before = allocated;
-    open_.push_back(index_of(""));
+    open_.push_back(index_of(known_, log_.ranges, ""));
+    operations_.push_back(index_of(known_operations_, log_.operations, ""));
   }
   ~Reporter() override = default;
   Reporter(const Reporter&) = delete;
@@ -32,14 +45,27 @@ class AllocationLogger::Reporter final : public c10::MemoryReportingInfoBase, pu
     log_.events.push_back({.address = reinterpret_cast<std::uintptr_t>(address),
                            .bytes = bytes,
                            .allocated = static_cast<std::int64_t>(total_allocated),
-                           .range = open_.back()});
+                           .range = open_.back(),
+                           .operation = operations_.back()});
+  }
+
+  /// @return  whether it counts as what allocates
+  bool enter_operation(const char* name) {
+    const std::lock_guard lock{mutex_};
+    if (only_allocates(name)) return false;
+    operations_.push_back(index_of(known_operations_, log_.operations, name));
+    return true;
+  }
+  void leave_operation() {
+    const std::lock_guard lock{mutex_};
+    if (operations_.size() > 1) operations_.pop_back();
   }
 
   void enter(const char* name) override {
     if (next_ != nullptr) next_->enter(name);
     const std::lock_guard lock{mutex_};
     const std::string& outer = log_.ranges[open_.back()];
-    open_.push_back(index_of(outer.empty() ? name : outer + "/" + name));
+    open_.push_back(index_of(known_, log_.ranges, outer.empty() ? name : outer + "/" + name));
   }
   void leave() override {
     {
@@ -59,22 +85,59 @@ class AllocationLogger::Reporter final : public c10::MemoryReportingInfoBase, pu
   }
 
  private:
-  std::size_t index_of(const std::string& range) {
-    const auto [known, is_new] = known_.try_emplace(range, log_.ranges.size());
-    if (is_new) log_.ranges.push_back(range);
-    return known->second;
+  using Known = std::map<std::string, std::size_t>;
+  static std::size_t index_of(Known& known, std::vector<std::string>& names, const std::string& name) {
+    const auto [place, is_new] = known.try_emplace(name, names.size());
+    if (is_new) names.push_back(name);
+    return place->second;
   }
 
   c10::Device device_;
   cuda::RangeListener* next_;
   mutable std::mutex mutex_;
   AllocationLog log_;
-  std::map<std::string, std::size_t> known_;
-  std::vector<std::size_t> open_;  // indexes of paths
+  Known known_, known_operations_;
+  std::vector<std::size_t> open_;        // indexes of paths
+  std::vector<std::size_t> operations_;  // indexes of those that run, the innermost last
+};
+
+/// Tells the one log that there is of the operators of this thread, and of autograd's for it.
+class AllocationLogger::OperationListener {
+ public:
+  explicit OperationListener(Reporter& reporter) {
+    logging = &reporter;
+    handle_ =
+        at::addThreadLocalCallback(at::RecordFunctionCallback{&on_start, &on_end}.scopes({at::RecordScope::FUNCTION}));
+  }
+  ~OperationListener() {
+    at::removeCallback(handle_);
+    logging = nullptr;
+  }
+  OperationListener(const OperationListener&) = delete;
+  OperationListener& operator=(const OperationListener&) = delete;
+
+ private:
+  struct Counted final : at::ObserverContext {};
+
+  /// @return  null for an operator that does not count
+  static std::unique_ptr<at::ObserverContext> on_start(const at::RecordFunction& function) {
+    Reporter* const reporter = logging;
+    if (reporter == nullptr || !reporter->enter_operation(function.name())) return nullptr;
+    return std::make_unique<Counted>();
+  }
+  static void on_end(const at::RecordFunction& /*function*/, at::ObserverContext* counted) {
+    Reporter* const reporter = logging;
+    if (reporter != nullptr && counted != nullptr) reporter->leave_operation();
+  }
+
+  static inline std::atomic<Reporter*> logging{};
+  at::CallbackHandle handle_{};
 };
 
 AllocationLogger::AllocationLogger(c10::Device device, std::int64_t allocated)
-    : reporter_{std::make_shared<Reporter>(device, allocated)}, guard_{c10::DebugInfoKind::PROFILER_STATE, reporter_} {}
+    : reporter_{std::make_shared<Reporter>(device, allocated)},
+      guard_{c10::DebugInfoKind::PROFILER_STATE, reporter_},
+      operations_{std::make_unique<OperationListener>(*reporter_)} {}
 
 AllocationLogger::~AllocationLogger() { reporter_->stop_listening(); }
 

@@ -13,8 +13,8 @@
 namespace tbench::model {
 
 /// Logs the blocks of one device's allocator that this thread, and autograd for it, allocates and frees, with the
-/// ranges that are open. Through the hook of PyTorch's profiler: do not profile meanwhile. Make and end it on one
-/// thread, outside of any range.
+/// ranges that are open and the operator that runs. Through the hook of PyTorch's profiler: do not profile meanwhile.
+/// Make and end it on one thread, outside of any range.
 class AllocationLogger {
  public:
   /// @param allocated  bytes in live blocks now
@@ -28,8 +28,10 @@ class AllocationLogger {
 
  private:
   class Reporter;
+  class OperationListener;
   std::shared_ptr<Reporter> reporter_;
   c10::DebugInfoGuard guard_;
+  std::unique_ptr<OperationListener> operations_;
 };
 
 }  // namespace tbench::model

@@ -24,9 +24,6 @@ class TorchCase : public Case {
   [[nodiscard]] std::optional<Verification> verify_again() final;
   void launch(PhaseMarker& marker) final;
 
-  [[nodiscard]] std::map<std::string, std::int64_t> memory_split(const MemoryPeak& /*peak*/) const override {
-    return {};
-  }
   [[nodiscard]] std::map<std::string, double> counters() override { return {}; }
 
  protected:

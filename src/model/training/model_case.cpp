@@ -10,8 +10,8 @@
 #include "model/torch/compare.hpp"
 #include "model/torch/torch_case.hpp"
 #include "model/training/graphed_step.hpp"
-#include "model/training/memory_split.hpp"
 #include "model/training/trainer.hpp"
+#include "model/training/trainer_memory.hpp"
 #include "model/training/verify_replays.hpp"
 #include "model/training/verify_trainer.hpp"
 #include "tbench/core/error.hpp"
@@ -36,10 +36,12 @@ class ModelCase final : public TorchCase {
     static constexpr std::array<std::string_view, 3> kPhases{"forward", "backward", "optimizer"};
     return std::span{kPhases}.first(static_cast<std::size_t>(config_.pass) + 1);
   }
-  Work work() const override { return model_step_work(config_.size, config_.context, config_.batch, config_.pass); }
-  std::map<std::string, std::int64_t> memory_split(const MemoryPeak& peak) const override {
-    return split_of(peak, built(trainer_), {});
+  Work work() const override {
+    Work work = model_step_work(config_.size, config_.context, config_.batch, config_.pass);
+    if (config_.pass == Pass::kTrainStep) work.optimizer = optimizer_name(optimizer_variant(config_, impl_.optimizer));
+    return work;
   }
+  std::vector<LiveTensor> live_tensors() const override { return live_tensors_of(built(trainer_), nullptr); }
   std::map<std::string, double> counters() override;
   bool discard_recording() override {
     if (!graphed_) return false;

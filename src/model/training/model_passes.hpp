@@ -24,9 +24,10 @@ struct StepOutputs {
 /// What passes hold for as long as they live.
 struct HeldBytes {
   std::int64_t copies{};
-  std::int64_t gradients{};  // those that there are at the peak
-  std::int64_t rest{};
-  [[nodiscard]] std::int64_t total() const { return copies + gradients + rest; }
+  std::int64_t gradients{};    // those that there are at the peak
+  std::int64_t activations{};  // whatever else the plan holds, temporaries too
+  std::int64_t workspaces{};   // and tables
+  [[nodiscard]] std::int64_t total() const { return copies + gradients + activations + workspaces; }
 };
 
 /// Updates leaves whose gradients are whole and whose values the step reads no more, on the current stream, by at most

@@ -25,7 +25,6 @@
 #include <string>
 #include <utility>
 
-
 namespace tbench::model {
 namespace {
 
@@ -36,6 +35,19 @@ std::vector<std::size_t> all_of(const std::vector<at::Tensor>& parameters) {
 }
 
 }  // namespace
+
+std::string optimizer_name(AdamWVariant variant) {
+  switch (variant) {
+    case AdamWVariant::kForeach:
+    case AdamWVariant::kForeachOnDevice:
+      return "adamw_foreach";
+    case AdamWVariant::kFused:
+      return "adamw_fused";
+    case AdamWVariant::kOwnKernel:
+      break;
+  }
+  return "adamw_own";
+}
 
 AdamW::AdamW(std::vector<at::Tensor> parameters, AdamWVariant variant, AdamWOptions options)
     : variant_{variant}, options_{options}, parameters_{std::move(parameters)} {
@@ -208,10 +220,16 @@ void AdamW::StepInParts::count() {
   optimizer_.device_steps_.add_(1);
 }
 
+std::vector<at::Tensor> AdamW::state() const {
+  std::vector<at::Tensor> tensors = first_moments_;
+  tensors.insert(tensors.end(), second_moments_.begin(), second_moments_.end());
+  if (device_steps_.defined()) tensors.push_back(device_steps_);
+  return tensors;
+}
+
 std::int64_t AdamW::state_bytes() const {
-  std::size_t bytes = device_steps_.defined() ? device_steps_.nbytes() : 0;
-  for (const auto& moment : first_moments_) bytes += moment.nbytes();
-  for (const auto& moment : second_moments_) bytes += moment.nbytes();
+  std::size_t bytes = 0;
+  for (const at::Tensor& tensor : state()) bytes += tensor.nbytes();
   return static_cast<std::int64_t>(bytes);
 }
 

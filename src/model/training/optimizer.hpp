@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tbench/core/enums.hpp"
@@ -19,6 +20,9 @@ namespace tbench::model {
 /// graph would replay the bias correction of the step that it captured. Two more passes over the denominators.
 /// kOwnKernel is that of tbench/kernels/adamw.hpp, for float32 on a GPU; it takes bfloat16 gradients, too.
 enum class AdamWVariant { kForeach, kForeachOnDevice, kFused, kOwnKernel };
+
+/// Work::optimizer: adamw_foreach of both foreach variants, adamw_fused, adamw_own.
+[[nodiscard]] std::string optimizer_name(AdamWVariant variant);
 
 struct AdamWOptions {
   double learning_rate{1e-3};
@@ -51,7 +55,9 @@ class AdamW {
   /// Of parameter `index`, in the order that the constructor was given.
   [[nodiscard]] const at::Tensor& first_moment(std::size_t index) const { return first_moments_[index]; }
   [[nodiscard]] const at::Tensor& second_moment(std::size_t index) const { return second_moments_[index]; }
-  /// Bytes of the moments and the step count.
+  /// The moments and the step count.
+  [[nodiscard]] std::vector<at::Tensor> state() const;
+  /// Of these.
   [[nodiscard]] std::int64_t state_bytes() const;
 
  private:

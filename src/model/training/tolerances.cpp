@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "model/layers/parameters.hpp"
 #include "model/torch/rounding.hpp"
 #include "model/training/optimizer.hpp"
 

@@ -25,14 +25,6 @@ AttentionTableConfig table_config(const ModelConfig& config, const at::TensorOpt
           .score_dtype = compute_dtype(config.precision, c10::typeMetaToScalarType(options.dtype()))};
 }
 
-AdamWVariant optimizer_variant(const ModelConfig& config, AdamWVariant variant) {
-  // The foreach optimizers cannot skip a step on the device: see AdamW::step.
-  if (variant == AdamWVariant::kOwnKernel) return variant;
-  if (config.precision == Precision::kFp16) return AdamWVariant::kFused;
-  const bool counts_on_host = variant == AdamWVariant::kForeach;
-  return counts_on_host && config.exec == Execution::kGraph ? AdamWVariant::kForeachOnDevice : variant;
-}
-
 std::vector<at::Tensor> optimized_by(const BatchPart& part, const Parameters& parameters,
                                      const ParameterLayout& layout) {
   if (layout.shares == 0) return parameters.leaves();
@@ -44,6 +36,14 @@ std::vector<at::Tensor> optimized_by(const BatchPart& part, const Parameters& pa
 }
 
 }  // namespace
+
+AdamWVariant optimizer_variant(const ModelConfig& config, AdamWVariant variant) {
+  // The foreach optimizers cannot skip a step on the device: see AdamW::step.
+  if (variant == AdamWVariant::kOwnKernel) return variant;
+  if (config.precision == Precision::kFp16) return AdamWVariant::kFused;
+  const bool counts_on_host = variant == AdamWVariant::kForeach;
+  return counts_on_host && config.exec == Execution::kGraph ? AdamWVariant::kForeachOnDevice : variant;
+}
 
 Trainer::Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype)
     : config_{std::move(config)},

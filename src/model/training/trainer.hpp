@@ -18,6 +18,10 @@
 
 namespace tbench::model {
 
+/// The optimizer that a case takes where its implementation asks for `variant`: in fp16 the fused one for both foreach
+/// variants, which cannot skip a step on the device.
+[[nodiscard]] AdamWVariant optimizer_variant(const ModelConfig& config, AdamWVariant variant);
+
 class Trainer {
  public:
   /// Allocates everything, then fills it: seeded weights, seeded uniform tokens (a sequence's targets are its tokens

@@ -23,6 +23,7 @@
 #include "tbench/render/table.hpp"
 #include "tbench/results/conclusion.hpp"
 #include "tbench/results/durable_file.hpp"
+#include "tbench/results/write_error.hpp"
 
 namespace tbench::profile {
 namespace {
@@ -183,8 +184,8 @@ void write_profile_files(const std::string& folder, const Trace& trace, const Tr
   const auto write = [&](const char* name, std::string_view content) {
     try {
       results::write_atomically((fs::path{folder} / name).string(), content);
-    } catch (const std::system_error& error) {
-      refuse(error.what());
+    } catch (const results::WriteError& error) {
+      throw UsageError{error.what()};
     }
   };
   write(kTraceFileName, packed);  // first: it makes the folder a profile's, even if the program ends here
@@ -246,8 +247,8 @@ void write_memory_files(const std::string& folder, const AllocationLog& log, std
   const auto write = [&](const char* name, std::string_view content) {
     try {
       results::write_atomically((std::filesystem::path{folder} / name).string(), content);
-    } catch (const std::system_error& error) {
-      throw UsageError{fmt::format("{}; give a folder that can be written", error.what())};
+    } catch (const results::WriteError& error) {
+      throw UsageError{error.what()};
     }
   };
   write(kMemoryCsvName, memory_csv(log, steps, phases));

@@ -99,7 +99,8 @@ void TraceEvents::add_complete(const EventFields& event) {
     file_.trace.ranges.push_back({.start_ns = times.start_ns,
                                   .end_ns = times.end_ns,
                                   .name = name_of(event, "name"),
-                                  .thread = thread_of(event)});
+                                  .thread = thread_of(event),
+                                  .is_of_process = event.has("args") && event.object("args").has("of_process")});
   } else if (category == kCallCategory) {
     file_.trace.calls.push_back({.start_ns = times.start_ns,
                                  .end_ns = times.end_ns,

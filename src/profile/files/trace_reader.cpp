@@ -12,6 +12,7 @@
 #include "tbench/core/error.hpp"
 #include "tbench/profile/trace_file.hpp"
 #include "tbench/results/durable_file.hpp"
+#include "tbench/results/json_text.hpp"
 #include "tbench/results/result_file.hpp"
 
 namespace tbench::profile {
@@ -53,6 +54,7 @@ std::string text_of(const std::string& path) {
 class Reader {
  public:
   TraceFile read(const std::string& text) {
+    results::check_nesting(text);
     const Json rest = Json::parse(
         text, [this](int depth, Json::parse_event_t event, Json& value) { return take(depth, event, value); });
     if (!rest.is_object() || !has_events_) throw std::runtime_error{"JSON, but no trace: 'traceEvents' is missing"};

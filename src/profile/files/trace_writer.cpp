@@ -216,6 +216,8 @@ class Writer {
       if (begins_flow_[event.index]) {
         print(R"(,"bind_id":{},"flow_out":true)", flow_of(trace_.threads[event.thread].process, correlation));
       }
+    } else if (trace_.ranges[event.index].is_of_process) {
+      print(R"(,"args":{{"of_process":1}})");
     }
     print("}}");
   }

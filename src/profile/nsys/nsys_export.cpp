@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "profile/nsys/nsys_checks.hpp"
 #include "profile/nsys/nsys_schema.hpp"
 #include "tbench/core/error.hpp"
 #include "tbench/core/text.hpp"
@@ -36,7 +36,7 @@ class Reader {
 
   NsysExport read() {
     read_version();
-    check_tables();
+    check_nsys_tables(path_, connection_, schema_, export_.schema_version);
     read_kernels();
     read_copies("CUPTI_ACTIVITY_KIND_MEMCPY", OperationKind::kMemcpy);
     read_copies("CUPTI_ACTIVITY_KIND_MEMSET", OperationKind::kMemset);
@@ -44,6 +44,7 @@ class Reader {
     read_calls();
     read_ranges();
     names_.read(connection_, schema_);
+    check_nsys_operations(path_, export_.trace, export_.dropped_rows);
     merge_call_names();
     order_operations();
     read_gpus();
@@ -53,14 +54,6 @@ class Reader {
  private:
   static constexpr std::int64_t kMinRowBytes = 12;  // of any row that is read: its times alone are longer
 
-  [[noreturn]] void refuse(const std::string& problem) const {
-    throw UsageError{fmt::format("'{}' {}", path_, problem)};
-  }
-
-  [[nodiscard]] std::string version_note() const {
-    return export_.schema_version.empty() ? "" : fmt::format(" (schema {})", export_.schema_version);
-  }
-
   void read_version() {
     if (!schema_.has("META_DATA_EXPORT", "name") || !schema_.has("META_DATA_EXPORT", "value")) return;
     export_.schema_version =
@@ -69,45 +62,32 @@ class Reader {
     export_.is_known_schema = !major || *major <= kKnownMajorVersion;
   }
 
-  void check_tables() const {
-    const std::array tables{"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
-                            "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
-    if (std::ranges::none_of(tables, [&](const char* table) { return schema_.has(table); })) {
-      refuse(
-          fmt::format("has no activity of a GPU: it lacks the table CUPTI_ACTIVITY_KIND_KERNEL{}; profile with "
-                      "--trace=cuda,nvtx, and export with '{}'",
-                      version_note(), kExportCommand));
-    }
-    for (const char* table : {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
-                              "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"}) {
-      for (const char* column : {"start", "end"}) {
-        if (!schema_.has(table) || schema_.has(table, column)) continue;
-        refuse(
-            fmt::format("is an export that cannot be read: its table {} has no column '{}'{}; export it with nsys 2023 "
-                        "to 2026",
-                        table, column, version_note()));
-      }
-    }
-  }
-
   /// Rows that `table` has at most, as far as room is made for them beforehand.
   [[nodiscard]] std::size_t expected_rows(const std::string& table) const {
     const std::int64_t last = connection_.integer(fmt::format("SELECT max(rowid) FROM \"{}\"", table));
     return static_cast<std::size_t>(std::clamp<std::int64_t>(last, 0, max_rows_));
   }
 
-  bool drops(std::int64_t start_ns, std::int64_t end_ns) {
-    const bool is_sane =
-        start_ns > -kMaxTimeNs && end_ns < kMaxTimeNs && end_ns >= start_ns && end_ns - start_ns <= kMaxDurationNs;
+  bool drops(const sqlite::Statement& row, std::int64_t end_ns) {
+    const std::int64_t start_ns = row.integer(0);
+    const bool is_sane = row.is_integer(0) && start_ns > -kMaxTimeNs && end_ns < kMaxTimeNs && end_ns >= start_ns &&
+                         end_ns - start_ns <= kMaxDurationNs;
     export_.dropped_rows += is_sane ? 0 : 1;
     return !is_sane;
+  }
+
+  /// What is no whole number ends before anything.
+  [[nodiscard]] static std::int64_t end_of(const sqlite::Statement& row) {
+    return row.is_integer(1) ? row.integer(1) : INT64_MIN;
   }
 
   std::uint16_t process_of(std::int64_t global_pid) {
     const auto found = processes_.find(global_pid);
     if (found != processes_.end()) return found->second;
     const auto count = static_cast<std::int64_t>(processes_.size());
-    if (count > kMaxProcesses) refuse(fmt::format("has over {} processes; export fewer of them", kMaxProcesses));
+    if (count > kMaxProcesses) {
+      throw UsageError{fmt::format("'{}' has over {} processes. Record fewer of them.", path_, kMaxProcesses)};
+    }
     return processes_[global_pid] = static_cast<std::uint16_t>(count);
   }
 
@@ -131,7 +111,7 @@ class Reader {
 
   std::optional<Operation> operation_of(const sqlite::Statement& row, OperationKind kind) {
     const std::int64_t device = row.integer(2);
-    if (drops(row.integer(0), row.integer(1))) return std::nullopt;
+    if (drops(row, end_of(row))) return std::nullopt;
     if (device < 0 || device > kMaxProcesses) {
       ++export_.dropped_rows;
       return std::nullopt;
@@ -187,11 +167,12 @@ class Reader {
     if (!schema_.has(table)) return;
     has_processes_ = has_processes_ || schema_.has(table, "globalPid");
     sqlite::Statement row = connection_.prepare(
-        fmt::format("SELECT {}, {} FROM {}", common_columns(table), schema_.column(table, "graphId", "0"), table));
+        fmt::format("SELECT {}, {} FROM {}", common_columns(table), schema_.column(table, "graphId", "NULL"), table));
     while (row.step()) {
       auto operation = operation_of(row, OperationKind::kGraph);
       if (!operation) continue;
-      operation->name = names_.of_text(fmt::format("CUDA graph {}", row.integer(kCommonColumns)));
+      operation->name = names_.of_text(
+          row.is_null(kCommonColumns) ? "CUDA graph" : fmt::format("CUDA graph {}", row.integer(kCommonColumns)));
       export_.trace.operations.push_back(*operation);
     }
   }
@@ -204,7 +185,7 @@ class Reader {
         fmt::format("SELECT start, \"end\", {}, {}, {} FROM {}", schema_.column(table, "globalTid", "0"),
                     schema_.column(table, "correlationId", "0"), schema_.column(table, "nameId", "-1"), table));
     while (row.step()) {
-      if (drops(row.integer(0), row.integer(1))) continue;
+      if (drops(row, end_of(row))) continue;
       export_.trace.calls.push_back({.start_ns = row.integer(0),
                                      .end_ns = row.integer(1),
                                      .name = names_.of_id(row.integer(4)),
@@ -220,17 +201,21 @@ class Reader {
     const std::string type = schema_.has(table, "eventType")
                                  ? fmt::format(" WHERE eventType IN ({}, {})", kPushPopRange, kStartEndRange)
                                  : "";
-    sqlite::Statement row = connection_.prepare(
-        fmt::format("SELECT start, \"end\", {}, {}, {} FROM {}{}", schema_.column(table, "globalTid", "0"),
-                    schema_.column(table, "textId", "NULL"), schema_.column(table, "text", "NULL"), table, type));
+    sqlite::Statement row = connection_.prepare(fmt::format(
+        "SELECT start, \"end\", {}, {}, substr({}, 1, {}), {} FROM {}{}", schema_.column(table, "globalTid", "0"),
+        schema_.column(table, "textId", "NULL"), schema_.column(table, "text", "NULL"), kMaxNameLength,
+        schema_.column(table, "eventType", "0"), table, type));
     const std::int64_t capture_end_ns = last_end_ns();
     while (row.step()) {
       const std::int64_t start_ns = row.integer(0);
-      const std::int64_t end_ns = row.is_null(1) ? std::max(start_ns, capture_end_ns) : row.integer(1);
-      if (drops(start_ns, end_ns)) continue;
+      const std::int64_t end_ns = row.is_null(1) ? std::max(start_ns, capture_end_ns) : end_of(row);
+      if (drops(row, end_ns)) continue;
       const Index name = row.is_null(3) ? names_.of_text(row.text(4)) : names_.of_id(row.integer(3));
-      export_.trace.ranges.push_back(
-          {.start_ns = start_ns, .end_ns = end_ns, .name = name, .thread = thread_of(row.integer(2))});
+      export_.trace.ranges.push_back({.start_ns = start_ns,
+                                      .end_ns = end_ns,
+                                      .name = name,
+                                      .thread = thread_of(row.integer(2)),
+                                      .is_of_process = row.integer(5) == kStartEndRange});
     }
   }
 
@@ -284,11 +269,11 @@ NsysExport read_nsys_export(const std::string& path) {
   check_nsys_file(path);
   try {
     const sqlite::Connection connection{path, sqlite::Connection::Mode::kReadImmutable, Seconds{0}};
-    connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");  // the file may be anybody's
-    return Reader{path, connection}.read();
+    NsysExport read = Reader{path, connection}.read();
+    read.newer_report = newer_report(path);
+    return read;
   } catch (const sqlite::SqliteError& error) {
-    throw UsageError{fmt::format("'{}' is damaged, or its export was cut off: {}; run '{} -o {} REPORT.nsys-rep'", path,
-                                 error.what(), kExportCommand, path)};
+    refuse_nsys_database(path, error);
   }
 }
 

@@ -19,6 +19,8 @@ class NsysSchema {
  public:
   explicit NsysSchema(const sqlite::Connection& connection);
 
+  /// Their names, in the order of the alphabet.
+  [[nodiscard]] std::vector<std::string> tables() const;
   [[nodiscard]] bool has(const std::string& table) const { return columns_.contains(table); }
   [[nodiscard]] bool has(const std::string& table, const std::string& column) const;
   /// The column; where the table lacks it, `otherwise`.
@@ -28,6 +30,9 @@ class NsysSchema {
  private:
   std::map<std::string, std::set<std::string>> columns_;
 };
+
+/// Characters of a name: those of kernels have some thousands, for their template arguments. What is behind is cut off.
+inline constexpr int kMaxNameLength = 65'536;
 
 /// Names that the rows have as ids of StringIds, which is read once, at the end: it holds far more than is needed.
 class NsysNames {
@@ -52,11 +57,5 @@ class NsysNames {
 
 /// `Memcpy HtoD`, by the CUpti_ActivityMemcpyKind of a row.
 [[nodiscard]] std::string nsys_copy_name(std::int64_t kind);
-
-inline constexpr const char* kExportCommand = "nsys export --type=sqlite --force-overwrite=true";
-
-/// @throws  UsageError  naming the file and the remedy: it cannot be read, is older than the report beside it, is
-///                      empty, is no database, or was cut off
-void check_nsys_file(const std::string& path);
 
 }  // namespace tbench::profile

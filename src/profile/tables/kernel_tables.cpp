@@ -34,13 +34,21 @@ std::int64_t span_of(const Profile& profile) {
 
 Table phases_table(const TableSource& source) {
   const Profile& profile = source.profile();
-  Table table{
-      columns_of({"phase"}, {"launches", "kernels", "kernels ms", "copies ms", "share %", "matrix products %"})};
+  const bool has_by_time = profile.operations_by_time > 0;
+  std::vector<std::string> numbers{"launches", "kernels", "kernels ms", "copies ms", "share %", "matrix products %"};
+  if (has_by_time) numbers.emplace_back("by time");
+  Table table{columns_of({"phase"}, std::move(numbers))};
   for (std::size_t i = 0; i < profile.phases.size(); ++i) {
     const PhaseTime& phase = profile.phases[i];
-    table.add_row({phase.name, source.count(phase.launches), source.count(phase.kernels), source.ms(phase.kernel_ns),
-                   source.ms(phase.copy_ns), source.share(source.phase_ns(i)),
-                   percent_of(source.class_ns(i, KernelClass::kGemm), source.phase_ns(i))});
+    std::vector<std::string> row{phase.name,
+                                 source.count(phase.launches),
+                                 source.count(phase.kernels),
+                                 source.ms(phase.kernel_ns),
+                                 source.ms(phase.copy_ns),
+                                 source.share(source.phase_ns(i)),
+                                 percent_of(source.class_ns(i, KernelClass::kGemm), source.phase_ns(i))};
+    if (has_by_time) row.push_back(source.count(phase.operations_by_time));
+    table.add_row(std::move(row));
   }
   return table;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "profile/nsys/nsys_commands.hpp"
 #include "profile/tables/tables.hpp"
 #include "tbench/profile/kernel_name.hpp"
 #include "tbench/profile/profile_page.hpp"
@@ -10,11 +11,6 @@
 
 namespace tbench::profile {
 namespace {
-
-/// Records again what a trace lacks; COMMAND is what was recorded.
-constexpr const char* kRecordAgain =
-    "nsys profile --trace=cuda,nvtx --cuda-graph-trace=node -o step COMMAND && nsys export --type=sqlite "
-    "--force-overwrite=true -o step.sqlite step.nsys-rep && tbench nsys step.sqlite";
 
 /// Without the call that launched them operations are in no range and no phase. Of a few the capture has always lost
 /// the calls, which began before it did.
@@ -43,18 +39,18 @@ std::string longest_kernel(const Profile& profile) {
 }  // namespace
 
 results::Conclusion profile_conclusion(const Profile& profile, const std::string& command) {
-  if (profile.operations == 0) return {.verdict = "EMPTY", .why = {"the trace holds no operation of a GPU"}};
-  results::Conclusion conclusion{.verdict = "DEVICE", .why = profile_notes(profile)};
+  if (profile.operations == 0) return {.outcome = "EMPTY", .why = {"the trace holds no operation of a GPU"}};
+  results::Conclusion conclusion{.outcome = "DEVICE", .why = profile_notes(profile)};
   for (const DeviceTime& device : profile.devices) conclusion.why.push_back(sentence(device));
   if (const std::string kernel = longest_kernel(profile); !kernel.empty()) conclusion.why.push_back(kernel);
   if (is_incomplete(profile)) {
-    conclusion.verdict = "INCOMPLETE";
+    conclusion.outcome = "INCOMPLETE";
     conclusion.next = kRecordAgain;
   } else if (profile.other_share() > kMaxOtherShare) {
-    conclusion.verdict = "UNCLASSIFIED";
+    conclusion.outcome = "UNCLASSIFIED";
     conclusion.next = command + " --table=kernels --full-names --csv";
   } else if (std::ranges::any_of(profile.devices, &DeviceTime::host_bound)) {
-    conclusion.verdict = "HOST";
+    conclusion.outcome = "HOST";
     conclusion.next = command + " --table=launches";
   } else {
     conclusion.next = command + " --table=top_kernels";

@@ -73,6 +73,7 @@ Json phases_of(const Profile& profile) {
   for (const PhaseTime& phase : profile.phases) {
     phases.push_back({{"phase", phase.name},
                       {"operations", phase.operations},
+                      {"operations_by_time", phase.operations_by_time},
                       {"kernels", phase.kernels},
                       {"launches", phase.launches},
                       {"kernel_s", seconds(phase.kernel_ns)},
@@ -178,6 +179,7 @@ std::string profile_json(const Profile& profile, std::int64_t steps, const std::
             {"operations_s", seconds(profile.operations_ns)},
             {"operations_without_launch", profile.operations_without_launch},
             {"operations_without_range", profile.operations_without_range},
+            {"operations_by_time", profile.operations_by_time},
             {"graph_replays", profile.graph_replays},
             {"other_share", profile.other_share()},
             {"devices", devices_of(profile)},

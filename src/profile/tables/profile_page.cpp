@@ -42,6 +42,15 @@ constexpr std::array kKinds{
     Kind{"copies", "Copies and fills", true, &copies_table},
 };
 
+/// How many operations of each phase, `backward: 30`.
+std::string by_time(const Profile& profile) {
+  std::vector<std::string> phases;
+  for (const PhaseTime& phase : profile.phases) {
+    if (phase.operations_by_time > 0) phases.push_back(fmt::format("{}: {}", phase.name, phase.operations_by_time));
+  }
+  return join(phases, ", ");
+}
+
 std::string caption_of(const ProfileTable& table, PageFormat format) {
   if (format == PageFormat::kText) return table.caption + "\n";
   return fmt::format("**{}**\n\n", render::escape_markdown(table.caption));
@@ -77,11 +86,17 @@ std::vector<std::string> profile_notes(const Profile& profile) {
     notes.push_back(fmt::format("{} have no call that launched them: the capture lacks it, and they are in no range",
                                 of_all(profile.operations_without_launch)));
   }
-  if (!profile.ranges.empty() && profile.operations_without_range > 0) {
+  if (profile.operations_by_time > 0) {
     notes.push_back(
-        fmt::format("{} were launched in no range ({} % of the time): backward runs on a thread of its own, say",
-                    of_all(profile.operations_without_range),
-                    render::format_percent(profile.share(profile.operations_without_range_ns), 1)));
+        fmt::format("{} ({} % of the time) are attributed by time: to the range that another thread had open while "
+                    "they were launched ({}); PyTorch runs backward on a thread of its own",
+                    of_all(profile.operations_by_time),
+                    render::format_percent(profile.share(profile.operations_by_time_ns), 1), by_time(profile)));
+  }
+  if (!profile.ranges.empty() && profile.operations_without_range > 0) {
+    notes.push_back(fmt::format("{} were launched in no range ({} % of the time)",
+                                of_all(profile.operations_without_range),
+                                render::format_percent(profile.share(profile.operations_without_range_ns), 1)));
   }
   if (profile.graph_replays > 0) {
     notes.push_back(

@@ -145,6 +145,12 @@ StudyColumn number_column(std::string header, std::string counter, double factor
   return counter_column(std::move(header), std::move(counter), factor, &render::format_number);
 }
 
+StudyColumn step_time_column() {
+  StudyColumn column = number_column("ms", "median_ms");
+  column.device = [](const Record& record) { return counter_of(record, "device_ms"); };
+  return column;
+}
+
 StudyColumn whole_column(std::string header, std::string counter, double factor) {
   return counter_column(std::move(header), std::move(counter), factor, &render::format_thousands);
 }
@@ -169,13 +175,16 @@ StudyColumn of_pass(std::string pass, StudyColumn column) {
   return column;
 }
 
-StudyColumn split_column(std::string header, std::string part) {
+StudyColumn split_column(std::string header, std::vector<std::string> classes) {
   return {.header = std::move(header),
-          .value = [part = std::move(part)](const Record& record) -> std::optional<double> {
+          .value = [classes = std::move(classes)](const Record& record) -> std::optional<double> {
             if (!record.memory) return std::nullopt;
-            const auto found = record.memory->split.find(part);
-            if (found == record.memory->split.end()) return std::nullopt;
-            return static_cast<double>(found->second) / kMebi;
+            std::optional<double> sum;
+            for (const auto& [memory_class, bytes] : record.memory->split) {
+              if (std::ranges::find(classes, memory_class) == classes.end()) continue;
+              sum = sum.value_or(0) + static_cast<double>(bytes) / kMebi;
+            }
+            return sum;
           },
           .format = &render::format_thousands};
 }

@@ -52,14 +52,16 @@ namespace tbench::studies {
 
 /// A counter (bench/README.md lists them) times `factor`, with four significant digits.
 [[nodiscard]] StudyColumn number_column(std::string header, std::string counter, double factor = 1);
+/// The median time, which speed-ups may replace by the GPU's own.
+[[nodiscard]] StudyColumn step_time_column();
 /// The same as a whole number with commas.
 [[nodiscard]] StudyColumn whole_column(std::string header, std::string counter, double factor = 1);
 /// A counter in bytes as MiB.
 [[nodiscard]] StudyColumn mebibytes_column(std::string header, std::string counter);
 /// One counter over another one.
 [[nodiscard]] StudyColumn ratio_column(std::string header, std::string numerator, std::string denominator);
-/// A part of the memory's split as MiB: parameters, gradients, optimizer_state, activations.
-[[nodiscard]] StudyColumn split_column(std::string header, std::string part);
+/// Classes of the memory's split, together, as MiB; nothing where a record has none of them.
+[[nodiscard]] StudyColumn split_column(std::string header, std::vector<std::string> classes);
 
 /// What the family saw under `finding` (Record::labels).
 [[nodiscard]] StudyColumn finding_column(std::string header, std::string finding);

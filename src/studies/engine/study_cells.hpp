@@ -20,7 +20,8 @@ struct StudyCells {
   std::vector<CaseId> cases;       // those of them that pass the options' filter
   std::vector<CaseId> missing;     // those of `cases` without a record
   std::map<std::string, std::vector<const Record*>>
-      measured;                  // of `unfiltered` and Study::beside, by name; of the results, which outlive this
+      measured;  // of `unfiltered` and Study::beside, by name; of the results, which outlive this
+  std::map<const Record*, std::string> gpus;  // UUID of the GPU that each of these ran on; empty: of a CPU
   std::size_t untraced{};        // of `missing`, those with a time and without the trace that the study needs
   std::vector<ModelSize> sizes;  // built-in, and of the files' command lines
   std::string flags;             // of transformer_bench, without a filter: `--tb_study=NAME --tb_axis=...`

@@ -76,7 +76,7 @@ static results::Conclusion study_conclusion(const StudyReport& report) {
                                    : fmt::format("{} cell{} not measured", missing, missing == 1 ? " is" : "s are")};
   why.insert(why.end(), report.notes.begin(), report.notes.end());
   return {
-      .verdict = is_complete ? "COMPLETE" : "INCOMPLETE", .why = std::move(why), .next = join(report.commands, " && ")};
+      .outcome = is_complete ? "COMPLETE" : "INCOMPLETE", .why = std::move(why), .next = join(report.commands, " && ")};
 }
 
 /// The conclusion, title, sources, tables (caption, columns, rows of cells), notes, commands. A cell has its `text` as

@@ -31,6 +31,16 @@ std::string without_unit(const std::string& header) {
   return space == std::string::npos ? "" : header.substr(0, space);
 }
 
+/// `sdpa/graph` of `impl:sdpa exec:graph speed-up`.
+std::string values_in(const std::string& header) {
+  Texts values;
+  for (const std::string& part : split(header, ' ')) {
+    const std::size_t colon = part.find(':');
+    if (colon != std::string::npos) values.push_back(part.substr(colon + 1));
+  }
+  return join(values, "/");
+}
+
 /// A quantity against its base; empty where either is unknown.
 StudyCell held_against(const std::optional<double>& base, const std::optional<double>& own, StudyComparison as) {
   if (!base || !own) return {};
@@ -86,10 +96,13 @@ class Section {
   [[nodiscard]] bool has(const Texts& combination, const StudyColumn& column) const;
   [[nodiscard]] std::string header_of(const Texts& combination, const StudyColumn& column) const;
   [[nodiscard]] std::optional<std::size_t> base_of(const Texts& combination) const;
+  [[nodiscard]] std::string marks_of(const std::vector<StudyCell>& row) const;
+  void add_marks();
   void add_columns();
   void add_rows(const Row& row);
   [[nodiscard]] std::vector<StudyCell> head_of(const Row& row) const;
   [[nodiscard]] std::vector<StudyCell> row_of(const Row& row);
+  [[nodiscard]] StudyCell speed_up(const CaseId& base, const CaseId& own, const StudyColumn& column) const;
   void add_speed_ups(std::vector<StudyCell>& cells, const Row& row) const;
   void add_boundary(std::vector<StudyCell>& cells, const Row& row) const;
   void add_fit(std::vector<StudyCell>& cells, const Row& row) const;
@@ -177,17 +190,32 @@ void Section::add_columns() {
   section_.columns.push_back({"r²", render::Align::kRight});
 }
 
+/// Of times that hosts or two GPUs make incomparable, the GPU's own are divided where both are known.
+StudyCell Section::speed_up(const CaseId& base, const CaseId& own, const StudyColumn& column) const {
+  const StudySpeedUp& how = *table_.speed_up;
+  const bool is_of_impl = std::ranges::find(how.base, "impl", &CaseId::Parameter::first) != how.base.end();
+  if (column.device && !is_of_impl && cells_.optimizer(base) != cells_.optimizer(own))
+    return {.text = {}, .marks = "o"};
+  const bool is_incomparable = cells_.is_host_bound(base) || cells_.is_host_bound(own) || !cells_.share_gpus(base, own);
+  const auto device_of_base = cells_.device(base, column), device_of_own = cells_.device(own, column);
+  if (!is_incomparable || !device_of_base || !device_of_own) {
+    return held_against(cells_.value(base, column), cells_.value(own, column), how.as);
+  }
+  StudyCell cell = held_against(device_of_base, device_of_own, how.as);
+  cell.marks = "d";
+  return cell;
+}
+
 void Section::add_speed_ups(std::vector<StudyCell>& cells, const Row& row) const {
   for (std::size_t i = 0; i < pivot_.columns.size(); ++i) {
     const std::optional<std::size_t> base = base_of(pivot_.columns[i]);
     if (!base) continue;
+    const CaseId* const of_base = case_at(row, *base);
+    const CaseId* const own = case_at(row, i);
     for (const StudyColumn& column : table_.columns) {
       if (!has(pivot_.columns[i], column)) continue;
-      const auto at = [&](std::size_t index) {
-        const CaseId* const id = case_at(row, index);
-        return id != nullptr ? cells_.value(*id, column) : std::nullopt;
-      };
-      cells.push_back(held_against(at(*base), at(i), table_.speed_up->as));
+      cells.push_back(of_base != nullptr && own != nullptr ? speed_up(*of_base, *own, column) : StudyCell{});
+      cells_.use(cells.back().marks);
     }
   }
 }
@@ -219,7 +247,7 @@ void Section::add_fit(std::vector<StudyCell>& cells, const Row& row) const {
   for (std::size_t i = 0; i < pivot_.columns.size(); ++i) {
     const CaseId* const id = case_at(row, i);
     const std::optional<double> time = id != nullptr ? cells_.value(*id, table_.columns.front()) : std::nullopt;
-    if (!time) continue;
+    if (!time || cells_.is_host_bound(*id)) continue;
     x.push_back(table_.fit->x(pivot_.columns[i].front(), cells_.all().sizes));
     y.push_back(*time);
   }
@@ -269,6 +297,36 @@ void Section::add_rows(const Row& row) {
   }
 }
 
+/// A row's marks, each behind the values that its columns are of where the table spreads cases over several.
+std::string Section::marks_of(const std::vector<StudyCell>& row) const {
+  std::vector<render::NamedMarks> marks;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row[i].marks.empty()) continue;
+    const std::string name = pivot_.columns.size() > 1 ? values_in(section_.columns[i].header) : "";
+    const auto same = std::ranges::find(marks, name, &render::NamedMarks::name);
+    if (same != marks.end()) {
+      same->marks += row[i].marks;
+    } else {
+      marks.push_back({name, row[i].marks});
+    }
+  }
+  return render::marks_cell(marks);
+}
+
+/// A last column, where any cell has marks.
+void Section::add_marks() {
+  const auto has_marks = [](const std::vector<StudyCell>& row) {
+    return std::ranges::any_of(row, [](const StudyCell& cell) { return !cell.marks.empty(); });
+  };
+  if (std::ranges::none_of(section_.rows, has_marks)) return;
+  for (auto& row : section_.rows) {
+    std::string marks = marks_of(row);
+    row.resize(section_.columns.size());
+    row.push_back({.text = std::move(marks)});
+  }
+  section_.columns.push_back({render::kMarksHeader, render::Align::kLeft});
+}
+
 std::optional<StudySection> Section::build() {
   if (cases_.empty()) return std::nullopt;
   const auto has_base = [this](const Texts& combination) { return base_of(combination).has_value(); };
@@ -279,6 +337,7 @@ std::optional<StudySection> Section::build() {
   if (table_.needs_trace && std::ranges::none_of(cases_, is_traced)) return std::nullopt;
   add_columns();
   for (const Row& row : pivot_.rows) add_rows(row);
+  add_marks();
   section_.caption = caption_of(cases_.front(), pivot_.common, table_.caption);
   section_.has_bars = table_.has_bars;
   return std::move(section_);
@@ -304,80 +363,6 @@ std::string caption_of(const CaseId& id, const std::vector<std::string>& common,
   Texts parts{id.family()};
   for (const std::string& key : common) parts.push_back(key + ":" + key_cell(key, id.at(key)).text);
   return fmt::format("{}. {}", join(parts, " "), caption);
-}
-
-const std::vector<const Record*>& CaseCells::records(const CaseId& id) const {
-  static const std::vector<const Record*> none;
-  const auto found = cells_.measured.find(id.name());
-  return found == cells_.measured.end() ? none : found->second;
-}
-
-std::vector<const Record*> CaseCells::timed(const CaseId& id) const {
-  std::vector<const Record*> found;
-  std::ranges::copy_if(records(id), std::back_inserter(found),
-                       [](const Record* record) { return record->timing.has_value(); });
-  return found;
-}
-
-bool CaseCells::keeps_protocol(const Record& record) const {
-  if (!record.timing) return true;
-  const auto same = [](const std::optional<std::int64_t>& wanted, std::int64_t actual) {
-    return !wanted || *wanted == actual;
-  };
-  return same(study_.protocol.warm_up, record.timing->warm_up.steps) &&
-         same(study_.protocol.samples, static_cast<std::int64_t>(record.timing->samples_s.size()));
-}
-
-/// The median over the case's records, or what its column makes of all.
-std::optional<double> CaseCells::value(const CaseId& id, const StudyColumn& column) const {
-  if (column.of_case) {
-    const std::vector<const Record*> own = timed(id);
-    return own.empty() ? std::nullopt : column.of_case({.records = own, .all = measurements_});
-  }
-  return column.value ? median_of(records(id), column.value) : std::nullopt;
-}
-
-/// The median as its column writes it, or every text that there is.
-std::string CaseCells::shown(const CaseId& id, const StudyColumn& column) const {
-  if (!column.text) {
-    const std::optional<double> known = value(id, column);
-    return known ? column.format(*known) : "";
-  }
-  Texts texts;
-  for (const Record* record : records(id)) {
-    const std::optional<std::string> known = column.text(*record);
-    if (!known) continue;
-    std::string text = render::one_line(*known);
-    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(std::move(text));
-  }
-  return join(texts, " / ");
-}
-
-StudyCell CaseCells::cell(const CaseId& id, const StudyColumn& column, bool is_first) {
-  const std::vector<const Record*>& found = records(id);
-  if (found.empty()) {
-    if (!is_first) return {};
-    const auto footnote = missing_.filter_of.find(id.name());
-    return {.text = {}, .footnote = footnote == missing_.filter_of.end() ? 0 : footnote->second + 1};
-  }
-  note(found);
-  const auto failed =
-      static_cast<std::size_t>(std::ranges::count_if(found, [](const Record* r) { return !r->timing; }));
-  std::string text = shown(id, column);
-  const std::optional<double> number = column.text ? std::nullopt : value(id, column);
-  if (!is_first) return {.text = text, .value = number};
-  if (failed == found.size()) {
-    const std::string name = render::status_text(found.front()->status);
-    return {.text = text.empty() ? name : fmt::format("{} ({})", name, text)};
-  }
-  if (text.empty() && failed == 0) return {};  // marks say something of a number
-  const std::string marks = render::marks_of(found);
-  const bool other = std::ranges::any_of(found, [&](const Record* r) { return !keeps_protocol(*r); });
-  marks_.of_times += marks;
-  marks_.other_protocol = marks_.other_protocol || other;
-  text += fmt::format("{}{}", marks, other ? "+" : "");
-  if (failed > 0) text += fmt::format(" ({} of {} failed)", failed, found.size());
-  return {.text = text, .value = number};
 }
 
 std::optional<StudySection> study_section(const StudyTable& table, CaseCells& cells) {

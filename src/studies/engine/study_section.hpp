@@ -43,6 +43,16 @@ class CaseCells {
   [[nodiscard]] const std::vector<const Record*>& records(const CaseId& id) const;
   /// Those of them that have a time.
   [[nodiscard]] std::vector<const Record*> timed(const CaseId& id) const;
+  /// A time's part on the GPU: StudyColumn::device.
+  [[nodiscard]] std::optional<double> device(const CaseId& id, const StudyColumn& column) const;
+  /// The host limits one of its times, on a GPU.
+  [[nodiscard]] bool is_host_bound(const CaseId& id) const;
+  /// Whether the times of both were measured on the same GPUs.
+  [[nodiscard]] bool share_gpus(const CaseId& one, const CaseId& other) const;
+  /// Work::optimizer; empty without one, or where it is not told.
+  [[nodiscard]] std::string optimizer(const CaseId& id) const;
+  /// Notes that a table uses these marks.
+  void use(const std::string& marks) { marks_.of_times += marks; }
   /// For as long as this is.
   [[nodiscard]] const StudyMeasurements& measurements() const { return measurements_; }
   /// Counts how many records a cell is made of, for the note on medians.

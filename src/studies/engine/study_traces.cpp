@@ -49,6 +49,11 @@ std::vector<const StepTrace*> traces_of(std::span<const Record* const> records) 
   return traces;
 }
 
+void sort_by_time(TracedPhase& phase) {
+  std::ranges::stable_sort(phase.operations, std::ranges::greater{},
+                           [](const TracedKernel& kernel) { return kernel.total.value; });
+}
+
 TracedPhase& phase_of(std::vector<TracedPhase>& phases, const std::string& name) {
   const auto found = std::ranges::find(phases, name, &TracedPhase::name);
   return found != phases.end() ? *found : phases.emplace_back(TracedPhase{.name = name, .operations = {}, .total = {}});
@@ -76,11 +81,28 @@ std::vector<TracedPhase> traced_phases(std::span<const Record* const> records) {
     phase.total = phase.total + kernel.total;
     phase.operations.push_back(std::move(kernel));
   }
-  for (TracedPhase& phase : phases) {
-    std::ranges::stable_sort(phase.operations, std::ranges::greater{},
-                             [](const TracedKernel& kernel) { return kernel.total.value; });
-  }
+  for (TracedPhase& phase : phases) sort_by_time(phase);
   return phases;
+}
+
+std::optional<TracedPhase> forward_and_backward(std::span<const TracedPhase> phases) {
+  const auto forward = std::ranges::find(phases, "forward", &TracedPhase::name);
+  const auto backward = std::ranges::find(phases, "backward", &TracedPhase::name);
+  if (forward == phases.end() || backward == phases.end()) return std::nullopt;
+  TracedPhase both = *forward;
+  both.name = "forward and backward";
+  both.total = forward->total + backward->total;
+  for (const TracedKernel& operation : backward->operations) {
+    const auto same = std::ranges::find(both.operations, operation.name, &TracedKernel::name);
+    if (same == both.operations.end()) {
+      both.operations.push_back(operation);
+      continue;
+    }
+    same->calls += operation.calls;
+    same->total = same->total + operation.total;
+  }
+  sort_by_time(both);
+  return both;
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // What the traces of a case's records say of its kernels, and what has to be said of traces beside a table.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct TracedPhase {
 /// that did not launch a kernel counts as 0; the shortest and the longest call are those of all. What most did not
 /// launch is left out.
 [[nodiscard]] std::vector<TracedPhase> traced_phases(std::span<const Record* const> records);
+
+/// Forward and backward as one phase: an operation that both have has one entry. Nothing unless both are there.
+[[nodiscard]] std::optional<TracedPhase> forward_and_backward(std::span<const TracedPhase> phases);
 
 /// The ranges of a step, and what follows from them.
 struct TracedRanges {

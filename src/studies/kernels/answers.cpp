@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -29,11 +30,23 @@ StudyRow answer(std::string question, std::optional<double> percent, std::string
   return {.names = {std::move(question)}, .values = {percent}, .detail = std::move(text)};
 }
 
+/// The case with pass:forward.
+CaseId inference_of(const CaseId& id) {
+  std::vector<CaseId::Parameter> parameters = id.parameters();
+  for (auto& [key, value] : parameters) {
+    if (key == "pass") value = "forward";
+  }
+  return CaseId{id.family(), std::move(parameters)};
+}
+
 /// What a case's records say, each answer only where they do.
 class Answers {
  public:
-  explicit Answers(std::span<const Record* const> records)
-      : record_{*records.front()}, phases_{traced_phases(records)}, ranges_{traced_ranges(records)} {}
+  explicit Answers(const StudyCase& of)
+      : record_{*of.records.front()},
+        inference_{of.all.records_of(inference_of(of.records.front()->id))},
+        phases_{traced_phases(of.records)},
+        ranges_{traced_ranges(of.records)} {}
 
   [[nodiscard]] std::vector<StudyRow> all() const {
     std::vector<StudyRow> rows;
@@ -60,18 +73,14 @@ class Answers {
     std::string text =
         fmt::format("{}: {:.1f} % of forward's time on the GPU, {} calls a step", profile::kernel_name(top.name),
                     percent_of(top.total, forward->total), count_text(top.calls));
-    if (const TracedPhase* const backward = phase_named(phases_, "backward")) {
-      const TracedKernel& other = backward->operations.front();
-      text += other.name == top.name ? "; backward's longest is the same"
-                                     : "; backward's is another: " + profile::kernel_name(other.name);
-      Seconds both;
-      for (const TracedPhase* phase : {forward, backward}) {
-        for (const TracedKernel& kernel : phase->operations) {
-          if (kernel.name == top.name) both = both + kernel.total;
-        }
-      }
-      text +=
-          fmt::format("; of forward and backward it has {:.1f} %", percent_of(both, forward->total + backward->total));
+    if (const std::optional<TracedPhase> both = forward_and_backward(phases_)) {
+      const TracedKernel& other = both->operations.front();
+      text += other.name == top.name
+                  ? "; forward and backward together have the same"
+                  : fmt::format("; forward and backward together have another: {} with {:.1f} %",
+                                profile::kernel_name(other.name), percent_of(other.total, both->total));
+      const auto own = std::ranges::find(both->operations, top.name, &TracedKernel::name);
+      text += fmt::format("; of both it has {:.1f} %", percent_of(own->total, both->total));
     }
     return answer("(b) forward's longest kernel", percent_of(top.total, forward->total), std::move(text));
   }
@@ -92,19 +101,19 @@ class Answers {
     return answer("(c) forward's time besides matrix products", percent_of(rest, forward->total), std::move(text));
   }
 
-  /// Of forward against all of the step.
+  /// Of inference, which is a case of its own, against all of the training step.
   [[nodiscard]] std::optional<StudyRow> gemm_share() const {
-    const TracedPhase* const forward = phase_named(phases_, "forward");
+    const std::vector<TracedPhase> inference_phases = traced_phases(inference_);
+    const TracedPhase* const forward = phase_named(inference_phases, "forward");
     if (forward == nullptr || phases_.size() < 2) return std::nullopt;
     std::vector<TracedKernel> step;
     for (const TracedPhase& phase : phases_) step.insert(step.end(), phase.operations.begin(), phase.operations.end());
     const double inference = gemm_percent(forward->operations);
     const double training = gemm_percent(step);
-    return answer(
-        "(d) matrix products: the step beside forward", training,
-        fmt::format("{:.1f} % of the kernels' time in forward, {:.1f} % in the whole step: {:+.1f} percentage "
-                    "points",
-                    inference, training, training - inference));
+    return answer("(d) matrix products: the step beside inference", training,
+                  fmt::format("{:.1f} % of the kernels' time in inference, {:.1f} % in the whole step: {:+.1f} "
+                              "percentage points",
+                              inference, training, training - inference));
   }
 
   [[nodiscard]] std::optional<StudyRow> softmax() const {
@@ -123,11 +132,12 @@ class Answers {
   }
 
   const Record& record_;
+  std::span<const Record* const> inference_;  // of the same size, without a graph
   std::vector<TracedPhase> phases_;
   TracedRanges ranges_;
 };
 
-std::vector<StudyRow> answers_of(std::span<const Record* const> records) { return Answers{records}.all(); }
+std::vector<StudyRow> answers_of(const StudyCase& of) { return Answers{of}.all(); }
 
 }  // namespace
 

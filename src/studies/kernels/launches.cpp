@@ -24,14 +24,21 @@ std::vector<StudyRow> by_phase(std::span<const Record* const> records) {
   return rows;
 }
 
+StudyColumn percent_column(std::string header, std::string counter) {
+  StudyColumn column = number_column(std::move(header), std::move(counter), 100);
+  column.format = &one_digit;
+  return column;
+}
+
 std::vector<StudyColumn> columns() {
   const auto milliseconds = [](Seconds StepTrace::*time) {
     return [time](const StepTrace& trace, Seconds) { return to_milliseconds(trace.*time); };
   };
   return {number_column("step ms", "median_ms"),
-          trace_column("device ms", milliseconds(&StepTrace::device), &render::format_number),
-          trace_column(
-              "idle %", [](const StepTrace& trace, Seconds step) { return 100 * idle_share(trace, step); }, &one_digit),
+          number_column("device ms", "device_ms"),
+          percent_column("idle %", "idle_share"),
+          percent_column("host %", "host_share"),
+          number_column("us a launch", "launch_budget_us"),
           trace_column(
               "kernels", [](const StepTrace& trace, Seconds) { return kernels_per_step(trace); }, &count_text),
           trace_column(
@@ -50,9 +57,11 @@ Study launches_study() {
           .title = "Kernels and launches of a step, and how long the GPU waits",
           .grids = traced_grid({"forward", "forward_backward", "train_step"}, {"fp32", "bf16"}),
           .protocol = {.needs_trace = true},
-          .tables = {{.caption = "The step is the untraced median, idle the part of it that the GPU did not work; gaps "
-                                 "are of the traced steps: the host's, whose next launch came too late, and the "
-                                 "device's own. The replay of a CUDA graph is one launch",
+          .tables = {{.caption = "The step is the untraced median, idle the part of it that the GPU did not work, host "
+                                 "that without the queue's own gaps (over 3: host-bound), and us a launch the time "
+                                 "that the host has for each (under 25: sensitive to the host). Gaps are of the traced "
+                                 "steps: the host's, whose next launch came too late, and the device's own. The replay "
+                                 "of a CUDA graph is one launch",
                       .spread = {},
                       .columns = columns()}},
           .row_tables = {{.caption = "By phase, of a step",

@@ -1,6 +1,7 @@
 // Which kernel takes the most time in each phase, and which of those that are no matrix products.
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "studies/engine/studies.hpp"
 #include "studies/kernels/kernel_figures.hpp"
@@ -47,17 +48,18 @@ Seconds time_in(const TracedPhase& phase, const std::string& kernel) {
 /// The kernel that is longest in the forward pass, in the phases of training.
 std::vector<StudyRow> forwards_longest(Records records) {
   const std::vector<TracedPhase> phases = traced_phases(records);
+  const std::optional<TracedPhase> both = forward_and_backward(phases);
+  if (!both) return {};
   const auto forward = std::ranges::find(phases, "forward", &TracedPhase::name);
   const auto backward = std::ranges::find(phases, "backward", &TracedPhase::name);
-  if (forward == phases.end() || backward == phases.end()) return {};
   const TracedKernel* const top = longest(*forward, &is_kernel);
-  const TracedKernel* const other = longest(*backward, &is_kernel);
-  if (top == nullptr || other == nullptr) return {};
-  const Seconds in_backward = time_in(*backward, top->name);
-  return {{.names = {top->name == other->name ? "yes" : "no"},
-           .values = {percent_of(top->total, forward->total), percent_of(in_backward, backward->total),
-                      percent_of(top->total + in_backward, forward->total + backward->total)},
-           .detail = top->name}};
+  const TracedKernel* const of_both = longest(*both, &is_kernel);
+  if (top == nullptr || of_both == nullptr) return {};
+  return {
+      {.names = {top->name == of_both->name ? "yes" : "no"},
+       .values = {percent_of(top->total, forward->total), percent_of(time_in(*backward, top->name), backward->total),
+                  percent_of(time_in(*both, top->name), both->total)},
+       .detail = top->name}};
 }
 
 }  // namespace
@@ -72,7 +74,7 @@ Study top_kernels_study() {
                             &longest_of_phases<&is_kernel>),
               longest_table("The longest kernel that is no matrix product", &longest_of_phases<&is_other_kernel>),
               {.caption = "The longest kernel of the forward pass, in training: its share of what ran in each phase",
-               .names = {"longest of backward too"},
+               .names = {"longest of forward + backward too"},
                .quantities = {{"% of forward", &one_digit},
                               {"% of backward", &one_digit},
                               {"% of forward + backward", &one_digit}},

@@ -42,16 +42,26 @@ double busy_share(std::span<const TracedRange> ranges, std::string_view phase) {
   return range == nullptr || range->gpu_sum.value <= 0 ? 1.0 : range->gpu_busy.value / range->gpu_sum.value;
 }
 
+double traced_device_time(std::span<const Record* const> records) {
+  return median_of(records,
+                   [](const Record& record) -> std::optional<double> {
+                     return record.trace ? std::optional{record.trace->device.value} : std::nullopt;
+                   })
+      .value();
+}
+
 class Waterfall {
  public:
   /// @param rate       FLOP per second
   /// @param bandwidth  bytes per second
-  Waterfall(const StudyCase& of, const StepFloor& floor, double rate, double bandwidth) {
+  /// @param device     the GPU's own time in a timed step
+  Waterfall(const StudyCase& of, const StepFloor& floor, double rate, double bandwidth, Seconds device) {
+    const double clocks = device.value / traced_device_time(of.records);
     const std::vector<TracedRange> ranges = traced_ranges(of.records).ranges;
     for (const TracedPhase& phase : traced_phases(of.records)) {
       const double share = busy_share(ranges, phase.name);
       for (TracedKernel operation : phase.operations) {
-        operation.total = operation.total * share;
+        operation.total = operation.total * share * clocks;
         operations_.push_back(std::move(operation));
       }
     }
@@ -81,9 +91,7 @@ class Waterfall {
     if (floor.optimizer_bytes > 0) at_bandwidth("optimizer", floor.optimizer_bytes, class_time("optimizer"), {});
     const auto [time, classes] = other_classes();
     at_bandwidth("all other work", floor.other_bytes, time, classes);
-    device_ = Seconds{median_of(of.records, [](const Record& record) -> std::optional<double> {
-                        return record.trace ? std::optional{record.trace->device.value} : std::nullopt;
-                      }).value()};
+    device_ = device;
     step_ = Seconds{median_of(of.records, [](const Record& record) -> std::optional<double> {
                       return record.timing->median.value;
                     }).value()};
@@ -162,6 +170,11 @@ std::vector<StudyRow> waterfall_of(const StudyCase& of) {
   const auto bandwidth = median_of(of.all.records_of(copy_case()), copy_rate().value);
   const std::optional<ModelSize> size = size_of(first.id, of.all.sizes);
   if (!size || !first.trace) return {};
+  const auto device = median_of(of.records, [](const Record& record) -> std::optional<double> {
+    const std::optional<Seconds> time = device_time(record);
+    return time ? std::optional{time->value} : std::nullopt;
+  });
+  if (!device) return {{.names = {"unknown"}, .values = {{}, {}}, .detail = "its trace disagrees with its time"}};
   if (!rate || !bandwidth) {
     const std::string missing = rate ? copy_case().name() : "the ceiling of its products (--tb_ceilings=on)";
     return {{.names = {"unknown"}, .values = {{}, {}}, .detail = "not in these files: " + missing}};
@@ -169,7 +182,7 @@ std::vector<StudyRow> waterfall_of(const StudyCase& of) {
   const StepFloor floor = model_step_floor(*size, first.id.int_at("ctx"), first.id.int_at("batch"),
                                            parse_enum<Pass>(first.id.at("pass")).value(),
                                            parse_enum<Precision>(first.id.at("precision")).value());
-  return Waterfall{of, floor, *rate, *bandwidth * kGiga}.rows();
+  return Waterfall{of, floor, *rate, *bandwidth * kGiga, Seconds{*device}}.rows();
 }
 
 }  // namespace

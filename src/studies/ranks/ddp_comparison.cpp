@@ -10,6 +10,7 @@
 
 #include "studies/engine/studies.hpp"
 #include "tbench/core/enums.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/stats/descriptive.hpp"
 
 namespace tbench::studies {
@@ -87,9 +88,7 @@ std::optional<double> cost_near(const StudyMeasurements& all, const CaseId& none
 }
 
 bool is_host_bound(std::span<const Record* const> records) {
-  return std::ranges::any_of(records, [](const Record* of) {
-    return of->timing && (of->timing->host_bound || (of->trace && is_host_bound(*of->trace, *of->timing)));
-  });
+  return std::ranges::any_of(records, [](const Record* of) { return of->timing && tbench::is_host_bound(*of); });
 }
 
 std::vector<std::int64_t> gpus_from(std::int64_t measured) {

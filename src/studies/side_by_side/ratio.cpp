@@ -9,7 +9,9 @@
 
 #include "tbench/core/case_id.hpp"
 #include "tbench/core/error.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/core/text.hpp"
+#include "tbench/render/summary.hpp"
 #include "tbench/studies/side_by_side.hpp"
 
 namespace tbench::studies {
@@ -137,12 +139,22 @@ std::optional<std::size_t> fastest(const Pair& pair) {
   return best;
 }
 
-std::string marks_of(const Record& over, const Record& of) {
+struct Ratio {
+  double value{};
+  std::string marks;
+};
+
+/// The ratio of the medians, or of the GPU's own times where the host limits a side and both are known.
+Ratio ratio_of(const Record& of, const Record& over) {
   const auto either = [&](const auto& what) { return what(over) || what(of); };
-  std::string marks = over.timing->resolution_limited ? "~" : "";
-  if (either([](const Record& r) { return r.timing->host_bound; })) marks += "h";
-  if (either([](const Record& r) { return r.status != Status::kOk; })) marks += "*";
-  return marks;
+  Ratio ratio{.value = milliseconds(of) / milliseconds(over), .marks = over.timing->resolution_limited ? "~" : ""};
+  if (either(&is_host_bound)) {
+    const std::optional<Seconds> own = device_time(of), base = device_time(over);
+    if (own && base) ratio.value = *own / *base;
+    ratio.marks += own && base ? "d" : "h";
+  }
+  if (either([](const Record& r) { return r.status != Status::kOk; })) ratio.marks += "*";
+  return ratio;
 }
 
 /// How a parameter of a row is called, and its values.
@@ -160,6 +172,7 @@ std::string row_value(const CaseId& id, const std::string& key) {
 render::Table pivoted(const Cells& cells, const RatioOptions& options) {
   const std::vector<std::string> letters = letters_of(options.of);
   std::vector<std::pair<std::string, std::map<std::int64_t, std::string>>> rows;
+  std::map<std::string, std::map<std::int64_t, std::string>> marks;  // by row and column
   std::set<std::int64_t> columns;
   for (const auto& [name, pair] : cells.all()) {
     const std::optional<std::size_t> best = fastest(pair);
@@ -171,20 +184,27 @@ render::Table pivoted(const Cells& cells, const RatioOptions& options) {
     if (found == rows.end()) found = rows.insert(rows.end(), {row, {}});
     const std::int64_t column = pair.over->id.int_at(options.pivot);
     columns.insert(column);
-    found->second[column] = fmt::format("{:.2f}{}{}", milliseconds(*pair.of[*best]) / milliseconds(*pair.over),
-                                        letters[*best], marks_of(*pair.over, *pair.of[*best]));
+    const Ratio ratio = ratio_of(*pair.of[*best], *pair.over);
+    found->second[column] = fmt::format("{:.2f}{}", ratio.value, letters[*best]);
+    marks[row][column] = ratio.marks;
   }
   std::vector<std::string> names;
   for (const std::string& key : options.rows) names.push_back(row_header(key));
   std::vector<render::Column> header{{join(names, " ")}};
   for (const std::int64_t column : columns) header.push_back({std::to_string(column), render::Align::kRight});
-  render::Table table{std::move(header)};
+  std::vector<std::vector<std::string>> lines;
+  std::vector<std::string> marks_of_lines;
   for (auto& [row, values] : rows) {
     std::vector<std::string> line{row};
-    for (const std::int64_t column : columns) line.push_back(values[column]);
-    table.add_row(std::move(line));
+    std::vector<render::NamedMarks> of_row;
+    for (const std::int64_t column : columns) {
+      line.push_back(values[column]);
+      of_row.push_back({std::to_string(column), marks[row][column]});
+    }
+    lines.push_back(std::move(line));
+    marks_of_lines.push_back(render::marks_cell(of_row));
   }
-  return table;
+  return render::table_with_marks(std::move(header), std::move(lines), marks_of_lines);
 }
 
 render::Table listed(const Cells& cells, const RatioOptions& options) {
@@ -195,27 +215,33 @@ render::Table listed(const Cells& cells, const RatioOptions& options) {
     header.push_back({fmt::format("{} / {}", values_of(of), over), render::Align::kRight});
   }
   header.push_back({"best other", render::Align::kRight});
-  render::Table table{std::move(header)};
+  std::vector<std::vector<std::string>> lines;
+  std::vector<std::string> marks_of_lines;
   for (const auto& [name, pair] : cells.all()) {
-    std::vector<std::string> line{values_of(CaseId::parse(name).parameters())};
+    std::vector<std::string>& line = lines.emplace_back();
+    line.push_back(values_of(CaseId::parse(name).parameters()));
     if (!pair.over->timing) {
       line.emplace_back(to_string(pair.over->status));
-      line.resize(table.column_count());
-      table.add_row(std::move(line));
+      line.resize(header.size());
+      marks_of_lines.emplace_back();
       continue;
     }
     const double time = milliseconds(*pair.over);
     const double flop = pair.over->work ? pair.over->work->flop.value : 0;
     line.push_back(fmt::format("{:.4g}", time));
     line.push_back(flop > 0 ? fmt::format("{:.1f}", flop / pair.over->timing->median.value / 1e12) : "");
-    for (const Record* const of : pair.of) {
-      line.push_back(of != nullptr && of->timing ? fmt::format("{:.3f}", milliseconds(*of) / time) : "");
+    std::vector<render::NamedMarks> marks;
+    for (std::size_t i = 0; i < pair.of.size(); ++i) {
+      const bool has_time = pair.of[i] != nullptr && pair.of[i]->timing;
+      const Ratio ratio = has_time ? ratio_of(*pair.of[i], *pair.over) : Ratio{};
+      line.push_back(has_time ? fmt::format("{:.3f}", ratio.value) : "");
+      marks.push_back({values_of(options.of[i]), ratio.marks});
     }
     const std::optional<std::size_t> best = fastest(pair);
     line.push_back(best ? values_of(options.of[*best]) : "");
-    table.add_row(std::move(line));
+    marks_of_lines.push_back(render::marks_cell(marks));
   }
-  return table;
+  return render::table_with_marks(std::move(header), std::move(lines), marks_of_lines);
 }
 
 }  // namespace

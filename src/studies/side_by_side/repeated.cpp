@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "tbench/core/error.hpp"
-#include "tbench/core/step_counts.hpp"
 #include "tbench/core/text.hpp"
 #include "tbench/stats/descriptive.hpp"
 #include "tbench/studies/side_by_side.hpp"
@@ -45,7 +44,7 @@ double milliseconds(const Record& record) { return to_milliseconds(record.timing
 
 std::optional<double> clock_mhz(const Record& record) {
   if (!record.device || !record.timing) return std::nullopt;
-  const std::optional<Hertz> clock = cycle_clock(*record.device, *record.timing);
+  const std::optional<Hertz> clock = record.device->mean_sm_clock();
   return clock ? std::optional{clock->value / 1e6} : std::nullopt;
 }
 
@@ -165,7 +164,7 @@ render::Table models_table(std::span<const results::PytorchTime> pytorch,
 }
 
 std::string seen(const results::SelfComparison::Seen& what) {
-  return fmt::format("{:+.2f} {}", (what.ratio - 1) * 100, what.verdict);
+  return fmt::format("{:+.2f} {}", (what.ratio - 1) * 100, what.outcome);
 }
 
 }  // namespace

@@ -1,10 +1,17 @@
 // Plug-ins that are broken: each, named by TBENCH_FAULT, in one way, in the description, while it is loaded or while it
 // runs.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "plain_math.hpp"
 
@@ -16,6 +23,22 @@ constexpr std::string_view kFault = TBENCH_FAULT;
 
 [[noreturn]] void hang() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours{1});
+}
+
+/// A process in a session of its own whose parent has ended, once; its number is written to the file that the test
+/// names.
+void leave_daemon() {
+  static bool has_left = false;
+  if (std::exchange(has_left, true)) return;
+  const pid_t parent = fork();
+  if (parent != 0) {
+    waitpid(parent, nullptr, 0);
+    return;
+  }
+  setsid();
+  if (fork() != 0) _exit(0);
+  std::ofstream{std::getenv("TBENCH_TEST_DAEMON")} << getpid() << std::endl;
+  hang();
 }
 
 __attribute__((constructor)) void when_loaded() {
@@ -31,6 +54,11 @@ const char* launch(const tbench_gemm_problem* problem, const tbench_gemm_argumen
   }
   if constexpr (kFault == "hang") hang();
   if constexpr (kFault == "throws") throw std::runtime_error{"thrown by the plug-in"};
+  if constexpr (kFault == "leaves_daemon") leave_daemon();
+  if constexpr (kFault == "talks") {
+    static const std::string words(std::size_t{2} << 20, 'm');
+    return words.c_str();
+  }
   if constexpr (kFault == "fails") return "planted: the launch failed";
   if constexpr (kFault == "another_shape") {
     tbench_gemm_problem turned{

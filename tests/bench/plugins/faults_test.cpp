@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <signal.h>
+#include <stdlib.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -73,6 +76,7 @@ TEST_F(Faults, OneThatBreaksWhileItRunsCostsItsOwnCasesAlone) {
       {"crash_when_asked", {"crashed", "Segmentation fault"}},
       {"hang", {"timeout", "no sign of life for 3 s"}},
       {"throws", {"crashed", "thrown by the plug-in"}},
+      {"talks", {"crashed", "bytes, and at most 1048576 are read. A plug-in that says less, fewer --tb_samples or"}},
       {"fails", {"crashed", "plug-in fails: launch(): planted: the launch failed"}},
       {"negative_workspace", {"crashed", "workspace_bytes() returns -5: it must be at least 0"}},
       {"another_shape", {"incorrect", "y["}}};
@@ -86,6 +90,18 @@ TEST_F(Faults, OneThatBreaksWhileItRunsCostsItsOwnCasesAlone) {
     EXPECT_THAT(entries.at(fault).at("error_message").get<std::string>(), HasSubstr(outcome.second)) << fault;
   }
   for (const char* impl : {"aten", "honest"}) EXPECT_EQ(entries.at(impl).at("tbench").at("status"), "ok") << impl;
+}
+
+TEST_F(Faults, ADaemonEndsWithTheWorkerThatLeftIt) {
+  const std::string file = path("daemon");
+  setenv("TBENCH_TEST_DAEMON", file.c_str(), 1);
+  const CommandResult result = run({kOneProduct, flag("leaves_daemon")});
+  unsetenv("TBENCH_TEST_DAEMON");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(by_impl().at("leaves_daemon").at("tbench").at("status"), "ok");
+  pid_t daemon = 0;
+  ASSERT_TRUE(std::ifstream{file} >> daemon);
+  EXPECT_EQ(kill(daemon, 0), -1) << "process " << daemon << " is still there";
 }
 
 }  // namespace

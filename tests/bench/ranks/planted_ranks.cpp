@@ -44,7 +44,6 @@ class PlantedRanks final : public Case {
     marker.mark();
   }
   Work work() const override { return {.flop = {1e6}, .tokens = 10}; }
-  std::map<std::string, std::int64_t> memory_split(const MemoryPeak&) const override { return {}; }
   std::map<std::string, double> counters() override { return {{"steps", steps_}}; }
 
  private:

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "shared_store.hpp"
 #include "support/sample_results.hpp"
@@ -14,6 +16,7 @@
 namespace tbench::bench {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 ranks::Launch launch_of(int rank) { return {.rank = rank, .size = 2, .local_rank = rank, .address = "x", .port = 1}; }
@@ -22,14 +25,17 @@ Introduction introduction(const std::string& argument) {
   return {.refusal = {}, .arguments = {argument}, .environment = support::cpu_environment()};
 }
 
-constexpr Seconds kShort{0.2};
-constexpr Seconds kLong{20.0};
+bool never() { return false; }
+void tell_nobody(const std::string&) {}
+
+const Patience kShort{.limit = Seconds{0.2}, .stop = never, .tell = tell_nobody};
+const Patience kLong{.limit = Seconds{20.0}, .stop = never, .tell = tell_nobody};
 
 TEST(RankMeeting, RoundsGoFromRankZeroToTheOthersAndTheirReportsBack) {
   SharedStore store;
   std::thread other{[&] {
     RankMeeting meeting{launch_of(1), store.opener(), kLong};
-    meeting.meet(introduction("--x"));
+    static_cast<void>(meeting.meet(introduction("--x")));
     for (;;) {
       const RoundCall call = meeting.next_call([] { return false; });
       if (call.name.empty()) return;
@@ -42,11 +48,11 @@ TEST(RankMeeting, RoundsGoFromRankZeroToTheOthersAndTheirReportsBack) {
   }};
   {
     RankMeeting meeting{launch_of(0), store.opener(), kLong};
-    meeting.meet(introduction("--x"));
+    static_cast<void>(meeting.meet(introduction("--x")));
     for (const bool fresh : {false, true}) {
       meeting.call({.name = "Family/key:1", .needs_fresh = fresh});
       EXPECT_EQ(group_of_round(*store.view()), fresh ? "group/2" : "group/1");
-      const std::vector<Record> records = meeting.report_of(1, "Family/key:1", kLong, {});
+      const std::vector<Record> records = meeting.report_of(1, "Family/key:1", kLong.limit, {});
       ASSERT_EQ(records.size(), 1U);
       EXPECT_EQ(records[0].id.name(), "Family/key:1");
       EXPECT_EQ(records[0].reason, fresh ? "fresh" : "used");
@@ -75,7 +81,7 @@ TEST(RankMeeting, ThatCannotBeFailsOnEveryRankAlike) {
   const auto take_part = [&](int rank) {
     RankMeeting meeting{launch_of(rank), store.opener(), kLong};
     try {
-      meeting.meet(introduction(rank == 0 ? "--tb_seed=1" : "--tb_seed=2"));
+      static_cast<void>(meeting.meet(introduction(rank == 0 ? "--tb_seed=1" : "--tb_seed=2")));
     } catch (const UsageError& error) {
       said[rank] = error.what();
       tells[rank] = meeting.refuse(error.what());
@@ -100,7 +106,7 @@ TEST(RankMeeting, TellsTheOthersOfARankThatRefuses) {
   {
     RankMeeting meeting{launch_of(0), store.opener(), kLong};
     try {
-      meeting.meet(introduction("--x"));
+      static_cast<void>(meeting.meet(introduction("--x")));
     } catch (const UsageError& error) {
       said = error.what();
     }
@@ -113,11 +119,77 @@ TEST(RankMeeting, NamesARankThatDoesNotCome) {
   SharedStore store;
   RankMeeting meeting{launch_of(0), store.opener(), kShort};
   try {
-    meeting.meet(introduction("--x"));
+    static_cast<void>(meeting.meet(introduction("--x")));
     FAIL();
   } catch (const std::runtime_error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("rank 1 of 2"));
+    EXPECT_THAT(error.what(), HasSubstr("rank 1 of 2 did not come to x:1"));
   }
+}
+
+/// What a rank of three tells and does while it waits; it stops once it has told so many lines.
+struct Waiter {
+  Patience patience(std::size_t lines) {
+    return {.limit = Seconds{20.0},
+            .stop = [this, lines] { return told.size() >= lines; },
+            .tell = [this](const std::string& line) { told.push_back(line); },
+            .quiet = Seconds{0.05}};
+  }
+  std::vector<std::string> told{};
+};
+
+ranks::Launch of_three(int rank) { return {.rank = rank, .size = 3, .local_rank = rank, .address = "x", .port = 1}; }
+
+TEST(RankMeeting, RankZeroTellsWhoIsMissingAndEndsWhereTheUserStopsIt) {
+  SharedStore store;
+  Waiter waiter;
+  {
+    RankMeeting meeting{of_three(0), store.opener(), waiter.patience(1)};
+    EXPECT_FALSE(meeting.meet(introduction("--x")));
+  }  // waits for none of those that never came
+  EXPECT_THAT(waiter.told,
+              ElementsAre("rank 0 of 3 waits at x:1 (MASTER_ADDR, MASTER_PORT) for ranks 1, 2. It gives up "
+                          "after 20 s; Ctrl-C ends it now."));
+  EXPECT_EQ(introduction_from(store.view()->get("introduction/0")).refusal, "it was stopped");
+  // Whoever comes now does not wait for the others: rank 0 has gone.
+  RankMeeting late{of_three(1), store.opener(), kLong};
+  EXPECT_FALSE(late.meet(introduction("--x")));
+}
+
+TEST(RankMeeting, AnotherRankTellsOfRankZeroAlone) {
+  SharedStore store;
+  Waiter waiter;
+  RankMeeting meeting{of_three(1), store.opener(), waiter.patience(1)};
+  EXPECT_FALSE(meeting.meet(introduction("--x")));
+  EXPECT_THAT(waiter.told, ElementsAre(HasSubstr("for ranks 0, 2.")));
+
+  store.view()->set("introduction/0", to_text(introduction("--x")));
+  Waiter quiet;
+  Patience short_one = quiet.patience(1);
+  short_one.limit = Seconds{0.3};
+  RankMeeting second{of_three(2), store.opener(), short_one};
+  store.view()->set("introduction/1", to_text(introduction("--x")));
+  EXPECT_TRUE(second.meet(introduction("--x")));
+  EXPECT_THAT(quiet.told, ElementsAre());
+}
+
+TEST(RankMeeting, TellsOfAStoreThatIsNotThereAtOnceWhereItIsSuspiciousAndTriesItOnce) {
+  int opened = 0;
+  const OpenStore open = [&](const ranks::Waiting& waiting) -> std::unique_ptr<ranks::Store> {
+    ++opened;
+    waiting({.what = "for a store"});
+    waiting({.what = "for a store: 'x' has no address", .is_suspicious = true});
+    waiting({.what = "for a store: 'x' has no address", .is_suspicious = true});
+    throw std::runtime_error{"in vain"};
+  };
+  Waiter waiter;
+  Patience patience = waiter.patience(2);
+  patience.quiet = Seconds{10.0};
+  RankMeeting meeting{launch_of(1), open, patience};
+  EXPECT_THROW(static_cast<void>(meeting.meet(introduction("--x"))), std::runtime_error);
+  EXPECT_THAT(waiter.told, ElementsAre("rank 1 of 2 waits for a store: 'x' has no address. It gives up after 20 s; "
+                                       "Ctrl-C ends it now."));
+  EXPECT_TRUE(meeting.refuse("in vain"));
+  EXPECT_EQ(opened, 1);
 }
 
 TEST(RankMeeting, NamesARankThatDoesNotReport) {
@@ -126,7 +198,7 @@ TEST(RankMeeting, NamesARankThatDoesNotReport) {
   meeting.call({.name = "Family/key:1"});
   int waits = 0;
   try {
-    static_cast<void>(meeting.report_of(1, "Family/key:1", kShort, [&] { ++waits; }));
+    static_cast<void>(meeting.report_of(1, "Family/key:1", kShort.limit, [&] { ++waits; }));
     FAIL();
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr("rank 1"));
@@ -136,8 +208,9 @@ TEST(RankMeeting, NamesARankThatDoesNotReport) {
 }
 
 TEST(RankMeeting, ARankThatCannotReachTheOthersTellsTheUserItself) {
-  RankMeeting meeting{launch_of(1), []() -> std::unique_ptr<ranks::Store> { throw std::runtime_error{"nobody"}; },
-                      kShort};
+  RankMeeting meeting{
+      launch_of(1), [](const ranks::Waiting&) -> std::unique_ptr<ranks::Store> { throw std::runtime_error{"nobody"}; },
+      kShort};
   EXPECT_TRUE(meeting.refuse("there is no such flag"));
 }
 

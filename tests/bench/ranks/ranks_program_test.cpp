@@ -113,6 +113,25 @@ TEST_F(Ranks, MeasureEveryCollectiveOperationVerifiedOnBoth) {
   EXPECT_EQ(records, 6 * 2 * 2);  // operations, precisions, repetitions
 }
 
+TEST_F(Ranks, OneThatWaitsForAHostThatIsNotThereSaysSoAndEndsAtOneSignal) {
+  for (const std::string signal : {"TERM", "INT"}) {
+    const CommandResult result = run_command(
+        {"sh", "-c",
+         "env WORLD_SIZE=2 RANK=1 LOCAL_RANK=1 MASTER_ADDR=nosuchhost.invalid MASTER_PORT=29512 " TBENCH_PROGRAM
+         " --tb_suite=smoke --tb_device=cpu --benchmark_filter=^Collective/ 2> " +
+             path("said.txt") + " & rank=$!; for i in $(seq 600); do sleep 0.1; grep -q waits " + path("said.txt") +
+             " && break; done; kill -" + signal + " $rank; wait $rank"});
+    EXPECT_EQ(result.status, 130) << signal;
+    std::ostringstream said;
+    said << std::ifstream{path("said.txt")}.rdbuf();
+    EXPECT_THAT(said.str(),
+                AllOf(StartsWith("transformer_bench: rank 1 of 2 waits for rank 0 to serve the ranks' store at "
+                                 "nosuchhost.invalid:29512 (MASTER_ADDR, MASTER_PORT): 'nosuchhost.invalid' "
+                                 "has no address ("),
+                      HasSubstr("It gives up after 180 s; Ctrl-C ends it now.\n")));
+  }
+}
+
 TEST_F(Ranks, TrainAModelTogetherByEveryStrategyVerifiedOnBoth) {
   const RanksResult result = run(TBENCH_PROGRAM, {"--benchmark_filter=DataParallel/.*precision:fp32", "--tb_warmup=1",
                                                   "--tb_samples=2", out_flag()});

@@ -13,7 +13,7 @@ namespace tbench::bench {
 class SharedStore {
  public:
   OpenStore opener() {
-    return [this] { return std::make_unique<View>(*this); };
+    return [this](const ranks::Waiting&) { return std::make_unique<View>(*this); };
   }
   std::unique_ptr<ranks::Store> view() { return std::make_unique<View>(*this); }
 

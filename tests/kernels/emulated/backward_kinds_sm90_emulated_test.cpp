@@ -22,9 +22,12 @@ TYPED_TEST(EmulatedBackwardKindsSm90Test, IsRightOnBothSidesOfEveryTile) {
 }
 
 TYPED_TEST(EmulatedBackwardKindsSm90Test, IsRightHoweverManyItemsATeamHas) {
-  for (const Lengths& lengths : {Lengths{1, 1, true}, {70, 400, false}, {400, 400, true}, {257, 130, false}}) {
+  for (std::size_t row = 0;
+       const Lengths& lengths : {Lengths{1, 1, true}, {70, 400, false}, {400, 400, true}, {257, 130, false}}) {
     TypeParam attention{lengths, 1};
-    for (const int blocks : {1, 2, 5, 40}) {
+    ++row;
+    for (std::size_t column = 0; const int blocks : {1, 2, 5, 40}) {
+      if (!is_run(row + column++, 2)) continue;
       SCOPED_TRACE(testing::Message() << lengths.q << " x " << lengths.kv << ", " << blocks << " blocks");
       attention.next_order();
       for (const Comparison& one : attention.backward(blocks)) EXPECT_EQ(one.failure, "");

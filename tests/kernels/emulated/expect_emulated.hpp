@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -12,22 +13,35 @@
 
 #include "emulated/emulated_problem.hpp"
 #include "support/planted_fault_rows.hpp"
+#include "tests/support/long_tests.hpp"
 
 namespace tbench::kernels {
 
-constexpr std::array kLengths{Lengths{1, 1, true},
-                              Lengths{2, 63, false},
-                              Lengths{65, 65, true},
-                              Lengths{129, 65, false},
-                              Lengths{65, 300, false},
-                              Lengths{200, 200, true},
-                              Lengths{65, 130, false, /*vectors=*/false}};
+/// One row; fewer than a tile; one more than a tile and than two; several tiles of keys, of both with a mask;
+/// unaligned.
+inline std::vector<Lengths> odd_lengths() {
+  const bool in_full = tbench::support::are_tests_long();
+  return {{1, 1, true},
+          {2, 63, false},
+          {65, 65, true},
+          {129, 65, false},
+          {65, 300, false},
+          in_full ? Lengths{200, 200, true} : Lengths{130, 130, true},
+          in_full ? Lengths{65, 130, false, /*vectors=*/false} : Lengths{33, 70, false, /*vectors=*/false}};
+}
+
+/// Whether a test runs one combination of lengths, blocks and so on: all in full, in the short form one in `among`,
+/// with every value of each.
+/// @param position  the sum of the places of the combination's values in their lists
+inline bool is_run(std::size_t position, std::size_t among) {
+  return tbench::support::are_tests_long() || position % among == 0;
+}
 
 /// @param run  of an `Attention`, its comparisons with the reference
 template <class Attention, class Run>
 void expect_right(const Run& run) {
   std::uint32_t seed = 1;
-  for (const Lengths& lengths : kLengths) {
+  for (const Lengths& lengths : odd_lengths()) {
     SCOPED_TRACE(testing::Message() << lengths.q << " x " << lengths.kv << (lengths.causal ? ", causal" : "")
                                     << (lengths.vectors ? "" : ", unaligned"));
     Attention attention{lengths, seed++};

@@ -27,10 +27,13 @@ TYPED_TEST(EmulatedForwardSm90Test, IsRightOnBothSidesOfEveryTile) {
 }
 
 TYPED_TEST(EmulatedForwardSm90Test, IsRightHoweverManyItemsABlockHas) {
-  for (const Lengths& lengths : {Lengths{1, 1, true}, {70, 400, false}, {400, 400, true}, {257, 130, false}}) {
+  for (std::size_t row = 0;
+       const Lengths& lengths : {Lengths{1, 1, true}, {70, 400, false}, {400, 400, true}, {257, 130, false}}) {
     TypeParam attention{lengths, 1};
+    ++row;
     for (const int blocks : {1, 3}) {
       for (const bool counted : {false, true}) {
+        if (!is_run(row + (blocks == 1 ? 0 : 1) + (counted ? 1 : 0), 2)) continue;
         SCOPED_TRACE(testing::Message() << lengths.q << " x " << lengths.kv << ", " << blocks << " blocks, items "
                                         << (counted ? "from a counter" : "dealt out"));
         attention.next_order();

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,23 @@ TEST(AllocationLogger, HasEveryBlockWithItsRange) {
   EXPECT_EQ(inner.allocated, first.allocated + 1'000);
   EXPECT_EQ(freed.allocated, first.allocated);
   EXPECT_EQ(last.allocated, first.allocated + 40);
+}
+
+TEST(AllocationLogger, HasTheOperatorThatAllocates) {
+  AllocationLogger logger{kCpu, 0};
+  const at::Tensor made = at::randn({16, 16});
+  const at::Tensor cast = made.to(at::kBFloat16);
+  const at::Tensor product = made.matmul(made);
+  const AllocationLog log = logger.take();
+  const auto operation_of = [&log](const at::Tensor& tensor) {
+    const auto address = reinterpret_cast<std::uintptr_t>(tensor.data_ptr());
+    const auto made_it =
+        std::ranges::find_if(log.events, [&](const AllocationEvent& e) { return e.address == address && e.bytes > 0; });
+    return made_it == log.events.end() ? "" : log.operations.at(made_it->operation);
+  };
+  EXPECT_EQ(operation_of(made), "aten::randn");
+  EXPECT_EQ(operation_of(cast), "aten::_to_copy");
+  EXPECT_EQ(operation_of(product), "aten::mm");
 }
 
 TEST(AllocationLogger, BackwardIsInTheRangesOfWhatItUndoes) {

@@ -23,7 +23,6 @@ std::int64_t allocated_peak(MemoryProbe& probe, const ModelConfig& config) {
   launch(*step);
   probe.release_cached();
   const std::int64_t peak = probe.peaks().allocated;
-  EXPECT_GE(step->memory_split({.allocated = peak, .kept = {}}).at("activations"), 0);
   return peak;
 }
 

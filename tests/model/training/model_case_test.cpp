@@ -28,6 +28,7 @@ TEST(ModelStep, ImplNames) { EXPECT_THAT(model_impl_names(), IsSupersetOf({"eage
 class EveryStep : public testing::TestWithParam<std::tuple<std::string, Pass, Precision>> {};
 
 TEST_P(EveryStep, VerifiesAndRuns) {
+  const OneThread one_thread;
   const auto& [impl, pass, precision] = GetParam();
   const auto step = make_model_case(tiny_step(impl, pass, precision));
   step->build();
@@ -143,47 +144,6 @@ TEST(ModelStep, ConfigurationsThatMakeNoSenseAreUsageErrors) {
 TEST(ModelStep, BuildComesFirst) {
   const auto step = make_model_case(tiny_step("eager", Pass::kForward, Precision::kFp32));
   EXPECT_THROW(launch(*step), std::logic_error);
-}
-
-// 2 * 500 * 64 + 2 * (4 * 64^2 + 3 * 64 * 256 + 2 * 64) + 64 = 195,392 parameters of 4 bytes
-constexpr std::int64_t kTinyBytes = 4 * 195'392;
-
-TEST(ModelStep, MemorySplitAddsUpToThePeak) {
-  constexpr std::int64_t kPeak = 10'000'000;
-  const auto split = [](const std::string& impl, Pass pass) {
-    const auto step = make_model_case(tiny_step(impl, pass, Precision::kFp32));
-    step->build();
-    return step->memory_split({.allocated = kPeak, .kept = {}});
-  };
-  EXPECT_THAT(split("eager", Pass::kForward),
-              ElementsAre(Pair("activations", kPeak - kTinyBytes), Pair("parameters", kTinyBytes)));
-  EXPECT_THAT(split("eager", Pass::kForwardBackward), ElementsAre(Pair("activations", kPeak - kTinyBytes),
-                                                                  Pair("gradients", 0), Pair("parameters", kTinyBytes)))
-      << "no gradient is among the blocks of the peak";
-  EXPECT_THAT(split("eager", Pass::kTrainStep),
-              ElementsAre(Pair("activations", kPeak - 3 * kTinyBytes), Pair("gradients", 0),
-                          Pair("optimizer_state", 2 * kTinyBytes), Pair("parameters", kTinyBytes)));
-  EXPECT_EQ(split("sdpa", Pass::kTrainStep).at("optimizer_state"), 2 * kTinyBytes + 4);
-}
-
-/// The log of a step on the CPU, and the case's split if the memory had peaked at the end of it.
-std::int64_t gradients_at_the_end(const std::string& impl, Pass pass) {
-  const auto step = make_model_case(tiny_step(impl, pass, Precision::kFp32));
-  step->build();
-  launch(*step);
-  AllocationLogger logger{c10::Device{c10::kCPU}, 0};
-  launch(*step);
-  const AllocationLog log = logger.take();
-  MemoryPeak peak{.allocated = 10'000'000, .kept = {}};
-  for (const std::size_t index : live_behind(log, log.events.size())) peak.kept.push_back(log.events[index]);
-  return step->memory_split(peak).at("gradients");
-}
-
-TEST(ModelStep, GradientsAreThoseThatWereThereAtThePeak) {
-  for (const std::string impl : {"eager", "sdpa"}) {
-    EXPECT_EQ(gradients_at_the_end(impl, Pass::kForwardBackward), kTinyBytes) << impl;
-    EXPECT_EQ(gradients_at_the_end(impl, Pass::kTrainStep), kTinyBytes) << impl;
-  }
 }
 
 TEST(ModelStep, CountersOfLossScalingInFp16TrainingAlone) {

@@ -167,5 +167,12 @@ TEST(GradScaler, ANonFiniteGradientHalvesTheScaleAndCounts) {
   }
 }
 
+TEST(AdamW, VariantsOfOneKindHaveOneName) {
+  EXPECT_EQ(optimizer_name(AdamWVariant::kForeach), optimizer_name(AdamWVariant::kForeachOnDevice));
+  EXPECT_EQ(optimizer_name(AdamWVariant::kForeach), "adamw_foreach");
+  EXPECT_EQ(optimizer_name(AdamWVariant::kFused), "adamw_fused");
+  EXPECT_EQ(optimizer_name(AdamWVariant::kOwnKernel), "adamw_own");
+}
+
 }  // namespace
 }  // namespace tbench::model

@@ -72,6 +72,26 @@ std::vector<Situation> profile_situations() {
        "INCOMPLETE",
        {"1 of 8 operations have no call that launched them"},
        record_again},
+      {"ProfileOfNothingCaptured",
+       [](const Sandbox& sandbox) {
+         profile::NsysWriter writer{sandbox.file("export.sqlite"), profile::kNsysVersions[2]};
+         writer.make_tables();
+         writer.range(0, 1000, "forward");
+       },
+       "tbench nsys --json export.sqlite",
+       2,
+       "error",
+       "ERROR",
+       {"holds no operation of a GPU (ranges: 1, CUDA calls: 0)", "--capture-range"},
+       record_again},
+      {"ProfileOfAReport",
+       [](const Sandbox& sandbox) { sandbox.prepare("printf NVTS > step.nsys-rep"); },
+       "tbench nsys --json step.nsys-rep",
+       2,
+       "error",
+       "ERROR",
+       {"is a report of nsys, not an export of one"},
+       "nsys export --type=sqlite --force-overwrite=true -o step.sqlite step.nsys-rep && tbench nsys step.sqlite"},
       {"ProfileOfSeveral",
        [](const Sandbox& sandbox) {
          trace_of(two_kernels("nvjet_a", 0))(sandbox);

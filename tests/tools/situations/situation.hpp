@@ -39,7 +39,7 @@ struct Situation {
   std::string command;  // for the shell, in the sandbox
   int exit_status{};
   std::string kind;  // of the document
-  std::string verdict;
+  std::string outcome;
   std::vector<std::string> why;  // what the sentences have to name
   std::string next;              // empty: null
 };

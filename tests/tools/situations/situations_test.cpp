@@ -1,4 +1,4 @@
-// From `--json` alone follow the verdict, its cause and the next command: of every command, in the situations that
+// From `--json` alone follow the outcome, its cause and the next command: of every command, in the situations that
 // users meet. Each row is run with the real program, and so is the command that it says comes next.
 // TBENCH_DOCUMENTS=FOLDER keeps the documents for tests/tools/output_schema_test.py, and leaves out that command.
 #include <gmock/gmock.h>
@@ -47,8 +47,8 @@ TEST_P(Situations, FollowFromTheJsonAlone) {
   if (const char* folder = std::getenv("TBENCH_DOCUMENTS")) {
     support::write_text(std::string{folder} + "/" + situation.name + ".json", result.out);
   }
-  EXPECT_EQ(json.at("schema"), "tbench." + situation.kind + "/1");
-  EXPECT_EQ(json.at("verdict"), situation.verdict);
+  EXPECT_EQ(json.at("schema"), "tbench." + situation.kind + "/2");
+  EXPECT_EQ(json.at("outcome"), situation.outcome);
   EXPECT_EQ(json.value("exit_status", situation.exit_status), situation.exit_status);
   const std::string why = join(json.at("why").get<std::vector<std::string>>(), "\n");
   for (const std::string& cause : situation.why) EXPECT_THAT(why, HasSubstr(cause));

@@ -14,14 +14,18 @@ Record = dict[str, Any]
 GENERAL = (
     "real_time", "median_ms", "p10_ms", "p90_ms", "min_ms", "mean_ms", "std_ms", "relative_iqr", "first_ms", "forward_ms",
     "backward_ms", "optimizer_ms", "wall_ms", "enqueue_ms", "drain_ms", "host_bound", "device_ms", "idle_share",
-    "longest_gap_us", "kernels_per_step", "launches_per_step", "launches_per_sample", "resolution_limited", "duty",
+    "host_share", "launch_budget_us", "longest_gap_us", "kernels_per_step", "launches_per_step", "launches_per_sample", "resolution_limited", "duty",
     "cpu_time", "tokens_per_second", "flop_per_second", "bytes_per_second", "ceiling_share", "floor_share", "above_ceiling",
-    "mfu", "peak_requested_bytes", "peak_allocated_bytes", "peak_reserved_bytes", "joules_per_step", "joules_per_token",
+    "mfu", "hfu", "peak_share_at_clock", "peak_requested_bytes", "peak_allocated_bytes", "peak_reserved_bytes", "joules_per_step", "joules_per_token",
     "sm_clock_mhz", "power_w",
 )  # fmt: skip
 FLAGS = ("host_bound", "resolution_limited", "above_ceiling")  # 0 or 1
 MEASUREMENT_ERROR = 1.02  # of a ceiling: a share above it means that formula or timing is wrong
 COPIES = ("memcpy", "memset")  # classes of a trace's operations that are no kernels
+QUEUE_GAP_S = 1.35e-6  # between two operations of a queue that is never empty
+HOST_BOUND_SHARE = 0.03  # of a step; more is the host's
+HOST_BOUND_DRAIN = 0.05  # of a step; with less behind the last enqueue the device has caught up with the host
+LONGEST_TRACE = 1.02  # of the timed step: a longer device time disagrees with it
 
 
 def counters_of(record: Record) -> dict[str, float]:
@@ -31,7 +35,7 @@ def counters_of(record: Record) -> dict[str, float]:
     if timing is not None:
         counters |= _times(timing) | _rates(record, timing["median_s"]) | _device(record)
         if "trace" in record:
-            counters |= _trace(record["trace"], timing["median_s"])
+            counters |= _trace(record)
     counters |= _memory(record.get("memory", {}))
     return {name: value for name, value in counters.items() if math.isfinite(value)}
 
@@ -70,7 +74,10 @@ def _rates(record: Record, step_s: float) -> dict[str, float]:
     if work["flop"] > 0:
         counters["flop_per_second"] = work["flop"] / step_s
         if "datasheet_peak_flop_per_s" in record:
-            counters["mfu"] = work["flop"] / step_s / record["datasheet_peak_flop_per_s"]
+            counters["peak_share_at_clock"] = work["flop"] / step_s / record["datasheet_peak_flop_per_s"]
+        if "boost_peak_flop_per_s" in record:
+            counters["mfu"] = work.get("least_flop", work["flop"]) / step_s / record["boost_peak_flop_per_s"]
+            counters["hfu"] = work["flop"] / step_s / record["boost_peak_flop_per_s"]
     if "floor_s" in record:
         counters["floor_share"] = record["floor_s"] / step_s
     numerator = work.get("bytes", 0) or work.get("least_flop", work["flop"])
@@ -82,18 +89,39 @@ def _rates(record: Record, step_s: float) -> dict[str, float]:
     return counters
 
 
-def _trace(trace: Record, step_s: float) -> dict[str, float]:
-    """`step_s`: the median of the timed steps in seconds."""
-    kernels = 0.0  # term by term: sum() compensates since Python 3.12, and C++ does not
+def _trace(record: Record) -> dict[str, float]:
+    trace, timing = record["trace"], record["timing"]
+    # Term by term: sum() compensates since Python 3.12, and C++ does not.
+    kernels = operations = 0.0
     for kernel in trace["kernels"]:
         kernels += 0 if kernel["class"] in COPIES else kernel["calls"]
-    return {
-        "device_ms": trace["device_s"] * 1e3,
-        "idle_share": max(0.0, 1 - trace["device_s"] / step_s) if step_s > 0 else 0.0,
+        operations += kernel["calls"]
+    counters = {
         "longest_gap_us": trace["longest_gap_s"] * 1e6,
         "kernels_per_step": kernels,
         "launches_per_step": float(trace["launches"]),
     }
+    device_s, step_s = _device_time(record), timing["median_s"]
+    if device_s > step_s * LONGEST_TRACE:
+        return counters
+    counters |= {"device_ms": device_s * 1e3, "idle_share": 1 - device_s / step_s}
+    if timing.get("regime") == "burst":
+        return counters
+    busy_s = device_s + QUEUE_GAP_S * operations
+    counters["host_share"] = 1 - busy_s / step_s
+    if trace["launches"] > 0:
+        counters["launch_budget_us"] = busy_s / trace["launches"] * 1e6
+    has_exchange = any(kernel["class"] == "collective" for kernel in trace["kernels"])
+    is_caught_up = "drain_s" in timing and timing["drain_s"] < step_s * HOST_BOUND_DRAIN
+    counters["host_bound"] = float(counters["host_share"] > HOST_BOUND_SHARE or (is_caught_up and has_exchange))
+    return counters
+
+
+def _device_time(record: Record) -> float:
+    """The GPU's own seconds in a step, at the clock of the timed steps where cycles were counted in both."""
+    traced = record["trace"].get("sm_clock_counted_hz", 0)
+    timed = record.get("device", {}).get("sm_clock_counted_hz", 0)
+    return record["trace"]["device_s"] * (traced / timed if traced and timed else 1)
 
 
 def _device(record: Record) -> dict[str, float]:

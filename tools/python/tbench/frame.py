@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
@@ -33,8 +34,8 @@ def read(paths: Paths, *, samples: bool = False, filter: str | None = None) -> p
 
     Args:
         paths: one file, folder (all .json and .json.gz files below it) or pattern, or several. What a run that goes on or
-            was killed has in FILE.journal is read too. Files of a folder or pattern that hold other JSON are passed over
-            and named in `attrs["passed_over"]`.
+            was killed has in FILE.journal is read too. Files of a folder or pattern that hold other JSON, or cannot be
+            read, are passed over and named in `attrs["passed_over"]`, the latter with a warning.
         samples: adds the column `samples_s`: arrays of a case's samples in seconds, in the order taken; None without a time.
         filter: a regular expression, searched in the case's name; with a minus in front, what it does not match.
 
@@ -121,14 +122,20 @@ def _read_rows(paths: Paths, filter: str | None) -> tuple[list[Row], Attributes]
     """The rows of all files that pass the filter, and what is said of the files."""
     passes = _case_filter(filter)
     runs, passed_over = [], []
+    refusal: ReadError | None = None
     files = candidates(paths)
     for file in files:
         try:
             runs.append(read_run(file.path))
-        except NotResults:
+        except ReadError as error:
             if file.is_named:
                 raise
+            if not isinstance(error, NotResults):
+                refusal = refusal or error
+                warnings.warn(f"passed over: {error}", stacklevel=3)
             passed_over.append(file.path)
+    if not runs and refusal:
+        raise refusal
     if not runs:
         problem = f"this file is not of transformer_bench, nor is any other of {len(files)}"
         raise ReadError(passed_over[0], problem, "give the path of results files")

@@ -62,5 +62,6 @@ def _of_folder(folder: str) -> list[Candidate]:
 
 
 def _without_journals(paths: Iterable[str]) -> list[str]:
-    """The files among `paths`, sorted; a journal stands for the file that it is beside."""
-    return sorted({path.removesuffix(JOURNAL) for path in paths if os.path.isfile(path)})
+    """The files among `paths`, sorted; a journal stands for the file that it is beside, and an empty one for none."""
+    files = (path for path in paths if os.path.isfile(path))
+    return sorted({path.removesuffix(JOURNAL) for path in files if not path.endswith(JOURNAL) or os.path.getsize(path)})

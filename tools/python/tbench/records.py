@@ -12,7 +12,8 @@ from typing import Any, TypeVar, cast
 from .counters import Record, counters_of
 from .errors import ReadError
 
-OLDEST_VERSION, NEWEST_VERSION = 1, 8  # of the schema
+OLDEST_VERSION, NEWEST_VERSION = 1, 9  # of the schema
+RENAMING_VERSION = 9  # before it `mfu` was what is now `peak_share_at_clock`, and host and device time had other rules
 # Google Benchmark's own fields of an entry; every other number is a counter. Its times are counters too.
 ENTRY_FIELDS = frozenset(
     ("name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions", "repetition_index",
@@ -127,8 +128,11 @@ def _check_kernels(kernels: list[Any], where: str) -> None:
         _check(kernel, {"standard_deviation_s": float}, one)
 
 
-def measurement_of_entry(entry: Any, where: str) -> Measurement | None:
-    """None for a mean, median or deviation of repetitions, which follow from the records."""
+def measurement_of_entry(entry: Any, where: str, version: int) -> Measurement | None:
+    """None for a mean, median or deviation of repetitions, which follow from the records.
+
+    `version`: of the file's schema. The counters of an old one are made again, by today's names and rules.
+    """
     entry = typed(entry, dict, where)
     if "tbench" not in entry and entry.get("run_type") == "aggregate":
         return None
@@ -137,11 +141,16 @@ def measurement_of_entry(entry: Any, where: str) -> Measurement | None:
         raise Invalid(f"{where}.name: '{entry.get('name')}' is not the name of its record, '{name}'")
     counters = {key: value for key, value in entry.items() if key not in ENTRY_FIELDS}
     _check(counters, dict.fromkeys(counters, float), where)
+    if version < RENAMING_VERSION:
+        return _derived(name, record, f"{where}.tbench")
     return Measurement(name, record, {key: float(value) for key, value in counters.items()})
 
 
 def measurement_of_record(record: Any, where: str) -> Measurement:
-    name, record = _checked(record, where)
+    return _derived(*_checked(record, where), where)
+
+
+def _derived(name: str, record: Record, where: str) -> Measurement:
     try:
         return Measurement(name, record, counters_of(record))
     except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
+import re
+import stat
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +17,9 @@ from .paths import JOURNAL
 from .records import Invalid, Run, measurement_of_entry, measurement_of_record, run_of_header, typed
 
 GZIP_MAGIC = b"\x1f\x8b"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+MAX_CONTENT = 512 << 20  # bytes of a file, and of what it unpacks to
+CHECKSUM = re.compile(rb" #([0-9a-f]{8})$")  # of a journal's line
 
 
 class NotResults(ReadError):
@@ -25,7 +31,7 @@ def read_run(path: str) -> Run:
 
     Raises NotResults for JSON of something else, and ReadError for everything else that cannot be read.
     """
-    journal = path + JOURNAL
+    journal = (os.path.realpath(path) if os.path.islink(path) else path) + JOURNAL
     # The journal first: one that goes while the run ends leaves a file that has everything.
     finished = _read_journal(journal)
     if finished is not None and not os.path.exists(path):
@@ -49,7 +55,7 @@ def _read_file(path: str) -> Run:
     try:
         run = run_of_header(path, root["context"]["tbench"], "context.tbench")
         for index, entry in enumerate(typed(root["benchmarks"], list, "benchmarks")):
-            if (measurement := measurement_of_entry(entry, f"benchmarks[{index}]")) is not None:
+            if (measurement := measurement_of_entry(entry, f"benchmarks[{index}]", run.schema_version)) is not None:
                 run.measurements[measurement.key] = measurement
     except Invalid as error:
         raise ReadError(path, str(error), MEASURE_AGAIN) from error
@@ -80,9 +86,12 @@ def _read_journal(path: str) -> Run | None:
 def _whole_lines(content: bytes) -> Iterator[tuple[str, Any]]:
     """The values of a journal's lines. A torn last one is a case that had not finished."""
     lines = content.split(b"\n")[:-1]
+    has_checksums = bool(lines) and CHECKSUM.search(lines[0]) is not None
     for number, line in enumerate(lines, 1):
         try:
-            value = _json(line.decode())
+            value = _json(_checked(line, number).decode() if has_checksums else line.decode())
+        except Invalid:
+            raise
         except (ValueError, RecursionError) as error:
             if number == len(lines):
                 return
@@ -90,28 +99,57 @@ def _whole_lines(content: bytes) -> Iterator[tuple[str, Any]]:
         yield f"line {number}", value
 
 
+def _checked(line: bytes, number: int) -> bytes:
+    """The line's JSON without the checksum that follows it, which earlier versions did not write.
+
+    Raises:
+        ValueError: there is none, or no JSON before it: the line is torn.
+        Invalid: the checksum is of another text.
+    """
+    found = CHECKSUM.search(line)
+    if found is None:
+        raise ValueError("there is no checksum")
+    text = line[: found.start()]
+    _json(text.decode())
+    if zlib.crc32(text) != int(found[1], 16):
+        raise Invalid(f"line {number} was changed after it was written")
+    return text
+
+
 def _bytes_of(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            return file.read()
+            mode = os.fstat(file.fileno()).st_mode
+            if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+                raise ReadError(path, "not a regular file, but a device", "give a file, or a pipe")
+            content = file.read(MAX_CONTENT + 1)
     except OSError as error:
         raise ReadError(path, f"cannot be read: {error.strerror}", MAKE_RESULTS_FILE) from error
+    if len(content) > MAX_CONTENT:
+        raise ReadError(path, f"more than {MAX_CONTENT} bytes", "give a smaller file")
+    return content.removeprefix(BYTE_ORDER_MARK)
+
+
+def _unpacked(path: str, content: bytes) -> bytes:
+    try:
+        with gzip.open(io.BytesIO(content)) as file:
+            text = file.read(MAX_CONTENT + 1)
+    except EOFError as error:
+        raise ReadError(path, "the gzip data is cut off", COPY_AGAIN) from error
+    except (OSError, zlib.error) as error:
+        raise ReadError(path, "the gzip data is corrupt", COPY_AGAIN) from error
+    if len(text) > MAX_CONTENT:
+        raise ReadError(path, f"the packed file unpacks to more than {MAX_CONTENT} bytes", MAKE_RESULTS_FILE)
+    return text.removeprefix(BYTE_ORDER_MARK)
 
 
 def _text_of(path: str) -> str:
+    """The text of a file, packed or not: its first bytes tell, but where it has a name of the one and bytes of neither."""
     content = _bytes_of(path)
-    is_packed = content.startswith(GZIP_MAGIC)
-    if path.endswith(".gz"):
-        if not is_packed:
-            raise ReadError(path, "no gzip data", "pack it with gzip, or give it a name without .gz")
-        try:
-            content = gzip.decompress(content)
-        except EOFError as error:
-            raise ReadError(path, "the gzip data is cut off", COPY_AGAIN) from error
-        except (OSError, zlib.error) as error:
-            raise ReadError(path, "the gzip data is corrupt", COPY_AGAIN) from error
-    elif is_packed:
-        raise ReadError(path, "packed by gzip", "give it a name that ends in .gz")
+    if content.startswith(GZIP_MAGIC):
+        content = _unpacked(path, content)
+    elif path.endswith(".gz") and content and not content.lstrip().startswith((b"{", b"[")):
+        raise ReadError(path, "no gzip data", "pack it with gzip, or give it a name without .gz")
     try:
         return content.decode()
     except UnicodeDecodeError as error:
@@ -153,7 +191,7 @@ def _difference(a: dict[str, Any], b: dict[str, Any]) -> str | None:
 
     if device(a) != device(b):
         return f"another device, {device(a)} against {device(b)}"
-    for key in ("sources_digest", "build_type", "versions", "clock_policy"):
+    for key in ("sources_digest", "build_type", "compile_options", "variant", "versions", "clock_policy"):
         if a.get(key) != b.get(key):
             return f"another {key}"
     return None

@@ -1,53 +1,48 @@
-# Compiles Hopper's kernels for sm_90a and reads what ptxas reports: it fails for registers that are spilled, and for
-# wgmma instructions that ptxas has serialised (C7510 to C7518, which it reports as information, not as warnings).
-#   cmake -DNVCC=... -DSOURCE_DIR=... -DINCLUDES=... -DOUTPUT_DIR=... -P check_resources.cmake
-file(GLOB_RECURSE sources ${SOURCE_DIR}/src/kernels/attention/sm90/*.cu)
-if(NOT sources)
-  message(FATAL_ERROR "no kernels of Hopper in ${SOURCE_DIR}/src/kernels/attention/sm90")
-endif()
-set(include_options)
-foreach(folder ${SOURCE_DIR}/include ${SOURCE_DIR}/src ${INCLUDES})
-  list(APPEND include_options -I${folder})
-endforeach()
-foreach(source ${sources})
-  set(precisions kBf16 kFp16)
-  if(source MATCHES "/sm90/tf32/")
-    set(precisions kTf32)
+# Reads what ptxas reported of Hopper's kernels when they were built (OBJECT.ptxas, see tools/cmake/keep_ptxas_report.sh),
+# for sm_90a: it fails for registers that are spilled, and for wgmma instructions that ptxas has serialised (C7510 to C7518,
+# which it reports as information, not as warnings).
+#   cmake -DOBJECTS=a.cu.o;... -P check_resources.cmake
+foreach(pass forward_launch_sm90_bf16 forward_launch_sm90_fp16 backward_launch_sm90_bf16 backward_launch_sm90_fp16
+             kinds_launch_sm90_bf16 kinds_launch_sm90_fp16 /launch_tf32_sm90 backward_launch_tf32_sm90)
+  if(NOT OBJECTS MATCHES "${pass}[.]cu[.]o")
+    message(FATAL_ERROR "no object of ${pass} among '${OBJECTS}'")
   endif()
-  foreach(precision ${precisions})
-    get_filename_component(name ${source} NAME_WE)
-    string(APPEND name _${precision})
-    execute_process(
-      COMMAND ${NVCC} -DTBENCH_PRECISION=${precision} -std=c++20 -O3 --expt-relaxed-constexpr -gencode=arch=compute_90a,code=sm_90a ${include_options} -Xptxas -v -cubin -o
-              ${OUTPUT_DIR}/${name}_resources.cubin ${source}
-      RESULT_VARIABLE result
-      OUTPUT_VARIABLE report
-      ERROR_VARIABLE report)
-    if(NOT result EQUAL 0)
-      message(FATAL_ERROR "${name}: nvcc failed:\n${report}")
+endforeach()
+foreach(object ${OBJECTS})
+  get_filename_component(name ${object} NAME_WE)
+  if(NOT EXISTS ${object}.ptxas)
+    message(FATAL_ERROR "${object}.ptxas: ptxas's report is not there. Build the target tbench_kernels again.")
+  endif()
+  file(READ ${object}.ptxas whole)
+  # The kernels' own part: whatever ptxas says from one function compiled for sm_90a to the next one for another GPU.
+  string(REGEX REPLACE "Compiling entry function" ";" functions "${whole}")
+  set(report "")
+  foreach(function ${functions})
+    if(function MATCHES "^ '[^']*' for 'sm_90a'")
+      string(APPEND report "Compiling entry function${function}")
     endif()
-    string(REGEX MATCHALL "Compiling entry function '[^']*wgmma" kernels "${report}")
-    string(REGEX MATCHALL " 0 bytes spill stores, 0 bytes spill loads" unspilled "${report}")
-    string(REGEX MATCHALL "bytes spill stores" reported "${report}")
-    list(LENGTH kernels kernel_count)
-    list(LENGTH unspilled unspilled_count)
-    list(LENGTH reported reported_count)
-    if(kernel_count EQUAL 0 OR NOT reported_count EQUAL unspilled_count)
-      message(FATAL_ERROR "${name}: ${unspilled_count} of ${reported_count} functions without spills, ${kernel_count} of "
-                          "them wgmma kernels, of which there should be one or more:\n${report}")
-    endif()
-    string(REGEX MATCHALL "Compiling entry function '[^']*one_item_wgmma" one_item "${report}")
-    list(LENGTH one_item one_item_count)
-    if(name MATCHES "^backward_launch_sm90" AND (one_item_count EQUAL 0 OR one_item_count EQUAL kernel_count))
-      message(FATAL_ERROR "${name}: ${one_item_count} of ${kernel_count} kernels have one item a block: there should be "
-                          "others, too:\n${report}")
-    endif()
-    if(name MATCHES "^backward_launch_sm90" AND NOT report MATCHES "Compiling entry function '[^']*deep_wgmma")
-      message(FATAL_ERROR "${name}: no kernel of head_dim 256:\n${report}")
-    endif()
-    if(report MATCHES "C751[0-8]")
-      message(FATAL_ERROR "${name}: ptxas has serialised products:\n${report}")
-    endif()
-    message(STATUS "${name}: ${kernel_count} wgmma kernels, no spills, no products serialised")
   endforeach()
+  string(REGEX MATCHALL "Compiling entry function '[^']*wgmma" kernels "${report}")
+  string(REGEX MATCHALL " 0 bytes spill stores, 0 bytes spill loads" unspilled "${report}")
+  string(REGEX MATCHALL "bytes spill stores" reported "${report}")
+  list(LENGTH kernels kernel_count)
+  list(LENGTH unspilled unspilled_count)
+  list(LENGTH reported reported_count)
+  if(kernel_count EQUAL 0 OR NOT reported_count EQUAL unspilled_count)
+    message(FATAL_ERROR "${name}: ${unspilled_count} of ${reported_count} functions without spills, ${kernel_count} of "
+                        "them wgmma kernels, of which there should be one or more:\n${report}")
+  endif()
+  string(REGEX MATCHALL "Compiling entry function '[^']*one_item_wgmma" one_item "${report}")
+  list(LENGTH one_item one_item_count)
+  if(name MATCHES "^backward_launch_sm90" AND (one_item_count EQUAL 0 OR one_item_count EQUAL kernel_count))
+    message(FATAL_ERROR "${name}: ${one_item_count} of ${kernel_count} kernels have one item a block: there should be "
+                        "others, too:\n${report}")
+  endif()
+  if(name MATCHES "^backward_launch_sm90" AND NOT report MATCHES "Compiling entry function '[^']*deep_wgmma")
+    message(FATAL_ERROR "${name}: no kernel of head_dim 256:\n${report}")
+  endif()
+  if(whole MATCHES "C751[0-8]")
+    message(FATAL_ERROR "${name}: ptxas has serialised products:\n${whole}")
+  endif()
+  message(STATUS "${name}: ${kernel_count} wgmma kernels, no spills, no products serialised")
 endforeach()

@@ -37,6 +37,7 @@ KernelConfig by_hand(const std::string& op, KernelPass pass, Precision precision
 class KernelCpu : public testing::TestWithParam<KernelVariant> {};
 
 TEST_P(KernelCpu, VerifiesAndRuns) {
+  const OneThread one_thread;
   for (const KernelShape& shape : kKernelShapes) {
     for (const std::uint64_t seed : {1U, 2U}) {
       SCOPED_TRACE(

@@ -1,0 +1,30 @@
+// What the kernel lets this process use of its host: its CPU affinity, and what its control groups allow (versions 1
+// and 2).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "tbench/core/environment.hpp"
+
+namespace tbench::process {
+
+/// CPUs as Linux lists them: "0-3,8" of 0, 1, 2, 3 and 8.
+/// @param cpus  in ascending order
+[[nodiscard]] std::string cpu_list(std::span<const int> cpus);
+
+/// CPU time per time that the control groups allow; nothing where they do not limit it.
+/// @param root  of the file system, with /proc/self and /sys/fs/cgroup
+[[nodiscard]] std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
+
+/// Bytes of memory that the process may hold: those of the machine, or fewer if its control groups limit it; nothing
+/// where neither is known.
+[[nodiscard]] std::optional<std::int64_t> memory_limit(const std::filesystem::path& root = "/");
+
+/// The affinity of the calling thread, and cpu_quota(). Nothing where the kernel does not tell the affinity.
+[[nodiscard]] std::optional<CpuLimits> read_cpu_limits();
+
+}  // namespace tbench::process

@@ -1,0 +1,19 @@
+// A side that a results file of this project makes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tbench/compare/comparison_input.hpp"
+#include "tbench/results/measured_case.hpp"
+#include "tbench/results/result_json.hpp"
+
+namespace tbench::compare {
+
+/// @param path    its name in warnings
+/// @param header  the file, with or without its records
+/// @param cases   of its records
+[[nodiscard]] ComparisonSide our_side(const std::string& path, const results::ResultFile& header,
+                                      std::vector<results::MeasuredCase> cases);
+
+}  // namespace tbench::compare

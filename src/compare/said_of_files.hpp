@@ -1,0 +1,14 @@
+// What is said of files, in sentences that begin with one's name: `'a.json': the run was interrupted`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tbench::compare {
+
+/// The sentences of both sides, in order; what is said of several files once:
+/// `'b0.json' and 5 others: the run was interrupted`.
+[[nodiscard]] std::vector<std::string> said_once(const std::vector<std::string>& of_base,
+                                                 const std::vector<std::string>& of_next);
+
+}  // namespace tbench::compare

@@ -1,0 +1,28 @@
+// What the blocks of a confirmation measured of a case: the kept build and the candidate's, run in turns.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "gate/judging_steps.hpp"
+#include "tbench/stats/tests.hpp"
+
+namespace tbench::gate {
+
+/// A case's processes on one side of a block, or of all.
+using Processes = std::vector<const results::Replicate*>;
+
+struct Evidence {
+  JudgedCase* judged;
+  Processes base;
+  Processes next;
+  std::vector<double> differences;           // of ln(time), one a block
+  std::vector<double> in_cycles;             // the same of cycles, of the blocks that know them
+  std::vector<double> of_device;             // and of the GPU's time
+  std::optional<stats::ModeratedTest> test;  // of `differences`, where there are three
+};
+
+/// @param blocks  outlive the evidence
+[[nodiscard]] Evidence evidence_of(JudgedCase& judged, const std::vector<ConfirmationBlock>& blocks);
+
+}  // namespace tbench::gate

@@ -1,0 +1,128 @@
+// What is expected of every run, and is not in this one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "gate/judging_steps.hpp"
+#include "tbench/compare/case_comparison.hpp"
+#include "tbench/core/case_table.hpp"
+#include "tbench/render/number_format.hpp"
+#include "tbench/stats/descriptive.hpp"
+
+namespace tbench::gate {
+namespace {
+
+using Parameters = std::map<std::string, std::string>;
+
+Parameters parameters_of(const CaseId& id) {
+  Parameters parameters;
+  for (const CaseId::Parameter& p : id.parameters()) parameters[p.first] = p.second;
+  return parameters;
+}
+
+/// Whether the names differ in one value, one key, or in one parameter that only one of them has.
+bool may_be_renamed(const CaseId& from, const CaseId& to) {
+  if (from.family() != to.family()) return false;
+  Parameters left = parameters_of(from);
+  Parameters right = parameters_of(to);
+  std::erase_if(left, [&](const auto& p) {
+    const auto found = right.find(p.first);
+    if (found == right.end() || found->second != p.second) return false;
+    right.erase(found);
+    return true;
+  });
+  if (left.size() + right.size() == 1) return true;
+  if (left.size() != 1 || right.size() != 1) return false;
+  return left.begin()->first == right.begin()->first || left.begin()->second == right.begin()->second;
+}
+
+/// ln of the case's usual time, over the last runs that count, of whatever epoch.
+std::optional<double> usual_value(const std::vector<history::PastRun>& past, const std::string& key) {
+  std::vector<double> values;
+  for (auto run = past.rbegin(); run != past.rend() && values.size() < kScreenRuns; ++run) {
+    if (!run->is_valid || run->regressed.contains(key) || run->excluded.contains(key)) continue;
+    const auto found = std::ranges::find(run->run.cases, key, &results::MeasuredCase::key);
+    if (found == run->run.cases.end()) continue;
+    if (const std::optional<double> value = compare::value_of(*found)) values.push_back(*value);
+  }
+  return values.empty() ? std::nullopt : std::optional{stats::median(values)};
+}
+
+/// The first run after the last one that had the case; empty: the candidate itself.
+std::string missing_since(const std::vector<history::PastRun>& past, const std::string& key) {
+  std::string since;
+  for (auto run = past.rbegin(); run != past.rend(); ++run) {
+    if (std::ranges::find(run->run.cases, key, &results::MeasuredCase::key) != run->run.cases.end()) break;
+    since = run->run.started;
+  }
+  return since;
+}
+
+CaseReport missing_report(const std::vector<history::PastRun>& past, const history::MeasuredRun& candidate,
+                          const history::ExpectedCase& expected) {
+  CaseReport report;
+  report.name = expected.name;
+  report.family = results::case_of_name(expected.name).family();
+  report.key = expected.key;
+  report.outcome = Outcome::kMissing;
+  const std::string since = missing_since(past, expected.key);
+  report.note = fmt::format("expected since {}, missing since {}", render::format_day(expected.since),
+                            render::format_day(since.empty() ? candidate.started : since));
+  if (const auto usual = usual_value(past, expected.key)) report.reference = Seconds{std::exp(*usual)};
+  return report;
+}
+
+/// The one case of `others` that `name` may have become, or come from; null: none, or several.
+const CaseReport* only_match(const std::string& name, const std::vector<const CaseReport*>& others) {
+  const CaseReport* match = nullptr;
+  for (const CaseReport* other : others) {
+    if (!may_be_renamed(results::case_of_name(name), results::case_of_name(other->name))) continue;
+    if (match != nullptr) return nullptr;
+    match = other;
+  }
+  return match;
+}
+
+/// Says of each missing case which new one it may be, where only these two fit each other.
+void pair_renamed(std::vector<CaseReport>& missing, const std::vector<CaseReport>& judged) {
+  std::vector<const CaseReport*> is_new;
+  std::vector<const CaseReport*> is_gone;
+  for (const CaseReport& c : judged) {
+    if (c.outcome == Outcome::kNew || !c.is_expected) is_new.push_back(&c);
+  }
+  for (const CaseReport& c : missing) is_gone.push_back(&c);
+  for (CaseReport& c : missing) {
+    const CaseReport* const now = only_match(c.name, is_new);
+    if (now == nullptr || only_match(now->name, is_gone) != &c) continue;
+    c.candidate = now->candidate;
+    if (c.reference && c.candidate) c.ratio = c.candidate->value / c.reference->value;
+    c.note += fmt::format("; renamed to {}?{}", now->name,
+                          c.ratio ? fmt::format(" ({} %)", render::format_change(*c.ratio)) : "");
+  }
+}
+
+bool was_retired(const std::string& suite, const CaseId& id) {
+  const std::optional<Suite> known = parse_enum<Suite>(suite);
+  return known && retired_cases().contain(*known, id);
+}
+
+}  // namespace
+
+std::vector<CaseReport> missing_cases(const std::vector<history::PastRun>& past, const history::MeasuredRun& candidate,
+                                      const NightFacts& facts, const std::vector<CaseReport>& judged) {
+  std::vector<CaseReport> missing;
+  if (facts.is_partial) return missing;
+  std::set<std::string> there;
+  for (const results::MeasuredCase& c : candidate.cases) there.insert(c.key);
+  for (const history::ExpectedCase& expected : facts.expected) {
+    if (there.contains(expected.key) || was_retired(candidate.suite, results::case_of_name(expected.name))) continue;
+    missing.push_back(missing_report(past, candidate, expected));
+  }
+  pair_renamed(missing, judged);
+  return missing;
+}
+
+}  // namespace tbench::gate

@@ -1,0 +1,20 @@
+// What a run came out as beside its cases.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tbench/gate/gate_report.hpp"
+
+namespace tbench::gate {
+
+struct OfRun {
+  Subject subject;
+  Outcome outcome;
+  std::string text;
+};
+
+/// The gravest first.
+[[nodiscard]] std::vector<OfRun> of_run(const GateReport& report);
+
+}  // namespace tbench::gate

@@ -1,0 +1,17 @@
+// What a trainer holds, for the memory pass.
+#pragma once
+
+#include <vector>
+
+#include "model/training/gradient_exchange.hpp"
+#include "model/training/trainer.hpp"
+#include "tbench/core/allocation_log.hpp"
+
+namespace tbench::model {
+
+/// Parameters; gradients, those of a share of the optimizer too; optimizer_state; inputs (tokens and targets). Of
+/// passes that plan their memory casts, and what of the plan is gradients, activations and workspaces at its peak.
+/// @param exchange  null: there is none; its buffers are communication_buffers, and so are the gradients in them
+[[nodiscard]] std::vector<LiveTensor> live_tensors_of(const Trainer& trainer, const GradientExchange* exchange);
+
+}  // namespace tbench::model

@@ -1,0 +1,100 @@
+#include "confirmation.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "tbench/compare/comparison_input.hpp"
+#include "tbench/core/error.hpp"
+#include "tbench/process/bound_run.hpp"
+#include "tbench/results/conclusion.hpp"
+#include "tbench/results/output_lock.hpp"
+#include "tbench/results/write_error.hpp"
+
+namespace tbench::tool {
+namespace {
+
+using compare::ComparisonSide;
+using gate::ConfirmationBlock;
+
+/// Runs a command with further arguments, its output on our stderr. It ends with us.
+/// @return  its exit status, 128 + signal if one ended it
+int run_command(const std::string& command, const std::vector<std::string>& arguments) {
+  // The shell splits the command into words and is gone; the arguments are words of their own, which it does not read.
+  std::vector<std::string> words{"/bin/sh", "-c", "exec " + command + " \"$@\"", "sh"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return process::run_bound(words, {.out = STDERR_FILENO, .err = STDERR_FILENO});
+}
+
+/// One process; a run without cases if it left no results, but not the first time.
+class Runner {
+ public:
+  Runner(std::string command, std::string filter) : command_{std::move(command)}, filter_{std::move(filter)} {}
+
+  ComparisonSide operator()(const std::string& path) {
+    results::refuse_locked(path, "--confirm-dir");
+    std::filesystem::remove(path);
+    const int status = run_command(command_, {"--benchmark_filter=" + filter_, "--benchmark_out=" + path});
+    if (!std::filesystem::exists(path)) {
+      const std::string problem = fmt::format("'{}' ended with status {} and wrote no results", command_, status);
+      if (!has_run_) throw UsageError{problem + "; give a command that takes the flags of transformer_bench"};
+      fmt::print(stderr, "warning: {}\n", problem);
+      return {};
+    }
+    has_run_ = true;
+    return compare::read_side(path);
+  }
+
+ private:
+  std::string command_;
+  std::string filter_;
+  bool has_run_{};
+};
+
+}  // namespace
+
+gate::Confirm confirmation(std::string base, std::string next, ConfirmationFolder& folder, std::string label) {
+  return [base = std::move(base), next = std::move(next), &folder, label = std::move(label)](
+             const std::vector<std::string>& names, std::size_t count) {
+    const std::string& place = folder.make();
+    const std::string filter = results::exact_filter(names);
+    Runner run_base{base, filter};
+    Runner run_next{next, filter};
+    std::vector<ConfirmationBlock> blocks;
+    for (std::size_t i = 1; i <= count; ++i) {
+      const auto path = [&](const char* side, int process) {
+        return fmt::format("{}/{}_{}_{}_{}.json", place, label, i, side, process);
+      };
+      fmt::print(stderr, "running {} case{} again, {}: {} of {}\n", names.size(), names.size() == 1 ? "" : "s", label,
+                 i, count);
+      ConfirmationBlock& block = blocks.emplace_back();
+      block.base.push_back(run_base(path("base", 1)));
+      block.next.push_back(run_next(path("new", 1)));
+      block.next.push_back(run_next(path("new", 2)));
+      block.base.push_back(run_base(path("base", 2)));
+    }
+    return blocks;
+  };
+}
+
+const std::string& ConfirmationFolder::make() {
+  if (!asked_.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(asked_, error);
+    if (!error) return asked_;
+    throw UsageError{fmt::format("--confirm-dir: {}", results::WriteError{"make", asked_, error.value()}.what())};
+  }
+  try {
+    if (!ours_) ours_.emplace("tbench-confirm");
+  } catch (const std::system_error& error) {
+    throw UsageError{fmt::format("{}; give --confirm-dir", error.what())};
+  }
+  return ours_->path();
+}
+
+}  // namespace tbench::tool
