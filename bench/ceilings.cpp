@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "tbench/core/run_order.hpp"
+#include "tbench/core/step_counts.hpp"
 #include "tbench/cuda/flush_and_spin.hpp"
 
 namespace tbench::bench {
@@ -13,10 +14,15 @@ namespace {
 
 const std::string kCeiling = "Ceiling";
 const std::string kLaunch = "launch";
+const std::string kQueueGapName = "queue_gap";
 
 /// A time of which more than this is a launch says little of the work in it: under 10 us where that takes 4, as on an
 /// H200.
 constexpr double kResolvedLaunchShare = 0.4;
+
+/// A gap beyond these says that traced and timed steps were not alike, or that a host could not keep up.
+constexpr Seconds kShortestQueueGap{0.2e-6};
+constexpr Seconds kLongestQueueGap{5e-6};
 
 const Family* ceiling_family_of(const std::vector<Family>& families) {
   const auto found = std::ranges::find_if(families, [](const Family& family) { return family.spec.name == kCeiling; });
@@ -41,6 +47,13 @@ Regime comparable_regime(const Timing& timing) {
   return timing.l2 && !cuda::is_rested_after(sample) ? Regime::kSustained : timing.regime;
 }
 
+bool is_queue_gap(const CaseId& id) { return is_ceiling(id) && id.at("what") == kQueueGapName; }
+
+std::optional<Seconds> plausible_queue_gap(const Record& record) {
+  const std::optional<Seconds> gap = measured_queue_gap(record);
+  return gap && *gap >= kShortestQueueGap && *gap <= kLongestQueueGap ? gap : std::nullopt;
+}
+
 void add_once(std::vector<CaseId>& cases, std::optional<CaseId> id) {
   if (id && std::ranges::find(cases, *id) == cases.end()) cases.push_back(std::move(*id));
 }
@@ -59,7 +72,9 @@ std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<c
     std::optional<CaseId> ceiling = ceiling_case(*ceilings, *what, regime);
     if (!ceiling) throw std::logic_error{fmt::format("{}: there is no ceiling '{}'", id.name(), *what)};
     add_once(needed, std::move(ceiling));
-    if (regime != Regime::kBurst || !on_gpu) continue;
+    if (!on_gpu) continue;
+    if (regime == Regime::kSustained) add_once(needed, ceiling_case(*ceilings, kQueueGapName, regime));
+    if (regime != Regime::kBurst) continue;
     add_once(needed, ceiling_case(*ceilings, *what, Regime::kSustained));
     add_once(needed, ceiling_case(*ceilings, kLaunch, Regime::kBurst));
   }
@@ -69,6 +84,7 @@ std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<c
 void MeasuredCeilings::learn(const Record& record, std::int64_t process) {
   if (!is_ceiling(record.id) || record.status != Status::kOk || !record.timing || !record.work) return;
   if (record.id.at("what") == kLaunch) return learn_launch(record, process);
+  if (is_queue_gap(record.id)) return learn_queue_gap(record, process);
   const CeilingNumerator amount = ceiling_numerator(*record.work);
   if (amount.value <= 0) return;
   const Rate rate{.per_second = amount.value / record.timing->median.value,
@@ -84,6 +100,13 @@ void MeasuredCeilings::learn_launch(const Record& record, std::int64_t process) 
   if (!is_new && launch.time < known->second.time) known->second = launch;
 }
 
+void MeasuredCeilings::learn_queue_gap(const Record& record, std::int64_t process) {
+  const std::optional<Seconds> gap = plausible_queue_gap(record);
+  if (!gap) return;
+  const auto [known, is_new] = queue_gaps_.try_emplace(process, *gap);
+  if (!is_new && *gap < known->second) known->second = *gap;
+}
+
 void MeasuredCeilings::hold_against_launch(Record& record, std::int64_t process) const {
   Timing& timing = *record.timing;
   const auto launch = launches_.find(process);
@@ -94,9 +117,12 @@ void MeasuredCeilings::hold_against_launch(Record& record, std::int64_t process)
 }
 
 void MeasuredCeilings::hold(Record& record, std::int64_t process) const {
+  if (record.timing && is_queue_gap(record.id)) record.queue_gap = plausible_queue_gap(record);
   if (!record.timing || !record.work || is_ceiling(record.id)) return;
   hold_against_ceiling(record, process);
   hold_against_launch(record, process);
+  const auto gap = queue_gaps_.find(process);
+  if (gap != queue_gaps_.end() && record.timing->regime == Regime::kSustained) record.queue_gap = gap->second;
 }
 
 void MeasuredCeilings::hold_against_ceiling(Record& record, std::int64_t process) const {

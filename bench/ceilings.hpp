@@ -17,7 +17,7 @@ namespace tbench::bench {
 
 /// The Ceiling cases that `cases` are compared with, each once, in the order in which they are first needed. None if
 /// there is no Ceiling family. On a GPU, cases in bursts need three: their own; the same chained, for a burst too long
-/// to be rested after; and the launch.
+/// to be rested after; and the launch. Chained cases need the gap of the queue beside their own.
 /// @throws  std::logic_error  if a family names an unknown ceiling
 [[nodiscard]] std::vector<CaseId> ceilings_of(const std::vector<Family>& families, std::span<const CaseId> cases,
                                               bool on_gpu);
@@ -29,7 +29,8 @@ class MeasuredCeilings {
   explicit MeasuredCeilings(const std::vector<Family>& families) : families_{families} {}
 
   /// Notes the rate of a Ceiling case that is `ok`: bytes per second, or FLOP/s where no bytes are counted; or the time
-  /// of the launch. Keeps the best of several repetitions. Ignores every other record.
+  /// of the launch, or the gap of the queue from a traced `queue_gap`, unless it is under 0.2 or over 5 us. Keeps the
+  /// best of several repetitions. Ignores every other record.
   /// @param process  the process that measured it, from 0
   void learn(const Record& record, std::int64_t process);
 
@@ -39,7 +40,8 @@ class MeasuredCeilings {
   /// without a ceiling, or with a warm L2 cache where the ceiling counts bytes read from a cold one.
   ///
   /// Of bursts, where the launch was measured with the same state of L2: fills in Record::floor, and says anew whether
-  /// the time is resolution_limited, by how much of it is a launch.
+  /// the time is resolution_limited, by how much of it is a launch. Of chained steps, and of
+  /// `queue_gap` itself: fills in Record::queue_gap.
   void hold(Record& record, std::int64_t process) const;
 
  private:
@@ -53,12 +55,14 @@ class MeasuredCeilings {
     std::optional<L2State> l2;
   };
   void learn_launch(const Record& record, std::int64_t process);
+  void learn_queue_gap(const Record& record, std::int64_t process);
   void hold_against_ceiling(Record& record, std::int64_t process) const;
   void hold_against_launch(Record& record, std::int64_t process) const;
 
   const std::vector<Family>& families_;
   std::map<std::pair<std::int64_t, std::string>, Rate> rates_;  // by process and case name
   std::map<std::int64_t, Launch> launches_;                     // by process
+  std::map<std::int64_t, Seconds> queue_gaps_;                  // by process
 };
 
 }  // namespace tbench::bench

@@ -18,6 +18,7 @@ using Values = std::vector<std::string>;
 const Values kStreams{"copy", "read", "write", "l2_read"};
 const Values kProducts{"gemm_fp32", "gemm_tf32", "gemm_bf16", "gemm_fp16", "gemm_fp8_e4m3"};
 const Values kDevice{"launch", "event"};
+const Values kQueue{"queue_gap"};
 /// What involves the host, which no spin kernel can hide, and page-locked copies for a comparison with the others.
 const Values kHost{"dispatch", "h2d_pinned", "h2d_pageable", "d2h_pinned", "d2h_pageable"};
 
@@ -39,6 +40,7 @@ std::vector<CaseTable> tables() {
     add(all, "bandwidth", suite, kStreams, {"burst"});
     add(all, "products", suite, kProducts, {"burst", "sustained"});
     add(all, "device", suite, kDevice, {"burst"});
+    add(all, "queue", suite, kQueue, {"sustained"});
     add(all, "host", suite, kHost, {"sustained"});
   }
   return all;
@@ -47,9 +49,9 @@ std::vector<CaseTable> tables() {
 std::optional<std::string> invalid_reason(const CaseId& id) {
   const std::string& what = id.at("what");
   if (contains(kProducts, what)) return std::nullopt;
-  const char* const regime = contains(kHost, what) ? "sustained" : "burst";
-  if (id.at("regime") == regime) return std::nullopt;
-  return fmt::format("{} is only measured {}", what, contains(kHost, what) ? "sustained" : "in bursts");
+  const bool is_chained = contains(kHost, what) || contains(kQueue, what);
+  if (id.at("regime") == (is_chained ? "sustained" : "burst")) return std::nullopt;
+  return fmt::format("{} is only measured {}", what, is_chained ? "sustained" : "in bursts");
 }
 
 /// All ceilings together must take only a few seconds, and must not depend on the protocol of the cases compared with

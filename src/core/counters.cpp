@@ -66,6 +66,7 @@ void add_rates(Counters& counters, const Record& record, Seconds step) {
 void add_trace(Counters& counters, const Record& record) {
   if (const auto device = device_time(record)) counters["device_ms"] = to_milliseconds(*device);
   if (const auto idle = idle_share(record)) counters["idle_share"] = *idle;
+  if (record.queue_gap) counters["queue_gap_us"] = to_microseconds(*record.queue_gap);
   if (const auto host = host_share(record)) counters["host_share"] = *host;
   if (const auto budget = launch_budget(record)) counters["launch_budget_us"] = to_microseconds(*budget);
   counters["longest_gap_us"] = to_microseconds(record.trace->longest_gap);

@@ -56,8 +56,10 @@ Seconds time_at_timed_clock(const Record& record) {
 std::optional<Seconds> busy_time(const Record& record) {
   const std::optional<Seconds> device = device_time(record);
   if (!device || record.timing->regime != Regime::kSustained) return std::nullopt;
-  return *device + kQueueGap * operations_per_step(*record.trace);
+  return *device + record.queue_gap.value_or(kQueueGap) * operations_per_step(*record.trace);
 }
+
+bool is_caught_up(const Timing& timing) { return timing.drain && *timing.drain < timing.median * kHostBoundDrain; }
 
 bool exchanges(const StepTrace& trace) {
   return std::ranges::any_of(trace.kernels, [](const TracedKernel& of) { return of.kernel_class == "collective"; });
@@ -112,6 +114,14 @@ std::optional<double> idle_share(const Record& record) {
   return device ? std::optional{1 - *device / record.timing->median} : std::nullopt;
 }
 
+std::optional<Seconds> measured_queue_gap(const Record& record) {
+  const std::optional<Seconds> device = device_time(record);
+  if (!device || record.timing->regime != Regime::kSustained || is_caught_up(*record.timing)) return std::nullopt;
+  const double operations = operations_per_step(*record.trace);
+  if (operations <= 0) return std::nullopt;
+  return (record.timing->median - *device) / operations;
+}
+
 std::optional<double> host_share(const Record& record) {
   const std::optional<Seconds> busy = busy_time(record);
   return busy ? std::optional{1 - *busy / record.timing->median} : std::nullopt;
@@ -125,9 +135,7 @@ std::optional<Seconds> launch_budget(const Record& record) {
 bool is_host_bound(const Record& record) {
   const std::optional<double> share = host_share(record);
   if (!share) return record.timing->host_bound;
-  const Timing& timing = *record.timing;
-  const bool is_caught_up = timing.drain && *timing.drain < timing.median * kHostBoundDrain;
-  return *share > kHostBoundShare || (is_caught_up && exchanges(*record.trace));
+  return *share > kHostBoundShare || (is_caught_up(*record.timing) && exchanges(*record.trace));
 }
 
 }  // namespace tbench

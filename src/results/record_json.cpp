@@ -198,6 +198,7 @@ static void fields(auto& io, Like<Record> auto& record) {
   io.field("boost_peak_flop_per_s", record.boost_peak);
   io.field("ceiling_per_second", record.ceiling_per_second);
   io.field("floor_s", record.floor);
+  io.field("queue_gap_s", record.queue_gap);
   io.field("device", record.device);
   io.field("memory", record.memory);
   io.field("trace", record.trace);

@@ -104,6 +104,37 @@ TEST(CeilingsOf, BurstsOnAGpuNeedTheChainedOnesAndTheLaunchToo) {
                           "Ceiling/what:gemm_bf16/regime:burst", "Ceiling/what:gemm_bf16/regime:sustained"));
 }
 
+/// A step of 64 kernels that took `seconds` by events and 800 us by its trace.
+Record traced(CaseId id, double seconds) {
+  Record record = timed(std::move(id), seconds, Regime::kSustained, {});
+  record.trace.emplace();
+  record.trace->device = {800e-6};
+  record.trace->kernels.resize(1);
+  record.trace->kernels[0].calls = 64;
+  return record;
+}
+
+TEST(QueueGap, OfTheSameProcessIsTheChainedSteps) {
+  const std::vector<Family> families = two_families();
+  MeasuredCeilings ceilings{families};
+  const auto gap_of = [&](Record record, std::int64_t process) {
+    ceilings.hold(record, process);
+    return record.queue_gap;
+  };
+  const CaseId id = ceiling_case("queue_gap", "sustained");
+  EXPECT_FALSE(gap_of(traced(held_case("x"), 0.001), 0));
+  ceilings.learn(traced(id, 800e-6 + 64 * 0.1e-6), 0);  // too short to be one, and too long
+  ceilings.learn(traced(id, 800e-6 + 64 * 5.1e-6), 0);
+  EXPECT_FALSE(gap_of(traced(held_case("x"), 0.001), 0));
+  ceilings.learn(traced(id, 800e-6 + 64 * 1.5e-6), 0);
+  ceilings.learn(traced(id, 800e-6 + 64 * 1.25e-6), 0);
+  ceilings.learn(traced(id, 800e-6 + 64 * 1.75e-6), 0);
+  EXPECT_NEAR(gap_of(traced(held_case("x"), 0.001), 0).value().value, 1.25e-6, 1e-12);
+  EXPECT_NEAR(gap_of(traced(id, 800e-6 + 64 * 1.5e-6), 0).value().value, 1.5e-6, 1e-12) << "its own";
+  EXPECT_FALSE(gap_of(traced(held_case("x"), 0.001), 1));
+  EXPECT_FALSE(gap_of(timed(held_case("x"), 0.001, Regime::kBurst, {}), 0));
+}
+
 TEST(CeilingsOf, ANameThatThereIsNotIsADefect) {
   EXPECT_THROW(static_cast<void>(ceilings_of(two_families(), std::vector{held_case("gemm_fp4")}, false)),
                std::logic_error);
@@ -125,6 +156,10 @@ TEST(CeilingsOf, ModelsAndAttentionAreHeldAgainstProductsOfTheirPrecision) {
   EXPECT_THAT(names_needed(families,
                            {CaseId::parse("Model/size:small/ctx:512/batch:4/pass:forward/precision:bf16/impl:eager")}),
               ElementsAre("Ceiling/what:gemm_bf16/regime:sustained"));
+  EXPECT_THAT(
+      names_needed(families, {CaseId::parse("Model/size:small/ctx:512/batch:4/pass:forward/precision:bf16/impl:eager")},
+                   /*on_gpu=*/true),
+      ElementsAre("Ceiling/what:gemm_bf16/regime:sustained", "Ceiling/what:queue_gap/regime:sustained"));
   const auto of_attention = [&](const std::string& variant) {
     return names_needed(families, {CaseId::parse("Attention/batch:8/heads:1/d_model:64/seq_len:1024/causal:1/"
                                                  "pass:forward/" +

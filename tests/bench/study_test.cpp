@@ -99,7 +99,7 @@ TEST_F(StudyProgram, AttentionGridShowsForwardAndBackwardOfEachImplementation) {
   ASSERT_EQ(table.status, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("seq_len,impl,forward ms,backward ms,held before backward MiB,"));
   EXPECT_THAT(table.out, ContainsRegex("\n64,naive," + kTime + "," + kTime +
-                                       ",,(\"?[a-z ~,]*\"?,)?\n"));  // a CPU's memory is not counted
+                                       ",,(\"?[a-z ~,]*\"?,)?\n"));                     // a CPU's memory is not counted
   EXPECT_THAT(table.out, ContainsRegex("\n64,flash,unsupported,unsupported,,(,*)\n"));  // marks are of other rows
 }
 

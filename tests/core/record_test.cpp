@@ -72,6 +72,18 @@ TEST(CountersTest, ATraceTellsTheGpusPartOfAStep) {
   EXPECT_DOUBLE_EQ(counters.at("launches_per_step"), 7);
 }
 
+TEST(CountersTest, TheGapOfTheQueueIsTheRunsOwnWhereItWasMeasured) {
+  Record record = timed_record();
+  record.trace.emplace();
+  record.trace->device = {0.015};
+  record.trace->kernels.resize(1);
+  record.trace->kernels[0].calls = 10;
+  record.queue_gap = Seconds{2e-6};
+  const std::map<std::string, double> counters = counters_of(record);
+  EXPECT_NEAR(counters.at("host_share"), 0.25 - 10 * 2e-6 / 0.020, 1e-12);
+  EXPECT_DOUBLE_EQ(counters.at("queue_gap_us"), 2);
+}
+
 TEST(CountersTest, ATraceThatDisagreesTellsNoDeviceTime) {
   Record record = timed_record();
   record.trace.emplace();

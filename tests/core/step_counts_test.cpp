@@ -104,6 +104,18 @@ TEST(HostShare, LeavesTheGapsOfTheQueueOut) {
   EXPECT_FALSE(launch_budget(burst).has_value());
 }
 
+TEST(MeasuredQueueGap, IsWhatTheTraceDoesNotHaveOfAStepWhoseQueueWasNeverEmpty) {
+  Record record = traced_record(0.0194);
+  EXPECT_NEAR(measured_queue_gap(record).value().value, 1.5e-6, 1e-12);
+  record.timing->drain = Seconds{0.0009};  // the device had caught up with the host
+  EXPECT_FALSE(measured_queue_gap(record).has_value());
+  record.timing->drain = Seconds{0.0011};
+  EXPECT_TRUE(measured_queue_gap(record).has_value());
+  record.timing->regime = Regime::kBurst;
+  EXPECT_FALSE(measured_queue_gap(record).has_value());
+  EXPECT_FALSE(measured_queue_gap(traced_record(0.0205)).has_value()) << "the trace disagrees";
+}
+
 TEST(IsHostBound, IsTheHostsShareOverThreePercent) {
   EXPECT_TRUE(is_host_bound(traced_record(0.0188)));   // 3.3 %
   EXPECT_FALSE(is_host_bound(traced_record(0.0190)));  // 2.3 %

@@ -187,6 +187,7 @@ Record full_record() {
                                      .worst_error = 0.375,
                                      .worst_where = "logits[0, 17, 4]",
                                      .message = ""};
+  record.queue_gap = Seconds{1.25e-6};
   record.counters = {{"skipped_steps", 2}};
   record.harness = {0.875};
   record.host_times = HostTimes{.build = {0.25},
@@ -209,6 +210,7 @@ Record burst_record(CaseId id, Seconds median) {
   record.work = Work{.flop = {}, .tokens = 0, .bytes = 16'000'000, .ceiling = "copy"};
   record.timing->duty = 0.2375;
   record.ceiling_per_second = 4.25e12;
+  record.queue_gap.reset();
   record.floor = Seconds{1.0 / 3.0 * 1.25e-5};
   record.labels = {{"algorithm", "4 of 8"}};
   return record;

@@ -180,8 +180,9 @@ struct Record {
   std::optional<FlopPerSecond> peak_at_clock;  // the datasheet's dense rate at the SM clock while sampling
   std::optional<FlopPerSecond> boost_peak;     // at the clock that the datasheet gives it for; absent before version 9
   std::optional<double>
-      ceiling_per_second;        // FLOP or bytes: the measured rate of work.ceiling in the same run and regime
-  std::optional<Seconds> floor;  // of a burst: a launch, and its work at that rate
+      ceiling_per_second;            // FLOP or bytes: the measured rate of work.ceiling in the same run and regime
+  std::optional<Seconds> floor;      // of a burst: a launch, and its work at that rate
+  std::optional<Seconds> queue_gap;  // of a chained step: the time between two kernels that queue, in the same run
   std::optional<DeviceState> device;
   std::optional<MemoryUse> memory;
   std::optional<StepTrace> trace;  // absent: not traced

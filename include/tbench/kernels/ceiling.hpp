@@ -46,5 +46,10 @@ void read_stream(std::uint32_t* sums, const void* from, std::int64_t bytes, int 
 void write_stream(void* to, const void* pattern, std::int64_t bytes, const StreamGrid& grid, cudaStream_t stream);
 /// *counter += 1, by one thread.
 void increment(std::uint32_t* counter, cudaStream_t stream);
+/// As increment(), by a grid of `blocks` blocks of 256 threads, each of which first waits for `cycles` of its
+/// multiprocessor's clock.
+/// @param cycles  >= 0
+/// @param blocks  > 0
+void increment_after(std::int64_t cycles, int blocks, std::uint32_t* counter, cudaStream_t stream);
 
 }  // namespace tbench::kernels

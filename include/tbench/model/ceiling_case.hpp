@@ -46,6 +46,8 @@ struct CeilingConfig {
 /// - gemm_fp32, gemm_tf32, gemm_bf16, gemm_fp16, gemm_fp8_e4m3: a product of the Gemm family; 2 m n k FLOP;
 /// - launch: a kernel of one thread adds one to a counter; event: nothing, two events one behind the other. Their
 ///   difference is what a kernel's start and end take on the device; `enqueue_ms` of launch is what they take the host;
+/// - queue_gap: 64 kernels on all multiprocessors, each of which waits for 24,000 cycles of their clock; the time of
+///   the step that its trace does not have, over 64, is the gap between two kernels of a queue that is never empty;
 /// - dispatch: 1,000 additions of 1,024 float32 numbers one by one, each out of place and of the last one's sum;
 ///   `dispatch_us` is the host's time of one, by its steady clock;
 /// - h2d_pinned, h2d_pageable, d2h_pinned, d2h_pageable: transfer_bytes, once over the bus, by cudaMemcpyAsync from or

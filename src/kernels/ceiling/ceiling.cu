@@ -93,6 +93,13 @@ __global__ void __launch_bounds__(kStreamMaxThreads)
 
 __global__ void increment_kernel(unsigned* counter) { *counter += 1; }
 
+__global__ void increment_after_kernel(long long cycles, unsigned* counter) {
+  const long long begin = clock64();
+  while (clock64() - begin < cycles) {
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) *counter += 1;
+}
+
 unsigned blocks_of(const StreamGrid& grid) { return static_cast<unsigned>(grid.blocks); }
 unsigned threads_of(const StreamGrid& grid) { return static_cast<unsigned>(grid.threads); }
 
@@ -161,6 +168,16 @@ void write_stream(void* to, const void* pattern, std::int64_t bytes, const Strea
 
 void increment(std::uint32_t* counter, cudaStream_t stream) {
   increment_kernel<<<1, 1, 0, stream>>>(counter);
+  TBENCH_CUDA_CHECK(cudaGetLastError());
+}
+
+void increment_after(std::int64_t cycles, int blocks, std::uint32_t* counter, cudaStream_t stream) {
+  if (cycles < 0 || blocks < 1) {
+    throw std::invalid_argument{"increment_after: " + std::to_string(cycles) + " cycles, " + std::to_string(blocks) +
+                                " blocks"};
+  }
+  constexpr int kThreads = 256;
+  increment_after_kernel<<<blocks, kThreads, 0, stream>>>(cycles, counter);
   TBENCH_CUDA_CHECK(cudaGetLastError());
 }
 

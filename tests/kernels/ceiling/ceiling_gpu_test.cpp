@@ -110,6 +110,8 @@ TEST(IncrementOnGpu, CountsLaunches) {
   increment(counter.data(), nullptr);
   increment(counter.data(), nullptr);
   EXPECT_EQ(counter.read(), Words{43});
+  increment_after(1000, 264, counter.data(), nullptr);
+  EXPECT_EQ(counter.read(), Words{44});
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ Record = dict[str, Any]
 GENERAL = (
     "real_time", "median_ms", "p10_ms", "p90_ms", "min_ms", "mean_ms", "std_ms", "relative_iqr", "first_ms", "forward_ms",
     "backward_ms", "optimizer_ms", "wall_ms", "enqueue_ms", "drain_ms", "host_bound", "device_ms", "idle_share",
-    "host_share", "launch_budget_us", "longest_gap_us", "kernels_per_step", "launches_per_step", "launches_per_sample", "resolution_limited", "duty",
+    "host_share", "launch_budget_us", "queue_gap_us", "longest_gap_us", "kernels_per_step", "launches_per_step", "launches_per_sample", "resolution_limited", "duty",
     "cpu_time", "tokens_per_second", "flop_per_second", "bytes_per_second", "ceiling_share", "floor_share", "above_ceiling",
     "mfu", "hfu", "peak_share_at_clock", "peak_requested_bytes", "peak_allocated_bytes", "peak_reserved_bytes", "joules_per_step", "joules_per_token",
     "sm_clock_mhz", "power_w",
@@ -101,13 +101,15 @@ def _trace(record: Record) -> dict[str, float]:
         "kernels_per_step": kernels,
         "launches_per_step": float(trace["launches"]),
     }
+    if "queue_gap_s" in record:
+        counters["queue_gap_us"] = record["queue_gap_s"] * 1e6
     device_s, step_s = _device_time(record), timing["median_s"]
     if device_s > step_s * LONGEST_TRACE:
         return counters
     counters |= {"device_ms": device_s * 1e3, "idle_share": 1 - device_s / step_s}
     if timing.get("regime") == "burst":
         return counters
-    busy_s = device_s + QUEUE_GAP_S * operations
+    busy_s = device_s + record.get("queue_gap_s", QUEUE_GAP_S) * operations
     counters["host_share"] = 1 - busy_s / step_s
     if trace["launches"] > 0:
         counters["launch_budget_us"] = busy_s / trace["launches"] * 1e6

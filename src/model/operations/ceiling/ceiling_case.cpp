@@ -25,9 +25,10 @@ constexpr std::array kCeilings{
     CeilingMaker{"gemm_fp32", &make_product_ceiling},     CeilingMaker{"gemm_tf32", &make_product_ceiling},
     CeilingMaker{"gemm_bf16", &make_product_ceiling},     CeilingMaker{"gemm_fp16", &make_product_ceiling},
     CeilingMaker{"gemm_fp8_e4m3", &make_product_ceiling}, CeilingMaker{"launch", &make_launch_ceiling},
-    CeilingMaker{"event", &make_event_ceiling},           CeilingMaker{"dispatch", &make_dispatch_ceiling},
-    CeilingMaker{"h2d_pinned", &make_transfer_ceiling},   CeilingMaker{"h2d_pageable", &make_transfer_ceiling},
-    CeilingMaker{"d2h_pinned", &make_transfer_ceiling},   CeilingMaker{"d2h_pageable", &make_transfer_ceiling},
+    CeilingMaker{"event", &make_event_ceiling},           CeilingMaker{"queue_gap", &make_queue_gap_ceiling},
+    CeilingMaker{"dispatch", &make_dispatch_ceiling},     CeilingMaker{"h2d_pinned", &make_transfer_ceiling},
+    CeilingMaker{"h2d_pageable", &make_transfer_ceiling}, CeilingMaker{"d2h_pinned", &make_transfer_ceiling},
+    CeilingMaker{"d2h_pageable", &make_transfer_ceiling},
 };
 
 constexpr std::int64_t kMebi = std::int64_t{1} << 20;

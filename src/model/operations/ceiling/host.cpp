@@ -1,7 +1,10 @@
-// The ceilings that the host takes part in. What work costs that does nothing: a kernel's launch, two events, the
-// dispatch of an operation. And copies between host and device, from and to page-locked and pageable memory.
+// The ceilings that the host takes part in. The cost of work that does nothing: a kernel's launch, two events, the gap
+// between kernels, the dispatch of an operation. And copies between host and device, from and to page-locked and
+// pageable memory.
+#include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/zeros.h>
 #include <c10/cuda/CUDAStream.h>
 #include <fmt/format.h>
@@ -53,6 +56,40 @@ class LaunchCeiling final : public OperationCase {
   }
 
   CeilingConfig config_;
+  at::Tensor counter_;  // int32 [1]
+};
+
+/// Kernels that wait, one behind the other, longer than the host needs to launch one: the queue is never empty. Their
+/// time by events, less their time by a trace, is that of the gaps.
+class QueueGapCeiling final : public OperationCase {
+ public:
+  explicit QueueGapCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
+  [[nodiscard]] std::optional<std::string> unsupported_reason() const override { return needs_gpu_reason(config_); }
+  [[nodiscard]] Work work() const override { return {}; }
+
+ private:
+  static constexpr std::int32_t kKernels = 64;
+  static constexpr std::int64_t kCycles = 24'000;  // some 12 us at 2 GHz; a launch takes a slow host 6
+  static constexpr int kBlocksPerMultiprocessor = 4;
+
+  void do_build() override {
+    blocks_ = kBlocksPerMultiprocessor * at::cuda::getCurrentDeviceProperties()->multiProcessorCount;
+    counter_ = at::zeros({1}, at::TensorOptions{}.device(torch_device(config_.device)).dtype(at::kInt));
+  }
+  Verification do_verify() override {
+    counter_.fill_(-kKernels + 1);
+    enqueue();
+    return verify_equal("counter", counter_, at::ones_like(counter_), "a counter of the kernels");
+  }
+  void enqueue() override {
+    auto* const counter = reinterpret_cast<std::uint32_t*>(counter_.mutable_data_ptr<std::int32_t>());
+    for (int i = 0; i < kKernels; ++i) {
+      kernels::increment_after(kCycles, blocks_, counter, c10::cuda::getCurrentCUDAStream());
+    }
+  }
+
+  CeilingConfig config_;
+  int blocks_{};
   at::Tensor counter_;  // int32 [1]
 };
 
@@ -177,6 +214,10 @@ std::unique_ptr<Case> make_launch_ceiling(const CeilingConfig& config) {
 }
 
 std::unique_ptr<Case> make_event_ceiling(const CeilingConfig& config) { return std::make_unique<EventCeiling>(config); }
+
+std::unique_ptr<Case> make_queue_gap_ceiling(const CeilingConfig& config) {
+  return std::make_unique<QueueGapCeiling>(config);
+}
 
 std::unique_ptr<Case> make_dispatch_ceiling(const CeilingConfig& config) {
   return std::make_unique<DispatchCeiling>(config);

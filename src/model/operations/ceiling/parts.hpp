@@ -22,6 +22,7 @@ namespace tbench::model {
 [[nodiscard]] std::unique_ptr<Case> make_product_ceiling(const CeilingConfig& config);
 [[nodiscard]] std::unique_ptr<Case> make_launch_ceiling(const CeilingConfig& config);
 [[nodiscard]] std::unique_ptr<Case> make_event_ceiling(const CeilingConfig& config);
+[[nodiscard]] std::unique_ptr<Case> make_queue_gap_ceiling(const CeilingConfig& config);
 [[nodiscard]] std::unique_ptr<Case> make_dispatch_ceiling(const CeilingConfig& config);
 [[nodiscard]] std::unique_ptr<Case> make_transfer_ceiling(const CeilingConfig& config);
 
