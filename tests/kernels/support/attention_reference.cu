@@ -1,11 +1,14 @@
-// Every element of every matrix is computed by itself, by a function of its row and column: for_each() calls it in a
-// loop on the host, or in a thread each on the GPU.
+// Every element of every matrix is computed by itself, by a function of its head, row and column: for_each() calls it
+// in a loop on the host, or in a thread each on the GPU, of as many heads at once as there is memory for.
 #include "support/attention_reference.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 
 #include "tbench/cuda/error.hpp"
@@ -13,13 +16,16 @@
 namespace tbench::kernels {
 namespace {
 
-constexpr int kTile = 16;  // threads of a block: kTile x kTile elements
+constexpr int kTile = 16;                                   // threads of a block: kTile x kTile elements,
+constexpr int kRowTile = 256;                               // or so many rows of one
+constexpr std::int64_t kMostBytes = std::int64_t{4} << 30;  // of scores and their gradients at once
 
-/// Memory of the executor, and a matrix in it.
+/// Memory of the executor, and a matrix for each head in it.
 class Matrix {
  public:
-  Matrix(Executor executor, std::int64_t rows, std::int64_t columns)
-      : executor_{executor}, size_{static_cast<std::size_t>(rows * columns)}, columns_{columns} {
+  Matrix(Executor executor, std::int64_t heads, std::int64_t rows, std::int64_t columns)
+      : executor_{executor}, head_size_{rows * columns}, columns_{columns} {
+    size_ = static_cast<std::size_t>(heads * head_size_);
     if (executor == Executor::kHost) {
       host_.resize(size_);
     } else {
@@ -36,14 +42,26 @@ class Matrix {
       return data[row * columns + column];
     }
   };
-  [[nodiscard]] View view() { return {executor_ == Executor::kHost ? host_.data() : device_.get(), columns_}; }
+  /// Of all heads.
+  struct Views {
+    Uncertain* data;
+    std::int64_t head_size, columns;
+    __host__ __device__ View of(std::int64_t head) const { return {data + head * head_size, columns}; }
+  };
+  [[nodiscard]] Views views() {
+    return {executor_ == Executor::kHost ? host_.data() : device_.get(), head_size_, columns_};
+  }
 
-  void append_to(std::vector<Uncertain>& all) const {
-    all.insert(all.end(), host_.begin(), host_.end());
-    if (executor_ == Executor::kHost || size_ == 0) return;
-    all.resize(all.size() + size_);
-    TBENCH_CUDA_CHECK(cudaMemcpy(&*(all.end() - static_cast<std::ptrdiff_t>(size_)), device_.get(),
-                                 size_ * sizeof(Uncertain), cudaMemcpyDeviceToHost));
+  /// Those of the first `heads` heads.
+  void append_to(std::vector<Uncertain>& all, std::int64_t heads) const {
+    const auto count = static_cast<std::size_t>(heads * head_size_);
+    if (executor_ == Executor::kHost) {
+      all.insert(all.end(), host_.begin(), host_.begin() + static_cast<std::ptrdiff_t>(count));
+    } else if (count > 0) {
+      all.resize(all.size() + count);
+      TBENCH_CUDA_CHECK(cudaMemcpy(&*(all.end() - static_cast<std::ptrdiff_t>(count)), device_.get(),
+                                   count * sizeof(Uncertain), cudaMemcpyDeviceToHost));
+    }
   }
 
  private:
@@ -51,8 +69,8 @@ class Matrix {
     void operator()(Uncertain* memory) const { cuda::log_failure(cudaFree(memory)); }
   };
   Executor executor_;
-  std::size_t size_;
-  std::int64_t columns_;
+  std::int64_t head_size_, columns_;
+  std::size_t size_{};
   std::vector<Uncertain> host_;
   std::unique_ptr<Uncertain, Free> device_;
 };
@@ -90,6 +108,14 @@ class Accumulator {
   int terms_{};
 };
 
+__host__ __device__ std::uint32_t float_bits(float x) {
+#ifdef __CUDA_ARCH__
+  return __float_as_uint(x);
+#else
+  return std::bit_cast<std::uint32_t>(x);
+#endif
+}
+
 /// One head's rows of a tensor of the problem, read as the kernels' operands.
 struct Rows {
   const void* data;
@@ -107,10 +133,10 @@ struct Rows {
     } else {
       x = static_cast<double>(static_cast<const float*>(data)[at]);
     }
+    if (input == 0) return {x, 0};
     // What has TF32's 11 significant bits is not rounded: nothing is left once they are cut off.
-    int exponent{};
-    const double significand = ldexp(frexp(x, &exponent), 11);
-    return {x, significand == trunc(significand) ? 0 : rounding(x, input, 0)};
+    const bool is_tf32 = (float_bits(static_cast<float>(x)) & 0x1fffU) == 0;
+    return {x, is_tf32 ? 0 : rounding(x, input, 0)};
   }
 };
 
@@ -259,44 +285,105 @@ struct Head {
   }
 };
 
+/// A tensor of the problem, from which each head's rows are read.
+struct HeadRows {
+  TensorView tensor;
+  std::int64_t heads;  // of a sequence
+  Precision precision;
+  double input;
+
+  __host__ __device__ Rows of(std::int64_t head) const {
+    return {.data = tensor.data,
+            .offset = head / heads * tensor.strides[0] + head % heads * tensor.strides[1],
+            .stride = tensor.strides[2],
+            .precision = precision,
+            .input = input};
+  }
+};
+
+/// As many heads as are computed at once, and the operands of all.
+struct Heads {
+  AttentionShape shape;
+  double scale;
+  ErrorModel model;
+  HeadRows q, k, v, grad_o;
+  Matrix::Views p, ds, delta, keys, o, lse, dq, dk, dv;
+  std::int64_t first{};  // of those computed at once, among all
+
+  __host__ __device__ Head at(std::int64_t i) const {
+    return {.shape = shape,
+            .scale = scale,
+            .model = model,
+            .q = q.of(first + i),
+            .k = k.of(first + i),
+            .v = v.of(first + i),
+            .grad_o = grad_o.of(first + i),
+            .p = p.of(i),
+            .ds = ds.of(i),
+            .delta = delta.of(i),
+            .keys = keys.of(i),
+            .o = o.of(i),
+            .lse = lse.of(i),
+            .dq = dq.of(i),
+            .dk = dk.of(i),
+            .dv = dv.of(i)};
+  }
+};
+
 template <class Element>
-__global__ void for_each_kernel(std::int64_t rows, std::int64_t columns, Element element) {
-  const std::int64_t row = std::int64_t{blockIdx.y} * kTile + threadIdx.y;
-  const std::int64_t column = std::int64_t{blockIdx.x} * kTile + threadIdx.x;
-  if (row < rows && column < columns) element(row, column);
+__global__ void for_each_kernel(Heads heads, std::int64_t rows, std::int64_t columns, Element element) {
+  const std::int64_t row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
+  const std::int64_t column = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (row < rows && column < columns) element(heads.at(blockIdx.z), row, column);
 }
 
-/// Calls element(row, column) for each element of a matrix, in any order.
+/// Calls element(head, row, column) for each element of `count` heads' matrices, in any order.
 template <class Element>
-void for_each(Executor executor, std::int64_t rows, std::int64_t columns, const Element& element) {
+void for_each(Executor executor, const Heads& heads, std::int64_t count, std::int64_t rows, std::int64_t columns,
+              const Element& element) {
   if (executor == Executor::kHost) {
-    for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t column = 0; column < columns; ++column) element(row, column);
+    for (std::int64_t head = 0; head < count; ++head) {
+      for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t column = 0; column < columns; ++column) element(heads.at(head), row, column);
+      }
     }
     return;
   }
-  const auto blocks = [](std::int64_t extent) { return static_cast<unsigned>((extent + kTile - 1) / kTile); };
-  for_each_kernel<<<dim3(blocks(columns), blocks(rows)), dim3(kTile, kTile)>>>(rows, columns, element);
+  const dim3 block = columns == 1 ? dim3(1, kRowTile) : dim3(kTile, kTile);
+  const auto blocks = [](std::int64_t extent, unsigned threads) {
+    return (static_cast<unsigned>(extent) + threads - 1) / threads;
+  };
+  for_each_kernel<<<dim3(blocks(columns, block.x), blocks(rows, block.y), static_cast<unsigned>(count)), block>>>(
+      heads, rows, columns, element);
   TBENCH_CUDA_CHECK(cudaGetLastError());
 }
 
-void compute(const Head& head, bool backward, Executor executor) {
-  const std::int64_t seq_q = head.shape.seq_q;
-  const std::int64_t seq_kv = head.shape.seq_kv;
-  const std::int64_t depth = head.shape.head_dim;
+void compute(const Heads& heads, std::int64_t count, bool backward, Executor executor) {
+  const std::int64_t seq_q = heads.shape.seq_q;
+  const std::int64_t seq_kv = heads.shape.seq_kv;
+  const std::int64_t depth = heads.shape.head_dim;
   using Index = std::int64_t;
-  const auto on = [executor](Index rows, Index columns, auto element) { for_each(executor, rows, columns, element); };
-  on(seq_q, seq_kv, [head] __host__ __device__(Index i, Index j) { head.score(i, j); });
-  on(seq_q, 1, [head] __host__ __device__(Index i, Index) { head.log_sum_exp(i); });
-  on(seq_q, seq_kv, [head] __host__ __device__(Index i, Index j) { head.probability(i, j); });
-  on(seq_q, depth, [head] __host__ __device__(Index i, Index d) { head.mean_key(i, d); });
-  on(seq_q, 1, [head] __host__ __device__(Index i, Index) { head.add_query_error(i); });
-  on(seq_q, depth, [head] __host__ __device__(Index i, Index d) { head.output(i, d); });
+  const auto on = [&](Index rows, Index columns, auto element) {
+    for_each(executor, heads, count, rows, columns, element);
+  };
+  on(seq_q, seq_kv, [] __host__ __device__(const Head& head, Index i, Index j) { head.score(i, j); });
+  on(seq_q, 1, [] __host__ __device__(const Head& head, Index i, Index) { head.log_sum_exp(i); });
+  on(seq_q, seq_kv, [] __host__ __device__(const Head& head, Index i, Index j) { head.probability(i, j); });
+  on(seq_q, depth, [] __host__ __device__(const Head& head, Index i, Index d) { head.mean_key(i, d); });
+  on(seq_q, 1, [] __host__ __device__(const Head& head, Index i, Index) { head.add_query_error(i); });
+  on(seq_q, depth, [] __host__ __device__(const Head& head, Index i, Index d) { head.output(i, d); });
   if (!backward) return;
-  on(seq_q, 1, [head] __host__ __device__(Index i, Index) { head.output_dot_gradient(i); });
-  on(seq_q, seq_kv, [head] __host__ __device__(Index i, Index j) { head.score_gradient(i, j); });
-  on(seq_q, depth, [head] __host__ __device__(Index i, Index d) { head.query_gradient(i, d); });
-  on(seq_kv, depth, [head] __host__ __device__(Index j, Index d) { head.key_and_value_gradient(j, d); });
+  on(seq_q, 1, [] __host__ __device__(const Head& head, Index i, Index) { head.output_dot_gradient(i); });
+  on(seq_q, seq_kv, [] __host__ __device__(const Head& head, Index i, Index j) { head.score_gradient(i, j); });
+  on(seq_q, depth, [] __host__ __device__(const Head& head, Index i, Index d) { head.query_gradient(i, d); });
+  on(seq_kv, depth, [] __host__ __device__(const Head& head, Index j, Index d) { head.key_and_value_gradient(j, d); });
+}
+
+/// How many heads fit into kMostBytes; one at least.
+std::int64_t heads_at_once(const AttentionShape& shape, bool backward) {
+  const std::int64_t bytes =
+      shape.seq_q * shape.seq_kv * static_cast<std::int64_t>(sizeof(Uncertain)) * (backward ? 2 : 1);
+  return std::clamp<std::int64_t>(kMostBytes / std::max<std::int64_t>(bytes, 1), 1, shape.batch * shape.heads);
 }
 
 }  // namespace
@@ -317,46 +404,45 @@ AttentionReference attention_reference(const AttentionProblem& problem, const Te
   const ErrorModel model = ErrorModel::of(problem.precision);
   const bool backward = grad_o.has_value();
   const std::int64_t grad_rows_q = backward ? shape.seq_q : 0, grad_rows_kv = backward ? shape.seq_kv : 0;
-  Matrix p{executor, shape.seq_q, shape.seq_kv};
-  Matrix ds{executor, grad_rows_q, shape.seq_kv};
-  Matrix delta{executor, grad_rows_q, 1};
-  Matrix keys{executor, shape.seq_q, shape.head_dim};
-  Matrix o{executor, shape.seq_q, shape.head_dim};
-  Matrix lse{executor, shape.seq_q, 1};
-  Matrix dq{executor, grad_rows_q, shape.head_dim};
-  Matrix dk{executor, grad_rows_kv, shape.head_dim};
-  Matrix dv{executor, grad_rows_kv, shape.head_dim};
+  const std::int64_t at_once = heads_at_once(shape, backward);
+  const auto matrix = [&](std::int64_t rows, std::int64_t columns) { return Matrix{executor, at_once, rows, columns}; };
+  Matrix p = matrix(shape.seq_q, shape.seq_kv);
+  Matrix ds = matrix(grad_rows_q, shape.seq_kv);
+  Matrix delta = matrix(grad_rows_q, 1);
+  Matrix keys = matrix(shape.seq_q, shape.head_dim);
+  Matrix o = matrix(shape.seq_q, shape.head_dim);
+  Matrix lse = matrix(shape.seq_q, 1);
+  Matrix dq = matrix(grad_rows_q, shape.head_dim);
+  Matrix dk = matrix(grad_rows_kv, shape.head_dim);
+  Matrix dv = matrix(grad_rows_kv, shape.head_dim);
+  const auto rows = [&](const TensorView& tensor) {
+    return HeadRows{.tensor = tensor, .heads = shape.heads, .precision = problem.precision, .input = model.input};
+  };
+  Heads heads{.shape = shape,
+              .scale = problem.scale,
+              .model = model,
+              .q = rows(q),
+              .k = rows(k),
+              .v = rows(v),
+              .grad_o = rows(grad_o.value_or(q)),
+              .p = p.views(),
+              .ds = ds.views(),
+              .delta = delta.views(),
+              .keys = keys.views(),
+              .o = o.views(),
+              .lse = lse.views(),
+              .dq = dq.views(),
+              .dk = dk.views(),
+              .dv = dv.views()};
   AttentionReference all;
-  for (std::int64_t i = 0; i < shape.batch * shape.heads; ++i) {
-    const auto rows = [&](const TensorView& tensor) {
-      return Rows{.data = tensor.data,
-                  .offset = i / shape.heads * tensor.strides[0] + i % shape.heads * tensor.strides[1],
-                  .stride = tensor.strides[2],
-                  .precision = problem.precision,
-                  .input = model.input};
-    };
-    compute({.shape = shape,
-             .scale = problem.scale,
-             .model = model,
-             .q = rows(q),
-             .k = rows(k),
-             .v = rows(v),
-             .grad_o = rows(grad_o.value_or(q)),
-             .p = p.view(),
-             .ds = ds.view(),
-             .delta = delta.view(),
-             .keys = keys.view(),
-             .o = o.view(),
-             .lse = lse.view(),
-             .dq = dq.view(),
-             .dk = dk.view(),
-             .dv = dv.view()},
-            backward, executor);
-    o.append_to(all.o);
-    lse.append_to(all.lse);
-    dq.append_to(all.dq);
-    dk.append_to(all.dk);
-    dv.append_to(all.dv);
+  for (const std::int64_t count = shape.batch * shape.heads; heads.first < count; heads.first += at_once) {
+    const std::int64_t now = std::min(at_once, count - heads.first);
+    compute(heads, now, backward, executor);
+    o.append_to(all.o, now);
+    lse.append_to(all.lse, now);
+    dq.append_to(all.dq, now);
+    dk.append_to(all.dk, now);
+    dv.append_to(all.dv, now);
   }
   return all;
 }

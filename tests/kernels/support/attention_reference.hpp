@@ -56,7 +56,7 @@ struct AttentionReference {
 /// What attention_forward() and, if there is a grad_o, attention_backward() must give. The backward pass is taken to
 /// read o rounded to the storage type, and lse rounded to float32.
 /// @param q, k, v, grad_o  views as the kernels take them, of memory where `executor` can read it
-/// Synchronises. Needs about 48 bytes * seq_q * seq_kv of memory.
+/// Synchronises. Needs about 48 bytes * seq_q * seq_kv of memory, or 4 GiB where that of several heads is less.
 /// @throws  cuda::CudaError
 [[nodiscard]] AttentionReference attention_reference(const AttentionProblem& problem, const TensorView& q,
                                                      const TensorView& k, const TensorView& v,

@@ -74,7 +74,7 @@ class AttentionRun {
 
  private:
   [[nodiscard]] const AttentionReference& reference() const;
-  [[nodiscard]] ForwardResult reference_forward() const;
+  [[nodiscard]] const ForwardResult& reference_forward() const;
   [[nodiscard]] DeviceTensor output(std::int64_t seq) const;
   [[nodiscard]] ForwardResult forward_outputs() const;
   [[nodiscard]] Comparison check(std::string_view name, const DeviceTensor& actual,
@@ -82,7 +82,9 @@ class AttentionRun {
 
   AttentionCase case_;
   DeviceTensor q_, k_, v_, grad_o_;
-  mutable std::optional<AttentionReference> reference_;  // made when first asked for
+  // Made when first asked for.
+  mutable std::optional<AttentionReference> reference_;
+  mutable std::optional<ForwardResult> reference_forward_;
 };
 
 }  // namespace tbench::kernels

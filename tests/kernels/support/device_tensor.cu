@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace tbench::kernels {
 namespace {
@@ -14,6 +15,42 @@ constexpr std::int64_t kGuard = 1024;  // elements before and after; keeps the a
 
 std::size_t bytes_of_element(Precision precision) {
   return precision == Precision::kFp32 || precision == Precision::kTf32 ? 4 : 2;
+}
+
+/// Calls visit(how a double becomes an element, how an element becomes a double).
+template <class Visit>
+void with_element(Precision precision, const Visit& visit) {
+  if (precision == Precision::kBf16) {
+    visit([](double value) { return __double2bfloat16(value); },
+          [](__nv_bfloat16 element) { return static_cast<double>(__bfloat162float(element)); });
+  } else if (precision == Precision::kFp16) {
+    visit([](double value) { return __double2half(value); },
+          [](__half element) { return static_cast<double>(__half2float(element)); });
+  } else {
+    visit([](double value) { return static_cast<float>(value); },
+          [](float element) { return static_cast<double>(element); });
+  }
+}
+
+void store_row(Precision precision, std::span<const double> values, std::byte* to) {
+  with_element(precision, [&](const auto& narrow, const auto&) {
+    for (const double value : values) {
+      const auto element = narrow(value);
+      std::memcpy(to, &element, sizeof element);
+      to += sizeof element;
+    }
+  });
+}
+
+void load_row(Precision precision, const std::byte* from, std::span<double> values) {
+  with_element(precision, [&](const auto& narrow, const auto& widen) {
+    for (double& value : values) {
+      auto element = narrow(0);
+      std::memcpy(&element, from, sizeof element);
+      value = widen(element);
+      from += sizeof element;
+    }
+  });
 }
 
 struct Placement {
@@ -82,33 +119,12 @@ DeviceBytes::DeviceBytes(std::size_t size) : size_{size} {
   memory_.reset(static_cast<std::byte*>(memory));
 }
 
-void store_element(Precision precision, double value, std::byte* to) {
-  if (precision == Precision::kBf16) {
-    const __nv_bfloat16 element = __double2bfloat16(value);
-    std::memcpy(to, &element, sizeof element);
-  } else if (precision == Precision::kFp16) {
-    const __half element = __double2half(value);
-    std::memcpy(to, &element, sizeof element);
-  } else {
-    const auto element = static_cast<float>(value);
-    std::memcpy(to, &element, sizeof element);
-  }
-}
+void store_element(Precision precision, double value, std::byte* to) { store_row(precision, {&value, 1}, to); }
 
 double load_element(Precision precision, const std::byte* from) {
-  if (precision == Precision::kBf16) {
-    __nv_bfloat16 element;
-    std::memcpy(&element, from, sizeof element);
-    return static_cast<double>(__bfloat162float(element));
-  }
-  if (precision == Precision::kFp16) {
-    __half element;
-    std::memcpy(&element, from, sizeof element);
-    return static_cast<double>(__half2float(element));
-  }
-  float element{};
-  std::memcpy(&element, from, sizeof element);
-  return static_cast<double>(element);
+  double value{};
+  load_row(precision, from, {&value, 1});
+  return value;
 }
 
 DeviceTensor::DeviceTensor(const Extents& extents, Precision precision, Layout layout, Guard guard)
@@ -139,28 +155,35 @@ std::int64_t DeviceTensor::element_offset(const std::array<std::int64_t, 4>& ind
   return offset;
 }
 
-/// Calls visit(byte offset) for each element, in the order of a contiguous tensor.
 template <class Visit>
-void DeviceTensor::for_each_element(const Visit& visit) const {
+void DeviceTensor::for_each_row(const Visit& visit) const {
   const auto [batch, heads, seq, depth] = extents_;
   for (std::int64_t row = 0; row < batch * heads * seq; ++row) {
-    const std::int64_t begin = element_offset({row / seq / heads, row / seq % heads, row % seq, 0});
-    for (std::int64_t d = 0; d < depth; ++d) visit(static_cast<std::size_t>(begin + d) * element_bytes_);
+    visit(static_cast<std::size_t>(element_offset({row / seq / heads, row / seq % heads, row % seq, 0})) *
+          element_bytes_);
   }
 }
 
 void DeviceTensor::write(const std::vector<double>& elements) {
   std::vector<std::byte> all(memory_->size(), kPoison);
-  std::size_t next = 0;
-  for_each_element([&](std::size_t at) { store_element(precision_, elements.at(next++), &all[at]); });
+  std::span<const double> rest{elements};
+  const auto depth = static_cast<std::size_t>(extents_[3]);
+  for_each_row([&](std::size_t at) {
+    store_row(precision_, rest.first(depth), &all[at]);
+    rest = rest.subspan(depth);
+  });
   TBENCH_CUDA_CHECK(cudaMemcpy(memory_->data(), all.data(), all.size(), cudaMemcpyHostToDevice));
 }
 
 std::vector<double> DeviceTensor::read() const {
   const std::vector<std::byte> all = bytes();
-  std::vector<double> elements;
-  elements.reserve(static_cast<std::size_t>(extents_[0] * extents_[1] * extents_[2] * extents_[3]));
-  for_each_element([&](std::size_t at) { elements.push_back(load_element(precision_, &all[at])); });
+  std::vector<double> elements(static_cast<std::size_t>(extents_[0] * extents_[1] * extents_[2] * extents_[3]));
+  std::span<double> rest{elements};
+  const auto depth = static_cast<std::size_t>(extents_[3]);
+  for_each_row([&](std::size_t at) {
+    load_row(precision_, &all[at], rest.first(depth));
+    rest = rest.subspan(depth);
+  });
   return elements;
 }
 
@@ -172,7 +195,8 @@ std::vector<std::byte> DeviceTensor::bytes() const {
 
 std::optional<std::string> DeviceTensor::overwritten_gap() const {
   std::vector<std::byte> all = bytes();
-  for_each_element([&](std::size_t at) { std::fill_n(&all[at], element_bytes_, kPoison); });
+  const std::size_t row_bytes = static_cast<std::size_t>(extents_[3]) * element_bytes_;
+  for_each_row([&](std::size_t at) { std::memset(&all[at], std::to_integer<int>(kPoison), row_bytes); });
   const auto bad = std::find_if(all.begin(), all.end(), [](std::byte b) { return b != kPoison; });
   if (bad == all.end()) return std::nullopt;
   return "byte " + std::to_string(bad - all.begin() - first_ * static_cast<std::int64_t>(element_bytes_)) +

@@ -72,8 +72,9 @@ class DeviceTensor {
 
  private:
   [[nodiscard]] std::int64_t element_offset(const std::array<std::int64_t, 4>& index) const;
+  /// Calls visit(byte offset) for each row of head_dim contiguous elements, in the order of a contiguous tensor.
   template <class Visit>
-  void for_each_element(const Visit& visit) const;
+  void for_each_row(const Visit& visit) const;
 
   Extents extents_;
   Precision precision_;
