@@ -1,10 +1,11 @@
 # Read by ctest: registers the GoogleTest program `program`, called `name`, as `entries` of ctest: one per suite, one per
-# test, or one in all but for the suites in `apart`. Entries that match `run_here` are labelled with the `half`. In the half
+# test, or one in all, or `shards` of all, but for the suites in `apart`. GPU programs run side by side, but for the
+# entries that match `alone`. Entries that match `run_here` are labelled with the `half`. In the half
 # with sanitizers, names begin with `asan/`. See tbench_test().
 
 cmake_policy(VERSION 3.25) # ctest sets none
 
-# register(ENTRY FILTER)
+# register(ENTRY FILTER [VARIABLE=VALUE...]): the variables are of a GPU program's environment.
 function(register entry filter)
   set(of_entry ${labels})
   if(entry MATCHES "${run_here}")
@@ -16,7 +17,10 @@ function(register entry filter)
   add_test("${entry}" "${program}" "--gtest_filter=${filter}")
   set_tests_properties("${entry}" PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS "${of_entry}")
   if("gpu" IN_LIST labels)
-    set_tests_properties("${entry}" PROPERTIES RESOURCE_LOCK gpu ENVIRONMENT "TBENCH_TEST_NEEDS=a GPU")
+    set_tests_properties("${entry}" PROPERTIES ENVIRONMENT "TBENCH_TEST_NEEDS=a GPU;${ARGN}")
+    if(entry MATCHES "${alone}")
+      set_tests_properties("${entry}" PROPERTIES RUN_SERIAL TRUE)
+    endif()
   endif()
 endfunction()
 
@@ -37,7 +41,15 @@ endif()
 if(entries STREQUAL one_in_all)
   list(TRANSFORM apart APPEND ".*" OUTPUT_VARIABLE filters)
   list(JOIN filters ":" filters)
-  register("${name}" "-${filters}")
+  if(shards GREATER 1)
+    math(EXPR last "${shards} - 1")
+    foreach(shard RANGE ${last})
+      math(EXPR number "${shard} + 1")
+      register("${name}.${number}_of_${shards}" "-${filters}" GTEST_TOTAL_SHARDS=${shards} GTEST_SHARD_INDEX=${shard})
+    endforeach()
+  else()
+    register("${name}" "-${filters}")
+  endif()
   foreach(suite ${apart})
     register("${name}.${suite}" "${suite}.*")
   endforeach()

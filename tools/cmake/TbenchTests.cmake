@@ -20,14 +20,16 @@ else()
   target_compile_options(tbench_quick_to_compile INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
 endif()
 
-# tbench_test(NAME [UNIT] [OPTIMISED] [EACH_TEST | ONE_PROCESS [APART suite...]] SOURCES a_test.cpp ...
-#             LIBRARIES targets... [UNDER_SANITIZERS pattern...] [LABELS label...])
+# tbench_test(NAME [UNIT] [OPTIMISED] [EACH_TEST | ONE_PROCESS [SHARDS number] [APART suite...]]
+#             SOURCES a_test.cpp ... LIBRARIES targets... [UNDER_SANITIZERS pattern...] [LABELS label... [ALONE pattern...]])
 # Makes a GoogleTest program. UNIT: the half with sanitizers runs it, and else the release half; of the latter's, the half
 # with sanitizers runs the tests that match a pattern of UNDER_SANITIZERS, too. OPTIMISED: its sources compute for long.
 # A process of its own, and an entry of ctest, has every suite; every test (EACH_TEST: for long ones); or, where a process
-# takes a second to start, the program (ONE_PROCESS) but for suites that need, or are worth, a fresh one (APART).
+# takes a second to start, the program (ONE_PROCESS) but for suites that need, or are worth, a fresh one (APART). SHARDS divide
+# a program's tests among so many processes, side by side, where the host compares for long. GPU programs run side by
+# side, but for entries that match a pattern of ALONE: those that take times, or all of the memory.
 function(tbench_test name)
-  cmake_parse_arguments(ARG "UNIT;OPTIMISED;EACH_TEST;ONE_PROCESS" "" "SOURCES;LIBRARIES;LABELS;APART;UNDER_SANITIZERS" ${ARGN})
+  cmake_parse_arguments(ARG "UNIT;OPTIMISED;EACH_TEST;ONE_PROCESS" "SHARDS" "SOURCES;ALONE;LIBRARIES;LABELS;APART;UNDER_SANITIZERS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE tbench_warnings ${ARG_LIBRARIES} tbench_test_main GTest::gtest GTest::gmock)
   # What a GPU has computed is compared with references that the host computes.
@@ -52,6 +54,10 @@ function(tbench_test name)
   if(run_here STREQUAL "^$")
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
   endif()
+  set(alone "^$")
+  if(ARG_ALONE)
+    list(JOIN ARG_ALONE "|" alone)
+  endif()
   set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_tests.cmake)
   file(
     GENERATE
@@ -62,6 +68,8 @@ set(program \"$<TARGET_FILE:${name}>\")
 set(entries ${entries})
 set(apart \"${ARG_APART}\")
 set(labels \"${ARG_LABELS}\")
+set(shards \"${ARG_SHARDS}\")
+set(alone [==[${alone}]==])
 set(half ${tbench_half})
 set(run_here [==[${run_here}]==])
 include(\"${PROJECT_SOURCE_DIR}/tools/cmake/RegisterTests.cmake\")
