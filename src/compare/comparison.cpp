@@ -148,7 +148,9 @@ SideFacts facts(const ComparisonSide& side) {
                   .run = side.run};
   if (side.environments.empty()) return facts;
   const Environment& first = side.environments.front();
-  facts.build = build_name(first);
+  std::set<std::string> builds;
+  for (const Environment& environment : side.environments) builds.insert(build_name(environment));
+  facts.build = join(std::vector(builds.begin(), builds.end()), ", ");
   facts.date = first.date;
   facts.cpu_cores = first.cpu_cores;
   return facts;

@@ -119,6 +119,7 @@ render::Table table_of(const Comparison& comparison, std::vector<PageColumn> all
 std::string described(const SideFacts& side) {
   std::string files = side.paths.front();
   if (side.paths.size() > 1) files += fmt::format(" and {} more", side.paths.size() - 1);
+  if (!side.build.empty()) return fmt::format("{} ({}, build {})", files, side.device, side.build);
   return side.device.empty() ? files : fmt::format("{} ({})", files, side.device);
 }
 

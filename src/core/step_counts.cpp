@@ -44,19 +44,22 @@ std::int64_t optimizer_bytes(Precision precision) {
 
 constexpr double kMostOfATime = 1.02;  // what is under it the two measurements' errors explain
 
-/// Of a record that has a trace and a time.
+/// Of a record that has a trace and a time. Only a part of a step follows the SM clock, so that a clock which was slower
+/// while the step was timed makes the device time no longer than the step.
 Seconds time_at_timed_clock(const Record& record) {
   const std::optional<Hertz> timed = record.device ? record.device->sm_clock_counted : std::nullopt;
   const std::optional<Hertz> traced = record.trace->sm_clock_counted;
-  if (!timed || !traced || timed->value <= 0) return record.trace->device;
-  return record.trace->device * (traced->value / timed->value);
+  const Seconds as_traced = record.trace->device;
+  if (!timed || !traced || timed->value <= 0) return as_traced;
+  const Seconds scaled = as_traced * (traced->value / timed->value);
+  return scaled < as_traced ? scaled : std::max(as_traced, std::min(scaled, record.timing->median));
 }
 
 /// The GPU's own time and the gaps of its queue. Nothing as host_share().
 std::optional<Seconds> busy_time(const Record& record) {
   const std::optional<Seconds> device = device_time(record);
   if (!device || record.timing->regime != Regime::kSustained) return std::nullopt;
-  return *device + record.queue_gap.value_or(kQueueGap) * operations_per_step(*record.trace);
+  return *device + std::max(record.queue_gap.value_or(kQueueGap), kQueueGap) * operations_per_step(*record.trace);
 }
 
 bool is_caught_up(const Timing& timing) { return timing.drain && *timing.drain < timing.median * kHostBoundDrain; }

@@ -72,7 +72,7 @@ TEST(CountersTest, ATraceTellsTheGpusPartOfAStep) {
   EXPECT_DOUBLE_EQ(counters.at("launches_per_step"), 7);
 }
 
-TEST(CountersTest, TheGapOfTheQueueIsTheRunsOwnWhereItWasMeasured) {
+TEST(CountersTest, TheGapOfTheQueueIsTheRunsOwnWhereItIsLonger) {
   Record record = timed_record();
   record.trace.emplace();
   record.trace->device = {0.015};
@@ -82,6 +82,8 @@ TEST(CountersTest, TheGapOfTheQueueIsTheRunsOwnWhereItWasMeasured) {
   const std::map<std::string, double> counters = counters_of(record);
   EXPECT_NEAR(counters.at("host_share"), 0.25 - 10 * 2e-6 / 0.020, 1e-12);
   EXPECT_DOUBLE_EQ(counters.at("queue_gap_us"), 2);
+  record.queue_gap = Seconds{1e-6};
+  EXPECT_NEAR(counters_of(record).at("host_share"), 0.25 - 10 * 1.35e-6 / 0.020, 1e-12);
 }
 
 TEST(CountersTest, ATraceThatDisagreesTellsNoDeviceTime) {

@@ -77,9 +77,23 @@ TEST(DeviceTime, IsTheTracesAtTheClockOfTheTimedSteps) {
   record.trace->sm_clock_counted = Hertz{1.8e9};
   EXPECT_DOUBLE_EQ(device_time(record).value().value, 0.018);
   EXPECT_NEAR(idle_share(record).value(), 0.1, 1e-12);
+  record.trace->sm_clock_counted = Hertz{1.2e9};
+  EXPECT_DOUBLE_EQ(device_time(record).value().value, 0.012);
   record.trace.reset();
   EXPECT_FALSE(device_time(record).has_value());
   EXPECT_FALSE(trace_disagrees(record));
+}
+
+TEST(DeviceTime, IsNoLongerThanTheStepForAFasterClockOfTheTrace) {
+  Record record = traced_record(0.019);
+  record.device.emplace();
+  record.device->sm_clock_counted = Hertz{1.5e9};
+  record.trace->sm_clock_counted = Hertz{1.65e9};  // 20.9 ms of 20, if all of it followed the clock
+  EXPECT_EQ(device_time(record), Seconds{0.020});
+  record.trace->device = {0.0203};
+  EXPECT_EQ(device_time(record), Seconds{0.0203});
+  record.trace->device = {0.0205};
+  EXPECT_TRUE(trace_disagrees(record)) << "over 2 % as it was traced";
 }
 
 TEST(DeviceTime, IsAbsentWhereItExceedsTheStep) {

@@ -78,11 +78,7 @@ std::string table_of(const render::MarkdownSection& section, const std::filesyst
   } catch (const CLI::ParseError& error) {
     throw UsageError{explain(app, error)};
   }
-  if (diff->parsed()) {
-    std::vector<std::string> paths = sides.base;
-    paths.insert(paths.end(), sides.next.begin(), sides.next.end());
-    return with_builds(comparison_markdown(std::move(sides), folder), paths, files);
-  }
+  if (diff->parsed()) return comparison_markdown(std::move(sides), folder);
   arguments.options.markdown = true;
   std::string table = report_table(arguments, files);
   if (arguments.manifest || arguments.self_comparison) return table;

@@ -131,7 +131,7 @@ struct SideFacts {
   std::vector<std::string> paths;
   std::string device;              // GPU or CPU; empty if no file says
   std::vector<std::string> uuids;  // of the GPUs
-  std::string build;               // commit, or the digest of the sources where no commit is known
+  std::string build;               // names of its builds, see build_name(), joined by commas
   std::string date;                // of the first file's begin
   std::int64_t cpu_cores{};
   results::RunFlags run;

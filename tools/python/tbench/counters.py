@@ -109,7 +109,7 @@ def _trace(record: Record) -> dict[str, float]:
     counters |= {"device_ms": device_s * 1e3, "idle_share": 1 - device_s / step_s}
     if timing.get("regime") == "burst":
         return counters
-    busy_s = device_s + record.get("queue_gap_s", QUEUE_GAP_S) * operations
+    busy_s = device_s + max(record.get("queue_gap_s", QUEUE_GAP_S), QUEUE_GAP_S) * operations
     counters["host_share"] = 1 - busy_s / step_s
     if trace["launches"] > 0:
         counters["launch_budget_us"] = busy_s / trace["launches"] * 1e6
@@ -120,10 +120,13 @@ def _trace(record: Record) -> dict[str, float]:
 
 
 def _device_time(record: Record) -> float:
-    """The GPU's own seconds in a step, at the clock of the timed steps where cycles were counted in both."""
+    """The GPU's own seconds in a step, at the clock of the timed steps where cycles were counted in both, but no longer
+    for that than the step."""
     traced = record["trace"].get("sm_clock_counted_hz", 0)
     timed = record.get("device", {}).get("sm_clock_counted_hz", 0)
-    return record["trace"]["device_s"] * (traced / timed if traced and timed else 1)
+    as_traced = record["trace"]["device_s"]
+    scaled = as_traced * (traced / timed) if traced and timed else as_traced
+    return scaled if scaled < as_traced else max(as_traced, min(scaled, record["timing"]["median_s"]))
 
 
 def _device(record: Record) -> dict[str, float]:
