@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How ci/setup.sh makes and mends the Python that the build runs: setup_test.py SOURCE_DIR
+"""How ci/setup.sh makes and mends the Python that the build runs: setup_test.py SOURCE_DIR [CLASS...]
 
-Exit status 0, or 1 with what went wrong. Downloads nothing.
+Runs the tests of the classes, or all. Exit status 0, or 1 with what went wrong. Downloads nothing.
 """
 import hashlib
 import os
@@ -13,7 +13,7 @@ import tempfile
 import unittest
 import zipfile
 
-SOURCE = pathlib.Path(sys.argv.pop()).resolve()
+SOURCE = pathlib.Path(sys.argv.pop(1)).resolve()
 BEGIN = f"""set -euo pipefail
 say() {{ printf 'setup: %s\\n' "$*"; }}
 die() {{ printf 'setup: error: %s\\n' "$*" >&2; exit 1; }}
@@ -39,7 +39,7 @@ def write_wheel(folder, name):
     return path
 
 
-class Setup(unittest.TestCase):
+class InCheckout(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -56,6 +56,8 @@ class Setup(unittest.TestCase):
     def site_packages(self):
         return next((self.folder / ".venv/lib").glob("python3*/site-packages"))
 
+
+class Venv(InCheckout):
     def test_a_python_that_is_too_old_makes_nothing(self):
         bin_folder = self.folder / "bin"
         write_program(bin_folder / "python3", "#!/bin/sh\necho 3.9\n")
@@ -63,13 +65,6 @@ class Setup(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stderr, f"setup: error: python3 is 3.9 ({bin_folder}/python3): 3.10 or later is needed. Put one first on PATH.\n")
         self.assertFalse((self.folder / ".venv").exists())
-
-    def test_a_venv_without_pip_gets_one(self):
-        self.make_venv("--without-pip")
-        result = self.run_setup("make_venv")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn(".venv has no pip: adding it", result.stdout)
-        self.assertEqual(subprocess.run([self.folder / ".venv/bin/python3", "-m", "pip", "--version"], capture_output=True).returncode, 0)
 
     def test_a_venv_that_was_moved_runs_again(self):
         self.make_venv("--without-pip")
@@ -106,8 +101,15 @@ class Setup(unittest.TestCase):
         for version in ("2.11.0", "2.11.0+cu130"):
             self.assertEqual(self.missing_with_torch(version), "", version)
 
-    def test_what_pip_is_told_and_says(self):
-        self.make_venv()
+
+class Pip(InCheckout):
+    def test_a_venv_without_pip_gets_one_and_what_that_is_told_and_says(self):
+        """One test, since a pip takes seconds to install."""
+        self.make_venv("--without-pip")
+        result = self.run_setup("make_venv")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(".venv has no pip: adding it", result.stdout)
+        self.assertEqual(subprocess.run([self.folder / ".venv/bin/python3", "-m", "pip", "--version"], capture_output=True).returncode, 0)
         self.check_that_no_setting_leads_a_wheel_elsewhere()
         self.check_that_the_cause_is_pips_own()
         self.check_that_a_wheel_has_the_hash_that_is_locked()
