@@ -61,6 +61,16 @@ class TbenchGate : public testing::Test {
     return files;
   }
 
+  /// The same in one file, as ci/nightly.sh measures them, and in a fifth of the time.
+  Arguments measure_at_once(int night) {
+    Arguments run = fake({{"FAKE_DATE", format_timestamp(1'767'322'800 + night * 86'400)},
+                          {"FAKE_COMMIT", "night" + std::to_string(night)}});
+    const std::string file = folder_.file("night" + std::to_string(night) + ".json");
+    run.insert(run.end(), {"--tb_processes=5", "--benchmark_out=" + file});
+    EXPECT_EQ(support::run_child(run).exit_status, 0);
+    return {file};
+  }
+
   support::ChildResult gate(Arguments files, const Arguments& flags = {}) {
     files.insert(files.begin(), {"gate", "--db", db_});
     files.insert(files.end(), flags.begin(), flags.end());
@@ -69,7 +79,7 @@ class TbenchGate : public testing::Test {
 
   void quiet_nights(int count) {
     for (int night = 0; night < count; ++night) {
-      const support::ChildResult result = gate(measure(night));
+      const support::ChildResult result = gate(measure_at_once(night));
       ASSERT_EQ(result.exit_status, 0) << result.out << result.err;
     }
   }
