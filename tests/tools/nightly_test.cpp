@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -23,8 +25,18 @@ using testing::HasSubstr;
 
 class Nightly : public testing::Test {
  protected:
+  Nightly() {
+    std::filesystem::create_directory(folder_.file("bin"));
+    write_program("bin/date", "exec /bin/date -d \"@$FAKE_NOW\" \"$@\"");
+  }
+
+  /// One night after the other, a day apart, whatever the clock says: runs are named by the second, and each week the
+  /// heartbeat is in another case.
   support::ChildResult night(std::map<std::string, std::string> variables = {}) {
-    variables.try_emplace("FAKE_DATE", format_timestamp(1'767'322'800 + number_ * 86'400));
+    const std::int64_t now = 1'767'322'800 + number_ * 86'400;
+    variables.try_emplace("FAKE_DATE", format_timestamp(now));
+    variables.try_emplace("FAKE_NOW", std::to_string(now));
+    variables.try_emplace("PATH", folder_.file("bin") + ":" + std::getenv("PATH"));
     variables.try_emplace("FAKE_COMMIT", "night" + std::to_string(number_));
     variables.try_emplace("FAKE_SEED", std::to_string(number_++));
     variables.try_emplace("TBENCH_NIGHT_BENCH", TBENCH_FAKE_BENCH);
@@ -34,10 +46,6 @@ class Nightly : public testing::Test {
     std::vector<std::string> command{"/usr/bin/env"};
     for (const auto& [name, value] : variables) command.push_back(name + "=" + value);
     command.insert(command.end(), {TBENCH_SOURCE_DIR "/ci/nightly.sh", dir_});
-    // Folders are named by the second.
-    while (std::filesystem::exists(last_run()) && last_run().ends_with(now())) {
-      static_cast<void>(support::run_child({"/bin/sleep", "0.1"}));
-    }
     return support::run_child(command);
   }
 
@@ -49,10 +57,12 @@ class Nightly : public testing::Test {
     return last;
   }
 
-  static std::string now() {
-    std::string text = support::run_child({"/bin/date", "-u", "+%Y-%m-%dT%H%M%SZ"}).out;
-    text.pop_back();
-    return text;
+  /// Writes a script of the shell. Returns its path.
+  std::string write_program(const std::string& name, const std::string& commands) const {
+    const std::string path = folder_.file(name);
+    support::write_text(path, "#!/bin/sh\n" + commands + "\n");
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path;
   }
 
   support::TemporaryFolder folder_;
@@ -82,10 +92,8 @@ TEST_F(Nightly, AWeekAndAHalf) {
   EXPECT_THAT(spike.out, HasSubstr("RETRIED  Model/size:2.7B"));
 
   // Another build: from now on the kept one is not what tonight's is.
-  const std::string slow = folder_.file("slow_bench");
-  support::write_text(slow,
-                      std::string{"#!/bin/sh\nFAKE_SLOW='2\\.7B/.*forward' exec "} + TBENCH_FAKE_BENCH + " \"$@\"\n");
-  std::filesystem::permissions(slow, std::filesystem::perms::owner_all);
+  const std::string slow =
+      write_program("slow_bench", "FAKE_SLOW='2\\.7B/.*forward' exec " TBENCH_FAKE_BENCH " \"$@\"");
   const std::map<std::string, std::string> regressed{
       {"TBENCH_NIGHT_BENCH", slow},
       {"TBENCH_NIGHT_HOOK", "cat >'" + folder_.file("hook.json") + "'"},
@@ -172,10 +180,8 @@ TEST_F(Nightly, OneAtATime) {
 TEST_F(Nightly, AFailedNullControlWarnsAndDoesNotFail) {
   for (int i = 0; i < 3; ++i) ASSERT_EQ(night().exit_status, 0);
   // Label b of the null control is slower: the machine is not to be trusted.
-  const std::string shaky = folder_.file("shaky_bench");
-  support::write_text(shaky, std::string{"#!/bin/sh\ncase \"$*\" in */null/b*) export FAKE_SLOW=Model ;; esac\nexec "} +
-                                 TBENCH_FAKE_BENCH + " \"$@\"\n");
-  std::filesystem::permissions(shaky, std::filesystem::perms::owner_all);
+  const std::string shaky = write_program(
+      "shaky_bench", "case \"$*\" in */null/b*) export FAKE_SLOW=Model ;; esac\nexec " TBENCH_FAKE_BENCH " \"$@\"");
   const support::ChildResult result = night({{"TBENCH_NIGHT_BENCH", shaky}, {"GITHUB_ACTIONS", "true"}});
   EXPECT_EQ(result.exit_status, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("NULL_CONTROL_FAILED"), HasSubstr("::warning::")));
