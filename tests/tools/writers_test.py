@@ -25,7 +25,7 @@ KILLS = 100 if os.environ.get("TBENCH_LONG_TESTS") == "1" else 8
 WRITERS = 20
 
 
-def becomes(is_so, limit=5):
+def becomes(is_so, limit=30):
     """Whether something is so within `limit` seconds."""
     end = time.monotonic() + limit
     while not is_so() and time.monotonic() < end:
@@ -61,19 +61,22 @@ class Writers(unittest.TestCase):
         process = self.start(*words)
         out, err = process.communicate()
         self.assertEqual(process.returncode, 0, out + err)
-        return time.monotonic() - began
+        self.duration = time.monotonic() - began
 
     def is_to_be_killed(self):
         self.attempts += 1
         self.assertLess(self.attempts, 10 * KILLS, "too few were killed while they worked")
         return self.kills < KILLS
 
-    def killed(self, words, longest):
-        """Kills the command at a random moment of `longest` seconds. Returns whether it had ended before, and well."""
-        process = self.start(*words)
-        time.sleep(self.moments.uniform(0, longest))
-        process.send_signal(signal.SIGKILL)
-        out, err = process.communicate()
+    def killed(self, words):
+        """Kills the command at a random moment of the time that it took last. Returns whether it had ended before, and well."""
+        process, began = self.start(*words), time.monotonic()
+        try:
+            out, err = process.communicate(timeout=self.moments.uniform(0, self.duration))
+            self.duration = time.monotonic() - began  # it was slower before, on a busy machine
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            out, err = process.communicate()
         self.assertIn(process.returncode, (0, -signal.SIGKILL), out + err)
         self.kills += process.returncode != 0
         self.assertEqual(list(self.temporary.iterdir()), [])
@@ -98,12 +101,12 @@ class Writers(unittest.TestCase):
 
         allowed = self.names() | {output.name}
         reset()
-        longest = self.finish(*words)
+        self.finish(*words)
         whole = output.read_bytes()
         unfinished = {whole, None if old is None else old.encode()}
         while self.is_to_be_killed():
             reset()
-            is_done = self.killed(words, longest)
+            is_done = self.killed(words)
             self.assertLessEqual(self.names(), allowed)
             self.assertIn(output.read_bytes() if output.exists() else None, {whole} if is_done else unfinished)
         reset()
@@ -142,7 +145,7 @@ class Writers(unittest.TestCase):
         """Kills a command that adds `runs` runs to history.db, until it has; then runs twenty of it."""
         database, *others_of_sqlite = (self.folder / f"history.db{ending}" for ending in ("", "-journal", "-wal", "-shm"))
         before = self.names()
-        longest = self.finish(*words)
+        self.finish(*words)
         self.assertEqual(self.runs_in(database), runs)
         allowed = before | {database.name, *(path.name for path in others_of_sqlite), *others}
         known = runs
@@ -151,7 +154,7 @@ class Writers(unittest.TestCase):
                 for path in (database, *others_of_sqlite):
                     path.unlink(missing_ok=True)
                 known = 0
-            is_done = self.killed(words, longest)
+            is_done = self.killed(words)
             self.assertLessEqual(self.names(), allowed)
             now = self.runs_in(database) or 0
             self.assertGreaterEqual(now, runs if is_done else known)
@@ -186,10 +189,13 @@ class Writers(unittest.TestCase):
         while self.is_to_be_killed():
             shutil.copy(self.folder.parent / "before.db", database)
             process = self.start(*words)
-            time.sleep(self.moments.uniform(longest / 4, longest))
-            number = signal.SIGKILL if self.kills % 2 else signal.SIGTERM
-            process.send_signal(number)
-            out, err = process.communicate()
+            number, began = signal.SIGKILL if self.kills % 2 else signal.SIGTERM, time.monotonic()
+            try:
+                out, err = process.communicate(timeout=self.moments.uniform(longest / 4, longest))
+                longest = time.monotonic() - began  # it was slower before, on a busy machine
+            except subprocess.TimeoutExpired:
+                process.send_signal(number)
+                out, err = process.communicate()
             self.assertIn(process.returncode, (1, -number, 128 + number), out + err)
             self.kills += process.returncode != 1
             self.assertTrue(becomes(lambda: not list(self.temporary.iterdir())), list(self.temporary.iterdir()))
