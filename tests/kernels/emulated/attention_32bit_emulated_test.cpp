@@ -41,10 +41,14 @@ TEST(EmulatedTf32Test, ForwardInLongTiles) { expect_right<Tf32>(kForward<LongFor
 
 TYPED_TEST(EmulatedAttention32Test, BackwardWithAtomicAdditions) {
   expect_right<TypeParam>(kAtomic<AtomicBackward32<kIs3xTf32<TypeParam>>>);
+}
+TYPED_TEST(EmulatedAttention32Test, BackwardWithAtomicAdditionsAndSplitWarps) {
   expect_right<TypeParam>(kAtomic<SplitWarpsAtomicBackward32>);
 }
 TYPED_TEST(EmulatedAttention32Test, BackwardSplit) {
   expect_right<TypeParam>(kSplit<SplitBackward32<kIs3xTf32<TypeParam>>>);
+}
+TYPED_TEST(EmulatedAttention32Test, BackwardSplitAlone) {
   expect_right<TypeParam>(kSplitAlone<SplitWarpsSplitBackward32>);
 }
 

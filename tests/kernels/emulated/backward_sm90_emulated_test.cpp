@@ -18,6 +18,14 @@ using Attentions =
                    EmulatedBackward<256, BackwardBlocks::kOneItem>>;
 TYPED_TEST_SUITE(EmulatedBackwardSm90Test, Attentions);
 
+/// Those that know more ways to add dQ up than together.
+template <class Attention>
+class EmulatedBackwardSumsSm90Test : public testing::Test {};
+using StayingAttentions =
+    testing::Types<EmulatedBackward<64, BackwardBlocks::kStay>, EmulatedBackward<80, BackwardBlocks::kStay>,
+                   EmulatedBackward<128, BackwardBlocks::kStay>>;
+TYPED_TEST_SUITE(EmulatedBackwardSumsSm90Test, StayingAttentions);
+
 /// How dQ is added up, and by heads among how many blocks a head's tiles are dealt.
 struct Sums {
   BackwardSums kind{};
@@ -49,25 +57,34 @@ TYPED_TEST(EmulatedBackwardSm90Test, IsRightHoweverManyItemsABlockHas) {
   }
 }
 
-TYPED_TEST(EmulatedBackwardSm90Test, FaultsAreFound) {
+template <class Attention>
+void expect_faults_found(const Sums& way) {
+  const auto& [sums, shares] = way;
   std::vector<FaultRow> rows{kBackwardFaults.begin(), kBackwardFaults.end()};
   const Names any{"dq", "dk", "dv"};
   rows.push_back({"release", PlantedFault::kBackwardRelease, any, When::kSometimes});
   rows.push_back({"parity", PlantedFault::kBackwardParity, any, When::kSometimes});
-  if (TypeParam::kBlocks == BackwardBlocks::kStay) {
+  if (Attention::kBlocks == BackwardBlocks::kStay) {
     rows.push_back({"kept", PlantedFault::kBackwardKept, any, When::kSometimes});
   }
-  for (const auto& [sums, shares] : sums_of(TypeParam::kBlocks)) {
-    SCOPED_TRACE(testing::Message() << "sums " << static_cast<int>(sums) << ", " << shares << " shares");
-    std::vector<FaultRow> of_sums = rows;
-    const bool by_heads = sums == BackwardSums::kByHeads;
-    if (by_heads) of_sums.push_back({"first sums", PlantedFault::kDqFirstSums, {"dq"}, When::kAlways});
-    // By heads a tile of queries gives way to another one only within the third tile of keys; and without turns, with
-    // few steps, races are seldom lost.
-    const Lengths lengths = sums == BackwardSums::kTogether ? kFaultLengths : Lengths{300, 300, true};
-    expect_all_found<TypeParam>(
-        of_sums, {"dq", "dk", "dv"}, [&](auto& attention) { return attention.backward(1, sums, shares); }, lengths);
-  }
+  const bool by_heads = sums == BackwardSums::kByHeads;
+  if (by_heads) rows.push_back({"first sums", PlantedFault::kDqFirstSums, {"dq"}, When::kAlways});
+  // By heads a tile of queries gives way to another one only within the third tile of keys; and without turns, with
+  // few steps, races are seldom lost.
+  const Lengths lengths = sums == BackwardSums::kTogether ? kFaultLengths : Lengths{300, 300, true};
+  expect_all_found<Attention>(
+      rows, {"dq", "dk", "dv"}, [&](auto& attention) { return attention.backward(1, way.kind, way.shares); }, lengths);
+}
+
+TYPED_TEST(EmulatedBackwardSm90Test, FaultsAreFound) { expect_faults_found<TypeParam>({BackwardSums::kTogether}); }
+TYPED_TEST(EmulatedBackwardSumsSm90Test, FaultsAreFoundOfSumsApart) {
+  expect_faults_found<TypeParam>({BackwardSums::kApart});
+}
+TYPED_TEST(EmulatedBackwardSumsSm90Test, FaultsAreFoundOfSumsByHeads) {
+  expect_faults_found<TypeParam>({BackwardSums::kByHeads});
+}
+TYPED_TEST(EmulatedBackwardSumsSm90Test, FaultsAreFoundOfSumsByHeadsInShares) {
+  expect_faults_found<TypeParam>({BackwardSums::kByHeads, 2});
 }
 
 TYPED_TEST(EmulatedBackwardSm90Test, AKeyWhoseScoresAreMinusInfinityCountsNothing) {
