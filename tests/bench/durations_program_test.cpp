@@ -36,7 +36,7 @@ class RunByDurations : public InFolder {
     if (std::ranges::none_of(flags, is_filter)) flags.insert(flags.begin(), "--benchmark_filter=^Planted/");
     flags.insert(flags.begin(),
                  {TBENCH_PLANTED_PROGRAM, "--tb_device=cpu", "--tb_suite=full", "--tb_axis=Planted.index=1,2,3,4,5,6,7",
-                  "--benchmark_min_warmup_time=0.05", "--benchmark_min_time=0.05"});
+                  "--tb_warmup=2", "--tb_samples=20"});
     return run_command(flags);
   }
   [[nodiscard]] std::string out(const std::string& name) const { return "--benchmark_out=" + path(name); }
@@ -143,13 +143,19 @@ TEST_F(RunByDurations, WithoutATableStopsWhenTheTimeIsOver) {
 }
 
 TEST_F(RunByDurations, ACaseHasTheStartOfItsProcess) {
-  ASSERT_EQ(run({out("shared.json"), "--benchmark_filter=index:[67]"}).status, 0);
+  ASSERT_EQ(run({out("shared.json")}).status, 0);
   ASSERT_EQ(run({out("own.json"), "--benchmark_filter=index:[67]", "--tb_isolate=case"}).status, 0);
-  const auto last_harness = [&](const std::string& name) {
-    return read(name).at("benchmarks").back().at("tbench").at("harness_s").get<double>();
+  const auto harness_of = [&](const std::string& name) {
+    std::vector<double> seconds;
+    const nlohmann::json file = read(name);
+    for (const nlohmann::json& entry : file.at("benchmarks")) {
+      seconds.push_back(entry.at("tbench").at("harness_s").get<double>());
+    }
+    return seconds;
   };
-  // A process that loads LibTorch takes a good part of a second to start.
-  EXPECT_GT(last_harness("own.json"), last_harness("shared.json") + 0.05);
+  // A process that loads LibTorch takes a good part of a second to start. A busy machine delays a case that shares its
+  // process by as much, but not every one of seven.
+  EXPECT_GT(harness_of("own.json").back(), std::ranges::min(harness_of("shared.json")) + 0.05);
 }
 
 }  // namespace

@@ -15,11 +15,20 @@ namespace {
 using ::testing::HasSubstr;
 using namespace std::string_literals;
 
+// A fixed number of steps: no case is unstable, however busy the machine is.
+constexpr const char* kWarmUp = "--tb_warmup=2";
+constexpr const char* kSamples = "--tb_samples=10";
+
 class Planted : public InFolder {
  protected:
-  CommandResult run(std::vector<std::string> flags, double interrupt_after_s = 0) const {
+  CommandResult run(std::vector<std::string> flags) const { return run_command(command(std::move(flags))); }
+  /// Interrupted as soon as the first result is on the disk.
+  [[nodiscard]] CommandResult run_interrupted(std::vector<std::string> flags) const {
+    return run_command(command(std::move(flags)), out_);
+  }
+  [[nodiscard]] std::vector<std::string> command(std::vector<std::string> flags) const {
     flags.insert(flags.begin(), {TBENCH_PLANTED_PROGRAM, "--tb_device=cpu", "--benchmark_out=" + out_});
-    return run_command(flags, interrupt_after_s);
+    return flags;
   }
   [[nodiscard]] const std::string& out() const { return out_; }
   [[nodiscard]] nlohmann::json contents() const {
@@ -31,8 +40,8 @@ class Planted : public InFolder {
 
 TEST_F(Planted, EveryFaultGetsItsStatusAndTheRestIsMeasured) {
   // Before and after each fault a case that is right, so that every fault has a successor.
-  const CommandResult result =
-      run({"--tb_suite=smoke", "--tb_verify=twice", "--tb_timeout=3", "--tb_axis=Planted.index=1,2"});
+  const CommandResult result = run(
+      {"--tb_suite=smoke", "--tb_verify=twice", "--tb_timeout=3", "--tb_axis=Planted.index=1,2", kWarmUp, kSamples});
   EXPECT_EQ(result.status, 1) << result.err;
   const std::map<std::string, std::string> expected{
       {"none", "ok"},
@@ -75,31 +84,36 @@ TEST_F(Planted, TheReasonSaysWhatHappened) {
 
 TEST_F(Planted, WhatIsWrongAfterTheTimingIsFoundUnlessVerifyingAgainIsSwitchedOff) {
   const std::string filter = "--benchmark_filter=incorrect_later";
-  EXPECT_EQ(run({filter}).status, 1);
+  EXPECT_EQ(run({filter, kWarmUp, kSamples}).status, 1);
   EXPECT_EQ(entries()[0].at("error_message"),
             "found after the timing, on other data: output[3] is 2, the reference says 1");
   EXPECT_EQ(contents().at("context").at("tbench").at("options").at("verify"), "twice one case per family");
-  EXPECT_EQ(run({filter, "--tb_verify=twice"}).status, 1);
+  EXPECT_EQ(run({filter, "--tb_verify=twice", kWarmUp, kSamples}).status, 1);
   EXPECT_FALSE(contents().at("context").at("tbench").at("options").contains("verify"));
-  EXPECT_EQ(run({filter, "--tb_verify=once"}).status, 0);
+  EXPECT_EQ(run({filter, "--tb_verify=once", kWarmUp, kSamples}).status, 0);
   EXPECT_EQ(entries()[0].at("tbench").at("status"), "ok");
   EXPECT_EQ(contents().at("context").at("tbench").at("options").at("verify"), "once");
 }
 
 TEST_F(Planted, AFreshProcessForEveryCaseGivesTheSame) {
-  const CommandResult result = run({"--tb_isolate=case", "--benchmark_filter=fault:(none|abort|oom)"});
+  const CommandResult result =
+      run({"--tb_isolate=case", "--benchmark_filter=fault:(none|abort|oom)", kWarmUp, kSamples});
   EXPECT_EQ(result.status, 1) << result.err;
   EXPECT_EQ(entries().size(), 3U);
 }
 
 TEST_F(Planted, CtrlCWritesWhatIsDoneAndExits130) {
-  // Ten cases of at least 1 s each; the signal comes in the middle.
-  const CommandResult result = run({"--tb_suite=full", "--tb_axis=Planted.index=1,2,3,4,5,6,7,8,9,10"}, 6.0);
+  // Ten cases of at least 0.2 s each; the signal comes in the second.
+  const std::string filter = "--benchmark_filter=^Planted/";
+  const std::string samples = "--tb_samples=100";
+  const CommandResult result =
+      run_interrupted({"--tb_suite=full", filter, "--tb_axis=Planted.index=1,2,3,4,5,6,7,8,9,10", kWarmUp, samples});
   EXPECT_EQ(result.status, 130) << result.err;
   EXPECT_GE(entries().size(), 1U);
   EXPECT_LT(entries().size(), 10U);
   EXPECT_THAT(result.out, HasSubstr("interrupted"));
-  const CommandResult resumed = run({"--tb_suite=full", "--tb_axis=Planted.index=1,2,3", "--tb_resume"});
+  const CommandResult resumed =
+      run({"--tb_suite=full", filter, "--tb_axis=Planted.index=1,2,3", kWarmUp, samples, "--tb_resume"});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
 }
 
@@ -160,7 +174,7 @@ TEST_F(Planted, ACpuHasNoL2ToControlAndNothingToTrace) {
 
 TEST_F(Planted, AKnownSlowdownIsInTheCasesTimeAndInTheFile) {
   const std::string name = "PlantedKernel/us:3000";
-  const std::vector<std::string> flags{"--tb_suite=standard", "--tb_axis=PlantedKernel.us=2900,3000", "--tb_samples=9",
+  const std::vector<std::string> flags{"--tb_suite=standard", "--tb_axis=PlantedKernel.us=2900,3000", "--tb_samples=40",
                                        "--benchmark_filter=PlantedKernel"};
   std::vector<std::string> planted = flags;
   planted.push_back("--tb_plant=" + name + ":0.5");
@@ -171,7 +185,7 @@ TEST_F(Planted, AKnownSlowdownIsInTheCasesTimeAndInTheFile) {
     milliseconds[entry.at("name")] = entry.at("min_ms");
     EXPECT_EQ(entry.at("tbench").at("findings").contains("planted_delay"), entry.at("name") == name);
   }
-  // Kernels of this program spin at least as long as they say; a busy machine makes them longer, and the least of nine
+  // Kernels of this program spin at least as long as they say; a busy machine makes them longer, and the least of forty
   // not by half.
   EXPECT_GE(milliseconds.at("PlantedKernel/us:2900"), 2.9);
   EXPECT_LT(milliseconds.at("PlantedKernel/us:2900"), 4.3);

@@ -38,8 +38,9 @@ class InFolder : public ::testing::Test {
   const std::string out_ = path("out.json");
 };
 
-/// @param interrupt_after_s  send SIGINT after so many seconds; 0: never
-[[nodiscard]] inline CommandResult run_command(const std::vector<std::string>& words, double interrupt_after_s = 0) {
+/// @param interrupt_once  the program gets SIGINT once this file is there; empty: never
+[[nodiscard]] inline CommandResult run_command(const std::vector<std::string>& words,
+                                               const std::string& interrupt_once = "") {
   const auto contents = [](const std::string& path) {
     std::ifstream file{path};
     std::ostringstream text;
@@ -54,8 +55,12 @@ class InFolder : public ::testing::Test {
   const process::UniqueDescriptor out = new_file(base + ".out");
   const process::UniqueDescriptor err = new_file(base + ".err");
   process::Command command{words, {.out = out.get(), .err = err.get()}};
-  if (interrupt_after_s > 0) {
-    std::this_thread::sleep_for(std::chrono::duration<double>(interrupt_after_s));
+  if (!interrupt_once.empty()) {
+    constexpr std::chrono::seconds kAmple{120};
+    const auto end = std::chrono::steady_clock::now() + kAmple;
+    while (!std::filesystem::exists(interrupt_once) && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    }
     command.signal(SIGINT);
   }
   CommandResult result{.status = command.wait(), .out = contents(base + ".out"), .err = contents(base + ".err")};
