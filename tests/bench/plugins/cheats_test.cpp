@@ -28,7 +28,7 @@ TEST_F(Cheats, EveryOneIsIncorrectAndAnHonestOneIsNot) {
     EXPECT_EQ(entries.at(cheat).at("tbench").at("status"), "incorrect") << cheat;
     EXPECT_FALSE(entries.at(cheat).contains("real_time")) << cheat;
   }
-  for (const char* impl : {"aten", "honest"}) EXPECT_EQ(entries.at(impl).at("tbench").at("status"), "ok") << impl;
+  for (const char* impl : {"aten", "honest"}) EXPECT_THAT(status_of(entries.at(impl)), is_measured()) << impl;
   // What is right whenever a verification looks is found by what a timed launch has written.
   for (const char* cheat :
        {"cached_output", "cache_by_pointer", "memo_by_shape", "memo_by_sample", "only_when_watched"}) {

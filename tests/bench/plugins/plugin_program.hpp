@@ -42,6 +42,11 @@ class PluginProgram : public InFolder {
   }
 };
 
+/// A status of a case that was verified and timed; unstable where a busy machine keeps its time from settling.
+inline testing::Matcher<std::string> is_measured() { return testing::AnyOf("ok", "unstable"); }
+
+inline std::string status_of(const nlohmann::json& entry) { return entry.at("tbench").at("status"); }
+
 inline constexpr const char* kOneProduct = "--benchmark_filter=Gemm/m:64/.*precision:fp32/";
 
 }  // namespace tbench::test
