@@ -25,6 +25,12 @@ constexpr Seconds kAmple{60.0};
 
 struct Enough {};
 
+/// A host that has no address, which the resolver says at once, also where no name server answers it.
+std::string host_without_address() {
+  support::make_resolver_impatient();
+  return "nosuchhost.invalid";
+}
+
 Launch launch_of(int rank, const std::string& address, std::uint16_t port) {
   return {
       .launcher = Launcher::kTorchrun, .rank = rank, .size = 2, .local_rank = rank, .address = address, .port = port};
@@ -67,7 +73,7 @@ class SilentServer {
 };
 
 TEST(StoreWait, AHostWithoutAnAddressIsToldAtOnce) {
-  const std::vector<Wait> waits = waits_of(launch_of(1, "nosuchhost.invalid", 29512), 600);
+  const std::vector<Wait> waits = waits_of(launch_of(1, host_without_address(), 29512), 600);
   EXPECT_TRUE(waits.back().is_suspicious);
   EXPECT_THAT(waits.back().what,
               HasSubstr("for rank 0 to serve the ranks' store at nosuchhost.invalid:29512 (MASTER_ADDR, "
@@ -122,7 +128,7 @@ TEST(StoreWait, TheLimitEndsTheWait) {
   EXPECT_THROW(
       static_cast<void>(open_store(launch_of(1, "127.0.0.1", support::free_port()), true, Seconds{0.5}, ignore)),
       std::runtime_error);
-  EXPECT_THROW(static_cast<void>(open_store(launch_of(1, "nosuchhost.invalid", 1), true, Seconds{0.0}, ignore)),
+  EXPECT_THROW(static_cast<void>(open_store(launch_of(1, host_without_address(), 1), true, Seconds{0.0}, ignore)),
                std::runtime_error);
 }
 

@@ -14,6 +14,7 @@ namespace tbench::support {
 /// Runs `body` as both ranks.
 /// @param limit  of the group's calls
 inline void as_two_ranks(const std::function<void(ranks::Group&)>& body, Seconds limit = Seconds{20.0}) {
+  make_resolver_impatient();
   ranks::Launch launch{.rank = 0, .size = 2, .local_rank = 0, .address = "127.0.0.1", .port = free_port()};
   const std::unique_ptr<ranks::Store> served = ranks::open_store(launch, /*may_serve=*/true, Seconds{20.0});
   const auto take_part = [&body, limit](ranks::Launch of_rank, int rank) {

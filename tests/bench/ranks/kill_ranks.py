@@ -62,7 +62,8 @@ class Run:
         self.output = tempfile.TemporaryFile("w+")
         self.child = subprocess.Popen(
             [sys.executable, "-m", "torch.distributed.run", "--standalone", "--no-python", f"--nproc-per-node={arguments.ranks}"]
-            + arguments.program + flags, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True)
+            + arguments.program + flags, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True,
+            env={**os.environ, "RES_OPTIONS": "timeout:1 attempts:1"})  # no waits for a name server that does not answer
 
     def is_over(self):
         return self.child.poll() is not None

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -16,7 +17,9 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pair;
 using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 using Words = std::vector<std::string>;
 
@@ -57,7 +60,7 @@ class Ranks : public InFolder {
     };
     const auto command = [&](int rank, const Words& more) {
       Words words = variables(rank);
-      words.insert(words.begin(), "env");
+      words.insert(words.begin(), {"env", "RES_OPTIONS=" + std::string{support::kImpatientResolver}});
       words.push_back("MASTER_PORT=" + port);
       words.insert(words.end(), flags.begin(), flags.end());
       words.insert(words.end(), more.begin(), more.end());
@@ -81,8 +84,8 @@ class Ranks : public InFolder {
 };
 
 TEST_F(Ranks, MeasureEveryCollectiveOperationVerifiedOnBoth) {
-  const RanksResult result = run(TBENCH_PROGRAM, {"--benchmark_filter=Collective/.*bytes:1024/",
-                                                  "--benchmark_repetitions=2", kWarmUp, kSamples, out_flag()});
+  const RanksResult result =
+      run(TBENCH_PROGRAM, {"--benchmark_filter=Collective/.*bytes:1024/", kWarmUp, kSamples, out_flag()});
   ASSERT_EQ(result.first.status, 0) << result.first.err << result.first.out;
   EXPECT_EQ(result.first.err, "");
   EXPECT_EQ(result.second_status, 0);
@@ -110,17 +113,38 @@ TEST_F(Ranks, MeasureEveryCollectiveOperationVerifiedOnBoth) {
     EXPECT_NEAR(entry.at("bus_bytes_per_second").get<double>(), algorithm * (is_half ? 0.5 : 1.0), algorithm * 1e-9)
         << name;
   }
-  EXPECT_EQ(records, 6 * 2 * 2);  // operations, precisions, repetitions
+  EXPECT_EQ(records, 6 * 2);  // operations, precisions
+}
+
+TEST_F(Ranks, RepeatACaseVerifiedOnBoth) {
+  const RanksResult result = run(TBENCH_PROGRAM, {"--benchmark_filter=op:all_gather/bytes:1024/",
+                                                  "--benchmark_repetitions=2", kWarmUp, kSamples, out_flag()});
+  ASSERT_EQ(result.first.status, 0) << result.first.err << result.first.out;
+  EXPECT_EQ(result.second_status, 0);
+  EXPECT_EQ(result.second_said, "");
+  std::map<std::string, int> records;
+  const nlohmann::json entries = results().at("benchmarks");
+  for (const nlohmann::json& entry : entries) {
+    if (!entry.contains("tbench")) continue;
+    ++records[entry.at("run_name")];
+    EXPECT_EQ(entry.at("tbench").at("repetitions"), 2);
+    EXPECT_EQ(entry.at("tbench").at("status"), "ok");
+    EXPECT_TRUE(entry.at("tbench").at("verification").at("passed"));
+  }
+  EXPECT_THAT(records, UnorderedElementsAre(Pair("Collective/op:all_gather/bytes:1024/precision:fp32/gpus:2", 2),
+                                            Pair("Collective/op:all_gather/bytes:1024/precision:bf16/gpus:2", 2)));
 }
 
 TEST_F(Ranks, OneThatWaitsForAHostThatIsNotThereSaysSoAndEndsAtOneSignal) {
   for (const std::string signal : {"TERM", "INT"}) {
-    const CommandResult result = run_command(
-        {"sh", "-c",
-         "env WORLD_SIZE=2 RANK=1 LOCAL_RANK=1 MASTER_ADDR=nosuchhost.invalid MASTER_PORT=29512 " TBENCH_PROGRAM
-         " --tb_suite=smoke --tb_device=cpu --benchmark_filter=^Collective/ 2> " +
-             path("said.txt") + " & rank=$!; for i in $(seq 600); do sleep 0.1; grep -q waits " + path("said.txt") +
-             " && break; done; kill -" + signal + " $rank; wait $rank"});
+    const CommandResult result =
+        run_command({"sh", "-c",
+                     "env RES_OPTIONS='" + std::string{support::kImpatientResolver} +
+                         "' WORLD_SIZE=2 RANK=1 LOCAL_RANK=1 MASTER_ADDR=nosuchhost.invalid "
+                         "MASTER_PORT=29512 " TBENCH_PROGRAM
+                         " --tb_suite=smoke --tb_device=cpu --benchmark_filter=^Collective/ 2> " +
+                         path("said.txt") + " & rank=$!; for i in $(seq 600); do sleep 0.1; grep -q waits " +
+                         path("said.txt") + " && break; done; kill -" + signal + " $rank; wait $rank"});
     EXPECT_EQ(result.status, 130) << signal;
     std::ostringstream said;
     said << std::ifstream{path("said.txt")}.rdbuf();
