@@ -6,8 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <chrono>
-#include <thread>
+#include <atomic>
 
 #include "model/data_parallel/exchanges.hpp"
 #include "model/layers/model_impl.hpp"
@@ -87,17 +86,34 @@ struct StaleGradients final : PlantedExchange {
   std::vector<at::Tensor> before_;
 };
 
-/// Rank 0 goes on before rank 1 has brought its part.
+/// Rank 0 goes on before rank 1 has brought its part, which is once rank 0 has updated its parameters.
 struct WaitSkipped final : PlantedExchange {
   using PlantedExchange::PlantedExchange;
   void average(const std::function<void()>& backward) override {
     backward();
-    if (group_.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds{300});
+    if (group_.rank() == 1) wait_for_rank_zero();
     pending_.clear();
     for (const at::Tensor& leaf : leaves()) pending_.push_back(group_.start_mean(leaf.mutable_grad()));
     if (group_.rank() == 0) return;
     for (ranks::Pending& one : pending_) one.wait();
   }
+  void share_parameters() override {
+    if (group_.rank() == 0) {
+      ++updates_;
+      updates_.notify_all();
+    }
+    right_->share_parameters();
+  }
+
+ private:
+  static void wait_for_rank_zero() {
+    ++averages_;
+    for (int updates = updates_; updates < averages_; updates = updates_) updates_.wait(updates);
+  }
+
+  // Of all trainers so far: both ranks make as many steps with each.
+  static inline std::atomic<int> updates_{};  // those of rank 0
+  static inline int averages_{};              // that rank 1 has begun
   std::vector<ranks::Pending> pending_;
 };
 
