@@ -34,9 +34,8 @@ class RunByDurations : public InFolder {
   [[nodiscard]] CommandResult run(std::vector<std::string> flags) const {
     const auto is_filter = [](const std::string& flag) { return flag.starts_with("--benchmark_filter"); };
     if (std::ranges::none_of(flags, is_filter)) flags.insert(flags.begin(), "--benchmark_filter=^Planted/");
-    flags.insert(flags.begin(),
-                 {TBENCH_PLANTED_PROGRAM, "--tb_device=cpu", "--tb_suite=full", "--tb_axis=Planted.index=1,2,3,4,5,6,7",
-                  "--tb_warmup=2", "--tb_samples=20"});
+    flags.insert(flags.begin(), {TBENCH_PLANTED_PROGRAM, "--tb_device=cpu", "--tb_suite=full",
+                                 "--tb_axis=Planted.index=1,2,3,4,5,6,7", "--tb_warmup=2", "--tb_samples=20"});
     return run_command(flags);
   }
   [[nodiscard]] std::string out(const std::string& name) const { return "--benchmark_out=" + path(name); }
