@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Exports packages for the CPU with tools/export_kernel.py and runs them as plug-ins, beside ones that cheat and ones that
-are broken: kernel_packages_test.py TRANSFORMER_BENCH"""
+are broken: kernel_packages_test.py TRANSFORMER_BENCH [TEST...]
+
+Runs the tests, named as unittest does, or all. A package is exported by the first test that uses it."""
 import contextlib
+import functools
 import io
 import json
-import multiprocessing
-import os
 import pathlib
 import re
 import shlex
@@ -20,19 +21,21 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent.parent
 PROGRAM = str(pathlib.Path(sys.argv.pop(1)).resolve())
-os.environ["TORCHINDUCTOR_VEC_ISA_OK"] = "1"  # what inductor tries out in every process: seconds
+sys.path.insert(0, str(ROOT / "tests/support/inductor"))
+import quick_inductor  # noqa: E402
+
+quick_inductor.install()
+quick_inductor.install_in_children()
 MEASURED = ("ok", "unstable")  # verified, on a busy machine
+BRIEF = ("--benchmark_min_time=0.02", "--benchmark_min_warmup_time=0.01")
 ONE_PRODUCT = "--benchmark_filter=^Gemm/m:64/.*precision:fp32/"
-CHEATS = ("remembered", "lower_precision", "smaller_problem", "another_shape")
-PRODUCTS = ("honest", *CHEATS)
 
 
 def run(*flags):
     """Status, what was said, and by implementation the status and the reason of its cases."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out.json"
-        ran = subprocess.run([PROGRAM, "--tb_device=cpu", "--tb_suite=smoke", "--benchmark_min_time=0.02",
-                              "--benchmark_min_warmup_time=0.01", f"--benchmark_out={out}", *flags],
+        ran = subprocess.run([PROGRAM, "--tb_device=cpu", "--tb_suite=smoke", *BRIEF, f"--benchmark_out={out}", *flags],
                              capture_output=True, text=True)
         cases = {}
         for entry in json.loads(out.read_text())["benchmarks"] if out.exists() else []:
@@ -43,7 +46,7 @@ def run(*flags):
 
 
 def page_commands():
-    """The commands of the example's page that make and measure a package, for this checkout."""
+    """The commands of the example's page that make and measure a package, for this checkout, measured briefly."""
     page = (ROOT / "examples" / "plugin" / "README.md").read_text()
     block = next(block for block in re.findall(r"```\n(.*?)```", page, re.DOTALL) if "export_kernel.py" in block)
     places = {"PREFIX/bin/transformer_bench": PROGRAM, "PREFIX/share/transformer_bench/tools/": f"{ROOT}/tools/",
@@ -52,31 +55,14 @@ def page_commands():
         for place, here in places.items():
             line = line.replace(place, here)
         words = shlex.split(line)
-        yield [sys.executable, *words[1:]] if words[0] == "python3" else words
+        yield [sys.executable, *words[1:]] if words[0] == "python3" else [*words, *BRIEF]
 
 
-def export_products(folder, names):
-    tool = import_tool()
-    # What the tool refuses, the program has to find.
-    tool.check_is_pure = tool.check_results = lambda *_: None
-    functions = tool.load(HERE / "kernel_packages.py")
-    for name in names:
-        tool.export(getattr(functions, name), "gemm", name, folder / f"{name}.pt2", fixed=functions.FIXED)
-
-
-def export_rest(folder, names):
-    tool = import_tool()
-    functions = tool.load(HERE / "kernel_packages.py")
-    tool.export(functions.attention, "attention", "own", folder / "own.pt2", functions.attention_backward,
-                fixed={"causal": 1, "head_dim": 32})
-    export_products(folder, names)
-
-
+@functools.cache
 def import_tool():
     """Here, since PyTorch takes seconds to load."""
     sys.path.insert(0, str(ROOT / "tools"))
     import export_kernel
-    import torch._inductor.compile_fx  # what the first export would load
     return export_kernel
 
 
@@ -84,16 +70,20 @@ def setUpModule():
     global FOLDER
     FOLDER = pathlib.Path(tempfile.mkdtemp())
     unittest.addModuleCleanup(shutil.rmtree, FOLDER)
-    fork = multiprocessing.get_context("fork")
-    half = len(PRODUCTS) - 1
-    import_tool()  # once for all of them
-    work = [fork.Process(target=export_products, args=(FOLDER, PRODUCTS[:half])),
-            fork.Process(target=export_rest, args=(FOLDER, PRODUCTS[half:]))]
-    for process in work:
-        process.start()
-    for process in work:
-        process.join()
-        assert process.exitcode == 0, process
+
+
+@functools.cache
+def exported(name):
+    """The package of a function of kernel_packages.py: of a product, or `own`, which is attention."""
+    tool = import_tool()
+    functions = tool.load(HERE / "kernel_packages.py")
+    if name == "own":
+        tool.export(functions.attention, "attention", name, package(name), functions.attention_backward, fixed={"causal": 1, "head_dim": 32})
+        return package(name)
+    # What the tool refuses, the program has to find.
+    with unittest.mock.patch.multiple(tool, check_is_pure=lambda *_: None, check_results=lambda *_: None):
+        tool.export(getattr(functions, name), "gemm", name, package(name), fixed=functions.FIXED)
+    return package(name)
 
 
 def package(name):
@@ -101,12 +91,12 @@ def package(name):
 
 
 def plugin(name):
-    return f"--tb_plugin={package(name)}"
+    return f"--tb_plugin={exported(name)}"
 
 
 def rewritten(name, metadata=None, rename=lambda path: path, contents=lambda path, data: data):
     """The honest package with other metadata, paths or contents of its files."""
-    with zipfile.ZipFile(package("honest")) as old, zipfile.ZipFile(package(name), "w") as new:
+    with zipfile.ZipFile(exported("honest")) as old, zipfile.ZipFile(package(name), "w") as new:
         for entry in old.infolist():
             data = old.read(entry)
             if metadata and entry.filename.endswith("_metadata.json"):
@@ -116,7 +106,7 @@ def rewritten(name, metadata=None, rename=lambda path: path, contents=lambda pat
     return package(name)
 
 
-class Packages(unittest.TestCase):
+class Page(unittest.TestCase):
     def test_the_page_of_the_example_is_right(self):
         with tempfile.TemporaryDirectory() as folder:
             for words in page_commands():
@@ -131,17 +121,33 @@ class Packages(unittest.TestCase):
             self.assertEqual(statuses["mine", pass_, "bf16"],
                              ("unsupported", "mine has nothing in bf16: export it with --precision bf16"))
 
-    def test_cheats_are_incorrect_and_an_honest_one_is_not(self):
-        ran, cases = run(ONE_PRODUCT, *(plugin(name) for name in PRODUCTS))
-        self.assertEqual(ran.returncode, 1, ran.stderr)
-        for name in CHEATS:
-            self.assertEqual(cases[name][0][0], "incorrect", (name, cases[name]))
-        for name in ("honest", "aten"):
-            self.assertIn(cases[name][0][0], MEASURED, (name, cases[name]))
-        self.assertIn("its shape is [96, 64], the reference's is [64, 96]", cases["another_shape"][0][1])
-        # Right whenever a verification looks.
-        self.assertTrue(cases["remembered"][0][1].startswith("found in a timed launch: "), cases["remembered"])
 
+class Cheats(unittest.TestCase):
+    """The honest one, measured beside each, is in the class Packages."""
+
+    def reason_of(self, cheat):
+        """Why it is incorrect, where the built-in product is not."""
+        ran, cases = run(ONE_PRODUCT, plugin(cheat))
+        self.assertEqual(ran.returncode, 1, ran.stderr)
+        self.assertIn(cases["aten"][0][0], MEASURED, cases["aten"])
+        status, reason, _ = cases[cheat][0]
+        self.assertEqual(status, "incorrect", reason)
+        return reason
+
+    def test_remembered(self):
+        self.assertTrue(self.reason_of("remembered").startswith("found in a timed launch: "))  # right whenever a verification looks
+
+    def test_lower_precision(self):
+        self.assertNotEqual(self.reason_of("lower_precision"), "")
+
+    def test_smaller_problem(self):
+        self.assertNotEqual(self.reason_of("smaller_problem"), "")
+
+    def test_another_shape(self):
+        self.assertIn("its shape is [96, 64], the reference's is [64, 96]", self.reason_of("another_shape"))
+
+
+class Attention(unittest.TestCase):
     def test_attention_is_measured_in_every_pass_that_it_has(self):
         ran, cases = run("--benchmark_filter=^Attention/.*fp32/impl:own$", plugin("own"))
         self.assertEqual(ran.returncode, 0, ran.stderr)
@@ -153,13 +159,6 @@ class Packages(unittest.TestCase):
         self.assertEqual(len(cases["own"]), 4)
 
     def test_what_it_does_not_serve_is_unsupported_with_the_reason(self):
-        _, cases = run("--benchmark_filter=^Gemm/.*impl:honest$", plugin("honest"))
-        reasons = {name: reason for status, reason, name in cases["honest"] if status == "unsupported"}
-        self.assertEqual(reasons["Gemm/m:37/n:53/k:29/precision:fp32/impl:honest"],
-                         "honest serves k 128 alone, not 29: export it with --fix k=29")
-        self.assertEqual(reasons["Gemm/m:64/n:96/k:128/precision:bf16/impl:honest"],
-                         "honest has nothing in bf16: export it with --precision bf16")
-        self.assertNotIn("Gemm/m:64/n:96/k:128/precision:fp32/impl:honest", reasons)
         _, cases = run("--benchmark_filter=^Attention/.*impl:own$", "--tb_axis=Attention.pass=forward", "--tb_axis=Attention.heads=1,2",
                        "--tb_axis=Attention.d_model=64", "--tb_axis=Attention.precision=fp32", "--tb_axis=Attention.seq_len=100",
                        plugin("own"))
@@ -167,32 +166,21 @@ class Packages(unittest.TestCase):
                          {"own serves head_dim 32 alone, not 64: export it with --fix head_dim=64",
                           "own serves seq_len from 16 to 1048576 in steps of 8, not 100: export it with --fix seq_len=100"})
 
-    def test_a_file_that_is_no_package_of_ours_is_refused(self):
-        text = FOLDER / "text.pt2"
-        text.write_text("no package\n")
-        self.expect_refusal(text, "it is no package of tools/export_kernel.py: ")
-        torn = FOLDER / "torn.pt2"
-        torn.write_bytes(package("honest").read_bytes()[:-1000])
-        self.expect_refusal(torn, "it is no package of tools/export_kernel.py: ")
-        self.expect_refusal(rewritten("no_facts", {"tbench_format": None}), "it does not say what it computes")
-        other = rewritten("another_tool", rename=lambda path: path.replace("graph00", "model"))
-        self.expect_refusal(other, "it is no package of tools/export_kernel.py: ")
 
-    def test_a_package_of_another_origin_is_refused(self):
-        for fact, value, why in (
-                ("format", "2", "it has format 2, this program takes 1: export it with this program's tools/export_kernel.py"),
-                ("torch", "2.10.0", "it was made with PyTorch 2.10.0, this program has "),
-                ("machine", "sm90", "it was made for sm90, this run is on cpu "),
-                ("extents", "m=64", "it has 'm=64' among its extents: export it again"),
-                ("part", "Convolution", "plug-ins join no 'Convolution'"),
-                ("part", "Kernel/op:swigul", "op:swigul: unknown; expected one of rmsnorm"),
-                ("part", "Kernel/op:adamw", "it is for op:adamw, which works in place: plug-ins cannot join it"),
-                ("name", "my kernel", "its name 'my kernel' is not made of 1 to 32 letters"),
-                ("name", "aten", "its name 'aten' is that of a built-in implementation: export it with another --name")):
-            self.expect_refusal(rewritten("another", {f"tbench_{fact}": value}), why)
+class Packages(unittest.TestCase):
+    def test_what_it_does_not_serve_is_unsupported_with_the_reason(self):
+        ran, cases = run("--benchmark_filter=^Gemm/.*impl:honest$", plugin("honest"))
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        reasons = {name: reason for status, reason, name in cases["honest"] if status == "unsupported"}
+        self.assertEqual(reasons["Gemm/m:37/n:53/k:29/precision:fp32/impl:honest"],
+                         "honest serves k 128 alone, not 29: export it with --fix k=29")
+        self.assertEqual(reasons["Gemm/m:64/n:96/k:128/precision:bf16/impl:honest"],
+                         "honest has nothing in bf16: export it with --precision bf16")
+        statuses = {name: status for status, _, name in cases["honest"]}
+        self.assertIn(statuses["Gemm/m:64/n:96/k:128/precision:fp32/impl:honest"], MEASURED)
 
     def test_one_that_changes_during_the_run_makes_no_numbers(self):
-        described = json.dumps([{"path": str(package("honest")), "name": "honest", "digest": "0000", "parts": ["Gemm"]}])
+        described = json.dumps([{"path": str(exported("honest")), "name": "honest", "digest": "0000", "parts": ["Gemm"]}])
         _, cases = run(ONE_PRODUCT, plugin("honest"), f"--tb_described_plugins={described}", "--tb_isolate=none")
         self.assertEqual(cases["honest"][0][0], "crashed")
         self.assertIn("has changed since the run began", cases["honest"][0][1])
@@ -205,6 +193,32 @@ class Packages(unittest.TestCase):
         self.assertEqual(cases["broken"][0][0], "unsupported")
         self.assertIn("cannot be loaded", cases["broken"][0][1])
         self.assertIn(cases["honest"][0][0], MEASURED)
+
+
+class Refusals(unittest.TestCase):
+    def test_a_file_that_is_no_package_of_ours(self):
+        text = FOLDER / "text.pt2"
+        text.write_text("no package\n")
+        self.expect_refusal(text, "it is no package of tools/export_kernel.py: ")
+        torn = FOLDER / "torn.pt2"
+        torn.write_bytes(exported("honest").read_bytes()[:-1000])
+        self.expect_refusal(torn, "it is no package of tools/export_kernel.py: ")
+        self.expect_refusal(rewritten("no_facts", {"tbench_format": None}), "it does not say what it computes")
+        other = rewritten("another_tool", rename=lambda path: path.replace("graph00", "model"))
+        self.expect_refusal(other, "it is no package of tools/export_kernel.py: ")
+
+    def test_a_package_of_another_origin(self):
+        for fact, value, why in (
+                ("format", "2", "it has format 2, this program takes 1: export it with this program's tools/export_kernel.py"),
+                ("torch", "2.10.0", "it was made with PyTorch 2.10.0, this program has "),
+                ("machine", "sm90", "it was made for sm90, this run is on cpu "),
+                ("extents", "m=64", "it has 'm=64' among its extents: export it again"),
+                ("part", "Convolution", "plug-ins join no 'Convolution'"),
+                ("part", "Kernel/op:swigul", "op:swigul: unknown; expected one of rmsnorm"),
+                ("part", "Kernel/op:adamw", "it is for op:adamw, which works in place: plug-ins cannot join it"),
+                ("name", "my kernel", "its name 'my kernel' is not made of 1 to 32 letters"),
+                ("name", "aten", "its name 'aten' is that of a built-in implementation: export it with another --name")):
+            self.expect_refusal(rewritten("another", {f"tbench_{fact}": value}), why)
 
     def expect_refusal(self, path, why):
         ran, cases = run(f"--tb_plugin={path}", ONE_PRODUCT)
