@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "model/training/verify_trainer.hpp"
 #include "tests/model/case_support.hpp"
@@ -17,17 +19,35 @@ namespace {
 
 using testing::HasSubstr;
 
-void append(std::vector<Fault>& faults, const std::vector<Fault>& more) {
-  faults.insert(faults.end(), more.begin(), more.end());
-}
+/// Some of the faults, and those of them that are not found: by either verification, and by the second alone.
+struct Part {
+  std::string name;
+  std::vector<std::vector<Fault> (*)()> faults;
+  std::vector<std::string> survivors;
+  std::vector<std::string> survivors_of_the_second;
+};
 
-std::vector<Fault> all_faults() {
-  std::vector<Fault> faults = forward_faults();
-  append(faults, attention_faults());
-  append(faults, backward_faults());
-  append(faults, optimizer_faults());
+std::vector<Fault> faults_of(const Part& part) {
+  std::vector<Fault> faults;
+  for (const auto list : part.faults) {
+    const std::vector<Fault> more = list();
+    faults.insert(faults.end(), more.begin(), more.end());
+  }
   return faults;
 }
+
+/// The survivor of both: RoPE turns q and k by their positions, and scores depend on the difference alone: a shift of
+/// all positions changes no result. What the second verification does not see by itself, besides that one: the first
+/// update has the moments' decay rates cancel in it, and moments that were not zero before it are reset with the
+/// weights.
+const std::vector<Part> kParts{{.name = "Forward",
+                                .faults = {forward_faults, attention_faults},
+                                .survivors = {"every position one late"},
+                                .survivors_of_the_second = {"every position one late"}},
+                               {.name = "Backward",
+                                .faults = {backward_faults, optimizer_faults},
+                                .survivors = {},
+                                .survivors_of_the_second = {"no bias correction", "another beta1", "another beta2"}}};
 
 ModelConfig config_of(const Fault& fault, Precision precision) {
   return {.size = fault.size,
@@ -60,6 +80,27 @@ Messages messages_of(const Fault& fault, Precision precision) {
 
 std::string message_of(const Fault& fault, Precision precision) { return messages_of(fault, precision).first(); }
 
+struct Judged {
+  Fault fault;
+  std::vector<Messages> messages;  // by fault.precisions
+};
+
+/// Each fault of a part, verified once for both tests.
+const std::vector<Judged>& judged_faults(const Part& part) {
+  static std::map<std::string, std::vector<Judged>> known;
+  std::vector<Judged>& judged = known[part.name];
+  if (!judged.empty()) return judged;
+  const OneThread one_thread;
+  for (const Fault& fault : faults_of(part)) {
+    judged.push_back({.fault = fault, .messages = {}});
+    for (const Precision precision : fault.precisions) {
+      judged.back().messages.push_back(messages_of(fault, precision));
+    }
+  }
+  state() = {};
+  return judged;
+}
+
 /// A right model that becomes wrong after its first verification, as the trainer is given to `spoil`.
 std::string message_of_spoiled(Pass pass, Precision precision, void (*spoil)(ModelImpl& impl, Trainer& trainer)) {
   state() = {};
@@ -71,50 +112,44 @@ std::string message_of_spoiled(Pass pass, Precision precision, void (*spoil)(Mod
   return verify_trainer(trainer, trainer.config().seed + 1).message;
 }
 
-// The survivor. RoPE turns q and k by their positions, and scores depend on the difference alone: a shift of all
-// positions changes no result.
-const std::vector<std::string> kSurvivors{"every position one late"};
+TEST(PlantedFaultsOfAStep, AreThirtyAndMore) {
+  std::size_t count = 0;
+  for (const Part& part : kParts) count += faults_of(part).size();
+  EXPECT_GE(count, 30U);
+}
 
-TEST(PlantedFaults, AllButTheNamedSurvivorAreFound) {
-  const OneThread one_thread;
+class PlantedFaults : public ::testing::TestWithParam<Part> {};
+INSTANTIATE_TEST_SUITE_P(Forward, PlantedFaults, ::testing::Values(kParts[0]));
+INSTANTIATE_TEST_SUITE_P(Backward, PlantedFaults, ::testing::Values(kParts[1]));
+
+TEST_P(PlantedFaults, AllButTheNamedSurvivorsAreFound) {
   std::vector<std::string> survivors;
-  const std::vector<Fault> faults = all_faults();
-  for (const Fault& fault : faults) {
+  for (const auto& [fault, messages] : judged_faults(GetParam())) {
     bool is_found = true;
-    for (const Precision precision : fault.precisions) {
-      const std::string message = message_of(fault, precision);
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      const std::string& message = messages[i].first();
       is_found = is_found && !message.empty();
-      std::cout << fmt::format("{} in {}: {}\n", fault.name, to_string(precision),
+      std::cout << fmt::format("{} in {}: {}\n", fault.name, to_string(fault.precisions[i]),
                                message.empty() ? "NOT FOUND" : message);
     }
     if (!is_found) survivors.push_back(fault.name);
   }
-  state() = {};
-  std::cout << fmt::format("mutation score: {} of {}; survivors: {}\n", faults.size() - survivors.size(), faults.size(),
+  const std::size_t faults = judged_faults(GetParam()).size();
+  std::cout << fmt::format("mutation score: {} of {}; survivors: {}\n", faults - survivors.size(), faults,
                            fmt::join(survivors, ", "));
-  EXPECT_GE(faults.size(), 30U);
-  EXPECT_EQ(survivors, kSurvivors);
+  EXPECT_EQ(survivors, GetParam().survivors);
 }
 
-// What the second verification does not see by itself, beside that one: the first update has the moments' decay rates
-// cancel in it, and moments that were not zero before it are reset with the weights.
-const std::vector<std::string> kSurvivorsOfTheSecond{"every position one late", "no bias correction", "another beta1",
-                                                     "another beta2"};
-
-TEST(PlantedFaults, TheSecondVerificationFindsThemByItself) {
-  const OneThread one_thread;
+TEST_P(PlantedFaults, TheSecondVerificationFindsThemByItself) {
   std::vector<std::string> survivors;
-  for (const Fault& fault : all_faults()) {
-    bool is_found = true;
-    for (const Precision precision : fault.precisions)
-      is_found = is_found && !messages_of(fault, precision).after.empty();
-    if (!is_found) survivors.push_back(fault.name);
+  for (const auto& [fault, messages] : judged_faults(GetParam())) {
+    const auto is_found = [](const Messages& one) { return !one.after.empty(); };
+    if (!std::ranges::all_of(messages, is_found)) survivors.push_back(fault.name);
   }
-  state() = {};
-  EXPECT_EQ(survivors, kSurvivorsOfTheSecond);
+  EXPECT_EQ(survivors, GetParam().survivors_of_the_second);
 }
 
-TEST(PlantedFaults, WhatBecomesWrongAfterTheFirstVerificationIsFound) {
+TEST(PlantedFaultsOfAStep, WhatBecomesWrongAfterTheFirstVerificationIsFound) {
   const OneThread one_thread;
   const auto reverse_rows = [](ModelImpl& impl, Trainer&) {
     impl.ops.embedding = [](const at::Tensor& weight, const at::Tensor& tokens) {
@@ -140,7 +175,7 @@ TEST(PlantedFaults, WhatBecomesWrongAfterTheFirstVerificationIsFound) {
   }
 }
 
-TEST(PlantedFaults, WithoutAFaultNothingIsFound) {
+TEST(PlantedFaultsOfAStep, WithoutAFaultNothingIsFound) {
   const OneThread one_thread;
   const auto message_without = [](const ModelSize& size, Precision precision) {
     return message_of({.name = "none", .pass = Pass::kTrainStep, .size = size}, precision);
