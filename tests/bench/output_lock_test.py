@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs that share an output, and outputs that cannot be written.
 
-    output_lock_test.py PLANTED_PROGRAM NO_LOCKS
+    output_lock_test.py PLANTED_PROGRAM NO_LOCKS [CLASS...]
 
-One run at a time has an output; the others are refused at once, by the number of the process that has it, and lose
-nothing of it. A run that could not write what it measured exits with 3. NO_LOCKS is a library that takes the place of
-locks.
+Runs the tests of the classes, or all. One run at a time has an output; the others are refused at once, by the number of
+the process that has it, and lose nothing of it. A run that could not write what it measured exits with 3. NO_LOCKS is a
+library that takes the place of locks. Cases take a fixed number of steps: no time has to settle.
 """
 import fcntl
 import json
@@ -18,14 +18,14 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM, NO_LOCKS = sys.argv[1:3]
+PROGRAM, NO_LOCKS, *CLASSES = sys.argv[1:]
 WRITERS = 20
 FLAGS = ["--tb_device=cpu", "--tb_suite=full", "--tb_axis=Planted.index=" + ",".join(map(str, range(1, WRITERS + 1))),
-         "--benchmark_min_warmup_time=0.05", "--benchmark_min_time=0.05"]
+         "--tb_warmup=2", "--tb_samples=20"]
 AT_ONCE = 120  # seconds, far more than a start of the program; a run that waited for the lock would never end
 
 
-class Outputs(unittest.TestCase):
+class InFolder(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -50,6 +50,8 @@ class Outputs(unittest.TestCase):
     def refusal(self, pid):
         return f"transformer_bench: 'out.json': process {pid} is writing it. Wait for it, or name another --benchmark_out.\n"
 
+
+class Locks(InFolder):
     def test_an_output_that_another_process_has(self):
         self.assertEqual(self.run_it("--benchmark_out=out.json").returncode, 0)
         before = self.out.read_bytes()
@@ -98,6 +100,8 @@ class Outputs(unittest.TestCase):
         self.assertEqual(self.indices(), ["1", "2", "3"])
         self.assertEqual(self.names(), ["out.json"])
 
+
+class Runs(InFolder):
     def test_twenty_runs_of_one_output(self):
         runs = {index: subprocess.Popen(self.command("--benchmark_out=out.json", "--tb_resume", indices=str(index)),
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=self.folder)
@@ -117,6 +121,8 @@ class Outputs(unittest.TestCase):
         self.assertEqual(self.names(), ["out.json"])
         print(f"{len(written)} ran, {WRITERS - len(written)} were refused", file=sys.stderr, end=" ... ")
 
+
+class Disks(InFolder):
     def test_a_full_disk_during_the_run(self):
         wide = ",".join(map(str, range(1, WRITERS + 1)))
         done = self.run_it("--benchmark_out=out.json", indices=wide,
@@ -150,4 +156,4 @@ class Outputs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *CLASSES], verbosity=2)
