@@ -7,6 +7,8 @@
 - A header in include/tbench/LAYER/ serves another layer, a program or a plug-in; every other header lies beside its source,
   is spelled from src/, and is included by its own layer alone.
 - No folder of sources has more than 16 stems (files of one name count once, whatever their endings).
+- Inside a layer the folders' includes form no cycle. A public header counts as the folder of its source, the file of its name;
+  without one it stands for the headers that it includes. CYCLES lists the folders that are in a cycle today, and may only shrink.
 - Only the layer `process` starts processes.
 
 Prints every violation and exits 1, or exits 0. Run by ctest.
@@ -52,6 +54,52 @@ LAYERS = {
     "tools": (HOST | {"fleet", "html"}, TORCH + CUDA + GBENCH + SQLITE),
 }
 MAX_STEMS = 16
+# Folders that include each other in circles, by layer. A folder that is in no cycle any more has to leave the list.
+CYCLES = {
+    "bench": {
+        "bench",
+        "bench/families",
+        "bench/ranks",
+    },
+    "compare": {
+        "src/compare",
+        "src/compare/input",
+        "src/compare/spreads",
+    },
+    "html": {
+        "src/html",
+        "src/html/charts",
+    },
+    "kernels": {
+        "src/kernels/attention",
+        "src/kernels/attention/backward",
+        "src/kernels/attention/common",
+        "src/kernels/attention/forward",
+        "src/kernels/attention/instances",
+        "src/kernels/attention/sm90",
+        "src/kernels/attention/sm90/backward",
+        "src/kernels/attention/sm90/backward/deep",
+        "src/kernels/attention/sm90/backward/heads",
+        "src/kernels/attention/sm90/backward/kinds",
+        "src/kernels/attention/sm90/backward/one_item",
+        "src/kernels/attention/sm90/tf32",
+        "src/kernels/attention/sm90/tf32/backward",
+    },
+    "model": {
+        "src/model/attention",
+        "src/model/compiled",
+        "src/model/fused",
+        "src/model/layers",
+        "src/model/operations/gemm",
+        "src/model/operations/kernels",
+        "src/model/plugins",
+        "src/model/training",
+    },
+    "results": {
+        "src/results",
+        "src/results/disk",
+    },
+}
 SPAWN = re.compile(r"\b(fork|v?fork|posix_spawnp?|execvp?e?|popen|system)\s*\(")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -125,6 +173,79 @@ def full_folders(sources):
             yield f"{folder}: {len(names)} stems; at most {MAX_STEMS}"
 
 
+def folders_of_headers(sources):
+    """{header as it is included: folder}, of private headers, and of public ones that have a source of their name."""
+    by_stem = collections.defaultdict(list)
+    for path, text in sources:
+        if path.suffix in (".cpp", ".cu"):
+            by_stem[layer_of(path), path.stem].append((path, text))
+    folders = {}
+    for path, _ in sources:
+        header = str(path).removeprefix("include/").removeprefix("src/")
+        if path.parts[0] != "include":
+            folders[header] = path.parent
+        elif len(own := [source for source, text in by_stem[layer_of(path), path.stem] if f'"{header}"' in text]) == 1:
+            folders[header] = own[0].parent
+    return folders
+
+
+def folder_graph(sources):
+    """{layer: {folder: folders of the layer that its files include}}"""
+    folders = folders_of_headers(sources)
+    texts = {str(path).removeprefix("include/"): text for path, text in sources if path.parts[0] == "include"}
+
+    def included(layer, text, seen):
+        """The folders of the layer that `text` includes; a public header without a source stands for its own includes."""
+        for _, _, spelling in includes_of(text):
+            header = spelling if spelling in folders or spelling in texts else f"{layer}/{spelling}"
+            if layer_of_header(header) != layer or header in seen:
+                continue
+            if header in folders:
+                yield folders[header]
+            elif header in texts:
+                yield from included(layer, texts[header], seen | {header})
+
+    graph = collections.defaultdict(lambda: collections.defaultdict(set))
+    for path, text in sources:
+        folder = folders.get(str(path).removeprefix("include/").removeprefix("src/"))
+        if folder is not None:
+            graph[layer_of(path)][folder] |= set(included(layer_of(path), text, set())) - {folder}
+    return graph
+
+
+def layer_of_header(header):
+    return header.split("/")[1] if header.startswith("tbench/") else header.split("/")[0]
+
+
+def reachable(edges, start):
+    """The folders that `start` includes, directly or through others."""
+    found, pending = set(), [start]
+    while pending:
+        for other in edges.get(pending.pop(), ()):
+            if other not in found:
+                found.add(other)
+                pending.append(other)
+    return found
+
+
+def cyclic_folders(edges):
+    """The folders that include themselves through others."""
+    return {folder for folder in edges if folder in reachable(edges, folder)}
+
+
+def folder_cycles(sources, exceptions=None):
+    exceptions = CYCLES if exceptions is None else exceptions
+    graph = folder_graph(sources)
+    for layer in sorted({*graph, *exceptions}):
+        found = {str(folder) for folder in cyclic_folders(graph[layer])}
+        listed = exceptions.get(layer, set())
+        for folder in sorted(found - listed):
+            others = ", ".join(str(other) for other in sorted(graph[layer][pathlib.PurePath(folder)]) if str(other) in found)
+            yield f"{folder}: in an include cycle of folders, through {others}"
+        for folder in sorted(listed - found):
+            yield f"{folder}: in no include cycle any more; remove it from CYCLES"
+
+
 def spawns(sources):
     for path, text in sources:
         if layer_of(path) == "process":
@@ -136,7 +257,7 @@ def spawns(sources):
 
 def violations(root: pathlib.Path):
     sources = list(sources_of(root))
-    for check in (arrow_violations, public_header_violations, full_folders, spawns):
+    for check in (arrow_violations, public_header_violations, full_folders, folder_cycles, spawns):
         yield from check(sources)
 
 
