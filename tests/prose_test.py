@@ -1,12 +1,23 @@
 #!/usr/bin/env python3
-"""Checks the Markdown pages: their links and the paths that they name exist, and the two main pages keep their length.
+"""Checks the prose of the tree.
 
-    prose_test.py SOURCE_DIR
+    prose_test.py SOURCE_DIR                 checks everything
+    prose_test.py SOURCE_DIR --list HABIT    lists the comments that have a habit: openings, omitted_nouns, distributive_a
+    prose_test.py SOURCE_DIR --lower         writes today's rates into tests/data/prose_rates.json where they have fallen
+
+- Markdown pages: their links and the paths that they name exist, and the two main pages keep their length.
+- Comments: the percentage of comment blocks with each habit is at most its ceiling in tests/data/prose_rates.json. A ceiling
+  may only fall; the goals are 2, 0.3 and 0 %.
 """
+import json
 import pathlib
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "support"))
+
+import comment_prose  # noqa: E402
 
 LONGEST = {"README.md": 1500, "bench/README.md": 2500}  # words
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
@@ -31,15 +42,42 @@ def broken(root, page):
             yield f"there is no '{path}'"
 
 
+def rates_over_their_ceiling(rates, ceilings):
+    for habit, rate in rates.items():
+        if rate > ceilings[habit]:
+            yield (f"comments: {rate} % {comment_prose.WORDS[habit]}; the ceiling is {ceilings[habit]} %. "
+                   f"`tests/prose_test.py . --list {habit}` lists them.")
+
+
+def list_comments(root, habit):
+    for file, line, text in comment_prose.comment_blocks(root):
+        if comment_prose.has_habit(habit, text):
+            print(f"{file.relative_to(root)}:{line}: {text}")
+
+
+def lower_ceilings(path, rates):
+    """Writes the rates that are below their ceilings; a ceiling never rises."""
+    ceilings = json.loads(path.read_text())
+    path.write_text(json.dumps({habit: min(ceiling, rates[habit]) for habit, ceiling in ceilings.items()}, indent=2) + "\n")
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
+    if sys.argv[2:3] == ["--list"]:
+        return list_comments(root, sys.argv[3])
+    ceilings = root / "tests/data/prose_rates.json"
+    rates = comment_prose.rates(list(comment_prose.comment_blocks(root)))
+    if sys.argv[2:] == ["--lower"]:
+        return lower_ceilings(ceilings, rates)
     wrong = [f"{page.relative_to(root)}: {what}" for page in pages(root) for what in broken(root, page)]
     for name, longest in LONGEST.items():
         words = len((root / name).read_text().split())
         if words > longest:
             wrong.append(f"{name}: {words} words; {longest} are the most")
+    wrong += rates_over_their_ceiling(rates, json.loads(ceilings.read_text()))
     if wrong:
         sys.exit("\n".join(wrong))
+    return None
 
 
 if __name__ == "__main__":
