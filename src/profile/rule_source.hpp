@@ -20,6 +20,9 @@ struct EmbeddedFile {
 /// One file. The definition is written at build time (tools/cmake/EmbedFiles.cmake).
 [[nodiscard]] std::span<const EmbeddedFile> kernel_rule_files();
 
+/// One file, kernel_renames.tsv: old and new names of this project's kernels. Written at build time, too.
+[[nodiscard]] std::span<const EmbeddedFile> kernel_rename_files();
+
 // The dialect of the rules' regular expressions, checked before the C library compiles one: its messages have no
 // position, and some short expressions would take it all memory there is.
 

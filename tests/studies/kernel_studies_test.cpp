@@ -34,6 +34,18 @@ TEST(TopKernels, NameTheLongestOfEveryPhase) {
   EXPECT_THAT(report.commands, IsEmpty());
 }
 
+/// One repetition was measured before the kernel had its present name. Unpaired, each would have half of the calls.
+TEST(TopKernels, PairOldNamesOfOurKernelsWithPresentOnes) {
+  Record old = inferred();
+  Record present = inferred();
+  present.repetition_index = 1;
+  old.trace->kernels[0].name = "tbench::kernels::sm90::attention_forward_wgmma_kernel<64>()";
+  present.trace->kernels[0].name = "tbench::kernels::sm90::attention_fwd_sm90_kernel<64>()";
+  EXPECT_EQ(rows(report_of("top_kernels", {old, present}).sections[0]).front(),
+            "forward|forward|gemm|10|4.500|90.0|450.0|2.000|5.000|4500|"
+            "tbench::kernels::sm90::attention_fwd_sm90_kernel<64>()");
+}
+
 TEST(TopKernels, NameTheLongestThatIsNoMatrixProduct) {
   const StudyReport report = report_of("top_kernels", {inferred(), trained()});
   EXPECT_THAT(rows(report.sections[1]),

@@ -249,6 +249,12 @@ TEST(NcuTable, TheLongestKernelsThatBothTimed) {
             "| --- | ---: | ---: | ---: | ---: |\n"
             "| `alpha` | 4 | 22.50 | 20.00 | +12.5 |\n"
             "| `beta` | 1 | 9.00 | 10.00 | -10.0 |\n");
+  record.trace->kernels[0].name = "tbench::kernels::sm90::attention_forward_wgmma_kernel()";
+  const results::NcuTimes renamed{
+      .id = record.id,
+      .kernels = {{.symbol = "_ZN6tbench7kernels4sm9025attention_fwd_sm90_kernelEv", .launches = 1, .total_us = 20}}};
+  EXPECT_THAT(ncu_table(renamed, std::vector{file_of({record})}).markdown(),
+              HasSubstr("| `tbench::kernels::sm90::attention_fwd_sm90_kernel` | 2 | 20.00 | 20.00 |"));
   record.trace->kernels.resize(1);
   record.trace->kernels[0].name = "gamma()";
   EXPECT_THAT(error_of([&] { static_cast<void>(ncu_table(ncu, std::vector{file_of({record})})); }),

@@ -272,9 +272,9 @@ class Wheel(InFolder):
         [wheel] = self.folder.glob("*.whl")
         self.assertRegex(wheel.name, r"^tbench-[\d.]+-py3-none-any\.whl$")
         program = (f"import sys; sys.path.insert(0, {str(wheel)!r}); import tbench; assert '.whl' in tbench.__file__; "
-                   f"print(len(tbench.read({str(GOLDEN)!r})), 'torch' in sys.modules)")
+                   f"print(len(tbench.read({str(GOLDEN)!r})), len(tbench.kernels({str(GOLDEN)!r})), 'torch' in sys.modules)")
         done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=self.folder)
-        self.assertEqual(done.stdout, "6 False\n")
+        self.assertEqual(done.stdout, "6 2 False\n")
 
 
 if __name__ == "__main__":

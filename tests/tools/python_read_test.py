@@ -52,6 +52,14 @@ class CommittedResults(unittest.TestCase):
         versions = {str(path): file["context"]["tbench"]["schema_version"] for path, file in self.results.items()}
         self.assertEqual(self.frame.attrs["schema_versions"], versions)
 
+    def test_kernels_have_their_present_names(self):
+        pairs = [line.split("\t") for line in (SOURCE / "src/profile/kernel_renames.tsv").read_text().splitlines() if line[0] != "#"]
+        old, new = ({name for name in names if "::attention_" in name} for names in zip(*pairs))
+        attention = [RESULTS / "nvidia_h100/attention", RESULTS / "nvidia_h200/attention"]
+        called = {match for name in set(tbench.kernels(attention)["kernel"]) for match in re.findall(r"tbench::\w[\w:]*", name)}
+        self.assertEqual(called & old, set())
+        self.assertGreater(len(called & new), 15)
+
     def test_counters_survive_the_way_into_a_frame_and_back_to_the_last_bit(self):
         read = tbench.to_counters(self.frame)
         self.assertEqual(len(read), len(self.frame))

@@ -104,6 +104,18 @@ class TheMap(unittest.TestCase):
             self.assertRegex(row.new, r"^(sm80::)?attention_(fwd|bwd)_sm(80|90)_(\w+_)?kernel$")
 
 
+class NamesOfKernels(unittest.TestCase):
+    """What readers of results rename, src/profile/kernel_renames.tsv, follows from the map."""
+
+    def test_has_every_kernel_and_nothing_that_the_map_has_not(self):
+        lines = (SOURCE / "src/profile/kernel_renames.tsv").read_text().splitlines()
+        pairs = dict(line.split("\t") for line in lines if line and not line.startswith("#"))
+        current = renames.NameMap(MAP)
+        for old, new in pairs.items():
+            self.assertEqual(current(old), new)
+        self.assertEqual({row.qualified_old for row in MAP if row.kind == "kernel"} - pairs.keys(), set())
+
+
 class TheReader(unittest.TestCase):
     def refusal(self, text):
         with tempfile.TemporaryDirectory() as folder:

@@ -16,7 +16,7 @@ from typing import Any
 from setuptools import build_meta
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "backend.py", "tbench/*.py", "tbench/py.typed")
+SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "backend.py", "tbench/*.py", "tbench/*.tsv", "tbench/py.typed")
 
 # What an editable installation points to is this folder itself.
 build_editable = build_meta.build_editable

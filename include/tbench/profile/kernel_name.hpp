@@ -20,6 +20,11 @@ namespace tbench::profile {
 /// is
 [[nodiscard]] std::string kernel_name(const std::string& symbol);
 
+/// The present name of one of this project's kernels that was traced under an older name (kernel_renames.tsv). Its
+/// template arguments and parameters are renamed, too. Other names stay as they are.
+/// @param demangled  the whole name, as results files have it
+[[nodiscard]] std::string current_kernel_name(const std::string& demangled);
+
 /// What the multipliers take.
 enum class ProductPrecision { kFp32, kTf32, k16Bit, k8Bit };
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tbench/profile/kernel_name.hpp"
 #include "tbench/stats/descriptive.hpp"
 
 namespace tbench::studies {
@@ -66,7 +67,8 @@ std::vector<TracedPhase> traced_phases(std::span<const Record* const> records) {
   std::map<std::tuple<std::string, std::string, std::string>, KernelValues> kernels;
   std::vector<TracedPhase> phases;
   for (const StepTrace* trace : traces) {
-    for (const TracedKernel& kernel : trace->kernels) {
+    for (TracedKernel kernel : trace->kernels) {
+      kernel.name = profile::current_kernel_name(kernel.name);
       static_cast<void>(phase_of(phases, kernel.phase));
       kernels
           .try_emplace({kernel.phase, kernel.kernel_class, kernel.name},

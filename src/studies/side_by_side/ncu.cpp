@@ -35,7 +35,7 @@ const StepTrace& trace_of(const CaseId& id, std::span<const results::NamedResult
 std::map<std::string, Traced> by_name(const StepTrace& trace) {
   std::map<std::string, Traced> kernels;
   for (const TracedKernel& kernel : trace.kernels) {
-    Traced& sum = kernels[kernel.name];
+    Traced& sum = kernels[profile::current_kernel_name(kernel.name)];
     sum.calls += kernel.calls;
     sum.total = sum.total + kernel.total;
   }
@@ -54,9 +54,10 @@ render::Table ncu_table(const results::NcuTimes& ncu, std::span<const results::N
   const std::map<std::string, Traced> traced = by_name(trace_of(ncu.id, results));
   std::vector<Row> rows;
   for (const results::NcuTimes::Kernel& kernel : ncu.kernels) {
-    const auto found = traced.find(profile::demangled_name(kernel.symbol));
+    const std::string name = profile::current_kernel_name(profile::demangled_name(kernel.symbol));
+    const auto found = traced.find(name);
     if (found == traced.end() || kernel.launches == 0) continue;
-    rows.push_back({.name = profile::kernel_name(kernel.symbol),
+    rows.push_back({.name = profile::kernel_name(name),
                     .traced = found->second,
                     .ncu_us = kernel.total_us / static_cast<double>(kernel.launches)});
   }

@@ -12,6 +12,7 @@ import pandas as pd
 
 from .counters import FLAGS, GENERAL
 from .errors import ReadError
+from .kernel_names import current_kernel_name
 from .paths import Paths, candidates
 from .records import Measurement, Run
 from .results_file import NotResults, read_run
@@ -73,8 +74,8 @@ def kernels(paths: Paths, *, filter: str | None = None) -> pd.DataFrame:
 
     Returns:
         Columns `file`, `family`, the parameters, `name` (of the case), `repetition_index`, `phase`, `class`, `kernel` (whole
-        name), `calls` and `total_s` a step, `min_s`, `max_s` and `standard_deviation_s` of a call (NaN: a single one). Times
-        are in seconds.
+        name, the present one of a kernel of this project), `calls` and `total_s` a step, `min_s`, `max_s` and
+        `standard_deviation_s` of a call (NaN: a single one). Times are in seconds.
 
     Raises:
         ReadError: as `read`, and where no case has a trace.
@@ -88,7 +89,7 @@ def kernels(paths: Paths, *, filter: str | None = None) -> pd.DataFrame:
     parameters = _columns_of(_keys(m.record["parameters"] for _, m in rows), {*IDENTITY, *KERNEL}, "parameter")
     columns = _identity(rows, parameters)
     for column in KERNEL:
-        values = [kernel.get("name" if column == "kernel" else column) for _, kernel in of_kernels]
+        values = [current_kernel_name(kernel["name"]) if column == "kernel" else kernel.get(column) for _, kernel in of_kernels]
         columns[column] = pd.Series(values, dtype=None if column in ("phase", "class", "kernel") else float)
     frame: pd.DataFrame = pd.DataFrame(columns)
     frame.attrs = attributes
