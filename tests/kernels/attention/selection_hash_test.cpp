@@ -1,0 +1,243 @@
+// Hashes of the kernels, tiles and workspaces that the rules choose for 5,491,200 problems, so that no choice changes
+// by accident when the rules are moved or rewritten. The walk takes 0.8 s in a release build. It has no shorter form
+// for sanitizers: that half of the tests builds no kernels.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kernels/attention/common/plan_16bit.hpp"
+#include "kernels/attention/common/plan_32bit.hpp"
+#include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
+#include "kernels/attention/sm90/plan_sm90.hpp"
+#include "kernels/attention/sm90/tf32/backward/backward_plan_tf32_sm90.hpp"
+#include "kernels/attention/sm90/tf32/plan_tf32_sm90.hpp"
+#include "tbench/kernels/attention.hpp"
+
+namespace tbench::kernels {
+namespace {
+
+constexpr DeviceLimits device(int major, int num_sms, std::size_t shared_kib) {
+  return {.compute_capability_major = major,
+          .compute_capability_minor = 0,
+          .multiprocessors = num_sms,
+          .shared_bytes_per_block = shared_kib * 1024};
+}
+/// An A100, a part of an H100, an H100 PCIe, and an H100 SXM or H200.
+constexpr std::array kDevices{device(8, 108, 163), device(9, 60, 227), device(9, 114, 227), device(9, 132, 227)};
+constexpr std::array<std::int64_t, 7> kHeadDims{16, 32, 64, 80, 96, 128, 256};
+constexpr std::array<std::int64_t, 4> kBatches{1, 2, 4, 16};
+constexpr std::array<std::int64_t, 10> kHeads{1, 2, 4, 8, 12, 16, 20, 25, 32, 64};
+constexpr std::size_t kNumLengths = 220;
+
+/// One token, and the lengths at which tiles and rules change, with one token fewer and one more.
+std::vector<std::int64_t> lengths() {
+  std::vector<std::int64_t> all{1};
+  const auto add = [&](std::int64_t length) { all.insert(all.end(), {length - 1, length, length + 1}); };
+  for (std::int64_t length = 64; length <= 2'048; length += 64) add(length);
+  for (std::int64_t length = 2'176; length <= 4'096; length += 128) add(length);
+  for (std::int64_t length = 4'608; length <= 8'192; length += 512) add(length);
+  for (std::int64_t length = 9'216; length <= 16'384; length += 1'024) add(length);
+  for (const std::int64_t length : {20'480, 24'576, 28'672, 32'768, 49'152, 65'536, 131'072, 262'144, 524'288}) {
+    add(length);
+  }
+  return all;
+}
+
+/// FNV-1a over whole numbers.
+class Hash {
+ public:
+  template <typename... Values>
+  void add(Values... values) {
+    (add_one(static_cast<std::uint64_t>(values)), ...);
+  }
+  [[nodiscard]] std::uint64_t value() const { return hash_; }
+
+ private:
+  void add_one(std::uint64_t value) {
+    hash_ = (hash_ ^ value) * 0x100000001b3U;
+    hash_ ^= hash_ >> 32;
+  }
+  std::uint64_t hash_ = 0xcbf29ce484222325U;
+};
+
+// The numbers of choices, whatever order an enumeration has.
+
+int number_of(ForwardTiles tiles) {
+  switch (tiles) {
+    case ForwardTiles::kLong:
+      return 1;
+    case ForwardTiles::kShort:
+      return 2;
+    case ForwardTiles::kSplitWarps64:
+      return 3;
+    case ForwardTiles::kSplitWarps32:
+      return 4;
+    case ForwardTiles::kSplitWarps16:
+      return 5;
+    case ForwardTiles::kSplitKv:
+      return 6;
+  }
+  return 0;
+}
+
+int number_of(BackwardMethod method) {
+  switch (method) {
+    case BackwardMethod::kAtomic:
+      return 1;
+    case BackwardMethod::kSplit:
+      return 2;
+    case BackwardMethod::kSplitAlone:
+      return 3;
+  }
+  return 0;
+}
+
+/// The wide tiles for head_dim 80 are others than for head_dim 64.
+int number_of(sm90::ForwardTiles tiles, std::int64_t head_dim) {
+  switch (tiles) {
+    case sm90::ForwardTiles::kNarrow:
+      return 1;
+    case sm90::ForwardTiles::kWide:
+      return head_dim == 80 ? 6 : 2;
+    case sm90::ForwardTiles::kTall:
+      return 3;
+    case sm90::ForwardTiles::kShort:
+      return 4;
+    case sm90::ForwardTiles::kPair:
+      return 5;
+  }
+  return 0;
+}
+
+int number_of(sm90::BackwardBlocks blocks) { return blocks == sm90::BackwardBlocks::kStay ? 1 : 2; }
+
+int number_of(sm90::BackwardSums sums) {
+  switch (sums) {
+    case sm90::BackwardSums::kTogether:
+      return 1;
+    case sm90::BackwardSums::kApart:
+      return 2;
+    case sm90::BackwardSums::kByHeads:
+      return 3;
+    case sm90::BackwardSums::kNone:
+      return 4;
+  }
+  return 0;
+}
+
+bool is_16_bit(const AttentionProblem& problem) {
+  return problem.precision == Precision::kBf16 || problem.precision == Precision::kFp16;
+}
+
+/// Whether the tiles do not serve a problem. Asks nothing about the machine code of this build.
+bool is_refused(const AttentionProblem& problem, const DeviceLimits& limits) {
+  if (!is_16_bit(problem)) {
+    return problem.shape.head_dim == 256 || unsupported_32bit_reason(problem, limits).has_value();
+  }
+  return unsupported_16bit_reason(problem, limits).has_value();
+}
+
+void add_forward(Hash& hash, const AttentionProblem& problem, const DeviceLimits& limits) {
+  const ForwardPlan plan =
+      is_16_bit(problem) ? plan_forward_16bit(problem, limits) : plan_forward_32bit(problem, limits);
+  hash.add(number_of(plan.tiles), plan.split_kv.num_splits, plan.split_kv.keys, plan.workspace_bytes);
+  if (const auto choice = sm90::choose_forward(problem, limits)) {
+    hash.add(number_of(choice->tiles, problem.shape.head_dim), choice->counted, choice->in_turns, choice->overlaps);
+  }
+  if (const auto choice = sm90::tf32::choose_forward(problem, limits)) {
+    hash.add(1, choice->counted, choice->in_turns);
+  }
+  hash.add(sm90::forward_workspace_bytes(problem, limits), sm90::tf32::forward_workspace_bytes(problem, limits));
+}
+
+void add_backward(Hash& hash, const AttentionProblem& problem, const DeviceLimits& limits) {
+  const BackwardPlan plan =
+      is_16_bit(problem) ? plan_backward_16bit(problem, limits) : plan_backward_32bit(problem, limits);
+  hash.add(number_of(plan.method), plan.splits_warps, plan.heads_first, plan.workspace.delta_bytes,
+           plan.workspace.lse_bytes, plan.workspace.dq_sums_bytes);
+  if (const auto choice = sm90::choose_backward(problem, limits)) {
+    hash.add(number_of(choice->blocks), number_of(choice->sums), choice->shares, choice->is_alone);
+  }
+  if (sm90::tf32::takes_backward(problem, limits)) hash.add(1, sm90::tf32::takes_turns(problem.shape));
+  hash.add(sm90::backward_workspace_bytes(problem, limits), sm90::tf32::backward_workspace_bytes(problem, limits));
+}
+
+struct Hashes {
+  Hash forward, backward;
+  std::int64_t problems{};
+};
+
+/// Without a mask every other problem has another number of queries than of keys.
+void add_lengths(Hashes& hashes, AttentionProblem problem, const std::vector<std::int64_t>& all,
+                 const DeviceLimits& limits) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool is_square = problem.shape.causal || i % 2 == 0;
+    problem.shape.seq_kv = all[i];
+    problem.shape.seq_q = is_square ? all[i] : all[i * 7 % all.size()];
+    if (is_refused(problem, limits)) {
+      hashes.forward.add(0);
+      hashes.backward.add(0);
+      continue;
+    }
+    add_forward(hashes.forward, problem, limits);
+    ++hashes.problems;
+    for (const bool deterministic : {false, true}) {
+      problem.deterministic = deterministic;
+      add_backward(hashes.backward, problem, limits);
+      ++hashes.problems;
+    }
+  }
+}
+
+Hashes hashes_of(Precision precision) {
+  const std::vector<std::int64_t> all = lengths();
+  Hashes hashes;
+  for (const DeviceLimits& limits : kDevices) {
+    for (const std::int64_t head_dim : kHeadDims) {
+      for (const bool causal : {false, true}) {
+        for (const std::int64_t batch : kBatches) {
+          for (const std::int64_t heads : kHeads) {
+            const AttentionShape shape{.batch = batch, .heads = heads, .head_dim = head_dim, .causal = causal};
+            add_lengths(hashes, {.shape = shape, .precision = precision, .scale = 0.125f}, all, limits);
+          }
+        }
+      }
+    }
+  }
+  return hashes;
+}
+
+struct Golden {
+  Precision precision;
+  std::uint64_t forward, backward;
+};
+
+/// A rule that is changed on purpose changes a hash: what a failure prints goes here, with the change's measurements.
+constexpr std::array kGolden{Golden{Precision::kFp32, 0x5c9e4aeea5abb793, 0x15910a534ad0e7f},
+                             Golden{Precision::kTf32, 0x71ef648016dd35d7, 0x333a7711ff14b196},
+                             Golden{Precision::kBf16, 0x67e7c60eb8a7cafe, 0x98dde5d1fcaf9eb9},
+                             Golden{Precision::kFp16, 0x67e7c60eb8a7cafe, 0x98dde5d1fcaf9eb9}};
+
+TEST(AttentionSelection, IsWhatItWas) {
+  ASSERT_EQ(lengths().size(), kNumLengths);
+  std::int64_t problems = 0;
+  for (const Golden& golden : kGolden) {
+    const Hashes hashes = hashes_of(golden.precision);
+    problems += hashes.problems;
+    EXPECT_EQ(fmt::format("{:#x}", hashes.forward.value()), fmt::format("{:#x}", golden.forward))
+        << "forward, " << to_string(golden.precision);
+    EXPECT_EQ(fmt::format("{:#x}", hashes.backward.value()), fmt::format("{:#x}", golden.backward))
+        << "backward, " << to_string(golden.precision);
+  }
+  EXPECT_EQ(problems, 5'491'200);
+}
+
+}  // namespace
+}  // namespace tbench::kernels
