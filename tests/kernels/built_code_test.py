@@ -4,6 +4,7 @@ TBENCH_CUDA_ARCHITECTURES in every object of kernels, and PTX for the oldest GPU
     built_code_test.py "8.0+PTX 9.0a" libtbench_cuda.a libtbench_kernels.a
 """
 
+import collections
 import pathlib
 import re
 import shutil
@@ -29,13 +30,17 @@ def cuobjdump():
 
 
 def code_by_object(tool, library, kind):
-    """{"ceiling.cu": {"80", "90"}} of machine code ("elf") or "ptx", for objects that have any."""
+    """{("ceiling.cu", 1): {"80", "90"}} of machine code ("elf") or "ptx", for objects that have any; objects in several folders
+    have one name, and the number tells them apart.
+    """
     listing = subprocess.run([tool, f"--list-{kind}", library], capture_output=True, text=True, check=True).stdout
     code = {}
     member = None
+    count = collections.Counter()
     for line in listing.splitlines():
         if found := re.match(r"member .*?([\w-]+\.cu)\.o:", line):
-            member = found.group(1)
+            count[found.group(1)] += 1
+            member = found.group(1), count[found.group(1)]
         elif found := re.search(r"\.sm_(\d+)a?\.(cubin|ptx)$", line):
             code.setdefault(member, set()).add(found.group(1))
     return code
@@ -57,19 +62,22 @@ def main(architectures, *libraries):
     machine_code, ptx = expected(architectures.split())
     failures = []
     objects = set()
+    num_objects = 0
     for library in libraries:
         elf_of = code_by_object(tool, library, "elf")
         ptx_of = code_by_object(tool, library, "ptx")
-        objects |= set(elf_of)
-        for name, found in elf_of.items():
+        objects |= {name for name, _ in elf_of}
+        num_objects += len(elf_of)
+        for key, found in elf_of.items():
+            name = key[0]
             if found != machine_code:
                 failures.append(f"{name}: machine code of {sorted(found)}, expected {sorted(machine_code)}")
             wanted = ptx | ({OLDEST} if name in FOR_OLDEST else set())
-            if ptx_of.get(name, set()) != wanted:
-                failures.append(f"{name}: PTX of {sorted(ptx_of.get(name, set()))}, expected {sorted(wanted)}")
+            if ptx_of.get(key, set()) != wanted:
+                failures.append(f"{name}: PTX of {sorted(ptx_of.get(key, set()))}, expected {sorted(wanted)}")
     if missing := FOR_OLDEST - objects:
         failures.append(f"no code at all of {sorted(missing)}")
-    print("\n".join(failures) or f"{len(objects)} objects: machine code of {sorted(machine_code)}, PTX of {sorted(ptx)}")
+    print("\n".join(failures) or f"{num_objects} objects: machine code of {sorted(machine_code)}, PTX of {sorted(ptx)}")
     return 1 if failures else 0
 
 

@@ -30,9 +30,9 @@ def sources():
 
 
 def current_scopes(scope):
-    """The scope itself, and the one that its renamed namespace has."""
+    """The scope itself, the one that its renamed namespace has, and sm80, where names of `kernels` may have moved to."""
     moved = {row.old: row.new for row in MAP if row.kind == "namespace"}
-    return {scope, moved.get(scope, scope)}
+    return {scope, moved.get(scope, scope), f"{scope}::sm80"}
 
 
 def code_with(scope, word):
@@ -42,7 +42,8 @@ def code_with(scope, word):
 
 
 def declares_type(code, name):
-    return re.search(rf"\b(?:struct|class|using)\s+(?:\w+::)*{name}\b(?!\s*;)", code) is not None
+    """Whether the code declares the type in a namespace, at a line's begin; aliases inside a class are other names."""
+    return re.search(rf"^(?:enum )?(?:struct|class|using)\s+(?:\w+::)*{name}\b(?!\s*;)", code, re.MULTILINE) is not None
 
 
 def bodies(code, name):
@@ -58,7 +59,7 @@ def bodies(code, name):
 def has_member(row, member):
     """Whether the row's type, by its old or its new name, has the member."""
     type_name = row.old.rpartition("::")[0]
-    new_types = {other.new for other in MAP if other.kind == "type" and (other.old, other.scope) == (type_name, row.scope)}
+    new_types = {other.new.rpartition("::")[2] for other in MAP if other.kind == "type" and (other.old, other.scope) == (type_name, row.scope)}
     return any(member in re.findall(r"\w+", body) for code in code_with(row.scope, member)
                for name in {type_name, *new_types} for body in bodies(code, name))
 

@@ -10,13 +10,13 @@
 #include <string_view>
 #include <tuple>
 
-#include "kernels/attention/attention_limits.hpp"
+#include "kernels/attention/common/device_limits.hpp"
 #include "kernels/attention/common/plan_32bit.hpp"
 #include "kernels/attention/instances/launch.hpp"
-#include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
-#include "kernels/attention/sm90/plan_sm90.hpp"
-#include "kernels/attention/sm90/tf32/backward/backward_plan_tf32_sm90.hpp"
-#include "kernels/attention/sm90/tf32/plan_tf32_sm90.hpp"
+#include "kernels/attention/sm90/bwd_common/config.hpp"
+#include "kernels/attention/sm90/fwd/config.hpp"
+#include "kernels/attention/sm90_tf32/bwd/config.hpp"
+#include "kernels/attention/sm90_tf32/fwd/config.hpp"
 #include "tbench/cuda/error.hpp"
 
 namespace tbench::kernels {

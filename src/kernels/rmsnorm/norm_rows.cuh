@@ -2,7 +2,7 @@
 // block takes row after row; a thread has the same columns of each.
 #pragma once
 
-#include "kernels/common/copies_ahead.cuh"
+#include "kernels/common/cp_async.cuh"
 #include "kernels/common/step_fault.cuh"
 #include "kernels/common/vectors.cuh"
 #include "kernels/rmsnorm/plan.hpp"

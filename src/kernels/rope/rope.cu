@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernels/common/dispatch.hpp"
-#include "kernels/common/overlap.cuh"
+#include "kernels/common/pdl.cuh"
 #include "kernels/common/step_fault.cuh"
 #include "kernels/common/vectors.cuh"
 #include "tbench/cuda/error.hpp"

@@ -1,5 +1,5 @@
-// Faults planted into the kernels (planted_fault.hpp) must be found by the comparison with the reference, each in the
-// outputs that it spoils and in no other. Linked with the library that holds them, built for one head_dim.
+// Faults planted into the kernels (common/injected_fault.hpp) must be found by the comparison with the reference, each
+// in the outputs that it spoils and in no other. Linked with the library that holds them, built for one head_dim.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "attention/sm90/backward/backward_sm90_run.hpp"
+#include "attention/sm90/bwd/run.hpp"
 #include "support/attention_run.hpp"
 #include "support/kernel_grid.hpp"
 #include "tbench/cuda/device.hpp"

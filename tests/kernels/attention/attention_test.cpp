@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/attention/attention_limits.hpp"
+#include "kernels/attention/common/device_limits.hpp"
 #include "support/attention_run.hpp"
 #include "support/kernel_grid.hpp"
 

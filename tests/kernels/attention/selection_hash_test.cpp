@@ -14,10 +14,10 @@
 
 #include "kernels/attention/common/plan_16bit.hpp"
 #include "kernels/attention/common/plan_32bit.hpp"
-#include "kernels/attention/sm90/backward/backward_plan_sm90.hpp"
-#include "kernels/attention/sm90/plan_sm90.hpp"
-#include "kernels/attention/sm90/tf32/backward/backward_plan_tf32_sm90.hpp"
-#include "kernels/attention/sm90/tf32/plan_tf32_sm90.hpp"
+#include "kernels/attention/sm90/bwd_common/config.hpp"
+#include "kernels/attention/sm90/fwd/config.hpp"
+#include "kernels/attention/sm90_tf32/bwd/config.hpp"
+#include "kernels/attention/sm90_tf32/fwd/config.hpp"
 #include "tbench/kernels/attention.hpp"
 
 namespace tbench::kernels {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "emulated/emulated_problem.hpp"
-#include "kernels/attention/backward/backward_16bit.cuh"
-#include "kernels/attention/forward/forward_16bit.cuh"
+#include "kernels/attention/sm80/bwd/mainloop_16bit.cuh"
+#include "kernels/attention/sm80/fwd/kernel_16bit.cuh"
 
 namespace tbench::kernels {
 

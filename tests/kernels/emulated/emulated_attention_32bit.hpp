@@ -2,8 +2,8 @@
 #pragma once
 
 #include "emulated/emulated_problem.hpp"
-#include "kernels/attention/backward/backward_32bit.cuh"
-#include "kernels/attention/forward/forward_32bit.cuh"
+#include "kernels/attention/sm80/bwd/mainloop_fp32.cuh"
+#include "kernels/attention/sm80/fwd/kernel_fp32.cuh"
 
 namespace tbench::kernels {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emulated/emulated_sm90.hpp"
-#include "kernels/attention/sm90/backward/kinds/kinds_sm90.cuh"
+#include "kernels/attention/sm90/bwd_split/kernel.cuh"
 
 namespace tbench::kernels::sm90 {
 

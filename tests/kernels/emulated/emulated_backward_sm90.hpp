@@ -6,9 +6,9 @@
 #include <type_traits>
 
 #include "emulated/emulated_sm90.hpp"
-#include "kernels/attention/sm90/backward/backward_sm90.cuh"
-#include "kernels/attention/sm90/backward/deep/deep_sm90.cuh"
-#include "kernels/attention/sm90/backward/one_item/one_item_sm90.cuh"
+#include "kernels/attention/sm90/bwd_hdim256/kernel.cuh"
+#include "kernels/attention/sm90/bwd_persistent/kernel.cuh"
+#include "kernels/attention/sm90/bwd_tile/kernel.cuh"
 
 namespace tbench::kernels::sm90 {
 

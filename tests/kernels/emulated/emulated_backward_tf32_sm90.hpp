@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "emulated/emulated_sm90.hpp"
-#include "kernels/attention/sm90/tf32/backward/backward_tf32_sm90.cuh"
+#include "kernels/attention/sm90_tf32/bwd/kernels.cuh"
 
 // Blocks run one after the other, so that what is static is a block's.
 #pragma push_macro("__shared__")
 #undef __shared__
 #define __shared__ static
-#include "kernels/attention/sm90/tf32/backward/backward_prepare_tf32_sm90.cuh"
+#include "kernels/attention/sm90_tf32/bwd/preprocess.cuh"
 #pragma pop_macro("__shared__")
 
 namespace tbench::kernels::sm90::tf32 {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "emulated/emulated_sm90.hpp"
-#include "kernels/attention/sm90/forward_sm90.cuh"
+#include "kernels/attention/sm90/fwd/kernel.cuh"
 
 namespace tbench::kernels::sm90 {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "emulated/emulated_sm90.hpp"
-#include "kernels/attention/sm90/tf32/forward_tf32_sm90.cuh"
-#include "kernels/attention/sm90/tf32/prepare_tf32_sm90.cuh"
+#include "kernels/attention/sm90_tf32/fwd/kernel.cuh"
+#include "kernels/attention/sm90_tf32/fwd/preprocess.cuh"
 
 namespace tbench::kernels::sm90::tf32 {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "emulated/emulated_problem.hpp"
-#include "kernels/attention/sm90/primitives_sm90.cuh"
+#include "kernels/attention/sm90/common/ptx.cuh"
 
 namespace tbench::kernels::sm90 {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-#include "kernels/attention/common/planted_fault.hpp"
+#include "kernels/attention/common/injected_fault.hpp"
 
 namespace tbench::kernels {
 namespace {

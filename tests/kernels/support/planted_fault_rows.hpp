@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/attention/common/planted_fault.hpp"
+#include "kernels/attention/common/injected_fault.hpp"
 #include "support/compare_outputs.hpp"
 
 namespace tbench::kernels {

@@ -1,7 +1,7 @@
 // Whether Hopper's kernels can run in this build on this machine.
 #pragma once
 
-#include "kernels/attention/attention_limits.hpp"
+#include "kernels/attention/common/device_limits.hpp"
 #include "tbench/cuda/device.hpp"
 
 namespace tbench::kernels::sm90 {

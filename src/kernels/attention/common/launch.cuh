@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/attention/common/injected_fault.cuh"
 #include "kernels/attention/common/plan_16bit.hpp"
-#include "kernels/attention/common/planted_fault.cuh"
-#include "kernels/common/overlap.cuh"
+#include "kernels/common/pdl.cuh"
 #include "tbench/cuda/error.hpp"
 
 namespace tbench::kernels {
@@ -37,7 +37,7 @@ void with_head_dim(std::int64_t head_dim, Function&& function) {
 }
 
 /// One for each file of kernels, as what it uploads is: a copy shared between files would upload to one of them alone.
-/// @param overlaps  the kernel keeps the rule of overlap.cuh, and may begin before the one before it has ended
+/// @param overlaps  the kernel keeps the rule of common/pdl.cuh, and may begin before the one before it has ended
 /// @throws          cuda::CudaError
 template <class Parameters>
 static void launch_kernel(void (*kernel)(Parameters), const Launch& launch, const Parameters& parameters,

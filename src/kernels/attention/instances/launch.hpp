@@ -1,6 +1,6 @@
-// The launches behind the public functions, an instance for each precision: forward.cu and backward.cu, compiled once
-// for each so that the instances compile side by side. The caller has checked the arguments and made the plan; each
-// function enqueues its kernels on `stream`, checks the launches, and does not synchronise.
+// The launches behind the public functions, an instance for each precision: sm80/fwd/launch.cu and sm80/bwd/launch.cu,
+// compiled once for each so that the instances compile side by side. The caller has checked the arguments and made the
+// plan; each function enqueues its kernels on `stream`, checks the launches, and does not synchronise.
 #pragma once
 
 #include "kernels/attention/common/plan_16bit.hpp"

@@ -1,0 +1,61 @@
+// The float32 backward kernels: delta and a cleared dq before the products, and the products.
+#pragma once
+
+#include "kernels/attention/sm80/bwd/mainloop_fp32.cuh"
+
+namespace tbench::kernels {
+
+/// Sets delta, and clears dq where the products are going to be added to it.
+template <int kHeadDim, bool kClear>
+__global__ void __launch_bounds__(kBackwardHelperThreads)
+    attention_backward_prepare_32bit_kernel(const __grid_constant__ Backward32Parameters p) {
+  const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
+  const int rows = min(kBackwardHelperRows, p.seq_q - first_row);
+  const std::int64_t first = (static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y) * p.seq_q + first_row;
+  __shared__ float sums[kBackwardHelperRows];
+  row_products<float, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(p.o, p.grad_o, blockIdx.z, blockIdx.y,
+                                                                             first_row, p.seq_q, sums);
+  __syncthreads();
+  const int thread = static_cast<int>(threadIdx.x);
+  if (thread < rows) p.delta[first + thread] = sums[thread];
+  if constexpr (kClear) {
+    float* const head = p.dq.head(blockIdx.z, blockIdx.y) + first_row * p.dq.row_stride;
+    const int step = p.dq.vectors ? 4 : 1;
+    for (int i = thread * step; i < rows * kHeadDim; i += kBackwardHelperThreads * step) {
+      float* const destination = head + i / kHeadDim * p.dq.row_stride + i % kHeadDim;
+      if (p.dq.vectors) {
+        *reinterpret_cast<float4*>(destination) = float4{};
+      } else {
+        *destination = 0.0f;
+      }
+    }
+  }
+}
+
+template <bool k3xTf32, int kHeadDim, class Tile>
+__global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
+    attention_backward_atomic_32bit_kernel(const __grid_constant__ Backward32Parameters p) {
+  extern __shared__ __align__(16) char shared[];
+  Backward32Block<k3xTf32, kHeadDim, Tile, false, true>{p, shared, schedule_tile(p.heads_first)}.run();
+}
+
+template <bool k3xTf32, int kHeadDim, class Tile>
+__global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
+    attention_backward_split_32bit_kernel(const __grid_constant__ Backward32Parameters p) {
+  extern __shared__ __align__(16) char shared[];
+  run_split_backward_32bit<k3xTf32, kHeadDim, Tile>(p, shared);
+}
+
+template <bool k3xTf32, int kHeadDim>
+auto backward_32bit_kernel(BackwardMethod method, bool splits_warps) {
+  if (method != BackwardMethod::kAtomic) {
+    return splits_warps ? &attention_backward_split_32bit_kernel<k3xTf32, kHeadDim, SplitWarpsSplitBackward32>
+                        : &attention_backward_split_32bit_kernel<k3xTf32, kHeadDim, SplitBackward32<k3xTf32>>;
+  }
+  if constexpr (SplitWarpsAtomicBackward32::serves(kHeadDim)) {
+    if (splits_warps) return &attention_backward_atomic_32bit_kernel<k3xTf32, kHeadDim, SplitWarpsAtomicBackward32>;
+  }
+  return &attention_backward_atomic_32bit_kernel<k3xTf32, kHeadDim, AtomicBackward32<k3xTf32>>;
+}
+
+}  // namespace tbench::kernels

@@ -1,0 +1,196 @@
+// Backward pass, bf16 and fp16: a block of keys or of queries, see sm80/bwd/geometry.cuh, and its walk over the other
+// side's tiles.
+//
+// Two ways to all three gradients. `kAtomic`: blocks of keys and values also compute dQ's share of their tile, dS
+// crossing shared memory, and add it to float32 sums in the workspace; a kernel before sets delta and clears the sums,
+// one after converts them. Five products. `kSplit`: blocks of both kinds in one launch, no sums, no atomic additions,
+// the same bits every time. Seven products, which short sequences do not feel and launches they do.
+#pragma once
+
+#include "kernels/attention/sm80/bwd/dq_16bit.cuh"
+#include "kernels/attention/sm80/bwd/smem_16bit.cuh"
+#include "kernels/attention/sm80/bwd/warp_pair_16bit.cuh"
+
+namespace tbench::kernels {
+
+enum class Gradient { kKeysAndValues, kKeys, kValues, kQueries };
+
+template <class Element, int kHeadDim, class Tile, Gradient kGradient, bool kAtomic>
+class BackwardBlock
+    : BackwardSharedTiles<BackwardGeometry<Element, kHeadDim, Tile, kGradient == Gradient::kQueries, kAtomic>> {
+  static constexpr bool kQueriesKept = kGradient == Gradient::kQueries;
+  static constexpr bool kWithValues = kGradient == Gradient::kKeysAndValues || kGradient == Gradient::kValues;
+  static constexpr bool kWithKeys = kGradient != Gradient::kValues;  // or queries: the product with dS
+  using Geometry = BackwardGeometry<Element, kHeadDim, Tile, kQueriesKept, kAtomic>;
+  using Tiles = BackwardSharedTiles<Geometry>;
+  using Tiles::p_;
+  using Tiles::place_;
+  static constexpr BackwardTile kTile = Geometry::kTile;
+  static constexpr int kRowBytes = Geometry::kRowBytes;
+  // With two buffers of dS its product with K waits for the next step's barrier: one barrier a step instead of two.
+  static constexpr bool kDelayed = kAtomic && kTile.score_stages > 1;
+  static_assert(!kAtomic || kGradient == Gradient::kKeysAndValues, "dQ's share comes with the keys' scores");
+
+ public:
+  __device__ __forceinline__ BackwardBlock(const BackwardParameters<Element>& parameters, char* shared,
+                                           TileScheduler block)
+      : Tiles{parameters, shared, block} {}
+
+  __device__ __forceinline__ void run() {
+    this->load_kept();
+    const typename Tiles::Range range = this->steps();
+    if (range.first < range.last) this->load_step(range.first, 0);
+    if constexpr (kQueriesKept) this->read_row_statistics(rows_);
+    int stage = 0;
+    for (int step = range.first; step < range.last; ++step) {
+      wait_copies<0>();
+      // The step's tiles have come, and nobody reads the last one's any more.
+      if (!planted(PlantedFault::kBackwardBarrier)) __syncthreads();
+      if (kTile.stages > 1 && step + 1 < range.last) this->load_step(step + 1, stage ^ 1);
+      if constexpr (kDelayed) {
+        if (step > range.first) add_query_gradient<Geometry>(*this, step - 1);
+        this->next_scores();
+      }
+      if (this->needs_mask(step)) {
+        advance<true>(step, stage);
+      } else {
+        advance<false>(step, stage);
+      }
+      if (kTile.stages > 1) {
+        stage ^= 1;
+      } else if (step + 1 < range.last) {
+        __syncthreads();
+        this->load_step(step + 1, 0);
+      }
+    }
+    if constexpr (kDelayed) {
+      __syncthreads();
+      add_query_gradient<Geometry>(*this, range.last - 1);
+    }
+    finish();
+  }
+
+ private:
+  using Scores = typename Geometry::Scores;
+  using Operand = std::uint32_t[Geometry::kRowBlocks][Geometry::kColBlocks][2];
+
+  /// Address of the warp's rows of the i-th kept tile.
+  __device__ __forceinline__ std::uint32_t warp_rows(int i) const {
+    return this->kept(i) + Geometry::row_block(place_.warp) * 16 * kRowBytes;
+  }
+
+  template <bool kMasked>
+  __device__ __forceinline__ void advance(int step, int stage) {
+    constexpr int kCols = kTile.streamed_rows / kTile.sharing_warps;
+    const std::uint32_t first = this->streamed(stage), second = first + Geometry::kStreamedBytes;
+    const float* const statistics = this->statistics(stage);
+    const int first_col = Geometry::part(place_.warp) * kCols;
+#pragma unroll 1
+    for (int col = first_col; col < first_col + kCols; col += kTile.cols_at_once) {
+      Scores s = {};
+      multiply_by_transposed<Element, kHeadDim>(s, place_.lane, warp_rows(0), first + col * kRowBytes);
+      to_probabilities<kMasked>(s, step * kTile.streamed_rows + col, statistics + col);
+      if constexpr (kWithValues) {
+        Operand p;
+        pack_scores<Element>(s, p);
+        if (planted(PlantedFault::kDvSkipTile) && step == 0) clear(p);
+        if constexpr (Geometry::kSharesRows) leave_probabilities<Geometry>(p, *this);
+        add_gradient(values_, p, second, col);
+      }
+      if constexpr (kWithKeys) {
+        Scores dp = {};
+        multiply_by_transposed<Element, kHeadDim>(dp, place_.lane, warp_rows(1), second + col * kRowBytes);
+        score_gradients<Geometry>(s, dp, place_, rows_, statistics + kTile.streamed_rows + col);
+        Operand ds;
+        pack_scores<Element>(dp, ds);
+        if (kQueriesKept && planted(PlantedFault::kDqSkipTile) && step == 0) clear(ds);
+        if constexpr (Geometry::kSharesRows) {  // before its product, which the partner need not wait for
+          store_scores<Geometry>(ds, *this, col);
+          announce_scores(place_);
+        }
+        add_gradient(keys_, ds, first, col);
+        if constexpr (kAtomic && !Geometry::kSharesRows) store_scores<Geometry>(ds, *this, col);
+      }
+    }
+    if constexpr (Geometry::kSharesRows) add_products_of_partner(first, second, kCols - first_col);
+    if constexpr (kAtomic && !kDelayed) {
+      __syncthreads();  // every warp's dS is there
+      add_query_gradient<Geometry>(*this, step);
+    }
+  }
+
+  /// What the other half of the scores, columns from `col` on, adds to the warp's half of the gradients.
+  __device__ __forceinline__ void add_products_of_partner(std::uint32_t first, std::uint32_t second, int col) {
+    await_partner(place_);
+    Operand p, ds;
+    take_probabilities<Geometry>(p, *this);
+    add_gradient(values_, p, second, col);
+    take_score_gradients<Geometry>(ds, *this, col);
+    add_gradient(keys_, ds, first, col);
+  }
+
+  /// sums += scores * the rows from `col` on of the streamed tile `right`, the warp's part of its columns.
+  __device__ __forceinline__ void add_gradient(typename Geometry::Accumulator& sums, const Operand& scores,
+                                               std::uint32_t right, int col) const {
+    multiply_by<Element, kHeadDim>(sums, place_.lane, scores, right + col * kRowBytes + this->gradient_offset());
+  }
+
+  template <bool kMasked>
+  __device__ __forceinline__ void to_probabilities(Scores& s, int first_col, const float* col_lse) const {
+    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
+    probabilities<Geometry, kMasked>(
+        p_, place_, s, first_col, rows_, col_lse, [this](int m) { return this->row(m); },
+        [scale](float score, float lse) {
+          constexpr bool kBase2 = kQueriesKept || kAtomic;  // lse is in base 2 already
+          return exp2_approximate(fmaf(score, scale, -(kBase2 ? lse : lse * kLog2E)));
+        });
+  }
+
+  __device__ __forceinline__ static void clear(Operand& packed) {
+#pragma unroll
+    for (int m = 0; m < Geometry::kRowBlocks; ++m) {
+#pragma unroll
+      for (int n = 0; n < Geometry::kColBlocks; ++n) packed[m][n][0] = packed[m][n][1] = 0;
+    }
+  }
+
+  /// Gradients through the kept tiles, which nobody reads any more.
+  __device__ __forceinline__ void finish() {
+    wait_copies<0>();
+    __syncthreads();
+    if constexpr (kWithKeys) {
+      const bool forgets_scale = !kQueriesKept && planted(PlantedFault::kDkScale);
+      this->write_gradient(0, keys_, forgets_scale ? 1.0f : p_.scale);
+    }
+    if constexpr (kWithValues) this->write_gradient(1, values_, 1.0f);
+    __syncthreads();
+    if constexpr (kWithKeys) this->store_gradient(0, kQueriesKept ? p_.dq : p_.dk);
+    if constexpr (kWithValues) this->store_gradient(1, p_.dv);
+  }
+
+  typename Geometry::Accumulator keys_ = {};  // or of the queries
+  typename Geometry::Accumulator values_ = {};
+  RowStatistics<Geometry> rows_;
+};
+
+/// What a block of a split pass does: of keys, of values, of both, or of queries.
+template <class Element, int kHeadDim>
+__device__ __forceinline__ void run_split_backward_16bit(const BackwardParameters<Element>& p, char* shared) {
+  TileScheduler place = schedule_tile(p.heads_first);
+  const auto run = [&]<Gradient kGradient>() {
+    BackwardBlock<Element, kHeadDim, SplitBackward, kGradient, false>{p, shared, place}.run();
+  };
+  constexpr bool kApart = splits_keys_from_values(kHeadDim);
+  if (!keeps_keys(place, p.heads_first, p.kv_tiles * (kApart ? 2 : 1))) {
+    return run.template operator()<Gradient::kQueries>();
+  }
+  if constexpr (kApart) {
+    if (place.tile < p.kv_tiles) return run.template operator()<Gradient::kKeys>();
+    place.tile -= p.kv_tiles;
+    run.template operator()<Gradient::kValues>();
+  } else {
+    run.template operator()<Gradient::kKeysAndValues>();
+  }
+}
+
+}  // namespace tbench::kernels

@@ -1,0 +1,69 @@
+// Between the products of the backward pass, in every precision: from S to P and from dP to dS, in a warp's registers,
+// and the lse and delta of queries that this takes.
+#pragma once
+
+#include "kernels/attention/common/injected_fault.cuh"
+#include "kernels/attention/sm80/bwd/geometry.cuh"
+
+namespace tbench::kernels {
+
+/// Queries kept: lse and delta of a thread's rows, `lane / 4` and 8 further of each 16.
+template <class Geometry>
+struct RowStatistics {
+  float lse[Geometry::kRowBlocks][2], delta[Geometry::kRowBlocks][2];
+};
+
+/// s = probability(s, lse), zero under the mask and, where keys are kept, of queries beyond the last, whose zeros times
+/// an Inf would be NaN. `row_of(m)`: of the matrix of all scores, the first row of the warp's m-th 16; `first_col`: the
+/// first column. Where keys are kept lse comes with the columns, from `col_lse` on, else with the rows.
+template <class Geometry, bool kMasked, class Parameters, class Row, class Probability>
+__device__ __forceinline__ void probabilities(const Parameters& p, const WarpPlace& place, typename Geometry::Scores& s,
+                                              int first_col, const RowStatistics<Geometry>& rows, const float* col_lse,
+                                              Row&& row_of, Probability&& probability) {
+  constexpr bool kQueriesKept = Geometry::kQueriesKept;
+#pragma unroll
+  for (int n = 0; n < Geometry::kColBlocks; ++n) {
+    const int col = n * 8 + place.lane % 4 * 2;
+    float2 lse{};
+    if constexpr (!kQueriesKept) lse = *reinterpret_cast<const float2*>(col_lse + col);
+#pragma unroll
+    for (int m = 0; m < Geometry::kRowBlocks; ++m) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float& score = s[m][n][i];
+        score = probability(score, kQueriesKept ? rows.lse[m][i / 2] : i % 2 == 0 ? lse.x : lse.y);
+        if constexpr (kMasked) {
+          const int row = row_of(m) + i / 2 * 8 + place.lane / 4;
+          const int query = kQueriesKept ? row : first_col + col + i % 2;
+          const int key = kQueriesKept ? first_col + col + i % 2 : row;
+          const int last = planted(PlantedFault::kBackwardMask) ? query + 1 : query;
+          const bool exists = key < p.seq_kv && (kQueriesKept || query < p.seq_q);
+          if (!exists || (p.causal && key > last)) score = 0.0f;
+        }
+      }
+    }
+  }
+}
+
+/// dp = p * (dp - delta)
+template <class Geometry>
+__device__ __forceinline__ void score_gradients(const typename Geometry::Scores& p, typename Geometry::Scores& dp,
+                                                const WarpPlace& place, const RowStatistics<Geometry>& rows,
+                                                const float* col_delta) {
+  constexpr bool kQueriesKept = Geometry::kQueriesKept;
+#pragma unroll
+  for (int n = 0; n < Geometry::kColBlocks; ++n) {
+    float2 delta{};
+    if constexpr (!kQueriesKept) delta = *reinterpret_cast<const float2*>(col_delta + n * 8 + place.lane % 4 * 2);
+#pragma unroll
+    for (int m = 0; m < Geometry::kRowBlocks; ++m) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float of_query = kQueriesKept ? rows.delta[m][i / 2] : i % 2 == 0 ? delta.x : delta.y;
+        dp[m][n][i] = p[m][n][i] * (dp[m][n][i] - of_query);
+      }
+    }
+  }
+}
+
+}  // namespace tbench::kernels

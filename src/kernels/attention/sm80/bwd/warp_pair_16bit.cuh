@@ -1,0 +1,81 @@
+// Two warps that share their rows (BackwardTile::sharing_warps). Each computes half of their scores and holds half of
+// their gradients' columns, so that a fragment read from shared memory serves twice the products that 16 rows of one
+// warp would give it; for the gradients each also takes the other's half of P and dS from shared memory. Both are left
+// operands there, which a lane holds the same elements of in either warp.
+//
+// Nothing more guards the buffers than the block's barrier before each step: what a step's P and dS overwrite has been
+// read before it.
+#pragma once
+
+#include "kernels/attention/sm80/bwd/smem_16bit.cuh"
+
+namespace tbench::kernels {
+
+__device__ __forceinline__ int partner(int warp) { return warp ^ 1; }
+
+/// Each warp waits at a barrier of its own, where the other has only to arrive: the first to come is not held up before
+/// it has used its own half.
+__device__ __forceinline__ void announce_scores(const WarpPlace& place) {
+  arrive_at_barrier<2 * kWarpSize>(1 + partner(place.warp));
+}
+__device__ __forceinline__ void await_partner(const WarpPlace& place) {
+  wait_at_barrier<2 * kWarpSize>(1 + place.warp);
+}
+
+/// Calls function(m, n, bytes) for each 16 by 16 of a warp's scores: its row block, its first block of 8 columns, and
+/// where in the warp's P the lane's 16 bytes of it lie.
+template <class Geometry, class Function>
+__device__ __forceinline__ void for_each_operand(int lane, Function&& function) {
+#pragma unroll
+  for (int m = 0; m < Geometry::kRowBlocks; ++m) {
+#pragma unroll
+    for (int n = 0; n < Geometry::kColBlocks; n += 2) {
+      function(m, n, ((m * Geometry::kColBlocks + n) / 2 * kWarpSize + lane) * kVectorBytes);
+    }
+  }
+}
+
+/// A warp's packed P to where take_probabilities() finds it.
+template <class Geometry>
+__device__ __forceinline__ void leave_probabilities(
+    const std::uint32_t (&p)[Geometry::kRowBlocks][Geometry::kColBlocks][2],
+    const BackwardSharedTiles<Geometry>& tiles) {
+  char* const own = tiles.probabilities_pointer(tiles.place().warp);
+  for_each_operand<Geometry>(tiles.place().lane, [&](int m, int n, int bytes) {
+    *reinterpret_cast<uint4*>(own + bytes) = uint4{p[m][n][0], p[m][n][1], p[m][n + 1][0], p[m][n + 1][1]};
+  });
+}
+
+/// The partner's packed P.
+template <class Geometry>
+__device__ __forceinline__ void take_probabilities(std::uint32_t (&p)[Geometry::kRowBlocks][Geometry::kColBlocks][2],
+                                                   const BackwardSharedTiles<Geometry>& tiles) {
+  const char* const others = tiles.probabilities_pointer(partner(tiles.place().warp));
+  for_each_operand<Geometry>(tiles.place().lane, [&](int m, int n, int bytes) {
+    const uint4 operand = *reinterpret_cast<const uint4*>(others + bytes);
+    p[m][n][0] = operand.x;
+    p[m][n][1] = operand.y;
+    p[m][n + 1][0] = operand.z;
+    p[m][n + 1][1] = operand.w;
+  });
+}
+
+/// The partner's packed dS^T, columns from `first_col` on, from where store_scores() has put it for dQ.
+template <class Geometry>
+__device__ __forceinline__ void take_score_gradients(std::uint32_t (&ds)[Geometry::kRowBlocks][Geometry::kColBlocks][2],
+                                                     const BackwardSharedTiles<Geometry>& tiles, int first_col) {
+  constexpr int kScoreRowBytes = Geometry::kScoreRowBytes;
+  const WarpPlace& place = tiles.place();
+  const std::uint32_t address = tiles.scores() + Geometry::row_block(place.warp) * 16 * kScoreRowBytes + first_col * 2 +
+                                row_major_offset(place.lane, kScoreRowBytes);
+  for_each_operand<Geometry>(place.lane, [&](int m, int n, int) {
+    std::uint32_t a[4];
+    ldmatrix_x4(a, address + m * 16 * kScoreRowBytes + n * 16);
+    ds[m][n][0] = a[0];
+    ds[m][n][1] = a[1];
+    ds[m][n + 1][0] = a[2];
+    ds[m][n + 1][1] = a[3];
+  });
+}
+
+}  // namespace tbench::kernels

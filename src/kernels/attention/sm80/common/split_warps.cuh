@@ -1,0 +1,123 @@
+// Where a grid is too small to fill the GPU: warps of a block that share the same rows, in groups that divide what the
+// block streams past those rows. Each has sums of its own, float32 whatever is stored; they are added at the end,
+// through the memory of the tiles, in the order of the groups: the same bits every time.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/attention/common/smem_tile.cuh"
+#include "kernels/attention/sm80/common/tile_scheduler.cuh"
+
+namespace tbench::kernels {
+
+/// A warp's place among `kWarps` in `kSplitWarps`: which share of the block's rows it takes, and which of the streamed
+/// ones.
+template <int kWarps, int kSplitWarps>
+__device__ __forceinline__ int row_warp(int warp) {
+  return kSplitWarps == 1 ? warp : warp % (kWarps / kSplitWarps);
+}
+template <int kWarps, int kSplitWarps>
+__device__ __forceinline__ int split_of_warp(int warp) {
+  return kSplitWarps == 1 ? 0 : warp / (kWarps / kSplitWarps);
+}
+
+/// The sum of the four lanes that hold a row of an accumulator.
+__device__ __forceinline__ float add_lanes(float sum) {
+  sum += __shfl_xor_sync(kFullWarp, sum, 1);
+  return sum + __shfl_xor_sync(kFullWarp, sum, 2);
+}
+
+/// Softmax over keys that groups have seen parts of. A lane's share of a row is its sum of exp2(scale * (score -
+/// reference)); a group that saw none of the row's keys has a reference of -infinity and sums of 0. Sets by what each
+/// group has to multiply its part of O, so that their sum is O, and calls done(row, reference, sum) of the whole for
+/// the warp's rows, in each of the four lanes of a row. `statistics` holds [kSplitWarps, kRows], and nobody reads its
+/// old contents any more; `warp_row` is the first of the warp's rows in the block. All threads of the block take part.
+template <int kRows, int kSplitWarps, int kRowBlocks, class Done>
+__device__ __forceinline__ void combine_split_warps(const float (&reference)[kRowBlocks][2],
+                                                    float (&sum)[kRowBlocks][2], float scale, int group, int warp_row,
+                                                    int lane, float2* statistics, float (&factor)[kRowBlocks][2],
+                                                    Done&& done) {
+#pragma unroll
+  for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      sum[m][half] = add_lanes(sum[m][half]);
+      const int row = warp_row + m * 16 + half * 8 + lane / 4;
+      if (lane % 4 == 0) statistics[group * kRows + row] = float2{reference[m][half], sum[m][half]};
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = warp_row + m * 16 + half * 8 + lane / 4;
+      float2 of[kSplitWarps];  // reference, sum
+      float highest = -INFINITY, total = 0.0f;
+#pragma unroll
+      for (int i = 0; i < kSplitWarps; ++i) {
+        of[i] = statistics[i * kRows + row];
+        highest = fmaxf(highest, of[i].x);
+      }
+#pragma unroll
+      for (int i = 0; i < kSplitWarps; ++i) total += of[i].y * exp2_approximate((of[i].x - highest) * scale);
+      factor[m][half] = exp2_approximate((reference[m][half] - highest) * scale) / total;
+      done(row, highest, total);
+    }
+  }
+}
+
+/// Four neighbours of a row.
+template <class Element>
+__device__ __forceinline__ void store_4(Element* destination, float4 x, bool vectors) {
+  struct alignas(4 * sizeof(Element)) Quad {
+    Element elements[4];
+  };
+  const Quad quad{{Element(x.x), Element(x.y), Element(x.z), Element(x.w)}};
+  if (vectors) {
+    *reinterpret_cast<Quad*>(destination) = quad;
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) destination[i] = quad.elements[i];
+  }
+}
+
+/// Writes the block's rows [first_row, first_row + kRows) that lie below `rows`: the groups' sums, each times its
+/// factor(m, half). `partials` is [kSplitWarps, kRows, head_dim] with padded rows, whose old contents nobody reads any
+/// more; `own_row` is the first of this warp's rows there. All threads of the block take part.
+template <int kHeadDim, int kRows, int kSplitWarps, int kThreads, int kRowBlocks, class Element, class Factor>
+__device__ __forceinline__ void store_split_warps_sums(const float (&sums)[kRowBlocks][kHeadDim / 8][4], char* partials,
+                                                       int own_row, const Matrix<Element>& matrix, TileScheduler place,
+                                                       int first_row, int rows, Factor&& factor) {
+  constexpr int kRowBytes = row_bytes<float>(kHeadDim);
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarpSize;
+  char* const own = partials + (own_row + lane / 4) * kRowBytes + lane % 4 * 8;
+#pragma unroll
+  for (int m = 0; m < kRowBlocks; ++m) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float scale = factor(m, half);
+#pragma unroll
+      for (int d = 0; d < kHeadDim / 8; ++d) {
+        *reinterpret_cast<float2*>(own + (m * 16 + half * 8) * kRowBytes + d * 32) =
+            float2{sums[m][d][2 * half] * scale, sums[m][d][2 * half + 1] * scale};
+      }
+    }
+  }
+  __syncthreads();
+  Element* const head = matrix.head(place.batch(), place.head());
+  constexpr int kAtOnce = 4, kPerRow = kHeadDim / kAtOnce;
+  for (int index = thread; index < kRows * kPerRow; index += kThreads) {
+    const int row = index / kPerRow, column = index % kPerRow * kAtOnce;
+    if (first_row + row >= rows) break;
+    float4 sum{};
+#pragma unroll
+    for (int group = 0; group < kSplitWarps; ++group) {
+      const float4 part = *reinterpret_cast<const float4*>(partials + (group * kRows + row) * kRowBytes + column * 4);
+      sum = float4{sum.x + part.x, sum.y + part.y, sum.z + part.z, sum.w + part.w};
+    }
+    store_4(head + (first_row + row) * matrix.row_stride + column, sum, matrix.vectors);
+  }
+}
+
+}  // namespace tbench::kernels

@@ -1,0 +1,135 @@
+// Hopper's backward kernels of one precision, Precision::TBENCH_PRECISION: which instantiations serve a problem, and
+// their launches. CMakeLists.txt compiles this file once for each precision.
+#include "kernels/attention/common/launch.cuh"
+#include "kernels/attention/sm90/bwd_common/pre_postprocess.cuh"
+#include "kernels/attention/sm90/bwd_hdim256/kernel.cuh"
+#include "kernels/attention/sm90/bwd_persistent/kernel.cuh"
+#include "kernels/attention/sm90/bwd_split/config.hpp"
+#include "kernels/attention/sm90/bwd_tile/kernel.cuh"
+#include "kernels/attention/sm90/common/tma_descriptor.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+/// Boxes of a step's queries, and of a warpgroup's keys.
+CUtensorMap query_map(const AttentionProblem& problem, const TensorView& view) {
+  const AttentionShape& shape = problem.shape;
+  const auto head_dim = static_cast<int>(shape.head_dim);
+  return tensor_map(view, {shape.batch, shape.heads, shape.seq_q, head_dim}, problem.precision,
+                    backward_tile(head_dim).queries, backward_panel_columns(head_dim));
+}
+CUtensorMap key_map(const AttentionProblem& problem, const TensorView& view) {
+  const AttentionShape& shape = problem.shape;
+  const auto head_dim = static_cast<int>(shape.head_dim);
+  return tensor_map(view, {shape.batch, shape.heads, shape.seq_kv, head_dim}, problem.precision, kGroupRows,
+                    backward_panel_columns(head_dim));
+}
+
+template <class Gradient, class Order>
+BackwardParameters<Gradient, Order> backward_parameters(const AttentionProblem& problem,
+                                                        const AttentionBackward& arguments, const Gradient& dk,
+                                                        const Gradient& dv, const Order& order,
+                                                        const BackwardChoice& choice) {
+  const AttentionShape& shape = problem.shape;
+  const BackwardWorkspaceParts parts = workspace_parts(problem, arguments, choice);
+  return {.q = query_map(problem, arguments.q),
+          .k = key_map(problem, arguments.k),
+          .v = key_map(problem, arguments.v),
+          .grad_o = query_map(problem, arguments.grad_o),
+          .dk = dk,
+          .dv = dv,
+          .lse = parts.lse,
+          .delta = parts.delta,
+          .dq_sums = parts.sums,
+          .heads = static_cast<int>(shape.heads),
+          .seq_q = static_cast<int>(shape.seq_q),
+          .seq_kv = static_cast<int>(shape.seq_kv),
+          .rows = parts.rows,
+          .batch_heads = static_cast<int>(shape.batch * shape.heads),
+          .scale = problem.scale,
+          .causal = shape.causal,
+          .order = order};
+}
+
+StayingParameters staying_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                     const BackwardChoice& choice) {
+  return backward_parameters(problem, arguments, arguments.dk, arguments.dv, staying_order(problem.shape), choice);
+}
+
+HeadsParameters heads_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                 const BackwardChoice& choice) {
+  return backward_parameters(problem, arguments, arguments.dk, arguments.dv,
+                             heads_order(problem.shape, choice.shares, arguments.dq), choice);
+}
+
+OneItemParameters one_item_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
+  return backward_parameters(problem, arguments, key_map(problem, arguments.dk), key_map(problem, arguments.dv),
+                             backward_order(problem.shape), BackwardChoice{});
+}
+
+}  // namespace
+
+template <Precision kPrecision>
+void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardChoice choice,
+                     const DeviceLimits& limits, cudaStream_t stream) {
+  using Element = StoredElement<kPrecision>;
+  if (choice.sums == BackwardSums::kNone) {
+    return launch_backward_kinds<kPrecision>(problem, arguments, choice.is_alone, limits, stream);
+  }
+  const auto launch = [&]<int kHeadDim>(auto kernel, const auto& parameters) {
+    const auto helper = helper_parameters<Element>(problem, arguments, choice);
+    const AttentionShape& shape = problem.shape;
+    const auto launch_early = [&](auto of_pass, const Launch& geometry, const auto& of_kernel) {
+      launch_kernel(of_pass, geometry, of_kernel, stream, /*overlaps=*/true);
+    };
+    const bool by_heads = choice.sums == BackwardSums::kByHeads;
+    launch_early(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper);
+    launch_early(
+        kernel,
+        by_heads ? backward_heads_launch(shape, choice.shares, limits) : backward_launch(shape, choice.blocks, limits),
+        parameters);
+    if (by_heads && choice.shares == 1) return;  // it has written dQ
+    auto convert = &attention_backward_convert_sm90_kernel<Element, kHeadDim, 1>;
+    if constexpr (kHeadDim <= 128) {
+      if (choice.sums != BackwardSums::kTogether) {
+        convert = &attention_backward_convert_sm90_kernel<Element, kHeadDim, kMostSumsApart>;
+      }
+    }
+    launch_early(convert, backward_convert_launch(shape), helper);
+  };
+  const auto launch_staying = [&]<int kHeadDim, BackwardSums kSums>() {
+    const auto parameters = [&] {
+      if constexpr (kSums == BackwardSums::kByHeads) {
+        return heads_parameters(problem, arguments, choice);
+      } else {
+        return staying_parameters(problem, arguments, choice);
+      }
+    };
+    launch.template operator()<kHeadDim>(&attention_backward_wgmma_kernel<Element, kHeadDim, kSums>, parameters());
+  };
+  const bool is_80 = problem.shape.head_dim == 80;
+  if (problem.shape.head_dim == 256) {
+    return launch.template operator()<256>(&attention_backward_deep_wgmma_kernel<Element, 256>,
+                                           one_item_parameters(problem, arguments));
+  }
+  if (choice.blocks == BackwardBlocks::kOneItem) {
+    return launch.template operator()<128>(&attention_backward_one_item_wgmma_kernel<Element, 128>,
+                                           one_item_parameters(problem, arguments));
+  }
+  if (choice.sums == BackwardSums::kByHeads) {
+    return is_80 ? launch_staying.template operator()<80, BackwardSums::kByHeads>()
+                 : launch_staying.template operator()<64, BackwardSums::kByHeads>();
+  }
+  if (choice.sums == BackwardSums::kTogether) {
+    return is_80 ? launch_staying.template operator()<80, BackwardSums::kTogether>()
+                 : launch_staying.template operator()<64, BackwardSums::kTogether>();
+  }
+  if (problem.shape.head_dim == 128) return launch_staying.template operator()<128, BackwardSums::kApart>();
+  return is_80 ? launch_staying.template operator()<80, BackwardSums::kApart>()
+               : launch_staying.template operator()<64, BackwardSums::kApart>();
+}
+
+template void launch_backward<Precision::TBENCH_PRECISION>(const AttentionProblem&, const AttentionBackward&,
+                                                           BackwardChoice, const DeviceLimits&, cudaStream_t);
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,185 @@
+// The kernels around Hopper's backward kernels: what S and dP start from and cleared sums before it, dQ of the sums
+// after. And what they are given.
+#pragma once
+
+#include "kernels/attention/common/delta.cuh"
+#include "kernels/attention/common/launch.cuh"
+#include "kernels/attention/sm90/bwd_common/config.hpp"
+#include "kernels/attention/sm90/common/ptx.cuh"
+
+namespace tbench::kernels::sm90 {
+
+template <class Element>
+struct BackwardHelperParameters {
+  Matrix<const Element> o, grad_o;
+  Matrix<Element> dq;
+  const float* lse;                      // [batch, heads, seq_q]
+  float *lse_out, *delta_out, *dq_sums;  // of `rows` queries a head, see BackwardWorkspace
+  int heads, seq_q, rows;
+  int sums_apart;  // of so many tiles of keys; 0: together, and cleared before
+  bool causal;
+  float scale;
+};
+
+/// Where what lies in the workspace.
+struct BackwardWorkspaceParts {
+  float *lse, *delta, *sums;
+  int rows;
+};
+inline BackwardWorkspaceParts workspace_parts(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                              const BackwardChoice& choice) {
+  const BackwardWorkspace layout = backward_workspace(problem.shape, choice.sums, choice.shares);
+  char* const bytes = static_cast<char*>(arguments.workspace);
+  return {.lse = reinterpret_cast<float*>(bytes),
+          .delta = reinterpret_cast<float*>(bytes + layout.lse_bytes),
+          .sums = reinterpret_cast<float*>(bytes + layout.lse_bytes + layout.delta_bytes),
+          .rows = static_cast<int>(layout.rows)};
+}
+
+template <class Element>
+BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                                    const BackwardChoice& choice) {
+  const BackwardWorkspaceParts parts = workspace_parts(problem, arguments, choice);
+  const auto sums_apart = [&] {
+    switch (choice.sums) {
+      case BackwardSums::kTogether:
+        break;
+      case BackwardSums::kApart:
+        return backward_order(problem.shape).tiles;
+      case BackwardSums::kByHeads:
+        return choice.shares;
+      case BackwardSums::kNone:
+        return 1;  // nothing is cleared
+    }
+    return 0;
+  };
+  return {.o = matrix_of<const Element>(arguments.o),
+          .grad_o = matrix_of<const Element>(arguments.grad_o),
+          .dq = matrix_of<Element>(arguments.dq),
+          .lse = arguments.lse,
+          .lse_out = parts.lse,
+          .delta_out = parts.delta,
+          .dq_sums = parts.sums,
+          .heads = static_cast<int>(problem.shape.heads),
+          .seq_q = static_cast<int>(problem.shape.seq_q),
+          .rows = parts.rows,
+          .sums_apart = sums_apart(),
+          .causal = problem.shape.causal,
+          .scale = problem.scale};
+}
+
+/// A block's batch and head: from the last to the first, while the kernel of products goes from the first to the last.
+/// So each begins with what the one before it has left in the L2 cache.
+__device__ __forceinline__ unsigned helper_batch() { return gridDim.z - 1 - blockIdx.z; }
+__device__ __forceinline__ unsigned helper_head() { return gridDim.y - 1 - blockIdx.y; }
+
+/// Of a block over its rows' sums, four to a thread.
+template <int kHeadDim>
+constexpr int kSumPasses = kBackwardHelperRows* kHeadDim / 4 / kBackwardHelperThreads;
+static_assert(kBackwardHelperRows * 16 % (4 * kBackwardHelperThreads) == 0, "16 divides every head_dim");
+
+/// Row products of dO and O, as row_products() makes them, that load first, then do `meanwhile`: the stores that clear
+/// the sums would else be ahead of the loads.
+template <class Element, int kHeadDim, class Meanwhile>
+__device__ __forceinline__ void vector_row_products(const BackwardHelperParameters<Element>& p, int first_row,
+                                                    float* result, Meanwhile&& meanwhile) {
+  constexpr int kThreadsPerRow = kBackwardHelperThreads / kBackwardHelperRows;
+  constexpr int kVectorsPerRow = kHeadDim * static_cast<int>(sizeof(Element)) / kVectorBytes;
+  constexpr int kVectors = (kVectorsPerRow + kThreadsPerRow - 1) / kThreadsPerRow;  // of a thread
+  const int thread = static_cast<int>(threadIdx.x), row = first_row + thread / kThreadsPerRow;
+  const auto* const o = reinterpret_cast<const uint4*>(p.o.head(helper_batch(), helper_head()) + row * p.o.row_stride);
+  const auto* const grad_o =
+      reinterpret_cast<const uint4*>(p.grad_o.head(helper_batch(), helper_head()) + row * p.grad_o.row_stride);
+  uint4 os[kVectors], grads[kVectors];
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) {
+    const int vector = i * kThreadsPerRow + thread % kThreadsPerRow;
+    const bool exists = row < p.seq_q && (kVectorsPerRow % kThreadsPerRow == 0 || vector < kVectorsPerRow);
+    os[i] = exists ? o[vector] : uint4{};
+    grads[i] = exists ? grad_o[vector] : uint4{};
+  }
+  meanwhile();
+  float sum = 0.0f;
+#pragma unroll
+  for (int i = 0; i < kVectors; ++i) sum += dot<Element>(os[i], grads[i]);
+#pragma unroll
+  for (int distance = 1; distance < kThreadsPerRow; distance *= 2) sum += __shfl_xor_sync(kFullWarp, sum, distance);
+  if (thread % kThreadsPerRow == 0) result[thread / kThreadsPerRow] = sum;
+}
+
+/// Of kBackwardHelperRows queries.
+template <class Element, int kHeadDim>
+__global__ void __launch_bounds__(kBackwardHelperThreads)
+    attention_backward_prepare_sm90_kernel(const __grid_constant__ BackwardHelperParameters<Element> p) {
+  const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows, i = static_cast<int>(threadIdx.x);
+  const std::int64_t head = static_cast<std::int64_t>(helper_batch()) * p.heads + helper_head();
+  __shared__ float sums[kBackwardHelperRows];
+  // In this order: the next kernel fetches K and V before it waits for this one.
+  wait_for_last_kernel();
+  allow_next_kernel();
+  const bool exists = i < kBackwardHelperRows && first_row + i < p.seq_q;
+  const float lse = exists ? p.lse[head * p.seq_q + first_row + i] : 0.0f;
+  const auto clear = [&] {
+    if (p.sums_apart > 0) return;
+    float4* const cleared = reinterpret_cast<float4*>(p.dq_sums + (head * p.rows + first_row) * kHeadDim) + i;
+#pragma unroll
+    for (int pass = 0; pass < kSumPasses<kHeadDim>; ++pass) cleared[pass * kBackwardHelperThreads] = float4{};
+  };
+  if (p.o.vectors && p.grad_o.vectors) {
+    vector_row_products<Element, kHeadDim>(p, first_row, sums, clear);
+  } else {
+    clear();
+    row_products<Element, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(
+        p.o, p.grad_o, helper_batch(), helper_head(), first_row, p.seq_q, sums);
+  }
+  __syncthreads();
+  if (i >= kBackwardHelperRows) return;
+  const std::int64_t row = head * p.rows + first_row + i;
+  p.delta_out[row] = -sums[i];
+  p.lse_out[row] = exists ? -lse / p.scale : -INFINITY;
+}
+
+/// dq = scale * sums, from the accumulators' layout (see BackwardScores::add_query_gradient()); of at most `kSums`.
+template <class Element, int kHeadDim, int kSums>
+__global__ void __launch_bounds__(kBackwardHelperThreads)
+    attention_backward_convert_sm90_kernel(const __grid_constant__ BackwardHelperParameters<Element> p) {
+  allow_next_kernel();
+  constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
+  __shared__ __align__(kVectorBytes) char tile[kBackwardHelperRows * kRowBytes];
+  const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
+  const std::int64_t head = static_cast<std::int64_t>(helper_batch()) * p.heads + helper_head();
+  const float4* const sums = reinterpret_cast<const float4*>(p.dq_sums + (head * p.rows + first_row) * kHeadDim);
+  const std::int64_t distance = static_cast<std::int64_t>(gridDim.z) * p.heads * p.rows * kHeadDim / 4;
+  // With a mask the tiles of keys that the block's queries see: kBackwardHelperRows divides kBackwardKeys.
+  const int count = p.causal ? min(p.sums_apart, first_row / kBackwardKeys + 1) : p.sums_apart;
+  wait_for_last_kernel();
+  float4 shares[kSums][kSumPasses<kHeadDim>];  // all loads first
+#pragma unroll
+  for (int key_tile = 0; key_tile < kSums; ++key_tile) {
+#pragma unroll
+    for (int pass = 0; pass < kSumPasses<kHeadDim>; ++pass) {
+      const float4* const share = sums + key_tile * distance + pass * kBackwardHelperThreads + threadIdx.x;
+      shares[key_tile][pass] = key_tile == 0 || key_tile < count ? *share : float4{};
+    }
+  }
+#pragma unroll
+  for (int pass = 0; pass < kSumPasses<kHeadDim>; ++pass) {
+    const int i = pass * kBackwardHelperThreads + static_cast<int>(threadIdx.x);
+    const int lane = i % kWarpSize, block = i / kWarpSize;
+    const int row = block / (kHeadDim / 8) * 16 + lane / 4, col = block % (kHeadDim / 8) * 8 + lane % 4 * 2;
+    float4 sum = shares[0][pass];
+#pragma unroll
+    for (int key_tile = 1; key_tile < kSums; ++key_tile) {
+      const float4& share = shares[key_tile][pass];
+      sum = {sum.x + share.x, sum.y + share.y, sum.z + share.z, sum.w + share.w};
+    }
+    char* const destination = tile + row * kRowBytes + col * 2;
+    *reinterpret_cast<std::uint32_t*>(destination) = pack<Element>(sum.x * p.scale, sum.y * p.scale);
+    *reinterpret_cast<std::uint32_t*>(destination + 8 * kRowBytes) = pack<Element>(sum.z * p.scale, sum.w * p.scale);
+  }
+  __syncthreads();
+  store_tile<Element, kBackwardHelperRows, kHeadDim, kBackwardHelperThreads>(
+      tile, p.dq.head(helper_batch(), helper_head()), p.dq.row_stride, p.dq.vectors, first_row, p.seq_q);
+}
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,87 @@
+// What lies in shared memory of Hopper's backward kernels for the steps of items, and how a block begins.
+#pragma once
+
+#include "kernels/attention/common/ptx.cuh"
+#include "kernels/attention/sm90/bwd_common/config.hpp"
+#include "kernels/attention/sm90/common/ptx.cuh"
+
+namespace tbench::kernels::sm90 {
+
+/// Q and dO [stage, panel, queries, 64]; dS [buffer, 64 keys, queries, 64]; lse and delta [stage, queries];
+/// barriers: `kOthers` of who derives from it, then those of these.
+template <int kColumns, BackwardBlocks kBlocks, int kOthers>
+struct BackwardTiles {
+  static constexpr int kHeadDim = kColumns;
+  static constexpr BackwardTile kTile = backward_tile(kHeadDim);
+  static constexpr int kQueries = kTile.queries;
+  static constexpr BackwardShared kPlan = backward_shared(kHeadDim, kBlocks);
+  static constexpr int kKeyGroups = backward_key_groups(kHeadDim), kKeys = backward_keys(kHeadDim);
+  static constexpr int kPanelColumns = backward_panel_columns(kHeadDim), kPanels = kHeadDim / kPanelColumns;
+  static constexpr int kRowBytes = kPanelColumns * 2;  // of a panel
+  static constexpr int kKeptPanelBytes = kGroupRows * kRowBytes;
+  static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // of 64 keys' K or V
+  static constexpr int kPanelBytes = kQueries * kRowBytes;
+  static constexpr int kStageBytes = kPanels * kPanelBytes;
+  static constexpr int kScoresPanelBytes = kQueries * kPanelRowBytes;  // of 64 keys
+  static constexpr int kScoresBytes = kKeyGroups * kScoresPanelBytes;
+  static constexpr int kStatisticsBytes = kQueries * 4;  // of a stage, lse or delta
+  static constexpr int kWarps = kBackwardGroups * kWarpGroupWarps;
+  static constexpr int kBarrierSize = 8;
+
+  enum Barrier {
+    kQueriesFull = kOthers,                        // with lse
+    kGradientsFull = kQueriesFull + kTile.stages,  // with delta
+    kStageEmpty = kGradientsFull + kTile.stages,
+    kScoresFull = kStageEmpty + kTile.stages,
+    kScoresEmpty = kScoresFull + 2,
+    kBarriers = kScoresEmpty + 2,
+  };
+  static_assert(kBarriers * kBarrierSize <= kBarrierBytes, "barriers have their room");
+
+  std::uint32_t base;
+
+  __device__ __forceinline__ std::uint32_t q(std::uint32_t stage) const { return base + kPlan.q + stage * kStageBytes; }
+  __device__ __forceinline__ std::uint32_t grad_o(std::uint32_t stage) const {
+    return base + kPlan.grad_o + stage * kStageBytes;
+  }
+  __device__ __forceinline__ std::uint32_t scores(std::uint32_t buffer) const {
+    return base + kPlan.scores + buffer * kScoresBytes;
+  }
+  __device__ __forceinline__ std::uint32_t lse(std::uint32_t stage) const {
+    return base + kPlan.lse + stage * kStatisticsBytes;
+  }
+  __device__ __forceinline__ std::uint32_t delta(std::uint32_t stage) const {
+    return base + kPlan.delta + stage * kStatisticsBytes;
+  }
+  __device__ __forceinline__ std::uint32_t barrier(std::uint32_t number) const {
+    return base + kPlan.barriers + number * kBarrierSize;
+  }
+
+  /// Of one thread, after the others. Those of what is copied are arrived at by the thread that copies, the rest by
+  /// warps.
+  __device__ __forceinline__ void make_step_barriers() const {
+    for (int stage = 0; stage < kTile.stages; ++stage) {
+      make_barrier(barrier(kQueriesFull + stage), 1);
+      make_barrier(barrier(kGradientsFull + stage), 1);
+      make_barrier(barrier(kStageEmpty + stage), kWarps);
+    }
+    for (int buffer = 0; buffer < 2; ++buffer) {
+      make_barrier(barrier(kScoresFull + buffer), kKeyGroups * kWarpGroupWarps);
+      make_barrier(barrier(kScoresEmpty + buffer), kWarps);
+    }
+    show_barriers();
+  }
+};
+
+/// Makes the barriers and lets the next kernel begin.
+template <class Parameters, class Shared>
+__device__ __forceinline__ void begin_backward_block(const Parameters& parameters, const Shared& shared) {
+  if (threadIdx.x == 0) {
+    for (const CUtensorMap* map : {&parameters.q, &parameters.k, &parameters.v, &parameters.grad_o}) prefetch(*map);
+    shared.make_barriers();
+  }
+  __syncthreads();
+  allow_next_kernel();
+}
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,265 @@
+// What a computing warpgroup of Hopper's backward kernels does with the scores of a step, in every kernel: S^T, dP^T
+// and dS of 64 keys, a step of queries, and what is made of them. Scores are transposed, so that P and dS are operands
+// of dV += P dO and dK += dS Q as they stand in registers; dS crosses shared memory for dQ = dS K, of which each
+// warpgroup computes a half over all of the item's keys.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/attention/common/injected_fault.cuh"
+#include "kernels/attention/sm90/bwd_common/config.hpp"
+#include "kernels/attention/sm90/common/ptx.cuh"
+#include "kernels/attention/sm90/common/wgmma.cuh"
+
+namespace tbench::kernels::sm90 {
+
+/// `Tiles`: BackwardTiles with K and V.
+template <class Element, class Parameters, class Tiles>
+class BackwardScores {
+ protected:
+  using Shared = Tiles;
+  using Products = Wgmma<Element>;
+  static constexpr int kHeadDim = Shared::kHeadDim;
+  static constexpr BackwardTile kTile = Shared::kTile;
+  static constexpr int kQueries = Shared::kQueries;
+  static constexpr int kScores = kQueries / 2;  // of a thread: a warp's 16 keys among 32 lanes
+  // dP^T, dV and dK go by parts of 64 queries: dP^T of 128 would not fit beside S^T, P and dS.
+  static constexpr int kPartQueries = 64, kParts = kQueries / kPartQueries;
+  static constexpr int kPartScores = kPartQueries / 2;
+  static constexpr int kPartBytes = kPartQueries * Shared::kRowBytes;
+  static constexpr int kGradients = kHeadDim / 2;
+  static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
+  static_assert(kTile.stages == 2);
+  // dQ's half: 64 queries, or of all queries the columns of half of K's panels.
+  static constexpr bool kHalvesQueries = kQueries > kGroupRows;
+  static constexpr int kHalfPanels = kHalvesQueries ? Shared::kPanels : Shared::kPanels / 2;
+  static constexpr int kHalfColumns = kHalfPanels * Shared::kPanelColumns;
+  static constexpr int kQueryGradients = kGroupRows * kHalfColumns / kWarpGroupThreads;  // of a thread
+  static_assert(kQueries == (kHalvesQueries ? 128 : 64) && kHeadDim == (kHalvesQueries ? 1 : 2) * kHalfColumns,
+                "both halves are all of dQ");
+
+  __device__ __forceinline__ BackwardScores(const Parameters& parameters, Shared shared, int group)
+      : p_{parameters}, shared_{shared}, group_{group} {}
+
+  __device__ __forceinline__ static int warp() {
+    const int thread = kHeadDim <= 128 ? static_cast<int>(threadIdx.x) : read_thread();
+    return thread / kWarpSize % kWarpGroupWarps;
+  }
+  /// Of 128 columns read anew every time, of 256 the warp, too: what follows from it would be kept in registers, of
+  /// which there are none left.
+  __device__ __forceinline__ static int lane() {
+    if constexpr (kHeadDim <= 64) return static_cast<int>(threadIdx.x) % kWarpSize;
+    return read_lane();
+  }
+
+  /// Where the tiles and dS of the block's i-th step lie, and the parity of the phase in which they come: nothing that
+  /// would have to be kept in registers.
+  __device__ __forceinline__ static std::uint32_t stage(int i) { return static_cast<std::uint32_t>(i) % 2; }
+  __device__ __forceinline__ static std::uint32_t parity(int i) { return static_cast<std::uint32_t>(i) / 2 % 2; }
+
+  __device__ __forceinline__ void wait_for_gradients(int i) const {
+    wait_for_tile(shared_.barrier(Shared::kGradientsFull + stage(i)), parity(i));
+  }
+  __device__ __forceinline__ static void wait_for_tile(std::uint32_t barrier, std::uint32_t parity) {
+    // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
+    if (planted(PlantedFault::kBackwardParity)) return wait_a_while(barrier, parity ^ 1u);
+    wait(barrier, parity);
+  }
+  /// Of both warpgroups, of the i-th step.
+  __device__ __forceinline__ void wait_for_scores(int i) const {
+    wait(shared_.barrier(Shared::kScoresFull + stage(i)), parity(i));
+  }
+
+  /// Tells those who wait at the barrier that the warp has done its part: written what it is of, or read it.
+  __device__ __forceinline__ void release(std::uint32_t barrier) const {
+    __syncwarp();
+    if (lane() == 0) arrive(shared_.barrier(barrier));
+  }
+  __device__ __forceinline__ void release_too_early(int i) const {
+    if (!planted(PlantedFault::kBackwardRelease)) return;
+    __syncwarp();
+    if (lane() == 0) arrive(shared_.barrier(Shared::kStageEmpty + stage(i)));
+    delay(PlantedFault::kBackwardRelease);
+  }
+
+  /// result += K Q^T or V dO^T, of kept rows and streamed ones.
+  template <int kCount>
+  __device__ __forceinline__ static void multiply_transposed(float (&result)[kCount], std::uint32_t kept,
+                                                             std::uint32_t streamed) {
+    const Operand left = operand<Shared::kRowBytes>(kept), right = operand<Shared::kRowBytes>(streamed);
+    constexpr int kOfPanel = Shared::kPanelColumns / 16;
+#pragma unroll
+    for (int i = 0; i < kHeadDim / 16; ++i) {
+      const int panel = i / kOfPanel, offset = i % kOfPanel * kInnerBytes;
+      Products::from_shared(result, left.at(panel * Shared::kKeptPanelBytes + offset),
+                            right.at(panel * Shared::kPanelBytes + offset), true);
+    }
+  }
+
+  /// gradient += scores * the stage's rows, of a part of the queries; = instead of += without `add`.
+  __device__ __forceinline__ static void multiply_gradient(float (&gradient)[kGradients],
+                                                           const std::uint32_t (&scores)[kScores / 2],
+                                                           std::uint32_t streamed, int part, bool add) {
+    const Operand right = operand<Shared::kRowBytes>(streamed + part * kPartBytes, Shared::kPanelBytes);
+#pragma unroll
+    for (int j = 0; j < kPartQueries / 16; ++j) {
+      Products::template from_registers<true>(gradient, &scores[part * (kPartScores / 2) + 4 * j],
+                                              right.at(j * 16 * Shared::kRowBytes), add || j > 0);
+    }
+  }
+
+  /// The warpgroup's 64 keys among the item's.
+  __device__ __forceinline__ int key_group() const { return Shared::kKeyGroups > 1 ? group_ : 0; }
+
+  /// The operands of a warpgroup's half of dQ = dS K: dS of the i-th step, and the item's keys, 64 after 64.
+  __device__ __forceinline__ Operand scores_operand(int i) const {
+    return operand(shared_.scores(stage(i)) + (kHalvesQueries ? group_ * kGroupRows * kPanelRowBytes : 0));
+  }
+  __device__ __forceinline__ Operand keys_operand(std::uint32_t keys) const {
+    return operand<Shared::kRowBytes>(keys + (kHalvesQueries ? 0 : group_ * kHalfPanels * Shared::kKeptPanelBytes),
+                                      kHalfPanels > 1 ? Shared::kKeptPanelBytes : 16);
+  }
+  /// To what dq holds with `add`.
+  __device__ __forceinline__ static void multiply_query_gradient(float (&dq)[kQueryGradients], const Operand& scores,
+                                                                 const Operand& keys, bool add = false) {
+#pragma unroll
+    for (int j = 0; j < Shared::kKeys / 16; ++j) {
+      const int group = j / 4, inner = j % 4;
+      Products::template from_shared<true>(dq, scores.at(group * Shared::kScoresPanelBytes + inner * kInnerBytes),
+                                           keys.at(group * Shared::kKeptBytes + inner * 16 * Shared::kRowBytes),
+                                           add || j > 0);
+    }
+  }
+
+  /// Adds it to the sums [batch, heads, query blocks of 16, head_dim / 8, lane, 4]: a thread's four elements of a block
+  /// of eight columns side by side, so that a warp adds 512 bytes in a row. `head`: of all batches'; `put`: adds four.
+  template <class Put>
+  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int first_query, int head,
+                                                     Put&& put) const {
+    constexpr int kColumnBlocks = kHeadDim / 8;
+    const int first_row = first_query + (kHalvesQueries ? group_ * kGroupRows : 0);
+    const int row_block = first_row / 16 + warp();
+    const int column_block = kHalvesQueries ? 0 : group_ * (kHalfColumns / 8);
+    const std::int64_t head_sums = static_cast<std::int64_t>(head) * p_.rows * kHeadDim;
+    float* const sums =
+        p_.dq_sums + head_sums + (row_block * kColumnBlocks + column_block) * kWarpSize * 4 + lane() * 4;
+#pragma unroll
+    for (int n = 0; n < kQueryGradients / 4; ++n) {
+      put(sums + n * kWarpSize * 4, &dq[4 * n]);
+    }
+  }
+
+  /// Of a thread's two keys, eight apart. Its scores come in fours: two queries of the first, the same of the second.
+  __device__ __forceinline__ int key_in_group(int half) const { return warp() * 16 + half * 8 + lane() / 4; }
+
+  /// Hides queries beyond the last, too, whose zeros times an Inf would be NaN. `item_key`: the item's first.
+  template <int kCount>
+  __device__ __forceinline__ void mask(float (&s)[kCount], int first_query, int item_key) const {
+    const int first_key = item_key + key_group() * kGroupRows;
+    const bool above_diagonal = !p_.causal || first_key + kGroupRows <= first_query + 1;
+    if (above_diagonal && first_key + kGroupRows <= p_.seq_kv && first_query + 2 * kCount <= p_.seq_q) return;
+    const int first_column = first_query + lane() % 4 * 2, end = p_.seq_q - first_column;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int key = first_key + key_in_group(half);
+      const bool exists = key < p_.seq_kv;
+      const int seen_from = p_.causal ? key - (planted(PlantedFault::kBackwardMask) ? 1 : 0) : 0;
+      const int begin = exists ? seen_from - first_column : kQueries;
+#pragma unroll
+      for (int n = 0; n < kCount / 4; ++n) {
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+          const int column = n * 8 + j;
+          if (column < begin || column >= end) s[4 * n + 2 * half + j] = -INFINITY;
+        }
+      }
+    }
+  }
+
+  /// A number of each query, lse or delta, for the accumulators to start from: neither is in the way between a product
+  /// and what becomes of it.
+  template <int kCount>
+  __device__ __forceinline__ static void spread(float (&sums)[kCount], std::uint32_t statistics) {
+#pragma unroll
+    for (int n = 0; n < kCount / 4; ++n) {
+      const float2 pair = load_shared_pair(statistics + lane() % 4 * 8 + n * 32);
+      sums[4 * n] = pair.x;
+      sums[4 * n + 1] = pair.y;
+      sums[4 * n + 2] = copied_here(pair.x);
+      sums[4 * n + 3] = copied_here(pair.y);
+    }
+  }
+
+  /// P = exp(scale * (S - lse / scale)).
+  template <int kCount>
+  __device__ __forceinline__ void exponentiate(float (&s)[kCount]) const {
+    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
+#pragma unroll
+    for (int n = 0; n < kCount; ++n) s[n] = exp2_approximate(s[n] * scale);
+  }
+
+  /// Where a lane stores dS of the i-th step's first 16 queries. A warp's 16 keys are two vectors of a row; lanes of 8
+  /// name the rows of a matrix: the first eight queries of 16, its two vectors, then the others.
+  __device__ __forceinline__ std::uint32_t scores_line(int i) const {
+    const int vector = warp() * 2 + lane() / 8 % 2, row = lane() / 16 * 8 + lane() % 8;
+    return shared_.scores(stage(i)) + key_group() * Shared::kScoresPanelBytes + row * kPanelRowBytes +
+           (vector ^ lane() % 8) * 16;
+  }
+
+  /// P and dS = P (dP - delta) as operands, of a part of the queries, whose P are `s`; dS to shared memory, too,
+  /// [query, key], for dQ's products of both warpgroups.
+  __device__ __forceinline__ void differentiate(const float* s, const float (&dp)[kPartScores],
+                                                std::uint32_t (&p)[kScores / 2], std::uint32_t (&ds)[kScores / 2],
+                                                int part, int i) const {
+    const std::uint32_t line = scores_line(i);
+#pragma unroll
+    for (int n = 0; n < kPartScores / 4; ++n) {
+      const int block = part * (kPartScores / 4) + n;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int j = 4 * n + 2 * half;
+        const float *const own = &s[j], *const gradient = &dp[j];
+        p[2 * block + half] = pack<Element>(own[0], own[1]);
+        ds[2 * block + half] = pack<Element>(own[0] * gradient[0], own[1] * gradient[1]);
+      }
+      if (n % 2 == 1) store_transposed(line + block / 2 * 16 * kPanelRowBytes, &ds[2 * (block - 1)]);
+    }
+  }
+
+  /// A planted fault: a part's P without which dV is to be.
+  __device__ __forceinline__ static void leave_out(std::uint32_t (&p)[kScores / 2], int part) {
+#pragma unroll
+    for (int j = 0; j < kPartScores / 2; ++j) p[part * (kPartScores / 2) + j] = 0;
+  }
+
+  /// To both warpgroups, what differentiate() has stored of a step.
+  __device__ __forceinline__ void show_scores(int i) const {
+    show_to_async_proxy();
+    release(Shared::kScoresFull + stage(i));
+  }
+
+  /// dK or dV times `factor` to where K or V was, for the copy engine. A lane names its row of four matrices [16, 16]:
+  /// lanes of 16 the rows of the left two, then those of the right two.
+  __device__ __forceinline__ void stage_gradient(std::uint32_t tile, const float (&gradient)[kGradients],
+                                                 float factor) const {
+    const int row = warp() * 16 + lane() % 16;
+#pragma unroll
+    for (int i = 0; i < kHeadDim / 16; ++i) {
+      std::uint32_t r[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const float* const pair = &gradient[8 * i + 2 * j];
+        r[j] = pack<Element>(pair[0] * factor, pair[1] * factor);
+      }
+      store_matrices(
+          tile + i / 4 * Shared::kKeptPanelBytes + row * kPanelRowBytes + ((2 * i % 8 + lane() / 16) ^ row % 8) * 16,
+          r);
+    }
+  }
+
+  const Parameters& p_;
+  Shared shared_;
+  int group_;
+};
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,32 @@
+// Backward pass on Hopper at head_dim 256, bf16 and fp16, by a block an item of 64 keys: two warpgroups that compute,
+// one dV, one dK (sm90/bwd_hdim256/mainloop.cuh), and one whose first thread copies, as in the kernel of one item a
+// block. dQ is added to float32 sums: a kernel before clears them and makes lse and delta, one after converts them.
+#pragma once
+
+#include "kernels/attention/sm90/bwd_hdim256/mainloop.cuh"
+#include "kernels/attention/sm90/bwd_tile/kernel.cuh"
+
+namespace tbench::kernels::sm90 {
+
+template <class Element, int kHeadDim>
+__device__ __forceinline__ void deep_block(const OneItemParameters& parameters, char* memory) {
+  using Shared = DeepShared<kHeadDim>;
+  run_one_item<Shared>(parameters, memory, [&](const Shared& shared, const BackwardPlace& place, int group) {
+    if (group == 0) {
+      DeepValues<Element, kHeadDim>{parameters, shared, place}.run();
+    } else {
+      DeepKeys<Element, kHeadDim>{parameters, shared, place}.run();
+    }
+  });
+}
+
+template <class Element, int kHeadDim>
+__global__ void __launch_bounds__(kBackwardThreads, 1)
+    attention_backward_deep_wgmma_kernel(const __grid_constant__ OneItemParameters parameters) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(kSharedAlignment) char shared[];
+  deep_block<Element, kHeadDim>(parameters, shared);
+#endif
+}
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,255 @@
+// What the two computing warpgroups of Hopper's backward kernel of head_dim 256 do with the same 64 keys, whose dK and
+// dV together are more than a warpgroup's registers: one makes S^T, P and dV, the other dP^T, dS and dK, each half of
+// dQ's columns. P crosses shared memory as float32, so that dS is of what the exponentials gave; dS crosses it for dQ.
+// The first is ahead: its exponentials are beside the other's products. The next S^T and dP^T are issued behind dV and
+// dK, so that neither warpgroup's products wait for what is made of the last ones; dQ is a step late, as ever.
+#pragma once
+
+#include "kernels/attention/sm90/bwd_common/softmax_grad.cuh"
+#include "kernels/attention/sm90/bwd_hdim256/smem.cuh"
+
+namespace tbench::kernels::sm90 {
+
+/// What both do.
+template <class Element, int kHeadDim>
+class DeepGroup : protected BackwardScores<Element, OneItemParameters, DeepShared<kHeadDim>> {
+ protected:
+  using Scores = BackwardScores<Element, OneItemParameters, DeepShared<kHeadDim>>;
+  using Scores::kTile, Scores::kQueries, Scores::kScores, Scores::kGradients, Scores::kQueryGradients;
+  using Scores::p_, Scores::shared_, Scores::group_;
+  using Scores::stage, Scores::parity, Scores::release;
+  using typename Scores::Shared;
+  static_assert(Scores::kParts == 1 && !kTile.early_gradients);
+
+  enum Group { kValues, kKeys };
+  // Of 16; 0 is __syncthreads(). The second is a warpgroup's, and the one after it the other's.
+  enum NamedBarrier { kKeysRead = 1, kStaging = 2 };
+
+  __device__ __forceinline__ DeepGroup(const OneItemParameters& parameters, Shared shared, const BackwardPlace& place,
+                                       Group group)
+      : Scores{parameters, shared, group}, place_{place} {}
+
+  /// place_.steps - 1, found out again: kept, it spills.
+  __device__ __forceinline__ int last_step() const {
+    return all_steps(p_, kQueries) - 1 - (p_.causal ? place_.first_step : 0);
+  }
+  __device__ __forceinline__ int first_query(int i) const { return one_item_query(p_, place_, i, kQueries); }
+
+  /// `step`: advance<kFirst, kLast>(i) of every step; the two are known when it is compiled.
+  template <class Step>
+  __device__ __forceinline__ void walk(Step&& step) const {
+    const int last = last_step();
+    if (last == 0) return step.template operator()<true, true>(0);
+    step.template operator()<true, false>(0);
+#pragma unroll 1
+    for (int i = 1; i < last; ++i) step.template operator()<false, false>(i);
+    step.template operator()<false, true>(last);
+  }
+
+  /// Of the i-th step.
+  __device__ __forceinline__ void start_query_gradient(float (&dq)[kQueryGradients], int i) const {
+    const Operand scores = Scores::scores_operand(i), keys = Scores::keys_operand(shared_.k(0));
+    Scores::multiply_query_gradient(dq, scores, keys);
+    commit_products();
+  }
+  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
+    if (planted(PlantedFault::kDqSkipTile) && place_.first_key == 0) return;
+    Scores::add_query_gradient(dq, first_query(i), place_.head,
+                               [](float* sums, const float* four) { add_to_global(sums, four); });
+  }
+
+  /// Of the products under way those of dQ are not the last.
+  __device__ __forceinline__ void finish_query_gradient(float (&dq)[kQueryGradients], int i) const {
+    wait_for_products<1>(dq);
+    release(Shared::kScoresEmpty + stage(i));
+    add_query_gradient(dq, i);
+  }
+
+  /// The last dQ; then dK or dV leaves by way of the shared memory of K or V, which nobody reads any more: V since the
+  /// last dS has come, K when both have made their dQ.
+  __device__ __forceinline__ void finish(const CUtensorMap& map, std::uint32_t tile,
+                                         const float (&gradient)[kGradients], float factor) const {
+    float dq[kQueryGradients];
+    const int last = last_step();
+    Scores::wait_for_scores(last);
+    start_products();
+    start_query_gradient(dq, last);
+    wait_for_products<0>(dq);
+    add_query_gradient(dq, last);
+    // One arrives, the other waits: bar.sync of both would be two instructions, which one barrier may not get.
+    if (group_ == kValues) {
+      arrive_at_barrier<kBackwardGroups * kWarpGroupThreads>(kKeysRead);
+    } else {
+      wait_at_barrier<kBackwardGroups * kWarpGroupThreads>(kKeysRead);
+    }
+    Scores::stage_gradient(tile, gradient, factor);
+    show_to_async_proxy();
+    wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
+    if (threadIdx.x % kWarpGroupThreads != 0) return;
+    // Found out again: kept, it spills.
+    const BackwardPlace place = one_item_place(p_, copied_here(static_cast<int>(blockIdx.x)), kQueries, Shared::kKeys);
+    store_boxes<kHeadDim>(map, {place.first_key, place.head % p_.heads, place.head / p_.heads}, tile,
+                          Shared::kKeptPanelBytes);
+    wait_for_stores();
+  }
+
+  const BackwardPlace& place_;
+};
+
+template <class Element, int kHeadDim>
+class DeepValues : DeepGroup<Element, kHeadDim> {
+  using Group = DeepGroup<Element, kHeadDim>;
+  using Scores = typename Group::Scores;
+  using Group::kScores, Group::kGradients, Group::kQueryGradients;
+  using Group::p_, Group::shared_, Group::place_;
+  using Group::stage, Group::parity, Group::release, Group::first_query;
+  using typename Group::Shared;
+
+ public:
+  __device__ __forceinline__ DeepValues(const OneItemParameters& parameters, Shared shared, const BackwardPlace& place)
+      : Group{parameters, shared, place, Group::kValues} {}
+
+  __device__ __forceinline__ void run() {
+    wait(shared_.barrier(Shared::kKeysFull), 0);
+    start_scores(0);
+    finish_scores(0);
+    Group::walk([this]<bool kFirst, bool kLast>(int i) { advance<kFirst, kLast>(i); });
+    Group::finish(p_.dv, shared_.v(0), values_, 1.0f);
+  }
+
+ private:
+  /// A step, with the dQ of the one before and S^T of the one after.
+  template <bool kFirst, bool kLast>
+  __device__ __forceinline__ void advance(int i) {
+    Scores::mask(scores_, first_query(i), place_.first_key);
+    Scores::exponentiate(scores_);
+    std::uint32_t p[kScores / 2];
+    show_probabilities(p, i);
+    if (planted(PlantedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, 0);
+    wait(shared_.barrier(Shared::kGradientsFull + stage(i)), parity(i));
+    float dq[kQueryGradients];
+    if constexpr (!kFirst) Scores::wait_for_scores(i - 1);
+    start_products();
+    if constexpr (!kFirst) Group::start_query_gradient(dq, i - 1);
+    Scores::multiply_gradient(values_, p, shared_.grad_o(stage(i)), 0, !kFirst);
+    commit_products();
+    if constexpr (!kFirst) Group::finish_query_gradient(dq, i - 1);
+    if constexpr (!kLast) start_scores(i + 1);
+    wait_for_products<kLast ? 0 : 1>(values_);
+    release(Shared::kGradientsEmpty + stage(i));
+    if constexpr (!kLast) finish_scores(i + 1);
+  }
+
+  /// S^T - lse / scale.
+  __device__ __forceinline__ void start_scores(int i) {
+    if (!planted(PlantedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    Scores::spread(scores_, shared_.lse(stage(i)));
+    start_products();
+    Scores::multiply_transposed(scores_, shared_.k(0), shared_.q(stage(i)));
+    commit_products();
+  }
+  __device__ __forceinline__ void finish_scores(int i) {
+    wait_for_products<0>(scores_);
+    release(Shared::kStageEmpty + stage(i));
+  }
+
+  /// To the other warpgroup as they are, and as operands.
+  __device__ __forceinline__ void show_probabilities(std::uint32_t (&p)[kScores / 2], int i) const {
+    const float(&s)[kScores] = scores_;
+    wait(shared_.barrier(Shared::kProbabilitiesEmpty), static_cast<std::uint32_t>(i) % 2 ^ 1u);
+#pragma unroll
+    for (int n = 0; n < kScores / 4; ++n) {
+      store_shared_four(shared_.probabilities(n), {s[4 * n], s[4 * n + 1], s[4 * n + 2], s[4 * n + 3]});
+    }
+    release(Shared::kProbabilitiesFull);
+#pragma unroll
+    for (int n = 0; n < kScores / 2; ++n) p[n] = pack<Element>(s[2 * n], s[2 * n + 1]);
+  }
+
+  float scores_[kScores];     // from S to P
+  float values_[kGradients];  // of dV
+};
+
+template <class Element, int kHeadDim>
+class DeepKeys : DeepGroup<Element, kHeadDim> {
+  using Group = DeepGroup<Element, kHeadDim>;
+  using Scores = typename Group::Scores;
+  using Group::kScores, Group::kGradients, Group::kQueryGradients;
+  using Group::p_, Group::shared_, Group::place_;
+  using Group::stage, Group::parity, Group::release;
+  using typename Group::Shared;
+
+ public:
+  __device__ __forceinline__ DeepKeys(const OneItemParameters& parameters, Shared shared, const BackwardPlace& place)
+      : Group{parameters, shared, place, Group::kKeys} {}
+
+  __device__ __forceinline__ void run() {
+    wait(shared_.barrier(Shared::kKeysFull), 0);
+    wait(shared_.barrier(Shared::kValuesFull), 0);
+    start_probability_gradients(0);
+    finish_probability_gradients(0);
+    Group::walk([this]<bool kFirst, bool kLast>(int i) { advance<kFirst, kLast>(i); });
+    Group::finish(p_.dk, shared_.k(0), keys_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
+  }
+
+ private:
+  /// A step, with the dQ of the one before and dP^T of the one after.
+  template <bool kFirst, bool kLast>
+  __device__ __forceinline__ void advance(int i) {
+    wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    Scores::release_too_early(i);
+    wait(shared_.barrier(Shared::kProbabilitiesFull), static_cast<std::uint32_t>(i) % 2);
+    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    std::uint32_t ds[kScores / 2];
+    differentiate(ds, i);
+    release(Shared::kProbabilitiesEmpty);  // not before: what is loaded has to have come
+    float dq[kQueryGradients];
+    if constexpr (!kFirst) Scores::wait_for_scores(i - 1);
+    start_products();
+    if constexpr (!kFirst) Group::start_query_gradient(dq, i - 1);
+    Scores::multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !kFirst);
+    commit_products();
+    Scores::show_scores(i);  // its fence takes as long as a product: not before them
+    if constexpr (!kFirst) Group::finish_query_gradient(dq, i - 1);
+    if constexpr (!kLast) start_probability_gradients(i + 1);
+    wait_for_products<kLast ? 0 : 1>(keys_);
+    if (!planted(PlantedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
+    if constexpr (!kLast) finish_probability_gradients(i + 1);
+  }
+
+  /// dP^T - delta.
+  __device__ __forceinline__ void start_probability_gradients(int i) {
+    Scores::wait_for_gradients(i);
+    Scores::spread(gradients_, shared_.delta(stage(i)));
+    start_products();
+    Scores::multiply_transposed(gradients_, shared_.v(0), shared_.grad_o(stage(i)));
+    commit_products();
+  }
+  __device__ __forceinline__ void finish_probability_gradients(int i) {
+    wait_for_products<0>(gradients_);
+    release(Shared::kGradientsEmpty + stage(i));
+  }
+
+  /// dS = P (dP - delta), to shared memory, too; see BackwardScores::differentiate(). P comes a few loads ahead: all of
+  /// it would spill.
+  __device__ __forceinline__ void differentiate(std::uint32_t (&ds)[kScores / 2], int i) const {
+    constexpr int kFours = kScores / 4, kAhead = 4;
+    const std::uint32_t line = Scores::scores_line(i);
+    float4 p[kFours];
+#pragma unroll
+    for (int n = 0; n < kAhead; ++n) p[n] = load_shared_four(shared_.probabilities(n));
+#pragma unroll
+    for (int n = 0; n < kFours; ++n) {
+      if (n + kAhead < kFours) p[n + kAhead] = load_shared_four(shared_.probabilities(n + kAhead));
+      const float* const gradient = &gradients_[4 * n];
+      ds[2 * n] = pack<Element>(p[n].x * gradient[0], p[n].y * gradient[1]);
+      ds[2 * n + 1] = pack<Element>(p[n].z * gradient[2], p[n].w * gradient[3]);
+      if (n % 2 == 1) store_transposed(line + n / 2 * 16 * kPanelRowBytes, &ds[2 * (n - 1)]);
+    }
+  }
+
+  float gradients_[kScores];  // dP
+  float keys_[kGradients];    // of dK
+};
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,144 @@
+// What becomes of dQ in Hopper's backward kernel whose blocks stay. dQ of a step comes at the end of the next one, be
+// it the next item's first. It is added to float32 sums or stored beside those of other tiles of keys; by heads the
+// running sums are the threads' own, and dQ itself leaves with the head's first keys.
+#pragma once
+
+#include "kernels/attention/common/injected_fault.cuh"
+#include "kernels/attention/sm90/bwd_common/softmax_grad.cuh"
+#include "kernels/attention/sm90/bwd_persistent/per_head_scheduler.cuh"
+#include "kernels/attention/sm90/bwd_persistent/smem.cuh"
+#include "kernels/attention/sm90/common/store_rows.cuh"
+
+namespace tbench::kernels::sm90 {
+
+/// Knows of which item a step of the block is, and the one before it.
+template <class Element, int kHeadDim, BackwardSums kSums>
+class BackwardQueryGradients : protected BackwardScores<Element, ItemsParameters<kSums>, SharedBackward<kHeadDim>> {
+  using Scores = BackwardScores<Element, ItemsParameters<kSums>, SharedBackward<kHeadDim>>;
+
+ protected:
+  static constexpr bool kByHeads = kSums == BackwardSums::kByHeads;
+  using Scores::kQueries, Scores::kHalvesQueries, Scores::kHalfColumns, Scores::kQueryGradients, Scores::p_,
+      Scores::shared_, Scores::group_;
+  using Scores::lane, Scores::key_in_group;
+  using typename Scores::Shared;
+
+  __device__ __forceinline__ BackwardQueryGradients(const ItemsParameters<kSums>& parameters, Shared shared, int group)
+      : Scores{parameters, shared, group} {}
+
+  /// Where the item's K, V and fields lie, and those of the step before, whose dQ is late.
+  __device__ __forceinline__ std::uint32_t kept() const { return item_ % kKeptStages; }
+  __device__ __forceinline__ std::uint32_t late_kept(int i) const {
+    return (item_ - (begins_item(i) ? 1 : 0)) % kKeptStages;
+  }
+  __device__ __forceinline__ bool begins_item(int i) const { return i == begin_; }
+
+  __device__ __forceinline__ int of_item(typename Shared::Field field) const {
+    return load_shared(shared_.field(kept(), field));
+  }
+  __device__ __forceinline__ int of_late_item(typename Shared::Field field, int i) const {
+    return load_shared(shared_.field(late_kept(i), field));
+  }
+  __device__ __forceinline__ int of_late_item(typename Shared::HeadField field, int i) const {
+    return load_shared(shared_.field(late_kept(i), field));
+  }
+  __device__ __forceinline__ int first_query(int i) const {
+    return sm90::first_query(p_, i + of_item(Shared::kShift), kQueries);
+  }
+  __device__ __forceinline__ int late_query(int i) const {
+    return sm90::first_query(p_, i - 1 + of_late_item(Shared::kShift, i), kQueries);
+  }
+
+  /// Of the step before the i-th.
+  __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kQueryGradients], int i, bool add) const {
+    const Operand scores = Scores::scores_operand(i - 1), keys = Scores::keys_operand(shared_.k(late_kept(i), 0));
+    Scores::multiply_query_gradient(dq, scores, keys, add);
+  }
+  __device__ __forceinline__ void take_query_gradient(float (&dq)[kQueryGradients], int i) const {
+    if constexpr (kByHeads) {
+      keep_query_gradient(dq, i);
+    } else {
+      add_query_gradient(dq, i);
+    }
+  }
+  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
+    if (planted(PlantedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) return;
+    constexpr bool kApart = kSums == BackwardSums::kApart;
+    const int sums_before = kApart ? of_late_item(Shared::kFirstKey, i) / kBackwardKeys * p_.batch_heads : 0;
+    Scores::add_query_gradient(
+        dq, late_query(i), sums_before + of_late_item(Shared::kHeadOfAll, i),
+        [](float* sums, const float* four) { kApart ? store_to_global(sums, four) : add_to_global(sums, four); });
+  }
+
+  /// By heads, with the last tile of keys of a whole head, dQ starts from the running sums: they come while the
+  /// warpgroup waits for the other one. False where there are none.
+  using LateSums = float[kByHeads ? kQueryGradients : 1];
+  __device__ __forceinline__ bool load_late_sums(LateSums& sums, int i) const {
+    if constexpr (kByHeads) {
+#pragma unroll
+      for (float& one : sums) one = 0.0f;
+      if (i == 0 || !ends_query_gradient(i)) return false;
+      const int query = late_query(i);
+      if (!has_late_sums(query, i)) return false;
+      Scores::add_query_gradient(sums, query, of_late_item(Shared::kHeadOfSums, i),
+                                 [&sums](const float* of_four, const float* four) {
+                                   const float4 loaded = load_from_global(of_four);
+                                   float* const to = sums + (four - sums);
+                                   to[0] = loaded.x, to[1] = loaded.y, to[2] = loaded.z, to[3] = loaded.w;
+                                 });
+      return true;
+    } else {
+      return false;
+    }
+  }
+  __device__ __forceinline__ static void start_from(float (&dq)[kQueryGradients], const LateSums& sums) {
+    if constexpr (kByHeads) {
+#pragma unroll
+      for (int n = 0; n < kQueryGradients; ++n) dq[n] = copied_here(sums[n]);
+    }
+  }
+  /// Of the step before the i-th: whether it is the last of its queries, and whether others were before.
+  __device__ __forceinline__ bool ends_query_gradient(int i) const {
+    return p_.order.shares == 1 && of_late_item(Shared::kFirstKey, i) == 0;
+  }
+  __device__ __forceinline__ bool has_late_sums(int query, int i) const {
+    return query >= of_late_item(Shared::kFirstSeen, i) || planted(PlantedFault::kDqFirstSums);
+  }
+
+  /// By heads: the running sums, which no other thread touches; with the last tile of keys of a whole head dQ itself.
+  __device__ __forceinline__ void keep_query_gradient(float (&dq)[kQueryGradients], int i) const {
+    if (planted(PlantedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) {
+      for (float& one : dq) one = 0.0f;
+    }
+    const int query = late_query(i), head = of_late_item(Shared::kHeadOfSums, i);
+    if (!ends_query_gradient(i)) {
+      const bool has_sums = has_late_sums(query, i);
+      return Scores::add_query_gradient(dq, query, head, [has_sums](float* sums, const float* four) {
+        has_sums ? add_to_global(sums, four) : store_to_global(sums, four);
+      });
+    }
+    store_query_gradient(dq, query, i);
+  }
+
+  /// dQ, from registers, of the warpgroup's half.
+  __device__ __forceinline__ void store_query_gradient(const float (&dq)[kQueryGradients], int first_query,
+                                                       int i) const {
+    const TensorView& view = p_.order.dq;
+    const int place = lane() % 4, row = first_query + (kHalvesQueries ? group_ * kGroupRows : 0) + key_in_group(0);
+    Element* const first = static_cast<Element*>(view.data) + of_late_item(Shared::kBatch, i) * view.strides[0] +
+                           of_late_item(Shared::kHead, i) * view.strides[1] +
+                           (kHalvesQueries ? 0 : group_ * kHalfColumns);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      // With the planted fault `kept` it may be one before the first.
+      const bool exists = static_cast<unsigned>(row + half * 8) < static_cast<unsigned>(p_.seq_q);
+      Element* const to = first + (row + half * 8) * view.strides[2];
+      store_row(to, dq, half, p_.scale, place, exists);
+    }
+  }
+
+  std::uint32_t item_ = 0;  // of the block
+  int begin_ = 0;           // its first step
+};
+
+}  // namespace tbench::kernels::sm90

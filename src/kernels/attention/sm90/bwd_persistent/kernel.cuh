@@ -1,0 +1,199 @@
+// Backward pass on Hopper by blocks that stay, bf16 and fp16, head_dim 64, 80 and 128. An item is 128 keys; a block has
+// two warpgroups that compute (sm90/bwd_persistent/mainloop.cuh) and one that copies: a thread fetches K and V, an item
+// ahead, another Q, dO and their lse and delta, as many steps ahead as there are buffers, of whatever item. dQ is added
+// to float32 sums: a kernel before clears them and makes lse and delta, one after converts them. By heads it leaves
+// here.
+#pragma once
+
+#include "kernels/attention/common/delta.cuh"
+#include "kernels/attention/sm90/bwd_persistent/mainloop.cuh"
+
+namespace tbench::kernels::sm90 {
+
+/// Chooses the block's items, tells all others about them, and fetches their K and V.
+template <int kHeadDim, BackwardSums kSums>
+class BackwardItems {
+  using Shared = SharedBackward<kHeadDim>;
+  using Parameters = ItemsParameters<kSums>;
+  static constexpr bool kByHeads = kSums == BackwardSums::kByHeads;
+
+ public:
+  __device__ __forceinline__ BackwardItems(const Parameters& parameters, Shared shared)
+      : p_{parameters}, shared_{shared} {}
+
+  /// K and V of the first items come while the kernel before works: it does not write these.
+  __device__ __forceinline__ void run() {
+    for (auto item = first_of_block(p_); exists(p_, item); item = next_of_block(p_, item, round_)) {
+      show_item(item);
+      fetch(p_.k, Shared::kKeysFull, shared_.k(kept(), 0));
+      wait(shared_.barrier(Shared::kValuesEmpty + kept()), parity() ^ 1u);
+      fetch(p_.v, Shared::kValuesFull, shared_.v(kept(), 0));
+      ++round_;
+      wait(shared_.barrier(Shared::kKeysEmpty + kept()), parity() ^ 1u);
+      // By heads there is no register to keep it in.
+      if constexpr (kByHeads) item.place = load_shared(shared_.field((round_ - 1) % kKeptStages, Shared::kPlace));
+    }
+    show(steps_before(), 0);
+  }
+
+ private:
+  __device__ __forceinline__ std::uint32_t kept() const { return round_ % kKeptStages; }
+  __device__ __forceinline__ std::uint32_t parity() const { return round_ / kKeptStages % 2; }
+
+  /// Of all items of the block.
+  __device__ __forceinline__ int steps_before() const {
+    return round_ == 0 ? 0 : load_shared(shared_.field((round_ - 1) % kKeptStages, Shared::kEnd));
+  }
+
+  __device__ __forceinline__ void show(int begin, int steps) const {
+    store_shared(shared_.field(kept(), Shared::kBegin), begin);
+    store_shared(shared_.field(kept(), Shared::kEnd), begin + steps);
+    arrive(shared_.barrier(Shared::kItemFull + kept()));
+  }
+  template <class Item>
+  __device__ __forceinline__ void show_item(const Item& item) {
+    if constexpr (kByHeads) {
+      store_shared(shared_.field(kept(), Shared::kPlace), static_cast<int>(item.place));
+      store_shared(shared_.field(kept(), Shared::kFirstSeen), first_seen_query(p_, item));
+      store_shared(shared_.field(kept(), Shared::kHeadOfSums), head_of_sums(p_, item));
+    }
+    const BackwardPlace place = backward_place<!kByHeads>(p_, backward_item(p_, item), Shared::kQueries);
+    const int begin = steps_before();
+    store_shared(shared_.field(kept(), Shared::kFirstKey), place.first_key);
+    store_shared(shared_.field(kept(), Shared::kHeadOfAll), place.head);
+    store_shared(shared_.field(kept(), Shared::kHead), place.head % p_.heads);
+    store_shared(shared_.field(kept(), Shared::kBatch), place.head / p_.heads);
+    store_shared(shared_.field(kept(), Shared::kShift), place.first_step - begin);
+    show(begin, place.steps);
+  }
+
+  __device__ __forceinline__ void fetch(const CUtensorMap& map, std::uint32_t full, std::uint32_t destination) const {
+    const std::uint32_t barrier = shared_.barrier(full + kept());
+    arrive_expecting(barrier, kBackwardGroups * Shared::kKeptBytes);
+    BoxPlace place{load_shared(shared_.field(kept(), Shared::kFirstKey)),
+                   load_shared(shared_.field(kept(), Shared::kHead)),
+                   load_shared(shared_.field(kept(), Shared::kBatch))};
+#pragma unroll 1
+    for (int group = 0; group < kBackwardGroups; ++group) {
+      copy_boxes<kHeadDim, Shared::kPanelColumns>(destination, Shared::kKeptPanelBytes, map, place, barrier, policy());
+      destination += Shared::kKeptBytes;
+      place.row += kGroupRows;
+    }
+  }
+
+  /// By heads there is no register to keep it in, either.
+  __device__ __forceinline__ static std::uint64_t policy() {
+    if constexpr (kByHeads) {
+      return cache_policy_here<Reuse::kOnce>();
+    } else {
+      return cache_policy<Reuse::kOnce>();
+    }
+  }
+
+  const Parameters& p_;
+  Shared shared_;
+  std::uint32_t round_ = 0;
+};
+
+/// Fetches Q and dO of the items' steps.
+template <int kHeadDim, BackwardSums kSums>
+class BackwardQueries {
+  using Shared = SharedBackward<kHeadDim>;
+  using Parameters = ItemsParameters<kSums>;
+
+ public:
+  __device__ __forceinline__ BackwardQueries(const Parameters& parameters, Shared shared)
+      : p_{parameters}, shared_{shared} {}
+
+  /// The first tiles, as K and V, come while the kernel before works: it does not write these.
+  __device__ __forceinline__ void run() {
+    wait(shared_.barrier(Shared::kItemFull), 0);
+    const int early = min(of_item(Shared::kEnd), Shared::kTile.stages);
+#pragma unroll 1
+    for (int i = 0; i < early; ++i) fetch_tiles(i);
+    // For lse, delta and cleared sums: whoever adds to these has waited for a step's lse.
+    wait_for_last_kernel();
+#pragma unroll 1
+    for (int i = 0; i < early; ++i) fetch_statistics(i);
+    for (int i = early;; ++item_) {
+      wait(shared_.barrier(Shared::kItemFull + item_ % kKeptStages), item_ / kKeptStages % 2);
+      const int end = of_item(Shared::kEnd);
+      if (of_item(Shared::kBegin) == end) return;  // not i: all steps of the first item may have come early
+#pragma unroll 1
+      for (; i < end; ++i) {
+        wait(shared_.barrier(Shared::kStageEmpty + stage(i)),
+             ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
+        fetch_tiles(i);
+        fetch_statistics(i);
+      }
+    }
+  }
+
+ private:
+  __device__ __forceinline__ int of_item(typename Shared::Field field) const {
+    return load_shared(shared_.field(item_ % kKeptStages, field));
+  }
+
+  __device__ __forceinline__ static std::uint32_t stage(int i) {
+    return static_cast<std::uint32_t>(i) % Shared::kTile.stages;
+  }
+  __device__ __forceinline__ int first_query(int i) const {
+    return sm90::first_query(p_, i + of_item(Shared::kShift), Shared::kQueries);
+  }
+
+  /// Q and dO of a step; their barriers wait for lse and delta, too.
+  __device__ __forceinline__ void fetch_tiles(int i) const {
+    delay_one_warp(PlantedFault::kBackwardBarrier);
+    fetch_tile(p_.q, shared_.q(stage(i)), Shared::kQueriesFull + stage(i), first_query(i));
+    fetch_tile(p_.grad_o, shared_.grad_o(stage(i)), Shared::kGradientsFull + stage(i), first_query(i));
+  }
+  __device__ __forceinline__ void fetch_tile(const CUtensorMap& map, std::uint32_t tile, std::uint32_t full,
+                                             int first_query) const {
+    const std::uint32_t barrier = shared_.barrier(full);
+    arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
+    copy_boxes<kHeadDim, Shared::kPanelColumns>(tile, Shared::kPanelBytes, map,
+                                                {first_query, of_item(Shared::kHead), of_item(Shared::kBatch)}, barrier,
+                                                cache_policy<Reuse::kOften>());
+  }
+
+  __device__ __forceinline__ void fetch_statistics(int i) const {
+    const std::int64_t row = static_cast<std::int64_t>(of_item(Shared::kHeadOfAll)) * p_.rows + first_query(i);
+    copy_bytes(shared_.lse(stage(i)), p_.lse + row, Shared::kStatisticsBytes,
+               shared_.barrier(Shared::kQueriesFull + stage(i)));
+    delay_one_warp(PlantedFault::kBackwardParity);
+    copy_bytes(shared_.delta(stage(i)), p_.delta + row, Shared::kStatisticsBytes,
+               shared_.barrier(Shared::kGradientsFull + stage(i)));
+  }
+
+  const Parameters& p_;
+  Shared shared_;
+  std::uint32_t item_ = 0;  // of the block
+};
+
+template <class Element, int kHeadDim, BackwardSums kSums>
+__device__ __forceinline__ void backward_block(const ItemsParameters<kSums>& parameters, char* memory) {
+  using Shared = SharedBackward<kHeadDim>;
+  const Shared shared{{shared_address(memory)}};
+  // From one lane, so that the compiler knows it to be the same for all of a warp.
+  const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
+  begin_backward_block(parameters, shared);
+  if (warp_group == 0) {
+    shrink_registers<Shared::kTile.copying_registers>();
+    if (threadIdx.x == 0) BackwardQueries<kHeadDim, kSums>{parameters, shared}.run();
+    if (threadIdx.x == kWarpSize) BackwardItems<kHeadDim, kSums>{parameters, shared}.run();
+  } else {
+    grow_registers<Shared::kTile.registers>();
+    BackwardKeys<Element, kHeadDim, kSums>{parameters, shared, warp_group - 1}.run();
+  }
+}
+
+template <class Element, int kHeadDim, BackwardSums kSums>
+__global__ void __launch_bounds__(kBackwardThreads, 1)
+    attention_backward_wgmma_kernel(const __grid_constant__ ItemsParameters<kSums> parameters) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(kSharedAlignment) char shared[];  // nothing else lies in shared memory: it is aligned
+  backward_block<Element, kHeadDim, kSums>(parameters, shared);
+#endif
+}
+
+}  // namespace tbench::kernels::sm90

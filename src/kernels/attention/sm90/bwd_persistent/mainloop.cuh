@@ -1,0 +1,319 @@
+// What a computing warpgroup of Hopper's backward kernel does with 64 keys of each item. It walks over the queries that
+// see them: S^T = K Q^T and dP^T = V dO^T, so that P and dS are operands of dV += P dO and dK += dS Q as they stand in
+// registers. dS crosses shared memory for dQ = dS K, of which each warpgroup computes a half over the keys of both.
+// That product comes at the end of the next step, be it the next item's first, so that the warpgroups can be half a
+// step apart, one's products beside the other's exponentials, and neither waits for the other's dS.
+#pragma once
+
+#include "kernels/attention/common/injected_fault.cuh"
+#include "kernels/attention/sm90/bwd_persistent/dq.cuh"
+
+namespace tbench::kernels::sm90 {
+
+template <class Element, int kHeadDim, BackwardSums kSums>
+class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
+  using Parameters = ItemsParameters<kSums>;
+  using QueryGradients = BackwardQueryGradients<Element, kHeadDim, kSums>;
+  using Scores = BackwardScores<Element, ItemsParameters<kSums>, SharedBackward<kHeadDim>>;
+  using QueryGradients::item_, QueryGradients::begin_, QueryGradients::kept, QueryGradients::late_kept,
+      QueryGradients::begins_item, QueryGradients::of_item, QueryGradients::first_query, QueryGradients::load_late_sums,
+      QueryGradients::start_from, QueryGradients::multiply_query_gradient, QueryGradients::take_query_gradient;
+  using Scores::kTile, Scores::kQueries, Scores::kScores, Scores::kPartQueries, Scores::kParts, Scores::kPartScores,
+      Scores::kPartBytes, Scores::kGradients, Scores::kInnerBytes, Scores::kHalvesQueries, Scores::kQueryGradients;
+  using Scores::p_, Scores::shared_, Scores::group_;
+  using Scores::warp, Scores::lane, Scores::stage, Scores::parity, Scores::wait_for_gradients, Scores::wait_for_scores,
+      Scores::release, Scores::release_too_early, Scores::multiply_transposed, Scores::multiply_gradient,
+      Scores::key_in_group, Scores::spread, Scores::exponentiate, Scores::show_scores;
+  using typename Scores::Products, typename Scores::Shared, typename QueryGradients::LateSums;
+  static constexpr bool kTakesTurns = takes_turns(kHeadDim, kSums);
+  static constexpr bool kKeepsValues = kHeadDim == 64;  // in registers: each part would read them from shared memory
+  static_assert(kParts > 1 || !kTakesTurns, "skip() takes no turn");
+
+  // Of 16; 0 is __syncthreads().
+  enum NamedBarrier { kTurn = 1 };
+
+ public:
+  __device__ __forceinline__ BackwardKeys(const Parameters& parameters, Shared shared, int group)
+      : QueryGradients{parameters, shared, group} {}
+
+  __device__ __forceinline__ void run() {
+    if (kTakesTurns && group_ == kBackwardGroups - 1) pass_turn();  // the first turn is the first group's
+    bool has_turn = false;
+    int i = 0;
+#pragma unroll 1
+    for (auto item = first_of_block(p_); exists(p_, item); item = next_of_block(p_, item, ++item_)) {
+      take_item();
+      if (kTakesTurns && !has_turn) wait_for_turn();
+      begin_ = i;
+      const int end = i + steps_of(p_, backward_item(p_, item).tile, kQueries);
+      if (sees_half(i)) {
+        if constexpr (kHalvesQueries) advance_by_half(i++);
+        if constexpr (!kHalvesQueries) skip(i++);
+      }
+#pragma unroll 1
+      for (; i < end; ++i) advance(i);
+      // From item to item a turn is kept: it would come back half a step later. But where the item had one step, the
+      // other warpgroup may need it to give the K back in whose place the next item's comes.
+      has_turn = end - begin_ > 1;
+      store_gradients();
+      if (planted(PlantedFault::kBackwardKept)) release(Shared::kKeysEmpty + kept());
+      if (kTakesTurns && !has_turn) pass_turn();
+    }
+    if (kTakesTurns && has_turn) pass_turn();
+    begin_ = i;
+    float dq[kQueryGradients];
+    LateSums sums;
+    const bool adds = load_late_sums(sums, i);
+    wait_for_scores(i - 1);
+    start_from(dq, sums);
+    start_products();
+    multiply_query_gradient(dq, i, adds);
+    commit_products();
+    wait_for_products<0>(dq);
+    take_query_gradient(dq, i);
+    if (kTakesTurns && group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
+  }
+
+ private:
+  __device__ __forceinline__ void take_item() {
+    const std::uint32_t parity = item_ / kKeptStages % 2;
+    wait(shared_.barrier(Shared::kKeysFull + kept()), parity);
+    wait(shared_.barrier(Shared::kValuesFull + kept()), parity);
+    if constexpr (kKeepsValues) load_values();
+  }
+
+  __device__ __forceinline__ void store_gradients() const {
+    store_gradient(p_.dv, values_, 1.0f);
+    store_gradient(p_.dk, keys_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
+    // Loaded ones, too: a copy may overtake loads that are under way.
+    release(Shared::kValuesEmpty + kept());
+  }
+
+  /// With a mask an item's first 64 queries see the first warpgroup's keys alone: of the second one's first step a half
+  /// is left, or with 64 queries a step nothing.
+  __device__ __forceinline__ bool sees_half(int i) const {
+    return p_.causal && group_ == kBackwardGroups - 1 && begins_item(i);
+  }
+  /// Whether no step before has added to dK and dV.
+  __device__ __forceinline__ bool begins_sums(int i) const {
+    return begins_item(i) || (!kHalvesQueries && sees_half(i - 1));
+  }
+
+  /// A step whose P and dS are zeros, with the dQ of the one before.
+  __device__ __forceinline__ void skip(int i) {
+    wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));  // or its buffer could be given back too early
+    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    clear_scores(i);
+    show_scores(i);
+    if (i > 0) {
+      float dq[kQueryGradients];
+      LateSums sums;
+      const bool adds = load_late_sums(sums, i);
+      wait_for_late_scores(i);
+      start_from(dq, sums);
+      start_products();
+      multiply_query_gradient(dq, i, adds);
+      commit_products();
+      wait_for_products<0>(dq);
+      release(Shared::kScoresEmpty + stage(i - 1));
+      take_query_gradient(dq, i);
+      release_late_keys(i);
+    }
+    release(Shared::kStageEmpty + stage(i));
+  }
+
+  /// dS of the warpgroup and a part's queries.
+  __device__ __forceinline__ void clear_scores(int i) const {
+    const std::uint32_t line = shared_.scores(stage(i)) + group_ * Shared::kScoresPanelBytes +
+                               static_cast<int>(threadIdx.x) % kWarpGroupThreads * 16;
+    constexpr int kBytes = kPartQueries * kPanelRowBytes;
+#pragma unroll
+    for (int n = 0; n < kBytes / (kWarpGroupThreads * 16); ++n) store_zeros(line + n * kWarpGroupThreads * 16);
+  }
+
+  /// A step of the second part's queries alone, at an item's beginning.
+  __device__ __forceinline__ void advance_by_half(int i) {
+    constexpr int kPart = 1, kBytes = kPart * kPartQueries * 4;
+    float s[kPartScores], dp[kPartScores];
+    wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    spread(s, shared_.lse(stage(i)) + kBytes);
+    wait_for_gradients(i);
+    spread(dp, shared_.delta(stage(i)) + kBytes);
+    start_products();
+    multiply_transposed(s, shared_.k(kept(), group_), shared_.q(stage(i)) + kPart * kPartBytes);
+    commit_products();
+    multiply_probability_gradients(dp, kPart, i);
+    commit_products();
+    if (kTakesTurns) pass_turn();
+    wait_for_products<1>(s);
+    mask(s, first_query(i) + kPart * kPartQueries);
+    exponentiate(s);
+    release_too_early(i);
+    std::uint32_t p[kScores / 2], ds[kScores / 2];
+    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    clear_scores(i);
+    wait_for_products<0>(dp);
+    differentiate(s, dp, p, ds, kPart, i);
+    float dq[kQueryGradients];
+    LateSums sums;
+    const bool adds = load_late_sums(sums, i);
+    wait_for_late_scores(i);
+    if (kTakesTurns) wait_for_turn();
+    start_from(dq, sums);
+    start_products();
+    multiply_query_gradient(dq, i, adds);
+    commit_products();
+    multiply_gradient(values_, p, shared_.grad_o(stage(i)), kPart, false);
+    multiply_gradient(keys_, ds, shared_.q(stage(i)), kPart, false);
+    commit_products();
+    finish_step(dq, i);
+  }
+
+  __device__ __forceinline__ void wait_for_turn() const { wait_at_barrier<2 * kWarpGroupThreads>(kTurn + group_); }
+  __device__ __forceinline__ void pass_turn() const { arrive_at_barrier<2 * kWarpGroupThreads>(kTurn + (1 - group_)); }
+
+  /// A step, with the dQ of the one before. The block's first step has none before it: a product of whatever lies there
+  /// goes nowhere, as ptxas takes no branch around products.
+  __device__ __forceinline__ void advance(int i) {
+    float s[kScores];
+    float dp[kParts][kPartScores];
+    start_scores(s, dp[0], i);
+    if (kTakesTurns) pass_turn();  // before the wait for dS's buffer, which the other group empties in its turn
+    wait_for_products<kTile.early_gradients ? 1 : 0>(s);
+    if constexpr (!kTile.early_gradients) start_probability_gradients(dp[0], 0, i);
+    mask(s, first_query(i));
+    exponentiate(s);
+    release_too_early(i);
+    std::uint32_t p[kScores / 2], ds[kScores / 2];
+    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    wait_for_products<0>(dp[0]);
+    differentiate(&s[0], dp[0], p, ds, 0, i);
+    if constexpr (kParts > 1) {
+      start_probability_gradients(dp[1], 1, i);
+      multiply_gradient(values_, p, shared_.grad_o(stage(i)), 0, !begins_sums(i));
+      multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !begins_sums(i));
+      commit_products();
+      wait_for_products<1>(dp[1]);
+      differentiate(&s[kPartScores], dp[1], p, ds, 1, i);
+    }
+    float dq[kQueryGradients];
+    LateSums sums;
+    const bool adds = load_late_sums(sums, i);
+    wait_for_late_scores(i);
+    if (kTakesTurns) wait_for_turn();
+    start_from(dq, sums);
+    start_products();
+    multiply_query_gradient(dq, i, adds);
+    commit_products();
+    multiply_gradient(values_, p, shared_.grad_o(stage(i)), kParts - 1, kParts > 1 || !begins_sums(i));
+    multiply_gradient(keys_, ds, shared_.q(stage(i)), kParts - 1, kParts > 1 || !begins_sums(i));
+    commit_products();
+    finish_step(dq, i);
+  }
+
+  /// Those of the step before the i-th.
+  __device__ __forceinline__ void wait_for_late_scores(int i) const {
+    if (i == 0) return;
+    if (begins_item(i)) delay(PlantedFault::kBackwardKept);
+    wait_for_scores(i - 1);
+  }
+  /// K of the item before, whose dQ is complete.
+  __device__ __forceinline__ void release_late_keys(int i) const {
+    if (!planted(PlantedFault::kBackwardKept)) release(Shared::kKeysEmpty + late_kept(i));
+  }
+
+  /// What is left when all products of a step have been issued.
+  __device__ __forceinline__ void finish_step(float (&dq)[kQueryGradients], int i) {
+    show_scores(i);  // its fence takes as long as a product: not before them
+    wait_for_products<1>(dq);
+    if (i > 0) {
+      release(Shared::kScoresEmpty + stage(i - 1));
+      take_query_gradient(dq, i);
+      if (begins_item(i)) release_late_keys(i);
+    }
+    wait_for_products<0>(values_);
+    wait_for_products<0>(keys_);
+    if (!planted(PlantedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
+  }
+
+  /// Starts a step's S^T, with dP^T of its first part or alone.
+  __device__ __forceinline__ void start_scores(float (&s)[kScores], float (&dp)[kPartScores], int i) const {
+    if (!planted(PlantedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    spread(s, shared_.lse(stage(i)));
+    if constexpr (kTile.early_gradients) {
+      wait_for_gradients(i);
+      spread(dp, shared_.delta(stage(i)));
+    }
+    start_products();
+    multiply_transposed(s, shared_.k(kept(), group_), shared_.q(stage(i)));
+    commit_products();
+    if constexpr (kTile.early_gradients) {
+      multiply_probability_gradients(dp, 0, i);
+      commit_products();
+    } else {
+      wait_for_gradients(i);
+    }
+  }
+
+  __device__ __forceinline__ void start_probability_gradients(float (&dp)[kPartScores], int part, int i) const {
+    spread(dp, shared_.delta(stage(i)) + part * kPartQueries * 4);
+    start_products();
+    multiply_probability_gradients(dp, part, i);
+    commit_products();
+  }
+
+  /// dP^T - delta, of a part of the queries.
+  __device__ __forceinline__ void multiply_probability_gradients(float (&dp)[kPartScores], int part, int i) const {
+    const std::uint32_t grad_o = shared_.grad_o(stage(i)) + part * kPartBytes;
+    if constexpr (kKeepsValues) {
+      const Operand right = operand(grad_o);
+#pragma unroll
+      for (int j = 0; j < kHeadDim / 16; ++j) {
+        Products::template from_registers<false>(dp, &kept_values_[4 * j],
+                                                 right.at(j / 4 * Shared::kPanelBytes + j % 4 * kInnerBytes), true);
+      }
+    } else {
+      multiply_transposed(dp, shared_.v(kept(), group_), grad_o);
+    }
+  }
+
+  template <int kCount>
+  __device__ __forceinline__ void mask(float (&s)[kCount], int first_query) const {
+    Scores::mask(s, first_query, of_item(Shared::kFirstKey));
+  }
+  __device__ __forceinline__ void differentiate(const float* s, const float (&dp)[kPartScores],
+                                                std::uint32_t (&p)[kScores / 2], std::uint32_t (&ds)[kScores / 2],
+                                                int part, int i) const {
+    Scores::differentiate(s, dp, p, ds, part, i);
+    if (planted(PlantedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, part);
+  }
+
+  /// V as the left operand of dP^T: lanes of 16 name the rows of the left two of four matrices, then of the right two.
+  __device__ __forceinline__ void load_values() {
+    const int row = warp() * 16 + lane() % 16;
+    const std::uint32_t line = shared_.v(kept(), group_) + row * kPanelRowBytes;
+#pragma unroll
+    for (int i = 0; i < kHeadDim / 16; ++i) {
+      ldmatrix_x4(&kept_values_[4 * i],
+                  line + i / 4 * Shared::kKeptPanelBytes + ((2 * i % 8 + lane() / 16) ^ row % 8) * 16);
+    }
+  }
+
+  /// dK or dV, from registers: K's and V's places are needed by the next item.
+  __device__ __forceinline__ void store_gradient(const TensorView& view, const float (&gradient)[kGradients],
+                                                 float factor) const {
+    const int place = lane() % 4, key = of_item(Shared::kFirstKey) + group_ * kGroupRows + key_in_group(0);
+    Element* const first = static_cast<Element*>(view.data) + of_item(Shared::kBatch) * view.strides[0] +
+                           of_item(Shared::kHead) * view.strides[1];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const bool exists = key + half * 8 < p_.seq_kv;
+      store_row(first + (key + half * 8) * view.strides[2], gradient, half, factor, place, exists);
+    }
+  }
+
+  std::uint32_t kept_values_[kKeepsValues ? kHeadDim / 4 : 1];
+  float keys_[kGradients], values_[kGradients];  // of dK and dV
+};
+
+}  // namespace tbench::kernels::sm90

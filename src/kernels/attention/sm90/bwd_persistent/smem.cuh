@@ -1,0 +1,130 @@
+// What Hopper's backward kernel whose blocks stay is given, its items, and what lies in a block's shared memory.
+#pragma once
+
+#include "kernels/attention/sm90/bwd_common/params.cuh"
+#include "kernels/attention/sm90/bwd_common/smem.cuh"
+#include "kernels/attention/sm90/common/static_scheduler.cuh"
+
+namespace tbench::kernels::sm90 {
+
+/// With what it takes to find an item in it.
+struct StayingOrder : BackwardOrder {
+  Divisor items_of_group, heads_of_group, heads_of_last_group;
+  int last_group;
+};
+inline StayingOrder staying_order(const AttentionShape& shape) {
+  const BackwardOrder order = backward_order(shape);
+  const int heads = static_cast<int>(shape.batch * shape.heads);
+  const int last_group = (heads - 1) / order.heads;
+  return {order, divisor(order.tiles * order.heads), divisor(order.heads), divisor(heads - last_group * order.heads),
+          last_group};
+}
+using StayingParameters = BackwardParameters<TensorView, StayingOrder>;
+
+/// Which of its head's tiles of keys an item is.
+struct BackwardItem {
+  int tile;
+  int head;  // of all batches'
+};
+__device__ __forceinline__ BackwardItem backward_item(const StayingParameters& p, int item) {
+  const int group = quotient(item, p.order.items_of_group), first_head = group * p.order.heads;
+  const int in_group = item - p.order.tiles * first_head;
+  const bool full = first_head + p.order.heads <= p.batch_heads;  // the last group may be smaller
+  const Divisor heads = full ? p.order.heads_of_group : p.order.heads_of_last_group;
+  const int nth = quotient(in_group, heads);
+  const bool lightest_first = (p.order.last_group - group) % 2 != 0;
+  return {lightest_first ? p.order.tiles - 1 - nth : nth, first_head + in_group - nth * heads.value};
+}
+
+/// One of a block's items, and that of its next round.
+struct DealtItem {
+  int item;
+};
+__device__ __forceinline__ DealtItem first_of_block(const StayingParameters&) { return {dealt_item(0)}; }
+__device__ __forceinline__ bool exists(const StayingParameters& p, DealtItem dealt) {
+  return dealt.item < p.order.items;
+}
+__device__ __forceinline__ DealtItem next_of_block(const StayingParameters&, DealtItem, std::uint32_t round) {
+  return {dealt_item(static_cast<int>(round))};
+}
+__device__ __forceinline__ BackwardItem backward_item(const StayingParameters& p, DealtItem dealt) {
+  return backward_item(p, dealt.item);
+}
+
+/// Over the queries that see a tile of keys.
+template <class Parameters>
+__device__ __forceinline__ int steps_of(const Parameters& p, int tile, int queries) {
+  return all_steps(p, queries) - (p.causal ? tile * kBackwardKeys / queries : 0);
+}
+
+/// `kAround`: without a mask, too, neighbours start at different queries: they add to dQ of different ones.
+template <bool kAround, class Parameters>
+__device__ __forceinline__ BackwardPlace backward_place(const Parameters& p, const BackwardItem& item, int queries) {
+  const auto [tile, head] = item;
+  const int first_step = tile * kBackwardKeys / queries;
+  return {.first_key = tile * kBackwardKeys,
+          .head = head,
+          .first_step = p.causal  ? first_step
+                        : kAround ? first_step % all_steps(p, queries)
+                                  : 0,
+          .steps = steps_of(p, tile, queries)};
+}
+
+/// The first query of a step as places number them.
+template <class Parameters>
+__device__ __forceinline__ int first_query(const Parameters& p, int step, int queries) {
+  const int all = all_steps(p, queries);
+  return (step < all ? step : step - all) * queries;
+}
+
+/// K and V [kept stage, warpgroup, panel, 64, 64], then BackwardTiles, items [kept stage, field].
+template <int kHeadDim>
+struct SharedBackward : BackwardTiles<kHeadDim, BackwardBlocks::kStay, 5 * kKeptStages> {
+  using Tiles = BackwardTiles<kHeadDim, BackwardBlocks::kStay, 5 * kKeptStages>;
+  using Tiles::base, Tiles::barrier, Tiles::kBarriers, Tiles::kBarrierSize, Tiles::kKeptBytes, Tiles::kPlan,
+      Tiles::kWarps;
+
+  enum KeptBarrier {
+    kItemFull,
+    kKeysFull = kItemFull + kKeptStages,
+    kKeysEmpty = kKeysFull + kKeptStages,  // with the item
+    kValuesFull = kKeysEmpty + kKeptStages,
+    kValuesEmpty = kValuesFull + kKeptStages,
+  };
+  static_assert(kValuesEmpty + kKeptStages == static_cast<int>(Tiles::kQueriesFull));
+
+  /// What is known of an item: whoever needs it reads it anew, there are no registers to keep it in. It is steps
+  /// [kBegin, kEnd) of the block's, its place's are their numbers plus kShift. After the last item comes an empty one.
+  enum Field { kFirstKey, kHeadOfAll, kHead, kBatch, kBegin, kEnd, kShift, kFields };
+  /// And by heads: of queries before kFirstSeen the item has the head's first sums; which sums these are; which item.
+  enum HeadField { kFirstSeen, kHeadOfSums, kPlace, kHeadFields };
+  static constexpr int kFieldBytes = kKeptStages * kFields * 4, kHeadFieldBytes = kKeptStages * kHeadFields * 4;
+  static_assert(kBarriers * kBarrierSize + kFieldBytes + kHeadFieldBytes <= kBarrierBytes, "all have their room");
+
+  __device__ __forceinline__ std::uint32_t k(std::uint32_t kept, int group) const {
+    return base + kPlan.k + (kept * kBackwardGroups + group) * kKeptBytes;
+  }
+  __device__ __forceinline__ std::uint32_t v(std::uint32_t kept, int group) const {
+    return base + kPlan.v + (kept * kBackwardGroups + group) * kKeptBytes;
+  }
+  __device__ __forceinline__ std::uint32_t field(std::uint32_t kept, Field field) const {
+    return barrier(kBarriers) + (kept * kFields + field) * 4;
+  }
+  __device__ __forceinline__ std::uint32_t field(std::uint32_t kept, HeadField field) const {
+    return barrier(kBarriers) + kFieldBytes + (kept * kHeadFields + field) * 4;
+  }
+
+  /// Of one thread.
+  __device__ __forceinline__ void make_barriers() const {
+    for (int kept = 0; kept < kKeptStages; ++kept) {
+      make_barrier(barrier(kItemFull + kept), 1);
+      make_barrier(barrier(kKeysFull + kept), 1);
+      make_barrier(barrier(kKeysEmpty + kept), kWarps);
+      make_barrier(barrier(kValuesFull + kept), 1);
+      make_barrier(barrier(kValuesEmpty + kept), kWarps);
+    }
+    Tiles::make_step_barriers();
+  }
+};
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,203 @@
+// Backward pass on Hopper where a multiprocessor has few steps, bf16 and fp16, head_dim 64: items of two kinds side by
+// side in one launch, of 64 keys, whose dK and dV they make while they walk over queries, and of 64 queries, whose dQ
+// they make while they walk over keys. A block is two teams of a computing warpgroup each
+// (sm90/bwd_split/mainloop.cuh), with items, shared memory and barriers of their own, and one more warpgroup, of which
+// a lane of each team's warp copies. A kernel before makes what S and dP start from, or one more warp a team makes lse
+// and delta (sm90/bwd_split/row_stats.cuh).
+#pragma once
+
+#include "kernels/attention/sm80/common/split_warps.cuh"
+#include "kernels/attention/sm90/bwd_split/mainloop.cuh"
+#include "kernels/attention/sm90/bwd_split/row_stats.cuh"
+
+namespace tbench::kernels::sm90 {
+
+template <class Tiles>
+class KindsProducer {
+  using Shared = Tiles;
+  using Part = typename Shared::Part;
+  static constexpr KindsTile kTile = Shared::kTile;
+
+ public:
+  __device__ __forceinline__ KindsProducer(const KindsParameters& parameters, Shared shared)
+      : p_{parameters}, shared_{shared} {}
+
+  /// A team's first item, whose first tiles come while the kernel before works: it does not write these, if it is ours.
+  __device__ __forceinline__ void begin(const KindsPlace& place) {
+    if constexpr (kTile.makes_statistics) wait_for_last_kernel();
+    const int early = min(place.steps, kTile.stages);
+    fetch_kept_rows(place, Shared::kForScores);
+    fetch_rows(place, 0, Shared::kForScores);
+    fetch_kept_rows(place, Shared::kForGradients);
+    fetch_rows(place, 0, Shared::kForGradients);
+#pragma unroll 1  // little code before the first copies: with a cold cache it comes from memory
+    for (int i = 1; i < early; ++i) {
+      for (const auto part : {Shared::kForScores, Shared::kForGradients}) fetch_rows(place, i, part);
+    }
+    if constexpr (!kTile.makes_statistics) {
+      wait_for_last_kernel();
+      fetch_kept_statistics(place);
+#pragma unroll 1
+      for (int i = 0; i < early; ++i) {
+        for (const auto part : {Shared::kForScores, Shared::kForGradients}) fetch_statistics(place, i, part);
+      }
+    }
+    fetch_steps(place, early);
+    end_item(place);
+  }
+
+  __device__ __forceinline__ void fetch(const KindsPlace& place) {
+    wait(shared_.barrier(Shared::kKeptEmpty + kept_stage()), Shared::kept_parity(nth_) ^ 1u);
+    for (const auto part : {Shared::kForScores, Shared::kForGradients}) fetch_kept_rows(place, part);
+    fetch_kept_statistics(place);
+    fetch_steps(place, 0);
+    end_item(place);
+  }
+
+ private:
+  __device__ __forceinline__ std::uint32_t kept_stage() const { return Shared::kept_stage(nth_); }
+  __device__ __forceinline__ std::uint32_t stage(int i) const { return Shared::stage(begin_ + i); }
+  __device__ __forceinline__ void end_item(const KindsPlace& place) {
+    ++nth_;
+    begin_ += place.steps;
+  }
+
+  __device__ __forceinline__ void fetch_steps(const KindsPlace& place, int first) {
+#pragma unroll 1
+    for (int i = first; i < place.steps; ++i) {
+      wait(shared_.barrier(Shared::kEmpty + stage(i)), Shared::parity(begin_ + i) ^ 1u);
+      for (const auto part : {Shared::kForScores, Shared::kForGradients}) {
+        fetch_rows(place, i, part);
+        fetch_statistics(place, i, part);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void fetch_kept_rows(const KindsPlace& place, Part part) const {
+    const std::uint32_t full = shared_.kept_full(part, kept_stage());
+    const int statistics = statistics_bytes(place.kept == Kept::kQueries);
+    arrive_expecting(full, Shared::kTileBytes + statistics);
+    copy(place.kept == Kept::kKeys, part, shared_.kept(part, kept_stage()), place, place.first_row, full);
+  }
+  __device__ __forceinline__ void fetch_kept_statistics(const KindsPlace& place) const {
+    if constexpr (!kTile.makes_statistics) {
+      if (place.kept == Kept::kKeys) return;
+      for (const auto part : {Shared::kForScores, Shared::kForGradients}) {
+        copy_statistics(part, shared_.kept_statistics(part, kept_stage()), place, place.first_row,
+                        shared_.kept_full(part, kept_stage()));
+      }
+    }
+  }
+
+  /// Of a step, whose barrier waits for statistics, too.
+  __device__ __forceinline__ void fetch_rows(const KindsPlace& place, int i, Part part) const {
+    const std::uint32_t full = shared_.full(part, stage(i));
+    if (part == Shared::kForScores) delay_one_warp(PlantedFault::kBackwardBarrier);
+    if (part == Shared::kForGradients) delay_one_warp(PlantedFault::kBackwardParity);
+    const bool with_outputs = kTile.makes_statistics && part == Shared::kForGradients && makes_delta(place, i);
+    arrive_expecting(full, (with_outputs ? 2 : 1) * Shared::kTileBytes + statistics_bytes(place.kept == Kept::kKeys));
+    copy(place.kept == Kept::kQueries, part, shared_.tile(part, stage(i)), place, place.streamed(i), full);
+    if (with_outputs) {
+      copy_tile(shared_.outputs(stage(i)), p_.o, place, place.kept == Kept::kKeys ? place.streamed(i) : place.first_row,
+                full);
+    }
+  }
+  __device__ __forceinline__ static int statistics_bytes(bool of_queries) {
+    return !kTile.makes_statistics && of_queries ? Shared::kStatisticsBytes : 0;
+  }
+  __device__ __forceinline__ void fetch_statistics(const KindsPlace& place, int i, Part part) const {
+    if (kTile.makes_statistics || place.kept == Kept::kQueries) return;
+    copy_statistics(part, shared_.statistics(part, stage(i)), place, place.streamed(i), shared_.full(part, stage(i)));
+  }
+
+  __device__ __forceinline__ void copy(bool keys, Part part, std::uint32_t tile, const KindsPlace& place, int row,
+                                       std::uint32_t full) const {
+    const bool for_scores = part == Shared::kForScores;
+    copy_tile(tile, keys ? (for_scores ? p_.k : p_.v) : (for_scores ? p_.q : p_.grad_o), place, row, full);
+  }
+  __device__ __forceinline__ void copy_tile(std::uint32_t tile, const CUtensorMap& map, const KindsPlace& place,
+                                            int row, std::uint32_t full) const {
+    copy_boxes<Shared::kHeadDim>(tile, Shared::kTileBytes, map, {row, place.head, place.batch}, full,
+                                 cache_policy<Reuse::kOften>());
+  }
+  __device__ __forceinline__ void copy_statistics(Part part, std::uint32_t destination, const KindsPlace& place,
+                                                  int row, std::uint32_t full) const {
+    const float* const all = part == Shared::kForScores ? p_.lse : p_.delta;
+    copy_bytes(destination, all + static_cast<std::int64_t>(place.all_head) * p_.rows + row, Shared::kStatisticsBytes,
+               full);
+  }
+
+  const KindsParameters& p_;
+  Shared shared_;
+  int nth_ = 0, begin_ = 0;  // of the team's items, and its steps before
+};
+
+template <class Element, class Tile>
+__device__ __forceinline__ void kinds_block(const KindsParameters& parameters, char* memory) {
+  using Shared = SharedKinds<Tile>;
+  constexpr int kTeams = kKindsTeams, kMade = 1;
+  const std::uint32_t first = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+  // From one lane, so that the compiler knows it to be the same for all of a warp.
+  const int warp = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpSize, 0);
+  if (threadIdx.x == kTeams * kWarpSize) {  // of a warp that has nothing else to do yet
+    for (const CUtensorMap* map : {&parameters.q, &parameters.k, &parameters.v, &parameters.grad_o}) prefetch(*map);
+    if constexpr (Shared::kTile.makes_statistics) prefetch(parameters.o);
+  }
+  const int group = warp / kWarpGroupWarps - 1;
+  const bool in_copying_group = group < 0;
+  const int team = in_copying_group ? warp % kTeams : group;
+  const Shared shared{first + team * team_bytes(Shared::kTile)};
+  const bool copies = warp < kTeams && threadIdx.x % kWarpSize == 0;
+  const bool makes = Shared::kTile.makes_statistics && in_copying_group && warp / kTeams == 1;  // lse and delta
+  static_assert(2 * kTeams <= kWarpGroupWarps);
+  int item = first_item<kTeams>(team), nth = 0;
+  if (copies) shared.make_barriers();
+  __syncwarp();
+  // Whoever copies goes on; all others wait, at one instruction.
+  if (in_copying_group && !makes) {
+    arrive_at_barrier<kKindsThreads>(kMade);
+  } else {
+    wait_at_barrier<kKindsThreads>(kMade);
+  }
+  allow_next_kernel();
+  if (in_copying_group) {
+    shrink_registers<Shared::kTile.copying_registers>();
+    if constexpr (Shared::kTile.makes_statistics) {
+      if (makes) return make_statistics<Element>(parameters, shared, team);
+    }
+    if (!copies || item >= parameters.order.items) return;
+    KindsProducer<Shared> copying{parameters, shared};
+    copying.begin(kinds_place(parameters, item));
+#pragma unroll 1
+    for (item = dealt_item<kTeams>(++nth, team); item < parameters.order.items;
+         item = dealt_item<kTeams>(++nth, team)) {
+      copying.fetch(kinds_place(parameters, item));
+    }
+  } else {
+    grow_registers<Shared::kTile.registers>();
+    // Read anew: it would be kept in a register.
+    const auto own_team = [] { return __shfl_sync(kFullWarp, read_thread() / kWarpGroupThreads, 0) - 1; };
+    int begin = 0;
+#pragma unroll 1
+    for (; item < parameters.order.items; item = dealt_item<kTeams>(++nth, own_team())) {
+      const KindsPlace place = kinds_place(parameters, item);
+      if (place.kept == Kept::kKeys) {
+        KindsRows<Element, Shared, Kept::kKeys>{parameters, shared, place, nth, begin}.run();
+      } else {
+        KindsRows<Element, Shared, Kept::kQueries>{parameters, shared, place, nth, begin}.run();
+      }
+      begin += place.steps;
+    }
+  }
+}
+
+template <class Element, class Tile>
+__global__ void __launch_bounds__(kKindsThreads, 1)
+    attention_backward_kinds_wgmma_kernel(const __grid_constant__ KindsParameters parameters) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(kSharedAlignment) char shared[];
+  kinds_block<Element, Tile>(parameters, shared);
+#endif
+}
+
+}  // namespace tbench::kernels::sm90

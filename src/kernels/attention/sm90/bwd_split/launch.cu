@@ -1,0 +1,59 @@
+// Hopper's backward kernels of two kinds of items of one precision, Precision::TBENCH_PRECISION: which instantiation
+// serves a problem, and the two launches. CMakeLists.txt compiles this file once for each precision.
+#include "kernels/attention/common/launch.cuh"
+#include "kernels/attention/sm90/bwd_common/pre_postprocess.cuh"
+#include "kernels/attention/sm90/bwd_split/kernel.cuh"
+#include "kernels/attention/sm90/common/tma_descriptor.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+/// But for lse and delta.
+KindsParameters kinds_parameters(const AttentionProblem& problem, const AttentionBackward& arguments, bool is_alone) {
+  const AttentionShape& shape = problem.shape;
+  const auto map = [&](const TensorView& view, std::int64_t seq) {
+    return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, kGroupRows);
+  };
+  return {.q = map(arguments.q, shape.seq_q),
+          .k = map(arguments.k, shape.seq_kv),
+          .v = map(arguments.v, shape.seq_kv),
+          .grad_o = map(arguments.grad_o, shape.seq_q),
+          .o = is_alone ? map(arguments.o, shape.seq_q) : CUtensorMap{},
+          .dq = arguments.dq,
+          .dk = arguments.dk,
+          .dv = arguments.dv,
+          .lse = arguments.lse,
+          .delta = nullptr,
+          .seq_q = static_cast<int>(shape.seq_q),
+          .seq_kv = static_cast<int>(shape.seq_kv),
+          .rows = static_cast<int>(shape.seq_q),
+          .scale = problem.scale,
+          .causal = shape.causal,
+          .order = kinds_order(shape)};
+}
+
+}  // namespace
+
+template <Precision kPrecision>
+void launch_backward_kinds(const AttentionProblem& problem, const AttentionBackward& arguments, bool is_alone,
+                           const DeviceLimits& limits, cudaStream_t stream) {
+  using Element = StoredElement<kPrecision>;
+  const auto launch = [&]<class Tile>(const KindsParameters& parameters) {
+    launch_kernel(&attention_backward_kinds_wgmma_kernel<Element, Tile>,
+                  kinds_launch(problem.shape, Tile::tile(), limits), parameters, stream, /*overlaps=*/true);
+  };
+  KindsParameters parameters = kinds_parameters(problem, arguments, is_alone);
+  if (is_alone) return launch.template operator()<AloneKinds>(parameters);
+  const auto helper = helper_parameters<Element>(problem, arguments, {.sums = BackwardSums::kNone});
+  launch_kernel(&attention_backward_prepare_sm90_kernel<Element, kKindsHeadDim>, backward_prepare_launch(problem.shape),
+                helper, stream, /*overlaps=*/true);
+  parameters.lse = helper.lse_out;
+  parameters.delta = helper.delta_out;
+  parameters.rows = helper.rows;
+  launch.template operator()<PreparedKinds>(parameters);
+}
+
+template void launch_backward_kinds<Precision::TBENCH_PRECISION>(const AttentionProblem&, const AttentionBackward&,
+                                                                 bool, const DeviceLimits&, cudaStream_t);
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,172 @@
+// How a computing warpgroup of Hopper's backward kernel of two kinds of items walks over the streamed rows. A step
+// issues the next S and dP, then its own dV and dK, or dQ: all but S is beside the next step's exponentials.
+#pragma once
+
+#include "kernels/attention/sm90/bwd_split/softmax_grad.cuh"
+
+namespace tbench::kernels::sm90 {
+
+template <class Element, class Tiles, Kept kKept>
+class KindsRows : KindsScores<Element, Tiles, kKept> {
+  using Base = KindsScores<Element, Tiles, kKept>;
+  using Base::kKeepsKeys, Base::kTile;
+  using Base::lane, Base::row_in_tile, Base::stage;
+  using Base::p_, Base::shared_, Base::place_, Base::nth_, Base::begin_;
+  using Base::scores_, Base::gradients_, Base::values_, Base::kept_, Base::lse_, Base::delta_;
+  using typename Base::Part, typename Base::Shared;
+  static_assert(kTile.stages >= 3, "a step's tiles are read while the next but one's come");
+  static constexpr bool kReleasesLate = kTile.makes_statistics && !kKeepsKeys;
+
+ public:
+  /// See KindsScores.
+  __device__ __forceinline__ KindsRows(const KindsParameters& parameters, Shared shared, const KindsPlace& place,
+                                       int nth, int begin)
+      : Base{parameters, shared, place, nth, begin} {}
+
+  __device__ __forceinline__ void run() {
+    load_kept();
+    if constexpr (kKeepsKeys) Base::clear(values_);
+    Base::clear(kept_);
+    const int last = place_.steps - 1;
+    wait_for_scores(0);
+    if constexpr (!kTile.makes_statistics) wait_for_gradients(0);
+    Base::start_from_statistics(0);
+    start_products();
+    Base::multiply_scores(0);
+    if constexpr (kTile.makes_statistics) {  // O comes with them
+      wait_for_gradients(0);
+      start_products();
+    }
+    Base::multiply_probability_gradients(0);
+    wait_for_products<1>(scores_);
+    make_probabilities(0);
+    wait_for_products<0>(gradients_);
+    make_operands(0);
+    // Delta is there: who makes it has read dO, too.
+    if (kReleasesLate && !planted(PlantedFault::kBackwardKept)) release_kept();
+#pragma unroll 1
+    for (int i = 0; i < last; ++i) advance(i);
+    release_too_early(last);
+    start_products();
+    Base::multiply_gradients(last);
+    finish_gradients(last);
+    if constexpr (kTile.makes_statistics) wait_for_last_kernel();
+    if constexpr (kKeepsKeys) {
+      Base::store(p_.dv, values_, 1.0f);
+      Base::store(p_.dk, kept_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
+    } else {
+      Base::store(p_.dq, kept_, p_.scale);
+    }
+  }
+
+ private:
+  /// Tells the copying thread that the warp has read what the barrier is of.
+  __device__ __forceinline__ void release(std::uint32_t empty) const {
+    __syncwarp();
+    if (lane() == 0) arrive(shared_.barrier(empty));
+  }
+  __device__ __forceinline__ void release_step(int i) const { release(Shared::kEmpty + stage(i)); }
+  __device__ __forceinline__ void release_kept() const { release(Shared::kKeptEmpty + Shared::kept_stage(nth_)); }
+  __device__ __forceinline__ void release_too_early(int i) const {
+    if (!planted(PlantedFault::kBackwardRelease)) return;
+    release_step(i);
+    delay(PlantedFault::kBackwardRelease);
+  }
+
+  __device__ __forceinline__ std::uint32_t parity(int i) const { return Shared::parity(begin_ + i); }
+  __device__ __forceinline__ std::uint32_t kept(Part part) const {
+    return shared_.kept(part, Shared::kept_stage(nth_));
+  }
+
+  /// Takes what is kept to registers.
+  __device__ __forceinline__ void load_kept() {
+    if (planted(PlantedFault::kBackwardKept)) release_kept();
+    for (const auto part : {Shared::kForScores, Shared::kForGradients}) {
+      wait(shared_.kept_full(part, Shared::kept_stage(nth_)), Shared::kept_parity(nth_));
+    }
+    Base::load_operand(Base::scores_operand_, kept(Shared::kForScores));
+    Base::load_operand(Base::gradients_operand_, kept(Shared::kForGradients));
+    if constexpr (!kKeepsKeys && !kTile.makes_statistics) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        lse_[half] = load_statistic(shared_.kept_statistics(Shared::kForScores, Shared::kept_stage(nth_)), half);
+        delta_[half] = load_statistic(shared_.kept_statistics(Shared::kForGradients, Shared::kept_stage(nth_)), half);
+      }
+    }
+    show_to_async_proxy();  // the next copy may overtake loads that are under way
+    if (!kReleasesLate && !planted(PlantedFault::kBackwardKept)) release_kept();
+  }
+  __device__ __forceinline__ static float load_statistic(std::uint32_t statistics, int half) {
+    return std::bit_cast<float>(load_shared(statistics + row_in_tile(half) * 4));
+  }
+
+  __device__ __forceinline__ void wait_for_tile(Part part, int i) const {
+    wait(shared_.full(part, stage(i)), parity(i));
+  }
+  __device__ __forceinline__ void wait_for_tiles(int i) const {
+    wait_for_scores(i);
+    wait_for_gradients(i);
+  }
+  __device__ __forceinline__ void wait_for_scores(int i) const {
+    if (!planted(PlantedFault::kBackwardBarrier)) wait_for_tile(Shared::kForScores, i);
+  }
+  __device__ __forceinline__ void wait_for_gradients(int i) const {
+    if (planted(PlantedFault::kBackwardBarrier)) return;  // dO comes behind Q, and would be waited for in its place
+    // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
+    if (planted(PlantedFault::kBackwardParity)) {
+      return wait_a_while(shared_.full(Shared::kForGradients, stage(i)), parity(i) ^ 1u);
+    }
+    wait_for_tile(Shared::kForGradients, i);
+  }
+
+  /// Where the kernel makes them. Also of kept queries in every step, or parities are ambiguous: read in the first one.
+  __device__ __forceinline__ void wait_for_statistics(Part part, int i, float (&of_rows)[2]) const {
+    if (!planted(PlantedFault::kBackwardStatistics)) wait(shared_.statistics_full(part, stage(i)), parity(i));
+    if constexpr (!kKeepsKeys) {
+      if (i > 0) return;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        of_rows[half] = load_statistic(shared_.statistics(part, stage(i)), half);
+      }
+    }
+  }
+
+  /// A step's dV and dK, or dQ, whose operands are there, and the next one up to its operands.
+  __device__ __forceinline__ void advance(int i) {
+    release_too_early(i);
+    Base::start_from_statistics(i + 1);
+    start_products();
+    Base::multiply_scores(i + 1);
+    Base::multiply_probability_gradients(i + 1);
+    Base::multiply_gradients(i);
+    wait_for_products<2>(scores_);
+    make_probabilities(i + 1);
+    finish_gradients(i);
+    wait_for_products<0>(gradients_);
+    make_operands(i + 1);
+  }
+  __device__ __forceinline__ void finish_gradients(int i) {
+    if constexpr (kKeepsKeys) wait_for_products<0>(values_);
+    wait_for_products<0>(kept_);
+    if (!planted(PlantedFault::kBackwardRelease)) release_step(i);
+  }
+
+  /// P of the i-th step.
+  __device__ __forceinline__ void make_probabilities(int i) {
+    if (planted(PlantedFault::kBackwardBarrier)) {  // too late
+      for (const auto part : {Shared::kForScores, Shared::kForGradients}) wait_for_tile(part, i);
+    }
+    if constexpr (kTile.makes_statistics) wait_for_statistics(Shared::kForScores, i, lse_);
+    Base::mask(place_.streamed(i));
+    Base::exponentiate(i);
+    // The next step's, and a place that ptxas moves no wait for products across: exponentials are beside them.
+    if (i + 1 < place_.steps) wait_for_tiles(i + 1);
+  }
+  /// All operands before the first of their products: ptxas serialises products beside which operands are made.
+  __device__ __forceinline__ void make_operands(int i) {
+    if constexpr (kTile.makes_statistics) wait_for_statistics(Shared::kForGradients, i, delta_);
+    Base::differentiate(i);
+  }
+};
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,141 @@
+// Where no kernel before Hopper's backward kernel of two kinds of items makes lse and delta: a warp of the copying
+// warpgroup makes a team's, of the queries of every step, or of those that an item keeps, in its first step. It reads
+// dO and O in shared memory. What S and dP do not start from is subtracted later: lse in the exponent, delta where dS
+// is made, so that no product waits for either.
+#pragma once
+
+#include <bit>
+#include <cmath>
+
+#include "kernels/attention/common/injected_fault.cuh"
+#include "kernels/attention/sm90/bwd_split/smem.cuh"
+
+namespace tbench::kernels::sm90 {
+
+/// Whether the i-th step brings queries whose delta is not yet known.
+__device__ __forceinline__ bool makes_delta(const KindsPlace& place, int i) {
+  return place.kept == Kept::kKeys || i == 0;
+}
+
+/// Of a whole warp. A team's warps wait for it before they give a step's buffers back, so nobody else has to.
+template <class Element, class Tiles>
+class KindsStatistics {
+  using Shared = Tiles;
+  using Part = typename Shared::Part;
+  static constexpr int kBlockRows = 16;  // of a product
+  static constexpr int kTogether = 2;    // blocks whose products do not wait for each other
+  static constexpr int kLaneRows = kGroupRows / kWarpSize;
+
+ public:
+  __device__ __forceinline__ KindsStatistics(const KindsParameters& parameters, Shared shared)
+      : p_{parameters}, shared_{shared} {}
+
+  __device__ __forceinline__ void make(const KindsPlace& place) {
+    float lse[kLaneRows];
+    load_lse(lse, place, 0);
+#pragma unroll 1
+    for (int i = 0; i < place.steps; ++i) {
+      const bool makes = makes_delta(place, i);
+      // Its buffer is free: nobody reads the last step's statistics any more.
+      wait(shared_.full(Shared::kForScores, stage(i)), parity(i));
+      if (makes) store_lse(lse, shared_.statistics(Shared::kForScores, stage(i)));
+      show(Shared::kForScores, i);
+      if (i + 1 < place.steps && makes_delta(place, i + 1)) load_lse(lse, place, i + 1);
+      wait(shared_.full(Shared::kForGradients, stage(i)), parity(i));
+      if (makes) make_delta(place, i);
+      show(Shared::kForGradients, i);
+    }
+    ++nth_;
+    begin_ += place.steps;
+  }
+
+ private:
+  __device__ __forceinline__ std::uint32_t stage(int i) const { return Shared::stage(begin_ + i); }
+  __device__ __forceinline__ std::uint32_t parity(int i) const { return Shared::parity(begin_ + i); }
+  __device__ __forceinline__ static int lane() { return read_lane(); }
+
+  __device__ __forceinline__ void show(Part part, int i) const {
+    delay(PlantedFault::kBackwardStatistics);
+    __syncwarp();
+    if (lane() == 0) arrive(shared_.statistics_full(part, stage(i)));
+  }
+
+  /// To the base 2; of rows beyond the end infinite, so that their P is zero.
+  __device__ __forceinline__ void load_lse(float (&lse)[kLaneRows], const KindsPlace& place, int i) const {
+    const int first = place.kept == Kept::kKeys ? place.streamed(i) : place.first_row;
+    const float* const head = p_.lse + static_cast<std::int64_t>(place.all_head) * p_.seq_q;
+#pragma unroll
+    for (int j = 0; j < kLaneRows; ++j) {
+      const int row = first + j * kWarpSize + lane();
+      lse[j] = row < p_.seq_q ? head[row] : INFINITY;
+    }
+  }
+  __device__ __forceinline__ static void store_lse(const float (&lse)[kLaneRows], std::uint32_t destination) {
+#pragma unroll
+    for (int j = 0; j < kLaneRows; ++j) store(destination, j * kWarpSize + lane(), lse[j] * kLog2E);
+  }
+  __device__ __forceinline__ static void store(std::uint32_t destination, int row, float value) {
+    store_shared(destination + row * 4, std::bit_cast<int>(value));
+  }
+
+  __device__ __forceinline__ void make_delta(const KindsPlace& place, int i) const {
+    const std::uint32_t kept = Shared::kept_stage(nth_);
+    if (place.kept == Kept::kQueries) {
+      wait(shared_.kept_full(Shared::kForGradients, kept), Shared::kept_parity(nth_));
+    }
+    multiply_rows(place.kept == Kept::kKeys ? shared_.tile(Shared::kForGradients, stage(i))
+                                            : shared_.kept(Shared::kForGradients, kept),
+                  shared_.outputs(stage(i)), shared_.statistics(Shared::kForGradients, stage(i)));
+    show_to_async_proxy();  // the next copy may overtake loads that are under way
+  }
+
+  /// Row products of dO and O: the diagonals of products of 16 rows with the same 16, of which the tensor cores make
+  /// 16 times as much as is wanted in a sixth of the instructions.
+  __device__ __forceinline__ static void multiply_rows(std::uint32_t grad_o, std::uint32_t o,
+                                                       std::uint32_t destination) {
+    const int lane = read_lane(), row = lane / 4;
+    // Lanes of 16 name the rows of four matrices [8, 8], as in KindsScores::load_operand().
+    const int line = lane % 16 * kPanelRowBytes, vector = (lane / 16 ^ lane % 8) * 16;
+#pragma unroll 1
+    for (int first = 0; first < kGroupRows; first += kTogether * kBlockRows) {
+      float upper[kTogether][4]{}, lower[kTogether][4]{};  // of the block's first eight columns and the others
+#pragma unroll
+      for (int i = 0; i < Shared::kHeadDim / 16; ++i) {
+#pragma unroll
+        for (int j = 0; j < kTogether; ++j) {
+          const int offset = (first + j * kBlockRows) * kPanelRowBytes + line + (vector ^ i % 4 * 32);
+          std::uint32_t left[4], right[4];
+          ldmatrix_x4(left, o + offset);
+          ldmatrix_x4(right, grad_o + offset);
+          mma_m16n8k16<Element>(upper[j], left, right[0], right[2]);
+          mma_m16n8k16<Element>(lower[j], left, right[1], right[3]);
+        }
+      }
+      if (lane % 4 != row / 2) continue;
+#pragma unroll
+      for (int j = 0; j < kTogether; ++j) {
+        store(destination, first + j * kBlockRows + row, row % 2 == 0 ? upper[j][0] : upper[j][1]);
+        store(destination, first + j * kBlockRows + row + 8, row % 2 == 0 ? lower[j][2] : lower[j][3]);
+      }
+    }
+  }
+
+  const KindsParameters& p_;
+  Shared shared_;
+  int nth_ = 0, begin_ = 0;  // of the team's items, and its steps before
+};
+
+/// Of all the team's items.
+template <class Element, class Tiles>
+__device__ __forceinline__ void make_statistics(const KindsParameters& parameters, Tiles shared, int team) {
+  KindsStatistics<Element, Tiles> statistics{parameters, shared};
+  wait_for_last_kernel();
+  int nth = 0;
+#pragma unroll 1
+  for (int item = first_item<kKindsTeams>(team); item < parameters.order.items;
+       item = dealt_item<kKindsTeams>(++nth, team)) {
+    statistics.make(kinds_place(parameters, item));
+  }
+}
+
+}  // namespace tbench::kernels::sm90

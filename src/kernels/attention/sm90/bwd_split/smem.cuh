@@ -1,0 +1,140 @@
+// What Hopper's backward kernel of two kinds of items is given, a team's item, and what lies in its shared memory.
+#pragma once
+
+#include "kernels/attention/common/ptx.cuh"
+#include "kernels/attention/sm90/bwd_split/config.hpp"
+#include "kernels/attention/sm90/common/ptx.cuh"
+#include "kernels/attention/sm90/common/static_scheduler.cuh"
+#include "kernels/attention/sm90/common/wgmma.cuh"
+
+namespace tbench::kernels::sm90 {
+
+struct KindsParameters {
+  CUtensorMap q, k, v, grad_o;  // boxes of kGroupRows rows
+  CUtensorMap o;                // where the kernel makes delta
+  TensorView dq, dk, dv;        // every row starts on a 16-byte boundary
+  // [batch * heads, rows], negative, as BackwardWorkspace has them. Where the kernel makes delta, lse is the forward
+  // pass's: [batch * heads, seq_q].
+  const float *lse, *delta;
+  int seq_q, seq_kv;
+  int rows;  // of a head in lse and delta
+  float scale;
+  bool causal;
+  KindsOrder order;
+};
+
+/// An item: its kept rows, and the steps over those that meet them.
+struct KindsPlace {
+  Kept kept;
+  int first_row;
+  int head, batch;
+  int all_head;  // of all batches'
+  int steps;
+  int last_tile;  // where queries are kept steps go down to 0, else from the item's own tile, or 0, on
+
+  /// The first streamed row of the i-th step.
+  __device__ __forceinline__ int streamed(int i) const {
+    return (kept == Kept::kKeys ? last_tile - steps + 1 + i : last_tile - i) * kGroupRows;
+  }
+};
+
+__device__ __forceinline__ KindsPlace kinds_place(const KindsParameters& p, int item) {
+  const auto [kept, tile, all_head] = kinds_item(p.order, p.causal, item);
+  const int batch = quotient(all_head, p.order.heads);
+  KindsPlace place{.kept = kept,
+                   .first_row = tile * kGroupRows,
+                   .head = all_head - batch * p.order.heads.value,
+                   .batch = batch,
+                   .all_head = all_head};
+  if (kept == Kept::kKeys) {
+    place.last_tile = p.order.query_tiles - 1;
+    place.steps = p.order.query_tiles - (p.causal ? tile : 0);
+  } else {
+    place.last_tile = p.order.key_tiles - 1;
+    if (p.causal) place.last_tile = min(place.last_tile, tile);
+    place.steps = place.last_tile + 1;
+  }
+  return place;
+}
+
+template <class Tile>
+struct SharedKinds {
+  static constexpr int kHeadDim = kKindsHeadDim;
+  static constexpr KindsTile kTile = Tile::tile();
+  static constexpr KindsShared kPlan = kinds_shared(kTile);
+  static constexpr int kTileBytes = kKindsTileBytes;  // a panel
+  static constexpr int kStatisticsBytes = kGroupRows * 4;
+  static constexpr int kBarrierSize = 8;
+
+  /// The first of S's operands (K, Q) or of dP's (V, dO).
+  enum Part { kForScores, kForGradients, kParts };
+
+  static constexpr int kMade = kTile.makes_statistics ? kTile.stages * kParts : 0;
+  enum Barrier {
+    kKeptFull,                                            // [stage, part]
+    kKeptEmpty = kKeptFull + kTile.kept_stages * kParts,  // [stage]
+    kFull = kKeptEmpty + kTile.kept_stages,               // [stage, part]
+    kEmpty = kFull + kTile.stages * kParts,               // [stage]
+    kStatistics = kEmpty + kTile.stages,                  // [stage, part]
+    kBarriers = kStatistics + kMade,
+  };
+  static_assert(kBarriers * kBarrierSize <= kBarrierBytes, "barriers have their room");
+
+  std::uint32_t base;
+
+  __device__ __forceinline__ std::uint32_t kept(Part part, std::uint32_t stage) const {
+    return base + kPlan.kept + (stage * kParts + part) * kTileBytes;
+  }
+  __device__ __forceinline__ std::uint32_t tile(Part part, std::uint32_t stage) const {
+    return base + kPlan.stages + (stage * stage_tiles(kTile) + part) * kTileBytes;
+  }
+  /// Of O's rows: the queries of a step, or in an item's first step those that it keeps.
+  __device__ __forceinline__ std::uint32_t outputs(std::uint32_t stage) const {
+    return base + kPlan.stages + (stage * stage_tiles(kTile) + kParts) * kTileBytes;
+  }
+  __device__ __forceinline__ std::uint32_t kept_statistics(Part part, std::uint32_t stage) const {
+    return base + kPlan.kept_statistics + (stage * kParts + part) * kStatisticsBytes;
+  }
+  __device__ __forceinline__ std::uint32_t statistics(Part part, std::uint32_t stage) const {
+    return base + kPlan.statistics + (stage * kParts + part) * kStatisticsBytes;
+  }
+  __device__ __forceinline__ std::uint32_t barrier(std::uint32_t number) const {
+    return base + kPlan.barriers + number * kBarrierSize;
+  }
+  __device__ __forceinline__ std::uint32_t kept_full(Part part, std::uint32_t stage) const {
+    return barrier(kKeptFull + stage * kParts + part);
+  }
+  __device__ __forceinline__ std::uint32_t full(Part part, std::uint32_t stage) const {
+    return barrier(kFull + stage * kParts + part);
+  }
+  __device__ __forceinline__ std::uint32_t statistics_full(Part part, std::uint32_t stage) const {
+    return barrier(kStatistics + stage * kParts + part);
+  }
+
+  /// Where a team's n-th step or item lies, and the parity of the phase in which it comes: nothing that would have to
+  /// be kept in registers.
+  template <int kStages>
+  __device__ __forceinline__ static std::uint32_t place_in(int n) {
+    return static_cast<std::uint32_t>(n) % kStages;
+  }
+  template <int kStages>
+  __device__ __forceinline__ static std::uint32_t parity_in(int n) {
+    return static_cast<std::uint32_t>(n) / kStages % 2;
+  }
+  __device__ __forceinline__ static std::uint32_t stage(int n) { return place_in<kTile.stages>(n); }
+  __device__ __forceinline__ static std::uint32_t parity(int n) { return parity_in<kTile.stages>(n); }
+  __device__ __forceinline__ static std::uint32_t kept_stage(int nth) { return place_in<kTile.kept_stages>(nth); }
+  __device__ __forceinline__ static std::uint32_t kept_parity(int nth) { return parity_in<kTile.kept_stages>(nth); }
+
+  /// Of one thread. Full ones are arrived at by the thread that copies, empty ones by the warps that read.
+  __device__ __forceinline__ void make_barriers() const {
+    for (int i = kKeptFull; i < kKeptEmpty; ++i) make_barrier(barrier(i), 1);
+    for (int i = kKeptEmpty; i < kFull; ++i) make_barrier(barrier(i), kWarpGroupWarps);
+    for (int i = kFull; i < kEmpty; ++i) make_barrier(barrier(i), 1);
+    for (int i = kEmpty; i < kStatistics; ++i) make_barrier(barrier(i), kWarpGroupWarps);
+    for (int i = kStatistics; i < kBarriers; ++i) make_barrier(barrier(i), 1);
+    show_barriers();
+  }
+};
+
+}  // namespace tbench::kernels::sm90

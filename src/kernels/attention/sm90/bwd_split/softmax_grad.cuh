@@ -1,0 +1,216 @@
+// What a computing warpgroup of Hopper's backward kernel of two kinds of items makes of its 64 kept rows, keys or
+// queries, and a step's streamed ones: scores, S^T = K Q^T and dP^T = V dO^T of keys, S = Q K^T and dP = dO V^T of
+// queries, and what becomes of them. As they stand in registers P and dS are left operands of dV += P^T dO and dK +=
+// dS^T Q, or of dQ += dS K; a streamed tile serves both its products.
+#pragma once
+
+#include <bit>
+
+#include "kernels/attention/common/injected_fault.cuh"
+#include "kernels/attention/sm90/bwd_common/mask.cuh"
+#include "kernels/attention/sm90/bwd_split/smem.cuh"
+#include "kernels/attention/sm90/common/store_rows.cuh"
+
+namespace tbench::kernels::sm90 {
+
+template <class Element, class Tiles, Kept kKept>
+class KindsScores {
+ protected:
+  using Shared = Tiles;
+  using Part = typename Shared::Part;
+  using Products = Wgmma<Element>;
+  static constexpr int kHeadDim = Shared::kHeadDim;
+  static constexpr KindsTile kTile = Shared::kTile;
+  static constexpr bool kKeepsKeys = kKept == Kept::kKeys;
+  static constexpr int kScores = kGroupRows / 2;  // of a thread
+  static constexpr int kGradients = kHeadDim / 2;
+  static constexpr int kInner = 16;  // of a product, four along a row
+  static constexpr int kInnerBytes = kInner * 2;
+  static constexpr int kOperandWords = kHeadDim / 4;
+  using Scores = float[kScores];
+  using Operands = std::uint32_t[kScores / 2];
+  using KeptOperand = std::uint32_t[kOperandWords];
+  using Gradient = float[kGradients];
+
+  /// @param nth    of the team's items
+  /// @param begin  its steps before
+  __device__ __forceinline__ KindsScores(const KindsParameters& parameters, Shared shared, const KindsPlace& place,
+                                         int nth, int begin)
+      : p_{parameters}, shared_{shared}, place_{place}, nth_{nth}, begin_{begin} {}
+
+  // Read anew every time: what follows from them would be kept in registers from item to item.
+  __device__ __forceinline__ static int lane() { return read_lane(); }
+  __device__ __forceinline__ static int warp() { return read_thread() / kWarpSize % kWarpGroupWarps; }
+  /// Of a thread's two rows, eight apart.
+  __device__ __forceinline__ static int row_in_tile(int half) { return warp() * 16 + half * 8 + lane() / 4; }
+  __device__ __forceinline__ int extent() const { return kKeepsKeys ? p_.seq_kv : p_.seq_q; }
+  __device__ __forceinline__ const int& streamed_extent() const { return kKeepsKeys ? p_.seq_q : p_.seq_kv; }
+  __device__ __forceinline__ std::uint32_t stage(int i) const { return Shared::stage(begin_ + i); }
+
+  /// Lanes of 16 name the rows of the left two of four matrices [8, 8], then those of the right two. The swizzle
+  /// permutes vectors.
+  __device__ __forceinline__ static void load_operand(std::uint32_t (&words)[kOperandWords], std::uint32_t tile) {
+    const int row = warp() * 16 + lane() % 16;
+    const std::uint32_t line = tile + row * kPanelRowBytes;
+#pragma unroll
+    for (int i = 0; i < kHeadDim / kInner; ++i) {
+      ldmatrix_x4(&words[4 * i], line + ((2 * i % 8 + lane() / 16) ^ row % 8) * 16);
+    }
+  }
+
+  /// result += kept rows times streamed ones, or = where it starts from zero.
+  __device__ __forceinline__ static void multiply_rows(Scores& result, const KeptOperand& kept,
+                                                       std::uint32_t streamed) {
+    const Operand right = operand(streamed);
+#pragma unroll
+    for (int i = 0; i < kHeadDim / kInner; ++i) {
+      Products::template from_registers<false>(result, &kept[4 * i], right.at(i * kInnerBytes),
+                                               !kTile.makes_statistics || i > 0);
+    }
+    commit_products();
+  }
+
+  /// gradient += scores times the tile's rows.
+  __device__ __forceinline__ static void multiply_gradient(Gradient& gradient, const Operands& scores,
+                                                           std::uint32_t streamed) {
+    const Operand right = operand(streamed);
+#pragma unroll
+    for (int i = 0; i < kGroupRows / kInner; ++i) {
+      Products::template from_registers<true>(gradient, &scores[4 * i], right.at(i * kInner * kPanelRowBytes), true);
+    }
+  }
+
+  // A step's products, a group each. S starts from -lse / scale, dP from -delta, or both from zero.
+  __device__ __forceinline__ void multiply_scores(int i) {
+    multiply_rows(scores_, scores_operand_, shared_.tile(Shared::kForScores, stage(i)));
+  }
+  __device__ __forceinline__ void multiply_probability_gradients(int i) {
+    multiply_rows(gradients_, gradients_operand_, shared_.tile(Shared::kForGradients, stage(i)));
+  }
+  __device__ __forceinline__ void multiply_gradients(int i) {
+    if constexpr (kKeepsKeys) {
+      multiply_gradient(values_, probabilities_, shared_.tile(Shared::kForGradients, stage(i)));
+    }
+    multiply_gradient(kept_, differentials_, shared_.tile(Shared::kForScores, stage(i)));
+    commit_products();
+  }
+
+  /// What accumulators start from: a number of each query, lse or delta.
+  __device__ __forceinline__ void spread(Scores& sums, Part part, int i, const float (&of_rows)[2]) const {
+    if constexpr (kKeepsKeys) {
+      const std::uint32_t statistics = shared_.statistics(part, stage(i)) + lane() % 4 * 8;
+#pragma unroll
+      for (int n = 0; n < kScores / 4; ++n) {
+        const float2 pair = load_shared_pair(statistics + n * 32);
+        sums[4 * n] = pair.x;
+        sums[4 * n + 1] = pair.y;
+        sums[4 * n + 2] = copied_here(pair.x);
+        sums[4 * n + 3] = copied_here(pair.y);
+      }
+    } else {
+#pragma unroll
+      for (int n = 0; n < kScores; ++n) sums[n] = copied_here(of_rows[n / 2 % 2]);
+    }
+  }
+
+  __device__ __forceinline__ void start_from_statistics(int i) {
+    if constexpr (!kTile.makes_statistics) {
+      spread(scores_, Shared::kForScores, i, lse_);
+      spread(gradients_, Shared::kForGradients, i, delta_);
+    }
+  }
+
+  /// Calls use(j, that of the query of the j-th score) for all scores.
+  template <class Use>
+  __device__ __forceinline__ void for_each_statistic(Part part, int i, const float (&of_rows)[2], const Use& use) {
+    const std::uint32_t statistics = shared_.statistics(part, stage(i)) + lane() % 4 * 8;
+#pragma unroll
+    for (int n = 0; n < kScores / 4; ++n) {
+      float2 pair{};
+      if constexpr (kKeepsKeys) pair = load_shared_pair(statistics + n * 32);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        use(4 * n + 2 * half, kKeepsKeys ? pair.x : of_rows[half]);
+        use(4 * n + 2 * half + 1, kKeepsKeys ? pair.y : of_rows[half]);
+      }
+    }
+  }
+
+  /// Hides what lies beyond the last row, too: its zeros times an Inf would be NaN.
+  __device__ __forceinline__ void mask(int streamed) {
+    const bool on_diagonal = p_.causal && streamed == place_.first_row;
+    if (!on_diagonal && streamed + kGroupRows <= streamed_extent()) return;
+    const int first_column = streamed + lane() % 4 * 2;
+    hide_scores<kKeepsKeys>(
+        scores_, [&](int half) { return place_.first_row + row_in_tile(half); }, first_column, streamed_extent(),
+        p_.causal);
+  }
+
+  /// P = exp(scale * (S - lse / scale)), or of S without lse exp2(scale * log2(e) * S - log2(e) * lse).
+  __device__ __forceinline__ void exponentiate(int i) {
+    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
+    if constexpr (kTile.makes_statistics) {
+      for_each_statistic(Shared::kForScores, i, lse_,
+                         [&](int j, float lse) { scores_[j] = exp2_approximate(scores_[j] * scale - lse); });
+    } else {
+#pragma unroll
+      for (int j = 0; j < kScores; ++j) scores_[j] = exp2_approximate(scores_[j] * scale);
+    }
+  }
+
+  /// dS = P (dP - delta), and its operand and P's.
+  __device__ __forceinline__ void differentiate(int i) {
+    if constexpr (kTile.makes_statistics) {
+      for_each_statistic(Shared::kForGradients, i, delta_,
+                         [&](int j, float delta) { gradients_[j] = (gradients_[j] - delta) * scores_[j]; });
+    } else {
+#pragma unroll
+      for (int j = 0; j < kScores; ++j) gradients_[j] *= scores_[j];
+    }
+    to_operands(differentials_, gradients_);
+    if constexpr (kKeepsKeys) to_operands(probabilities_, scores_);
+    if (kKeepsKeys && planted(PlantedFault::kDvSkipTile) && place_.streamed(i) == 0) leave_out(probabilities_);
+    if (!kKeepsKeys && planted(PlantedFault::kDqSkipTile) && place_.streamed(i) == 0) leave_out(differentials_);
+  }
+
+  __device__ __forceinline__ static void to_operands(Operands& operands, const Scores& values) {
+#pragma unroll
+    for (int i = 0; i < kScores / 2; ++i) operands[i] = pack<Element>(values[2 * i], values[2 * i + 1]);
+  }
+
+  /// A planted fault: a step's scores without which a gradient is to be.
+  __device__ __forceinline__ static void leave_out(Operands& operands) {
+#pragma unroll
+    for (int i = 0; i < kScores / 2; ++i) operands[i] = 0;
+  }
+
+  __device__ __forceinline__ static void clear(Gradient& gradient) {
+#pragma unroll
+    for (int i = 0; i < kGradients; ++i) gradient[i] = 0.0f;
+  }
+
+  __device__ __forceinline__ void store(const TensorView& view, const Gradient& gradient, float factor) const {
+    Element* const head =
+        static_cast<Element*>(view.data) + place_.batch * view.strides[0] + place_.head * view.strides[1];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = place_.first_row + row_in_tile(half);
+      store_row(head + row * view.strides[2], gradient, half, factor, lane() % 4, row < extent());
+    }
+  }
+
+  const KindsParameters& p_;
+  Shared shared_;
+  const KindsPlace& place_;
+  int nth_, begin_;
+  KeptOperand scores_operand_, gradients_operand_;  // K and V, or Q and dO
+  float lse_[2], delta_[2];                         // of kept queries
+  Scores scores_;                                   // from S to P
+  Scores gradients_;                                // from dP to dS
+  Operands probabilities_;                          // P, of keys
+  Operands differentials_;                          // dS
+  Gradient values_;                                 // of dV
+  Gradient kept_;                                   // of dK or dQ
+};
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,145 @@
+// Backward pass on Hopper by a block an item, bf16 and fp16, head_dim 80 and 128. A block keeps 128 keys with two
+// warpgroups that compute (sm90/bwd_tile/mainloop.cuh) and one whose first thread copies: K and V, then Q, dO and their
+// lse and delta step by step. dQ is added to float32 sums: a kernel before clears them and makes lse and delta, one
+// after converts them.
+#pragma once
+
+#include "kernels/attention/common/delta.cuh"
+#include "kernels/attention/sm90/bwd_tile/mainloop.cuh"
+
+namespace tbench::kernels::sm90 {
+
+template <class Shared>
+class OneItemProducer {
+  static constexpr int kHeadDim = Shared::kHeadDim;
+
+ public:
+  __device__ __forceinline__ OneItemProducer(const OneItemParameters& parameters, Shared shared,
+                                             const BackwardPlace& place)
+      : p_{parameters}, shared_{shared}, place_{place} {}
+
+  /// The first tiles come while the kernel before works: it does not write these.
+  __device__ __forceinline__ void run() {
+    const int early = min(place_.steps, Shared::kTile.stages);
+    fetch_kept(p_.k, Shared::kKeysFull, shared_.k(0));
+    for (int i = 0; i < early; ++i) fetch_tiles(i);
+    // For lse, delta and cleared sums: whoever adds to these has waited for a step's lse.
+    wait_for_last_kernel();
+    for (int i = 0; i < early; ++i) fetch_statistics(i);
+    for (int i = early; i < place_.steps; ++i) {
+      if constexpr (Shared::kGivesBackApart) {
+        wait_until_empty(Shared::kGradientsEmpty, i);
+        fetch_gradients(i);
+        fetch_delta(i);
+        wait_until_empty(Shared::kStageEmpty, i);
+        fetch_queries(i);
+        fetch_lse(i);
+      } else {
+        wait_until_empty(Shared::kStageEmpty, i);
+        fetch_tiles(i);
+        fetch_statistics(i);
+      }
+    }
+  }
+
+ private:
+  __device__ __forceinline__ static std::uint32_t stage(int i) {
+    return static_cast<std::uint32_t>(i) % Shared::kTile.stages;
+  }
+  __device__ __forceinline__ int first_query(int i) const { return one_item_query(p_, place_, i, Shared::kQueries); }
+
+  __device__ __forceinline__ void fetch_kept(const CUtensorMap& map, int full, std::uint32_t destination) const {
+    const std::uint32_t barrier = shared_.barrier(full);
+    arrive_expecting(barrier, Shared::kKeyGroups * Shared::kKeptBytes);
+    for (int group = 0; group < Shared::kKeyGroups; ++group) {
+      copy_boxes<kHeadDim>(destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes, map,
+                           {place_.first_key + group * kGroupRows, place_.head % p_.heads, place_.head / p_.heads},
+                           barrier, cache_policy<Reuse::kOnce>());
+    }
+  }
+
+  __device__ __forceinline__ void wait_until_empty(int empty, int i) const {
+    wait(shared_.barrier(empty + stage(i)), ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
+  }
+
+  /// Q and dO of a step, V after the first Q; their barriers wait for lse and delta, too.
+  __device__ __forceinline__ void fetch_tiles(int i) const {
+    fetch_queries(i);
+    if (i == 0) fetch_kept(p_.v, Shared::kValuesFull, shared_.v(0));
+    fetch_gradients(i);
+  }
+  __device__ __forceinline__ void fetch_queries(int i) const {
+    delay_one_warp(PlantedFault::kBackwardBarrier);
+    fetch_tile(p_.q, shared_.q(stage(i)), Shared::kQueriesFull + stage(i), first_query(i));
+  }
+  __device__ __forceinline__ void fetch_gradients(int i) const {
+    fetch_tile(p_.grad_o, shared_.grad_o(stage(i)), Shared::kGradientsFull + stage(i), first_query(i));
+  }
+  __device__ __forceinline__ void fetch_tile(const CUtensorMap& map, std::uint32_t tile, std::uint32_t full,
+                                             int first_query) const {
+    const std::uint32_t barrier = shared_.barrier(full);
+    arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
+    copy_boxes<kHeadDim>(tile, Shared::kPanelBytes, map, {first_query, place_.head % p_.heads, place_.head / p_.heads},
+                         barrier, cache_policy<Reuse::kOften>());
+  }
+
+  __device__ __forceinline__ void fetch_statistics(int i) const {
+    fetch_lse(i);
+    fetch_delta(i);
+  }
+  __device__ __forceinline__ void fetch_lse(int i) const {
+    copy_bytes(shared_.lse(stage(i)), p_.lse + row(i), Shared::kStatisticsBytes,
+               shared_.barrier(Shared::kQueriesFull + stage(i)));
+  }
+  __device__ __forceinline__ void fetch_delta(int i) const {
+    delay_one_warp(PlantedFault::kBackwardParity);
+    copy_bytes(shared_.delta(stage(i)), p_.delta + row(i), Shared::kStatisticsBytes,
+               shared_.barrier(Shared::kGradientsFull + stage(i)));
+  }
+  /// Of lse and delta.
+  __device__ __forceinline__ std::int64_t row(int i) const {
+    return static_cast<std::int64_t>(place_.head) * p_.rows + first_query(i);
+  }
+
+  const OneItemParameters& p_;
+  Shared shared_;
+  const BackwardPlace& place_;
+};
+
+/// A block with one item: the first thread of its first warpgroup copies, the others are `compute`'s, counted from 0.
+template <class Shared, class Compute>
+__device__ __forceinline__ void run_one_item(const OneItemParameters& parameters, char* memory,
+                                             const Compute& compute) {
+  Shared shared;
+  shared.base = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+  // From one lane, so that the compiler knows it to be the same for all of a warp.
+  const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
+  begin_backward_block(parameters, shared);
+  const BackwardPlace place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries, Shared::kKeys);
+  if (warp_group == 0) {
+    shrink_registers<Shared::kTile.copying_registers>();
+    if (threadIdx.x == 0) OneItemProducer<Shared>{parameters, shared, place}.run();
+  } else {
+    grow_registers<Shared::kTile.registers>();
+    compute(shared, place, warp_group - 1);
+  }
+}
+
+template <class Element, int kHeadDim>
+__device__ __forceinline__ void one_item_block(const OneItemParameters& parameters, char* memory) {
+  using Shared = OneItemShared<kHeadDim>;
+  run_one_item<Shared>(parameters, memory, [&](const Shared& shared, const BackwardPlace& place, int group) {
+    OneItemKeys<Element, kHeadDim>{parameters, shared, place, group}.run();
+  });
+}
+
+template <class Element, int kHeadDim>
+__global__ void __launch_bounds__(kBackwardThreads, 1)
+    attention_backward_one_item_wgmma_kernel(const __grid_constant__ OneItemParameters parameters) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(kSharedAlignment) char shared[];
+  one_item_block<Element, kHeadDim>(parameters, shared);
+#endif
+}
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,134 @@
+// What a computing warpgroup of Hopper's backward kernel of one item a block does with its 64 keys: it walks over the
+// queries that see them, 64 a step. The product of a step's dQ comes at the end of the next step, so that the
+// warpgroups can be half a step apart, one's products beside the other's exponentials, and neither waits for the
+// other's dS.
+#pragma once
+
+#include "kernels/attention/sm90/bwd_common/softmax_grad.cuh"
+#include "kernels/attention/sm90/bwd_tile/smem.cuh"
+
+namespace tbench::kernels::sm90 {
+
+template <class Element, int kHeadDim>
+class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHeadDim>> {
+  using Scores = BackwardScores<Element, OneItemParameters, OneItemShared<kHeadDim>>;
+  using Scores::kTile, Scores::kQueries, Scores::kScores, Scores::kGradients, Scores::kQueryGradients;
+  using Scores::p_, Scores::shared_, Scores::group_;
+  using Scores::warp, Scores::lane, Scores::stage, Scores::parity, Scores::release;
+  using typename Scores::Shared;
+  static_assert(Scores::kParts == 1 && !kTile.early_gradients, "see BackwardKeys for these");
+
+  // Of 16; 0 is __syncthreads(). The second is a warpgroup's, and the one after it the other's.
+  enum NamedBarrier { kAllGroups = 1, kStaging = 4 };
+
+ public:
+  __device__ __forceinline__ OneItemKeys(const OneItemParameters& parameters, Shared shared, const BackwardPlace& place,
+                                         int group)
+      : Scores{parameters, shared, group}, place_{place} {}
+
+  __device__ __forceinline__ void run() {
+    wait(shared_.barrier(Shared::kKeysFull), 0);
+    wait(shared_.barrier(Shared::kValuesFull), 0);
+    advance<true>(0);
+#pragma unroll 1
+    for (int i = 1; i < place_.steps; ++i) advance<false>(i);
+    const int last = place_.steps - 1;
+    float dq[kQueryGradients];
+    wait_for_products<0>(keys_);
+    Scores::wait_for_scores(last);
+    start_products();
+    multiply_query_gradient(dq, last);
+    commit_products();
+    wait_for_products<0>(dq);
+    add_query_gradient(dq, last);
+    finish();
+  }
+
+ private:
+  __device__ __forceinline__ int first_query(int i) const { return one_item_query(p_, place_, i, kQueries); }
+
+  /// A step, with the dQ of the one before.
+  template <bool kFirst>
+  __device__ __forceinline__ void advance(int i) {
+    float s[kScores], dp[kScores];
+    multiply_scores_and_wait(s, i);
+    start_probability_gradients(dp, i);
+    Scores::mask(s, first_query(i), place_.first_key);
+    Scores::exponentiate(s);
+    Scores::release_too_early(i);
+    std::uint32_t p[kScores / 2], ds[kScores / 2];
+    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    wait_for_products<0>(dp);
+    Scores::differentiate(s, dp, p, ds, 0, i);
+    if (planted(PlantedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, 0);
+    float dq[kQueryGradients];
+    if constexpr (!kFirst) Scores::wait_for_scores(i - 1);
+    start_products();
+    if constexpr (!kFirst) {
+      multiply_query_gradient(dq, i - 1);
+      commit_products();
+    }
+    Scores::multiply_gradient(values_, p, shared_.grad_o(stage(i)), 0, !kFirst);
+    Scores::multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !kFirst);
+    commit_products();
+    Scores::show_scores(i);  // its fence takes as long as a product: not before them
+    if constexpr (!kFirst) {
+      wait_for_products<1>(dq);
+      release(Shared::kScoresEmpty + stage(i - 1));
+      add_query_gradient(dq, i - 1);
+    }
+    wait_for_products<0>(values_);
+    wait_for_products<0>(keys_);
+    if (!planted(PlantedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
+  }
+
+  /// S^T - lse / scale, complete.
+  __device__ __forceinline__ void multiply_scores_and_wait(float (&s)[kScores], int i) const {
+    if (!planted(PlantedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    Scores::spread(s, shared_.lse(stage(i)));
+    start_products();
+    Scores::multiply_transposed(s, shared_.k(group_), shared_.q(stage(i)));
+    commit_products();
+    Scores::wait_for_gradients(i);
+    wait_for_products<0>(s);
+  }
+
+  /// dP^T - delta.
+  __device__ __forceinline__ void start_probability_gradients(float (&dp)[kScores], int i) const {
+    Scores::spread(dp, shared_.delta(stage(i)));
+    start_products();
+    Scores::multiply_transposed(dp, shared_.v(group_), shared_.grad_o(stage(i)));
+    commit_products();
+  }
+
+  /// Of the i-th step.
+  __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kQueryGradients], int i) const {
+    const Operand scores = Scores::scores_operand(i), keys = Scores::keys_operand(shared_.k(0));
+    Scores::multiply_query_gradient(dq, scores, keys);
+  }
+  __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
+    if (planted(PlantedFault::kDqSkipTile) && place_.first_key == 0) return;
+    Scores::add_query_gradient(dq, first_query(i), place_.head,
+                               [](float* sums, const float* four) { add_to_global(sums, four); });
+  }
+
+  /// dK and dV by way of the shared memory of K and V, which nobody reads any more.
+  __device__ __forceinline__ void finish() const {
+    const int first_key = place_.first_key + group_ * kGroupRows;
+    Scores::stage_gradient(shared_.v(group_), values_, 1.0f);
+    wait_at_barrier<kBackwardGroups * kWarpGroupThreads>(kAllGroups);  // the other one's dQ has read this one's K
+    Scores::stage_gradient(shared_.k(group_), keys_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
+    show_to_async_proxy();
+    wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
+    if (threadIdx.x % kWarpGroupThreads != 0 || first_key >= p_.seq_kv) return;
+    const BoxPlace place{first_key, place_.head % p_.heads, place_.head / p_.heads};
+    store_boxes<kHeadDim>(p_.dv, place, shared_.v(group_), Shared::kKeptPanelBytes);
+    store_boxes<kHeadDim>(p_.dk, place, shared_.k(group_), Shared::kKeptPanelBytes);
+    wait_for_stores();
+  }
+
+  const BackwardPlace& place_;
+  float keys_[kGradients], values_[kGradients];  // of dK and dV
+};
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,261 @@
+// Hopper's own instructions that the kernels are written in: barriers that count bytes, tensor copies, registers that
+// warpgroups hand each other. Thin wrappers; shared memory is named by 32-bit addresses. Products:
+// sm90/common/wgmma.cuh.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+#include "kernels/attention/sm90/fwd/config.hpp"
+#include "kernels/common/pdl.cuh"
+
+namespace tbench::kernels::sm90 {
+
+constexpr int kWarpGroupThreads = 128;
+constexpr int kWarpGroupWarps = 4;
+
+/// Takes registers from the warpgroup's threads, or gives them more: all four warps call it. Multiples of 8.
+template <int kRegisters>
+__device__ __forceinline__ void shrink_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+}
+template <int kRegisters>
+__device__ __forceinline__ void grow_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
+}
+
+/// Of one thread, before anybody uses the barriers; others see them after show_barriers() and a __syncthreads().
+__device__ __forceinline__ void make_barrier(std::uint32_t barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+__device__ __forceinline__ void show_barriers() { asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory"); }
+
+__device__ __forceinline__ void arrive(std::uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(barrier) : "memory");
+}
+/// Arrives, and makes the phase wait for so many bytes of copies, too.
+__device__ __forceinline__ void arrive_expecting(std::uint32_t barrier, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier), "r"(bytes) : "memory");
+}
+/// Waits until the phase of this parity is over; a new barrier is in the phase of parity 0, the one of 1 is over.
+__device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
+  asm volatile(
+      "{\n"
+      ".reg .pred over;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
+      "@!over bra again;\n"
+      "}\n" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+/// The same, but not for ever.
+__device__ __forceinline__ void wait_a_while(std::uint32_t barrier, std::uint32_t parity) {
+  std::uint32_t over = 0;
+  for (int n = 0; n < 1000 && over == 0; ++n) {
+    asm volatile(
+        "{\n"
+        ".reg .pred is_over;\n"
+        "mbarrier.test_wait.parity.shared::cta.b64 is_over, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, is_over;\n"
+        "}\n"
+        : "=r"(over)
+        : "r"(barrier), "r"(parity)
+        : "memory");
+  }
+}
+
+/// Orders this thread's ordinary writes to shared memory before what tensor copies and wgmma read of it later.
+__device__ __forceinline__ void show_to_async_proxy() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
+
+__device__ __forceinline__ void prefetch(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];\n" ::"l"(reinterpret_cast<std::uint64_t>(&map)) : "memory");
+}
+
+/// How long the L2 cache keeps what a copy has read.
+enum class Reuse { kOnce, kOften };
+template <Reuse kReuse>
+__device__ __forceinline__ std::uint64_t cache_policy() {
+  std::uint64_t policy;
+  if constexpr (kReuse == Reuse::kOnce) {
+    asm("createpolicy.fractional.L2::evict_first.b64 %0;\n" : "=l"(policy));
+  } else {
+    asm("createpolicy.fractional.L2::evict_last.b64 %0;\n" : "=l"(policy));
+  }
+  return policy;
+}
+
+/// The same in an instruction that stays where it is, where there is no register to keep it in.
+template <Reuse kReuse>
+__device__ __forceinline__ std::uint64_t cache_policy_here() {
+  static_assert(kReuse == Reuse::kOnce);
+  std::uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0;\n" : "=l"(policy));
+  return policy;
+}
+
+/// Where a box lies in a tensor as tensor_map() describes it.
+struct BoxPlace {
+  int row, head, batch;
+  int column = 0;
+};
+
+/// One thread starts to copy a box to shared memory, zeros where it reaches over the last row; `barrier` gets its
+/// bytes.
+__device__ __forceinline__ void copy_box(std::uint32_t destination, const CUtensorMap& map, BoxPlace place,
+                                         std::uint32_t barrier, std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
+      " [%0], [%1, {%2, %3, %4, %5, %6}], [%7], %8;\n" ::"r"(destination),
+      "l"(reinterpret_cast<std::uint64_t>(&map)), "r"(place.column), "r"(place.row), "r"(0), "r"(place.head),
+      "r"(place.batch), "r"(barrier), "l"(policy)
+      : "memory");
+}
+/// The same for bytes in a row; 16 divides addresses and size.
+__device__ __forceinline__ void copy_bytes(std::uint32_t destination, const void* source, int bytes,
+                                           std::uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n" ::"r"(destination),
+      "l"(source), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+__device__ __forceinline__ void copy_bytes(std::uint32_t destination, const void* source, int bytes,
+                                           std::uint32_t barrier, std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;\n" ::
+          "r"(destination),
+      "l"(source), "r"(bytes), "r"(barrier), "l"(policy)
+      : "memory");
+}
+/// And back, except what lies beyond the last row.
+__device__ __forceinline__ void store_box(const CUtensorMap& map, BoxPlace place, std::uint32_t source) {
+  asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3, %4, %5}], [%6];\n" ::"l"(
+                   reinterpret_cast<std::uint64_t>(&map)),
+               "r"(place.column), "r"(place.row), "r"(0), "r"(place.head), "r"(place.batch), "r"(source)
+               : "memory");
+  asm volatile("cp.async.bulk.commit_group;\n" ::: "memory");
+}
+/// A tile of `kHeadDim` columns by one box, or where panels do not divide them by one box a panel, `panel_bytes` apart.
+template <int kHeadDim, int kPanel = panel_columns(kHeadDim)>
+__device__ __forceinline__ void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map,
+                                           BoxPlace place, std::uint32_t barrier, std::uint64_t policy) {
+  constexpr int kBoxes = kHeadDim % kPanel == 0 ? 1 : panels(kHeadDim);
+#pragma unroll
+  for (int i = 0; i < kBoxes; ++i) {
+    place.column = i * kPanel;
+    copy_box(destination + i * panel_bytes, map, place, barrier, policy);
+  }
+}
+template <int kHeadDim>
+__device__ __forceinline__ void store_boxes(const CUtensorMap& map, BoxPlace place, std::uint32_t source,
+                                            int panel_bytes) {
+  constexpr int kPanel = panel_columns(kHeadDim), kBoxes = kHeadDim % kPanel == 0 ? 1 : panels(kHeadDim);
+#pragma unroll
+  for (int i = 0; i < kBoxes; ++i) {
+    place.column = i * kPanel;
+    store_box(map, place, source + i * panel_bytes);
+  }
+}
+/// Until the shared memory of this thread's stores may be written again.
+__device__ __forceinline__ void wait_for_stores() { asm volatile("cp.async.bulk.wait_group.read 0;\n" ::: "memory"); }
+
+/// Plain words of shared memory.
+__device__ __forceinline__ void store_shared(std::uint32_t address, int value) {
+  asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(address), "r"(value) : "memory");
+}
+/// 16 bytes.
+__device__ __forceinline__ void store_zeros(std::uint32_t address) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};\n" ::"r"(address), "r"(0) : "memory");
+}
+__device__ __forceinline__ int load_shared(std::uint32_t address) {
+  int value;
+  asm volatile("ld.shared.b32 %0, [%1];\n" : "=r"(value) : "r"(address) : "memory");
+  return value;
+}
+__device__ __forceinline__ float2 load_shared_pair(std::uint32_t address) {
+  float2 pair;
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];\n" : "=f"(pair.x), "=f"(pair.y) : "r"(address) : "memory");
+  return pair;
+}
+
+/// 16 bytes.
+__device__ __forceinline__ void store_shared_four(std::uint32_t address, float4 four) {
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "f"(four.x), "f"(four.y), "f"(four.z),
+               "f"(four.w)
+               : "memory");
+}
+__device__ __forceinline__ float4 load_shared_four(std::uint32_t address) {
+  float4 four;
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];\n"
+               : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
+               : "r"(address)
+               : "memory");
+  return four;
+}
+
+/// In an instruction that stays where it is: before products, as ptxas wants what they start from.
+__device__ __forceinline__ float copied_here(float value) {
+  float copy;
+  asm volatile("mov.b32 %0, %1;\n" : "=f"(copy) : "f"(value));
+  return copy;
+}
+/// The same for what follows from it: it is not computed earlier, to be kept in a register.
+__device__ __forceinline__ int copied_here(int value) {
+  int copy;
+  asm volatile("mov.b32 %0, %1;\n" : "=r"(copy) : "r"(value));
+  return copy;
+}
+/// The thread's number in its block, read anew; the lane's in its warp.
+__device__ __forceinline__ int read_thread() {
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;\n" : "=r"(thread));
+  return thread;
+}
+__device__ __forceinline__ int read_lane() {
+  int lane;
+  asm volatile("mov.u32 %0, %%laneid;\n" : "=r"(lane));
+  return lane;
+}
+
+/// Adds four floats to four in a row of global memory, each atomically; 16 divides the address.
+__device__ __forceinline__ void add_to_global(float* destination, const float* values) {
+  asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"l"(destination), "f"(values[0]),
+               "f"(values[1]), "f"(values[2]), "f"(values[3])
+               : "memory");
+}
+
+/// Past the L1 cache: what the same thread has added.
+__device__ __forceinline__ float4 load_from_global(const float* source) {
+  float4 four;
+  asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];\n"
+               : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
+               : "l"(source)
+               : "memory");
+  return four;
+}
+__device__ __forceinline__ void store_to_global(float* destination, const float* values) {
+  *reinterpret_cast<float4*>(destination) = {values[0], values[1], values[2], values[3]};
+}
+
+/// Four 8x8 matrices of 16-bit elements; lane i gives the address of row i % 8 of matrix i / 8.
+__device__ __forceinline__ void ldmatrix_x4(std::uint32_t* r, std::uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address)
+               : "memory");
+}
+__device__ __forceinline__ void store_matrices(std::uint32_t address, const std::uint32_t (&r)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "r"(r[0]),
+               "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
+}
+/// The same of their transposes.
+__device__ __forceinline__ void store_transposed(std::uint32_t address, const std::uint32_t* r) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "r"(r[0]),
+               "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
+}
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,94 @@
+// How a computing warpgroup of Hopper's forward kernels keeps in step with the copying thread, from which it has items
+// and tiles, and with the other computing warpgroups, with which it takes turns.
+#pragma once
+
+#include "kernels/attention/common/injected_fault.cuh"
+#include "kernels/attention/sm80/common/split_warps.cuh"
+#include "kernels/attention/sm90/fwd/smem.cuh"
+
+namespace tbench::kernels::sm90 {
+
+template <class Parameters, class Shared>
+class ForwardWarpgroup {
+ public:
+  __device__ __forceinline__ ForwardWarpgroup(const Parameters& parameters, Shared shared, int group)
+      : p_{parameters},
+        shared_{shared},
+        group_{group},
+        thread_{static_cast<int>(threadIdx.x) % kWarpGroupThreads},
+        lane_{static_cast<int>(threadIdx.x) % kWarpSize} {}
+
+ protected:
+  static constexpr ForwardTile kTile = Shared::kTile;
+
+  static constexpr int kGroups = kTile.teams * kTile.warp_groups;
+  static constexpr bool kTakesTurns = kTile.warp_groups > 1;
+
+  // Of 16; 0 is __syncthreads(). One a warpgroup; those from kFreeBarrier on are not used here.
+  enum NamedBarrier { kTurn = 1, kFreeBarrier = kTurn + kGroups };
+  static_assert(kFreeBarrier + kGroups <= 16);
+
+  /// Of the block's warpgroups that compute, this one's number, from which its team's are counted.
+  __device__ __forceinline__ int block_group(int group) const { return shared_.team * kTile.warp_groups + group; }
+
+  __device__ __forceinline__ int next_item() {
+    wait(shared_.barrier(Shared::kItemFull), item_parity_);
+    item_parity_ ^= 1u;
+    const int item = load_shared(shared_.item());
+    release(Shared::kItemEmpty);
+    return item;
+  }
+
+  /// Tells the copying thread that the warp has read what the barrier is of.
+  __device__ __forceinline__ void release(std::uint32_t barrier) const {
+    __syncwarp();
+    if (lane_ == 0) arrive(shared_.barrier(barrier));
+  }
+  __device__ __forceinline__ void release_keys() {
+    // Too late then, but nobody may fetch what comes next while this tile is on its way.
+    if (planted(PlantedFault::kForwardBarrier)) wait_for_tile_of_keys();
+    release(Shared::kKeysEmpty + keys_.stage);
+    keys_.advance();
+  }
+  __device__ __forceinline__ void release_values() {
+    release(Shared::kValuesEmpty + values_.stage);
+    values_.advance();
+  }
+  __device__ __forceinline__ void wait_for_queries() {
+    wait(shared_.barrier(Shared::kQueriesFull + queries_.stage), queries_.parity);
+    queries_.advance();
+  }
+  __device__ __forceinline__ void release_queries() const { release(Shared::kQueriesEmpty + query_stage()); }
+  /// Of those that were waited for last.
+  __device__ __forceinline__ std::uint32_t query_stage() const {
+    return kTile.query_stages == 1 ? 0 : queries_.stage == 0 ? kTile.query_stages - 1 : queries_.stage - 1;
+  }
+  __device__ __forceinline__ void wait_for_keys() const {
+    if (!planted(PlantedFault::kForwardBarrier)) wait_for_tile_of_keys();
+  }
+  __device__ __forceinline__ void wait_for_tile_of_keys() const {
+    wait(shared_.barrier(Shared::kKeysFull + keys_.stage), keys_.parity);
+  }
+  __device__ __forceinline__ void wait_for_values() const {
+    wait(shared_.barrier(Shared::kValuesFull + values_.stage), values_.parity);
+  }
+
+  __device__ __forceinline__ void wait_for_turn() const {
+    if constexpr (kTakesTurns) wait_at_barrier<2 * kWarpGroupThreads>(kTurn + block_group(group_));
+  }
+  __device__ __forceinline__ void pass_turn() const {
+    const int next = group_ == kTile.warp_groups - 1 ? 0 : group_ + 1;
+    if constexpr (kTakesTurns) arrive_at_barrier<2 * kWarpGroupThreads>(kTurn + block_group(next));
+  }
+
+  const Parameters& p_;
+  Shared shared_;
+  int group_, thread_, lane_;
+  Ring<kTile.stages> keys_, values_;
+
+ private:
+  Ring<kTile.query_stages> queries_;
+  std::uint32_t item_parity_ = 0;
+};
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,100 @@
+// Forward pass on Hopper, bf16 and fp16. A block has one warpgroup that copies and two to four that compute 64 queries
+// each. The copying one's first thread, of teams a thread each, fetches tiles of Q, K and V by the tensor copy engine;
+// a barrier per buffer says when its bytes have come, another when nobody reads them any more. What the others do:
+// sm90/fwd/operands_16bit.cuh.
+#pragma once
+
+#include "kernels/attention/sm90/fwd/operands_16bit.cuh"
+#include "kernels/attention/sm90/fwd/producer.cuh"
+#include "kernels/attention/sm90/fwd/smem.cuh"
+
+namespace tbench::kernels::sm90 {
+
+/// A block of either forward kernel, TF32's, too: its barriers, and which of its warpgroups does what.
+/// @tparam Copies  what the copying warpgroup's first thread runs, of teams a thread each; see ForwardProducer
+/// @tparam Rows    what the computing warpgroups run; see ForwardSteps
+/// @param  memory  dynamic shared memory
+/// @param  maps    the copy engine's, of `parameters`
+template <class Shared, class Copies, class Rows, class Parameters, class... Maps>
+__device__ __forceinline__ void forward_block(const Parameters& parameters, char* memory, const Maps&... maps) {
+  constexpr int kTeams = Shared::kTile.teams, kTeamGroups = Shared::kTile.warp_groups, kMade = 0;
+  constexpr int kThreads = threads(Shared::kTile);
+  const std::uint32_t first = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+  // From one lane, so that the compiler knows it to be the same for all of a warp.
+  const int warp = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpSize, 0);
+  if (threadIdx.x == kTeams * kWarpSize) {  // of a warp that has nothing else to do
+    for (const CUtensorMap* map : {&maps...}) prefetch(*map);
+  }
+  const int group = warp / kWarpGroupWarps - 1;
+  const bool in_copying_group = group < 0;
+  const int team = kTeams == 1 ? 0 : in_copying_group ? warp % kTeams : group / kTeamGroups;
+  const Shared shared = Shared::of_team(first, team);
+  const int item = first_item<kTeams>(team);
+  const ForwardPlace place = forward_place(parameters, item, Shared::kRows);
+  const bool copies = warp < kTeams && threadIdx.x % kWarpSize == 0;
+  Copies copying{parameters, shared};
+  // Between here and the kernel's begin there is nothing that the first copies could wait for: no other warp, no jump.
+  if (in_copying_group) {
+    if (copies) shared.make_barriers();
+    __syncwarp();
+    arrive_at_barrier<kThreads>(kMade);
+    if (copies && item < parameters.order.items) copying.begin(place);
+  }
+  allow_next_kernel();
+  if (in_copying_group) {
+    shrink_registers<Shared::kTile.copying_registers>();
+    if (copies && item < parameters.order.items) copying.run(place);
+  } else {
+    wait_at_barrier<kThreads>(kMade);
+    grow_registers<Shared::kTile.registers>();
+    Rows{parameters, shared, group - team * kTeamGroups}.run(item, place);
+  }
+}
+
+/// K and V as they are in memory.
+template <int kHeadDim, class Tile>
+class ForwardCopies
+    : public ForwardProducer<ForwardCopies<kHeadDim, Tile>, ForwardParameters, SharedForward<kHeadDim, Tile>> {
+  using Shared = SharedForward<kHeadDim, Tile>;
+  using Producer = typename ForwardCopies::ForwardProducer;
+  friend Producer;
+  using Producer::p_, Producer::shared_, Producer::keys_, Producer::values_, Producer::expect;
+
+  static constexpr bool kWaitsForValues = false;
+
+ public:
+  using Producer::Producer;
+
+ private:
+  __device__ __forceinline__ void fetch_keys(const ForwardPlace& place, int step) {
+    fetch(p_.k, Shared::kKeysFull, shared_.k(keys_.stage), keys_, place, step);
+  }
+  __device__ __forceinline__ void fetch_values(const ForwardPlace& place, int step) {
+    fetch(p_.v, Shared::kValuesFull, shared_.v(values_.stage), values_, place, step);
+  }
+
+  __device__ __forceinline__ void fetch(const CUtensorMap& map, std::uint32_t full, std::uint32_t destination,
+                                        Ring<Shared::kTile.stages>& ring, const ForwardPlace& place, int step) {
+    const std::uint32_t barrier = expect(full, ring);
+    copy_boxes<kHeadDim>(destination, Shared::kPanelBytes, map, {step * Shared::kTile.cols, place.head, place.batch},
+                         barrier, cache_policy<Reuse::kOften>());
+    ring.advance();
+  }
+};
+
+template <class Element, int kHeadDim, class Tile>
+__device__ __forceinline__ void forward_block(const ForwardParameters& parameters, char* memory) {
+  forward_block<SharedForward<kHeadDim, Tile>, ForwardCopies<kHeadDim, Tile>, ForwardRows<Element, kHeadDim, Tile>>(
+      parameters, memory, parameters.q, parameters.k, parameters.v, parameters.o);
+}
+
+template <class Element, int kHeadDim, class Tile>
+__global__ void __launch_bounds__(threads(Tile::tile()), 1)
+    attention_forward_wgmma_kernel(const __grid_constant__ ForwardParameters parameters) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(kSharedAlignment) char shared[];
+  forward_block<Element, kHeadDim, Tile>(parameters, shared);
+#endif
+}
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,130 @@
+// What a computing warpgroup of Hopper's forward kernels does with its 64 queries, whatever their operands. It walks
+// over the keys from the last tile to the first, so that only its first step has a mask. A step issues Q K^T and the
+// P V of the step before, and makes the new P when both are done. Warpgroups take turns to issue: one's products meet
+// the others' softmax.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/attention/sm90/fwd/online_softmax.cuh"
+
+namespace tbench::kernels::sm90 {
+
+/// @tparam Rows      the class that derives from this one, its friend: load_queries(), where they stay in registers;
+///                   multiply_scores(s), S = Q K^T; multiply_values(), O += P V; finish(place), by which O and lse
+///                   leave
+/// @tparam Operands  see ForwardSoftmax
+template <class Rows, class Parameters, class Shared, class Operands, int kHeadDim>
+class ForwardSteps : public ForwardSoftmax<Parameters, Shared, Operands, kHeadDim> {
+  using Softmax = ForwardSoftmax<Parameters, Shared, Operands, kHeadDim>;
+  using Softmax::release_queries, Softmax::release_keys, Softmax::release_values;
+  using Softmax::reset, Softmax::mask, Softmax::softmax, Softmax::softmax_with_new_references, Softmax::rescale_;
+  using Softmax::wait_for_queries, Softmax::wait_for_keys, Softmax::wait_for_tile_of_keys, Softmax::wait_for_values;
+  using Softmax::wait_for_turn, Softmax::pass_turn, Softmax::next_item;
+
+ protected:
+  using Softmax::kTile, Softmax::kScores, Softmax::kOutputs, Softmax::p_, Softmax::shared_, Softmax::group_,
+      Softmax::o_;
+  static constexpr bool kKeepsQueries = kTile.queries_in_registers;
+  static_assert(kTile.cols % kGroupRows == 0, "or more than a group's first step would reach over the diagonal");
+
+ public:
+  using Softmax::Softmax;
+
+  /// @param item  the first one, which is at `place` if there is any
+  __device__ __forceinline__ void run(int item, ForwardPlace place) {
+    if (group_ == kTile.warp_groups - 1) pass_turn();  // the first turn is the first group's
+    while (item < p_.order.items) {
+      attend(place);
+      rows().finish(place);
+      item = next_item();
+      place = forward_place(p_, item, Shared::kRows);
+    }
+    if (group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
+  }
+
+ private:
+  __device__ __forceinline__ Rows& rows() { return static_cast<Rows&>(*this); }
+
+  __device__ __forceinline__ void attend(const ForwardPlace& place) {
+    const int first_row = place.first_row + group_ * kGroupRows;
+    const int block_steps = forward_steps(p_, place.first_row + Shared::kRows, kTile.cols);
+    const int steps = min(block_steps, forward_steps(p_, first_row + kGroupRows, kTile.cols));
+#pragma unroll 1
+    for (int step = block_steps; step > steps; --step) skip_step();
+    start(first_row, steps);
+    for (int step = steps - 2; step >= 0; --step) advance(step);
+    add_last_values();
+  }
+
+  __device__ __forceinline__ void add_last_values() {
+    wait_for_values();
+    start_products();
+    rows().multiply_values();
+    commit_products();
+    wait_for_products<0>(o_);
+    release_values();
+  }
+
+  /// A step of the block all of whose keys the mask hides from this group.
+  __device__ __forceinline__ void skip_step() {
+    wait_for_turn();
+    pass_turn();
+    wait_for_tile_of_keys();
+    release_keys();
+    wait_for_values();
+    release_values();
+  }
+
+  /// The first step's P, with no O yet.
+  __device__ __forceinline__ void start(int first_row, int steps) {
+    reset();
+    wait_for_queries();
+    if constexpr (kKeepsQueries) rows().load_queries();
+    float s[kScores];
+    wait_for_keys();
+    start_products();
+    rows().multiply_scores(s);
+    commit_products();
+    wait_for_products<0>(s);
+    release_keys();
+    // Not before a product has read what the warps loaded: the next copy may overtake loads that are under way.
+    if (kKeepsQueries || steps == 1) release_queries();
+    mask(s, first_row, (steps - 1) * kTile.cols);
+    softmax_with_new_references(s);
+  }
+
+  /// S = Q K^T, which is done, and O += P V, which is under way.
+  __device__ __forceinline__ void multiply(float (&s)[kScores]) {
+    wait_for_keys();
+    wait_for_turn();
+    start_products();
+    rows().multiply_scores(s);
+    commit_products();
+    wait_for_values();
+    start_products();
+    rows().multiply_values();
+    commit_products();
+    pass_turn();
+    wait_for_products<1>(s);
+    release_keys();
+  }
+
+  __device__ __forceinline__ void advance(int step) {
+    float s[kScores];
+    multiply(s);
+    if (!kKeepsQueries && step == 0) release_queries();
+    wait_for_products<0>(o_);
+    release_values();
+    if (planted(PlantedFault::kForwardSkipTile) && step == 0) {
+      for (int i = 0; i < kScores; ++i) s[i] = -INFINITY;
+    }
+    if (!softmax(s)) {
+      softmax_with_new_references(s);
+#pragma unroll
+      for (int i = 0; i < kOutputs; ++i) o_[i] *= rescale_[i / 2 % 2];
+    }
+  }
+};
+
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,116 @@
+// What the first thread of the copying warpgroup of Hopper's forward kernels does, of teams a thread each: it hands out
+// items and fetches everything that they need, K a step ahead of V; of its first item all that there are buffers for.
+#pragma once
+
+#include "kernels/attention/common/injected_fault.cuh"
+#include "kernels/attention/sm90/fwd/smem.cuh"
+
+namespace tbench::kernels::sm90 {
+
+/// @tparam Copies  the class that derives from this one, and its friend. It has fetch_keys() and fetch_values(), of a
+///                 place and a step, and kWaitsForValues: whether the kernel before makes V alone, so that nothing else
+///                 waits for it.
+template <class Copies, class Parameters, class Shared>
+class ForwardProducer {
+ public:
+  __device__ __forceinline__ ForwardProducer(const Parameters& parameters, Shared shared)
+      : p_{parameters}, shared_{shared} {}
+
+  /// Fetches what there are buffers for of the first item, while all of these are new and nobody has to be waited for.
+  /// Whoever writes has waited for an item's tiles, and they for the kernel before.
+  __device__ __forceinline__ void begin(const ForwardPlace& place) {
+    Copies& copies = static_cast<Copies&>(*this);
+    const int steps = steps_of(place), rest = max(steps - kTile.stages, 0);
+    if constexpr (!Copies::kWaitsForValues) wait_for_last_kernel();
+    fetch_queries(place);
+#pragma unroll 1  // little code before the first copies: with a cold cache it comes from memory
+    for (int step = steps - 1; step >= rest; --step) copies.fetch_keys(place, step);
+    if constexpr (Copies::kWaitsForValues) wait_for_last_kernel();
+#pragma unroll 1
+    for (int step = steps - 1; step >= rest; --step) copies.fetch_values(place, step);
+  }
+
+  /// The rest of the first item, which is at `place`, and all others.
+  __device__ __forceinline__ void run(ForwardPlace place) {
+    fetch_steps(place, steps_of(place) - kTile.stages);
+    for (int item = next_item(); item < p_.order.items; item = next_item()) {
+      place = forward_place(p_, item, Shared::kRows);
+      wait(shared_.barrier(Shared::kQueriesEmpty + queries_.stage), queries_.parity ^ 1u);
+      fetch_queries(place);
+      fetch_steps(place, steps_of(place));
+    }
+  }
+
+ protected:
+  static constexpr ForwardTile kTile = Shared::kTile;
+
+  /// @param full  the first of the tensor's barriers: one a stage that says full, then one a stage that says empty
+  /// @return      the barrier that the next tile's bytes count at
+  __device__ __forceinline__ std::uint32_t expect(std::uint32_t full, const Ring<kTile.stages>& ring) const {
+    const std::uint32_t barrier = shared_.barrier(full + ring.stage);
+    delay_one_warp(PlantedFault::kForwardBarrier);
+    arrive_expecting(barrier, Shared::kStageBytes);
+    return barrier;
+  }
+
+ private:
+  __device__ __forceinline__ int steps_of(const ForwardPlace& place) const {
+    return forward_steps(p_, place.first_row + Shared::kRows, kTile.cols);
+  }
+
+  /// Until nobody reads the next buffer any more.
+  __device__ __forceinline__ void wait_for_buffer(std::uint32_t empty, const Ring<kTile.stages>& ring) const {
+    wait(shared_.barrier(empty + ring.stage), ring.parity ^ 1u);
+  }
+
+  /// The last `steps` of an item's.
+  __device__ __forceinline__ void fetch_steps(const ForwardPlace& place, int steps) {
+    Copies& copies = static_cast<Copies&>(*this);
+    // K a step ahead of V.
+#pragma unroll 1
+    for (int step = steps; step >= 0; --step) {
+      if (step > 0) {
+        wait_for_buffer(Shared::kKeysEmpty, keys_);
+        copies.fetch_keys(place, step - 1);
+      }
+      if (step < steps) {
+        wait_for_buffer(Shared::kValuesEmpty, values_);
+        copies.fetch_values(place, step);
+      }
+    }
+  }
+
+  /// Hands the next item to the warpgroups that compute.
+  __device__ __forceinline__ int next_item() {
+    const int item = p_.counter == nullptr ? dealt_item<kTile.teams>(++round_, shared_.team)
+                                           : static_cast<int>(kTile.teams * gridDim.x + atomicAdd(p_.counter, 1u));
+    wait(shared_.barrier(Shared::kItemEmpty), item_parity_ ^ 1u);
+    store_shared(shared_.item(), item);
+    arrive(shared_.barrier(Shared::kItemFull));
+    item_parity_ ^= 1u;
+    return item;
+  }
+
+  __device__ __forceinline__ void fetch_queries(const ForwardPlace& place) {
+    const std::uint32_t stage = queries_.stage, full = shared_.barrier(Shared::kQueriesFull + stage);
+    queries_.advance();
+    arrive_expecting(full, kTile.warp_groups * Shared::kGroupBytes);
+    for (int group = 0; group < kTile.warp_groups; ++group) {
+      copy_boxes<Shared::kColumns>(shared_.q(group, stage), Shared::kGroupPanelBytes, p_.q,
+                                   {place.first_row + group * kGroupRows, place.head, place.batch}, full,
+                                   cache_policy<Reuse::kOnce>());
+    }
+  }
+
+ protected:
+  const Parameters& p_;
+  Shared shared_;
+  Ring<kTile.stages> keys_, values_;
+
+ private:
+  Ring<kTile.query_stages> queries_;
+  std::uint32_t item_parity_ = 0;
+  int round_ = 0;
+};
+
+}  // namespace tbench::kernels::sm90

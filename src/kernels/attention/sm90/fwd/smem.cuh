@@ -1,0 +1,120 @@
+// What the forward kernel of Hopper is given, which tile a block works on, and what lies in its shared memory.
+#pragma once
+
+#include "kernels/attention/common/ptx.cuh"
+#include "kernels/attention/sm90/common/ptx.cuh"
+#include "kernels/attention/sm90/common/static_scheduler.cuh"
+#include "kernels/attention/sm90/common/wgmma.cuh"
+#include "kernels/attention/sm90/fwd/config.hpp"
+
+namespace tbench::kernels::sm90 {
+
+struct ForwardParameters {
+  CUtensorMap q, k, v, o;
+  float* lse;  // [batch, heads, seq_q]
+  int heads, seq_q, seq_kv;
+  float scale;
+  bool causal;
+  ForwardOrder order;
+  ForwardDivisors divisors;
+  unsigned* counter;    // of items that blocks have taken besides their first; null: they are dealt out
+  TensorView stored_o;  // o, whose rows start on 16-byte boundaries, for tiles that store it from registers
+};
+
+struct ForwardPlace {
+  int first_row, head, batch;
+};
+
+template <class Parameters>
+__device__ __forceinline__ ForwardPlace forward_place(const Parameters& p, int item, int rows) {
+  const auto [tile, head, batch] = forward_item(p.order, p.divisors, p.heads, p.causal, item);
+  return {tile * rows, head, batch};
+}
+
+/// Of `cols` keys each, that the queries before `end_row` see.
+template <class Parameters>
+__device__ __forceinline__ int forward_steps(const Parameters& p, int end_row, int cols) {
+  return ((p.causal ? min(p.seq_kv, end_row) : p.seq_kv) + cols - 1) / cols;
+}
+
+/// Which of some buffers is next, and the parity of the barriers' phase in which it is filled.
+template <int kStages>
+struct Ring {
+  std::uint32_t stage = 0, parity = 0;
+  __device__ __forceinline__ void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      parity ^= 1u;
+    }
+  }
+};
+
+/// Q and, unless it leaves from registers, O [warpgroup, panel, 64, panel's columns], K and V [stage, panel, cols,
+/// panel's columns], barriers, the next item.
+template <int kHeadDim, class Tile>
+struct SharedForward {
+  static constexpr ForwardTile kTile = Tile::tile();
+  static constexpr int kColumns = kHeadDim;  // of 16 bits
+  static constexpr int kRows = rows(kTile);
+  static constexpr ForwardShared kPlan = forward_shared(kTile, kHeadDim);
+  static constexpr int kPanels = panels(kHeadDim);
+  static constexpr int kRowBytes = panel_columns(kHeadDim) * 2;  // of a panel
+  static constexpr int kGroupPanelBytes = kGroupRows * kRowBytes;
+  static constexpr int kGroupBytes = kPanels * kGroupPanelBytes;
+  static constexpr int kPanelBytes = kTile.cols * kRowBytes;
+  static constexpr int kStageBytes = kPanels * kPanelBytes;
+  static constexpr int kWarps = kTile.warp_groups * kWarpGroupWarps;
+  static constexpr int kBarrierSize = 8;
+
+  enum Barrier {
+    kKeysFull,
+    kKeysEmpty = kKeysFull + kTile.stages,
+    kValuesFull = kKeysEmpty + kTile.stages,
+    kValuesEmpty = kValuesFull + kTile.stages,
+    kQueriesFull = kValuesEmpty + kTile.stages,
+    kQueriesEmpty = kQueriesFull + kTile.query_stages,
+    kItemFull = kQueriesEmpty + kTile.query_stages,
+    kItemEmpty,
+    kBarriers,
+  };
+  static_assert((kBarriers + 1) * kBarrierSize <= kBarrierBytes, "barriers and the next item have their room");
+
+  std::uint32_t base;
+  int team = 0;
+
+  /// Of a team, of any.
+  __device__ __forceinline__ static SharedForward of_team(std::uint32_t first, int team) {
+    if constexpr (kTile.teams == 1) return {first};
+    return {first + team * team_bytes(kTile, kHeadDim), team};
+  }
+
+  __device__ __forceinline__ std::uint32_t q(int group, std::uint32_t stage = 0) const {
+    return base + kPlan.q + (stage * kTile.warp_groups + group) * kGroupBytes;
+  }
+  __device__ __forceinline__ std::uint32_t o(int group) const { return base + kPlan.o + group * kGroupBytes; }
+  __device__ __forceinline__ std::uint32_t k(std::uint32_t stage) const { return base + kPlan.k + stage * kStageBytes; }
+  __device__ __forceinline__ std::uint32_t v(std::uint32_t stage) const { return base + kPlan.v + stage * kStageBytes; }
+  __device__ __forceinline__ std::uint32_t barrier(std::uint32_t number) const {
+    return base + kPlan.barriers + number * kBarrierSize;
+  }
+  __device__ __forceinline__ std::uint32_t item() const { return barrier(kBarriers); }
+
+  /// Of one thread. Full ones are arrived at by the thread that copies, empty ones by the warps that read.
+  __device__ __forceinline__ void make_barriers() const {
+    for (int stage = 0; stage < kTile.stages; ++stage) {
+      make_barrier(barrier(kKeysFull + stage), 1);
+      make_barrier(barrier(kKeysEmpty + stage), kWarps);
+      make_barrier(barrier(kValuesFull + stage), 1);
+      make_barrier(barrier(kValuesEmpty + stage), kWarps);
+    }
+    for (int stage = 0; stage < kTile.query_stages; ++stage) {
+      make_barrier(barrier(kQueriesFull + stage), 1);
+      make_barrier(barrier(kQueriesEmpty + stage), kWarps);
+    }
+    make_barrier(barrier(kItemFull), 1);
+    make_barrier(barrier(kItemEmpty), kWarps);
+    show_barriers();
+  }
+};
+
+}  // namespace tbench::kernels::sm90

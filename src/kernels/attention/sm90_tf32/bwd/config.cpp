@@ -1,0 +1,109 @@
+#include "kernels/attention/sm90_tf32/bwd/config.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/attention/common/device_limits.hpp"
+#include "kernels/attention/sm90/common/tma_descriptor.hpp"
+
+namespace tbench::kernels::sm90::tf32 {
+namespace {
+
+constexpr std::int64_t kElementBytes = 4;
+
+std::int64_t tile_count(const AttentionShape& shape, Kept kept) {
+  return block_count(kept == Kept::kKeys ? shape.seq_kv : shape.seq_q, kKeptRows);
+}
+
+std::int64_t items(const AttentionShape& shape, Kept kept) {
+  return tile_count(shape, kept) * shape.batch * shape.heads;
+}
+
+/// Ampere's one launch is faster for few tokens, and its divided keys for few tiles of wide heads. H200, causal, L2
+/// warm, Ampere's / these, us. 64 columns, 128 tokens: 16 heads 7.7 / 9.1, 32 heads 11.1 / 10.4; 192 tokens: one head
+/// 8.9 / 8.7, 16 heads 14.5 / 10.5. 128 columns: 16 heads, 128 tokens 12.9 / 13.3, 32 heads 19.3 / 15.3; one head, 512
+/// tokens 33.7 / 30.3, 1,024 52.0 / 55.1, 2,048 97.8 / 104, 3,072 275 / 152; two heads, 1,024 tokens 52.6 / 55.7, four
+/// heads 100 / 58.6.
+bool beats_ampere_kernels(const AttentionShape& shape, int multiprocessors) {
+  constexpr std::int64_t kFewestTokens = 128, kFewTokens = 256, kFewestDividedKeys = 512, kMostDividedKeys = 2048;
+  const std::int64_t tokens = std::min(shape.seq_q, shape.seq_kv);
+  const std::int64_t blocks = std::min(items(shape, Kept::kKeys), items(shape, Kept::kQueries));
+  if (tokens < kFewestTokens) return false;
+  if (tokens < kFewTokens) return 5 * blocks >= multiprocessors;
+  const bool has_few = 8 * blocks < multiprocessors;
+  return shape.head_dim == 64 || !has_few || shape.seq_kv <= kFewestDividedKeys || shape.seq_kv > kMostDividedKeys;
+}
+
+}  // namespace
+
+BackwardWorkspace backward_workspace(const AttentionShape& shape) {
+  const std::int64_t queries = block_count(shape.seq_q, kKeptRows) * kKeptRows;
+  const std::int64_t keys = block_count(shape.seq_kv, kKeptRows) * kKeptRows;
+  const auto bytes = [&](std::int64_t rows, std::int64_t columns) {
+    return static_cast<std::size_t>(shape.batch * shape.heads * rows * columns * kElementBytes);
+  };
+  return {.queries = queries,
+          .keys = keys,
+          .statistics_bytes = bytes(queries, 1),
+          .queries_bytes = bytes(queries, shape.head_dim),
+          .keys_bytes = bytes(keys, shape.head_dim)};
+}
+
+BackwardOrder backward_order(const AttentionShape& shape, Kept kept) {
+  constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;  // of the 50 MiB of an H200's L2 cache
+  // Q, dO, dO^T and Q^T, or K, V and K^T
+  const std::int64_t streamed_rows = kept == Kept::kKeys ? 4 * shape.seq_q : 3 * shape.seq_kv;
+  const std::int64_t bytes_of_head = streamed_rows * shape.head_dim * kElementBytes;
+  const std::int64_t heads = shape.batch * shape.heads, tiles = tile_count(shape, kept);
+  const std::int64_t cached = std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads);
+  return {.tiles = static_cast<int>(tiles),
+          .heads = static_cast<int>(block_count(heads, block_count(heads, cached))),
+          .items = static_cast<int>(tiles * heads)};
+}
+
+/// H200, of the kernel that keeps keys, 128 columns, causal, TFLOP/s without / with turns: 16 heads, 1,024 tokens 143 /
+/// 149, 2,048 265 / 275, 4,096 291 / 312, 16,384 293 / 326; batch 4, 12 heads, 512 tokens 167 / 158, 1,024 201 / 198.
+/// 64 columns: 16 heads, 1,024 tokens 172 / 176, 16,384 359 / 363; batch 4, 12 heads, 4,096 tokens without a mask 353 /
+/// 342.
+bool takes_turns(const AttentionShape& shape) {
+  constexpr std::int64_t kFewestQueries = 1024;
+  return shape.head_dim == 128 && shape.seq_q >= kFewestQueries;
+}
+
+bool takes_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
+  const AttentionShape& shape = problem.shape;
+  const bool has_instance =
+      problem.precision == Precision::kTf32 && std::ranges::find(kHeadDims, shape.head_dim) != kHeadDims.end();
+  constexpr std::int64_t kMostItems = std::numeric_limits<int>::max();
+  return is_hopper(limits) && has_instance && beats_ampere_kernels(shape, limits.multiprocessors) &&
+         std::max(items(shape, Kept::kKeys), items(shape, Kept::kQueries)) <= kMostItems;
+}
+
+bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments) {
+  const AttentionShape& shape = problem.shape;
+  const TensorExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim, kElementBytes};
+  const TensorExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim, kElementBytes};
+  return has_tensor_map(arguments.q, queries) && has_tensor_map(arguments.grad_o, queries) &&
+         has_tensor_map(arguments.dq, queries) && has_tensor_map(arguments.k, keys) &&
+         has_tensor_map(arguments.v, keys) && has_tensor_map(arguments.dk, keys) && has_tensor_map(arguments.dv, keys);
+}
+
+std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
+  return takes_backward(problem, limits) ? backward_workspace(problem.shape).bytes() : 0;
+}
+
+Launch backward_launch(const AttentionShape& shape, Kept kept) {
+  return {.grid = {backward_order(shape, kept).items, 1, 1},
+          .threads = kBackwardThreads,
+          .shared_bytes = static_cast<std::size_t>(stream_shared(shape.head_dim, kept).end +
+                                                   kSharedAlignment)};  // it aligns its tiles itself
+}
+
+Launch backward_prepare_launch(const AttentionShape& shape) {
+  const BackwardWorkspace workspace = backward_workspace(shape);
+  return {
+      .grid = {(workspace.queries + workspace.keys) / backward_prepare_rows(shape.head_dim), shape.heads, shape.batch},
+      .threads = kPrepareThreads};
+}
+
+}  // namespace tbench::kernels::sm90::tf32

@@ -1,0 +1,145 @@
+// TF32 backward pass on Hopper, by two kernels, a block an item: of 128 keys, whose dK and dV it makes while it walks
+// over queries, then of 128 queries, whose dQ it makes while it walks over keys. Two warpgroups compute
+// (sm90_tf32/bwd/mainloop.cuh), and the first thread of a third copies: what is kept, then tiles of each step through
+// a ring of slots. All rows are rounded to TF32 on their way; a kernel before leaves Q^T, dO^T and K^T, rounded, and
+// what S and dP start from.
+//
+// The second kernel needs nothing of the first, whose last blocks it may run beside. So the first allows it to begin
+// when it has itself waited for the kernel before, and the second, which then need not wait to begin, waits to end: who
+// waits for it has waited for both.
+#pragma once
+
+#include "kernels/attention/sm90_tf32/bwd/mainloop.cuh"
+
+namespace tbench::kernels::sm90::tf32 {
+
+template <class Tiles>
+class BackwardProducer {
+  using Shared = Tiles;
+  static constexpr int kHeadDim = Shared::kHeadDim;
+  static constexpr bool kKeepsKeys = Shared::kKeepsKeys;
+  static constexpr StreamTile kTile = Shared::kTile;
+
+ public:
+  __device__ __forceinline__ BackwardProducer(const BackwardParameters& parameters, Shared shared,
+                                              const BackwardPlace& place)
+      : p_{parameters}, shared_{shared}, place_{place} {}
+
+  /// Where keys are kept rows come while the kernel before works: it does not write these.
+  __device__ __forceinline__ void run() {
+    fetch_kept(kKeepsKeys ? p_.k : p_.kept_q, kTile.scores_operand_in_registers, Shared::kScoresOperandFull,
+               shared_.scores_operand(0), 0);
+    fetch_rows(0, Shared::kForScores);
+    fetch_kept(kKeepsKeys ? p_.v : p_.kept_grad_o, kTile.gradients_operand_in_registers, Shared::kGradientsOperandFull,
+               shared_.gradients_operand(0), Shared::kKeptTiles - kBackwardGroups);
+    fetch_rows(0, Shared::kForGradients);
+    if constexpr (kKeepsKeys) wait_for_last_kernel();
+    allow_next_kernel();
+    fetch_statistics(0, Shared::kForScores);
+    fetch_statistics(0, Shared::kForGradients);
+    fetch_transposed(0);
+    for (int i = 1; i < place_.steps; ++i) {
+      for (const auto tile : {Shared::kForScores, Shared::kForGradients}) {
+        wait_until_empty(Shared::number(i, tile));
+        fetch_rows(i, tile);
+        fetch_statistics(i, tile);
+      }
+      fetch_transposed(i);
+    }
+  }
+
+ private:
+  using Tile = typename Shared::Tile;
+
+  __device__ __forceinline__ int first_streamed(int i) const {
+    return first_streamed_row<Shared::kKept>(place_, i, kTile.rows);
+  }
+  __device__ __forceinline__ void wait_until_empty(int n) const { wait(shared_.empty(n), Shared::parity(n) ^ 1u); }
+
+  /// @param n  of the first slot, where it goes to registers
+  __device__ __forceinline__ void fetch_kept(const CUtensorMap& map, bool to_registers, int full,
+                                             std::uint32_t destination, int n) const {
+    const std::uint32_t barrier = shared_.barrier(full);
+    if (!to_registers) arrive_expecting(barrier, kBackwardGroups * Shared::kKeptBytes);
+    for (int group = 0; group < kBackwardGroups; ++group) {
+      if (to_registers) arrive_expecting(shared_.full(n + group), Shared::kKeptBytes);
+      copy_boxes<columns_of_16_bits(kHeadDim)>(
+          to_registers ? shared_.tile(n + group) : destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes,
+          map, {place_.first_row + group * kGroupRows, place_.head, place_.batch},
+          to_registers ? shared_.full(n + group) : barrier, cache_policy<Reuse::kOnce>());
+    }
+  }
+
+  /// Of a step, whose barrier waits for statistics, too.
+  __device__ __forceinline__ void fetch_rows(int i, Tile tile) const {
+    const int n = Shared::number(i, tile);
+    const bool for_scores = tile == Shared::kForScores;
+    const CUtensorMap& map = kKeepsKeys ? (for_scores ? p_.q : p_.grad_o) : (for_scores ? p_.k : p_.v);
+    if (for_scores) delay_one_warp(PlantedFault::kBackwardBarrier);
+    if (!for_scores) delay_one_warp(PlantedFault::kBackwardParity);
+    arrive_expecting(shared_.full(n), Shared::kSlotBytes + (kKeepsKeys ? Shared::kStatisticsBytes : 0));
+    copy_boxes<columns_of_16_bits(kHeadDim)>(shared_.tile(n), Shared::kPanelBytes, map,
+                                             {first_streamed(i), place_.head, place_.batch}, shared_.full(n),
+                                             cache_policy<Reuse::kOften>());
+  }
+  __device__ __forceinline__ void fetch_statistics(int i, Tile tile) const {
+    if constexpr (!kKeepsKeys) return;
+    const int n = Shared::number(i, tile);
+    const std::int64_t row = static_cast<std::int64_t>(place_.all_head) * p_.queries + first_streamed(i);
+    copy_bytes(shared_.statistics(n), (tile == Shared::kForScores ? p_.lse : p_.delta) + row, Shared::kStatisticsBytes,
+               shared_.full(n));
+  }
+
+  __device__ __forceinline__ void fetch_transposed(int i) const {
+    const int rows = kKeepsKeys ? p_.queries : p_.keys;
+    const std::int64_t first = (static_cast<std::int64_t>(place_.all_head) * rows + first_streamed(i)) * kHeadDim;
+    if constexpr (kKeepsKeys) fetch_panels(Shared::number(i, Shared::kForValues), p_.grad_o_transposed + first);
+    fetch_panels(Shared::number(i, Shared::kForKept), (kKeepsKeys ? p_.q_transposed : p_.k_transposed) + first);
+  }
+  __device__ __forceinline__ void fetch_panels(int n, const float* panels) const {
+    wait_until_empty(n);
+    arrive_expecting(shared_.full(n), Shared::kSlotBytes);
+    copy_bytes(shared_.tile(n), panels, Shared::kSlotBytes, shared_.full(n), cache_policy<Reuse::kOften>());
+  }
+
+  const BackwardParameters& p_;
+  Shared shared_;
+  const BackwardPlace& place_;
+};
+
+template <int kHeadDim, Kept kKept, bool kTakesTurns>
+__device__ __forceinline__ void backward_block(const BackwardParameters& parameters, char* memory) {
+  using Shared = BackwardShared<kHeadDim, kKept>;
+  const Shared shared{(shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment};
+  // From one lane, so that the compiler knows it to be the same for all of a warp.
+  const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
+  const BackwardPlace place = backward_place<kHeadDim, kKept>(parameters, static_cast<int>(blockIdx.x));
+  if (threadIdx.x == 0) shared.make_barriers();
+  __syncthreads();
+  if (warp_group == 0) {
+    shrink_registers<kCopyingRegisters>();
+    if (threadIdx.x == 0) BackwardProducer<Shared>{parameters, shared, place}.run();
+  } else {
+    grow_registers<kComputingRegisters>();
+    BackwardRows<Shared, kTakesTurns>{parameters, shared, place, warp_group - 1}.run();
+  }
+}
+
+template <int kHeadDim, bool kTakesTurns>
+__global__ void __launch_bounds__(kBackwardThreads, 1)
+    attention_backward_tf32_keys_wgmma_kernel(const __grid_constant__ BackwardParameters parameters) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(kSharedAlignment) char shared[];
+  backward_block<kHeadDim, Kept::kKeys, kTakesTurns>(parameters, shared);
+#endif
+}
+template <int kHeadDim>
+__global__ void __launch_bounds__(kBackwardThreads, 1)
+    attention_backward_tf32_queries_wgmma_kernel(const __grid_constant__ BackwardParameters parameters) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  extern __shared__ __align__(kSharedAlignment) char shared[];
+  backward_block<kHeadDim, Kept::kQueries, false>(parameters, shared);
+#endif
+}
+
+}  // namespace tbench::kernels::sm90::tf32

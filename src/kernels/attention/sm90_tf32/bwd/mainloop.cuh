@@ -1,0 +1,208 @@
+// How a computing warpgroup of Hopper's TF32 backward kernels walks over the streamed rows. In a step the next S is
+// issued behind dV and dK or dQ, and the next dP when these have ended: exponentials are beside dP, and registers are
+// those of one step.
+#pragma once
+
+#include "kernels/attention/sm80/common/split_warps.cuh"
+#include "kernels/attention/sm90_tf32/bwd/softmax_grad.cuh"
+
+namespace tbench::kernels::sm90::tf32 {
+
+/// @tparam kTakesTurns  the warpgroups, to issue products: one's are beside what the other makes of scores
+template <class Tiles, bool kTakesTurns>
+class BackwardRows : BackwardScores<Tiles> {
+  using Base = BackwardScores<Tiles>;
+  using Base::kKeepsKeys, Base::kTile, Base::kOperandWords;
+  using Base::lane, Base::first_row, Base::extent, Base::first_streamed;
+  using Base::p_, Base::shared_, Base::place_, Base::group_, Base::scores_, Base::gradients_;
+  using typename Base::Gradient, typename Base::Operands, typename Base::Shared;
+
+  /// With a wait for tiles before the one for dP; else ptxas moves the exponentials behind both.
+  static constexpr bool kExponentialsBesideGradients = !kKeepsKeys || Base::kHeadDim == 64;
+
+  // Of 16; 0 is __syncthreads(). One a warpgroup.
+  enum NamedBarrier { kTurn = 1 };
+
+ public:
+  __device__ __forceinline__ BackwardRows(const BackwardParameters& parameters, Shared shared,
+                                          const BackwardPlace& place, int group)
+      : Base{parameters, shared, place, group} {}
+
+  __device__ __forceinline__ void run() {
+    if constexpr (kKeepsKeys) wait_for_last_kernel();
+    if (group_ == kBackwardGroups - 1) pass_turn();  // the first turn is the first group's
+    load_kept();
+    const int skipped = skipped_steps(), last = place_.steps - 1;
+    for (int i = 0; i < skipped; ++i) skip_step(i);
+    if constexpr (kKeepsKeys) Base::clear(values_);
+    Base::clear(kept_);
+    if (skipped <= last) {
+      start_scores(skipped);
+      wait_for_products<0>(scores_);  // or ptxas would
+      make_probabilities_and_gradients(skipped, /*passes_turn=*/false);
+#pragma unroll 1
+      for (int i = skipped; i < last; ++i) advance<false>(i);
+      advance<true>(last);
+    }
+    if (group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
+    if constexpr (kKeepsKeys) {
+      Base::store(p_.dv, values_, 1.0f);
+      Base::store(p_.dk, kept_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
+    } else {
+      Base::store(p_.dq, kept_, p_.scale);
+      wait_for_last_kernel();  // see sm90_tf32/bwd/kernels.cuh
+    }
+  }
+
+ private:
+  /// Steps of the block, all at its beginning, that the mask hides from this warpgroup, and those that meet only rows
+  /// beyond the end.
+  __device__ __forceinline__ int skipped_steps() const {
+    if (first_row() >= extent()) return place_.steps;
+    if (!p_.causal) return 0;
+    if constexpr (kKeepsKeys) return group_ * kGroupRows / kTile.rows;
+    return place_.steps - min(place_.steps, steps_of_queries(p_, first_row() + kGroupRows, kTile.rows));
+  }
+
+  /// Tells the copying thread that the warp has read the n-th tile.
+  __device__ __forceinline__ void release(int n) const {
+    __syncwarp();
+    if (lane() == 0) arrive(shared_.empty(n));
+  }
+  __device__ __forceinline__ void wait_for_tile(int n) const { wait(shared_.full(n), Shared::parity(n)); }
+  __device__ __forceinline__ void wait_for_turn() const {
+    if constexpr (kTakesTurns) wait_at_barrier<2 * kWarpGroupThreads>(kTurn + group_);
+  }
+  __device__ __forceinline__ void pass_turn() const {
+    if constexpr (kTakesTurns) arrive_at_barrier<2 * kWarpGroupThreads>(kTurn + (group_ ^ 1));
+  }
+
+  __device__ __forceinline__ void skip_step(int i) const {
+    wait_for_turn();
+    pass_turn();
+#pragma unroll
+    for (int tile = 0; tile < Shared::kTiles; ++tile) {
+      wait_for_tile(Shared::number(i, tile));
+      release(Shared::number(i, tile));
+    }
+  }
+
+  /// Takes what is to stay in registers out of the slots, and waits for the rest.
+  __device__ __forceinline__ void load_kept() {
+    int n = 0;
+    const auto load = [&](auto& operand) {
+#pragma unroll
+      for (int group = 0; group < kBackwardGroups; ++group, ++n) {
+        wait_for_tile(n);  // of the other warpgroup, too, or a later wait would take this phase for the one before
+        if (group == group_) {
+          Base::load_operand(operand.words, shared_.tile(n));
+          show_to_async_proxy();  // the next copy may overtake loads that are under way
+        }
+        release(n);
+      }
+    };
+    if constexpr (kTile.scores_operand_in_registers) {
+      load(scores_operand_);
+    } else {
+      wait(shared_.barrier(Shared::kScoresOperandFull), 0);
+    }
+    if constexpr (kTile.gradients_operand_in_registers) {
+      load(gradients_operand_);
+    } else {
+      wait(shared_.barrier(Shared::kGradientsOperandFull), 0);
+    }
+  }
+
+  /// S - lse / scale of the i-th step.
+  __device__ __forceinline__ void start_scores(int i) {
+    const int n = Shared::number(i, Shared::kForScores);
+    if (!planted(PlantedFault::kBackwardBarrier)) wait_for_tile(n);
+    Base::spread(scores_, n, p_.lse);
+    start_products();
+    Base::template multiply_rows<kTile.scores_operand_in_registers>(scores_, scores_operand_,
+                                                                    shared_.scores_operand(group_), shared_.tile(n));
+    commit_products();
+  }
+  /// dP - delta.
+  __device__ __forceinline__ void start_probability_gradients(int i) {
+    const int n = Shared::number(i, Shared::kForGradients);
+    wait_for_gradients(n);
+    Base::spread(gradients_, n, p_.delta);
+    start_products();
+    Base::template multiply_rows<kTile.gradients_operand_in_registers>(
+        gradients_, gradients_operand_, shared_.gradients_operand(group_), shared_.tile(n));
+    commit_products();
+  }
+  __device__ __forceinline__ void wait_for_gradients(int n) const {
+    // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
+    if (planted(PlantedFault::kBackwardParity)) return wait_a_while(shared_.full(n), Shared::parity(n) ^ 1u);
+    wait_for_tile(n);
+  }
+
+  __device__ __forceinline__ void wait_for_transposed(int i) const {
+    if constexpr (kKeepsKeys) wait_for_tile(Shared::number(i, Shared::kForValues));
+    wait_for_tile(Shared::number(i, Shared::kForKept));
+  }
+
+  /// P, and dP - delta, of the i-th step, whose S is under way.
+  __device__ __forceinline__ void make_probabilities_and_gradients(int i, bool passes_turn) {
+    start_probability_gradients(i);
+    if (passes_turn) pass_turn();
+    const int for_scores = Shared::number(i, Shared::kForScores);
+    wait_for_products<1>(scores_);
+    if (planted(PlantedFault::kBackwardBarrier)) wait_for_tile(for_scores);
+    release(for_scores);
+    Base::mask(first_streamed(i));
+    Base::exponentiate();
+    if constexpr (kExponentialsBesideGradients) wait_for_transposed(i);
+    wait_for_products<0>(gradients_);
+    release(Shared::number(i, Shared::kForGradients));
+  }
+
+  /// A step, whose P and dP are there, with the next one's.
+  template <bool kLast>
+  __device__ __forceinline__ void advance(int i) {
+    const int for_values = Shared::number(i, Shared::kForValues), for_kept = Shared::number(i, Shared::kForKept);
+    // All operands before the first of their products: ptxas serialises products beside which operands are made.
+    Operands probabilities, differentials;
+    if constexpr (kKeepsKeys) {
+      Base::to_operands(probabilities, scores_);
+      if (planted(PlantedFault::kDvSkipTile) && first_streamed(i) == 0) Base::leave_out(probabilities);
+    }
+    if constexpr (!kExponentialsBesideGradients) wait_for_transposed(i);
+    Base::differentiate();
+    Base::to_operands(differentials, gradients_);
+    if (!kKeepsKeys && planted(PlantedFault::kDqSkipTile) && first_streamed(i) == 0) Base::leave_out(differentials);
+    // The last of the step that is given back, but for the fault.
+    if (planted(PlantedFault::kBackwardRelease)) release_too_early(kKeepsKeys ? for_values : for_kept);
+    wait_for_turn();
+    start_products();
+    if constexpr (kKeepsKeys) Base::multiply_gradient(values_, probabilities, shared_.tile(for_values));
+    Base::multiply_gradient(kept_, differentials, shared_.tile(for_kept));
+    commit_products();
+    if constexpr (kLast) {
+      pass_turn();
+    } else {
+      start_scores(i + 1);
+    }
+    if constexpr (kKeepsKeys) wait_for_products<kLast ? 0 : 1>(values_);
+    wait_for_products<kLast ? 0 : 1>(kept_);
+    if constexpr (!kLast) {
+      if (kKeepsKeys && !planted(PlantedFault::kBackwardRelease)) release(for_values);
+      if (kKeepsKeys || !planted(PlantedFault::kBackwardRelease)) release(for_kept);
+      make_probabilities_and_gradients(i + 1, /*passes_turn=*/true);
+    }
+  }
+
+  __device__ __forceinline__ void release_too_early(int n) const {
+    release(n);
+    delay(PlantedFault::kBackwardRelease);
+  }
+
+  KeptOperand<kTile.scores_operand_in_registers ? kOperandWords : 0> scores_operand_;
+  KeptOperand<kTile.gradients_operand_in_registers ? kOperandWords : 0> gradients_operand_;
+  Gradient values_;  // of dV
+  Gradient kept_;    // of dK or dQ
+};
+
+}  // namespace tbench::kernels::sm90::tf32

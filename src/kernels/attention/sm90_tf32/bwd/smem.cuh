@@ -1,0 +1,140 @@
+// What Hopper's TF32 backward kernels are given, a block's item, and what lies in their shared memory.
+#pragma once
+
+#include "kernels/attention/common/smem_tile.cuh"
+#include "kernels/attention/sm90/common/ptx.cuh"
+#include "kernels/attention/sm90/common/wgmma.cuh"
+#include "kernels/attention/sm90_tf32/bwd/config.hpp"
+
+namespace tbench::kernels::sm90::tf32 {
+
+struct BackwardParameters {
+  CUtensorMap kept_q, kept_grad_o;  // boxes of a warpgroup's rows, which K's and V's are, too
+  CUtensorMap q, grad_o;            // of a step's
+  CUtensorMap k, v;
+  const float *q_transposed, *grad_o_transposed, *k_transposed;  // see BackwardWorkspace
+  const float *lse, *delta;                                      // negative, as BackwardWorkspace has them
+  Matrix<float> dq, dk, dv;
+  int heads, seq_q, seq_kv;
+  int queries, keys;  // of a head in the workspace
+  int batch_heads;    // batch * heads
+  float scale;
+  bool causal;
+  BackwardOrder order;
+};
+
+/// An item: its kept rows, and how many steps meet them.
+struct BackwardPlace {
+  int first_row;
+  int head, batch;
+  int all_head;  // of all batches'
+  int steps;
+  int first_step;  // where keys are kept; where queries are, steps go down to 0
+};
+
+/// Steps over the keys that queries below `end_row` see.
+__device__ __forceinline__ int steps_of_queries(const BackwardParameters& p, int end_row, int step_rows) {
+  const int keys = p.causal ? min(p.seq_kv, end_row) : p.seq_kv;
+  return (keys + step_rows - 1) / step_rows;
+}
+
+template <int kHeadDim, Kept kKept>
+__device__ __forceinline__ BackwardPlace backward_place(const BackwardParameters& p, int item) {
+  constexpr int kStepRows = stream_tile(kHeadDim, kKept).rows;
+  const int first_head = item / (p.order.tiles * p.order.heads) * p.order.heads;
+  const int heads = min(p.order.heads, p.batch_heads - first_head);  // of this group, the last of which may be smaller
+  const int in_group = item - p.order.tiles * first_head;
+  const int nth = in_group / heads, head = first_head + in_group % heads;
+  BackwardPlace place{.head = head % p.heads, .batch = head / p.heads, .all_head = head};
+  // With a causal mask the first keys are seen by the most queries, and the last queries see the most keys.
+  if constexpr (kKept == Kept::kKeys) {
+    place.first_row = nth * kKeptRows;
+    place.first_step = p.causal ? place.first_row / kStepRows : 0;
+    place.steps = (p.seq_q + kStepRows - 1) / kStepRows - place.first_step;
+  } else {
+    place.first_row = (p.order.tiles - 1 - nth) * kKeptRows;
+    place.steps = steps_of_queries(p, place.first_row + kKeptRows, kStepRows);
+  }
+  return place;
+}
+
+/// The first row that is streamed in the i-th step.
+template <Kept kKept>
+__device__ __forceinline__ int first_streamed_row(const BackwardPlace& place, int i, int step_rows) {
+  return (kKept == Kept::kKeys ? place.first_step + i : place.steps - 1 - i) * step_rows;
+}
+
+template <int kColumns, Kept kWhat>
+struct BackwardShared {
+  static constexpr int kHeadDim = kColumns;
+  static constexpr Kept kKept = kWhat;
+  static constexpr bool kKeepsKeys = kKept == Kept::kKeys;
+  static constexpr StreamTile kTile = stream_tile(kHeadDim, kKept);
+  static constexpr StreamShared kPlan = stream_shared(kHeadDim, kKept);
+  static constexpr int kPanels = kHeadDim / kPanelFloats;
+  static constexpr int kKeptPanelBytes = kGroupRows * kPanelRowBytes;
+  static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // of a warpgroup
+  static constexpr int kPanelBytes = kTile.rows * kPanelRowBytes;
+  static constexpr int kTransposedPanelBytes = kHeadDim * kPanelRowBytes;
+  static constexpr int kSlotBytes = slot_bytes(kHeadDim, kKept);
+  static constexpr int kStatisticsBytes = kTile.rows * 4;
+  static constexpr int kWarps = kBackwardGroups * kWarpGroupWarps;
+  static constexpr int kBarrierSize = 8;
+
+  /// Tiles go through the slots in this order: kept rows that end in registers, a warpgroup's after the other's, those
+  /// for S first; then of each step its rows for S (Q or K), for dP (dO or V), and transposed for dV (dO^T), where keys
+  /// are kept, and for dK or dQ (Q^T or K^T).
+  enum Tile { kForScores, kForGradients, kForValues, kForKept = kForValues + (kKeepsKeys ? 1 : 0), kTiles };
+  static constexpr int kKeptTiles =
+      kBackwardGroups * (kTile.scores_operand_in_registers + kTile.gradients_operand_in_registers);
+  static_assert(kKeptTiles == 0 || kSlotBytes == kKeptBytes);
+  static_assert(kKeptTiles + 2 <= kTile.slots, "what comes first is not waited for");
+  static_assert(kTile.slots > kTiles, "a step's transposed tiles and the next one's rows are there at once");
+
+  enum Barrier {
+    kScoresOperandFull,
+    kGradientsOperandFull,
+    kSlotFull,
+    kSlotEmpty = kSlotFull + kTile.slots,
+    kBarriers = kSlotEmpty + kTile.slots,
+  };
+  static_assert(kBarriers * kBarrierSize <= kBarrierBytes, "barriers have their room");
+
+  std::uint32_t base;
+
+  __device__ __forceinline__ std::uint32_t scores_operand(int group) const {
+    return base + kPlan.scores_operand + group * kKeptBytes;
+  }
+  __device__ __forceinline__ std::uint32_t gradients_operand(int group) const {
+    return base + kPlan.gradients_operand + group * kKeptBytes;
+  }
+  __device__ __forceinline__ std::uint32_t barrier(std::uint32_t number) const {
+    return base + kPlan.barriers + number * kBarrierSize;
+  }
+
+  /// Of the n-th tile that goes through the slots.
+  __device__ __forceinline__ static std::uint32_t slot(int n) { return static_cast<std::uint32_t>(n) % kTile.slots; }
+  __device__ __forceinline__ static std::uint32_t parity(int n) {
+    return static_cast<std::uint32_t>(n) / kTile.slots % 2;
+  }
+  __device__ __forceinline__ std::uint32_t tile(int n) const { return base + kPlan.slots + slot(n) * kSlotBytes; }
+  __device__ __forceinline__ std::uint32_t statistics(int n) const {
+    return base + kPlan.statistics + slot(n) * kStatisticsBytes;
+  }
+  __device__ __forceinline__ std::uint32_t full(int n) const { return barrier(kSlotFull + slot(n)); }
+  __device__ __forceinline__ std::uint32_t empty(int n) const { return barrier(kSlotEmpty + slot(n)); }
+  __device__ __forceinline__ static int number(int step, int tile) { return kKeptTiles + step * kTiles + tile; }
+
+  /// Of one thread. Full ones are arrived at by the thread that copies, empty ones by the warps that read.
+  __device__ __forceinline__ void make_barriers() const {
+    make_barrier(barrier(kScoresOperandFull), 1);
+    make_barrier(barrier(kGradientsOperandFull), 1);
+    for (int n = 0; n < kTile.slots; ++n) {
+      make_barrier(full(n), 1);
+      make_barrier(empty(n), kWarps);
+    }
+    show_barriers();
+  }
+};
+
+}  // namespace tbench::kernels::sm90::tf32

@@ -1,0 +1,65 @@
+// Warpgroup products (wgmma) of TF32 operands: D [64, N] += A [64, 8] B^T, B [N, 8] in shared memory, "K-major", as is
+// A if it lies there: wgmma reads TF32 in no other way, so that where rows are the inner extent, as V's are in O = P V,
+// the transpose has to lie there. Operands and their waits: sm90/common/wgmma.cuh. Of A and B the 19 high bits of a
+// float32 are read.
+#pragma once
+
+#include "kernels/attention/sm90/common/wgmma.cuh"
+
+namespace tbench::kernels::sm90::tf32 {
+
+#define TBENCH_REGISTERS_8(d, i)                                                                              \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
+      "+f"(d[i + 7])
+#define TBENCH_REGISTERS_32(d, i) \
+  TBENCH_REGISTERS_8(d, i), TBENCH_REGISTERS_8(d, i + 8), TBENCH_REGISTERS_8(d, i + 16), TBENCH_REGISTERS_8(d, i + 24)
+#define TBENCH_NAMES_0_15 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define TBENCH_NAMES_0_31                                                                                          \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, " \
+  "%24, %25, %26, %27, %28, %29, %30, %31"
+#define TBENCH_NAMES_32_63                                                                                         \
+  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, " \
+  "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+
+/// D = A B^T, or D += A B^T if `add`. N is twice the number of a thread's results. from_shared(): A in shared memory;
+/// from_registers(): its fragments in registers.
+struct Wgmma {
+  __device__ static __forceinline__ void from_registers(float (&d)[64], const std::uint32_t* a, Operand b, bool add) {
+    asm volatile(
+        "{\n.reg .pred add;\nsetp.ne.b32 add, %69, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_63
+        "}, {%64, %65, %66, %67}, %68, add, 1, 1;\n}\n"
+        : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_32(d, 32)
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)));
+  }
+  __device__ static __forceinline__ void from_registers(float (&d)[32], const std::uint32_t* a, Operand b, bool add) {
+    asm volatile(
+        "{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {" TBENCH_NAMES_0_31
+        "}, {%32, %33, %34, %35}, %36, add, 1, 1;\n}\n"
+        : TBENCH_REGISTERS_32(d, 0)
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)));
+  }
+  __device__ static __forceinline__ void from_shared(float (&d)[32], Operand a, Operand b, bool add) {
+    asm volatile(
+        "{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {" TBENCH_NAMES_0_31 "}, %32, %33, add, 1, 1;\n}\n"
+        : TBENCH_REGISTERS_32(d, 0)
+        : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)));
+  }
+  __device__ static __forceinline__ void from_shared(float (&d)[16], Operand a, Operand b, bool add) {
+    asm volatile(
+        "{\n.reg .pred add;\nsetp.ne.b32 add, %18, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32 {" TBENCH_NAMES_0_15 "}, %16, %17, add, 1, 1;\n}\n"
+        : TBENCH_REGISTERS_8(d, 0), TBENCH_REGISTERS_8(d, 8)
+        : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)));
+  }
+};
+
+#undef TBENCH_NAMES_32_63
+#undef TBENCH_NAMES_0_31
+#undef TBENCH_NAMES_0_15
+#undef TBENCH_REGISTERS_32
+#undef TBENCH_REGISTERS_8
+
+}  // namespace tbench::kernels::sm90::tf32

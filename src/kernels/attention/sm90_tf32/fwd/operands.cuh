@@ -1,0 +1,107 @@
+// What a computing warpgroup of Hopper's TF32 forward kernel does with its 64 queries: the operands of its steps
+// (sm90/fwd/mainloop.cuh), and how O leaves. Q is rounded once, as it is read; P as it is made. P's registers are the
+// left operand of V^T's tiles, whose keys lie in that order (sm90_tf32/fwd/preprocess.cuh).
+#pragma once
+
+#include "kernels/attention/sm90/fwd/mainloop.cuh"
+#include "kernels/attention/sm90_tf32/common/wgmma.cuh"
+#include "kernels/attention/sm90_tf32/fwd/smem.cuh"
+
+namespace tbench::kernels::sm90::tf32 {
+
+/// Left operands of a thread: Q and P. An operand's four of P are its two rows' even columns, then their odd ones.
+template <int kHeadDim>
+struct RoundedOperands {
+  std::uint32_t queries[kHeadDim / 2];
+  std::uint32_t probabilities[Shared<kHeadDim>::kTile.cols / 2];
+
+  /// Leaves exp2(scale * s - shift) as P, and their sums.
+  template <int kScores>
+  __device__ __forceinline__ void exponentiate(const float (&s)[kScores], float scale, const float (&shift)[2],
+                                               float (&sums)[2]) {
+#pragma unroll
+    for (int i = 0; i < kScores; ++i) {
+      const int half = i / 2 % 2;
+      const float p = exp2_approximate(fmaf(s[i], scale, -shift[half]));
+      probabilities[i / 4 * 4 + i % 2 * 2 + half] = round_to_tf32(p);
+      sums[half] += p;
+    }
+  }
+};
+
+template <int kHeadDim>
+class ForwardRows : public ForwardSteps<ForwardRows<kHeadDim>, ForwardParameters, Shared<kHeadDim>,
+                                        RoundedOperands<kHeadDim>, kHeadDim> {
+  using Tiles = Shared<kHeadDim>;
+  using Steps = typename ForwardRows::ForwardSteps;
+  friend Steps;
+  using Steps::kTile, Steps::kScores, Steps::kOutputs, Steps::row_in_group;
+  using Steps::operands_, Steps::o_, Steps::reference_, Steps::sum_;
+  using Steps::p_, Steps::shared_, Steps::group_, Steps::thread_, Steps::lane_, Steps::keys_, Steps::values_;
+  static constexpr int kInner = 8;  // of a product, four along a panel's row
+  static constexpr int kInnerBytes = kInner * 4;
+  static_assert(kTile.queries_in_registers);
+
+ public:
+  using Steps::Steps;
+
+ private:
+  /// The four matrices [8, 4] that a lane reads by are two of 16 rows side by side, 32 bytes of a row. The swizzle
+  /// permutes vectors.
+  __device__ __forceinline__ void load_queries() {
+    const int row = thread_ / kWarpSize * 16 + lane_ % 16;
+    const std::uint32_t line = shared_.q(group_) + row * kPanelRowBytes;
+#pragma unroll
+    for (int i = 0; i < kHeadDim / kInner; ++i) {
+      const int vector = (2 * i % 8 + lane_ / 16) ^ row % 8;
+      ldmatrix_x4(&operands_.queries[4 * i], line + i / 4 * Tiles::kGroupPanelBytes + vector * 16);
+#pragma unroll
+      for (int j = 4 * i; j < 4 * i + 4; ++j) {
+        operands_.queries[j] = round_to_tf32(__uint_as_float(operands_.queries[j]));
+      }
+    }
+  }
+
+  /// S = Q K^T.
+  __device__ __forceinline__ void multiply_scores(float (&s)[kScores]) const {
+    const Operand k = operand(shared_.k(keys_.stage));
+#pragma unroll
+    for (int i = 0; i < kHeadDim / kInner; ++i) {
+      Wgmma::from_registers(s, &operands_.queries[4 * i], k.at(i / 4 * Tiles::kPanelBytes + i % 4 * kInnerBytes),
+                            i > 0);
+    }
+  }
+
+  /// O += P V.
+  __device__ __forceinline__ void multiply_values() {
+    const Operand v = operand(shared_.v(values_.stage));
+#pragma unroll
+    for (int i = 0; i < kTile.cols / kInner; ++i) {
+      Wgmma::from_registers(o_, &operands_.probabilities[4 * i],
+                            v.at(i / 4 * kValuePanelBytes<kHeadDim> + i % 4 * kInnerBytes), true);
+    }
+  }
+
+  /// O / sum, and lse. A quad stores 32 bytes of a row.
+  __device__ __forceinline__ void finish(const ForwardPlace& place) const {
+    const int first_row = place.first_row + group_ * kGroupRows;
+    float* const lse = p_.lse + (static_cast<std::int64_t>(place.batch) * p_.heads + place.head) * p_.seq_q;
+    float* const o =
+        static_cast<float*>(p_.o.data) + place.batch * p_.o.strides[0] + place.head * p_.o.strides[1] + lane_ % 4 * 2;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float sum = add_lanes(sum_[half]), inverse = 1.0f / sum;
+      const int row = first_row + row_in_group(half);
+      if (row >= p_.seq_q) continue;
+      if (lane_ % 4 == 0) lse[row] = reference_[half] * p_.scale + logarithm(sum);
+      float* const stored = o + row * p_.o.strides[2];
+#pragma unroll
+      for (int n = 0; n < kOutputs / 4; ++n) {
+        const float* const pair = &o_[4 * n + 2 * half];
+        *reinterpret_cast<float2*>(stored + n * 8) = {pair[0] * inverse, pair[1] * inverse};
+      }
+    }
+  }
+};
+
+}  // namespace tbench::kernels::sm90::tf32

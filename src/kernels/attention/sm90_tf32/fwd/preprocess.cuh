@@ -1,0 +1,33 @@
+// The kernel before the TF32 forward kernel: V^T, rounded to TF32, in tiles as they lie in shared memory, zeros beyond
+// the last key; and a cleared counter.
+#pragma once
+
+#include "kernels/attention/sm90_tf32/common/transpose.cuh"
+
+namespace tbench::kernels::sm90::tf32 {
+
+struct PrepareParameters {
+  Matrix<const float> v;
+  float* values;      // see ForwardWorkspace
+  unsigned* counter;  // null: there is none
+  int heads, seq_kv;
+  int padded_keys;  // of a head's tiles
+};
+
+template <int kHeadDim>
+__global__ void __launch_bounds__(kPrepareThreads)
+    attention_forward_tf32_prepare_kernel(const __grid_constant__ PrepareParameters p) {
+  constexpr int kWarps = kPrepareThreads / kWarpSize;
+  const std::int64_t elements = static_cast<std::int64_t>(p.padded_keys) * kHeadDim;  // of a head's tiles
+  const std::int64_t tiles = (static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y) * elements;
+  const int warp = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / kWarpSize;
+  // In this order: the next kernel fetches Q and K before it waits for this one.
+  wait_for_last_kernel();
+  allow_next_kernel();
+  const bool is_first = blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && threadIdx.x == 0;
+  if (is_first && p.counter != nullptr) *p.counter = 0;
+  transpose<kHeadDim>(p.v, p.v.head(blockIdx.z, blockIdx.y), p.seq_kv, p.values + tiles,
+                      transpose_place<kHeadDim>(warp));
+}
+
+}  // namespace tbench::kernels::sm90::tf32

@@ -1,0 +1,311 @@
+#include "kernels/attention/sm90/bwd_common/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <queue>
+#include <vector>
+
+#include "attention/sm90/bwd/run.hpp"
+#include "support/plan_problem.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal = true) {
+  return problem_of(Precision::kBf16, seq, head_dim, heads, causal);
+}
+
+TEST(BackwardTile, FillsButDoesNotExceedAMultiprocessor) {
+  for (const int head_dim : {64, 80, 128, 256}) {
+    const BackwardTile tile = backward_tile(head_dim);
+    EXPECT_TRUE(fits_registers(
+        {.warp_groups = kBackwardGroups, .registers = tile.registers, .copying_registers = tile.copying_registers}));
+  }
+  EXPECT_EQ(kBackwardThreads, 384);
+}
+
+TEST(BackwardPanelColumns, DivideEveryHeadDimAndAProductsInnerExtentDividesThem) {
+  for (const int head_dim : {64, 80, 128, 256}) {
+    EXPECT_EQ(head_dim % backward_panel_columns(head_dim), 0) << head_dim;
+    EXPECT_EQ(backward_panel_columns(head_dim) % 16, 0) << head_dim;
+  }
+  EXPECT_EQ(backward_panel_columns(80), 16);
+}
+
+TEST(BackwardShared, HoldsTwoOfEverythingWhereBlocksStay) {
+  // 64 columns: K and V two times 128 rows of 128 bytes; Q and dO as much; dS two times 128 by 128 elements
+  const BackwardShared narrow = backward_shared(64, BackwardBlocks::kStay);
+  EXPECT_EQ(narrow.v, 32 << 10);
+  EXPECT_EQ(narrow.q, 64 << 10);
+  EXPECT_EQ(narrow.grad_o, 96 << 10);
+  EXPECT_EQ(narrow.scores, 128 << 10);
+  EXPECT_EQ(narrow.lse, 192 << 10);
+  EXPECT_EQ(narrow.delta - narrow.lse, 2 * 128 * 4);
+  // 80 columns, five panels: rows of 160 bytes
+  const BackwardShared wide = backward_shared(80, BackwardBlocks::kStay);
+  EXPECT_EQ(wide.q, 80 << 10);
+  EXPECT_EQ(wide.scores, 160 << 10);
+  EXPECT_EQ(wide.lse, 224 << 10);
+  for (const BackwardShared& shared : {narrow, wide}) {
+    for (const int offset : {shared.k, shared.v, shared.q, shared.grad_o, shared.scores}) {
+      EXPECT_EQ(offset % kSharedAlignment, 0);
+    }
+    EXPECT_LE(static_cast<std::size_t>(shared.end), kH200.shared_bytes_per_block);
+  }
+}
+
+TEST(BackwardShared, HoldsOneKAndVOfOneItem) {
+  // 128 rows of 256 bytes each; the rest as above
+  const BackwardShared shared = backward_shared(128, BackwardBlocks::kOneItem);
+  EXPECT_EQ(shared.v, 32 << 10);
+  EXPECT_EQ(shared.q, 64 << 10);
+  EXPECT_EQ(shared.grad_o, 96 << 10);
+  EXPECT_EQ(shared.scores, 128 << 10);
+  EXPECT_EQ(shared.lse, 160 << 10);
+}
+
+TEST(BackwardShared, HoldsPBesideDsOf256Columns) {
+  // K and V 64 rows of 512 bytes; Q and dO two times 64; dS two times 64 by 64 elements; P 64 by 64 floats
+  const BackwardShared shared = backward_shared(256, BackwardBlocks::kOneItem);
+  EXPECT_EQ(shared.v, 32 << 10);
+  EXPECT_EQ(shared.q, 64 << 10);
+  EXPECT_EQ(shared.grad_o, 128 << 10);
+  EXPECT_EQ(shared.scores, 192 << 10);
+  EXPECT_EQ(shared.probabilities, 208 << 10);
+  EXPECT_EQ(shared.lse, 224 << 10);
+  EXPECT_EQ(shared.delta - shared.lse, 2 * 64 * 4);
+}
+
+TEST(BackwardWorkspace, RoundsQueriesUpToWholeSteps) {
+  const AttentionShape shape = problem(1000, 64, 12).shape;
+  const BackwardWorkspace workspace = backward_workspace(shape, BackwardSums::kTogether);
+  EXPECT_EQ(workspace.rows, 1024);
+  EXPECT_EQ(workspace.lse_bytes, 48u * 1024 * 4);
+  EXPECT_EQ(workspace.delta_bytes, workspace.lse_bytes);
+  EXPECT_EQ(workspace.sums_bytes, 48u * 1024 * 64 * 4);
+  EXPECT_EQ(backward_workspace_bytes(problem(1000, 64, 12), kH200), workspace.bytes());
+}
+
+TEST(BackwardWorkspace, HasSumsOfEveryTileOfKeysApart) {
+  const AttentionShape shape = problem(200, 64, 12).shape;  // two tiles of keys, 256 rows
+  const BackwardWorkspace together = backward_workspace(shape, BackwardSums::kTogether);
+  EXPECT_EQ(backward_workspace(shape, BackwardSums::kApart).sums_bytes, 2 * together.sums_bytes);
+  EXPECT_EQ(backward_workspace(shape, BackwardSums::kApart).delta_bytes, together.delta_bytes);
+  EXPECT_EQ(together.sums_bytes, 48u * 256 * 64 * 4);
+}
+
+TEST(BackwardOrder, GroupsTheHeadsWhoseQueriesFitTheCache) {
+  // Q, dO and the sums of a head: 16,384 * 128 * 8 bytes = 16 MiB; two in 40 MiB
+  EXPECT_EQ(backward_order(problem(16384, 128, 4).shape), (BackwardOrder{.tiles = 128, .heads = 2, .items = 2048}));
+  EXPECT_EQ(backward_order(problem(129, 64, 12).shape), (BackwardOrder{.tiles = 2, .heads = 48, .items = 96}));
+  EXPECT_EQ(backward_order(problem(std::int64_t{1} << 20, 128, 1).shape).heads, 1);
+  // 256 columns: tiles of 64 keys, 4,096 * 256 * 8 bytes = 8 MiB; 16 heads, of which five fit, in four groups
+  EXPECT_EQ(backward_order(problem(4096, 256, 4).shape), (BackwardOrder{.tiles = 64, .heads = 4, .items = 1024}));
+}
+
+TEST(BackwardOrder, HasGroupsOfAboutTwoItemsAMultiprocessorWhereBlocksStay) {
+  // 100 heads of 8 tiles: 800 items, three groups of 250, as near as it gets; 1,024 items four
+  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape), (BackwardOrder{.tiles = 8, .heads = 34, .items = 800}));
+  EXPECT_EQ(backward_order(problem(1024, 80, 32).shape), (BackwardOrder{.tiles = 8, .heads = 32, .items = 1024}));
+  EXPECT_EQ(backward_order(problem(65536, 64, 1).shape).heads, 1);
+}
+
+/// Of the busiest multiprocessor, of the average one's, where items are dealt out there and back.
+double most_dealt_steps(const BackwardOrder& order) {
+  const int heads = order.items / order.tiles, groups = (heads + order.heads - 1) / order.heads;
+  std::vector<int> steps(static_cast<std::size_t>(kH200.multiprocessors));
+  int item = 0, all = 0;
+  for (int group = 0; group < groups; ++group) {
+    const bool lightest_first = (groups - 1 - group) % 2 != 0;
+    for (int nth = 0; nth < order.tiles; ++nth) {
+      for (int head = group * order.heads; head < std::min((group + 1) * order.heads, heads); ++head, ++item) {
+        const int round = item / kH200.multiprocessors, place = item % kH200.multiprocessors;
+        const int block = round % 2 == 0 ? place : kH200.multiprocessors - 1 - place;
+        const int of_item = lightest_first ? nth + 1 : order.tiles - nth;
+        steps[static_cast<std::size_t>(block)] += of_item;
+        all += of_item;
+      }
+    }
+  }
+  return *std::max_element(steps.begin(), steps.end()) * static_cast<double>(kH200.multiprocessors) / all;
+}
+
+TEST(BackwardOrder, DealsABlockThatStaysAboutItsShare) {
+  for (const std::int64_t seq : {1024, 2048, 4096}) {
+    for (const std::int64_t heads : {12, 16, 20, 25, 32}) {
+      EXPECT_LE(most_dealt_steps(backward_order(problem(seq, 64, heads).shape)), 1.1) << heads << ", " << seq;
+    }
+  }
+  for (const std::int64_t seq : {4096, 16384}) {
+    AttentionShape shape = problem(seq, 80, 16).shape;
+    shape.batch = 1;
+    EXPECT_LE(most_dealt_steps(backward_order(shape)), 1.01) << seq;
+  }
+}
+
+/// Steps of the busiest multiprocessor if each takes the next item, a block of its own, when it is done with the last
+/// one, heaviest first in groups of `heads` heads.
+int most_steps(const AttentionShape& shape, int heads) {
+  const BackwardOrder order = backward_order(shape);
+  const int all_heads = order.items / order.tiles, queries = backward_tile(static_cast<int>(shape.head_dim)).queries;
+  std::priority_queue<int, std::vector<int>, std::greater<>> multiprocessors;
+  for (int i = 0; i < kH200.multiprocessors; ++i) multiprocessors.push(0);
+  int most = 0;
+  for (int first = 0; first < all_heads; first += heads) {
+    for (int tile = 0; tile < order.tiles; ++tile) {
+      for (int head = first; head < std::min(first + heads, all_heads); ++head) {
+        const int steps = multiprocessors.top() + (order.tiles - tile) * kBackwardKeys / queries;
+        multiprocessors.pop();
+        multiprocessors.push(steps);
+        most = std::max(most, steps);
+      }
+    }
+  }
+  return most;
+}
+
+TEST(BackwardOrder, GroupsOfTheSameSizeEndTogether) {
+  // As many heads as fit 40 MiB, then what is left: 40 and 8 of 1,024 tokens, 80 and 20 of 512, 20, 20 and 8 of 2,048
+  for (const auto& [seq, heads, cached, before, after] :
+       {std::array{1024, 12, 40, 36, 28}, {512, 25, 80, 20, 16}, {2048, 12, 20, 112, 102}}) {
+    const AttentionShape shape = problem(seq, 128, heads).shape;
+    EXPECT_EQ(most_steps(shape, cached), before) << seq;
+    EXPECT_EQ(most_steps(shape, backward_order(shape).heads), after) << seq;
+  }
+}
+
+TEST(BackwardBlocks, StayWhereTheyWereMeasuredToBeFaster) {
+  for (const std::int64_t seq : {128, 512, 1024, 16384}) {
+    EXPECT_EQ(backward_blocks(problem(seq, 64, 12).shape), BackwardBlocks::kStay) << seq;
+    EXPECT_EQ(backward_blocks(problem(seq, 80, 12).shape), BackwardBlocks::kStay) << seq;
+    EXPECT_EQ(backward_blocks(problem(seq, 128, 12).shape), BackwardBlocks::kOneItem) << seq;
+    EXPECT_EQ(backward_blocks(problem(seq, 256, 12).shape), BackwardBlocks::kOneItem) << seq;
+  }
+}
+
+TEST(ChooseBackward, TakesHopperAndWhatHasAnInstance) {
+  EXPECT_TRUE(choose_backward(problem(1024, 64, 12), kH200));
+  EXPECT_TRUE(choose_backward(problem(1024, 128, 12), kH200));
+  for (const auto& [major, minor] : {std::pair{8, 0}, {8, 9}, {9, 1}, {10, 0}, {12, 0}}) {
+    DeviceLimits other = kH200;
+    other.compute_capability_major = major;
+    other.compute_capability_minor = minor;
+    EXPECT_FALSE(choose_backward(problem(1024, 64, 12), other)) << major << "." << minor;
+    EXPECT_EQ(backward_workspace_bytes(problem(1024, 64, 12), other), 0u);
+  }
+  EXPECT_TRUE(choose_backward(problem(1024, 256, 12), kH200));
+  for (const std::int64_t head_dim : {16, 32, 96}) {
+    EXPECT_FALSE(choose_backward(problem(1024, head_dim, 12), kH200)) << head_dim;
+  }
+  for (const Precision precision : kAllOf<Precision>) {
+    AttentionProblem one = problem(1024, 128, 12);
+    one.precision = precision;
+    EXPECT_EQ(choose_backward(one, kH200).has_value(), precision == Precision::kBf16 || precision == Precision::kFp16);
+  }
+}
+
+TEST(ChooseBackward, TheSameBitsEveryTimeUpToFourTilesOfKeys) {
+  for (const std::int64_t head_dim : {80, 128}) {
+    AttentionProblem one = problem(513, head_dim, 10);
+    one.deterministic = true;
+    EXPECT_FALSE(choose_backward(one, kH200)) << head_dim;
+    one.shape.seq_q = one.shape.seq_kv = 512;
+    EXPECT_EQ(choose_backward(one, kH200), (BackwardChoice{BackwardBlocks::kStay, BackwardSums::kApart})) << head_dim;
+  }
+  // 64 columns: items of two kinds, whether asked for it or not, up to 28 steps a team: 2 * 48 * 10 * 11 / 2 of 264
+  AttentionProblem one = problem(640, 64, 12);
+  one.deterministic = true;
+  EXPECT_EQ(choose_backward(one, kH200), (BackwardChoice{BackwardBlocks::kStay, BackwardSums::kNone}));
+}
+
+TEST(ChooseBackward, LeavesTheSameBitsEveryTimeOf256ColumnsToAmperesKernels) {
+  for (const std::int64_t seq : {64, 512}) {
+    AttentionProblem one = problem(seq, 256, 25);
+    EXPECT_EQ(choose_backward(one, kH200), (BackwardChoice{BackwardBlocks::kOneItem, BackwardSums::kTogether})) << seq;
+    one.deterministic = true;
+    EXPECT_FALSE(choose_backward(one, kH200)) << seq;
+  }
+}
+
+TEST(ChooseBackward, TakesEveryInstanceSomewhere) {
+  for (const BackwardInstance& instance : kBackwardInstances) {
+    for (const Precision precision : {Precision::kBf16, Precision::kFp16}) {
+      EXPECT_EQ(choose_backward(chosen_problem(instance, precision), kH200), instance.choice) << name_of(instance);
+    }
+  }
+}
+
+TEST(ChooseBackward, SumsApartWhereTheyWereMeasuredToBeFaster) {
+  constexpr BackwardChoice kApart{BackwardBlocks::kStay, BackwardSums::kApart};
+  // More heads than multiprocessors, or few, do not go by heads.
+  EXPECT_EQ(choose_backward(problem(256, 80, 34), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(256, 80, 12, false), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(257, 80, 12), kH200)->sums, BackwardSums::kTogether);
+  // 64 columns, too many steps for items of two kinds
+  EXPECT_EQ(choose_backward(problem(256, 64, 60, false), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(384, 64, 60, false), kH200)->sums, BackwardSums::kTogether);
+  // 128 columns, more items than multiprocessors: 4 * 17 * 2 = 136, 4 * 16 * 2 = 128
+  EXPECT_EQ(choose_backward(problem(256, 128, 17), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(256, 128, 16), kH200),
+            (BackwardChoice{BackwardBlocks::kOneItem, BackwardSums::kTogether}));
+}
+
+TEST(ChooseBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
+  EXPECT_FALSE(choose_backward(problem(255, 64, 100), kH200));
+  // With a mask and without one, where as many heads do not go by heads: 4 * 11 * 2 = 88 blocks, 2 / 3 of 132; 80
+  for (const bool causal : {true, false}) {
+    EXPECT_TRUE(choose_backward(problem(256, 80, 11, causal), kH200)) << causal;
+    EXPECT_FALSE(choose_backward(problem(256, 80, 10, causal), kH200)) << causal;
+  }
+  // 64 columns, not as many queries as keys, which is no problem of two kinds of items
+  AttentionProblem many_keys = problem(512, 64, 4, false);
+  many_keys.shape.seq_kv = 600;
+  many_keys.shape.heads = 3;
+  EXPECT_TRUE(choose_backward(many_keys, kH200));  // 4 * 3 * 5 = 60 blocks, more than 3 / 8 of 132
+  many_keys.shape.heads = 2;
+  EXPECT_FALSE(choose_backward(many_keys, kH200));  // 40
+  EXPECT_TRUE(choose_backward(problem(512, 128, 1), kH200));
+  many_keys.shape.seq_q = 1024;
+  many_keys.shape.seq_kv = 1200;
+  EXPECT_TRUE(choose_backward(many_keys, kH200));
+  EXPECT_TRUE(choose_backward(problem(64, 256, 1), kH200));
+  EXPECT_FALSE(choose_backward(problem(63, 256, 100), kH200));
+  AttentionProblem few_queries = problem(1024, 64, 12, false);
+  few_queries.shape.seq_q = 200;
+  EXPECT_FALSE(choose_backward(few_queries, kH200));
+}
+
+TEST(BackwardLaunch, HasABlockAnItemOrAMultiprocessor) {
+  // 48 * ceil(1000 / 128) = 384
+  const AttentionShape shape = problem(1000, 128, 12).shape;
+  const Launch launch = backward_launch(shape, BackwardBlocks::kOneItem, kH200);
+  EXPECT_EQ(launch.grid, (Grid{384, 1, 1}));
+  EXPECT_EQ(launch.threads, 384);
+  EXPECT_EQ(backward_launch(shape, BackwardBlocks::kStay, kH200).grid, (Grid{132, 1, 1}));
+  EXPECT_EQ(backward_launch(problem(256, 64, 12).shape, BackwardBlocks::kStay, kH200).grid, (Grid{96, 1, 1}));
+}
+
+TEST(BackwardLaunch, HasSharedMemoryForWhatABlockAligns) {
+  const AttentionShape shape = problem(512, 128, 12).shape, deep = problem(512, 256, 12).shape;
+  EXPECT_EQ(backward_launch(deep, BackwardBlocks::kOneItem, kH200).grid, (Grid{384, 1, 1}));  // 48 * 512 / 64
+  EXPECT_LE(backward_launch(deep, BackwardBlocks::kOneItem, kH200).shared_bytes, kH200.shared_bytes_per_block);
+  EXPECT_EQ(backward_launch(shape, BackwardBlocks::kStay, kH200).shared_bytes,
+            static_cast<std::size_t>(backward_shared(128, BackwardBlocks::kStay).end));
+  EXPECT_EQ(backward_launch(shape, BackwardBlocks::kOneItem, kH200).shared_bytes,
+            static_cast<std::size_t>(backward_shared(128, BackwardBlocks::kOneItem).end + kSharedAlignment));
+  for (const BackwardBlocks blocks : {BackwardBlocks::kStay, BackwardBlocks::kOneItem}) {
+    EXPECT_LE(backward_launch(shape, blocks, kH200).shared_bytes, kH200.shared_bytes_per_block);
+  }
+}
+
+TEST(BackwardLaunch, MakesWhatLiesBeyondTheLastQueryButDoesNotConvertIt) {
+  // 1024 / 64 and ceil(900 / 64)
+  EXPECT_EQ(backward_prepare_launch(problem(900, 64, 12).shape).grid, (Grid{16, 12, 4}));
+  EXPECT_EQ(backward_convert_launch(problem(900, 64, 12).shape).grid, (Grid{15, 12, 4}));
+}
+
+}  // namespace
+}  // namespace tbench::kernels::sm90

@@ -1,0 +1,118 @@
+#include "kernels/attention/sm90/bwd_split/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "support/plan_problem.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+AttentionShape shape(std::int64_t seq, std::int64_t heads, bool causal = true, std::int64_t batch = 4) {
+  AttentionShape one = problem_of(Precision::kBf16, seq, 64, heads, causal).shape;
+  one.batch = batch;
+  return one;
+}
+
+std::optional<BackwardChoice> choose(const AttentionShape& one) { return choose_kinds(one, kH200.multiprocessors); }
+
+TEST(KindsLaunch, FitsAMultiprocessor) {
+  for (const KindsTile tile : {PreparedKinds::tile(), AloneKinds::tile()}) {
+    EXPECT_TRUE(fits_registers(tile));
+    const Launch launch = kinds_launch(shape(1000, 12), tile, kH200);
+    EXPECT_EQ(launch.grid, (Grid{132, 1, 1}));
+    EXPECT_EQ(launch.threads, 384);
+    EXPECT_LE(launch.shared_bytes, kH200.shared_bytes_per_block);
+  }
+  // Tiles of 8 KiB. Kept: two stages of two, steps: four stages of two, 96 KiB; lse and delta of six stages 3 KiB;
+  // barriers 256 bytes, which begin the 100th KiB. Two teams, and 1 KiB to align.
+  EXPECT_EQ(kinds_launch(shape(1000, 12), PreparedKinds::tile(), kH200).shared_bytes, (2u * 100 + 1) << 10);
+  // Steps: three stages of three tiles, 104 KiB; their lse and delta 1.5 KiB
+  EXPECT_EQ(kinds_launch(shape(1000, 12), AloneKinds::tile(), kH200).shared_bytes, (2u * 106 + 1) << 10);
+  // One batch, one head, one tile of keys and one of queries
+  EXPECT_EQ(kinds_launch(shape(64, 1, true, 1), PreparedKinds::tile(), kH200).grid, (Grid{2, 1, 1}));
+}
+
+TEST(KindsOrder, HasEveryTileOfEitherKindOnce) {
+  for (const bool causal : {false, true}) {
+    AttentionShape one = shape(300, 3, causal);  // five tiles of queries
+    if (!causal) one.seq_kv = 130;               // three of keys
+    const KindsOrder order = kinds_order(one);
+    EXPECT_EQ(order.query_tiles, 5);
+    EXPECT_EQ(order.key_tiles, causal ? 5 : 3);
+    ASSERT_EQ(order.items, 12 * (order.query_tiles + order.key_tiles));
+    std::map<std::pair<int, int>, int> seen;  // by kind and head, of tiles
+    for (int item = 0; item < order.items; ++item) {
+      const KindsItem place = kinds_item(order, causal, item);
+      const bool keeps_keys = place.kept == Kept::kKeys;
+      EXPECT_GE(place.tile, 0);
+      EXPECT_LT(place.tile, keeps_keys ? order.key_tiles : order.query_tiles);
+      seen[{static_cast<int>(place.kept), place.head}] |= 1 << place.tile;
+    }
+    EXPECT_EQ(seen.size(), 24u);
+    for (const auto& [kind_and_head, tiles] : seen) {
+      const bool keeps_keys = kind_and_head.first == static_cast<int>(Kept::kKeys);
+      EXPECT_EQ(tiles, (1 << (keeps_keys ? order.key_tiles : order.query_tiles)) - 1);
+    }
+  }
+}
+
+TEST(KindsOrder, BeginsWithTheHeaviestOfBothKinds) {
+  const KindsOrder order = kinds_order(shape(300, 3));
+  EXPECT_EQ(kinds_item(order, true, 0), (KindsItem{Kept::kKeys, 0, 0}));
+  EXPECT_EQ(kinds_item(order, true, 11), (KindsItem{Kept::kKeys, 0, 11}));
+  EXPECT_EQ(kinds_item(order, true, 12), (KindsItem{Kept::kQueries, 4, 0}));
+  EXPECT_EQ(kinds_item(order, true, 24), (KindsItem{Kept::kKeys, 1, 0}));
+  EXPECT_EQ(kinds_item(order, true, order.items - 1), (KindsItem{Kept::kQueries, 0, 11}));
+}
+
+TEST(ChooseKinds, OfOneHeadDimAndMoreThanATile) {
+  EXPECT_FALSE(choose(shape(64, 12)));
+  EXPECT_TRUE(choose(shape(65, 12)));
+  for (const std::int64_t head_dim : {32, 80, 128, 256}) {
+    AttentionShape one = shape(256, 12);
+    one.head_dim = head_dim;
+    EXPECT_FALSE(choose(one)) << head_dim;
+  }
+  AttentionShape one = shape(256, 12, false);
+  one.seq_kv = 193;  // as many tiles
+  EXPECT_TRUE(choose(one));
+  one.seq_kv = 192;
+  EXPECT_FALSE(choose(one));
+}
+
+TEST(ChooseKinds, TakesWhatWasMeasuredToBeFaster) {
+  // H200, L2 cold, us: what was taken before, what these took with a kernel before them, and alone (0: not measured)
+  struct Measured {
+    std::int64_t batch, heads, seq;
+    bool causal;
+    double before, prepared, alone;
+  };
+  for (const Measured& one : {Measured{4, 12, 65, true, 12.4, 11.4, 9.0}, {4, 25, 128, true, 14.1, 13.7, 11.9},
+                              {4, 25, 128, false, 14.0, 14.6, 13.0},      {4, 25, 192, true, 19.6, 16.6, 16.3},
+                              {1, 16, 256, true, 14.7, 11.8, 10.7},       {4, 12, 256, false, 19.5, 16.9, 16.4},
+                              {4, 25, 256, true, 20.9, 20.4, 21.6},       {4, 25, 256, false, 24.4, 25.2, 26.4},
+                              {1, 16, 512, true, 22.0, 14.5, 15.9},       {4, 12, 512, true, 25.7, 24.9, 28.2},
+                              {4, 12, 512, false, 38.5, 31.7, 37.5},      {4, 25, 512, true, 43.5, 42.4, 47.6},
+                              {4, 25, 512, false, 57.6, 59.9, 70.7},      {4, 16, 768, true, 49.0, 51.1, 0},
+                              {1, 16, 1024, true, 32.5, 25.7, 32.0},      {1, 16, 1024, false, 33.6, 35.7, 42.7},
+                              {8, 1, 1024, false, 30.3, 22.2, 28.1},      {4, 12, 1024, true, 55.4, 59.7, 0},
+                              {1, 16, 2048, true, 56.6, 67.6, 90.7},      {8, 1, 2048, true, 50.0, 37.9, 51.6},
+                              {8, 1, 2048, false, 50.5, 59.5, 75.5},      {1, 1, 4096, false, 79.8, 50.8, 70.8},
+                              {1, 4, 4096, true, 83.8, 62.3, 92.6},       {1, 4, 4096, false, 87.8, 113.0, 146.5},
+                              {8, 1, 4096, true, 91.5, 118.7, 162.6}}) {
+    SCOPED_TRACE(testing::Message() << one.batch << " x " << one.heads << ", " << one.seq << " tokens");
+    const auto choice = choose(shape(one.seq, one.heads, one.causal, one.batch));
+    const double best = one.alone > 0 ? std::min(one.prepared, one.alone) : one.prepared;
+    ASSERT_EQ(choice.has_value(), best < one.before);
+    if (!choice) continue;
+    EXPECT_EQ(choice->sums, BackwardSums::kNone);
+    EXPECT_EQ(choice->is_alone, one.alone > 0 && one.alone < one.prepared);
+  }
+}
+
+}  // namespace
+}  // namespace tbench::kernels::sm90

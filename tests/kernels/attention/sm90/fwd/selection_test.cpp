@@ -1,0 +1,283 @@
+// Which problems Hopper's forward kernels take, with which tiles, in which order.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kernels/attention/sm90/fwd/config.hpp"
+#include "support/plan_problem.hpp"
+
+namespace tbench::kernels::sm90 {
+namespace {
+
+AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal = true) {
+  return problem_of(Precision::kBf16, seq, head_dim, heads, causal);
+}
+
+TEST(ChooseForward, TakesHopperAndNoOtherGpu) {
+  EXPECT_TRUE(choose_forward(problem(1024, 64, 12), kH200));
+  for (const auto& [major, minor] : {std::pair{8, 0}, {8, 9}, {9, 1}, {10, 0}, {12, 0}}) {
+    DeviceLimits other = kH200;
+    other.compute_capability_major = major;
+    other.compute_capability_minor = minor;
+    EXPECT_FALSE(choose_forward(problem(1024, 64, 12), other)) << major << "." << minor;
+  }
+}
+
+TEST(ChooseForward, TakesWhatHasAnInstance) {
+  for (const std::int64_t head_dim : {16, 48, 96, 512}) {
+    EXPECT_FALSE(choose_forward(problem(1024, head_dim, 12), kH200)) << head_dim;
+  }
+  for (const std::int64_t head_dim : {32, 64, 80, 128, 256}) {
+    EXPECT_TRUE(choose_forward(problem(1024, head_dim, 12), kH200)) << head_dim;
+  }
+  for (const Precision precision : kAllOf<Precision>) {
+    AttentionProblem one = problem(1024, 128, 12);
+    one.precision = precision;
+    EXPECT_EQ(choose_forward(one, kH200).has_value(), precision == Precision::kBf16 || precision == Precision::kFp16);
+  }
+}
+
+TEST(ChooseForward, LeavesShortSequencesAndFewTilesToAmperesKernels) {
+  EXPECT_FALSE(choose_forward(problem(64, 128, 100), kH200));
+  EXPECT_FALSE(choose_forward(problem(128, 128, 16), kH200));  // 4 * 16 * 2 = 128 tiles of 64 queries
+  EXPECT_TRUE(choose_forward(problem(128, 128, 17), kH200));   // 136
+  AttentionProblem one = problem(512, 128, 2);
+  EXPECT_TRUE(choose_forward(one, kH200));  // 4 * 2 * 8 = 64 tiles, at least 3 / 8 of 132
+  one.shape.batch = 1;
+  EXPECT_FALSE(choose_forward(one, kH200));
+  EXPECT_FALSE(choose_forward(problem(1088, 64, 1), kH200));  // 68 tiles, whose keys blocks divide
+}
+
+TEST(ChooseForward, Of64ColumnsLeavesFewerTilesToAmperesKernels) {
+  EXPECT_FALSE(choose_forward(problem(64, 64, 100), kH200));
+  EXPECT_FALSE(choose_forward(problem(128, 64, 10), kH200));  // 80 tiles of 64 queries
+  EXPECT_TRUE(choose_forward(problem(128, 64, 11), kH200));   // 88, 2 / 3 of 132
+  EXPECT_FALSE(choose_forward(problem(256, 64, 5), kH200));   // 80
+  EXPECT_FALSE(choose_forward(problem(512, 64, 1), kH200));   // 32
+  EXPECT_TRUE(choose_forward(problem(512, 64, 2), kH200));    // 64, at least 3 / 8 of 132
+  EXPECT_TRUE(choose_forward(problem(1024, 64, 1), kH200));   // 64
+  // Beyond 1,024 keys a query 3 / 4, if Ampere's kernels do not divide the keys: 4 * 24 = 96 and 4 * 25 = 100
+  EXPECT_FALSE(choose_forward(problem(1536, 64, 1, false), kH200));
+  EXPECT_TRUE(choose_forward(problem(1600, 64, 1, false), kH200));
+}
+
+TEST(ChooseForward, TakesOf32ColumnsWhatItTakesOf64) {
+  // Batch 8, one head: 8 * 8 = 64 tiles of 64 queries at 512 tokens, 128 at 1,024, 256 at 2,048
+  for (const auto& [seq, taken] : {std::pair{256, false}, {512, false}, {1024, true}, {2048, true}, {16384, true}}) {
+    for (const bool causal : {true, false}) {
+      AttentionProblem one = problem(seq, 32, 1, causal);
+      one.shape.batch = 8;
+      EXPECT_EQ(choose_forward(one, kH200).has_value(), taken) << seq;
+    }
+  }
+  // One sequence of one head, causal: Ampere's kernels divide the keys of up to 132 tiles.
+  for (const auto& [seq, taken] : {std::pair{4096, false}, {8192, false}, {16384, true}}) {
+    AttentionProblem one = problem(seq, 32, 1);
+    one.shape.batch = 1;
+    EXPECT_EQ(choose_forward(one, kH200).has_value(), taken) << seq;
+  }
+}
+
+TEST(ChooseForward, TakesEvery256ColumnsFrom64TokensOn) {
+  AttentionProblem one = problem(64, 256, 1);
+  one.shape.batch = 1;
+  for (const std::int64_t seq : {64, 128, 512, 4096, 16384}) {
+    for (const bool causal : {true, false}) {
+      one.shape.seq_q = one.shape.seq_kv = seq;
+      one.shape.causal = causal;
+      EXPECT_TRUE(choose_forward(one, kH200)) << seq;
+    }
+  }
+  one.shape.seq_q = 63;
+  EXPECT_FALSE(choose_forward(one, kH200));
+  EXPECT_FALSE(choose_forward(problem(63, 256, 100), kH200));
+}
+
+ForwardTiles tiles_of_64_columns(std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
+  AttentionProblem one = problem(seq, 64, heads, causal);
+  one.shape.batch = batch;
+  return choose_forward(one, kH200)->tiles;
+}
+
+TEST(ChooseForward, TheFastestTilesWhereTheyWereMeasured) {
+  // H100, microseconds warm, of narrow, wide, short and pair tiles; wide ones by the counter where it is taken
+  struct Measured {
+    std::int64_t batch, heads, seq;
+    bool causal;
+    std::array<double, 4> us;
+  };
+  constexpr std::array kTiles{ForwardTiles::kNarrow, ForwardTiles::kWide, ForwardTiles::kShort, ForwardTiles::kPair};
+  for (const Measured& one : {Measured{4, 12, 128, true, {4.5, 4.9, 3.8, 3.6}},
+                              {4, 16, 128, true, {4.2, 4.7, 3.5, 3.6}},
+                              {4, 20, 128, true, {4.8, 5.2, 4.1, 4.7}},
+                              {4, 25, 128, true, {4.7, 5.1, 4.0, 4.9}},
+                              {4, 12, 256, true, {5.6, 6.0, 5.1, 4.9}},
+                              {4, 16, 256, true, {5.6, 5.9, 4.9, 5.1}},
+                              {4, 20, 256, true, {7.0, 9.6, 5.2, 6.4}},
+                              {4, 25, 256, true, {7.8, 10.1, 6.0, 8.3}},
+                              {4, 12, 512, true, {9.3, 9.7, 7.2, 9.0}},
+                              {4, 16, 512, true, {10.5, 11.9, 8.4, 10.5}},
+                              {4, 20, 512, true, {14.0, 13.7, 10.4, 13.7}},
+                              {4, 25, 512, true, {15.9, 17.2, 12.9, 16.1}},
+                              {4, 12, 1024, true, {21.5, 22.2, 17.1, 22.6}},
+                              {4, 16, 1024, true, {27.3, 27.9, 21.6, 29.1}},
+                              {4, 20, 1024, true, {34.0, 36.4, 28.0, 36.2}},
+                              {4, 25, 1024, true, {42.7, 44.1, 35.0, 45.6}},
+                              {8, 1, 512, true, {7.3, 8.5, 6.5, 5.7}},
+                              {8, 1, 512, false, {6.5, 8.1, 6.7, 5.0}},
+                              {8, 1, 1024, true, {11.4, 12.7, 11.1, 8.4}},
+                              {8, 1, 1024, false, {10.6, 13.2, 11.1, 7.9}},
+                              {8, 1, 2048, true, {19.6, 22.9, 20.2, 14.4}},
+                              {8, 1, 2048, false, {18.9, 22.8, 20.4, 22.2}},
+                              {4, 12, 2048, true, {64.8, 59.5, 54.1, 70.6}},
+                              {4, 16, 2048, true, {87.2, 79.3, 71.6, 95.2}},
+                              {4, 20, 2048, true, {108.2, 98.1, 90.5, 115.4}},
+                              {4, 25, 2048, true, {131.4, 119.8, 110.8, 143.4}},
+                              {8, 1, 4096, true, {38.9, 43.9, 40.0, 44.8}},
+                              {8, 1, 4096, false, {70.9, 85.6, 59.7, 84.8}},
+                              {4, 12, 256, false, {5.4, 6.7, 5.3, 5.5}},
+                              {4, 12, 1024, false, {30.5, 37.6, 28.3, 35.2}},
+                              {4, 25, 1024, false, {68.7, 62.2, 60.6, 71.9}},
+                              {4, 12, 128, false, {4.1, 5.1, 4.1, 3.4}},
+                              {4, 8, 512, true, {7.8, 8.9, 7.1, 6.5}},
+                              {4, 4, 1024, true, {11.7, 13.2, 11.5, 9.1}},
+                              {1, 8, 2048, true, {19.6, 22.9, 20.1, 14.4}},
+                              {4, 1, 2048, false, {18.4, 22.1, 19.8, 13.1}},
+                              {1, 16, 1024, true, {11.6, 13.4, 11.5, 9.1}},
+                              {1, 16, 1024, false, {11.0, 13.6, 11.6, 12.5}},
+                              {1, 16, 2048, true, {23.0, 23.8, 22.1, 25.1}},
+                              {1, 16, 2048, false, {37.1, 44.8, 31.7, 43.9}},
+                              {4, 12, 4096, true, {222.1, 195.2, 190.9, 250.8}},
+                              {4, 25, 4096, true, {461.3, 399.5, 392.6, 508.9}},
+                              {4, 16, 4096, true, {300.7, 262.9, 250.6, 332.0}},
+                              {4, 20, 4096, true, {376.3, 325.5, 312.4, 412.8}},
+                              {1, 16, 4096, true, {75.0, 71.1, 62.2, 85.3}},
+                              {1, 16, 4096, false, {139.7, 127.2, 118.5, 164.7}},
+                              {1, 1, 16384, true, {133.2, 156.6, 146.1, 90.8}},
+                              {1, 1, 16384, false, {134.0, 158.0, 147.4, 163.7}},
+                              {8, 1, 8192, true, {138.0, 125.9, 116.0, 161.6}},
+                              {8, 1, 8192, false, {275.2, 250.8, 230.8, 326.0}},
+                              {8, 1, 16384, true, {535.3, 448.7, 451.4, 629.4}},
+                              {8, 1, 16384, false, {1104.8, 981.5, 913.0, 1277.8}},
+                              {1, 16, 16384, true, {1112.2, 923.4, 927.6, 1293.4}},
+                              {1, 16, 16384, false, {2311.6, 1881.7, 1901.8, 2606.1}}}) {
+    const auto chosen = std::ranges::find(kTiles, tiles_of_64_columns(one.batch, one.heads, one.seq, one.causal));
+    EXPECT_LE(one.us.at(static_cast<std::size_t>(chosen - kTiles.begin())), 1.05 * std::ranges::min(one.us))
+        << one.batch << " x " << one.heads << ", " << one.seq << " tokens, causal " << one.causal;
+  }
+}
+
+TEST(ChooseForward, PairTilesWhereTeamsHaveAnItemAtMost) {
+  EXPECT_EQ(tiles_of_64_columns(4, 16, 128, true), ForwardTiles::kPair);   // 128 items of 64 queries
+  EXPECT_EQ(tiles_of_64_columns(4, 17, 128, true), ForwardTiles::kShort);  // 136
+  EXPECT_EQ(tiles_of_64_columns(4, 17, 128, false), ForwardTiles::kNarrow);
+  EXPECT_EQ(tiles_of_64_columns(4, 13, 320, true), ForwardTiles::kPair);    // 260
+  EXPECT_EQ(tiles_of_64_columns(4, 14, 320, true), ForwardTiles::kShort);   // 280
+  EXPECT_EQ(tiles_of_64_columns(8, 1, 2112, true), ForwardTiles::kPair);    // 264
+  EXPECT_EQ(tiles_of_64_columns(8, 1, 2113, true), ForwardTiles::kShort);   // 272
+  EXPECT_EQ(tiles_of_64_columns(1, 4, 4224, true), ForwardTiles::kPair);    // 264
+  EXPECT_EQ(tiles_of_64_columns(1, 4, 4300, true), ForwardTiles::kNarrow);  // 272
+  EXPECT_EQ(tiles_of_64_columns(4, 1, 2112, false), ForwardTiles::kPair);   // 132
+  EXPECT_EQ(choose_forward(problem(256, 128, 20), kH200)->tiles, ForwardTiles::kNarrow);
+}
+
+TEST(ChooseForward, ShortTilesOfUpToSomeThousandTokens) {
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4095, true), ForwardTiles::kShort);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4096, true), ForwardTiles::kShort);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4097, true), ForwardTiles::kWide);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4095, false), ForwardTiles::kShort);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4096, false), ForwardTiles::kWide);
+  EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, true), ForwardTiles::kNarrow);   // 12 * 22 = 264 wide items
+  EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, false), ForwardTiles::kNarrow);  // 384 short ones
+  EXPECT_EQ(tiles_of_64_columns(1, 8, 4096, false), ForwardTiles::kShort);    // 256
+  EXPECT_EQ(tiles_of_64_columns(1, 4, 8192, false), ForwardTiles::kNarrow);   // as many, longer than was measured
+  // Up to 3 * 132 wide items with a mask, 9 * 43 = 387, and 6 * 132 without one, 36 * 22 = 792
+  EXPECT_EQ(tiles_of_64_columns(1, 9, 8192, true), ForwardTiles::kShort);
+  EXPECT_EQ(tiles_of_64_columns(1, 10, 8192, true), ForwardTiles::kWide);
+  EXPECT_EQ(tiles_of_64_columns(1, 9, 8193, true), ForwardTiles::kWide);
+  EXPECT_EQ(tiles_of_64_columns(1, 36, 4096, false), ForwardTiles::kShort);
+  EXPECT_EQ(tiles_of_64_columns(1, 37, 4096, false), ForwardTiles::kWide);
+  EXPECT_EQ(tiles_of_64_columns(1, 8, 16385, false), ForwardTiles::kWide);
+}
+
+TEST(ChooseForward, WideTilesOf80ColumnsForManyKeysAndItems) {
+  const auto choice = [](std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
+    AttentionProblem one = problem(seq, 80, heads, causal);
+    one.shape.batch = batch;
+    return *choose_forward(one, kH200);
+  };
+  EXPECT_EQ(choice(4, 32, 511, true).tiles, ForwardTiles::kNarrow);
+  for (const std::int64_t seq : {512, 1024, 2048, 4096}) {
+    EXPECT_EQ(choice(4, 32, seq, true).tiles, ForwardTiles::kWide);
+    EXPECT_EQ(choice(4, 32, seq, false).tiles, ForwardTiles::kWide);
+  }
+  EXPECT_EQ(choice(4, 22, 512, true).tiles, ForwardTiles::kNarrow);  // 88 * 3 = 264, two a multiprocessor
+  EXPECT_EQ(choice(4, 23, 512, true).tiles, ForwardTiles::kWide);
+  EXPECT_EQ(choice(1, 12, 4096, true).tiles, ForwardTiles::kNarrow);  // 12 * 22 = 264, two a multiprocessor
+  EXPECT_EQ(choice(1, 13, 4096, true).tiles, ForwardTiles::kWide);
+  EXPECT_FALSE(choice(1, 13, 4096, true).counted);  // 286 items
+  EXPECT_FALSE(choice(4, 32, 512, true).counted);   // 384
+  EXPECT_FALSE(choice(4, 33, 768, true).counted);   // 528 of four tiles each
+  EXPECT_TRUE(choice(4, 32, 1024, true).counted);   // 768, more than four and a half a multiprocessor
+  EXPECT_TRUE(choice(4, 32, 2048, true).counted);
+  EXPECT_FALSE(choice(4, 32, 2048, false).counted);
+}
+
+TEST(ChooseForward, TallTilesWhereTheyFillTheGpu) {
+  const auto is_tall = [](std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
+    AttentionProblem one = problem(seq, 32, heads, causal);
+    one.shape.batch = batch;
+    return choose_forward(one, kH200)->tiles == ForwardTiles::kTall;
+  };
+  // Without a mask from 0.9 * 132 = 118.8 items on, with one from 1.5 * 132 = 198
+  EXPECT_TRUE(is_tall(8, 1, 4096, false));  // 8 * 16 = 128
+  EXPECT_FALSE(is_tall(8, 1, 4096, true));
+  EXPECT_TRUE(is_tall(8, 1, 8192, true));    // 256
+  EXPECT_FALSE(is_tall(8, 1, 2048, false));  // 64
+  EXPECT_FALSE(is_tall(1, 59, 512, false));  // 59 * 2 = 118
+  EXPECT_TRUE(is_tall(1, 60, 512, false));   // 120
+  EXPECT_FALSE(is_tall(1, 98, 512, true));   // 196
+  EXPECT_TRUE(is_tall(1, 99, 512, true));    // 198
+  EXPECT_TRUE(is_tall(1, 99, 257, true));
+  EXPECT_TRUE(is_tall(4, 100, 129, false));  // 400, or 800 narrow ones
+  EXPECT_FALSE(is_tall(4, 100, 128, false)) << "400 of either, and narrow ones are shorter";
+}
+
+TEST(ChooseForward, ACounterForManyItemsOfUnequalWork) {
+  // 128 columns: more than 4.5 * 132 = 594 items. 4 * 18 * 8 = 576, 4 * 19 * 8 = 608
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 18), kH200)->counted);
+  EXPECT_TRUE(choose_forward(problem(1024, 128, 19), kH200)->counted);
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 19, false), kH200)->counted);
+  // 64 columns: more than 7 * 132 = 924, wide ones here. 4 * 5 * 43 = 860, 4 * 6 * 43 = 1,032
+  EXPECT_FALSE(choose_forward(problem(8192, 64, 5), kH200)->counted);
+  EXPECT_TRUE(choose_forward(problem(8192, 64, 6), kH200)->counted);
+  EXPECT_EQ(forward_workspace_bytes(problem(8192, 64, 5), kH200), 0u);
+  EXPECT_EQ(forward_workspace_bytes(problem(8192, 64, 6), kH200), 256u);
+  EXPECT_FALSE(choose_forward(problem(4096, 64, 25), kH200)->counted) << "short tiles";
+  // 32 columns likewise, tall ones here: 4 * 14 * 16 = 896, 4 * 15 * 16 = 960
+  EXPECT_FALSE(choose_forward(problem(4096, 32, 14), kH200)->counted);
+  EXPECT_TRUE(choose_forward(problem(4096, 32, 15), kH200)->counted);
+  for (const std::int64_t seq : {1024, 16384}) {
+    EXPECT_FALSE(choose_forward(problem(seq, 256, 25), kH200)->counted);
+    EXPECT_TRUE(choose_forward(problem(seq, 256, 25), kH200)->in_turns);
+    EXPECT_TRUE(choose_forward(problem(seq, 256, 25), kH200)->overlaps);
+    EXPECT_EQ(forward_workspace_bytes(problem(seq, 256, 25), kH200), 0u);
+  }
+}
+
+TEST(ChooseForward, GroupsInTurnsOfItemsOfUnequalWork) {
+  EXPECT_TRUE(choose_forward(problem(1024, 128, 18), kH200)->in_turns);
+  EXPECT_TRUE(choose_forward(problem(4096, 128, 18), kH200)->in_turns);
+  EXPECT_FALSE(choose_forward(problem(4097, 128, 18), kH200)->in_turns) << "they come from a counter";
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 18, false), kH200)->in_turns);
+}
+
+TEST(ChooseForward, OverlapsTheKernelBeforeWhereNoCounterIsCleared) {
+  EXPECT_TRUE(choose_forward(problem(1024, 128, 18), kH200)->overlaps);
+  EXPECT_FALSE(choose_forward(problem(1024, 128, 19), kH200)->overlaps);
+}
+
+}  // namespace
+}  // namespace tbench::kernels::sm90

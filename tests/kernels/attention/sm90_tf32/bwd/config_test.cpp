@@ -1,0 +1,266 @@
+#include "kernels/attention/sm90_tf32/bwd/config.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "support/plan_problem.hpp"
+
+namespace tbench::kernels::sm90::tf32 {
+namespace {
+
+AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal = true) {
+  return problem_of(Precision::kTf32, seq, head_dim, heads, causal);
+}
+
+/// 130 queries and 300 keys, 48 heads.
+AttentionShape rectangle(std::int64_t head_dim) {
+  AttentionShape shape = problem(130, head_dim, 12, false).shape;
+  shape.seq_kv = 300;
+  return shape;
+}
+
+TEST(Tf32StreamShared, HoldsWhatIsKeptAndASlotForEveryTile) {
+  // 128 kept rows of 256 bytes are 32 KiB, twice; slots of 64 rows 16 KiB, eight; lse or delta of eight times 64
+  // queries 2 KiB
+  const StreamShared keys64 = stream_shared(64, Kept::kKeys);
+  EXPECT_EQ(keys64.gradients_operand, 32 << 10);
+  EXPECT_EQ(keys64.slots, 64 << 10);
+  EXPECT_EQ(keys64.statistics, 192 << 10);
+  EXPECT_EQ(keys64.barriers, 194 << 10);
+  // Q and dO in registers
+  const StreamShared queries64 = stream_shared(64, Kept::kQueries);
+  EXPECT_EQ(queries64.slots, 0);
+  EXPECT_EQ(queries64.barriers, 128 << 10);
+  // 128 kept rows of 512 bytes are 64 KiB, twice; slots of 32 rows 16 KiB, six; lse or delta of six times 32 queries
+  // 768 bytes
+  const StreamShared keys128 = stream_shared(128, Kept::kKeys);
+  EXPECT_EQ(keys128.gradients_operand, 64 << 10);
+  EXPECT_EQ(keys128.slots, 128 << 10);
+  EXPECT_EQ(keys128.statistics, 224 << 10);
+  EXPECT_EQ(keys128.barriers, (224 << 10) + 768);
+  // Q in registers, dO 64 KiB; slots of 64 rows 32 KiB, five
+  const StreamShared queries128 = stream_shared(128, Kept::kQueries);
+  EXPECT_EQ(queries128.gradients_operand, 0);
+  EXPECT_EQ(queries128.slots, 64 << 10);
+  EXPECT_EQ(queries128.barriers, 224 << 10);
+}
+
+TEST(Tf32StreamShared, AlignsTilesAndBarriers) {
+  for (const std::int64_t head_dim : kHeadDims) {
+    for (const Kept kept : {Kept::kKeys, Kept::kQueries}) {
+      const StreamShared shared = stream_shared(head_dim, kept);
+      for (const int offset : {shared.scores_operand, shared.gradients_operand, shared.slots}) {
+        EXPECT_EQ(offset % kSharedAlignment, 0);
+      }
+      EXPECT_EQ(slot_bytes(head_dim, kept) % kSharedAlignment, 0);
+      EXPECT_EQ(shared.statistics % 16, 0);
+      EXPECT_EQ(shared.barriers % 8, 0);
+      EXPECT_EQ(shared.end, shared.barriers + kBarrierBytes);
+    }
+  }
+}
+
+TEST(Tf32BackwardLaunch, HasABlockAnItemAndFitsAMultiprocessor) {
+  // 48 heads of ceil(300 / 128) = 3 tiles of keys, ceil(130 / 128) = 2 of queries
+  for (const std::int64_t head_dim : kHeadDims) {
+    EXPECT_EQ(backward_launch(rectangle(head_dim), Kept::kKeys).grid, (Grid{144, 1, 1}));
+    EXPECT_EQ(backward_launch(rectangle(head_dim), Kept::kQueries).grid, (Grid{96, 1, 1}));
+    for (const Kept kept : {Kept::kKeys, Kept::kQueries}) {
+      const Launch launch = backward_launch(rectangle(head_dim), kept);
+      EXPECT_EQ(launch.threads, 384);
+      EXPECT_LE(launch.shared_bytes, kH200.shared_bytes_per_block);
+    }
+  }
+  // Barriers and the alignment are 1,280 bytes.
+  EXPECT_EQ(backward_launch(rectangle(64), Kept::kKeys).shared_bytes, (194u << 10) + 1280);
+  EXPECT_EQ(backward_launch(rectangle(64), Kept::kQueries).shared_bytes, (128u << 10) + 1280);
+  EXPECT_EQ(backward_launch(rectangle(128), Kept::kKeys).shared_bytes, (224u << 10) + 768 + 1280);
+  EXPECT_EQ(backward_launch(rectangle(128), Kept::kQueries).shared_bytes, (224u << 10) + 1280);
+}
+
+TEST(Tf32BackwardLaunch, DealsOutTheRegistersOfAMultiprocessor) {
+  EXPECT_TRUE(fits_registers(
+      {.warp_groups = kBackwardGroups, .registers = kComputingRegisters, .copying_registers = kCopyingRegisters}));
+}
+
+TEST(Tf32BackwardPrepareLaunch, HasAWarpForEach16RowsBy32Columns) {
+  // 256 queries and 384 keys of a head. 64 columns: eight warps have 64 rows; 128 columns: 32
+  EXPECT_EQ(backward_prepare_rows(64), 64);
+  EXPECT_EQ(backward_prepare_rows(128), 32);
+  EXPECT_EQ(backward_prepare_launch(rectangle(64)), (Launch{.grid = {10, 12, 4}, .threads = 256, .shared_bytes = 0}));
+  EXPECT_EQ(backward_prepare_launch(rectangle(128)), (Launch{.grid = {20, 12, 4}, .threads = 256, .shared_bytes = 0}));
+  for (const std::int64_t head_dim : kHeadDims) EXPECT_EQ(kKeptRows % backward_prepare_rows(head_dim), 0);
+}
+
+TEST(Tf32BackwardWorkspace, RoundsQueriesAndKeysUpToKeptRows) {
+  const BackwardWorkspace workspace = backward_workspace(rectangle(64));
+  EXPECT_EQ(workspace.queries, 256);
+  EXPECT_EQ(workspace.keys, 384);
+  EXPECT_EQ(workspace.statistics_bytes, 49'152u);  // 48 * 256 * 4
+  EXPECT_EQ(workspace.queries_bytes, 3'145'728u);  // 48 * 256 * 64 * 4
+  EXPECT_EQ(workspace.keys_bytes, 4'718'592u);     // 48 * 384 * 64 * 4
+  EXPECT_EQ(workspace.bytes(), 11'108'352u);       // lse, delta, Q^T, dO^T, K^T
+  EXPECT_EQ(backward_workspace(rectangle(128)).queries_bytes, 2 * workspace.queries_bytes);
+  EXPECT_EQ(backward_workspace(rectangle(128)).statistics_bytes, workspace.statistics_bytes);
+}
+
+TEST(Tf32BackwardWorkspace, AlignsWhatIsCopied) {
+  for (const std::int64_t head_dim : kHeadDims) {
+    AttentionShape one = problem(1, head_dim, 1).shape;
+    one.batch = 1;
+    const BackwardWorkspace workspace = backward_workspace(one);
+    for (const std::size_t bytes : {workspace.statistics_bytes, workspace.queries_bytes, workspace.keys_bytes}) {
+      EXPECT_EQ(bytes % 256, 0u);
+    }
+  }
+}
+
+TEST(Tf32BackwardWorkspace, IsOfWhatIsTaken) {
+  for (const std::int64_t head_dim : kHeadDims) {
+    const AttentionProblem one = problem(4096, head_dim, 12);
+    EXPECT_EQ(backward_workspace_bytes(one, kH200), backward_workspace(one.shape).bytes());
+    EXPECT_EQ(backward_workspace_bytes(problem(16, head_dim, 12), kH200), 0u);
+  }
+}
+
+TEST(Tf32BackwardOrder, GroupsTheHeadsWhoseStreamsFitTheCache) {
+  // Q, dO, dO^T and Q^T of a head: 4 * 16,384 * 128 * 4 bytes = 32 MiB; 64 columns: two fit
+  EXPECT_EQ(backward_order(problem(16384, 128, 4).shape, Kept::kKeys),
+            (BackwardOrder{.tiles = 128, .heads = 1, .items = 2048}));
+  EXPECT_EQ(backward_order(problem(16384, 64, 4).shape, Kept::kKeys).heads, 2);
+  // K, V and K^T of a head: 3 * 8,192 * 128 * 4 bytes = 12 MiB, of which two fit; 64 columns: five, 16 heads in four
+  // groups
+  EXPECT_EQ(backward_order(problem(8192, 128, 4).shape, Kept::kQueries),
+            (BackwardOrder{.tiles = 64, .heads = 2, .items = 1024}));
+  EXPECT_EQ(backward_order(problem(8192, 64, 4).shape, Kept::kQueries).heads, 4);
+  for (const Kept kept : {Kept::kKeys, Kept::kQueries}) {
+    EXPECT_EQ(backward_order(problem(std::int64_t{1} << 20, 128, 1).shape, kept).heads, 1);
+  }
+}
+
+TEST(Tf32BackwardOrder, IsOfWhatIsKept) {
+  // All 48 heads fit.
+  EXPECT_EQ(backward_order(rectangle(64), Kept::kKeys), (BackwardOrder{.tiles = 3, .heads = 48, .items = 144}));
+  EXPECT_EQ(backward_order(rectangle(64), Kept::kQueries), (BackwardOrder{.tiles = 2, .heads = 48, .items = 96}));
+}
+
+TEST(Tf32BackwardOrder, HasGroupsOfTheSameSize) {
+  // 100 heads of 4 * 1,024 * 64 * 4 bytes = 1 MiB: 32 in 32 MiB, so four groups, of 25, not of 32, 32, 32 and 4; of
+  // 3 / 4 MiB: 42, so three, of 34
+  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape, Kept::kKeys),
+            (BackwardOrder{.tiles = 8, .heads = 25, .items = 800}));
+  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape, Kept::kQueries),
+            (BackwardOrder{.tiles = 8, .heads = 34, .items = 800}));
+}
+
+TEST(TakesTf32Backward, TakesWhatHasAnInstanceOnHopper) {
+  for (const std::int64_t head_dim : {16, 32, 64, 80, 96, 128, 256}) {
+    EXPECT_EQ(takes_backward(problem(4096, head_dim, 12), kH200), head_dim == 64 || head_dim == 128) << head_dim;
+  }
+  for (const Precision precision : kAllOf<Precision>) {
+    AttentionProblem one = problem(4096, 128, 12);
+    one.precision = precision;
+    EXPECT_EQ(takes_backward(one, kH200), precision == Precision::kTf32);
+  }
+  for (const auto& [major, minor] : {std::pair{8, 0}, {9, 1}, {10, 0}, {12, 0}}) {
+    DeviceLimits other = kH200;
+    other.compute_capability_major = major;
+    other.compute_capability_minor = minor;
+    EXPECT_FALSE(takes_backward(problem(4096, 64, 12), other)) << major << "." << minor;
+    EXPECT_EQ(backward_workspace_bytes(problem(4096, 64, 12), other), 0u);
+  }
+}
+
+TEST(TakesTf32Backward, LeavesShortSequencesAndFewTilesToAmperesKernels) {
+  for (const std::int64_t head_dim : kHeadDims) {
+    EXPECT_FALSE(takes_backward(problem(127, head_dim, 100), kH200));
+    EXPECT_TRUE(takes_backward(problem(128, head_dim, 100), kH200));
+    // 4 * 6 tiles are less than 1 / 5 of 132, 4 * 7 are not
+    EXPECT_FALSE(takes_backward(problem(128, head_dim, 6), kH200));
+    EXPECT_TRUE(takes_backward(problem(128, head_dim, 7), kH200));
+    EXPECT_TRUE(takes_backward(problem(256, head_dim, 1), kH200));
+    AttentionProblem one = problem(128, head_dim, 100, false);
+    one.shape.seq_kv = 127;
+    EXPECT_FALSE(takes_backward(one, kH200));
+    one.shape.seq_kv = 4096;  // 400 tiles of queries
+    EXPECT_TRUE(takes_backward(one, kH200));
+    one.shape.batch = one.shape.heads = 1;  // one
+    EXPECT_FALSE(takes_backward(one, kH200));
+  }
+}
+
+TEST(TakesTf32Backward, TakesWhatWasMeasuredToBeFaster) {
+  // H200, causal, us: what Ampere's kernels took, what these
+  struct Measured {
+    std::int64_t batch, heads, head_dim, seq;
+    double amperes, these;
+  };
+  for (const Measured& one :
+       {Measured{1, 1, 64, 128, 6.9, 8.7}, {1, 16, 64, 128, 7.7, 9.1},     {4, 8, 64, 128, 11.1, 10.4},
+        {4, 12, 64, 128, 15.9, 15.2},      {1, 16, 128, 128, 12.9, 13.3},  {4, 8, 128, 128, 19.3, 15.3},
+        {1, 16, 64, 192, 14.5, 10.5},      {1, 16, 128, 192, 25.1, 18.2},  {1, 1, 64, 256, 11.1, 10.6},
+        {1, 1, 128, 256, 18.9, 17.3},      {1, 1, 128, 512, 33.7, 30.3},   {1, 2, 128, 768, 41.2, 42.6},
+        {1, 4, 128, 768, 76.3, 47.9},      {1, 1, 64, 1024, 30.2, 26.7},   {1, 1, 128, 1024, 52.0, 55.1},
+        {1, 2, 128, 1024, 52.6, 55.7},     {1, 4, 128, 1024, 100.1, 58.6}, {1, 1, 128, 1536, 75.6, 79.8},
+        {1, 2, 128, 1536, 143.9, 81.4},    {1, 1, 64, 2048, 56.2, 48.9},   {1, 1, 128, 2048, 97.8, 104.3},
+        {1, 1, 128, 3072, 274.5, 152.3}}) {
+    AttentionProblem measured = problem(one.seq, one.head_dim, one.heads);
+    measured.shape.batch = one.batch;
+    EXPECT_EQ(takes_backward(measured, kH200), one.these < one.amperes)
+        << one.batch << " x " << one.heads << " x " << one.head_dim << ", " << one.seq << " tokens";
+  }
+}
+
+TEST(TakesTf32BackwardTurns, OfWideHeadsAndManyQueries) {
+  EXPECT_TRUE(takes_turns(problem(1024, 128, 12).shape));
+  EXPECT_FALSE(takes_turns(problem(1023, 128, 12).shape));
+  EXPECT_FALSE(takes_turns(problem(4096, 64, 12).shape));
+}
+
+TEST(TakesTf32Backward, GivesTheSameBitsEveryTimeWhetherAskedToOrNot) {
+  AttentionProblem one = problem(4096, 64, 12);
+  one.deterministic = true;
+  EXPECT_TRUE(takes_backward(one, kH200));
+}
+
+TEST(TakesTf32Backward, CountsItemsAsInt) {
+  // 2^21 tiles of a head; of 4 * 256 heads 2^31 items, of 4 * 255 less
+  AttentionProblem one = problem(std::int64_t{1} << 28, 64, 256);
+  EXPECT_FALSE(takes_backward(one, kH200));
+  one.shape.heads = 255;
+  EXPECT_TRUE(takes_backward(one, kH200));
+}
+
+TEST(TakesTf32BackwardViews, WantsMultiplesOf16BytesOfAllButO) {
+  const AttentionProblem one = problem(300, 64, 3);
+  const auto view = [](std::uintptr_t address, std::int64_t row) {
+    return TensorView{reinterpret_cast<void*>(address), {3 * 300 * row, 300 * row, row}};
+  };
+  const TensorView good = view(4096, 64);
+  const AttentionBackward all{
+      .q = good, .k = good, .v = good, .o = good, .grad_o = good, .dq = good, .dk = good, .dv = good};
+  const auto with = [&](TensorView AttentionBackward::*member, const TensorView& other) {
+    AttentionBackward arguments = all;
+    arguments.*member = other;
+    return takes_views(one, arguments);
+  };
+  EXPECT_TRUE(takes_views(one, all));
+  const std::vector<TensorView AttentionBackward::*> read_or_written{
+      &AttentionBackward::q,  &AttentionBackward::k,  &AttentionBackward::v, &AttentionBackward::grad_o,
+      &AttentionBackward::dq, &AttentionBackward::dk, &AttentionBackward::dv};
+  for (std::size_t i = 0; i < read_or_written.size(); ++i) {
+    EXPECT_TRUE(with(read_or_written[i], view(4112, 68))) << i;  // rows of 272 bytes
+    for (const TensorView& bad : {view(4100, 64), view(4096, 66), view(4096, 0)}) {
+      EXPECT_FALSE(with(read_or_written[i], bad)) << i;
+    }
+  }
+  for (const TensorView& any : {view(4100, 64), view(4096, 66), view(4096, 0)}) {
+    EXPECT_TRUE(with(&AttentionBackward::o, any));
+  }
+}
+
+}  // namespace
+}  // namespace tbench::kernels::sm90::tf32

@@ -1,0 +1,17 @@
+// Stands in for src/kernels/attention/common/injected_fault.cuh where the kernels are compiled for the emulator: faults
+// are chosen at run time, for every head_dim.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/attention/common/injected_fault.hpp"
+
+namespace tbench::kernels {
+
+inline bool planted(PlantedFault fault) { return planted_fault() == fault; }
+inline void delay(PlantedFault) {}  // the order of the warps is random anyway
+inline void delay_one_warp(PlantedFault) {}
+inline void upload_planted_fault(cudaStream_t) {}
+constexpr bool is_instantiated(int) { return true; }
+
+}  // namespace tbench::kernels
