@@ -74,8 +74,6 @@ CYCLES = {
         "src/kernels/attention",
         "src/kernels/attention/common",
         "src/kernels/attention/instances",
-        "src/kernels/attention/sm80/common",
-        "src/kernels/attention/sm80/fwd",
         "src/kernels/attention/sm90/bwd_common",
         "src/kernels/attention/sm90/bwd_persistent",
         "src/kernels/attention/sm90/bwd_split",

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "kernels/attention/common/device_limits.hpp"
+#include "kernels/attention/common/launch.hpp"
 #include "kernels/attention/common/plan_32bit.hpp"
 #include "kernels/attention/instances/launch.hpp"
 #include "kernels/attention/sm90/bwd_common/config.hpp"
@@ -44,26 +45,28 @@ void require_none(const std::optional<std::string>& reason) {
   if (reason) throw std::invalid_argument{"attention: " + *reason};
 }
 
-ForwardPlan plan_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return is_16bit(problem.precision) ? plan_forward_16bit(problem, limits) : plan_forward_32bit(problem, limits);
+sm80::FwdPlan plan_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
+  return is_16bit(problem.precision) ? sm80::plan_forward_16bit(problem, limits)
+                                     : sm80::plan_forward_32bit(problem, limits);
 }
 
-BackwardPlan plan_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
-  return is_16bit(problem.precision) ? plan_backward_16bit(problem, limits) : plan_backward_32bit(problem, limits);
+sm80::BwdPlan plan_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
+  return is_16bit(problem.precision) ? sm80::plan_backward_16bit(problem, limits)
+                                     : sm80::plan_backward_32bit(problem, limits);
 }
 
 bool has_sm90_kernels(const DeviceLimits& limits) { return runs_sm90a(limits, built_architectures()); }
 
-std::optional<sm90::ForwardChoice> choose_sm90_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
+std::optional<sm90::FwdPlan> choose_sm90_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
   return has_sm90_kernels(limits) ? sm90::choose_forward(problem, limits) : std::nullopt;
 }
 
-std::optional<sm90::tf32::ForwardChoice> choose_sm90_tf32_forward(const AttentionProblem& problem,
-                                                                  const DeviceLimits& limits) {
-  return has_sm90_kernels(limits) ? sm90::tf32::choose_forward(problem, limits) : std::nullopt;
+std::optional<sm90_tf32::FwdPlan> choose_sm90_tf32_forward(const AttentionProblem& problem,
+                                                           const DeviceLimits& limits) {
+  return has_sm90_kernels(limits) ? sm90_tf32::choose_forward(problem, limits) : std::nullopt;
 }
 
-std::optional<sm90::BackwardChoice> choose_sm90_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
+std::optional<sm90::BwdPlan> choose_sm90_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
   return has_sm90_kernels(limits) ? sm90::choose_backward(problem, limits) : std::nullopt;
 }
 
@@ -83,7 +86,8 @@ std::optional<std::string> attention_unsupported_reason(const AttentionProblem& 
     return fmt::format("scale is {}: the kernels take a positive, finite one", problem.scale);
   }
   if (auto reason = extent_problem(problem.shape)) return reason;
-  return (is_16bit(problem.precision) ? &unsupported_16bit_reason : &unsupported_32bit_reason)(problem, limits);
+  return (is_16bit(problem.precision) ? &sm80::unsupported_16bit_reason : &sm80::unsupported_32bit_reason)(problem,
+                                                                                                           limits);
 }
 
 std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
@@ -91,7 +95,7 @@ std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem, c
   if (!has_sm90_kernels(limits)) return bytes;
   // Views that Hopper's copy engine does not take are known at the launch alone.
   return std::max(
-      {bytes, sm90::forward_workspace_bytes(problem, limits), sm90::tf32::forward_workspace_bytes(problem, limits)});
+      {bytes, sm90::forward_workspace_bytes(problem, limits), sm90_tf32::forward_workspace_bytes(problem, limits)});
 }
 
 void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream) {
@@ -105,19 +109,19 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
                     : &sm90::launch_forward<Precision::kFp16>)(problem, arguments, *choice, limits, stream);
   }
   if (const auto choice = choose_sm90_tf32_forward(problem, limits);
-      choice && sm90::tf32::takes_views(problem, arguments)) {
-    return sm90::tf32::launch_forward(problem, arguments, *choice, limits, stream);
+      choice && sm90_tf32::takes_views(problem, arguments)) {
+    return sm90_tf32::launch_forward(problem, arguments, *choice, limits, stream);
   }
-  const ForwardPlan plan = plan_forward(problem, limits);
+  const sm80::FwdPlan plan = plan_forward(problem, limits);
   switch (problem.precision) {
     case Precision::kBf16:
-      return launch_forward<Precision::kBf16>(problem, plan, arguments, stream);
+      return sm80::launch_forward<Precision::kBf16>(problem, plan, arguments, stream);
     case Precision::kFp16:
-      return launch_forward<Precision::kFp16>(problem, plan, arguments, stream);
+      return sm80::launch_forward<Precision::kFp16>(problem, plan, arguments, stream);
     case Precision::kTf32:
-      return launch_forward<Precision::kTf32>(problem, plan, arguments, stream);
+      return sm80::launch_forward<Precision::kTf32>(problem, plan, arguments, stream);
     case Precision::kFp32:
-      return launch_forward<Precision::kFp32>(problem, plan, arguments, stream);
+      return sm80::launch_forward<Precision::kFp32>(problem, plan, arguments, stream);
   }
 }
 
@@ -126,7 +130,7 @@ std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, 
   if (!has_sm90_kernels(limits)) return bytes;
   // As forward's.
   return std::max(
-      {bytes, sm90::backward_workspace_bytes(problem, limits), sm90::tf32::backward_workspace_bytes(problem, limits)});
+      {bytes, sm90::backward_workspace_bytes(problem, limits), sm90_tf32::backward_workspace_bytes(problem, limits)});
 }
 
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream) {
@@ -140,20 +144,20 @@ void attention_backward(const AttentionProblem& problem, const AttentionBackward
     return (is_bf16 ? &sm90::launch_backward<Precision::kBf16>
                     : &sm90::launch_backward<Precision::kFp16>)(problem, arguments, *choice, limits, stream);
   }
-  if (has_sm90_kernels(limits) && sm90::tf32::takes_backward(problem, limits) &&
-      sm90::tf32::takes_views(problem, arguments)) {
-    return sm90::tf32::launch_backward(problem, arguments, stream);
+  if (has_sm90_kernels(limits) && sm90_tf32::takes_backward(problem, limits) &&
+      sm90_tf32::takes_views(problem, arguments)) {
+    return sm90_tf32::launch_backward(problem, arguments, stream);
   }
-  const BackwardPlan plan = plan_backward(problem, limits);
+  const sm80::BwdPlan plan = plan_backward(problem, limits);
   switch (problem.precision) {
     case Precision::kBf16:
-      return launch_backward<Precision::kBf16>(problem, plan, arguments, stream);
+      return sm80::launch_backward<Precision::kBf16>(problem, plan, arguments, stream);
     case Precision::kFp16:
-      return launch_backward<Precision::kFp16>(problem, plan, arguments, stream);
+      return sm80::launch_backward<Precision::kFp16>(problem, plan, arguments, stream);
     case Precision::kTf32:
-      return launch_backward<Precision::kTf32>(problem, plan, arguments, stream);
+      return sm80::launch_backward<Precision::kTf32>(problem, plan, arguments, stream);
     case Precision::kFp32:
-      return launch_backward<Precision::kFp32>(problem, plan, arguments, stream);
+      return sm80::launch_backward<Precision::kFp32>(problem, plan, arguments, stream);
   }
 }
 

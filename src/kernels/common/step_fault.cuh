@@ -14,24 +14,24 @@ namespace tbench::kernels {
 
 namespace {
 /// One for each file of kernels: a device variable is known in its own file alone.
-__constant__ StepFault step_fault_on_device;
+__constant__ InjectedStepFault step_fault_on_device;
 }  // namespace
 
 /// In a kernel: whether `fault` is to be committed here.
-__device__ inline bool planted(StepFault fault) { return step_fault_on_device == fault; }
+__device__ inline bool planted(InjectedStepFault fault) { return step_fault_on_device == fault; }
 
 /// In a launch function.
-inline bool planted_in_launch(StepFault fault) { return step_fault() == fault; }
+inline bool planted_in_launch(InjectedStepFault fault) { return step_fault() == fault; }
 
 /// Before a launch, in the file of the kernel: hands the chosen fault to the device.
 /// @throws  cuda::CudaError
 static inline void upload_step_fault(cudaStream_t stream) {
-  TBENCH_CUDA_CHECK(cudaMemcpyToSymbolAsync(step_fault_on_device, &step_fault(), sizeof(StepFault), 0,
+  TBENCH_CUDA_CHECK(cudaMemcpyToSymbolAsync(step_fault_on_device, &step_fault(), sizeof(InjectedStepFault), 0,
                                             cudaMemcpyHostToDevice, stream));
 }
 
 /// Of a race: makes the calling threads some microseconds late, where else all might happen to keep pace.
-__device__ inline void delay(StepFault fault) {
+__device__ inline void delay(InjectedStepFault fault) {
   if (!planted(fault)) return;
   for (const long long start = clock64(); clock64() - start < 10000;) {
   }
@@ -39,10 +39,10 @@ __device__ inline void delay(StepFault fault) {
 
 #else
 
-__device__ constexpr bool planted(StepFault) { return false; }
-constexpr bool planted_in_launch(StepFault) { return false; }
+__device__ constexpr bool planted(InjectedStepFault) { return false; }
+constexpr bool planted_in_launch(InjectedStepFault) { return false; }
 inline void upload_step_fault(cudaStream_t) {}
-__device__ constexpr void delay(StepFault) {}
+__device__ constexpr void delay(InjectedStepFault) {}
 
 #endif
 

@@ -4,7 +4,7 @@
 namespace tbench::kernels {
 
 /// Each is one plausible mistake at one place.
-enum class StepFault {
+enum class InjectedStepFault {
   kNone,
   // adamw
   kAdamWStep,              // bias corrections of the step after
@@ -66,6 +66,6 @@ enum class StepFault {
 };
 
 /// The fault to commit from the next launch on. Only the test library defines it.
-[[nodiscard]] StepFault& step_fault();
+[[nodiscard]] InjectedStepFault& step_fault();
 
 }  // namespace tbench::kernels

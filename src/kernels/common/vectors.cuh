@@ -13,27 +13,27 @@ inline constexpr int kWarpThreads = 32;
 inline constexpr int kVectorBytes = 16;  // the widest access of a thread
 
 template <int kBytes>
-struct WordOf;
+struct VectorWord;
 template <>
-struct WordOf<16> {
+struct VectorWord<16> {
   using Type = uint4;
 };
 template <>
-struct WordOf<8> {
+struct VectorWord<8> {
   using Type = uint2;
 };
 template <>
-struct WordOf<4> {
+struct VectorWord<4> {
   using Type = std::uint32_t;
 };
 template <>
-struct WordOf<2> {
+struct VectorWord<2> {
   using Type = std::uint16_t;
 };
 
 /// `kWidth` elements as they lie in memory.
 template <class Element, int kWidth>
-using Word = typename WordOf<kWidth* static_cast<int>(sizeof(Element))>::Type;
+using Word = typename VectorWord<kWidth* static_cast<int>(sizeof(Element))>::Type;
 
 __device__ __forceinline__ float widened(float x) { return x; }
 __device__ __forceinline__ float widened(__half x) { return __half2float(x); }

@@ -45,7 +45,7 @@ __device__ __forceinline__ PartialSum of_warp(const PartialSum& mine) {
   for (int distance = kWarpThreads / 2; distance > 0; distance /= 2) {
     maximum = fmaxf(maximum, __shfl_xor_sync(0xffffffffU, maximum, distance));
   }
-  return {maximum, sum_of_warp(planted(StepFault::kEntropyRescale) ? mine.sum : rescaled(mine, maximum))};
+  return {maximum, sum_of_warp(planted(InjectedStepFault::kEntropyRescale) ? mine.sum : rescaled(mine, maximum))};
 }
 
 /// log(sum(exp(x))) over the block, in all threads.
@@ -53,9 +53,9 @@ __device__ float lse_of_block(PartialSum mine) {
   __shared__ PartialSum of_warps[kMaxThreads / kWarpThreads];
   const int warp = static_cast<int>(threadIdx.x) / kWarpThreads, lane = static_cast<int>(threadIdx.x) % kWarpThreads;
   mine = of_warp(mine);
-  if (warp > 0) delay(StepFault::kEntropyBarrier);
+  if (warp > 0) delay(InjectedStepFault::kEntropyBarrier);
   if (lane == 0) of_warps[warp] = mine;
-  if (!planted(StepFault::kEntropyBarrier)) __syncthreads();
+  if (!planted(InjectedStepFault::kEntropyBarrier)) __syncthreads();
   const int warps = static_cast<int>(blockDim.x) / kWarpThreads;
   mine = of_warp(lane < warps ? of_warps[lane] : PartialSum{kMinusInfinity, 0.0F});
   return reference_of(mine.maximum) + logf(mine.sum);
@@ -67,7 +67,7 @@ __device__ __forceinline__ bool is_word(std::int64_t target, std::int64_t width)
 
 /// By one thread.
 __device__ void write_row_results(const CrossEntropy& problem, std::int64_t row, float lse, float of_target) {
-  problem.losses[row] = planted(StepFault::kEntropyLoss) ? lse : lse - of_target;
+  problem.losses[row] = planted(InjectedStepFault::kEntropyLoss) ? lse : lse - of_target;
   if (problem.lse != nullptr) problem.lse[row] = lse;
 }
 
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kCrossEntropyRowThreads, row_blocks(kVectors))
   for (int i = 0; i < kVectors; ++i) {
     if (column(i) < width) words[i] = load_once<kWidth>(logits + column(i));
   }
-  const std::int64_t late = planted(StepFault::kEntropyTargetRow) && row + 1 < problem.rows ? 1 : 0;
+  const std::int64_t late = planted(InjectedStepFault::kEntropyTargetRow) && row + 1 < problem.rows ? 1 : 0;
   const std::int64_t target = problem.targets[row + late];
   float of_target = 0.0F;  // read before the barrier, after which the row is overwritten
   if (threadIdx.x == 0) of_target = logit_of_target<Element>(problem, row, target);
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kCrossEntropyRowThreads, row_blocks(kVectors))
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
     if (column(i) >= width) continue;
-    if (planted(StepFault::kEntropyLastVector) && column(i) + kWidth >= width) continue;
+    if (planted(InjectedStepFault::kEntropyLastVector) && column(i) + kWidth >= width) continue;
     make_anew(words[i]);
     float values[kWidth];
     unpack<Element, kWidth>(words[i], values);
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(kCrossEntropyRowThreads, row_blocks(kVectors))
   if (threadIdx.x == 0) write_row_results(problem, row, lse, of_target);
   const float scale = scale_of(problem);
   int word = is_word(target, width) ? static_cast<int>(target) : -kWidth;
-  if (planted(StepFault::kEntropyTarget)) ++word;
+  if (planted(InjectedStepFault::kEntropyTarget)) ++word;
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
     if (column(i) >= width) continue;

@@ -27,9 +27,9 @@ struct NormGroup {
     const int warps = threads / kWarpThreads, first = index * warps;
     float* const mine = partials[turn];
     turn ^= 1;
-    if (lane >= kWarpThreads) delay(StepFault::kNormBarrier);
+    if (lane >= kWarpThreads) delay(InjectedStepFault::kNormBarrier);
     if (lane % kWarpThreads == 0) mine[first + lane / kWarpThreads] = value;
-    if (!planted(StepFault::kNormBarrier)) wait_for_threads(index + 1, threads);
+    if (!planted(InjectedStepFault::kNormBarrier)) wait_for_threads(index + 1, threads);
     const int warp_lane = lane % kWarpThreads;
     return sum_of_warp(warp_lane < warps ? mine[first + warp_lane] : 0.0F);
   }
@@ -84,7 +84,7 @@ class WeightVectors {
  public:
   __device__ explicit WeightVectors(const void* weight) : weight_{static_cast<const Element*>(weight)} {}
   __device__ void fetch(int i, int column) {
-    if (planted(StepFault::kNormWeightColumn)) column = column < kWidth ? column : column - kWidth;
+    if (planted(InjectedStepFault::kNormWeightColumn)) column = column < kWidth ? column : column - kWidth;
     if constexpr (kHeld) held_[i] = load_cached<kWidth>(weight_ + column);
   }
   __device__ void get(int i, int column, float (&values)[kWidth]) {

@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kThreads)
     words[part] = load_once<kWidth>(element<const Element>(problem.from[part], place));
   }
   float cos[kPairs], sin[kPairs];
-  const unsigned late = planted(StepFault::kRopePosition) && place.seq > 0 ? 1 : 0;
+  const unsigned late = planted(InjectedStepFault::kRopePosition) && place.seq > 0 ? 1 : 0;
   const std::int64_t angle = ((place.seq - late) * problem.head_dim + place.column) / 2;
   unpack<float, kPairs>(load_cached<kPairs>(problem.cos + angle), cos);
   unpack<float, kPairs>(load_cached<kPairs>(problem.sin + angle), sin);
@@ -67,17 +67,17 @@ __global__ void __launch_bounds__(kThreads)
   for (int part = 0; part < kParts; ++part) {
     float values[kWidth];
     unpack<Element, kWidth>(words[part], values);
-    if (part < problem.turned && !(planted(StepFault::kRopeKeys) && part == 1)) {
+    if (part < problem.turned && !(planted(InjectedStepFault::kRopeKeys) && part == 1)) {
 #pragma unroll
       for (int i = 0; i < kPairs; ++i) {
         const float a = values[2 * i], b = values[2 * i + 1];
-        const float s = problem.backward && !planted(StepFault::kRopeSign) ? -sin[i] : sin[i];
+        const float s = problem.backward && !planted(InjectedStepFault::kRopeSign) ? -sin[i] : sin[i];
         values[2 * i] = a * cos[i] - b * s;
         values[2 * i + 1] = a * s + b * cos[i];
-        if (planted(StepFault::kRopePair)) values[2 * i + 1] = b * cos[i] - a * s;
+        if (planted(InjectedStepFault::kRopePair)) values[2 * i + 1] = b * cos[i] - a * s;
       }
     }
-    if (planted(StepFault::kRopeLastHead) && place.head + 1 == extents.heads) continue;
+    if (planted(InjectedStepFault::kRopeLastHead) && place.head + 1 == extents.heads) continue;
     store<kWidth>(element<Element>(problem.to[part], place), values);
   }
 }

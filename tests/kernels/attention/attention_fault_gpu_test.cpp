@@ -58,7 +58,7 @@ class PlantedFaultOnGpu : public testing::TestWithParam<FaultCase> {
         .batch = 1, .heads = heads, .seq_q = seq, .seq_kv = seq, .head_dim = kPlantedHeadDim, .causal = true};
     run_.emplace(AttentionCase{.problem = attention_problem(shape, GetParam().precision)});
   }
-  void TearDown() override { planted_fault() = PlantedFault::kNone; }
+  void TearDown() override { planted_fault() = InjectedFault::kNone; }
 
   std::optional<AttentionRun> run_;
 };

@@ -69,64 +69,64 @@ class Hash {
 
 // The numbers of choices, whatever order an enumeration has.
 
-int number_of(ForwardTiles tiles) {
+int number_of(sm80::FwdConfigId tiles) {
   switch (tiles) {
-    case ForwardTiles::kLong:
+    case sm80::FwdConfigId::kM128N64:
       return 1;
-    case ForwardTiles::kShort:
+    case sm80::FwdConfigId::kM64N64:
       return 2;
-    case ForwardTiles::kSplitWarps64:
+    case sm80::FwdConfigId::kWarpSplitM64:
       return 3;
-    case ForwardTiles::kSplitWarps32:
+    case sm80::FwdConfigId::kWarpSplitM32:
       return 4;
-    case ForwardTiles::kSplitWarps16:
+    case sm80::FwdConfigId::kWarpSplitM16:
       return 5;
-    case ForwardTiles::kSplitKv:
+    case sm80::FwdConfigId::kSplitKv:
       return 6;
   }
   return 0;
 }
 
-int number_of(BackwardMethod method) {
+int number_of(sm80::BwdAlgorithm method) {
   switch (method) {
-    case BackwardMethod::kAtomic:
+    case sm80::BwdAlgorithm::kAtomicDq:
       return 1;
-    case BackwardMethod::kSplit:
+    case sm80::BwdAlgorithm::kSplit:
       return 2;
-    case BackwardMethod::kSplitAlone:
+    case sm80::BwdAlgorithm::kSplitFusedDelta:
       return 3;
   }
   return 0;
 }
 
 /// The wide tiles for head_dim 80 are others than for head_dim 64.
-int number_of(sm90::ForwardTiles tiles, std::int64_t head_dim) {
+int number_of(sm90::FwdConfigId tiles, std::int64_t head_dim) {
   switch (tiles) {
-    case sm90::ForwardTiles::kNarrow:
+    case sm90::FwdConfigId::kM128N128:
       return 1;
-    case sm90::ForwardTiles::kWide:
+    case sm90::FwdConfigId::kM192:
       return head_dim == 80 ? 6 : 2;
-    case sm90::ForwardTiles::kTall:
+    case sm90::FwdConfigId::kM256N64:
       return 3;
-    case sm90::ForwardTiles::kShort:
+    case sm90::FwdConfigId::kM128N64x2:
       return 4;
-    case sm90::ForwardTiles::kPair:
+    case sm90::FwdConfigId::kM64N128x2:
       return 5;
   }
   return 0;
 }
 
-int number_of(sm90::BackwardBlocks blocks) { return blocks == sm90::BackwardBlocks::kStay ? 1 : 2; }
+int number_of(sm90::BwdSchedule blocks) { return blocks == sm90::BwdSchedule::kPersistent ? 1 : 2; }
 
-int number_of(sm90::BackwardSums sums) {
+int number_of(sm90::DqAccumulation sums) {
   switch (sums) {
-    case sm90::BackwardSums::kTogether:
+    case sm90::DqAccumulation::kAtomic:
       return 1;
-    case sm90::BackwardSums::kApart:
+    case sm90::DqAccumulation::kPerKvTile:
       return 2;
-    case sm90::BackwardSums::kByHeads:
+    case sm90::DqAccumulation::kPerHead:
       return 3;
-    case sm90::BackwardSums::kNone:
+    case sm90::DqAccumulation::kNone:
       return 4;
   }
   return 0;
@@ -139,34 +139,34 @@ bool is_16_bit(const AttentionProblem& problem) {
 /// Whether the tiles do not serve a problem. Asks nothing about the machine code of this build.
 bool is_refused(const AttentionProblem& problem, const DeviceLimits& limits) {
   if (!is_16_bit(problem)) {
-    return problem.shape.head_dim == 256 || unsupported_32bit_reason(problem, limits).has_value();
+    return problem.shape.head_dim == 256 || sm80::unsupported_32bit_reason(problem, limits).has_value();
   }
-  return unsupported_16bit_reason(problem, limits).has_value();
+  return sm80::unsupported_16bit_reason(problem, limits).has_value();
 }
 
 void add_forward(Hash& hash, const AttentionProblem& problem, const DeviceLimits& limits) {
-  const ForwardPlan plan =
-      is_16_bit(problem) ? plan_forward_16bit(problem, limits) : plan_forward_32bit(problem, limits);
+  const sm80::FwdPlan plan =
+      is_16_bit(problem) ? sm80::plan_forward_16bit(problem, limits) : sm80::plan_forward_32bit(problem, limits);
   hash.add(number_of(plan.tiles), plan.split_kv.num_splits, plan.split_kv.keys, plan.workspace_bytes);
   if (const auto choice = sm90::choose_forward(problem, limits)) {
     hash.add(number_of(choice->tiles, problem.shape.head_dim), choice->counted, choice->in_turns, choice->overlaps);
   }
-  if (const auto choice = sm90::tf32::choose_forward(problem, limits)) {
+  if (const auto choice = sm90_tf32::choose_forward(problem, limits)) {
     hash.add(1, choice->counted, choice->in_turns);
   }
-  hash.add(sm90::forward_workspace_bytes(problem, limits), sm90::tf32::forward_workspace_bytes(problem, limits));
+  hash.add(sm90::forward_workspace_bytes(problem, limits), sm90_tf32::forward_workspace_bytes(problem, limits));
 }
 
 void add_backward(Hash& hash, const AttentionProblem& problem, const DeviceLimits& limits) {
-  const BackwardPlan plan =
-      is_16_bit(problem) ? plan_backward_16bit(problem, limits) : plan_backward_32bit(problem, limits);
+  const sm80::BwdPlan plan =
+      is_16_bit(problem) ? sm80::plan_backward_16bit(problem, limits) : sm80::plan_backward_32bit(problem, limits);
   hash.add(number_of(plan.method), plan.splits_warps, plan.heads_first, plan.workspace.delta_bytes,
            plan.workspace.lse_bytes, plan.workspace.dq_sums_bytes);
   if (const auto choice = sm90::choose_backward(problem, limits)) {
     hash.add(number_of(choice->blocks), number_of(choice->sums), choice->shares, choice->is_alone);
   }
-  if (sm90::tf32::takes_backward(problem, limits)) hash.add(1, sm90::tf32::takes_turns(problem.shape));
-  hash.add(sm90::backward_workspace_bytes(problem, limits), sm90::tf32::backward_workspace_bytes(problem, limits));
+  if (sm90_tf32::takes_backward(problem, limits)) hash.add(1, sm90_tf32::takes_turns(problem.shape));
+  hash.add(sm90::backward_workspace_bytes(problem, limits), sm90_tf32::backward_workspace_bytes(problem, limits));
 }
 
 struct Hashes {

@@ -3,7 +3,7 @@
 #include "emulated/emulated_attention_16bit.hpp"
 #include "emulated/expect_emulated.hpp"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 namespace {
 
 template <class Attention>
@@ -11,14 +11,13 @@ class EmulatedAttention16Test : public testing::Test {};
 using Attentions = testing::Types<EmulatedAttention16<64>, EmulatedAttention16<96>, EmulatedAttention16<128>>;
 TYPED_TEST_SUITE(EmulatedAttention16Test, Attentions);
 
-constexpr auto kShortForward = [](auto& attention) { return attention.template forward<ShortForward>(); };
-constexpr auto kLongForward = [](auto& attention) { return attention.template forward<LongForward>(); };
+constexpr auto kShortForward = [](auto& attention) { return attention.template forward<FwdM64N64>(); };
+constexpr auto kLongForward = [](auto& attention) { return attention.template forward<FwdM128N64>(); };
 template <int kRows>
-constexpr auto kSplitWarpsForward =
-    [](auto& attention) { return attention.template forward<SplitWarpsForward<kRows>>(); };
+constexpr auto kSplitWarpsForward = [](auto& attention) { return attention.template forward<FwdWarpSplit<kRows>>(); };
 constexpr auto kSplitKvForward = [](auto& attention) { return attention.forward_split_kv(64); };
-constexpr auto kAtomicBackward = [](auto& attention) { return attention.backward(BackwardMethod::kAtomic); };
-constexpr auto kSplitBackward = [](auto& attention) { return attention.backward(BackwardMethod::kSplit); };
+constexpr auto kAtomicBackward = [](auto& attention) { return attention.backward(BwdAlgorithm::kAtomicDq); };
+constexpr auto kSplitBackward = [](auto& attention) { return attention.backward(BwdAlgorithm::kSplit); };
 
 TYPED_TEST(EmulatedAttention16Test, ForwardInShortTiles) { expect_right<TypeParam>(kShortForward); }
 TYPED_TEST(EmulatedAttention16Test, ForwardInLongTiles) { expect_right<TypeParam>(kLongForward); }
@@ -62,4 +61,4 @@ TYPED_TEST(EmulatedAttention16Test, AKeyWhoseScoresAreMinusInfinityCountsNothing
 }
 
 }  // namespace
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -4,7 +4,7 @@
 #include "emulated/emulated_attention_32bit.hpp"
 #include "emulated/expect_emulated.hpp"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 namespace {
 
 using Tf32 = EmulatedAttention32<false, 64>;
@@ -22,44 +22,40 @@ constexpr bool kIs3xTf32 = !std::is_same_v<Attention, Tf32>;
 template <class Tile>
 constexpr auto kForward = [](auto& attention) { return attention.template forward<Tile>(); };
 template <class Tile>
-constexpr auto kAtomic = [](auto& attention) { return attention.template backward<Tile>(BackwardMethod::kAtomic); };
+constexpr auto kAtomic = [](auto& attention) { return attention.template backward<Tile>(BwdAlgorithm::kAtomicDq); };
 template <class Tile>
-constexpr auto kSplit = [](auto& attention) { return attention.template backward<Tile>(BackwardMethod::kSplit); };
+constexpr auto kSplit = [](auto& attention) { return attention.template backward<Tile>(BwdAlgorithm::kSplit); };
 template <class Tile>
 constexpr auto kSplitAlone =
-    [](auto& attention) { return attention.template backward<Tile>(BackwardMethod::kSplitAlone); };
+    [](auto& attention) { return attention.template backward<Tile>(BwdAlgorithm::kSplitFusedDelta); };
 
-TYPED_TEST(EmulatedAttention32Test, Forward) {
-  expect_right<TypeParam>(kForward<ShortForward32<kIs3xTf32<TypeParam>>>);
-}
+TYPED_TEST(EmulatedAttention32Test, Forward) { expect_right<TypeParam>(kForward<FwdFp32Short<kIs3xTf32<TypeParam>>>); }
 TYPED_TEST(EmulatedAttention32Test, ForwardInGroups) {
-  expect_right<TypeParam>(kForward<SplitWarpsForward32<kIs3xTf32<TypeParam>, 32>>);
-  expect_right<TypeParam>(kForward<SplitWarpsForward32<kIs3xTf32<TypeParam>, 64>>);
-  if constexpr (!kIs3xTf32<TypeParam>) expect_right<TypeParam>(kForward<SplitWarpsForward32<false, 16>>);
+  expect_right<TypeParam>(kForward<FwdFp32WarpSplit<kIs3xTf32<TypeParam>, 32>>);
+  expect_right<TypeParam>(kForward<FwdFp32WarpSplit<kIs3xTf32<TypeParam>, 64>>);
+  if constexpr (!kIs3xTf32<TypeParam>) expect_right<TypeParam>(kForward<FwdFp32WarpSplit<false, 16>>);
 }
-TEST(EmulatedTf32Test, ForwardInLongTiles) { expect_right<Tf32>(kForward<LongForward32>); }
+TEST(EmulatedTf32Test, ForwardInLongTiles) { expect_right<Tf32>(kForward<FwdFp32Long>); }
 
 TYPED_TEST(EmulatedAttention32Test, BackwardWithAtomicAdditions) {
-  expect_right<TypeParam>(kAtomic<AtomicBackward32<kIs3xTf32<TypeParam>>>);
+  expect_right<TypeParam>(kAtomic<BwdFp32Atomic<kIs3xTf32<TypeParam>>>);
 }
 TYPED_TEST(EmulatedAttention32Test, BackwardWithAtomicAdditionsAndSplitWarps) {
-  expect_right<TypeParam>(kAtomic<SplitWarpsAtomicBackward32>);
+  expect_right<TypeParam>(kAtomic<BwdFp32AtomicWarpSplit>);
 }
 TYPED_TEST(EmulatedAttention32Test, BackwardSplit) {
-  expect_right<TypeParam>(kSplit<SplitBackward32<kIs3xTf32<TypeParam>>>);
+  expect_right<TypeParam>(kSplit<BwdFp32Split<kIs3xTf32<TypeParam>>>);
 }
-TYPED_TEST(EmulatedAttention32Test, BackwardSplitAlone) {
-  expect_right<TypeParam>(kSplitAlone<SplitWarpsSplitBackward32>);
-}
+TYPED_TEST(EmulatedAttention32Test, BackwardSplitAlone) { expect_right<TypeParam>(kSplitAlone<BwdFp32WarpSplit>); }
 
 TYPED_TEST(EmulatedAttention32Test, AKeyWhoseScoresAreMinusInfinityCountsNothingBackward) {
-  expect_key_of_no_weight<TypeParam>(kAtomic<AtomicBackward32<kIs3xTf32<TypeParam>>>);
-  expect_key_of_no_weight<TypeParam>(kSplit<SplitBackward32<kIs3xTf32<TypeParam>>>);
+  expect_key_of_no_weight<TypeParam>(kAtomic<BwdFp32Atomic<kIs3xTf32<TypeParam>>>);
+  expect_key_of_no_weight<TypeParam>(kSplit<BwdFp32Split<kIs3xTf32<TypeParam>>>);
 }
 
 TEST(EmulatedFp32Test, DeltaIsOfTheBlocksHeadInWhateverOrderBlocksStart) {
   expect_right<Fp32>([](auto& attention) {
-    return attention.template backward<SplitBackward32<true>>(BackwardMethod::kSplitAlone, /*heads_first=*/true);
+    return attention.template backward<BwdFp32Split<true>>(BwdAlgorithm::kSplitFusedDelta, /*heads_first=*/true);
   });
 }
 
@@ -69,11 +65,11 @@ using NarrowAttentions = testing::Types<Tf32, Fp32>;
 TYPED_TEST_SUITE(EmulatedFaults32Test, NarrowAttentions);
 
 TYPED_TEST(EmulatedFaults32Test, InForwardAreFound) {
-  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kForward<ShortForward32<kIs3xTf32<TypeParam>>>);
+  expect_all_found<TypeParam>(kForwardFaults, {"o", "lse"}, kForward<FwdFp32Short<kIs3xTf32<TypeParam>>>);
 }
 TYPED_TEST(EmulatedFaults32Test, InBackwardAreFound) {
-  expect_all_found<TypeParam>(kBackwardFaults, {"dq", "dk", "dv"}, kAtomic<AtomicBackward32<kIs3xTf32<TypeParam>>>);
+  expect_all_found<TypeParam>(kBackwardFaults, {"dq", "dk", "dv"}, kAtomic<BwdFp32Atomic<kIs3xTf32<TypeParam>>>);
 }
 
 }  // namespace
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -14,7 +14,7 @@ namespace {
 
 template <class Attention>
 class EmulatedBackwardKindsSm90Test : public testing::Test {};
-using Attentions = testing::Types<EmulatedKinds<PreparedKinds>, EmulatedKinds<AloneKinds>>;
+using Attentions = testing::Types<EmulatedKinds<SplitPreprocessed>, EmulatedKinds<SplitFusedStats>>;
 TYPED_TEST_SUITE(EmulatedBackwardKindsSm90Test, Attentions);
 
 TYPED_TEST(EmulatedBackwardKindsSm90Test, IsRightOnBothSidesOfEveryTile) {
@@ -44,14 +44,14 @@ TYPED_TEST(EmulatedBackwardKindsSm90Test, FaultsAreFound) {
   const std::vector<std::string> outputs{"dq", "dk", "dv"};
   const Names any{outputs.begin(), outputs.end()};
   std::vector<FaultRow> rows{kBackwardFaults.begin(), kBackwardFaults.end()};
-  rows.push_back({"parity", PlantedFault::kBackwardParity, any, When::kSometimes});
-  rows.push_back({"kept", PlantedFault::kBackwardKept, any, When::kSometimes});
+  rows.push_back({"parity", InjectedFault::kBackwardParity, any, When::kSometimes});
+  rows.push_back({"kept", InjectedFault::kBackwardKept, any, When::kSometimes});
   if (TypeParam::kMakesStatistics) {
-    rows.push_back({"statistics", PlantedFault::kBackwardStatistics, any, When::kSometimes});
+    rows.push_back({"statistics", InjectedFault::kBackwardStatistics, any, When::kSometimes});
   }
   expect_all_found<TypeParam>(rows, outputs, run, {400, 400, true});
   // With many buffers one is filled again only some steps later.
-  const std::array of_steps{FaultRow{"release", PlantedFault::kBackwardRelease, any, When::kSometimes}};
+  const std::array of_steps{FaultRow{"release", InjectedFault::kBackwardRelease, any, When::kSometimes}};
   expect_all_found<TypeParam>(of_steps, outputs, run, {800, 800, true});
 }
 

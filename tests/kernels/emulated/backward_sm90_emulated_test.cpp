@@ -13,33 +13,33 @@ namespace {
 template <class Attention>
 class EmulatedBackwardSm90Test : public testing::Test {};
 using Attentions =
-    testing::Types<EmulatedBackward<64, BackwardBlocks::kStay>, EmulatedBackward<80, BackwardBlocks::kStay>,
-                   EmulatedBackward<128, BackwardBlocks::kStay>, EmulatedBackward<128, BackwardBlocks::kOneItem>,
-                   EmulatedBackward<256, BackwardBlocks::kOneItem>>;
+    testing::Types<EmulatedBackward<64, BwdSchedule::kPersistent>, EmulatedBackward<80, BwdSchedule::kPersistent>,
+                   EmulatedBackward<128, BwdSchedule::kPersistent>, EmulatedBackward<128, BwdSchedule::kOneTilePerCta>,
+                   EmulatedBackward<256, BwdSchedule::kOneTilePerCta>>;
 TYPED_TEST_SUITE(EmulatedBackwardSm90Test, Attentions);
 
 /// Those that know more ways to add dQ up than together.
 template <class Attention>
 class EmulatedBackwardSumsSm90Test : public testing::Test {};
 using StayingAttentions =
-    testing::Types<EmulatedBackward<64, BackwardBlocks::kStay>, EmulatedBackward<80, BackwardBlocks::kStay>,
-                   EmulatedBackward<128, BackwardBlocks::kStay>>;
+    testing::Types<EmulatedBackward<64, BwdSchedule::kPersistent>, EmulatedBackward<80, BwdSchedule::kPersistent>,
+                   EmulatedBackward<128, BwdSchedule::kPersistent>>;
 TYPED_TEST_SUITE(EmulatedBackwardSumsSm90Test, StayingAttentions);
 
 /// How dQ is added up, and by heads among how many blocks a head's tiles are dealt.
 struct Sums {
-  BackwardSums kind{};
+  DqAccumulation kind{};
   int shares{1};
 };
 /// Those that the kernel knows.
-std::vector<Sums> sums_of(BackwardBlocks blocks) {
-  using enum BackwardSums;
-  if (blocks == BackwardBlocks::kOneItem) return {{kTogether}};
-  return {{kTogether}, {kApart}, {kByHeads}, {kByHeads, 2}};
+std::vector<Sums> sums_of(BwdSchedule blocks) {
+  using enum DqAccumulation;
+  if (blocks == BwdSchedule::kOneTilePerCta) return {{kAtomic}};
+  return {{kAtomic}, {kPerKvTile}, {kPerHead}, {kPerHead, 2}};
 }
 
 TYPED_TEST(EmulatedBackwardSm90Test, IsRightHoweverManyItemsABlockHas) {
-  const bool stays = TypeParam::kBlocks == BackwardBlocks::kStay;
+  const bool stays = TypeParam::kBlocks == BwdSchedule::kPersistent;
   for (std::size_t row = 0;
        const Lengths& lengths : {Lengths{1, 1, true}, {70, 400, false}, {400, 400, true}, {257, 130, false}}) {
     TypeParam attention{lengths, 1};
@@ -62,29 +62,29 @@ void expect_faults_found(const Sums& way) {
   const auto& [sums, shares] = way;
   std::vector<FaultRow> rows{kBackwardFaults.begin(), kBackwardFaults.end()};
   const Names any{"dq", "dk", "dv"};
-  rows.push_back({"release", PlantedFault::kBackwardRelease, any, When::kSometimes});
-  rows.push_back({"parity", PlantedFault::kBackwardParity, any, When::kSometimes});
-  if (Attention::kBlocks == BackwardBlocks::kStay) {
-    rows.push_back({"kept", PlantedFault::kBackwardKept, any, When::kSometimes});
+  rows.push_back({"release", InjectedFault::kBackwardRelease, any, When::kSometimes});
+  rows.push_back({"parity", InjectedFault::kBackwardParity, any, When::kSometimes});
+  if (Attention::kBlocks == BwdSchedule::kPersistent) {
+    rows.push_back({"kept", InjectedFault::kBackwardKept, any, When::kSometimes});
   }
-  const bool by_heads = sums == BackwardSums::kByHeads;
-  if (by_heads) rows.push_back({"first sums", PlantedFault::kDqFirstSums, {"dq"}, When::kAlways});
+  const bool by_heads = sums == DqAccumulation::kPerHead;
+  if (by_heads) rows.push_back({"first sums", InjectedFault::kDqFirstSums, {"dq"}, When::kAlways});
   // By heads a tile of queries gives way to another one only within the third tile of keys; and without turns, with
   // few steps, races are seldom lost.
-  const Lengths lengths = sums == BackwardSums::kTogether ? kFaultLengths : Lengths{300, 300, true};
+  const Lengths lengths = sums == DqAccumulation::kAtomic ? kFaultLengths : Lengths{300, 300, true};
   expect_all_found<Attention>(
       rows, {"dq", "dk", "dv"}, [&](auto& attention) { return attention.backward(1, way.kind, way.shares); }, lengths);
 }
 
-TYPED_TEST(EmulatedBackwardSm90Test, FaultsAreFound) { expect_faults_found<TypeParam>({BackwardSums::kTogether}); }
+TYPED_TEST(EmulatedBackwardSm90Test, FaultsAreFound) { expect_faults_found<TypeParam>({DqAccumulation::kAtomic}); }
 TYPED_TEST(EmulatedBackwardSumsSm90Test, FaultsAreFoundOfSumsApart) {
-  expect_faults_found<TypeParam>({BackwardSums::kApart});
+  expect_faults_found<TypeParam>({DqAccumulation::kPerKvTile});
 }
 TYPED_TEST(EmulatedBackwardSumsSm90Test, FaultsAreFoundOfSumsByHeads) {
-  expect_faults_found<TypeParam>({BackwardSums::kByHeads});
+  expect_faults_found<TypeParam>({DqAccumulation::kPerHead});
 }
 TYPED_TEST(EmulatedBackwardSumsSm90Test, FaultsAreFoundOfSumsByHeadsInShares) {
-  expect_faults_found<TypeParam>({BackwardSums::kByHeads, 2});
+  expect_faults_found<TypeParam>({DqAccumulation::kPerHead, 2});
 }
 
 TYPED_TEST(EmulatedBackwardSm90Test, AKeyWhoseScoresAreMinusInfinityCountsNothing) {

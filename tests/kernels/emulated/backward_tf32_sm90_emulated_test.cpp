@@ -11,7 +11,7 @@
 #include "emulated/emulated_backward_tf32_sm90.hpp"
 #include "emulated/expect_emulated.hpp"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 namespace {
 
 constexpr auto kRun = [](auto& attention) { return attention.backward(); };
@@ -50,8 +50,8 @@ TYPED_TEST(EmulatedBackwardTf32Sm90Test, FaultsAreFound) {
   const std::vector<std::string> outputs{"dq", "dk", "dv"};
   expect_all_found<TypeParam>(kBackwardFaults, outputs, kRun);
   const Names any{outputs.begin(), outputs.end()};
-  const std::array of_slots{FaultRow{"release", PlantedFault::kBackwardRelease, any, When::kSometimes},
-                            FaultRow{"parity", PlantedFault::kBackwardParity, any, When::kSometimes}};
+  const std::array of_slots{FaultRow{"release", InjectedFault::kBackwardRelease, any, When::kSometimes},
+                            FaultRow{"parity", InjectedFault::kBackwardParity, any, When::kSometimes}};
   // Of 64 columns a slot that K^T was in is filled again three steps later: not often in four.
   expect_all_found<TypeParam>(of_slots, outputs, kRun, {400, 400, true});
 }
@@ -78,4 +78,4 @@ TYPED_TEST(EmulatedBackwardTf32Sm90Test, AGradientThatIsNotANumberSpoilsItsRowOf
 }
 
 }  // namespace
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

@@ -8,7 +8,7 @@
 #include "kernels/attention/sm80/bwd/mainloop_16bit.cuh"
 #include "kernels/attention/sm80/fwd/kernel_16bit.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 template <int kHeadDim>
 class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
@@ -23,16 +23,15 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
   std::vector<Comparison> forward(SplitKv parts = {}) {
     return this->run_forward(
         forward_launch(this->problem_.shape, Tile::tile(kHeadDim), parts.num_splits),
-        [](const ForwardParameters<Element>& parameters, char* memory) {
-          ForwardBlock<Element, kHeadDim, Tile>{parameters, memory}.run();
+        [](const FwdParams<Element>& parameters, char* memory) {
+          FwdMainloop<Element, kHeadDim, Tile>{parameters, memory}.run();
         },
         parts, &combine_splits<Element, kHeadDim>);
   }
 
   /// The same, its keys divided among blocks of `keys`.
   std::vector<Comparison> forward_split_kv(int keys) {
-    return forward<SplitKvForward>(
-        {.num_splits = static_cast<int>(block_count(this->lengths_.kv, keys)), .keys = keys});
+    return forward<FwdSplitKv>({.num_splits = static_cast<int>(block_count(this->lengths_.kv, keys)), .keys = keys});
   }
 
   /// Whether the combining kernel writes anything in a block that lies beyond all queries.
@@ -51,25 +50,24 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
   }
 
   /// dq, dk, dv.
-  std::vector<Comparison> backward(BackwardMethod method) {
-    const bool atomic = method == BackwardMethod::kAtomic;
+  std::vector<Comparison> backward(BwdAlgorithm method) {
+    const bool atomic = method == BwdAlgorithm::kAtomicDq;
     const int query_blocks =
         static_cast<int>(block_count(this->lengths_.q, kBackwardHelperRows)) * (kBackwardHelperRows / 16);
     std::vector<float> sums(static_cast<std::size_t>(kHeads * query_blocks * 16 * kHeadDim), 0.0f);
     const std::vector<float> lse = this->lse(atomic ? kLog2E : 1.0f), delta = this->row_products_of_o();
     auto gradients = this->no_gradients();
-    const BackwardTile split = SplitBackward::tile(kHeadDim);
-    auto parameters = this->template backward_parameters<BackwardParameters<Element>>(gradients, split.kept_rows);
+    const BwdConfig split = BwdSplit::tile(kHeadDim);
+    auto parameters = this->template backward_parameters<BwdParams<Element>>(gradients, split.kept_rows);
     parameters.lse = lse.data();
     parameters.delta = delta.data();
     parameters.dq_sums = sums.data();
     parameters.query_blocks = query_blocks;
     parameters.heads_first = this->lengths_.causal && !splits_keys_from_values(kHeadDim);
-    const BackwardTile tile = atomic ? AtomicBackward::tile(kHeadDim) : split;
+    const BwdConfig tile = atomic ? BwdAtomic::tile(kHeadDim) : split;
     this->run(backward_launch(this->problem_, tile, method), [&](char* memory) {
       if (atomic) {
-        BackwardBlock<Element, kHeadDim, AtomicBackward, Gradient::kKeysAndValues, true>{parameters, memory,
-                                                                                         schedule_tile(false)}
+        BwdMainloop<Element, kHeadDim, BwdAtomic, Gradient::kDkDv, true>{parameters, memory, schedule_tile(false)}
             .run();
       } else {
         run_split_backward_16bit<Element, kHeadDim>(parameters, memory);
@@ -94,4 +92,4 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
   }
 };
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -5,7 +5,7 @@
 #include "kernels/attention/sm80/bwd/mainloop_fp32.cuh"
 #include "kernels/attention/sm80/fwd/kernel_fp32.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// TF32's products, or three of them where `k3xTf32`.
 template <bool k3xTf32, int kHeadDim>
@@ -20,28 +20,28 @@ class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
   template <class Tile>
   std::vector<Comparison> forward() {
     return this->run_forward(forward_32bit_launch(this->problem_.shape, Tile::tile(kHeadDim)),
-                             [](const ForwardParameters<float>& parameters, char* memory) {
-                               Forward32Block<k3xTf32, kHeadDim, Tile>{parameters, memory}.run();
+                             [](const FwdParams<float>& parameters, char* memory) {
+                               FwdFp32Mainloop<k3xTf32, kHeadDim, Tile>{parameters, memory}.run();
                              });
   }
 
   /// dq, dk, dv.
   /// @param heads_first  with a causal mask even for kSplitAlone, as no plan has it: blocks then do not follow the grid
   template <class Tile>
-  std::vector<Comparison> backward(BackwardMethod method, bool heads_first = false) {
-    constexpr BackwardTile kTile = Tile::tile(kHeadDim);
+  std::vector<Comparison> backward(BwdAlgorithm method, bool heads_first = false) {
+    constexpr BwdConfig kTile = Tile::tile(kHeadDim);
     auto gradients = this->no_gradients();
-    if (method == BackwardMethod::kAtomic) gradients.dq.assign(gradients.dq.size(), 0.0f);
+    if (method == BwdAlgorithm::kAtomicDq) gradients.dq.assign(gradients.dq.size(), 0.0f);
     std::vector<float> o = this->stored_o(), delta = this->row_products_of_o();
     const std::vector<float> lse = this->lse();
-    auto parameters = this->template backward_parameters<Backward32Parameters>(gradients, kTile.kept_rows);
+    auto parameters = this->template backward_parameters<BwdFp32Params>(gradients, kTile.kept_rows);
     parameters.o = this->template matrix<const float>(o);
     parameters.lse = lse.data();
-    parameters.delta = method == BackwardMethod::kSplitAlone ? nullptr : delta.data();
-    parameters.heads_first = this->lengths_.causal && (heads_first || method != BackwardMethod::kSplitAlone);
+    parameters.delta = method == BwdAlgorithm::kSplitFusedDelta ? nullptr : delta.data();
+    parameters.heads_first = this->lengths_.causal && (heads_first || method != BwdAlgorithm::kSplitFusedDelta);
     this->run(backward_32bit_launch(this->problem_.shape, kTile, method), [&](char* memory) {
       if constexpr (kTile.score_stages > 0) {
-        Backward32Block<k3xTf32, kHeadDim, Tile, false, true>{parameters, memory, schedule_tile(parameters.heads_first)}
+        BwdFp32Mainloop<k3xTf32, kHeadDim, Tile, false, true>{parameters, memory, schedule_tile(parameters.heads_first)}
             .run();
       } else {
         run_split_backward_32bit<k3xTf32, kHeadDim, Tile>(parameters, memory);
@@ -51,4 +51,4 @@ class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
   }
 };
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -23,28 +23,28 @@ class EmulatedKinds : public EmulatedProblem<__nv_bfloat16, kKindsHeadDim> {
 
   /// dq, dk, dv, of at most `blocks` blocks.
   std::vector<Comparison> backward(int blocks) {
-    const std::int64_t rows = backward_workspace(problem_.shape, BackwardSums::kNone).rows;
+    const std::int64_t rows = backward_workspace(problem_.shape, DqAccumulation::kNone).rows;
     const std::vector<float> lse =
         kMakesStatistics ? this->lse() : this->padded(this->lse(), rows, -1 / problem_.scale, -INFINITY);
     const std::vector<float> delta = this->padded(this->row_products_of_o(), rows, -1, 0);
     auto o = this->stored_o();
     auto gradients = this->no_gradients();
-    const KindsParameters p{.q = emulated_map<kKindsHeadDim>(this->view(this->q_), lengths_.q, kGroupRows),
-                            .k = emulated_map<kKindsHeadDim>(this->view(this->k_), lengths_.kv, kGroupRows),
-                            .v = emulated_map<kKindsHeadDim>(this->view(this->v_), lengths_.kv, kGroupRows),
-                            .grad_o = emulated_map<kKindsHeadDim>(this->view(this->grad_o_), lengths_.q, kGroupRows),
-                            .o = emulated_map<kKindsHeadDim>(this->view(o), lengths_.q, kGroupRows),
-                            .dq = this->view(gradients.dq),
-                            .dk = this->view(gradients.dk),
-                            .dv = this->view(gradients.dv),
-                            .lse = lse.data(),
-                            .delta = kMakesStatistics ? nullptr : delta.data(),
-                            .seq_q = lengths_.q,
-                            .seq_kv = lengths_.kv,
-                            .rows = static_cast<int>(rows),
-                            .scale = problem_.scale,
-                            .causal = lengths_.causal,
-                            .order = kinds_order(problem_.shape)};
+    const SplitParams p{.q = emulated_map<kKindsHeadDim>(this->view(this->q_), lengths_.q, kWgmmaM),
+                        .k = emulated_map<kKindsHeadDim>(this->view(this->k_), lengths_.kv, kWgmmaM),
+                        .v = emulated_map<kKindsHeadDim>(this->view(this->v_), lengths_.kv, kWgmmaM),
+                        .grad_o = emulated_map<kKindsHeadDim>(this->view(this->grad_o_), lengths_.q, kWgmmaM),
+                        .o = emulated_map<kKindsHeadDim>(this->view(o), lengths_.q, kWgmmaM),
+                        .dq = this->view(gradients.dq),
+                        .dk = this->view(gradients.dk),
+                        .dv = this->view(gradients.dv),
+                        .lse = lse.data(),
+                        .delta = kMakesStatistics ? nullptr : delta.data(),
+                        .seq_q = lengths_.q,
+                        .seq_kv = lengths_.kv,
+                        .rows = static_cast<int>(rows),
+                        .scale = problem_.scale,
+                        .causal = lengths_.causal,
+                        .order = kinds_order(problem_.shape)};
     this->run(kinds_launch(problem_.shape, Tile::tile(), {.multiprocessors = blocks}),
               [&](char* memory) { kinds_block<Element, Tile>(p, memory); });
     return this->compare_backward(gradients);

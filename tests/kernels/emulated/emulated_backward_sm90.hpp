@@ -12,40 +12,40 @@
 
 namespace tbench::kernels::sm90 {
 
-template <int kColumns, BackwardBlocks kKind>
+template <int kColumns, BwdSchedule kKind>
 class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
   using Element = __nv_bfloat16;
   using Problem = EmulatedProblem<Element, kColumns>;
-  static constexpr bool kStays = kKind == BackwardBlocks::kStay;
+  static constexpr bool kStays = kKind == BwdSchedule::kPersistent;
   using Problem::lengths_, Problem::problem_;
 
  public:
-  static constexpr BackwardBlocks kBlocks = kKind;
+  static constexpr BwdSchedule kBlocks = kKind;
 
   EmulatedBackward(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kBf16, lengths, seed} {}
 
   /// dq, dk, dv; where blocks stay, of at most `blocks` of them; sums apart, and by heads, only there.
-  std::vector<Comparison> backward(int blocks, BackwardSums sums, int shares = 1) {
-    const BackwardChoice choice{.blocks = kKind, .sums = sums, .shares = shares};
+  std::vector<Comparison> backward(int blocks, DqAccumulation sums, int shares = 1) {
+    const BwdPlan choice{.blocks = kKind, .sums = sums, .shares = shares};
     if constexpr (kStays) {
-      using enum BackwardSums;
-      if (sums == kTogether) return backward<StayingParameters, kTogether>(blocks, choice);
-      if (sums == kApart) return backward<StayingParameters, kApart>(blocks, choice);
-      return backward<HeadsParameters, kByHeads>(blocks, choice);
+      using enum DqAccumulation;
+      if (sums == kAtomic) return backward<PersistentParams, kAtomic>(blocks, choice);
+      if (sums == kPerKvTile) return backward<PersistentParams, kPerKvTile>(blocks, choice);
+      return backward<PerHeadParams, kPerHead>(blocks, choice);
     } else {
-      return backward<OneItemParameters, BackwardSums::kTogether>(blocks, choice);
+      return backward<TileParams, DqAccumulation::kAtomic>(blocks, choice);
     }
   }
 
  private:
-  template <class Parameters, BackwardSums kSums>
-  std::vector<Comparison> backward(int blocks, const BackwardChoice& choice) {
+  template <class Parameters, DqAccumulation kSums>
+  std::vector<Comparison> backward(int blocks, const BwdPlan& choice) {
     constexpr int kQueries = backward_tile(kColumns).queries;
-    constexpr bool kByHeads = kSums == BackwardSums::kByHeads;
-    const BackwardWorkspace workspace = backward_workspace(problem_.shape, kSums, choice.shares);
+    constexpr bool kPerHead = kSums == DqAccumulation::kPerHead;
+    const BwdWorkspace workspace = backward_workspace(problem_.shape, kSums, choice.shares);
     // With the planted fault `kept` a step of one item may be taken for one of another, before or behind all queries.
-    const std::size_t room = backward_workspace(problem_.shape, BackwardSums::kApart).sums_bytes / sizeof(float);
-    const float garbage = kSums == BackwardSums::kTogether ? 0.0f : NAN;  // it is cleared before
+    const std::size_t room = backward_workspace(problem_.shape, DqAccumulation::kPerKvTile).sums_bytes / sizeof(float);
+    const float garbage = kSums == DqAccumulation::kAtomic ? 0.0f : NAN;  // it is cleared before
     std::vector<float> memory_of_sums(room + workspace.sums_bytes / sizeof(float) + room, garbage);
     float* const sums = memory_of_sums.data() + room;
     const std::vector<float> lse = this->padded(this->lse(), workspace.rows, -1 / problem_.scale, -INFINITY);
@@ -56,8 +56,8 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     };
     Parameters p{};
     p.q = map(this->view(this->q_), lengths_.q, kQueries);
-    p.k = map(this->view(this->k_), lengths_.kv, kGroupRows);
-    p.v = map(this->view(this->v_), lengths_.kv, kGroupRows);
+    p.k = map(this->view(this->k_), lengths_.kv, kWgmmaM);
+    p.v = map(this->view(this->v_), lengths_.kv, kWgmmaM);
     p.grad_o = map(this->view(this->grad_o_), lengths_.q, kQueries);
     p.lse = lse.data();
     p.delta = delta.data();
@@ -71,18 +71,18 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     if constexpr (kStays) {
       p.dk = this->view(gradients.dk);
       p.dv = this->view(gradients.dv);
-      if constexpr (kByHeads) {
+      if constexpr (kPerHead) {
         p.order = heads_order(problem_.shape, choice.shares, this->view(gradients.dq));
       } else {
         p.order = staying_order(problem_.shape);
       }
     } else {
-      p.dk = map(this->view(gradients.dk), lengths_.kv, kGroupRows);
-      p.dv = map(this->view(gradients.dv), lengths_.kv, kGroupRows);
+      p.dk = map(this->view(gradients.dk), lengths_.kv, kWgmmaM);
+      p.dv = map(this->view(gradients.dv), lengths_.kv, kWgmmaM);
       p.order = backward_order(problem_.shape);
     }
     const DeviceLimits limits{.multiprocessors = blocks};
-    const Launch launch = kByHeads ? backward_heads_launch(problem_.shape, choice.shares, limits)
+    const Launch launch = kPerHead ? backward_heads_launch(problem_.shape, choice.shares, limits)
                                    : backward_launch(problem_.shape, kKind, limits);
     this->run(launch, [&](char* memory) {
       if constexpr (kStays) {
@@ -93,10 +93,10 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
         one_item_block<Element, kColumns>(p, memory);
       }
     });
-    if (kByHeads && choice.shares == 1) return this->compare_backward(gradients);
-    const int apart = kByHeads                        ? choice.shares
-                      : kSums == BackwardSums::kApart ? backward_order(problem_.shape).tiles
-                                                      : 1;
+    if (kPerHead && choice.shares == 1) return this->compare_backward(gradients);
+    const int apart = kPerHead                              ? choice.shares
+                      : kSums == DqAccumulation::kPerKvTile ? backward_order(problem_.shape).tiles
+                                                            : 1;
     take_sums(gradients.dq, sums, p, apart);
     return this->compare_backward(gradients);
   }

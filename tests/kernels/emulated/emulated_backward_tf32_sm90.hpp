@@ -16,7 +16,7 @@
 #include "kernels/attention/sm90_tf32/bwd/preprocess.cuh"
 #pragma pop_macro("__shared__")
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
 template <int kColumns>
 class EmulatedBackward : public EmulatedProblem<float, kColumns> {
@@ -35,38 +35,38 @@ class EmulatedBackward : public EmulatedProblem<float, kColumns> {
  private:
   /// Of the workspace everything is NaN before.
   typename Problem::Gradients gradients(std::vector<float> o, const std::vector<float>& lse) {
-    const BackwardWorkspace workspace = backward_workspace(problem_.shape);
+    const BwdWorkspace workspace = backward_workspace(problem_.shape);
     const auto garbage = [](std::size_t bytes) { return std::vector<float>(bytes / sizeof(float), NAN); };
     std::vector<float> stored_lse = garbage(workspace.statistics_bytes), delta = garbage(workspace.statistics_bytes),
                        q = garbage(workspace.queries_bytes), grad_o = garbage(workspace.queries_bytes),
                        k = garbage(workspace.keys_bytes);
-    const BackwardPrepareParameters before{.q = matrix_of<const float>(this->view(this->q_)),
-                                           .k = matrix_of<const float>(this->view(this->k_)),
-                                           .grad_o = matrix_of<const float>(this->view(this->grad_o_)),
-                                           .o = this->template matrix<const float>(o),
-                                           .lse = lse.data(),
-                                           .q_transposed = q.data(),
-                                           .grad_o_transposed = grad_o.data(),
-                                           .k_transposed = k.data(),
-                                           .lse_out = stored_lse.data(),
-                                           .delta_out = delta.data(),
-                                           .heads = static_cast<int>(kHeads),
-                                           .seq_q = lengths_.q,
-                                           .seq_kv = lengths_.kv,
-                                           .queries = static_cast<int>(workspace.queries),
-                                           .keys = static_cast<int>(workspace.keys),
-                                           .scale = problem_.scale};
+    const BwdPreprocessParams before{.q = matrix_of<const float>(this->view(this->q_)),
+                                     .k = matrix_of<const float>(this->view(this->k_)),
+                                     .grad_o = matrix_of<const float>(this->view(this->grad_o_)),
+                                     .o = this->template matrix<const float>(o),
+                                     .lse = lse.data(),
+                                     .q_transposed = q.data(),
+                                     .grad_o_transposed = grad_o.data(),
+                                     .k_transposed = k.data(),
+                                     .lse_out = stored_lse.data(),
+                                     .delta_out = delta.data(),
+                                     .heads = static_cast<int>(kHeads),
+                                     .seq_q = lengths_.q,
+                                     .seq_kv = lengths_.kv,
+                                     .queries = static_cast<int>(workspace.queries),
+                                     .keys = static_cast<int>(workspace.keys),
+                                     .scale = problem_.scale};
     this->run(backward_prepare_launch(problem_.shape),
               [&](char*) { attention_backward_tf32_prepare_kernel<kColumns>(before); });
     auto gradients = this->no_gradients();
-    constexpr int kStepQueries = stream_tile(kColumns, Kept::kKeys).rows;
-    BackwardParameters p{};
-    p.kept_q = map(this->q_, lengths_.q, kGroupRows);
-    p.kept_grad_o = map(this->grad_o_, lengths_.q, kGroupRows);
+    constexpr int kStepQueries = stream_tile(kColumns, Stationary::kKv).rows;
+    BwdParams p{};
+    p.kept_q = map(this->q_, lengths_.q, kWgmmaM);
+    p.kept_grad_o = map(this->grad_o_, lengths_.q, kWgmmaM);
     p.q = map(this->q_, lengths_.q, kStepQueries);
     p.grad_o = map(this->grad_o_, lengths_.q, kStepQueries);
-    p.k = map(this->k_, lengths_.kv, kGroupRows);
-    p.v = map(this->v_, lengths_.kv, kGroupRows);
+    p.k = map(this->k_, lengths_.kv, kWgmmaM);
+    p.v = map(this->v_, lengths_.kv, kWgmmaM);
     p.q_transposed = q.data();
     p.grad_o_transposed = grad_o.data();
     p.k_transposed = k.data();
@@ -82,14 +82,14 @@ class EmulatedBackward : public EmulatedProblem<float, kColumns> {
     p.keys = before.keys;
     p.scale = problem_.scale;
     p.causal = lengths_.causal;
-    p.order = backward_order(problem_.shape, Kept::kKeys);
-    this->run(backward_launch(problem_.shape, Kept::kKeys), [&](char* memory) {
-      takes_turns_ ? backward_block<kColumns, Kept::kKeys, true>(p, memory)
-                   : backward_block<kColumns, Kept::kKeys, false>(p, memory);
+    p.order = backward_order(problem_.shape, Stationary::kKv);
+    this->run(backward_launch(problem_.shape, Stationary::kKv), [&](char* memory) {
+      takes_turns_ ? backward_block<kColumns, Stationary::kKv, true>(p, memory)
+                   : backward_block<kColumns, Stationary::kKv, false>(p, memory);
     });
-    p.order = backward_order(problem_.shape, Kept::kQueries);
-    this->run(backward_launch(problem_.shape, Kept::kQueries),
-              [&](char* memory) { backward_block<kColumns, Kept::kQueries, false>(p, memory); });
+    p.order = backward_order(problem_.shape, Stationary::kQ);
+    this->run(backward_launch(problem_.shape, Stationary::kQ),
+              [&](char* memory) { backward_block<kColumns, Stationary::kQ, false>(p, memory); });
     return gradients;
   }
 
@@ -100,4 +100,4 @@ class EmulatedBackward : public EmulatedProblem<float, kColumns> {
   bool takes_turns_ = false;
 };
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

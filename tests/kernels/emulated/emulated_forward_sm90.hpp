@@ -22,11 +22,11 @@ class EmulatedForward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     std::vector<Element> o = this->nothing(lengths_.q);
     std::vector<float> lse(this->rows(lengths_.q), NAN);
     unsigned counter = 0;
-    ForwardParameters p{};
-    p.q = emulated_map<kColumns>(this->view(this->q_), lengths_.q, kGroupRows);
+    FwdParams p{};
+    p.q = emulated_map<kColumns>(this->view(this->q_), lengths_.q, kWgmmaM);
     p.k = emulated_map<kColumns>(this->view(this->k_), lengths_.kv, Tile::tile().cols);
     p.v = emulated_map<kColumns>(this->view(this->v_), lengths_.kv, Tile::tile().cols);
-    p.o = emulated_map<kColumns>(this->view(o), lengths_.q, kGroupRows);
+    p.o = emulated_map<kColumns>(this->view(o), lengths_.q, kWgmmaM);
     p.lse = lse.data();
     p.heads = static_cast<int>(kHeads);
     p.seq_q = lengths_.q;

@@ -8,7 +8,7 @@
 #include "kernels/attention/sm90_tf32/fwd/kernel.cuh"
 #include "kernels/attention/sm90_tf32/fwd/preprocess.cuh"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
 template <int kColumns>
 class EmulatedForward : public EmulatedProblem<float, kColumns> {
@@ -19,20 +19,20 @@ class EmulatedForward : public EmulatedProblem<float, kColumns> {
   EmulatedForward(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kTf32, lengths, seed} {}
 
   /// o, lse; of at most `blocks` blocks.
-  std::vector<Comparison> forward(int blocks, ForwardChoice choice) {
-    const ForwardWorkspace workspace = forward_workspace(problem_.shape, choice);
+  std::vector<Comparison> forward(int blocks, FwdPlan choice) {
+    const FwdWorkspace workspace = forward_workspace(problem_.shape, choice);
     std::vector<float> o = this->nothing(lengths_.q), values(workspace.values_bytes / sizeof(float), NAN),
                        lse(this->rows(lengths_.q), NAN);
     unsigned counter = 7;
-    const PrepareParameters before{.v = this->template matrix<const float>(this->v_),
-                                   .values = values.data(),
-                                   .counter = choice.counted ? &counter : nullptr,
-                                   .heads = static_cast<int>(kHeads),
-                                   .seq_kv = lengths_.kv,
-                                   .padded_keys = static_cast<int>(workspace.key_tiles) * forward_tile(kColumns).cols};
+    const PreprocessParams before{.v = this->template matrix<const float>(this->v_),
+                                  .values = values.data(),
+                                  .counter = choice.counted ? &counter : nullptr,
+                                  .heads = static_cast<int>(kHeads),
+                                  .seq_kv = lengths_.kv,
+                                  .padded_keys = static_cast<int>(workspace.key_tiles) * forward_tile(kColumns).cols};
     this->run(prepare_launch(problem_.shape), [&](char*) { attention_forward_tf32_prepare_kernel<kColumns>(before); });
-    ForwardParameters p{};
-    p.q = map(this->q_, lengths_.q, kGroupRows, /*rounds=*/false);
+    FwdParams p{};
+    p.q = map(this->q_, lengths_.q, kWgmmaM, /*rounds=*/false);
     p.k = map(this->k_, lengths_.kv, forward_tile(kColumns).cols, /*rounds=*/true);
     p.values = values.data();
     p.o = this->view(o);
@@ -57,4 +57,4 @@ class EmulatedForward : public EmulatedProblem<float, kColumns> {
   }
 };
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

@@ -109,8 +109,8 @@ class EmulatedProblem {
     return {.data = elements.data(), .strides = {kHeads * head, head, kHeadDim}};
   }
   template <class T>
-  Matrix<T> matrix(std::vector<Element>& elements) const {
-    Matrix<T> matrix = matrix_of<T>(view(elements));
+  GlobalMatrix<T> matrix(std::vector<Element>& elements) const {
+    GlobalMatrix<T> matrix = matrix_of<T>(view(elements));
     matrix.vectors = matrix.vectors && lengths_.vectors;
     return matrix;
   }
@@ -118,12 +118,12 @@ class EmulatedProblem {
   /// o, lse, of the blocks run_block(parameters, shared memory); where they divide the keys, of those of
   /// combine(parameters) too.
   template <class RunBlock>
-  std::vector<Comparison> run_forward(const Launch& launch, const RunBlock& run_block, SplitKv parts = {},
-                                      const std::function<void(const ForwardParameters<Element>&)>& combine = {}) {
-    std::vector<std::byte> workspace(forward_workspace(problem_.shape, parts).bytes(), std::byte{0xff});
+  std::vector<Comparison> run_forward(const Launch& launch, const RunBlock& run_block, sm80::SplitKv parts = {},
+                                      const std::function<void(const sm80::FwdParams<Element>&)>& combine = {}) {
+    std::vector<std::byte> workspace(sm80::forward_workspace(problem_.shape, parts).bytes(), std::byte{0xff});
     std::vector<Element> o = nothing(lengths_.q);
     std::vector<float> lse(rows(lengths_.q), NAN);
-    auto parameters = forward_parameters<Element>(
+    auto parameters = sm80::forward_parameters<Element>(
         problem_,
         {.q = view(q_), .k = view(k_), .v = view(v_), .o = view(o), .lse = lse.data(), .workspace = workspace.data()},
         parts);
@@ -132,7 +132,7 @@ class EmulatedProblem {
       *vectors = *vectors && lengths_.vectors;
     }
     run(launch, [&](char* memory) { run_block(parameters, memory); });
-    if (parts.keys > 0) run(forward_combine_launch(problem_.shape), [&](char*) { combine(parameters); });
+    if (parts.keys > 0) run(sm80::forward_combine_launch(problem_.shape), [&](char*) { combine(parameters); });
     return compare_forward(o, lse);
   }
   std::vector<Comparison> compare_forward(const std::vector<Element>& o, const std::vector<float>& lse) {

@@ -52,8 +52,8 @@ void expect_right(const Run& run) {
 /// Plants a fault until the end of a scope.
 class PlantedScope {
  public:
-  explicit PlantedScope(PlantedFault fault) { planted_fault() = fault; }
-  ~PlantedScope() { planted_fault() = PlantedFault::kNone; }
+  explicit PlantedScope(InjectedFault fault) { planted_fault() = fault; }
+  ~PlantedScope() { planted_fault() = InjectedFault::kNone; }
   PlantedScope(const PlantedScope&) = delete;
   PlantedScope& operator=(const PlantedScope&) = delete;
 };

@@ -10,11 +10,11 @@ namespace {
 
 template <class Attention>
 class EmulatedForwardSm90Test : public testing::Test {};
-using Attentions = testing::Types<EmulatedForward<32, NarrowForward>, EmulatedForward<32, TallForward>,
-                                  EmulatedForward<64, NarrowForward>, EmulatedForward<64, WideForward>,
-                                  EmulatedForward<64, ShortForward>, EmulatedForward<64, PairForward>,
-                                  EmulatedForward<80, NarrowForward>, EmulatedForward<80, Wide80Forward>,
-                                  EmulatedForward<128, NarrowForward>, EmulatedForward<256, DeepForward>>;
+using Attentions =
+    testing::Types<EmulatedForward<32, FwdM128N128>, EmulatedForward<32, FwdM256N64>, EmulatedForward<64, FwdM128N128>,
+                   EmulatedForward<64, FwdM192N128>, EmulatedForward<64, FwdM128N64x2>,
+                   EmulatedForward<64, FwdM64N128x2>, EmulatedForward<80, FwdM128N128>, EmulatedForward<80, FwdM192N64>,
+                   EmulatedForward<128, FwdM128N128>, EmulatedForward<256, FwdM128N64>>;
 TYPED_TEST_SUITE(EmulatedForwardSm90Test, Attentions);
 
 TYPED_TEST(EmulatedForwardSm90Test, IsRightOnBothSidesOfEveryTile) {

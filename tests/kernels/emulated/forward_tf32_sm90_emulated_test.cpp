@@ -8,11 +8,11 @@
 #include "emulated/emulated_forward_tf32_sm90.hpp"
 #include "emulated/expect_emulated.hpp"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 namespace {
 
-constexpr std::array kChoices{ForwardChoice{}, ForwardChoice{.counted = true, .in_turns = true},
-                              ForwardChoice{.in_turns = true}, ForwardChoice{.counted = true}};
+constexpr std::array kChoices{FwdPlan{}, FwdPlan{.counted = true, .in_turns = true}, FwdPlan{.in_turns = true},
+                              FwdPlan{.counted = true}};
 
 template <class Attention>
 class EmulatedForwardTf32Sm90Test : public testing::Test {};
@@ -34,7 +34,7 @@ TYPED_TEST(EmulatedForwardTf32Sm90Test, IsRightHoweverManyItemsABlockHas) {
     TypeParam attention{lengths, 1};
     ++row;
     for (const int blocks : {1, 3}) {
-      for (std::size_t column = 0; const ForwardChoice& choice : kChoices) {
+      for (std::size_t column = 0; const FwdPlan& choice : kChoices) {
         if (!is_run(row + (blocks == 1 ? 0 : 2) + column++, 4)) continue;
         SCOPED_TRACE(testing::Message() << lengths.q << " x " << lengths.kv << ", " << blocks << " blocks, items "
                                         << (choice.counted ? "from a counter" : "dealt out"));
@@ -71,4 +71,4 @@ TYPED_TEST(EmulatedForwardTf32Sm90Test, WhatIsNotFiniteSpoilsNoMoreThanInExactAr
 }
 
 }  // namespace
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

@@ -10,7 +10,7 @@
 #include "emulated/emulated_attention_32bit.hpp"
 #include "emulated/emulated_forward_sm90.hpp"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -21,7 +21,7 @@ constexpr float kLargest = std::numeric_limits<float>::max();
 using Bf16 = EmulatedAttention16<64>;
 using Tf32 = EmulatedAttention32<false, 64>;
 using Fp32 = EmulatedAttention32<true, 64>;
-using Hopper = sm90::EmulatedForward<32, sm90::NarrowForward>;
+using Hopper = sm90::EmulatedForward<32, sm90::FwdM128N128>;
 
 template <class Attention>
 class EmulatedNonFiniteTest : public testing::Test {
@@ -34,9 +34,9 @@ class EmulatedNonFiniteTest : public testing::Test {
     if constexpr (std::is_same_v<Attention, Hopper>) {
       attention_.forward(1, false);
     } else if constexpr (std::is_same_v<Attention, Bf16>) {
-      attention_.template forward<ShortForward>();
+      attention_.template forward<FwdM64N64>();
     } else {
-      attention_.template forward<ShortForward32<std::is_same_v<Attention, Fp32>>>();
+      attention_.template forward<FwdFp32Short<std::is_same_v<Attention, Fp32>>>();
     }
     constexpr double kTolerance = std::is_same_v<Attention, Fp32>   ? 1e-5
                                   : std::is_same_v<Attention, Tf32> ? 5e-3
@@ -93,4 +93,4 @@ TYPED_TEST(EmulatedNonFiniteTest, ANumberThatRoundsToInfinityIsTakenForIt) {
 }
 
 }  // namespace
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

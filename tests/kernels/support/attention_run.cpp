@@ -195,8 +195,8 @@ std::vector<Comparison> AttentionRun::check(const BackwardResult& result) const 
           check("dv", result.dv, reference().dv)};
 }
 
-PlantedFault& planted_fault() {
-  static PlantedFault fault{PlantedFault::kNone};
+InjectedFault& planted_fault() {
+  static InjectedFault fault{InjectedFault::kNone};
   return fault;
 }
 

@@ -20,27 +20,27 @@ enum class When { kAlways, kSometimes };  // a race need not show in every run, 
 
 struct FaultRow {
   const char* name;
-  PlantedFault fault;
+  InjectedFault fault;
   Names spoiled;
   When when{When::kAlways};
 };
 
 inline const std::array kForwardFaults{
-    FaultRow{"none", PlantedFault::kNone, {}},
-    FaultRow{"scale", PlantedFault::kForwardScale, {"o", "lse"}},
-    FaultRow{"mask", PlantedFault::kForwardMask, {"o", "lse"}},
-    FaultRow{"skip_tile", PlantedFault::kForwardSkipTile, {"o", "lse"}},
-    FaultRow{"lse_base", PlantedFault::kLseBase, {"lse"}},
-    FaultRow{"barrier", PlantedFault::kForwardBarrier, {"o", "lse"}, When::kSometimes},
+    FaultRow{"none", InjectedFault::kNone, {}},
+    FaultRow{"scale", InjectedFault::kForwardScale, {"o", "lse"}},
+    FaultRow{"mask", InjectedFault::kForwardMask, {"o", "lse"}},
+    FaultRow{"skip_tile", InjectedFault::kForwardSkipTile, {"o", "lse"}},
+    FaultRow{"lse_base", InjectedFault::kLseBase, {"lse"}},
+    FaultRow{"barrier", InjectedFault::kForwardBarrier, {"o", "lse"}, When::kSometimes},
 };
 inline const std::array kBackwardFaults{
-    FaultRow{"none", PlantedFault::kNone, {}},
-    FaultRow{"scale", PlantedFault::kBackwardScale, {"dq", "dk", "dv"}},
-    FaultRow{"mask", PlantedFault::kBackwardMask, {"dq", "dk", "dv"}},
-    FaultRow{"dq_skip_tile", PlantedFault::kDqSkipTile, {"dq"}},
-    FaultRow{"dk_scale", PlantedFault::kDkScale, {"dk"}},
-    FaultRow{"dv_skip_tile", PlantedFault::kDvSkipTile, {"dv"}},
-    FaultRow{"barrier", PlantedFault::kBackwardBarrier, {"dq", "dk", "dv"}, When::kSometimes},
+    FaultRow{"none", InjectedFault::kNone, {}},
+    FaultRow{"scale", InjectedFault::kBackwardScale, {"dq", "dk", "dv"}},
+    FaultRow{"mask", InjectedFault::kBackwardMask, {"dq", "dk", "dv"}},
+    FaultRow{"dq_skip_tile", InjectedFault::kDqSkipTile, {"dq"}},
+    FaultRow{"dk_scale", InjectedFault::kDkScale, {"dk"}},
+    FaultRow{"dv_skip_tile", InjectedFault::kDvSkipTile, {"dv"}},
+    FaultRow{"barrier", InjectedFault::kBackwardBarrier, {"dq", "dk", "dv"}, When::kSometimes},
 };
 
 /// Runs the kernels with the fault that has been planted, a race's up to `runs` times, until it shows.

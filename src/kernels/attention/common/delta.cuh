@@ -29,7 +29,7 @@ __device__ __forceinline__ float dot<float>(uint4 x, uint4 y) {
 /// on give 0. All threads of the block take part, as many to a row as there are, so that every load of a thread is
 /// under way at once; the caller synchronises.
 template <class Element, int kHeadDim, int kRows, int kThreads>
-__device__ __forceinline__ void row_products(const Matrix<const Element>& x, const Matrix<const Element>& y,
+__device__ __forceinline__ void row_products(const GlobalMatrix<const Element>& x, const GlobalMatrix<const Element>& y,
                                              std::int64_t batch, std::int64_t head, int first_row, int rows,
                                              float* result) {
   constexpr int kThreadsPerRow = kThreads / kRows;

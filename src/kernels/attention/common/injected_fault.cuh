@@ -14,29 +14,29 @@ namespace tbench::kernels {
 
 namespace {
 /// One for each file of kernels: a device variable is known in its own file alone. See upload_planted_fault().
-__constant__ PlantedFault fault_on_device;
+__constant__ InjectedFault fault_on_device;
 }  // namespace
 
 /// In a kernel: whether `fault` is to be committed here.
-__device__ inline bool planted(PlantedFault fault) { return fault_on_device == fault; }
+__device__ inline bool planted(InjectedFault fault) { return fault_on_device == fault; }
 
 /// Makes the calling threads some microseconds late if `fault`, a race, is planted, where else all might happen to keep
 /// pace.
-__device__ inline void delay(PlantedFault fault) {
+__device__ inline void delay(InjectedFault fault) {
   if (!planted(fault)) return;
   for (const long long start = clock64(); clock64() - start < 10000;) {
   }
 }
 
 /// Before a tile is copied to shared memory: makes one warp late. The others then read what it has not copied yet.
-__device__ inline void delay_one_warp(PlantedFault fault) {
+__device__ inline void delay_one_warp(InjectedFault fault) {
   if (threadIdx.x < 32) delay(fault);
 }
 
 /// Before a launch, in the file of the kernel: hands the chosen fault to the device.
 /// @throws  cuda::CudaError
 static inline void upload_planted_fault(cudaStream_t stream) {
-  TBENCH_CUDA_CHECK(cudaMemcpyToSymbolAsync(fault_on_device, &planted_fault(), sizeof(PlantedFault), 0,
+  TBENCH_CUDA_CHECK(cudaMemcpyToSymbolAsync(fault_on_device, &planted_fault(), sizeof(InjectedFault), 0,
                                             cudaMemcpyHostToDevice, stream));
 }
 
@@ -45,9 +45,9 @@ constexpr bool is_instantiated(int head_dim) { return head_dim == kPlantedHeadDi
 
 #else
 
-__device__ constexpr bool planted(PlantedFault) { return false; }
-__device__ constexpr void delay(PlantedFault) {}
-__device__ constexpr void delay_one_warp(PlantedFault) {}
+__device__ constexpr bool planted(InjectedFault) { return false; }
+__device__ constexpr void delay(InjectedFault) {}
+__device__ constexpr void delay_one_warp(InjectedFault) {}
 inline void upload_planted_fault(cudaStream_t) {}
 constexpr bool is_instantiated(int) { return true; }
 

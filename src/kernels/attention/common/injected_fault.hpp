@@ -5,7 +5,7 @@
 namespace tbench::kernels {
 
 /// Each is one plausible mistake at one place. Behind the name: the outputs that it spoils.
-enum class PlantedFault {
+enum class InjectedFault {
   kNone,
   kForwardScale,     // o, lse: scores scaled by 1.05 times the scale
   kForwardMask,      // o, lse: the causal mask lets one key too many through
@@ -32,6 +32,6 @@ enum class PlantedFault {
 inline constexpr int kPlantedHeadDim = 64;
 
 /// The fault to commit from the next launch on. Only the test library defines it.
-[[nodiscard]] PlantedFault& planted_fault();
+[[nodiscard]] InjectedFault& planted_fault();
 
 }  // namespace tbench::kernels

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "kernels/attention/common/injected_fault.cuh"
-#include "kernels/attention/common/plan_16bit.hpp"
+#include "kernels/attention/common/launch.hpp"
 #include "kernels/common/pdl.cuh"
 #include "tbench/cuda/error.hpp"
 

@@ -8,12 +8,13 @@
 #include <optional>
 #include <string>
 
+#include "kernels/attention/common/launch.hpp"
 #include "tbench/kernels/attention.hpp"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// A literal type, so that a kernel takes it as a template parameter.
-struct ForwardTile {
+struct FwdConfig {
   int rows{};          // queries of a block
   int cols{};          // keys and values of a step
   int warps{};         // each takes rows / (warps / groups) queries
@@ -22,10 +23,10 @@ struct ForwardTile {
   int query_parts{1};  // tiles of queries in shared memory: with 2 the big parts of its elements, and the small ones
   int blocks_per_multiprocessor{};
   bool split_kv{};  // a block sees a part of a row's keys and leaves its sums to be combined
-  bool operator==(const ForwardTile&) const = default;
+  bool operator==(const FwdConfig&) const = default;
 };
 
-struct BackwardTile {
+struct BwdConfig {
   int kept_rows{};       // of the pair of matrices that a block keeps
   int streamed_rows{};   // of the other pair, a step
   int cols_at_once{};    // streamed rows of which a warp holds scores in registers
@@ -36,31 +37,14 @@ struct BackwardTile {
   int score_stages{};    // kAtomic: buffers of dS, 1 or 2
   int dq_dim_warps{};    // kAtomic: warps that divide head_dim of dQ's share among them
   int blocks_per_multiprocessor{};
-  bool operator==(const BackwardTile&) const = default;
-};
-
-/// Blocks of `block` rows that hold `extent`.
-[[nodiscard]] constexpr std::int64_t block_count(std::int64_t extent, std::int64_t block) {
-  return (extent + block - 1) / block;
-}
-
-struct Grid {
-  std::int64_t x{}, y{}, z{};
-  bool operator==(const Grid&) const = default;
-};
-
-struct Launch {
-  Grid grid;
-  int threads{};
-  std::size_t shared_bytes{};
-  bool operator==(const Launch&) const = default;
+  bool operator==(const BwdConfig&) const = default;
 };
 
 /// Long sequences: as many queries a warp as registers allow, so that a fragment of K or V read from shared memory
 /// serves two products. (Tiles are reached through types: nvcc 13.0 cannot name a kernel whose template argument is a
 /// struct's value.)
-struct LongForward {
-  static constexpr ForwardTile tile(int head_dim) {
+struct FwdM128N64 {
+  static constexpr FwdConfig tile(int head_dim) {
     if (head_dim > 128) return {.rows = 128, .cols = 64, .warps = 8, .stages = 1, .blocks_per_multiprocessor = 1};
     return {.rows = 128, .cols = 64, .warps = 4, .stages = head_dim > 64 ? 1 : 2, .blocks_per_multiprocessor = 2};
   }
@@ -68,8 +52,8 @@ struct LongForward {
 
 /// Problems with too few long tiles to fill the GPU, and short causal ones, where half of a long tile on the diagonal
 /// is masked: half the queries a block, twice the blocks.
-struct ShortForward {
-  static constexpr ForwardTile tile(int head_dim) {
+struct FwdM64N64 {
+  static constexpr FwdConfig tile(int head_dim) {
     return {.rows = 64,
             .cols = 64,
             .warps = 4,
@@ -82,9 +66,9 @@ struct ShortForward {
 /// one after the other is all the time: groups of warps for the same queries divide the keys of a step. The fewer
 /// queries a block has, the more blocks there are, and the fewer queries a key in shared memory serves. Up to 128.
 template <int kRows>
-struct SplitWarpsForward {
+struct FwdWarpSplit {
   static_assert(kRows == 64 || kRows == 32 || kRows == 16);
-  static constexpr ForwardTile tile(int head_dim) {
+  static constexpr FwdConfig tile(int head_dim) {
     const bool least = kRows == 16;
     return {.rows = kRows,
             .cols = least || head_dim > 64 ? 128 : 256,
@@ -97,9 +81,9 @@ struct SplitWarpsForward {
 
 /// Few tiles of queries and many keys: short tiles, each computed by several blocks that divide its keys (split-KV). Up
 /// to 128.
-struct SplitKvForward {
-  static constexpr ForwardTile tile(int head_dim) {
-    ForwardTile tile = ShortForward::tile(head_dim);
+struct FwdSplitKv {
+  static constexpr FwdConfig tile(int head_dim) {
+    FwdConfig tile = FwdM64N64::tile(head_dim);
     tile.split_kv = true;
     return tile;
   }
@@ -116,17 +100,17 @@ struct SplitKvForward {
   return static_cast<std::size_t>(head_dim) * 2 + 16;
 }
 
-[[nodiscard]] constexpr std::size_t forward_shared_bytes(ForwardTile tile, int head_dim) {
+[[nodiscard]] constexpr std::size_t forward_shared_bytes(FwdConfig tile, int head_dim) {
   return static_cast<std::size_t>(tile.rows + 2 * tile.stages * tile.cols) * padded_row_bytes_16bit(head_dim);
 }
 
 /// Tiles of all heads.
-[[nodiscard]] std::int64_t forward_tiles(const AttentionShape& shape, ForwardTile tile);
+[[nodiscard]] std::int64_t forward_tiles(const AttentionShape& shape, FwdConfig tile);
 
 /// Whether long tiles serve a grid better than short ones: without a mask if not all short ones can run at once. A
 /// causal mask leaves tiles of unequal work, of which more are wanted: only if long ones fill the multiprocessors about
 /// twice over.
-[[nodiscard]] bool long_tiles_pay(const AttentionShape& shape, ForwardTile long_tile, ForwardTile short_tile,
+[[nodiscard]] bool long_tiles_pay(const AttentionShape& shape, FwdConfig long_tile, FwdConfig short_tile,
                                   int multiprocessors);
 
 /// Whether `shape` is cut into long tiles: where they pay, but not for a causal mask over few keys.
@@ -150,15 +134,15 @@ struct SplitKv {
 [[nodiscard]] SplitKv forward_split_kv(const AttentionShape& shape, const DeviceLimits& limits);
 
 /// What the blocks of a divided problem leave, in float32: bytes.
-struct ForwardWorkspace {
+struct FwdWorkspace {
   std::size_t o_bytes{};    // [batch, heads, num_splits, seq_q, head_dim], rounded up to 256 bytes
   std::size_t lse_bytes{};  // [batch, heads, num_splits, seq_q]
   [[nodiscard]] std::size_t bytes() const { return o_bytes + lse_bytes; }
 };
-[[nodiscard]] ForwardWorkspace forward_workspace(const AttentionShape& shape, SplitKv split_kv);
+[[nodiscard]] FwdWorkspace forward_workspace(const AttentionShape& shape, SplitKv split_kv);
 
 /// Tiles of queries by heads by sequences, times `num_splits`.
-[[nodiscard]] Launch forward_launch(const AttentionShape& shape, ForwardTile tile, int num_splits = 1);
+[[nodiscard]] Launch forward_launch(const AttentionShape& shape, FwdConfig tile, int num_splits = 1);
 
 /// Of the kernel that combines the parts: each thread takes `kCombineElements` neighbours of a row.
 constexpr int kCombineThreads = 128;
@@ -168,8 +152,8 @@ constexpr int kCombineElements = 4;
 /// Keys and values with dQ by atomic additions. Up to 80 a warp takes 32 keys, so that a fragment read from shared
 /// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers: two warps share 32 keys, of
 /// 256 elements 16, and each holds half of their dK and dV.
-struct AtomicBackward {
-  static constexpr BackwardTile tile(int head_dim) {
+struct BwdAtomic {
+  static constexpr BwdConfig tile(int head_dim) {
     const bool wide = head_dim > 80;
     return {.kept_rows = head_dim > 128 ? 64 : 128,
             .streamed_rows = 64,
@@ -188,8 +172,8 @@ struct AtomicBackward {
 };
 
 /// All gradients in one launch without atomic additions.
-struct SplitBackward {
-  static constexpr BackwardTile tile(int head_dim) {
+struct BwdSplit {
+  static constexpr BwdConfig tile(int head_dim) {
     const bool large = head_dim > 128;
     return {.kept_rows = 64,
             .streamed_rows = large ? 32 : 64,
@@ -208,7 +192,7 @@ struct SplitBackward {
 /// and each has blocks of its own.
 [[nodiscard]] constexpr bool splits_keys_from_values(int head_dim) { return head_dim > 128; }
 
-[[nodiscard]] constexpr std::size_t backward_shared_bytes(BackwardTile tile, int head_dim, bool atomic) {
+[[nodiscard]] constexpr std::size_t backward_shared_bytes(BwdConfig tile, int head_dim, bool atomic) {
   const std::size_t row = padded_row_bytes_16bit(head_dim);
   const auto extent = [](int value) { return static_cast<std::size_t>(value); };
   const std::size_t statistics =
@@ -221,31 +205,26 @@ struct SplitBackward {
          shared_probabilities + statistics * sizeof(float);
 }
 
-enum class BackwardMethod {
-  kAtomic,      // three launches: delta and cleared sums, products, conversion
-  kSplit,       // delta, then all products in one launch
-  kSplitAlone,  // the latter without the former: every block computes the delta it needs
+enum class BwdAlgorithm {
+  kAtomicDq,         // three launches: delta and cleared sums, products, conversion
+  kSplit,            // delta, then all products in one launch
+  kSplitFusedDelta,  // the latter without the former: every block computes the delta it needs
 };
 
 /// Which way the backward pass goes. `kAtomic` needs shared memory for dS besides the tiles, and blocks of keys for
 /// more than half of the multiprocessors: on fewer the split kernel's two more products cost less than a GPU left
 /// empty.
-[[nodiscard]] BackwardMethod backward_method(const AttentionProblem& problem, const DeviceLimits& limits);
+[[nodiscard]] BwdAlgorithm backward_method(const AttentionProblem& problem, const DeviceLimits& limits);
 
 /// Blocks of `kept_rows` keys (twice if keys and values have their own) and, if split, of as many queries.
-[[nodiscard]] Launch backward_launch(const AttentionProblem& problem, BackwardTile tile, BackwardMethod method);
+[[nodiscard]] Launch backward_launch(const AttentionProblem& problem, BwdConfig tile, BwdAlgorithm method);
 
 /// Whether a split pass starts all heads' heaviest blocks first: with a causal mask, where some multiprocessors have
 /// more than one. Up to 128.
 [[nodiscard]] bool splits_heads_first(const AttentionProblem& problem, int multiprocessors);
 
-/// Of the kernels before and after: blocks of `kBackwardHelperRows` queries.
-constexpr int kBackwardHelperRows = 64;
-constexpr int kBackwardHelperThreads = 256;
-[[nodiscard]] Launch backward_helper_launch(const AttentionShape& shape, std::size_t shared_bytes);
-
 /// What lies where in the workspace; bytes.
-struct BackwardWorkspace {
+struct BwdWorkspace {
   std::size_t delta_bytes{};    // float32 [batch, heads, seq_q], rounded up to 256 bytes in 16 bits
   std::size_t lse_bytes{};      // kAtomic in 16 bits: as much, lse in base 2
   std::size_t dq_sums_bytes{};  // kAtomic in 16 bits: float32, queries of each head rounded up to kBackwardHelperRows
@@ -253,25 +232,25 @@ struct BackwardWorkspace {
 };
 
 /// The tiles of a forward pass: which of the structs above, or of plan_32bit.hpp's.
-enum class ForwardTiles { kLong, kShort, kSplitWarps64, kSplitWarps32, kSplitWarps16, kSplitKv };
+enum class FwdConfigId { kM128N64, kM64N64, kWarpSplitM64, kWarpSplitM32, kWarpSplitM16, kSplitKv };
 
 /// What is chosen for a forward pass, in every precision: made once a launch, and all that the launch needs to know.
-struct ForwardPlan {
-  ForwardTiles tiles{};
+struct FwdPlan {
+  FwdConfigId tiles{};
   SplitKv split_kv{};
   std::size_t workspace_bytes{};
 };
 /// The same for a backward pass.
-struct BackwardPlan {
-  BackwardMethod method{};
+struct BwdPlan {
+  BwdAlgorithm method{};
   bool splits_warps{};  // float32: warps of a block divide what it streams
   bool heads_first{};   // all heads' heaviest blocks start first
-  BackwardWorkspace workspace{};
+  BwdWorkspace workspace{};
 };
 
 /// @param problem  of bf16 or fp16, one that unsupported_16bit_reason() has nothing against
-[[nodiscard]] ForwardPlan plan_forward_16bit(const AttentionProblem& problem, const DeviceLimits& limits);
-[[nodiscard]] BackwardPlan plan_backward_16bit(const AttentionProblem& problem, const DeviceLimits& limits);
+[[nodiscard]] FwdPlan plan_forward_16bit(const AttentionProblem& problem, const DeviceLimits& limits);
+[[nodiscard]] BwdPlan plan_backward_16bit(const AttentionProblem& problem, const DeviceLimits& limits);
 
 /// Why a problem has more blocks than the kernels count in an int; or nothing.
 [[nodiscard]] std::optional<std::string> block_count_reason(const AttentionShape& shape);
@@ -285,4 +264,4 @@ struct BackwardPlan {
 [[nodiscard]] std::optional<std::string> unsupported_16bit_reason(const AttentionProblem& problem,
                                                                   const DeviceLimits& limits);
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -7,12 +7,12 @@
 
 #include "kernels/attention/common/plan_16bit.hpp"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// TF32, long sequences: 32 queries a warp. Two buffers and the tile of keys are as large as shared memory allows with
 /// two blocks a multiprocessor.
-struct LongForward32 {
-  static constexpr ForwardTile tile(int head_dim) {
+struct FwdFp32Long {
+  static constexpr FwdConfig tile(int head_dim) {
     return {.rows = 128,
             .cols = head_dim > 96 ? 32 : 64,
             .warps = 4,
@@ -25,8 +25,8 @@ struct LongForward32 {
 /// products need registers for their own sums and for both parts of operands, so that a warp takes 16 queries, and 32
 /// keys at once.
 template <bool k3xTf32>
-struct ShortForward32 {
-  static constexpr ForwardTile tile(int head_dim) {
+struct FwdFp32Short {
+  static constexpr FwdConfig tile(int head_dim) {
     if (k3xTf32) {
       return {.rows = 64,
               .cols = 32,
@@ -47,9 +47,9 @@ struct ShortForward32 {
 /// several warps for the same queries, each with its share of the keys. The fewer queries a block has, the more blocks
 /// there are, and the fewer queries a key in shared memory serves.
 template <bool k3xTf32, int kRows>
-struct SplitWarpsForward32 {
+struct FwdFp32WarpSplit {
   static_assert(kRows == 64 || kRows == 32 || (kRows == 16 && !k3xTf32));
-  static constexpr ForwardTile tile(int head_dim) {
+  static constexpr FwdConfig tile(int head_dim) {
     if (k3xTf32) {
       return {.rows = kRows,
               .cols = 64,
@@ -74,7 +74,7 @@ struct SplitWarpsForward32 {
   return static_cast<std::size_t>(head_dim) * 4 + 16;
 }
 
-[[nodiscard]] constexpr std::size_t forward_32bit_shared_bytes(ForwardTile tile, int head_dim) {
+[[nodiscard]] constexpr std::size_t forward_32bit_shared_bytes(FwdConfig tile, int head_dim) {
   return static_cast<std::size_t>(tile.query_parts * tile.rows + 2 * tile.stages * tile.cols) *
          padded_row_bytes_32bit(head_dim);
 }
@@ -82,8 +82,8 @@ struct SplitWarpsForward32 {
 /// Keys and values with dQ by atomic additions. Up to 64 a warp takes 32 keys, so that a fragment read from shared
 /// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers.
 template <bool k3xTf32>
-struct AtomicBackward32 {
-  static constexpr BackwardTile tile(int head_dim) {
+struct BwdFp32Atomic {
+  static constexpr BwdConfig tile(int head_dim) {
     const bool widest = head_dim == 128;
     return {.kept_rows = head_dim == 80 || head_dim == 96 ? 64 : 128,
             .streamed_rows = head_dim == 80 || head_dim <= 32 ? 64 : 32,
@@ -100,8 +100,8 @@ struct AtomicBackward32 {
 
 /// All gradients in one launch without atomic additions.
 template <bool k3xTf32>
-struct SplitBackward32 {
-  static constexpr BackwardTile tile(int head_dim) {
+struct BwdFp32Split {
+  static constexpr BwdConfig tile(int head_dim) {
     return {.kept_rows = 64,
             .streamed_rows = head_dim > 32 ? 32 : 64,
             .cols_at_once = k3xTf32 ? 16 : 32,
@@ -113,10 +113,10 @@ struct SplitBackward32 {
   }
 };
 
-/// Problems with so few blocks of SplitBackward32 that each has a multiprocessor to itself: half the rows a block, and
+/// Problems with so few blocks of BwdFp32Split that each has a multiprocessor to itself: half the rows a block, and
 /// four warps for the same rows, each with a quarter of the streamed ones.
-struct SplitWarpsSplitBackward32 {
-  static constexpr BackwardTile tile(int /*head_dim*/) {
+struct BwdFp32WarpSplit {
+  static constexpr BwdConfig tile(int /*head_dim*/) {
     return {.kept_rows = 32,
             .streamed_rows = 64,
             .cols_at_once = 16,
@@ -129,13 +129,13 @@ struct SplitWarpsSplitBackward32 {
   }
 };
 
-/// Longer sequences, but too few blocks of AtomicBackward32 for the GPU: 64 keys a block, and two warps for the same
+/// Longer sequences, but too few blocks of BwdFp32Atomic for the GPU: 64 keys a block, and two warps for the same
 /// keys, each with half of the queries. Five products instead of the seven of a split pass.
-struct SplitWarpsAtomicBackward32 {
+struct BwdFp32AtomicWarpSplit {
   /// The warps divide dQ's tile, streamed queries by head_dim, in 4 by 2, or 2 by 4 at 128: a loop over more than 32
   /// streamed rows would take registers there that accumulators need.
   static constexpr bool serves(int head_dim) { return head_dim % 32 == 0; }
-  static constexpr BackwardTile tile(int head_dim) {
+  static constexpr BwdConfig tile(int head_dim) {
     return {.kept_rows = 64,
             .streamed_rows = head_dim > 96 ? 32 : 64,
             .cols_at_once = 16,
@@ -148,7 +148,7 @@ struct SplitWarpsAtomicBackward32 {
   }
 };
 
-[[nodiscard]] constexpr std::size_t backward_32bit_shared_bytes(BackwardTile tile, int head_dim, bool atomic) {
+[[nodiscard]] constexpr std::size_t backward_32bit_shared_bytes(BwdConfig tile, int head_dim, bool atomic) {
   const auto extent = [](int value) { return static_cast<std::size_t>(value); };
   const std::size_t statistics =
       std::max(2 * extent(tile.stages) * extent(tile.streamed_rows), 2 * extent(tile.kept_rows));
@@ -169,24 +169,23 @@ struct SplitWarpsAtomicBackward32 {
 /// to an eighth, 32 up to half, 64 up to all of them); 0 beyond, and where such a block does not fit: no groups. For
 /// problems that do not want long tiles.
 [[nodiscard]] int split_warps_forward_32bit_rows(const AttentionProblem& problem, const DeviceLimits& limits);
-[[nodiscard]] Launch forward_32bit_launch(const AttentionShape& shape, ForwardTile tile);
+[[nodiscard]] Launch forward_32bit_launch(const AttentionShape& shape, FwdConfig tile);
 
 /// Which way the backward pass goes. `kAtomic` is here two launches: delta and a cleared dq, then the products. It
 /// needs blocks of keys enough to fill the multiprocessors, or with groups and without a mask half of them, and shared
 /// memory for dS besides the tiles.
-[[nodiscard]] BackwardMethod backward_32bit_method(const AttentionProblem& problem, const DeviceLimits& limits);
+[[nodiscard]] BwdAlgorithm backward_32bit_method(const AttentionProblem& problem, const DeviceLimits& limits);
 /// Whether groups of warps divide what is streamed, with the method that backward_32bit_method() gives: if the usual
 /// blocks are fewer than the multiprocessors (split: with a causal mask than twice those; TF32: half of them at most),
 /// and if it fits.
-[[nodiscard]] bool wants_split_warps_backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method,
+[[nodiscard]] bool wants_split_warps_backward_32bit_tile(const AttentionProblem& problem, BwdAlgorithm method,
                                                          const DeviceLimits& limits);
-[[nodiscard]] BackwardTile backward_32bit_tile(const AttentionProblem& problem, BackwardMethod method,
-                                               bool splits_warps);
-[[nodiscard]] Launch backward_32bit_launch(const AttentionShape& shape, BackwardTile tile, BackwardMethod method);
+[[nodiscard]] BwdConfig backward_32bit_tile(const AttentionProblem& problem, BwdAlgorithm method, bool splits_warps);
+[[nodiscard]] Launch backward_32bit_launch(const AttentionShape& shape, BwdConfig tile, BwdAlgorithm method);
 
 /// The choice for a pass of a problem that unsupported_32bit_reason() has nothing against. Backward's workspace holds
 /// delta alone.
-[[nodiscard]] ForwardPlan plan_forward_32bit(const AttentionProblem& problem, const DeviceLimits& limits);
-[[nodiscard]] BackwardPlan plan_backward_32bit(const AttentionProblem& problem, const DeviceLimits& limits);
+[[nodiscard]] FwdPlan plan_forward_32bit(const AttentionProblem& problem, const DeviceLimits& limits);
+[[nodiscard]] BwdPlan plan_backward_32bit(const AttentionProblem& problem, const DeviceLimits& limits);
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -20,7 +20,7 @@ constexpr int row_bytes(int head_dim) {
 
 /// One tensor as a kernel sees it.
 template <class Element>
-struct Matrix {
+struct GlobalMatrix {
   Element* data;
   std::int64_t batch_stride, head_stride, row_stride;  // elements
   bool vectors;                                        // every row starts on a 16-byte boundary
@@ -31,7 +31,7 @@ struct Matrix {
 };
 
 template <class Element>
-Matrix<Element> matrix_of(const TensorView& view) {
+GlobalMatrix<Element> matrix_of(const TensorView& view) {
   constexpr std::int64_t kVector = kVectorBytes / static_cast<std::int64_t>(sizeof(Element));
   bool vectors = reinterpret_cast<std::uintptr_t>(view.data) % kVectorBytes == 0;
   for (const std::int64_t stride : view.strides) vectors = vectors && stride % kVector == 0;

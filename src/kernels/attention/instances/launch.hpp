@@ -3,23 +3,20 @@
 // plan; each function enqueues its kernels on `stream`, checks the launches, and does not synchronise.
 #pragma once
 
+#include "kernels/attention/common/launch.hpp"
 #include "kernels/attention/common/plan_16bit.hpp"
 #include "tbench/kernels/attention.hpp"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// @param problem  of precision kPrecision
 /// @param plan     of `problem` on the current device
 /// @throws         cuda::CudaError
 template <Precision kPrecision>
-void launch_forward(const AttentionProblem& problem, const ForwardPlan& plan, const AttentionForward& arguments,
+void launch_forward(const AttentionProblem& problem, const FwdPlan& plan, const AttentionForward& arguments,
                     cudaStream_t stream);
 template <Precision kPrecision>
-void launch_backward(const AttentionProblem& problem, const BackwardPlan& plan, const AttentionBackward& arguments,
+void launch_backward(const AttentionProblem& problem, const BwdPlan& plan, const AttentionBackward& arguments,
                      cudaStream_t stream);
 
-/// Whether a precision is stored in 16 bits: mma.m16n8k16 with float32 accumulators. The others are stored as float32:
-/// mma.m16n8k8, one product of TF32 operands (kTf32), or three for float32's accuracy (kFp32).
-constexpr bool is_16bit(Precision precision) { return precision == Precision::kBf16 || precision == Precision::kFp16; }
-
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

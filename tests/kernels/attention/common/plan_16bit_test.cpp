@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 namespace {
 
 constexpr int kMultiprocessors = 132;
@@ -28,9 +28,9 @@ AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, bool determini
 TEST(ForwardLaunch, CoversEveryQuery) {
   // ceil(129 / 64) = 3 tiles of 64 queries, ceil(129 / 128) = 2 of 128.
   const AttentionShape shape = problem(129, 64).shape;
-  EXPECT_EQ(forward_launch(shape, ShortForward::tile(64)).grid, (Grid{3, 12, 4}));
-  EXPECT_EQ(forward_launch(shape, LongForward::tile(64)).grid, (Grid{2, 12, 4}));
-  EXPECT_EQ(forward_launch(shape, LongForward::tile(64)).threads, 128);
+  EXPECT_EQ(forward_launch(shape, FwdM64N64::tile(64)).grid, (Grid{3, 12, 4}));
+  EXPECT_EQ(forward_launch(shape, FwdM128N64::tile(64)).grid, (Grid{2, 12, 4}));
+  EXPECT_EQ(forward_launch(shape, FwdM128N64::tile(64)).threads, 128);
 }
 
 TEST(ForwardLaunch, SharedBytesAreThoseOfThreeTiles) {
@@ -138,20 +138,20 @@ TEST(ForwardCombineLaunch, CoversEveryElement) {
 
 TEST(Tiles, FitAHopperMultiprocessor) {
   for (const int head_dim : kHeadDims) {
-    std::vector<ForwardTile> tiles{LongForward::tile(head_dim), ShortForward::tile(head_dim)};
+    std::vector<FwdConfig> tiles{FwdM128N64::tile(head_dim), FwdM64N64::tile(head_dim)};
     if (head_dim <= 128) {
-      tiles.insert(tiles.end(), {SplitWarpsForward<16>::tile(head_dim), SplitWarpsForward<32>::tile(head_dim),
-                                 SplitWarpsForward<64>::tile(head_dim)});
+      tiles.insert(tiles.end(), {FwdWarpSplit<16>::tile(head_dim), FwdWarpSplit<32>::tile(head_dim),
+                                 FwdWarpSplit<64>::tile(head_dim)});
     }
-    for (const ForwardTile& tile : tiles) {
+    for (const FwdConfig& tile : tiles) {
       const auto blocks = static_cast<std::size_t>(tile.blocks_per_multiprocessor);
       EXPECT_LE(blocks * forward_shared_bytes(tile, head_dim), kHopperSharedBytes) << head_dim;
     }
-    const BackwardTile split = SplitBackward::tile(head_dim);
+    const BwdConfig split = BwdSplit::tile(head_dim);
     EXPECT_LE(static_cast<std::size_t>(split.blocks_per_multiprocessor) * backward_shared_bytes(split, head_dim, false),
               kHopperSharedBytes)
         << head_dim;
-    const BackwardTile atomic = AtomicBackward::tile(head_dim);
+    const BwdConfig atomic = BwdAtomic::tile(head_dim);
     EXPECT_LE(
         static_cast<std::size_t>(atomic.blocks_per_multiprocessor) * backward_shared_bytes(atomic, head_dim, true),
         kHopperSharedBytes)
@@ -162,7 +162,7 @@ TEST(Tiles, FitAHopperMultiprocessor) {
 TEST(BackwardSharedBytes, HoldTheProbabilitiesOfWarpsThatShareRows) {
   // 2 * 128 keys and 2 * 2 * 64 queries of 272 bytes, 2 * 128 rows of dS of 144, 4 * 64 floats, 128 * 64 of P in 16
   // bits
-  BackwardTile tile = AtomicBackward::tile(128);
+  BwdConfig tile = BwdAtomic::tile(128);
   EXPECT_EQ(tile.sharing_warps, 2);
   EXPECT_EQ(backward_shared_bytes(tile, 128, true), 193536u);
   tile.sharing_warps = 1;
@@ -170,10 +170,10 @@ TEST(BackwardSharedBytes, HoldTheProbabilitiesOfWarpsThatShareRows) {
 }
 
 TEST(BackwardMethod, ShortSequencesTakeOneLaunchLongOnesAtomicAdditions) {
-  EXPECT_EQ(backward_method(problem(256, 64), kH200), BackwardMethod::kSplitAlone);
-  EXPECT_EQ(backward_method(problem(257, 64), kH200), BackwardMethod::kAtomic);
-  EXPECT_EQ(backward_method(problem(513, 64, true), kH200), BackwardMethod::kSplit);
-  EXPECT_EQ(backward_method(problem(513, 256), kH200), BackwardMethod::kAtomic);
+  EXPECT_EQ(backward_method(problem(256, 64), kH200), BwdAlgorithm::kSplitFusedDelta);
+  EXPECT_EQ(backward_method(problem(257, 64), kH200), BwdAlgorithm::kAtomicDq);
+  EXPECT_EQ(backward_method(problem(513, 64, true), kH200), BwdAlgorithm::kSplit);
+  EXPECT_EQ(backward_method(problem(513, 256), kH200), BwdAlgorithm::kAtomicDq);
 }
 
 TEST(BackwardMethod, FewBlocksOfKeysDoNotAddAtomically) {
@@ -181,16 +181,16 @@ TEST(BackwardMethod, FewBlocksOfKeysDoNotAddAtomically) {
   AttentionProblem few = problem(1000, 64);
   few.shape.batch = 1;
   few.shape.heads = 8;
-  EXPECT_EQ(backward_method(few, kH200), BackwardMethod::kSplit);
+  EXPECT_EQ(backward_method(few, kH200), BwdAlgorithm::kSplit);
   EXPECT_EQ(plan_backward_16bit(few, kH200).workspace.bytes(), 32000u);  // delta alone
   few.shape.heads = 9;
-  EXPECT_EQ(backward_method(few, kH200), BackwardMethod::kAtomic);
+  EXPECT_EQ(backward_method(few, kH200), BwdAlgorithm::kAtomicDq);
 }
 
 TEST(BackwardMethod, AtomicAdditionsNeedSharedMemoryForTheirScores) {
-  EXPECT_EQ(backward_method(problem(513, 128), kH200), BackwardMethod::kAtomic);
-  EXPECT_EQ(backward_method(problem(513, 128), kA100), BackwardMethod::kSplit);
-  EXPECT_EQ(backward_method(problem(513, 96), kA100), BackwardMethod::kAtomic);
+  EXPECT_EQ(backward_method(problem(513, 128), kH200), BwdAlgorithm::kAtomicDq);
+  EXPECT_EQ(backward_method(problem(513, 128), kA100), BwdAlgorithm::kSplit);
+  EXPECT_EQ(backward_method(problem(513, 96), kA100), BwdAlgorithm::kAtomicDq);
   EXPECT_EQ(plan_backward_16bit(problem(1000, 128), kA100).workspace.bytes(), 192000u);  // delta alone
 }
 
@@ -219,24 +219,20 @@ TEST(PlanForward16Bit, TakesSplitKeysFirstThenSplitWarpsThenTheLongerTilesThatPa
   const auto tiles = [](const AttentionShape& shape) {
     return plan_forward_16bit({.shape = shape, .precision = Precision::kBf16}, kH200).tiles;
   };
-  EXPECT_EQ(tiles(square(1, 4096, 64)), ForwardTiles::kSplitKv);
-  EXPECT_EQ(tiles(square(2, 512, 64)), ForwardTiles::kSplitWarps16);
-  EXPECT_EQ(tiles(square(2, 576, 64)), ForwardTiles::kSplitWarps32);
-  EXPECT_EQ(tiles(square(6, 768, 64)), ForwardTiles::kSplitWarps64);
-  EXPECT_EQ(tiles(square(12, 768, 64)), ForwardTiles::kShort);
-  EXPECT_EQ(tiles(square(48, 576, 80)), ForwardTiles::kLong);
+  EXPECT_EQ(tiles(square(1, 4096, 64)), FwdConfigId::kSplitKv);
+  EXPECT_EQ(tiles(square(2, 512, 64)), FwdConfigId::kWarpSplitM16);
+  EXPECT_EQ(tiles(square(2, 576, 64)), FwdConfigId::kWarpSplitM32);
+  EXPECT_EQ(tiles(square(6, 768, 64)), FwdConfigId::kWarpSplitM64);
+  EXPECT_EQ(tiles(square(12, 768, 64)), FwdConfigId::kM64N64);
+  EXPECT_EQ(tiles(square(48, 576, 80)), FwdConfigId::kM128N64);
 }
 
 TEST(BackwardLaunch, HasBlocksForKeysAndIfSplitForQueries) {
   // 1000 keys: ceil(1000 / 128) = 8 blocks, 16 of 64 for 256; split 16 of keys and as many of queries, thrice for 256.
-  EXPECT_EQ(backward_launch(problem(1000, 64), AtomicBackward::tile(64), BackwardMethod::kAtomic).grid,
-            (Grid{8, 12, 4}));
-  EXPECT_EQ(backward_launch(problem(1000, 256), AtomicBackward::tile(256), BackwardMethod::kAtomic).grid,
-            (Grid{16, 12, 4}));
-  EXPECT_EQ(backward_launch(problem(1000, 64), SplitBackward::tile(64), BackwardMethod::kSplit).grid,
-            (Grid{32, 12, 4}));
-  EXPECT_EQ(backward_launch(problem(1000, 256), SplitBackward::tile(256), BackwardMethod::kSplit).grid,
-            (Grid{48, 12, 4}));
+  EXPECT_EQ(backward_launch(problem(1000, 64), BwdAtomic::tile(64), BwdAlgorithm::kAtomicDq).grid, (Grid{8, 12, 4}));
+  EXPECT_EQ(backward_launch(problem(1000, 256), BwdAtomic::tile(256), BwdAlgorithm::kAtomicDq).grid, (Grid{16, 12, 4}));
+  EXPECT_EQ(backward_launch(problem(1000, 64), BwdSplit::tile(64), BwdAlgorithm::kSplit).grid, (Grid{32, 12, 4}));
+  EXPECT_EQ(backward_launch(problem(1000, 256), BwdSplit::tile(256), BwdAlgorithm::kSplit).grid, (Grid{48, 12, 4}));
 }
 
 TEST(SplitsHeadsFirst, WithAMaskWhereBlocksAreMoreThanMultiprocessors) {
@@ -262,4 +258,4 @@ TEST(BackwardWorkspace, HoldsDeltaAndTheSumsOfDq) {
 }
 
 }  // namespace
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

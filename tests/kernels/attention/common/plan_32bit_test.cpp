@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 namespace {
 
 constexpr DeviceLimits kH200{.compute_capability_major = 9, .multiprocessors = 132, .shared_bytes_per_block = 232448};
@@ -35,24 +35,24 @@ void expect_resident(const Tile& tile, std::size_t shared_bytes, std::size_t min
 TEST(Plan32bit, TheBlocksOfEachTileFitAMultiprocessor) {
   for (const int head_dim : kHeadDims) {
     SCOPED_TRACE(head_dim);
-    expect_resident(LongForward32::tile(head_dim), forward_32bit_shared_bytes(LongForward32::tile(head_dim), head_dim));
-    expect_resident(ShortForward32<false>::tile(head_dim),
-                    forward_32bit_shared_bytes(ShortForward32<false>::tile(head_dim), head_dim));
-    expect_resident(ShortForward32<true>::tile(head_dim),
-                    forward_32bit_shared_bytes(ShortForward32<true>::tile(head_dim), head_dim));
-    for (const ForwardTile tile :
-         {SplitWarpsForward32<true, 64>::tile(head_dim), SplitWarpsForward32<false, 64>::tile(head_dim),
-          SplitWarpsForward32<false, 32>::tile(head_dim), SplitWarpsForward32<false, 16>::tile(head_dim)})
+    expect_resident(FwdFp32Long::tile(head_dim), forward_32bit_shared_bytes(FwdFp32Long::tile(head_dim), head_dim));
+    expect_resident(FwdFp32Short<false>::tile(head_dim),
+                    forward_32bit_shared_bytes(FwdFp32Short<false>::tile(head_dim), head_dim));
+    expect_resident(FwdFp32Short<true>::tile(head_dim),
+                    forward_32bit_shared_bytes(FwdFp32Short<true>::tile(head_dim), head_dim));
+    for (const FwdConfig tile :
+         {FwdFp32WarpSplit<true, 64>::tile(head_dim), FwdFp32WarpSplit<false, 64>::tile(head_dim),
+          FwdFp32WarpSplit<false, 32>::tile(head_dim), FwdFp32WarpSplit<false, 16>::tile(head_dim)})
       expect_resident(tile, forward_32bit_shared_bytes(tile, head_dim));
     // Sixteen queries of a warp with sixteen keys at once take 128 registers.
     constexpr std::size_t kRegistersOfSplitWarps = 128;
-    const ForwardTile four_groups = SplitWarpsForward32<true, 32>::tile(head_dim);
+    const FwdConfig four_groups = FwdFp32WarpSplit<true, 32>::tile(head_dim);
     expect_resident(four_groups, forward_32bit_shared_bytes(four_groups, head_dim), kRegistersOfSplitWarps);
     for (const Precision precision : {Precision::kTf32, Precision::kFp32}) {
-      for (const BackwardMethod method : {BackwardMethod::kAtomic, BackwardMethod::kSplit}) {
+      for (const BwdAlgorithm method : {BwdAlgorithm::kAtomicDq, BwdAlgorithm::kSplit}) {
         for (const bool splits_warps : {false, true}) {
-          const BackwardTile tile = backward_32bit_tile(problem(1, 1, 4096, head_dim, precision), method, splits_warps);
-          expect_resident(tile, backward_32bit_shared_bytes(tile, head_dim, method == BackwardMethod::kAtomic),
+          const BwdConfig tile = backward_32bit_tile(problem(1, 1, 4096, head_dim, precision), method, splits_warps);
+          expect_resident(tile, backward_32bit_shared_bytes(tile, head_dim, method == BwdAlgorithm::kAtomicDq),
                           splits_warps ? kRegistersOfSplitWarps : kMinRegisters);
         }
       }
@@ -71,13 +71,13 @@ TEST(Plan32bit, SharedBytesOfForward) {
 }
 
 TEST(Plan32bit, SharedBytesOfBackward) {
-  const BackwardTile tile{.kept_rows = 64,
-                          .streamed_rows = 32,
-                          .cols_at_once = 32,
-                          .warps = 4,
-                          .stages = 1,
-                          .dq_dim_warps = 2,
-                          .blocks_per_multiprocessor = 2};
+  const BwdConfig tile{.kept_rows = 64,
+                       .streamed_rows = 32,
+                       .cols_at_once = 32,
+                       .warps = 4,
+                       .stages = 1,
+                       .dq_dim_warps = 2,
+                       .blocks_per_multiprocessor = 2};
   // 2 * (64 + 32) rows of 528 bytes, lse and delta of 64 rows
   EXPECT_EQ(backward_32bit_shared_bytes(tile, 128, false), 101376u + 512u);
   // and dS: 32 rows of 64 * 4 + 16 bytes
@@ -85,7 +85,7 @@ TEST(Plan32bit, SharedBytesOfBackward) {
 }
 
 TEST(Plan32bit, ForwardGridCoversTheLastRows) {
-  const ForwardTile tile{.rows = 128, .cols = 64, .warps = 4, .blocks_per_multiprocessor = 2};
+  const FwdConfig tile{.rows = 128, .cols = 64, .warps = 4, .blocks_per_multiprocessor = 2};
   EXPECT_EQ(forward_32bit_launch(problem(2, 3, 129, 64).shape, tile),
             (Launch{.grid = {2, 3, 2}, .threads = 128, .shared_bytes = 69632}));
   EXPECT_EQ(forward_32bit_launch(problem(2, 3, 128, 64).shape, tile).grid, (Grid{1, 3, 2}));
@@ -150,89 +150,89 @@ TEST(Plan32bit, GroupsDivideTheKeysOfSmallGrids) {
 TEST(Plan32bit, LaunchOfAGroupedForward) {
   // 2 tiles of 32 rows, or 1 of 64; 8 warps; (2 * 32 + 2 * 64) or (2 * 64 + 2 * 2 * 64) rows of 528 bytes
   const AttentionShape shape = problem(2, 3, 33, 128).shape;
-  EXPECT_EQ(forward_32bit_launch(shape, SplitWarpsForward32<true, 32>::tile(128)),
+  EXPECT_EQ(forward_32bit_launch(shape, FwdFp32WarpSplit<true, 32>::tile(128)),
             (Launch{.grid = {2, 3, 2}, .threads = 256, .shared_bytes = 101376}));
-  EXPECT_EQ(forward_32bit_launch(shape, SplitWarpsForward32<true, 64>::tile(128)),
+  EXPECT_EQ(forward_32bit_launch(shape, FwdFp32WarpSplit<true, 64>::tile(128)),
             (Launch{.grid = {1, 3, 2}, .threads = 256, .shared_bytes = 202752}));
   // TF32: 3 tiles of 16 rows, 4 warps, (16 + 2 * 2 * 64) rows; or (64 + 2 * 128)
-  EXPECT_EQ(forward_32bit_launch(shape, SplitWarpsForward32<false, 16>::tile(128)),
+  EXPECT_EQ(forward_32bit_launch(shape, FwdFp32WarpSplit<false, 16>::tile(128)),
             (Launch{.grid = {3, 3, 2}, .threads = 128, .shared_bytes = 143616}));
-  EXPECT_EQ(forward_32bit_launch(shape, SplitWarpsForward32<false, 64>::tile(128)),
+  EXPECT_EQ(forward_32bit_launch(shape, FwdFp32WarpSplit<false, 64>::tile(128)),
             (Launch{.grid = {1, 3, 2}, .threads = 256, .shared_bytes = 168960}));
 }
 
 TEST(Plan32bit, GroupsDivideWhatSmallGridsOfBackwardStream) {
   // 8 + 8 blocks of 64 of 8 heads: 128, and of 9 heads 144
   const auto exact = [](std::int64_t batch) { return problem(batch, 1, 512, 128, Precision::kFp32); };
-  EXPECT_TRUE(wants_split_warps_backward_32bit_tile(exact(8), BackwardMethod::kSplitAlone, kH200));
-  EXPECT_FALSE(wants_split_warps_backward_32bit_tile(exact(9), BackwardMethod::kSplitAlone, kH200));
-  EXPECT_TRUE(wants_split_warps_backward_32bit_tile(causal(exact(9)), BackwardMethod::kSplitAlone, kH200));
-  EXPECT_FALSE(wants_split_warps_backward_32bit_tile(causal(exact(17)), BackwardMethod::kSplitAlone, kH200));
+  EXPECT_TRUE(wants_split_warps_backward_32bit_tile(exact(8), BwdAlgorithm::kSplitFusedDelta, kH200));
+  EXPECT_FALSE(wants_split_warps_backward_32bit_tile(exact(9), BwdAlgorithm::kSplitFusedDelta, kH200));
+  EXPECT_TRUE(wants_split_warps_backward_32bit_tile(causal(exact(9)), BwdAlgorithm::kSplitFusedDelta, kH200));
+  EXPECT_FALSE(wants_split_warps_backward_32bit_tile(causal(exact(17)), BwdAlgorithm::kSplitFusedDelta, kH200));
   // TF32: half of 132, 64 of 4 heads
-  EXPECT_TRUE(wants_split_warps_backward_32bit_tile(problem(4, 1, 512, 128), BackwardMethod::kSplitAlone, kH200));
-  EXPECT_FALSE(wants_split_warps_backward_32bit_tile(problem(5, 1, 512, 128), BackwardMethod::kSplitAlone, kH200));
+  EXPECT_TRUE(wants_split_warps_backward_32bit_tile(problem(4, 1, 512, 128), BwdAlgorithm::kSplitFusedDelta, kH200));
+  EXPECT_FALSE(wants_split_warps_backward_32bit_tile(problem(5, 1, 512, 128), BwdAlgorithm::kSplitFusedDelta, kH200));
   // 2 * 32 + 4 * 64 rows of 336 bytes, and lse and delta of 128 rows, are 108544 bytes: more than a block has there.
-  EXPECT_FALSE(wants_split_warps_backward_32bit_tile(problem(1, 1, 64, 80), BackwardMethod::kSplitAlone, kSmall));
-  EXPECT_TRUE(wants_split_warps_backward_32bit_tile(problem(1, 1, 64, 64), BackwardMethod::kSplitAlone, kSmall));
+  EXPECT_FALSE(wants_split_warps_backward_32bit_tile(problem(1, 1, 64, 80), BwdAlgorithm::kSplitFusedDelta, kSmall));
+  EXPECT_TRUE(wants_split_warps_backward_32bit_tile(problem(1, 1, 64, 64), BwdAlgorithm::kSplitFusedDelta, kSmall));
 }
 
 TEST(Plan32bit, AtomicAdditionsWithGroupsFromHalfAGpuOn) {
   // 16 blocks of 64 keys of 8 heads: 128 of at least 66. 8 of 128 keys: 64.
   const AttentionProblem one = problem(8, 1, 1024, 128);
-  EXPECT_EQ(backward_32bit_method(one, kH200), BackwardMethod::kAtomic);
-  EXPECT_TRUE(wants_split_warps_backward_32bit_tile(one, BackwardMethod::kAtomic, kH200));
-  const BackwardTile tile = backward_32bit_tile(one, BackwardMethod::kAtomic, true);
+  EXPECT_EQ(backward_32bit_method(one, kH200), BwdAlgorithm::kAtomicDq);
+  EXPECT_TRUE(wants_split_warps_backward_32bit_tile(one, BwdAlgorithm::kAtomicDq, kH200));
+  const BwdConfig tile = backward_32bit_tile(one, BwdAlgorithm::kAtomicDq, true);
   // 2 * 64 + 4 * 32 rows of 528 bytes, dS of 32 rows of 272, lse and delta of 64 rows
-  EXPECT_EQ(backward_32bit_launch(one.shape, tile, BackwardMethod::kAtomic),
+  EXPECT_EQ(backward_32bit_launch(one.shape, tile, BwdAlgorithm::kAtomicDq),
             (Launch{.grid = {16, 1, 8}, .threads = 256, .shared_bytes = 144384}));
   // 17 heads fill the GPU with 136 blocks of 128 keys.
-  EXPECT_EQ(backward_32bit_method(problem(17, 1, 1024, 128), kH200), BackwardMethod::kAtomic);
-  EXPECT_FALSE(wants_split_warps_backward_32bit_tile(problem(17, 1, 1024, 128), BackwardMethod::kAtomic, kH200));
+  EXPECT_EQ(backward_32bit_method(problem(17, 1, 1024, 128), kH200), BwdAlgorithm::kAtomicDq);
+  EXPECT_FALSE(wants_split_warps_backward_32bit_tile(problem(17, 1, 1024, 128), BwdAlgorithm::kAtomicDq, kH200));
   // With a causal mask the first keys' block would take as long as without; 256 split blocks are few then, but
   // not for TF32.
   const AttentionProblem exact = problem(8, 1, 1024, 128, Precision::kFp32);
-  EXPECT_EQ(backward_32bit_method(causal(exact), kH200), BackwardMethod::kSplit);
-  EXPECT_TRUE(wants_split_warps_backward_32bit_tile(causal(exact), BackwardMethod::kSplit, kH200));
-  EXPECT_EQ(backward_32bit_method(causal(one), kH200), BackwardMethod::kSplit);
-  EXPECT_FALSE(wants_split_warps_backward_32bit_tile(causal(one), BackwardMethod::kSplit, kH200));
+  EXPECT_EQ(backward_32bit_method(causal(exact), kH200), BwdAlgorithm::kSplit);
+  EXPECT_TRUE(wants_split_warps_backward_32bit_tile(causal(exact), BwdAlgorithm::kSplit, kH200));
+  EXPECT_EQ(backward_32bit_method(causal(one), kH200), BwdAlgorithm::kSplit);
+  EXPECT_FALSE(wants_split_warps_backward_32bit_tile(causal(one), BwdAlgorithm::kSplit, kH200));
   // The warps do not divide 80.
-  EXPECT_EQ(backward_32bit_method(problem(8, 1, 1024, 80), kH200), BackwardMethod::kSplit);
+  EXPECT_EQ(backward_32bit_method(problem(8, 1, 1024, 80), kH200), BwdAlgorithm::kSplit);
 }
 
 TEST(Plan32bit, SplitWhereAtomicAdditionsDoNotPay) {
-  EXPECT_EQ(backward_32bit_method(problem(4, 16, 512, 64), kH200), BackwardMethod::kSplitAlone);
-  EXPECT_EQ(backward_32bit_method(problem(4, 16, 513, 64), kH200), BackwardMethod::kAtomic);
+  EXPECT_EQ(backward_32bit_method(problem(4, 16, 512, 64), kH200), BwdAlgorithm::kSplitFusedDelta);
+  EXPECT_EQ(backward_32bit_method(problem(4, 16, 513, 64), kH200), BwdAlgorithm::kAtomicDq);
   // Of 1024 keys, 8 blocks of 128 for each of 4 heads: fewer than 132, and 16 of 64 are fewer than 66.
-  EXPECT_EQ(backward_32bit_method(problem(4, 1, 1024, 64), kH200), BackwardMethod::kSplit);
+  EXPECT_EQ(backward_32bit_method(problem(4, 1, 1024, 64), kH200), BwdAlgorithm::kSplit);
   AttentionProblem same_bits = problem(4, 16, 4096, 64);
   same_bits.deterministic = true;
-  EXPECT_EQ(backward_32bit_method(same_bits, kH200), BackwardMethod::kSplit);
+  EXPECT_EQ(backward_32bit_method(same_bits, kH200), BwdAlgorithm::kSplit);
   same_bits.shape.seq_q = same_bits.shape.seq_kv = 512;
-  EXPECT_EQ(backward_32bit_method(same_bits, kH200), BackwardMethod::kSplitAlone);
+  EXPECT_EQ(backward_32bit_method(same_bits, kH200), BwdAlgorithm::kSplitFusedDelta);
 }
 
 TEST(Plan32bit, ALongSequenceOnEitherSideIsLong) {
   AttentionProblem one = problem(4, 64, 512, 64);
   one.shape.seq_kv = 4096;
-  EXPECT_EQ(backward_32bit_method(one, kH200), BackwardMethod::kAtomic);
+  EXPECT_EQ(backward_32bit_method(one, kH200), BwdAlgorithm::kAtomicDq);
   one.shape.seq_kv = 512;
   one.shape.seq_q = 4096;
-  EXPECT_EQ(backward_32bit_method(one, kH200), BackwardMethod::kAtomic);
+  EXPECT_EQ(backward_32bit_method(one, kH200), BwdAlgorithm::kAtomicDq);
 }
 
 TEST(Plan32bit, BackwardGridHasBlocksOfBothKindsOnlyWhenSplit) {
   AttentionProblem one = problem(2, 3, 0, 64);
   one.shape.seq_q = 65;    // 2 blocks of 64
   one.shape.seq_kv = 300;  // 5 of 64, 3 of 128
-  const BackwardTile split = backward_32bit_tile(one, BackwardMethod::kSplit, false);
+  const BwdConfig split = backward_32bit_tile(one, BwdAlgorithm::kSplit, false);
   EXPECT_EQ(split.kept_rows, 64);
-  EXPECT_EQ(backward_32bit_launch(one.shape, split, BackwardMethod::kSplit).grid, (Grid{7, 3, 2}));
-  EXPECT_EQ(backward_32bit_launch(one.shape, split, BackwardMethod::kSplitAlone).grid, (Grid{7, 3, 2}));
-  const BackwardTile atomic = backward_32bit_tile(one, BackwardMethod::kAtomic, false);
+  EXPECT_EQ(backward_32bit_launch(one.shape, split, BwdAlgorithm::kSplit).grid, (Grid{7, 3, 2}));
+  EXPECT_EQ(backward_32bit_launch(one.shape, split, BwdAlgorithm::kSplitFusedDelta).grid, (Grid{7, 3, 2}));
+  const BwdConfig atomic = backward_32bit_tile(one, BwdAlgorithm::kAtomicDq, false);
   EXPECT_EQ(atomic.kept_rows, 128);
-  const BackwardTile grouped = backward_32bit_tile(one, BackwardMethod::kSplit, true);  // 3 and 10 of 32
-  EXPECT_EQ(backward_32bit_launch(one.shape, grouped, BackwardMethod::kSplit).grid, (Grid{13, 3, 2}));
-  EXPECT_EQ(backward_32bit_launch(one.shape, atomic, BackwardMethod::kAtomic).grid, (Grid{3, 3, 2}));
+  const BwdConfig grouped = backward_32bit_tile(one, BwdAlgorithm::kSplit, true);  // 3 and 10 of 32
+  EXPECT_EQ(backward_32bit_launch(one.shape, grouped, BwdAlgorithm::kSplit).grid, (Grid{13, 3, 2}));
+  EXPECT_EQ(backward_32bit_launch(one.shape, atomic, BwdAlgorithm::kAtomicDq).grid, (Grid{3, 3, 2}));
 }
 
 TEST(Plan32bit, TheWorkspaceIsDelta) {
@@ -242,7 +242,7 @@ TEST(Plan32bit, TheWorkspaceIsDelta) {
 
 TEST(Plan32bit, ASmallerGpuGetsSmallerTilesOrAReason) {
   // 64 wide, dS does not fit beside the tiles: 2 * (128 + 32) * 272 + 32 * 528 + 1024 = 104960 bytes
-  EXPECT_EQ(backward_32bit_method(problem(4, 16, 4096, 64), kSmall), BackwardMethod::kSplit);
+  EXPECT_EQ(backward_32bit_method(problem(4, 16, 4096, 64), kSmall), BwdAlgorithm::kSplit);
   EXPECT_EQ(unsupported_32bit_reason(problem(4, 16, 4096, 64), kSmall), std::nullopt);
   // 128 wide, two streamed tiles beside the kept ones take 512 bytes more than there are.
   const auto reason = unsupported_32bit_reason(problem(4, 16, 4096, 128), kSmall);
@@ -262,4 +262,4 @@ TEST(Plan32bit, RefusesMoreBlocksThanAreCounted) {
 }
 
 }  // namespace
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

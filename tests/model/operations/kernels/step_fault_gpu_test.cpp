@@ -13,8 +13,8 @@
 
 namespace tbench::kernels {
 
-StepFault& step_fault() {
-  static StepFault fault{};
+InjectedStepFault& step_fault() {
+  static InjectedStepFault fault{};
   return fault;
 }
 
@@ -23,7 +23,7 @@ StepFault& step_fault() {
 namespace tbench::model {
 namespace {
 
-using kernels::StepFault;
+using kernels::InjectedStepFault;
 
 constexpr auto kForward = KernelPass::kForward, kBackward = KernelPass::kBackward;
 
@@ -32,7 +32,7 @@ enum class When { kAlways, kSometimes };   // a race need not show in every run
 
 struct FaultRow {
   const char* name;
-  StepFault fault;
+  InjectedStepFault fault;
   const char* op;
   KernelPass pass;
   Where where{Where::kBoth};
@@ -41,59 +41,61 @@ struct FaultRow {
 
 /// A copy for a bf16 parameter, and 16-bit gradients of a branch beside a float32 stream, are kBf16's alone.
 const std::array kFaults{
-    FaultRow{"step", StepFault::kAdamWStep, "adamw", kForward, Where::kFp32},
-    FaultRow{"second_correction", StepFault::kAdamWSecondCorrection, "adamw", kForward, Where::kFp32},
-    FaultRow{"old_moment", StepFault::kAdamWOldMoment, "adamw", kForward, Where::kFp32},
-    FaultRow{"plain_gradient", StepFault::kAdamWPlainGradient, "adamw", kForward, Where::kFp32},
-    FaultRow{"decay", StepFault::kAdamWDecay, "adamw", kForward, Where::kFp32},
-    FaultRow{"last_chunk", StepFault::kAdamWLastChunk, "adamw", kForward, Where::kFp32},
-    FaultRow{"last_element", StepFault::kAdamWLastElement, "adamw", kForward, Where::kFp32},
-    FaultRow{"stale_copy", StepFault::kAdamWStaleCopy, "adamw_cast", kForward, Where::kBf16},
-    FaultRow{"epsilon", StepFault::kNormEpsilon, "add_rmsnorm", kForward, Where::kFp32},
-    FaultRow{"residual", StepFault::kNormResidual, "add_rmsnorm", kForward},
-    FaultRow{"branch_row", StepFault::kNormBranchRow, "add_rmsnorm", kForward},
-    FaultRow{"last_vector", StepFault::kNormLastVector, "add_rmsnorm", kForward},
-    FaultRow{"padded_width", StepFault::kNormPaddedWidth, "add_rmsnorm", kForward},
-    FaultRow{"weight_column", StepFault::kNormWeightColumn, "add_rmsnorm", kForward},
-    FaultRow{"unwritten_sum", StepFault::kNormUnwrittenSum, "add_rmsnorm", kForward},
-    FaultRow{"slot", StepFault::kNormSlot, "add_rmsnorm", kForward},
-    FaultRow{"no_wait", StepFault::kNormNoWait, "add_rmsnorm", kForward, Where::kBoth, When::kSometimes},
-    FaultRow{"barrier", StepFault::kNormBarrier, "add_rmsnorm", kForward, Where::kBoth, When::kSometimes},
-    FaultRow{"alone_epsilon", StepFault::kNormEpsilon, "rmsnorm", kForward, Where::kFp32},
-    FaultRow{"alone_slot", StepFault::kNormSlot, "rmsnorm", kForward},
-    FaultRow{"past", StepFault::kNormPast, "add_rmsnorm", kBackward},
-    FaultRow{"mean", StepFault::kNormMean, "add_rmsnorm", kBackward},
-    FaultRow{"rstd_row", StepFault::kNormRstdRow, "add_rmsnorm", kBackward},
-    FaultRow{"backward_slot", StepFault::kNormBackwardSlot, "add_rmsnorm", kBackward},
-    FaultRow{"dweight_slope", StepFault::kNormDweightSlope, "add_rmsnorm", kBackward},
-    FaultRow{"group_sum", StepFault::kNormGroupSum, "add_rmsnorm", kBackward},
-    FaultRow{"last_share", StepFault::kNormLastShare, "add_rmsnorm", kBackward},
-    FaultRow{"stale_shares", StepFault::kNormStaleShares, "add_rmsnorm", kBackward, Where::kBoth, When::kSometimes},
-    FaultRow{"last_columns", StepFault::kNormLastColumns, "add_rmsnorm", kBackward},
-    FaultRow{"unwritten_branch", StepFault::kNormUnwrittenBranch, "add_rmsnorm", kBackward, Where::kBf16},
-    FaultRow{"alone_mean", StepFault::kNormMean, "rmsnorm", kBackward},
-    FaultRow{"no_gate", StepFault::kSwigluNoGate, "swiglu", kForward},
-    FaultRow{"last_vector", StepFault::kSwigluLastVector, "swiglu", kForward},
-    FaultRow{"half_row", StepFault::kSwigluHalfRow, "swiglu_packed", kForward},
-    FaultRow{"slope", StepFault::kSwigluSlope, "swiglu", kBackward},
-    FaultRow{"dup", StepFault::kSwigluDup, "swiglu_packed", kBackward},
-    FaultRow{"h", StepFault::kSwigluH, "swiglu_packed", kBackward},
-    FaultRow{"target", StepFault::kEntropyTarget, "cross_entropy_in_place", kForward},
-    FaultRow{"target_row", StepFault::kEntropyTargetRow, "cross_entropy_in_place", kForward},
-    FaultRow{"last_vector", StepFault::kEntropyLastVector, "cross_entropy_in_place", kForward, Where::kFp32},
-    FaultRow{"rescale", StepFault::kEntropyRescale, "cross_entropy_in_place", kForward},
-    FaultRow{"loss", StepFault::kEntropyLoss, "cross_entropy_in_place", kForward},
-    FaultRow{"barrier", StepFault::kEntropyBarrier, "cross_entropy_in_place", kForward, Where::kBoth, When::kSometimes},
-    FaultRow{"sign", StepFault::kRopeSign, "rope", kBackward},
-    FaultRow{"position", StepFault::kRopePosition, "rope", kForward},
-    FaultRow{"keys", StepFault::kRopeKeys, "rope", kForward},
-    FaultRow{"last_head", StepFault::kRopeLastHead, "rope_qkv", kForward},
-    FaultRow{"pair", StepFault::kRopePair, "rope_qkv", kForward},
-    FaultRow{"row", StepFault::kEmbeddingRow, "embedding", kForward},
-    FaultRow{"last_vector", StepFault::kEmbeddingLastVector, "embedding", kForward},
-    FaultRow{"stored", StepFault::kEmbeddingStored, "embedding", kBackward},
-    FaultRow{"not_cleared", StepFault::kEmbeddingNotCleared, "embedding", kBackward},
-    FaultRow{"token", StepFault::kEmbeddingToken, "embedding", kBackward},
+    FaultRow{"step", InjectedStepFault::kAdamWStep, "adamw", kForward, Where::kFp32},
+    FaultRow{"second_correction", InjectedStepFault::kAdamWSecondCorrection, "adamw", kForward, Where::kFp32},
+    FaultRow{"old_moment", InjectedStepFault::kAdamWOldMoment, "adamw", kForward, Where::kFp32},
+    FaultRow{"plain_gradient", InjectedStepFault::kAdamWPlainGradient, "adamw", kForward, Where::kFp32},
+    FaultRow{"decay", InjectedStepFault::kAdamWDecay, "adamw", kForward, Where::kFp32},
+    FaultRow{"last_chunk", InjectedStepFault::kAdamWLastChunk, "adamw", kForward, Where::kFp32},
+    FaultRow{"last_element", InjectedStepFault::kAdamWLastElement, "adamw", kForward, Where::kFp32},
+    FaultRow{"stale_copy", InjectedStepFault::kAdamWStaleCopy, "adamw_cast", kForward, Where::kBf16},
+    FaultRow{"epsilon", InjectedStepFault::kNormEpsilon, "add_rmsnorm", kForward, Where::kFp32},
+    FaultRow{"residual", InjectedStepFault::kNormResidual, "add_rmsnorm", kForward},
+    FaultRow{"branch_row", InjectedStepFault::kNormBranchRow, "add_rmsnorm", kForward},
+    FaultRow{"last_vector", InjectedStepFault::kNormLastVector, "add_rmsnorm", kForward},
+    FaultRow{"padded_width", InjectedStepFault::kNormPaddedWidth, "add_rmsnorm", kForward},
+    FaultRow{"weight_column", InjectedStepFault::kNormWeightColumn, "add_rmsnorm", kForward},
+    FaultRow{"unwritten_sum", InjectedStepFault::kNormUnwrittenSum, "add_rmsnorm", kForward},
+    FaultRow{"slot", InjectedStepFault::kNormSlot, "add_rmsnorm", kForward},
+    FaultRow{"no_wait", InjectedStepFault::kNormNoWait, "add_rmsnorm", kForward, Where::kBoth, When::kSometimes},
+    FaultRow{"barrier", InjectedStepFault::kNormBarrier, "add_rmsnorm", kForward, Where::kBoth, When::kSometimes},
+    FaultRow{"alone_epsilon", InjectedStepFault::kNormEpsilon, "rmsnorm", kForward, Where::kFp32},
+    FaultRow{"alone_slot", InjectedStepFault::kNormSlot, "rmsnorm", kForward},
+    FaultRow{"past", InjectedStepFault::kNormPast, "add_rmsnorm", kBackward},
+    FaultRow{"mean", InjectedStepFault::kNormMean, "add_rmsnorm", kBackward},
+    FaultRow{"rstd_row", InjectedStepFault::kNormRstdRow, "add_rmsnorm", kBackward},
+    FaultRow{"backward_slot", InjectedStepFault::kNormBackwardSlot, "add_rmsnorm", kBackward},
+    FaultRow{"dweight_slope", InjectedStepFault::kNormDweightSlope, "add_rmsnorm", kBackward},
+    FaultRow{"group_sum", InjectedStepFault::kNormGroupSum, "add_rmsnorm", kBackward},
+    FaultRow{"last_share", InjectedStepFault::kNormLastShare, "add_rmsnorm", kBackward},
+    FaultRow{"stale_shares", InjectedStepFault::kNormStaleShares, "add_rmsnorm", kBackward, Where::kBoth,
+             When::kSometimes},
+    FaultRow{"last_columns", InjectedStepFault::kNormLastColumns, "add_rmsnorm", kBackward},
+    FaultRow{"unwritten_branch", InjectedStepFault::kNormUnwrittenBranch, "add_rmsnorm", kBackward, Where::kBf16},
+    FaultRow{"alone_mean", InjectedStepFault::kNormMean, "rmsnorm", kBackward},
+    FaultRow{"no_gate", InjectedStepFault::kSwigluNoGate, "swiglu", kForward},
+    FaultRow{"last_vector", InjectedStepFault::kSwigluLastVector, "swiglu", kForward},
+    FaultRow{"half_row", InjectedStepFault::kSwigluHalfRow, "swiglu_packed", kForward},
+    FaultRow{"slope", InjectedStepFault::kSwigluSlope, "swiglu", kBackward},
+    FaultRow{"dup", InjectedStepFault::kSwigluDup, "swiglu_packed", kBackward},
+    FaultRow{"h", InjectedStepFault::kSwigluH, "swiglu_packed", kBackward},
+    FaultRow{"target", InjectedStepFault::kEntropyTarget, "cross_entropy_in_place", kForward},
+    FaultRow{"target_row", InjectedStepFault::kEntropyTargetRow, "cross_entropy_in_place", kForward},
+    FaultRow{"last_vector", InjectedStepFault::kEntropyLastVector, "cross_entropy_in_place", kForward, Where::kFp32},
+    FaultRow{"rescale", InjectedStepFault::kEntropyRescale, "cross_entropy_in_place", kForward},
+    FaultRow{"loss", InjectedStepFault::kEntropyLoss, "cross_entropy_in_place", kForward},
+    FaultRow{"barrier", InjectedStepFault::kEntropyBarrier, "cross_entropy_in_place", kForward, Where::kBoth,
+             When::kSometimes},
+    FaultRow{"sign", InjectedStepFault::kRopeSign, "rope", kBackward},
+    FaultRow{"position", InjectedStepFault::kRopePosition, "rope", kForward},
+    FaultRow{"keys", InjectedStepFault::kRopeKeys, "rope", kForward},
+    FaultRow{"last_head", InjectedStepFault::kRopeLastHead, "rope_qkv", kForward},
+    FaultRow{"pair", InjectedStepFault::kRopePair, "rope_qkv", kForward},
+    FaultRow{"row", InjectedStepFault::kEmbeddingRow, "embedding", kForward},
+    FaultRow{"last_vector", InjectedStepFault::kEmbeddingLastVector, "embedding", kForward},
+    FaultRow{"stored", InjectedStepFault::kEmbeddingStored, "embedding", kBackward},
+    FaultRow{"not_cleared", InjectedStepFault::kEmbeddingNotCleared, "embedding", kBackward},
+    FaultRow{"token", InjectedStepFault::kEmbeddingToken, "embedding", kBackward},
 };
 
 /// Rows of 130 or 260 vectors, which no warp divides, more of them than blocks take at once, and parameters that chunks
@@ -117,12 +119,12 @@ std::vector<FaultCase> fault_cases() {
 
 class StepFaultGpu : public GpuTest, public testing::WithParamInterface<FaultCase> {
  protected:
-  void TearDown() override { kernels::step_fault() = StepFault::kNone; }
+  void TearDown() override { kernels::step_fault() = InjectedStepFault::kNone; }
 
   /// As transformer_bench verifies: twice, the second time on other data, which what is left of the first is no result
   /// for. Every seed has data of its own, too.
   /// @return  what was wrong; empty: nothing
-  static std::string failure_with(StepFault fault, std::uint64_t seed) {
+  static std::string failure_with(InjectedStepFault fault, std::uint64_t seed) {
     const auto& [row, precision] = GetParam();
     KernelConfig config = kernel_config({row.op, row.pass, precision, "fused"}, kFaultShape, DeviceKind::kCuda);
     config.seed = seed;
@@ -131,7 +133,7 @@ class StepFaultGpu : public GpuTest, public testing::WithParamInterface<FaultCas
     kernels::step_fault() = fault;
     const Verification first = operation->verify();
     const std::optional<Verification> second = operation->verify_again();
-    kernels::step_fault() = StepFault::kNone;
+    kernels::step_fault() = InjectedStepFault::kNone;
     if (!first.passed) return first.message;
     return second->passed ? "" : second->message;
   }
@@ -139,7 +141,7 @@ class StepFaultGpu : public GpuTest, public testing::WithParamInterface<FaultCas
 
 TEST_P(StepFaultGpu, IsFound) {
   constexpr std::uint64_t kRaceRuns = 20;
-  ASSERT_EQ(failure_with(StepFault::kNone, 1), "");
+  ASSERT_EQ(failure_with(InjectedStepFault::kNone, 1), "");
   const FaultRow& row = GetParam().row;
   std::string failure;
   for (std::uint64_t run = 0; run < (row.when == When::kSometimes ? kRaceRuns : 1) && failure.empty(); ++run) {

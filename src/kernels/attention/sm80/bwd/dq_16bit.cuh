@@ -4,13 +4,13 @@
 
 #include "kernels/attention/sm80/bwd/smem_16bit.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// A warp's packed dS^T of the columns from `first_col` on to shared memory, [kept row, streamed row].
 template <class Geometry>
 __device__ __forceinline__ void store_scores(const std::uint32_t (&ds)[Geometry::kRowBlocks][Geometry::kColBlocks][2],
-                                             const BackwardSharedTiles<Geometry>& tiles, int first_col) {
-  const WarpPlace& place = tiles.place();
+                                             const BwdSmem<Geometry>& tiles, int first_col) {
+  const WarpCoord& place = tiles.place();
   char* const base = tiles.scores_pointer();
 #pragma unroll
   for (int m = 0; m < Geometry::kRowBlocks; ++m) {
@@ -30,16 +30,16 @@ __device__ __forceinline__ void store_scores(const std::uint32_t (&ds)[Geometry:
 /// among them. A thread's four elements of an accumulator lie side by side in the sums, so that a warp adds 512 bytes
 /// in a row.
 template <class Geometry>
-__device__ __forceinline__ void add_query_gradient(const BackwardSharedTiles<Geometry>& tiles, int step) {
+__device__ __forceinline__ void add_query_gradient(const BwdSmem<Geometry>& tiles, int step) {
   using Element = typename Geometry::Element;
-  constexpr BackwardTile kTile = Geometry::kTile;
+  constexpr BwdConfig kTile = Geometry::kTile;
   constexpr int kRowBytes = Geometry::kRowBytes, kScoreRowBytes = Geometry::kScoreRowBytes;
   constexpr int kDimWarps = kTile.dq_dim_warps, kRowWarps = kTile.warps / kDimWarps;
   constexpr int kRows = kTile.streamed_rows / kRowWarps / 16, kDims = Geometry::kDimBlocks / kDimWarps;
   static_assert(kRows >= 1 && kDims % 2 == 0, "the warps divide dQ's tile in blocks of 16 by 16");
-  if (planted(PlantedFault::kDqSkipTile) && tiles.place().first_row == 0) return;
+  if (planted(InjectedFault::kDqSkipTile) && tiles.place().first_row == 0) return;
   const auto& p = tiles.parameters();
-  const WarpPlace& place = tiles.place();
+  const WarpCoord& place = tiles.place();
   const int row_block = place.warp / kDimWarps * kRows, dim_block = place.warp % kDimWarps * kDims;
   // dS^T is stored [key, query]: transposed on its way in it is the left operand, 16 queries by 16 keys.
   const std::uint32_t a_address = tiles.scores() + column_major_offset(place.lane, kScoreRowBytes) + row_block * 32;
@@ -71,4 +71,4 @@ __device__ __forceinline__ void add_query_gradient(const BackwardSharedTiles<Geo
   }
 }
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

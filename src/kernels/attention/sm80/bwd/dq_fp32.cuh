@@ -3,15 +3,15 @@
 
 #include "kernels/attention/sm80/bwd/smem_fp32.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// dS to shared memory, [streamed row, kept row], the kept rows of each eight in the order 0 2 4 6 1 3 5 7: read as a
 /// left operand, places l and l + 4 are then rows 2 l and 2 l + 1, which is how load_rows() and the like read K.
 template <bool k3xTf32, class Geometry>
 __device__ __forceinline__ void store_scores(const typename Geometry::Scores& ds,
-                                             const Backward32SharedTiles<k3xTf32, Geometry>& tiles, int first_col) {
+                                             const BwdFp32Smem<k3xTf32, Geometry>& tiles, int first_col) {
   constexpr int kScoreRowBytes = Geometry::kScoreRowBytes;
-  const WarpPlace& place = tiles.place();
+  const WarpCoord& place = tiles.place();
   const int group = place.lane / 4;
   char* const base = tiles.shared() + Geometry::kScores + (first_col + place.lane % 4 * 2) * kScoreRowBytes +
                      (tiles.warp_row() + group / 2 + group % 2 * 4) * 4;
@@ -42,16 +42,16 @@ __device__ __forceinline__ void add_quad(const Tiles& tiles, float* destination,
 /// Adds scale * dS K of this tile to dq. The warps divide queries and head_dim among them, 16 by 16 a product of two
 /// column blocks: the even and the odd columns, so that a lane holds four neighbours of a row.
 template <bool k3xTf32, class Geometry>
-__device__ __forceinline__ void add_query_gradient(const Backward32SharedTiles<k3xTf32, Geometry>& tiles, int step) {
-  constexpr BackwardTile kTile = Geometry::kTile;
+__device__ __forceinline__ void add_query_gradient(const BwdFp32Smem<k3xTf32, Geometry>& tiles, int step) {
+  constexpr BwdConfig kTile = Geometry::kTile;
   constexpr int kHeadDim = Geometry::kHeadDim, kRowBytes = Geometry::kRowBytes,
                 kScoreRowBytes = Geometry::kScoreRowBytes;
   constexpr int kDimWarps = kTile.dq_dim_warps, kRowWarps = kTile.warps / kDimWarps;
   constexpr int kRows = kTile.streamed_rows / kRowWarps / 16, kDims = kHeadDim / 16 / kDimWarps;
   static_assert(kRows * kRowWarps * 16 == kTile.streamed_rows && kDims * kDimWarps * 16 == kHeadDim,
                 "the warps divide dQ's tile in blocks of 16 by 16");
-  if (planted(PlantedFault::kDqSkipTile) && tiles.place().first_row == 0) return;
-  const WarpPlace& place = tiles.place();
+  if (planted(InjectedFault::kDqSkipTile) && tiles.place().first_row == 0) return;
+  const WarpCoord& place = tiles.place();
   const int row = place.warp / kDimWarps * kRows * 16, dim = place.warp % kDimWarps * kDims * 16;
   const std::uint32_t a_address = shared_address(tiles.shared()) + Geometry::kScores + row * kScoreRowBytes +
                                   left_offset(place.lane, kScoreRowBytes);
@@ -83,4 +83,4 @@ __device__ __forceinline__ void add_query_gradient(const Backward32SharedTiles<k
   }
 }
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -11,15 +11,15 @@
 #include "kernels/attention/common/plan_16bit.hpp"
 #include "kernels/attention/common/smem_tile.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// Extents of a block's tiles, a warp's share of them, and where they begin in shared memory. `kAddsQueryGradient`: a
 /// block of keys also adds its share of dQ to memory.
 template <class StoredElement, int kRowElements, class Tile, bool kKeepsQueries, bool kAddsQueryGradient>
-struct BackwardGeometry {
+struct BwdGeometry {
   using Element = StoredElement;
   static constexpr int kHeadDim = kRowElements;
-  static constexpr BackwardTile kTile = Tile::tile(kHeadDim);
+  static constexpr BwdConfig kTile = Tile::tile(kHeadDim);
   static constexpr bool kQueriesKept = kKeepsQueries;
   static constexpr bool kAtomic = kAddsQueryGradient;
   static constexpr int kThreads = kTile.warps * kWarpSize;
@@ -63,7 +63,7 @@ struct BackwardGeometry {
 };
 
 /// A thread in its block, whose rows begin at `first_row`.
-struct WarpPlace {
+struct WarpCoord {
   int warp, lane;
   int first_row;
 };
@@ -71,29 +71,29 @@ struct WarpPlace {
 /// The two sides of a block's walk: the rows that it keeps, and the steps of those that it streams. Base of the classes
 /// that load them.
 template <class Geometry, class Parameters>
-class BackwardSides {
+class BwdOperands {
   using Element = typename Geometry::Element;
-  static constexpr BackwardTile kTile = Geometry::kTile;
+  static constexpr BwdConfig kTile = Geometry::kTile;
   static constexpr bool kQueriesKept = Geometry::kQueriesKept;
 
  public:
   __device__ __forceinline__ const Parameters& parameters() const { return p_; }
-  __device__ __forceinline__ const WarpPlace& place() const { return place_; }
+  __device__ __forceinline__ const WarpCoord& place() const { return place_; }
 
  protected:
   struct Range {
     int first, last;
   };
 
-  __device__ __forceinline__ BackwardSides(const Parameters& parameters, int tile)
+  __device__ __forceinline__ BwdOperands(const Parameters& parameters, int tile)
       : p_{parameters},
         place_{static_cast<int>(threadIdx.x) / kWarpSize, static_cast<int>(threadIdx.x) % kWarpSize,
                tile * kTile.kept_rows} {}
 
-  __device__ __forceinline__ const Matrix<const Element>& kept_matrix(int i) const {
+  __device__ __forceinline__ const GlobalMatrix<const Element>& kept_matrix(int i) const {
     return kQueriesKept ? (i == 0 ? p_.q : p_.grad_o) : (i == 0 ? p_.k : p_.v);
   }
-  __device__ __forceinline__ const Matrix<const Element>& streamed_matrix(int i) const {
+  __device__ __forceinline__ const GlobalMatrix<const Element>& streamed_matrix(int i) const {
     return kQueriesKept ? (i == 0 ? p_.k : p_.v) : (i == 0 ? p_.q : p_.grad_o);
   }
   __device__ __forceinline__ int kept_extent() const { return kQueriesKept ? p_.seq_q : p_.seq_kv; }
@@ -118,7 +118,7 @@ class BackwardSides {
   }
 
   const Parameters& p_;  // the kernel's
-  WarpPlace place_;
+  WarpCoord place_;
 };
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

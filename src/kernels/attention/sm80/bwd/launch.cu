@@ -5,19 +5,19 @@
 #include "kernels/attention/sm80/bwd/kernels_16bit.cuh"
 #include "kernels/attention/sm80/bwd/kernels_fp32.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 namespace {
 
 template <class Element>
-BackwardParameters<Element> parameters_16bit(const AttentionProblem& problem, const BackwardPlan& plan,
-                                             const AttentionBackward& arguments) {
+BwdParams<Element> parameters_16bit(const AttentionProblem& problem, const BwdPlan& plan,
+                                    const AttentionBackward& arguments) {
   const AttentionShape& shape = problem.shape;
-  const BackwardWorkspace& workspace = plan.workspace;
+  const BwdWorkspace& workspace = plan.workspace;
   const auto part = [&](std::size_t offset, std::size_t bytes) {
     return bytes > 0 ? reinterpret_cast<float*>(static_cast<char*>(arguments.workspace) + offset) : nullptr;
   };
   float* const delta = part(0, workspace.delta_bytes);
-  const std::int64_t kept_rows = SplitBackward::tile(static_cast<int>(shape.head_dim)).kept_rows;
+  const std::int64_t kept_rows = BwdSplit::tile(static_cast<int>(shape.head_dim)).kept_rows;
   return {.q = matrix_of<const Element>(arguments.q),
           .k = matrix_of<const Element>(arguments.k),
           .v = matrix_of<const Element>(arguments.v),
@@ -41,8 +41,8 @@ BackwardParameters<Element> parameters_16bit(const AttentionProblem& problem, co
           .heads_first = plan.heads_first};
 }
 
-[[maybe_unused]] Backward32Parameters parameters_32bit(const AttentionProblem& problem, const BackwardPlan& plan,
-                                                       const AttentionBackward& arguments) {
+[[maybe_unused]] BwdFp32Params parameters_32bit(const AttentionProblem& problem, const BwdPlan& plan,
+                                                const AttentionBackward& arguments) {
   const AttentionShape& shape = problem.shape;
   const std::int64_t kept_rows = backward_32bit_tile(problem, plan.method, plan.splits_warps).kept_rows;
   return {.q = matrix_of<const float>(arguments.q),
@@ -65,33 +65,33 @@ BackwardParameters<Element> parameters_16bit(const AttentionProblem& problem, co
 }
 
 template <class Element, int kHeadDim>
-void launch_16bit(const AttentionProblem& problem, BackwardMethod method, const BackwardParameters<Element>& parameters,
+void launch_16bit(const AttentionProblem& problem, BwdAlgorithm method, const BwdParams<Element>& parameters,
                   cudaStream_t stream) {
   const AttentionShape& shape = problem.shape;
-  if (method != BackwardMethod::kSplitAlone) {
+  if (method != BwdAlgorithm::kSplitFusedDelta) {
     launch_kernel(&attention_backward_prepare_kernel<Element, kHeadDim>, backward_helper_launch(shape, 0), parameters,
                   stream);
   }
-  if (method == BackwardMethod::kAtomic) {
-    BackwardParameters<Element> with_base_2 = parameters;
+  if (method == BwdAlgorithm::kAtomicDq) {
+    BwdParams<Element> with_base_2 = parameters;
     with_base_2.lse = parameters.base_2_lse_out;
     launch_kernel(&attention_backward_atomic_kernel<Element, kHeadDim>,
-                  backward_launch(problem, AtomicBackward::tile(kHeadDim), method), with_base_2, stream);
+                  backward_launch(problem, BwdAtomic::tile(kHeadDim), method), with_base_2, stream);
     launch_kernel(&attention_backward_convert_kernel<Element, kHeadDim>,
                   backward_helper_launch(shape, kBackwardHelperRows * padded_row_bytes_16bit(kHeadDim)), parameters,
                   stream);
     return;
   }
   launch_kernel(&attention_backward_split_kernel<Element, kHeadDim>,
-                backward_launch(problem, SplitBackward::tile(kHeadDim), method), parameters, stream);
+                backward_launch(problem, BwdSplit::tile(kHeadDim), method), parameters, stream);
 }
 
 template <bool k3xTf32, int kHeadDim>
-void launch_32bit(const AttentionProblem& problem, const BackwardPlan& plan, const Backward32Parameters& parameters,
+void launch_32bit(const AttentionProblem& problem, const BwdPlan& plan, const BwdFp32Params& parameters,
                   cudaStream_t stream) {
-  const BackwardMethod method = plan.method;
-  if (method != BackwardMethod::kSplitAlone) {
-    launch_kernel(method == BackwardMethod::kAtomic ? &attention_backward_prepare_32bit_kernel<kHeadDim, true>
+  const BwdAlgorithm method = plan.method;
+  if (method != BwdAlgorithm::kSplitFusedDelta) {
+    launch_kernel(method == BwdAlgorithm::kAtomicDq ? &attention_backward_prepare_32bit_kernel<kHeadDim, true>
                                                     : &attention_backward_prepare_32bit_kernel<kHeadDim, false>,
                   backward_helper_launch(problem.shape, 0), parameters, stream);
   }
@@ -103,7 +103,7 @@ void launch_32bit(const AttentionProblem& problem, const BackwardPlan& plan, con
 }  // namespace
 
 template <Precision kPrecision>
-void launch_backward(const AttentionProblem& problem, const BackwardPlan& plan, const AttentionBackward& arguments,
+void launch_backward(const AttentionProblem& problem, const BwdPlan& plan, const AttentionBackward& arguments,
                      cudaStream_t stream) {
   if constexpr (is_16bit(kPrecision)) {
     using Element = StoredElement<kPrecision>;
@@ -112,14 +112,14 @@ void launch_backward(const AttentionProblem& problem, const BackwardPlan& plan, 
       launch_16bit<Element, kHeadDim>(problem, plan.method, parameters, stream);
     });
   } else {
-    const Backward32Parameters parameters = parameters_32bit(problem, plan, arguments);
+    const BwdFp32Params parameters = parameters_32bit(problem, plan, arguments);
     with_head_dim<kPrecision>(problem.shape.head_dim, [&]<int kHeadDim>() {
       launch_32bit<kPrecision == Precision::kFp32, kHeadDim>(problem, plan, parameters, stream);
     });
   }
 }
 
-template void launch_backward<Precision::TBENCH_PRECISION>(const AttentionProblem&, const BackwardPlan&,
+template void launch_backward<Precision::TBENCH_PRECISION>(const AttentionProblem&, const BwdPlan&,
                                                            const AttentionBackward&, cudaStream_t);
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

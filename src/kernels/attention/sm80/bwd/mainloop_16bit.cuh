@@ -11,29 +11,27 @@
 #include "kernels/attention/sm80/bwd/smem_16bit.cuh"
 #include "kernels/attention/sm80/bwd/warp_pair_16bit.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
-enum class Gradient { kKeysAndValues, kKeys, kValues, kQueries };
+enum class Gradient { kDkDv, kDk, kDv, kDq };
 
 template <class Element, int kHeadDim, class Tile, Gradient kGradient, bool kAtomic>
-class BackwardBlock
-    : BackwardSharedTiles<BackwardGeometry<Element, kHeadDim, Tile, kGradient == Gradient::kQueries, kAtomic>> {
-  static constexpr bool kQueriesKept = kGradient == Gradient::kQueries;
-  static constexpr bool kWithValues = kGradient == Gradient::kKeysAndValues || kGradient == Gradient::kValues;
-  static constexpr bool kWithKeys = kGradient != Gradient::kValues;  // or queries: the product with dS
-  using Geometry = BackwardGeometry<Element, kHeadDim, Tile, kQueriesKept, kAtomic>;
-  using Tiles = BackwardSharedTiles<Geometry>;
+class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gradient::kDq, kAtomic>> {
+  static constexpr bool kQueriesKept = kGradient == Gradient::kDq;
+  static constexpr bool kWithValues = kGradient == Gradient::kDkDv || kGradient == Gradient::kDv;
+  static constexpr bool kWithKeys = kGradient != Gradient::kDv;  // or queries: the product with dS
+  using Geometry = BwdGeometry<Element, kHeadDim, Tile, kQueriesKept, kAtomic>;
+  using Tiles = BwdSmem<Geometry>;
   using Tiles::p_;
   using Tiles::place_;
-  static constexpr BackwardTile kTile = Geometry::kTile;
+  static constexpr BwdConfig kTile = Geometry::kTile;
   static constexpr int kRowBytes = Geometry::kRowBytes;
   // With two buffers of dS its product with K waits for the next step's barrier: one barrier a step instead of two.
   static constexpr bool kDelayed = kAtomic && kTile.score_stages > 1;
-  static_assert(!kAtomic || kGradient == Gradient::kKeysAndValues, "dQ's share comes with the keys' scores");
+  static_assert(!kAtomic || kGradient == Gradient::kDkDv, "dQ's share comes with the keys' scores");
 
  public:
-  __device__ __forceinline__ BackwardBlock(const BackwardParameters<Element>& parameters, char* shared,
-                                           TileScheduler block)
+  __device__ __forceinline__ BwdMainloop(const BwdParams<Element>& parameters, char* shared, TileScheduler block)
       : Tiles{parameters, shared, block} {}
 
   __device__ __forceinline__ void run() {
@@ -45,7 +43,7 @@ class BackwardBlock
     for (int step = range.first; step < range.last; ++step) {
       wait_copies<0>();
       // The step's tiles have come, and nobody reads the last one's any more.
-      if (!planted(PlantedFault::kBackwardBarrier)) __syncthreads();
+      if (!planted(InjectedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && step + 1 < range.last) this->load_step(step + 1, stage ^ 1);
       if constexpr (kDelayed) {
         if (step > range.first) add_query_gradient<Geometry>(*this, step - 1);
@@ -93,7 +91,7 @@ class BackwardBlock
       if constexpr (kWithValues) {
         Operand p;
         pack_scores<Element>(s, p);
-        if (planted(PlantedFault::kDvSkipTile) && step == 0) clear(p);
+        if (planted(InjectedFault::kDvSkipTile) && step == 0) clear(p);
         if constexpr (Geometry::kSharesRows) leave_probabilities<Geometry>(p, *this);
         add_gradient(values_, p, second, col);
       }
@@ -103,7 +101,7 @@ class BackwardBlock
         score_gradients<Geometry>(s, dp, place_, rows_, statistics + kTile.streamed_rows + col);
         Operand ds;
         pack_scores<Element>(dp, ds);
-        if (kQueriesKept && planted(PlantedFault::kDqSkipTile) && step == 0) clear(ds);
+        if (kQueriesKept && planted(InjectedFault::kDqSkipTile) && step == 0) clear(ds);
         if constexpr (Geometry::kSharesRows) {  // before its product, which the partner need not wait for
           store_scores<Geometry>(ds, *this, col);
           announce_scores(place_);
@@ -137,7 +135,7 @@ class BackwardBlock
 
   template <bool kMasked>
   __device__ __forceinline__ void to_probabilities(Scores& s, int first_col, const float* col_lse) const {
-    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
+    const float scale = p_.scale * kLog2E * (planted(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
     probabilities<Geometry, kMasked>(
         p_, place_, s, first_col, rows_, col_lse, [this](int m) { return this->row(m); },
         [scale](float score, float lse) {
@@ -159,7 +157,7 @@ class BackwardBlock
     wait_copies<0>();
     __syncthreads();
     if constexpr (kWithKeys) {
-      const bool forgets_scale = !kQueriesKept && planted(PlantedFault::kDkScale);
+      const bool forgets_scale = !kQueriesKept && planted(InjectedFault::kDkScale);
       this->write_gradient(0, keys_, forgets_scale ? 1.0f : p_.scale);
     }
     if constexpr (kWithValues) this->write_gradient(1, values_, 1.0f);
@@ -170,27 +168,27 @@ class BackwardBlock
 
   typename Geometry::Accumulator keys_ = {};  // or of the queries
   typename Geometry::Accumulator values_ = {};
-  RowStatistics<Geometry> rows_;
+  RowStats<Geometry> rows_;
 };
 
 /// What a block of a split pass does: of keys, of values, of both, or of queries.
 template <class Element, int kHeadDim>
-__device__ __forceinline__ void run_split_backward_16bit(const BackwardParameters<Element>& p, char* shared) {
+__device__ __forceinline__ void run_split_backward_16bit(const BwdParams<Element>& p, char* shared) {
   TileScheduler place = schedule_tile(p.heads_first);
   const auto run = [&]<Gradient kGradient>() {
-    BackwardBlock<Element, kHeadDim, SplitBackward, kGradient, false>{p, shared, place}.run();
+    BwdMainloop<Element, kHeadDim, BwdSplit, kGradient, false>{p, shared, place}.run();
   };
   constexpr bool kApart = splits_keys_from_values(kHeadDim);
   if (!keeps_keys(place, p.heads_first, p.kv_tiles * (kApart ? 2 : 1))) {
-    return run.template operator()<Gradient::kQueries>();
+    return run.template operator()<Gradient::kDq>();
   }
   if constexpr (kApart) {
-    if (place.tile < p.kv_tiles) return run.template operator()<Gradient::kKeys>();
+    if (place.tile < p.kv_tiles) return run.template operator()<Gradient::kDk>();
     place.tile -= p.kv_tiles;
-    run.template operator()<Gradient::kValues>();
+    run.template operator()<Gradient::kDv>();
   } else {
-    run.template operator()<Gradient::kKeysAndValues>();
+    run.template operator()<Gradient::kDkDv>();
   }
 }
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

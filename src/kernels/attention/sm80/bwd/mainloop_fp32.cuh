@@ -6,19 +6,19 @@
 #include "kernels/attention/sm80/bwd/dq_fp32.cuh"
 #include "kernels/attention/sm80/bwd/smem_fp32.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 template <bool k3xTf32, int kHeadDim, class Tile, bool kQueriesKept, bool kAtomic>
-class Backward32Block : Backward32SharedTiles<k3xTf32, BackwardGeometry<float, kHeadDim, Tile, kQueriesKept, kAtomic>> {
-  using Geometry = BackwardGeometry<float, kHeadDim, Tile, kQueriesKept, kAtomic>;
-  using Tiles = Backward32SharedTiles<k3xTf32, Geometry>;
+class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, kQueriesKept, kAtomic>> {
+  using Geometry = BwdGeometry<float, kHeadDim, Tile, kQueriesKept, kAtomic>;
+  using Tiles = BwdFp32Smem<k3xTf32, Geometry>;
   using Tiles::p_;
   using Tiles::place_;
-  static constexpr BackwardTile kTile = Geometry::kTile;
+  static constexpr BwdConfig kTile = Geometry::kTile;
   static constexpr int kRowBytes = Geometry::kRowBytes;
 
  public:
-  __device__ __forceinline__ Backward32Block(const Backward32Parameters& parameters, char* shared, TileScheduler place)
+  __device__ __forceinline__ BwdFp32Mainloop(const BwdFp32Params& parameters, char* shared, TileScheduler place)
       : Tiles{parameters, shared, place} {}
 
   __device__ __forceinline__ void run() {
@@ -34,7 +34,7 @@ class Backward32Block : Backward32SharedTiles<k3xTf32, BackwardGeometry<float, k
       wait_copies<0>();
       this->round_step(stage);
       // The step's tiles have come, and nobody reads the last one's any more.
-      if (!planted(PlantedFault::kBackwardBarrier)) __syncthreads();
+      if (!planted(InjectedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && more) this->load_step(step + 1, stage ^ 1);
       if (this->needs_mask(step)) {
         advance<true>(step, stage);
@@ -72,12 +72,12 @@ class Backward32Block : Backward32SharedTiles<k3xTf32, BackwardGeometry<float, k
       if (!kMasked || holds_anything(step * kTile.streamed_rows + col)) {
         multiply_rows<k3xTf32, Tiles::kRounded, kHeadDim>(s, kept, columns + first);
         to_probabilities<kMasked>(s, step * kTile.streamed_rows + col, col_statistics + col);
-        if (!kQueriesKept && !(planted(PlantedFault::kDvSkipTile) && step == 0)) {
+        if (!kQueriesKept && !(planted(InjectedFault::kDvSkipTile) && step == 0)) {
           accumulate_rows<k3xTf32, Tiles::kRounded, kHeadDim>(values_, s, rows + second);
         }
         multiply_rows<k3xTf32, Tiles::kRounded, kHeadDim>(dp, kept + Geometry::kKeptBytes, columns + second);
         score_gradients<Geometry>(s, dp, place_, rows_, col_statistics + kTile.streamed_rows + col);
-        if (!(kQueriesKept && planted(PlantedFault::kDqSkipTile) && step == 0)) {
+        if (!(kQueriesKept && planted(InjectedFault::kDqSkipTile) && step == 0)) {
           accumulate_rows<k3xTf32, Tiles::kRounded, kHeadDim>(keys_, dp, rows + first);
         }
       }
@@ -95,7 +95,7 @@ class Backward32Block : Backward32SharedTiles<k3xTf32, BackwardGeometry<float, k
   /// exp(scale * s - lse), zero under the mask.
   template <bool kMasked>
   __device__ __forceinline__ void to_probabilities(Scores& s, int first_col, const float* col_lse) const {
-    const float scale = p_.scale * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
+    const float scale = p_.scale * (planted(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
     probabilities<Geometry, kMasked>(
         p_, place_, s, first_col, rows_, col_lse, [this](int m) { return this->row(m); },
         [scale](float score, float lse) {
@@ -106,7 +106,7 @@ class Backward32Block : Backward32SharedTiles<k3xTf32, BackwardGeometry<float, k
   }
 
   __device__ __forceinline__ void finish() const {
-    const bool forgets_scale = !kQueriesKept && planted(PlantedFault::kDkScale);
+    const bool forgets_scale = !kQueriesKept && planted(InjectedFault::kDkScale);
     const auto scale = [&](int, int) { return forgets_scale ? 1.0f : p_.scale; };
     const auto one = [](int, int) { return 1.0f; };
     store_rows<kHeadDim>(keys_, kQueriesKept ? p_.dq : p_.dk, this->block(), place_.first_row + this->warp_row(),
@@ -120,8 +120,8 @@ class Backward32Block : Backward32SharedTiles<k3xTf32, BackwardGeometry<float, k
   __device__ __forceinline__ void finish_split_warps() const {
     static_assert(kTile.split_warps * kTile.kept_rows * kRowBytes <= Geometry::kStatistics,
                   "the tiles' memory holds the groups' sums");
-    const bool forgets_scale = !kQueriesKept && planted(PlantedFault::kDkScale);
-    const auto store = [&](const typename Geometry::Accumulator& sums, const Matrix<float>& matrix, float scale) {
+    const bool forgets_scale = !kQueriesKept && planted(InjectedFault::kDkScale);
+    const auto store = [&](const typename Geometry::Accumulator& sums, const GlobalMatrix<float>& matrix, float scale) {
       __syncthreads();  // nobody reads the tiles, or the other sums, any more
       store_split_warps_sums<kHeadDim, kTile.kept_rows, kTile.split_warps, Geometry::kThreads>(
           sums, this->shared(), this->warp_split() * kTile.kept_rows + this->warp_row(), matrix, this->block(),
@@ -133,18 +133,18 @@ class Backward32Block : Backward32SharedTiles<k3xTf32, BackwardGeometry<float, k
 
   typename Geometry::Accumulator keys_ = {};  // or of the queries
   typename Geometry::Accumulator values_ = {};
-  RowStatistics<Geometry> rows_;
+  RowStats<Geometry> rows_;
 };
 
 /// What a block of a split pass does: of keys, or of queries.
 template <bool k3xTf32, int kHeadDim, class Tile>
-__device__ __forceinline__ void run_split_backward_32bit(const Backward32Parameters& p, char* shared) {
+__device__ __forceinline__ void run_split_backward_32bit(const BwdFp32Params& p, char* shared) {
   TileScheduler place = schedule_tile(p.heads_first);
   if (keeps_keys(place, p.heads_first, p.kv_tiles)) {
-    Backward32Block<k3xTf32, kHeadDim, Tile, false, false>{p, shared, place}.run();
+    BwdFp32Mainloop<k3xTf32, kHeadDim, Tile, false, false>{p, shared, place}.run();
   } else {
-    Backward32Block<k3xTf32, kHeadDim, Tile, true, false>{p, shared, place}.run();
+    BwdFp32Mainloop<k3xTf32, kHeadDim, Tile, true, false>{p, shared, place}.run();
   }
 }
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

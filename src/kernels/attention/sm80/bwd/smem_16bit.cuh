@@ -7,14 +7,14 @@
 #include "kernels/attention/sm80/common/mma_16bit.cuh"
 #include "kernels/attention/sm80/common/tile_scheduler.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 template <class Element>
-struct BackwardParameters {
-  Matrix<const Element> q, k, v, o, grad_o;
+struct BwdParams {
+  GlobalMatrix<const Element> q, k, v, o, grad_o;
   const float* lse;    // [batch, heads, seq_q]; kAtomic: in base 2, as the kernel before has left it
   const float* delta;  // [batch, heads, seq_q]; null: each block computes what it needs
-  Matrix<Element> dq, dk, dv;
+  GlobalMatrix<Element> dq, dk, dv;
   float* delta_out;       // the same, for the kernel that computes it
   float* base_2_lse_out;  // kAtomic: lse * log2(e), from that kernel
   float* dq_sums;  // kAtomic: [batch, heads, query blocks of 16, head_dim / 8, lane, 4], see add_query_gradient()
@@ -28,10 +28,10 @@ struct BackwardParameters {
 
 /// Loads and addresses of a block. Base of the block itself.
 template <class Geometry>
-class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<typename Geometry::Element>> {
+class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Element>> {
   using Element = typename Geometry::Element;
-  using Sides = BackwardSides<Geometry, BackwardParameters<Element>>;
-  static constexpr BackwardTile kTile = Geometry::kTile;
+  using Sides = BwdOperands<Geometry, BwdParams<Element>>;
+  static constexpr BwdConfig kTile = Geometry::kTile;
   static constexpr bool kQueriesKept = Geometry::kQueriesKept;
 
  public:
@@ -57,8 +57,7 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
   using Sides::streamed_extent;
   using Sides::streamed_matrix;
 
-  __device__ __forceinline__ BackwardSharedTiles(const BackwardParameters<Element>& parameters, char* shared,
-                                                 TileScheduler block)
+  __device__ __forceinline__ BwdSmem(const BwdParams<Element>& parameters, char* shared, TileScheduler block)
       : Sides{parameters, block.tile},
         block_{block},
         shared_{shared},
@@ -87,7 +86,7 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
   __device__ __forceinline__ void load_kept() {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const Matrix<const Element>& matrix = kept_matrix(i);
+      const GlobalMatrix<const Element>& matrix = kept_matrix(i);
       load_tile<Element, kTile.kept_rows, Geometry::kHeadDim, Geometry::kThreads, true>(
           kept(i), matrix.head(batch(), head()), matrix.row_stride, matrix.vectors, place_.first_row, kept_extent());
     }
@@ -95,7 +94,7 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
   }
 
   __device__ __forceinline__ void load_step(int step, int stage) {
-    delay_one_warp(PlantedFault::kBackwardBarrier);
+    delay_one_warp(InjectedFault::kBackwardBarrier);
     if ((step + 1) * kTile.streamed_rows <= streamed_extent()) {
       load_streamed<false>(step, stage);
     } else {
@@ -108,7 +107,7 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
   }
 
   /// Queries kept: a thread's rows keep their statistics in registers, lse in base 2.
-  __device__ __forceinline__ void read_row_statistics(RowStatistics<Geometry>& rows) const {
+  __device__ __forceinline__ void read_row_statistics(RowStats<Geometry>& rows) const {
     wait_copies<0>();
     __syncthreads();
 #pragma unroll
@@ -147,7 +146,7 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
   }
 
   /// What write_gradient() has left of all warps, to memory.
-  __device__ __forceinline__ void store_gradient(int i, const Matrix<Element>& gradient) const {
+  __device__ __forceinline__ void store_gradient(int i, const GlobalMatrix<Element>& gradient) const {
     store_tile<Element, kTile.kept_rows, Geometry::kHeadDim, Geometry::kThreads>(
         shared_ + i * Geometry::kKeptBytes, gradient.head(batch(), head()), gradient.row_stride, gradient.vectors,
         place_.first_row, kept_extent());
@@ -158,7 +157,7 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
   __device__ __forceinline__ void load_streamed(int step, int stage) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const Matrix<const Element>& matrix = streamed_matrix(i);
+      const GlobalMatrix<const Element>& matrix = streamed_matrix(i);
       load_tile<Element, kTile.streamed_rows, Geometry::kHeadDim, Geometry::kThreads, kChecked>(
           streamed_ + (2 * stage + i) * Geometry::kStreamedBytes, matrix.head(batch(), head()), matrix.row_stride,
           matrix.vectors, step * kTile.streamed_rows, streamed_extent());
@@ -190,4 +189,4 @@ class BackwardSharedTiles : public BackwardSides<Geometry, BackwardParameters<ty
   std::int64_t head_offset_;  // of the head's first query in lse and delta
 };
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

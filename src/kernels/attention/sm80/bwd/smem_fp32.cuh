@@ -8,13 +8,13 @@
 #include "kernels/attention/sm80/common/mma_tf32.cuh"
 #include "kernels/attention/sm80/common/split_warps.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
-struct Backward32Parameters {
-  Matrix<const float> q, k, v, o, grad_o;
+struct BwdFp32Params {
+  GlobalMatrix<const float> q, k, v, o, grad_o;
   const float* lse;  // [batch, heads, seq_q]
   float* delta;      // [batch, heads, seq_q]; null: each block computes what it needs
-  Matrix<float> dq, dk, dv;
+  GlobalMatrix<float> dq, dk, dv;
   int heads, seq_q, seq_kv;
   int kv_tiles;  // kSplit: blocks of keys and values, before those of queries
   float scale;
@@ -24,9 +24,9 @@ struct Backward32Parameters {
 
 /// Loads and addresses of a block. Base of the block itself.
 template <bool k3xTf32, class Geometry>
-class Backward32SharedTiles : public BackwardSides<Geometry, Backward32Parameters> {
-  using Sides = BackwardSides<Geometry, Backward32Parameters>;
-  static constexpr BackwardTile kTile = Geometry::kTile;
+class BwdFp32Smem : public BwdOperands<Geometry, BwdFp32Params> {
+  using Sides = BwdOperands<Geometry, BwdFp32Params>;
+  static constexpr BwdConfig kTile = Geometry::kTile;
   static constexpr int kHeadDim = Geometry::kHeadDim;
   static constexpr int kThreads = Geometry::kThreads;
 
@@ -52,8 +52,7 @@ class Backward32SharedTiles : public BackwardSides<Geometry, Backward32Parameter
   using Sides::streamed_extent;
   using Sides::streamed_matrix;
 
-  __device__ __forceinline__ Backward32SharedTiles(const Backward32Parameters& parameters, char* shared,
-                                                   TileScheduler block)
+  __device__ __forceinline__ BwdFp32Smem(const BwdFp32Params& parameters, char* shared, TileScheduler block)
       : Sides{parameters, block.tile},
         warp_row_{row_warp<kTile.warps, kTile.split_warps>(place_.warp) * Geometry::kRowBlocks * 16},
         shared_{shared},
@@ -62,7 +61,7 @@ class Backward32SharedTiles : public BackwardSides<Geometry, Backward32Parameter
   __device__ __forceinline__ void load_kept() {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const Matrix<const float>& matrix = kept_matrix(i);
+      const GlobalMatrix<const float>& matrix = kept_matrix(i);
       load_tile<float, kTile.kept_rows, kHeadDim, kThreads, true>(
           shared_address(shared_) + i * Geometry::kKeptBytes, matrix.head(block_.batch(), block_.head()),
           matrix.row_stride, matrix.vectors, place_.first_row, kept_extent());
@@ -71,10 +70,10 @@ class Backward32SharedTiles : public BackwardSides<Geometry, Backward32Parameter
   }
 
   __device__ __forceinline__ void load_step(int step, int stage) {
-    delay_one_warp(PlantedFault::kBackwardBarrier);
+    delay_one_warp(InjectedFault::kBackwardBarrier);
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
-      const Matrix<const float>& matrix = streamed_matrix(i);
+      const GlobalMatrix<const float>& matrix = streamed_matrix(i);
       load_tile<float, kTile.streamed_rows, kHeadDim, kThreads, true>(
           shared_address(shared_) + Geometry::kStreamed + (2 * stage + i) * Geometry::kStreamedBytes,
           matrix.head(block_.batch(), block_.head()), matrix.row_stride, matrix.vectors, step * kTile.streamed_rows,
@@ -111,7 +110,7 @@ class Backward32SharedTiles : public BackwardSides<Geometry, Backward32Parameter
   }
 
   /// Queries kept: a thread's rows keep their statistics in registers.
-  __device__ __forceinline__ void read_row_statistics(RowStatistics<Geometry>& rows) const {
+  __device__ __forceinline__ void read_row_statistics(RowStats<Geometry>& rows) const {
     __syncthreads();
     const float* const source = statistics<kTile.kept_rows>(0);
 #pragma unroll
@@ -151,4 +150,4 @@ class Backward32SharedTiles : public BackwardSides<Geometry, Backward32Parameter
   TileScheduler block_;
 };
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -5,11 +5,11 @@
 #include "kernels/attention/common/injected_fault.cuh"
 #include "kernels/attention/sm80/bwd/geometry.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// Queries kept: lse and delta of a thread's rows, `lane / 4` and 8 further of each 16.
 template <class Geometry>
-struct RowStatistics {
+struct RowStats {
   float lse[Geometry::kRowBlocks][2], delta[Geometry::kRowBlocks][2];
 };
 
@@ -17,8 +17,8 @@ struct RowStatistics {
 /// an Inf would be NaN. `row_of(m)`: of the matrix of all scores, the first row of the warp's m-th 16; `first_col`: the
 /// first column. Where keys are kept lse comes with the columns, from `col_lse` on, else with the rows.
 template <class Geometry, bool kMasked, class Parameters, class Row, class Probability>
-__device__ __forceinline__ void probabilities(const Parameters& p, const WarpPlace& place, typename Geometry::Scores& s,
-                                              int first_col, const RowStatistics<Geometry>& rows, const float* col_lse,
+__device__ __forceinline__ void probabilities(const Parameters& p, const WarpCoord& place, typename Geometry::Scores& s,
+                                              int first_col, const RowStats<Geometry>& rows, const float* col_lse,
                                               Row&& row_of, Probability&& probability) {
   constexpr bool kQueriesKept = Geometry::kQueriesKept;
 #pragma unroll
@@ -36,7 +36,7 @@ __device__ __forceinline__ void probabilities(const Parameters& p, const WarpPla
           const int row = row_of(m) + i / 2 * 8 + place.lane / 4;
           const int query = kQueriesKept ? row : first_col + col + i % 2;
           const int key = kQueriesKept ? first_col + col + i % 2 : row;
-          const int last = planted(PlantedFault::kBackwardMask) ? query + 1 : query;
+          const int last = planted(InjectedFault::kBackwardMask) ? query + 1 : query;
           const bool exists = key < p.seq_kv && (kQueriesKept || query < p.seq_q);
           if (!exists || (p.causal && key > last)) score = 0.0f;
         }
@@ -48,7 +48,7 @@ __device__ __forceinline__ void probabilities(const Parameters& p, const WarpPla
 /// dp = p * (dp - delta)
 template <class Geometry>
 __device__ __forceinline__ void score_gradients(const typename Geometry::Scores& p, typename Geometry::Scores& dp,
-                                                const WarpPlace& place, const RowStatistics<Geometry>& rows,
+                                                const WarpCoord& place, const RowStats<Geometry>& rows,
                                                 const float* col_delta) {
   constexpr bool kQueriesKept = Geometry::kQueriesKept;
 #pragma unroll
@@ -66,4 +66,4 @@ __device__ __forceinline__ void score_gradients(const typename Geometry::Scores&
   }
 }
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -1,4 +1,4 @@
-// Two warps that share their rows (BackwardTile::sharing_warps). Each computes half of their scores and holds half of
+// Two warps that share their rows (BwdConfig::sharing_warps). Each computes half of their scores and holds half of
 // their gradients' columns, so that a fragment read from shared memory serves twice the products that 16 rows of one
 // warp would give it; for the gradients each also takes the other's half of P and dS from shared memory. Both are left
 // operands there, which a lane holds the same elements of in either warp.
@@ -9,16 +9,16 @@
 
 #include "kernels/attention/sm80/bwd/smem_16bit.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 __device__ __forceinline__ int partner(int warp) { return warp ^ 1; }
 
 /// Each warp waits at a barrier of its own, where the other has only to arrive: the first to come is not held up before
 /// it has used its own half.
-__device__ __forceinline__ void announce_scores(const WarpPlace& place) {
+__device__ __forceinline__ void announce_scores(const WarpCoord& place) {
   arrive_at_barrier<2 * kWarpSize>(1 + partner(place.warp));
 }
-__device__ __forceinline__ void await_partner(const WarpPlace& place) {
+__device__ __forceinline__ void await_partner(const WarpCoord& place) {
   wait_at_barrier<2 * kWarpSize>(1 + place.warp);
 }
 
@@ -38,8 +38,7 @@ __device__ __forceinline__ void for_each_operand(int lane, Function&& function) 
 /// A warp's packed P to where take_probabilities() finds it.
 template <class Geometry>
 __device__ __forceinline__ void leave_probabilities(
-    const std::uint32_t (&p)[Geometry::kRowBlocks][Geometry::kColBlocks][2],
-    const BackwardSharedTiles<Geometry>& tiles) {
+    const std::uint32_t (&p)[Geometry::kRowBlocks][Geometry::kColBlocks][2], const BwdSmem<Geometry>& tiles) {
   char* const own = tiles.probabilities_pointer(tiles.place().warp);
   for_each_operand<Geometry>(tiles.place().lane, [&](int m, int n, int bytes) {
     *reinterpret_cast<uint4*>(own + bytes) = uint4{p[m][n][0], p[m][n][1], p[m][n + 1][0], p[m][n + 1][1]};
@@ -49,7 +48,7 @@ __device__ __forceinline__ void leave_probabilities(
 /// The partner's packed P.
 template <class Geometry>
 __device__ __forceinline__ void take_probabilities(std::uint32_t (&p)[Geometry::kRowBlocks][Geometry::kColBlocks][2],
-                                                   const BackwardSharedTiles<Geometry>& tiles) {
+                                                   const BwdSmem<Geometry>& tiles) {
   const char* const others = tiles.probabilities_pointer(partner(tiles.place().warp));
   for_each_operand<Geometry>(tiles.place().lane, [&](int m, int n, int bytes) {
     const uint4 operand = *reinterpret_cast<const uint4*>(others + bytes);
@@ -63,9 +62,9 @@ __device__ __forceinline__ void take_probabilities(std::uint32_t (&p)[Geometry::
 /// The partner's packed dS^T, columns from `first_col` on, from where store_scores() has put it for dQ.
 template <class Geometry>
 __device__ __forceinline__ void take_score_gradients(std::uint32_t (&ds)[Geometry::kRowBlocks][Geometry::kColBlocks][2],
-                                                     const BackwardSharedTiles<Geometry>& tiles, int first_col) {
+                                                     const BwdSmem<Geometry>& tiles, int first_col) {
   constexpr int kScoreRowBytes = Geometry::kScoreRowBytes;
-  const WarpPlace& place = tiles.place();
+  const WarpCoord& place = tiles.place();
   const std::uint32_t address = tiles.scores() + Geometry::row_block(place.warp) * 16 * kScoreRowBytes + first_col * 2 +
                                 row_major_offset(place.lane, kScoreRowBytes);
   for_each_operand<Geometry>(place.lane, [&](int m, int n, int) {
@@ -78,4 +77,4 @@ __device__ __forceinline__ void take_score_gradients(std::uint32_t (&ds)[Geometr
   });
 }
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -4,7 +4,7 @@
 
 #include "kernels/attention/common/smem_tile.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// Lane's offset in a tile of rows of `bytes` for a left operand, or for a right one that is stored [inner, outer] and
 /// loaded transposed.
@@ -81,4 +81,4 @@ __device__ __forceinline__ void multiply_by(float (&sums)[kRowBlocks][kDimBlocks
   }
 }
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

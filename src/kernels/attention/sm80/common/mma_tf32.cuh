@@ -24,25 +24,25 @@
 #include "kernels/attention/common/smem_tile.cuh"
 #include "kernels/attention/sm80/common/tile_scheduler.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// Four words of an operand: all of a left one (16 by 8), or those of two neighbouring right ones (8 by 8 each).
 template <bool k3xTf32>
-struct Operand32;
+struct Tf32Operand;
 template <>
-struct Operand32<false> {
+struct Tf32Operand<false> {
   std::uint32_t big[4];
 };
 template <>
-struct Operand32<true> {
+struct Tf32Operand<true> {
   std::uint32_t big[4];
   std::uint32_t small[4];  // not rounded: of its 12 bits that may be set the tensor cores ignore one at most
 };
 
 template <bool k3xTf32>
-__device__ __forceinline__ Operand32<k3xTf32> to_operand(float x0, float x1, float x2, float x3) {
+__device__ __forceinline__ Tf32Operand<k3xTf32> to_operand(float x0, float x1, float x2, float x3) {
   const float x[4]{x0, x1, x2, x3};
-  Operand32<k3xTf32> operand;
+  Tf32Operand<k3xTf32> operand;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     operand.big[i] = round_to_tf32(x[i]);
@@ -53,7 +53,7 @@ __device__ __forceinline__ Operand32<k3xTf32> to_operand(float x0, float x1, flo
 
 /// The same for words from a tile in shared memory, TF32 numbers already if `kRounded`.
 template <bool k3xTf32, bool kRounded>
-__device__ __forceinline__ Operand32<k3xTf32> to_operand_from_tile(float x0, float x1, float x2, float x3) {
+__device__ __forceinline__ Tf32Operand<k3xTf32> to_operand_from_tile(float x0, float x1, float x2, float x3) {
   static_assert(!(k3xTf32 && kRounded), "rounding loses the small parts");
   if constexpr (kRounded) {
     return {{__float_as_uint(x0), __float_as_uint(x1), __float_as_uint(x2), __float_as_uint(x3)}};
@@ -87,7 +87,7 @@ __device__ __forceinline__ void split_own_elements(char* tile, char* small, bool
 
 /// Four 8x4 matrices of float32; lane i gives the address of row i % 8 of matrix i / 8.
 template <bool k3xTf32, bool kRounded>
-__device__ __forceinline__ Operand32<k3xTf32> load_operand(std::uint32_t address) {
+__device__ __forceinline__ Tf32Operand<k3xTf32> load_operand(std::uint32_t address) {
   std::uint32_t r[4];
   ldmatrix_x4(r, address);
   return to_operand_from_tile<k3xTf32, kRounded>(__uint_as_float(r[0]), __uint_as_float(r[1]), __uint_as_float(r[2]),
@@ -95,8 +95,8 @@ __device__ __forceinline__ Operand32<k3xTf32> load_operand(std::uint32_t address
 }
 
 /// The same of two tiles that split_own_elements() has made, `small_parts` bytes apart.
-__device__ __forceinline__ Operand32<true> load_split_operand(std::uint32_t address, int small_parts) {
-  Operand32<true> operand;
+__device__ __forceinline__ Tf32Operand<true> load_split_operand(std::uint32_t address, int small_parts) {
+  Tf32Operand<true> operand;
   ldmatrix_x4(operand.big, address);
   ldmatrix_x4(operand.small, address + small_parts);
   return operand;
@@ -150,17 +150,17 @@ __device__ __forceinline__ void add_to_finite(float (&c)[kRowBlocks][kColBlocks]
 /// products with small parts before the others, and rounded to nearest as it is added.
 template <int kSteps, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void add_exact_products(float (&c)[kRowBlocks][kColBlocks][4], int first,
-                                                   const Operand32<true> (&a)[kSteps][kRowBlocks],
-                                                   const Operand32<true> (&b)[kSteps]) {
+                                                   const Tf32Operand<true> (&a)[kSteps][kRowBlocks],
+                                                   const Tf32Operand<true> (&b)[kSteps]) {
   static_assert(kSteps <= 4, "longer sums would show that the tensor cores truncate");
   float sums[kRowBlocks][2][4] = {};
 #pragma unroll
   for (int i = 0; i < kSteps; ++i) {
-    multiply_pair<&Operand32<true>::small>(sums, 0, a[i], b[i].big);
-    multiply_pair<&Operand32<true>::big>(sums, 0, a[i], b[i].small);
+    multiply_pair<&Tf32Operand<true>::small>(sums, 0, a[i], b[i].big);
+    multiply_pair<&Tf32Operand<true>::big>(sums, 0, a[i], b[i].small);
   }
 #pragma unroll
-  for (int i = 0; i < kSteps; ++i) multiply_pair<&Operand32<true>::big>(sums, 0, a[i], b[i].big);
+  for (int i = 0; i < kSteps; ++i) multiply_pair<&Tf32Operand<true>::big>(sums, 0, a[i], b[i].big);
   add(c, first, sums);
   // These sums are independent of each other: without this, loads for many of them move ahead and take registers.
   __syncwarp();
@@ -179,15 +179,15 @@ __device__ __forceinline__ void multiply_steps(float (&c)[kRowBlocks][kColBlocks
       float big[kRowBlocks][kColBlocks][4] = {};
 #pragma unroll
       for (int i = 0; i < kSteps; ++i) {
-        Operand32<true> a[kRowBlocks];
+        Tf32Operand<true> a[kRowBlocks];
 #pragma unroll
         for (int m = 0; m < kRowBlocks; ++m) a[m] = left(m, first + i);
 #pragma unroll
         for (int n = 0; n < kColBlocks; n += 2) {
-          const Operand32<true> b = right(n, first + i);
-          multiply_pair<&Operand32<true>::small>(small, n, a, b.big);
-          multiply_pair<&Operand32<true>::big>(big, n, a, b.big);
-          multiply_pair<&Operand32<true>::big>(small, n, a, b.small);
+          const Tf32Operand<true> b = right(n, first + i);
+          multiply_pair<&Tf32Operand<true>::small>(small, n, a, b.big);
+          multiply_pair<&Tf32Operand<true>::big>(big, n, a, b.big);
+          multiply_pair<&Tf32Operand<true>::big>(small, n, a, b.small);
         }
       }
       add(c, 0, big);
@@ -197,12 +197,12 @@ __device__ __forceinline__ void multiply_steps(float (&c)[kRowBlocks][kColBlocks
     // Not further: loads moved to the front of a longer body take registers that the accumulators need.
 #pragma unroll 4
     for (int step = 0; step < kInner; ++step) {
-      Operand32<false> a[kRowBlocks];
+      Tf32Operand<false> a[kRowBlocks];
 #pragma unroll
       for (int m = 0; m < kRowBlocks; ++m) a[m] = left(m, step);
 #pragma unroll
       for (int n = 0; n < kColBlocks; n += 2) {
-        multiply_pair<&Operand32<false>::big>(c, n, a, right(n, step).big);
+        multiply_pair<&Tf32Operand<false>::big>(c, n, a, right(n, step).big);
       }
     }
   }
@@ -241,7 +241,7 @@ __device__ __forceinline__ void multiply_rows(float (&scores)[kRowBlocks][kColBl
 /// which points to the lane's column in row 2 (lane % 4). Single words: pairs of columns would halve the loads, but
 /// leave registers in an order that costs more moves than that.
 template <bool k3xTf32, bool kRounded, int kHeadDim>
-__device__ __forceinline__ Operand32<k3xTf32> load_rows(const char* rows) {
+__device__ __forceinline__ Tf32Operand<k3xTf32> load_rows(const char* rows) {
   const float* const even = reinterpret_cast<const float*>(rows);
   const float* const odd = reinterpret_cast<const float*>(rows + row_bytes<float>(kHeadDim));
   return to_operand_from_tile<k3xTf32, kRounded>(even[0], odd[0], even[8], odd[8]);
@@ -255,7 +255,7 @@ template <bool k3xTf32, bool kRounded, int kHeadDim, int kRowBlocks, int kColBlo
 __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadDim / 8][4],
                                                 const float (&scores)[kRowBlocks][kColBlocks][4], const char* rows) {
   constexpr int kRowBytes = row_bytes<float>(kHeadDim);
-  const auto left = [&](Operand32<k3xTf32>(&a)[kRowBlocks], int n) {
+  const auto left = [&](Tf32Operand<k3xTf32>(&a)[kRowBlocks], int n) {
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) {
       const float(&s)[4] = scores[m][n];
@@ -263,12 +263,12 @@ __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadD
     }
   };
   if constexpr (k3xTf32) {
-    Operand32<true> a[kColBlocks][kRowBlocks];
+    Tf32Operand<true> a[kColBlocks][kRowBlocks];
 #pragma unroll
     for (int n = 0; n < kColBlocks; ++n) left(a[n], n);
 #pragma unroll
     for (int d = 0; d < kHeadDim / 8; d += 2) {
-      Operand32<true> b[kColBlocks];
+      Tf32Operand<true> b[kColBlocks];
 #pragma unroll
       for (int n = 0; n < kColBlocks; ++n) b[n] = load_rows<true, false, kHeadDim>(rows + n * 8 * kRowBytes + d * 32);
       add_exact_products(sums, d, a, b);
@@ -276,12 +276,12 @@ __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadD
   } else {
 #pragma unroll
     for (int n = 0; n < kColBlocks; ++n) {
-      Operand32<false> a[kRowBlocks];
+      Tf32Operand<false> a[kRowBlocks];
       left(a, n);
 #pragma unroll
       for (int d = 0; d < kHeadDim / 8; d += 2) {
-        const Operand32<false> b = load_rows<false, kRounded, kHeadDim>(rows + n * 8 * kRowBytes + d * 32);
-        multiply_pair<&Operand32<false>::big>(sums, d, a, b.big);
+        const Tf32Operand<false> b = load_rows<false, kRounded, kHeadDim>(rows + n * 8 * kRowBytes + d * 32);
+        multiply_pair<&Tf32Operand<false>::big>(sums, d, a, b.big);
       }
     }
   }
@@ -290,8 +290,8 @@ __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadD
 /// Writes the rows of one warp's blocks that lie below `rows`, times factor(m, half).
 template <int kHeadDim, int kRowBlocks, class Factor>
 __device__ __forceinline__ void store_rows(const float (&sums)[kRowBlocks][kHeadDim / 8][4],
-                                           const Matrix<float>& matrix, TileScheduler place, int first_row, int rows,
-                                           int lane, Factor&& factor) {
+                                           const GlobalMatrix<float>& matrix, TileScheduler place, int first_row,
+                                           int rows, int lane, Factor&& factor) {
   float* const head = matrix.head(place.batch(), place.head()) + lane % 4 * 2;
 #pragma unroll
   for (int m = 0; m < kRowBlocks; ++m) {
@@ -315,4 +315,4 @@ __device__ __forceinline__ void store_rows(const float (&sums)[kRowBlocks][kHead
   }
 }
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -6,9 +6,10 @@
 #include <cmath>
 
 #include "kernels/attention/common/smem_tile.cuh"
+#include "kernels/attention/common/warp_reduce.cuh"
 #include "kernels/attention/sm80/common/tile_scheduler.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// A warp's place among `kWarps` in `kSplitWarps`: which share of the block's rows it takes, and which of the streamed
 /// ones.
@@ -19,12 +20,6 @@ __device__ __forceinline__ int row_warp(int warp) {
 template <int kWarps, int kSplitWarps>
 __device__ __forceinline__ int split_of_warp(int warp) {
   return kSplitWarps == 1 ? 0 : warp / (kWarps / kSplitWarps);
-}
-
-/// The sum of the four lanes that hold a row of an accumulator.
-__device__ __forceinline__ float add_lanes(float sum) {
-  sum += __shfl_xor_sync(kFullWarp, sum, 1);
-  return sum + __shfl_xor_sync(kFullWarp, sum, 2);
 }
 
 /// Softmax over keys that groups have seen parts of. A lane's share of a row is its sum of exp2(scale * (score -
@@ -87,8 +82,8 @@ __device__ __forceinline__ void store_4(Element* destination, float4 x, bool vec
 /// more; `own_row` is the first of this warp's rows there. All threads of the block take part.
 template <int kHeadDim, int kRows, int kSplitWarps, int kThreads, int kRowBlocks, class Element, class Factor>
 __device__ __forceinline__ void store_split_warps_sums(const float (&sums)[kRowBlocks][kHeadDim / 8][4], char* partials,
-                                                       int own_row, const Matrix<Element>& matrix, TileScheduler place,
-                                                       int first_row, int rows, Factor&& factor) {
+                                                       int own_row, const GlobalMatrix<Element>& matrix,
+                                                       TileScheduler place, int first_row, int rows, Factor&& factor) {
   constexpr int kRowBytes = row_bytes<float>(kHeadDim);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % kWarpSize;
   char* const own = partials + (own_row + lane / 4) * kRowBytes + lane % 4 * 8;
@@ -120,4 +115,4 @@ __device__ __forceinline__ void store_split_warps_sums(const float (&sums)[kRowB
   }
 }
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -1,7 +1,7 @@
 // Which tile of which head a block works on.
 #pragma once
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 struct TileScheduler {
   int tile;
@@ -35,4 +35,4 @@ __device__ __forceinline__ bool keeps_keys(TileScheduler& place, bool heads_firs
   return keys;
 }
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

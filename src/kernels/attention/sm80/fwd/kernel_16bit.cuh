@@ -10,15 +10,17 @@
 #include <cmath>
 
 #include "kernels/attention/common/injected_fault.cuh"
+#include "kernels/attention/common/softmax.cuh"
+#include "kernels/attention/common/warp_reduce.cuh"
 #include "kernels/attention/sm80/common/mma_16bit.cuh"
 #include "kernels/attention/sm80/common/split_warps.cuh"
 #include "kernels/attention/sm80/fwd/split_kv_combine.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 template <class Element, int kHeadDim, class Tile>
-class ForwardBlock {
-  static constexpr ForwardTile kTile = Tile::tile(kHeadDim);
+class FwdMainloop {
+  static constexpr FwdConfig kTile = Tile::tile(kHeadDim);
   static constexpr int kThreads = kTile.warps * kWarpSize;
   static constexpr int kRowWarps = kTile.warps / kTile.split_warps;
   static constexpr int kRowBlocks = kTile.rows / kRowWarps / 16;    // 16 queries each, of a warp
@@ -34,7 +36,7 @@ class ForwardBlock {
   static_assert(!kTile.split_kv || kTile.split_warps == 1, "keys are divided among blocks or among their warps");
 
  public:
-  __device__ __forceinline__ ForwardBlock(const ForwardParameters<Element>& parameters, char* shared)
+  __device__ __forceinline__ FwdMainloop(const FwdParams<Element>& parameters, char* shared)
       : p_{parameters},
         q_tile_{shared_address(shared)},
         k_tile_{q_tile_ + kTile.rows * kRowBytes},
@@ -67,7 +69,8 @@ class ForwardBlock {
     if constexpr (kTile.stages > 1) load_step<true>(v_tile_, v, p_.v, steps - 1);
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(k, v, step);
-    for (; step >= first_step() + (planted(PlantedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(k, v, step);
+    for (; step >= first_step() + (planted(InjectedFault::kForwardSkipTile) ? 1 : 0); --step)
+      advance<false>(k, v, step);
     if constexpr (kTile.split_kv) {
       finish_split(batch, head);
     } else if constexpr (kTile.split_warps > 1) {
@@ -100,8 +103,8 @@ class ForwardBlock {
 
   template <bool kChecked>
   __device__ __forceinline__ void load_step(std::uint32_t tile, const Element* head,
-                                            const Matrix<const Element>& matrix, int step) {
-    delay_one_warp(PlantedFault::kForwardBarrier);
+                                            const GlobalMatrix<const Element>& matrix, int step) {
+    delay_one_warp(InjectedFault::kForwardBarrier);
     load_tile<Element, kTile.cols, kHeadDim, kThreads, kChecked>(tile, head, matrix.row_stride, matrix.vectors,
                                                                  step * kTile.cols, p_.seq_kv);
     commit_copies();
@@ -111,7 +114,7 @@ class ForwardBlock {
   __device__ __forceinline__ void advance(const Element* k, const Element* v, int step) {
     wait_copies<0>();
     // K has come, and nobody reads V of the step before any more.
-    if (!planted(PlantedFault::kForwardBarrier)) __syncthreads();
+    if (!planted(InjectedFault::kForwardBarrier)) __syncthreads();
     float s[kRowBlocks][kColBlocks][4] = {};
     if constexpr (kTile.stages > 1) {
       const int other = kStageBytes - stage_;
@@ -148,7 +151,7 @@ class ForwardBlock {
         for (int i = 0; i < 4; ++i) {
           const int col = first_col + n * 8 + lane_ % 4 * 2 + i % 2;
           const int row = first_row_ + (row_warp_ * kRowBlocks + m) * 16 + lane_ / 4 + i / 2 * 8;
-          const int last = planted(PlantedFault::kForwardMask) ? row + 1 : row;
+          const int last = planted(InjectedFault::kForwardMask) ? row + 1 : row;
           if (col >= p_.seq_kv || (p_.causal && col > last)) s[m][n][i] = -INFINITY;
         }
       }
@@ -157,7 +160,7 @@ class ForwardBlock {
 
   /// Of scores, in exponents to base 2.
   __device__ __forceinline__ float exponent_scale() const {
-    return p_.scale * kLog2E * (planted(PlantedFault::kForwardScale) ? 1.05f : 1.0f);
+    return p_.scale * kLog2E * (planted(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
   /// Leaves exp2(scale * (s - reference)) as operands and adds them to the sums. A row's reference is a maximum of its
@@ -289,7 +292,7 @@ class ForwardBlock {
     }
   }
 
-  const ForwardParameters<Element>& p_;
+  const FwdParams<Element>& p_;
   std::uint32_t q_tile_, k_tile_, v_tile_;
   char* shared_;
   int row_warp_, lane_;  // which share of the block's rows the warp takes
@@ -302,9 +305,9 @@ class ForwardBlock {
 
 template <class Element, int kHeadDim, class Tile>
 __global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
-    attention_forward_mma_kernel(const __grid_constant__ ForwardParameters<Element> parameters) {
+    attention_forward_mma_kernel(const __grid_constant__ FwdParams<Element> parameters) {
   extern __shared__ __align__(16) char shared[];
-  ForwardBlock<Element, kHeadDim, Tile>{parameters, shared}.run();
+  FwdMainloop<Element, kHeadDim, Tile>{parameters, shared}.run();
 }
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

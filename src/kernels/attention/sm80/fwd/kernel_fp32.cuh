@@ -10,15 +10,16 @@
 
 #include "kernels/attention/common/injected_fault.cuh"
 #include "kernels/attention/common/plan_32bit.hpp"
+#include "kernels/attention/common/softmax.cuh"
 #include "kernels/attention/sm80/common/mma_tf32.cuh"
 #include "kernels/attention/sm80/common/split_warps.cuh"
 #include "kernels/attention/sm80/fwd/params.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 template <bool k3xTf32, int kHeadDim, class Tile>
-class Forward32Block {
-  static constexpr ForwardTile kTile = Tile::tile(kHeadDim);
+class FwdFp32Mainloop {
+  static constexpr FwdConfig kTile = Tile::tile(kHeadDim);
   static constexpr int kThreads = kTile.warps * kWarpSize;
   static constexpr int kRowWarps = kTile.warps / kTile.split_warps;
   static constexpr int kRowBlocks = kTile.rows / kRowWarps / 16;    // 16 queries each, of a warp
@@ -31,7 +32,7 @@ class Forward32Block {
   static_assert(kHeadDim % 16 == 0 && kWarpCols % 16 == 0, "right operands are loaded in pairs of 8 columns");
 
  public:
-  __device__ __forceinline__ Forward32Block(const ForwardParameters<float>& parameters, char* shared)
+  __device__ __forceinline__ FwdFp32Mainloop(const FwdParams<float>& parameters, char* shared)
       : p_{parameters},
         shared_{shared},
         lane_{static_cast<int>(threadIdx.x) % kWarpSize},
@@ -62,7 +63,7 @@ class Forward32Block {
     }
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(step);
-    for (; step >= (planted(PlantedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(step);
+    for (; step >= (planted(InjectedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(step);
     if constexpr (kTile.split_warps > 1) {
       finish_split_warps();
     } else {
@@ -92,15 +93,15 @@ class Forward32Block {
   __device__ __forceinline__ int warp_col() const { return warp_split() * kWarpCols; }
 
   template <bool kChecked>
-  __device__ __forceinline__ void load_step(int tile, const Matrix<const float>& matrix, int step) {
-    delay_one_warp(PlantedFault::kForwardBarrier);
+  __device__ __forceinline__ void load_step(int tile, const GlobalMatrix<const float>& matrix, int step) {
+    delay_one_warp(InjectedFault::kForwardBarrier);
     load_tile<float, kTile.cols, kHeadDim, kThreads, kChecked>(
         shared_address(shared_) + tile, matrix.head(place_.batch(), place_.head()), matrix.row_stride, matrix.vectors,
         step * kTile.cols, p_.seq_kv);
     commit_copies();
   }
 
-  __device__ __forceinline__ void round_step(int tile, const Matrix<const float>& matrix) {
+  __device__ __forceinline__ void round_step(int tile, const GlobalMatrix<const float>& matrix) {
     if constexpr (kRounded) round_own_elements<kTile.cols, kHeadDim, kThreads>(shared_ + tile, matrix.vectors);
   }
 
@@ -113,7 +114,7 @@ class Forward32Block {
     round_step(kKeys + stage_, p_.k);
     if constexpr (kTile.stages > 1) round_step(kValues + stage_, p_.v);
     // K has come, and nobody reads V of the step before any more.
-    if (!planted(PlantedFault::kForwardBarrier)) __syncthreads();
+    if (!planted(InjectedFault::kForwardBarrier)) __syncthreads();
     Scores s = {};
     if constexpr (kTile.stages > 1) {
       if (step > 0) {
@@ -154,7 +155,7 @@ class Forward32Block {
         for (int i = 0; i < 4; ++i) {
           const int col = first_col + n * 8 + lane_ % 4 * 2 + i % 2;
           const int row = first_row_ + warp_row_ + m * 16 + lane_ / 4 + i / 2 * 8;
-          const int last = planted(PlantedFault::kForwardMask) ? row + 1 : row;
+          const int last = planted(InjectedFault::kForwardMask) ? row + 1 : row;
           if (col >= p_.seq_kv || (p_.causal && col > last)) s[m][n][i] = -INFINITY;
         }
       }
@@ -163,7 +164,7 @@ class Forward32Block {
 
   /// Of scores, in exponents to base 2.
   __device__ __forceinline__ float exponent_scale() const {
-    return p_.scale * kLog2E * (planted(PlantedFault::kForwardScale) ? 1.05f : 1.0f);
+    return p_.scale * kLog2E * (planted(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
   /// Updates maxima and sums, scales what O holds so far, and turns scores into exp2(scale * (s - maximum)).
@@ -241,7 +242,7 @@ class Forward32Block {
         [&](int m, int half) { return factor[m][half]; });
   }
 
-  const ForwardParameters<float>& p_;
+  const FwdParams<float>& p_;
   char* shared_;
   int lane_;
   TileScheduler place_;
@@ -252,4 +253,4 @@ class Forward32Block {
   float sum_[kRowBlocks][2] = {};
 };
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

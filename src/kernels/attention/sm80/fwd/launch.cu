@@ -7,76 +7,76 @@
 #include "kernels/attention/sm80/fwd/kernel_fp32.cuh"
 #include "kernels/attention/sm80/fwd/split_kv_combine.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kCombineThreads)
-    attention_forward_combine_kernel(const __grid_constant__ ForwardParameters<Element> parameters) {
+    attention_forward_combine_kernel(const __grid_constant__ FwdParams<Element> parameters) {
   combine_splits<Element, kHeadDim>(parameters);
 }
 
 template <bool k3xTf32, int kHeadDim, class Tile>
 __global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
-    attention_forward_32bit_kernel(const __grid_constant__ ForwardParameters<float> parameters) {
+    attention_forward_32bit_kernel(const __grid_constant__ FwdParams<float> parameters) {
   extern __shared__ __align__(16) char shared[];
-  Forward32Block<k3xTf32, kHeadDim, Tile>{parameters, shared}.run();
+  FwdFp32Mainloop<k3xTf32, kHeadDim, Tile>{parameters, shared}.run();
 }
 
 namespace {
 
 template <class Element, int kHeadDim>
-void launch_16bit(const AttentionShape& shape, const ForwardPlan& plan, const ForwardParameters<Element>& parameters,
+void launch_16bit(const AttentionShape& shape, const FwdPlan& plan, const FwdParams<Element>& parameters,
                   cudaStream_t stream) {
   const auto launch = [&]<class Tile>() {
     launch_kernel(&attention_forward_mma_kernel<Element, kHeadDim, Tile>,
                   forward_launch(shape, Tile::tile(kHeadDim), plan.split_kv.num_splits), parameters, stream);
   };
-  if (plan.tiles == ForwardTiles::kLong) return launch.template operator()<LongForward>();
+  if (plan.tiles == FwdConfigId::kM128N64) return launch.template operator()<FwdM128N64>();
   if constexpr (kHeadDim <= 128) {
     switch (plan.tiles) {
-      case ForwardTiles::kSplitWarps64:
-        return launch.template operator()<SplitWarpsForward<64>>();
-      case ForwardTiles::kSplitWarps32:
-        return launch.template operator()<SplitWarpsForward<32>>();
-      case ForwardTiles::kSplitWarps16:
-        return launch.template operator()<SplitWarpsForward<16>>();
-      case ForwardTiles::kSplitKv:
-        launch.template operator()<SplitKvForward>();
+      case FwdConfigId::kWarpSplitM64:
+        return launch.template operator()<FwdWarpSplit<64>>();
+      case FwdConfigId::kWarpSplitM32:
+        return launch.template operator()<FwdWarpSplit<32>>();
+      case FwdConfigId::kWarpSplitM16:
+        return launch.template operator()<FwdWarpSplit<16>>();
+      case FwdConfigId::kSplitKv:
+        launch.template operator()<FwdSplitKv>();
         return launch_kernel(&attention_forward_combine_kernel<Element, kHeadDim>, forward_combine_launch(shape),
                              parameters, stream);
       default:
         break;
     }
   }
-  launch.template operator()<ShortForward>();
+  launch.template operator()<FwdM64N64>();
 }
 
 template <bool k3xTf32, int kHeadDim>
-void launch_32bit(const AttentionShape& shape, const ForwardPlan& plan, const ForwardParameters<float>& parameters,
+void launch_32bit(const AttentionShape& shape, const FwdPlan& plan, const FwdParams<float>& parameters,
                   cudaStream_t stream) {
   const auto launch = [&]<class Tile>() {
     launch_kernel(&attention_forward_32bit_kernel<k3xTf32, kHeadDim, Tile>,
                   forward_32bit_launch(shape, Tile::tile(kHeadDim)), parameters, stream);
   };
   if constexpr (!k3xTf32) {
-    if (plan.tiles == ForwardTiles::kLong) return launch.template operator()<LongForward32>();
-    if (plan.tiles == ForwardTiles::kSplitWarps16) {
-      return launch.template operator()<SplitWarpsForward32<false, 16>>();
+    if (plan.tiles == FwdConfigId::kM128N64) return launch.template operator()<FwdFp32Long>();
+    if (plan.tiles == FwdConfigId::kWarpSplitM16) {
+      return launch.template operator()<FwdFp32WarpSplit<false, 16>>();
     }
   }
-  if (plan.tiles == ForwardTiles::kSplitWarps32) {
-    return launch.template operator()<SplitWarpsForward32<k3xTf32, 32>>();
+  if (plan.tiles == FwdConfigId::kWarpSplitM32) {
+    return launch.template operator()<FwdFp32WarpSplit<k3xTf32, 32>>();
   }
-  if (plan.tiles == ForwardTiles::kSplitWarps64) {
-    return launch.template operator()<SplitWarpsForward32<k3xTf32, 64>>();
+  if (plan.tiles == FwdConfigId::kWarpSplitM64) {
+    return launch.template operator()<FwdFp32WarpSplit<k3xTf32, 64>>();
   }
-  launch.template operator()<ShortForward32<k3xTf32>>();
+  launch.template operator()<FwdFp32Short<k3xTf32>>();
 }
 
 }  // namespace
 
 template <Precision kPrecision>
-void launch_forward(const AttentionProblem& problem, const ForwardPlan& plan, const AttentionForward& arguments,
+void launch_forward(const AttentionProblem& problem, const FwdPlan& plan, const AttentionForward& arguments,
                     cudaStream_t stream) {
   using Element = StoredElement<kPrecision>;
   const auto parameters = forward_parameters<Element>(problem, arguments, plan.split_kv);
@@ -89,7 +89,7 @@ void launch_forward(const AttentionProblem& problem, const ForwardPlan& plan, co
   });
 }
 
-template void launch_forward<Precision::TBENCH_PRECISION>(const AttentionProblem&, const ForwardPlan&,
+template void launch_forward<Precision::TBENCH_PRECISION>(const AttentionProblem&, const FwdPlan&,
                                                           const AttentionForward&, cudaStream_t);
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

@@ -5,16 +5,16 @@
 #include "kernels/attention/common/plan_16bit.hpp"
 #include "kernels/attention/common/smem_tile.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// The division of the keys among blocks, and what these leave in the workspace.
-struct ForwardSplits : SplitKv {
+struct SplitKvView : SplitKv {
   float* o;    // [batch, heads, num_splits, seq_q, head_dim]
   float* lse;  // [batch, heads, num_splits, seq_q]
 };
 
 /// None without a workspace.
-inline ForwardSplits forward_splits(const AttentionShape& shape, SplitKv split_kv, void* workspace) {
+inline SplitKvView forward_splits(const AttentionShape& shape, SplitKv split_kv, void* workspace) {
   if (workspace == nullptr) return {};
   char* const o = static_cast<char*>(workspace);
   return {split_kv, reinterpret_cast<float*>(o),
@@ -22,19 +22,19 @@ inline ForwardSplits forward_splits(const AttentionShape& shape, SplitKv split_k
 }
 
 template <class Element>
-struct ForwardParameters {
-  Matrix<const Element> q, k, v;
-  Matrix<Element> o;
+struct FwdParams {
+  GlobalMatrix<const Element> q, k, v;
+  GlobalMatrix<Element> o;
   float* lse;  // [batch, heads, seq_q]
   int heads, seq_q, seq_kv;
   float scale;
   bool causal;
-  ForwardSplits splits;
+  SplitKvView splits;
 };
 
 template <class Element>
-ForwardParameters<Element> forward_parameters(const AttentionProblem& problem, const AttentionForward& arguments,
-                                              SplitKv split_kv = {}) {
+FwdParams<Element> forward_parameters(const AttentionProblem& problem, const AttentionForward& arguments,
+                                      SplitKv split_kv = {}) {
   const AttentionShape& shape = problem.shape;
   return {.q = matrix_of<const Element>(arguments.q),
           .k = matrix_of<const Element>(arguments.k),
@@ -49,9 +49,4 @@ ForwardParameters<Element> forward_parameters(const AttentionProblem& problem, c
           .splits = forward_splits(shape, split_kv, arguments.workspace)};
 }
 
-/// Of a row's sum, for its lse.
-__device__ __forceinline__ float logarithm(float sum) {
-  return planted(PlantedFault::kLseBase) ? log2f(sum) : logf(sum);
-}
-
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

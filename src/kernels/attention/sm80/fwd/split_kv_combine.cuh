@@ -5,14 +5,15 @@
 
 #include <cmath>
 
+#include "kernels/attention/common/softmax.cuh"
 #include "kernels/attention/sm80/common/split_warps.cuh"
 #include "kernels/attention/sm80/fwd/params.cuh"
 
-namespace tbench::kernels {
+namespace tbench::kernels::sm80 {
 
 /// One thread's kCombineElements of a row of o, and lse.
 template <class Element, int kHeadDim>
-__device__ __forceinline__ void combine_splits(const ForwardParameters<Element>& p) {
+__device__ __forceinline__ void combine_splits(const FwdParams<Element>& p) {
   constexpr int kPerRow = kHeadDim / kCombineElements;
   const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * kCombineThreads + threadIdx.x;
   const std::int64_t row = index / kPerRow;
@@ -41,4 +42,4 @@ __device__ __forceinline__ void combine_splits(const ForwardParameters<Element>&
   if (column == 0) p.lse[head * p.seq_q + row] = highest + logarithm(total);
 }
 
-}  // namespace tbench::kernels
+}  // namespace tbench::kernels::sm80

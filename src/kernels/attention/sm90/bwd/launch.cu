@@ -21,17 +21,16 @@ CUtensorMap query_map(const AttentionProblem& problem, const TensorView& view) {
 CUtensorMap key_map(const AttentionProblem& problem, const TensorView& view) {
   const AttentionShape& shape = problem.shape;
   const auto head_dim = static_cast<int>(shape.head_dim);
-  return tensor_map(view, {shape.batch, shape.heads, shape.seq_kv, head_dim}, problem.precision, kGroupRows,
+  return tensor_map(view, {shape.batch, shape.heads, shape.seq_kv, head_dim}, problem.precision, kWgmmaM,
                     backward_panel_columns(head_dim));
 }
 
 template <class Gradient, class Order>
-BackwardParameters<Gradient, Order> backward_parameters(const AttentionProblem& problem,
-                                                        const AttentionBackward& arguments, const Gradient& dk,
-                                                        const Gradient& dv, const Order& order,
-                                                        const BackwardChoice& choice) {
+BwdParams<Gradient, Order> backward_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                               const Gradient& dk, const Gradient& dv, const Order& order,
+                                               const BwdPlan& choice) {
   const AttentionShape& shape = problem.shape;
-  const BackwardWorkspaceParts parts = workspace_parts(problem, arguments, choice);
+  const WorkspacePointers parts = workspace_parts(problem, arguments, choice);
   return {.q = query_map(problem, arguments.q),
           .k = key_map(problem, arguments.k),
           .v = key_map(problem, arguments.v),
@@ -51,29 +50,29 @@ BackwardParameters<Gradient, Order> backward_parameters(const AttentionProblem& 
           .order = order};
 }
 
-StayingParameters staying_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
-                                     const BackwardChoice& choice) {
+PersistentParams staying_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                    const BwdPlan& choice) {
   return backward_parameters(problem, arguments, arguments.dk, arguments.dv, staying_order(problem.shape), choice);
 }
 
-HeadsParameters heads_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
-                                 const BackwardChoice& choice) {
+PerHeadParams heads_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
+                               const BwdPlan& choice) {
   return backward_parameters(problem, arguments, arguments.dk, arguments.dv,
                              heads_order(problem.shape, choice.shares, arguments.dq), choice);
 }
 
-OneItemParameters one_item_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
+TileParams one_item_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
   return backward_parameters(problem, arguments, key_map(problem, arguments.dk), key_map(problem, arguments.dv),
-                             backward_order(problem.shape), BackwardChoice{});
+                             backward_order(problem.shape), BwdPlan{});
 }
 
 }  // namespace
 
 template <Precision kPrecision>
-void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BackwardChoice choice,
+void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BwdPlan choice,
                      const DeviceLimits& limits, cudaStream_t stream) {
   using Element = StoredElement<kPrecision>;
-  if (choice.sums == BackwardSums::kNone) {
+  if (choice.sums == DqAccumulation::kNone) {
     return launch_backward_kinds<kPrecision>(problem, arguments, choice.is_alone, limits, stream);
   }
   const auto launch = [&]<int kHeadDim>(auto kernel, const auto& parameters) {
@@ -82,7 +81,7 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
     const auto launch_early = [&](auto of_pass, const Launch& geometry, const auto& of_kernel) {
       launch_kernel(of_pass, geometry, of_kernel, stream, /*overlaps=*/true);
     };
-    const bool by_heads = choice.sums == BackwardSums::kByHeads;
+    const bool by_heads = choice.sums == DqAccumulation::kPerHead;
     launch_early(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper);
     launch_early(
         kernel,
@@ -91,15 +90,15 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
     if (by_heads && choice.shares == 1) return;  // it has written dQ
     auto convert = &attention_backward_convert_sm90_kernel<Element, kHeadDim, 1>;
     if constexpr (kHeadDim <= 128) {
-      if (choice.sums != BackwardSums::kTogether) {
-        convert = &attention_backward_convert_sm90_kernel<Element, kHeadDim, kMostSumsApart>;
+      if (choice.sums != DqAccumulation::kAtomic) {
+        convert = &attention_backward_convert_sm90_kernel<Element, kHeadDim, kMaxSumsApart>;
       }
     }
     launch_early(convert, backward_convert_launch(shape), helper);
   };
-  const auto launch_staying = [&]<int kHeadDim, BackwardSums kSums>() {
+  const auto launch_staying = [&]<int kHeadDim, DqAccumulation kSums>() {
     const auto parameters = [&] {
-      if constexpr (kSums == BackwardSums::kByHeads) {
+      if constexpr (kSums == DqAccumulation::kPerHead) {
         return heads_parameters(problem, arguments, choice);
       } else {
         return staying_parameters(problem, arguments, choice);
@@ -112,24 +111,24 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
     return launch.template operator()<256>(&attention_backward_deep_wgmma_kernel<Element, 256>,
                                            one_item_parameters(problem, arguments));
   }
-  if (choice.blocks == BackwardBlocks::kOneItem) {
+  if (choice.blocks == BwdSchedule::kOneTilePerCta) {
     return launch.template operator()<128>(&attention_backward_one_item_wgmma_kernel<Element, 128>,
                                            one_item_parameters(problem, arguments));
   }
-  if (choice.sums == BackwardSums::kByHeads) {
-    return is_80 ? launch_staying.template operator()<80, BackwardSums::kByHeads>()
-                 : launch_staying.template operator()<64, BackwardSums::kByHeads>();
+  if (choice.sums == DqAccumulation::kPerHead) {
+    return is_80 ? launch_staying.template operator()<80, DqAccumulation::kPerHead>()
+                 : launch_staying.template operator()<64, DqAccumulation::kPerHead>();
   }
-  if (choice.sums == BackwardSums::kTogether) {
-    return is_80 ? launch_staying.template operator()<80, BackwardSums::kTogether>()
-                 : launch_staying.template operator()<64, BackwardSums::kTogether>();
+  if (choice.sums == DqAccumulation::kAtomic) {
+    return is_80 ? launch_staying.template operator()<80, DqAccumulation::kAtomic>()
+                 : launch_staying.template operator()<64, DqAccumulation::kAtomic>();
   }
-  if (problem.shape.head_dim == 128) return launch_staying.template operator()<128, BackwardSums::kApart>();
-  return is_80 ? launch_staying.template operator()<80, BackwardSums::kApart>()
-               : launch_staying.template operator()<64, BackwardSums::kApart>();
+  if (problem.shape.head_dim == 128) return launch_staying.template operator()<128, DqAccumulation::kPerKvTile>();
+  return is_80 ? launch_staying.template operator()<80, DqAccumulation::kPerKvTile>()
+               : launch_staying.template operator()<64, DqAccumulation::kPerKvTile>();
 }
 
-template void launch_backward<Precision::TBENCH_PRECISION>(const AttentionProblem&, const AttentionBackward&,
-                                                           BackwardChoice, const DeviceLimits&, cudaStream_t);
+template void launch_backward<Precision::TBENCH_PRECISION>(const AttentionProblem&, const AttentionBackward&, BwdPlan,
+                                                           const DeviceLimits&, cudaStream_t);
 
 }  // namespace tbench::kernels::sm90

@@ -51,7 +51,7 @@ std::int64_t head_groups(const AttentionShape& shape) {
   constexpr std::int64_t kItems = 250;
   constexpr std::int64_t kCachedBytes = std::int64_t{40} << 20;
   const std::int64_t heads = shape.batch * shape.heads;
-  if (backward_blocks(shape) == BackwardBlocks::kStay) {
+  if (backward_blocks(shape) == BwdSchedule::kPersistent) {
     return std::clamp<std::int64_t>((item_count(shape) + kItems / 2) / kItems, 1, heads);
   }
   const std::int64_t bytes_of_head = shape.seq_q * shape.head_dim * (2 + 2 + 4);  // Q, dO, sums
@@ -60,55 +60,55 @@ std::int64_t head_groups(const AttentionShape& shape) {
 
 }  // namespace
 
-BackwardWorkspace backward_workspace(const AttentionShape& shape, BackwardSums sums, int shares) {
+BwdWorkspace backward_workspace(const AttentionShape& shape, DqAccumulation sums, int shares) {
   const std::int64_t rows = block_count(shape.seq_q, kStepRows) * kStepRows;
   const auto all_rows = static_cast<std::size_t>(shape.batch * shape.heads * rows);
-  const bool has_one_tile = sums == BackwardSums::kByHeads && shares == 1 && key_tiles(shape) == 1;
-  const bool leaves_no_sums = has_one_tile || sums == BackwardSums::kNone;
-  const auto apart = static_cast<std::size_t>(sums == BackwardSums::kApart ? key_tiles(shape)
-                                              : leaves_no_sums             ? 0
-                                                                           : shares);
+  const bool has_one_tile = sums == DqAccumulation::kPerHead && shares == 1 && key_tiles(shape) == 1;
+  const bool leaves_no_sums = has_one_tile || sums == DqAccumulation::kNone;
+  const auto apart = static_cast<std::size_t>(sums == DqAccumulation::kPerKvTile ? key_tiles(shape)
+                                              : leaves_no_sums                   ? 0
+                                                                                 : shares);
   return {.rows = rows,
           .lse_bytes = all_rows * sizeof(float),
           .delta_bytes = all_rows * sizeof(float),
           .sums_bytes = apart * all_rows * static_cast<std::size_t>(shape.head_dim) * sizeof(float)};
 }
 
-BackwardOrder backward_order(const AttentionShape& shape) {
+BwdTileOrder backward_order(const AttentionShape& shape) {
   const std::int64_t heads = shape.batch * shape.heads;
   return {.tiles = static_cast<int>(key_tiles(shape)),
           .heads = static_cast<int>(block_count(heads, head_groups(shape))),
           .items = static_cast<int>(item_count(shape))};
 }
 
-BackwardBlocks backward_blocks(const AttentionShape& shape) {
+BwdSchedule backward_blocks(const AttentionShape& shape) {
   // Measured on an H100, causal, batch 4, blocks of one item / that stay, us. 64 columns: 25 heads 60.7 / 51.9 at 512
   // tokens, 357 / 345 at 2,048. 128, 25 heads: 93.6 / 105.4 at 512, 224.9 / 237.7 at 1,024; 12 heads 48.1 / 48.8 and
   // 106.8 / 116.2; 20 heads 79.1 / 76.5 at 512. H200, 80, 32 heads, one item with 64 queries a step: 72.6 / 67.1 at
   // 512, 187.9 / 175.7 at 1,024; batch 1, 16 heads, 16,384 3,296 / 3,030.
-  return shape.head_dim <= 80 ? BackwardBlocks::kStay : BackwardBlocks::kOneItem;
+  return shape.head_dim <= 80 ? BwdSchedule::kPersistent : BwdSchedule::kOneTilePerCta;
 }
 
-std::optional<BackwardChoice> choose_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
+std::optional<BwdPlan> choose_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
   if (!is_hopper(limits) || !has_instance(problem, kBackwardHeadDims)) return std::nullopt;
   const auto shares = head_shares(problem, limits.multiprocessors);
   const auto kinds = choose_kinds(shape, limits.multiprocessors);
   if (kinds && !(shares == 1 && beats_kinds(shape))) return kinds;
-  if (shares) return BackwardChoice{.blocks = BackwardBlocks::kStay, .sums = BackwardSums::kByHeads, .shares = *shares};
+  if (shares) return BwdPlan{.blocks = BwdSchedule::kPersistent, .sums = DqAccumulation::kPerHead, .shares = *shares};
   if (!beats_ampere_kernels(shape, limits.multiprocessors)) return std::nullopt;
-  if (problem.deterministic && (shape.head_dim > 128 || key_tiles(shape) > kMostSumsApart)) return std::nullopt;
+  if (problem.deterministic && (shape.head_dim > 128 || key_tiles(shape) > kMaxSumsApart)) return std::nullopt;
   if (problem.deterministic || sums_apart_are_faster(shape, limits.multiprocessors)) {
-    return BackwardChoice{.blocks = BackwardBlocks::kStay, .sums = BackwardSums::kApart};
+    return BwdPlan{.blocks = BwdSchedule::kPersistent, .sums = DqAccumulation::kPerKvTile};
   }
-  return BackwardChoice{.blocks = backward_blocks(shape), .sums = BackwardSums::kTogether};
+  return BwdPlan{.blocks = backward_blocks(shape), .sums = DqAccumulation::kAtomic};
 }
 
-bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments, const BackwardChoice& choice) {
+bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments, const BwdPlan& choice) {
   const AttentionShape& shape = problem.shape;
-  const TensorExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim};
-  const TensorExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim};
-  const bool writes_vectors = choice.sums == BackwardSums::kByHeads || choice.sums == BackwardSums::kNone;
+  const TmaExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim};
+  const TmaExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim};
+  const bool writes_vectors = choice.sums == DqAccumulation::kPerHead || choice.sums == DqAccumulation::kNone;
   if (writes_vectors && !has_tensor_map(arguments.dq, queries)) return false;
   if (choice.is_alone && !has_tensor_map(arguments.o, queries)) return false;
   return has_tensor_map(arguments.q, queries) && has_tensor_map(arguments.grad_o, queries) &&
@@ -121,10 +121,10 @@ std::size_t backward_workspace_bytes(const AttentionProblem& problem, const Devi
   return choice ? backward_workspace(problem.shape, choice->sums, choice->shares).bytes() : 0;
 }
 
-Launch backward_launch(const AttentionShape& shape, BackwardBlocks blocks, const DeviceLimits& limits) {
+Launch backward_launch(const AttentionShape& shape, BwdSchedule blocks, const DeviceLimits& limits) {
   const int items = backward_order(shape).items;
   const int shared_bytes = backward_shared(static_cast<int>(shape.head_dim), blocks).end;
-  if (blocks == BackwardBlocks::kStay) {
+  if (blocks == BwdSchedule::kPersistent) {
     return {.grid = {std::min(items, limits.multiprocessors), 1, 1},
             .threads = kBackwardThreads,
             .shared_bytes = static_cast<std::size_t>(shared_bytes)};
@@ -136,7 +136,7 @@ Launch backward_launch(const AttentionShape& shape, BackwardBlocks blocks, const
 
 Launch backward_prepare_launch(const AttentionShape& shape) {
   return {
-      .grid = {backward_workspace(shape, BackwardSums::kTogether).rows / kBackwardHelperRows, shape.heads, shape.batch},
+      .grid = {backward_workspace(shape, DqAccumulation::kAtomic).rows / kBackwardHelperRows, shape.heads, shape.batch},
       .threads = kBackwardHelperThreads};
 }
 

@@ -7,12 +7,12 @@
 
 namespace tbench::kernels::sm90 {
 
-/// `Gradient`: how dK and dV are described to who stores them; `Order`: a BackwardOrder, with what else items need.
+/// `Gradient`: how dK and dV are described to who stores them; `Order`: a BwdTileOrder, with what else items need.
 template <class Gradient, class Order>
-struct BackwardParameters {
+struct BwdParams {
   CUtensorMap q, k, v, grad_o;
   Gradient dk, dv;           // every row starts on a 16-byte boundary
-  const float *lse, *delta;  // [batch * heads, rows], negative, as BackwardWorkspace has them
+  const float *lse, *delta;  // [batch * heads, rows], negative, as BwdWorkspace has them
   float* dq_sums;
   int heads, seq_q, seq_kv;
   int rows;         // of a head in lse, delta and the sums
@@ -23,7 +23,7 @@ struct BackwardParameters {
 };
 
 /// An item's keys and the steps over the queries that see them: `steps` of them from `first_step` on, around the end.
-struct BackwardPlace {
+struct BwdTileCoord {
   int first_key;
   int head;  // of all batches'
   int first_step, steps;

@@ -10,11 +10,11 @@
 namespace tbench::kernels::sm90 {
 
 template <class Element>
-struct BackwardHelperParameters {
-  Matrix<const Element> o, grad_o;
-  Matrix<Element> dq;
+struct PrePostParams {
+  GlobalMatrix<const Element> o, grad_o;
+  GlobalMatrix<Element> dq;
   const float* lse;                      // [batch, heads, seq_q]
-  float *lse_out, *delta_out, *dq_sums;  // of `rows` queries a head, see BackwardWorkspace
+  float *lse_out, *delta_out, *dq_sums;  // of `rows` queries a head, see BwdWorkspace
   int heads, seq_q, rows;
   int sums_apart;  // of so many tiles of keys; 0: together, and cleared before
   bool causal;
@@ -22,13 +22,13 @@ struct BackwardHelperParameters {
 };
 
 /// Where what lies in the workspace.
-struct BackwardWorkspaceParts {
+struct WorkspacePointers {
   float *lse, *delta, *sums;
   int rows;
 };
-inline BackwardWorkspaceParts workspace_parts(const AttentionProblem& problem, const AttentionBackward& arguments,
-                                              const BackwardChoice& choice) {
-  const BackwardWorkspace layout = backward_workspace(problem.shape, choice.sums, choice.shares);
+inline WorkspacePointers workspace_parts(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                         const BwdPlan& choice) {
+  const BwdWorkspace layout = backward_workspace(problem.shape, choice.sums, choice.shares);
   char* const bytes = static_cast<char*>(arguments.workspace);
   return {.lse = reinterpret_cast<float*>(bytes),
           .delta = reinterpret_cast<float*>(bytes + layout.lse_bytes),
@@ -37,18 +37,18 @@ inline BackwardWorkspaceParts workspace_parts(const AttentionProblem& problem, c
 }
 
 template <class Element>
-BackwardHelperParameters<Element> helper_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
-                                                    const BackwardChoice& choice) {
-  const BackwardWorkspaceParts parts = workspace_parts(problem, arguments, choice);
+PrePostParams<Element> helper_parameters(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                         const BwdPlan& choice) {
+  const WorkspacePointers parts = workspace_parts(problem, arguments, choice);
   const auto sums_apart = [&] {
     switch (choice.sums) {
-      case BackwardSums::kTogether:
+      case DqAccumulation::kAtomic:
         break;
-      case BackwardSums::kApart:
+      case DqAccumulation::kPerKvTile:
         return backward_order(problem.shape).tiles;
-      case BackwardSums::kByHeads:
+      case DqAccumulation::kPerHead:
         return choice.shares;
-      case BackwardSums::kNone:
+      case DqAccumulation::kNone:
         return 1;  // nothing is cleared
     }
     return 0;
@@ -81,8 +81,8 @@ static_assert(kBackwardHelperRows * 16 % (4 * kBackwardHelperThreads) == 0, "16 
 /// Row products of dO and O, as row_products() makes them, that load first, then do `meanwhile`: the stores that clear
 /// the sums would else be ahead of the loads.
 template <class Element, int kHeadDim, class Meanwhile>
-__device__ __forceinline__ void vector_row_products(const BackwardHelperParameters<Element>& p, int first_row,
-                                                    float* result, Meanwhile&& meanwhile) {
+__device__ __forceinline__ void vector_row_products(const PrePostParams<Element>& p, int first_row, float* result,
+                                                    Meanwhile&& meanwhile) {
   constexpr int kThreadsPerRow = kBackwardHelperThreads / kBackwardHelperRows;
   constexpr int kVectorsPerRow = kHeadDim * static_cast<int>(sizeof(Element)) / kVectorBytes;
   constexpr int kVectors = (kVectorsPerRow + kThreadsPerRow - 1) / kThreadsPerRow;  // of a thread
@@ -110,7 +110,7 @@ __device__ __forceinline__ void vector_row_products(const BackwardHelperParamete
 /// Of kBackwardHelperRows queries.
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
-    attention_backward_prepare_sm90_kernel(const __grid_constant__ BackwardHelperParameters<Element> p) {
+    attention_backward_prepare_sm90_kernel(const __grid_constant__ PrePostParams<Element> p) {
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows, i = static_cast<int>(threadIdx.x);
   const std::int64_t head = static_cast<std::int64_t>(helper_batch()) * p.heads + helper_head();
   __shared__ float sums[kBackwardHelperRows];
@@ -139,10 +139,10 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   p.lse_out[row] = exists ? -lse / p.scale : -INFINITY;
 }
 
-/// dq = scale * sums, from the accumulators' layout (see BackwardScores::add_query_gradient()); of at most `kSums`.
+/// dq = scale * sums, from the accumulators' layout (see SoftmaxGrad::add_query_gradient()); of at most `kSums`.
 template <class Element, int kHeadDim, int kSums>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
-    attention_backward_convert_sm90_kernel(const __grid_constant__ BackwardHelperParameters<Element> p) {
+    attention_backward_convert_sm90_kernel(const __grid_constant__ PrePostParams<Element> p) {
   allow_next_kernel();
   constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
   __shared__ __align__(kVectorBytes) char tile[kBackwardHelperRows * kRowBytes];

@@ -9,16 +9,16 @@ namespace tbench::kernels::sm90 {
 
 /// Q and dO [stage, panel, queries, 64]; dS [buffer, 64 keys, queries, 64]; lse and delta [stage, queries];
 /// barriers: `kOthers` of who derives from it, then those of these.
-template <int kColumns, BackwardBlocks kBlocks, int kOthers>
-struct BackwardTiles {
+template <int kColumns, BwdSchedule kBlocks, int kOthers>
+struct BwdSmem {
   static constexpr int kHeadDim = kColumns;
-  static constexpr BackwardTile kTile = backward_tile(kHeadDim);
+  static constexpr BwdConfig kTile = backward_tile(kHeadDim);
   static constexpr int kQueries = kTile.queries;
-  static constexpr BackwardShared kPlan = backward_shared(kHeadDim, kBlocks);
+  static constexpr BwdSmemLayout kPlan = backward_shared(kHeadDim, kBlocks);
   static constexpr int kKeyGroups = backward_key_groups(kHeadDim), kKeys = backward_keys(kHeadDim);
   static constexpr int kPanelColumns = backward_panel_columns(kHeadDim), kPanels = kHeadDim / kPanelColumns;
   static constexpr int kRowBytes = kPanelColumns * 2;  // of a panel
-  static constexpr int kKeptPanelBytes = kGroupRows * kRowBytes;
+  static constexpr int kKeptPanelBytes = kWgmmaM * kRowBytes;
   static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // of 64 keys' K or V
   static constexpr int kPanelBytes = kQueries * kRowBytes;
   static constexpr int kStageBytes = kPanels * kPanelBytes;

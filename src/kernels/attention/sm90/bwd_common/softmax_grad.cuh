@@ -13,14 +13,14 @@
 
 namespace tbench::kernels::sm90 {
 
-/// `Tiles`: BackwardTiles with K and V.
+/// `Tiles`: BwdSmem with K and V.
 template <class Element, class Parameters, class Tiles>
-class BackwardScores {
+class SoftmaxGrad {
  protected:
   using Shared = Tiles;
   using Products = Wgmma<Element>;
   static constexpr int kHeadDim = Shared::kHeadDim;
-  static constexpr BackwardTile kTile = Shared::kTile;
+  static constexpr BwdConfig kTile = Shared::kTile;
   static constexpr int kQueries = Shared::kQueries;
   static constexpr int kScores = kQueries / 2;  // of a thread: a warp's 16 keys among 32 lanes
   // dP^T, dV and dK go by parts of 64 queries: dP^T of 128 would not fit beside S^T, P and dS.
@@ -31,14 +31,14 @@ class BackwardScores {
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
   static_assert(kTile.stages == 2);
   // dQ's half: 64 queries, or of all queries the columns of half of K's panels.
-  static constexpr bool kHalvesQueries = kQueries > kGroupRows;
+  static constexpr bool kHalvesQueries = kQueries > kWgmmaM;
   static constexpr int kHalfPanels = kHalvesQueries ? Shared::kPanels : Shared::kPanels / 2;
   static constexpr int kHalfColumns = kHalfPanels * Shared::kPanelColumns;
-  static constexpr int kQueryGradients = kGroupRows * kHalfColumns / kWarpGroupThreads;  // of a thread
+  static constexpr int kQueryGradients = kWgmmaM * kHalfColumns / kWarpGroupThreads;  // of a thread
   static_assert(kQueries == (kHalvesQueries ? 128 : 64) && kHeadDim == (kHalvesQueries ? 1 : 2) * kHalfColumns,
                 "both halves are all of dQ");
 
-  __device__ __forceinline__ BackwardScores(const Parameters& parameters, Shared shared, int group)
+  __device__ __forceinline__ SoftmaxGrad(const Parameters& parameters, Shared shared, int group)
       : p_{parameters}, shared_{shared}, group_{group} {}
 
   __device__ __forceinline__ static int warp() {
@@ -62,7 +62,7 @@ class BackwardScores {
   }
   __device__ __forceinline__ static void wait_for_tile(std::uint32_t barrier, std::uint32_t parity) {
     // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
-    if (planted(PlantedFault::kBackwardParity)) return wait_a_while(barrier, parity ^ 1u);
+    if (planted(InjectedFault::kBackwardParity)) return wait_a_while(barrier, parity ^ 1u);
     wait(barrier, parity);
   }
   /// Of both warpgroups, of the i-th step.
@@ -76,17 +76,17 @@ class BackwardScores {
     if (lane() == 0) arrive(shared_.barrier(barrier));
   }
   __device__ __forceinline__ void release_too_early(int i) const {
-    if (!planted(PlantedFault::kBackwardRelease)) return;
+    if (!planted(InjectedFault::kBackwardRelease)) return;
     __syncwarp();
     if (lane() == 0) arrive(shared_.barrier(Shared::kStageEmpty + stage(i)));
-    delay(PlantedFault::kBackwardRelease);
+    delay(InjectedFault::kBackwardRelease);
   }
 
   /// result += K Q^T or V dO^T, of kept rows and streamed ones.
   template <int kCount>
   __device__ __forceinline__ static void multiply_transposed(float (&result)[kCount], std::uint32_t kept,
                                                              std::uint32_t streamed) {
-    const Operand left = operand<Shared::kRowBytes>(kept), right = operand<Shared::kRowBytes>(streamed);
+    const SmemDescriptor left = operand<Shared::kRowBytes>(kept), right = operand<Shared::kRowBytes>(streamed);
     constexpr int kOfPanel = Shared::kPanelColumns / 16;
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
@@ -100,7 +100,7 @@ class BackwardScores {
   __device__ __forceinline__ static void multiply_gradient(float (&gradient)[kGradients],
                                                            const std::uint32_t (&scores)[kScores / 2],
                                                            std::uint32_t streamed, int part, bool add) {
-    const Operand right = operand<Shared::kRowBytes>(streamed + part * kPartBytes, Shared::kPanelBytes);
+    const SmemDescriptor right = operand<Shared::kRowBytes>(streamed + part * kPartBytes, Shared::kPanelBytes);
 #pragma unroll
     for (int j = 0; j < kPartQueries / 16; ++j) {
       Products::template from_registers<true>(gradient, &scores[part * (kPartScores / 2) + 4 * j],
@@ -112,16 +112,17 @@ class BackwardScores {
   __device__ __forceinline__ int key_group() const { return Shared::kKeyGroups > 1 ? group_ : 0; }
 
   /// The operands of a warpgroup's half of dQ = dS K: dS of the i-th step, and the item's keys, 64 after 64.
-  __device__ __forceinline__ Operand scores_operand(int i) const {
-    return operand(shared_.scores(stage(i)) + (kHalvesQueries ? group_ * kGroupRows * kPanelRowBytes : 0));
+  __device__ __forceinline__ SmemDescriptor scores_operand(int i) const {
+    return operand(shared_.scores(stage(i)) + (kHalvesQueries ? group_ * kWgmmaM * kPanelRowBytes : 0));
   }
-  __device__ __forceinline__ Operand keys_operand(std::uint32_t keys) const {
+  __device__ __forceinline__ SmemDescriptor keys_operand(std::uint32_t keys) const {
     return operand<Shared::kRowBytes>(keys + (kHalvesQueries ? 0 : group_ * kHalfPanels * Shared::kKeptPanelBytes),
                                       kHalfPanels > 1 ? Shared::kKeptPanelBytes : 16);
   }
   /// To what dq holds with `add`.
-  __device__ __forceinline__ static void multiply_query_gradient(float (&dq)[kQueryGradients], const Operand& scores,
-                                                                 const Operand& keys, bool add = false) {
+  __device__ __forceinline__ static void multiply_query_gradient(float (&dq)[kQueryGradients],
+                                                                 const SmemDescriptor& scores,
+                                                                 const SmemDescriptor& keys, bool add = false) {
 #pragma unroll
     for (int j = 0; j < Shared::kKeys / 16; ++j) {
       const int group = j / 4, inner = j % 4;
@@ -137,7 +138,7 @@ class BackwardScores {
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int first_query, int head,
                                                      Put&& put) const {
     constexpr int kColumnBlocks = kHeadDim / 8;
-    const int first_row = first_query + (kHalvesQueries ? group_ * kGroupRows : 0);
+    const int first_row = first_query + (kHalvesQueries ? group_ * kWgmmaM : 0);
     const int row_block = first_row / 16 + warp();
     const int column_block = kHalvesQueries ? 0 : group_ * (kHalfColumns / 8);
     const std::int64_t head_sums = static_cast<std::int64_t>(head) * p_.rows * kHeadDim;
@@ -155,15 +156,15 @@ class BackwardScores {
   /// Hides queries beyond the last, too, whose zeros times an Inf would be NaN. `item_key`: the item's first.
   template <int kCount>
   __device__ __forceinline__ void mask(float (&s)[kCount], int first_query, int item_key) const {
-    const int first_key = item_key + key_group() * kGroupRows;
-    const bool above_diagonal = !p_.causal || first_key + kGroupRows <= first_query + 1;
-    if (above_diagonal && first_key + kGroupRows <= p_.seq_kv && first_query + 2 * kCount <= p_.seq_q) return;
+    const int first_key = item_key + key_group() * kWgmmaM;
+    const bool above_diagonal = !p_.causal || first_key + kWgmmaM <= first_query + 1;
+    if (above_diagonal && first_key + kWgmmaM <= p_.seq_kv && first_query + 2 * kCount <= p_.seq_q) return;
     const int first_column = first_query + lane() % 4 * 2, end = p_.seq_q - first_column;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int key = first_key + key_in_group(half);
       const bool exists = key < p_.seq_kv;
-      const int seen_from = p_.causal ? key - (planted(PlantedFault::kBackwardMask) ? 1 : 0) : 0;
+      const int seen_from = p_.causal ? key - (planted(InjectedFault::kBackwardMask) ? 1 : 0) : 0;
       const int begin = exists ? seen_from - first_column : kQueries;
 #pragma unroll
       for (int n = 0; n < kCount / 4; ++n) {
@@ -193,7 +194,7 @@ class BackwardScores {
   /// P = exp(scale * (S - lse / scale)).
   template <int kCount>
   __device__ __forceinline__ void exponentiate(float (&s)[kCount]) const {
-    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
+    const float scale = p_.scale * kLog2E * (planted(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
 #pragma unroll
     for (int n = 0; n < kCount; ++n) s[n] = exp2_approximate(s[n] * scale);
   }

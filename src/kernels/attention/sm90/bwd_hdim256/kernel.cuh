@@ -9,20 +9,20 @@
 namespace tbench::kernels::sm90 {
 
 template <class Element, int kHeadDim>
-__device__ __forceinline__ void deep_block(const OneItemParameters& parameters, char* memory) {
-  using Shared = DeepShared<kHeadDim>;
-  run_one_item<Shared>(parameters, memory, [&](const Shared& shared, const BackwardPlace& place, int group) {
+__device__ __forceinline__ void deep_block(const TileParams& parameters, char* memory) {
+  using Shared = Hdim256Smem<kHeadDim>;
+  run_one_item<Shared>(parameters, memory, [&](const Shared& shared, const BwdTileCoord& place, int group) {
     if (group == 0) {
-      DeepValues<Element, kHeadDim>{parameters, shared, place}.run();
+      Hdim256Dv<Element, kHeadDim>{parameters, shared, place}.run();
     } else {
-      DeepKeys<Element, kHeadDim>{parameters, shared, place}.run();
+      Hdim256Dk<Element, kHeadDim>{parameters, shared, place}.run();
     }
   });
 }
 
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
-    attention_backward_deep_wgmma_kernel(const __grid_constant__ OneItemParameters parameters) {
+    attention_backward_deep_wgmma_kernel(const __grid_constant__ TileParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   deep_block<Element, kHeadDim>(parameters, shared);

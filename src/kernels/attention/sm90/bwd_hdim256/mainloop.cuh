@@ -12,9 +12,9 @@ namespace tbench::kernels::sm90 {
 
 /// What both do.
 template <class Element, int kHeadDim>
-class DeepGroup : protected BackwardScores<Element, OneItemParameters, DeepShared<kHeadDim>> {
+class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<kHeadDim>> {
  protected:
-  using Scores = BackwardScores<Element, OneItemParameters, DeepShared<kHeadDim>>;
+  using Scores = SoftmaxGrad<Element, TileParams, Hdim256Smem<kHeadDim>>;
   using Scores::kTile, Scores::kQueries, Scores::kScores, Scores::kGradients, Scores::kQueryGradients;
   using Scores::p_, Scores::shared_, Scores::group_;
   using Scores::stage, Scores::parity, Scores::release;
@@ -25,8 +25,8 @@ class DeepGroup : protected BackwardScores<Element, OneItemParameters, DeepShare
   // Of 16; 0 is __syncthreads(). The second is a warpgroup's, and the one after it the other's.
   enum NamedBarrier { kKeysRead = 1, kStaging = 2 };
 
-  __device__ __forceinline__ DeepGroup(const OneItemParameters& parameters, Shared shared, const BackwardPlace& place,
-                                       Group group)
+  __device__ __forceinline__ Hdim256Warpgroup(const TileParams& parameters, Shared shared, const BwdTileCoord& place,
+                                              Group group)
       : Scores{parameters, shared, group}, place_{place} {}
 
   /// place_.steps - 1, found out again: kept, it spills.
@@ -48,12 +48,12 @@ class DeepGroup : protected BackwardScores<Element, OneItemParameters, DeepShare
 
   /// Of the i-th step.
   __device__ __forceinline__ void start_query_gradient(float (&dq)[kQueryGradients], int i) const {
-    const Operand scores = Scores::scores_operand(i), keys = Scores::keys_operand(shared_.k(0));
+    const SmemDescriptor scores = Scores::scores_operand(i), keys = Scores::keys_operand(shared_.k(0));
     Scores::multiply_query_gradient(dq, scores, keys);
     commit_products();
   }
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
-    if (planted(PlantedFault::kDqSkipTile) && place_.first_key == 0) return;
+    if (planted(InjectedFault::kDqSkipTile) && place_.first_key == 0) return;
     Scores::add_query_gradient(dq, first_query(i), place_.head,
                                [](float* sums, const float* four) { add_to_global(sums, four); });
   }
@@ -87,18 +87,18 @@ class DeepGroup : protected BackwardScores<Element, OneItemParameters, DeepShare
     wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
     if (threadIdx.x % kWarpGroupThreads != 0) return;
     // Found out again: kept, it spills.
-    const BackwardPlace place = one_item_place(p_, copied_here(static_cast<int>(blockIdx.x)), kQueries, Shared::kKeys);
+    const BwdTileCoord place = one_item_place(p_, copied_here(static_cast<int>(blockIdx.x)), kQueries, Shared::kKeys);
     store_boxes<kHeadDim>(map, {place.first_key, place.head % p_.heads, place.head / p_.heads}, tile,
                           Shared::kKeptPanelBytes);
     wait_for_stores();
   }
 
-  const BackwardPlace& place_;
+  const BwdTileCoord& place_;
 };
 
 template <class Element, int kHeadDim>
-class DeepValues : DeepGroup<Element, kHeadDim> {
-  using Group = DeepGroup<Element, kHeadDim>;
+class Hdim256Dv : Hdim256Warpgroup<Element, kHeadDim> {
+  using Group = Hdim256Warpgroup<Element, kHeadDim>;
   using Scores = typename Group::Scores;
   using Group::kScores, Group::kGradients, Group::kQueryGradients;
   using Group::p_, Group::shared_, Group::place_;
@@ -106,7 +106,7 @@ class DeepValues : DeepGroup<Element, kHeadDim> {
   using typename Group::Shared;
 
  public:
-  __device__ __forceinline__ DeepValues(const OneItemParameters& parameters, Shared shared, const BackwardPlace& place)
+  __device__ __forceinline__ Hdim256Dv(const TileParams& parameters, Shared shared, const BwdTileCoord& place)
       : Group{parameters, shared, place, Group::kValues} {}
 
   __device__ __forceinline__ void run() {
@@ -125,7 +125,7 @@ class DeepValues : DeepGroup<Element, kHeadDim> {
     Scores::exponentiate(scores_);
     std::uint32_t p[kScores / 2];
     show_probabilities(p, i);
-    if (planted(PlantedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, 0);
+    if (planted(InjectedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, 0);
     wait(shared_.barrier(Shared::kGradientsFull + stage(i)), parity(i));
     float dq[kQueryGradients];
     if constexpr (!kFirst) Scores::wait_for_scores(i - 1);
@@ -142,7 +142,7 @@ class DeepValues : DeepGroup<Element, kHeadDim> {
 
   /// S^T - lse / scale.
   __device__ __forceinline__ void start_scores(int i) {
-    if (!planted(PlantedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    if (!planted(InjectedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
     Scores::spread(scores_, shared_.lse(stage(i)));
     start_products();
     Scores::multiply_transposed(scores_, shared_.k(0), shared_.q(stage(i)));
@@ -171,8 +171,8 @@ class DeepValues : DeepGroup<Element, kHeadDim> {
 };
 
 template <class Element, int kHeadDim>
-class DeepKeys : DeepGroup<Element, kHeadDim> {
-  using Group = DeepGroup<Element, kHeadDim>;
+class Hdim256Dk : Hdim256Warpgroup<Element, kHeadDim> {
+  using Group = Hdim256Warpgroup<Element, kHeadDim>;
   using Scores = typename Group::Scores;
   using Group::kScores, Group::kGradients, Group::kQueryGradients;
   using Group::p_, Group::shared_, Group::place_;
@@ -180,7 +180,7 @@ class DeepKeys : DeepGroup<Element, kHeadDim> {
   using typename Group::Shared;
 
  public:
-  __device__ __forceinline__ DeepKeys(const OneItemParameters& parameters, Shared shared, const BackwardPlace& place)
+  __device__ __forceinline__ Hdim256Dk(const TileParams& parameters, Shared shared, const BwdTileCoord& place)
       : Group{parameters, shared, place, Group::kKeys} {}
 
   __device__ __forceinline__ void run() {
@@ -189,7 +189,7 @@ class DeepKeys : DeepGroup<Element, kHeadDim> {
     start_probability_gradients(0);
     finish_probability_gradients(0);
     Group::walk([this]<bool kFirst, bool kLast>(int i) { advance<kFirst, kLast>(i); });
-    Group::finish(p_.dk, shared_.k(0), keys_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
+    Group::finish(p_.dk, shared_.k(0), keys_, planted(InjectedFault::kDkScale) ? 1.0f : p_.scale);
   }
 
  private:
@@ -213,7 +213,7 @@ class DeepKeys : DeepGroup<Element, kHeadDim> {
     if constexpr (!kFirst) Group::finish_query_gradient(dq, i - 1);
     if constexpr (!kLast) start_probability_gradients(i + 1);
     wait_for_products<kLast ? 0 : 1>(keys_);
-    if (!planted(PlantedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
+    if (!planted(InjectedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
     if constexpr (!kLast) finish_probability_gradients(i + 1);
   }
 
@@ -230,7 +230,7 @@ class DeepKeys : DeepGroup<Element, kHeadDim> {
     release(Shared::kGradientsEmpty + stage(i));
   }
 
-  /// dS = P (dP - delta), to shared memory, too; see BackwardScores::differentiate(). P comes a few loads ahead: all of
+  /// dS = P (dP - delta), to shared memory, too; see SoftmaxGrad::differentiate(). P comes a few loads ahead: all of
   /// it would spill.
   __device__ __forceinline__ void differentiate(std::uint32_t (&ds)[kScores / 2], int i) const {
     constexpr int kFours = kScores / 4, kAhead = 4;

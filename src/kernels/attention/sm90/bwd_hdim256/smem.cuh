@@ -5,10 +5,10 @@
 
 namespace tbench::kernels::sm90 {
 
-/// As OneItemShared, of 64 keys, with P of a step [four columns, thread, 4], as accumulators have it.
+/// As TileSmem, of 64 keys, with P of a step [four columns, thread, 4], as accumulators have it.
 template <int kColumns>
-struct DeepShared : OneItemShared<kColumns, 4> {
-  using Kept = OneItemShared<kColumns, 4>;
+struct Hdim256Smem : TileSmem<kColumns, 4> {
+  using Kept = TileSmem<kColumns, 4>;
   using Kept::base, Kept::barrier, Kept::kPlan, Kept::kTile;
   static_assert(Kept::kKeyGroups == 1 && kTile.stages == 2);
 
@@ -21,7 +21,7 @@ struct DeepShared : OneItemShared<kColumns, 4> {
 
   /// Of a thread of either warpgroup: its n-th four of P.
   __device__ __forceinline__ std::uint32_t probabilities(int n) const {
-    const int thread = read_thread() % kWarpGroupThreads;  // anew, see BackwardScores::warp()
+    const int thread = read_thread() % kWarpGroupThreads;  // anew, see SoftmaxGrad::warp()
     return base + kPlan.probabilities + (n * kWarpGroupThreads + thread) * 16;
   }
 

@@ -12,18 +12,18 @@
 namespace tbench::kernels::sm90 {
 
 /// Knows of which item a step of the block is, and the one before it.
-template <class Element, int kHeadDim, BackwardSums kSums>
-class BackwardQueryGradients : protected BackwardScores<Element, ItemsParameters<kSums>, SharedBackward<kHeadDim>> {
-  using Scores = BackwardScores<Element, ItemsParameters<kSums>, SharedBackward<kHeadDim>>;
+template <class Element, int kHeadDim, DqAccumulation kSums>
+class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, PersistentSmem<kHeadDim>> {
+  using Scores = SoftmaxGrad<Element, PersistentParamsFor<kSums>, PersistentSmem<kHeadDim>>;
 
  protected:
-  static constexpr bool kByHeads = kSums == BackwardSums::kByHeads;
+  static constexpr bool kByHeads = kSums == DqAccumulation::kPerHead;
   using Scores::kQueries, Scores::kHalvesQueries, Scores::kHalfColumns, Scores::kQueryGradients, Scores::p_,
       Scores::shared_, Scores::group_;
   using Scores::lane, Scores::key_in_group;
   using typename Scores::Shared;
 
-  __device__ __forceinline__ BackwardQueryGradients(const ItemsParameters<kSums>& parameters, Shared shared, int group)
+  __device__ __forceinline__ DqMainloop(const PersistentParamsFor<kSums>& parameters, Shared shared, int group)
       : Scores{parameters, shared, group} {}
 
   /// Where the item's K, V and fields lie, and those of the step before, whose dQ is late.
@@ -51,7 +51,8 @@ class BackwardQueryGradients : protected BackwardScores<Element, ItemsParameters
 
   /// Of the step before the i-th.
   __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kQueryGradients], int i, bool add) const {
-    const Operand scores = Scores::scores_operand(i - 1), keys = Scores::keys_operand(shared_.k(late_kept(i), 0));
+    const SmemDescriptor scores = Scores::scores_operand(i - 1),
+                         keys = Scores::keys_operand(shared_.k(late_kept(i), 0));
     Scores::multiply_query_gradient(dq, scores, keys, add);
   }
   __device__ __forceinline__ void take_query_gradient(float (&dq)[kQueryGradients], int i) const {
@@ -62,8 +63,8 @@ class BackwardQueryGradients : protected BackwardScores<Element, ItemsParameters
     }
   }
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
-    if (planted(PlantedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) return;
-    constexpr bool kApart = kSums == BackwardSums::kApart;
+    if (planted(InjectedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) return;
+    constexpr bool kApart = kSums == DqAccumulation::kPerKvTile;
     const int sums_before = kApart ? of_late_item(Shared::kFirstKey, i) / kBackwardKeys * p_.batch_heads : 0;
     Scores::add_query_gradient(
         dq, late_query(i), sums_before + of_late_item(Shared::kHeadOfAll, i),
@@ -102,12 +103,12 @@ class BackwardQueryGradients : protected BackwardScores<Element, ItemsParameters
     return p_.order.shares == 1 && of_late_item(Shared::kFirstKey, i) == 0;
   }
   __device__ __forceinline__ bool has_late_sums(int query, int i) const {
-    return query >= of_late_item(Shared::kFirstSeen, i) || planted(PlantedFault::kDqFirstSums);
+    return query >= of_late_item(Shared::kFirstSeen, i) || planted(InjectedFault::kDqFirstSums);
   }
 
   /// By heads: the running sums, which no other thread touches; with the last tile of keys of a whole head dQ itself.
   __device__ __forceinline__ void keep_query_gradient(float (&dq)[kQueryGradients], int i) const {
-    if (planted(PlantedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) {
+    if (planted(InjectedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) {
       for (float& one : dq) one = 0.0f;
     }
     const int query = late_query(i), head = of_late_item(Shared::kHeadOfSums, i);
@@ -124,7 +125,7 @@ class BackwardQueryGradients : protected BackwardScores<Element, ItemsParameters
   __device__ __forceinline__ void store_query_gradient(const float (&dq)[kQueryGradients], int first_query,
                                                        int i) const {
     const TensorView& view = p_.order.dq;
-    const int place = lane() % 4, row = first_query + (kHalvesQueries ? group_ * kGroupRows : 0) + key_in_group(0);
+    const int place = lane() % 4, row = first_query + (kHalvesQueries ? group_ * kWgmmaM : 0) + key_in_group(0);
     Element* const first = static_cast<Element*>(view.data) + of_late_item(Shared::kBatch, i) * view.strides[0] +
                            of_late_item(Shared::kHead, i) * view.strides[1] +
                            (kHalvesQueries ? 0 : group_ * kHalfColumns);

@@ -11,14 +11,14 @@
 namespace tbench::kernels::sm90 {
 
 /// Chooses the block's items, tells all others about them, and fetches their K and V.
-template <int kHeadDim, BackwardSums kSums>
-class BackwardItems {
-  using Shared = SharedBackward<kHeadDim>;
-  using Parameters = ItemsParameters<kSums>;
-  static constexpr bool kByHeads = kSums == BackwardSums::kByHeads;
+template <int kHeadDim, DqAccumulation kSums>
+class KvProducer {
+  using Shared = PersistentSmem<kHeadDim>;
+  using Parameters = PersistentParamsFor<kSums>;
+  static constexpr bool kByHeads = kSums == DqAccumulation::kPerHead;
 
  public:
-  __device__ __forceinline__ BackwardItems(const Parameters& parameters, Shared shared)
+  __device__ __forceinline__ KvProducer(const Parameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
   /// K and V of the first items come while the kernel before works: it does not write these.
@@ -57,7 +57,7 @@ class BackwardItems {
       store_shared(shared_.field(kept(), Shared::kFirstSeen), first_seen_query(p_, item));
       store_shared(shared_.field(kept(), Shared::kHeadOfSums), head_of_sums(p_, item));
     }
-    const BackwardPlace place = backward_place<!kByHeads>(p_, backward_item(p_, item), Shared::kQueries);
+    const BwdTileCoord place = backward_place<!kByHeads>(p_, backward_item(p_, item), Shared::kQueries);
     const int begin = steps_before();
     store_shared(shared_.field(kept(), Shared::kFirstKey), place.first_key);
     store_shared(shared_.field(kept(), Shared::kHeadOfAll), place.head);
@@ -70,23 +70,23 @@ class BackwardItems {
   __device__ __forceinline__ void fetch(const CUtensorMap& map, std::uint32_t full, std::uint32_t destination) const {
     const std::uint32_t barrier = shared_.barrier(full + kept());
     arrive_expecting(barrier, kBackwardGroups * Shared::kKeptBytes);
-    BoxPlace place{load_shared(shared_.field(kept(), Shared::kFirstKey)),
+    TmaCoord place{load_shared(shared_.field(kept(), Shared::kFirstKey)),
                    load_shared(shared_.field(kept(), Shared::kHead)),
                    load_shared(shared_.field(kept(), Shared::kBatch))};
 #pragma unroll 1
     for (int group = 0; group < kBackwardGroups; ++group) {
       copy_boxes<kHeadDim, Shared::kPanelColumns>(destination, Shared::kKeptPanelBytes, map, place, barrier, policy());
       destination += Shared::kKeptBytes;
-      place.row += kGroupRows;
+      place.row += kWgmmaM;
     }
   }
 
   /// By heads there is no register to keep it in, either.
   __device__ __forceinline__ static std::uint64_t policy() {
     if constexpr (kByHeads) {
-      return cache_policy_here<Reuse::kOnce>();
+      return cache_policy_here<CacheHint::kEvictFirst>();
     } else {
-      return cache_policy<Reuse::kOnce>();
+      return cache_policy<CacheHint::kEvictFirst>();
     }
   }
 
@@ -96,13 +96,13 @@ class BackwardItems {
 };
 
 /// Fetches Q and dO of the items' steps.
-template <int kHeadDim, BackwardSums kSums>
-class BackwardQueries {
-  using Shared = SharedBackward<kHeadDim>;
-  using Parameters = ItemsParameters<kSums>;
+template <int kHeadDim, DqAccumulation kSums>
+class QdoProducer {
+  using Shared = PersistentSmem<kHeadDim>;
+  using Parameters = PersistentParamsFor<kSums>;
 
  public:
-  __device__ __forceinline__ BackwardQueries(const Parameters& parameters, Shared shared)
+  __device__ __forceinline__ QdoProducer(const Parameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
   /// The first tiles, as K and V, come while the kernel before works: it does not write these.
@@ -143,7 +143,7 @@ class BackwardQueries {
 
   /// Q and dO of a step; their barriers wait for lse and delta, too.
   __device__ __forceinline__ void fetch_tiles(int i) const {
-    delay_one_warp(PlantedFault::kBackwardBarrier);
+    delay_one_warp(InjectedFault::kBackwardBarrier);
     fetch_tile(p_.q, shared_.q(stage(i)), Shared::kQueriesFull + stage(i), first_query(i));
     fetch_tile(p_.grad_o, shared_.grad_o(stage(i)), Shared::kGradientsFull + stage(i), first_query(i));
   }
@@ -153,14 +153,14 @@ class BackwardQueries {
     arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
     copy_boxes<kHeadDim, Shared::kPanelColumns>(tile, Shared::kPanelBytes, map,
                                                 {first_query, of_item(Shared::kHead), of_item(Shared::kBatch)}, barrier,
-                                                cache_policy<Reuse::kOften>());
+                                                cache_policy<CacheHint::kEvictLast>());
   }
 
   __device__ __forceinline__ void fetch_statistics(int i) const {
     const std::int64_t row = static_cast<std::int64_t>(of_item(Shared::kHeadOfAll)) * p_.rows + first_query(i);
     copy_bytes(shared_.lse(stage(i)), p_.lse + row, Shared::kStatisticsBytes,
                shared_.barrier(Shared::kQueriesFull + stage(i)));
-    delay_one_warp(PlantedFault::kBackwardParity);
+    delay_one_warp(InjectedFault::kBackwardParity);
     copy_bytes(shared_.delta(stage(i)), p_.delta + row, Shared::kStatisticsBytes,
                shared_.barrier(Shared::kGradientsFull + stage(i)));
   }
@@ -170,26 +170,26 @@ class BackwardQueries {
   std::uint32_t item_ = 0;  // of the block
 };
 
-template <class Element, int kHeadDim, BackwardSums kSums>
-__device__ __forceinline__ void backward_block(const ItemsParameters<kSums>& parameters, char* memory) {
-  using Shared = SharedBackward<kHeadDim>;
+template <class Element, int kHeadDim, DqAccumulation kSums>
+__device__ __forceinline__ void backward_block(const PersistentParamsFor<kSums>& parameters, char* memory) {
+  using Shared = PersistentSmem<kHeadDim>;
   const Shared shared{{shared_address(memory)}};
   // From one lane, so that the compiler knows it to be the same for all of a warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   begin_backward_block(parameters, shared);
   if (warp_group == 0) {
     shrink_registers<Shared::kTile.copying_registers>();
-    if (threadIdx.x == 0) BackwardQueries<kHeadDim, kSums>{parameters, shared}.run();
-    if (threadIdx.x == kWarpSize) BackwardItems<kHeadDim, kSums>{parameters, shared}.run();
+    if (threadIdx.x == 0) QdoProducer<kHeadDim, kSums>{parameters, shared}.run();
+    if (threadIdx.x == kWarpSize) KvProducer<kHeadDim, kSums>{parameters, shared}.run();
   } else {
     grow_registers<Shared::kTile.registers>();
-    BackwardKeys<Element, kHeadDim, kSums>{parameters, shared, warp_group - 1}.run();
+    DkDvMainloop<Element, kHeadDim, kSums>{parameters, shared, warp_group - 1}.run();
   }
 }
 
-template <class Element, int kHeadDim, BackwardSums kSums>
+template <class Element, int kHeadDim, DqAccumulation kSums>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
-    attention_backward_wgmma_kernel(const __grid_constant__ ItemsParameters<kSums> parameters) {
+    attention_backward_wgmma_kernel(const __grid_constant__ PersistentParamsFor<kSums> parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];  // nothing else lies in shared memory: it is aligned
   backward_block<Element, kHeadDim, kSums>(parameters, shared);

@@ -10,11 +10,11 @@
 
 namespace tbench::kernels::sm90 {
 
-template <class Element, int kHeadDim, BackwardSums kSums>
-class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
-  using Parameters = ItemsParameters<kSums>;
-  using QueryGradients = BackwardQueryGradients<Element, kHeadDim, kSums>;
-  using Scores = BackwardScores<Element, ItemsParameters<kSums>, SharedBackward<kHeadDim>>;
+template <class Element, int kHeadDim, DqAccumulation kSums>
+class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
+  using Parameters = PersistentParamsFor<kSums>;
+  using QueryGradients = DqMainloop<Element, kHeadDim, kSums>;
+  using Scores = SoftmaxGrad<Element, PersistentParamsFor<kSums>, PersistentSmem<kHeadDim>>;
   using QueryGradients::item_, QueryGradients::begin_, QueryGradients::kept, QueryGradients::late_kept,
       QueryGradients::begins_item, QueryGradients::of_item, QueryGradients::first_query, QueryGradients::load_late_sums,
       QueryGradients::start_from, QueryGradients::multiply_query_gradient, QueryGradients::take_query_gradient;
@@ -33,7 +33,7 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
   enum NamedBarrier { kTurn = 1 };
 
  public:
-  __device__ __forceinline__ BackwardKeys(const Parameters& parameters, Shared shared, int group)
+  __device__ __forceinline__ DkDvMainloop(const Parameters& parameters, Shared shared, int group)
       : QueryGradients{parameters, shared, group} {}
 
   __device__ __forceinline__ void run() {
@@ -56,7 +56,7 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
       // other warpgroup may need it to give the K back in whose place the next item's comes.
       has_turn = end - begin_ > 1;
       store_gradients();
-      if (planted(PlantedFault::kBackwardKept)) release(Shared::kKeysEmpty + kept());
+      if (planted(InjectedFault::kBackwardKept)) release(Shared::kKeysEmpty + kept());
       if (kTakesTurns && !has_turn) pass_turn();
     }
     if (kTakesTurns && has_turn) pass_turn();
@@ -84,7 +84,7 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
 
   __device__ __forceinline__ void store_gradients() const {
     store_gradient(p_.dv, values_, 1.0f);
-    store_gradient(p_.dk, keys_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
+    store_gradient(p_.dk, keys_, planted(InjectedFault::kDkScale) ? 1.0f : p_.scale);
     // Loaded ones, too: a copy may overtake loads that are under way.
     release(Shared::kValuesEmpty + kept());
   }
@@ -214,12 +214,12 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
   /// Those of the step before the i-th.
   __device__ __forceinline__ void wait_for_late_scores(int i) const {
     if (i == 0) return;
-    if (begins_item(i)) delay(PlantedFault::kBackwardKept);
+    if (begins_item(i)) delay(InjectedFault::kBackwardKept);
     wait_for_scores(i - 1);
   }
   /// K of the item before, whose dQ is complete.
   __device__ __forceinline__ void release_late_keys(int i) const {
-    if (!planted(PlantedFault::kBackwardKept)) release(Shared::kKeysEmpty + late_kept(i));
+    if (!planted(InjectedFault::kBackwardKept)) release(Shared::kKeysEmpty + late_kept(i));
   }
 
   /// What is left when all products of a step have been issued.
@@ -233,12 +233,12 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
     }
     wait_for_products<0>(values_);
     wait_for_products<0>(keys_);
-    if (!planted(PlantedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
+    if (!planted(InjectedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
   }
 
   /// Starts a step's S^T, with dP^T of its first part or alone.
   __device__ __forceinline__ void start_scores(float (&s)[kScores], float (&dp)[kPartScores], int i) const {
-    if (!planted(PlantedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    if (!planted(InjectedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
     spread(s, shared_.lse(stage(i)));
     if constexpr (kTile.early_gradients) {
       wait_for_gradients(i);
@@ -266,7 +266,7 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
   __device__ __forceinline__ void multiply_probability_gradients(float (&dp)[kPartScores], int part, int i) const {
     const std::uint32_t grad_o = shared_.grad_o(stage(i)) + part * kPartBytes;
     if constexpr (kKeepsValues) {
-      const Operand right = operand(grad_o);
+      const SmemDescriptor right = operand(grad_o);
 #pragma unroll
       for (int j = 0; j < kHeadDim / 16; ++j) {
         Products::template from_registers<false>(dp, &kept_values_[4 * j],
@@ -285,7 +285,7 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
                                                 std::uint32_t (&p)[kScores / 2], std::uint32_t (&ds)[kScores / 2],
                                                 int part, int i) const {
     Scores::differentiate(s, dp, p, ds, part, i);
-    if (planted(PlantedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, part);
+    if (planted(InjectedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, part);
   }
 
   /// V as the left operand of dP^T: lanes of 16 name the rows of the left two of four matrices, then of the right two.
@@ -302,7 +302,7 @@ class BackwardKeys : BackwardQueryGradients<Element, kHeadDim, kSums> {
   /// dK or dV, from registers: K's and V's places are needed by the next item.
   __device__ __forceinline__ void store_gradient(const TensorView& view, const float (&gradient)[kGradients],
                                                  float factor) const {
-    const int place = lane() % 4, key = of_item(Shared::kFirstKey) + group_ * kGroupRows + key_in_group(0);
+    const int place = lane() % 4, key = of_item(Shared::kFirstKey) + group_ * kWgmmaM + key_in_group(0);
     Element* const first = static_cast<Element*>(view.data) + of_item(Shared::kBatch) * view.strides[0] +
                            of_item(Shared::kHead) * view.strides[1];
 #pragma unroll

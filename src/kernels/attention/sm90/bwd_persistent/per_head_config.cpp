@@ -35,7 +35,7 @@ std::optional<Part> fewest_whole_heads(const AttentionProblem& problem) {
   const AttentionShape& shape = problem.shape;
   const Fewest fewest = fewest_whole_heads(shape.head_dim, shape.causal);
   const auto tiles = static_cast<std::size_t>(tiles_of(shape.seq_kv));
-  if (problem.deterministic && shape.causal && tiles > kMostSumsApart) return kThreeFifths;
+  if (problem.deterministic && shape.causal && tiles > kMaxSumsApart) return kThreeFifths;
   return tiles <= fewest.size() ? std::optional{fewest[tiles - 1]} : std::nullopt;
 }
 
@@ -43,28 +43,28 @@ std::optional<Part> fewest_whole_heads(const AttentionProblem& problem) {
 std::optional<Part> fewest_shared_heads(const AttentionProblem& problem) {
   const AttentionShape& shape = problem.shape;
   const bool is_faster = problem.deterministic && shape.causal && shape.head_dim == 64;
-  if (!is_faster || tiles_of(shape.seq_kv) <= kMostSumsApart) return std::nullopt;
+  if (!is_faster || tiles_of(shape.seq_kv) <= kMaxSumsApart) return std::nullopt;
   return Part{1, 3};
 }
 
 }  // namespace
 
 std::optional<int> head_shares(const AttentionProblem& problem, int multiprocessors) {
-  constexpr std::int64_t kFewestRows = 65;  // up to 64 Ampere's kernels are faster
+  constexpr std::int64_t kMinRows = 65;  // up to 64 Ampere's kernels are faster
   const AttentionShape& shape = problem.shape;
   const std::int64_t heads = shape.batch * shape.heads;
   const bool has_kernel = shape.head_dim == 64 || shape.head_dim == 80;
   // As many queries as keys, give or take a tile, as was measured; one head after another in a block was not.
   const bool is_square = tiles_of(shape.seq_q) == tiles_of(shape.seq_kv);
-  if (!has_kernel || !is_square || std::min(shape.seq_q, shape.seq_kv) < kFewestRows ||
-      std::max(shape.seq_q, shape.seq_kv) > kMostHeadRows) {
+  if (!has_kernel || !is_square || std::min(shape.seq_q, shape.seq_kv) < kMinRows ||
+      std::max(shape.seq_q, shape.seq_kv) > kMaxHeadRows) {
     return std::nullopt;
   }
   const auto are_faster = [&](const std::optional<Part>& fewest, int shares) {
     return fewest && shares * heads <= multiprocessors && are_at_least(heads, *fewest, multiprocessors);
   };
   if (are_faster(fewest_whole_heads(problem), 1)) return 1;
-  if (are_faster(fewest_shared_heads(problem), kMostHeadShares)) return kMostHeadShares;
+  if (are_faster(fewest_shared_heads(problem), kMaxHeadShares)) return kMaxHeadShares;
   return std::nullopt;
 }
 
@@ -75,7 +75,7 @@ bool beats_kinds(const AttentionShape& shape) {
 
 Launch backward_heads_launch(const AttentionShape& shape, int shares, const DeviceLimits& limits) {
   const std::int64_t blocks = shape.batch * shape.heads * shares;
-  const int shared_bytes = backward_shared(static_cast<int>(shape.head_dim), BackwardBlocks::kStay).end;
+  const int shared_bytes = backward_shared(static_cast<int>(shape.head_dim), BwdSchedule::kPersistent).end;
   return {.grid = {std::min<std::int64_t>(blocks, limits.multiprocessors), 1, 1},
           .threads = kBackwardThreads,
           .shared_bytes = static_cast<std::size_t>(shared_bytes)};

@@ -9,73 +9,73 @@
 namespace tbench::kernels::sm90 {
 
 /// Blocks take pairs of a head and a share of it, and what they make of whole heads needs.
-struct HeadsOrder {
-  int shares;                   // of a head
-  int last[kMostHeadShares]{};  // of a share's tiles, by its number
+struct PerHeadOrder {
+  int shares;                  // of a head
+  int last[kMaxHeadShares]{};  // of a share's tiles, by its number
   int pairs;
-  Divisor by_shares;
+  FastDivmod by_shares;
   TensorView dq;  // every row starts on a 16-byte boundary
 };
-using HeadsParameters = BackwardParameters<TensorView, HeadsOrder>;
+using PerHeadParams = BwdParams<TensorView, PerHeadOrder>;
 
-inline HeadsOrder heads_order(const AttentionShape& shape, int shares, const TensorView& dq) {
+inline PerHeadOrder heads_order(const AttentionShape& shape, int shares, const TensorView& dq) {
   const int tiles = static_cast<int>(block_count(shape.seq_kv, kBackwardKeys));
-  HeadsOrder order{.shares = shares,
-                   .pairs = static_cast<int>(shape.batch * shape.heads) * shares,
-                   .by_shares = divisor(shares),
-                   .dq = dq};
+  PerHeadOrder order{.shares = shares,
+                     .pairs = static_cast<int>(shape.batch * shape.heads) * shares,
+                     .by_shares = divisor(shares),
+                     .dq = dq};
   for (int share = 0; share < shares; ++share) order.last[share] = tiles_of_share(tiles, share, shares) - 1;
   return order;
 }
 
 /// One of a block's items: a pair's nth tile, of which the last one comes first. In one register.
-struct HeadItem {
-  static constexpr unsigned kMostTiles = kMostHeadRows / kBackwardKeys;
-  unsigned place;  // pair * kMostTiles + nth
+struct PerHeadTile {
+  static constexpr unsigned kMaxTiles = kMaxHeadRows / kBackwardKeys;
+  unsigned place;  // pair * kMaxTiles + nth
 
-  __device__ __forceinline__ int pair() const { return static_cast<int>(place / kMostTiles); }
-  __device__ __forceinline__ int nth() const { return static_cast<int>(place % kMostTiles); }
+  __device__ __forceinline__ int pair() const { return static_cast<int>(place / kMaxTiles); }
+  __device__ __forceinline__ int nth() const { return static_cast<int>(place % kMaxTiles); }
 };
-struct HeadShare {
+struct HeadSlice {
   int head, share, last;
 };
-__device__ __forceinline__ HeadShare head_share(const HeadsParameters& p, const HeadItem& item) {
+__device__ __forceinline__ HeadSlice head_share(const PerHeadParams& p, const PerHeadTile& item) {
   const int head = quotient(item.pair(), p.order.by_shares), share = item.pair() - head * p.order.shares;
   return {head, share, p.order.last[share]};
 }
-__device__ __forceinline__ HeadItem first_of_pair(const HeadsParameters& p, int pair) {
-  const HeadItem item{static_cast<unsigned>(pair) * HeadItem::kMostTiles};
+__device__ __forceinline__ PerHeadTile first_of_pair(const PerHeadParams& p, int pair) {
+  const PerHeadTile item{static_cast<unsigned>(pair) * PerHeadTile::kMaxTiles};
   return {item.place + static_cast<unsigned>(head_share(p, item).last)};
 }
 
-__device__ __forceinline__ HeadItem first_of_block(const HeadsParameters& p) {
+__device__ __forceinline__ PerHeadTile first_of_block(const PerHeadParams& p) {
   return first_of_pair(p, static_cast<int>(blockIdx.x));
 }
-__device__ __forceinline__ bool exists(const HeadsParameters& p, const HeadItem& item) {
+__device__ __forceinline__ bool exists(const PerHeadParams& p, const PerHeadTile& item) {
   return item.pair() < p.order.pairs;
 }
-__device__ __forceinline__ HeadItem next_of_block(const HeadsParameters& p, const HeadItem& item, std::uint32_t) {
+__device__ __forceinline__ PerHeadTile next_of_block(const PerHeadParams& p, const PerHeadTile& item, std::uint32_t) {
   if (item.nth() > 0) return {item.place - 1};
   return first_of_pair(p, item.pair() + static_cast<int>(gridDim.x));
 }
-__device__ __forceinline__ BackwardItem backward_item(const HeadsParameters& p, const HeadItem& item) {
-  const HeadShare of = head_share(p, item);
+__device__ __forceinline__ KvTile backward_item(const PerHeadParams& p, const PerHeadTile& item) {
+  const HeadSlice of = head_share(p, item);
   return {tile_of_share(item.nth(), of.share, p.order.shares), of.head};
 }
 
-template <BackwardSums kSums>
-using ItemsParameters = std::conditional_t<kSums == BackwardSums::kByHeads, HeadsParameters, StayingParameters>;
+template <DqAccumulation kSums>
+using PersistentParamsFor = std::conditional_t<kSums == DqAccumulation::kPerHead, PerHeadParams, PersistentParams>;
 
 /// Queries before this one have been seen by none of the pair's items before.
-__device__ __forceinline__ int first_seen_query(const HeadsParameters& p, const HeadItem& item) {
-  const HeadShare of = head_share(p, item);
+__device__ __forceinline__ int first_seen_query(const PerHeadParams& p, const PerHeadTile& item) {
+  const HeadSlice of = head_share(p, item);
   if (item.nth() == of.last) return p.rows;
   return p.causal ? tile_of_share(item.nth() + 1, of.share, p.order.shares) * kBackwardKeys : 0;
 }
 
 /// Which of all shares' heads.
-__device__ __forceinline__ int head_of_sums(const HeadsParameters& p, const HeadItem& item) {
-  const HeadShare of = head_share(p, item);
+__device__ __forceinline__ int head_of_sums(const PerHeadParams& p, const PerHeadTile& item) {
+  const HeadSlice of = head_share(p, item);
   return of.share * p.batch_heads + of.head;
 }
 

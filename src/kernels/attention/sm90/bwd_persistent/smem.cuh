@@ -8,46 +8,46 @@
 namespace tbench::kernels::sm90 {
 
 /// With what it takes to find an item in it.
-struct StayingOrder : BackwardOrder {
-  Divisor items_of_group, heads_of_group, heads_of_last_group;
+struct PersistentOrder : BwdTileOrder {
+  FastDivmod items_of_group, heads_of_group, heads_of_last_group;
   int last_group;
 };
-inline StayingOrder staying_order(const AttentionShape& shape) {
-  const BackwardOrder order = backward_order(shape);
+inline PersistentOrder staying_order(const AttentionShape& shape) {
+  const BwdTileOrder order = backward_order(shape);
   const int heads = static_cast<int>(shape.batch * shape.heads);
   const int last_group = (heads - 1) / order.heads;
   return {order, divisor(order.tiles * order.heads), divisor(order.heads), divisor(heads - last_group * order.heads),
           last_group};
 }
-using StayingParameters = BackwardParameters<TensorView, StayingOrder>;
+using PersistentParams = BwdParams<TensorView, PersistentOrder>;
 
 /// Which of its head's tiles of keys an item is.
-struct BackwardItem {
+struct KvTile {
   int tile;
   int head;  // of all batches'
 };
-__device__ __forceinline__ BackwardItem backward_item(const StayingParameters& p, int item) {
+__device__ __forceinline__ KvTile backward_item(const PersistentParams& p, int item) {
   const int group = quotient(item, p.order.items_of_group), first_head = group * p.order.heads;
   const int in_group = item - p.order.tiles * first_head;
   const bool full = first_head + p.order.heads <= p.batch_heads;  // the last group may be smaller
-  const Divisor heads = full ? p.order.heads_of_group : p.order.heads_of_last_group;
+  const FastDivmod heads = full ? p.order.heads_of_group : p.order.heads_of_last_group;
   const int nth = quotient(in_group, heads);
   const bool lightest_first = (p.order.last_group - group) % 2 != 0;
   return {lightest_first ? p.order.tiles - 1 - nth : nth, first_head + in_group - nth * heads.value};
 }
 
 /// One of a block's items, and that of its next round.
-struct DealtItem {
+struct ScheduledTile {
   int item;
 };
-__device__ __forceinline__ DealtItem first_of_block(const StayingParameters&) { return {dealt_item(0)}; }
-__device__ __forceinline__ bool exists(const StayingParameters& p, DealtItem dealt) {
+__device__ __forceinline__ ScheduledTile first_of_block(const PersistentParams&) { return {dealt_item(0)}; }
+__device__ __forceinline__ bool exists(const PersistentParams& p, ScheduledTile dealt) {
   return dealt.item < p.order.items;
 }
-__device__ __forceinline__ DealtItem next_of_block(const StayingParameters&, DealtItem, std::uint32_t round) {
+__device__ __forceinline__ ScheduledTile next_of_block(const PersistentParams&, ScheduledTile, std::uint32_t round) {
   return {dealt_item(static_cast<int>(round))};
 }
-__device__ __forceinline__ BackwardItem backward_item(const StayingParameters& p, DealtItem dealt) {
+__device__ __forceinline__ KvTile backward_item(const PersistentParams& p, ScheduledTile dealt) {
   return backward_item(p, dealt.item);
 }
 
@@ -59,7 +59,7 @@ __device__ __forceinline__ int steps_of(const Parameters& p, int tile, int queri
 
 /// `kAround`: without a mask, too, neighbours start at different queries: they add to dQ of different ones.
 template <bool kAround, class Parameters>
-__device__ __forceinline__ BackwardPlace backward_place(const Parameters& p, const BackwardItem& item, int queries) {
+__device__ __forceinline__ BwdTileCoord backward_place(const Parameters& p, const KvTile& item, int queries) {
   const auto [tile, head] = item;
   const int first_step = tile * kBackwardKeys / queries;
   return {.first_key = tile * kBackwardKeys,
@@ -77,10 +77,10 @@ __device__ __forceinline__ int first_query(const Parameters& p, int step, int qu
   return (step < all ? step : step - all) * queries;
 }
 
-/// K and V [kept stage, warpgroup, panel, 64, 64], then BackwardTiles, items [kept stage, field].
+/// K and V [kept stage, warpgroup, panel, 64, 64], then BwdSmem, items [kept stage, field].
 template <int kHeadDim>
-struct SharedBackward : BackwardTiles<kHeadDim, BackwardBlocks::kStay, 5 * kKeptStages> {
-  using Tiles = BackwardTiles<kHeadDim, BackwardBlocks::kStay, 5 * kKeptStages>;
+struct PersistentSmem : BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptStages> {
+  using Tiles = BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptStages>;
   using Tiles::base, Tiles::barrier, Tiles::kBarriers, Tiles::kBarrierSize, Tiles::kKeptBytes, Tiles::kPlan,
       Tiles::kWarps;
 

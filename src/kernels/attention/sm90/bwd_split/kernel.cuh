@@ -6,24 +6,24 @@
 // and delta (sm90/bwd_split/row_stats.cuh).
 #pragma once
 
-#include "kernels/attention/sm80/common/split_warps.cuh"
+#include "kernels/attention/common/warp_reduce.cuh"
 #include "kernels/attention/sm90/bwd_split/mainloop.cuh"
 #include "kernels/attention/sm90/bwd_split/row_stats.cuh"
 
 namespace tbench::kernels::sm90 {
 
 template <class Tiles>
-class KindsProducer {
+class SplitProducer {
   using Shared = Tiles;
   using Part = typename Shared::Part;
-  static constexpr KindsTile kTile = Shared::kTile;
+  static constexpr SplitConfig kTile = Shared::kTile;
 
  public:
-  __device__ __forceinline__ KindsProducer(const KindsParameters& parameters, Shared shared)
+  __device__ __forceinline__ SplitProducer(const SplitParams& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
   /// A team's first item, whose first tiles come while the kernel before works: it does not write these, if it is ours.
-  __device__ __forceinline__ void begin(const KindsPlace& place) {
+  __device__ __forceinline__ void begin(const SplitTileCoord& place) {
     if constexpr (kTile.makes_statistics) wait_for_last_kernel();
     const int early = min(place.steps, kTile.stages);
     fetch_kept_rows(place, Shared::kForScores);
@@ -46,7 +46,7 @@ class KindsProducer {
     end_item(place);
   }
 
-  __device__ __forceinline__ void fetch(const KindsPlace& place) {
+  __device__ __forceinline__ void fetch(const SplitTileCoord& place) {
     wait(shared_.barrier(Shared::kKeptEmpty + kept_stage()), Shared::kept_parity(nth_) ^ 1u);
     for (const auto part : {Shared::kForScores, Shared::kForGradients}) fetch_kept_rows(place, part);
     fetch_kept_statistics(place);
@@ -57,12 +57,12 @@ class KindsProducer {
  private:
   __device__ __forceinline__ std::uint32_t kept_stage() const { return Shared::kept_stage(nth_); }
   __device__ __forceinline__ std::uint32_t stage(int i) const { return Shared::stage(begin_ + i); }
-  __device__ __forceinline__ void end_item(const KindsPlace& place) {
+  __device__ __forceinline__ void end_item(const SplitTileCoord& place) {
     ++nth_;
     begin_ += place.steps;
   }
 
-  __device__ __forceinline__ void fetch_steps(const KindsPlace& place, int first) {
+  __device__ __forceinline__ void fetch_steps(const SplitTileCoord& place, int first) {
 #pragma unroll 1
     for (int i = first; i < place.steps; ++i) {
       wait(shared_.barrier(Shared::kEmpty + stage(i)), Shared::parity(begin_ + i) ^ 1u);
@@ -73,15 +73,15 @@ class KindsProducer {
     }
   }
 
-  __device__ __forceinline__ void fetch_kept_rows(const KindsPlace& place, Part part) const {
+  __device__ __forceinline__ void fetch_kept_rows(const SplitTileCoord& place, Part part) const {
     const std::uint32_t full = shared_.kept_full(part, kept_stage());
-    const int statistics = statistics_bytes(place.kept == Kept::kQueries);
+    const int statistics = statistics_bytes(place.kept == Stationary::kQ);
     arrive_expecting(full, Shared::kTileBytes + statistics);
-    copy(place.kept == Kept::kKeys, part, shared_.kept(part, kept_stage()), place, place.first_row, full);
+    copy(place.kept == Stationary::kKv, part, shared_.kept(part, kept_stage()), place, place.first_row, full);
   }
-  __device__ __forceinline__ void fetch_kept_statistics(const KindsPlace& place) const {
+  __device__ __forceinline__ void fetch_kept_statistics(const SplitTileCoord& place) const {
     if constexpr (!kTile.makes_statistics) {
-      if (place.kept == Kept::kKeys) return;
+      if (place.kept == Stationary::kKv) return;
       for (const auto part : {Shared::kForScores, Shared::kForGradients}) {
         copy_statistics(part, shared_.kept_statistics(part, kept_stage()), place, place.first_row,
                         shared_.kept_full(part, kept_stage()));
@@ -90,51 +90,52 @@ class KindsProducer {
   }
 
   /// Of a step, whose barrier waits for statistics, too.
-  __device__ __forceinline__ void fetch_rows(const KindsPlace& place, int i, Part part) const {
+  __device__ __forceinline__ void fetch_rows(const SplitTileCoord& place, int i, Part part) const {
     const std::uint32_t full = shared_.full(part, stage(i));
-    if (part == Shared::kForScores) delay_one_warp(PlantedFault::kBackwardBarrier);
-    if (part == Shared::kForGradients) delay_one_warp(PlantedFault::kBackwardParity);
+    if (part == Shared::kForScores) delay_one_warp(InjectedFault::kBackwardBarrier);
+    if (part == Shared::kForGradients) delay_one_warp(InjectedFault::kBackwardParity);
     const bool with_outputs = kTile.makes_statistics && part == Shared::kForGradients && makes_delta(place, i);
-    arrive_expecting(full, (with_outputs ? 2 : 1) * Shared::kTileBytes + statistics_bytes(place.kept == Kept::kKeys));
-    copy(place.kept == Kept::kQueries, part, shared_.tile(part, stage(i)), place, place.streamed(i), full);
+    arrive_expecting(full,
+                     (with_outputs ? 2 : 1) * Shared::kTileBytes + statistics_bytes(place.kept == Stationary::kKv));
+    copy(place.kept == Stationary::kQ, part, shared_.tile(part, stage(i)), place, place.streamed(i), full);
     if (with_outputs) {
-      copy_tile(shared_.outputs(stage(i)), p_.o, place, place.kept == Kept::kKeys ? place.streamed(i) : place.first_row,
-                full);
+      copy_tile(shared_.outputs(stage(i)), p_.o, place,
+                place.kept == Stationary::kKv ? place.streamed(i) : place.first_row, full);
     }
   }
   __device__ __forceinline__ static int statistics_bytes(bool of_queries) {
     return !kTile.makes_statistics && of_queries ? Shared::kStatisticsBytes : 0;
   }
-  __device__ __forceinline__ void fetch_statistics(const KindsPlace& place, int i, Part part) const {
-    if (kTile.makes_statistics || place.kept == Kept::kQueries) return;
+  __device__ __forceinline__ void fetch_statistics(const SplitTileCoord& place, int i, Part part) const {
+    if (kTile.makes_statistics || place.kept == Stationary::kQ) return;
     copy_statistics(part, shared_.statistics(part, stage(i)), place, place.streamed(i), shared_.full(part, stage(i)));
   }
 
-  __device__ __forceinline__ void copy(bool keys, Part part, std::uint32_t tile, const KindsPlace& place, int row,
+  __device__ __forceinline__ void copy(bool keys, Part part, std::uint32_t tile, const SplitTileCoord& place, int row,
                                        std::uint32_t full) const {
     const bool for_scores = part == Shared::kForScores;
     copy_tile(tile, keys ? (for_scores ? p_.k : p_.v) : (for_scores ? p_.q : p_.grad_o), place, row, full);
   }
-  __device__ __forceinline__ void copy_tile(std::uint32_t tile, const CUtensorMap& map, const KindsPlace& place,
+  __device__ __forceinline__ void copy_tile(std::uint32_t tile, const CUtensorMap& map, const SplitTileCoord& place,
                                             int row, std::uint32_t full) const {
     copy_boxes<Shared::kHeadDim>(tile, Shared::kTileBytes, map, {row, place.head, place.batch}, full,
-                                 cache_policy<Reuse::kOften>());
+                                 cache_policy<CacheHint::kEvictLast>());
   }
-  __device__ __forceinline__ void copy_statistics(Part part, std::uint32_t destination, const KindsPlace& place,
+  __device__ __forceinline__ void copy_statistics(Part part, std::uint32_t destination, const SplitTileCoord& place,
                                                   int row, std::uint32_t full) const {
     const float* const all = part == Shared::kForScores ? p_.lse : p_.delta;
     copy_bytes(destination, all + static_cast<std::int64_t>(place.all_head) * p_.rows + row, Shared::kStatisticsBytes,
                full);
   }
 
-  const KindsParameters& p_;
+  const SplitParams& p_;
   Shared shared_;
   int nth_ = 0, begin_ = 0;  // of the team's items, and its steps before
 };
 
 template <class Element, class Tile>
-__device__ __forceinline__ void kinds_block(const KindsParameters& parameters, char* memory) {
-  using Shared = SharedKinds<Tile>;
+__device__ __forceinline__ void kinds_block(const SplitParams& parameters, char* memory) {
+  using Shared = SplitSmem<Tile>;
   constexpr int kTeams = kKindsTeams, kMade = 1;
   const std::uint32_t first = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
   // From one lane, so that the compiler knows it to be the same for all of a warp.
@@ -166,7 +167,7 @@ __device__ __forceinline__ void kinds_block(const KindsParameters& parameters, c
       if (makes) return make_statistics<Element>(parameters, shared, team);
     }
     if (!copies || item >= parameters.order.items) return;
-    KindsProducer<Shared> copying{parameters, shared};
+    SplitProducer<Shared> copying{parameters, shared};
     copying.begin(kinds_place(parameters, item));
 #pragma unroll 1
     for (item = dealt_item<kTeams>(++nth, team); item < parameters.order.items;
@@ -180,11 +181,11 @@ __device__ __forceinline__ void kinds_block(const KindsParameters& parameters, c
     int begin = 0;
 #pragma unroll 1
     for (; item < parameters.order.items; item = dealt_item<kTeams>(++nth, own_team())) {
-      const KindsPlace place = kinds_place(parameters, item);
-      if (place.kept == Kept::kKeys) {
-        KindsRows<Element, Shared, Kept::kKeys>{parameters, shared, place, nth, begin}.run();
+      const SplitTileCoord place = kinds_place(parameters, item);
+      if (place.kept == Stationary::kKv) {
+        SplitMainloop<Element, Shared, Stationary::kKv>{parameters, shared, place, nth, begin}.run();
       } else {
-        KindsRows<Element, Shared, Kept::kQueries>{parameters, shared, place, nth, begin}.run();
+        SplitMainloop<Element, Shared, Stationary::kQ>{parameters, shared, place, nth, begin}.run();
       }
       begin += place.steps;
     }
@@ -193,7 +194,7 @@ __device__ __forceinline__ void kinds_block(const KindsParameters& parameters, c
 
 template <class Element, class Tile>
 __global__ void __launch_bounds__(kKindsThreads, 1)
-    attention_backward_kinds_wgmma_kernel(const __grid_constant__ KindsParameters parameters) {
+    attention_backward_kinds_wgmma_kernel(const __grid_constant__ SplitParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   kinds_block<Element, Tile>(parameters, shared);

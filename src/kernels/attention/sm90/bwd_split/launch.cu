@@ -9,10 +9,10 @@ namespace tbench::kernels::sm90 {
 namespace {
 
 /// But for lse and delta.
-KindsParameters kinds_parameters(const AttentionProblem& problem, const AttentionBackward& arguments, bool is_alone) {
+SplitParams kinds_parameters(const AttentionProblem& problem, const AttentionBackward& arguments, bool is_alone) {
   const AttentionShape& shape = problem.shape;
   const auto map = [&](const TensorView& view, std::int64_t seq) {
-    return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, kGroupRows);
+    return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, kWgmmaM);
   };
   return {.q = map(arguments.q, shape.seq_q),
           .k = map(arguments.k, shape.seq_kv),
@@ -38,19 +38,19 @@ template <Precision kPrecision>
 void launch_backward_kinds(const AttentionProblem& problem, const AttentionBackward& arguments, bool is_alone,
                            const DeviceLimits& limits, cudaStream_t stream) {
   using Element = StoredElement<kPrecision>;
-  const auto launch = [&]<class Tile>(const KindsParameters& parameters) {
+  const auto launch = [&]<class Tile>(const SplitParams& parameters) {
     launch_kernel(&attention_backward_kinds_wgmma_kernel<Element, Tile>,
                   kinds_launch(problem.shape, Tile::tile(), limits), parameters, stream, /*overlaps=*/true);
   };
-  KindsParameters parameters = kinds_parameters(problem, arguments, is_alone);
-  if (is_alone) return launch.template operator()<AloneKinds>(parameters);
-  const auto helper = helper_parameters<Element>(problem, arguments, {.sums = BackwardSums::kNone});
+  SplitParams parameters = kinds_parameters(problem, arguments, is_alone);
+  if (is_alone) return launch.template operator()<SplitFusedStats>(parameters);
+  const auto helper = helper_parameters<Element>(problem, arguments, {.sums = DqAccumulation::kNone});
   launch_kernel(&attention_backward_prepare_sm90_kernel<Element, kKindsHeadDim>, backward_prepare_launch(problem.shape),
                 helper, stream, /*overlaps=*/true);
   parameters.lse = helper.lse_out;
   parameters.delta = helper.delta_out;
   parameters.rows = helper.rows;
-  launch.template operator()<PreparedKinds>(parameters);
+  launch.template operator()<SplitPreprocessed>(parameters);
 }
 
 template void launch_backward_kinds<Precision::TBENCH_PRECISION>(const AttentionProblem&, const AttentionBackward&,

@@ -6,9 +6,9 @@
 
 namespace tbench::kernels::sm90 {
 
-template <class Element, class Tiles, Kept kKept>
-class KindsRows : KindsScores<Element, Tiles, kKept> {
-  using Base = KindsScores<Element, Tiles, kKept>;
+template <class Element, class Tiles, Stationary kKept>
+class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
+  using Base = SplitSoftmaxGrad<Element, Tiles, kKept>;
   using Base::kKeepsKeys, Base::kTile;
   using Base::lane, Base::row_in_tile, Base::stage;
   using Base::p_, Base::shared_, Base::place_, Base::nth_, Base::begin_;
@@ -18,9 +18,9 @@ class KindsRows : KindsScores<Element, Tiles, kKept> {
   static constexpr bool kReleasesLate = kTile.makes_statistics && !kKeepsKeys;
 
  public:
-  /// See KindsScores.
-  __device__ __forceinline__ KindsRows(const KindsParameters& parameters, Shared shared, const KindsPlace& place,
-                                       int nth, int begin)
+  /// See SplitSoftmaxGrad.
+  __device__ __forceinline__ SplitMainloop(const SplitParams& parameters, Shared shared, const SplitTileCoord& place,
+                                           int nth, int begin)
       : Base{parameters, shared, place, nth, begin} {}
 
   __device__ __forceinline__ void run() {
@@ -43,7 +43,7 @@ class KindsRows : KindsScores<Element, Tiles, kKept> {
     wait_for_products<0>(gradients_);
     make_operands(0);
     // Delta is there: who makes it has read dO, too.
-    if (kReleasesLate && !planted(PlantedFault::kBackwardKept)) release_kept();
+    if (kReleasesLate && !planted(InjectedFault::kBackwardKept)) release_kept();
 #pragma unroll 1
     for (int i = 0; i < last; ++i) advance(i);
     release_too_early(last);
@@ -53,7 +53,7 @@ class KindsRows : KindsScores<Element, Tiles, kKept> {
     if constexpr (kTile.makes_statistics) wait_for_last_kernel();
     if constexpr (kKeepsKeys) {
       Base::store(p_.dv, values_, 1.0f);
-      Base::store(p_.dk, kept_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
+      Base::store(p_.dk, kept_, planted(InjectedFault::kDkScale) ? 1.0f : p_.scale);
     } else {
       Base::store(p_.dq, kept_, p_.scale);
     }
@@ -68,9 +68,9 @@ class KindsRows : KindsScores<Element, Tiles, kKept> {
   __device__ __forceinline__ void release_step(int i) const { release(Shared::kEmpty + stage(i)); }
   __device__ __forceinline__ void release_kept() const { release(Shared::kKeptEmpty + Shared::kept_stage(nth_)); }
   __device__ __forceinline__ void release_too_early(int i) const {
-    if (!planted(PlantedFault::kBackwardRelease)) return;
+    if (!planted(InjectedFault::kBackwardRelease)) return;
     release_step(i);
-    delay(PlantedFault::kBackwardRelease);
+    delay(InjectedFault::kBackwardRelease);
   }
 
   __device__ __forceinline__ std::uint32_t parity(int i) const { return Shared::parity(begin_ + i); }
@@ -80,7 +80,7 @@ class KindsRows : KindsScores<Element, Tiles, kKept> {
 
   /// Takes what is kept to registers.
   __device__ __forceinline__ void load_kept() {
-    if (planted(PlantedFault::kBackwardKept)) release_kept();
+    if (planted(InjectedFault::kBackwardKept)) release_kept();
     for (const auto part : {Shared::kForScores, Shared::kForGradients}) {
       wait(shared_.kept_full(part, Shared::kept_stage(nth_)), Shared::kept_parity(nth_));
     }
@@ -94,7 +94,7 @@ class KindsRows : KindsScores<Element, Tiles, kKept> {
       }
     }
     show_to_async_proxy();  // the next copy may overtake loads that are under way
-    if (!kReleasesLate && !planted(PlantedFault::kBackwardKept)) release_kept();
+    if (!kReleasesLate && !planted(InjectedFault::kBackwardKept)) release_kept();
   }
   __device__ __forceinline__ static float load_statistic(std::uint32_t statistics, int half) {
     return std::bit_cast<float>(load_shared(statistics + row_in_tile(half) * 4));
@@ -108,12 +108,12 @@ class KindsRows : KindsScores<Element, Tiles, kKept> {
     wait_for_gradients(i);
   }
   __device__ __forceinline__ void wait_for_scores(int i) const {
-    if (!planted(PlantedFault::kBackwardBarrier)) wait_for_tile(Shared::kForScores, i);
+    if (!planted(InjectedFault::kBackwardBarrier)) wait_for_tile(Shared::kForScores, i);
   }
   __device__ __forceinline__ void wait_for_gradients(int i) const {
-    if (planted(PlantedFault::kBackwardBarrier)) return;  // dO comes behind Q, and would be waited for in its place
+    if (planted(InjectedFault::kBackwardBarrier)) return;  // dO comes behind Q, and would be waited for in its place
     // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
-    if (planted(PlantedFault::kBackwardParity)) {
+    if (planted(InjectedFault::kBackwardParity)) {
       return wait_a_while(shared_.full(Shared::kForGradients, stage(i)), parity(i) ^ 1u);
     }
     wait_for_tile(Shared::kForGradients, i);
@@ -121,7 +121,7 @@ class KindsRows : KindsScores<Element, Tiles, kKept> {
 
   /// Where the kernel makes them. Also of kept queries in every step, or parities are ambiguous: read in the first one.
   __device__ __forceinline__ void wait_for_statistics(Part part, int i, float (&of_rows)[2]) const {
-    if (!planted(PlantedFault::kBackwardStatistics)) wait(shared_.statistics_full(part, stage(i)), parity(i));
+    if (!planted(InjectedFault::kBackwardStatistics)) wait(shared_.statistics_full(part, stage(i)), parity(i));
     if constexpr (!kKeepsKeys) {
       if (i > 0) return;
 #pragma unroll
@@ -148,12 +148,12 @@ class KindsRows : KindsScores<Element, Tiles, kKept> {
   __device__ __forceinline__ void finish_gradients(int i) {
     if constexpr (kKeepsKeys) wait_for_products<0>(values_);
     wait_for_products<0>(kept_);
-    if (!planted(PlantedFault::kBackwardRelease)) release_step(i);
+    if (!planted(InjectedFault::kBackwardRelease)) release_step(i);
   }
 
   /// P of the i-th step.
   __device__ __forceinline__ void make_probabilities(int i) {
-    if (planted(PlantedFault::kBackwardBarrier)) {  // too late
+    if (planted(InjectedFault::kBackwardBarrier)) {  // too late
       for (const auto part : {Shared::kForScores, Shared::kForGradients}) wait_for_tile(part, i);
     }
     if constexpr (kTile.makes_statistics) wait_for_statistics(Shared::kForScores, i, lse_);

@@ -13,24 +13,24 @@
 namespace tbench::kernels::sm90 {
 
 /// Whether the i-th step brings queries whose delta is not yet known.
-__device__ __forceinline__ bool makes_delta(const KindsPlace& place, int i) {
-  return place.kept == Kept::kKeys || i == 0;
+__device__ __forceinline__ bool makes_delta(const SplitTileCoord& place, int i) {
+  return place.kept == Stationary::kKv || i == 0;
 }
 
 /// Of a whole warp. A team's warps wait for it before they give a step's buffers back, so nobody else has to.
 template <class Element, class Tiles>
-class KindsStatistics {
+class RowStatsWarp {
   using Shared = Tiles;
   using Part = typename Shared::Part;
   static constexpr int kBlockRows = 16;  // of a product
   static constexpr int kTogether = 2;    // blocks whose products do not wait for each other
-  static constexpr int kLaneRows = kGroupRows / kWarpSize;
+  static constexpr int kLaneRows = kWgmmaM / kWarpSize;
 
  public:
-  __device__ __forceinline__ KindsStatistics(const KindsParameters& parameters, Shared shared)
+  __device__ __forceinline__ RowStatsWarp(const SplitParams& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
-  __device__ __forceinline__ void make(const KindsPlace& place) {
+  __device__ __forceinline__ void make(const SplitTileCoord& place) {
     float lse[kLaneRows];
     load_lse(lse, place, 0);
 #pragma unroll 1
@@ -55,14 +55,14 @@ class KindsStatistics {
   __device__ __forceinline__ static int lane() { return read_lane(); }
 
   __device__ __forceinline__ void show(Part part, int i) const {
-    delay(PlantedFault::kBackwardStatistics);
+    delay(InjectedFault::kBackwardStatistics);
     __syncwarp();
     if (lane() == 0) arrive(shared_.statistics_full(part, stage(i)));
   }
 
   /// To the base 2; of rows beyond the end infinite, so that their P is zero.
-  __device__ __forceinline__ void load_lse(float (&lse)[kLaneRows], const KindsPlace& place, int i) const {
-    const int first = place.kept == Kept::kKeys ? place.streamed(i) : place.first_row;
+  __device__ __forceinline__ void load_lse(float (&lse)[kLaneRows], const SplitTileCoord& place, int i) const {
+    const int first = place.kept == Stationary::kKv ? place.streamed(i) : place.first_row;
     const float* const head = p_.lse + static_cast<std::int64_t>(place.all_head) * p_.seq_q;
 #pragma unroll
     for (int j = 0; j < kLaneRows; ++j) {
@@ -78,13 +78,13 @@ class KindsStatistics {
     store_shared(destination + row * 4, std::bit_cast<int>(value));
   }
 
-  __device__ __forceinline__ void make_delta(const KindsPlace& place, int i) const {
+  __device__ __forceinline__ void make_delta(const SplitTileCoord& place, int i) const {
     const std::uint32_t kept = Shared::kept_stage(nth_);
-    if (place.kept == Kept::kQueries) {
+    if (place.kept == Stationary::kQ) {
       wait(shared_.kept_full(Shared::kForGradients, kept), Shared::kept_parity(nth_));
     }
-    multiply_rows(place.kept == Kept::kKeys ? shared_.tile(Shared::kForGradients, stage(i))
-                                            : shared_.kept(Shared::kForGradients, kept),
+    multiply_rows(place.kept == Stationary::kKv ? shared_.tile(Shared::kForGradients, stage(i))
+                                                : shared_.kept(Shared::kForGradients, kept),
                   shared_.outputs(stage(i)), shared_.statistics(Shared::kForGradients, stage(i)));
     show_to_async_proxy();  // the next copy may overtake loads that are under way
   }
@@ -94,10 +94,10 @@ class KindsStatistics {
   __device__ __forceinline__ static void multiply_rows(std::uint32_t grad_o, std::uint32_t o,
                                                        std::uint32_t destination) {
     const int lane = read_lane(), row = lane / 4;
-    // Lanes of 16 name the rows of four matrices [8, 8], as in KindsScores::load_operand().
+    // Lanes of 16 name the rows of four matrices [8, 8], as in SplitSoftmaxGrad::load_operand().
     const int line = lane % 16 * kPanelRowBytes, vector = (lane / 16 ^ lane % 8) * 16;
 #pragma unroll 1
-    for (int first = 0; first < kGroupRows; first += kTogether * kBlockRows) {
+    for (int first = 0; first < kWgmmaM; first += kTogether * kBlockRows) {
       float upper[kTogether][4]{}, lower[kTogether][4]{};  // of the block's first eight columns and the others
 #pragma unroll
       for (int i = 0; i < Shared::kHeadDim / 16; ++i) {
@@ -120,15 +120,15 @@ class KindsStatistics {
     }
   }
 
-  const KindsParameters& p_;
+  const SplitParams& p_;
   Shared shared_;
   int nth_ = 0, begin_ = 0;  // of the team's items, and its steps before
 };
 
 /// Of all the team's items.
 template <class Element, class Tiles>
-__device__ __forceinline__ void make_statistics(const KindsParameters& parameters, Tiles shared, int team) {
-  KindsStatistics<Element, Tiles> statistics{parameters, shared};
+__device__ __forceinline__ void make_statistics(const SplitParams& parameters, Tiles shared, int team) {
+  RowStatsWarp<Element, Tiles> statistics{parameters, shared};
   wait_for_last_kernel();
   int nth = 0;
 #pragma unroll 1

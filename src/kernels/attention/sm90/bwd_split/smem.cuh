@@ -9,23 +9,23 @@
 
 namespace tbench::kernels::sm90 {
 
-struct KindsParameters {
-  CUtensorMap q, k, v, grad_o;  // boxes of kGroupRows rows
+struct SplitParams {
+  CUtensorMap q, k, v, grad_o;  // boxes of kWgmmaM rows
   CUtensorMap o;                // where the kernel makes delta
   TensorView dq, dk, dv;        // every row starts on a 16-byte boundary
-  // [batch * heads, rows], negative, as BackwardWorkspace has them. Where the kernel makes delta, lse is the forward
+  // [batch * heads, rows], negative, as BwdWorkspace has them. Where the kernel makes delta, lse is the forward
   // pass's: [batch * heads, seq_q].
   const float *lse, *delta;
   int seq_q, seq_kv;
   int rows;  // of a head in lse and delta
   float scale;
   bool causal;
-  KindsOrder order;
+  SplitOrder order;
 };
 
 /// An item: its kept rows, and the steps over those that meet them.
-struct KindsPlace {
-  Kept kept;
+struct SplitTileCoord {
+  Stationary kept;
   int first_row;
   int head, batch;
   int all_head;  // of all batches'
@@ -34,19 +34,19 @@ struct KindsPlace {
 
   /// The first streamed row of the i-th step.
   __device__ __forceinline__ int streamed(int i) const {
-    return (kept == Kept::kKeys ? last_tile - steps + 1 + i : last_tile - i) * kGroupRows;
+    return (kept == Stationary::kKv ? last_tile - steps + 1 + i : last_tile - i) * kWgmmaM;
   }
 };
 
-__device__ __forceinline__ KindsPlace kinds_place(const KindsParameters& p, int item) {
+__device__ __forceinline__ SplitTileCoord kinds_place(const SplitParams& p, int item) {
   const auto [kept, tile, all_head] = kinds_item(p.order, p.causal, item);
   const int batch = quotient(all_head, p.order.heads);
-  KindsPlace place{.kept = kept,
-                   .first_row = tile * kGroupRows,
-                   .head = all_head - batch * p.order.heads.value,
-                   .batch = batch,
-                   .all_head = all_head};
-  if (kept == Kept::kKeys) {
+  SplitTileCoord place{.kept = kept,
+                       .first_row = tile * kWgmmaM,
+                       .head = all_head - batch * p.order.heads.value,
+                       .batch = batch,
+                       .all_head = all_head};
+  if (kept == Stationary::kKv) {
     place.last_tile = p.order.query_tiles - 1;
     place.steps = p.order.query_tiles - (p.causal ? tile : 0);
   } else {
@@ -58,12 +58,12 @@ __device__ __forceinline__ KindsPlace kinds_place(const KindsParameters& p, int 
 }
 
 template <class Tile>
-struct SharedKinds {
+struct SplitSmem {
   static constexpr int kHeadDim = kKindsHeadDim;
-  static constexpr KindsTile kTile = Tile::tile();
-  static constexpr KindsShared kPlan = kinds_shared(kTile);
+  static constexpr SplitConfig kTile = Tile::tile();
+  static constexpr SplitSmemLayout kPlan = kinds_shared(kTile);
   static constexpr int kTileBytes = kKindsTileBytes;  // a panel
-  static constexpr int kStatisticsBytes = kGroupRows * 4;
+  static constexpr int kStatisticsBytes = kWgmmaM * 4;
   static constexpr int kBarrierSize = 8;
 
   /// The first of S's operands (K, Q) or of dP's (V, dO).

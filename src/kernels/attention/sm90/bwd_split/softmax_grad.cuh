@@ -13,16 +13,16 @@
 
 namespace tbench::kernels::sm90 {
 
-template <class Element, class Tiles, Kept kKept>
-class KindsScores {
+template <class Element, class Tiles, Stationary kKept>
+class SplitSoftmaxGrad {
  protected:
   using Shared = Tiles;
   using Part = typename Shared::Part;
   using Products = Wgmma<Element>;
   static constexpr int kHeadDim = Shared::kHeadDim;
-  static constexpr KindsTile kTile = Shared::kTile;
-  static constexpr bool kKeepsKeys = kKept == Kept::kKeys;
-  static constexpr int kScores = kGroupRows / 2;  // of a thread
+  static constexpr SplitConfig kTile = Shared::kTile;
+  static constexpr bool kKeepsKeys = kKept == Stationary::kKv;
+  static constexpr int kScores = kWgmmaM / 2;  // of a thread
   static constexpr int kGradients = kHeadDim / 2;
   static constexpr int kInner = 16;  // of a product, four along a row
   static constexpr int kInnerBytes = kInner * 2;
@@ -34,8 +34,8 @@ class KindsScores {
 
   /// @param nth    of the team's items
   /// @param begin  its steps before
-  __device__ __forceinline__ KindsScores(const KindsParameters& parameters, Shared shared, const KindsPlace& place,
-                                         int nth, int begin)
+  __device__ __forceinline__ SplitSoftmaxGrad(const SplitParams& parameters, Shared shared, const SplitTileCoord& place,
+                                              int nth, int begin)
       : p_{parameters}, shared_{shared}, place_{place}, nth_{nth}, begin_{begin} {}
 
   // Read anew every time: what follows from them would be kept in registers from item to item.
@@ -61,7 +61,7 @@ class KindsScores {
   /// result += kept rows times streamed ones, or = where it starts from zero.
   __device__ __forceinline__ static void multiply_rows(Scores& result, const KeptOperand& kept,
                                                        std::uint32_t streamed) {
-    const Operand right = operand(streamed);
+    const SmemDescriptor right = operand(streamed);
 #pragma unroll
     for (int i = 0; i < kHeadDim / kInner; ++i) {
       Products::template from_registers<false>(result, &kept[4 * i], right.at(i * kInnerBytes),
@@ -73,9 +73,9 @@ class KindsScores {
   /// gradient += scores times the tile's rows.
   __device__ __forceinline__ static void multiply_gradient(Gradient& gradient, const Operands& scores,
                                                            std::uint32_t streamed) {
-    const Operand right = operand(streamed);
+    const SmemDescriptor right = operand(streamed);
 #pragma unroll
-    for (int i = 0; i < kGroupRows / kInner; ++i) {
+    for (int i = 0; i < kWgmmaM / kInner; ++i) {
       Products::template from_registers<true>(gradient, &scores[4 * i], right.at(i * kInner * kPanelRowBytes), true);
     }
   }
@@ -139,7 +139,7 @@ class KindsScores {
   /// Hides what lies beyond the last row, too: its zeros times an Inf would be NaN.
   __device__ __forceinline__ void mask(int streamed) {
     const bool on_diagonal = p_.causal && streamed == place_.first_row;
-    if (!on_diagonal && streamed + kGroupRows <= streamed_extent()) return;
+    if (!on_diagonal && streamed + kWgmmaM <= streamed_extent()) return;
     const int first_column = streamed + lane() % 4 * 2;
     hide_scores<kKeepsKeys>(
         scores_, [&](int half) { return place_.first_row + row_in_tile(half); }, first_column, streamed_extent(),
@@ -148,7 +148,7 @@ class KindsScores {
 
   /// P = exp(scale * (S - lse / scale)), or of S without lse exp2(scale * log2(e) * S - log2(e) * lse).
   __device__ __forceinline__ void exponentiate(int i) {
-    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
+    const float scale = p_.scale * kLog2E * (planted(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
     if constexpr (kTile.makes_statistics) {
       for_each_statistic(Shared::kForScores, i, lse_,
                          [&](int j, float lse) { scores_[j] = exp2_approximate(scores_[j] * scale - lse); });
@@ -169,8 +169,8 @@ class KindsScores {
     }
     to_operands(differentials_, gradients_);
     if constexpr (kKeepsKeys) to_operands(probabilities_, scores_);
-    if (kKeepsKeys && planted(PlantedFault::kDvSkipTile) && place_.streamed(i) == 0) leave_out(probabilities_);
-    if (!kKeepsKeys && planted(PlantedFault::kDqSkipTile) && place_.streamed(i) == 0) leave_out(differentials_);
+    if (kKeepsKeys && planted(InjectedFault::kDvSkipTile) && place_.streamed(i) == 0) leave_out(probabilities_);
+    if (!kKeepsKeys && planted(InjectedFault::kDqSkipTile) && place_.streamed(i) == 0) leave_out(differentials_);
   }
 
   __device__ __forceinline__ static void to_operands(Operands& operands, const Scores& values) {
@@ -199,9 +199,9 @@ class KindsScores {
     }
   }
 
-  const KindsParameters& p_;
+  const SplitParams& p_;
   Shared shared_;
-  const KindsPlace& place_;
+  const SplitTileCoord& place_;
   int nth_, begin_;
   KeptOperand scores_operand_, gradients_operand_;  // K and V, or Q and dO
   float lse_[2], delta_[2];                         // of kept queries

@@ -10,12 +10,11 @@
 namespace tbench::kernels::sm90 {
 
 template <class Shared>
-class OneItemProducer {
+class TileProducer {
   static constexpr int kHeadDim = Shared::kHeadDim;
 
  public:
-  __device__ __forceinline__ OneItemProducer(const OneItemParameters& parameters, Shared shared,
-                                             const BackwardPlace& place)
+  __device__ __forceinline__ TileProducer(const TileParams& parameters, Shared shared, const BwdTileCoord& place)
       : p_{parameters}, shared_{shared}, place_{place} {}
 
   /// The first tiles come while the kernel before works: it does not write these.
@@ -53,8 +52,8 @@ class OneItemProducer {
     arrive_expecting(barrier, Shared::kKeyGroups * Shared::kKeptBytes);
     for (int group = 0; group < Shared::kKeyGroups; ++group) {
       copy_boxes<kHeadDim>(destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes, map,
-                           {place_.first_key + group * kGroupRows, place_.head % p_.heads, place_.head / p_.heads},
-                           barrier, cache_policy<Reuse::kOnce>());
+                           {place_.first_key + group * kWgmmaM, place_.head % p_.heads, place_.head / p_.heads},
+                           barrier, cache_policy<CacheHint::kEvictFirst>());
     }
   }
 
@@ -69,7 +68,7 @@ class OneItemProducer {
     fetch_gradients(i);
   }
   __device__ __forceinline__ void fetch_queries(int i) const {
-    delay_one_warp(PlantedFault::kBackwardBarrier);
+    delay_one_warp(InjectedFault::kBackwardBarrier);
     fetch_tile(p_.q, shared_.q(stage(i)), Shared::kQueriesFull + stage(i), first_query(i));
   }
   __device__ __forceinline__ void fetch_gradients(int i) const {
@@ -80,7 +79,7 @@ class OneItemProducer {
     const std::uint32_t barrier = shared_.barrier(full);
     arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
     copy_boxes<kHeadDim>(tile, Shared::kPanelBytes, map, {first_query, place_.head % p_.heads, place_.head / p_.heads},
-                         barrier, cache_policy<Reuse::kOften>());
+                         barrier, cache_policy<CacheHint::kEvictLast>());
   }
 
   __device__ __forceinline__ void fetch_statistics(int i) const {
@@ -92,7 +91,7 @@ class OneItemProducer {
                shared_.barrier(Shared::kQueriesFull + stage(i)));
   }
   __device__ __forceinline__ void fetch_delta(int i) const {
-    delay_one_warp(PlantedFault::kBackwardParity);
+    delay_one_warp(InjectedFault::kBackwardParity);
     copy_bytes(shared_.delta(stage(i)), p_.delta + row(i), Shared::kStatisticsBytes,
                shared_.barrier(Shared::kGradientsFull + stage(i)));
   }
@@ -101,24 +100,23 @@ class OneItemProducer {
     return static_cast<std::int64_t>(place_.head) * p_.rows + first_query(i);
   }
 
-  const OneItemParameters& p_;
+  const TileParams& p_;
   Shared shared_;
-  const BackwardPlace& place_;
+  const BwdTileCoord& place_;
 };
 
 /// A block with one item: the first thread of its first warpgroup copies, the others are `compute`'s, counted from 0.
 template <class Shared, class Compute>
-__device__ __forceinline__ void run_one_item(const OneItemParameters& parameters, char* memory,
-                                             const Compute& compute) {
+__device__ __forceinline__ void run_one_item(const TileParams& parameters, char* memory, const Compute& compute) {
   Shared shared;
   shared.base = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
   // From one lane, so that the compiler knows it to be the same for all of a warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   begin_backward_block(parameters, shared);
-  const BackwardPlace place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries, Shared::kKeys);
+  const BwdTileCoord place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries, Shared::kKeys);
   if (warp_group == 0) {
     shrink_registers<Shared::kTile.copying_registers>();
-    if (threadIdx.x == 0) OneItemProducer<Shared>{parameters, shared, place}.run();
+    if (threadIdx.x == 0) TileProducer<Shared>{parameters, shared, place}.run();
   } else {
     grow_registers<Shared::kTile.registers>();
     compute(shared, place, warp_group - 1);
@@ -126,16 +124,16 @@ __device__ __forceinline__ void run_one_item(const OneItemParameters& parameters
 }
 
 template <class Element, int kHeadDim>
-__device__ __forceinline__ void one_item_block(const OneItemParameters& parameters, char* memory) {
-  using Shared = OneItemShared<kHeadDim>;
-  run_one_item<Shared>(parameters, memory, [&](const Shared& shared, const BackwardPlace& place, int group) {
-    OneItemKeys<Element, kHeadDim>{parameters, shared, place, group}.run();
+__device__ __forceinline__ void one_item_block(const TileParams& parameters, char* memory) {
+  using Shared = TileSmem<kHeadDim>;
+  run_one_item<Shared>(parameters, memory, [&](const Shared& shared, const BwdTileCoord& place, int group) {
+    TileDkDvMainloop<Element, kHeadDim>{parameters, shared, place, group}.run();
   });
 }
 
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
-    attention_backward_one_item_wgmma_kernel(const __grid_constant__ OneItemParameters parameters) {
+    attention_backward_one_item_wgmma_kernel(const __grid_constant__ TileParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   one_item_block<Element, kHeadDim>(parameters, shared);

@@ -10,8 +10,8 @@
 namespace tbench::kernels::sm90 {
 
 template <class Element, int kHeadDim>
-class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHeadDim>> {
-  using Scores = BackwardScores<Element, OneItemParameters, OneItemShared<kHeadDim>>;
+class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
+  using Scores = SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>>;
   using Scores::kTile, Scores::kQueries, Scores::kScores, Scores::kGradients, Scores::kQueryGradients;
   using Scores::p_, Scores::shared_, Scores::group_;
   using Scores::warp, Scores::lane, Scores::stage, Scores::parity, Scores::release;
@@ -22,8 +22,8 @@ class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHe
   enum NamedBarrier { kAllGroups = 1, kStaging = 4 };
 
  public:
-  __device__ __forceinline__ OneItemKeys(const OneItemParameters& parameters, Shared shared, const BackwardPlace& place,
-                                         int group)
+  __device__ __forceinline__ TileDkDvMainloop(const TileParams& parameters, Shared shared, const BwdTileCoord& place,
+                                              int group)
       : Scores{parameters, shared, group}, place_{place} {}
 
   __device__ __forceinline__ void run() {
@@ -60,7 +60,7 @@ class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHe
     wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
     wait_for_products<0>(dp);
     Scores::differentiate(s, dp, p, ds, 0, i);
-    if (planted(PlantedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, 0);
+    if (planted(InjectedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, 0);
     float dq[kQueryGradients];
     if constexpr (!kFirst) Scores::wait_for_scores(i - 1);
     start_products();
@@ -79,12 +79,12 @@ class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHe
     }
     wait_for_products<0>(values_);
     wait_for_products<0>(keys_);
-    if (!planted(PlantedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
+    if (!planted(InjectedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
   }
 
   /// S^T - lse / scale, complete.
   __device__ __forceinline__ void multiply_scores_and_wait(float (&s)[kScores], int i) const {
-    if (!planted(PlantedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    if (!planted(InjectedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
     Scores::spread(s, shared_.lse(stage(i)));
     start_products();
     Scores::multiply_transposed(s, shared_.k(group_), shared_.q(stage(i)));
@@ -103,31 +103,31 @@ class OneItemKeys : BackwardScores<Element, OneItemParameters, OneItemShared<kHe
 
   /// Of the i-th step.
   __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kQueryGradients], int i) const {
-    const Operand scores = Scores::scores_operand(i), keys = Scores::keys_operand(shared_.k(0));
+    const SmemDescriptor scores = Scores::scores_operand(i), keys = Scores::keys_operand(shared_.k(0));
     Scores::multiply_query_gradient(dq, scores, keys);
   }
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
-    if (planted(PlantedFault::kDqSkipTile) && place_.first_key == 0) return;
+    if (planted(InjectedFault::kDqSkipTile) && place_.first_key == 0) return;
     Scores::add_query_gradient(dq, first_query(i), place_.head,
                                [](float* sums, const float* four) { add_to_global(sums, four); });
   }
 
   /// dK and dV by way of the shared memory of K and V, which nobody reads any more.
   __device__ __forceinline__ void finish() const {
-    const int first_key = place_.first_key + group_ * kGroupRows;
+    const int first_key = place_.first_key + group_ * kWgmmaM;
     Scores::stage_gradient(shared_.v(group_), values_, 1.0f);
     wait_at_barrier<kBackwardGroups * kWarpGroupThreads>(kAllGroups);  // the other one's dQ has read this one's K
-    Scores::stage_gradient(shared_.k(group_), keys_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
+    Scores::stage_gradient(shared_.k(group_), keys_, planted(InjectedFault::kDkScale) ? 1.0f : p_.scale);
     show_to_async_proxy();
     wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
     if (threadIdx.x % kWarpGroupThreads != 0 || first_key >= p_.seq_kv) return;
-    const BoxPlace place{first_key, place_.head % p_.heads, place_.head / p_.heads};
+    const TmaCoord place{first_key, place_.head % p_.heads, place_.head / p_.heads};
     store_boxes<kHeadDim>(p_.dv, place, shared_.v(group_), Shared::kKeptPanelBytes);
     store_boxes<kHeadDim>(p_.dk, place, shared_.k(group_), Shared::kKeptPanelBytes);
     wait_for_stores();
   }
 
-  const BackwardPlace& place_;
+  const BwdTileCoord& place_;
   float keys_[kGradients], values_[kGradients];  // of dK and dV
 };
 

@@ -6,9 +6,9 @@
 
 namespace tbench::kernels::sm90 {
 
-using OneItemParameters = BackwardParameters<CUtensorMap, BackwardOrder>;
+using TileParams = BwdParams<CUtensorMap, BwdTileOrder>;
 
-__device__ __forceinline__ BackwardPlace one_item_place(const OneItemParameters& p, int item, int queries, int keys) {
+__device__ __forceinline__ BwdTileCoord one_item_place(const TileParams& p, int item, int queries, int keys) {
   const int first_head = item / (p.order.tiles * p.order.heads) * p.order.heads;
   const int heads = min(p.order.heads, p.batch_heads - first_head);  // of this group, the last of which may be smaller
   const int in_group = item - p.order.tiles * first_head;
@@ -22,16 +22,15 @@ __device__ __forceinline__ BackwardPlace one_item_place(const OneItemParameters&
 }
 
 /// The first query of the block's i-th step.
-__device__ __forceinline__ int one_item_query(const OneItemParameters& p, const BackwardPlace& place, int i,
-                                              int queries) {
+__device__ __forceinline__ int one_item_query(const TileParams& p, const BwdTileCoord& place, int i, int queries) {
   const int step = place.first_step + i, all = all_steps(p, queries);
   return (step < all ? step : step - all) * queries;
 }
 
-/// K and V [64 keys, panel, 64, 64], later dK and dV, then BackwardTiles. `kOthers`: barriers of who derives from it.
+/// K and V [64 keys, panel, 64, 64], later dK and dV, then BwdSmem. `kOthers`: barriers of who derives from it.
 template <int kHeadDim, int kOthers = 0>
-struct OneItemShared : BackwardTiles<kHeadDim, BackwardBlocks::kOneItem, 2 + kOthers> {
-  using Tiles = BackwardTiles<kHeadDim, BackwardBlocks::kOneItem, 2 + kOthers>;
+struct TileSmem : BwdSmem<kHeadDim, BwdSchedule::kOneTilePerCta, 2 + kOthers> {
+  using Tiles = BwdSmem<kHeadDim, BwdSchedule::kOneTilePerCta, 2 + kOthers>;
   using Tiles::base, Tiles::barrier, Tiles::kKeptBytes, Tiles::kPlan;
 
   enum KeptBarrier { kKeysFull, kValuesFull, kMoreBarriers };

@@ -75,11 +75,11 @@ __device__ __forceinline__ void prefetch(const CUtensorMap& map) {
 }
 
 /// How long the L2 cache keeps what a copy has read.
-enum class Reuse { kOnce, kOften };
-template <Reuse kReuse>
+enum class CacheHint { kEvictFirst, kEvictLast };
+template <CacheHint kReuse>
 __device__ __forceinline__ std::uint64_t cache_policy() {
   std::uint64_t policy;
-  if constexpr (kReuse == Reuse::kOnce) {
+  if constexpr (kReuse == CacheHint::kEvictFirst) {
     asm("createpolicy.fractional.L2::evict_first.b64 %0;\n" : "=l"(policy));
   } else {
     asm("createpolicy.fractional.L2::evict_last.b64 %0;\n" : "=l"(policy));
@@ -88,23 +88,23 @@ __device__ __forceinline__ std::uint64_t cache_policy() {
 }
 
 /// The same in an instruction that stays where it is, where there is no register to keep it in.
-template <Reuse kReuse>
+template <CacheHint kReuse>
 __device__ __forceinline__ std::uint64_t cache_policy_here() {
-  static_assert(kReuse == Reuse::kOnce);
+  static_assert(kReuse == CacheHint::kEvictFirst);
   std::uint64_t policy;
   asm volatile("createpolicy.fractional.L2::evict_first.b64 %0;\n" : "=l"(policy));
   return policy;
 }
 
 /// Where a box lies in a tensor as tensor_map() describes it.
-struct BoxPlace {
+struct TmaCoord {
   int row, head, batch;
   int column = 0;
 };
 
 /// One thread starts to copy a box to shared memory, zeros where it reaches over the last row; `barrier` gets its
 /// bytes.
-__device__ __forceinline__ void copy_box(std::uint32_t destination, const CUtensorMap& map, BoxPlace place,
+__device__ __forceinline__ void copy_box(std::uint32_t destination, const CUtensorMap& map, TmaCoord place,
                                          std::uint32_t barrier, std::uint64_t policy) {
   asm volatile(
       "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
@@ -130,7 +130,7 @@ __device__ __forceinline__ void copy_bytes(std::uint32_t destination, const void
       : "memory");
 }
 /// And back, except what lies beyond the last row.
-__device__ __forceinline__ void store_box(const CUtensorMap& map, BoxPlace place, std::uint32_t source) {
+__device__ __forceinline__ void store_box(const CUtensorMap& map, TmaCoord place, std::uint32_t source) {
   asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3, %4, %5}], [%6];\n" ::"l"(
                    reinterpret_cast<std::uint64_t>(&map)),
                "r"(place.column), "r"(place.row), "r"(0), "r"(place.head), "r"(place.batch), "r"(source)
@@ -140,7 +140,7 @@ __device__ __forceinline__ void store_box(const CUtensorMap& map, BoxPlace place
 /// A tile of `kHeadDim` columns by one box, or where panels do not divide them by one box a panel, `panel_bytes` apart.
 template <int kHeadDim, int kPanel = panel_columns(kHeadDim)>
 __device__ __forceinline__ void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map,
-                                           BoxPlace place, std::uint32_t barrier, std::uint64_t policy) {
+                                           TmaCoord place, std::uint32_t barrier, std::uint64_t policy) {
   constexpr int kBoxes = kHeadDim % kPanel == 0 ? 1 : panels(kHeadDim);
 #pragma unroll
   for (int i = 0; i < kBoxes; ++i) {
@@ -149,7 +149,7 @@ __device__ __forceinline__ void copy_boxes(std::uint32_t destination, int panel_
   }
 }
 template <int kHeadDim>
-__device__ __forceinline__ void store_boxes(const CUtensorMap& map, BoxPlace place, std::uint32_t source,
+__device__ __forceinline__ void store_boxes(const CUtensorMap& map, TmaCoord place, std::uint32_t source,
                                             int panel_bytes) {
   constexpr int kPanel = panel_columns(kHeadDim), kBoxes = kHeadDim % kPanel == 0 ? 1 : panels(kHeadDim);
 #pragma unroll

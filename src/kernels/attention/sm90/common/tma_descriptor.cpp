@@ -34,7 +34,7 @@ Encode encode_function() {
 }
 
 /// Bytes from one batch, head and row to the next; where there is only one, a stride that the driver accepts.
-std::array<std::int64_t, 3> strides_in_bytes(const TensorView& view, const TensorExtents& extents) {
+std::array<std::int64_t, 3> strides_in_bytes(const TensorView& view, const TmaExtents& extents) {
   std::array<std::int64_t, 3> strides{};
   const std::array counts{extents.batch, extents.heads, extents.rows};
   for (std::size_t i = 0; i < strides.size(); ++i) {
@@ -59,9 +59,9 @@ CUtensorMapDataType data_type(Precision precision) {
 
 CUtensorMapSwizzle swizzle(int panel_of_16_bits) {
   switch (panel_of_16_bits) {
-    case kNarrowestPanelCols:
+    case kSwizzle32Cols:
       return CU_TENSOR_MAP_SWIZZLE_32B;
-    case kNarrowPanelCols:
+    case kSwizzle64Cols:
       return CU_TENSOR_MAP_SWIZZLE_64B;
     default:
       return CU_TENSOR_MAP_SWIZZLE_128B;
@@ -70,7 +70,7 @@ CUtensorMapSwizzle swizzle(int panel_of_16_bits) {
 
 }  // namespace
 
-bool has_tensor_map(const TensorView& view, const TensorExtents& extents) {
+bool has_tensor_map(const TensorView& view, const TmaExtents& extents) {
   if (reinterpret_cast<std::uintptr_t>(view.data) % kAlignment != 0) return false;
   for (const std::int64_t stride : strides_in_bytes(view, extents)) {
     if (stride <= 0 || stride % kAlignment != 0 || stride >= kStrideLimit) return false;
@@ -78,7 +78,7 @@ bool has_tensor_map(const TensorView& view, const TensorExtents& extents) {
   return true;
 }
 
-CUtensorMap tensor_map(const TensorView& view, const TensorExtents& extents, Precision precision, int box_rows,
+CUtensorMap tensor_map(const TensorView& view, const TmaExtents& extents, Precision precision, int box_rows,
                        int panel_of_16_bits) {
   const auto size = [](std::int64_t value) { return static_cast<cuuint64_t>(value); };
   const auto [batch_stride, head_stride, row_stride] = strides_in_bytes(view, extents);

@@ -12,24 +12,26 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Tiles in shared memory are panels [rows, kPanelCols] of 16-bit elements, or narrower ones, a row's vectors permuted
-/// as swizzled_vector() says, panel after panel. Panels start at multiples of 1,024 bytes.
-constexpr int kPanelRowBytes = kPanelCols * 2;
+/// Tiles in shared memory are panels [rows, kSwizzle128Cols] of 16-bit elements, or narrower ones, a row's vectors
+/// permuted as swizzled_vector() says, panel after panel. Panels start at multiples of 1,024 bytes.
+constexpr int kPanelRowBytes = kSwizzle128Cols * 2;
 
 /// A matrix in shared memory as wgmma reads it. An offset of n bytes is n / 16 added to `bits`.
-struct Operand {
+struct SmemDescriptor {
   std::uint64_t bits;
-  __device__ __forceinline__ Operand at(int bytes) const { return {bits + static_cast<std::uint64_t>(bytes / 16)}; }
+  __device__ __forceinline__ SmemDescriptor at(int bytes) const {
+    return {bits + static_cast<std::uint64_t>(bytes / 16)};
+  }
 };
 
 /// Of panels whose columns are the inner extent ("K-major"), and of panels whose rows are ("MN-major"), `panel_bytes`
 /// apart. Bits 0-13: address; 16-29: distance of panels (not read in the first form: a product lies in one); 32-45: of
 /// groups of eight rows; all in units of 16 bytes; 62-63: the swizzle, 1 of 128 bytes, 2 of 64, 3 of 32.
 template <int kRowBytes = kPanelRowBytes>
-__device__ __forceinline__ Operand operand(std::uint32_t address, int panel_bytes = 16) {
-  constexpr std::uint64_t kSwizzle = std::uint64_t{kRowBytes == kPanelRowBytes         ? 1
-                                                   : kRowBytes == kNarrowPanelCols * 2 ? 2
-                                                                                       : 3}
+__device__ __forceinline__ SmemDescriptor operand(std::uint32_t address, int panel_bytes = 16) {
+  constexpr std::uint64_t kSwizzle = std::uint64_t{kRowBytes == kPanelRowBytes       ? 1
+                                                   : kRowBytes == kSwizzle64Cols * 2 ? 2
+                                                                                     : 3}
                                      << 62;
   constexpr std::uint64_t kRowGroups = std::uint64_t{8 * kRowBytes / 16} << 32;
   return {kSwizzle | kRowGroups | static_cast<std::uint64_t>(panel_bytes / 16) << 16 | address / 16};
@@ -74,92 +76,92 @@ __device__ __forceinline__ void wait_for_products(float (&results)[kCount]) {
 template <class Element>
 struct Wgmma;
 
-#define TBENCH_WGMMA(Element, type)                                                                                   \
-  template <>                                                                                                         \
-  struct Wgmma<Element> {                                                                                             \
-    template <bool kTransposed = false>                                                                               \
-    __device__ static __forceinline__ void from_shared(float (&d)[64], Operand a, Operand b, bool add) {              \
-      asm volatile(                                                                                                   \
-          "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"                                                            \
-          "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_63 \
-          "}, %64, %65, add, 1, 1, 0, %67;\n}\n"                                                                      \
-          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_32(d, 32)                                                     \
-          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                          \
-    }                                                                                                                 \
-    template <bool kTransposed = false>                                                                               \
-    __device__ static __forceinline__ void from_shared(float (&d)[32], Operand a, Operand b, bool add) {              \
-      asm volatile(                                                                                                   \
-          "{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"                                                            \
-          "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" TBENCH_NAMES_0_31                          \
-          "}, %32, %33, add, 1, 1, 0, %35;\n}\n"                                                                      \
-          : TBENCH_REGISTERS_32(d, 0)                                                                                 \
-          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                          \
-    }                                                                                                                 \
-    template <bool kTransposed = false>                                                                               \
-    __device__ static __forceinline__ void from_shared(float (&d)[40], Operand a, Operand b, bool add) {              \
-      asm volatile(                                                                                                   \
-          "{\n.reg .pred add;\nsetp.ne.b32 add, %42, 0;\n"                                                            \
-          "wgmma.mma_async.sync.aligned.m64n80k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_39  \
-          "}, %40, %41, add, 1, 1, 0, %43;\n}\n"                                                                      \
-          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_8(d, 32)                                                      \
-          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                          \
-    }                                                                                                                 \
-    template <bool kTransposed>                                                                                       \
-    __device__ static __forceinline__ void from_registers(float (&d)[128], const std::uint32_t* a, Operand b,         \
-                                                          bool add) {                                                 \
-      asm volatile(                                                                                                   \
-          "{\n.reg .pred add;\nsetp.ne.b32 add, %133, 0;\n"                                                           \
-          "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_63 \
-          ", " TBENCH_NAMES_64_127 "}, {%128, %129, %130, %131}, %132, add, 1, 1, %134;\n}\n"                         \
-          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_32(d, 32), TBENCH_REGISTERS_32(d, 64),                        \
-            TBENCH_REGISTERS_32(d, 96)                                                                                \
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                      \
-            "n"(kTransposed ? 1 : 0));                                                                                \
-    }                                                                                                                 \
-    template <bool kTransposed>                                                                                       \
-    __device__ static __forceinline__ void from_registers(float (&d)[64], const std::uint32_t* a, Operand b,          \
-                                                          bool add) {                                                 \
-      asm volatile(                                                                                                   \
-          "{\n.reg .pred add;\nsetp.ne.b32 add, %69, 0;\n"                                                            \
-          "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_63 \
-          "}, {%64, %65, %66, %67}, %68, add, 1, 1, %70;\n}\n"                                                        \
-          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_32(d, 32)                                                     \
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                      \
-            "n"(kTransposed ? 1 : 0));                                                                                \
-    }                                                                                                                 \
-    template <bool kTransposed>                                                                                       \
-    __device__ static __forceinline__ void from_registers(float (&d)[40], const std::uint32_t* a, Operand b,          \
-                                                          bool add) {                                                 \
-      asm volatile(                                                                                                   \
-          "{\n.reg .pred add;\nsetp.ne.b32 add, %45, 0;\n"                                                            \
-          "wgmma.mma_async.sync.aligned.m64n80k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_39  \
-          "}, {%40, %41, %42, %43}, %44, add, 1, 1, %46;\n}\n"                                                        \
-          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_8(d, 32)                                                      \
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                      \
-            "n"(kTransposed ? 1 : 0));                                                                                \
-    }                                                                                                                 \
-    template <bool kTransposed>                                                                                       \
-    __device__ static __forceinline__ void from_registers(float (&d)[32], const std::uint32_t* a, Operand b,          \
-                                                          bool add) {                                                 \
-      asm volatile(                                                                                                   \
-          "{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\n"                                                            \
-          "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" TBENCH_NAMES_0_31                          \
-          "}, {%32, %33, %34, %35}, %36, add, 1, 1, %38;\n}\n"                                                        \
-          : TBENCH_REGISTERS_32(d, 0)                                                                                 \
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                      \
-            "n"(kTransposed ? 1 : 0));                                                                                \
-    }                                                                                                                 \
-    template <bool kTransposed>                                                                                       \
-    __device__ static __forceinline__ void from_registers(float (&d)[16], const std::uint32_t* a, Operand b,          \
-                                                          bool add) {                                                 \
-      asm volatile(                                                                                                   \
-          "{\n.reg .pred add;\nsetp.ne.b32 add, %21, 0;\n"                                                            \
-          "wgmma.mma_async.sync.aligned.m64n32k16.f32." type "." type " {" TBENCH_NAMES_0_15                          \
-          "}, {%16, %17, %18, %19}, %20, add, 1, 1, %22;\n}\n"                                                        \
-          : TBENCH_REGISTERS_8(d, 0), TBENCH_REGISTERS_8(d, 8)                                                        \
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                      \
-            "n"(kTransposed ? 1 : 0));                                                                                \
-    }                                                                                                                 \
+#define TBENCH_WGMMA(Element, type)                                                                                    \
+  template <>                                                                                                          \
+  struct Wgmma<Element> {                                                                                              \
+    template <bool kTransposed = false>                                                                                \
+    __device__ static __forceinline__ void from_shared(float (&d)[64], SmemDescriptor a, SmemDescriptor b, bool add) { \
+      asm volatile(                                                                                                    \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %66, 0;\n"                                                             \
+          "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_63  \
+          "}, %64, %65, add, 1, 1, 0, %67;\n}\n"                                                                       \
+          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_32(d, 32)                                                      \
+          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                           \
+    }                                                                                                                  \
+    template <bool kTransposed = false>                                                                                \
+    __device__ static __forceinline__ void from_shared(float (&d)[32], SmemDescriptor a, SmemDescriptor b, bool add) { \
+      asm volatile(                                                                                                    \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"                                                             \
+          "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" TBENCH_NAMES_0_31                           \
+          "}, %32, %33, add, 1, 1, 0, %35;\n}\n"                                                                       \
+          : TBENCH_REGISTERS_32(d, 0)                                                                                  \
+          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                           \
+    }                                                                                                                  \
+    template <bool kTransposed = false>                                                                                \
+    __device__ static __forceinline__ void from_shared(float (&d)[40], SmemDescriptor a, SmemDescriptor b, bool add) { \
+      asm volatile(                                                                                                    \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %42, 0;\n"                                                             \
+          "wgmma.mma_async.sync.aligned.m64n80k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_39   \
+          "}, %40, %41, add, 1, 1, 0, %43;\n}\n"                                                                       \
+          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_8(d, 32)                                                       \
+          : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)), "n"(kTransposed ? 1 : 0));                           \
+    }                                                                                                                  \
+    template <bool kTransposed>                                                                                        \
+    __device__ static __forceinline__ void from_registers(float (&d)[128], const std::uint32_t* a, SmemDescriptor b,   \
+                                                          bool add) {                                                  \
+      asm volatile(                                                                                                    \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %133, 0;\n"                                                            \
+          "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_63  \
+          ", " TBENCH_NAMES_64_127 "}, {%128, %129, %130, %131}, %132, add, 1, 1, %134;\n}\n"                          \
+          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_32(d, 32), TBENCH_REGISTERS_32(d, 64),                         \
+            TBENCH_REGISTERS_32(d, 96)                                                                                 \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                       \
+            "n"(kTransposed ? 1 : 0));                                                                                 \
+    }                                                                                                                  \
+    template <bool kTransposed>                                                                                        \
+    __device__ static __forceinline__ void from_registers(float (&d)[64], const std::uint32_t* a, SmemDescriptor b,    \
+                                                          bool add) {                                                  \
+      asm volatile(                                                                                                    \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %69, 0;\n"                                                             \
+          "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_63  \
+          "}, {%64, %65, %66, %67}, %68, add, 1, 1, %70;\n}\n"                                                         \
+          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_32(d, 32)                                                      \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                       \
+            "n"(kTransposed ? 1 : 0));                                                                                 \
+    }                                                                                                                  \
+    template <bool kTransposed>                                                                                        \
+    __device__ static __forceinline__ void from_registers(float (&d)[40], const std::uint32_t* a, SmemDescriptor b,    \
+                                                          bool add) {                                                  \
+      asm volatile(                                                                                                    \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %45, 0;\n"                                                             \
+          "wgmma.mma_async.sync.aligned.m64n80k16.f32." type "." type " {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_39   \
+          "}, {%40, %41, %42, %43}, %44, add, 1, 1, %46;\n}\n"                                                         \
+          : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_8(d, 32)                                                       \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                       \
+            "n"(kTransposed ? 1 : 0));                                                                                 \
+    }                                                                                                                  \
+    template <bool kTransposed>                                                                                        \
+    __device__ static __forceinline__ void from_registers(float (&d)[32], const std::uint32_t* a, SmemDescriptor b,    \
+                                                          bool add) {                                                  \
+      asm volatile(                                                                                                    \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\n"                                                             \
+          "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {" TBENCH_NAMES_0_31                           \
+          "}, {%32, %33, %34, %35}, %36, add, 1, 1, %38;\n}\n"                                                         \
+          : TBENCH_REGISTERS_32(d, 0)                                                                                  \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                       \
+            "n"(kTransposed ? 1 : 0));                                                                                 \
+    }                                                                                                                  \
+    template <bool kTransposed>                                                                                        \
+    __device__ static __forceinline__ void from_registers(float (&d)[16], const std::uint32_t* a, SmemDescriptor b,    \
+                                                          bool add) {                                                  \
+      asm volatile(                                                                                                    \
+          "{\n.reg .pred add;\nsetp.ne.b32 add, %21, 0;\n"                                                             \
+          "wgmma.mma_async.sync.aligned.m64n32k16.f32." type "." type " {" TBENCH_NAMES_0_15                           \
+          "}, {%16, %17, %18, %19}, %20, add, 1, 1, %22;\n}\n"                                                         \
+          : TBENCH_REGISTERS_8(d, 0), TBENCH_REGISTERS_8(d, 8)                                                         \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)),                       \
+            "n"(kTransposed ? 1 : 0));                                                                                 \
+    }                                                                                                                  \
   };
 
 TBENCH_WGMMA(__nv_bfloat16, "bf16")

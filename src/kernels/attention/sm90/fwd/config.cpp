@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/attention/common/device_limits.hpp"
+#include "kernels/attention/common/plan_16bit.hpp"
 #include "kernels/attention/sm90/common/tma_descriptor.hpp"
 
 namespace tbench::kernels::sm90 {
@@ -23,13 +24,13 @@ std::int64_t keys_of_query(const AttentionShape& shape) { return shape.causal ? 
 /// short or narrow one, or longer, without a mask or up to 256 tokens. Measured up to 2,048 keys, and with one item a
 /// team 4 heads of 2,048 tokens without a mask 13.1 us, by narrow tiles 18.4, one head of 16,384 with one 91 and 133.
 bool wants_pair_tiles(const AttentionShape& shape, int multiprocessors) {
-  const std::int64_t pairs = items(shape, rows(PairForward::tile()));
+  const std::int64_t pairs = items(shape, rows(FwdM64N128x2::tile()));
   return pairs <= multiprocessors || (shape.causal && shape.seq_kv > 256 && pairs <= 2 * std::int64_t{multiprocessors});
 }
 
 /// Of 64 and 80 columns: more than so many rounds of all multiprocessors.
 bool has_many_wide_items(const AttentionShape& shape, int multiprocessors, int rounds) {
-  return items(shape, rows(WideForward::tile())) > rounds * std::int64_t{multiprocessors};
+  return items(shape, rows(FwdM192N128::tile())) > rounds * std::int64_t{multiprocessors};
 }
 
 /// Of 64 columns. Below 4,096 keys with a mask always, without one where items are more than multiprocessors; of 4,096,
@@ -39,7 +40,7 @@ bool has_many_wide_items(const AttentionShape& shape, int multiprocessors, int r
 /// more at 16 of 16,384.
 bool wants_short_tiles(const AttentionShape& shape, int multiprocessors) {
   constexpr std::int64_t kManyKeys = 4096;
-  const std::int64_t shorts = items(shape, rows(ShortForward::tile()));
+  const std::int64_t shorts = items(shape, rows(FwdM128N64x2::tile()));
   if (shape.seq_kv < kManyKeys) return shape.causal || shorts > multiprocessors;
   if (!has_many_wide_items(shape, multiprocessors, 2)) {
     return !shape.causal && shape.seq_kv == kManyKeys && shorts > multiprocessors &&
@@ -64,8 +65,8 @@ bool wants_wide_tiles_of_80(const AttentionShape& shape, int multiprocessors) {
 /// a mask 32.3 and 47.6; 1.9, with a mask: 23.8 and 18.5. Up to 128 queries a tall item holds no more than a narrow one
 /// and takes longer: 128 tokens 3.1 and 4.2.
 bool wants_tall_tiles(const AttentionShape& shape, int multiprocessors) {
-  if (shape.seq_q <= rows(NarrowForward::tile())) return false;
-  const std::int64_t tall = items(shape, rows(TallForward::tile())), all = multiprocessors;
+  if (shape.seq_q <= rows(FwdM128N128::tile())) return false;
+  const std::int64_t tall = items(shape, rows(FwdM256N64::tile())), all = multiprocessors;
   return shape.causal ? 2 * tall >= 3 * all : 10 * tall >= 9 * all;
 }
 
@@ -80,34 +81,34 @@ bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limit
   const std::int64_t shorter = std::min(shape.seq_q, shape.seq_kv);
   if (shape.head_dim == 256) return shorter >= kShortest;
   if (shorter <= kShortest) return false;
-  const std::int64_t tiles = items(shape, kGroupRows), multiprocessors = limits.multiprocessors;
+  const std::int64_t tiles = items(shape, kWgmmaM), multiprocessors = limits.multiprocessors;
   if (tiles > multiprocessors) return true;
-  if (forward_split_kv(shape, limits).num_splits > 1) return false;
-  constexpr std::int64_t kMostKeys = 1024;  // of a query, where pair tiles were measured against Ampere's kernels
+  if (sm80::forward_split_kv(shape, limits).num_splits > 1) return false;
+  constexpr std::int64_t kMaxKeys = 1024;  // of a query, where pair tiles were measured against Ampere's kernels
   const bool pairs =
-      shape.head_dim == 64 && wants_pair_tiles(shape, limits.multiprocessors) && keys_of_query(shape) <= kMostKeys;
+      shape.head_dim == 64 && wants_pair_tiles(shape, limits.multiprocessors) && keys_of_query(shape) <= kMaxKeys;
   if (pairs && shape.seq_kv < 512) return 3 * tiles >= 2 * multiprocessors;
   return shape.head_dim <= 64 && !pairs ? shape.seq_kv >= 1024 && 4 * tiles >= 3 * multiprocessors
                                         : shape.seq_kv >= 512 && 8 * tiles >= 3 * multiprocessors;
 }
 
-ForwardTiles choose_tiles(const AttentionShape& shape, int multiprocessors) {
-  if (shape.head_dim == 32 && wants_tall_tiles(shape, multiprocessors)) return ForwardTiles::kTall;
-  if (shape.head_dim == 80 && wants_wide_tiles_of_80(shape, multiprocessors)) return ForwardTiles::kWide;
+FwdConfigId choose_tiles(const AttentionShape& shape, int multiprocessors) {
+  if (shape.head_dim == 32 && wants_tall_tiles(shape, multiprocessors)) return FwdConfigId::kM256N64;
+  if (shape.head_dim == 80 && wants_wide_tiles_of_80(shape, multiprocessors)) return FwdConfigId::kM192;
   if (shape.head_dim == 64) {
-    if (wants_pair_tiles(shape, multiprocessors)) return ForwardTiles::kPair;
-    if (wants_short_tiles(shape, multiprocessors)) return ForwardTiles::kShort;
-    if (has_many_wide_items(shape, multiprocessors, 2)) return ForwardTiles::kWide;
+    if (wants_pair_tiles(shape, multiprocessors)) return FwdConfigId::kM64N128x2;
+    if (wants_short_tiles(shape, multiprocessors)) return FwdConfigId::kM128N64x2;
+    if (has_many_wide_items(shape, multiprocessors, 2)) return FwdConfigId::kM192;
   }
-  return ForwardTiles::kNarrow;
+  return FwdConfigId::kM128N128;
 }
 
-static_assert(rows(Wide80Forward::tile()) == rows(WideForward::tile()));
+static_assert(rows(FwdM192N64::tile()) == rows(FwdM192N128::tile()));
 /// Queries of an item.
-int item_rows(ForwardTiles tiles) {
-  if (tiles == ForwardTiles::kWide) return rows(WideForward::tile());
-  if (tiles == ForwardTiles::kTall) return rows(TallForward::tile());
-  return rows(NarrowForward::tile());
+int item_rows(FwdConfigId tiles) {
+  if (tiles == FwdConfigId::kM192) return rows(FwdM192N128::tile());
+  if (tiles == FwdConfigId::kM256N64) return rows(FwdM256N64::tile());
+  return rows(FwdM128N128::tile());
 }
 
 /// Measured on an H200: with a mask, from so many items a multiprocessor on, dealing them out leaves the
@@ -115,8 +116,8 @@ int item_rows(ForwardTiles tiles) {
 /// multiprocessor 30.0 us dealt, 33.9 by the counter; 4.8 53.6 and 50.9; 6.1 66.4 and 64.0. Of 256 columns (80 keys a
 /// step): 3.9 of 1,024 tokens 81.9 and 86.7, of 4,096 215.8 and 209.8; 7.8 257.5 and 258.7; 15.5 of 4,096 846 and 857,
 /// of 16,384 2,709 and 2,778. Short tiles were measured dealt: up to 3,200 items.
-bool wants_counter(const AttentionShape& shape, ForwardTiles tiles, int multiprocessors) {
-  if (tiles == ForwardTiles::kShort || tiles == ForwardTiles::kPair) return false;
+bool wants_counter(const AttentionShape& shape, FwdConfigId tiles, int multiprocessors) {
+  if (tiles == FwdConfigId::kM128N64x2 || tiles == FwdConfigId::kM64N128x2) return false;
   const std::int64_t half_rounds = shape.head_dim <= 64 ? 14 : 9;
   return shape.causal && shape.head_dim <= 128 && 2 * items(shape, item_rows(tiles)) > half_rounds * multiprocessors;
 }
@@ -124,8 +125,8 @@ bool wants_counter(const AttentionShape& shape, ForwardTiles tiles, int multipro
 /// Groups of the same size end sooner by the counter, too; longer sequences, whose groups are of a few heads, were not
 /// measured.
 bool goes_in_turns(const AttentionShape& shape, bool counted) {
-  constexpr std::int64_t kMostKeys = 4096;
-  return shape.causal && (!counted || shape.seq_kv <= kMostKeys);
+  constexpr std::int64_t kMaxKeys = 4096;
+  return shape.causal && (!counted || shape.seq_kv <= kMaxKeys);
 }
 
 }  // namespace
@@ -135,7 +136,7 @@ bool has_instance(const AttentionProblem& problem, std::span<const std::int64_t>
   return element && std::ranges::find(head_dims, problem.shape.head_dim) != head_dims.end();
 }
 
-ForwardOrder forward_order(const AttentionShape& shape, int rows, bool in_turns) {
+TileOrder forward_order(const AttentionShape& shape, int rows, bool in_turns) {
   constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;              // of the 50 MiB of an H200's L2 cache
   const std::int64_t bytes_of_head = 2 * shape.seq_kv * shape.head_dim * 2;  // K and V
   const std::int64_t heads = shape.batch * shape.heads;
@@ -149,7 +150,7 @@ ForwardOrder forward_order(const AttentionShape& shape, int rows, bool in_turns)
           .in_turns = in_turns};
 }
 
-ForwardDivisors forward_divisors(const ForwardOrder& order, const AttentionShape& shape) {
+TileDivmods forward_divisors(const TileOrder& order, const AttentionShape& shape) {
   const auto heads = static_cast<int>(shape.batch * shape.heads);
   return {.group_items = divisor(order.tiles * order.heads),
           .group_heads = divisor(order.heads),
@@ -157,22 +158,21 @@ ForwardDivisors forward_divisors(const ForwardOrder& order, const AttentionShape
           .batch_heads = divisor(static_cast<int>(shape.heads))};
 }
 
-std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
+std::optional<FwdPlan> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
   if (!is_hopper(limits) || !has_instance(problem, kForwardHeadDims) || !beats_ampere_kernels(shape, limits)) {
     return std::nullopt;
   }
-  if (items(shape, rows(NarrowForward::tile())) > kMaxItems) return std::nullopt;
-  const ForwardTiles tiles = choose_tiles(shape, limits.multiprocessors);
+  if (items(shape, rows(FwdM128N128::tile())) > kMaxItems) return std::nullopt;
+  const FwdConfigId tiles = choose_tiles(shape, limits.multiprocessors);
   const bool counted = wants_counter(shape, tiles, limits.multiprocessors);
-  return ForwardChoice{
-      .tiles = tiles, .counted = counted, .in_turns = goes_in_turns(shape, counted), .overlaps = !counted};
+  return FwdPlan{.tiles = tiles, .counted = counted, .in_turns = goes_in_turns(shape, counted), .overlaps = !counted};
 }
 
 bool takes_views(const AttentionProblem& problem, const AttentionForward& arguments) {
   const AttentionShape& shape = problem.shape;
-  const TensorExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim};
-  const TensorExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim};
+  const TmaExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim};
+  const TmaExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim};
   return has_tensor_map(arguments.q, queries) && has_tensor_map(arguments.o, queries) &&
          has_tensor_map(arguments.k, keys) && has_tensor_map(arguments.v, keys);
 }
@@ -182,7 +182,7 @@ std::size_t forward_workspace_bytes(const AttentionProblem& problem, const Devic
   return choice && choice->counted ? kCounterBytes : 0;
 }
 
-Launch forward_launch(const AttentionShape& shape, ForwardTile tile, const DeviceLimits& limits) {
+Launch forward_launch(const AttentionShape& shape, FwdConfig tile, const DeviceLimits& limits) {
   return {.grid = {std::min<std::int64_t>(items(shape, rows(tile)), limits.multiprocessors), 1, 1},
           .threads = threads(tile),
           .shared_bytes = static_cast<std::size_t>(tile.teams * team_bytes(tile, static_cast<int>(shape.head_dim)) +

@@ -3,15 +3,15 @@
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
-#include "kernels/attention/sm80/common/split_warps.cuh"
+#include "kernels/attention/common/warp_reduce.cuh"
 #include "kernels/attention/sm90/fwd/smem.cuh"
 
 namespace tbench::kernels::sm90 {
 
 template <class Parameters, class Shared>
-class ForwardWarpgroup {
+class ConsumerWarpgroup {
  public:
-  __device__ __forceinline__ ForwardWarpgroup(const Parameters& parameters, Shared shared, int group)
+  __device__ __forceinline__ ConsumerWarpgroup(const Parameters& parameters, Shared shared, int group)
       : p_{parameters},
         shared_{shared},
         group_{group},
@@ -19,7 +19,7 @@ class ForwardWarpgroup {
         lane_{static_cast<int>(threadIdx.x) % kWarpSize} {}
 
  protected:
-  static constexpr ForwardTile kTile = Shared::kTile;
+  static constexpr FwdConfig kTile = Shared::kTile;
 
   static constexpr int kGroups = kTile.teams * kTile.warp_groups;
   static constexpr bool kTakesTurns = kTile.warp_groups > 1;
@@ -46,7 +46,7 @@ class ForwardWarpgroup {
   }
   __device__ __forceinline__ void release_keys() {
     // Too late then, but nobody may fetch what comes next while this tile is on its way.
-    if (planted(PlantedFault::kForwardBarrier)) wait_for_tile_of_keys();
+    if (planted(InjectedFault::kForwardBarrier)) wait_for_tile_of_keys();
     release(Shared::kKeysEmpty + keys_.stage);
     keys_.advance();
   }
@@ -64,7 +64,7 @@ class ForwardWarpgroup {
     return kTile.query_stages == 1 ? 0 : queries_.stage == 0 ? kTile.query_stages - 1 : queries_.stage - 1;
   }
   __device__ __forceinline__ void wait_for_keys() const {
-    if (!planted(PlantedFault::kForwardBarrier)) wait_for_tile_of_keys();
+    if (!planted(InjectedFault::kForwardBarrier)) wait_for_tile_of_keys();
   }
   __device__ __forceinline__ void wait_for_tile_of_keys() const {
     wait(shared_.barrier(Shared::kKeysFull + keys_.stage), keys_.parity);
@@ -84,10 +84,10 @@ class ForwardWarpgroup {
   const Parameters& p_;
   Shared shared_;
   int group_, thread_, lane_;
-  Ring<kTile.stages> keys_, values_;
+  PipelineState<kTile.stages> keys_, values_;
 
  private:
-  Ring<kTile.query_stages> queries_;
+  PipelineState<kTile.query_stages> queries_;
   std::uint32_t item_parity_ = 0;
 };
 

@@ -11,8 +11,8 @@
 namespace tbench::kernels::sm90 {
 
 /// A block of either forward kernel, TF32's, too: its barriers, and which of its warpgroups does what.
-/// @tparam Copies  what the copying warpgroup's first thread runs, of teams a thread each; see ForwardProducer
-/// @tparam Rows    what the computing warpgroups run; see ForwardSteps
+/// @tparam Copies  what the copying warpgroup's first thread runs, of teams a thread each; see TmaProducer
+/// @tparam Rows    what the computing warpgroups run; see FwdMainloop
 /// @param  memory  dynamic shared memory
 /// @param  maps    the copy engine's, of `parameters`
 template <class Shared, class Copies, class Rows, class Parameters, class... Maps>
@@ -30,7 +30,7 @@ __device__ __forceinline__ void forward_block(const Parameters& parameters, char
   const int team = kTeams == 1 ? 0 : in_copying_group ? warp % kTeams : group / kTeamGroups;
   const Shared shared = Shared::of_team(first, team);
   const int item = first_item<kTeams>(team);
-  const ForwardPlace place = forward_place(parameters, item, Shared::kRows);
+  const FwdTileCoord place = forward_place(parameters, item, Shared::kRows);
   const bool copies = warp < kTeams && threadIdx.x % kWarpSize == 0;
   Copies copying{parameters, shared};
   // Between here and the kernel's begin there is nothing that the first copies could wait for: no other warp, no jump.
@@ -53,10 +53,9 @@ __device__ __forceinline__ void forward_block(const Parameters& parameters, char
 
 /// K and V as they are in memory.
 template <int kHeadDim, class Tile>
-class ForwardCopies
-    : public ForwardProducer<ForwardCopies<kHeadDim, Tile>, ForwardParameters, SharedForward<kHeadDim, Tile>> {
-  using Shared = SharedForward<kHeadDim, Tile>;
-  using Producer = typename ForwardCopies::ForwardProducer;
+class FwdLoad : public TmaProducer<FwdLoad<kHeadDim, Tile>, FwdParams, FwdSmem<kHeadDim, Tile>> {
+  using Shared = FwdSmem<kHeadDim, Tile>;
+  using Producer = typename FwdLoad::TmaProducer;
   friend Producer;
   using Producer::p_, Producer::shared_, Producer::keys_, Producer::values_, Producer::expect;
 
@@ -66,31 +65,32 @@ class ForwardCopies
   using Producer::Producer;
 
  private:
-  __device__ __forceinline__ void fetch_keys(const ForwardPlace& place, int step) {
+  __device__ __forceinline__ void fetch_keys(const FwdTileCoord& place, int step) {
     fetch(p_.k, Shared::kKeysFull, shared_.k(keys_.stage), keys_, place, step);
   }
-  __device__ __forceinline__ void fetch_values(const ForwardPlace& place, int step) {
+  __device__ __forceinline__ void fetch_values(const FwdTileCoord& place, int step) {
     fetch(p_.v, Shared::kValuesFull, shared_.v(values_.stage), values_, place, step);
   }
 
   __device__ __forceinline__ void fetch(const CUtensorMap& map, std::uint32_t full, std::uint32_t destination,
-                                        Ring<Shared::kTile.stages>& ring, const ForwardPlace& place, int step) {
+                                        PipelineState<Shared::kTile.stages>& ring, const FwdTileCoord& place,
+                                        int step) {
     const std::uint32_t barrier = expect(full, ring);
     copy_boxes<kHeadDim>(destination, Shared::kPanelBytes, map, {step * Shared::kTile.cols, place.head, place.batch},
-                         barrier, cache_policy<Reuse::kOften>());
+                         barrier, cache_policy<CacheHint::kEvictLast>());
     ring.advance();
   }
 };
 
 template <class Element, int kHeadDim, class Tile>
-__device__ __forceinline__ void forward_block(const ForwardParameters& parameters, char* memory) {
-  forward_block<SharedForward<kHeadDim, Tile>, ForwardCopies<kHeadDim, Tile>, ForwardRows<Element, kHeadDim, Tile>>(
+__device__ __forceinline__ void forward_block(const FwdParams& parameters, char* memory) {
+  forward_block<FwdSmem<kHeadDim, Tile>, FwdLoad<kHeadDim, Tile>, Fwd16BitOperands<Element, kHeadDim, Tile>>(
       parameters, memory, parameters.q, parameters.k, parameters.v, parameters.o);
 }
 
 template <class Element, int kHeadDim, class Tile>
 __global__ void __launch_bounds__(threads(Tile::tile()), 1)
-    attention_forward_wgmma_kernel(const __grid_constant__ ForwardParameters parameters) {
+    attention_forward_wgmma_kernel(const __grid_constant__ FwdParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   forward_block<Element, kHeadDim, Tile>(parameters, shared);

@@ -9,17 +9,17 @@ namespace tbench::kernels::sm90 {
 
 namespace {
 
-ForwardParameters forward_parameters(const AttentionProblem& problem, const AttentionForward& arguments,
-                                     ForwardTile tile, ForwardChoice choice) {
+FwdParams forward_parameters(const AttentionProblem& problem, const AttentionForward& arguments, FwdConfig tile,
+                             FwdPlan choice) {
   const AttentionShape& shape = problem.shape;
   const auto map = [&](const TensorView& view, std::int64_t seq, int box_rows) {
     return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, box_rows);
   };
-  const ForwardOrder order = forward_order(shape, rows(tile), choice.in_turns);
-  return {.q = map(arguments.q, shape.seq_q, kGroupRows),
+  const TileOrder order = forward_order(shape, rows(tile), choice.in_turns);
+  return {.q = map(arguments.q, shape.seq_q, kWgmmaM),
           .k = map(arguments.k, shape.seq_kv, tile.cols),
           .v = map(arguments.v, shape.seq_kv, tile.cols),
-          .o = map(arguments.o, shape.seq_q, kGroupRows),
+          .o = map(arguments.o, shape.seq_q, kWgmmaM),
           .lse = arguments.lse,
           .heads = static_cast<int>(shape.heads),
           .seq_q = static_cast<int>(shape.seq_q),
@@ -35,11 +35,11 @@ ForwardParameters forward_parameters(const AttentionProblem& problem, const Atte
 }  // namespace
 
 template <Precision kPrecision>
-void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, ForwardChoice choice,
+void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, FwdPlan choice,
                     const DeviceLimits& limits, cudaStream_t stream) {
   using Element = StoredElement<kPrecision>;
   const auto launch = [&]<int kHeadDim, class Tile>() {
-    const ForwardParameters parameters = forward_parameters(problem, arguments, Tile::tile(), choice);
+    const FwdParams parameters = forward_parameters(problem, arguments, Tile::tile(), choice);
     if (parameters.counter != nullptr) {
       TBENCH_CUDA_CHECK(cudaMemsetAsync(parameters.counter, 0, sizeof(unsigned), stream));
     }
@@ -47,32 +47,32 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
     launch_kernel(&attention_forward_wgmma_kernel<Element, kHeadDim, Tile>, geometry, parameters, stream,
                   choice.overlaps);
   };
-  const auto has = [&](std::int64_t head_dim, ForwardTiles tiles) {
+  const auto has = [&](std::int64_t head_dim, FwdConfigId tiles) {
     return problem.shape.head_dim == head_dim && choice.tiles == tiles;
   };
   if constexpr (is_instantiated(32)) {
-    if (has(32, ForwardTiles::kTall)) return launch.template operator()<32, TallForward>();
-    if (problem.shape.head_dim == 32) return launch.template operator()<32, NarrowForward>();
+    if (has(32, FwdConfigId::kM256N64)) return launch.template operator()<32, FwdM256N64>();
+    if (problem.shape.head_dim == 32) return launch.template operator()<32, FwdM128N128>();
   }
   if constexpr (is_instantiated(64)) {
-    if (has(64, ForwardTiles::kWide)) return launch.template operator()<64, WideForward>();
-    if (has(64, ForwardTiles::kShort)) return launch.template operator()<64, ShortForward>();
-    if (has(64, ForwardTiles::kPair)) return launch.template operator()<64, PairForward>();
-    if (problem.shape.head_dim == 64) return launch.template operator()<64, NarrowForward>();
+    if (has(64, FwdConfigId::kM192)) return launch.template operator()<64, FwdM192N128>();
+    if (has(64, FwdConfigId::kM128N64x2)) return launch.template operator()<64, FwdM128N64x2>();
+    if (has(64, FwdConfigId::kM64N128x2)) return launch.template operator()<64, FwdM64N128x2>();
+    if (problem.shape.head_dim == 64) return launch.template operator()<64, FwdM128N128>();
   }
   if constexpr (is_instantiated(80)) {
-    if (has(80, ForwardTiles::kWide)) return launch.template operator()<80, Wide80Forward>();
-    if (problem.shape.head_dim == 80) return launch.template operator()<80, NarrowForward>();
+    if (has(80, FwdConfigId::kM192)) return launch.template operator()<80, FwdM192N64>();
+    if (problem.shape.head_dim == 80) return launch.template operator()<80, FwdM128N128>();
   }
   if constexpr (is_instantiated(128)) {
-    if (problem.shape.head_dim == 128) return launch.template operator()<128, NarrowForward>();
+    if (problem.shape.head_dim == 128) return launch.template operator()<128, FwdM128N128>();
   }
   if constexpr (is_instantiated(256)) {
-    if (problem.shape.head_dim == 256) launch.template operator()<256, DeepForward>();
+    if (problem.shape.head_dim == 256) launch.template operator()<256, FwdM128N64>();
   }
 }
 
-template void launch_forward<Precision::TBENCH_PRECISION>(const AttentionProblem&, const AttentionForward&,
-                                                          ForwardChoice, const DeviceLimits&, cudaStream_t);
+template void launch_forward<Precision::TBENCH_PRECISION>(const AttentionProblem&, const AttentionForward&, FwdPlan,
+                                                          const DeviceLimits&, cudaStream_t);
 
 }  // namespace tbench::kernels::sm90

@@ -13,10 +13,10 @@ namespace tbench::kernels::sm90 {
 /// @tparam Rows      the class that derives from this one, its friend: load_queries(), where they stay in registers;
 ///                   multiply_scores(s), S = Q K^T; multiply_values(), O += P V; finish(place), by which O and lse
 ///                   leave
-/// @tparam Operands  see ForwardSoftmax
+/// @tparam Operands  see OnlineSoftmax
 template <class Rows, class Parameters, class Shared, class Operands, int kHeadDim>
-class ForwardSteps : public ForwardSoftmax<Parameters, Shared, Operands, kHeadDim> {
-  using Softmax = ForwardSoftmax<Parameters, Shared, Operands, kHeadDim>;
+class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim> {
+  using Softmax = OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>;
   using Softmax::release_queries, Softmax::release_keys, Softmax::release_values;
   using Softmax::reset, Softmax::mask, Softmax::softmax, Softmax::softmax_with_new_references, Softmax::rescale_;
   using Softmax::wait_for_queries, Softmax::wait_for_keys, Softmax::wait_for_tile_of_keys, Softmax::wait_for_values;
@@ -26,13 +26,13 @@ class ForwardSteps : public ForwardSoftmax<Parameters, Shared, Operands, kHeadDi
   using Softmax::kTile, Softmax::kScores, Softmax::kOutputs, Softmax::p_, Softmax::shared_, Softmax::group_,
       Softmax::o_;
   static constexpr bool kKeepsQueries = kTile.queries_in_registers;
-  static_assert(kTile.cols % kGroupRows == 0, "or more than a group's first step would reach over the diagonal");
+  static_assert(kTile.cols % kWgmmaM == 0, "or more than a group's first step would reach over the diagonal");
 
  public:
   using Softmax::Softmax;
 
   /// @param item  the first one, which is at `place` if there is any
-  __device__ __forceinline__ void run(int item, ForwardPlace place) {
+  __device__ __forceinline__ void run(int item, FwdTileCoord place) {
     if (group_ == kTile.warp_groups - 1) pass_turn();  // the first turn is the first group's
     while (item < p_.order.items) {
       attend(place);
@@ -46,10 +46,10 @@ class ForwardSteps : public ForwardSoftmax<Parameters, Shared, Operands, kHeadDi
  private:
   __device__ __forceinline__ Rows& rows() { return static_cast<Rows&>(*this); }
 
-  __device__ __forceinline__ void attend(const ForwardPlace& place) {
-    const int first_row = place.first_row + group_ * kGroupRows;
+  __device__ __forceinline__ void attend(const FwdTileCoord& place) {
+    const int first_row = place.first_row + group_ * kWgmmaM;
     const int block_steps = forward_steps(p_, place.first_row + Shared::kRows, kTile.cols);
-    const int steps = min(block_steps, forward_steps(p_, first_row + kGroupRows, kTile.cols));
+    const int steps = min(block_steps, forward_steps(p_, first_row + kWgmmaM, kTile.cols));
 #pragma unroll 1
     for (int step = block_steps; step > steps; --step) skip_step();
     start(first_row, steps);
@@ -116,7 +116,7 @@ class ForwardSteps : public ForwardSoftmax<Parameters, Shared, Operands, kHeadDi
     if (!kKeepsQueries && step == 0) release_queries();
     wait_for_products<0>(o_);
     release_values();
-    if (planted(PlantedFault::kForwardSkipTile) && step == 0) {
+    if (planted(InjectedFault::kForwardSkipTile) && step == 0) {
       for (int i = 0; i < kScores; ++i) s[i] = -INFINITY;
     }
     if (!softmax(s)) {

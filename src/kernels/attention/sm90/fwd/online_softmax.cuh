@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "kernels/attention/sm80/fwd/params.cuh"
+#include "kernels/attention/common/softmax.cuh"
 #include "kernels/attention/sm90/fwd/consumer.cuh"
 
 namespace tbench::kernels::sm90 {
@@ -12,8 +12,8 @@ namespace tbench::kernels::sm90 {
 /// @tparam Operands  a thread's left operands, Q and P: exponentiate(s, scale, shift, sums) leaves P, which is
 ///                   exp2(scale * s - shift), and adds it to the sums; shifts and sums are of a thread's two rows
 template <class Parameters, class Shared, class Operands, int kHeadDim>
-class ForwardSoftmax : public ForwardWarpgroup<Parameters, Shared> {
-  using Warpgroup = ForwardWarpgroup<Parameters, Shared>;
+class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
+  using Warpgroup = ConsumerWarpgroup<Parameters, Shared>;
 
  public:
   using Warpgroup::Warpgroup;
@@ -40,7 +40,7 @@ class ForwardSoftmax : public ForwardWarpgroup<Parameters, Shared> {
     if (first_col + kTile.cols <= p_.seq_kv && below_diagonal) return;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int last = first_row + row_in_group(half) + (planted(PlantedFault::kForwardMask) ? 1 : 0);
+      const int last = first_row + row_in_group(half) + (planted(InjectedFault::kForwardMask) ? 1 : 0);
       const int end = (p_.causal ? min(p_.seq_kv, last + 1) : p_.seq_kv) - first_col - lane_ % 4 * 2;
 #pragma unroll
       for (int n = 0; n < kScores / 4; ++n) {
@@ -54,7 +54,7 @@ class ForwardSoftmax : public ForwardWarpgroup<Parameters, Shared> {
 
   /// Of scores, in exponents to base 2.
   __device__ __forceinline__ float exponent_scale() const {
-    return p_.scale * kLog2E * (planted(PlantedFault::kForwardScale) ? 1.05f : 1.0f);
+    return p_.scale * kLog2E * (planted(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
   /// With the references as they are. A row's reference is a maximum of its scores, not the latest; whether it is still

@@ -2,6 +2,8 @@
 // (sm90/fwd/mainloop.cuh), and how O leaves.
 #pragma once
 
+#include "kernels/attention/common/softmax.cuh"
+#include "kernels/attention/common/warp_reduce.cuh"
 #include "kernels/attention/sm90/common/store_rows.cuh"
 #include "kernels/attention/sm90/fwd/mainloop.cuh"
 
@@ -9,7 +11,7 @@ namespace tbench::kernels::sm90 {
 
 /// Left operands of a thread: Q, if it stays in registers, and P, two columns a register.
 template <class Element, int kHeadDim, class Tile>
-struct PackedOperands {
+struct Packed16BitFragments {
   std::uint32_t queries[Tile::tile().queries_in_registers ? kHeadDim / 4 : 1];
   std::uint32_t probabilities[Tile::tile().cols / 4];
 
@@ -29,11 +31,11 @@ struct PackedOperands {
 };
 
 template <class Element, int kHeadDim, class Tile>
-class ForwardRows
-    : public ForwardSteps<ForwardRows<Element, kHeadDim, Tile>, ForwardParameters, SharedForward<kHeadDim, Tile>,
-                          PackedOperands<Element, kHeadDim, Tile>, kHeadDim> {
-  using Shared = SharedForward<kHeadDim, Tile>;
-  using Steps = typename ForwardRows::ForwardSteps;
+class Fwd16BitOperands
+    : public FwdMainloop<Fwd16BitOperands<Element, kHeadDim, Tile>, FwdParams, FwdSmem<kHeadDim, Tile>,
+                         Packed16BitFragments<Element, kHeadDim, Tile>, kHeadDim> {
+  using Shared = FwdSmem<kHeadDim, Tile>;
+  using Steps = typename Fwd16BitOperands::FwdMainloop;
   using Products = Wgmma<Element>;
   friend Steps;
   using Steps::block_group, Steps::query_stage;
@@ -49,7 +51,7 @@ class ForwardRows
  public:
   using Steps::Steps;
 
-  __device__ __forceinline__ void run(int item, const ForwardPlace& place) {
+  __device__ __forceinline__ void run(int item, const FwdTileCoord& place) {
     Steps::run(item, place);
     if (thread_ == 0) wait_for_stores();
   }
@@ -72,12 +74,12 @@ class ForwardRows
 
   /// S = Q K^T.
   __device__ __forceinline__ void multiply_scores(float (&s)[kScores]) const {
-    const Operand q = operand<kRowBytes>(shared_.q(group_, query_stage()));
-    const Operand k = operand<kRowBytes>(shared_.k(keys_.stage));
+    const SmemDescriptor q = operand<kRowBytes>(shared_.q(group_, query_stage()));
+    const SmemDescriptor k = operand<kRowBytes>(shared_.k(keys_.stage));
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
       const int panel = i / kPanelSteps, offset = i % kPanelSteps * kInnerBytes;
-      const Operand keys = k.at(panel * Shared::kPanelBytes + offset);
+      const SmemDescriptor keys = k.at(panel * Shared::kPanelBytes + offset);
       if constexpr (kKeepsQueries) {
         Products::template from_registers<false>(s, &operands_.queries[4 * i], keys, i > 0);
       } else {
@@ -88,7 +90,7 @@ class ForwardRows
 
   /// O += P V.
   __device__ __forceinline__ void multiply_values() {
-    const Operand v = operand<kRowBytes>(shared_.v(values_.stage), Shared::kPanelBytes);
+    const SmemDescriptor v = operand<kRowBytes>(shared_.v(values_.stage), Shared::kPanelBytes);
 #pragma unroll
     for (int i = 0; i < kTile.cols / 16; ++i) {
       Products::template from_registers<true>(o_, &operands_.probabilities[4 * i], v.at(i * 16 * kRowBytes), true);
@@ -96,8 +98,8 @@ class ForwardRows
   }
 
   /// O / sum, and lse.
-  __device__ __forceinline__ void finish(const ForwardPlace& place) {
-    const int first_row = place.first_row + group_ * kGroupRows;
+  __device__ __forceinline__ void finish(const FwdTileCoord& place) {
+    const int first_row = place.first_row + group_ * kWgmmaM;
     float* const lse = p_.lse + (static_cast<std::int64_t>(place.batch) * p_.heads + place.head) * p_.seq_q;
     float inverse[2];
 #pragma unroll
@@ -114,7 +116,7 @@ class ForwardRows
     }
   }
 
-  __device__ __forceinline__ void store_from_registers(const ForwardPlace& place, int first_row,
+  __device__ __forceinline__ void store_from_registers(const FwdTileCoord& place, int first_row,
                                                        const float (&inverse)[2]) const {
     const TensorView& view = p_.stored_o;
     Element* const first =
@@ -126,7 +128,7 @@ class ForwardRows
     }
   }
 
-  __device__ __forceinline__ void store_from_shared(const ForwardPlace& place, int first_row,
+  __device__ __forceinline__ void store_from_shared(const FwdTileCoord& place, int first_row,
                                                     const float (&inverse)[2]) const {
     if (thread_ == 0) wait_for_stores();  // of the item before
     wait_at_barrier<kWarpGroupThreads>(kStaging + block_group(group_));

@@ -11,14 +11,14 @@ namespace tbench::kernels::sm90 {
 ///                 place and a step, and kWaitsForValues: whether the kernel before makes V alone, so that nothing else
 ///                 waits for it.
 template <class Copies, class Parameters, class Shared>
-class ForwardProducer {
+class TmaProducer {
  public:
-  __device__ __forceinline__ ForwardProducer(const Parameters& parameters, Shared shared)
+  __device__ __forceinline__ TmaProducer(const Parameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
   /// Fetches what there are buffers for of the first item, while all of these are new and nobody has to be waited for.
   /// Whoever writes has waited for an item's tiles, and they for the kernel before.
-  __device__ __forceinline__ void begin(const ForwardPlace& place) {
+  __device__ __forceinline__ void begin(const FwdTileCoord& place) {
     Copies& copies = static_cast<Copies&>(*this);
     const int steps = steps_of(place), rest = max(steps - kTile.stages, 0);
     if constexpr (!Copies::kWaitsForValues) wait_for_last_kernel();
@@ -31,7 +31,7 @@ class ForwardProducer {
   }
 
   /// The rest of the first item, which is at `place`, and all others.
-  __device__ __forceinline__ void run(ForwardPlace place) {
+  __device__ __forceinline__ void run(FwdTileCoord place) {
     fetch_steps(place, steps_of(place) - kTile.stages);
     for (int item = next_item(); item < p_.order.items; item = next_item()) {
       place = forward_place(p_, item, Shared::kRows);
@@ -42,29 +42,29 @@ class ForwardProducer {
   }
 
  protected:
-  static constexpr ForwardTile kTile = Shared::kTile;
+  static constexpr FwdConfig kTile = Shared::kTile;
 
   /// @param full  the first of the tensor's barriers: one a stage that says full, then one a stage that says empty
   /// @return      the barrier that the next tile's bytes count at
-  __device__ __forceinline__ std::uint32_t expect(std::uint32_t full, const Ring<kTile.stages>& ring) const {
+  __device__ __forceinline__ std::uint32_t expect(std::uint32_t full, const PipelineState<kTile.stages>& ring) const {
     const std::uint32_t barrier = shared_.barrier(full + ring.stage);
-    delay_one_warp(PlantedFault::kForwardBarrier);
+    delay_one_warp(InjectedFault::kForwardBarrier);
     arrive_expecting(barrier, Shared::kStageBytes);
     return barrier;
   }
 
  private:
-  __device__ __forceinline__ int steps_of(const ForwardPlace& place) const {
+  __device__ __forceinline__ int steps_of(const FwdTileCoord& place) const {
     return forward_steps(p_, place.first_row + Shared::kRows, kTile.cols);
   }
 
   /// Until nobody reads the next buffer any more.
-  __device__ __forceinline__ void wait_for_buffer(std::uint32_t empty, const Ring<kTile.stages>& ring) const {
+  __device__ __forceinline__ void wait_for_buffer(std::uint32_t empty, const PipelineState<kTile.stages>& ring) const {
     wait(shared_.barrier(empty + ring.stage), ring.parity ^ 1u);
   }
 
   /// The last `steps` of an item's.
-  __device__ __forceinline__ void fetch_steps(const ForwardPlace& place, int steps) {
+  __device__ __forceinline__ void fetch_steps(const FwdTileCoord& place, int steps) {
     Copies& copies = static_cast<Copies&>(*this);
     // K a step ahead of V.
 #pragma unroll 1
@@ -91,24 +91,24 @@ class ForwardProducer {
     return item;
   }
 
-  __device__ __forceinline__ void fetch_queries(const ForwardPlace& place) {
+  __device__ __forceinline__ void fetch_queries(const FwdTileCoord& place) {
     const std::uint32_t stage = queries_.stage, full = shared_.barrier(Shared::kQueriesFull + stage);
     queries_.advance();
     arrive_expecting(full, kTile.warp_groups * Shared::kGroupBytes);
     for (int group = 0; group < kTile.warp_groups; ++group) {
       copy_boxes<Shared::kColumns>(shared_.q(group, stage), Shared::kGroupPanelBytes, p_.q,
-                                   {place.first_row + group * kGroupRows, place.head, place.batch}, full,
-                                   cache_policy<Reuse::kOnce>());
+                                   {place.first_row + group * kWgmmaM, place.head, place.batch}, full,
+                                   cache_policy<CacheHint::kEvictFirst>());
     }
   }
 
  protected:
   const Parameters& p_;
   Shared shared_;
-  Ring<kTile.stages> keys_, values_;
+  PipelineState<kTile.stages> keys_, values_;
 
  private:
-  Ring<kTile.query_stages> queries_;
+  PipelineState<kTile.query_stages> queries_;
   std::uint32_t item_parity_ = 0;
   int round_ = 0;
 };

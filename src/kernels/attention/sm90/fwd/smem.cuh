@@ -9,24 +9,24 @@
 
 namespace tbench::kernels::sm90 {
 
-struct ForwardParameters {
+struct FwdParams {
   CUtensorMap q, k, v, o;
   float* lse;  // [batch, heads, seq_q]
   int heads, seq_q, seq_kv;
   float scale;
   bool causal;
-  ForwardOrder order;
-  ForwardDivisors divisors;
+  TileOrder order;
+  TileDivmods divisors;
   unsigned* counter;    // of items that blocks have taken besides their first; null: they are dealt out
   TensorView stored_o;  // o, whose rows start on 16-byte boundaries, for tiles that store it from registers
 };
 
-struct ForwardPlace {
+struct FwdTileCoord {
   int first_row, head, batch;
 };
 
 template <class Parameters>
-__device__ __forceinline__ ForwardPlace forward_place(const Parameters& p, int item, int rows) {
+__device__ __forceinline__ FwdTileCoord forward_place(const Parameters& p, int item, int rows) {
   const auto [tile, head, batch] = forward_item(p.order, p.divisors, p.heads, p.causal, item);
   return {tile * rows, head, batch};
 }
@@ -39,7 +39,7 @@ __device__ __forceinline__ int forward_steps(const Parameters& p, int end_row, i
 
 /// Which of some buffers is next, and the parity of the barriers' phase in which it is filled.
 template <int kStages>
-struct Ring {
+struct PipelineState {
   std::uint32_t stage = 0, parity = 0;
   __device__ __forceinline__ void advance() {
     if (++stage == kStages) {
@@ -52,14 +52,14 @@ struct Ring {
 /// Q and, unless it leaves from registers, O [warpgroup, panel, 64, panel's columns], K and V [stage, panel, cols,
 /// panel's columns], barriers, the next item.
 template <int kHeadDim, class Tile>
-struct SharedForward {
-  static constexpr ForwardTile kTile = Tile::tile();
+struct FwdSmem {
+  static constexpr FwdConfig kTile = Tile::tile();
   static constexpr int kColumns = kHeadDim;  // of 16 bits
   static constexpr int kRows = rows(kTile);
-  static constexpr ForwardShared kPlan = forward_shared(kTile, kHeadDim);
+  static constexpr FwdSmemLayout kPlan = forward_shared(kTile, kHeadDim);
   static constexpr int kPanels = panels(kHeadDim);
   static constexpr int kRowBytes = panel_columns(kHeadDim) * 2;  // of a panel
-  static constexpr int kGroupPanelBytes = kGroupRows * kRowBytes;
+  static constexpr int kGroupPanelBytes = kWgmmaM * kRowBytes;
   static constexpr int kGroupBytes = kPanels * kGroupPanelBytes;
   static constexpr int kPanelBytes = kTile.cols * kRowBytes;
   static constexpr int kStageBytes = kPanels * kPanelBytes;
@@ -83,7 +83,7 @@ struct SharedForward {
   int team = 0;
 
   /// Of a team, of any.
-  __device__ __forceinline__ static SharedForward of_team(std::uint32_t first, int team) {
+  __device__ __forceinline__ static FwdSmem of_team(std::uint32_t first, int team) {
     if constexpr (kTile.teams == 1) return {first};
     return {first + team * team_bytes(kTile, kHeadDim), team};
   }

@@ -6,16 +6,16 @@
 #include "kernels/attention/common/device_limits.hpp"
 #include "kernels/attention/sm90/common/tma_descriptor.hpp"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 namespace {
 
 constexpr std::int64_t kElementBytes = 4;
 
-std::int64_t tile_count(const AttentionShape& shape, Kept kept) {
-  return block_count(kept == Kept::kKeys ? shape.seq_kv : shape.seq_q, kKeptRows);
+std::int64_t tile_count(const AttentionShape& shape, Stationary kept) {
+  return block_count(kept == Stationary::kKv ? shape.seq_kv : shape.seq_q, kKeptRows);
 }
 
-std::int64_t items(const AttentionShape& shape, Kept kept) {
+std::int64_t items(const AttentionShape& shape, Stationary kept) {
   return tile_count(shape, kept) * shape.batch * shape.heads;
 }
 
@@ -25,10 +25,10 @@ std::int64_t items(const AttentionShape& shape, Kept kept) {
 /// tokens 33.7 / 30.3, 1,024 52.0 / 55.1, 2,048 97.8 / 104, 3,072 275 / 152; two heads, 1,024 tokens 52.6 / 55.7, four
 /// heads 100 / 58.6.
 bool beats_ampere_kernels(const AttentionShape& shape, int multiprocessors) {
-  constexpr std::int64_t kFewestTokens = 128, kFewTokens = 256, kFewestDividedKeys = 512, kMostDividedKeys = 2048;
+  constexpr std::int64_t kMinTokens = 128, kFewTokens = 256, kFewestDividedKeys = 512, kMostDividedKeys = 2048;
   const std::int64_t tokens = std::min(shape.seq_q, shape.seq_kv);
-  const std::int64_t blocks = std::min(items(shape, Kept::kKeys), items(shape, Kept::kQueries));
-  if (tokens < kFewestTokens) return false;
+  const std::int64_t blocks = std::min(items(shape, Stationary::kKv), items(shape, Stationary::kQ));
+  if (tokens < kMinTokens) return false;
   if (tokens < kFewTokens) return 5 * blocks >= multiprocessors;
   const bool has_few = 8 * blocks < multiprocessors;
   return shape.head_dim == 64 || !has_few || shape.seq_kv <= kFewestDividedKeys || shape.seq_kv > kMostDividedKeys;
@@ -36,7 +36,7 @@ bool beats_ampere_kernels(const AttentionShape& shape, int multiprocessors) {
 
 }  // namespace
 
-BackwardWorkspace backward_workspace(const AttentionShape& shape) {
+BwdWorkspace backward_workspace(const AttentionShape& shape) {
   const std::int64_t queries = block_count(shape.seq_q, kKeptRows) * kKeptRows;
   const std::int64_t keys = block_count(shape.seq_kv, kKeptRows) * kKeptRows;
   const auto bytes = [&](std::int64_t rows, std::int64_t columns) {
@@ -49,10 +49,10 @@ BackwardWorkspace backward_workspace(const AttentionShape& shape) {
           .keys_bytes = bytes(keys, shape.head_dim)};
 }
 
-BackwardOrder backward_order(const AttentionShape& shape, Kept kept) {
+BwdTileOrder backward_order(const AttentionShape& shape, Stationary kept) {
   constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;  // of the 50 MiB of an H200's L2 cache
   // Q, dO, dO^T and Q^T, or K, V and K^T
-  const std::int64_t streamed_rows = kept == Kept::kKeys ? 4 * shape.seq_q : 3 * shape.seq_kv;
+  const std::int64_t streamed_rows = kept == Stationary::kKv ? 4 * shape.seq_q : 3 * shape.seq_kv;
   const std::int64_t bytes_of_head = streamed_rows * shape.head_dim * kElementBytes;
   const std::int64_t heads = shape.batch * shape.heads, tiles = tile_count(shape, kept);
   const std::int64_t cached = std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads);
@@ -66,23 +66,23 @@ BackwardOrder backward_order(const AttentionShape& shape, Kept kept) {
 /// 64 columns: 16 heads, 1,024 tokens 172 / 176, 16,384 359 / 363; batch 4, 12 heads, 4,096 tokens without a mask 353 /
 /// 342.
 bool takes_turns(const AttentionShape& shape) {
-  constexpr std::int64_t kFewestQueries = 1024;
-  return shape.head_dim == 128 && shape.seq_q >= kFewestQueries;
+  constexpr std::int64_t kMinQueries = 1024;
+  return shape.head_dim == 128 && shape.seq_q >= kMinQueries;
 }
 
 bool takes_backward(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
   const bool has_instance =
       problem.precision == Precision::kTf32 && std::ranges::find(kHeadDims, shape.head_dim) != kHeadDims.end();
-  constexpr std::int64_t kMostItems = std::numeric_limits<int>::max();
+  constexpr std::int64_t kMaxWorkTiles = std::numeric_limits<int>::max();
   return is_hopper(limits) && has_instance && beats_ampere_kernels(shape, limits.multiprocessors) &&
-         std::max(items(shape, Kept::kKeys), items(shape, Kept::kQueries)) <= kMostItems;
+         std::max(items(shape, Stationary::kKv), items(shape, Stationary::kQ)) <= kMaxWorkTiles;
 }
 
 bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments) {
   const AttentionShape& shape = problem.shape;
-  const TensorExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim, kElementBytes};
-  const TensorExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim, kElementBytes};
+  const TmaExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim, kElementBytes};
+  const TmaExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim, kElementBytes};
   return has_tensor_map(arguments.q, queries) && has_tensor_map(arguments.grad_o, queries) &&
          has_tensor_map(arguments.dq, queries) && has_tensor_map(arguments.k, keys) &&
          has_tensor_map(arguments.v, keys) && has_tensor_map(arguments.dk, keys) && has_tensor_map(arguments.dv, keys);
@@ -92,7 +92,7 @@ std::size_t backward_workspace_bytes(const AttentionProblem& problem, const Devi
   return takes_backward(problem, limits) ? backward_workspace(problem.shape).bytes() : 0;
 }
 
-Launch backward_launch(const AttentionShape& shape, Kept kept) {
+Launch backward_launch(const AttentionShape& shape, Stationary kept) {
   return {.grid = {backward_order(shape, kept).items, 1, 1},
           .threads = kBackwardThreads,
           .shared_bytes = static_cast<std::size_t>(stream_shared(shape.head_dim, kept).end +
@@ -100,10 +100,10 @@ Launch backward_launch(const AttentionShape& shape, Kept kept) {
 }
 
 Launch backward_prepare_launch(const AttentionShape& shape) {
-  const BackwardWorkspace workspace = backward_workspace(shape);
+  const BwdWorkspace workspace = backward_workspace(shape);
   return {
       .grid = {(workspace.queries + workspace.keys) / backward_prepare_rows(shape.head_dim), shape.heads, shape.batch},
       .threads = kPrepareThreads};
 }
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

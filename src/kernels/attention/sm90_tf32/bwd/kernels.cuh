@@ -11,18 +11,17 @@
 
 #include "kernels/attention/sm90_tf32/bwd/mainloop.cuh"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
 template <class Tiles>
-class BackwardProducer {
+class BwdProducer {
   using Shared = Tiles;
   static constexpr int kHeadDim = Shared::kHeadDim;
   static constexpr bool kKeepsKeys = Shared::kKeepsKeys;
-  static constexpr StreamTile kTile = Shared::kTile;
+  static constexpr BwdConfig kTile = Shared::kTile;
 
  public:
-  __device__ __forceinline__ BackwardProducer(const BackwardParameters& parameters, Shared shared,
-                                              const BackwardPlace& place)
+  __device__ __forceinline__ BwdProducer(const BwdParams& parameters, Shared shared, const BwdTileCoord& place)
       : p_{parameters}, shared_{shared}, place_{place} {}
 
   /// Where keys are kept rows come while the kernel before works: it does not write these.
@@ -65,8 +64,8 @@ class BackwardProducer {
       if (to_registers) arrive_expecting(shared_.full(n + group), Shared::kKeptBytes);
       copy_boxes<columns_of_16_bits(kHeadDim)>(
           to_registers ? shared_.tile(n + group) : destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes,
-          map, {place_.first_row + group * kGroupRows, place_.head, place_.batch},
-          to_registers ? shared_.full(n + group) : barrier, cache_policy<Reuse::kOnce>());
+          map, {place_.first_row + group * kWgmmaM, place_.head, place_.batch},
+          to_registers ? shared_.full(n + group) : barrier, cache_policy<CacheHint::kEvictFirst>());
     }
   }
 
@@ -75,12 +74,12 @@ class BackwardProducer {
     const int n = Shared::number(i, tile);
     const bool for_scores = tile == Shared::kForScores;
     const CUtensorMap& map = kKeepsKeys ? (for_scores ? p_.q : p_.grad_o) : (for_scores ? p_.k : p_.v);
-    if (for_scores) delay_one_warp(PlantedFault::kBackwardBarrier);
-    if (!for_scores) delay_one_warp(PlantedFault::kBackwardParity);
+    if (for_scores) delay_one_warp(InjectedFault::kBackwardBarrier);
+    if (!for_scores) delay_one_warp(InjectedFault::kBackwardParity);
     arrive_expecting(shared_.full(n), Shared::kSlotBytes + (kKeepsKeys ? Shared::kStatisticsBytes : 0));
     copy_boxes<columns_of_16_bits(kHeadDim)>(shared_.tile(n), Shared::kPanelBytes, map,
                                              {first_streamed(i), place_.head, place_.batch}, shared_.full(n),
-                                             cache_policy<Reuse::kOften>());
+                                             cache_policy<CacheHint::kEvictLast>());
   }
   __device__ __forceinline__ void fetch_statistics(int i, Tile tile) const {
     if constexpr (!kKeepsKeys) return;
@@ -99,47 +98,47 @@ class BackwardProducer {
   __device__ __forceinline__ void fetch_panels(int n, const float* panels) const {
     wait_until_empty(n);
     arrive_expecting(shared_.full(n), Shared::kSlotBytes);
-    copy_bytes(shared_.tile(n), panels, Shared::kSlotBytes, shared_.full(n), cache_policy<Reuse::kOften>());
+    copy_bytes(shared_.tile(n), panels, Shared::kSlotBytes, shared_.full(n), cache_policy<CacheHint::kEvictLast>());
   }
 
-  const BackwardParameters& p_;
+  const BwdParams& p_;
   Shared shared_;
-  const BackwardPlace& place_;
+  const BwdTileCoord& place_;
 };
 
-template <int kHeadDim, Kept kKept, bool kTakesTurns>
-__device__ __forceinline__ void backward_block(const BackwardParameters& parameters, char* memory) {
-  using Shared = BackwardShared<kHeadDim, kKept>;
+template <int kHeadDim, Stationary kKept, bool kTakesTurns>
+__device__ __forceinline__ void backward_block(const BwdParams& parameters, char* memory) {
+  using Shared = BwdSmem<kHeadDim, kKept>;
   const Shared shared{(shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment};
   // From one lane, so that the compiler knows it to be the same for all of a warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
-  const BackwardPlace place = backward_place<kHeadDim, kKept>(parameters, static_cast<int>(blockIdx.x));
+  const BwdTileCoord place = backward_place<kHeadDim, kKept>(parameters, static_cast<int>(blockIdx.x));
   if (threadIdx.x == 0) shared.make_barriers();
   __syncthreads();
   if (warp_group == 0) {
     shrink_registers<kCopyingRegisters>();
-    if (threadIdx.x == 0) BackwardProducer<Shared>{parameters, shared, place}.run();
+    if (threadIdx.x == 0) BwdProducer<Shared>{parameters, shared, place}.run();
   } else {
     grow_registers<kComputingRegisters>();
-    BackwardRows<Shared, kTakesTurns>{parameters, shared, place, warp_group - 1}.run();
+    BwdMainloop<Shared, kTakesTurns>{parameters, shared, place, warp_group - 1}.run();
   }
 }
 
 template <int kHeadDim, bool kTakesTurns>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
-    attention_backward_tf32_keys_wgmma_kernel(const __grid_constant__ BackwardParameters parameters) {
+    attention_backward_tf32_keys_wgmma_kernel(const __grid_constant__ BwdParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
-  backward_block<kHeadDim, Kept::kKeys, kTakesTurns>(parameters, shared);
+  backward_block<kHeadDim, Stationary::kKv, kTakesTurns>(parameters, shared);
 #endif
 }
 template <int kHeadDim>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
-    attention_backward_tf32_queries_wgmma_kernel(const __grid_constant__ BackwardParameters parameters) {
+    attention_backward_tf32_queries_wgmma_kernel(const __grid_constant__ BwdParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
-  backward_block<kHeadDim, Kept::kQueries, false>(parameters, shared);
+  backward_block<kHeadDim, Stationary::kQ, false>(parameters, shared);
 #endif
 }
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

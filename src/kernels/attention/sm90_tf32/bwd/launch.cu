@@ -4,13 +4,13 @@
 #include "kernels/attention/sm90_tf32/bwd/kernels.cuh"
 #include "kernels/attention/sm90_tf32/bwd/preprocess.cuh"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 namespace {
 
-struct BackwardWorkspaceParts {
+struct WorkspacePointers {
   float *lse, *delta, *q_transposed, *grad_o_transposed, *k_transposed;
 };
-BackwardWorkspaceParts parts(const BackwardWorkspace& layout, void* workspace) {
+WorkspacePointers parts(const BwdWorkspace& layout, void* workspace) {
   char* next = static_cast<char*>(workspace);
   const auto take = [&](std::size_t bytes) {
     char* const part = next;
@@ -25,10 +25,10 @@ BackwardWorkspaceParts parts(const BackwardWorkspace& layout, void* workspace) {
           .k_transposed = take(layout.keys_bytes)};
 }
 
-BackwardPrepareParameters prepare_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
+BwdPreprocessParams prepare_parameters(const AttentionProblem& problem, const AttentionBackward& arguments) {
   const AttentionShape& shape = problem.shape;
-  const BackwardWorkspace workspace = backward_workspace(shape);
-  const BackwardWorkspaceParts part = parts(workspace, arguments.workspace);
+  const BwdWorkspace workspace = backward_workspace(shape);
+  const WorkspacePointers part = parts(workspace, arguments.workspace);
   return {.q = matrix_of<const float>(arguments.q),
           .k = matrix_of<const float>(arguments.k),
           .grad_o = matrix_of<const float>(arguments.grad_o),
@@ -47,23 +47,22 @@ BackwardPrepareParameters prepare_parameters(const AttentionProblem& problem, co
           .scale = problem.scale};
 }
 
-BackwardParameters backward_parameters(const AttentionProblem& problem, const AttentionBackward& arguments, Kept kept) {
+BwdParams backward_parameters(const AttentionProblem& problem, const AttentionBackward& arguments, Stationary kept) {
   const AttentionShape& shape = problem.shape;
-  const BackwardWorkspace workspace = backward_workspace(shape);
-  const BackwardWorkspaceParts part = parts(workspace, arguments.workspace);
+  const BwdWorkspace workspace = backward_workspace(shape);
+  const WorkspacePointers part = parts(workspace, arguments.workspace);
   const auto map = [&](const TensorView& view, std::int64_t seq, int box_rows) {
     return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim, sizeof(float)}, Precision::kTf32, box_rows);
   };
-  const int step_queries = stream_tile(shape.head_dim, Kept::kKeys).rows;
-  static_assert(
-      stream_tile(64, Kept::kQueries).rows == kGroupRows && stream_tile(128, Kept::kQueries).rows == kGroupRows,
-      "boxes of K and V are of kept rows and of a step's");
-  return {.kept_q = map(arguments.q, shape.seq_q, kGroupRows),
-          .kept_grad_o = map(arguments.grad_o, shape.seq_q, kGroupRows),
+  const int step_queries = stream_tile(shape.head_dim, Stationary::kKv).rows;
+  static_assert(stream_tile(64, Stationary::kQ).rows == kWgmmaM && stream_tile(128, Stationary::kQ).rows == kWgmmaM,
+                "boxes of K and V are of kept rows and of a step's");
+  return {.kept_q = map(arguments.q, shape.seq_q, kWgmmaM),
+          .kept_grad_o = map(arguments.grad_o, shape.seq_q, kWgmmaM),
           .q = map(arguments.q, shape.seq_q, step_queries),
           .grad_o = map(arguments.grad_o, shape.seq_q, step_queries),
-          .k = map(arguments.k, shape.seq_kv, kGroupRows),
-          .v = map(arguments.v, shape.seq_kv, kGroupRows),
+          .k = map(arguments.k, shape.seq_kv, kWgmmaM),
+          .v = map(arguments.v, shape.seq_kv, kWgmmaM),
           .q_transposed = part.q_transposed,
           .grad_o_transposed = part.grad_o_transposed,
           .k_transposed = part.k_transposed,
@@ -96,11 +95,11 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
     if constexpr (kHeadDim == 128) {
       if (takes_turns(problem.shape)) keys_kernel = &attention_backward_tf32_keys_wgmma_kernel<kHeadDim, true>;
     }
-    launch_early(keys_kernel, backward_launch(problem.shape, Kept::kKeys),
-                 backward_parameters(problem, arguments, Kept::kKeys));
+    launch_early(keys_kernel, backward_launch(problem.shape, Stationary::kKv),
+                 backward_parameters(problem, arguments, Stationary::kKv));
     launch_early(&attention_backward_tf32_queries_wgmma_kernel<kHeadDim>,
-                 backward_launch(problem.shape, Kept::kQueries),
-                 backward_parameters(problem, arguments, Kept::kQueries));
+                 backward_launch(problem.shape, Stationary::kQ),
+                 backward_parameters(problem, arguments, Stationary::kQ));
   };
   if constexpr (is_instantiated(64)) {
     if (problem.shape.head_dim == 64) return launch.template operator()<64>();
@@ -110,4 +109,4 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
   }
 }
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

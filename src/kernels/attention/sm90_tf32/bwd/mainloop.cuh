@@ -3,15 +3,15 @@
 // those of one step.
 #pragma once
 
-#include "kernels/attention/sm80/common/split_warps.cuh"
+#include "kernels/attention/common/warp_reduce.cuh"
 #include "kernels/attention/sm90_tf32/bwd/softmax_grad.cuh"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
 /// @tparam kTakesTurns  the warpgroups, to issue products: one's are beside what the other makes of scores
 template <class Tiles, bool kTakesTurns>
-class BackwardRows : BackwardScores<Tiles> {
-  using Base = BackwardScores<Tiles>;
+class BwdMainloop : SoftmaxGrad<Tiles> {
+  using Base = SoftmaxGrad<Tiles>;
   using Base::kKeepsKeys, Base::kTile, Base::kOperandWords;
   using Base::lane, Base::first_row, Base::extent, Base::first_streamed;
   using Base::p_, Base::shared_, Base::place_, Base::group_, Base::scores_, Base::gradients_;
@@ -24,8 +24,8 @@ class BackwardRows : BackwardScores<Tiles> {
   enum NamedBarrier { kTurn = 1 };
 
  public:
-  __device__ __forceinline__ BackwardRows(const BackwardParameters& parameters, Shared shared,
-                                          const BackwardPlace& place, int group)
+  __device__ __forceinline__ BwdMainloop(const BwdParams& parameters, Shared shared, const BwdTileCoord& place,
+                                         int group)
       : Base{parameters, shared, place, group} {}
 
   __device__ __forceinline__ void run() {
@@ -47,7 +47,7 @@ class BackwardRows : BackwardScores<Tiles> {
     if (group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
     if constexpr (kKeepsKeys) {
       Base::store(p_.dv, values_, 1.0f);
-      Base::store(p_.dk, kept_, planted(PlantedFault::kDkScale) ? 1.0f : p_.scale);
+      Base::store(p_.dk, kept_, planted(InjectedFault::kDkScale) ? 1.0f : p_.scale);
     } else {
       Base::store(p_.dq, kept_, p_.scale);
       wait_for_last_kernel();  // see sm90_tf32/bwd/kernels.cuh
@@ -60,8 +60,8 @@ class BackwardRows : BackwardScores<Tiles> {
   __device__ __forceinline__ int skipped_steps() const {
     if (first_row() >= extent()) return place_.steps;
     if (!p_.causal) return 0;
-    if constexpr (kKeepsKeys) return group_ * kGroupRows / kTile.rows;
-    return place_.steps - min(place_.steps, steps_of_queries(p_, first_row() + kGroupRows, kTile.rows));
+    if constexpr (kKeepsKeys) return group_ * kWgmmaM / kTile.rows;
+    return place_.steps - min(place_.steps, steps_of_queries(p_, first_row() + kWgmmaM, kTile.rows));
   }
 
   /// Tells the copying thread that the warp has read the n-th tile.
@@ -116,7 +116,7 @@ class BackwardRows : BackwardScores<Tiles> {
   /// S - lse / scale of the i-th step.
   __device__ __forceinline__ void start_scores(int i) {
     const int n = Shared::number(i, Shared::kForScores);
-    if (!planted(PlantedFault::kBackwardBarrier)) wait_for_tile(n);
+    if (!planted(InjectedFault::kBackwardBarrier)) wait_for_tile(n);
     Base::spread(scores_, n, p_.lse);
     start_products();
     Base::template multiply_rows<kTile.scores_operand_in_registers>(scores_, scores_operand_,
@@ -135,7 +135,7 @@ class BackwardRows : BackwardScores<Tiles> {
   }
   __device__ __forceinline__ void wait_for_gradients(int n) const {
     // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
-    if (planted(PlantedFault::kBackwardParity)) return wait_a_while(shared_.full(n), Shared::parity(n) ^ 1u);
+    if (planted(InjectedFault::kBackwardParity)) return wait_a_while(shared_.full(n), Shared::parity(n) ^ 1u);
     wait_for_tile(n);
   }
 
@@ -150,7 +150,7 @@ class BackwardRows : BackwardScores<Tiles> {
     if (passes_turn) pass_turn();
     const int for_scores = Shared::number(i, Shared::kForScores);
     wait_for_products<1>(scores_);
-    if (planted(PlantedFault::kBackwardBarrier)) wait_for_tile(for_scores);
+    if (planted(InjectedFault::kBackwardBarrier)) wait_for_tile(for_scores);
     release(for_scores);
     Base::mask(first_streamed(i));
     Base::exponentiate();
@@ -167,14 +167,14 @@ class BackwardRows : BackwardScores<Tiles> {
     Operands probabilities, differentials;
     if constexpr (kKeepsKeys) {
       Base::to_operands(probabilities, scores_);
-      if (planted(PlantedFault::kDvSkipTile) && first_streamed(i) == 0) Base::leave_out(probabilities);
+      if (planted(InjectedFault::kDvSkipTile) && first_streamed(i) == 0) Base::leave_out(probabilities);
     }
     if constexpr (!kExponentialsBesideGradients) wait_for_transposed(i);
     Base::differentiate();
     Base::to_operands(differentials, gradients_);
-    if (!kKeepsKeys && planted(PlantedFault::kDqSkipTile) && first_streamed(i) == 0) Base::leave_out(differentials);
+    if (!kKeepsKeys && planted(InjectedFault::kDqSkipTile) && first_streamed(i) == 0) Base::leave_out(differentials);
     // The last of the step that is given back, but for the fault.
-    if (planted(PlantedFault::kBackwardRelease)) release_too_early(kKeepsKeys ? for_values : for_kept);
+    if (planted(InjectedFault::kBackwardRelease)) release_too_early(kKeepsKeys ? for_values : for_kept);
     wait_for_turn();
     start_products();
     if constexpr (kKeepsKeys) Base::multiply_gradient(values_, probabilities, shared_.tile(for_values));
@@ -188,21 +188,21 @@ class BackwardRows : BackwardScores<Tiles> {
     if constexpr (kKeepsKeys) wait_for_products<kLast ? 0 : 1>(values_);
     wait_for_products<kLast ? 0 : 1>(kept_);
     if constexpr (!kLast) {
-      if (kKeepsKeys && !planted(PlantedFault::kBackwardRelease)) release(for_values);
-      if (kKeepsKeys || !planted(PlantedFault::kBackwardRelease)) release(for_kept);
+      if (kKeepsKeys && !planted(InjectedFault::kBackwardRelease)) release(for_values);
+      if (kKeepsKeys || !planted(InjectedFault::kBackwardRelease)) release(for_kept);
       make_probabilities_and_gradients(i + 1, /*passes_turn=*/true);
     }
   }
 
   __device__ __forceinline__ void release_too_early(int n) const {
     release(n);
-    delay(PlantedFault::kBackwardRelease);
+    delay(InjectedFault::kBackwardRelease);
   }
 
-  KeptOperand<kTile.scores_operand_in_registers ? kOperandWords : 0> scores_operand_;
-  KeptOperand<kTile.gradients_operand_in_registers ? kOperandWords : 0> gradients_operand_;
+  StationaryFragment<kTile.scores_operand_in_registers ? kOperandWords : 0> scores_operand_;
+  StationaryFragment<kTile.gradients_operand_in_registers ? kOperandWords : 0> gradients_operand_;
   Gradient values_;  // of dV
   Gradient kept_;    // of dK or dQ
 };
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

@@ -5,12 +5,12 @@
 #include "kernels/attention/sm90_tf32/bwd/config.hpp"
 #include "kernels/attention/sm90_tf32/common/transpose.cuh"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
-struct BackwardPrepareParameters {
-  Matrix<const float> q, k, grad_o, o;
+struct BwdPreprocessParams {
+  GlobalMatrix<const float> q, k, grad_o, o;
   const float* lse;                                                              // [batch, heads, seq_q]
-  float *q_transposed, *grad_o_transposed, *k_transposed, *lse_out, *delta_out;  // see BackwardWorkspace
+  float *q_transposed, *grad_o_transposed, *k_transposed, *lse_out, *delta_out;  // see BwdWorkspace
   int heads, seq_q, seq_kv;
   int queries, keys;  // of a head in the workspace
   float scale;
@@ -18,8 +18,7 @@ struct BackwardPrepareParameters {
 
 /// -lse / scale and -delta of a block's queries.
 template <int kHeadDim>
-__device__ __forceinline__ void store_statistics(const BackwardPrepareParameters& p, int first_row,
-                                                 std::int64_t all_head) {
+__device__ __forceinline__ void store_statistics(const BwdPreprocessParams& p, int first_row, std::int64_t all_head) {
   constexpr int kRows = backward_prepare_rows(kHeadDim);
   __shared__ float sums[kRows];
   row_products<float, kHeadDim, kRows, kPrepareThreads>(p.o, p.grad_o, blockIdx.z, blockIdx.y, first_row, p.seq_q,
@@ -33,12 +32,12 @@ __device__ __forceinline__ void store_statistics(const BackwardPrepareParameters
 
 template <int kHeadDim>
 __global__ void __launch_bounds__(kPrepareThreads)
-    attention_backward_tf32_prepare_kernel(const __grid_constant__ BackwardPrepareParameters p) {
+    attention_backward_tf32_prepare_kernel(const __grid_constant__ BwdPreprocessParams p) {
   constexpr int kRows = backward_prepare_rows(kHeadDim);
   const int block = static_cast<int>(blockIdx.x), query_blocks = p.queries / kRows;
   const std::int64_t all_head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
   const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
-  TransposePlace place = transpose_place<kHeadDim>(warp);
+  TransposeCoord place = transpose_place<kHeadDim>(warp);
   // In this order: the next kernel fetches rows of Q, K, V and dO before it waits for this one.
   wait_for_last_kernel();
   allow_next_kernel();
@@ -55,4 +54,4 @@ __global__ void __launch_bounds__(kPrepareThreads)
   }
 }
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

@@ -6,25 +6,25 @@
 #include "kernels/attention/sm90/common/wgmma.cuh"
 #include "kernels/attention/sm90_tf32/bwd/config.hpp"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
-struct BackwardParameters {
+struct BwdParams {
   CUtensorMap kept_q, kept_grad_o;  // boxes of a warpgroup's rows, which K's and V's are, too
   CUtensorMap q, grad_o;            // of a step's
   CUtensorMap k, v;
-  const float *q_transposed, *grad_o_transposed, *k_transposed;  // see BackwardWorkspace
-  const float *lse, *delta;                                      // negative, as BackwardWorkspace has them
-  Matrix<float> dq, dk, dv;
+  const float *q_transposed, *grad_o_transposed, *k_transposed;  // see BwdWorkspace
+  const float *lse, *delta;                                      // negative, as BwdWorkspace has them
+  GlobalMatrix<float> dq, dk, dv;
   int heads, seq_q, seq_kv;
   int queries, keys;  // of a head in the workspace
   int batch_heads;    // batch * heads
   float scale;
   bool causal;
-  BackwardOrder order;
+  BwdTileOrder order;
 };
 
 /// An item: its kept rows, and how many steps meet them.
-struct BackwardPlace {
+struct BwdTileCoord {
   int first_row;
   int head, batch;
   int all_head;  // of all batches'
@@ -33,21 +33,21 @@ struct BackwardPlace {
 };
 
 /// Steps over the keys that queries below `end_row` see.
-__device__ __forceinline__ int steps_of_queries(const BackwardParameters& p, int end_row, int step_rows) {
+__device__ __forceinline__ int steps_of_queries(const BwdParams& p, int end_row, int step_rows) {
   const int keys = p.causal ? min(p.seq_kv, end_row) : p.seq_kv;
   return (keys + step_rows - 1) / step_rows;
 }
 
-template <int kHeadDim, Kept kKept>
-__device__ __forceinline__ BackwardPlace backward_place(const BackwardParameters& p, int item) {
+template <int kHeadDim, Stationary kKept>
+__device__ __forceinline__ BwdTileCoord backward_place(const BwdParams& p, int item) {
   constexpr int kStepRows = stream_tile(kHeadDim, kKept).rows;
   const int first_head = item / (p.order.tiles * p.order.heads) * p.order.heads;
   const int heads = min(p.order.heads, p.batch_heads - first_head);  // of this group, the last of which may be smaller
   const int in_group = item - p.order.tiles * first_head;
   const int nth = in_group / heads, head = first_head + in_group % heads;
-  BackwardPlace place{.head = head % p.heads, .batch = head / p.heads, .all_head = head};
+  BwdTileCoord place{.head = head % p.heads, .batch = head / p.heads, .all_head = head};
   // With a causal mask the first keys are seen by the most queries, and the last queries see the most keys.
-  if constexpr (kKept == Kept::kKeys) {
+  if constexpr (kKept == Stationary::kKv) {
     place.first_row = nth * kKeptRows;
     place.first_step = p.causal ? place.first_row / kStepRows : 0;
     place.steps = (p.seq_q + kStepRows - 1) / kStepRows - place.first_step;
@@ -59,20 +59,20 @@ __device__ __forceinline__ BackwardPlace backward_place(const BackwardParameters
 }
 
 /// The first row that is streamed in the i-th step.
-template <Kept kKept>
-__device__ __forceinline__ int first_streamed_row(const BackwardPlace& place, int i, int step_rows) {
-  return (kKept == Kept::kKeys ? place.first_step + i : place.steps - 1 - i) * step_rows;
+template <Stationary kKept>
+__device__ __forceinline__ int first_streamed_row(const BwdTileCoord& place, int i, int step_rows) {
+  return (kKept == Stationary::kKv ? place.first_step + i : place.steps - 1 - i) * step_rows;
 }
 
-template <int kColumns, Kept kWhat>
-struct BackwardShared {
+template <int kColumns, Stationary kWhat>
+struct BwdSmem {
   static constexpr int kHeadDim = kColumns;
-  static constexpr Kept kKept = kWhat;
-  static constexpr bool kKeepsKeys = kKept == Kept::kKeys;
-  static constexpr StreamTile kTile = stream_tile(kHeadDim, kKept);
-  static constexpr StreamShared kPlan = stream_shared(kHeadDim, kKept);
+  static constexpr Stationary kKept = kWhat;
+  static constexpr bool kKeepsKeys = kKept == Stationary::kKv;
+  static constexpr BwdConfig kTile = stream_tile(kHeadDim, kKept);
+  static constexpr BwdSmemLayout kPlan = stream_shared(kHeadDim, kKept);
   static constexpr int kPanels = kHeadDim / kPanelFloats;
-  static constexpr int kKeptPanelBytes = kGroupRows * kPanelRowBytes;
+  static constexpr int kKeptPanelBytes = kWgmmaM * kPanelRowBytes;
   static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // of a warpgroup
   static constexpr int kPanelBytes = kTile.rows * kPanelRowBytes;
   static constexpr int kTransposedPanelBytes = kHeadDim * kPanelRowBytes;
@@ -137,4 +137,4 @@ struct BackwardShared {
   }
 };
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

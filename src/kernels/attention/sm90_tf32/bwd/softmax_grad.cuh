@@ -8,23 +8,23 @@
 #include "kernels/attention/sm90_tf32/bwd/smem.cuh"
 #include "kernels/attention/sm90_tf32/common/wgmma.cuh"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
 /// Left operands of a thread that stay in registers, or nothing.
 template <int kCount>
-struct KeptOperand {
+struct StationaryFragment {
   std::uint32_t words[kCount];
 };
 template <>
-struct KeptOperand<0> {};
+struct StationaryFragment<0> {};
 
 template <class Tiles>
-class BackwardScores {
+class SoftmaxGrad {
  protected:
   using Shared = Tiles;
   static constexpr int kHeadDim = Shared::kHeadDim;
   static constexpr bool kKeepsKeys = Shared::kKeepsKeys;
-  static constexpr StreamTile kTile = Shared::kTile;
+  static constexpr BwdConfig kTile = Shared::kTile;
   static constexpr int kScores = kTile.rows / 2;  // of a thread
   static constexpr int kGradients = kHeadDim / 2;
   static constexpr int kInner = 8;  // of a product, four along a panel's row
@@ -34,15 +34,15 @@ class BackwardScores {
   using Operands = std::uint32_t[kScores];
   using Gradient = float[kGradients];
 
-  __device__ __forceinline__ BackwardScores(const BackwardParameters& parameters, Shared shared,
-                                            const BackwardPlace& place, int group)
+  __device__ __forceinline__ SoftmaxGrad(const BwdParams& parameters, Shared shared, const BwdTileCoord& place,
+                                         int group)
       : p_{parameters}, shared_{shared}, place_{place}, group_{group} {}
 
   __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % kWarpSize; }
   __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / kWarpSize % kWarpGroupWarps; }
   /// Of a thread's two rows, eight apart.
   __device__ __forceinline__ static int row_in_group(int half) { return warp() * 16 + half * 8 + lane() / 4; }
-  __device__ __forceinline__ int first_row() const { return place_.first_row + group_ * kGroupRows; }
+  __device__ __forceinline__ int first_row() const { return place_.first_row + group_ * kWgmmaM; }
   __device__ __forceinline__ int extent() const { return kKeepsKeys ? p_.seq_kv : p_.seq_q; }
   /// The first of a step's streamed rows.
   __device__ __forceinline__ int first_streamed(int i) const {
@@ -62,14 +62,14 @@ class BackwardScores {
   }
 
   /// result += kept rows times streamed ones.
-  template <bool kInRegisters, class Kept>
-  __device__ __forceinline__ static void multiply_rows(Scores& result, const Kept& kept, std::uint32_t kept_tile,
+  template <bool kInRegisters, class Stationary>
+  __device__ __forceinline__ static void multiply_rows(Scores& result, const Stationary& kept, std::uint32_t kept_tile,
                                                        std::uint32_t streamed) {
-    const Operand left = operand(kept_tile), right = operand(streamed);
+    const SmemDescriptor left = operand(kept_tile), right = operand(streamed);
 #pragma unroll
     for (int i = 0; i < kHeadDim / kInner; ++i) {
       const int panel = i / 4, offset = i % 4 * kInnerBytes;
-      const Operand of_streamed = right.at(panel * Shared::kPanelBytes + offset);
+      const SmemDescriptor of_streamed = right.at(panel * Shared::kPanelBytes + offset);
       if constexpr (kInRegisters) {
         Wgmma::from_registers(result, &kept.words[4 * i], of_streamed, true);
       } else {
@@ -81,7 +81,7 @@ class BackwardScores {
   /// gradient += scores times the tile's rows, of which it is the transpose.
   __device__ __forceinline__ static void multiply_gradient(Gradient& gradient, const Operands& scores,
                                                            std::uint32_t transposed) {
-    const Operand right = operand(transposed);
+    const SmemDescriptor right = operand(transposed);
 #pragma unroll
     for (int i = 0; i < kTile.rows / kInner; ++i) {
       Wgmma::from_registers(gradient, &scores[4 * i],
@@ -111,7 +111,7 @@ class BackwardScores {
   /// Hides what lies beyond the last row, too: its zeros times an Inf would be NaN.
   __device__ __forceinline__ void mask(int streamed) {
     const int diagonal =
-        kKeepsKeys ? streamed + 1 - (first_row() + kGroupRows) : first_row() + 1 - (streamed + kTile.rows);
+        kKeepsKeys ? streamed + 1 - (first_row() + kWgmmaM) : first_row() + 1 - (streamed + kTile.rows);
     const int streamed_extent = kKeepsKeys ? p_.seq_q : p_.seq_kv;
     if ((!p_.causal || diagonal >= 0) && streamed + kTile.rows <= streamed_extent) return;
     hide_scores<kKeepsKeys>(
@@ -121,7 +121,7 @@ class BackwardScores {
 
   /// P = exp(scale * (S - lse / scale)).
   __device__ __forceinline__ void exponentiate() {
-    const float scale = p_.scale * kLog2E * (planted(PlantedFault::kBackwardScale) ? 1.05f : 1.0f);
+    const float scale = p_.scale * kLog2E * (planted(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
 #pragma unroll
     for (int i = 0; i < kScores; ++i) scores_[i] = exp2_approximate(scores_[i] * scale);
   }
@@ -150,7 +150,8 @@ class BackwardScores {
   }
 
   /// A quad stores 32 bytes of a row.
-  __device__ __forceinline__ void store(const Matrix<float>& matrix, const Gradient& gradient, float factor) const {
+  __device__ __forceinline__ void store(const GlobalMatrix<float>& matrix, const Gradient& gradient,
+                                        float factor) const {
     float* const head = matrix.head(place_.batch, place_.head) + lane() % 4 * 2;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -165,12 +166,12 @@ class BackwardScores {
     }
   }
 
-  const BackwardParameters& p_;
+  const BwdParams& p_;
   Shared shared_;
-  const BackwardPlace& place_;
+  const BwdTileCoord& place_;
   int group_;
   Scores scores_;     // from S to P
   Scores gradients_;  // from dP to dS
 };
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

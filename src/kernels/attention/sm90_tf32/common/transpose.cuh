@@ -10,7 +10,7 @@
 #include "kernels/attention/sm90/common/ptx.cuh"
 #include "kernels/attention/sm90_tf32/fwd/config.hpp"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
 /// Four floats in a row of a panel [rows, 32] with the 128-byte swizzle; `vector` of eight.
 __device__ __forceinline__ float4* panel_vector(float* panel, int row, int vector) {
@@ -23,13 +23,13 @@ __device__ __forceinline__ float4 rounded(float x, float y, float z, float w) {
 }
 
 /// A warp's 16 rows by 32 columns: eight lanes a row, four rows at a time.
-struct TransposePlace {
+struct TransposeCoord {
   int first_row, first_column, lane;
 };
 
 /// The place of the calling warp, the `warp`-th of those that share a matrix.
 template <int kHeadDim>
-__device__ __forceinline__ TransposePlace transpose_place(int warp) {
+__device__ __forceinline__ TransposeCoord transpose_place(int warp) {
   constexpr int kColumnBlocks = kHeadDim / kPrepareColumns;
   return {.first_row = warp / kColumnBlocks * kPrepareRows,
           .first_column = warp % kColumnBlocks * kPrepareColumns,
@@ -39,8 +39,8 @@ __device__ __forceinline__ TransposePlace transpose_place(int warp) {
 /// Of a head's matrix of `rows` rows; zeros beyond the last one. A lane has four columns of four rows, every second of
 /// eight. They are transposed in registers; a row of the result leaves in pieces of 64 bytes.
 template <int kHeadDim>
-__device__ __forceinline__ void transpose(const Matrix<const float>& matrix, const float* head, int rows, float* panels,
-                                          TransposePlace place) {
+__device__ __forceinline__ void transpose(const GlobalMatrix<const float>& matrix, const float* head, int rows,
+                                          float* panels, TransposeCoord place) {
   const int group = place.lane / 8, column = place.first_column + place.lane % 8 * 4;
   const int row = place.first_row + group / 2 * 8 + group % 2;
   float4 read[4];
@@ -57,4 +57,4 @@ __device__ __forceinline__ void transpose(const Matrix<const float>& matrix, con
   *panel_vector(panel, column + 3, vector) = rounded(read[0].w, read[1].w, read[2].w, read[3].w);
 }
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

@@ -5,8 +5,9 @@
 #pragma once
 
 #include "kernels/attention/sm90/common/wgmma.cuh"
+#include "kernels/attention/sm90_tf32/common/sm90_names.hpp"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
 #define TBENCH_REGISTERS_8(d, i)                                                                              \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
@@ -24,7 +25,8 @@ namespace tbench::kernels::sm90::tf32 {
 /// D = A B^T, or D += A B^T if `add`. N is twice the number of a thread's results. from_shared(): A in shared memory;
 /// from_registers(): its fragments in registers.
 struct Wgmma {
-  __device__ static __forceinline__ void from_registers(float (&d)[64], const std::uint32_t* a, Operand b, bool add) {
+  __device__ static __forceinline__ void from_registers(float (&d)[64], const std::uint32_t* a, SmemDescriptor b,
+                                                        bool add) {
     asm volatile(
         "{\n.reg .pred add;\nsetp.ne.b32 add, %69, 0;\n"
         "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" TBENCH_NAMES_0_31 ", " TBENCH_NAMES_32_63
@@ -32,7 +34,8 @@ struct Wgmma {
         : TBENCH_REGISTERS_32(d, 0), TBENCH_REGISTERS_32(d, 32)
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)));
   }
-  __device__ static __forceinline__ void from_registers(float (&d)[32], const std::uint32_t* a, Operand b, bool add) {
+  __device__ static __forceinline__ void from_registers(float (&d)[32], const std::uint32_t* a, SmemDescriptor b,
+                                                        bool add) {
     asm volatile(
         "{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\n"
         "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {" TBENCH_NAMES_0_31
@@ -40,14 +43,14 @@ struct Wgmma {
         : TBENCH_REGISTERS_32(d, 0)
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(static_cast<int>(add)));
   }
-  __device__ static __forceinline__ void from_shared(float (&d)[32], Operand a, Operand b, bool add) {
+  __device__ static __forceinline__ void from_shared(float (&d)[32], SmemDescriptor a, SmemDescriptor b, bool add) {
     asm volatile(
         "{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"
         "wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {" TBENCH_NAMES_0_31 "}, %32, %33, add, 1, 1;\n}\n"
         : TBENCH_REGISTERS_32(d, 0)
         : "l"(a.bits), "l"(b.bits), "r"(static_cast<int>(add)));
   }
-  __device__ static __forceinline__ void from_shared(float (&d)[16], Operand a, Operand b, bool add) {
+  __device__ static __forceinline__ void from_shared(float (&d)[16], SmemDescriptor a, SmemDescriptor b, bool add) {
     asm volatile(
         "{\n.reg .pred add;\nsetp.ne.b32 add, %18, 0;\n"
         "wgmma.mma_async.sync.aligned.m64n32k8.f32.tf32.tf32 {" TBENCH_NAMES_0_15 "}, %16, %17, add, 1, 1;\n}\n"
@@ -62,4 +65,4 @@ struct Wgmma {
 #undef TBENCH_REGISTERS_32
 #undef TBENCH_REGISTERS_8
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

@@ -6,7 +6,7 @@
 #include "kernels/attention/common/device_limits.hpp"
 #include "kernels/attention/sm90/common/tma_descriptor.hpp"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 namespace {
 
 constexpr std::size_t kCounterBytes = 256;  // one number, and the alignment of what lies behind it
@@ -28,7 +28,7 @@ AttentionShape in_16_bits(AttentionShape shape) {
 /// 128 tokens 8.3 / 6.9. One head, 1,024 tokens: 16.1 / 15.7, 27.0 / 22.6.
 bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limits) {
   constexpr std::int64_t kShortest = 128, kAnyNumberOfTiles = 1024;
-  const std::int64_t tiles = block_count(shape.seq_q, kGroupRows) * shape.heads * shape.batch;
+  const std::int64_t tiles = block_count(shape.seq_q, kWgmmaM) * shape.heads * shape.batch;
   if (shape.seq_q < kShortest || shape.seq_kv < kShortest) return false;
   const std::int64_t fifths = shape.head_dim == 64 ? 2 : 1;  // of the multiprocessors
   return shape.seq_kv >= kAnyNumberOfTiles || 5 * tiles >= fifths * limits.multiprocessors;
@@ -37,13 +37,13 @@ bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limit
 /// As the 16-bit kernels' (sm90::choose_forward()): by the counter, batch 4, 12 heads of 128, 1,024 tokens 68.6 us, not
 /// in turns 72.6; from 8,192 tokens on no difference that stands out.
 bool goes_in_turns(const AttentionShape& shape, bool counted) {
-  constexpr std::int64_t kMostKeys = 4096;
-  return shape.causal && (!counted || shape.seq_kv <= kMostKeys);
+  constexpr std::int64_t kMaxKeys = 4096;
+  return shape.causal && (!counted || shape.seq_kv <= kMaxKeys);
 }
 
 }  // namespace
 
-std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
+std::optional<FwdPlan> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
   const AttentionShape& shape = problem.shape;
   const bool has_instance =
       problem.precision == Precision::kTf32 && std::ranges::find(kHeadDims, shape.head_dim) != kHeadDims.end();
@@ -53,18 +53,18 @@ std::optional<ForwardChoice> choose_forward(const AttentionProblem& problem, con
   // Clearing the counter costs nothing here: there is a kernel before, anyway. Dealt out instead, batch 4, 12 heads of
   // 128, 1,024 tokens take 73.4 us, not 68.6; without a mask items are equal.
   const bool counted = shape.causal && items(shape) > limits.multiprocessors;
-  return ForwardChoice{.counted = counted, .in_turns = goes_in_turns(shape, counted)};
+  return FwdPlan{.counted = counted, .in_turns = goes_in_turns(shape, counted)};
 }
 
 bool takes_views(const AttentionProblem& problem, const AttentionForward& arguments) {
   const AttentionShape& shape = problem.shape;
-  const TensorExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim, kElementBytes};
-  const TensorExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim, kElementBytes};
+  const TmaExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim, kElementBytes};
+  const TmaExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim, kElementBytes};
   return has_tensor_map(arguments.q, queries) && has_tensor_map(arguments.o, queries) &&
          has_tensor_map(arguments.k, keys) && has_tensor_map(arguments.v, keys);
 }
 
-ForwardWorkspace forward_workspace(const AttentionShape& shape, ForwardChoice choice) {
+FwdWorkspace forward_workspace(const AttentionShape& shape, FwdPlan choice) {
   const int cols = forward_tile(shape.head_dim).cols;
   const std::int64_t key_tiles = block_count(shape.seq_kv, cols);
   const auto bytes =
@@ -77,7 +77,7 @@ std::size_t forward_workspace_bytes(const AttentionProblem& problem, const Devic
   return choice ? forward_workspace(problem.shape, *choice).bytes() : 0;
 }
 
-ForwardOrder forward_order(const AttentionShape& shape, ForwardChoice choice) {
+TileOrder forward_order(const AttentionShape& shape, FwdPlan choice) {
   return sm90::forward_order(in_16_bits(shape), rows(forward_tile(shape.head_dim)), choice.in_turns);
 }
 
@@ -92,4 +92,4 @@ Launch prepare_launch(const AttentionShape& shape) {
   return {.grid = {elements / kKeysByColumns, shape.heads, shape.batch}, .threads = kPrepareThreads, .shared_bytes = 0};
 }
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

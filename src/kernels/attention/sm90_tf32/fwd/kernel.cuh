@@ -6,13 +6,13 @@
 #include "kernels/attention/sm90/fwd/producer.cuh"
 #include "kernels/attention/sm90_tf32/fwd/operands.cuh"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
 /// K as it is in memory, a tile of V^T as one run of bytes.
 template <int kHeadDim>
-class ForwardCopies : public ForwardProducer<ForwardCopies<kHeadDim>, ForwardParameters, Shared<kHeadDim>> {
-  using Tiles = Shared<kHeadDim>;
-  using Producer = typename ForwardCopies::ForwardProducer;
+class FwdLoad : public TmaProducer<FwdLoad<kHeadDim>, FwdParams, FwdSmem<kHeadDim>> {
+  using Tiles = FwdSmem<kHeadDim>;
+  using Producer = typename FwdLoad::TmaProducer;
   friend Producer;
   using Producer::p_, Producer::shared_, Producer::keys_, Producer::values_, Producer::expect;
 
@@ -23,35 +23,35 @@ class ForwardCopies : public ForwardProducer<ForwardCopies<kHeadDim>, ForwardPar
   using Producer::Producer;
 
  private:
-  __device__ __forceinline__ void fetch_keys(const ForwardPlace& place, int step) {
+  __device__ __forceinline__ void fetch_keys(const FwdTileCoord& place, int step) {
     const std::uint32_t destination = shared_.k(keys_.stage), barrier = expect(Tiles::kKeysFull, keys_);
     keys_.advance();
     copy_boxes<Tiles::kColumns>(destination, Tiles::kPanelBytes, p_.k,
                                 {step * Tiles::kTile.cols, place.head, place.batch}, barrier,
-                                cache_policy<Reuse::kOften>());
+                                cache_policy<CacheHint::kEvictLast>());
   }
-  __device__ __forceinline__ void fetch_values(const ForwardPlace& place, int step) {
+  __device__ __forceinline__ void fetch_values(const FwdTileCoord& place, int step) {
     const std::uint32_t destination = shared_.v(values_.stage), barrier = expect(Tiles::kValuesFull, values_);
     values_.advance();
     const std::int64_t head = static_cast<std::int64_t>(place.batch) * p_.heads + place.head;
     const float* const tile = p_.values + (head * p_.key_tiles + step) * kTileElements<kHeadDim>;
-    copy_bytes(destination, tile, Tiles::kStageBytes, barrier, cache_policy<Reuse::kOften>());
+    copy_bytes(destination, tile, Tiles::kStageBytes, barrier, cache_policy<CacheHint::kEvictLast>());
   }
 };
 
 template <int kHeadDim>
-__device__ __forceinline__ void forward_block(const ForwardParameters& parameters, char* memory) {
-  sm90::forward_block<Shared<kHeadDim>, ForwardCopies<kHeadDim>, ForwardRows<kHeadDim>>(parameters, memory,
-                                                                                        parameters.q, parameters.k);
+__device__ __forceinline__ void forward_block(const FwdParams& parameters, char* memory) {
+  sm90::forward_block<FwdSmem<kHeadDim>, FwdLoad<kHeadDim>, FwdTf32Operands<kHeadDim>>(parameters, memory, parameters.q,
+                                                                                       parameters.k);
 }
 
 template <int kHeadDim>
-__global__ void __launch_bounds__(threads(Forward<kHeadDim>::tile()), 1)
-    attention_forward_tf32_wgmma_kernel(const __grid_constant__ ForwardParameters parameters) {
+__global__ void __launch_bounds__(threads(FwdConfigFor<kHeadDim>::tile()), 1)
+    attention_forward_tf32_wgmma_kernel(const __grid_constant__ FwdParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   forward_block<kHeadDim>(parameters, shared);
 #endif
 }
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

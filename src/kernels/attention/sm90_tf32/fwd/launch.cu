@@ -4,29 +4,28 @@
 #include "kernels/attention/sm90_tf32/fwd/kernel.cuh"
 #include "kernels/attention/sm90_tf32/fwd/preprocess.cuh"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 namespace {
 
-struct WorkspaceParts {
+struct WorkspacePointers {
   unsigned* counter;  // null: there is none
   float* values;
 };
-WorkspaceParts parts(const ForwardWorkspace& layout, void* workspace) {
+WorkspacePointers parts(const FwdWorkspace& layout, void* workspace) {
   char* const counter = static_cast<char*>(workspace);
   return {.counter = layout.counter_bytes > 0 ? reinterpret_cast<unsigned*>(counter) : nullptr,
           .values = reinterpret_cast<float*>(counter + layout.counter_bytes)};
 }
 
-ForwardParameters forward_parameters(const AttentionProblem& problem, const AttentionForward& arguments,
-                                     ForwardChoice choice) {
+FwdParams forward_parameters(const AttentionProblem& problem, const AttentionForward& arguments, FwdPlan choice) {
   const AttentionShape& shape = problem.shape;
-  const ForwardWorkspace workspace = forward_workspace(shape, choice);
-  const WorkspaceParts part = parts(workspace, arguments.workspace);
+  const FwdWorkspace workspace = forward_workspace(shape, choice);
+  const WorkspacePointers part = parts(workspace, arguments.workspace);
   const auto map = [&](const TensorView& view, std::int64_t seq, Precision precision, int box_rows) {
     return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim, sizeof(float)}, precision, box_rows);
   };
-  const ForwardOrder order = forward_order(shape, choice);
-  return {.q = map(arguments.q, shape.seq_q, Precision::kFp32, kGroupRows),
+  const TileOrder order = forward_order(shape, choice);
+  return {.q = map(arguments.q, shape.seq_q, Precision::kFp32, kWgmmaM),
           .k = map(arguments.k, shape.seq_kv, Precision::kTf32, forward_tile(shape.head_dim).cols),
           .values = part.values,
           .o = arguments.o,
@@ -42,11 +41,11 @@ ForwardParameters forward_parameters(const AttentionProblem& problem, const Atte
           .counter = part.counter};
 }
 
-PrepareParameters prepare_parameters(const AttentionProblem& problem, const AttentionForward& arguments,
-                                     ForwardChoice choice) {
+PreprocessParams prepare_parameters(const AttentionProblem& problem, const AttentionForward& arguments,
+                                    FwdPlan choice) {
   const AttentionShape& shape = problem.shape;
-  const ForwardWorkspace workspace = forward_workspace(shape, choice);
-  const WorkspaceParts part = parts(workspace, arguments.workspace);
+  const FwdWorkspace workspace = forward_workspace(shape, choice);
+  const WorkspacePointers part = parts(workspace, arguments.workspace);
   return {.v = matrix_of<const float>(arguments.v),
           .values = part.values,
           .counter = part.counter,
@@ -57,7 +56,7 @@ PrepareParameters prepare_parameters(const AttentionProblem& problem, const Atte
 
 }  // namespace
 
-void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, ForwardChoice choice,
+void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, FwdPlan choice,
                     const DeviceLimits& limits, cudaStream_t stream) {
   const auto launch = [&]<int kHeadDim>() {
     launch_kernel(&attention_forward_tf32_prepare_kernel<kHeadDim>, prepare_launch(problem.shape),
@@ -73,4 +72,4 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
   }
 }
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

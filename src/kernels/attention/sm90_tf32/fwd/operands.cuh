@@ -3,17 +3,19 @@
 // left operand of V^T's tiles, whose keys lie in that order (sm90_tf32/fwd/preprocess.cuh).
 #pragma once
 
+#include "kernels/attention/common/softmax.cuh"
+#include "kernels/attention/common/warp_reduce.cuh"
 #include "kernels/attention/sm90/fwd/mainloop.cuh"
 #include "kernels/attention/sm90_tf32/common/wgmma.cuh"
 #include "kernels/attention/sm90_tf32/fwd/smem.cuh"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
 /// Left operands of a thread: Q and P. An operand's four of P are its two rows' even columns, then their odd ones.
 template <int kHeadDim>
-struct RoundedOperands {
+struct Tf32Fragments {
   std::uint32_t queries[kHeadDim / 2];
-  std::uint32_t probabilities[Shared<kHeadDim>::kTile.cols / 2];
+  std::uint32_t probabilities[FwdSmem<kHeadDim>::kTile.cols / 2];
 
   /// Leaves exp2(scale * s - shift) as P, and their sums.
   template <int kScores>
@@ -30,10 +32,10 @@ struct RoundedOperands {
 };
 
 template <int kHeadDim>
-class ForwardRows : public ForwardSteps<ForwardRows<kHeadDim>, ForwardParameters, Shared<kHeadDim>,
-                                        RoundedOperands<kHeadDim>, kHeadDim> {
-  using Tiles = Shared<kHeadDim>;
-  using Steps = typename ForwardRows::ForwardSteps;
+class FwdTf32Operands
+    : public FwdMainloop<FwdTf32Operands<kHeadDim>, FwdParams, FwdSmem<kHeadDim>, Tf32Fragments<kHeadDim>, kHeadDim> {
+  using Tiles = FwdSmem<kHeadDim>;
+  using Steps = typename FwdTf32Operands::FwdMainloop;
   friend Steps;
   using Steps::kTile, Steps::kScores, Steps::kOutputs, Steps::row_in_group;
   using Steps::operands_, Steps::o_, Steps::reference_, Steps::sum_;
@@ -64,7 +66,7 @@ class ForwardRows : public ForwardSteps<ForwardRows<kHeadDim>, ForwardParameters
 
   /// S = Q K^T.
   __device__ __forceinline__ void multiply_scores(float (&s)[kScores]) const {
-    const Operand k = operand(shared_.k(keys_.stage));
+    const SmemDescriptor k = operand(shared_.k(keys_.stage));
 #pragma unroll
     for (int i = 0; i < kHeadDim / kInner; ++i) {
       Wgmma::from_registers(s, &operands_.queries[4 * i], k.at(i / 4 * Tiles::kPanelBytes + i % 4 * kInnerBytes),
@@ -74,7 +76,7 @@ class ForwardRows : public ForwardSteps<ForwardRows<kHeadDim>, ForwardParameters
 
   /// O += P V.
   __device__ __forceinline__ void multiply_values() {
-    const Operand v = operand(shared_.v(values_.stage));
+    const SmemDescriptor v = operand(shared_.v(values_.stage));
 #pragma unroll
     for (int i = 0; i < kTile.cols / kInner; ++i) {
       Wgmma::from_registers(o_, &operands_.probabilities[4 * i],
@@ -83,8 +85,8 @@ class ForwardRows : public ForwardSteps<ForwardRows<kHeadDim>, ForwardParameters
   }
 
   /// O / sum, and lse. A quad stores 32 bytes of a row.
-  __device__ __forceinline__ void finish(const ForwardPlace& place) const {
-    const int first_row = place.first_row + group_ * kGroupRows;
+  __device__ __forceinline__ void finish(const FwdTileCoord& place) const {
+    const int first_row = place.first_row + group_ * kWgmmaM;
     float* const lse = p_.lse + (static_cast<std::int64_t>(place.batch) * p_.heads + place.head) * p_.seq_q;
     float* const o =
         static_cast<float*>(p_.o.data) + place.batch * p_.o.strides[0] + place.head * p_.o.strides[1] + lane_ % 4 * 2;
@@ -104,4 +106,4 @@ class ForwardRows : public ForwardSteps<ForwardRows<kHeadDim>, ForwardParameters
   }
 };
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

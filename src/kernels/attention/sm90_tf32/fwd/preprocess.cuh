@@ -4,11 +4,11 @@
 
 #include "kernels/attention/sm90_tf32/common/transpose.cuh"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
-struct PrepareParameters {
-  Matrix<const float> v;
-  float* values;      // see ForwardWorkspace
+struct PreprocessParams {
+  GlobalMatrix<const float> v;
+  float* values;      // see FwdWorkspace
   unsigned* counter;  // null: there is none
   int heads, seq_kv;
   int padded_keys;  // of a head's tiles
@@ -16,7 +16,7 @@ struct PrepareParameters {
 
 template <int kHeadDim>
 __global__ void __launch_bounds__(kPrepareThreads)
-    attention_forward_tf32_prepare_kernel(const __grid_constant__ PrepareParameters p) {
+    attention_forward_tf32_prepare_kernel(const __grid_constant__ PreprocessParams p) {
   constexpr int kWarps = kPrepareThreads / kWarpSize;
   const std::int64_t elements = static_cast<std::int64_t>(p.padded_keys) * kHeadDim;  // of a head's tiles
   const std::int64_t tiles = (static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y) * elements;
@@ -30,4 +30,4 @@ __global__ void __launch_bounds__(kPrepareThreads)
                       transpose_place<kHeadDim>(warp));
 }
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

@@ -23,8 +23,8 @@ struct FaultCase {
 std::vector<FaultCase> fault_cases() {
   std::vector<FaultRow> rows{kBackwardFaults.begin(), kBackwardFaults.end()};
   const Names any{"dq", "dk", "dv"};
-  rows.push_back({"release", PlantedFault::kBackwardRelease, any, When::kSometimes});
-  rows.push_back({"parity", PlantedFault::kBackwardParity, any, When::kSometimes});
+  rows.push_back({"release", InjectedFault::kBackwardRelease, any, When::kSometimes});
+  rows.push_back({"parity", InjectedFault::kBackwardParity, any, When::kSometimes});
   std::vector<FaultCase> cases;
   const auto add = [&cases](const FaultRow& row, const BackwardInstance& instance, std::int64_t batch,
                             std::int64_t heads, std::int64_t seq, Precision precision = Precision::kBf16) {
@@ -39,14 +39,14 @@ std::vector<FaultCase> fault_cases() {
     add(row, {.head_dim = kPlantedHeadDim, .choice = {}}, 1, 3, 1000, Precision::kTf32);
   }
   // Where blocks stay. 480 items: blocks have three or four, and fetch the third K to where the first one was
-  const FaultRow kept{"kept", PlantedFault::kBackwardKept, any, When::kSometimes};
+  const FaultRow kept{"kept", InjectedFault::kBackwardKept, any, When::kSometimes};
   for (const BackwardInstance& instance : kBackwardInstances) {
     // Items of two kinds take what they keep to registers at once, and without a wait for lse and delta they may wait
     // for ever: both are left to the emulator.
-    const bool of_two_kinds = instance.choice.sums == BackwardSums::kNone;
-    if (instance.choice.blocks == BackwardBlocks::kStay && !of_two_kinds) add(kept, instance, 2, 60, 512);
+    const bool of_two_kinds = instance.choice.sums == DqAccumulation::kNone;
+    if (instance.choice.blocks == BwdSchedule::kPersistent && !of_two_kinds) add(kept, instance, 2, 60, 512);
   }
-  const FaultRow first_sums{"first_sums", PlantedFault::kDqFirstSums, {"dq"}, When::kAlways};
+  const FaultRow first_sums{"first_sums", InjectedFault::kDqFirstSums, {"dq"}, When::kAlways};
   for (const BackwardInstance& instance : kBackwardInstances) {
     if (is_by_heads(instance)) add(first_sums, instance, 2, 30, 500);
   }
@@ -64,7 +64,7 @@ class BackwardSm90FaultOnGpu : public testing::TestWithParam<FaultCase> {
     if (!runs_here()) GTEST_SKIP() << kWithoutSm90;
     planted_fault() = GetParam().row.fault;
   }
-  void TearDown() override { planted_fault() = PlantedFault::kNone; }
+  void TearDown() override { planted_fault() = InjectedFault::kNone; }
 };
 
 INSTANTIATE_TEST_SUITE_P(Faults, BackwardSm90FaultOnGpu, testing::ValuesIn(fault_cases()), name_of_case);

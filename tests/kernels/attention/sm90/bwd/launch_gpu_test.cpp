@@ -91,7 +91,7 @@ TEST_P(BackwardSm90OnGpu, QueriesAndKeysOfDifferentNumber) {
 
 TEST_P(BackwardSm90OnGpu, MoreItemsThanMultiprocessors) {
   for (const Dealing dealing : {Dealing::kAmongMultiprocessors, Dealing::kBlockEach}) {
-    if (dealing == Dealing::kBlockEach && GetParam().instance.choice.blocks == BackwardBlocks::kOneItem) continue;
+    if (dealing == Dealing::kBlockEach && GetParam().instance.choice.blocks == BwdSchedule::kOneTilePerCta) continue;
     expect_right(make_case({513, 513, true}, 3, 30), dealing);
     expect_right(make_case({129, 200, false}, 35, 3), dealing);
     expect_right(make_case({500, 500, true}, 3, 40), dealing);
@@ -102,7 +102,7 @@ TEST_P(BackwardSm90OnGpu, MoreItemsThanMultiprocessors) {
 }
 
 TEST_P(BackwardSm90OnGpu, SameKeysAndValuesHoweverItemsAreDealt) {
-  if (GetParam().instance.choice.blocks == BackwardBlocks::kOneItem) GTEST_SKIP() << "nothing is dealt";
+  if (GetParam().instance.choice.blocks == BwdSchedule::kOneTilePerCta) GTEST_SKIP() << "nothing is dealt";
   const AttentionCase one = make_case({512, 512, true}, 4, 25);
   const AttentionRun run{one};
   const BackwardResult dealt = run.backward(options(one, Dealing::kAmongMultiprocessors));

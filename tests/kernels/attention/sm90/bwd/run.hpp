@@ -17,55 +17,55 @@ namespace tbench::kernels::sm90 {
 /// Of either precision of 16 bits.
 struct BackwardInstance {
   std::int64_t head_dim{};
-  BackwardChoice choice;
+  BwdPlan choice;
 };
-constexpr BackwardChoice kStays{BackwardBlocks::kStay, BackwardSums::kTogether};
-constexpr BackwardChoice kStaysApart{BackwardBlocks::kStay, BackwardSums::kApart};
-constexpr BackwardChoice kByHeads{BackwardBlocks::kStay, BackwardSums::kByHeads};
-constexpr BackwardChoice kByHeadsShared{BackwardBlocks::kStay, BackwardSums::kByHeads, /*shares=*/2};
-constexpr BackwardChoice kBlockEachItem{BackwardBlocks::kOneItem, BackwardSums::kTogether};
-constexpr BackwardChoice kOfTwoKinds{BackwardBlocks::kStay, BackwardSums::kNone};
-constexpr BackwardChoice kOfTwoKindsAlone{BackwardBlocks::kStay, BackwardSums::kNone, /*shares=*/1, /*is_alone=*/true};
+constexpr BwdPlan kStays{BwdSchedule::kPersistent, DqAccumulation::kAtomic};
+constexpr BwdPlan kStaysApart{BwdSchedule::kPersistent, DqAccumulation::kPerKvTile};
+constexpr BwdPlan kPerHead{BwdSchedule::kPersistent, DqAccumulation::kPerHead};
+constexpr BwdPlan kByHeadsShared{BwdSchedule::kPersistent, DqAccumulation::kPerHead, /*shares=*/2};
+constexpr BwdPlan kBlockEachItem{BwdSchedule::kOneTilePerCta, DqAccumulation::kAtomic};
+constexpr BwdPlan kOfTwoKinds{BwdSchedule::kPersistent, DqAccumulation::kNone};
+constexpr BwdPlan kOfTwoKindsAlone{BwdSchedule::kPersistent, DqAccumulation::kNone, /*shares=*/1, /*is_alone=*/true};
 inline constexpr std::array kBackwardInstances{
-    BackwardInstance{64, kStays},         BackwardInstance{64, kStaysApart},     BackwardInstance{64, kByHeads},
+    BackwardInstance{64, kStays},         BackwardInstance{64, kStaysApart},     BackwardInstance{64, kPerHead},
     BackwardInstance{64, kByHeadsShared}, BackwardInstance{64, kOfTwoKinds},     BackwardInstance{64, kOfTwoKindsAlone},
-    BackwardInstance{80, kStays},         BackwardInstance{80, kStaysApart},     BackwardInstance{80, kByHeads},
+    BackwardInstance{80, kStays},         BackwardInstance{80, kStaysApart},     BackwardInstance{80, kPerHead},
     BackwardInstance{128, kStaysApart},   BackwardInstance{128, kBlockEachItem}, BackwardInstance{256, kBlockEachItem}};
 
-inline bool is_by_heads(const BackwardInstance& instance) { return instance.choice.sums == BackwardSums::kByHeads; }
+inline bool is_by_heads(const BackwardInstance& instance) { return instance.choice.sums == DqAccumulation::kPerHead; }
 
 inline std::string name_of(const BackwardInstance& instance) {
-  const BackwardChoice& choice = instance.choice;
-  const char* name = choice.blocks == BackwardBlocks::kOneItem ? "one_item"
-                     : choice == kStays                        ? "stay"
-                     : choice == kStaysApart                   ? "apart"
-                     : choice == kByHeads                      ? "heads"
-                     : choice == kOfTwoKinds                   ? "kinds"
-                     : choice == kOfTwoKindsAlone              ? "kinds_alone"
-                                                               : "heads_shared";
+  const BwdPlan& choice = instance.choice;
+  const char* name = choice.blocks == BwdSchedule::kOneTilePerCta ? "one_item"
+                     : choice == kStays                           ? "stay"
+                     : choice == kStaysApart                      ? "apart"
+                     : choice == kPerHead                         ? "heads"
+                     : choice == kOfTwoKinds                      ? "kinds"
+                     : choice == kOfTwoKindsAlone                 ? "kinds_alone"
+                                                                  : "heads_shared";
   return fmt::format("d{}_{}", instance.head_dim, name);
 }
 
 /// Sums apart are of few tiles of keys; blocks by heads have room for short sequences.
 inline bool takes(const BackwardInstance& instance, const AttentionShape& shape) {
-  if (instance.choice == kStaysApart) return shape.seq_kv <= kMostSumsApart * kBackwardKeys;
+  if (instance.choice == kStaysApart) return shape.seq_kv <= kMaxSumsApart * kBackwardKeys;
   if (!is_by_heads(instance)) return true;
-  return shape.seq_q <= kMostHeadRows && shape.seq_kv <= kMostHeadRows &&
+  return shape.seq_q <= kMaxHeadRows && shape.seq_kv <= kMaxHeadRows &&
          instance.choice.shares <= block_count(shape.seq_kv, kBackwardKeys);
 }
 
 /// One that choose_backward() takes the instance for, on 132 multiprocessors.
 inline AttentionProblem chosen_problem(const BackwardInstance& instance, Precision precision) {
-  const BackwardChoice& choice = instance.choice;
-  const bool is_narrow = instance.head_dim == 64, is_one_item = choice.blocks == BackwardBlocks::kOneItem;
-  const std::int64_t heads = choice == kByHeads ? 100 : choice == kByHeadsShared ? 64 : 36;  // of four batches
+  const BwdPlan& choice = instance.choice;
+  const bool is_narrow = instance.head_dim == 64, is_one_item = choice.blocks == BwdSchedule::kOneTilePerCta;
+  const std::int64_t heads = choice == kPerHead ? 100 : choice == kByHeadsShared ? 64 : 36;  // of four batches
   AttentionShape shape{.batch = 4, .heads = heads / 4, .head_dim = instance.head_dim, .causal = true};
   shape.seq_q = shape.seq_kv = is_one_item                          ? 2048
                                : choice == kOfTwoKindsAlone         ? 128
                                : is_narrow && choice != kOfTwoKinds ? 1024
                                                                     : 512;
   // Of 64 columns fewer keys are of two kinds of items, but without a mask or with other lengths.
-  if (is_narrow && choice == kByHeads) shape = {4, heads / 4, 256, 256, 64, false};
+  if (is_narrow && choice == kPerHead) shape = {4, heads / 4, 256, 256, 64, false};
   if (is_narrow && choice == kStaysApart) shape = {4, heads / 4, 440, 512, 64, false};
   AttentionProblem problem = attention_problem(shape, precision);
   problem.deterministic = choice == kStaysApart || choice == kByHeadsShared;
@@ -74,7 +74,7 @@ inline AttentionProblem chosen_problem(const BackwardInstance& instance, Precisi
 
 /// Whether dQ has the same bits every time, too.
 inline bool is_deterministic(const BackwardInstance& instance) {
-  return instance.choice.sums != BackwardSums::kTogether;
+  return instance.choice.sums != DqAccumulation::kAtomic;
 }
 
 /// How blocks that stay come by their items: those of a multiprocessor in turns, or as if there were a multiprocessor
@@ -83,7 +83,7 @@ enum class Dealing { kAmongMultiprocessors, kBlockEach };
 
 inline BackwardOptions backward_sm90(const AttentionProblem& problem, const BackwardInstance& instance,
                                      Dealing dealing = Dealing::kAmongMultiprocessors) {
-  const BackwardChoice choice = instance.choice;
+  const BwdPlan choice = instance.choice;
   const auto enqueue = [choice, dealing](const AttentionProblem& one, const AttentionBackward& arguments,
                                          cudaStream_t stream) {
     const auto backward =
@@ -100,7 +100,7 @@ inline BackwardOptions backward_sm90(const AttentionProblem& problem, const Back
 /// TF32's, of which there is nothing to choose.
 inline BackwardOptions backward_tf32_sm90(const AttentionProblem& problem) {
   BackwardOptions options;
-  options.launch = BackwardLaunch{&tf32::launch_backward, tf32::backward_workspace(problem.shape).bytes()};
+  options.launch = BackwardLaunch{&sm90_tf32::launch_backward, sm90_tf32::backward_workspace(problem.shape).bytes()};
   return options;
 }
 

@@ -20,7 +20,7 @@ AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t h
 
 TEST(BackwardTile, FillsButDoesNotExceedAMultiprocessor) {
   for (const int head_dim : {64, 80, 128, 256}) {
-    const BackwardTile tile = backward_tile(head_dim);
+    const BwdConfig tile = backward_tile(head_dim);
     EXPECT_TRUE(fits_registers(
         {.warp_groups = kBackwardGroups, .registers = tile.registers, .copying_registers = tile.copying_registers}));
   }
@@ -37,7 +37,7 @@ TEST(BackwardPanelColumns, DivideEveryHeadDimAndAProductsInnerExtentDividesThem)
 
 TEST(BackwardShared, HoldsTwoOfEverythingWhereBlocksStay) {
   // 64 columns: K and V two times 128 rows of 128 bytes; Q and dO as much; dS two times 128 by 128 elements
-  const BackwardShared narrow = backward_shared(64, BackwardBlocks::kStay);
+  const BwdSmemLayout narrow = backward_shared(64, BwdSchedule::kPersistent);
   EXPECT_EQ(narrow.v, 32 << 10);
   EXPECT_EQ(narrow.q, 64 << 10);
   EXPECT_EQ(narrow.grad_o, 96 << 10);
@@ -45,11 +45,11 @@ TEST(BackwardShared, HoldsTwoOfEverythingWhereBlocksStay) {
   EXPECT_EQ(narrow.lse, 192 << 10);
   EXPECT_EQ(narrow.delta - narrow.lse, 2 * 128 * 4);
   // 80 columns, five panels: rows of 160 bytes
-  const BackwardShared wide = backward_shared(80, BackwardBlocks::kStay);
+  const BwdSmemLayout wide = backward_shared(80, BwdSchedule::kPersistent);
   EXPECT_EQ(wide.q, 80 << 10);
   EXPECT_EQ(wide.scores, 160 << 10);
   EXPECT_EQ(wide.lse, 224 << 10);
-  for (const BackwardShared& shared : {narrow, wide}) {
+  for (const BwdSmemLayout& shared : {narrow, wide}) {
     for (const int offset : {shared.k, shared.v, shared.q, shared.grad_o, shared.scores}) {
       EXPECT_EQ(offset % kSharedAlignment, 0);
     }
@@ -59,7 +59,7 @@ TEST(BackwardShared, HoldsTwoOfEverythingWhereBlocksStay) {
 
 TEST(BackwardShared, HoldsOneKAndVOfOneItem) {
   // 128 rows of 256 bytes each; the rest as above
-  const BackwardShared shared = backward_shared(128, BackwardBlocks::kOneItem);
+  const BwdSmemLayout shared = backward_shared(128, BwdSchedule::kOneTilePerCta);
   EXPECT_EQ(shared.v, 32 << 10);
   EXPECT_EQ(shared.q, 64 << 10);
   EXPECT_EQ(shared.grad_o, 96 << 10);
@@ -69,7 +69,7 @@ TEST(BackwardShared, HoldsOneKAndVOfOneItem) {
 
 TEST(BackwardShared, HoldsPBesideDsOf256Columns) {
   // K and V 64 rows of 512 bytes; Q and dO two times 64; dS two times 64 by 64 elements; P 64 by 64 floats
-  const BackwardShared shared = backward_shared(256, BackwardBlocks::kOneItem);
+  const BwdSmemLayout shared = backward_shared(256, BwdSchedule::kOneTilePerCta);
   EXPECT_EQ(shared.v, 32 << 10);
   EXPECT_EQ(shared.q, 64 << 10);
   EXPECT_EQ(shared.grad_o, 128 << 10);
@@ -81,7 +81,7 @@ TEST(BackwardShared, HoldsPBesideDsOf256Columns) {
 
 TEST(BackwardWorkspace, RoundsQueriesUpToWholeSteps) {
   const AttentionShape shape = problem(1000, 64, 12).shape;
-  const BackwardWorkspace workspace = backward_workspace(shape, BackwardSums::kTogether);
+  const BwdWorkspace workspace = backward_workspace(shape, DqAccumulation::kAtomic);
   EXPECT_EQ(workspace.rows, 1024);
   EXPECT_EQ(workspace.lse_bytes, 48u * 1024 * 4);
   EXPECT_EQ(workspace.delta_bytes, workspace.lse_bytes);
@@ -91,30 +91,30 @@ TEST(BackwardWorkspace, RoundsQueriesUpToWholeSteps) {
 
 TEST(BackwardWorkspace, HasSumsOfEveryTileOfKeysApart) {
   const AttentionShape shape = problem(200, 64, 12).shape;  // two tiles of keys, 256 rows
-  const BackwardWorkspace together = backward_workspace(shape, BackwardSums::kTogether);
-  EXPECT_EQ(backward_workspace(shape, BackwardSums::kApart).sums_bytes, 2 * together.sums_bytes);
-  EXPECT_EQ(backward_workspace(shape, BackwardSums::kApart).delta_bytes, together.delta_bytes);
+  const BwdWorkspace together = backward_workspace(shape, DqAccumulation::kAtomic);
+  EXPECT_EQ(backward_workspace(shape, DqAccumulation::kPerKvTile).sums_bytes, 2 * together.sums_bytes);
+  EXPECT_EQ(backward_workspace(shape, DqAccumulation::kPerKvTile).delta_bytes, together.delta_bytes);
   EXPECT_EQ(together.sums_bytes, 48u * 256 * 64 * 4);
 }
 
 TEST(BackwardOrder, GroupsTheHeadsWhoseQueriesFitTheCache) {
   // Q, dO and the sums of a head: 16,384 * 128 * 8 bytes = 16 MiB; two in 40 MiB
-  EXPECT_EQ(backward_order(problem(16384, 128, 4).shape), (BackwardOrder{.tiles = 128, .heads = 2, .items = 2048}));
-  EXPECT_EQ(backward_order(problem(129, 64, 12).shape), (BackwardOrder{.tiles = 2, .heads = 48, .items = 96}));
+  EXPECT_EQ(backward_order(problem(16384, 128, 4).shape), (BwdTileOrder{.tiles = 128, .heads = 2, .items = 2048}));
+  EXPECT_EQ(backward_order(problem(129, 64, 12).shape), (BwdTileOrder{.tiles = 2, .heads = 48, .items = 96}));
   EXPECT_EQ(backward_order(problem(std::int64_t{1} << 20, 128, 1).shape).heads, 1);
   // 256 columns: tiles of 64 keys, 4,096 * 256 * 8 bytes = 8 MiB; 16 heads, of which five fit, in four groups
-  EXPECT_EQ(backward_order(problem(4096, 256, 4).shape), (BackwardOrder{.tiles = 64, .heads = 4, .items = 1024}));
+  EXPECT_EQ(backward_order(problem(4096, 256, 4).shape), (BwdTileOrder{.tiles = 64, .heads = 4, .items = 1024}));
 }
 
 TEST(BackwardOrder, HasGroupsOfAboutTwoItemsAMultiprocessorWhereBlocksStay) {
   // 100 heads of 8 tiles: 800 items, three groups of 250, as near as it gets; 1,024 items four
-  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape), (BackwardOrder{.tiles = 8, .heads = 34, .items = 800}));
-  EXPECT_EQ(backward_order(problem(1024, 80, 32).shape), (BackwardOrder{.tiles = 8, .heads = 32, .items = 1024}));
+  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape), (BwdTileOrder{.tiles = 8, .heads = 34, .items = 800}));
+  EXPECT_EQ(backward_order(problem(1024, 80, 32).shape), (BwdTileOrder{.tiles = 8, .heads = 32, .items = 1024}));
   EXPECT_EQ(backward_order(problem(65536, 64, 1).shape).heads, 1);
 }
 
 /// Of the busiest multiprocessor, of the average one's, where items are dealt out there and back.
-double most_dealt_steps(const BackwardOrder& order) {
+double most_dealt_steps(const BwdTileOrder& order) {
   const int heads = order.items / order.tiles, groups = (heads + order.heads - 1) / order.heads;
   std::vector<int> steps(static_cast<std::size_t>(kH200.multiprocessors));
   int item = 0, all = 0;
@@ -149,7 +149,7 @@ TEST(BackwardOrder, DealsABlockThatStaysAboutItsShare) {
 /// Steps of the busiest multiprocessor if each takes the next item, a block of its own, when it is done with the last
 /// one, heaviest first in groups of `heads` heads.
 int most_steps(const AttentionShape& shape, int heads) {
-  const BackwardOrder order = backward_order(shape);
+  const BwdTileOrder order = backward_order(shape);
   const int all_heads = order.items / order.tiles, queries = backward_tile(static_cast<int>(shape.head_dim)).queries;
   std::priority_queue<int, std::vector<int>, std::greater<>> multiprocessors;
   for (int i = 0; i < kH200.multiprocessors; ++i) multiprocessors.push(0);
@@ -179,10 +179,10 @@ TEST(BackwardOrder, GroupsOfTheSameSizeEndTogether) {
 
 TEST(BackwardBlocks, StayWhereTheyWereMeasuredToBeFaster) {
   for (const std::int64_t seq : {128, 512, 1024, 16384}) {
-    EXPECT_EQ(backward_blocks(problem(seq, 64, 12).shape), BackwardBlocks::kStay) << seq;
-    EXPECT_EQ(backward_blocks(problem(seq, 80, 12).shape), BackwardBlocks::kStay) << seq;
-    EXPECT_EQ(backward_blocks(problem(seq, 128, 12).shape), BackwardBlocks::kOneItem) << seq;
-    EXPECT_EQ(backward_blocks(problem(seq, 256, 12).shape), BackwardBlocks::kOneItem) << seq;
+    EXPECT_EQ(backward_blocks(problem(seq, 64, 12).shape), BwdSchedule::kPersistent) << seq;
+    EXPECT_EQ(backward_blocks(problem(seq, 80, 12).shape), BwdSchedule::kPersistent) << seq;
+    EXPECT_EQ(backward_blocks(problem(seq, 128, 12).shape), BwdSchedule::kOneTilePerCta) << seq;
+    EXPECT_EQ(backward_blocks(problem(seq, 256, 12).shape), BwdSchedule::kOneTilePerCta) << seq;
   }
 }
 
@@ -213,18 +213,18 @@ TEST(ChooseBackward, TheSameBitsEveryTimeUpToFourTilesOfKeys) {
     one.deterministic = true;
     EXPECT_FALSE(choose_backward(one, kH200)) << head_dim;
     one.shape.seq_q = one.shape.seq_kv = 512;
-    EXPECT_EQ(choose_backward(one, kH200), (BackwardChoice{BackwardBlocks::kStay, BackwardSums::kApart})) << head_dim;
+    EXPECT_EQ(choose_backward(one, kH200), (BwdPlan{BwdSchedule::kPersistent, DqAccumulation::kPerKvTile})) << head_dim;
   }
   // 64 columns: items of two kinds, whether asked for it or not, up to 28 steps a team: 2 * 48 * 10 * 11 / 2 of 264
   AttentionProblem one = problem(640, 64, 12);
   one.deterministic = true;
-  EXPECT_EQ(choose_backward(one, kH200), (BackwardChoice{BackwardBlocks::kStay, BackwardSums::kNone}));
+  EXPECT_EQ(choose_backward(one, kH200), (BwdPlan{BwdSchedule::kPersistent, DqAccumulation::kNone}));
 }
 
 TEST(ChooseBackward, LeavesTheSameBitsEveryTimeOf256ColumnsToAmperesKernels) {
   for (const std::int64_t seq : {64, 512}) {
     AttentionProblem one = problem(seq, 256, 25);
-    EXPECT_EQ(choose_backward(one, kH200), (BackwardChoice{BackwardBlocks::kOneItem, BackwardSums::kTogether})) << seq;
+    EXPECT_EQ(choose_backward(one, kH200), (BwdPlan{BwdSchedule::kOneTilePerCta, DqAccumulation::kAtomic})) << seq;
     one.deterministic = true;
     EXPECT_FALSE(choose_backward(one, kH200)) << seq;
   }
@@ -239,18 +239,18 @@ TEST(ChooseBackward, TakesEveryInstanceSomewhere) {
 }
 
 TEST(ChooseBackward, SumsApartWhereTheyWereMeasuredToBeFaster) {
-  constexpr BackwardChoice kApart{BackwardBlocks::kStay, BackwardSums::kApart};
+  constexpr BwdPlan kPerKvTile{BwdSchedule::kPersistent, DqAccumulation::kPerKvTile};
   // More heads than multiprocessors, or few, do not go by heads.
-  EXPECT_EQ(choose_backward(problem(256, 80, 34), kH200), kApart);
-  EXPECT_EQ(choose_backward(problem(256, 80, 12, false), kH200), kApart);
-  EXPECT_EQ(choose_backward(problem(257, 80, 12), kH200)->sums, BackwardSums::kTogether);
+  EXPECT_EQ(choose_backward(problem(256, 80, 34), kH200), kPerKvTile);
+  EXPECT_EQ(choose_backward(problem(256, 80, 12, false), kH200), kPerKvTile);
+  EXPECT_EQ(choose_backward(problem(257, 80, 12), kH200)->sums, DqAccumulation::kAtomic);
   // 64 columns, too many steps for items of two kinds
-  EXPECT_EQ(choose_backward(problem(256, 64, 60, false), kH200), kApart);
-  EXPECT_EQ(choose_backward(problem(384, 64, 60, false), kH200)->sums, BackwardSums::kTogether);
+  EXPECT_EQ(choose_backward(problem(256, 64, 60, false), kH200), kPerKvTile);
+  EXPECT_EQ(choose_backward(problem(384, 64, 60, false), kH200)->sums, DqAccumulation::kAtomic);
   // 128 columns, more items than multiprocessors: 4 * 17 * 2 = 136, 4 * 16 * 2 = 128
-  EXPECT_EQ(choose_backward(problem(256, 128, 17), kH200), kApart);
+  EXPECT_EQ(choose_backward(problem(256, 128, 17), kH200), kPerKvTile);
   EXPECT_EQ(choose_backward(problem(256, 128, 16), kH200),
-            (BackwardChoice{BackwardBlocks::kOneItem, BackwardSums::kTogether}));
+            (BwdPlan{BwdSchedule::kOneTilePerCta, DqAccumulation::kAtomic}));
 }
 
 TEST(ChooseBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
@@ -281,22 +281,22 @@ TEST(ChooseBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
 TEST(BackwardLaunch, HasABlockAnItemOrAMultiprocessor) {
   // 48 * ceil(1000 / 128) = 384
   const AttentionShape shape = problem(1000, 128, 12).shape;
-  const Launch launch = backward_launch(shape, BackwardBlocks::kOneItem, kH200);
+  const Launch launch = backward_launch(shape, BwdSchedule::kOneTilePerCta, kH200);
   EXPECT_EQ(launch.grid, (Grid{384, 1, 1}));
   EXPECT_EQ(launch.threads, 384);
-  EXPECT_EQ(backward_launch(shape, BackwardBlocks::kStay, kH200).grid, (Grid{132, 1, 1}));
-  EXPECT_EQ(backward_launch(problem(256, 64, 12).shape, BackwardBlocks::kStay, kH200).grid, (Grid{96, 1, 1}));
+  EXPECT_EQ(backward_launch(shape, BwdSchedule::kPersistent, kH200).grid, (Grid{132, 1, 1}));
+  EXPECT_EQ(backward_launch(problem(256, 64, 12).shape, BwdSchedule::kPersistent, kH200).grid, (Grid{96, 1, 1}));
 }
 
 TEST(BackwardLaunch, HasSharedMemoryForWhatABlockAligns) {
   const AttentionShape shape = problem(512, 128, 12).shape, deep = problem(512, 256, 12).shape;
-  EXPECT_EQ(backward_launch(deep, BackwardBlocks::kOneItem, kH200).grid, (Grid{384, 1, 1}));  // 48 * 512 / 64
-  EXPECT_LE(backward_launch(deep, BackwardBlocks::kOneItem, kH200).shared_bytes, kH200.shared_bytes_per_block);
-  EXPECT_EQ(backward_launch(shape, BackwardBlocks::kStay, kH200).shared_bytes,
-            static_cast<std::size_t>(backward_shared(128, BackwardBlocks::kStay).end));
-  EXPECT_EQ(backward_launch(shape, BackwardBlocks::kOneItem, kH200).shared_bytes,
-            static_cast<std::size_t>(backward_shared(128, BackwardBlocks::kOneItem).end + kSharedAlignment));
-  for (const BackwardBlocks blocks : {BackwardBlocks::kStay, BackwardBlocks::kOneItem}) {
+  EXPECT_EQ(backward_launch(deep, BwdSchedule::kOneTilePerCta, kH200).grid, (Grid{384, 1, 1}));  // 48 * 512 / 64
+  EXPECT_LE(backward_launch(deep, BwdSchedule::kOneTilePerCta, kH200).shared_bytes, kH200.shared_bytes_per_block);
+  EXPECT_EQ(backward_launch(shape, BwdSchedule::kPersistent, kH200).shared_bytes,
+            static_cast<std::size_t>(backward_shared(128, BwdSchedule::kPersistent).end));
+  EXPECT_EQ(backward_launch(shape, BwdSchedule::kOneTilePerCta, kH200).shared_bytes,
+            static_cast<std::size_t>(backward_shared(128, BwdSchedule::kOneTilePerCta).end + kSharedAlignment));
+  for (const BwdSchedule blocks : {BwdSchedule::kPersistent, BwdSchedule::kOneTilePerCta}) {
     EXPECT_LE(backward_launch(shape, blocks, kH200).shared_bytes, kH200.shared_bytes_per_block);
   }
 }

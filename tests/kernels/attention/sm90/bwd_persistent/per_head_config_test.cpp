@@ -46,8 +46,8 @@ TEST(TileOfShare, GoesThereAndBack) {
 }
 
 TEST(TileOfShare, GivesEveryTileToOneShareInAscendingOrder) {
-  for (int tiles = 1; tiles <= kMostHeadRows / kBackwardKeys; ++tiles) {
-    for (int shares = 1; shares <= std::min(tiles, kMostHeadShares); ++shares) {
+  for (int tiles = 1; tiles <= kMaxHeadRows / kBackwardKeys; ++tiles) {
+    for (int shares = 1; shares <= std::min(tiles, kMaxHeadShares); ++shares) {
       std::vector<int> given;
       for (int share = 0; share < shares; ++share) {
         ASSERT_GE(tiles_of_share(tiles, share, shares), 1);
@@ -152,28 +152,28 @@ TEST(HeadsLaunch, HasABlockAShare) {
 
 TEST(BackwardWorkspace, HasSumsOfEveryShareButNoneOfASingleTile) {
   const AttentionShape two = problem(200, 64, 48).shape, one = problem(128, 64, 48).shape;
-  const BackwardWorkspace whole = backward_workspace(two, BackwardSums::kByHeads);
+  const BwdWorkspace whole = backward_workspace(two, DqAccumulation::kPerHead);
   EXPECT_EQ(whole.sums_bytes, 48u * 256 * 64 * 4);
-  EXPECT_EQ(backward_workspace(two, BackwardSums::kByHeads, /*shares=*/2).sums_bytes, 2 * whole.sums_bytes);
-  EXPECT_EQ(backward_workspace(one, BackwardSums::kByHeads).sums_bytes, 0u);
-  EXPECT_EQ(backward_workspace(one, BackwardSums::kByHeads).bytes(), 2u * 48 * 128 * 4);
-  EXPECT_GT(backward_workspace(one, BackwardSums::kTogether).sums_bytes, 0u);
+  EXPECT_EQ(backward_workspace(two, DqAccumulation::kPerHead, /*shares=*/2).sums_bytes, 2 * whole.sums_bytes);
+  EXPECT_EQ(backward_workspace(one, DqAccumulation::kPerHead).sums_bytes, 0u);
+  EXPECT_EQ(backward_workspace(one, DqAccumulation::kPerHead).bytes(), 2u * 48 * 128 * 4);
+  EXPECT_GT(backward_workspace(one, DqAccumulation::kAtomic).sums_bytes, 0u);
 }
 
 TEST(ChooseBackward, GoesByHeadsWhereThatIsFaster) {
-  constexpr BackwardChoice kWhole{BackwardBlocks::kStay, BackwardSums::kByHeads};
+  constexpr BwdPlan kWhole{BwdSchedule::kPersistent, DqAccumulation::kPerHead};
   EXPECT_EQ(choose_backward(problem(100, 80, 48), kH200), kWhole) << "where Ampere's kernels were taken before";
   EXPECT_EQ(choose_backward(problem(512, 80, 100), kH200), kWhole);
   EXPECT_EQ(choose_backward(problem(256, 64, 100, false), kH200), kWhole) << "where items of two kinds are slower";
   EXPECT_EQ(choose_backward(problem(256, 64, 80), kH200), kWhole);
-  EXPECT_EQ(choose_backward(problem(256, 64, 79), kH200)->sums, BackwardSums::kNone);
-  EXPECT_EQ(choose_backward(problem(320, 64, 100), kH200)->sums, BackwardSums::kNone);
+  EXPECT_EQ(choose_backward(problem(256, 64, 79), kH200)->sums, DqAccumulation::kNone);
+  EXPECT_EQ(choose_backward(problem(320, 64, 100), kH200)->sums, DqAccumulation::kNone);
   AttentionProblem same_bits = problem(1024, 64, 64);
   same_bits.deterministic = true;
   EXPECT_EQ(choose_backward(same_bits, kH200),
-            (BackwardChoice{BackwardBlocks::kStay, BackwardSums::kByHeads, /*shares=*/2}));
+            (BwdPlan{BwdSchedule::kPersistent, DqAccumulation::kPerHead, /*shares=*/2}));
   EXPECT_EQ(backward_workspace_bytes(same_bits, kH200),
-            backward_workspace(same_bits.shape, BackwardSums::kByHeads, 2).bytes());
+            backward_workspace(same_bits.shape, DqAccumulation::kPerHead, 2).bytes());
   AttentionProblem tf32 = problem(512, 64, 100);
   tf32.precision = Precision::kTf32;
   EXPECT_FALSE(choose_backward(tf32, kH200));

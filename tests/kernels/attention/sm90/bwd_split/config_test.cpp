@@ -17,10 +17,10 @@ AttentionShape shape(std::int64_t seq, std::int64_t heads, bool causal = true, s
   return one;
 }
 
-std::optional<BackwardChoice> choose(const AttentionShape& one) { return choose_kinds(one, kH200.multiprocessors); }
+std::optional<BwdPlan> choose(const AttentionShape& one) { return choose_kinds(one, kH200.multiprocessors); }
 
 TEST(KindsLaunch, FitsAMultiprocessor) {
-  for (const KindsTile tile : {PreparedKinds::tile(), AloneKinds::tile()}) {
+  for (const SplitConfig tile : {SplitPreprocessed::tile(), SplitFusedStats::tile()}) {
     EXPECT_TRUE(fits_registers(tile));
     const Launch launch = kinds_launch(shape(1000, 12), tile, kH200);
     EXPECT_EQ(launch.grid, (Grid{132, 1, 1}));
@@ -29,44 +29,44 @@ TEST(KindsLaunch, FitsAMultiprocessor) {
   }
   // Tiles of 8 KiB. Kept: two stages of two, steps: four stages of two, 96 KiB; lse and delta of six stages 3 KiB;
   // barriers 256 bytes, which begin the 100th KiB. Two teams, and 1 KiB to align.
-  EXPECT_EQ(kinds_launch(shape(1000, 12), PreparedKinds::tile(), kH200).shared_bytes, (2u * 100 + 1) << 10);
+  EXPECT_EQ(kinds_launch(shape(1000, 12), SplitPreprocessed::tile(), kH200).shared_bytes, (2u * 100 + 1) << 10);
   // Steps: three stages of three tiles, 104 KiB; their lse and delta 1.5 KiB
-  EXPECT_EQ(kinds_launch(shape(1000, 12), AloneKinds::tile(), kH200).shared_bytes, (2u * 106 + 1) << 10);
+  EXPECT_EQ(kinds_launch(shape(1000, 12), SplitFusedStats::tile(), kH200).shared_bytes, (2u * 106 + 1) << 10);
   // One batch, one head, one tile of keys and one of queries
-  EXPECT_EQ(kinds_launch(shape(64, 1, true, 1), PreparedKinds::tile(), kH200).grid, (Grid{2, 1, 1}));
+  EXPECT_EQ(kinds_launch(shape(64, 1, true, 1), SplitPreprocessed::tile(), kH200).grid, (Grid{2, 1, 1}));
 }
 
 TEST(KindsOrder, HasEveryTileOfEitherKindOnce) {
   for (const bool causal : {false, true}) {
     AttentionShape one = shape(300, 3, causal);  // five tiles of queries
     if (!causal) one.seq_kv = 130;               // three of keys
-    const KindsOrder order = kinds_order(one);
+    const SplitOrder order = kinds_order(one);
     EXPECT_EQ(order.query_tiles, 5);
     EXPECT_EQ(order.key_tiles, causal ? 5 : 3);
     ASSERT_EQ(order.items, 12 * (order.query_tiles + order.key_tiles));
     std::map<std::pair<int, int>, int> seen;  // by kind and head, of tiles
     for (int item = 0; item < order.items; ++item) {
-      const KindsItem place = kinds_item(order, causal, item);
-      const bool keeps_keys = place.kept == Kept::kKeys;
+      const SplitTile place = kinds_item(order, causal, item);
+      const bool keeps_keys = place.kept == Stationary::kKv;
       EXPECT_GE(place.tile, 0);
       EXPECT_LT(place.tile, keeps_keys ? order.key_tiles : order.query_tiles);
       seen[{static_cast<int>(place.kept), place.head}] |= 1 << place.tile;
     }
     EXPECT_EQ(seen.size(), 24u);
     for (const auto& [kind_and_head, tiles] : seen) {
-      const bool keeps_keys = kind_and_head.first == static_cast<int>(Kept::kKeys);
+      const bool keeps_keys = kind_and_head.first == static_cast<int>(Stationary::kKv);
       EXPECT_EQ(tiles, (1 << (keeps_keys ? order.key_tiles : order.query_tiles)) - 1);
     }
   }
 }
 
 TEST(KindsOrder, BeginsWithTheHeaviestOfBothKinds) {
-  const KindsOrder order = kinds_order(shape(300, 3));
-  EXPECT_EQ(kinds_item(order, true, 0), (KindsItem{Kept::kKeys, 0, 0}));
-  EXPECT_EQ(kinds_item(order, true, 11), (KindsItem{Kept::kKeys, 0, 11}));
-  EXPECT_EQ(kinds_item(order, true, 12), (KindsItem{Kept::kQueries, 4, 0}));
-  EXPECT_EQ(kinds_item(order, true, 24), (KindsItem{Kept::kKeys, 1, 0}));
-  EXPECT_EQ(kinds_item(order, true, order.items - 1), (KindsItem{Kept::kQueries, 0, 11}));
+  const SplitOrder order = kinds_order(shape(300, 3));
+  EXPECT_EQ(kinds_item(order, true, 0), (SplitTile{Stationary::kKv, 0, 0}));
+  EXPECT_EQ(kinds_item(order, true, 11), (SplitTile{Stationary::kKv, 0, 11}));
+  EXPECT_EQ(kinds_item(order, true, 12), (SplitTile{Stationary::kQ, 4, 0}));
+  EXPECT_EQ(kinds_item(order, true, 24), (SplitTile{Stationary::kKv, 1, 0}));
+  EXPECT_EQ(kinds_item(order, true, order.items - 1), (SplitTile{Stationary::kQ, 0, 11}));
 }
 
 TEST(ChooseKinds, OfOneHeadDimAndMoreThanATile) {
@@ -109,7 +109,7 @@ TEST(ChooseKinds, TakesWhatWasMeasuredToBeFaster) {
     const double best = one.alone > 0 ? std::min(one.prepared, one.alone) : one.prepared;
     ASSERT_EQ(choice.has_value(), best < one.before);
     if (!choice) continue;
-    EXPECT_EQ(choice->sums, BackwardSums::kNone);
+    EXPECT_EQ(choice->sums, DqAccumulation::kNone);
     EXPECT_EQ(choice->is_alone, one.alone > 0 && one.alone < one.prepared);
   }
 }

@@ -14,7 +14,7 @@ TEST(Divisor, DividesEveryNumber) {
       const int value :
       {1,       2, 3, 4, 5, 7, 8, 12, 25, 48, 100, 127, 128, 129, 400, 641, 65535, 1 << 20, (1 << 30) + 1, kLargest - 1,
        kLargest}) {
-    const Divisor by = divisor(value);
+    const FastDivmod by = divisor(value);
     for (int number = 0; number < 5000; ++number) ASSERT_EQ(quotient(number, by), number / value) << value;
     for (std::int64_t multiple = value; multiple <= kLargest; multiple += value * (1 + multiple / value / 9)) {
       for (const int number : {static_cast<int>(multiple) - 1, static_cast<int>(multiple)}) {

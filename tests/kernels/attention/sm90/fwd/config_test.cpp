@@ -21,23 +21,23 @@ AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t h
 TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
   // 384 threads begin with 168 registers: 2 * 232 + 40 = 3 * 168; 512 with 128: 3 * 160 + 32 = 4 * 128; 640 with 96, of
   // 102 in eights: 4 * 112 + 32 = 5 * 96
-  EXPECT_TRUE(fits_registers(NarrowForward::tile()));
-  EXPECT_TRUE(fits_registers(WideForward::tile()));
-  EXPECT_TRUE(fits_registers(Wide80Forward::tile()));
-  EXPECT_TRUE(fits_registers(TallForward::tile()));
-  EXPECT_TRUE(fits_registers(DeepForward::tile()));
-  EXPECT_TRUE(fits_registers(ShortForward::tile()));
-  EXPECT_TRUE(fits_registers(PairForward::tile()));
+  EXPECT_TRUE(fits_registers(FwdM128N128::tile()));
+  EXPECT_TRUE(fits_registers(FwdM192N128::tile()));
+  EXPECT_TRUE(fits_registers(FwdM192N64::tile()));
+  EXPECT_TRUE(fits_registers(FwdM256N64::tile()));
+  EXPECT_TRUE(fits_registers(FwdM128N64::tile()));
+  EXPECT_TRUE(fits_registers(FwdM128N64x2::tile()));
+  EXPECT_TRUE(fits_registers(FwdM64N128x2::tile()));
   EXPECT_FALSE(fits_registers({.warp_groups = 2, .registers = 248, .copying_registers = 24}));
   // (4 * 112 + 40) * 128 = 62,464 of 65,536, but the block begins with 480 * 128: hung on an H100
   EXPECT_FALSE(fits_registers({.warp_groups = 4, .registers = 112, .copying_registers = 40}));
-  EXPECT_EQ(threads(NarrowForward::tile()), 384);
-  EXPECT_EQ(threads(WideForward::tile()), 512);
-  EXPECT_EQ(threads(Wide80Forward::tile()), 512);
-  EXPECT_EQ(threads(TallForward::tile()), 640);
-  EXPECT_EQ(threads(DeepForward::tile()), 384);
-  EXPECT_EQ(threads(ShortForward::tile()), 640) << "two teams of two, and who copies";
-  EXPECT_EQ(threads(PairForward::tile()), 384) << "two teams of one";
+  EXPECT_EQ(threads(FwdM128N128::tile()), 384);
+  EXPECT_EQ(threads(FwdM192N128::tile()), 512);
+  EXPECT_EQ(threads(FwdM192N64::tile()), 512);
+  EXPECT_EQ(threads(FwdM256N64::tile()), 640);
+  EXPECT_EQ(threads(FwdM128N64::tile()), 384);
+  EXPECT_EQ(threads(FwdM128N64x2::tile()), 640) << "two teams of two, and who copies";
+  EXPECT_EQ(threads(FwdM64N128x2::tile()), 384) << "two teams of one";
 }
 
 TEST(PanelColumns, DivideWhatIsNotFilledUp) {
@@ -71,25 +71,25 @@ TEST(SwizzledVector, IsTheOneOfTheCopyEngine) {
 
 TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
   // Q and O 128 rows of 256 bytes each, K and V two stages of 128 such rows each: 32, 32, 64 and 64 KiB
-  const ForwardShared narrow = forward_shared(NarrowForward::tile(), 128);
+  const FwdSmemLayout narrow = forward_shared(FwdM128N128::tile(), 128);
   EXPECT_EQ(narrow.o, 32 << 10);
   EXPECT_EQ(narrow.k, 64 << 10);
   EXPECT_EQ(narrow.v, 128 << 10);
   EXPECT_EQ(narrow.barriers, 192 << 10);
   // 192 rows of 128 bytes twice, 4 * 128 of them: 24, 24, 32 and 32 KiB
-  EXPECT_EQ(forward_shared(WideForward::tile(), 64).barriers, 112 << 10);
+  EXPECT_EQ(forward_shared(FwdM192N128::tile(), 64).barriers, 112 << 10);
   // 192 rows of 256 bytes twice, 6 * 64 of them: 48, 48 and 96 KiB
-  const ForwardShared wide_80 = forward_shared(Wide80Forward::tile(), 80);
+  const FwdSmemLayout wide_80 = forward_shared(FwdM192N64::tile(), 80);
   EXPECT_EQ(wide_80.barriers, 192 << 10);
   EXPECT_LE(static_cast<std::size_t>(wide_80.end + kSharedAlignment), kH200.shared_bytes_per_block);
   // 256 rows of 64 bytes twice, 8 * 64 of them: 16, 16 and 32 KiB
-  EXPECT_EQ(forward_shared(TallForward::tile(), 32).barriers, 64 << 10);
-  EXPECT_EQ(forward_shared(NarrowForward::tile(), 80).end, narrow.end) << "a panel and a quarter takes two";
+  EXPECT_EQ(forward_shared(FwdM256N64::tile(), 32).barriers, 64 << 10);
+  EXPECT_EQ(forward_shared(FwdM128N128::tile(), 80).end, narrow.end) << "a panel and a quarter takes two";
   for (const int head_dim : {32, 64, 80, 128}) {
-    for (const ForwardTile tile : {NarrowForward::tile(), WideForward::tile(), TallForward::tile()}) {
-      if (tile == WideForward::tile() && head_dim != 64) continue;  // no instance
-      if (tile == TallForward::tile() && head_dim != 32) continue;
-      const ForwardShared shared = forward_shared(tile, head_dim);
+    for (const FwdConfig tile : {FwdM128N128::tile(), FwdM192N128::tile(), FwdM256N64::tile()}) {
+      if (tile == FwdM192N128::tile() && head_dim != 64) continue;  // no instance
+      if (tile == FwdM256N64::tile() && head_dim != 32) continue;
+      const FwdSmemLayout shared = forward_shared(tile, head_dim);
       for (const int offset : {shared.q, shared.o, shared.k, shared.v}) EXPECT_EQ(offset % kSharedAlignment, 0);
       EXPECT_LE(static_cast<std::size_t>(shared.end + kSharedAlignment), kH200.shared_bytes_per_block);
     }
@@ -98,7 +98,7 @@ TEST(ForwardShared, HoldsQueriesOutputsAndTwoStages) {
 
 TEST(ForwardShared, HasNoPlaceForOutputsThatLeaveFromRegisters) {
   // Q 128 rows of 512 bytes, K and V two stages of 64 such rows each: 64 KiB each. O, of 64 KiB, would not fit.
-  const ForwardShared deep = forward_shared(DeepForward::tile(), 256);
+  const FwdSmemLayout deep = forward_shared(FwdM128N64::tile(), 256);
   EXPECT_EQ(deep.k, 64 << 10);
   EXPECT_EQ(deep.v, 128 << 10);
   EXPECT_EQ(deep.barriers, 192 << 10);
@@ -108,15 +108,15 @@ TEST(ForwardShared, HasNoPlaceForOutputsThatLeaveFromRegisters) {
 TEST(ForwardShared, IsATeams) {
   // Q twice 128 rows of 128 bytes, O once, K and V three stages of 64 such rows each: 32, 16, 24, 24 KiB; barriers: the
   // next KiB
-  const ForwardShared team = forward_shared(ShortForward::tile(), 64);
+  const FwdSmemLayout team = forward_shared(FwdM128N64x2::tile(), 64);
   EXPECT_EQ(team.o, 32 << 10);
   EXPECT_EQ(team.k, 48 << 10);
   EXPECT_EQ(team.v, 72 << 10);
   EXPECT_EQ(team.barriers, 96 << 10);
-  EXPECT_EQ(team_bytes(ShortForward::tile(), 64), 97 << 10);
+  EXPECT_EQ(team_bytes(FwdM128N64x2::tile(), 64), 97 << 10);
   // Q 64 rows of 128 bytes, K and V two stages of 128: 8, 32, 32 KiB
-  EXPECT_EQ(team_bytes(PairForward::tile(), 64), 73 << 10);
-  const Launch launch = forward_launch(problem(1024, 64, 12).shape, ShortForward::tile(), kH200);
+  EXPECT_EQ(team_bytes(FwdM64N128x2::tile(), 64), 73 << 10);
+  const Launch launch = forward_launch(problem(1024, 64, 12).shape, FwdM128N64x2::tile(), kH200);
   EXPECT_EQ(launch.shared_bytes, 195u << 10);
   EXPECT_LE(launch.shared_bytes, kH200.shared_bytes_per_block);
 }
@@ -125,10 +125,10 @@ TEST(ForwardOrder, GroupsTheHeadsWhoseKeysFitTheCache) {
   for (const bool in_turns : {false, true}) {
     // K and V of a head: 2 * 16,384 * 128 * 2 bytes = 8 MiB; four in 32 MiB, which divide 16 heads
     EXPECT_EQ(forward_order(problem(16384, 128, 4).shape, 128, in_turns),
-              (ForwardOrder{.tiles = 128, .heads = 4, .items = 2048, .last_group = 3, .in_turns = in_turns}));
+              (TileOrder{.tiles = 128, .heads = 4, .items = 2048, .last_group = 3, .in_turns = in_turns}));
     // 2 * 128 * 64 * 2 bytes = 32 KiB: all 48 heads; ceil(128 / 192) = 1
     EXPECT_EQ(forward_order(problem(128, 64, 12).shape, 192, in_turns),
-              (ForwardOrder{.tiles = 1, .heads = 48, .items = 48, .last_group = 0, .in_turns = in_turns}));
+              (TileOrder{.tiles = 1, .heads = 48, .items = 48, .last_group = 0, .in_turns = in_turns}));
     // 2 * 2^20 * 128 * 2 bytes = 512 MiB: one
     EXPECT_EQ(forward_order(problem(std::int64_t{1} << 20, 128, 1).shape, 128, in_turns).heads, 1);
   }
@@ -141,9 +141,9 @@ TEST(ForwardOrder, HasGroupsOfTheSameSizeInTurns) {
 }
 
 /// Steps of each block that items are dealt to, there and back.
-std::vector<int> dealt_steps(const AttentionShape& shape, const ForwardOrder& order, int rows) {
-  const auto blocks = static_cast<int>(forward_launch(shape, NarrowForward::tile(), kH200).grid.x);
-  const ForwardDivisors divisors = forward_divisors(order, shape);
+std::vector<int> dealt_steps(const AttentionShape& shape, const TileOrder& order, int rows) {
+  const auto blocks = static_cast<int>(forward_launch(shape, FwdM128N128::tile(), kH200).grid.x);
+  const TileDivmods divisors = forward_divisors(order, shape);
   std::vector<int> steps(static_cast<std::size_t>(blocks));
   for (int item = 0; item < order.items; ++item) {
     const int round = item / blocks, place = item % blocks;
@@ -176,8 +176,8 @@ TEST(ForwardItem, EveryTileOfEveryHeadOnce) {
   for (const bool causal : {false, true}) {
     for (const bool in_turns : {false, true}) {
       const AttentionShape shape = problem(2048, 128, 25, causal).shape;  // groups of 32 heads, 4 in the last, or of 25
-      const ForwardOrder order = forward_order(shape, 128, in_turns);
-      const ForwardDivisors divisors = forward_divisors(order, shape);
+      const TileOrder order = forward_order(shape, 128, in_turns);
+      const TileDivmods divisors = forward_divisors(order, shape);
       const auto of = [&](int item) { return forward_item(order, divisors, 25, causal, item); };
       std::set<std::array<int, 3>> seen;
       for (int item = 0; item < order.items; ++item) {
@@ -194,15 +194,15 @@ TEST(ForwardItem, EveryTileOfEveryHeadOnce) {
 
 TEST(ForwardLaunch, HasAtMostABlockAMultiprocessor) {
   // 48 * ceil(1000 / 128) = 384 items; 48 * ceil(200 / 128) = 96
-  const Launch launch = forward_launch(problem(1000, 64, 12).shape, NarrowForward::tile(), kH200);
+  const Launch launch = forward_launch(problem(1000, 64, 12).shape, FwdM128N128::tile(), kH200);
   EXPECT_EQ(launch.grid, (Grid{132, 1, 1}));
   EXPECT_EQ(launch.threads, 384);
-  EXPECT_EQ(forward_launch(problem(200, 64, 12).shape, NarrowForward::tile(), kH200).grid, (Grid{96, 1, 1}));
+  EXPECT_EQ(forward_launch(problem(200, 64, 12).shape, FwdM128N128::tile(), kH200).grid, (Grid{96, 1, 1}));
 }
 
 TEST(HasTensorMap, WantsMultiplesOf16BytesWhereAStrideCounts) {
   char* const aligned = reinterpret_cast<char*>(std::uintptr_t{4096});
-  const TensorExtents extents{.batch = 2, .heads = 3, .rows = 5, .head_dim = 64};
+  const TmaExtents extents{.batch = 2, .heads = 3, .rows = 5, .head_dim = 64};
   EXPECT_TRUE(has_tensor_map({aligned, {960, 320, 64}}, extents));
   EXPECT_FALSE(has_tensor_map({aligned + 2, {960, 320, 64}}, extents));
   EXPECT_FALSE(has_tensor_map({aligned, {975, 325, 65}}, extents));

@@ -25,28 +25,28 @@ namespace {
 struct Instance {
   Precision precision{};
   std::int64_t head_dim{};
-  ForwardTiles tiles{};  // 16 bits
+  FwdConfigId tiles{};  // 16 bits
 };
 
 std::string name_of_instance(const testing::TestParamInfo<Instance>& info) {
-  constexpr std::array kNames{"narrow", "wide", "tall", "short", "pair"};  // as ForwardTiles
+  constexpr std::array kNames{"narrow", "wide", "tall", "short", "pair"};  // as FwdConfigId
   return fmt::format("{}_d{}_{}", to_string(info.param.precision), info.param.head_dim,
                      kNames.at(static_cast<std::size_t>(info.param.tiles)));
 }
 
 /// In 16 bits.
 std::vector<Instance> instances() {
-  constexpr ForwardTiles kNarrow = ForwardTiles::kNarrow;
+  constexpr FwdConfigId kNarrow = FwdConfigId::kM128N128;
   std::vector<Instance> all;
   for (const Precision precision : {Precision::kBf16, Precision::kFp16}) {
     for (const auto& [head_dim, tiles] : {std::pair{32, kNarrow},
-                                          {32, ForwardTiles::kTall},
+                                          {32, FwdConfigId::kM256N64},
                                           {64, kNarrow},
-                                          {64, ForwardTiles::kWide},
-                                          {64, ForwardTiles::kShort},
-                                          {64, ForwardTiles::kPair},
+                                          {64, FwdConfigId::kM192},
+                                          {64, FwdConfigId::kM128N64x2},
+                                          {64, FwdConfigId::kM64N128x2},
                                           {80, kNarrow},
-                                          {80, ForwardTiles::kWide},
+                                          {80, FwdConfigId::kM192},
                                           {128, kNarrow},
                                           {256, kNarrow}}) {
       all.push_back({precision, head_dim, tiles});
@@ -77,8 +77,8 @@ struct Outputs {
 
 /// A choice of the kernels of any precision.
 struct Choice {
-  ForwardChoice of_16_bits;
-  tf32::ForwardChoice of_tf32;
+  FwdPlan of_16_bits;
+  sm90_tf32::FwdPlan of_tf32;
 };
 
 class ForwardRun {
@@ -108,7 +108,7 @@ class ForwardRun {
 
   void enqueue(const AttentionForward& arguments, const Choice& choice, cudaStream_t stream = nullptr) const {
     if (problem_.precision == Precision::kTf32) {
-      return tf32::launch_forward(problem_, arguments, choice.of_tf32, current_device_limits(), stream);
+      return sm90_tf32::launch_forward(problem_, arguments, choice.of_tf32, current_device_limits(), stream);
     }
     (problem_.precision == Precision::kBf16
          ? &launch_forward<Precision::kBf16>
@@ -144,7 +144,7 @@ class ForwardRun {
   }
 
   [[nodiscard]] std::size_t most_tf32_bytes() const {
-    return tf32::forward_workspace(problem_.shape, {.counted = true}).bytes();
+    return sm90_tf32::forward_workspace(problem_.shape, {.counted = true}).bytes();
   }
 
   AttentionProblem problem_;
@@ -244,15 +244,15 @@ TEST_P(ForwardSm90OnGpu, MaximaThatRiseFromStepToStep) {
     const AttentionShape one = shape(200, 900, false, 1, 2);
     Inputs inputs = normal_inputs(one);
     const double scale = 1 / std::sqrt(static_cast<double>(one.head_dim));
-    static_assert(TallForward::tile().cols == DeepForward::tile().cols);
-    static_assert(ShortForward::tile().cols == DeepForward::tile().cols);
-    static_assert(PairForward::tile().cols == NarrowForward::tile().cols);
+    static_assert(FwdM256N64::tile().cols == FwdM128N64::tile().cols);
+    static_assert(FwdM128N64x2::tile().cols == FwdM128N64::tile().cols);
+    static_assert(FwdM64N128x2::tile().cols == FwdM128N128::tile().cols);
     const bool short_steps =
-        one.head_dim == 256 || GetParam().tiles == ForwardTiles::kTall || GetParam().tiles == ForwardTiles::kShort;
+        one.head_dim == 256 || GetParam().tiles == FwdConfigId::kM256N64 || GetParam().tiles == FwdConfigId::kM128N64x2;
     const auto cols =
-        static_cast<std::size_t>((GetParam().precision == Precision::kTf32 ? tf32::forward_tile(one.head_dim)
-                                  : short_steps                            ? DeepForward::tile()
-                                                                           : NarrowForward::tile())
+        static_cast<std::size_t>((GetParam().precision == Precision::kTf32 ? sm90_tf32::forward_tile(one.head_dim)
+                                  : short_steps                            ? FwdM128N64::tile()
+                                                                           : FwdM128N128::tile())
                                      .cols);
     for (std::size_t i = 0; i < inputs.q.size(); ++i) {
       if (i % static_cast<std::size_t>(one.head_dim) == 0) inputs.q[i] = 8;
@@ -378,9 +378,9 @@ TEST_P(ForwardSm90OnGpu, IsWhatThePublicFunctionRuns) {
   const AttentionShape one = shape(2048, 2048, true, 4, GetParam().head_dim == 256 ? 3 : 12);
   const ForwardRun run{one, GetParam().precision, normal_inputs(one)};
   const auto of_16_bits = choose_forward(run.problem(), current_device_limits());
-  const auto of_tf32 = tf32::choose_forward(run.problem(), current_device_limits());
+  const auto of_tf32 = sm90_tf32::choose_forward(run.problem(), current_device_limits());
   ASSERT_TRUE(of_16_bits.has_value() != of_tf32.has_value());
-  const Outputs expected = run.forward({of_16_bits.value_or(ForwardChoice{}), of_tf32.value_or(tf32::ForwardChoice{})});
+  const Outputs expected = run.forward({of_16_bits.value_or(FwdPlan{}), of_tf32.value_or(sm90_tf32::FwdPlan{})});
   const Outputs result = run.outputs();
   attention_forward(run.problem(), run.arguments(result), nullptr);
   TBENCH_CUDA_CHECK(cudaDeviceSynchronize());

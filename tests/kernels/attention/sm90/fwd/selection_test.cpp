@@ -95,7 +95,7 @@ TEST(ChooseForward, TakesEvery256ColumnsFrom64TokensOn) {
   EXPECT_FALSE(choose_forward(problem(63, 256, 100), kH200));
 }
 
-ForwardTiles tiles_of_64_columns(std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
+FwdConfigId tiles_of_64_columns(std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
   AttentionProblem one = problem(seq, 64, heads, causal);
   one.shape.batch = batch;
   return choose_forward(one, kH200)->tiles;
@@ -108,7 +108,8 @@ TEST(ChooseForward, TheFastestTilesWhereTheyWereMeasured) {
     bool causal;
     std::array<double, 4> us;
   };
-  constexpr std::array kTiles{ForwardTiles::kNarrow, ForwardTiles::kWide, ForwardTiles::kShort, ForwardTiles::kPair};
+  constexpr std::array kTiles{FwdConfigId::kM128N128, FwdConfigId::kM192, FwdConfigId::kM128N64x2,
+                              FwdConfigId::kM64N128x2};
   for (const Measured& one : {Measured{4, 12, 128, true, {4.5, 4.9, 3.8, 3.6}},
                               {4, 16, 128, true, {4.2, 4.7, 3.5, 3.6}},
                               {4, 20, 128, true, {4.8, 5.2, 4.1, 4.7}},
@@ -170,36 +171,36 @@ TEST(ChooseForward, TheFastestTilesWhereTheyWereMeasured) {
 }
 
 TEST(ChooseForward, PairTilesWhereTeamsHaveAnItemAtMost) {
-  EXPECT_EQ(tiles_of_64_columns(4, 16, 128, true), ForwardTiles::kPair);   // 128 items of 64 queries
-  EXPECT_EQ(tiles_of_64_columns(4, 17, 128, true), ForwardTiles::kShort);  // 136
-  EXPECT_EQ(tiles_of_64_columns(4, 17, 128, false), ForwardTiles::kNarrow);
-  EXPECT_EQ(tiles_of_64_columns(4, 13, 320, true), ForwardTiles::kPair);    // 260
-  EXPECT_EQ(tiles_of_64_columns(4, 14, 320, true), ForwardTiles::kShort);   // 280
-  EXPECT_EQ(tiles_of_64_columns(8, 1, 2112, true), ForwardTiles::kPair);    // 264
-  EXPECT_EQ(tiles_of_64_columns(8, 1, 2113, true), ForwardTiles::kShort);   // 272
-  EXPECT_EQ(tiles_of_64_columns(1, 4, 4224, true), ForwardTiles::kPair);    // 264
-  EXPECT_EQ(tiles_of_64_columns(1, 4, 4300, true), ForwardTiles::kNarrow);  // 272
-  EXPECT_EQ(tiles_of_64_columns(4, 1, 2112, false), ForwardTiles::kPair);   // 132
-  EXPECT_EQ(choose_forward(problem(256, 128, 20), kH200)->tiles, ForwardTiles::kNarrow);
+  EXPECT_EQ(tiles_of_64_columns(4, 16, 128, true), FwdConfigId::kM64N128x2);  // 128 items of 64 queries
+  EXPECT_EQ(tiles_of_64_columns(4, 17, 128, true), FwdConfigId::kM128N64x2);  // 136
+  EXPECT_EQ(tiles_of_64_columns(4, 17, 128, false), FwdConfigId::kM128N128);
+  EXPECT_EQ(tiles_of_64_columns(4, 13, 320, true), FwdConfigId::kM64N128x2);   // 260
+  EXPECT_EQ(tiles_of_64_columns(4, 14, 320, true), FwdConfigId::kM128N64x2);   // 280
+  EXPECT_EQ(tiles_of_64_columns(8, 1, 2112, true), FwdConfigId::kM64N128x2);   // 264
+  EXPECT_EQ(tiles_of_64_columns(8, 1, 2113, true), FwdConfigId::kM128N64x2);   // 272
+  EXPECT_EQ(tiles_of_64_columns(1, 4, 4224, true), FwdConfigId::kM64N128x2);   // 264
+  EXPECT_EQ(tiles_of_64_columns(1, 4, 4300, true), FwdConfigId::kM128N128);    // 272
+  EXPECT_EQ(tiles_of_64_columns(4, 1, 2112, false), FwdConfigId::kM64N128x2);  // 132
+  EXPECT_EQ(choose_forward(problem(256, 128, 20), kH200)->tiles, FwdConfigId::kM128N128);
 }
 
 TEST(ChooseForward, ShortTilesOfUpToSomeThousandTokens) {
-  EXPECT_EQ(tiles_of_64_columns(4, 12, 4095, true), ForwardTiles::kShort);
-  EXPECT_EQ(tiles_of_64_columns(4, 12, 4096, true), ForwardTiles::kShort);
-  EXPECT_EQ(tiles_of_64_columns(4, 12, 4097, true), ForwardTiles::kWide);
-  EXPECT_EQ(tiles_of_64_columns(4, 12, 4095, false), ForwardTiles::kShort);
-  EXPECT_EQ(tiles_of_64_columns(4, 12, 4096, false), ForwardTiles::kWide);
-  EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, true), ForwardTiles::kNarrow);   // 12 * 22 = 264 wide items
-  EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, false), ForwardTiles::kNarrow);  // 384 short ones
-  EXPECT_EQ(tiles_of_64_columns(1, 8, 4096, false), ForwardTiles::kShort);    // 256
-  EXPECT_EQ(tiles_of_64_columns(1, 4, 8192, false), ForwardTiles::kNarrow);   // as many, longer than was measured
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4095, true), FwdConfigId::kM128N64x2);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4096, true), FwdConfigId::kM128N64x2);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4097, true), FwdConfigId::kM192);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4095, false), FwdConfigId::kM128N64x2);
+  EXPECT_EQ(tiles_of_64_columns(4, 12, 4096, false), FwdConfigId::kM192);
+  EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, true), FwdConfigId::kM128N128);   // 12 * 22 = 264 wide items
+  EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, false), FwdConfigId::kM128N128);  // 384 short ones
+  EXPECT_EQ(tiles_of_64_columns(1, 8, 4096, false), FwdConfigId::kM128N64x2);  // 256
+  EXPECT_EQ(tiles_of_64_columns(1, 4, 8192, false), FwdConfigId::kM128N128);   // as many, longer than was measured
   // Up to 3 * 132 wide items with a mask, 9 * 43 = 387, and 6 * 132 without one, 36 * 22 = 792
-  EXPECT_EQ(tiles_of_64_columns(1, 9, 8192, true), ForwardTiles::kShort);
-  EXPECT_EQ(tiles_of_64_columns(1, 10, 8192, true), ForwardTiles::kWide);
-  EXPECT_EQ(tiles_of_64_columns(1, 9, 8193, true), ForwardTiles::kWide);
-  EXPECT_EQ(tiles_of_64_columns(1, 36, 4096, false), ForwardTiles::kShort);
-  EXPECT_EQ(tiles_of_64_columns(1, 37, 4096, false), ForwardTiles::kWide);
-  EXPECT_EQ(tiles_of_64_columns(1, 8, 16385, false), ForwardTiles::kWide);
+  EXPECT_EQ(tiles_of_64_columns(1, 9, 8192, true), FwdConfigId::kM128N64x2);
+  EXPECT_EQ(tiles_of_64_columns(1, 10, 8192, true), FwdConfigId::kM192);
+  EXPECT_EQ(tiles_of_64_columns(1, 9, 8193, true), FwdConfigId::kM192);
+  EXPECT_EQ(tiles_of_64_columns(1, 36, 4096, false), FwdConfigId::kM128N64x2);
+  EXPECT_EQ(tiles_of_64_columns(1, 37, 4096, false), FwdConfigId::kM192);
+  EXPECT_EQ(tiles_of_64_columns(1, 8, 16385, false), FwdConfigId::kM192);
 }
 
 TEST(ChooseForward, WideTilesOf80ColumnsForManyKeysAndItems) {
@@ -208,15 +209,15 @@ TEST(ChooseForward, WideTilesOf80ColumnsForManyKeysAndItems) {
     one.shape.batch = batch;
     return *choose_forward(one, kH200);
   };
-  EXPECT_EQ(choice(4, 32, 511, true).tiles, ForwardTiles::kNarrow);
+  EXPECT_EQ(choice(4, 32, 511, true).tiles, FwdConfigId::kM128N128);
   for (const std::int64_t seq : {512, 1024, 2048, 4096}) {
-    EXPECT_EQ(choice(4, 32, seq, true).tiles, ForwardTiles::kWide);
-    EXPECT_EQ(choice(4, 32, seq, false).tiles, ForwardTiles::kWide);
+    EXPECT_EQ(choice(4, 32, seq, true).tiles, FwdConfigId::kM192);
+    EXPECT_EQ(choice(4, 32, seq, false).tiles, FwdConfigId::kM192);
   }
-  EXPECT_EQ(choice(4, 22, 512, true).tiles, ForwardTiles::kNarrow);  // 88 * 3 = 264, two a multiprocessor
-  EXPECT_EQ(choice(4, 23, 512, true).tiles, ForwardTiles::kWide);
-  EXPECT_EQ(choice(1, 12, 4096, true).tiles, ForwardTiles::kNarrow);  // 12 * 22 = 264, two a multiprocessor
-  EXPECT_EQ(choice(1, 13, 4096, true).tiles, ForwardTiles::kWide);
+  EXPECT_EQ(choice(4, 22, 512, true).tiles, FwdConfigId::kM128N128);  // 88 * 3 = 264, two a multiprocessor
+  EXPECT_EQ(choice(4, 23, 512, true).tiles, FwdConfigId::kM192);
+  EXPECT_EQ(choice(1, 12, 4096, true).tiles, FwdConfigId::kM128N128);  // 12 * 22 = 264, two a multiprocessor
+  EXPECT_EQ(choice(1, 13, 4096, true).tiles, FwdConfigId::kM192);
   EXPECT_FALSE(choice(1, 13, 4096, true).counted);  // 286 items
   EXPECT_FALSE(choice(4, 32, 512, true).counted);   // 384
   EXPECT_FALSE(choice(4, 33, 768, true).counted);   // 528 of four tiles each
@@ -229,7 +230,7 @@ TEST(ChooseForward, TallTilesWhereTheyFillTheGpu) {
   const auto is_tall = [](std::int64_t batch, std::int64_t heads, std::int64_t seq, bool causal) {
     AttentionProblem one = problem(seq, 32, heads, causal);
     one.shape.batch = batch;
-    return choose_forward(one, kH200)->tiles == ForwardTiles::kTall;
+    return choose_forward(one, kH200)->tiles == FwdConfigId::kM256N64;
   };
   // Without a mask from 0.9 * 132 = 118.8 items on, with one from 1.5 * 132 = 198
   EXPECT_TRUE(is_tall(8, 1, 4096, false));  // 8 * 16 = 128

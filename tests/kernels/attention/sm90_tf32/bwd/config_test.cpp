@@ -8,7 +8,7 @@
 
 #include "support/plan_problem.hpp"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 namespace {
 
 AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal = true) {
@@ -25,24 +25,24 @@ AttentionShape rectangle(std::int64_t head_dim) {
 TEST(Tf32StreamShared, HoldsWhatIsKeptAndASlotForEveryTile) {
   // 128 kept rows of 256 bytes are 32 KiB, twice; slots of 64 rows 16 KiB, eight; lse or delta of eight times 64
   // queries 2 KiB
-  const StreamShared keys64 = stream_shared(64, Kept::kKeys);
+  const BwdSmemLayout keys64 = stream_shared(64, Stationary::kKv);
   EXPECT_EQ(keys64.gradients_operand, 32 << 10);
   EXPECT_EQ(keys64.slots, 64 << 10);
   EXPECT_EQ(keys64.statistics, 192 << 10);
   EXPECT_EQ(keys64.barriers, 194 << 10);
   // Q and dO in registers
-  const StreamShared queries64 = stream_shared(64, Kept::kQueries);
+  const BwdSmemLayout queries64 = stream_shared(64, Stationary::kQ);
   EXPECT_EQ(queries64.slots, 0);
   EXPECT_EQ(queries64.barriers, 128 << 10);
   // 128 kept rows of 512 bytes are 64 KiB, twice; slots of 32 rows 16 KiB, six; lse or delta of six times 32 queries
   // 768 bytes
-  const StreamShared keys128 = stream_shared(128, Kept::kKeys);
+  const BwdSmemLayout keys128 = stream_shared(128, Stationary::kKv);
   EXPECT_EQ(keys128.gradients_operand, 64 << 10);
   EXPECT_EQ(keys128.slots, 128 << 10);
   EXPECT_EQ(keys128.statistics, 224 << 10);
   EXPECT_EQ(keys128.barriers, (224 << 10) + 768);
   // Q in registers, dO 64 KiB; slots of 64 rows 32 KiB, five
-  const StreamShared queries128 = stream_shared(128, Kept::kQueries);
+  const BwdSmemLayout queries128 = stream_shared(128, Stationary::kQ);
   EXPECT_EQ(queries128.gradients_operand, 0);
   EXPECT_EQ(queries128.slots, 64 << 10);
   EXPECT_EQ(queries128.barriers, 224 << 10);
@@ -50,8 +50,8 @@ TEST(Tf32StreamShared, HoldsWhatIsKeptAndASlotForEveryTile) {
 
 TEST(Tf32StreamShared, AlignsTilesAndBarriers) {
   for (const std::int64_t head_dim : kHeadDims) {
-    for (const Kept kept : {Kept::kKeys, Kept::kQueries}) {
-      const StreamShared shared = stream_shared(head_dim, kept);
+    for (const Stationary kept : {Stationary::kKv, Stationary::kQ}) {
+      const BwdSmemLayout shared = stream_shared(head_dim, kept);
       for (const int offset : {shared.scores_operand, shared.gradients_operand, shared.slots}) {
         EXPECT_EQ(offset % kSharedAlignment, 0);
       }
@@ -66,19 +66,19 @@ TEST(Tf32StreamShared, AlignsTilesAndBarriers) {
 TEST(Tf32BackwardLaunch, HasABlockAnItemAndFitsAMultiprocessor) {
   // 48 heads of ceil(300 / 128) = 3 tiles of keys, ceil(130 / 128) = 2 of queries
   for (const std::int64_t head_dim : kHeadDims) {
-    EXPECT_EQ(backward_launch(rectangle(head_dim), Kept::kKeys).grid, (Grid{144, 1, 1}));
-    EXPECT_EQ(backward_launch(rectangle(head_dim), Kept::kQueries).grid, (Grid{96, 1, 1}));
-    for (const Kept kept : {Kept::kKeys, Kept::kQueries}) {
+    EXPECT_EQ(backward_launch(rectangle(head_dim), Stationary::kKv).grid, (Grid{144, 1, 1}));
+    EXPECT_EQ(backward_launch(rectangle(head_dim), Stationary::kQ).grid, (Grid{96, 1, 1}));
+    for (const Stationary kept : {Stationary::kKv, Stationary::kQ}) {
       const Launch launch = backward_launch(rectangle(head_dim), kept);
       EXPECT_EQ(launch.threads, 384);
       EXPECT_LE(launch.shared_bytes, kH200.shared_bytes_per_block);
     }
   }
   // Barriers and the alignment are 1,280 bytes.
-  EXPECT_EQ(backward_launch(rectangle(64), Kept::kKeys).shared_bytes, (194u << 10) + 1280);
-  EXPECT_EQ(backward_launch(rectangle(64), Kept::kQueries).shared_bytes, (128u << 10) + 1280);
-  EXPECT_EQ(backward_launch(rectangle(128), Kept::kKeys).shared_bytes, (224u << 10) + 768 + 1280);
-  EXPECT_EQ(backward_launch(rectangle(128), Kept::kQueries).shared_bytes, (224u << 10) + 1280);
+  EXPECT_EQ(backward_launch(rectangle(64), Stationary::kKv).shared_bytes, (194u << 10) + 1280);
+  EXPECT_EQ(backward_launch(rectangle(64), Stationary::kQ).shared_bytes, (128u << 10) + 1280);
+  EXPECT_EQ(backward_launch(rectangle(128), Stationary::kKv).shared_bytes, (224u << 10) + 768 + 1280);
+  EXPECT_EQ(backward_launch(rectangle(128), Stationary::kQ).shared_bytes, (224u << 10) + 1280);
 }
 
 TEST(Tf32BackwardLaunch, DealsOutTheRegistersOfAMultiprocessor) {
@@ -96,7 +96,7 @@ TEST(Tf32BackwardPrepareLaunch, HasAWarpForEach16RowsBy32Columns) {
 }
 
 TEST(Tf32BackwardWorkspace, RoundsQueriesAndKeysUpToKeptRows) {
-  const BackwardWorkspace workspace = backward_workspace(rectangle(64));
+  const BwdWorkspace workspace = backward_workspace(rectangle(64));
   EXPECT_EQ(workspace.queries, 256);
   EXPECT_EQ(workspace.keys, 384);
   EXPECT_EQ(workspace.statistics_bytes, 49'152u);  // 48 * 256 * 4
@@ -111,7 +111,7 @@ TEST(Tf32BackwardWorkspace, AlignsWhatIsCopied) {
   for (const std::int64_t head_dim : kHeadDims) {
     AttentionShape one = problem(1, head_dim, 1).shape;
     one.batch = 1;
-    const BackwardWorkspace workspace = backward_workspace(one);
+    const BwdWorkspace workspace = backward_workspace(one);
     for (const std::size_t bytes : {workspace.statistics_bytes, workspace.queries_bytes, workspace.keys_bytes}) {
       EXPECT_EQ(bytes % 256, 0u);
     }
@@ -128,32 +128,32 @@ TEST(Tf32BackwardWorkspace, IsOfWhatIsTaken) {
 
 TEST(Tf32BackwardOrder, GroupsTheHeadsWhoseStreamsFitTheCache) {
   // Q, dO, dO^T and Q^T of a head: 4 * 16,384 * 128 * 4 bytes = 32 MiB; 64 columns: two fit
-  EXPECT_EQ(backward_order(problem(16384, 128, 4).shape, Kept::kKeys),
-            (BackwardOrder{.tiles = 128, .heads = 1, .items = 2048}));
-  EXPECT_EQ(backward_order(problem(16384, 64, 4).shape, Kept::kKeys).heads, 2);
+  EXPECT_EQ(backward_order(problem(16384, 128, 4).shape, Stationary::kKv),
+            (BwdTileOrder{.tiles = 128, .heads = 1, .items = 2048}));
+  EXPECT_EQ(backward_order(problem(16384, 64, 4).shape, Stationary::kKv).heads, 2);
   // K, V and K^T of a head: 3 * 8,192 * 128 * 4 bytes = 12 MiB, of which two fit; 64 columns: five, 16 heads in four
   // groups
-  EXPECT_EQ(backward_order(problem(8192, 128, 4).shape, Kept::kQueries),
-            (BackwardOrder{.tiles = 64, .heads = 2, .items = 1024}));
-  EXPECT_EQ(backward_order(problem(8192, 64, 4).shape, Kept::kQueries).heads, 4);
-  for (const Kept kept : {Kept::kKeys, Kept::kQueries}) {
+  EXPECT_EQ(backward_order(problem(8192, 128, 4).shape, Stationary::kQ),
+            (BwdTileOrder{.tiles = 64, .heads = 2, .items = 1024}));
+  EXPECT_EQ(backward_order(problem(8192, 64, 4).shape, Stationary::kQ).heads, 4);
+  for (const Stationary kept : {Stationary::kKv, Stationary::kQ}) {
     EXPECT_EQ(backward_order(problem(std::int64_t{1} << 20, 128, 1).shape, kept).heads, 1);
   }
 }
 
 TEST(Tf32BackwardOrder, IsOfWhatIsKept) {
   // All 48 heads fit.
-  EXPECT_EQ(backward_order(rectangle(64), Kept::kKeys), (BackwardOrder{.tiles = 3, .heads = 48, .items = 144}));
-  EXPECT_EQ(backward_order(rectangle(64), Kept::kQueries), (BackwardOrder{.tiles = 2, .heads = 48, .items = 96}));
+  EXPECT_EQ(backward_order(rectangle(64), Stationary::kKv), (BwdTileOrder{.tiles = 3, .heads = 48, .items = 144}));
+  EXPECT_EQ(backward_order(rectangle(64), Stationary::kQ), (BwdTileOrder{.tiles = 2, .heads = 48, .items = 96}));
 }
 
 TEST(Tf32BackwardOrder, HasGroupsOfTheSameSize) {
   // 100 heads of 4 * 1,024 * 64 * 4 bytes = 1 MiB: 32 in 32 MiB, so four groups, of 25, not of 32, 32, 32 and 4; of
   // 3 / 4 MiB: 42, so three, of 34
-  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape, Kept::kKeys),
-            (BackwardOrder{.tiles = 8, .heads = 25, .items = 800}));
-  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape, Kept::kQueries),
-            (BackwardOrder{.tiles = 8, .heads = 34, .items = 800}));
+  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape, Stationary::kKv),
+            (BwdTileOrder{.tiles = 8, .heads = 25, .items = 800}));
+  EXPECT_EQ(backward_order(problem(1024, 64, 25).shape, Stationary::kQ),
+            (BwdTileOrder{.tiles = 8, .heads = 34, .items = 800}));
 }
 
 TEST(TakesTf32Backward, TakesWhatHasAnInstanceOnHopper) {
@@ -263,4 +263,4 @@ TEST(TakesTf32BackwardViews, WantsMultiplesOf16BytesOfAllButO) {
 }
 
 }  // namespace
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

@@ -10,7 +10,7 @@
 #include "attention/sm90/bwd/run.hpp"
 #include "support/kernel_grid.hpp"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 namespace {
 
 std::string name_of_head_dim(const testing::TestParamInfo<std::int64_t>& info) {
@@ -226,4 +226,4 @@ TEST_P(BackwardTf32Sm90OnGpu, LeavesWhatItDoesNotTakeToAmperesKernels) {
 }
 
 }  // namespace
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

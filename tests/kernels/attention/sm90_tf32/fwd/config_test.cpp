@@ -6,7 +6,7 @@
 
 #include "support/plan_problem.hpp"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 namespace {
 
 AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal = true) {
@@ -30,11 +30,11 @@ TEST(Tf32ForwardLaunch, FitsAMultiprocessor) {
 
 TEST(Tf32ForwardWorkspace, HoldsWholeTilesOfValues) {
   // 130 keys are two tiles of 128, or three of 64: 48 heads * 2 * 128 * 64 * 4 bytes, 48 * 3 * 64 * 128 * 4
-  const ForwardWorkspace d64 = forward_workspace(problem(130, 64, 12).shape, {});
+  const FwdWorkspace d64 = forward_workspace(problem(130, 64, 12).shape, {});
   EXPECT_EQ(d64.key_tiles, 2);
   EXPECT_EQ(d64.values_bytes, 3'145'728u);
   EXPECT_EQ(d64.bytes(), d64.values_bytes);
-  const ForwardWorkspace d128 = forward_workspace(problem(130, 128, 12).shape, {.counted = true});
+  const FwdWorkspace d128 = forward_workspace(problem(130, 128, 12).shape, {.counted = true});
   EXPECT_EQ(d128.key_tiles, 3);
   EXPECT_EQ(d128.values_bytes, 4'718'592u);
   EXPECT_EQ(d128.bytes(), 256 + d128.values_bytes);
@@ -57,7 +57,7 @@ TEST(Tf32PrepareLaunch, HasAWarpForEach16KeysBy32Columns) {
 TEST(Tf32ForwardOrder, GroupsTheHeadsWhoseKeysFitTheCache) {
   // K and V of a head: 2 * 16,384 * 128 * 4 bytes = 16 MiB; two in 32 MiB
   EXPECT_EQ(forward_order(problem(16384, 128, 4).shape, {}),
-            (ForwardOrder{.tiles = 128, .heads = 2, .items = 2048, .last_group = 7, .in_turns = false}));
+            (TileOrder{.tiles = 128, .heads = 2, .items = 2048, .last_group = 7, .in_turns = false}));
   EXPECT_EQ(forward_order(problem(16384, 64, 4).shape, {}).heads, 4);
 }
 
@@ -152,4 +152,4 @@ TEST(TakesTf32Views, WantsMultiplesOf16Bytes) {
 }
 
 }  // namespace
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

@@ -8,9 +8,9 @@
 
 namespace tbench::kernels {
 
-inline bool planted(PlantedFault fault) { return planted_fault() == fault; }
-inline void delay(PlantedFault) {}  // the order of the warps is random anyway
-inline void delay_one_warp(PlantedFault) {}
+inline bool planted(InjectedFault fault) { return planted_fault() == fault; }
+inline void delay(InjectedFault) {}  // the order of the warps is random anyway
+inline void delay_one_warp(InjectedFault) {}
 inline void upload_planted_fault(cudaStream_t) {}
 constexpr bool is_instantiated(int) { return true; }
 

@@ -39,13 +39,13 @@ inline void wait_a_while(std::uint32_t, std::uint32_t) {}  // what it waits for 
 inline void show_to_async_proxy() {}
 inline void prefetch(const CUtensorMap&) {}
 
-enum class Reuse { kOnce, kOften };
-template <Reuse kReuse>
+enum class CacheHint { kEvictFirst, kEvictLast };
+template <CacheHint kReuse>
 std::uint64_t cache_policy() {
   return 0;
 }
 
-template <Reuse kReuse>
+template <CacheHint kReuse>
 std::uint64_t cache_policy_here() {
   return 0;
 }
@@ -65,7 +65,7 @@ inline CUtensorMap tensor_map(const EmulatedMap& emulated) {
   return map;
 }
 
-struct BoxPlace {
+struct TmaCoord {
   int row, head, batch;
   int column = 0;
 };
@@ -82,7 +82,7 @@ inline std::uint32_t swizzled(std::uint32_t offset, int row_bytes) {
 
 /// For each 16 bytes of a panel with its swizzle: visit(there, in the tensor), which is null beyond the tensor's end.
 template <class Visit>
-void visit_panel(char* panel, const EmulatedMap& map, BoxPlace place, const Visit& visit) {
+void visit_panel(char* panel, const EmulatedMap& map, TmaCoord place, const Visit& visit) {
   char* const head = map.data + place.batch * map.batch_stride + place.head * map.head_stride;
   for (int row = 0; row < map.box_rows; ++row) {
     for (int vector = 0; vector < row_bytes(map) / 16; ++vector) {
@@ -93,7 +93,7 @@ void visit_panel(char* panel, const EmulatedMap& map, BoxPlace place, const Visi
     }
   }
 }
-inline void copy_panel(char* destination, const EmulatedMap& map, BoxPlace place) {
+inline void copy_panel(char* destination, const EmulatedMap& map, TmaCoord place) {
   visit_panel(destination, map, place, [&map](char* to, const char* from) {
     if (from == nullptr) {
       std::memset(to, 0, 16);
@@ -108,14 +108,14 @@ inline void copy_panel(char* destination, const EmulatedMap& map, BoxPlace place
     }
   });
 }
-inline void store_panel(char* source, const EmulatedMap& map, BoxPlace place) {
+inline void store_panel(char* source, const EmulatedMap& map, TmaCoord place) {
   visit_panel(source, map, place, [](const char* from, char* to) {
     if (to != nullptr) std::memcpy(to, from, 16);
   });
 }
 /// For each panel of a tile: visit(its shared memory, the tensor, its place).
 template <int kHeadDim, int kPanel, class Visit>
-void visit_panels(std::uint32_t tile, int panel_bytes, const CUtensorMap& map, BoxPlace place, const Visit& visit) {
+void visit_panels(std::uint32_t tile, int panel_bytes, const CUtensorMap& map, TmaCoord place, const Visit& visit) {
   EmulatedMap emulated;
   std::memcpy(&emulated, &map, sizeof(emulated));
   for (int panel = 0; panel < (kHeadDim + kPanel - 1) / kPanel; ++panel) {
@@ -124,9 +124,9 @@ void visit_panels(std::uint32_t tile, int panel_bytes, const CUtensorMap& map, B
   }
 }
 template <int kHeadDim, int kPanel = panel_columns(kHeadDim)>
-void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map, BoxPlace place,
+void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map, TmaCoord place,
                 std::uint32_t barrier, std::uint64_t) {
-  const auto copy = [barrier](char* to, const EmulatedMap& from, BoxPlace box) {
+  const auto copy = [barrier](char* to, const EmulatedMap& from, TmaCoord box) {
     emulator::copy_some_time(barrier, from.box_rows * row_bytes(from), [=] { copy_panel(to, from, box); });
   };
   visit_panels<kHeadDim, kPanel>(destination, panel_bytes, map, place, copy);
@@ -138,10 +138,10 @@ inline void copy_bytes(std::uint32_t destination, const void* source, int bytes,
 }
 /// Whoever stores has no products under way.
 template <int kHeadDim>
-void store_boxes(const CUtensorMap& map, BoxPlace place, std::uint32_t source, int panel_bytes) {
+void store_boxes(const CUtensorMap& map, TmaCoord place, std::uint32_t source, int panel_bytes) {
   visit_panels<kHeadDim, panel_columns(kHeadDim)>(
       source, panel_bytes, map, place,
-      [](char* from, const EmulatedMap& to, BoxPlace box) { emulator::do_async([=] { store_panel(from, to, box); }); });
+      [](char* from, const EmulatedMap& to, TmaCoord box) { emulator::do_async([=] { store_panel(from, to, box); }); });
   emulator::commit_copies();
 }
 inline void wait_for_stores() { emulator::wait_copies(0); }

@@ -9,12 +9,12 @@
 
 namespace tbench::kernels::sm90 {
 
-constexpr int kPanelRowBytes = kPanelCols * 2;
+constexpr int kPanelRowBytes = kSwizzle128Cols * 2;
 
-struct Operand {
+struct SmemDescriptor {
   std::uint32_t address, panel_bytes;
   int row_bytes;
-  Operand at(int bytes) const { return {address + static_cast<std::uint32_t>(bytes), panel_bytes, row_bytes}; }
+  SmemDescriptor at(int bytes) const { return {address + static_cast<std::uint32_t>(bytes), panel_bytes, row_bytes}; }
 
   /// The swizzle permutes the vectors of a row by what row it is in memory.
   template <class Element>
@@ -34,7 +34,7 @@ struct Operand {
   }
 };
 template <int kRowBytes = kPanelRowBytes>
-Operand operand(std::uint32_t address, int panel_bytes = 16) {
+SmemDescriptor operand(std::uint32_t address, int panel_bytes = 16) {
   return {address, static_cast<std::uint32_t>(panel_bytes), kRowBytes};
 }
 
@@ -51,7 +51,7 @@ struct Wgmma {
   using Rows = std::array<std::array<float, kInner>, 2>;  // of A, a thread's
 
   template <bool kTransposed = false, int kCount>
-  static void from_shared(float (&d)[kCount], Operand a, Operand b, bool add) {
+  static void from_shared(float (&d)[kCount], SmemDescriptor a, SmemDescriptor b, bool add) {
     const int row = static_cast<int>(threadIdx.x) % kWarpGroupThreads / kWarpSize * 16 + emulator::lane() / 4;
     emulator::do_async([&d, a, b, add, row] {
       Rows rows;
@@ -64,7 +64,7 @@ struct Wgmma {
   }
 
   template <bool kTransposed, int kCount>
-  static void from_registers(float (&d)[kCount], const std::uint32_t* a, Operand b, bool add) {
+  static void from_registers(float (&d)[kCount], const std::uint32_t* a, SmemDescriptor b, bool add) {
     const auto all = emulator::meet_warp(std::array{a[0], a[1], a[2], a[3]});
     Rows rows;
     for (int k = 0; k < kInner; ++k) {
@@ -80,7 +80,7 @@ struct Wgmma {
  private:
   /// Of a thread's elements, two columns of every eight in two rows.
   template <bool kTransposed, int kCount>
-  static void multiply(float (&d)[kCount], const Rows& rows, Operand b, bool add) {
+  static void multiply(float (&d)[kCount], const Rows& rows, SmemDescriptor b, bool add) {
     for (int pair = 0; pair < kCount / 2; ++pair) {
       const int i = pair / 2 * 4 + pair % 2, column = pair / 2 * 8 + emulator::lane() % 4 * 2 + pair % 2;
       float sums[2]{add ? d[i] : 0.0f, add ? d[i + 2] : 0.0f};

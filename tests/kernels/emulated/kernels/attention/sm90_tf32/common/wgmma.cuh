@@ -2,15 +2,16 @@
 #pragma once
 
 #include "kernels/attention/sm90/common/wgmma.cuh"
+#include "kernels/attention/sm90_tf32/common/sm90_names.hpp"
 
-namespace tbench::kernels::sm90::tf32 {
+namespace tbench::kernels::sm90_tf32 {
 
 struct Wgmma {
   static constexpr int kInner = 8;
   using Rows = std::array<std::array<double, kInner>, 2>;  // of A, a thread's
 
   template <int kCount>
-  static void from_shared(float (&d)[kCount], Operand a, Operand b, bool add) {
+  static void from_shared(float (&d)[kCount], SmemDescriptor a, SmemDescriptor b, bool add) {
     const int row = static_cast<int>(threadIdx.x) % kWarpGroupThreads / kWarpSize * 16 + emulator::lane() / 4;
     emulator::do_async([&d, a, b, add, row] {
       Rows rows;
@@ -22,7 +23,7 @@ struct Wgmma {
   }
 
   template <int kCount>
-  static void from_registers(float (&d)[kCount], const std::uint32_t* a, Operand b, bool add) {
+  static void from_registers(float (&d)[kCount], const std::uint32_t* a, SmemDescriptor b, bool add) {
     const auto all = emulator::meet_warp(std::array{a[0], a[1], a[2], a[3]});
     Rows rows;
     for (int k = 0; k < kInner; ++k) {
@@ -35,7 +36,7 @@ struct Wgmma {
  private:
   /// Of a thread's elements, two columns of every eight in two rows.
   template <int kCount>
-  static void multiply(float (&d)[kCount], const Rows& rows, Operand b, bool add) {
+  static void multiply(float (&d)[kCount], const Rows& rows, SmemDescriptor b, bool add) {
     for (int i = 0; i < kCount; ++i) {
       const int half = i / 2 % 2, column = i / 4 * 8 + emulator::lane() % 4 * 2 + i % 2;
       double sum = add ? d[i] : 0.0;
@@ -44,11 +45,11 @@ struct Wgmma {
     }
   }
 
-  static double element(Operand operand, int row, int inner) {
+  static double element(SmemDescriptor operand, int row, int inner) {
     return read(operand.element<float>(static_cast<std::uint32_t>(row * kPanelRowBytes + inner * 4)));
   }
   /// The low 13 bits are ignored.
   static double read(float word) { return __uint_as_float(__float_as_uint(word) & ~0x1fffu); }
 };
 
-}  // namespace tbench::kernels::sm90::tf32
+}  // namespace tbench::kernels::sm90_tf32

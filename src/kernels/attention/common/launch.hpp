@@ -1,0 +1,42 @@
+// The shape of a launch, which the plans of all attention kernels compute on the host.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tbench/core/enums.hpp"
+#include "tbench/core/work.hpp"
+
+namespace tbench::kernels {
+
+/// Whether a precision is stored in 16 bits: mma.m16n8k16 with float32 accumulators. The others are stored as float32:
+/// mma.m16n8k8, one product of TF32 operands (kTf32), or three for float32's accuracy (kFp32).
+constexpr bool is_16bit(Precision precision) { return precision == Precision::kBf16 || precision == Precision::kFp16; }
+
+/// Blocks of `block` rows that hold `extent`.
+[[nodiscard]] constexpr std::int64_t block_count(std::int64_t extent, std::int64_t block) {
+  return (extent + block - 1) / block;
+}
+
+struct Grid {
+  std::int64_t x{}, y{}, z{};
+  bool operator==(const Grid&) const = default;
+};
+
+struct Launch {
+  Grid grid;
+  int threads{};
+  std::size_t shared_bytes{};
+  bool operator==(const Launch&) const = default;
+};
+
+/// Blocks of the kernels before and after a backward pass have `kBackwardHelperRows` queries each.
+constexpr int kBackwardHelperRows = 64;
+constexpr int kBackwardHelperThreads = 256;
+[[nodiscard]] constexpr Launch backward_helper_launch(const AttentionShape& shape, std::size_t shared_bytes) {
+  return {.grid = {block_count(shape.seq_q, kBackwardHelperRows), shape.heads, shape.batch},
+          .threads = kBackwardHelperThreads,
+          .shared_bytes = shared_bytes};
+}
+
+}  // namespace tbench::kernels

@@ -1,0 +1,15 @@
+// What the forward kernels of every architecture make of a row's sum of exponentials.
+#pragma once
+
+#include <cmath>
+
+#include "kernels/attention/common/injected_fault.cuh"
+
+namespace tbench::kernels {
+
+/// Returns the logarithm of a row's sum of exponentials, for its lse.
+__device__ __forceinline__ float logarithm(float sum) {
+  return planted(InjectedFault::kLseBase) ? log2f(sum) : logf(sum);
+}
+
+}  // namespace tbench::kernels
