@@ -57,7 +57,7 @@ class EmulatedBackward : public EmulatedProblem<float, kColumns> {
                                      .keys = static_cast<int>(workspace.keys),
                                      .scale = problem_.scale};
     this->run(backward_prepare_launch(problem_.shape),
-              [&](char*) { attention_backward_tf32_prepare_kernel<kColumns>(before); });
+              [&](char*) { attention_bwd_sm90_tf32_preprocess_kernel<kColumns>(before); });
     auto gradients = this->no_gradients();
     constexpr int kStepQueries = stream_tile(kColumns, Stationary::kKv).rows;
     BwdParams p{};

@@ -30,7 +30,8 @@ class EmulatedForward : public EmulatedProblem<float, kColumns> {
                                   .heads = static_cast<int>(kHeads),
                                   .seq_kv = lengths_.kv,
                                   .padded_keys = static_cast<int>(workspace.key_tiles) * forward_tile(kColumns).cols};
-    this->run(prepare_launch(problem_.shape), [&](char*) { attention_forward_tf32_prepare_kernel<kColumns>(before); });
+    this->run(prepare_launch(problem_.shape),
+              [&](char*) { attention_fwd_sm90_tf32_preprocess_kernel<kColumns>(before); });
     FwdParams p{};
     p.q = map(this->q_, lengths_.q, kWgmmaM, /*rounds=*/false);
     p.k = map(this->k_, lengths_.kv, forward_tile(kColumns).cols, /*rounds=*/true);

@@ -7,7 +7,7 @@ namespace tbench::kernels::sm80 {
 
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
-    attention_backward_prepare_kernel(const __grid_constant__ BwdParams<Element> p) {
+    attention_bwd_sm80_preprocess_16bit_kernel(const __grid_constant__ BwdParams<Element> p) {
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
   const std::int64_t head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
   __shared__ float sums[kBackwardHelperRows];
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
 /// dq = scale * sums, from the accumulators' layout (see BwdMainloop::add_query_gradient).
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
-    attention_backward_convert_kernel(const __grid_constant__ BwdParams<Element> p) {
+    attention_bwd_sm80_postprocess_16bit_kernel(const __grid_constant__ BwdParams<Element> p) {
   constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
   extern __shared__ __align__(16) char tile[];
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(BwdAtomic::tile(kHeadDim).warps* kWarpSize,
                                   BwdAtomic::tile(kHeadDim).blocks_per_multiprocessor)
-    attention_backward_atomic_kernel(const __grid_constant__ BwdParams<Element> p) {
+    attention_bwd_sm80_atomic_16bit_kernel(const __grid_constant__ BwdParams<Element> p) {
   extern __shared__ __align__(16) char shared[];
   BwdMainloop<Element, kHeadDim, BwdAtomic, Gradient::kDkDv, true>{p, shared, schedule_tile(false)}.run();
 }
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(BwdAtomic::tile(kHeadDim).warps* kWarpSize,
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(BwdSplit::tile(kHeadDim).warps* kWarpSize,
                                   BwdSplit::tile(kHeadDim).blocks_per_multiprocessor)
-    attention_backward_split_kernel(const __grid_constant__ BwdParams<Element> p) {
+    attention_bwd_sm80_split_16bit_kernel(const __grid_constant__ BwdParams<Element> p) {
   extern __shared__ __align__(16) char shared[];
   run_split_backward_16bit<Element, kHeadDim>(p, shared);
 }

@@ -8,7 +8,7 @@ namespace tbench::kernels::sm80 {
 /// Sets delta, and clears dq where the products are going to be added to it.
 template <int kHeadDim, bool kClear>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
-    attention_backward_prepare_32bit_kernel(const __grid_constant__ BwdFp32Params p) {
+    attention_bwd_sm80_preprocess_fp32_kernel(const __grid_constant__ BwdFp32Params p) {
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
   const int rows = min(kBackwardHelperRows, p.seq_q - first_row);
   const std::int64_t first = (static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y) * p.seq_q + first_row;
@@ -34,14 +34,14 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
 
 template <bool k3xTf32, int kHeadDim, class Tile>
 __global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
-    attention_backward_atomic_32bit_kernel(const __grid_constant__ BwdFp32Params p) {
+    attention_bwd_sm80_atomic_fp32_kernel(const __grid_constant__ BwdFp32Params p) {
   extern __shared__ __align__(16) char shared[];
   BwdFp32Mainloop<k3xTf32, kHeadDim, Tile, false, true>{p, shared, schedule_tile(p.heads_first)}.run();
 }
 
 template <bool k3xTf32, int kHeadDim, class Tile>
 __global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
-    attention_backward_split_32bit_kernel(const __grid_constant__ BwdFp32Params p) {
+    attention_bwd_sm80_split_fp32_kernel(const __grid_constant__ BwdFp32Params p) {
   extern __shared__ __align__(16) char shared[];
   run_split_backward_32bit<k3xTf32, kHeadDim, Tile>(p, shared);
 }
@@ -49,13 +49,13 @@ __global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::t
 template <bool k3xTf32, int kHeadDim>
 auto backward_32bit_kernel(BwdAlgorithm method, bool splits_warps) {
   if (method != BwdAlgorithm::kAtomicDq) {
-    return splits_warps ? &attention_backward_split_32bit_kernel<k3xTf32, kHeadDim, BwdFp32WarpSplit>
-                        : &attention_backward_split_32bit_kernel<k3xTf32, kHeadDim, BwdFp32Split<k3xTf32>>;
+    return splits_warps ? &attention_bwd_sm80_split_fp32_kernel<k3xTf32, kHeadDim, BwdFp32WarpSplit>
+                        : &attention_bwd_sm80_split_fp32_kernel<k3xTf32, kHeadDim, BwdFp32Split<k3xTf32>>;
   }
   if constexpr (BwdFp32AtomicWarpSplit::serves(kHeadDim)) {
-    if (splits_warps) return &attention_backward_atomic_32bit_kernel<k3xTf32, kHeadDim, BwdFp32AtomicWarpSplit>;
+    if (splits_warps) return &attention_bwd_sm80_atomic_fp32_kernel<k3xTf32, kHeadDim, BwdFp32AtomicWarpSplit>;
   }
-  return &attention_backward_atomic_32bit_kernel<k3xTf32, kHeadDim, BwdFp32Atomic<k3xTf32>>;
+  return &attention_bwd_sm80_atomic_fp32_kernel<k3xTf32, kHeadDim, BwdFp32Atomic<k3xTf32>>;
 }
 
 }  // namespace tbench::kernels::sm80

@@ -69,20 +69,20 @@ void launch_16bit(const AttentionProblem& problem, BwdAlgorithm method, const Bw
                   cudaStream_t stream) {
   const AttentionShape& shape = problem.shape;
   if (method != BwdAlgorithm::kSplitFusedDelta) {
-    launch_kernel(&attention_backward_prepare_kernel<Element, kHeadDim>, backward_helper_launch(shape, 0), parameters,
-                  stream);
+    launch_kernel(&attention_bwd_sm80_preprocess_16bit_kernel<Element, kHeadDim>, backward_helper_launch(shape, 0),
+                  parameters, stream);
   }
   if (method == BwdAlgorithm::kAtomicDq) {
     BwdParams<Element> with_base_2 = parameters;
     with_base_2.lse = parameters.base_2_lse_out;
-    launch_kernel(&attention_backward_atomic_kernel<Element, kHeadDim>,
+    launch_kernel(&attention_bwd_sm80_atomic_16bit_kernel<Element, kHeadDim>,
                   backward_launch(problem, BwdAtomic::tile(kHeadDim), method), with_base_2, stream);
-    launch_kernel(&attention_backward_convert_kernel<Element, kHeadDim>,
+    launch_kernel(&attention_bwd_sm80_postprocess_16bit_kernel<Element, kHeadDim>,
                   backward_helper_launch(shape, kBackwardHelperRows * padded_row_bytes_16bit(kHeadDim)), parameters,
                   stream);
     return;
   }
-  launch_kernel(&attention_backward_split_kernel<Element, kHeadDim>,
+  launch_kernel(&attention_bwd_sm80_split_16bit_kernel<Element, kHeadDim>,
                 backward_launch(problem, BwdSplit::tile(kHeadDim), method), parameters, stream);
 }
 
@@ -91,8 +91,8 @@ void launch_32bit(const AttentionProblem& problem, const BwdPlan& plan, const Bw
                   cudaStream_t stream) {
   const BwdAlgorithm method = plan.method;
   if (method != BwdAlgorithm::kSplitFusedDelta) {
-    launch_kernel(method == BwdAlgorithm::kAtomicDq ? &attention_backward_prepare_32bit_kernel<kHeadDim, true>
-                                                    : &attention_backward_prepare_32bit_kernel<kHeadDim, false>,
+    launch_kernel(method == BwdAlgorithm::kAtomicDq ? &attention_bwd_sm80_preprocess_fp32_kernel<kHeadDim, true>
+                                                    : &attention_bwd_sm80_preprocess_fp32_kernel<kHeadDim, false>,
                   backward_helper_launch(problem.shape, 0), parameters, stream);
   }
   launch_kernel(backward_32bit_kernel<k3xTf32, kHeadDim>(method, plan.splits_warps),

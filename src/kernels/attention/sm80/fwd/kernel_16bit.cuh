@@ -305,7 +305,7 @@ class FwdMainloop {
 
 template <class Element, int kHeadDim, class Tile>
 __global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
-    attention_forward_mma_kernel(const __grid_constant__ FwdParams<Element> parameters) {
+    attention_fwd_sm80_16bit_kernel(const __grid_constant__ FwdParams<Element> parameters) {
   extern __shared__ __align__(16) char shared[];
   FwdMainloop<Element, kHeadDim, Tile>{parameters, shared}.run();
 }

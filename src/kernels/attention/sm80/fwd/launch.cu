@@ -11,13 +11,13 @@ namespace tbench::kernels::sm80 {
 
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kCombineThreads)
-    attention_forward_combine_kernel(const __grid_constant__ FwdParams<Element> parameters) {
+    attention_fwd_sm80_splitkv_combine_kernel(const __grid_constant__ FwdParams<Element> parameters) {
   combine_splits<Element, kHeadDim>(parameters);
 }
 
 template <bool k3xTf32, int kHeadDim, class Tile>
 __global__ void __launch_bounds__(Tile::tile(kHeadDim).warps* kWarpSize, Tile::tile(kHeadDim).blocks_per_multiprocessor)
-    attention_forward_32bit_kernel(const __grid_constant__ FwdParams<float> parameters) {
+    attention_fwd_sm80_fp32_kernel(const __grid_constant__ FwdParams<float> parameters) {
   extern __shared__ __align__(16) char shared[];
   FwdFp32Mainloop<k3xTf32, kHeadDim, Tile>{parameters, shared}.run();
 }
@@ -28,7 +28,7 @@ template <class Element, int kHeadDim>
 void launch_16bit(const AttentionShape& shape, const FwdPlan& plan, const FwdParams<Element>& parameters,
                   cudaStream_t stream) {
   const auto launch = [&]<class Tile>() {
-    launch_kernel(&attention_forward_mma_kernel<Element, kHeadDim, Tile>,
+    launch_kernel(&attention_fwd_sm80_16bit_kernel<Element, kHeadDim, Tile>,
                   forward_launch(shape, Tile::tile(kHeadDim), plan.split_kv.num_splits), parameters, stream);
   };
   if (plan.tiles == FwdConfigId::kM128N64) return launch.template operator()<FwdM128N64>();
@@ -42,8 +42,8 @@ void launch_16bit(const AttentionShape& shape, const FwdPlan& plan, const FwdPar
         return launch.template operator()<FwdWarpSplit<16>>();
       case FwdConfigId::kSplitKv:
         launch.template operator()<FwdSplitKv>();
-        return launch_kernel(&attention_forward_combine_kernel<Element, kHeadDim>, forward_combine_launch(shape),
-                             parameters, stream);
+        return launch_kernel(&attention_fwd_sm80_splitkv_combine_kernel<Element, kHeadDim>,
+                             forward_combine_launch(shape), parameters, stream);
       default:
         break;
     }
@@ -55,7 +55,7 @@ template <bool k3xTf32, int kHeadDim>
 void launch_32bit(const AttentionShape& shape, const FwdPlan& plan, const FwdParams<float>& parameters,
                   cudaStream_t stream) {
   const auto launch = [&]<class Tile>() {
-    launch_kernel(&attention_forward_32bit_kernel<k3xTf32, kHeadDim, Tile>,
+    launch_kernel(&attention_fwd_sm80_fp32_kernel<k3xTf32, kHeadDim, Tile>,
                   forward_32bit_launch(shape, Tile::tile(kHeadDim)), parameters, stream);
   };
   if constexpr (!k3xTf32) {

@@ -82,16 +82,16 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
       launch_kernel(of_pass, geometry, of_kernel, stream, /*overlaps=*/true);
     };
     const bool by_heads = choice.sums == DqAccumulation::kPerHead;
-    launch_early(&attention_backward_prepare_sm90_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper);
+    launch_early(&attention_bwd_sm90_preprocess_kernel<Element, kHeadDim>, backward_prepare_launch(shape), helper);
     launch_early(
         kernel,
         by_heads ? backward_heads_launch(shape, choice.shares, limits) : backward_launch(shape, choice.blocks, limits),
         parameters);
     if (by_heads && choice.shares == 1) return;  // it has written dQ
-    auto convert = &attention_backward_convert_sm90_kernel<Element, kHeadDim, 1>;
+    auto convert = &attention_bwd_sm90_postprocess_kernel<Element, kHeadDim, 1>;
     if constexpr (kHeadDim <= 128) {
       if (choice.sums != DqAccumulation::kAtomic) {
-        convert = &attention_backward_convert_sm90_kernel<Element, kHeadDim, kMaxSumsApart>;
+        convert = &attention_bwd_sm90_postprocess_kernel<Element, kHeadDim, kMaxSumsApart>;
       }
     }
     launch_early(convert, backward_convert_launch(shape), helper);
@@ -104,15 +104,15 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
         return staying_parameters(problem, arguments, choice);
       }
     };
-    launch.template operator()<kHeadDim>(&attention_backward_wgmma_kernel<Element, kHeadDim, kSums>, parameters());
+    launch.template operator()<kHeadDim>(&attention_bwd_sm90_persistent_kernel<Element, kHeadDim, kSums>, parameters());
   };
   const bool is_80 = problem.shape.head_dim == 80;
   if (problem.shape.head_dim == 256) {
-    return launch.template operator()<256>(&attention_backward_deep_wgmma_kernel<Element, 256>,
+    return launch.template operator()<256>(&attention_bwd_sm90_hdim256_kernel<Element, 256>,
                                            one_item_parameters(problem, arguments));
   }
   if (choice.blocks == BwdSchedule::kOneTilePerCta) {
-    return launch.template operator()<128>(&attention_backward_one_item_wgmma_kernel<Element, 128>,
+    return launch.template operator()<128>(&attention_bwd_sm90_tile_kernel<Element, 128>,
                                            one_item_parameters(problem, arguments));
   }
   if (choice.sums == DqAccumulation::kPerHead) {

@@ -110,7 +110,7 @@ __device__ __forceinline__ void vector_row_products(const PrePostParams<Element>
 /// Of kBackwardHelperRows queries.
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
-    attention_backward_prepare_sm90_kernel(const __grid_constant__ PrePostParams<Element> p) {
+    attention_bwd_sm90_preprocess_kernel(const __grid_constant__ PrePostParams<Element> p) {
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows, i = static_cast<int>(threadIdx.x);
   const std::int64_t head = static_cast<std::int64_t>(helper_batch()) * p.heads + helper_head();
   __shared__ float sums[kBackwardHelperRows];
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
 /// dq = scale * sums, from the accumulators' layout (see SoftmaxGrad::add_query_gradient()); of at most `kSums`.
 template <class Element, int kHeadDim, int kSums>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
-    attention_backward_convert_sm90_kernel(const __grid_constant__ PrePostParams<Element> p) {
+    attention_bwd_sm90_postprocess_kernel(const __grid_constant__ PrePostParams<Element> p) {
   allow_next_kernel();
   constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
   __shared__ __align__(kVectorBytes) char tile[kBackwardHelperRows * kRowBytes];

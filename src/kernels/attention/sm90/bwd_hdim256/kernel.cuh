@@ -22,7 +22,7 @@ __device__ __forceinline__ void deep_block(const TileParams& parameters, char* m
 
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
-    attention_backward_deep_wgmma_kernel(const __grid_constant__ TileParams parameters) {
+    attention_bwd_sm90_hdim256_kernel(const __grid_constant__ TileParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   deep_block<Element, kHeadDim>(parameters, shared);

@@ -189,7 +189,7 @@ __device__ __forceinline__ void backward_block(const PersistentParamsFor<kSums>&
 
 template <class Element, int kHeadDim, DqAccumulation kSums>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
-    attention_backward_wgmma_kernel(const __grid_constant__ PersistentParamsFor<kSums> parameters) {
+    attention_bwd_sm90_persistent_kernel(const __grid_constant__ PersistentParamsFor<kSums> parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];  // nothing else lies in shared memory: it is aligned
   backward_block<Element, kHeadDim, kSums>(parameters, shared);

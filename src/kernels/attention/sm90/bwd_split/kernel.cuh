@@ -194,7 +194,7 @@ __device__ __forceinline__ void kinds_block(const SplitParams& parameters, char*
 
 template <class Element, class Tile>
 __global__ void __launch_bounds__(kKindsThreads, 1)
-    attention_backward_kinds_wgmma_kernel(const __grid_constant__ SplitParams parameters) {
+    attention_bwd_sm90_split_kernel(const __grid_constant__ SplitParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   kinds_block<Element, Tile>(parameters, shared);

@@ -39,13 +39,13 @@ void launch_backward_kinds(const AttentionProblem& problem, const AttentionBackw
                            const DeviceLimits& limits, cudaStream_t stream) {
   using Element = StoredElement<kPrecision>;
   const auto launch = [&]<class Tile>(const SplitParams& parameters) {
-    launch_kernel(&attention_backward_kinds_wgmma_kernel<Element, Tile>,
-                  kinds_launch(problem.shape, Tile::tile(), limits), parameters, stream, /*overlaps=*/true);
+    launch_kernel(&attention_bwd_sm90_split_kernel<Element, Tile>, kinds_launch(problem.shape, Tile::tile(), limits),
+                  parameters, stream, /*overlaps=*/true);
   };
   SplitParams parameters = kinds_parameters(problem, arguments, is_alone);
   if (is_alone) return launch.template operator()<SplitFusedStats>(parameters);
   const auto helper = helper_parameters<Element>(problem, arguments, {.sums = DqAccumulation::kNone});
-  launch_kernel(&attention_backward_prepare_sm90_kernel<Element, kKindsHeadDim>, backward_prepare_launch(problem.shape),
+  launch_kernel(&attention_bwd_sm90_preprocess_kernel<Element, kKindsHeadDim>, backward_prepare_launch(problem.shape),
                 helper, stream, /*overlaps=*/true);
   parameters.lse = helper.lse_out;
   parameters.delta = helper.delta_out;

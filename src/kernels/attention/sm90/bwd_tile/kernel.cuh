@@ -133,7 +133,7 @@ __device__ __forceinline__ void one_item_block(const TileParams& parameters, cha
 
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
-    attention_backward_one_item_wgmma_kernel(const __grid_constant__ TileParams parameters) {
+    attention_bwd_sm90_tile_kernel(const __grid_constant__ TileParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   one_item_block<Element, kHeadDim>(parameters, shared);

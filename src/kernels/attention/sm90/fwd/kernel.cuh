@@ -90,7 +90,7 @@ __device__ __forceinline__ void forward_block(const FwdParams& parameters, char*
 
 template <class Element, int kHeadDim, class Tile>
 __global__ void __launch_bounds__(threads(Tile::tile()), 1)
-    attention_forward_wgmma_kernel(const __grid_constant__ FwdParams parameters) {
+    attention_fwd_sm90_kernel(const __grid_constant__ FwdParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   forward_block<Element, kHeadDim, Tile>(parameters, shared);

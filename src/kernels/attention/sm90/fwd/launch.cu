@@ -44,8 +44,7 @@ void launch_forward(const AttentionProblem& problem, const AttentionForward& arg
       TBENCH_CUDA_CHECK(cudaMemsetAsync(parameters.counter, 0, sizeof(unsigned), stream));
     }
     const Launch geometry = forward_launch(problem.shape, Tile::tile(), limits);
-    launch_kernel(&attention_forward_wgmma_kernel<Element, kHeadDim, Tile>, geometry, parameters, stream,
-                  choice.overlaps);
+    launch_kernel(&attention_fwd_sm90_kernel<Element, kHeadDim, Tile>, geometry, parameters, stream, choice.overlaps);
   };
   const auto has = [&](std::int64_t head_dim, FwdConfigId tiles) {
     return problem.shape.head_dim == head_dim && choice.tiles == tiles;

@@ -126,7 +126,7 @@ __device__ __forceinline__ void backward_block(const BwdParams& parameters, char
 
 template <int kHeadDim, bool kTakesTurns>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
-    attention_backward_tf32_keys_wgmma_kernel(const __grid_constant__ BwdParams parameters) {
+    attention_bwd_sm90_tf32_dkdv_kernel(const __grid_constant__ BwdParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   backward_block<kHeadDim, Stationary::kKv, kTakesTurns>(parameters, shared);
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(kBackwardThreads, 1)
 }
 template <int kHeadDim>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
-    attention_backward_tf32_queries_wgmma_kernel(const __grid_constant__ BwdParams parameters) {
+    attention_bwd_sm90_tf32_dq_kernel(const __grid_constant__ BwdParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   backward_block<kHeadDim, Stationary::kQ, false>(parameters, shared);

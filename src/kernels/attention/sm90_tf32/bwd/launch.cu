@@ -89,16 +89,15 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
     const auto launch_early = [&](auto kernel, const Launch& geometry, const auto& parameters) {
       launch_kernel(kernel, geometry, parameters, stream, /*overlaps=*/true);
     };
-    launch_early(&attention_backward_tf32_prepare_kernel<kHeadDim>, backward_prepare_launch(problem.shape),
+    launch_early(&attention_bwd_sm90_tf32_preprocess_kernel<kHeadDim>, backward_prepare_launch(problem.shape),
                  prepare_parameters(problem, arguments));
-    auto keys_kernel = &attention_backward_tf32_keys_wgmma_kernel<kHeadDim, false>;
+    auto keys_kernel = &attention_bwd_sm90_tf32_dkdv_kernel<kHeadDim, false>;
     if constexpr (kHeadDim == 128) {
-      if (takes_turns(problem.shape)) keys_kernel = &attention_backward_tf32_keys_wgmma_kernel<kHeadDim, true>;
+      if (takes_turns(problem.shape)) keys_kernel = &attention_bwd_sm90_tf32_dkdv_kernel<kHeadDim, true>;
     }
     launch_early(keys_kernel, backward_launch(problem.shape, Stationary::kKv),
                  backward_parameters(problem, arguments, Stationary::kKv));
-    launch_early(&attention_backward_tf32_queries_wgmma_kernel<kHeadDim>,
-                 backward_launch(problem.shape, Stationary::kQ),
+    launch_early(&attention_bwd_sm90_tf32_dq_kernel<kHeadDim>, backward_launch(problem.shape, Stationary::kQ),
                  backward_parameters(problem, arguments, Stationary::kQ));
   };
   if constexpr (is_instantiated(64)) {

@@ -32,7 +32,7 @@ __device__ __forceinline__ void store_statistics(const BwdPreprocessParams& p, i
 
 template <int kHeadDim>
 __global__ void __launch_bounds__(kPrepareThreads)
-    attention_backward_tf32_prepare_kernel(const __grid_constant__ BwdPreprocessParams p) {
+    attention_bwd_sm90_tf32_preprocess_kernel(const __grid_constant__ BwdPreprocessParams p) {
   constexpr int kRows = backward_prepare_rows(kHeadDim);
   const int block = static_cast<int>(blockIdx.x), query_blocks = p.queries / kRows;
   const std::int64_t all_head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;

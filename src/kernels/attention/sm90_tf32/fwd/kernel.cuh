@@ -47,7 +47,7 @@ __device__ __forceinline__ void forward_block(const FwdParams& parameters, char*
 
 template <int kHeadDim>
 __global__ void __launch_bounds__(threads(FwdConfigFor<kHeadDim>::tile()), 1)
-    attention_forward_tf32_wgmma_kernel(const __grid_constant__ FwdParams parameters) {
+    attention_fwd_sm90_tf32_kernel(const __grid_constant__ FwdParams parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   extern __shared__ __align__(kSharedAlignment) char shared[];
   forward_block<kHeadDim>(parameters, shared);

@@ -59,9 +59,9 @@ PreprocessParams prepare_parameters(const AttentionProblem& problem, const Atten
 void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, FwdPlan choice,
                     const DeviceLimits& limits, cudaStream_t stream) {
   const auto launch = [&]<int kHeadDim>() {
-    launch_kernel(&attention_forward_tf32_prepare_kernel<kHeadDim>, prepare_launch(problem.shape),
+    launch_kernel(&attention_fwd_sm90_tf32_preprocess_kernel<kHeadDim>, prepare_launch(problem.shape),
                   prepare_parameters(problem, arguments, choice), stream, /*overlaps=*/true);
-    launch_kernel(&attention_forward_tf32_wgmma_kernel<kHeadDim>, forward_launch(problem.shape, limits),
+    launch_kernel(&attention_fwd_sm90_tf32_kernel<kHeadDim>, forward_launch(problem.shape, limits),
                   forward_parameters(problem, arguments, choice), stream, /*overlaps=*/true);
   };
   if constexpr (is_instantiated(64)) {

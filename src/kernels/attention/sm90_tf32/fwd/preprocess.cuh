@@ -16,7 +16,7 @@ struct PreprocessParams {
 
 template <int kHeadDim>
 __global__ void __launch_bounds__(kPrepareThreads)
-    attention_forward_tf32_prepare_kernel(const __grid_constant__ PreprocessParams p) {
+    attention_fwd_sm90_tf32_preprocess_kernel(const __grid_constant__ PreprocessParams p) {
   constexpr int kWarps = kPrepareThreads / kWarpSize;
   const std::int64_t elements = static_cast<std::int64_t>(p.padded_keys) * kHeadDim;  // of a head's tiles
   const std::int64_t tiles = (static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y) * elements;
