@@ -20,9 +20,9 @@ constexpr int kTileTerms = 4096;  // 16 KiB of shared memory
 constexpr int kLevels = 22;       // of a lane of 2^31 / kPairwiseLanes terms: 2^21 are one sum of level 21
 static_assert(kMaxSumTerms / kPairwiseLanes <= std::int64_t{1} << (kLevels - 1), "a lane's terms need more levels");
 
-__device__ float widened(float x) { return x; }
-__device__ float widened(__half x) { return __half2float(x); }
-__device__ float widened(__nv_bfloat16 x) { return __bfloat162float(x); }
+__device__ float to_float(float x) { return x; }
+__device__ float to_float(__half x) { return __half2float(x); }
+__device__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
 
 template <class Format>
 __device__ float rounded(float x);
@@ -52,8 +52,8 @@ __device__ float subtract(float x, float y) {
 /// Term `i` in the accumulator's format. The product is not contracted with the addition that follows.
 template <class Input, class Accumulator>
 __device__ float term(const Input* a, const Input* b, std::int64_t i) {
-  const float x = widened(a[i]);
-  return rounded<Accumulator>(b == nullptr ? x : __fmul_rn(x, widened(b[i])));
+  const float x = to_float(a[i]);
+  return rounded<Accumulator>(b == nullptr ? x : __fmul_rn(x, to_float(b[i])));
 }
 
 template <class Input, class Accumulator, bool kCompensated>

@@ -49,11 +49,11 @@ struct Corrections {
 };
 
 __device__ Corrections corrections_of(const Scalars& scalars) {
-  const float t = planted(InjectedStepFault::kAdamWStep) ? *scalars.step + 1 : *scalars.step;
+  const float t = injected(InjectedStepFault::kAdamWStep) ? *scalars.step + 1 : *scalars.step;
   // 1 - b^t by expm1: a power near 1, subtracted from 1, would leave few bits.
   return {.step_size = scalars.learning_rate / -expm1f(t * scalars.log_beta1),
           .inverse_root =
-              planted(InjectedStepFault::kAdamWSecondCorrection) ? 1.0F : 1.0F / sqrtf(-expm1f(t * scalars.log_beta2)),
+              injected(InjectedStepFault::kAdamWSecondCorrection) ? 1.0F : 1.0F / sqrtf(-expm1f(t * scalars.log_beta2)),
           .inverse_of_scale = scalars.gradient_scale == nullptr ? 1.0F : 1.0F / *scalars.gradient_scale};
 }
 
@@ -62,9 +62,9 @@ __device__ __forceinline__ void update(float& p, float g, float& m, float& v, co
   g *= corrections.inverse_of_scale;
   const float old_m = m;
   m = scalars.beta1 * m + scalars.one_minus_beta1 * g;
-  v = scalars.beta2 * v + scalars.one_minus_beta2 * g * (planted(InjectedStepFault::kAdamWPlainGradient) ? 1.0F : g);
-  const float decay = planted(InjectedStepFault::kAdamWDecay) ? 1.0F : scalars.decay;
-  const float direction = planted(InjectedStepFault::kAdamWOldMoment) ? old_m : m;
+  v = scalars.beta2 * v + scalars.one_minus_beta2 * g * (injected(InjectedStepFault::kAdamWPlainGradient) ? 1.0F : g);
+  const float decay = injected(InjectedStepFault::kAdamWDecay) ? 1.0F : scalars.decay;
+  const float direction = injected(InjectedStepFault::kAdamWOldMoment) ? old_m : m;
   p = p * decay - corrections.step_size * direction / (sqrtf(v) * corrections.inverse_root + scalars.epsilon);
 }
 
@@ -130,7 +130,7 @@ __device__ __forceinline__ void update_words(const AdamWTensor& tensor, std::int
   store_word(tensor.parameter + at, packed<float, kWidth>(p));
   store_word(tensor.first_moment + at, packed<float, kWidth>(m));
   store_word(tensor.second_moment + at, packed<float, kWidth>(v));
-  if (planted(InjectedStepFault::kAdamWStaleCopy)) unpack<float, kWidth>(words.parameter, p);
+  if (injected(InjectedStepFault::kAdamWStaleCopy)) unpack<float, kWidth>(words.parameter, p);
   if constexpr (kHasCopy) store_word(static_cast<Copy*>(tensor.copy) + at, packed<Copy, kWidth>(p));
 }
 
@@ -138,11 +138,11 @@ template <class Gradient, class Copy, bool kHasCopy>
 __device__ __forceinline__ void update_element(const AdamWTensor& tensor, std::int64_t at, const Scalars& scalars,
                                                const Corrections& corrections) {
   float p = tensor.parameter[at], m = tensor.first_moment[at], v = tensor.second_moment[at];
-  update(p, widened(static_cast<const Gradient*>(tensor.gradient)[at]), m, v, scalars, corrections);
+  update(p, to_float(static_cast<const Gradient*>(tensor.gradient)[at]), m, v, scalars, corrections);
   tensor.parameter[at] = p;
   tensor.first_moment[at] = m;
   tensor.second_moment[at] = v;
-  if constexpr (kHasCopy) static_cast<Copy*>(tensor.copy)[at] = narrowed<Copy>(p);
+  if constexpr (kHasCopy) static_cast<Copy*>(tensor.copy)[at] = from_float<Copy>(p);
 }
 
 __device__ bool is_skipped(const Scalars& scalars) {
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(kThreads)
   const int index = tensor_of(table, blockIdx.x);
   const AdamWTensor& tensor = table.tensors[index];
   const std::int64_t begin = std::int64_t{blockIdx.x - table.first_chunk[index]} * kAdamWChunk;
-  if (planted(InjectedStepFault::kAdamWLastChunk) && begin > 0 && tensor.count - begin <= kAdamWChunk) return;
+  if (injected(InjectedStepFault::kAdamWLastChunk) && begin > 0 && tensor.count - begin <= kAdamWChunk) return;
   if (are_vectors_aligned<Gradient, Copy>(tensor) && tensor.count - begin >= kAdamWChunk) {
     const std::int64_t at = begin + static_cast<int>(threadIdx.x) * kWidth;
     const Words<Gradient> words = load_words<Gradient>(tensor, at);
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   const Corrections corrections = corrections_of(scalars);
   std::int64_t end = begin + kAdamWChunk < tensor.count ? begin + kAdamWChunk : tensor.count;
-  if (planted(InjectedStepFault::kAdamWLastElement)) --end;
+  if (injected(InjectedStepFault::kAdamWLastElement)) --end;
   for (std::int64_t at = begin + threadIdx.x; at < end; at += kThreads) {
     update_element<Gradient, Copy, kHasCopy>(tensor, at, scalars, corrections);
   }

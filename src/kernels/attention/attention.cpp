@@ -103,13 +103,13 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
   require_none(attention_unsupported_reason(problem, limits));
   require_none(
       missing_workspace_reason("forward", attention_forward_workspace_bytes(problem, limits), arguments.workspace));
-  if (const auto choice = choose_sm90_forward(problem, limits); choice && sm90::takes_views(problem, arguments)) {
+  if (const auto choice = choose_sm90_forward(problem, limits); choice && sm90::supports_layout(problem, arguments)) {
     const bool is_bf16 = problem.precision == Precision::kBf16;
     return (is_bf16 ? &sm90::launch_forward<Precision::kBf16>
                     : &sm90::launch_forward<Precision::kFp16>)(problem, arguments, *choice, limits, stream);
   }
   if (const auto choice = choose_sm90_tf32_forward(problem, limits);
-      choice && sm90_tf32::takes_views(problem, arguments)) {
+      choice && sm90_tf32::supports_layout(problem, arguments)) {
     return sm90_tf32::launch_forward(problem, arguments, *choice, limits, stream);
   }
   const sm80::FwdPlan plan = plan_forward(problem, limits);
@@ -139,13 +139,13 @@ void attention_backward(const AttentionProblem& problem, const AttentionBackward
   require_none(
       missing_workspace_reason("backward", attention_backward_workspace_bytes(problem, limits), arguments.workspace));
   if (const auto choice = choose_sm90_backward(problem, limits);
-      choice && sm90::takes_views(problem, arguments, *choice)) {
+      choice && sm90::supports_layout(problem, arguments, *choice)) {
     const bool is_bf16 = problem.precision == Precision::kBf16;
     return (is_bf16 ? &sm90::launch_backward<Precision::kBf16>
                     : &sm90::launch_backward<Precision::kFp16>)(problem, arguments, *choice, limits, stream);
   }
   if (has_sm90_kernels(limits) && sm90_tf32::takes_backward(problem, limits) &&
-      sm90_tf32::takes_views(problem, arguments)) {
+      sm90_tf32::supports_layout(problem, arguments)) {
     return sm90_tf32::launch_backward(problem, arguments, stream);
   }
   const sm80::BwdPlan plan = plan_backward(problem, limits);

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kStreamMaxThreads)
 }
 
 /// In every thread. By shuffles: GPUs of compute capability 7.5 have no other way.
-__device__ unsigned sum_of_warp(unsigned value) {
+__device__ unsigned warp_sum(unsigned value) {
   for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
     value += __shfl_xor_sync(0xffffffffU, value, distance);
   }
@@ -53,11 +53,11 @@ __device__ unsigned sum_of_warp(unsigned value) {
 /// The sum of the block's values, in its first thread.
 __device__ unsigned sum_of_block(unsigned value) {
   __shared__ unsigned of_warps[kStreamMaxThreads / kWarp];
-  value = sum_of_warp(value);
+  value = warp_sum(value);
   if (threadIdx.x % kWarp == 0) of_warps[threadIdx.x / kWarp] = value;
   __syncthreads();
   if (threadIdx.x >= kWarp) return 0;
-  return sum_of_warp(threadIdx.x < blockDim.x / kWarp ? of_warps[threadIdx.x] : 0U);
+  return warp_sum(threadIdx.x < blockDim.x / kWarp ? of_warps[threadIdx.x] : 0U);
 }
 
 __global__ void __launch_bounds__(kStreamMaxThreads)

@@ -8,7 +8,7 @@ namespace tbench::kernels {
 
 /// One vector of 4, 8 or 16 bytes, aligned to its size.
 template <class Vector, class Element>
-__device__ __forceinline__ void copy_ahead(Vector* to, const Element* from) {
+__device__ __forceinline__ void cp_async(Vector* to, const Element* from) {
   constexpr int kBytes = sizeof(Vector);
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16, "what cp.async copies");
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
@@ -20,11 +20,11 @@ __device__ __forceinline__ void copy_ahead(Vector* to, const Element* from) {
 }
 
 /// Ends a set of copies, which may be empty.
-__device__ __forceinline__ void end_copies() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
+__device__ __forceinline__ void cp_async_commit_group() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
 
 /// Waits until at most the `kSets` latest sets of the calling thread are under way.
 template <int kSets>
-__device__ __forceinline__ void wait_for_copies() {
+__device__ __forceinline__ void cp_async_wait_group() {
   asm volatile("cp.async.wait_group %0;\n" ::"n"(kSets) : "memory");
 }
 

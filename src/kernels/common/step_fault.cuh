@@ -18,7 +18,7 @@ __constant__ InjectedStepFault step_fault_on_device;
 }  // namespace
 
 /// In a kernel: whether `fault` is to be committed here.
-__device__ inline bool planted(InjectedStepFault fault) { return step_fault_on_device == fault; }
+__device__ inline bool injected(InjectedStepFault fault) { return step_fault_on_device == fault; }
 
 /// In a launch function.
 inline bool planted_in_launch(InjectedStepFault fault) { return step_fault() == fault; }
@@ -32,14 +32,14 @@ static inline void upload_step_fault(cudaStream_t stream) {
 
 /// Of a race: makes the calling threads some microseconds late, where else all might happen to keep pace.
 __device__ inline void delay(InjectedStepFault fault) {
-  if (!planted(fault)) return;
+  if (!injected(fault)) return;
   for (const long long start = clock64(); clock64() - start < 10000;) {
   }
 }
 
 #else
 
-__device__ constexpr bool planted(InjectedStepFault) { return false; }
+__device__ constexpr bool injected(InjectedStepFault) { return false; }
 constexpr bool planted_in_launch(InjectedStepFault) { return false; }
 inline void upload_step_fault(cudaStream_t) {}
 __device__ constexpr void delay(InjectedStepFault) {}

@@ -35,12 +35,12 @@ struct VectorWord<2> {
 template <class Element, int kWidth>
 using Word = typename VectorWord<kWidth* static_cast<int>(sizeof(Element))>::Type;
 
-__device__ __forceinline__ float widened(float x) { return x; }
-__device__ __forceinline__ float widened(__half x) { return __half2float(x); }
-__device__ __forceinline__ float widened(__nv_bfloat16 x) { return __bfloat162float(x); }
+__device__ __forceinline__ float to_float(float x) { return x; }
+__device__ __forceinline__ float to_float(__half x) { return __half2float(x); }
+__device__ __forceinline__ float to_float(__nv_bfloat16 x) { return __bfloat162float(x); }
 
 template <class Element>
-__device__ __forceinline__ Element narrowed(float x) {
+__device__ __forceinline__ Element from_float(float x) {
   if constexpr (sizeof(Element) == sizeof(float)) {
     return x;
   } else {
@@ -51,7 +51,7 @@ __device__ __forceinline__ Element narrowed(float x) {
 /// x as it is once it has been stored.
 template <class Element>
 __device__ __forceinline__ float rounded(float x) {
-  return widened(narrowed<Element>(x));
+  return to_float(from_float<Element>(x));
 }
 
 /// What is read once: its lines are the first that L2 gives up.
@@ -72,14 +72,14 @@ __device__ __forceinline__ void unpack(const Word<Element, kWidth>& word, float 
   static_assert(sizeof(elements) == sizeof(word));
   memcpy(elements, &word, sizeof(word));
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) values[i] = widened(elements[i]);
+  for (int i = 0; i < kWidth; ++i) values[i] = to_float(elements[i]);
 }
 
 template <class Element, int kWidth>
 __device__ __forceinline__ Word<Element, kWidth> packed(const float (&values)[kWidth]) {
   Element elements[kWidth];
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) elements[i] = narrowed<Element>(values[i]);
+  for (int i = 0; i < kWidth; ++i) elements[i] = from_float<Element>(values[i]);
   Word<Element, kWidth> word;
   memcpy(&word, elements, sizeof(word));
   return word;
@@ -91,20 +91,20 @@ __device__ __forceinline__ void store(Element* to, const float (&values)[kWidth]
 }
 
 /// Hides that a word is the one that it was, so that the compiler computes anew what it would else keep in registers.
-__device__ __forceinline__ void make_anew(std::uint16_t& word) { asm volatile("" : "+h"(word)); }
-__device__ __forceinline__ void make_anew(std::uint32_t& word) { asm volatile("" : "+r"(word)); }
-__device__ __forceinline__ void make_anew(uint2& word) {
-  make_anew(word.x);
-  make_anew(word.y);
+__device__ __forceinline__ void opaque(std::uint16_t& word) { asm volatile("" : "+h"(word)); }
+__device__ __forceinline__ void opaque(std::uint32_t& word) { asm volatile("" : "+r"(word)); }
+__device__ __forceinline__ void opaque(uint2& word) {
+  opaque(word.x);
+  opaque(word.y);
 }
-__device__ __forceinline__ void make_anew(uint4& word) {
-  make_anew(word.x);
-  make_anew(word.y);
-  make_anew(word.z);
-  make_anew(word.w);
+__device__ __forceinline__ void opaque(uint4& word) {
+  opaque(word.x);
+  opaque(word.y);
+  opaque(word.z);
+  opaque(word.w);
 }
 
-__device__ __forceinline__ float sum_of_warp(float value) {
+__device__ __forceinline__ float warp_sum(float value) {
 #pragma unroll
   for (int distance = kWarpThreads / 2; distance > 0; distance /= 2) {
     value += __shfl_xor_sync(0xffffffffU, value, distance);
@@ -113,7 +113,7 @@ __device__ __forceinline__ float sum_of_warp(float value) {
 }
 
 /// Waits for the `threads` threads that share barrier `number` (1 to 15; 0 is __syncthreads').
-__device__ __forceinline__ void wait_for_threads(int number, int threads) {
+__device__ __forceinline__ void named_barrier_sync(int number, int threads) {
   asm volatile("bar.sync %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
 }
 

@@ -45,7 +45,7 @@ __device__ __forceinline__ PartialSum of_warp(const PartialSum& mine) {
   for (int distance = kWarpThreads / 2; distance > 0; distance /= 2) {
     maximum = fmaxf(maximum, __shfl_xor_sync(0xffffffffU, maximum, distance));
   }
-  return {maximum, sum_of_warp(planted(InjectedStepFault::kEntropyRescale) ? mine.sum : rescaled(mine, maximum))};
+  return {maximum, warp_sum(injected(InjectedStepFault::kEntropyRescale) ? mine.sum : rescaled(mine, maximum))};
 }
 
 /// log(sum(exp(x))) over the block, in all threads.
@@ -55,7 +55,7 @@ __device__ float lse_of_block(PartialSum mine) {
   mine = of_warp(mine);
   if (warp > 0) delay(InjectedStepFault::kEntropyBarrier);
   if (lane == 0) of_warps[warp] = mine;
-  if (!planted(InjectedStepFault::kEntropyBarrier)) __syncthreads();
+  if (!injected(InjectedStepFault::kEntropyBarrier)) __syncthreads();
   const int warps = static_cast<int>(blockDim.x) / kWarpThreads;
   mine = of_warp(lane < warps ? of_warps[lane] : PartialSum{kMinusInfinity, 0.0F});
   return reference_of(mine.maximum) + logf(mine.sum);
@@ -67,7 +67,7 @@ __device__ __forceinline__ bool is_word(std::int64_t target, std::int64_t width)
 
 /// By one thread.
 __device__ void write_row_results(const CrossEntropy& problem, std::int64_t row, float lse, float of_target) {
-  problem.losses[row] = planted(InjectedStepFault::kEntropyLoss) ? lse : lse - of_target;
+  problem.losses[row] = injected(InjectedStepFault::kEntropyLoss) ? lse : lse - of_target;
   if (problem.lse != nullptr) problem.lse[row] = lse;
 }
 
@@ -75,7 +75,7 @@ __device__ void write_row_results(const CrossEntropy& problem, std::int64_t row,
 template <class Element>
 __device__ float logit_of_target(const CrossEntropy& problem, std::int64_t row, std::int64_t target) {
   if (!is_word(target, problem.width)) return std::numeric_limits<float>::quiet_NaN();
-  return widened(static_cast<const Element*>(problem.logits)[row * problem.width + target]);
+  return to_float(static_cast<const Element*>(problem.logits)[row * problem.width + target]);
 }
 
 __device__ __forceinline__ float scale_of(const CrossEntropy& problem) {
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kCrossEntropyRowThreads, row_blocks(kVectors))
   for (int i = 0; i < kVectors; ++i) {
     if (column(i) < width) words[i] = load_once<kWidth>(logits + column(i));
   }
-  const std::int64_t late = planted(InjectedStepFault::kEntropyTargetRow) && row + 1 < problem.rows ? 1 : 0;
+  const std::int64_t late = injected(InjectedStepFault::kEntropyTargetRow) && row + 1 < problem.rows ? 1 : 0;
   const std::int64_t target = problem.targets[row + late];
   float of_target = 0.0F;  // read before the barrier, after which the row is overwritten
   if (threadIdx.x == 0) of_target = logit_of_target<Element>(problem, row, target);
@@ -114,8 +114,8 @@ __global__ void __launch_bounds__(kCrossEntropyRowThreads, row_blocks(kVectors))
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
     if (column(i) >= width) continue;
-    if (planted(InjectedStepFault::kEntropyLastVector) && column(i) + kWidth >= width) continue;
-    make_anew(words[i]);
+    if (injected(InjectedStepFault::kEntropyLastVector) && column(i) + kWidth >= width) continue;
+    opaque(words[i]);
     float values[kWidth];
     unpack<Element, kWidth>(words[i], values);
 #pragma unroll
@@ -125,11 +125,11 @@ __global__ void __launch_bounds__(kCrossEntropyRowThreads, row_blocks(kVectors))
   if (threadIdx.x == 0) write_row_results(problem, row, lse, of_target);
   const float scale = scale_of(problem);
   int word = is_word(target, width) ? static_cast<int>(target) : -kWidth;
-  if (planted(InjectedStepFault::kEntropyTarget)) ++word;
+  if (injected(InjectedStepFault::kEntropyTarget)) ++word;
 #pragma unroll
   for (int i = 0; i < kVectors; ++i) {
     if (column(i) >= width) continue;
-    make_anew(words[i]);
+    opaque(words[i]);
     float values[kWidth];
     unpack<Element, kWidth>(words[i], values);
 #pragma unroll
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kMaxThreads)
   PartialSum mine{kMinusInfinity, 0.0F};
 #pragma unroll 4
   for (std::int64_t i = threadIdx.x; i < width; i += kMaxThreads) {
-    const float value = widened(logits[i]);
+    const float value = to_float(logits[i]);
     if (value <= mine.maximum) {
       mine.sum += exp_of_difference(value, reference_of(mine.maximum));
     } else {  // a new maximum, or a NaN
@@ -167,8 +167,8 @@ __global__ void __launch_bounds__(kMaxThreads)
   const float scale = scale_of(problem);
 #pragma unroll 4
   for (std::int64_t i = threadIdx.x; i < width; i += kMaxThreads) {
-    const float value = scale * exp_of_difference(widened(logits[i]), lse);
-    gradient[i] = narrowed<Element>(i == target ? value - scale : value);
+    const float value = scale * exp_of_difference(to_float(logits[i]), lse);
+    gradient[i] = from_float<Element>(i == target ? value - scale : value);
   }
 }
 

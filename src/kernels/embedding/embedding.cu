@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(kMaxThreads)
   const std::int64_t token = tokens[blockIdx.x];
   Element* const row = rows + blockIdx.x * shape.width;
   for (std::int64_t i = std::int64_t{threadIdx.x} * kWidth; i < shape.width; i += blockDim.x * kWidth) {
-    if (planted(InjectedStepFault::kEmbeddingLastVector) && i + kWidth >= shape.width) continue;
-    const bool is_next = planted(InjectedStepFault::kEmbeddingRow) && i == 0 && token + 1 < shape.vocab_size;
+    if (injected(InjectedStepFault::kEmbeddingLastVector) && i + kWidth >= shape.width) continue;
+    const bool is_next = injected(InjectedStepFault::kEmbeddingRow) && i == 0 && token + 1 < shape.vocab_size;
     float values[kWidth];
     if (is_in(token, shape.vocab_size)) {
       unpack<Element, kWidth>(load_cached<kWidth>(table + (is_next ? token + 1 : token) * shape.width + i), values);
@@ -77,9 +77,9 @@ __global__ void __launch_bounds__(kMaxThreads)
   if (!is_in(token, shape.vocab_size)) return;
   const Element* const row = drows + blockIdx.x * shape.width;
   for (std::int64_t i = std::int64_t{threadIdx.x} * kWidth; i < shape.width; i += blockDim.x * kWidth) {
-    const std::int64_t word = planted(InjectedStepFault::kEmbeddingToken) && token > 0 ? token - 1 : token;
+    const std::int64_t word = injected(InjectedStepFault::kEmbeddingToken) && token > 0 ? token - 1 : token;
     Element* const to = dtable + word * shape.width + i;
-    if (planted(InjectedStepFault::kEmbeddingStored)) {
+    if (injected(InjectedStepFault::kEmbeddingStored)) {
       *reinterpret_cast<Word<Element, kWidth>*>(to) = load_once<kWidth>(row + i);
     } else {
       add_to(to, load_once<kWidth>(row + i));

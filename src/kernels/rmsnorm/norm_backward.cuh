@@ -24,7 +24,7 @@ __device__ void add_up_shares(const float* workspace, Weight* dweight, int width
     if (first + place < width) {
 #pragma unroll 4
       for (int i = thread / kShareThreads; i < static_cast<int>(gridDim.x); i += lanes) {
-        if (planted(InjectedStepFault::kNormLastShare) && i + 1 == static_cast<int>(gridDim.x)) continue;
+        if (injected(InjectedStepFault::kNormLastShare) && i + 1 == static_cast<int>(gridDim.x)) continue;
         const float* const share = workspace + std::int64_t{i} * width + first + place;
         float terms[kColumns];
         unpack<float, kColumns>(__ldcg(reinterpret_cast<const Word<float, kColumns>*>(share)), terms);
@@ -42,10 +42,10 @@ __device__ void add_up_shares(const float* workspace, Weight* dweight, int width
     }
     __syncthreads();
     if (thread >= kSet || first + thread >= width) continue;
-    if (planted(InjectedStepFault::kNormLastColumns) && first + kSet >= width) continue;
+    if (injected(InjectedStepFault::kNormLastColumns) && first + kSet >= width) continue;
     float sum = 0.0F;
     for (int warp = 0; warp < warps; ++warp) sum += warps_sums[warp * kSet + thread];
-    dweight[first + thread] = narrowed<Weight>(sum);
+    dweight[first + thread] = from_float<Weight>(sum);
   }
 }
 
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
   const NormGroup group{threads_of_row};
   const int groups = static_cast<int>(blockDim.x) / threads_of_row;
   const std::int64_t step = std::int64_t{gridDim.x} * groups;
-  const bool has_dsum = tensors.dsum != nullptr && !planted(InjectedStepFault::kNormPast);
+  const bool has_dsum = tensors.dsum != nullptr && !injected(InjectedStepFault::kNormPast);
   const auto column = [&](int i) { return (group.lane + i * threads_of_row) * kWidth; };
   RowVectors<Stream, kWidth, kVectors, kAhead> sum{shared}, dsum{shared};
   RowVectors<Branch, kWidth, kVectors, kAhead> dnormed{shared};
@@ -75,7 +75,8 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
   WeightVectors<Weight, kWidth, kVectors, (kAhead > 0)> weight{tensors.weight};
   const auto fetch = [&](std::int64_t row, int slot) {
     if (row < rows) {
-      rstds.fetch(slot, 0, tensors.rstd + (planted(InjectedStepFault::kNormRstdRow) && row + 1 < rows ? row + 1 : row));
+      rstds.fetch(slot, 0,
+                  tensors.rstd + (injected(InjectedStepFault::kNormRstdRow) && row + 1 < rows ? row + 1 : row));
 #pragma unroll
       for (int i = 0; i < kVectors; ++i) {
         if (column(i) >= width) continue;
@@ -85,7 +86,7 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
         if (has_dsum) dsum.fetch(slot, i, static_cast<const Stream*>(tensors.dsum) + at);
       }
     }
-    if constexpr (kAhead > 0) end_copies();
+    if constexpr (kAhead > 0) cp_async_commit_group();
   };
   std::int64_t row = std::int64_t{blockIdx.x} * groups + group.index;
 #pragma unroll
@@ -109,7 +110,7 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
     if constexpr (kAhead == 0) {
       fetch(row, 0);
     } else {
-      wait_for_copies<kAhead - 1>();
+      cp_async_wait_group<kAhead - 1>();
     }
     const float rstd = rstds.get(slot, 0);
     float products = 0.0F;
@@ -122,12 +123,12 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
 #pragma unroll
       for (int j = 0; j < kWidth; ++j) {
         dweight[i][j] +=
-            gradient[j] * normed[j] * (planted(InjectedStepFault::kNormDweightSlope) ? of_weight[j] : 1.0F);
+            gradient[j] * normed[j] * (injected(InjectedStepFault::kNormDweightSlope) ? of_weight[j] : 1.0F);
         products += gradient[j] * of_weight[j] * normed[j];
       }
     }
     const float sum_of_products = group.sum(products, partials, turn);
-    const float mean = planted(InjectedStepFault::kNormMean) ? 0.0F : sum_of_products * inverse_width;
+    const float mean = injected(InjectedStepFault::kNormMean) ? 0.0F : sum_of_products * inverse_width;
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
       if (column(i) >= width) continue;
@@ -138,12 +139,12 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
 #pragma unroll
       for (int j = 0; j < kWidth; ++j) dx[j] += rstd * (gradient[j] * of_weight[j] - normed[j] * mean);
       store<kWidth>(static_cast<Stream*>(tensors.dx) + begin + column(i), dx);
-      if (planted(InjectedStepFault::kNormUnwrittenBranch) && column(i) + kWidth >= width) continue;
+      if (injected(InjectedStepFault::kNormUnwrittenBranch) && column(i) + kWidth >= width) continue;
       if (tensors.dbranch != nullptr) store<kWidth>(static_cast<Branch*>(tensors.dbranch) + begin + column(i), dx);
     }
     if constexpr (kAhead > 0) {  // the slot has been read
       fetch(row + kAhead * step, slot);
-      slot = slot + 1 == kAhead || planted(InjectedStepFault::kNormBackwardSlot) ? 0 : slot + 1;
+      slot = slot + 1 == kAhead || injected(InjectedStepFault::kNormBackwardSlot) ? 0 : slot + 1;
     }
   }
   // The groups' sums one after the other: the same bits every time.
@@ -151,7 +152,7 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
   for (int next = 1; next < groups; ++next) {
     __syncthreads();
     if (group.index != next) continue;
-    if (planted(InjectedStepFault::kNormGroupSum) && next > 1 && next + 1 == groups) continue;
+    if (injected(InjectedStepFault::kNormGroupSum) && next > 1 && next + 1 == groups) continue;
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
       if (column(i) >= width) continue;
@@ -185,7 +186,7 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
     }
   }
   if (tensors.dweight == nullptr) return;
-  if (!planted(InjectedStepFault::kNormStaleShares)) cooperative_groups::this_grid().sync();
+  if (!injected(InjectedStepFault::kNormStaleShares)) cooperative_groups::this_grid().sync();
   add_up_shares<Weight, kColumns>(tensors.workspace, static_cast<Weight*>(tensors.dweight), width, warps_sums);
 }
 
@@ -214,7 +215,7 @@ __global__ void __launch_bounds__(kSharesThreads)
   if (warp > 0 || column >= width) return;
   sum = 0.0F;
   for (int i = 0; i < kWarps; ++i) sum += warps_sums[i][lane];
-  static_cast<Weight*>(norm.dweight)[column] = narrowed<Weight>(sum);
+  static_cast<Weight*>(norm.dweight)[column] = from_float<Weight>(sum);
 }
 
 }  // namespace tbench::kernels

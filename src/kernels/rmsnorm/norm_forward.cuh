@@ -29,11 +29,11 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
         if (column(i) >= width) continue;
         const std::int64_t at = row * width + column(i);
         x.fetch(slot, i, static_cast<const Stream*>(tensors.x) + at);
-        const std::int64_t late = planted(InjectedStepFault::kNormBranchRow) && row + 1 < rows ? width : 0;
+        const std::int64_t late = injected(InjectedStepFault::kNormBranchRow) && row + 1 < rows ? width : 0;
         if (has_branch) branch.fetch(slot, i, static_cast<const Branch*>(tensors.branch) + at + late);
       }
     }
-    if constexpr (kAhead > 0) end_copies();
+    if constexpr (kAhead > 0) cp_async_commit_group();
   };
   std::int64_t row = std::int64_t{blockIdx.x} * groups + group.index;
 #pragma unroll
@@ -42,16 +42,16 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
   for (int i = 0; i < kVectors; ++i) {
     if (column(i) < width) weight.fetch(i, column(i));
   }
-  const bool is_padded = planted(InjectedStepFault::kNormPaddedWidth);
+  const bool is_padded = injected(InjectedStepFault::kNormPaddedWidth);
   const float inverse_width = 1.0F / static_cast<float>(is_padded ? threads_of_row * kElements : width);
-  if (planted(InjectedStepFault::kNormEpsilon)) epsilon *= 100;
+  if (injected(InjectedStepFault::kNormEpsilon)) epsilon *= 100;
   int turn = 0, slot = 0;
   for (; row < rows; row += step) {
     const std::int64_t begin = row * width;
     if constexpr (kAhead == 0) {
       fetch(row, 0);
-    } else if (!planted(InjectedStepFault::kNormNoWait)) {
-      wait_for_copies<kAhead - 1>();
+    } else if (!injected(InjectedStepFault::kNormNoWait)) {
+      cp_async_wait_group<kAhead - 1>();
     }
     float sums[kVectors][kWidth];
     float squares = 0.0F;
@@ -64,18 +64,18 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
         branch.get(slot, i, terms);
 #pragma unroll
         for (int j = 0; j < kWidth; ++j) {
-          if (!planted(InjectedStepFault::kNormResidual)) sums[i][j] = rounded<Stream>(sums[i][j] + terms[j]);
+          if (!injected(InjectedStepFault::kNormResidual)) sums[i][j] = rounded<Stream>(sums[i][j] + terms[j]);
         }
-        if (planted(InjectedStepFault::kNormUnwrittenSum) && column(i) + kWidth >= width) continue;
+        if (injected(InjectedStepFault::kNormUnwrittenSum) && column(i) + kWidth >= width) continue;
         store<kWidth>(static_cast<Stream*>(tensors.sum) + begin + column(i), sums[i]);
       }
-      if (planted(InjectedStepFault::kNormLastVector) && column(i) + kWidth >= width) continue;
+      if (injected(InjectedStepFault::kNormLastVector) && column(i) + kWidth >= width) continue;
 #pragma unroll
       for (int j = 0; j < kWidth; ++j) squares += sums[i][j] * sums[i][j];
     }
     if constexpr (kAhead > 0) {  // the slot has been read
       fetch(row + kAhead * step, slot);
-      slot = slot + 1 == kAhead || planted(InjectedStepFault::kNormSlot) ? 0 : slot + 1;
+      slot = slot + 1 == kAhead || injected(InjectedStepFault::kNormSlot) ? 0 : slot + 1;
     }
     const float rstd = rsqrtf(group.sum(squares, partials, turn) * inverse_width + epsilon);
     if (tensors.rstd != nullptr && group.lane == 0) tensors.rstd[row] = rstd;

@@ -22,16 +22,16 @@ struct NormGroup {
   /// The sum over the group's threads, in all of them. `partials` alternate between two sets, so that one barrier is
   /// enough: who writes a set again has passed the barrier after which all had read it.
   __device__ float sum(float value, float (&partials)[2][kNormMaxWarps], int& turn) const {
-    value = sum_of_warp(value);
+    value = warp_sum(value);
     if (threads == kWarpThreads) return value;
     const int warps = threads / kWarpThreads, first = index * warps;
     float* const mine = partials[turn];
     turn ^= 1;
     if (lane >= kWarpThreads) delay(InjectedStepFault::kNormBarrier);
     if (lane % kWarpThreads == 0) mine[first + lane / kWarpThreads] = value;
-    if (!planted(InjectedStepFault::kNormBarrier)) wait_for_threads(index + 1, threads);
+    if (!injected(InjectedStepFault::kNormBarrier)) named_barrier_sync(index + 1, threads);
     const int warp_lane = lane % kWarpThreads;
-    return sum_of_warp(warp_lane < warps ? mine[first + warp_lane] : 0.0F);
+    return warp_sum(warp_lane < warps ? mine[first + warp_lane] : 0.0F);
   }
 };
 
@@ -52,13 +52,13 @@ class RowVectors {
     if constexpr (kAhead == 0) {
       held_[i] = load_once<kWidth>(from);
     } else {
-      copy_ahead(slots_ + place(slot, i), from);
+      cp_async(slots_ + place(slot, i), from);
     }
   }
   /// Read anew each time, so that registers need not hold it meanwhile.
   __device__ void get(int slot, int i, float (&values)[kWidth]) {
     if constexpr (kAhead == 0) {
-      make_anew(held_[i]);
+      opaque(held_[i]);
       unpack<Element, kWidth>(held_[i], values);
     } else {
       unpack<Element, kWidth>(slots_[place(slot, i)], values);
@@ -84,12 +84,12 @@ class WeightVectors {
  public:
   __device__ explicit WeightVectors(const void* weight) : weight_{static_cast<const Element*>(weight)} {}
   __device__ void fetch(int i, int column) {
-    if (planted(InjectedStepFault::kNormWeightColumn)) column = column < kWidth ? column : column - kWidth;
+    if (injected(InjectedStepFault::kNormWeightColumn)) column = column < kWidth ? column : column - kWidth;
     if constexpr (kHeld) held_[i] = load_cached<kWidth>(weight_ + column);
   }
   __device__ void get(int i, int column, float (&values)[kWidth]) {
     if constexpr (kHeld) {
-      make_anew(held_[i]);
+      opaque(held_[i]);
       unpack<Element, kWidth>(held_[i], values);
     } else {
       unpack<Element, kWidth>(load_cached<kWidth>(weight_ + column), values);

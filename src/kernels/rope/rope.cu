@@ -48,18 +48,18 @@ template <class Element, int kWidth, int kParts>
 __global__ void __launch_bounds__(kThreads)
     rope_layout_kernel(const __grid_constant__ RopeProblem problem, Extents extents) {
   constexpr int kPairs = kWidth / 2;
-  allow_next_kernel();
+  griddep_launch_dependents();
   const unsigned index = blockIdx.x * kThreads + threadIdx.x;
   if (index >= extents.vectors) return;
   const Place place = place_of<kWidth>(index, extents);
-  wait_for_last_kernel();
+  griddep_wait();
   Word<Element, kWidth> words[kParts];
 #pragma unroll
   for (int part = 0; part < kParts; ++part) {
     words[part] = load_once<kWidth>(element<const Element>(problem.from[part], place));
   }
   float cos[kPairs], sin[kPairs];
-  const unsigned late = planted(InjectedStepFault::kRopePosition) && place.seq > 0 ? 1 : 0;
+  const unsigned late = injected(InjectedStepFault::kRopePosition) && place.seq > 0 ? 1 : 0;
   const std::int64_t angle = ((place.seq - late) * problem.head_dim + place.column) / 2;
   unpack<float, kPairs>(load_cached<kPairs>(problem.cos + angle), cos);
   unpack<float, kPairs>(load_cached<kPairs>(problem.sin + angle), sin);
@@ -67,17 +67,17 @@ __global__ void __launch_bounds__(kThreads)
   for (int part = 0; part < kParts; ++part) {
     float values[kWidth];
     unpack<Element, kWidth>(words[part], values);
-    if (part < problem.turned && !(planted(InjectedStepFault::kRopeKeys) && part == 1)) {
+    if (part < problem.turned && !(injected(InjectedStepFault::kRopeKeys) && part == 1)) {
 #pragma unroll
       for (int i = 0; i < kPairs; ++i) {
         const float a = values[2 * i], b = values[2 * i + 1];
-        const float s = problem.backward && !planted(InjectedStepFault::kRopeSign) ? -sin[i] : sin[i];
+        const float s = problem.backward && !injected(InjectedStepFault::kRopeSign) ? -sin[i] : sin[i];
         values[2 * i] = a * cos[i] - b * s;
         values[2 * i + 1] = a * s + b * cos[i];
-        if (planted(InjectedStepFault::kRopePair)) values[2 * i + 1] = b * cos[i] - a * s;
+        if (injected(InjectedStepFault::kRopePair)) values[2 * i + 1] = b * cos[i] - a * s;
       }
     }
-    if (planted(InjectedStepFault::kRopeLastHead) && place.head + 1 == extents.heads) continue;
+    if (injected(InjectedStepFault::kRopeLastHead) && place.head + 1 == extents.heads) continue;
     store<kWidth>(element<Element>(problem.to[part], place), values);
   }
 }
@@ -138,7 +138,7 @@ void launch(const RopeProblem& problem, cudaStream_t stream) {
   upload_step_fault(stream);
   const auto blocks = static_cast<unsigned>(ceil_div(extents.vectors, kThreads));
   if (problem.backward) {  // behind attention's last kernel, which lets this one begin
-    return launch_overlapping(kernel, blocks, kThreads, 0, stream, problem, extents);
+    return launch_pdl(kernel, blocks, kThreads, 0, stream, problem, extents);
   }
   // Behind a product, which lets nobody begin early, an overlapping launch takes 0.3 to 0.5 us more than a usual one.
   kernel<<<blocks, kThreads, 0, stream>>>(problem, extents);

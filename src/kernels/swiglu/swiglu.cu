@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kThreads)
     const unsigned index = first_vector() + i * kThreads;
     if (index >= vectors.count) continue;
     const std::int64_t at = place<kWidth>(vectors, index, inputs.stride);
-    const int early = planted(InjectedStepFault::kSwigluHalfRow) && index > 0 ? kWidth : 0;
+    const int early = injected(InjectedStepFault::kSwigluHalfRow) && index > 0 ? kWidth : 0;
     gate_words[i] = load_once<kWidth>(static_cast<const Element*>(inputs.gate) + at);
     up_words[i] = load_once<kWidth>(static_cast<const Element*>(inputs.up) + at - early);
   }
@@ -59,14 +59,14 @@ __global__ void __launch_bounds__(kThreads)
   for (int i = 0; i < kVectors; ++i) {
     const unsigned index = first_vector() + i * kThreads;
     if (index >= vectors.count) continue;
-    if (planted(InjectedStepFault::kSwigluLastVector) && index + 1 == vectors.count) continue;
+    if (injected(InjectedStepFault::kSwigluLastVector) && index + 1 == vectors.count) continue;
     float gate[kWidth], up[kWidth];
     unpack<Element, kWidth>(gate_words[i], gate);
     unpack<Element, kWidth>(up_words[i], up);
 #pragma unroll
     for (int j = 0; j < kWidth; ++j) {
       const float s = logistic<Element>(gate[j]);
-      gate[j] = planted(InjectedStepFault::kSwigluNoGate) ? s * up[j] : gate[j] * (s * up[j]);
+      gate[j] = injected(InjectedStepFault::kSwigluNoGate) ? s * up[j] : gate[j] * (s * up[j]);
     }
     store<kWidth>(h + std::int64_t{index} * kWidth, gate);
   }
@@ -97,9 +97,9 @@ __global__ void __launch_bounds__(kThreads) swiglu_backward_kernel(const SwigluB
     for (int j = 0; j < kWidth; ++j) {
       const float s = logistic<Element>(gate[j]);
       const float silu = gate[j] * s;
-      h[j] = planted(InjectedStepFault::kSwigluH) ? silu : silu * up[j];
-      dup[j] = dh[j] * (planted(InjectedStepFault::kSwigluDup) ? s : silu);
-      gate[j] = dh[j] * up[j] * (planted(InjectedStepFault::kSwigluSlope) ? s : s + silu * (1.0F - s));
+      h[j] = injected(InjectedStepFault::kSwigluH) ? silu : silu * up[j];
+      dup[j] = dh[j] * (injected(InjectedStepFault::kSwigluDup) ? s : silu);
+      gate[j] = dh[j] * up[j] * (injected(InjectedStepFault::kSwigluSlope) ? s : s + silu * (1.0F - s));
     }
     const std::int64_t at = place<kWidth>(vectors, index, tensors.gradients.stride);
     store<kWidth>(static_cast<Element*>(tensors.gradients.gate) + at, gate);

@@ -165,7 +165,7 @@ void add_backward(Hash& hash, const AttentionProblem& problem, const DeviceLimit
   if (const auto choice = sm90::choose_backward(problem, limits)) {
     hash.add(number_of(choice->blocks), number_of(choice->sums), choice->shares, choice->is_alone);
   }
-  if (sm90_tf32::takes_backward(problem, limits)) hash.add(1, sm90_tf32::takes_turns(problem.shape));
+  if (sm90_tf32::takes_backward(problem, limits)) hash.add(1, sm90_tf32::uses_pingpong(problem.shape));
   hash.add(sm90::backward_workspace_bytes(problem, limits), sm90_tf32::backward_workspace_bytes(problem, limits));
 }
 

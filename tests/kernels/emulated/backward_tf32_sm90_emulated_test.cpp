@@ -23,7 +23,7 @@ TYPED_TEST_SUITE(EmulatedBackwardTf32Sm90Test, Attentions);
 
 TYPED_TEST(EmulatedBackwardTf32Sm90Test, IsRightOnBothSidesOfEveryTile) {
   expect_right<TypeParam>(kRun);
-  expect_right<TypeParam>([](auto& attention) { return attention.backward(/*takes_turns=*/true); });
+  expect_right<TypeParam>([](auto& attention) { return attention.backward(/*uses_pingpong=*/true); });
   for (const int length : {64, 65, 128, 129, 193}) {
     SCOPED_TRACE(length);
     TypeParam attention{Lengths{length, length, true}, static_cast<std::uint32_t>(length)};

@@ -10,15 +10,15 @@ namespace tbench::kernels::sm90 {
 /// bits.
 template <int kColumns, int kElementBytes = 2, int kPanel = panel_columns(kColumns* kElementBytes / 2)>
 CUtensorMap emulated_map(const TensorView& view, int rows, int box_rows, bool rounds_to_tf32 = false) {
-  return tensor_map({.data = static_cast<char*>(view.data),
-                     .batch_stride = view.strides[0] * kElementBytes,
-                     .head_stride = view.strides[1] * kElementBytes,
-                     .row_stride = view.strides[2] * kElementBytes,
-                     .rows = rows,
-                     .columns = kColumns * kElementBytes / 2,
-                     .box_rows = box_rows,
-                     .panel_columns = kPanel,
-                     .rounds_to_tf32 = rounds_to_tf32});
+  return make_tma_descriptor({.data = static_cast<char*>(view.data),
+                              .batch_stride = view.strides[0] * kElementBytes,
+                              .head_stride = view.strides[1] * kElementBytes,
+                              .row_stride = view.strides[2] * kElementBytes,
+                              .rows = rows,
+                              .columns = kColumns * kElementBytes / 2,
+                              .box_rows = box_rows,
+                              .panel_columns = kPanel,
+                              .rounds_to_tf32 = rounds_to_tf32});
 }
 
 }  // namespace tbench::kernels::sm90

@@ -29,9 +29,8 @@ __device__ __forceinline__ float dot<float>(uint4 x, uint4 y) {
 /// on give 0. All threads of the block take part, as many to a row as there are, so that every load of a thread is
 /// under way at once; the caller synchronises.
 template <class Element, int kHeadDim, int kRows, int kThreads>
-__device__ __forceinline__ void row_products(const GlobalMatrix<const Element>& x, const GlobalMatrix<const Element>& y,
-                                             std::int64_t batch, std::int64_t head, int first_row, int rows,
-                                             float* result) {
+__device__ __forceinline__ void row_dot(const GlobalMatrix<const Element>& x, const GlobalMatrix<const Element>& y,
+                                        std::int64_t batch, std::int64_t head, int first_row, int rows, float* result) {
   constexpr int kThreadsPerRow = kThreads / kRows;
   static_assert(kThreadsPerRow * kRows == kThreads && kWarpSize % kThreadsPerRow == 0, "threads of a row share a warp");
   constexpr int kPerVector = kVectorBytes / static_cast<int>(sizeof(Element));

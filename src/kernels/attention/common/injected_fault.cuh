@@ -18,12 +18,12 @@ __constant__ InjectedFault fault_on_device;
 }  // namespace
 
 /// In a kernel: whether `fault` is to be committed here.
-__device__ inline bool planted(InjectedFault fault) { return fault_on_device == fault; }
+__device__ inline bool injected(InjectedFault fault) { return fault_on_device == fault; }
 
 /// Makes the calling threads some microseconds late if `fault`, a race, is planted, where else all might happen to keep
 /// pace.
 __device__ inline void delay(InjectedFault fault) {
-  if (!planted(fault)) return;
+  if (!injected(fault)) return;
   for (const long long start = clock64(); clock64() - start < 10000;) {
   }
 }
@@ -45,7 +45,7 @@ constexpr bool is_instantiated(int head_dim) { return head_dim == kPlantedHeadDi
 
 #else
 
-__device__ constexpr bool planted(InjectedFault) { return false; }
+__device__ constexpr bool injected(InjectedFault) { return false; }
 __device__ constexpr void delay(InjectedFault) {}
 __device__ constexpr void delay_one_warp(InjectedFault) {}
 inline void upload_planted_fault(cudaStream_t) {}

@@ -51,7 +51,7 @@ static void launch_kernel(void (*kernel)(Parameters), const Launch& launch, cons
   const auto extent = [](std::int64_t value) { return static_cast<unsigned>(value); };
   const dim3 grid{extent(launch.grid.x), extent(launch.grid.y), extent(launch.grid.z)};
   const auto threads = static_cast<unsigned>(launch.threads);
-  if (overlaps) return launch_overlapping(kernel, grid, threads, launch.shared_bytes, stream, parameters);
+  if (overlaps) return launch_pdl(kernel, grid, threads, launch.shared_bytes, stream, parameters);
   kernel<<<grid, threads, launch.shared_bytes, stream>>>(parameters);
   TBENCH_CUDA_CHECK(cudaGetLastError());
 }

@@ -28,22 +28,22 @@ __device__ __forceinline__ void cp_async_4(std::uint32_t destination, const void
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;\n" ::"r"(destination), "l"(source), "r"(valid ? 4 : 0)
                : "memory");
 }
-__device__ __forceinline__ void commit_copies() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
+__device__ __forceinline__ void cp_async_commit_group() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
 /// Waits until at most `kPending` of this thread's groups are under way.
 template <int kPending>
-__device__ __forceinline__ void wait_copies() {
+__device__ __forceinline__ void cp_async_wait_group() {
   asm volatile("cp.async.wait_group %0;\n" ::"n"(kPending) : "memory");
 }
 
 /// A barrier of `kThreads` threads beside __syncthreads(), which is number 0 of 16. Whole warps call:
-/// arrive_at_barrier() to show what they have written to those that wait, and go on; wait_at_barrier() to wait for all
-/// others.
+/// named_barrier_arrive() to show what they have written to those that wait, and go on; named_barrier_sync() to wait
+/// for all others.
 template <int kThreads>
-__device__ __forceinline__ void arrive_at_barrier(int number) {
+__device__ __forceinline__ void named_barrier_arrive(int number) {
   asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "n"(kThreads) : "memory");
 }
 template <int kThreads>
-__device__ __forceinline__ void wait_at_barrier(int number) {
+__device__ __forceinline__ void named_barrier_sync(int number) {
   asm volatile("bar.sync %0, %1;\n" ::"r"(number), "n"(kThreads) : "memory");
 }
 
@@ -128,7 +128,7 @@ __device__ __forceinline__ float2 unpack<__half>(std::uint32_t pair) {
 }
 
 /// Adds four floats to four in a row, each atomically. `destination` is aligned to 16 bytes.
-__device__ __forceinline__ void add_4(float* destination, const float (&values)[4]) {
+__device__ __forceinline__ void atomic_add_v4(float* destination, const float (&values)[4]) {
 #if __CUDA_ARCH__ >= 900
   atomicAdd(reinterpret_cast<float4*>(destination), float4{values[0], values[1], values[2], values[3]});
 #else

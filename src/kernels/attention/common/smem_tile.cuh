@@ -39,8 +39,8 @@ GlobalMatrix<Element> matrix_of(const TensorView& view) {
 }
 
 /// Starts copying rows [first_row, first_row + kRows) of a head into a tile; where `kChecked`, rows from `rows` on
-/// become zeros (otherwise there are none). By vectors it is asynchronous (commit_copies() by the caller), else done
-/// when it returns.
+/// become zeros (otherwise there are none). By vectors it is asynchronous (cp_async_commit_group() by the caller), else
+/// done when it returns.
 template <class Element, int kRows, int kHeadDim, int kThreads, bool kChecked>
 __device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* head, std::int64_t row_stride,
                                           bool vectors, int first_row, int rows) {
@@ -75,8 +75,8 @@ __device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* hea
 }
 
 /// Writes change(x) to `destination`, the tile itself or another of its form, for those elements x of a tile that this
-/// thread copied with load_tile() of the same parameters: after wait_copies() and before the barrier that shows the
-/// tiles to others.
+/// thread copied with load_tile() of the same parameters: after cp_async_wait_group() and before the barrier that shows
+/// the tiles to others.
 template <class Element, int kRows, int kHeadDim, int kThreads, class Change>
 __device__ __forceinline__ void change_own_elements(const char* tile, char* destination, bool vectors,
                                                     Change&& change) {

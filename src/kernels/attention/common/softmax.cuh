@@ -9,7 +9,7 @@ namespace tbench::kernels {
 
 /// Returns the logarithm of a row's sum of exponentials, for its lse.
 __device__ __forceinline__ float logarithm(float sum) {
-  return planted(InjectedFault::kLseBase) ? log2f(sum) : logf(sum);
+  return injected(InjectedFault::kLseBase) ? log2f(sum) : logf(sum);
 }
 
 }  // namespace tbench::kernels

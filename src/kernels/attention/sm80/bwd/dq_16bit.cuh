@@ -37,7 +37,7 @@ __device__ __forceinline__ void add_query_gradient(const BwdSmem<Geometry>& tile
   constexpr int kDimWarps = kTile.dq_dim_warps, kRowWarps = kTile.warps / kDimWarps;
   constexpr int kRows = kTile.streamed_rows / kRowWarps / 16, kDims = Geometry::kDimBlocks / kDimWarps;
   static_assert(kRows >= 1 && kDims % 2 == 0, "the warps divide dQ's tile in blocks of 16 by 16");
-  if (planted(InjectedFault::kDqSkipTile) && tiles.place().first_row == 0) return;
+  if (injected(InjectedFault::kDqSkipTile) && tiles.place().first_row == 0) return;
   const auto& p = tiles.parameters();
   const WarpCoord& place = tiles.place();
   const int row_block = place.warp / kDimWarps * kRows, dim_block = place.warp % kDimWarps * kDims;
@@ -67,7 +67,7 @@ __device__ __forceinline__ void add_query_gradient(const BwdSmem<Geometry>& tile
 #pragma unroll
   for (int m = 0; m < kRows; ++m) {
 #pragma unroll
-    for (int d = 0; d < kDims; ++d) add_4(sums + (m * Geometry::kDimBlocks + d) * kWarpSize * 4, dq[m][d]);
+    for (int d = 0; d < kDims; ++d) atomic_add_v4(sums + (m * Geometry::kDimBlocks + d) * kWarpSize * 4, dq[m][d]);
   }
 }
 

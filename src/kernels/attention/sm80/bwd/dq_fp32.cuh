@@ -34,7 +34,7 @@ __device__ __forceinline__ void add_quad(const Tiles& tiles, float* destination,
                                          const float (&odd)[4], int half) {
   const float quad[4]{even[2 * half] * tiles.parameters().scale, odd[2 * half] * tiles.parameters().scale,
                       even[2 * half + 1] * tiles.parameters().scale, odd[2 * half + 1] * tiles.parameters().scale};
-  if (tiles.parameters().dq.vectors) return add_4(destination, quad);
+  if (tiles.parameters().dq.vectors) return atomic_add_v4(destination, quad);
 #pragma unroll
   for (int i = 0; i < 4; ++i) atomicAdd(destination + i, quad[i]);
 }
@@ -50,7 +50,7 @@ __device__ __forceinline__ void add_query_gradient(const BwdFp32Smem<k3xTf32, Ge
   constexpr int kRows = kTile.streamed_rows / kRowWarps / 16, kDims = kHeadDim / 16 / kDimWarps;
   static_assert(kRows * kRowWarps * 16 == kTile.streamed_rows && kDims * kDimWarps * 16 == kHeadDim,
                 "the warps divide dQ's tile in blocks of 16 by 16");
-  if (planted(InjectedFault::kDqSkipTile) && tiles.place().first_row == 0) return;
+  if (injected(InjectedFault::kDqSkipTile) && tiles.place().first_row == 0) return;
   const WarpCoord& place = tiles.place();
   const int row = place.warp / kDimWarps * kRows * 16, dim = place.warp % kDimWarps * kDims * 16;
   const std::uint32_t a_address = shared_address(tiles.shared()) + Geometry::kScores + row * kScoreRowBytes +

@@ -11,8 +11,8 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
   const std::int64_t head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
   __shared__ float sums[kBackwardHelperRows];
-  row_products<Element, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(p.o, p.grad_o, blockIdx.z, blockIdx.y,
-                                                                               first_row, p.seq_q, sums);
+  row_dot<Element, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(p.o, p.grad_o, blockIdx.z, blockIdx.y,
+                                                                          first_row, p.seq_q, sums);
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < min(kBackwardHelperRows, p.seq_q - first_row);
        i += kBackwardHelperThreads) {

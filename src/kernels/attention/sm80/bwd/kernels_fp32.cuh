@@ -13,8 +13,8 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   const int rows = min(kBackwardHelperRows, p.seq_q - first_row);
   const std::int64_t first = (static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y) * p.seq_q + first_row;
   __shared__ float sums[kBackwardHelperRows];
-  row_products<float, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(p.o, p.grad_o, blockIdx.z, blockIdx.y,
-                                                                             first_row, p.seq_q, sums);
+  row_dot<float, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(p.o, p.grad_o, blockIdx.z, blockIdx.y,
+                                                                        first_row, p.seq_q, sums);
   __syncthreads();
   const int thread = static_cast<int>(threadIdx.x);
   if (thread < rows) p.delta[first + thread] = sums[thread];

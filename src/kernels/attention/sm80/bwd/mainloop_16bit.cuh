@@ -41,9 +41,9 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
     if constexpr (kQueriesKept) this->read_row_statistics(rows_);
     int stage = 0;
     for (int step = range.first; step < range.last; ++step) {
-      wait_copies<0>();
+      cp_async_wait_group<0>();
       // The step's tiles have come, and nobody reads the last one's any more.
-      if (!planted(InjectedFault::kBackwardBarrier)) __syncthreads();
+      if (!injected(InjectedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && step + 1 < range.last) this->load_step(step + 1, stage ^ 1);
       if constexpr (kDelayed) {
         if (step > range.first) add_query_gradient<Geometry>(*this, step - 1);
@@ -91,7 +91,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
       if constexpr (kWithValues) {
         Operand p;
         pack_scores<Element>(s, p);
-        if (planted(InjectedFault::kDvSkipTile) && step == 0) clear(p);
+        if (injected(InjectedFault::kDvSkipTile) && step == 0) clear(p);
         if constexpr (Geometry::kSharesRows) leave_probabilities<Geometry>(p, *this);
         add_gradient(values_, p, second, col);
       }
@@ -101,7 +101,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
         score_gradients<Geometry>(s, dp, place_, rows_, statistics + kTile.streamed_rows + col);
         Operand ds;
         pack_scores<Element>(dp, ds);
-        if (kQueriesKept && planted(InjectedFault::kDqSkipTile) && step == 0) clear(ds);
+        if (kQueriesKept && injected(InjectedFault::kDqSkipTile) && step == 0) clear(ds);
         if constexpr (Geometry::kSharesRows) {  // before its product, which the partner need not wait for
           store_scores<Geometry>(ds, *this, col);
           announce_scores(place_);
@@ -135,7 +135,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
 
   template <bool kMasked>
   __device__ __forceinline__ void to_probabilities(Scores& s, int first_col, const float* col_lse) const {
-    const float scale = p_.scale * kLog2E * (planted(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
+    const float scale = p_.scale * kLog2E * (injected(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
     probabilities<Geometry, kMasked>(
         p_, place_, s, first_col, rows_, col_lse, [this](int m) { return this->row(m); },
         [scale](float score, float lse) {
@@ -154,10 +154,10 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
 
   /// Gradients through the kept tiles, which nobody reads any more.
   __device__ __forceinline__ void finish() {
-    wait_copies<0>();
+    cp_async_wait_group<0>();
     __syncthreads();
     if constexpr (kWithKeys) {
-      const bool forgets_scale = !kQueriesKept && planted(InjectedFault::kDkScale);
+      const bool forgets_scale = !kQueriesKept && injected(InjectedFault::kDkScale);
       this->write_gradient(0, keys_, forgets_scale ? 1.0f : p_.scale);
     }
     if constexpr (kWithValues) this->write_gradient(1, values_, 1.0f);

@@ -25,16 +25,16 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
     this->load_kept();
     const typename Tiles::Range range = this->steps();
     if (range.first < range.last) this->load_step(range.first, 0);
-    wait_copies<0>();
+    cp_async_wait_group<0>();
     this->round_kept();
     if constexpr (kQueriesKept) this->read_row_statistics(rows_);
     for (int step = range.first; step < range.last; ++step) {
       const int stage = kTile.stages > 1 ? (step - range.first) % 2 : 0;
       const bool more = step + 1 < range.last;
-      wait_copies<0>();
+      cp_async_wait_group<0>();
       this->round_step(stage);
       // The step's tiles have come, and nobody reads the last one's any more.
-      if (!planted(InjectedFault::kBackwardBarrier)) __syncthreads();
+      if (!injected(InjectedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && more) this->load_step(step + 1, stage ^ 1);
       if (this->needs_mask(step)) {
         advance<true>(step, stage);
@@ -72,12 +72,12 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
       if (!kMasked || holds_anything(step * kTile.streamed_rows + col)) {
         multiply_rows<k3xTf32, Tiles::kRounded, kHeadDim>(s, kept, columns + first);
         to_probabilities<kMasked>(s, step * kTile.streamed_rows + col, col_statistics + col);
-        if (!kQueriesKept && !(planted(InjectedFault::kDvSkipTile) && step == 0)) {
+        if (!kQueriesKept && !(injected(InjectedFault::kDvSkipTile) && step == 0)) {
           accumulate_rows<k3xTf32, Tiles::kRounded, kHeadDim>(values_, s, rows + second);
         }
         multiply_rows<k3xTf32, Tiles::kRounded, kHeadDim>(dp, kept + Geometry::kKeptBytes, columns + second);
         score_gradients<Geometry>(s, dp, place_, rows_, col_statistics + kTile.streamed_rows + col);
-        if (!(kQueriesKept && planted(InjectedFault::kDqSkipTile) && step == 0)) {
+        if (!(kQueriesKept && injected(InjectedFault::kDqSkipTile) && step == 0)) {
           accumulate_rows<k3xTf32, Tiles::kRounded, kHeadDim>(keys_, dp, rows + first);
         }
       }
@@ -95,7 +95,7 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
   /// exp(scale * s - lse), zero under the mask.
   template <bool kMasked>
   __device__ __forceinline__ void to_probabilities(Scores& s, int first_col, const float* col_lse) const {
-    const float scale = p_.scale * (planted(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
+    const float scale = p_.scale * (injected(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
     probabilities<Geometry, kMasked>(
         p_, place_, s, first_col, rows_, col_lse, [this](int m) { return this->row(m); },
         [scale](float score, float lse) {
@@ -106,7 +106,7 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
   }
 
   __device__ __forceinline__ void finish() const {
-    const bool forgets_scale = !kQueriesKept && planted(InjectedFault::kDkScale);
+    const bool forgets_scale = !kQueriesKept && injected(InjectedFault::kDkScale);
     const auto scale = [&](int, int) { return forgets_scale ? 1.0f : p_.scale; };
     const auto one = [](int, int) { return 1.0f; };
     store_rows<kHeadDim>(keys_, kQueriesKept ? p_.dq : p_.dk, this->block(), place_.first_row + this->warp_row(),
@@ -120,7 +120,7 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
   __device__ __forceinline__ void finish_split_warps() const {
     static_assert(kTile.split_warps * kTile.kept_rows * kRowBytes <= Geometry::kStatistics,
                   "the tiles' memory holds the groups' sums");
-    const bool forgets_scale = !kQueriesKept && planted(InjectedFault::kDkScale);
+    const bool forgets_scale = !kQueriesKept && injected(InjectedFault::kDkScale);
     const auto store = [&](const typename Geometry::Accumulator& sums, const GlobalMatrix<float>& matrix, float scale) {
       __syncthreads();  // nobody reads the tiles, or the other sums, any more
       store_split_warps_sums<kHeadDim, kTile.kept_rows, kTile.split_warps, Geometry::kThreads>(

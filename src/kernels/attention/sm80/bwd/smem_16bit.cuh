@@ -103,12 +103,12 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
     if constexpr (!kQueriesKept) {
       load_statistics<kTile.streamed_rows>(step * kTile.streamed_rows, statistics_ + 2 * stage * kTile.streamed_rows);
     }
-    commit_copies();
+    cp_async_commit_group();
   }
 
   /// Queries kept: a thread's rows keep their statistics in registers, lse in base 2.
   __device__ __forceinline__ void read_row_statistics(RowStats<Geometry>& rows) const {
-    wait_copies<0>();
+    cp_async_wait_group<0>();
     __syncthreads();
 #pragma unroll
     for (int m = 0; m < Geometry::kRowBlocks; ++m) {
@@ -175,8 +175,8 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
     }
     if constexpr (!Geometry::kAtomic) {
       if (p_.delta == nullptr) {
-        row_products<Element, Geometry::kHeadDim, kRows, Geometry::kThreads>(
-            p_.o, p_.grad_o, batch(), head(), first_query, p_.seq_q, destination + kRows);
+        row_dot<Element, Geometry::kHeadDim, kRows, Geometry::kThreads>(p_.o, p_.grad_o, batch(), head(), first_query,
+                                                                        p_.seq_q, destination + kRows);
       }
     }
   }

@@ -80,7 +80,7 @@ class BwdFp32Smem : public BwdOperands<Geometry, BwdFp32Params> {
           streamed_extent());
     }
     if constexpr (!Geometry::kQueriesKept) load_statistics<kTile.streamed_rows>(step * kTile.streamed_rows, stage);
-    commit_copies();
+    cp_async_commit_group();
   }
 
   __device__ __forceinline__ void round_kept() const {
@@ -136,8 +136,8 @@ class BwdFp32Smem : public BwdOperands<Geometry, BwdFp32Params> {
       if (p_.delta != nullptr) cp_async_4(shared_address(destination + kRows + i), p_.delta + source, valid);
     }
     if (p_.delta == nullptr) {
-      row_products<float, kHeadDim, kRows, kThreads>(p_.o, p_.grad_o, block_.batch(), block_.head(), first_query,
-                                                     p_.seq_q, destination + kRows);
+      row_dot<float, kHeadDim, kRows, kThreads>(p_.o, p_.grad_o, block_.batch(), block_.head(), first_query, p_.seq_q,
+                                                destination + kRows);
     }
   }
 

@@ -36,7 +36,7 @@ __device__ __forceinline__ void probabilities(const Parameters& p, const WarpCoo
           const int row = row_of(m) + i / 2 * 8 + place.lane / 4;
           const int query = kQueriesKept ? row : first_col + col + i % 2;
           const int key = kQueriesKept ? first_col + col + i % 2 : row;
-          const int last = planted(InjectedFault::kBackwardMask) ? query + 1 : query;
+          const int last = injected(InjectedFault::kBackwardMask) ? query + 1 : query;
           const bool exists = key < p.seq_kv && (kQueriesKept || query < p.seq_q);
           if (!exists || (p.causal && key > last)) score = 0.0f;
         }

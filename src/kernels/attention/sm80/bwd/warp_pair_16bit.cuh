@@ -16,10 +16,10 @@ __device__ __forceinline__ int partner(int warp) { return warp ^ 1; }
 /// Each warp waits at a barrier of its own, where the other has only to arrive: the first to come is not held up before
 /// it has used its own half.
 __device__ __forceinline__ void announce_scores(const WarpCoord& place) {
-  arrive_at_barrier<2 * kWarpSize>(1 + partner(place.warp));
+  named_barrier_arrive<2 * kWarpSize>(1 + partner(place.warp));
 }
 __device__ __forceinline__ void await_partner(const WarpCoord& place) {
-  wait_at_barrier<2 * kWarpSize>(1 + place.warp);
+  named_barrier_sync<2 * kWarpSize>(1 + place.warp);
 }
 
 /// Calls function(m, n, bytes) for each 16 by 16 of a warp's scores: its row block, its first block of 8 columns, and

@@ -36,7 +36,7 @@ __device__ __forceinline__ void combine_split_warps(const float (&reference)[kRo
   for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      sum[m][half] = add_lanes(sum[m][half]);
+      sum[m][half] = quad_sum(sum[m][half]);
       const int row = warp_row + m * 16 + half * 8 + lane / 4;
       if (lane % 4 == 0) statistics[group * kRows + row] = float2{reference[m][half], sum[m][half]};
     }

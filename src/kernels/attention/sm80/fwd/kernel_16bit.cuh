@@ -69,7 +69,7 @@ class FwdMainloop {
     if constexpr (kTile.stages > 1) load_step<true>(v_tile_, v, p_.v, steps - 1);
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(k, v, step);
-    for (; step >= first_step() + (planted(InjectedFault::kForwardSkipTile) ? 1 : 0); --step)
+    for (; step >= first_step() + (injected(InjectedFault::kForwardSkipTile) ? 1 : 0); --step)
       advance<false>(k, v, step);
     if constexpr (kTile.split_kv) {
       finish_split(batch, head);
@@ -107,14 +107,14 @@ class FwdMainloop {
     delay_one_warp(InjectedFault::kForwardBarrier);
     load_tile<Element, kTile.cols, kHeadDim, kThreads, kChecked>(tile, head, matrix.row_stride, matrix.vectors,
                                                                  step * kTile.cols, p_.seq_kv);
-    commit_copies();
+    cp_async_commit_group();
   }
 
   template <bool kMasked>
   __device__ __forceinline__ void advance(const Element* k, const Element* v, int step) {
-    wait_copies<0>();
+    cp_async_wait_group<0>();
     // K has come, and nobody reads V of the step before any more.
-    if (!planted(InjectedFault::kForwardBarrier)) __syncthreads();
+    if (!injected(InjectedFault::kForwardBarrier)) __syncthreads();
     float s[kRowBlocks][kColBlocks][4] = {};
     if constexpr (kTile.stages > 1) {
       const int other = kStageBytes - stage_;
@@ -126,7 +126,7 @@ class FwdMainloop {
     } else {
       load_step<kMasked>(v_tile_, v, p_.v, step);
       multiply_scores(s);
-      wait_copies<0>();
+      cp_async_wait_group<0>();
       __syncthreads();  // V has come, and nobody reads K any more
       if (step > first_step()) load_step<false>(k_tile_, k, p_.k, step - 1);
     }
@@ -151,7 +151,7 @@ class FwdMainloop {
         for (int i = 0; i < 4; ++i) {
           const int col = first_col + n * 8 + lane_ % 4 * 2 + i % 2;
           const int row = first_row_ + (row_warp_ * kRowBlocks + m) * 16 + lane_ / 4 + i / 2 * 8;
-          const int last = planted(InjectedFault::kForwardMask) ? row + 1 : row;
+          const int last = injected(InjectedFault::kForwardMask) ? row + 1 : row;
           if (col >= p_.seq_kv || (p_.causal && col > last)) s[m][n][i] = -INFINITY;
         }
       }
@@ -160,7 +160,7 @@ class FwdMainloop {
 
   /// Of scores, in exponents to base 2.
   __device__ __forceinline__ float exponent_scale() const {
-    return p_.scale * kLog2E * (planted(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
+    return p_.scale * kLog2E * (injected(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
   /// Leaves exp2(scale * (s - reference)) as operands and adds them to the sums. A row's reference is a maximum of its
@@ -232,7 +232,7 @@ class FwdMainloop {
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const float sum = add_lanes(sum_[m][half]);
+        const float sum = quad_sum(sum_[m][half]);
         const int row = (row_warp_ * kRowBlocks + m) * 16 + half * 8 + lane_ / 4;
         if (lane_ % 4 == 0 && first_row_ + row < p_.seq_q) {
           lse[first_row_ + row] = row_max_[m][half] * p_.scale + logarithm(sum);
@@ -277,7 +277,7 @@ class FwdMainloop {
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const float sum = add_lanes(sum_[m][half]);
+        const float sum = quad_sum(sum_[m][half]);
         const int row = warp_row() + m * 16 + half * 8 + lane_ / 4;
         if (first_row_ + row >= p_.seq_q) continue;
         if (lane_ % 4 == 0) p_.splits.lse[first + row] = row_max_[m][half] * p_.scale + logf(sum);

@@ -55,7 +55,7 @@ class FwdFp32Mainloop {
                                                            p_.q.vectors, first_row_, p_.seq_q);
     load_step<true>(kKeys, p_.k, steps - 1);
     if constexpr (kTile.stages > 1) load_step<true>(kValues, p_.v, steps - 1);
-    wait_copies<kTile.stages - 1>();
+    cp_async_wait_group<kTile.stages - 1>();
     if constexpr (k3xTf32) {
       split_own_elements<kTile.rows, kHeadDim, kThreads>(shared_, shared_ + kSmallQueries, p_.q.vectors);
     } else {
@@ -63,7 +63,7 @@ class FwdFp32Mainloop {
     }
     int step = steps - 1;
     for (; step >= first_masked; --step) advance<true>(step);
-    for (; step >= (planted(InjectedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(step);
+    for (; step >= (injected(InjectedFault::kForwardSkipTile) ? 1 : 0); --step) advance<false>(step);
     if constexpr (kTile.split_warps > 1) {
       finish_split_warps();
     } else {
@@ -98,7 +98,7 @@ class FwdFp32Mainloop {
     load_tile<float, kTile.cols, kHeadDim, kThreads, kChecked>(
         shared_address(shared_) + tile, matrix.head(place_.batch(), place_.head()), matrix.row_stride, matrix.vectors,
         step * kTile.cols, p_.seq_kv);
-    commit_copies();
+    cp_async_commit_group();
   }
 
   __device__ __forceinline__ void round_step(int tile, const GlobalMatrix<const float>& matrix) {
@@ -110,11 +110,11 @@ class FwdFp32Mainloop {
     // Above the diagonal of all the warp's queries there is nothing to compute.
     const bool active =
         !kMasked || !p_.causal || step * kTile.cols + warp_col() < first_row_ + warp_row_ + kRowBlocks * 16;
-    wait_copies<0>();
+    cp_async_wait_group<0>();
     round_step(kKeys + stage_, p_.k);
     if constexpr (kTile.stages > 1) round_step(kValues + stage_, p_.v);
     // K has come, and nobody reads V of the step before any more.
-    if (!planted(InjectedFault::kForwardBarrier)) __syncthreads();
+    if (!injected(InjectedFault::kForwardBarrier)) __syncthreads();
     Scores s = {};
     if constexpr (kTile.stages > 1) {
       if (step > 0) {
@@ -125,7 +125,7 @@ class FwdFp32Mainloop {
     } else {
       load_step<kMasked>(kValues, p_.v, step);
       if (active) multiply_scores(s);
-      wait_copies<0>();
+      cp_async_wait_group<0>();
       round_step(kValues, p_.v);
       __syncthreads();  // V has come, and nobody reads K any more
       if (step > 0) load_step<false>(kKeys, p_.k, step - 1);
@@ -155,7 +155,7 @@ class FwdFp32Mainloop {
         for (int i = 0; i < 4; ++i) {
           const int col = first_col + n * 8 + lane_ % 4 * 2 + i % 2;
           const int row = first_row_ + warp_row_ + m * 16 + lane_ / 4 + i / 2 * 8;
-          const int last = planted(InjectedFault::kForwardMask) ? row + 1 : row;
+          const int last = injected(InjectedFault::kForwardMask) ? row + 1 : row;
           if (col >= p_.seq_kv || (p_.causal && col > last)) s[m][n][i] = -INFINITY;
         }
       }
@@ -164,7 +164,7 @@ class FwdFp32Mainloop {
 
   /// Of scores, in exponents to base 2.
   __device__ __forceinline__ float exponent_scale() const {
-    return p_.scale * kLog2E * (planted(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
+    return p_.scale * kLog2E * (injected(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
   /// Updates maxima and sums, scales what O holds so far, and turns scores into exp2(scale * (s - maximum)).
@@ -212,7 +212,7 @@ class FwdFp32Mainloop {
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        sum_[m][half] = add_lanes(sum_[m][half]);
+        sum_[m][half] = quad_sum(sum_[m][half]);
         const int row = first_row_ + warp_row_ + m * 16 + half * 8 + lane_ / 4;
         const float log = logarithm(sum_[m][half]);
         if (lane_ % 4 == 0 && row < p_.seq_q) lse[row] = row_max_[m][half] * p_.scale + log;

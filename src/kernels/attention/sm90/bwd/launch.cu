@@ -15,14 +15,14 @@ namespace {
 CUtensorMap query_map(const AttentionProblem& problem, const TensorView& view) {
   const AttentionShape& shape = problem.shape;
   const auto head_dim = static_cast<int>(shape.head_dim);
-  return tensor_map(view, {shape.batch, shape.heads, shape.seq_q, head_dim}, problem.precision,
-                    backward_tile(head_dim).queries, backward_panel_columns(head_dim));
+  return make_tma_descriptor(view, {shape.batch, shape.heads, shape.seq_q, head_dim}, problem.precision,
+                             backward_tile(head_dim).queries, backward_panel_columns(head_dim));
 }
 CUtensorMap key_map(const AttentionProblem& problem, const TensorView& view) {
   const AttentionShape& shape = problem.shape;
   const auto head_dim = static_cast<int>(shape.head_dim);
-  return tensor_map(view, {shape.batch, shape.heads, shape.seq_kv, head_dim}, problem.precision, kWgmmaM,
-                    backward_panel_columns(head_dim));
+  return make_tma_descriptor(view, {shape.batch, shape.heads, shape.seq_kv, head_dim}, problem.precision, kWgmmaM,
+                             backward_panel_columns(head_dim));
 }
 
 template <class Gradient, class Order>

@@ -104,16 +104,16 @@ std::optional<BwdPlan> choose_backward(const AttentionProblem& problem, const De
   return BwdPlan{.blocks = backward_blocks(shape), .sums = DqAccumulation::kAtomic};
 }
 
-bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments, const BwdPlan& choice) {
+bool supports_layout(const AttentionProblem& problem, const AttentionBackward& arguments, const BwdPlan& choice) {
   const AttentionShape& shape = problem.shape;
   const TmaExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim};
   const TmaExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim};
   const bool writes_vectors = choice.sums == DqAccumulation::kPerHead || choice.sums == DqAccumulation::kNone;
-  if (writes_vectors && !has_tensor_map(arguments.dq, queries)) return false;
-  if (choice.is_alone && !has_tensor_map(arguments.o, queries)) return false;
-  return has_tensor_map(arguments.q, queries) && has_tensor_map(arguments.grad_o, queries) &&
-         has_tensor_map(arguments.k, keys) && has_tensor_map(arguments.v, keys) && has_tensor_map(arguments.dk, keys) &&
-         has_tensor_map(arguments.dv, keys);
+  if (writes_vectors && !tma_supports(arguments.dq, queries)) return false;
+  if (choice.is_alone && !tma_supports(arguments.o, queries)) return false;
+  return tma_supports(arguments.q, queries) && tma_supports(arguments.grad_o, queries) &&
+         tma_supports(arguments.k, keys) && tma_supports(arguments.v, keys) && tma_supports(arguments.dk, keys) &&
+         tma_supports(arguments.dv, keys);
 }
 
 std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {

@@ -98,7 +98,7 @@ constexpr int kMaxHeadRows = 1024;
 
 /// Of the warpgroups, to issue products. Where a block's items are few, as they are with the other sums, a step that
 /// waits for its turn is latency that nobody hides.
-[[nodiscard]] constexpr bool takes_turns(int head_dim, DqAccumulation sums) {
+[[nodiscard]] constexpr bool uses_pingpong(int head_dim, DqAccumulation sums) {
   return head_dim <= 80 && sums == DqAccumulation::kAtomic;
 }
 
@@ -143,10 +143,10 @@ struct BwdTileOrder {
 /// How Hopper's kernels compute `problem`; nothing where they cannot or where Ampere's were measured to be faster.
 [[nodiscard]] std::optional<BwdPlan> choose_backward(const AttentionProblem& problem, const DeviceLimits& limits);
 
-/// Whether the copy engine can read and write the arguments (has_tensor_map()); by heads dQ, too, leaves 16 bytes at a
+/// Whether the copy engine can read and write the arguments (tma_supports()); by heads dQ, too, leaves 16 bytes at a
 /// time.
-[[nodiscard]] bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments,
-                               const BwdPlan& choice);
+[[nodiscard]] bool supports_layout(const AttentionProblem& problem, const AttentionBackward& arguments,
+                                   const BwdPlan& choice);
 
 /// 0 where Ampere's kernels are chosen.
 [[nodiscard]] std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
@@ -156,7 +156,7 @@ struct BwdTileOrder {
 [[nodiscard]] Launch backward_prepare_launch(const AttentionShape& shape);
 [[nodiscard]] Launch backward_convert_launch(const AttentionShape& shape);
 
-/// Enqueues the backward pass, for a problem with an instance (see BwdSchedule) and arguments that takes_views()
+/// Enqueues the backward pass, for a problem with an instance (see BwdSchedule) and arguments that supports_layout()
 /// accepts.
 /// @throws  cuda::CudaError
 template <Precision kPrecision>  // kBf16, kFp16

@@ -16,7 +16,7 @@ namespace tbench::kernels::sm90 {
 template <bool kKeepsKeys, int kScores, class Row>
 __device__ __forceinline__ void hide_scores(float (&scores)[kScores], const Row& row_of, int first_column,
                                             const int& streamed_extent, const bool& causal) {
-  const int too_many = planted(InjectedFault::kBackwardMask) ? 1 : 0;
+  const int too_many = injected(InjectedFault::kBackwardMask) ? 1 : 0;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = row_of(half);

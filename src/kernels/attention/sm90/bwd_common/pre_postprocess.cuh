@@ -78,7 +78,7 @@ template <int kHeadDim>
 constexpr int kSumPasses = kBackwardHelperRows* kHeadDim / 4 / kBackwardHelperThreads;
 static_assert(kBackwardHelperRows * 16 % (4 * kBackwardHelperThreads) == 0, "16 divides every head_dim");
 
-/// Row products of dO and O, as row_products() makes them, that load first, then do `meanwhile`: the stores that clear
+/// Row products of dO and O, as row_dot() makes them, that load first, then do `meanwhile`: the stores that clear
 /// the sums would else be ahead of the loads.
 template <class Element, int kHeadDim, class Meanwhile>
 __device__ __forceinline__ void vector_row_products(const PrePostParams<Element>& p, int first_row, float* result,
@@ -115,8 +115,8 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   const std::int64_t head = static_cast<std::int64_t>(helper_batch()) * p.heads + helper_head();
   __shared__ float sums[kBackwardHelperRows];
   // In this order: the next kernel fetches K and V before it waits for this one.
-  wait_for_last_kernel();
-  allow_next_kernel();
+  griddep_wait();
+  griddep_launch_dependents();
   const bool exists = i < kBackwardHelperRows && first_row + i < p.seq_q;
   const float lse = exists ? p.lse[head * p.seq_q + first_row + i] : 0.0f;
   const auto clear = [&] {
@@ -129,8 +129,8 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
     vector_row_products<Element, kHeadDim>(p, first_row, sums, clear);
   } else {
     clear();
-    row_products<Element, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(
-        p.o, p.grad_o, helper_batch(), helper_head(), first_row, p.seq_q, sums);
+    row_dot<Element, kHeadDim, kBackwardHelperRows, kBackwardHelperThreads>(p.o, p.grad_o, helper_batch(),
+                                                                            helper_head(), first_row, p.seq_q, sums);
   }
   __syncthreads();
   if (i >= kBackwardHelperRows) return;
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
 template <class Element, int kHeadDim, int kSums>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
     attention_bwd_sm90_postprocess_kernel(const __grid_constant__ PrePostParams<Element> p) {
-  allow_next_kernel();
+  griddep_launch_dependents();
   constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
   __shared__ __align__(kVectorBytes) char tile[kBackwardHelperRows * kRowBytes];
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows;
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   const std::int64_t distance = static_cast<std::int64_t>(gridDim.z) * p.heads * p.rows * kHeadDim / 4;
   // With a mask the tiles of keys that the block's queries see: kBackwardHelperRows divides kBackwardKeys.
   const int count = p.causal ? min(p.sums_apart, first_row / kBackwardKeys + 1) : p.sums_apart;
-  wait_for_last_kernel();
+  griddep_wait();
   float4 shares[kSums][kSumPasses<kHeadDim>];  // all loads first
 #pragma unroll
   for (int key_tile = 0; key_tile < kSums; ++key_tile) {

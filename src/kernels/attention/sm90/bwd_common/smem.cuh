@@ -61,15 +61,15 @@ struct BwdSmem {
   /// warps.
   __device__ __forceinline__ void make_step_barriers() const {
     for (int stage = 0; stage < kTile.stages; ++stage) {
-      make_barrier(barrier(kQueriesFull + stage), 1);
-      make_barrier(barrier(kGradientsFull + stage), 1);
-      make_barrier(barrier(kStageEmpty + stage), kWarps);
+      mbarrier_init(barrier(kQueriesFull + stage), 1);
+      mbarrier_init(barrier(kGradientsFull + stage), 1);
+      mbarrier_init(barrier(kStageEmpty + stage), kWarps);
     }
     for (int buffer = 0; buffer < 2; ++buffer) {
-      make_barrier(barrier(kScoresFull + buffer), kKeyGroups * kWarpGroupWarps);
-      make_barrier(barrier(kScoresEmpty + buffer), kWarps);
+      mbarrier_init(barrier(kScoresFull + buffer), kKeyGroups * kWarpGroupWarps);
+      mbarrier_init(barrier(kScoresEmpty + buffer), kWarps);
     }
-    show_barriers();
+    fence_mbarrier_init();
   }
 };
 
@@ -81,7 +81,7 @@ __device__ __forceinline__ void begin_backward_block(const Parameters& parameter
     shared.make_barriers();
   }
   __syncthreads();
-  allow_next_kernel();
+  griddep_launch_dependents();
 }
 
 }  // namespace tbench::kernels::sm90

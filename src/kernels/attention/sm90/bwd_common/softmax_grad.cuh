@@ -42,7 +42,7 @@ class SoftmaxGrad {
       : p_{parameters}, shared_{shared}, group_{group} {}
 
   __device__ __forceinline__ static int warp() {
-    const int thread = kHeadDim <= 128 ? static_cast<int>(threadIdx.x) : read_thread();
+    const int thread = kHeadDim <= 128 ? static_cast<int>(threadIdx.x) : opaque_thread_index();
     return thread / kWarpSize % kWarpGroupWarps;
   }
   /// Of 128 columns read anew every time, of 256 the warp, too: what follows from it would be kept in registers, of
@@ -62,23 +62,23 @@ class SoftmaxGrad {
   }
   __device__ __forceinline__ static void wait_for_tile(std::uint32_t barrier, std::uint32_t parity) {
     // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
-    if (planted(InjectedFault::kBackwardParity)) return wait_a_while(barrier, parity ^ 1u);
-    wait(barrier, parity);
+    if (injected(InjectedFault::kBackwardParity)) return mbarrier_wait_bounded(barrier, parity ^ 1u);
+    mbarrier_wait(barrier, parity);
   }
   /// Of both warpgroups, of the i-th step.
   __device__ __forceinline__ void wait_for_scores(int i) const {
-    wait(shared_.barrier(Shared::kScoresFull + stage(i)), parity(i));
+    mbarrier_wait(shared_.barrier(Shared::kScoresFull + stage(i)), parity(i));
   }
 
   /// Tells those who wait at the barrier that the warp has done its part: written what it is of, or read it.
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
     __syncwarp();
-    if (lane() == 0) arrive(shared_.barrier(barrier));
+    if (lane() == 0) mbarrier_arrive(shared_.barrier(barrier));
   }
   __device__ __forceinline__ void release_too_early(int i) const {
-    if (!planted(InjectedFault::kBackwardRelease)) return;
+    if (!injected(InjectedFault::kBackwardRelease)) return;
     __syncwarp();
-    if (lane() == 0) arrive(shared_.barrier(Shared::kStageEmpty + stage(i)));
+    if (lane() == 0) mbarrier_arrive(shared_.barrier(Shared::kStageEmpty + stage(i)));
     delay(InjectedFault::kBackwardRelease);
   }
 
@@ -86,7 +86,8 @@ class SoftmaxGrad {
   template <int kCount>
   __device__ __forceinline__ static void multiply_transposed(float (&result)[kCount], std::uint32_t kept,
                                                              std::uint32_t streamed) {
-    const SmemDescriptor left = operand<Shared::kRowBytes>(kept), right = operand<Shared::kRowBytes>(streamed);
+    const SmemDescriptor left = make_smem_descriptor<Shared::kRowBytes>(kept),
+                         right = make_smem_descriptor<Shared::kRowBytes>(streamed);
     constexpr int kOfPanel = Shared::kPanelColumns / 16;
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
@@ -100,7 +101,8 @@ class SoftmaxGrad {
   __device__ __forceinline__ static void multiply_gradient(float (&gradient)[kGradients],
                                                            const std::uint32_t (&scores)[kScores / 2],
                                                            std::uint32_t streamed, int part, bool add) {
-    const SmemDescriptor right = operand<Shared::kRowBytes>(streamed + part * kPartBytes, Shared::kPanelBytes);
+    const SmemDescriptor right =
+        make_smem_descriptor<Shared::kRowBytes>(streamed + part * kPartBytes, Shared::kPanelBytes);
 #pragma unroll
     for (int j = 0; j < kPartQueries / 16; ++j) {
       Products::template from_registers<true>(gradient, &scores[part * (kPartScores / 2) + 4 * j],
@@ -113,11 +115,12 @@ class SoftmaxGrad {
 
   /// The operands of a warpgroup's half of dQ = dS K: dS of the i-th step, and the item's keys, 64 after 64.
   __device__ __forceinline__ SmemDescriptor scores_operand(int i) const {
-    return operand(shared_.scores(stage(i)) + (kHalvesQueries ? group_ * kWgmmaM * kPanelRowBytes : 0));
+    return make_smem_descriptor(shared_.scores(stage(i)) + (kHalvesQueries ? group_ * kWgmmaM * kPanelRowBytes : 0));
   }
   __device__ __forceinline__ SmemDescriptor keys_operand(std::uint32_t keys) const {
-    return operand<Shared::kRowBytes>(keys + (kHalvesQueries ? 0 : group_ * kHalfPanels * Shared::kKeptPanelBytes),
-                                      kHalfPanels > 1 ? Shared::kKeptPanelBytes : 16);
+    return make_smem_descriptor<Shared::kRowBytes>(
+        keys + (kHalvesQueries ? 0 : group_ * kHalfPanels * Shared::kKeptPanelBytes),
+        kHalfPanels > 1 ? Shared::kKeptPanelBytes : 16);
   }
   /// To what dq holds with `add`.
   __device__ __forceinline__ static void multiply_query_gradient(float (&dq)[kQueryGradients],
@@ -164,7 +167,7 @@ class SoftmaxGrad {
     for (int half = 0; half < 2; ++half) {
       const int key = first_key + key_in_group(half);
       const bool exists = key < p_.seq_kv;
-      const int seen_from = p_.causal ? key - (planted(InjectedFault::kBackwardMask) ? 1 : 0) : 0;
+      const int seen_from = p_.causal ? key - (injected(InjectedFault::kBackwardMask) ? 1 : 0) : 0;
       const int begin = exists ? seen_from - first_column : kQueries;
 #pragma unroll
       for (int n = 0; n < kCount / 4; ++n) {
@@ -186,15 +189,15 @@ class SoftmaxGrad {
       const float2 pair = load_shared_pair(statistics + lane() % 4 * 8 + n * 32);
       sums[4 * n] = pair.x;
       sums[4 * n + 1] = pair.y;
-      sums[4 * n + 2] = copied_here(pair.x);
-      sums[4 * n + 3] = copied_here(pair.y);
+      sums[4 * n + 2] = opaque(pair.x);
+      sums[4 * n + 3] = opaque(pair.y);
     }
   }
 
   /// P = exp(scale * (S - lse / scale)).
   template <int kCount>
   __device__ __forceinline__ void exponentiate(float (&s)[kCount]) const {
-    const float scale = p_.scale * kLog2E * (planted(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
+    const float scale = p_.scale * kLog2E * (injected(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
 #pragma unroll
     for (int n = 0; n < kCount; ++n) s[n] = exp2_approximate(s[n] * scale);
   }
@@ -235,7 +238,7 @@ class SoftmaxGrad {
 
   /// To both warpgroups, what differentiate() has stored of a step.
   __device__ __forceinline__ void show_scores(int i) const {
-    show_to_async_proxy();
+    fence_proxy_async();
     release(Shared::kScoresFull + stage(i));
   }
 

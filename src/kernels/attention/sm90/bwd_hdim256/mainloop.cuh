@@ -50,17 +50,17 @@ class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<
   __device__ __forceinline__ void start_query_gradient(float (&dq)[kQueryGradients], int i) const {
     const SmemDescriptor scores = Scores::scores_operand(i), keys = Scores::keys_operand(shared_.k(0));
     Scores::multiply_query_gradient(dq, scores, keys);
-    commit_products();
+    wgmma_commit_group();
   }
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
-    if (planted(InjectedFault::kDqSkipTile) && place_.first_key == 0) return;
+    if (injected(InjectedFault::kDqSkipTile) && place_.first_key == 0) return;
     Scores::add_query_gradient(dq, first_query(i), place_.head,
-                               [](float* sums, const float* four) { add_to_global(sums, four); });
+                               [](float* sums, const float* four) { red_add_v4(sums, four); });
   }
 
   /// Of the products under way those of dQ are not the last.
   __device__ __forceinline__ void finish_query_gradient(float (&dq)[kQueryGradients], int i) const {
-    wait_for_products<1>(dq);
+    wgmma_wait_group<1>(dq);
     release(Shared::kScoresEmpty + stage(i));
     add_query_gradient(dq, i);
   }
@@ -72,25 +72,25 @@ class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<
     float dq[kQueryGradients];
     const int last = last_step();
     Scores::wait_for_scores(last);
-    start_products();
+    wgmma_fence();
     start_query_gradient(dq, last);
-    wait_for_products<0>(dq);
+    wgmma_wait_group<0>(dq);
     add_query_gradient(dq, last);
     // One arrives, the other waits: bar.sync of both would be two instructions, which one barrier may not get.
     if (group_ == kValues) {
-      arrive_at_barrier<kBackwardGroups * kWarpGroupThreads>(kKeysRead);
+      named_barrier_arrive<kBackwardGroups * kWarpGroupThreads>(kKeysRead);
     } else {
-      wait_at_barrier<kBackwardGroups * kWarpGroupThreads>(kKeysRead);
+      named_barrier_sync<kBackwardGroups * kWarpGroupThreads>(kKeysRead);
     }
     Scores::stage_gradient(tile, gradient, factor);
-    show_to_async_proxy();
-    wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
+    fence_proxy_async();
+    named_barrier_sync<kWarpGroupThreads>(kStaging + group_);
     if (threadIdx.x % kWarpGroupThreads != 0) return;
     // Found out again: kept, it spills.
-    const BwdTileCoord place = one_item_place(p_, copied_here(static_cast<int>(blockIdx.x)), kQueries, Shared::kKeys);
-    store_boxes<kHeadDim>(map, {place.first_key, place.head % p_.heads, place.head / p_.heads}, tile,
-                          Shared::kKeptPanelBytes);
-    wait_for_stores();
+    const BwdTileCoord place = one_item_place(p_, opaque(static_cast<int>(blockIdx.x)), kQueries, Shared::kKeys);
+    tma_store_tile<kHeadDim>(map, {place.first_key, place.head % p_.heads, place.head / p_.heads}, tile,
+                             Shared::kKeptPanelBytes);
+    bulk_wait_group_read();
   }
 
   const BwdTileCoord& place_;
@@ -110,7 +110,7 @@ class Hdim256Dv : Hdim256Warpgroup<Element, kHeadDim> {
       : Group{parameters, shared, place, Group::kValues} {}
 
   __device__ __forceinline__ void run() {
-    wait(shared_.barrier(Shared::kKeysFull), 0);
+    mbarrier_wait(shared_.barrier(Shared::kKeysFull), 0);
     start_scores(0);
     finish_scores(0);
     Group::walk([this]<bool kFirst, bool kLast>(int i) { advance<kFirst, kLast>(i); });
@@ -125,38 +125,39 @@ class Hdim256Dv : Hdim256Warpgroup<Element, kHeadDim> {
     Scores::exponentiate(scores_);
     std::uint32_t p[kScores / 2];
     show_probabilities(p, i);
-    if (planted(InjectedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, 0);
-    wait(shared_.barrier(Shared::kGradientsFull + stage(i)), parity(i));
+    if (injected(InjectedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, 0);
+    mbarrier_wait(shared_.barrier(Shared::kGradientsFull + stage(i)), parity(i));
     float dq[kQueryGradients];
     if constexpr (!kFirst) Scores::wait_for_scores(i - 1);
-    start_products();
+    wgmma_fence();
     if constexpr (!kFirst) Group::start_query_gradient(dq, i - 1);
     Scores::multiply_gradient(values_, p, shared_.grad_o(stage(i)), 0, !kFirst);
-    commit_products();
+    wgmma_commit_group();
     if constexpr (!kFirst) Group::finish_query_gradient(dq, i - 1);
     if constexpr (!kLast) start_scores(i + 1);
-    wait_for_products<kLast ? 0 : 1>(values_);
+    wgmma_wait_group<kLast ? 0 : 1>(values_);
     release(Shared::kGradientsEmpty + stage(i));
     if constexpr (!kLast) finish_scores(i + 1);
   }
 
   /// S^T - lse / scale.
   __device__ __forceinline__ void start_scores(int i) {
-    if (!planted(InjectedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    if (!injected(InjectedFault::kBackwardBarrier))
+      mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
     Scores::spread(scores_, shared_.lse(stage(i)));
-    start_products();
+    wgmma_fence();
     Scores::multiply_transposed(scores_, shared_.k(0), shared_.q(stage(i)));
-    commit_products();
+    wgmma_commit_group();
   }
   __device__ __forceinline__ void finish_scores(int i) {
-    wait_for_products<0>(scores_);
+    wgmma_wait_group<0>(scores_);
     release(Shared::kStageEmpty + stage(i));
   }
 
   /// To the other warpgroup as they are, and as operands.
   __device__ __forceinline__ void show_probabilities(std::uint32_t (&p)[kScores / 2], int i) const {
     const float(&s)[kScores] = scores_;
-    wait(shared_.barrier(Shared::kProbabilitiesEmpty), static_cast<std::uint32_t>(i) % 2 ^ 1u);
+    mbarrier_wait(shared_.barrier(Shared::kProbabilitiesEmpty), static_cast<std::uint32_t>(i) % 2 ^ 1u);
 #pragma unroll
     for (int n = 0; n < kScores / 4; ++n) {
       store_shared_four(shared_.probabilities(n), {s[4 * n], s[4 * n + 1], s[4 * n + 2], s[4 * n + 3]});
@@ -184,36 +185,36 @@ class Hdim256Dk : Hdim256Warpgroup<Element, kHeadDim> {
       : Group{parameters, shared, place, Group::kKeys} {}
 
   __device__ __forceinline__ void run() {
-    wait(shared_.barrier(Shared::kKeysFull), 0);
-    wait(shared_.barrier(Shared::kValuesFull), 0);
+    mbarrier_wait(shared_.barrier(Shared::kKeysFull), 0);
+    mbarrier_wait(shared_.barrier(Shared::kValuesFull), 0);
     start_probability_gradients(0);
     finish_probability_gradients(0);
     Group::walk([this]<bool kFirst, bool kLast>(int i) { advance<kFirst, kLast>(i); });
-    Group::finish(p_.dk, shared_.k(0), keys_, planted(InjectedFault::kDkScale) ? 1.0f : p_.scale);
+    Group::finish(p_.dk, shared_.k(0), keys_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
   }
 
  private:
   /// A step, with the dQ of the one before and dP^T of the one after.
   template <bool kFirst, bool kLast>
   __device__ __forceinline__ void advance(int i) {
-    wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
     Scores::release_too_early(i);
-    wait(shared_.barrier(Shared::kProbabilitiesFull), static_cast<std::uint32_t>(i) % 2);
-    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    mbarrier_wait(shared_.barrier(Shared::kProbabilitiesFull), static_cast<std::uint32_t>(i) % 2);
+    mbarrier_wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
     std::uint32_t ds[kScores / 2];
     differentiate(ds, i);
     release(Shared::kProbabilitiesEmpty);  // not before: what is loaded has to have come
     float dq[kQueryGradients];
     if constexpr (!kFirst) Scores::wait_for_scores(i - 1);
-    start_products();
+    wgmma_fence();
     if constexpr (!kFirst) Group::start_query_gradient(dq, i - 1);
     Scores::multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !kFirst);
-    commit_products();
+    wgmma_commit_group();
     Scores::show_scores(i);  // its fence takes as long as a product: not before them
     if constexpr (!kFirst) Group::finish_query_gradient(dq, i - 1);
     if constexpr (!kLast) start_probability_gradients(i + 1);
-    wait_for_products<kLast ? 0 : 1>(keys_);
-    if (!planted(InjectedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
+    wgmma_wait_group<kLast ? 0 : 1>(keys_);
+    if (!injected(InjectedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
     if constexpr (!kLast) finish_probability_gradients(i + 1);
   }
 
@@ -221,12 +222,12 @@ class Hdim256Dk : Hdim256Warpgroup<Element, kHeadDim> {
   __device__ __forceinline__ void start_probability_gradients(int i) {
     Scores::wait_for_gradients(i);
     Scores::spread(gradients_, shared_.delta(stage(i)));
-    start_products();
+    wgmma_fence();
     Scores::multiply_transposed(gradients_, shared_.v(0), shared_.grad_o(stage(i)));
-    commit_products();
+    wgmma_commit_group();
   }
   __device__ __forceinline__ void finish_probability_gradients(int i) {
-    wait_for_products<0>(gradients_);
+    wgmma_wait_group<0>(gradients_);
     release(Shared::kGradientsEmpty + stage(i));
   }
 

@@ -21,15 +21,15 @@ struct Hdim256Smem : TileSmem<kColumns, 4> {
 
   /// Of a thread of either warpgroup: its n-th four of P.
   __device__ __forceinline__ std::uint32_t probabilities(int n) const {
-    const int thread = read_thread() % kWarpGroupThreads;  // anew, see SoftmaxGrad::warp()
+    const int thread = opaque_thread_index() % kWarpGroupThreads;  // anew, see SoftmaxGrad::warp()
     return base + kPlan.probabilities + (n * kWarpGroupThreads + thread) * 16;
   }
 
   /// Of one thread.
   __device__ __forceinline__ void make_barriers() const {
-    for (int stage = 0; stage < kTile.stages; ++stage) make_barrier(barrier(kGradientsEmpty + stage), Kept::kWarps);
-    make_barrier(barrier(kProbabilitiesFull), kWarpGroupWarps);
-    make_barrier(barrier(kProbabilitiesEmpty), kWarpGroupWarps);
+    for (int stage = 0; stage < kTile.stages; ++stage) mbarrier_init(barrier(kGradientsEmpty + stage), Kept::kWarps);
+    mbarrier_init(barrier(kProbabilitiesFull), kWarpGroupWarps);
+    mbarrier_init(barrier(kProbabilitiesEmpty), kWarpGroupWarps);
     Kept::make_barriers();
   }
 };

@@ -63,12 +63,12 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
     }
   }
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
-    if (planted(InjectedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) return;
+    if (injected(InjectedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) return;
     constexpr bool kApart = kSums == DqAccumulation::kPerKvTile;
     const int sums_before = kApart ? of_late_item(Shared::kFirstKey, i) / kBackwardKeys * p_.batch_heads : 0;
     Scores::add_query_gradient(
         dq, late_query(i), sums_before + of_late_item(Shared::kHeadOfAll, i),
-        [](float* sums, const float* four) { kApart ? store_to_global(sums, four) : add_to_global(sums, four); });
+        [](float* sums, const float* four) { kApart ? store_to_global(sums, four) : red_add_v4(sums, four); });
   }
 
   /// By heads, with the last tile of keys of a whole head, dQ starts from the running sums: they come while the
@@ -95,7 +95,7 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
   __device__ __forceinline__ static void start_from(float (&dq)[kQueryGradients], const LateSums& sums) {
     if constexpr (kByHeads) {
 #pragma unroll
-      for (int n = 0; n < kQueryGradients; ++n) dq[n] = copied_here(sums[n]);
+      for (int n = 0; n < kQueryGradients; ++n) dq[n] = opaque(sums[n]);
     }
   }
   /// Of the step before the i-th: whether it is the last of its queries, and whether others were before.
@@ -103,19 +103,19 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
     return p_.order.shares == 1 && of_late_item(Shared::kFirstKey, i) == 0;
   }
   __device__ __forceinline__ bool has_late_sums(int query, int i) const {
-    return query >= of_late_item(Shared::kFirstSeen, i) || planted(InjectedFault::kDqFirstSums);
+    return query >= of_late_item(Shared::kFirstSeen, i) || injected(InjectedFault::kDqFirstSums);
   }
 
   /// By heads: the running sums, which no other thread touches; with the last tile of keys of a whole head dQ itself.
   __device__ __forceinline__ void keep_query_gradient(float (&dq)[kQueryGradients], int i) const {
-    if (planted(InjectedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) {
+    if (injected(InjectedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) {
       for (float& one : dq) one = 0.0f;
     }
     const int query = late_query(i), head = of_late_item(Shared::kHeadOfSums, i);
     if (!ends_query_gradient(i)) {
       const bool has_sums = has_late_sums(query, i);
       return Scores::add_query_gradient(dq, query, head, [has_sums](float* sums, const float* four) {
-        has_sums ? add_to_global(sums, four) : store_to_global(sums, four);
+        has_sums ? red_add_v4(sums, four) : store_to_global(sums, four);
       });
     }
     store_query_gradient(dq, query, i);

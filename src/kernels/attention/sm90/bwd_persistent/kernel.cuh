@@ -26,10 +26,10 @@ class KvProducer {
     for (auto item = first_of_block(p_); exists(p_, item); item = next_of_block(p_, item, round_)) {
       show_item(item);
       fetch(p_.k, Shared::kKeysFull, shared_.k(kept(), 0));
-      wait(shared_.barrier(Shared::kValuesEmpty + kept()), parity() ^ 1u);
+      mbarrier_wait(shared_.barrier(Shared::kValuesEmpty + kept()), parity() ^ 1u);
       fetch(p_.v, Shared::kValuesFull, shared_.v(kept(), 0));
       ++round_;
-      wait(shared_.barrier(Shared::kKeysEmpty + kept()), parity() ^ 1u);
+      mbarrier_wait(shared_.barrier(Shared::kKeysEmpty + kept()), parity() ^ 1u);
       // By heads there is no register to keep it in.
       if constexpr (kByHeads) item.place = load_shared(shared_.field((round_ - 1) % kKeptStages, Shared::kPlace));
     }
@@ -48,7 +48,7 @@ class KvProducer {
   __device__ __forceinline__ void show(int begin, int steps) const {
     store_shared(shared_.field(kept(), Shared::kBegin), begin);
     store_shared(shared_.field(kept(), Shared::kEnd), begin + steps);
-    arrive(shared_.barrier(Shared::kItemFull + kept()));
+    mbarrier_arrive(shared_.barrier(Shared::kItemFull + kept()));
   }
   template <class Item>
   __device__ __forceinline__ void show_item(const Item& item) {
@@ -69,13 +69,14 @@ class KvProducer {
 
   __device__ __forceinline__ void fetch(const CUtensorMap& map, std::uint32_t full, std::uint32_t destination) const {
     const std::uint32_t barrier = shared_.barrier(full + kept());
-    arrive_expecting(barrier, kBackwardGroups * Shared::kKeptBytes);
+    mbarrier_arrive_expect_tx(barrier, kBackwardGroups * Shared::kKeptBytes);
     TmaCoord place{load_shared(shared_.field(kept(), Shared::kFirstKey)),
                    load_shared(shared_.field(kept(), Shared::kHead)),
                    load_shared(shared_.field(kept(), Shared::kBatch))};
 #pragma unroll 1
     for (int group = 0; group < kBackwardGroups; ++group) {
-      copy_boxes<kHeadDim, Shared::kPanelColumns>(destination, Shared::kKeptPanelBytes, map, place, barrier, policy());
+      tma_load_tile<kHeadDim, Shared::kPanelColumns>(destination, Shared::kKeptPanelBytes, map, place, barrier,
+                                                     policy());
       destination += Shared::kKeptBytes;
       place.row += kWgmmaM;
     }
@@ -86,7 +87,7 @@ class KvProducer {
     if constexpr (kByHeads) {
       return cache_policy_here<CacheHint::kEvictFirst>();
     } else {
-      return cache_policy<CacheHint::kEvictFirst>();
+      return l2_cache_hint<CacheHint::kEvictFirst>();
     }
   }
 
@@ -107,22 +108,22 @@ class QdoProducer {
 
   /// The first tiles, as K and V, come while the kernel before works: it does not write these.
   __device__ __forceinline__ void run() {
-    wait(shared_.barrier(Shared::kItemFull), 0);
+    mbarrier_wait(shared_.barrier(Shared::kItemFull), 0);
     const int early = min(of_item(Shared::kEnd), Shared::kTile.stages);
 #pragma unroll 1
     for (int i = 0; i < early; ++i) fetch_tiles(i);
     // For lse, delta and cleared sums: whoever adds to these has waited for a step's lse.
-    wait_for_last_kernel();
+    griddep_wait();
 #pragma unroll 1
     for (int i = 0; i < early; ++i) fetch_statistics(i);
     for (int i = early;; ++item_) {
-      wait(shared_.barrier(Shared::kItemFull + item_ % kKeptStages), item_ / kKeptStages % 2);
+      mbarrier_wait(shared_.barrier(Shared::kItemFull + item_ % kKeptStages), item_ / kKeptStages % 2);
       const int end = of_item(Shared::kEnd);
       if (of_item(Shared::kBegin) == end) return;  // not i: all steps of the first item may have come early
 #pragma unroll 1
       for (; i < end; ++i) {
-        wait(shared_.barrier(Shared::kStageEmpty + stage(i)),
-             ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
+        mbarrier_wait(shared_.barrier(Shared::kStageEmpty + stage(i)),
+                      ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
         fetch_tiles(i);
         fetch_statistics(i);
       }
@@ -150,19 +151,19 @@ class QdoProducer {
   __device__ __forceinline__ void fetch_tile(const CUtensorMap& map, std::uint32_t tile, std::uint32_t full,
                                              int first_query) const {
     const std::uint32_t barrier = shared_.barrier(full);
-    arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
-    copy_boxes<kHeadDim, Shared::kPanelColumns>(tile, Shared::kPanelBytes, map,
-                                                {first_query, of_item(Shared::kHead), of_item(Shared::kBatch)}, barrier,
-                                                cache_policy<CacheHint::kEvictLast>());
+    mbarrier_arrive_expect_tx(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
+    tma_load_tile<kHeadDim, Shared::kPanelColumns>(tile, Shared::kPanelBytes, map,
+                                                   {first_query, of_item(Shared::kHead), of_item(Shared::kBatch)},
+                                                   barrier, l2_cache_hint<CacheHint::kEvictLast>());
   }
 
   __device__ __forceinline__ void fetch_statistics(int i) const {
     const std::int64_t row = static_cast<std::int64_t>(of_item(Shared::kHeadOfAll)) * p_.rows + first_query(i);
-    copy_bytes(shared_.lse(stage(i)), p_.lse + row, Shared::kStatisticsBytes,
-               shared_.barrier(Shared::kQueriesFull + stage(i)));
+    bulk_load(shared_.lse(stage(i)), p_.lse + row, Shared::kStatisticsBytes,
+              shared_.barrier(Shared::kQueriesFull + stage(i)));
     delay_one_warp(InjectedFault::kBackwardParity);
-    copy_bytes(shared_.delta(stage(i)), p_.delta + row, Shared::kStatisticsBytes,
-               shared_.barrier(Shared::kGradientsFull + stage(i)));
+    bulk_load(shared_.delta(stage(i)), p_.delta + row, Shared::kStatisticsBytes,
+              shared_.barrier(Shared::kGradientsFull + stage(i)));
   }
 
   const Parameters& p_;
@@ -178,11 +179,11 @@ __device__ __forceinline__ void backward_block(const PersistentParamsFor<kSums>&
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   begin_backward_block(parameters, shared);
   if (warp_group == 0) {
-    shrink_registers<Shared::kTile.copying_registers>();
+    setmaxnreg_dec<Shared::kTile.copying_registers>();
     if (threadIdx.x == 0) QdoProducer<kHeadDim, kSums>{parameters, shared}.run();
     if (threadIdx.x == kWarpSize) KvProducer<kHeadDim, kSums>{parameters, shared}.run();
   } else {
-    grow_registers<Shared::kTile.registers>();
+    setmaxnreg_inc<Shared::kTile.registers>();
     DkDvMainloop<Element, kHeadDim, kSums>{parameters, shared, warp_group - 1}.run();
   }
 }

@@ -25,7 +25,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
       Scores::release, Scores::release_too_early, Scores::multiply_transposed, Scores::multiply_gradient,
       Scores::key_in_group, Scores::spread, Scores::exponentiate, Scores::show_scores;
   using typename Scores::Products, typename Scores::Shared, typename QueryGradients::LateSums;
-  static constexpr bool kTakesTurns = takes_turns(kHeadDim, kSums);
+  static constexpr bool kTakesTurns = uses_pingpong(kHeadDim, kSums);
   static constexpr bool kKeepsValues = kHeadDim == 64;  // in registers: each part would read them from shared memory
   static_assert(kParts > 1 || !kTakesTurns, "skip() takes no turn");
 
@@ -56,7 +56,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
       // other warpgroup may need it to give the K back in whose place the next item's comes.
       has_turn = end - begin_ > 1;
       store_gradients();
-      if (planted(InjectedFault::kBackwardKept)) release(Shared::kKeysEmpty + kept());
+      if (injected(InjectedFault::kBackwardKept)) release(Shared::kKeysEmpty + kept());
       if (kTakesTurns && !has_turn) pass_turn();
     }
     if (kTakesTurns && has_turn) pass_turn();
@@ -66,10 +66,10 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     const bool adds = load_late_sums(sums, i);
     wait_for_scores(i - 1);
     start_from(dq, sums);
-    start_products();
+    wgmma_fence();
     multiply_query_gradient(dq, i, adds);
-    commit_products();
-    wait_for_products<0>(dq);
+    wgmma_commit_group();
+    wgmma_wait_group<0>(dq);
     take_query_gradient(dq, i);
     if (kTakesTurns && group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
   }
@@ -77,14 +77,14 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
  private:
   __device__ __forceinline__ void take_item() {
     const std::uint32_t parity = item_ / kKeptStages % 2;
-    wait(shared_.barrier(Shared::kKeysFull + kept()), parity);
-    wait(shared_.barrier(Shared::kValuesFull + kept()), parity);
+    mbarrier_wait(shared_.barrier(Shared::kKeysFull + kept()), parity);
+    mbarrier_wait(shared_.barrier(Shared::kValuesFull + kept()), parity);
     if constexpr (kKeepsValues) load_values();
   }
 
   __device__ __forceinline__ void store_gradients() const {
     store_gradient(p_.dv, values_, 1.0f);
-    store_gradient(p_.dk, keys_, planted(InjectedFault::kDkScale) ? 1.0f : p_.scale);
+    store_gradient(p_.dk, keys_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
     // Loaded ones, too: a copy may overtake loads that are under way.
     release(Shared::kValuesEmpty + kept());
   }
@@ -101,8 +101,9 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
 
   /// A step whose P and dS are zeros, with the dQ of the one before.
   __device__ __forceinline__ void skip(int i) {
-    wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));  // or its buffer could be given back too early
-    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)),
+                  parity(i));  // or its buffer could be given back too early
+    mbarrier_wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
     clear_scores(i);
     show_scores(i);
     if (i > 0) {
@@ -111,10 +112,10 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
       const bool adds = load_late_sums(sums, i);
       wait_for_late_scores(i);
       start_from(dq, sums);
-      start_products();
+      wgmma_fence();
       multiply_query_gradient(dq, i, adds);
-      commit_products();
-      wait_for_products<0>(dq);
+      wgmma_commit_group();
+      wgmma_wait_group<0>(dq);
       release(Shared::kScoresEmpty + stage(i - 1));
       take_query_gradient(dq, i);
       release_late_keys(i);
@@ -135,24 +136,24 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
   __device__ __forceinline__ void advance_by_half(int i) {
     constexpr int kPart = 1, kBytes = kPart * kPartQueries * 4;
     float s[kPartScores], dp[kPartScores];
-    wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
     spread(s, shared_.lse(stage(i)) + kBytes);
     wait_for_gradients(i);
     spread(dp, shared_.delta(stage(i)) + kBytes);
-    start_products();
+    wgmma_fence();
     multiply_transposed(s, shared_.k(kept(), group_), shared_.q(stage(i)) + kPart * kPartBytes);
-    commit_products();
+    wgmma_commit_group();
     multiply_probability_gradients(dp, kPart, i);
-    commit_products();
+    wgmma_commit_group();
     if (kTakesTurns) pass_turn();
-    wait_for_products<1>(s);
+    wgmma_wait_group<1>(s);
     mask(s, first_query(i) + kPart * kPartQueries);
     exponentiate(s);
     release_too_early(i);
     std::uint32_t p[kScores / 2], ds[kScores / 2];
-    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    mbarrier_wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
     clear_scores(i);
-    wait_for_products<0>(dp);
+    wgmma_wait_group<0>(dp);
     differentiate(s, dp, p, ds, kPart, i);
     float dq[kQueryGradients];
     LateSums sums;
@@ -160,17 +161,19 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     wait_for_late_scores(i);
     if (kTakesTurns) wait_for_turn();
     start_from(dq, sums);
-    start_products();
+    wgmma_fence();
     multiply_query_gradient(dq, i, adds);
-    commit_products();
+    wgmma_commit_group();
     multiply_gradient(values_, p, shared_.grad_o(stage(i)), kPart, false);
     multiply_gradient(keys_, ds, shared_.q(stage(i)), kPart, false);
-    commit_products();
+    wgmma_commit_group();
     finish_step(dq, i);
   }
 
-  __device__ __forceinline__ void wait_for_turn() const { wait_at_barrier<2 * kWarpGroupThreads>(kTurn + group_); }
-  __device__ __forceinline__ void pass_turn() const { arrive_at_barrier<2 * kWarpGroupThreads>(kTurn + (1 - group_)); }
+  __device__ __forceinline__ void wait_for_turn() const { named_barrier_sync<2 * kWarpGroupThreads>(kTurn + group_); }
+  __device__ __forceinline__ void pass_turn() const {
+    named_barrier_arrive<2 * kWarpGroupThreads>(kTurn + (1 - group_));
+  }
 
   /// A step, with the dQ of the one before. The block's first step has none before it: a product of whatever lies there
   /// goes nowhere, as ptxas takes no branch around products.
@@ -179,21 +182,21 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     float dp[kParts][kPartScores];
     start_scores(s, dp[0], i);
     if (kTakesTurns) pass_turn();  // before the wait for dS's buffer, which the other group empties in its turn
-    wait_for_products<kTile.early_gradients ? 1 : 0>(s);
+    wgmma_wait_group<kTile.early_gradients ? 1 : 0>(s);
     if constexpr (!kTile.early_gradients) start_probability_gradients(dp[0], 0, i);
     mask(s, first_query(i));
     exponentiate(s);
     release_too_early(i);
     std::uint32_t p[kScores / 2], ds[kScores / 2];
-    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
-    wait_for_products<0>(dp[0]);
+    mbarrier_wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    wgmma_wait_group<0>(dp[0]);
     differentiate(&s[0], dp[0], p, ds, 0, i);
     if constexpr (kParts > 1) {
       start_probability_gradients(dp[1], 1, i);
       multiply_gradient(values_, p, shared_.grad_o(stage(i)), 0, !begins_sums(i));
       multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !begins_sums(i));
-      commit_products();
-      wait_for_products<1>(dp[1]);
+      wgmma_commit_group();
+      wgmma_wait_group<1>(dp[1]);
       differentiate(&s[kPartScores], dp[1], p, ds, 1, i);
     }
     float dq[kQueryGradients];
@@ -202,12 +205,12 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     wait_for_late_scores(i);
     if (kTakesTurns) wait_for_turn();
     start_from(dq, sums);
-    start_products();
+    wgmma_fence();
     multiply_query_gradient(dq, i, adds);
-    commit_products();
+    wgmma_commit_group();
     multiply_gradient(values_, p, shared_.grad_o(stage(i)), kParts - 1, kParts > 1 || !begins_sums(i));
     multiply_gradient(keys_, ds, shared_.q(stage(i)), kParts - 1, kParts > 1 || !begins_sums(i));
-    commit_products();
+    wgmma_commit_group();
     finish_step(dq, i);
   }
 
@@ -219,37 +222,38 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
   }
   /// K of the item before, whose dQ is complete.
   __device__ __forceinline__ void release_late_keys(int i) const {
-    if (!planted(InjectedFault::kBackwardKept)) release(Shared::kKeysEmpty + late_kept(i));
+    if (!injected(InjectedFault::kBackwardKept)) release(Shared::kKeysEmpty + late_kept(i));
   }
 
   /// What is left when all products of a step have been issued.
   __device__ __forceinline__ void finish_step(float (&dq)[kQueryGradients], int i) {
     show_scores(i);  // its fence takes as long as a product: not before them
-    wait_for_products<1>(dq);
+    wgmma_wait_group<1>(dq);
     if (i > 0) {
       release(Shared::kScoresEmpty + stage(i - 1));
       take_query_gradient(dq, i);
       if (begins_item(i)) release_late_keys(i);
     }
-    wait_for_products<0>(values_);
-    wait_for_products<0>(keys_);
-    if (!planted(InjectedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
+    wgmma_wait_group<0>(values_);
+    wgmma_wait_group<0>(keys_);
+    if (!injected(InjectedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
   }
 
   /// Starts a step's S^T, with dP^T of its first part or alone.
   __device__ __forceinline__ void start_scores(float (&s)[kScores], float (&dp)[kPartScores], int i) const {
-    if (!planted(InjectedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    if (!injected(InjectedFault::kBackwardBarrier))
+      mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
     spread(s, shared_.lse(stage(i)));
     if constexpr (kTile.early_gradients) {
       wait_for_gradients(i);
       spread(dp, shared_.delta(stage(i)));
     }
-    start_products();
+    wgmma_fence();
     multiply_transposed(s, shared_.k(kept(), group_), shared_.q(stage(i)));
-    commit_products();
+    wgmma_commit_group();
     if constexpr (kTile.early_gradients) {
       multiply_probability_gradients(dp, 0, i);
-      commit_products();
+      wgmma_commit_group();
     } else {
       wait_for_gradients(i);
     }
@@ -257,16 +261,16 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
 
   __device__ __forceinline__ void start_probability_gradients(float (&dp)[kPartScores], int part, int i) const {
     spread(dp, shared_.delta(stage(i)) + part * kPartQueries * 4);
-    start_products();
+    wgmma_fence();
     multiply_probability_gradients(dp, part, i);
-    commit_products();
+    wgmma_commit_group();
   }
 
   /// dP^T - delta, of a part of the queries.
   __device__ __forceinline__ void multiply_probability_gradients(float (&dp)[kPartScores], int part, int i) const {
     const std::uint32_t grad_o = shared_.grad_o(stage(i)) + part * kPartBytes;
     if constexpr (kKeepsValues) {
-      const SmemDescriptor right = operand(grad_o);
+      const SmemDescriptor right = make_smem_descriptor(grad_o);
 #pragma unroll
       for (int j = 0; j < kHeadDim / 16; ++j) {
         Products::template from_registers<false>(dp, &kept_values_[4 * j],
@@ -285,7 +289,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
                                                 std::uint32_t (&p)[kScores / 2], std::uint32_t (&ds)[kScores / 2],
                                                 int part, int i) const {
     Scores::differentiate(s, dp, p, ds, part, i);
-    if (planted(InjectedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, part);
+    if (injected(InjectedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, part);
   }
 
   /// V as the left operand of dP^T: lanes of 16 name the rows of the left two of four matrices, then of the right two.

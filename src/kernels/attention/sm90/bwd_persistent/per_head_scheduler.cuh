@@ -22,7 +22,7 @@ inline PerHeadOrder heads_order(const AttentionShape& shape, int shares, const T
   const int tiles = static_cast<int>(block_count(shape.seq_kv, kBackwardKeys));
   PerHeadOrder order{.shares = shares,
                      .pairs = static_cast<int>(shape.batch * shape.heads) * shares,
-                     .by_shares = divisor(shares),
+                     .by_shares = make_fast_divmod(shares),
                      .dq = dq};
   for (int share = 0; share < shares; ++share) order.last[share] = tiles_of_share(tiles, share, shares) - 1;
   return order;
@@ -40,7 +40,7 @@ struct HeadSlice {
   int head, share, last;
 };
 __device__ __forceinline__ HeadSlice head_share(const PerHeadParams& p, const PerHeadTile& item) {
-  const int head = quotient(item.pair(), p.order.by_shares), share = item.pair() - head * p.order.shares;
+  const int head = divide(item.pair(), p.order.by_shares), share = item.pair() - head * p.order.shares;
   return {head, share, p.order.last[share]};
 }
 __device__ __forceinline__ PerHeadTile first_of_pair(const PerHeadParams& p, int pair) {

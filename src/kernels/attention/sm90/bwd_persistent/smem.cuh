@@ -16,8 +16,8 @@ inline PersistentOrder staying_order(const AttentionShape& shape) {
   const BwdTileOrder order = backward_order(shape);
   const int heads = static_cast<int>(shape.batch * shape.heads);
   const int last_group = (heads - 1) / order.heads;
-  return {order, divisor(order.tiles * order.heads), divisor(order.heads), divisor(heads - last_group * order.heads),
-          last_group};
+  return {order, make_fast_divmod(order.tiles * order.heads), make_fast_divmod(order.heads),
+          make_fast_divmod(heads - last_group * order.heads), last_group};
 }
 using PersistentParams = BwdParams<TensorView, PersistentOrder>;
 
@@ -27,11 +27,11 @@ struct KvTile {
   int head;  // of all batches'
 };
 __device__ __forceinline__ KvTile backward_item(const PersistentParams& p, int item) {
-  const int group = quotient(item, p.order.items_of_group), first_head = group * p.order.heads;
+  const int group = divide(item, p.order.items_of_group), first_head = group * p.order.heads;
   const int in_group = item - p.order.tiles * first_head;
   const bool full = first_head + p.order.heads <= p.batch_heads;  // the last group may be smaller
   const FastDivmod heads = full ? p.order.heads_of_group : p.order.heads_of_last_group;
-  const int nth = quotient(in_group, heads);
+  const int nth = divide(in_group, heads);
   const bool lightest_first = (p.order.last_group - group) % 2 != 0;
   return {lightest_first ? p.order.tiles - 1 - nth : nth, first_head + in_group - nth * heads.value};
 }
@@ -40,12 +40,12 @@ __device__ __forceinline__ KvTile backward_item(const PersistentParams& p, int i
 struct ScheduledTile {
   int item;
 };
-__device__ __forceinline__ ScheduledTile first_of_block(const PersistentParams&) { return {dealt_item(0)}; }
+__device__ __forceinline__ ScheduledTile first_of_block(const PersistentParams&) { return {snake_tile(0)}; }
 __device__ __forceinline__ bool exists(const PersistentParams& p, ScheduledTile dealt) {
   return dealt.item < p.order.items;
 }
 __device__ __forceinline__ ScheduledTile next_of_block(const PersistentParams&, ScheduledTile, std::uint32_t round) {
-  return {dealt_item(static_cast<int>(round))};
+  return {snake_tile(static_cast<int>(round))};
 }
 __device__ __forceinline__ KvTile backward_item(const PersistentParams& p, ScheduledTile dealt) {
   return backward_item(p, dealt.item);
@@ -117,11 +117,11 @@ struct PersistentSmem : BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptSta
   /// Of one thread.
   __device__ __forceinline__ void make_barriers() const {
     for (int kept = 0; kept < kKeptStages; ++kept) {
-      make_barrier(barrier(kItemFull + kept), 1);
-      make_barrier(barrier(kKeysFull + kept), 1);
-      make_barrier(barrier(kKeysEmpty + kept), kWarps);
-      make_barrier(barrier(kValuesFull + kept), 1);
-      make_barrier(barrier(kValuesEmpty + kept), kWarps);
+      mbarrier_init(barrier(kItemFull + kept), 1);
+      mbarrier_init(barrier(kKeysFull + kept), 1);
+      mbarrier_init(barrier(kKeysEmpty + kept), kWarps);
+      mbarrier_init(barrier(kValuesFull + kept), 1);
+      mbarrier_init(barrier(kValuesEmpty + kept), kWarps);
     }
     Tiles::make_step_barriers();
   }

@@ -20,8 +20,8 @@ SplitOrder kinds_order(const AttentionShape& shape) {
   return {.key_tiles = static_cast<int>(key_tiles),
           .query_tiles = static_cast<int>(query_tiles),
           .items = static_cast<int>((key_tiles + query_tiles) * heads),
-          .all_heads = divisor(static_cast<int>(heads)),
-          .heads = divisor(static_cast<int>(shape.heads))};
+          .all_heads = make_fast_divmod(static_cast<int>(heads)),
+          .heads = make_fast_divmod(static_cast<int>(shape.heads))};
 }
 
 Launch kinds_launch(const AttentionShape& shape, SplitConfig tile, const DeviceLimits& limits) {

@@ -87,7 +87,7 @@ struct SplitTile {
   bool operator==(const SplitTile&) const = default;
 };
 [[nodiscard]] constexpr SplitTile kinds_item(const SplitOrder& order, bool causal, int item) {
-  const int nth = quotient(item, order.all_heads), head = item - nth * order.all_heads.value;
+  const int nth = divide(item, order.all_heads), head = item - nth * order.all_heads.value;
   if (!causal) {
     const bool keeps_keys = nth < order.key_tiles;
     return {keeps_keys ? Stationary::kKv : Stationary::kQ, keeps_keys ? nth : nth - order.key_tiles, head};

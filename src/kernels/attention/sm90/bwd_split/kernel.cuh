@@ -24,7 +24,7 @@ class SplitProducer {
 
   /// A team's first item, whose first tiles come while the kernel before works: it does not write these, if it is ours.
   __device__ __forceinline__ void begin(const SplitTileCoord& place) {
-    if constexpr (kTile.makes_statistics) wait_for_last_kernel();
+    if constexpr (kTile.makes_statistics) griddep_wait();
     const int early = min(place.steps, kTile.stages);
     fetch_kept_rows(place, Shared::kForScores);
     fetch_rows(place, 0, Shared::kForScores);
@@ -35,7 +35,7 @@ class SplitProducer {
       for (const auto part : {Shared::kForScores, Shared::kForGradients}) fetch_rows(place, i, part);
     }
     if constexpr (!kTile.makes_statistics) {
-      wait_for_last_kernel();
+      griddep_wait();
       fetch_kept_statistics(place);
 #pragma unroll 1
       for (int i = 0; i < early; ++i) {
@@ -47,7 +47,7 @@ class SplitProducer {
   }
 
   __device__ __forceinline__ void fetch(const SplitTileCoord& place) {
-    wait(shared_.barrier(Shared::kKeptEmpty + kept_stage()), Shared::kept_parity(nth_) ^ 1u);
+    mbarrier_wait(shared_.barrier(Shared::kKeptEmpty + kept_stage()), Shared::kept_parity(nth_) ^ 1u);
     for (const auto part : {Shared::kForScores, Shared::kForGradients}) fetch_kept_rows(place, part);
     fetch_kept_statistics(place);
     fetch_steps(place, 0);
@@ -65,7 +65,7 @@ class SplitProducer {
   __device__ __forceinline__ void fetch_steps(const SplitTileCoord& place, int first) {
 #pragma unroll 1
     for (int i = first; i < place.steps; ++i) {
-      wait(shared_.barrier(Shared::kEmpty + stage(i)), Shared::parity(begin_ + i) ^ 1u);
+      mbarrier_wait(shared_.barrier(Shared::kEmpty + stage(i)), Shared::parity(begin_ + i) ^ 1u);
       for (const auto part : {Shared::kForScores, Shared::kForGradients}) {
         fetch_rows(place, i, part);
         fetch_statistics(place, i, part);
@@ -76,7 +76,7 @@ class SplitProducer {
   __device__ __forceinline__ void fetch_kept_rows(const SplitTileCoord& place, Part part) const {
     const std::uint32_t full = shared_.kept_full(part, kept_stage());
     const int statistics = statistics_bytes(place.kept == Stationary::kQ);
-    arrive_expecting(full, Shared::kTileBytes + statistics);
+    mbarrier_arrive_expect_tx(full, Shared::kTileBytes + statistics);
     copy(place.kept == Stationary::kKv, part, shared_.kept(part, kept_stage()), place, place.first_row, full);
   }
   __device__ __forceinline__ void fetch_kept_statistics(const SplitTileCoord& place) const {
@@ -95,8 +95,8 @@ class SplitProducer {
     if (part == Shared::kForScores) delay_one_warp(InjectedFault::kBackwardBarrier);
     if (part == Shared::kForGradients) delay_one_warp(InjectedFault::kBackwardParity);
     const bool with_outputs = kTile.makes_statistics && part == Shared::kForGradients && makes_delta(place, i);
-    arrive_expecting(full,
-                     (with_outputs ? 2 : 1) * Shared::kTileBytes + statistics_bytes(place.kept == Stationary::kKv));
+    mbarrier_arrive_expect_tx(
+        full, (with_outputs ? 2 : 1) * Shared::kTileBytes + statistics_bytes(place.kept == Stationary::kKv));
     copy(place.kept == Stationary::kQ, part, shared_.tile(part, stage(i)), place, place.streamed(i), full);
     if (with_outputs) {
       copy_tile(shared_.outputs(stage(i)), p_.o, place,
@@ -118,14 +118,14 @@ class SplitProducer {
   }
   __device__ __forceinline__ void copy_tile(std::uint32_t tile, const CUtensorMap& map, const SplitTileCoord& place,
                                             int row, std::uint32_t full) const {
-    copy_boxes<Shared::kHeadDim>(tile, Shared::kTileBytes, map, {row, place.head, place.batch}, full,
-                                 cache_policy<CacheHint::kEvictLast>());
+    tma_load_tile<Shared::kHeadDim>(tile, Shared::kTileBytes, map, {row, place.head, place.batch}, full,
+                                    l2_cache_hint<CacheHint::kEvictLast>());
   }
   __device__ __forceinline__ void copy_statistics(Part part, std::uint32_t destination, const SplitTileCoord& place,
                                                   int row, std::uint32_t full) const {
     const float* const all = part == Shared::kForScores ? p_.lse : p_.delta;
-    copy_bytes(destination, all + static_cast<std::int64_t>(place.all_head) * p_.rows + row, Shared::kStatisticsBytes,
-               full);
+    bulk_load(destination, all + static_cast<std::int64_t>(place.all_head) * p_.rows + row, Shared::kStatisticsBytes,
+              full);
   }
 
   const SplitParams& p_;
@@ -151,18 +151,18 @@ __device__ __forceinline__ void kinds_block(const SplitParams& parameters, char*
   const bool copies = warp < kTeams && threadIdx.x % kWarpSize == 0;
   const bool makes = Shared::kTile.makes_statistics && in_copying_group && warp / kTeams == 1;  // lse and delta
   static_assert(2 * kTeams <= kWarpGroupWarps);
-  int item = first_item<kTeams>(team), nth = 0;
+  int item = first_tile<kTeams>(team), nth = 0;
   if (copies) shared.make_barriers();
   __syncwarp();
   // Whoever copies goes on; all others wait, at one instruction.
   if (in_copying_group && !makes) {
-    arrive_at_barrier<kKindsThreads>(kMade);
+    named_barrier_arrive<kKindsThreads>(kMade);
   } else {
-    wait_at_barrier<kKindsThreads>(kMade);
+    named_barrier_sync<kKindsThreads>(kMade);
   }
-  allow_next_kernel();
+  griddep_launch_dependents();
   if (in_copying_group) {
-    shrink_registers<Shared::kTile.copying_registers>();
+    setmaxnreg_dec<Shared::kTile.copying_registers>();
     if constexpr (Shared::kTile.makes_statistics) {
       if (makes) return make_statistics<Element>(parameters, shared, team);
     }
@@ -170,17 +170,17 @@ __device__ __forceinline__ void kinds_block(const SplitParams& parameters, char*
     SplitProducer<Shared> copying{parameters, shared};
     copying.begin(kinds_place(parameters, item));
 #pragma unroll 1
-    for (item = dealt_item<kTeams>(++nth, team); item < parameters.order.items;
-         item = dealt_item<kTeams>(++nth, team)) {
+    for (item = snake_tile<kTeams>(++nth, team); item < parameters.order.items;
+         item = snake_tile<kTeams>(++nth, team)) {
       copying.fetch(kinds_place(parameters, item));
     }
   } else {
-    grow_registers<Shared::kTile.registers>();
+    setmaxnreg_inc<Shared::kTile.registers>();
     // Read anew: it would be kept in a register.
-    const auto own_team = [] { return __shfl_sync(kFullWarp, read_thread() / kWarpGroupThreads, 0) - 1; };
+    const auto own_team = [] { return __shfl_sync(kFullWarp, opaque_thread_index() / kWarpGroupThreads, 0) - 1; };
     int begin = 0;
 #pragma unroll 1
-    for (; item < parameters.order.items; item = dealt_item<kTeams>(++nth, own_team())) {
+    for (; item < parameters.order.items; item = snake_tile<kTeams>(++nth, own_team())) {
       const SplitTileCoord place = kinds_place(parameters, item);
       if (place.kept == Stationary::kKv) {
         SplitMainloop<Element, Shared, Stationary::kKv>{parameters, shared, place, nth, begin}.run();

@@ -12,7 +12,7 @@ namespace {
 SplitParams kinds_parameters(const AttentionProblem& problem, const AttentionBackward& arguments, bool is_alone) {
   const AttentionShape& shape = problem.shape;
   const auto map = [&](const TensorView& view, std::int64_t seq) {
-    return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, kWgmmaM);
+    return make_tma_descriptor(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, kWgmmaM);
   };
   return {.q = map(arguments.q, shape.seq_q),
           .k = map(arguments.k, shape.seq_kv),

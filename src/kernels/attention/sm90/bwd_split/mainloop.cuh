@@ -31,29 +31,29 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
     wait_for_scores(0);
     if constexpr (!kTile.makes_statistics) wait_for_gradients(0);
     Base::start_from_statistics(0);
-    start_products();
+    wgmma_fence();
     Base::multiply_scores(0);
     if constexpr (kTile.makes_statistics) {  // O comes with them
       wait_for_gradients(0);
-      start_products();
+      wgmma_fence();
     }
     Base::multiply_probability_gradients(0);
-    wait_for_products<1>(scores_);
+    wgmma_wait_group<1>(scores_);
     make_probabilities(0);
-    wait_for_products<0>(gradients_);
+    wgmma_wait_group<0>(gradients_);
     make_operands(0);
     // Delta is there: who makes it has read dO, too.
-    if (kReleasesLate && !planted(InjectedFault::kBackwardKept)) release_kept();
+    if (kReleasesLate && !injected(InjectedFault::kBackwardKept)) release_kept();
 #pragma unroll 1
     for (int i = 0; i < last; ++i) advance(i);
     release_too_early(last);
-    start_products();
+    wgmma_fence();
     Base::multiply_gradients(last);
     finish_gradients(last);
-    if constexpr (kTile.makes_statistics) wait_for_last_kernel();
+    if constexpr (kTile.makes_statistics) griddep_wait();
     if constexpr (kKeepsKeys) {
       Base::store(p_.dv, values_, 1.0f);
-      Base::store(p_.dk, kept_, planted(InjectedFault::kDkScale) ? 1.0f : p_.scale);
+      Base::store(p_.dk, kept_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
     } else {
       Base::store(p_.dq, kept_, p_.scale);
     }
@@ -63,12 +63,12 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
   /// Tells the copying thread that the warp has read what the barrier is of.
   __device__ __forceinline__ void release(std::uint32_t empty) const {
     __syncwarp();
-    if (lane() == 0) arrive(shared_.barrier(empty));
+    if (lane() == 0) mbarrier_arrive(shared_.barrier(empty));
   }
   __device__ __forceinline__ void release_step(int i) const { release(Shared::kEmpty + stage(i)); }
   __device__ __forceinline__ void release_kept() const { release(Shared::kKeptEmpty + Shared::kept_stage(nth_)); }
   __device__ __forceinline__ void release_too_early(int i) const {
-    if (!planted(InjectedFault::kBackwardRelease)) return;
+    if (!injected(InjectedFault::kBackwardRelease)) return;
     release_step(i);
     delay(InjectedFault::kBackwardRelease);
   }
@@ -80,9 +80,9 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
 
   /// Takes what is kept to registers.
   __device__ __forceinline__ void load_kept() {
-    if (planted(InjectedFault::kBackwardKept)) release_kept();
+    if (injected(InjectedFault::kBackwardKept)) release_kept();
     for (const auto part : {Shared::kForScores, Shared::kForGradients}) {
-      wait(shared_.kept_full(part, Shared::kept_stage(nth_)), Shared::kept_parity(nth_));
+      mbarrier_wait(shared_.kept_full(part, Shared::kept_stage(nth_)), Shared::kept_parity(nth_));
     }
     Base::load_operand(Base::scores_operand_, kept(Shared::kForScores));
     Base::load_operand(Base::gradients_operand_, kept(Shared::kForGradients));
@@ -93,35 +93,36 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
         delta_[half] = load_statistic(shared_.kept_statistics(Shared::kForGradients, Shared::kept_stage(nth_)), half);
       }
     }
-    show_to_async_proxy();  // the next copy may overtake loads that are under way
-    if (!kReleasesLate && !planted(InjectedFault::kBackwardKept)) release_kept();
+    fence_proxy_async();  // the next copy may overtake loads that are under way
+    if (!kReleasesLate && !injected(InjectedFault::kBackwardKept)) release_kept();
   }
   __device__ __forceinline__ static float load_statistic(std::uint32_t statistics, int half) {
     return std::bit_cast<float>(load_shared(statistics + row_in_tile(half) * 4));
   }
 
   __device__ __forceinline__ void wait_for_tile(Part part, int i) const {
-    wait(shared_.full(part, stage(i)), parity(i));
+    mbarrier_wait(shared_.full(part, stage(i)), parity(i));
   }
   __device__ __forceinline__ void wait_for_tiles(int i) const {
     wait_for_scores(i);
     wait_for_gradients(i);
   }
   __device__ __forceinline__ void wait_for_scores(int i) const {
-    if (!planted(InjectedFault::kBackwardBarrier)) wait_for_tile(Shared::kForScores, i);
+    if (!injected(InjectedFault::kBackwardBarrier)) wait_for_tile(Shared::kForScores, i);
   }
   __device__ __forceinline__ void wait_for_gradients(int i) const {
-    if (planted(InjectedFault::kBackwardBarrier)) return;  // dO comes behind Q, and would be waited for in its place
+    if (injected(InjectedFault::kBackwardBarrier)) return;  // dO comes behind Q, and would be waited for in its place
     // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
-    if (planted(InjectedFault::kBackwardParity)) {
-      return wait_a_while(shared_.full(Shared::kForGradients, stage(i)), parity(i) ^ 1u);
+    if (injected(InjectedFault::kBackwardParity)) {
+      return mbarrier_wait_bounded(shared_.full(Shared::kForGradients, stage(i)), parity(i) ^ 1u);
     }
     wait_for_tile(Shared::kForGradients, i);
   }
 
   /// Where the kernel makes them. Also of kept queries in every step, or parities are ambiguous: read in the first one.
   __device__ __forceinline__ void wait_for_statistics(Part part, int i, float (&of_rows)[2]) const {
-    if (!planted(InjectedFault::kBackwardStatistics)) wait(shared_.statistics_full(part, stage(i)), parity(i));
+    if (!injected(InjectedFault::kBackwardStatistics))
+      mbarrier_wait(shared_.statistics_full(part, stage(i)), parity(i));
     if constexpr (!kKeepsKeys) {
       if (i > 0) return;
 #pragma unroll
@@ -135,25 +136,25 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
   __device__ __forceinline__ void advance(int i) {
     release_too_early(i);
     Base::start_from_statistics(i + 1);
-    start_products();
+    wgmma_fence();
     Base::multiply_scores(i + 1);
     Base::multiply_probability_gradients(i + 1);
     Base::multiply_gradients(i);
-    wait_for_products<2>(scores_);
+    wgmma_wait_group<2>(scores_);
     make_probabilities(i + 1);
     finish_gradients(i);
-    wait_for_products<0>(gradients_);
+    wgmma_wait_group<0>(gradients_);
     make_operands(i + 1);
   }
   __device__ __forceinline__ void finish_gradients(int i) {
-    if constexpr (kKeepsKeys) wait_for_products<0>(values_);
-    wait_for_products<0>(kept_);
-    if (!planted(InjectedFault::kBackwardRelease)) release_step(i);
+    if constexpr (kKeepsKeys) wgmma_wait_group<0>(values_);
+    wgmma_wait_group<0>(kept_);
+    if (!injected(InjectedFault::kBackwardRelease)) release_step(i);
   }
 
   /// P of the i-th step.
   __device__ __forceinline__ void make_probabilities(int i) {
-    if (planted(InjectedFault::kBackwardBarrier)) {  // too late
+    if (injected(InjectedFault::kBackwardBarrier)) {  // too late
       for (const auto part : {Shared::kForScores, Shared::kForGradients}) wait_for_tile(part, i);
     }
     if constexpr (kTile.makes_statistics) wait_for_statistics(Shared::kForScores, i, lse_);

@@ -37,11 +37,11 @@ class RowStatsWarp {
     for (int i = 0; i < place.steps; ++i) {
       const bool makes = makes_delta(place, i);
       // Its buffer is free: nobody reads the last step's statistics any more.
-      wait(shared_.full(Shared::kForScores, stage(i)), parity(i));
+      mbarrier_wait(shared_.full(Shared::kForScores, stage(i)), parity(i));
       if (makes) store_lse(lse, shared_.statistics(Shared::kForScores, stage(i)));
       show(Shared::kForScores, i);
       if (i + 1 < place.steps && makes_delta(place, i + 1)) load_lse(lse, place, i + 1);
-      wait(shared_.full(Shared::kForGradients, stage(i)), parity(i));
+      mbarrier_wait(shared_.full(Shared::kForGradients, stage(i)), parity(i));
       if (makes) make_delta(place, i);
       show(Shared::kForGradients, i);
     }
@@ -57,7 +57,7 @@ class RowStatsWarp {
   __device__ __forceinline__ void show(Part part, int i) const {
     delay(InjectedFault::kBackwardStatistics);
     __syncwarp();
-    if (lane() == 0) arrive(shared_.statistics_full(part, stage(i)));
+    if (lane() == 0) mbarrier_arrive(shared_.statistics_full(part, stage(i)));
   }
 
   /// To the base 2; of rows beyond the end infinite, so that their P is zero.
@@ -81,12 +81,12 @@ class RowStatsWarp {
   __device__ __forceinline__ void make_delta(const SplitTileCoord& place, int i) const {
     const std::uint32_t kept = Shared::kept_stage(nth_);
     if (place.kept == Stationary::kQ) {
-      wait(shared_.kept_full(Shared::kForGradients, kept), Shared::kept_parity(nth_));
+      mbarrier_wait(shared_.kept_full(Shared::kForGradients, kept), Shared::kept_parity(nth_));
     }
     multiply_rows(place.kept == Stationary::kKv ? shared_.tile(Shared::kForGradients, stage(i))
                                                 : shared_.kept(Shared::kForGradients, kept),
                   shared_.outputs(stage(i)), shared_.statistics(Shared::kForGradients, stage(i)));
-    show_to_async_proxy();  // the next copy may overtake loads that are under way
+    fence_proxy_async();  // the next copy may overtake loads that are under way
   }
 
   /// Row products of dO and O: the diagonals of products of 16 rows with the same 16, of which the tensor cores make
@@ -129,11 +129,11 @@ class RowStatsWarp {
 template <class Element, class Tiles>
 __device__ __forceinline__ void make_statistics(const SplitParams& parameters, Tiles shared, int team) {
   RowStatsWarp<Element, Tiles> statistics{parameters, shared};
-  wait_for_last_kernel();
+  griddep_wait();
   int nth = 0;
 #pragma unroll 1
-  for (int item = first_item<kKindsTeams>(team); item < parameters.order.items;
-       item = dealt_item<kKindsTeams>(++nth, team)) {
+  for (int item = first_tile<kKindsTeams>(team); item < parameters.order.items;
+       item = snake_tile<kKindsTeams>(++nth, team)) {
     statistics.make(kinds_place(parameters, item));
   }
 }

@@ -40,7 +40,7 @@ struct SplitTileCoord {
 
 __device__ __forceinline__ SplitTileCoord kinds_place(const SplitParams& p, int item) {
   const auto [kept, tile, all_head] = kinds_item(p.order, p.causal, item);
-  const int batch = quotient(all_head, p.order.heads);
+  const int batch = divide(all_head, p.order.heads);
   SplitTileCoord place{.kept = kept,
                        .first_row = tile * kWgmmaM,
                        .head = all_head - batch * p.order.heads.value,
@@ -128,12 +128,12 @@ struct SplitSmem {
 
   /// Of one thread. Full ones are arrived at by the thread that copies, empty ones by the warps that read.
   __device__ __forceinline__ void make_barriers() const {
-    for (int i = kKeptFull; i < kKeptEmpty; ++i) make_barrier(barrier(i), 1);
-    for (int i = kKeptEmpty; i < kFull; ++i) make_barrier(barrier(i), kWarpGroupWarps);
-    for (int i = kFull; i < kEmpty; ++i) make_barrier(barrier(i), 1);
-    for (int i = kEmpty; i < kStatistics; ++i) make_barrier(barrier(i), kWarpGroupWarps);
-    for (int i = kStatistics; i < kBarriers; ++i) make_barrier(barrier(i), 1);
-    show_barriers();
+    for (int i = kKeptFull; i < kKeptEmpty; ++i) mbarrier_init(barrier(i), 1);
+    for (int i = kKeptEmpty; i < kFull; ++i) mbarrier_init(barrier(i), kWarpGroupWarps);
+    for (int i = kFull; i < kEmpty; ++i) mbarrier_init(barrier(i), 1);
+    for (int i = kEmpty; i < kStatistics; ++i) mbarrier_init(barrier(i), kWarpGroupWarps);
+    for (int i = kStatistics; i < kBarriers; ++i) mbarrier_init(barrier(i), 1);
+    fence_mbarrier_init();
   }
 };
 

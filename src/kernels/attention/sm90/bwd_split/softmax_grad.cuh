@@ -40,7 +40,7 @@ class SplitSoftmaxGrad {
 
   // Read anew every time: what follows from them would be kept in registers from item to item.
   __device__ __forceinline__ static int lane() { return read_lane(); }
-  __device__ __forceinline__ static int warp() { return read_thread() / kWarpSize % kWarpGroupWarps; }
+  __device__ __forceinline__ static int warp() { return opaque_thread_index() / kWarpSize % kWarpGroupWarps; }
   /// Of a thread's two rows, eight apart.
   __device__ __forceinline__ static int row_in_tile(int half) { return warp() * 16 + half * 8 + lane() / 4; }
   __device__ __forceinline__ int extent() const { return kKeepsKeys ? p_.seq_kv : p_.seq_q; }
@@ -61,19 +61,19 @@ class SplitSoftmaxGrad {
   /// result += kept rows times streamed ones, or = where it starts from zero.
   __device__ __forceinline__ static void multiply_rows(Scores& result, const KeptOperand& kept,
                                                        std::uint32_t streamed) {
-    const SmemDescriptor right = operand(streamed);
+    const SmemDescriptor right = make_smem_descriptor(streamed);
 #pragma unroll
     for (int i = 0; i < kHeadDim / kInner; ++i) {
       Products::template from_registers<false>(result, &kept[4 * i], right.at(i * kInnerBytes),
                                                !kTile.makes_statistics || i > 0);
     }
-    commit_products();
+    wgmma_commit_group();
   }
 
   /// gradient += scores times the tile's rows.
   __device__ __forceinline__ static void multiply_gradient(Gradient& gradient, const Operands& scores,
                                                            std::uint32_t streamed) {
-    const SmemDescriptor right = operand(streamed);
+    const SmemDescriptor right = make_smem_descriptor(streamed);
 #pragma unroll
     for (int i = 0; i < kWgmmaM / kInner; ++i) {
       Products::template from_registers<true>(gradient, &scores[4 * i], right.at(i * kInner * kPanelRowBytes), true);
@@ -92,7 +92,7 @@ class SplitSoftmaxGrad {
       multiply_gradient(values_, probabilities_, shared_.tile(Shared::kForGradients, stage(i)));
     }
     multiply_gradient(kept_, differentials_, shared_.tile(Shared::kForScores, stage(i)));
-    commit_products();
+    wgmma_commit_group();
   }
 
   /// What accumulators start from: a number of each query, lse or delta.
@@ -104,12 +104,12 @@ class SplitSoftmaxGrad {
         const float2 pair = load_shared_pair(statistics + n * 32);
         sums[4 * n] = pair.x;
         sums[4 * n + 1] = pair.y;
-        sums[4 * n + 2] = copied_here(pair.x);
-        sums[4 * n + 3] = copied_here(pair.y);
+        sums[4 * n + 2] = opaque(pair.x);
+        sums[4 * n + 3] = opaque(pair.y);
       }
     } else {
 #pragma unroll
-      for (int n = 0; n < kScores; ++n) sums[n] = copied_here(of_rows[n / 2 % 2]);
+      for (int n = 0; n < kScores; ++n) sums[n] = opaque(of_rows[n / 2 % 2]);
     }
   }
 
@@ -148,7 +148,7 @@ class SplitSoftmaxGrad {
 
   /// P = exp(scale * (S - lse / scale)), or of S without lse exp2(scale * log2(e) * S - log2(e) * lse).
   __device__ __forceinline__ void exponentiate(int i) {
-    const float scale = p_.scale * kLog2E * (planted(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
+    const float scale = p_.scale * kLog2E * (injected(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
     if constexpr (kTile.makes_statistics) {
       for_each_statistic(Shared::kForScores, i, lse_,
                          [&](int j, float lse) { scores_[j] = exp2_approximate(scores_[j] * scale - lse); });
@@ -169,8 +169,8 @@ class SplitSoftmaxGrad {
     }
     to_operands(differentials_, gradients_);
     if constexpr (kKeepsKeys) to_operands(probabilities_, scores_);
-    if (kKeepsKeys && planted(InjectedFault::kDvSkipTile) && place_.streamed(i) == 0) leave_out(probabilities_);
-    if (!kKeepsKeys && planted(InjectedFault::kDqSkipTile) && place_.streamed(i) == 0) leave_out(differentials_);
+    if (kKeepsKeys && injected(InjectedFault::kDvSkipTile) && place_.streamed(i) == 0) leave_out(probabilities_);
+    if (!kKeepsKeys && injected(InjectedFault::kDqSkipTile) && place_.streamed(i) == 0) leave_out(differentials_);
   }
 
   __device__ __forceinline__ static void to_operands(Operands& operands, const Scores& values) {

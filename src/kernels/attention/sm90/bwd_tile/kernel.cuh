@@ -23,7 +23,7 @@ class TileProducer {
     fetch_kept(p_.k, Shared::kKeysFull, shared_.k(0));
     for (int i = 0; i < early; ++i) fetch_tiles(i);
     // For lse, delta and cleared sums: whoever adds to these has waited for a step's lse.
-    wait_for_last_kernel();
+    griddep_wait();
     for (int i = 0; i < early; ++i) fetch_statistics(i);
     for (int i = early; i < place_.steps; ++i) {
       if constexpr (Shared::kGivesBackApart) {
@@ -49,16 +49,16 @@ class TileProducer {
 
   __device__ __forceinline__ void fetch_kept(const CUtensorMap& map, int full, std::uint32_t destination) const {
     const std::uint32_t barrier = shared_.barrier(full);
-    arrive_expecting(barrier, Shared::kKeyGroups * Shared::kKeptBytes);
+    mbarrier_arrive_expect_tx(barrier, Shared::kKeyGroups * Shared::kKeptBytes);
     for (int group = 0; group < Shared::kKeyGroups; ++group) {
-      copy_boxes<kHeadDim>(destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes, map,
-                           {place_.first_key + group * kWgmmaM, place_.head % p_.heads, place_.head / p_.heads},
-                           barrier, cache_policy<CacheHint::kEvictFirst>());
+      tma_load_tile<kHeadDim>(destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes, map,
+                              {place_.first_key + group * kWgmmaM, place_.head % p_.heads, place_.head / p_.heads},
+                              barrier, l2_cache_hint<CacheHint::kEvictFirst>());
     }
   }
 
   __device__ __forceinline__ void wait_until_empty(int empty, int i) const {
-    wait(shared_.barrier(empty + stage(i)), ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
+    mbarrier_wait(shared_.barrier(empty + stage(i)), ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
   }
 
   /// Q and dO of a step, V after the first Q; their barriers wait for lse and delta, too.
@@ -77,9 +77,10 @@ class TileProducer {
   __device__ __forceinline__ void fetch_tile(const CUtensorMap& map, std::uint32_t tile, std::uint32_t full,
                                              int first_query) const {
     const std::uint32_t barrier = shared_.barrier(full);
-    arrive_expecting(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
-    copy_boxes<kHeadDim>(tile, Shared::kPanelBytes, map, {first_query, place_.head % p_.heads, place_.head / p_.heads},
-                         barrier, cache_policy<CacheHint::kEvictLast>());
+    mbarrier_arrive_expect_tx(barrier, Shared::kStageBytes + Shared::kStatisticsBytes);
+    tma_load_tile<kHeadDim>(tile, Shared::kPanelBytes, map,
+                            {first_query, place_.head % p_.heads, place_.head / p_.heads}, barrier,
+                            l2_cache_hint<CacheHint::kEvictLast>());
   }
 
   __device__ __forceinline__ void fetch_statistics(int i) const {
@@ -87,13 +88,13 @@ class TileProducer {
     fetch_delta(i);
   }
   __device__ __forceinline__ void fetch_lse(int i) const {
-    copy_bytes(shared_.lse(stage(i)), p_.lse + row(i), Shared::kStatisticsBytes,
-               shared_.barrier(Shared::kQueriesFull + stage(i)));
+    bulk_load(shared_.lse(stage(i)), p_.lse + row(i), Shared::kStatisticsBytes,
+              shared_.barrier(Shared::kQueriesFull + stage(i)));
   }
   __device__ __forceinline__ void fetch_delta(int i) const {
     delay_one_warp(InjectedFault::kBackwardParity);
-    copy_bytes(shared_.delta(stage(i)), p_.delta + row(i), Shared::kStatisticsBytes,
-               shared_.barrier(Shared::kGradientsFull + stage(i)));
+    bulk_load(shared_.delta(stage(i)), p_.delta + row(i), Shared::kStatisticsBytes,
+              shared_.barrier(Shared::kGradientsFull + stage(i)));
   }
   /// Of lse and delta.
   __device__ __forceinline__ std::int64_t row(int i) const {
@@ -115,10 +116,10 @@ __device__ __forceinline__ void run_one_item(const TileParams& parameters, char*
   begin_backward_block(parameters, shared);
   const BwdTileCoord place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries, Shared::kKeys);
   if (warp_group == 0) {
-    shrink_registers<Shared::kTile.copying_registers>();
+    setmaxnreg_dec<Shared::kTile.copying_registers>();
     if (threadIdx.x == 0) TileProducer<Shared>{parameters, shared, place}.run();
   } else {
-    grow_registers<Shared::kTile.registers>();
+    setmaxnreg_inc<Shared::kTile.registers>();
     compute(shared, place, warp_group - 1);
   }
 }

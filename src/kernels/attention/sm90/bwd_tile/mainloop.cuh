@@ -27,19 +27,19 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
       : Scores{parameters, shared, group}, place_{place} {}
 
   __device__ __forceinline__ void run() {
-    wait(shared_.barrier(Shared::kKeysFull), 0);
-    wait(shared_.barrier(Shared::kValuesFull), 0);
+    mbarrier_wait(shared_.barrier(Shared::kKeysFull), 0);
+    mbarrier_wait(shared_.barrier(Shared::kValuesFull), 0);
     advance<true>(0);
 #pragma unroll 1
     for (int i = 1; i < place_.steps; ++i) advance<false>(i);
     const int last = place_.steps - 1;
     float dq[kQueryGradients];
-    wait_for_products<0>(keys_);
+    wgmma_wait_group<0>(keys_);
     Scores::wait_for_scores(last);
-    start_products();
+    wgmma_fence();
     multiply_query_gradient(dq, last);
-    commit_products();
-    wait_for_products<0>(dq);
+    wgmma_commit_group();
+    wgmma_wait_group<0>(dq);
     add_query_gradient(dq, last);
     finish();
   }
@@ -57,48 +57,49 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
     Scores::exponentiate(s);
     Scores::release_too_early(i);
     std::uint32_t p[kScores / 2], ds[kScores / 2];
-    wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
-    wait_for_products<0>(dp);
+    mbarrier_wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
+    wgmma_wait_group<0>(dp);
     Scores::differentiate(s, dp, p, ds, 0, i);
-    if (planted(InjectedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, 0);
+    if (injected(InjectedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, 0);
     float dq[kQueryGradients];
     if constexpr (!kFirst) Scores::wait_for_scores(i - 1);
-    start_products();
+    wgmma_fence();
     if constexpr (!kFirst) {
       multiply_query_gradient(dq, i - 1);
-      commit_products();
+      wgmma_commit_group();
     }
     Scores::multiply_gradient(values_, p, shared_.grad_o(stage(i)), 0, !kFirst);
     Scores::multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !kFirst);
-    commit_products();
+    wgmma_commit_group();
     Scores::show_scores(i);  // its fence takes as long as a product: not before them
     if constexpr (!kFirst) {
-      wait_for_products<1>(dq);
+      wgmma_wait_group<1>(dq);
       release(Shared::kScoresEmpty + stage(i - 1));
       add_query_gradient(dq, i - 1);
     }
-    wait_for_products<0>(values_);
-    wait_for_products<0>(keys_);
-    if (!planted(InjectedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
+    wgmma_wait_group<0>(values_);
+    wgmma_wait_group<0>(keys_);
+    if (!injected(InjectedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
   }
 
   /// S^T - lse / scale, complete.
   __device__ __forceinline__ void multiply_scores_and_wait(float (&s)[kScores], int i) const {
-    if (!planted(InjectedFault::kBackwardBarrier)) wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
+    if (!injected(InjectedFault::kBackwardBarrier))
+      mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
     Scores::spread(s, shared_.lse(stage(i)));
-    start_products();
+    wgmma_fence();
     Scores::multiply_transposed(s, shared_.k(group_), shared_.q(stage(i)));
-    commit_products();
+    wgmma_commit_group();
     Scores::wait_for_gradients(i);
-    wait_for_products<0>(s);
+    wgmma_wait_group<0>(s);
   }
 
   /// dP^T - delta.
   __device__ __forceinline__ void start_probability_gradients(float (&dp)[kScores], int i) const {
     Scores::spread(dp, shared_.delta(stage(i)));
-    start_products();
+    wgmma_fence();
     Scores::multiply_transposed(dp, shared_.v(group_), shared_.grad_o(stage(i)));
-    commit_products();
+    wgmma_commit_group();
   }
 
   /// Of the i-th step.
@@ -107,24 +108,24 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
     Scores::multiply_query_gradient(dq, scores, keys);
   }
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int i) const {
-    if (planted(InjectedFault::kDqSkipTile) && place_.first_key == 0) return;
+    if (injected(InjectedFault::kDqSkipTile) && place_.first_key == 0) return;
     Scores::add_query_gradient(dq, first_query(i), place_.head,
-                               [](float* sums, const float* four) { add_to_global(sums, four); });
+                               [](float* sums, const float* four) { red_add_v4(sums, four); });
   }
 
   /// dK and dV by way of the shared memory of K and V, which nobody reads any more.
   __device__ __forceinline__ void finish() const {
     const int first_key = place_.first_key + group_ * kWgmmaM;
     Scores::stage_gradient(shared_.v(group_), values_, 1.0f);
-    wait_at_barrier<kBackwardGroups * kWarpGroupThreads>(kAllGroups);  // the other one's dQ has read this one's K
-    Scores::stage_gradient(shared_.k(group_), keys_, planted(InjectedFault::kDkScale) ? 1.0f : p_.scale);
-    show_to_async_proxy();
-    wait_at_barrier<kWarpGroupThreads>(kStaging + group_);
+    named_barrier_sync<kBackwardGroups * kWarpGroupThreads>(kAllGroups);  // the other one's dQ has read this one's K
+    Scores::stage_gradient(shared_.k(group_), keys_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
+    fence_proxy_async();
+    named_barrier_sync<kWarpGroupThreads>(kStaging + group_);
     if (threadIdx.x % kWarpGroupThreads != 0 || first_key >= p_.seq_kv) return;
     const TmaCoord place{first_key, place_.head % p_.heads, place_.head / p_.heads};
-    store_boxes<kHeadDim>(p_.dv, place, shared_.v(group_), Shared::kKeptPanelBytes);
-    store_boxes<kHeadDim>(p_.dk, place, shared_.k(group_), Shared::kKeptPanelBytes);
-    wait_for_stores();
+    tma_store_tile<kHeadDim>(p_.dv, place, shared_.v(group_), Shared::kKeptPanelBytes);
+    tma_store_tile<kHeadDim>(p_.dk, place, shared_.k(group_), Shared::kKeptPanelBytes);
+    bulk_wait_group_read();
   }
 
   const BwdTileCoord& place_;

@@ -42,8 +42,8 @@ struct TileSmem : BwdSmem<kHeadDim, BwdSchedule::kOneTilePerCta, 2 + kOthers> {
 
   /// Of one thread.
   __device__ __forceinline__ void make_barriers() const {
-    make_barrier(barrier(kKeysFull), 1);
-    make_barrier(barrier(kValuesFull), 1);
+    mbarrier_init(barrier(kKeysFull), 1);
+    mbarrier_init(barrier(kValuesFull), 1);
     Tiles::make_step_barriers();
   }
 };

@@ -14,7 +14,7 @@ struct FastDivmod {
   int shift{};                 // value <= 2^shift
 };
 /// @param value  at least 1
-[[nodiscard]] constexpr FastDivmod divisor(int value) {
+[[nodiscard]] constexpr FastDivmod make_fast_divmod(int value) {
   const auto shift = static_cast<int>(std::bit_width(static_cast<unsigned>(value - 1)));
   const auto wide = static_cast<std::uint64_t>(value);
   const std::uint64_t multiplier = ((std::uint64_t{1} << (31 + shift)) + wide - 1) / wide;
@@ -22,7 +22,7 @@ struct FastDivmod {
 }
 
 /// @param number  at least 0
-[[nodiscard]] constexpr int quotient(int number, const FastDivmod& by) {
+[[nodiscard]] constexpr int divide(int number, const FastDivmod& by) {
   const std::uint64_t twice = static_cast<std::uint32_t>(number) * 2u;
   return static_cast<int>(static_cast<std::uint32_t>(twice * by.multiplier >> 32) >> by.shift);
 }

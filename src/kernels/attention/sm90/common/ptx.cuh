@@ -17,29 +17,31 @@ constexpr int kWarpGroupWarps = 4;
 
 /// Takes registers from the warpgroup's threads, or gives them more: all four warps call it. Multiples of 8.
 template <int kRegisters>
-__device__ __forceinline__ void shrink_registers() {
+__device__ __forceinline__ void setmaxnreg_dec() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
 }
 template <int kRegisters>
-__device__ __forceinline__ void grow_registers() {
+__device__ __forceinline__ void setmaxnreg_inc() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
 }
 
-/// Of one thread, before anybody uses the barriers; others see them after show_barriers() and a __syncthreads().
-__device__ __forceinline__ void make_barrier(std::uint32_t barrier, int arrivals) {
+/// Of one thread, before anybody uses the barriers; others see them after fence_mbarrier_init() and a __syncthreads().
+__device__ __forceinline__ void mbarrier_init(std::uint32_t barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(barrier), "r"(arrivals) : "memory");
 }
-__device__ __forceinline__ void show_barriers() { asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory"); }
+__device__ __forceinline__ void fence_mbarrier_init() {
+  asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
+}
 
-__device__ __forceinline__ void arrive(std::uint32_t barrier) {
+__device__ __forceinline__ void mbarrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(barrier) : "memory");
 }
 /// Arrives, and makes the phase wait for so many bytes of copies, too.
-__device__ __forceinline__ void arrive_expecting(std::uint32_t barrier, int bytes) {
+__device__ __forceinline__ void mbarrier_arrive_expect_tx(std::uint32_t barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier), "r"(bytes) : "memory");
 }
 /// Waits until the phase of this parity is over; a new barrier is in the phase of parity 0, the one of 1 is over.
-__device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity) {
+__device__ __forceinline__ void mbarrier_wait(std::uint32_t barrier, std::uint32_t parity) {
   asm volatile(
       "{\n"
       ".reg .pred over;\n"
@@ -52,7 +54,7 @@ __device__ __forceinline__ void wait(std::uint32_t barrier, std::uint32_t parity
 }
 
 /// The same, but not for ever.
-__device__ __forceinline__ void wait_a_while(std::uint32_t barrier, std::uint32_t parity) {
+__device__ __forceinline__ void mbarrier_wait_bounded(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t over = 0;
   for (int n = 0; n < 1000 && over == 0; ++n) {
     asm volatile(
@@ -68,7 +70,7 @@ __device__ __forceinline__ void wait_a_while(std::uint32_t barrier, std::uint32_
 }
 
 /// Orders this thread's ordinary writes to shared memory before what tensor copies and wgmma read of it later.
-__device__ __forceinline__ void show_to_async_proxy() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
+__device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
 
 __device__ __forceinline__ void prefetch(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];\n" ::"l"(reinterpret_cast<std::uint64_t>(&map)) : "memory");
@@ -77,7 +79,7 @@ __device__ __forceinline__ void prefetch(const CUtensorMap& map) {
 /// How long the L2 cache keeps what a copy has read.
 enum class CacheHint { kEvictFirst, kEvictLast };
 template <CacheHint kReuse>
-__device__ __forceinline__ std::uint64_t cache_policy() {
+__device__ __forceinline__ std::uint64_t l2_cache_hint() {
   std::uint64_t policy;
   if constexpr (kReuse == CacheHint::kEvictFirst) {
     asm("createpolicy.fractional.L2::evict_first.b64 %0;\n" : "=l"(policy));
@@ -96,7 +98,7 @@ __device__ __forceinline__ std::uint64_t cache_policy_here() {
   return policy;
 }
 
-/// Where a box lies in a tensor as tensor_map() describes it.
+/// Where a box lies in a tensor as make_tma_descriptor() describes it.
 struct TmaCoord {
   int row, head, batch;
   int column = 0;
@@ -104,7 +106,7 @@ struct TmaCoord {
 
 /// One thread starts to copy a box to shared memory, zeros where it reaches over the last row; `barrier` gets its
 /// bytes.
-__device__ __forceinline__ void copy_box(std::uint32_t destination, const CUtensorMap& map, TmaCoord place,
+__device__ __forceinline__ void tma_load(std::uint32_t destination, const CUtensorMap& map, TmaCoord place,
                                          std::uint32_t barrier, std::uint64_t policy) {
   asm volatile(
       "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
@@ -114,15 +116,15 @@ __device__ __forceinline__ void copy_box(std::uint32_t destination, const CUtens
       : "memory");
 }
 /// The same for bytes in a row; 16 divides addresses and size.
-__device__ __forceinline__ void copy_bytes(std::uint32_t destination, const void* source, int bytes,
-                                           std::uint32_t barrier) {
+__device__ __forceinline__ void bulk_load(std::uint32_t destination, const void* source, int bytes,
+                                          std::uint32_t barrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];\n" ::"r"(destination),
       "l"(source), "r"(bytes), "r"(barrier)
       : "memory");
 }
-__device__ __forceinline__ void copy_bytes(std::uint32_t destination, const void* source, int bytes,
-                                           std::uint32_t barrier, std::uint64_t policy) {
+__device__ __forceinline__ void bulk_load(std::uint32_t destination, const void* source, int bytes,
+                                          std::uint32_t barrier, std::uint64_t policy) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;\n" ::
           "r"(destination),
@@ -130,7 +132,7 @@ __device__ __forceinline__ void copy_bytes(std::uint32_t destination, const void
       : "memory");
 }
 /// And back, except what lies beyond the last row.
-__device__ __forceinline__ void store_box(const CUtensorMap& map, TmaCoord place, std::uint32_t source) {
+__device__ __forceinline__ void tma_store(const CUtensorMap& map, TmaCoord place, std::uint32_t source) {
   asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3, %4, %5}], [%6];\n" ::"l"(
                    reinterpret_cast<std::uint64_t>(&map)),
                "r"(place.column), "r"(place.row), "r"(0), "r"(place.head), "r"(place.batch), "r"(source)
@@ -139,27 +141,29 @@ __device__ __forceinline__ void store_box(const CUtensorMap& map, TmaCoord place
 }
 /// A tile of `kHeadDim` columns by one box, or where panels do not divide them by one box a panel, `panel_bytes` apart.
 template <int kHeadDim, int kPanel = panel_columns(kHeadDim)>
-__device__ __forceinline__ void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map,
-                                           TmaCoord place, std::uint32_t barrier, std::uint64_t policy) {
+__device__ __forceinline__ void tma_load_tile(std::uint32_t destination, int panel_bytes, const CUtensorMap& map,
+                                              TmaCoord place, std::uint32_t barrier, std::uint64_t policy) {
   constexpr int kBoxes = kHeadDim % kPanel == 0 ? 1 : panels(kHeadDim);
 #pragma unroll
   for (int i = 0; i < kBoxes; ++i) {
     place.column = i * kPanel;
-    copy_box(destination + i * panel_bytes, map, place, barrier, policy);
+    tma_load(destination + i * panel_bytes, map, place, barrier, policy);
   }
 }
 template <int kHeadDim>
-__device__ __forceinline__ void store_boxes(const CUtensorMap& map, TmaCoord place, std::uint32_t source,
-                                            int panel_bytes) {
+__device__ __forceinline__ void tma_store_tile(const CUtensorMap& map, TmaCoord place, std::uint32_t source,
+                                               int panel_bytes) {
   constexpr int kPanel = panel_columns(kHeadDim), kBoxes = kHeadDim % kPanel == 0 ? 1 : panels(kHeadDim);
 #pragma unroll
   for (int i = 0; i < kBoxes; ++i) {
     place.column = i * kPanel;
-    store_box(map, place, source + i * panel_bytes);
+    tma_store(map, place, source + i * panel_bytes);
   }
 }
 /// Until the shared memory of this thread's stores may be written again.
-__device__ __forceinline__ void wait_for_stores() { asm volatile("cp.async.bulk.wait_group.read 0;\n" ::: "memory"); }
+__device__ __forceinline__ void bulk_wait_group_read() {
+  asm volatile("cp.async.bulk.wait_group.read 0;\n" ::: "memory");
+}
 
 /// Plain words of shared memory.
 __device__ __forceinline__ void store_shared(std::uint32_t address, int value) {
@@ -196,19 +200,19 @@ __device__ __forceinline__ float4 load_shared_four(std::uint32_t address) {
 }
 
 /// In an instruction that stays where it is: before products, as ptxas wants what they start from.
-__device__ __forceinline__ float copied_here(float value) {
+__device__ __forceinline__ float opaque(float value) {
   float copy;
   asm volatile("mov.b32 %0, %1;\n" : "=f"(copy) : "f"(value));
   return copy;
 }
 /// The same for what follows from it: it is not computed earlier, to be kept in a register.
-__device__ __forceinline__ int copied_here(int value) {
+__device__ __forceinline__ int opaque(int value) {
   int copy;
   asm volatile("mov.b32 %0, %1;\n" : "=r"(copy) : "r"(value));
   return copy;
 }
 /// The thread's number in its block, read anew; the lane's in its warp.
-__device__ __forceinline__ int read_thread() {
+__device__ __forceinline__ int opaque_thread_index() {
   int thread;
   asm volatile("mov.u32 %0, %%tid.x;\n" : "=r"(thread));
   return thread;
@@ -220,7 +224,7 @@ __device__ __forceinline__ int read_lane() {
 }
 
 /// Adds four floats to four in a row of global memory, each atomically; 16 divides the address.
-__device__ __forceinline__ void add_to_global(float* destination, const float* values) {
+__device__ __forceinline__ void red_add_v4(float* destination, const float* values) {
   asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"l"(destination), "f"(values[0]),
                "f"(values[1]), "f"(values[2]), "f"(values[3])
                : "memory");

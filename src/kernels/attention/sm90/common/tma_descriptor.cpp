@@ -70,7 +70,7 @@ CUtensorMapSwizzle swizzle(int panel_of_16_bits) {
 
 }  // namespace
 
-bool has_tensor_map(const TensorView& view, const TmaExtents& extents) {
+bool tma_supports(const TensorView& view, const TmaExtents& extents) {
   if (reinterpret_cast<std::uintptr_t>(view.data) % kAlignment != 0) return false;
   for (const std::int64_t stride : strides_in_bytes(view, extents)) {
     if (stride <= 0 || stride % kAlignment != 0 || stride >= kStrideLimit) return false;
@@ -78,8 +78,8 @@ bool has_tensor_map(const TensorView& view, const TmaExtents& extents) {
   return true;
 }
 
-CUtensorMap tensor_map(const TensorView& view, const TmaExtents& extents, Precision precision, int box_rows,
-                       int panel_of_16_bits) {
+CUtensorMap make_tma_descriptor(const TensorView& view, const TmaExtents& extents, Precision precision, int box_rows,
+                                int panel_of_16_bits) {
   const auto size = [](std::int64_t value) { return static_cast<cuuint64_t>(value); };
   const auto [batch_stride, head_stride, row_stride] = strides_in_bytes(view, extents);
   if (panel_of_16_bits == 0) {

@@ -28,7 +28,7 @@ struct SmemDescriptor {
 /// apart. Bits 0-13: address; 16-29: distance of panels (not read in the first form: a product lies in one); 32-45: of
 /// groups of eight rows; all in units of 16 bytes; 62-63: the swizzle, 1 of 128 bytes, 2 of 64, 3 of 32.
 template <int kRowBytes = kPanelRowBytes>
-__device__ __forceinline__ SmemDescriptor operand(std::uint32_t address, int panel_bytes = 16) {
+__device__ __forceinline__ SmemDescriptor make_smem_descriptor(std::uint32_t address, int panel_bytes = 16) {
   constexpr std::uint64_t kSwizzle = std::uint64_t{kRowBytes == kPanelRowBytes       ? 1
                                                    : kRowBytes == kSwizzle64Cols * 2 ? 2
                                                                                      : 3}
@@ -38,13 +38,15 @@ __device__ __forceinline__ SmemDescriptor operand(std::uint32_t address, int pan
 }
 
 /// Before each group of products: orders earlier accesses to their registers.
-__device__ __forceinline__ void start_products() { asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory"); }
+__device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory"); }
 /// Makes a group of those since the last one.
-__device__ __forceinline__ void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory"); }
+__device__ __forceinline__ void wgmma_commit_group() {
+  asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
+}
 
 /// Waits until at most `kPending` groups are under way, and keeps the compiler from touching `results` earlier.
 template <int kPending, int kCount>
-__device__ __forceinline__ void wait_for_products(float (&results)[kCount]) {
+__device__ __forceinline__ void wgmma_wait_group(float (&results)[kCount]) {
   asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(kPending) : "memory");
 #pragma unroll
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(results[i])::"memory");

@@ -152,10 +152,10 @@ TileOrder forward_order(const AttentionShape& shape, int rows, bool in_turns) {
 
 TileDivmods forward_divisors(const TileOrder& order, const AttentionShape& shape) {
   const auto heads = static_cast<int>(shape.batch * shape.heads);
-  return {.group_items = divisor(order.tiles * order.heads),
-          .group_heads = divisor(order.heads),
-          .last_group_heads = divisor(heads - order.last_group * order.heads),
-          .batch_heads = divisor(static_cast<int>(shape.heads))};
+  return {.group_items = make_fast_divmod(order.tiles * order.heads),
+          .group_heads = make_fast_divmod(order.heads),
+          .last_group_heads = make_fast_divmod(heads - order.last_group * order.heads),
+          .batch_heads = make_fast_divmod(static_cast<int>(shape.heads))};
 }
 
 std::optional<FwdPlan> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits) {
@@ -169,12 +169,12 @@ std::optional<FwdPlan> choose_forward(const AttentionProblem& problem, const Dev
   return FwdPlan{.tiles = tiles, .counted = counted, .in_turns = goes_in_turns(shape, counted), .overlaps = !counted};
 }
 
-bool takes_views(const AttentionProblem& problem, const AttentionForward& arguments) {
+bool supports_layout(const AttentionProblem& problem, const AttentionForward& arguments) {
   const AttentionShape& shape = problem.shape;
   const TmaExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim};
   const TmaExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim};
-  return has_tensor_map(arguments.q, queries) && has_tensor_map(arguments.o, queries) &&
-         has_tensor_map(arguments.k, keys) && has_tensor_map(arguments.v, keys);
+  return tma_supports(arguments.q, queries) && tma_supports(arguments.o, queries) && tma_supports(arguments.k, keys) &&
+         tma_supports(arguments.v, keys);
 }
 
 std::size_t forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {

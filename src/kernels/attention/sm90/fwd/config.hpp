@@ -227,12 +227,12 @@ struct WorkTile {
 /// @param heads  of one batch
 [[nodiscard]] constexpr WorkTile forward_item(const TileOrder& order, const TileDivmods& divisors, int heads,
                                               bool causal, int item) {
-  const int group = quotient(item, divisors.group_items), first_head = group * order.heads;
+  const int group = divide(item, divisors.group_items), first_head = group * order.heads;
   const bool is_last = group == order.last_group;  // which may be smaller
   const int in_group = item - order.tiles * first_head;
-  const int nth = quotient(in_group, is_last ? divisors.last_group_heads : divisors.group_heads);
+  const int nth = divide(in_group, is_last ? divisors.last_group_heads : divisors.group_heads);
   const int of_group = is_last ? divisors.last_group_heads.value : order.heads;
-  const int head = first_head + in_group - nth * of_group, batch = quotient(head, divisors.batch_heads);
+  const int head = first_head + in_group - nth * of_group, batch = divide(head, divisors.batch_heads);
   // With a causal mask the last queries see the most keys.
   const bool lightest_first = !causal || (order.in_turns && (order.last_group - group) % 2 != 0);
   return {lightest_first ? nth : order.tiles - 1 - nth, head - batch * heads, batch};
@@ -241,16 +241,16 @@ struct WorkTile {
 /// How Hopper's kernels compute `problem`; nothing where they cannot or where Ampere's were measured to be faster.
 [[nodiscard]] std::optional<FwdPlan> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits);
 
-/// Whether the copy engine can read and write the arguments (has_tensor_map()).
-[[nodiscard]] bool takes_views(const AttentionProblem& problem, const AttentionForward& arguments);
+/// Whether the copy engine can read and write the arguments (tma_supports()).
+[[nodiscard]] bool supports_layout(const AttentionProblem& problem, const AttentionForward& arguments);
 
 /// Of the counter.
 [[nodiscard]] std::size_t forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
 
 [[nodiscard]] Launch forward_launch(const AttentionShape& shape, FwdConfig tile, const DeviceLimits& limits);
 
-/// Enqueues what choose_forward() chose, for arguments that takes_views() accepts. For kBf16 and kFp16: one translation
-/// unit a precision, so that they compile side by side.
+/// Enqueues what choose_forward() chose, for arguments that supports_layout() accepts. For kBf16 and kFp16: one
+/// translation unit a precision, so that they compile side by side.
 /// @throws  cuda::CudaError
 template <Precision kPrecision>
 void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, FwdPlan choice,

@@ -32,7 +32,7 @@ class ConsumerWarpgroup {
   __device__ __forceinline__ int block_group(int group) const { return shared_.team * kTile.warp_groups + group; }
 
   __device__ __forceinline__ int next_item() {
-    wait(shared_.barrier(Shared::kItemFull), item_parity_);
+    mbarrier_wait(shared_.barrier(Shared::kItemFull), item_parity_);
     item_parity_ ^= 1u;
     const int item = load_shared(shared_.item());
     release(Shared::kItemEmpty);
@@ -42,11 +42,11 @@ class ConsumerWarpgroup {
   /// Tells the copying thread that the warp has read what the barrier is of.
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
     __syncwarp();
-    if (lane_ == 0) arrive(shared_.barrier(barrier));
+    if (lane_ == 0) mbarrier_arrive(shared_.barrier(barrier));
   }
   __device__ __forceinline__ void release_keys() {
     // Too late then, but nobody may fetch what comes next while this tile is on its way.
-    if (planted(InjectedFault::kForwardBarrier)) wait_for_tile_of_keys();
+    if (injected(InjectedFault::kForwardBarrier)) wait_for_tile_of_keys();
     release(Shared::kKeysEmpty + keys_.stage);
     keys_.advance();
   }
@@ -55,7 +55,7 @@ class ConsumerWarpgroup {
     values_.advance();
   }
   __device__ __forceinline__ void wait_for_queries() {
-    wait(shared_.barrier(Shared::kQueriesFull + queries_.stage), queries_.parity);
+    mbarrier_wait(shared_.barrier(Shared::kQueriesFull + queries_.stage), queries_.parity);
     queries_.advance();
   }
   __device__ __forceinline__ void release_queries() const { release(Shared::kQueriesEmpty + query_stage()); }
@@ -64,21 +64,21 @@ class ConsumerWarpgroup {
     return kTile.query_stages == 1 ? 0 : queries_.stage == 0 ? kTile.query_stages - 1 : queries_.stage - 1;
   }
   __device__ __forceinline__ void wait_for_keys() const {
-    if (!planted(InjectedFault::kForwardBarrier)) wait_for_tile_of_keys();
+    if (!injected(InjectedFault::kForwardBarrier)) wait_for_tile_of_keys();
   }
   __device__ __forceinline__ void wait_for_tile_of_keys() const {
-    wait(shared_.barrier(Shared::kKeysFull + keys_.stage), keys_.parity);
+    mbarrier_wait(shared_.barrier(Shared::kKeysFull + keys_.stage), keys_.parity);
   }
   __device__ __forceinline__ void wait_for_values() const {
-    wait(shared_.barrier(Shared::kValuesFull + values_.stage), values_.parity);
+    mbarrier_wait(shared_.barrier(Shared::kValuesFull + values_.stage), values_.parity);
   }
 
   __device__ __forceinline__ void wait_for_turn() const {
-    if constexpr (kTakesTurns) wait_at_barrier<2 * kWarpGroupThreads>(kTurn + block_group(group_));
+    if constexpr (kTakesTurns) named_barrier_sync<2 * kWarpGroupThreads>(kTurn + block_group(group_));
   }
   __device__ __forceinline__ void pass_turn() const {
     const int next = group_ == kTile.warp_groups - 1 ? 0 : group_ + 1;
-    if constexpr (kTakesTurns) arrive_at_barrier<2 * kWarpGroupThreads>(kTurn + block_group(next));
+    if constexpr (kTakesTurns) named_barrier_arrive<2 * kWarpGroupThreads>(kTurn + block_group(next));
   }
 
   const Parameters& p_;

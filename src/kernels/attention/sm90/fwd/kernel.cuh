@@ -29,7 +29,7 @@ __device__ __forceinline__ void forward_block(const Parameters& parameters, char
   const bool in_copying_group = group < 0;
   const int team = kTeams == 1 ? 0 : in_copying_group ? warp % kTeams : group / kTeamGroups;
   const Shared shared = Shared::of_team(first, team);
-  const int item = first_item<kTeams>(team);
+  const int item = first_tile<kTeams>(team);
   const FwdTileCoord place = forward_place(parameters, item, Shared::kRows);
   const bool copies = warp < kTeams && threadIdx.x % kWarpSize == 0;
   Copies copying{parameters, shared};
@@ -37,16 +37,16 @@ __device__ __forceinline__ void forward_block(const Parameters& parameters, char
   if (in_copying_group) {
     if (copies) shared.make_barriers();
     __syncwarp();
-    arrive_at_barrier<kThreads>(kMade);
+    named_barrier_arrive<kThreads>(kMade);
     if (copies && item < parameters.order.items) copying.begin(place);
   }
-  allow_next_kernel();
+  griddep_launch_dependents();
   if (in_copying_group) {
-    shrink_registers<Shared::kTile.copying_registers>();
+    setmaxnreg_dec<Shared::kTile.copying_registers>();
     if (copies && item < parameters.order.items) copying.run(place);
   } else {
-    wait_at_barrier<kThreads>(kMade);
-    grow_registers<Shared::kTile.registers>();
+    named_barrier_sync<kThreads>(kMade);
+    setmaxnreg_inc<Shared::kTile.registers>();
     Rows{parameters, shared, group - team * kTeamGroups}.run(item, place);
   }
 }
@@ -76,8 +76,8 @@ class FwdLoad : public TmaProducer<FwdLoad<kHeadDim, Tile>, FwdParams, FwdSmem<k
                                         PipelineState<Shared::kTile.stages>& ring, const FwdTileCoord& place,
                                         int step) {
     const std::uint32_t barrier = expect(full, ring);
-    copy_boxes<kHeadDim>(destination, Shared::kPanelBytes, map, {step * Shared::kTile.cols, place.head, place.batch},
-                         barrier, cache_policy<CacheHint::kEvictLast>());
+    tma_load_tile<kHeadDim>(destination, Shared::kPanelBytes, map, {step * Shared::kTile.cols, place.head, place.batch},
+                            barrier, l2_cache_hint<CacheHint::kEvictLast>());
     ring.advance();
   }
 };

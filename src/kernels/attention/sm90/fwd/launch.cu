@@ -13,7 +13,7 @@ FwdParams forward_parameters(const AttentionProblem& problem, const AttentionFor
                              FwdPlan choice) {
   const AttentionShape& shape = problem.shape;
   const auto map = [&](const TensorView& view, std::int64_t seq, int box_rows) {
-    return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, box_rows);
+    return make_tma_descriptor(view, {shape.batch, shape.heads, seq, shape.head_dim}, problem.precision, box_rows);
   };
   const TileOrder order = forward_order(shape, rows(tile), choice.in_turns);
   return {.q = map(arguments.q, shape.seq_q, kWgmmaM),

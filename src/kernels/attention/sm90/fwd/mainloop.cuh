@@ -59,10 +59,10 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
 
   __device__ __forceinline__ void add_last_values() {
     wait_for_values();
-    start_products();
+    wgmma_fence();
     rows().multiply_values();
-    commit_products();
-    wait_for_products<0>(o_);
+    wgmma_commit_group();
+    wgmma_wait_group<0>(o_);
     release_values();
   }
 
@@ -83,10 +83,10 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
     if constexpr (kKeepsQueries) rows().load_queries();
     float s[kScores];
     wait_for_keys();
-    start_products();
+    wgmma_fence();
     rows().multiply_scores(s);
-    commit_products();
-    wait_for_products<0>(s);
+    wgmma_commit_group();
+    wgmma_wait_group<0>(s);
     release_keys();
     // Not before a product has read what the warps loaded: the next copy may overtake loads that are under way.
     if (kKeepsQueries || steps == 1) release_queries();
@@ -98,15 +98,15 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
   __device__ __forceinline__ void multiply(float (&s)[kScores]) {
     wait_for_keys();
     wait_for_turn();
-    start_products();
+    wgmma_fence();
     rows().multiply_scores(s);
-    commit_products();
+    wgmma_commit_group();
     wait_for_values();
-    start_products();
+    wgmma_fence();
     rows().multiply_values();
-    commit_products();
+    wgmma_commit_group();
     pass_turn();
-    wait_for_products<1>(s);
+    wgmma_wait_group<1>(s);
     release_keys();
   }
 
@@ -114,9 +114,9 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
     float s[kScores];
     multiply(s);
     if (!kKeepsQueries && step == 0) release_queries();
-    wait_for_products<0>(o_);
+    wgmma_wait_group<0>(o_);
     release_values();
-    if (planted(InjectedFault::kForwardSkipTile) && step == 0) {
+    if (injected(InjectedFault::kForwardSkipTile) && step == 0) {
       for (int i = 0; i < kScores; ++i) s[i] = -INFINITY;
     }
     if (!softmax(s)) {

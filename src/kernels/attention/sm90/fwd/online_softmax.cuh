@@ -40,7 +40,7 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
     if (first_col + kTile.cols <= p_.seq_kv && below_diagonal) return;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int last = first_row + row_in_group(half) + (planted(InjectedFault::kForwardMask) ? 1 : 0);
+      const int last = first_row + row_in_group(half) + (injected(InjectedFault::kForwardMask) ? 1 : 0);
       const int end = (p_.causal ? min(p_.seq_kv, last + 1) : p_.seq_kv) - first_col - lane_ % 4 * 2;
 #pragma unroll
       for (int n = 0; n < kScores / 4; ++n) {
@@ -54,7 +54,7 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
 
   /// Of scores, in exponents to base 2.
   __device__ __forceinline__ float exponent_scale() const {
-    return p_.scale * kLog2E * (planted(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
+    return p_.scale * kLog2E * (injected(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
   /// With the references as they are. A row's reference is a maximum of its scores, not the latest; whether it is still

@@ -53,7 +53,7 @@ class Fwd16BitOperands
 
   __device__ __forceinline__ void run(int item, const FwdTileCoord& place) {
     Steps::run(item, place);
-    if (thread_ == 0) wait_for_stores();
+    if (thread_ == 0) bulk_wait_group_read();
   }
 
  private:
@@ -74,8 +74,8 @@ class Fwd16BitOperands
 
   /// S = Q K^T.
   __device__ __forceinline__ void multiply_scores(float (&s)[kScores]) const {
-    const SmemDescriptor q = operand<kRowBytes>(shared_.q(group_, query_stage()));
-    const SmemDescriptor k = operand<kRowBytes>(shared_.k(keys_.stage));
+    const SmemDescriptor q = make_smem_descriptor<kRowBytes>(shared_.q(group_, query_stage()));
+    const SmemDescriptor k = make_smem_descriptor<kRowBytes>(shared_.k(keys_.stage));
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
       const int panel = i / kPanelSteps, offset = i % kPanelSteps * kInnerBytes;
@@ -90,7 +90,7 @@ class Fwd16BitOperands
 
   /// O += P V.
   __device__ __forceinline__ void multiply_values() {
-    const SmemDescriptor v = operand<kRowBytes>(shared_.v(values_.stage), Shared::kPanelBytes);
+    const SmemDescriptor v = make_smem_descriptor<kRowBytes>(shared_.v(values_.stage), Shared::kPanelBytes);
 #pragma unroll
     for (int i = 0; i < kTile.cols / 16; ++i) {
       Products::template from_registers<true>(o_, &operands_.probabilities[4 * i], v.at(i * 16 * kRowBytes), true);
@@ -104,7 +104,7 @@ class Fwd16BitOperands
     float inverse[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float sum = add_lanes(sum_[half]);
+      const float sum = quad_sum(sum_[half]);
       const int row = first_row + row_in_group(half);
       if (lane_ % 4 == 0 && row < p_.seq_q) lse[row] = reference_[half] * p_.scale + logarithm(sum);
       inverse[half] = 1.0f / sum;
@@ -130,8 +130,8 @@ class Fwd16BitOperands
 
   __device__ __forceinline__ void store_from_shared(const FwdTileCoord& place, int first_row,
                                                     const float (&inverse)[2]) const {
-    if (thread_ == 0) wait_for_stores();  // of the item before
-    wait_at_barrier<kWarpGroupThreads>(kStaging + block_group(group_));
+    if (thread_ == 0) bulk_wait_group_read();  // of the item before
+    named_barrier_sync<kWarpGroupThreads>(kStaging + block_group(group_));
     const std::uint32_t line = shared_.o(group_) + matrix_row() * kRowBytes;
 #pragma unroll
     for (int i = 0; i < kHeadDim / 16; ++i) {
@@ -143,10 +143,10 @@ class Fwd16BitOperands
       }
       store_matrices(line + i / kPanelSteps * Shared::kGroupPanelBytes + vector_offset(i), r);
     }
-    show_to_async_proxy();
-    wait_at_barrier<kWarpGroupThreads>(kStaging + block_group(group_));
+    fence_proxy_async();
+    named_barrier_sync<kWarpGroupThreads>(kStaging + block_group(group_));
     if (thread_ == 0 && first_row < p_.seq_q) {
-      store_boxes<kHeadDim>(p_.o, {first_row, place.head, place.batch}, shared_.o(group_), Shared::kGroupPanelBytes);
+      tma_store_tile<kHeadDim>(p_.o, {first_row, place.head, place.batch}, shared_.o(group_), Shared::kGroupPanelBytes);
     }
   }
 };

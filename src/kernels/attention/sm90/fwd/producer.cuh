@@ -21,11 +21,11 @@ class TmaProducer {
   __device__ __forceinline__ void begin(const FwdTileCoord& place) {
     Copies& copies = static_cast<Copies&>(*this);
     const int steps = steps_of(place), rest = max(steps - kTile.stages, 0);
-    if constexpr (!Copies::kWaitsForValues) wait_for_last_kernel();
+    if constexpr (!Copies::kWaitsForValues) griddep_wait();
     fetch_queries(place);
 #pragma unroll 1  // little code before the first copies: with a cold cache it comes from memory
     for (int step = steps - 1; step >= rest; --step) copies.fetch_keys(place, step);
-    if constexpr (Copies::kWaitsForValues) wait_for_last_kernel();
+    if constexpr (Copies::kWaitsForValues) griddep_wait();
 #pragma unroll 1
     for (int step = steps - 1; step >= rest; --step) copies.fetch_values(place, step);
   }
@@ -35,7 +35,7 @@ class TmaProducer {
     fetch_steps(place, steps_of(place) - kTile.stages);
     for (int item = next_item(); item < p_.order.items; item = next_item()) {
       place = forward_place(p_, item, Shared::kRows);
-      wait(shared_.barrier(Shared::kQueriesEmpty + queries_.stage), queries_.parity ^ 1u);
+      mbarrier_wait(shared_.barrier(Shared::kQueriesEmpty + queries_.stage), queries_.parity ^ 1u);
       fetch_queries(place);
       fetch_steps(place, steps_of(place));
     }
@@ -49,7 +49,7 @@ class TmaProducer {
   __device__ __forceinline__ std::uint32_t expect(std::uint32_t full, const PipelineState<kTile.stages>& ring) const {
     const std::uint32_t barrier = shared_.barrier(full + ring.stage);
     delay_one_warp(InjectedFault::kForwardBarrier);
-    arrive_expecting(barrier, Shared::kStageBytes);
+    mbarrier_arrive_expect_tx(barrier, Shared::kStageBytes);
     return barrier;
   }
 
@@ -60,7 +60,7 @@ class TmaProducer {
 
   /// Until nobody reads the next buffer any more.
   __device__ __forceinline__ void wait_for_buffer(std::uint32_t empty, const PipelineState<kTile.stages>& ring) const {
-    wait(shared_.barrier(empty + ring.stage), ring.parity ^ 1u);
+    mbarrier_wait(shared_.barrier(empty + ring.stage), ring.parity ^ 1u);
   }
 
   /// The last `steps` of an item's.
@@ -82,11 +82,11 @@ class TmaProducer {
 
   /// Hands the next item to the warpgroups that compute.
   __device__ __forceinline__ int next_item() {
-    const int item = p_.counter == nullptr ? dealt_item<kTile.teams>(++round_, shared_.team)
+    const int item = p_.counter == nullptr ? snake_tile<kTile.teams>(++round_, shared_.team)
                                            : static_cast<int>(kTile.teams * gridDim.x + atomicAdd(p_.counter, 1u));
-    wait(shared_.barrier(Shared::kItemEmpty), item_parity_ ^ 1u);
+    mbarrier_wait(shared_.barrier(Shared::kItemEmpty), item_parity_ ^ 1u);
     store_shared(shared_.item(), item);
-    arrive(shared_.barrier(Shared::kItemFull));
+    mbarrier_arrive(shared_.barrier(Shared::kItemFull));
     item_parity_ ^= 1u;
     return item;
   }
@@ -94,11 +94,11 @@ class TmaProducer {
   __device__ __forceinline__ void fetch_queries(const FwdTileCoord& place) {
     const std::uint32_t stage = queries_.stage, full = shared_.barrier(Shared::kQueriesFull + stage);
     queries_.advance();
-    arrive_expecting(full, kTile.warp_groups * Shared::kGroupBytes);
+    mbarrier_arrive_expect_tx(full, kTile.warp_groups * Shared::kGroupBytes);
     for (int group = 0; group < kTile.warp_groups; ++group) {
-      copy_boxes<Shared::kColumns>(shared_.q(group, stage), Shared::kGroupPanelBytes, p_.q,
-                                   {place.first_row + group * kWgmmaM, place.head, place.batch}, full,
-                                   cache_policy<CacheHint::kEvictFirst>());
+      tma_load_tile<Shared::kColumns>(shared_.q(group, stage), Shared::kGroupPanelBytes, p_.q,
+                                      {place.first_row + group * kWgmmaM, place.head, place.batch}, full,
+                                      l2_cache_hint<CacheHint::kEvictFirst>());
     }
   }
 

@@ -102,18 +102,18 @@ struct FwdSmem {
   /// Of one thread. Full ones are arrived at by the thread that copies, empty ones by the warps that read.
   __device__ __forceinline__ void make_barriers() const {
     for (int stage = 0; stage < kTile.stages; ++stage) {
-      make_barrier(barrier(kKeysFull + stage), 1);
-      make_barrier(barrier(kKeysEmpty + stage), kWarps);
-      make_barrier(barrier(kValuesFull + stage), 1);
-      make_barrier(barrier(kValuesEmpty + stage), kWarps);
+      mbarrier_init(barrier(kKeysFull + stage), 1);
+      mbarrier_init(barrier(kKeysEmpty + stage), kWarps);
+      mbarrier_init(barrier(kValuesFull + stage), 1);
+      mbarrier_init(barrier(kValuesEmpty + stage), kWarps);
     }
     for (int stage = 0; stage < kTile.query_stages; ++stage) {
-      make_barrier(barrier(kQueriesFull + stage), 1);
-      make_barrier(barrier(kQueriesEmpty + stage), kWarps);
+      mbarrier_init(barrier(kQueriesFull + stage), 1);
+      mbarrier_init(barrier(kQueriesEmpty + stage), kWarps);
     }
-    make_barrier(barrier(kItemFull), 1);
-    make_barrier(barrier(kItemEmpty), kWarps);
-    show_barriers();
+    mbarrier_init(barrier(kItemFull), 1);
+    mbarrier_init(barrier(kItemEmpty), kWarps);
+    fence_mbarrier_init();
   }
 };
 

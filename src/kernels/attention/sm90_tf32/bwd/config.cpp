@@ -65,7 +65,7 @@ BwdTileOrder backward_order(const AttentionShape& shape, Stationary kept) {
 /// 149, 2,048 265 / 275, 4,096 291 / 312, 16,384 293 / 326; batch 4, 12 heads, 512 tokens 167 / 158, 1,024 201 / 198.
 /// 64 columns: 16 heads, 1,024 tokens 172 / 176, 16,384 359 / 363; batch 4, 12 heads, 4,096 tokens without a mask 353 /
 /// 342.
-bool takes_turns(const AttentionShape& shape) {
+bool uses_pingpong(const AttentionShape& shape) {
   constexpr std::int64_t kMinQueries = 1024;
   return shape.head_dim == 128 && shape.seq_q >= kMinQueries;
 }
@@ -79,13 +79,13 @@ bool takes_backward(const AttentionProblem& problem, const DeviceLimits& limits)
          std::max(items(shape, Stationary::kKv), items(shape, Stationary::kQ)) <= kMaxWorkTiles;
 }
 
-bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments) {
+bool supports_layout(const AttentionProblem& problem, const AttentionBackward& arguments) {
   const AttentionShape& shape = problem.shape;
   const TmaExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim, kElementBytes};
   const TmaExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim, kElementBytes};
-  return has_tensor_map(arguments.q, queries) && has_tensor_map(arguments.grad_o, queries) &&
-         has_tensor_map(arguments.dq, queries) && has_tensor_map(arguments.k, keys) &&
-         has_tensor_map(arguments.v, keys) && has_tensor_map(arguments.dk, keys) && has_tensor_map(arguments.dv, keys);
+  return tma_supports(arguments.q, queries) && tma_supports(arguments.grad_o, queries) &&
+         tma_supports(arguments.dq, queries) && tma_supports(arguments.k, keys) && tma_supports(arguments.v, keys) &&
+         tma_supports(arguments.dk, keys) && tma_supports(arguments.dv, keys);
 }
 
 std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {

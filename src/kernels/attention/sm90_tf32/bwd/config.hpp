@@ -79,13 +79,13 @@ struct BwdWorkspace {
 [[nodiscard]] BwdTileOrder backward_order(const AttentionShape& shape, Stationary kept);
 
 /// Whether the two warpgroups that keep keys take turns to issue products.
-[[nodiscard]] bool takes_turns(const AttentionShape& shape);
+[[nodiscard]] bool uses_pingpong(const AttentionShape& shape);
 
 /// Whether Hopper's kernels compute `problem`: not where they cannot or where Ampere's were measured to be faster.
 [[nodiscard]] bool takes_backward(const AttentionProblem& problem, const DeviceLimits& limits);
 
 /// Whether the copy engine can read what it has to, and 16 bytes at a time do for the rest.
-[[nodiscard]] bool takes_views(const AttentionProblem& problem, const AttentionBackward& arguments);
+[[nodiscard]] bool supports_layout(const AttentionProblem& problem, const AttentionBackward& arguments);
 
 /// 0 where Ampere's kernels are chosen.
 [[nodiscard]] std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
@@ -97,7 +97,7 @@ struct BwdWorkspace {
 }
 [[nodiscard]] Launch backward_prepare_launch(const AttentionShape& shape);
 
-/// Enqueues the three kernels, for a problem with an instance and arguments that takes_views() accepts.
+/// Enqueues the three kernels, for a problem with an instance and arguments that supports_layout() accepts.
 /// @throws  cuda::CudaError
 void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream);
 

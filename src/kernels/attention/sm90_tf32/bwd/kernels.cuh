@@ -32,8 +32,8 @@ class BwdProducer {
     fetch_kept(kKeepsKeys ? p_.v : p_.kept_grad_o, kTile.gradients_operand_in_registers, Shared::kGradientsOperandFull,
                shared_.gradients_operand(0), Shared::kKeptTiles - kBackwardGroups);
     fetch_rows(0, Shared::kForGradients);
-    if constexpr (kKeepsKeys) wait_for_last_kernel();
-    allow_next_kernel();
+    if constexpr (kKeepsKeys) griddep_wait();
+    griddep_launch_dependents();
     fetch_statistics(0, Shared::kForScores);
     fetch_statistics(0, Shared::kForGradients);
     fetch_transposed(0);
@@ -53,19 +53,21 @@ class BwdProducer {
   __device__ __forceinline__ int first_streamed(int i) const {
     return first_streamed_row<Shared::kKept>(place_, i, kTile.rows);
   }
-  __device__ __forceinline__ void wait_until_empty(int n) const { wait(shared_.empty(n), Shared::parity(n) ^ 1u); }
+  __device__ __forceinline__ void wait_until_empty(int n) const {
+    mbarrier_wait(shared_.empty(n), Shared::parity(n) ^ 1u);
+  }
 
   /// @param n  of the first slot, where it goes to registers
   __device__ __forceinline__ void fetch_kept(const CUtensorMap& map, bool to_registers, int full,
                                              std::uint32_t destination, int n) const {
     const std::uint32_t barrier = shared_.barrier(full);
-    if (!to_registers) arrive_expecting(barrier, kBackwardGroups * Shared::kKeptBytes);
+    if (!to_registers) mbarrier_arrive_expect_tx(barrier, kBackwardGroups * Shared::kKeptBytes);
     for (int group = 0; group < kBackwardGroups; ++group) {
-      if (to_registers) arrive_expecting(shared_.full(n + group), Shared::kKeptBytes);
-      copy_boxes<columns_of_16_bits(kHeadDim)>(
+      if (to_registers) mbarrier_arrive_expect_tx(shared_.full(n + group), Shared::kKeptBytes);
+      tma_load_tile<columns_of_16_bits(kHeadDim)>(
           to_registers ? shared_.tile(n + group) : destination + group * Shared::kKeptBytes, Shared::kKeptPanelBytes,
           map, {place_.first_row + group * kWgmmaM, place_.head, place_.batch},
-          to_registers ? shared_.full(n + group) : barrier, cache_policy<CacheHint::kEvictFirst>());
+          to_registers ? shared_.full(n + group) : barrier, l2_cache_hint<CacheHint::kEvictFirst>());
     }
   }
 
@@ -76,17 +78,17 @@ class BwdProducer {
     const CUtensorMap& map = kKeepsKeys ? (for_scores ? p_.q : p_.grad_o) : (for_scores ? p_.k : p_.v);
     if (for_scores) delay_one_warp(InjectedFault::kBackwardBarrier);
     if (!for_scores) delay_one_warp(InjectedFault::kBackwardParity);
-    arrive_expecting(shared_.full(n), Shared::kSlotBytes + (kKeepsKeys ? Shared::kStatisticsBytes : 0));
-    copy_boxes<columns_of_16_bits(kHeadDim)>(shared_.tile(n), Shared::kPanelBytes, map,
-                                             {first_streamed(i), place_.head, place_.batch}, shared_.full(n),
-                                             cache_policy<CacheHint::kEvictLast>());
+    mbarrier_arrive_expect_tx(shared_.full(n), Shared::kSlotBytes + (kKeepsKeys ? Shared::kStatisticsBytes : 0));
+    tma_load_tile<columns_of_16_bits(kHeadDim)>(shared_.tile(n), Shared::kPanelBytes, map,
+                                                {first_streamed(i), place_.head, place_.batch}, shared_.full(n),
+                                                l2_cache_hint<CacheHint::kEvictLast>());
   }
   __device__ __forceinline__ void fetch_statistics(int i, Tile tile) const {
     if constexpr (!kKeepsKeys) return;
     const int n = Shared::number(i, tile);
     const std::int64_t row = static_cast<std::int64_t>(place_.all_head) * p_.queries + first_streamed(i);
-    copy_bytes(shared_.statistics(n), (tile == Shared::kForScores ? p_.lse : p_.delta) + row, Shared::kStatisticsBytes,
-               shared_.full(n));
+    bulk_load(shared_.statistics(n), (tile == Shared::kForScores ? p_.lse : p_.delta) + row, Shared::kStatisticsBytes,
+              shared_.full(n));
   }
 
   __device__ __forceinline__ void fetch_transposed(int i) const {
@@ -97,8 +99,8 @@ class BwdProducer {
   }
   __device__ __forceinline__ void fetch_panels(int n, const float* panels) const {
     wait_until_empty(n);
-    arrive_expecting(shared_.full(n), Shared::kSlotBytes);
-    copy_bytes(shared_.tile(n), panels, Shared::kSlotBytes, shared_.full(n), cache_policy<CacheHint::kEvictLast>());
+    mbarrier_arrive_expect_tx(shared_.full(n), Shared::kSlotBytes);
+    bulk_load(shared_.tile(n), panels, Shared::kSlotBytes, shared_.full(n), l2_cache_hint<CacheHint::kEvictLast>());
   }
 
   const BwdParams& p_;
@@ -116,10 +118,10 @@ __device__ __forceinline__ void backward_block(const BwdParams& parameters, char
   if (threadIdx.x == 0) shared.make_barriers();
   __syncthreads();
   if (warp_group == 0) {
-    shrink_registers<kCopyingRegisters>();
+    setmaxnreg_dec<kCopyingRegisters>();
     if (threadIdx.x == 0) BwdProducer<Shared>{parameters, shared, place}.run();
   } else {
-    grow_registers<kComputingRegisters>();
+    setmaxnreg_inc<kComputingRegisters>();
     BwdMainloop<Shared, kTakesTurns>{parameters, shared, place, warp_group - 1}.run();
   }
 }

@@ -52,7 +52,8 @@ BwdParams backward_parameters(const AttentionProblem& problem, const AttentionBa
   const BwdWorkspace workspace = backward_workspace(shape);
   const WorkspacePointers part = parts(workspace, arguments.workspace);
   const auto map = [&](const TensorView& view, std::int64_t seq, int box_rows) {
-    return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim, sizeof(float)}, Precision::kTf32, box_rows);
+    return make_tma_descriptor(view, {shape.batch, shape.heads, seq, shape.head_dim, sizeof(float)}, Precision::kTf32,
+                               box_rows);
   };
   const int step_queries = stream_tile(shape.head_dim, Stationary::kKv).rows;
   static_assert(stream_tile(64, Stationary::kQ).rows == kWgmmaM && stream_tile(128, Stationary::kQ).rows == kWgmmaM,
@@ -93,7 +94,7 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
                  prepare_parameters(problem, arguments));
     auto keys_kernel = &attention_bwd_sm90_tf32_dkdv_kernel<kHeadDim, false>;
     if constexpr (kHeadDim == 128) {
-      if (takes_turns(problem.shape)) keys_kernel = &attention_bwd_sm90_tf32_dkdv_kernel<kHeadDim, true>;
+      if (uses_pingpong(problem.shape)) keys_kernel = &attention_bwd_sm90_tf32_dkdv_kernel<kHeadDim, true>;
     }
     launch_early(keys_kernel, backward_launch(problem.shape, Stationary::kKv),
                  backward_parameters(problem, arguments, Stationary::kKv));

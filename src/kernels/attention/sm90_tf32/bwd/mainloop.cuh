@@ -29,7 +29,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
       : Base{parameters, shared, place, group} {}
 
   __device__ __forceinline__ void run() {
-    if constexpr (kKeepsKeys) wait_for_last_kernel();
+    if constexpr (kKeepsKeys) griddep_wait();
     if (group_ == kBackwardGroups - 1) pass_turn();  // the first turn is the first group's
     load_kept();
     const int skipped = skipped_steps(), last = place_.steps - 1;
@@ -38,7 +38,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     Base::clear(kept_);
     if (skipped <= last) {
       start_scores(skipped);
-      wait_for_products<0>(scores_);  // or ptxas would
+      wgmma_wait_group<0>(scores_);  // or ptxas would
       make_probabilities_and_gradients(skipped, /*passes_turn=*/false);
 #pragma unroll 1
       for (int i = skipped; i < last; ++i) advance<false>(i);
@@ -47,10 +47,10 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     if (group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
     if constexpr (kKeepsKeys) {
       Base::store(p_.dv, values_, 1.0f);
-      Base::store(p_.dk, kept_, planted(InjectedFault::kDkScale) ? 1.0f : p_.scale);
+      Base::store(p_.dk, kept_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
     } else {
       Base::store(p_.dq, kept_, p_.scale);
-      wait_for_last_kernel();  // see sm90_tf32/bwd/kernels.cuh
+      griddep_wait();  // see sm90_tf32/bwd/kernels.cuh
     }
   }
 
@@ -67,14 +67,14 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
   /// Tells the copying thread that the warp has read the n-th tile.
   __device__ __forceinline__ void release(int n) const {
     __syncwarp();
-    if (lane() == 0) arrive(shared_.empty(n));
+    if (lane() == 0) mbarrier_arrive(shared_.empty(n));
   }
-  __device__ __forceinline__ void wait_for_tile(int n) const { wait(shared_.full(n), Shared::parity(n)); }
+  __device__ __forceinline__ void wait_for_tile(int n) const { mbarrier_wait(shared_.full(n), Shared::parity(n)); }
   __device__ __forceinline__ void wait_for_turn() const {
-    if constexpr (kTakesTurns) wait_at_barrier<2 * kWarpGroupThreads>(kTurn + group_);
+    if constexpr (kTakesTurns) named_barrier_sync<2 * kWarpGroupThreads>(kTurn + group_);
   }
   __device__ __forceinline__ void pass_turn() const {
-    if constexpr (kTakesTurns) arrive_at_barrier<2 * kWarpGroupThreads>(kTurn + (group_ ^ 1));
+    if constexpr (kTakesTurns) named_barrier_arrive<2 * kWarpGroupThreads>(kTurn + (group_ ^ 1));
   }
 
   __device__ __forceinline__ void skip_step(int i) const {
@@ -96,7 +96,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
         wait_for_tile(n);  // of the other warpgroup, too, or a later wait would take this phase for the one before
         if (group == group_) {
           Base::load_operand(operand.words, shared_.tile(n));
-          show_to_async_proxy();  // the next copy may overtake loads that are under way
+          fence_proxy_async();  // the next copy may overtake loads that are under way
         }
         release(n);
       }
@@ -104,38 +104,38 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     if constexpr (kTile.scores_operand_in_registers) {
       load(scores_operand_);
     } else {
-      wait(shared_.barrier(Shared::kScoresOperandFull), 0);
+      mbarrier_wait(shared_.barrier(Shared::kScoresOperandFull), 0);
     }
     if constexpr (kTile.gradients_operand_in_registers) {
       load(gradients_operand_);
     } else {
-      wait(shared_.barrier(Shared::kGradientsOperandFull), 0);
+      mbarrier_wait(shared_.barrier(Shared::kGradientsOperandFull), 0);
     }
   }
 
   /// S - lse / scale of the i-th step.
   __device__ __forceinline__ void start_scores(int i) {
     const int n = Shared::number(i, Shared::kForScores);
-    if (!planted(InjectedFault::kBackwardBarrier)) wait_for_tile(n);
+    if (!injected(InjectedFault::kBackwardBarrier)) wait_for_tile(n);
     Base::spread(scores_, n, p_.lse);
-    start_products();
+    wgmma_fence();
     Base::template multiply_rows<kTile.scores_operand_in_registers>(scores_, scores_operand_,
                                                                     shared_.scores_operand(group_), shared_.tile(n));
-    commit_products();
+    wgmma_commit_group();
   }
   /// dP - delta.
   __device__ __forceinline__ void start_probability_gradients(int i) {
     const int n = Shared::number(i, Shared::kForGradients);
     wait_for_gradients(n);
     Base::spread(gradients_, n, p_.delta);
-    start_products();
+    wgmma_fence();
     Base::template multiply_rows<kTile.gradients_operand_in_registers>(
         gradients_, gradients_operand_, shared_.gradients_operand(group_), shared_.tile(n));
-    commit_products();
+    wgmma_commit_group();
   }
   __device__ __forceinline__ void wait_for_gradients(int n) const {
     // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
-    if (planted(InjectedFault::kBackwardParity)) return wait_a_while(shared_.full(n), Shared::parity(n) ^ 1u);
+    if (injected(InjectedFault::kBackwardParity)) return mbarrier_wait_bounded(shared_.full(n), Shared::parity(n) ^ 1u);
     wait_for_tile(n);
   }
 
@@ -149,13 +149,13 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     start_probability_gradients(i);
     if (passes_turn) pass_turn();
     const int for_scores = Shared::number(i, Shared::kForScores);
-    wait_for_products<1>(scores_);
-    if (planted(InjectedFault::kBackwardBarrier)) wait_for_tile(for_scores);
+    wgmma_wait_group<1>(scores_);
+    if (injected(InjectedFault::kBackwardBarrier)) wait_for_tile(for_scores);
     release(for_scores);
     Base::mask(first_streamed(i));
     Base::exponentiate();
     if constexpr (kExponentialsBesideGradients) wait_for_transposed(i);
-    wait_for_products<0>(gradients_);
+    wgmma_wait_group<0>(gradients_);
     release(Shared::number(i, Shared::kForGradients));
   }
 
@@ -167,29 +167,29 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     Operands probabilities, differentials;
     if constexpr (kKeepsKeys) {
       Base::to_operands(probabilities, scores_);
-      if (planted(InjectedFault::kDvSkipTile) && first_streamed(i) == 0) Base::leave_out(probabilities);
+      if (injected(InjectedFault::kDvSkipTile) && first_streamed(i) == 0) Base::leave_out(probabilities);
     }
     if constexpr (!kExponentialsBesideGradients) wait_for_transposed(i);
     Base::differentiate();
     Base::to_operands(differentials, gradients_);
-    if (!kKeepsKeys && planted(InjectedFault::kDqSkipTile) && first_streamed(i) == 0) Base::leave_out(differentials);
+    if (!kKeepsKeys && injected(InjectedFault::kDqSkipTile) && first_streamed(i) == 0) Base::leave_out(differentials);
     // The last of the step that is given back, but for the fault.
-    if (planted(InjectedFault::kBackwardRelease)) release_too_early(kKeepsKeys ? for_values : for_kept);
+    if (injected(InjectedFault::kBackwardRelease)) release_too_early(kKeepsKeys ? for_values : for_kept);
     wait_for_turn();
-    start_products();
+    wgmma_fence();
     if constexpr (kKeepsKeys) Base::multiply_gradient(values_, probabilities, shared_.tile(for_values));
     Base::multiply_gradient(kept_, differentials, shared_.tile(for_kept));
-    commit_products();
+    wgmma_commit_group();
     if constexpr (kLast) {
       pass_turn();
     } else {
       start_scores(i + 1);
     }
-    if constexpr (kKeepsKeys) wait_for_products<kLast ? 0 : 1>(values_);
-    wait_for_products<kLast ? 0 : 1>(kept_);
+    if constexpr (kKeepsKeys) wgmma_wait_group<kLast ? 0 : 1>(values_);
+    wgmma_wait_group<kLast ? 0 : 1>(kept_);
     if constexpr (!kLast) {
-      if (kKeepsKeys && !planted(InjectedFault::kBackwardRelease)) release(for_values);
-      if (kKeepsKeys || !planted(InjectedFault::kBackwardRelease)) release(for_kept);
+      if (kKeepsKeys && !injected(InjectedFault::kBackwardRelease)) release(for_values);
+      if (kKeepsKeys || !injected(InjectedFault::kBackwardRelease)) release(for_kept);
       make_probabilities_and_gradients(i + 1, /*passes_turn=*/true);
     }
   }

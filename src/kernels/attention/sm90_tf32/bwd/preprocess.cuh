@@ -21,8 +21,7 @@ template <int kHeadDim>
 __device__ __forceinline__ void store_statistics(const BwdPreprocessParams& p, int first_row, std::int64_t all_head) {
   constexpr int kRows = backward_prepare_rows(kHeadDim);
   __shared__ float sums[kRows];
-  row_products<float, kHeadDim, kRows, kPrepareThreads>(p.o, p.grad_o, blockIdx.z, blockIdx.y, first_row, p.seq_q,
-                                                        sums);
+  row_dot<float, kHeadDim, kRows, kPrepareThreads>(p.o, p.grad_o, blockIdx.z, blockIdx.y, first_row, p.seq_q, sums);
   __syncthreads();
   const int i = static_cast<int>(threadIdx.x), row = first_row + i;
   if (i >= kRows) return;
@@ -39,8 +38,8 @@ __global__ void __launch_bounds__(kPrepareThreads)
   const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
   TransposeCoord place = transpose_place<kHeadDim>(warp);
   // In this order: the next kernel fetches rows of Q, K, V and dO before it waits for this one.
-  wait_for_last_kernel();
-  allow_next_kernel();
+  griddep_wait();
+  griddep_launch_dependents();
   if (block < query_blocks) {
     place.first_row += block * kRows;
     const std::int64_t panels = all_head * p.queries * kHeadDim;

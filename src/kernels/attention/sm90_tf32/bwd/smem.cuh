@@ -127,13 +127,13 @@ struct BwdSmem {
 
   /// Of one thread. Full ones are arrived at by the thread that copies, empty ones by the warps that read.
   __device__ __forceinline__ void make_barriers() const {
-    make_barrier(barrier(kScoresOperandFull), 1);
-    make_barrier(barrier(kGradientsOperandFull), 1);
+    mbarrier_init(barrier(kScoresOperandFull), 1);
+    mbarrier_init(barrier(kGradientsOperandFull), 1);
     for (int n = 0; n < kTile.slots; ++n) {
-      make_barrier(full(n), 1);
-      make_barrier(empty(n), kWarps);
+      mbarrier_init(full(n), 1);
+      mbarrier_init(empty(n), kWarps);
     }
-    show_barriers();
+    fence_mbarrier_init();
   }
 };
 

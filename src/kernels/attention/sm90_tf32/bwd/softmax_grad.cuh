@@ -65,7 +65,7 @@ class SoftmaxGrad {
   template <bool kInRegisters, class Stationary>
   __device__ __forceinline__ static void multiply_rows(Scores& result, const Stationary& kept, std::uint32_t kept_tile,
                                                        std::uint32_t streamed) {
-    const SmemDescriptor left = operand(kept_tile), right = operand(streamed);
+    const SmemDescriptor left = make_smem_descriptor(kept_tile), right = make_smem_descriptor(streamed);
 #pragma unroll
     for (int i = 0; i < kHeadDim / kInner; ++i) {
       const int panel = i / 4, offset = i % 4 * kInnerBytes;
@@ -81,7 +81,7 @@ class SoftmaxGrad {
   /// gradient += scores times the tile's rows, of which it is the transpose.
   __device__ __forceinline__ static void multiply_gradient(Gradient& gradient, const Operands& scores,
                                                            std::uint32_t transposed) {
-    const SmemDescriptor right = operand(transposed);
+    const SmemDescriptor right = make_smem_descriptor(transposed);
 #pragma unroll
     for (int i = 0; i < kTile.rows / kInner; ++i) {
       Wgmma::from_registers(gradient, &scores[4 * i],
@@ -97,14 +97,14 @@ class SoftmaxGrad {
         const float2 pair = load_shared_pair(shared_.statistics(n) + lane() % 4 * 8 + i * 32);
         sums[4 * i] = pair.x;
         sums[4 * i + 1] = pair.y;
-        sums[4 * i + 2] = copied_here(pair.x);
-        sums[4 * i + 3] = copied_here(pair.y);
+        sums[4 * i + 2] = opaque(pair.x);
+        sums[4 * i + 3] = opaque(pair.y);
       }
     } else {
       const std::int64_t row = static_cast<std::int64_t>(place_.all_head) * p_.queries + first_row();
       const float of_row[2]{statistics[row + row_in_group(0)], statistics[row + row_in_group(1)]};
 #pragma unroll
-      for (int i = 0; i < kScores; ++i) sums[i] = copied_here(of_row[i / 2 % 2]);
+      for (int i = 0; i < kScores; ++i) sums[i] = opaque(of_row[i / 2 % 2]);
     }
   }
 
@@ -121,7 +121,7 @@ class SoftmaxGrad {
 
   /// P = exp(scale * (S - lse / scale)).
   __device__ __forceinline__ void exponentiate() {
-    const float scale = p_.scale * kLog2E * (planted(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
+    const float scale = p_.scale * kLog2E * (injected(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
 #pragma unroll
     for (int i = 0; i < kScores; ++i) scores_[i] = exp2_approximate(scores_[i] * scale);
   }

@@ -56,12 +56,12 @@ std::optional<FwdPlan> choose_forward(const AttentionProblem& problem, const Dev
   return FwdPlan{.counted = counted, .in_turns = goes_in_turns(shape, counted)};
 }
 
-bool takes_views(const AttentionProblem& problem, const AttentionForward& arguments) {
+bool supports_layout(const AttentionProblem& problem, const AttentionForward& arguments) {
   const AttentionShape& shape = problem.shape;
   const TmaExtents queries{shape.batch, shape.heads, shape.seq_q, shape.head_dim, kElementBytes};
   const TmaExtents keys{shape.batch, shape.heads, shape.seq_kv, shape.head_dim, kElementBytes};
-  return has_tensor_map(arguments.q, queries) && has_tensor_map(arguments.o, queries) &&
-         has_tensor_map(arguments.k, keys) && has_tensor_map(arguments.v, keys);
+  return tma_supports(arguments.q, queries) && tma_supports(arguments.o, queries) && tma_supports(arguments.k, keys) &&
+         tma_supports(arguments.v, keys);
 }
 
 FwdWorkspace forward_workspace(const AttentionShape& shape, FwdPlan choice) {

@@ -54,7 +54,7 @@ struct FwdPlan {
 [[nodiscard]] std::optional<FwdPlan> choose_forward(const AttentionProblem& problem, const DeviceLimits& limits);
 
 /// Whether the copy engine can read q and k, and 16 bytes at a time do for v and o.
-[[nodiscard]] bool takes_views(const AttentionProblem& problem, const AttentionForward& arguments);
+[[nodiscard]] bool supports_layout(const AttentionProblem& problem, const AttentionForward& arguments);
 
 /// Bytes. The kernel before leaves V, rounded, as tiles that are copied to shared memory as they are:
 /// [batch, heads, key_tiles, tile], zeros beyond the last key. A tile is the panels [cols / 32, head_dim, 32] of V^T,
@@ -77,7 +77,7 @@ constexpr int kPrepareRows = 16;
 constexpr int kPrepareColumns = 32;
 [[nodiscard]] Launch prepare_launch(const AttentionShape& shape);
 
-/// Enqueues the two kernels of what choose_forward() chose, for arguments that takes_views() accepts.
+/// Enqueues the two kernels of what choose_forward() chose, for arguments that supports_layout() accepts.
 /// @throws  cuda::CudaError
 void launch_forward(const AttentionProblem& problem, const AttentionForward& arguments, FwdPlan choice,
                     const DeviceLimits& limits, cudaStream_t stream);

@@ -26,16 +26,16 @@ class FwdLoad : public TmaProducer<FwdLoad<kHeadDim>, FwdParams, FwdSmem<kHeadDi
   __device__ __forceinline__ void fetch_keys(const FwdTileCoord& place, int step) {
     const std::uint32_t destination = shared_.k(keys_.stage), barrier = expect(Tiles::kKeysFull, keys_);
     keys_.advance();
-    copy_boxes<Tiles::kColumns>(destination, Tiles::kPanelBytes, p_.k,
-                                {step * Tiles::kTile.cols, place.head, place.batch}, barrier,
-                                cache_policy<CacheHint::kEvictLast>());
+    tma_load_tile<Tiles::kColumns>(destination, Tiles::kPanelBytes, p_.k,
+                                   {step * Tiles::kTile.cols, place.head, place.batch}, barrier,
+                                   l2_cache_hint<CacheHint::kEvictLast>());
   }
   __device__ __forceinline__ void fetch_values(const FwdTileCoord& place, int step) {
     const std::uint32_t destination = shared_.v(values_.stage), barrier = expect(Tiles::kValuesFull, values_);
     values_.advance();
     const std::int64_t head = static_cast<std::int64_t>(place.batch) * p_.heads + place.head;
     const float* const tile = p_.values + (head * p_.key_tiles + step) * kTileElements<kHeadDim>;
-    copy_bytes(destination, tile, Tiles::kStageBytes, barrier, cache_policy<CacheHint::kEvictLast>());
+    bulk_load(destination, tile, Tiles::kStageBytes, barrier, l2_cache_hint<CacheHint::kEvictLast>());
   }
 };
 

@@ -22,7 +22,8 @@ FwdParams forward_parameters(const AttentionProblem& problem, const AttentionFor
   const FwdWorkspace workspace = forward_workspace(shape, choice);
   const WorkspacePointers part = parts(workspace, arguments.workspace);
   const auto map = [&](const TensorView& view, std::int64_t seq, Precision precision, int box_rows) {
-    return tensor_map(view, {shape.batch, shape.heads, seq, shape.head_dim, sizeof(float)}, precision, box_rows);
+    return make_tma_descriptor(view, {shape.batch, shape.heads, seq, shape.head_dim, sizeof(float)}, precision,
+                               box_rows);
   };
   const TileOrder order = forward_order(shape, choice);
   return {.q = map(arguments.q, shape.seq_q, Precision::kFp32, kWgmmaM),

@@ -66,7 +66,7 @@ class FwdTf32Operands
 
   /// S = Q K^T.
   __device__ __forceinline__ void multiply_scores(float (&s)[kScores]) const {
-    const SmemDescriptor k = operand(shared_.k(keys_.stage));
+    const SmemDescriptor k = make_smem_descriptor(shared_.k(keys_.stage));
 #pragma unroll
     for (int i = 0; i < kHeadDim / kInner; ++i) {
       Wgmma::from_registers(s, &operands_.queries[4 * i], k.at(i / 4 * Tiles::kPanelBytes + i % 4 * kInnerBytes),
@@ -76,7 +76,7 @@ class FwdTf32Operands
 
   /// O += P V.
   __device__ __forceinline__ void multiply_values() {
-    const SmemDescriptor v = operand(shared_.v(values_.stage));
+    const SmemDescriptor v = make_smem_descriptor(shared_.v(values_.stage));
 #pragma unroll
     for (int i = 0; i < kTile.cols / kInner; ++i) {
       Wgmma::from_registers(o_, &operands_.probabilities[4 * i],
@@ -92,7 +92,7 @@ class FwdTf32Operands
         static_cast<float*>(p_.o.data) + place.batch * p_.o.strides[0] + place.head * p_.o.strides[1] + lane_ % 4 * 2;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const float sum = add_lanes(sum_[half]), inverse = 1.0f / sum;
+      const float sum = quad_sum(sum_[half]), inverse = 1.0f / sum;
       const int row = first_row + row_in_group(half);
       if (row >= p_.seq_q) continue;
       if (lane_ % 4 == 0) lse[row] = reference_[half] * p_.scale + logarithm(sum);

@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(kPrepareThreads)
   const std::int64_t tiles = (static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y) * elements;
   const int warp = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / kWarpSize;
   // In this order: the next kernel fetches Q and K before it waits for this one.
-  wait_for_last_kernel();
-  allow_next_kernel();
+  griddep_wait();
+  griddep_launch_dependents();
   const bool is_first = blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && threadIdx.x == 0;
   if (is_first && p.counter != nullptr) *p.counter = 0;
   transpose<kHeadDim>(p.v, p.v.head(blockIdx.z, blockIdx.y), p.seq_kv, p.values + tiles,

@@ -215,9 +215,9 @@ TEST(TakesTf32Backward, TakesWhatWasMeasuredToBeFaster) {
 }
 
 TEST(TakesTf32BackwardTurns, OfWideHeadsAndManyQueries) {
-  EXPECT_TRUE(takes_turns(problem(1024, 128, 12).shape));
-  EXPECT_FALSE(takes_turns(problem(1023, 128, 12).shape));
-  EXPECT_FALSE(takes_turns(problem(4096, 64, 12).shape));
+  EXPECT_TRUE(uses_pingpong(problem(1024, 128, 12).shape));
+  EXPECT_FALSE(uses_pingpong(problem(1023, 128, 12).shape));
+  EXPECT_FALSE(uses_pingpong(problem(4096, 64, 12).shape));
 }
 
 TEST(TakesTf32Backward, GivesTheSameBitsEveryTimeWhetherAskedToOrNot) {
@@ -245,9 +245,9 @@ TEST(TakesTf32BackwardViews, WantsMultiplesOf16BytesOfAllButO) {
   const auto with = [&](TensorView AttentionBackward::*member, const TensorView& other) {
     AttentionBackward arguments = all;
     arguments.*member = other;
-    return takes_views(one, arguments);
+    return supports_layout(one, arguments);
   };
-  EXPECT_TRUE(takes_views(one, all));
+  EXPECT_TRUE(supports_layout(one, all));
   const std::vector<TensorView AttentionBackward::*> read_or_written{
       &AttentionBackward::q,  &AttentionBackward::k,  &AttentionBackward::v, &AttentionBackward::grad_o,
       &AttentionBackward::dq, &AttentionBackward::dk, &AttentionBackward::dv};

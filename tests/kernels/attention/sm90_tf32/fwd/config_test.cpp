@@ -141,13 +141,13 @@ TEST(TakesTf32Views, WantsMultiplesOf16Bytes) {
     return TensorView{reinterpret_cast<void*>(address), {3 * 300 * row, 300 * row, row}};
   };
   const TensorView good = view(4096, 64);
-  EXPECT_TRUE(takes_views(one, {.q = good, .k = good, .v = good, .o = good}));
-  EXPECT_TRUE(takes_views(one, {.q = good, .k = view(4112, 68), .v = good, .o = good}));  // rows of 272 bytes
+  EXPECT_TRUE(supports_layout(one, {.q = good, .k = good, .v = good, .o = good}));
+  EXPECT_TRUE(supports_layout(one, {.q = good, .k = view(4112, 68), .v = good, .o = good}));  // rows of 272 bytes
   for (const TensorView& bad : {view(4100, 64), view(4096, 66), view(4096, 0)}) {
-    EXPECT_FALSE(takes_views(one, {.q = bad, .k = good, .v = good, .o = good}));
-    EXPECT_FALSE(takes_views(one, {.q = good, .k = bad, .v = good, .o = good}));
-    EXPECT_FALSE(takes_views(one, {.q = good, .k = good, .v = bad, .o = good}));
-    EXPECT_FALSE(takes_views(one, {.q = good, .k = good, .v = good, .o = bad}));
+    EXPECT_FALSE(supports_layout(one, {.q = bad, .k = good, .v = good, .o = good}));
+    EXPECT_FALSE(supports_layout(one, {.q = good, .k = bad, .v = good, .o = good}));
+    EXPECT_FALSE(supports_layout(one, {.q = good, .k = good, .v = bad, .o = good}));
+    EXPECT_FALSE(supports_layout(one, {.q = good, .k = good, .v = good, .o = bad}));
   }
 }
 

@@ -4,7 +4,7 @@
 
 namespace tbench::kernels {
 
-inline void allow_next_kernel() {}
-inline void wait_for_last_kernel() {}
+inline void griddep_launch_dependents() {}
+inline void griddep_wait() {}
 
 }  // namespace tbench::kernels

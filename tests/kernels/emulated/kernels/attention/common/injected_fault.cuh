@@ -8,7 +8,7 @@
 
 namespace tbench::kernels {
 
-inline bool planted(InjectedFault fault) { return planted_fault() == fault; }
+inline bool injected(InjectedFault fault) { return planted_fault() == fault; }
 inline void delay(InjectedFault) {}  // the order of the warps is random anyway
 inline void delay_one_warp(InjectedFault) {}
 inline void upload_planted_fault(cudaStream_t) {}

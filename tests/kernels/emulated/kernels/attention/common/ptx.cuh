@@ -52,18 +52,18 @@ inline void cp_async_16(std::uint32_t destination, const void* source, bool vali
 inline void cp_async_4(std::uint32_t destination, const void* source, bool valid) {
   emulator::copy_async(destination, source, 4, valid);
 }
-inline void commit_copies() { emulator::commit_copies(); }
+inline void cp_async_commit_group() { emulator::commit_copies(); }
 template <int kPending>
-inline void wait_copies() {
+inline void cp_async_wait_group() {
   emulator::wait_copies(kPending);
 }
 
 template <int kThreads>
-inline void arrive_at_barrier(int number) {
+inline void named_barrier_arrive(int number) {
   emulator::meet_block(number, kThreads, false);
 }
 template <int kThreads>
-inline void wait_at_barrier(int number) {
+inline void named_barrier_sync(int number) {
   emulator::meet_block(number, kThreads, true);
 }
 
@@ -151,7 +151,7 @@ inline void mma_m16n8k8(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_
 }
 
 inline void atomicAdd(float* destination, float value) { *destination += value; }
-inline void add_4(float* destination, const float (&values)[4]) {
+inline void atomic_add_v4(float* destination, const float (&values)[4]) {
   for (int i = 0; i < 4; ++i) destination[i] += values[i];
 }
 

@@ -25,23 +25,24 @@ T __shfl_xor_sync(unsigned, T value, int mask) {
 }
 
 template <int kRegisters>
-inline void shrink_registers() {}
+inline void setmaxnreg_dec() {}
 template <int kRegisters>
-inline void grow_registers() {}
+inline void setmaxnreg_inc() {}
 
-inline void make_barrier(std::uint32_t barrier, int arrivals) { emulator::make_counter(barrier, arrivals); }
-inline void show_barriers() {}
-inline void arrive(std::uint32_t barrier) { emulator::arrive(barrier); }
-inline void arrive_expecting(std::uint32_t barrier, int bytes) { emulator::arrive(barrier, bytes); }
-inline void wait(std::uint32_t barrier, std::uint32_t parity) { emulator::wait_for_phase(barrier, parity); }
-inline void wait_a_while(std::uint32_t, std::uint32_t) {}  // what it waits for happens before or after at random
+inline void mbarrier_init(std::uint32_t barrier, int arrivals) { emulator::make_counter(barrier, arrivals); }
+inline void fence_mbarrier_init() {}
+inline void mbarrier_arrive(std::uint32_t barrier) { emulator::arrive(barrier); }
+inline void mbarrier_arrive_expect_tx(std::uint32_t barrier, int bytes) { emulator::arrive(barrier, bytes); }
+inline void mbarrier_wait(std::uint32_t barrier, std::uint32_t parity) { emulator::wait_for_phase(barrier, parity); }
+inline void mbarrier_wait_bounded(std::uint32_t, std::uint32_t) {
+}  // what it waits for happens before or after at random
 
-inline void show_to_async_proxy() {}
+inline void fence_proxy_async() {}
 inline void prefetch(const CUtensorMap&) {}
 
 enum class CacheHint { kEvictFirst, kEvictLast };
 template <CacheHint kReuse>
-std::uint64_t cache_policy() {
+std::uint64_t l2_cache_hint() {
   return 0;
 }
 
@@ -58,7 +59,7 @@ struct EmulatedMap {
   int panel_columns;
   bool rounds_to_tf32;  // what is read; columns are of 16 bits, two a float32
 };
-inline CUtensorMap tensor_map(const EmulatedMap& emulated) {
+inline CUtensorMap make_tma_descriptor(const EmulatedMap& emulated) {
   CUtensorMap map{};
   static_assert(sizeof(emulated) <= sizeof(map));
   std::memcpy(&map, &emulated, sizeof(emulated));
@@ -124,27 +125,27 @@ void visit_panels(std::uint32_t tile, int panel_bytes, const CUtensorMap& map, T
   }
 }
 template <int kHeadDim, int kPanel = panel_columns(kHeadDim)>
-void copy_boxes(std::uint32_t destination, int panel_bytes, const CUtensorMap& map, TmaCoord place,
-                std::uint32_t barrier, std::uint64_t) {
+void tma_load_tile(std::uint32_t destination, int panel_bytes, const CUtensorMap& map, TmaCoord place,
+                   std::uint32_t barrier, std::uint64_t) {
   const auto copy = [barrier](char* to, const EmulatedMap& from, TmaCoord box) {
     emulator::copy_some_time(barrier, from.box_rows * row_bytes(from), [=] { copy_panel(to, from, box); });
   };
   visit_panels<kHeadDim, kPanel>(destination, panel_bytes, map, place, copy);
 }
-inline void copy_bytes(std::uint32_t destination, const void* source, int bytes, std::uint32_t barrier,
-                       std::uint64_t = 0) {
+inline void bulk_load(std::uint32_t destination, const void* source, int bytes, std::uint32_t barrier,
+                      std::uint64_t = 0) {
   char* const to = emulator::shared_memory(destination, 16);
   emulator::copy_some_time(barrier, bytes, [=] { std::memcpy(to, source, static_cast<std::size_t>(bytes)); });
 }
 /// Whoever stores has no products under way.
 template <int kHeadDim>
-void store_boxes(const CUtensorMap& map, TmaCoord place, std::uint32_t source, int panel_bytes) {
+void tma_store_tile(const CUtensorMap& map, TmaCoord place, std::uint32_t source, int panel_bytes) {
   visit_panels<kHeadDim, panel_columns(kHeadDim)>(
       source, panel_bytes, map, place,
       [](char* from, const EmulatedMap& to, TmaCoord box) { emulator::do_async([=] { store_panel(from, to, box); }); });
   emulator::commit_copies();
 }
-inline void wait_for_stores() { emulator::wait_copies(0); }
+inline void bulk_wait_group_read() { emulator::wait_copies(0); }
 
 template <class T>
 T load_shared_as(std::uint32_t address) {
@@ -163,15 +164,15 @@ inline float4 load_shared_four(std::uint32_t address) { return load_shared_as<fl
 inline void store_shared_four(std::uint32_t address, float4 four) { store_shared(address, four); }
 inline void store_zeros(std::uint32_t address) { store_shared(address, uint4{}); }
 
-inline float copied_here(float value) { return value; }
-inline int copied_here(int value) { return value; }
-inline int read_thread() { return static_cast<int>(threadIdx.x); }
+inline float opaque(float value) { return value; }
+inline int opaque(int value) { return value; }
+inline int opaque_thread_index() { return static_cast<int>(threadIdx.x); }
 inline int read_lane() { return emulator::lane(); }
 
 inline unsigned atomicAdd(unsigned* destination, unsigned value) {
   return std::exchange(*destination, *destination + value);
 }
-inline void add_to_global(float* destination, const float* values) {
+inline void red_add_v4(float* destination, const float* values) {
   for (int i = 0; i < 4; ++i) destination[i] += values[i];
 }
 inline float4 load_from_global(const float* source) { return {source[0], source[1], source[2], source[3]}; }

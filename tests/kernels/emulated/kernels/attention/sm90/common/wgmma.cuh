@@ -34,14 +34,14 @@ struct SmemDescriptor {
   }
 };
 template <int kRowBytes = kPanelRowBytes>
-SmemDescriptor operand(std::uint32_t address, int panel_bytes = 16) {
+SmemDescriptor make_smem_descriptor(std::uint32_t address, int panel_bytes = 16) {
   return {address, static_cast<std::uint32_t>(panel_bytes), kRowBytes};
 }
 
-inline void start_products() {}
-inline void commit_products() { emulator::commit_copies(); }
+inline void wgmma_fence() {}
+inline void wgmma_commit_group() { emulator::commit_copies(); }
 template <int kPending, int kCount>
-void wait_for_products(float (&)[kCount]) {
+void wgmma_wait_group(float (&)[kCount]) {
   emulator::wait_copies(kPending);
 }
 
