@@ -44,8 +44,8 @@ std::int64_t optimizer_bytes(Precision precision) {
 
 constexpr double kMostOfATime = 1.02;  // what is under it the two measurements' errors explain
 
-/// Of a record that has a trace and a time. Only a part of a step follows the SM clock, so that a clock which was slower
-/// while the step was timed makes the device time no longer than the step.
+/// Of a record that has a trace and a time. Only a part of a step follows the SM clock, so that a clock which was
+/// slower while the step was timed makes the device time no longer than the step.
 Seconds time_at_timed_clock(const Record& record) {
   const std::optional<Hertz> timed = record.device ? record.device->sm_clock_counted : std::nullopt;
   const std::optional<Hertz> traced = record.trace->sm_clock_counted;
