@@ -54,7 +54,7 @@ class Cells(unittest.TestCase):
                 moving.append(is_flagged(records))
             elif spread < QUIET:
                 quiet.append(is_flagged(records))
-        self.assertEqual((len(moving), len(quiet)), (38, 21))
+        self.assertEqual((len(moving), len(quiet)), (38, 20))
         self.assertGreaterEqual(sum(moving), 36)
         self.assertLessEqual(sum(quiet), 1)
 
