@@ -19,8 +19,8 @@ namespace tbench::model {
 namespace {
 
 constexpr double kAllowedOverLibrary = 1.5;
-/// Of the worst element. A row's reference is not its largest score to the last bit (src/kernels/README.md), so that of
-/// a row with one key that matters, that key is rounded like any other; with the largest score it would be exactly 1.
+/// The bound of the worst element. A row's maximum is updated lazily (src/kernels/attention/design.md): where one key
+/// makes a row, its probability is rounded like any other; with the largest score it would be exactly 1.
 constexpr double kWorstOverLibrary = 2.25;
 /// Below this an error is the rounding of a result that is zero.
 constexpr double kNothing = 0x1p-20;

@@ -20,8 +20,8 @@ bool are_at_least(std::int64_t heads, Part part, std::int64_t multiprocessors) {
 constexpr Part kThird{1, 3}, kThreeFifths{3, 5}, kTwoThirds{2, 3}, kThreeQuarters{3, 4};
 using Fewest = std::span<const Part>;  // by a head's tiles of keys, from one on
 
-/// The fewest heads of which a block each is faster: measured on an H200, L2 cold, thresholds on an H100, too; see the
-/// README's "Where backward is used".
+/// The fewest heads of which a block each is faster: measured on an H200 with a cold L2 cache, the thresholds on an
+/// H100, too; see the rows "one CTA per head" of src/kernels/experiments.csv.
 Fewest fewest_whole_heads(std::int64_t head_dim, bool causal) {
   static constexpr std::array kOf64{kThird,         kThreeFifths,   kThreeQuarters,
                                     kThreeQuarters, kThreeQuarters, kThreeQuarters};
