@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Tests what support/comment_prose.py counts in comments, and the ceilings of prose_test.py: comment_prose_test.py SOURCE_DIR"""
+"""Tests the counts of support/comment_prose.py and support/page_prose.py, and what prose_test.py makes of them.
+
+    comment_prose_test.py SOURCE_DIR
+"""
 import json
 import pathlib
 import subprocess
@@ -11,6 +14,7 @@ SOURCE = pathlib.Path(sys.argv.pop()).resolve()
 sys.path.insert(0, str(SOURCE / "tests/support"))
 
 import comment_prose  # noqa: E402
+import page_prose  # noqa: E402
 
 BAD = {
     "openings": ["Of the counter.", "What a file says.", "As forward's.", "Where what lies in memory; bytes.", "That of a case.",
@@ -41,12 +45,23 @@ class Habits(unittest.TestCase):
         self.assertEqual(list(comment_prose.blocks_of(text)), [(1, "One. Two."), (5, "Three."), (7, "")])
 
 
+class Sentences(unittest.TestCase):
+    def test_above_45_words_are_long(self):
+        self.assertEqual(page_prose.long_sentences("A b. W" + "ord w" * 44 + "ord. C d."), [])
+        self.assertEqual([words for words, _ in page_prose.long_sentences("A b. W" + "ord w" * 45 + "ord. C d.")], [46])
+
+    def test_of_a_page_end_at_paragraphs_entries_and_cells_and_skip_code(self):
+        page = ("# Title\nOne\ntwo [three](a.md).\n\n- Four\n- five\n| six | seven |\n```\ncode\n```\n"
+                "<!-- tbench:x report -->\n| 8 |\n<!-- /tbench:x -->\nNine\n")
+        self.assertEqual(list(page_prose.paragraphs(page)), ["One two three.", "- Four", "- five", "six", "seven", "Nine"])
+
+
 class Ceilings(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
         self.root = pathlib.Path(scratch.name)
-        for page in ("README.md", "bench/README.md", "src/a.hpp", "tests/data/prose_rates.json"):
+        for page in ("README.md", "src/a.hpp", "tests/data/prose_rates.json"):
             (self.root / page).parent.mkdir(parents=True, exist_ok=True)
             (self.root / page).write_text("")
 
@@ -68,6 +83,14 @@ class Ceilings(unittest.TestCase):
         self.run_test(["Of a case.", "Returns the case."], {"openings": 20, "omitted_nouns": 7.5, "distributive_a": 0}, "--lower")
         self.assertEqual(json.loads((self.root / "tests/data/prose_rates.json").read_text()),
                          {"openings": 20, "omitted_nouns": 0.0, "distributive_a": 0})
+
+    def test_long_sentences_are_reported_and_fail_nothing(self):
+        (self.root / "README.md").write_text("Word " + "and word " * 30 + "end.\n")
+        ceilings = {"openings": 0, "omitted_nouns": 0, "distributive_a": 0}
+        result = self.run_test(["Returns it."], ceilings)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("sentences of more than 45 words: 1.", result.stdout)
+        self.assertIn("README.md: 62 words: Word and word", self.run_test(["Returns it."], ceilings, "--long").stdout)
 
     def test_the_comments_with_a_habit_are_listed(self):
         result = self.run_test(["Of a case.", "Returns the case."], {}, "--list", "openings")
