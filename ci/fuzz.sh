@@ -1,11 +1,19 @@
 #!/usr/bin/env bash
 # Fuzzes the readers of files under AddressSanitizer and UBSan, each so many seconds (default: 600), from a corpus of real
-# files. Needs Clang (Debian: clang libclang-rt-dev). Exits 1 at the first finding, whose input it names.
-#   fuzz.sh [SECONDS ["TARGET ..."]]
+# files. Needs Clang (ci/setup.sh clang). Exits 1 at the first finding, whose input it names.
+#   fuzz.sh [SECONDS ["TARGET ..."]]     new inputs go to build/fuzz/corpus/TARGET, findings to build/fuzz/findings
+#   fuzz.sh --replay ["TARGET ..."]      reads every input of the corpus once, and makes no new ones
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/env.sh
-seconds=${1:-600}
+case ${1:-600} in
+  --replay) limits=(-runs=0) ;;
+  *[!0-9]*)
+    echo "fuzz: error: '$1': neither a number of seconds nor --replay" >&2
+    exit 2
+    ;;
+  *) limits=(-max_total_time="${1:-600}" -max_len=65536) ;;
+esac
 command -v clang++ >/dev/null || {
   echo "fuzz: error: needs clang++ (Debian: apt-get install clang libclang-rt-dev)" >&2
   exit 2
@@ -42,10 +50,10 @@ for run, report in history.execute("SELECT run, report FROM judgement"):
 PYTHON
 
 for target in ${2:-results journal night rules nsys trace memory}; do
-  mkdir -p $build/corpus/$target
+  mkdir -p $build/corpus/$target $build/findings
   dictionary=tests/fuzz/json.dict
   case $target in nsys | trace) dictionary=tests/fuzz/$target.dict ;; esac
-  echo "fuzz: $target, $seconds s"
-  $build/tests/fuzz/fuzz_$target -max_total_time="$seconds" -rss_limit_mb=4096 -timeout=30 -max_len=65536 -print_final_stats=1 \
-    -artifact_prefix=$build/$target- -dict=$dictionary $build/corpus/$target $seeds/$target 2>&1 | tail -25
+  echo "fuzz: $target, ${limits[0]#-}"
+  $build/tests/fuzz/fuzz_$target "${limits[@]}" -rss_limit_mb=4096 -timeout=30 -print_final_stats=1 \
+    -artifact_prefix=$build/findings/$target- -dict=$dictionary $build/corpus/$target $seeds/$target 2>&1 | tail -25
 done

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# ci/setup.sh [tests]
+# ci/setup.sh [tests | clang]
 # Installs what building and running need and this machine lacks, and says what it does. Idempotent.
 #   Debian or Ubuntu packages through apt (as root, or with sudo); Python wheels into .venv.
 # With `tests` also what the tests alone need: a browser, unless a Chromium or Chrome is there; in CI (CI is set), as root,
-# Slurm.
+# Slurm. With `clang` what tidy.sh and fuzz.sh need, and no wheels: neither CUDA nor LibTorch.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -86,6 +86,18 @@ install_for_tests() {
     "that is a snap, Google's google-chrome-stable, or 'snap install chromium'."
 }
 
+# What tidy.sh and fuzz.sh run, and the CMake that the wheels would bring. Debian 12's Clang is 14, as tidy.sh asks.
+install_for_clang() {
+  packages+=(
+    "cmake:/usr/bin/cmake"
+    "clang:/usr/bin/clang++"
+    "clang-format:/usr/bin/clang-format"
+    "clang-tidy:/usr/bin/clang-tidy"
+    "libclang-rt-dev:/usr/lib/llvm-14/lib/clang/14.0.6/lib/linux"
+  )
+  install_packages
+}
+
 # The toolkit of the wheels lacks the names that CMake's FindCUDA looks for.
 link_cuda_wheels() {
   local root library
@@ -110,13 +122,19 @@ check_tools() {
 }
 
 check_writable
+[ "${1:-}" != clang ] || {
+  install_for_clang
+  check_tools
+  say "done"
+  exit
+}
 install_packages
 check_python
 [ ! -e .venv ] || make_venv
 case "${1:-}" in
   "") ;;
   tests) install_for_tests ;;
-  *) die "'$1': not a set of packages. Say 'ci/setup.sh tests', or nothing behind ci/setup.sh." ;;
+  *) die "'$1': not a set of packages. Say 'ci/setup.sh tests', 'ci/setup.sh clang', or nothing behind ci/setup.sh." ;;
 esac
 install_wheels ci/requirements.txt
 . ci/env.sh
