@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kLargestExtent = std::int64_t{1} << 20;
 
 const std::vector<ModelSize>& table() {
-  // name, d_model, d_ff, num_layers, num_heads; the first is not the course's
+  // name, d_model, d_ff, num_layers, num_heads; the course does not have the first size
   static const std::vector<ModelSize> sizes{
       {"tiny", 64, 256, 2, 4},         //
       {"small", 768, 3072, 12, 12},    //

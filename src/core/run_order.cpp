@@ -12,7 +12,7 @@
 namespace tbench {
 namespace {
 
-/// Where in its round (`count` cases that follow each other) a shard has its case.
+/// Returns the place of a shard's case in its round (`count` cases that follow each other).
 std::int64_t column_of(const Shard& shard, std::int64_t round) {
   const std::int64_t turned = (shard.index - 1 - round % shard.count) % shard.count;
   return turned < 0 ? turned + shard.count : turned;

@@ -34,8 +34,8 @@ std::int64_t backward_bytes(const Extents& n) {
   return loss + norm + additions + rope + swiglu + embedding;
 }
 
-/// Of a parameter. In bf16 a product leaves no more bits of a gradient than that type has; fp16's, divided by the
-/// loss's scale, would be lost in it.
+/// Bytes that the optimizer reads and writes for one parameter. In bf16 a product leaves no more bits of a gradient
+/// than that type has. A gradient in fp16, divided by the loss's scale, would be lost in that type.
 std::int64_t optimizer_bytes(Precision precision) {
   const std::int64_t gradient = precision == Precision::kBf16 ? 2 : kFloatBytes;
   const std::int64_t copy = storage_bytes(precision) < kFloatBytes ? storage_bytes(precision) : 0;
@@ -44,8 +44,8 @@ std::int64_t optimizer_bytes(Precision precision) {
 
 constexpr double kMostOfATime = 1.02;  // what is under it the two measurements' errors explain
 
-/// Of a record that has a trace and a time. Only a part of a step follows the SM clock, so that a clock which was
-/// slower while the step was timed makes the device time no longer than the step.
+/// Device time of a record with a trace, at the clock of its timed steps. Only a part of a step follows the SM clock,
+/// so that a clock which was slower while the step was timed makes the device time no longer than the step.
 Seconds time_at_timed_clock(const Record& record) {
   const std::optional<Hertz> timed = record.device ? record.device->sm_clock_counted : std::nullopt;
   const std::optional<Hertz> traced = record.trace->sm_clock_counted;

@@ -1,4 +1,4 @@
-// What follows from what was recorded of a step: its operations (step_trace.hpp), its allocations (allocation_log.hpp).
+// Derives values from the operations (step_trace.hpp) and the allocations (allocation_log.hpp) recorded for a step.
 #include "tbench/core/step_trace.hpp"
 
 #include <algorithm>

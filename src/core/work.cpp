@@ -9,7 +9,8 @@
 namespace tbench {
 namespace {
 
-// Of attention's forward: five products of the same size instead of two (Dao, arXiv:2307.08691, section 4.1).
+// The backward pass over the forward pass: five products of the same size instead of two (Dao, arXiv:2307.08691,
+// section 4.1).
 constexpr double kAttentionBackwardRatio = 2.5;
 constexpr double kMinAttentionBackwardRatio = 2.0;  // without the scores
 

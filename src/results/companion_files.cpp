@@ -60,7 +60,7 @@ Manifest manifest_from_json(const OrderedJson& json) {
   return manifest;
 }
 
-/// What the manifest says otherwise than the results themselves; nothing if all is as it says.
+/// Returns how the manifest contradicts the results themselves; nothing if they agree.
 std::optional<std::string> difference(const Manifest& manifest, const ManifestEntry& entry,
                                       const Environment& environment) {
   const std::string uuid = environment.gpu ? environment.gpu->uuid : "no GPU";

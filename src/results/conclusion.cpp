@@ -20,7 +20,7 @@ constexpr int kVersion = 2;
 constexpr std::array<const char*, 9> kPlainOptions{"suite",  "study",   "ceilings", "verify", "memory_limit",
                                                    "warmup", "samples", "trace",    "isolate"};
 
-/// What transformer_bench records where the user says nothing.
+/// The values that transformer_bench records where the user gives none.
 constexpr const char* kDefaultSeed = "1";
 constexpr const char* kEveryCase = ".";
 

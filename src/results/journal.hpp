@@ -1,4 +1,4 @@
-// The journal beside a results file while its run goes on (result_writer.hpp): a line for the header, then one a
+// The journal beside a results file while its run goes on (result_writer.hpp): a line for the header, then one per
 // record, each with its checksum.
 #pragma once
 

@@ -12,7 +12,7 @@
 namespace tbench::results {
 namespace {
 
-/// What a byte outside of a string does to the nesting.
+/// The effect of a byte outside of a string on the nesting.
 enum class Role : unsigned char { kNothing, kOpens, kCloses, kQuotes };
 
 constexpr std::array<Role, 256> kRoles = [] {

@@ -17,7 +17,7 @@
 namespace tbench::results {
 namespace {
 
-/// What rounding may add to a difference, relative to the numbers that it is a difference of.
+/// The error that rounding may add to a difference, relative to the numbers whose difference it is.
 constexpr double kRounding = 1e-12;
 
 using Broken = std::optional<BrokenRule>;
@@ -91,7 +91,7 @@ std::array<Statistic, 5> locations(const Timing& timing, const stats::Summary& s
           {"mean_s", timing.mean.value, summary.mean}};
 }
 
-/// Of versions before kExactStatistics.
+/// The broken rule of the statistics, for versions before kExactStatistics.
 Broken shortened_problem(const Timing& timing, const stats::Summary& summary) {
   const Statistic median{"median_s", timing.median.value, summary.median};
   if (!(std::abs(*median.stated - *median.derived) <= kShortened * *median.derived)) return unlike(median);

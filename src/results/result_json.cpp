@@ -160,7 +160,7 @@ constexpr std::string_view kTimeUnit = "ms";
 /// is the same. An entry without a time therefore has a unit that no entry with a time has.
 constexpr std::string_view kNoTimeUnit = "s";
 
-/// Where a case stands among all, as Google Benchmark numbers them.
+/// The position of a case among all, as Google Benchmark numbers them.
 struct Position {
   std::int64_t family_index{};
   std::int64_t index_in_family{};

@@ -65,7 +65,8 @@ std::optional<Split> best_split(const Values& values, std::size_t least) {
 
 /// Whether permutations reach the energy as rarely as asked. Stops as soon as too many have.
 bool is_significant(Values values, double energy, const ChangePointOptions& options, std::mt19937_64& random) {
-  // Enough of them for the smallest possible p, that of no permutation reaching the energy, to be max_p.
+  // Enough permutations for the smallest possible p to be max_p: the p that results if no permutation reaches the
+  // energy.
   const auto permutations = static_cast<std::size_t>(std::ceil(1 / options.max_p)) - 1;
   const double allowed = options.max_p * static_cast<double>(permutations + 1) + 1e-9 - 1;
   double reached = 0;

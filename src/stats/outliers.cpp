@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kMinValues = 3;
 constexpr double kFirstShare = 0.8;  // of the level: a single outlier is what is most likely
-/// Of a normal deviate, with a little more than the 1.28 for nine in ten: the estimate of the spread is skewed, and one
-/// prior in a hundred is rejected by chance.
+/// A quantile of a normal deviate, a little above the 1.28 that nine in ten stay under: the estimate of the spread is
+/// skewed, and one prior in a hundred is rejected by chance.
 constexpr double kNineInTen = 1.34;
 
 std::vector<double> values_of(std::span<const double> values, const std::vector<std::size_t>& indexes) {
@@ -30,7 +30,7 @@ std::vector<std::size_t> without(std::vector<std::size_t> indexes, std::size_t i
 /// As many as may be outliers: fewer than half, and of few values three at most.
 std::size_t max_outliers(std::size_t count) { return std::min((count - 1) / 2, std::max<std::size_t>(3, count / 4)); }
 
-/// Of a one-sided test of the value that is the `stage`-th to be taken away, one of `left`.
+/// Level of a one-sided test of the value that is the `stage`-th to be taken away, one of `left`.
 double level_of_stage(double level, std::size_t stage, std::size_t stages, std::size_t left) {
   const double share = stage == 0 ? kFirstShare : (1 - kFirstShare) / static_cast<double>(stages - 1);
   return level * share / static_cast<double>(left);

@@ -24,28 +24,28 @@ struct AllocationLog {
   std::vector<AllocationEvent> events;
   /// Names of the ranges that were open, the outermost first, one `/` apart; empty outside of any range.
   std::vector<std::string> ranges;
-  /// The operators of LibTorch that allocated, `aten::mm`: the innermost that does more than allocate; empty outside of
-  /// any. May be empty.
+  /// The operators of LibTorch that allocated, `aten::mm`: the innermost one that does more than allocate; empty
+  /// outside of every operator. May be empty.
   std::vector<std::string> operations{};
 };
 
-/// Of the events that allocate what is live behind the first `count` of the log, the indexes, in order.
+/// Returns the indexes, in order, of the events that allocate what is live behind the first `count` events of the log.
 [[nodiscard]] std::vector<std::size_t> live_behind(const AllocationLog& log, std::size_t count);
 
-/// Where in a log a step and its phases lie.
+/// The place of a step and of its phases in a log.
 struct LoggedStep {
   std::size_t begin{};                  // events before it
   std::vector<std::size_t> phase_ends;  // events before the end of each
 };
 
-/// What a case holds at some moment: a storage and what it is for.
+/// A tensor that a case holds at some moment: a storage and its use.
 struct LiveTensor {
   std::uint64_t address{};        // of the storage; 0: several blocks, or a part of one, held since before the log
   std::int64_t bytes{};           // that it asked for
   std::string_view memory_class;  // a key of MemoryUse::split, of static storage
 };
 
-/// What a case holds behind some event of a log. A storage counts for the first of its tensors.
+/// The tensors that a case holds behind some event of a log. A storage counts for the first of its tensors.
 struct LiveTensors {
   std::size_t event{};  // events before
   std::vector<LiveTensor> tensors;

@@ -56,8 +56,8 @@ class Case {
   /// The same check on other data, once the case was timed: what worked for the first data, or only until the steps
   /// settled, is found. Nothing if the case does not do that. Leaves the case as build() made it. Synchronises.
   [[nodiscard]] virtual std::optional<Verification> verify_again() { return std::nullopt; }
-  /// Who watches the launches that are timed, once the case was built; null where the step is the project's own. For
-  /// cases that are timed in bursts.
+  /// Returns the checker that watches the timed launches, once the case was built; null where the step is the project's
+  /// own. For cases that are timed in bursts.
   [[nodiscard]] virtual LaunchWitness* witness() { return nullptr; }
   /// Names of the phases of a step, in order; at least one.
   [[nodiscard]] virtual std::span<const std::string_view> phases() const = 0;
@@ -69,13 +69,13 @@ class Case {
   /// @return  whether steps are recorded
   virtual bool discard_recording() { return false; }
   [[nodiscard]] virtual Work work() const = 0;
-  /// What the case holds now, for the memory pass: asked when a step is enqueued and at the end of each of its phases,
-  /// inside launch(). Never synchronises. May be empty: the record then has no MemoryUse::split.
+  /// Returns the tensors that the case holds now, for the memory pass: called when a step is enqueued and at the end of
+  /// each of its phases, inside launch(). Never synchronises. May be empty: the record then has no MemoryUse::split.
   [[nodiscard]] virtual std::vector<LiveTensor> live_tensors() const { return {}; }
   /// The family's own counters, read after sampling. May synchronise.
   [[nodiscard]] virtual std::map<std::string, double> counters() = 0;
-  /// Those of counters() that build() has settled, read right after it: all that a case tells that then runs out of
-  /// memory.
+  /// Returns those counters that build() has settled. It is called right after build(), and gives all that is known of
+  /// a case that then runs out of memory.
   [[nodiscard]] virtual std::map<std::string, double> build_counters() { return {}; }
   /// Record::labels, read when the counters are. May synchronise.
   [[nodiscard]] virtual std::map<std::string, std::string> labels() { return {}; }

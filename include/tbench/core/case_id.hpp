@@ -1,4 +1,4 @@
-// What identifies a case: its family and its parameters, in a fixed order. The name made from them is the join key of
+// The identity of a case: its family and its parameters, in a fixed order. The name made from them is the join key of
 // every comparison, and what every filter selects by.
 #pragma once
 

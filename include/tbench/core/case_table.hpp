@@ -72,7 +72,7 @@ struct AxisOverride {
   Axis axis;
 };
 
-/// A grid that belongs to no suite: a study's. Its axes are the family's keys, in their order.
+/// A grid that belongs to a study and to no suite. Its axes are the family's keys, in their order.
 struct FamilyGrid {
   std::string family;
   std::vector<Axis> axes;
@@ -82,8 +82,8 @@ struct FamilyGrid {
 /// @throws      UsageError  if `text` is not `Family.key=value[,value...]`
 [[nodiscard]] AxisOverride parse_axis_override(std::string_view text, std::string_view flag = "--tb_axis");
 
-/// The cases of one suite's tables, without duplicates, in table order; `full` has those of `standard`, too, family by
-/// family behind its own. Those that a run of the suite leaves out are among them: see RetiredCases.
+/// The cases of one suite's tables, without duplicates, in table order; `full` has the cases of `standard`, too, family
+/// by family behind its own. Cases that a run of the suite leaves out are among them: see RetiredCases.
 /// @throws  UsageError  for an override with an unknown family or key (names the nearest), a value that the key does
 ///                      not take, or a combination that makes no sense
 [[nodiscard]] std::vector<CaseId> expand(std::span<const FamilySpec> families, Suite suite,

@@ -1,4 +1,4 @@
-// What the DataParallel family and the prediction of its steps both count with.
+// Bytes that the DataParallel family and the prediction of its steps both count with.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Enumerations whose values have names: the names are given once, and to_string, parse_enum and the list of all values
-// follow from them. And those of a case: how it ended, how it is timed, what it computes in.
+// follow from them. The enumerations of a case are here, too: how it ended, how it is timed, what it computes in.
 #pragma once
 
 #include <array>
@@ -82,7 +82,7 @@ struct EnumNames<L2State> {
   static constexpr std::array<std::string_view, 2> kNames{"cold", "warm"};
 };
 
-/// How a step reaches the GPU: operation by operation on a stream, or as CUDA graphs, one a phase.
+/// How a step reaches the GPU: operation by operation on a stream, or as CUDA graphs, one per phase.
 enum class Execution { kStream, kGraph };
 
 template <>

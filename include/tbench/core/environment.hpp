@@ -1,4 +1,4 @@
-// Where and with what a result was made.
+// The machine, the software and the build that a result was made with.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct GpuFacts {
   bool operator==(const GpuFacts&) const = default;
 };
 
-/// What the kernel lets a process use of its host's CPUs.
+/// The CPUs of its host that the kernel lets a process use.
 struct CpuLimits {
   std::string affinity;         // CPUs that it may run on, as Linux lists them: "0-7,16"
   std::optional<double> quota;  // CPU time per time that its control groups allow; absent: any
@@ -53,7 +53,8 @@ struct Environment {
 /// `29971fb85631-dirty (no_l2)`.
 [[nodiscard]] std::string build_name(const Environment& environment);
 
-/// What makes them results of two builds; nothing for one. Options that a side does not tell are not compared.
+/// Returns why these are results of two builds; nothing for one build. Options that a side does not tell are not
+/// compared.
 [[nodiscard]] std::optional<std::string> build_difference(const Environment& a, const Environment& b);
 
 /// Equal for results of one build.

@@ -15,7 +15,8 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What building or verifying a case showed: that it cannot run here. A result, as a reason that is known before.
+/// The case cannot run here, which building or verifying it showed. This is a result, like a reason that is known
+/// before.
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

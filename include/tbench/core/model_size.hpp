@@ -26,7 +26,7 @@ inline constexpr std::int64_t kVocabSize = 10'000;
 
 /// The sizes known without a flag: `tiny` (tests, machines without a GPU), `small` ... `2.7B`.
 [[nodiscard]] std::span<const ModelSize> builtin_model_sizes();
-/// Those of the studies: all but `tiny`.
+/// Returns the sizes of the studies: all but `tiny`.
 [[nodiscard]] std::span<const ModelSize> course_model_sizes();
 [[nodiscard]] std::vector<std::string> course_size_names();
 

@@ -78,7 +78,7 @@ struct Timing {
   Seconds enqueue;                // host time until everything was enqueued; of a burst: of its launches alone
   std::optional<Seconds> drain;   // from the last enqueue to the device's end; absent for bursts
   Seconds cpu;                    // processor time of the whole process; of a burst: while it was enqueued
-  /// Of bursts: the share of the sampling in which they ran; the rest is rests, flushes and spins.
+  /// The share of the sampling in which bursts ran; the rest is rests, flushes and spins. Bursts only.
   std::optional<double> duty;
   /// The host limits the time, as it was decided when it was measured. Bursts: the launch could not be hidden. Steps: a
   /// chunk's drain is under kHostBoundDrain of a step, or what their trace says; step_counts.hpp's is_host_bound() is
@@ -87,12 +87,13 @@ struct Timing {
   bool operator==(const Timing&) const = default;
 };
 
-/// What NVML said while sampling, and what was counted. Absent fields: the device does not tell.
+/// The device's state while sampling, by NVML and by its cycle counters. Absent fields: the device does not tell.
 struct DeviceState {
   std::optional<ClockSource> clock_source;  // of clocks and power; absent in files of before version 6: once a chunk
   std::optional<Hertz> sm_clock_p5, sm_clock_p50, sm_clock_p95;
   std::optional<Hertz> sm_clock_mean;  // of a polled clock: finer than its steps, which are 1 % of it on an H200
-  /// Of all chained steps, by the multiprocessors' cycle counters: exact, where NVML's clock is of some moments.
+  /// Mean over all chained steps, by the multiprocessors' cycle counters: exact, where NVML's clock covers some moments
+  /// only.
   std::optional<Hertz> sm_clock_counted;
   std::optional<double> temperature_c;  // highest seen
   std::optional<Watts> power;           // mean
@@ -115,7 +116,7 @@ struct PhaseMemory {
   bool operator==(const PhaseMemory&) const = default;
 };
 
-/// What of a step was live at its peak, by the range in which it was allocated.
+/// The memory of a step that was live at its peak, by the range in which it was allocated.
 struct RangeMemory {
   std::string range;  // labels, the outermost first, as TracedRange::path; empty: in no range
   std::int64_t bytes{};
@@ -189,7 +190,7 @@ struct Record {
   std::optional<Verification> verification;
   std::optional<std::int64_t> requested_bytes;  // of the allocation that failed, for `oom`
   std::map<std::string, double> counters;       // the family's own, e.g. skipped_steps
-  /// What the family saw that is no number, e.g. the dtype that an operation ran in, the algorithm chosen.
+  /// Observations of the family that are no number, e.g. the dtype that an operation ran in, or the algorithm chosen.
   std::map<std::string, std::string> labels;
   /// Host time spent on the case outside warm-up and sampling, with the start of a process for it, which is no part of
   /// `host_times`.

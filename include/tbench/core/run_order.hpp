@@ -40,7 +40,7 @@ struct Shard {
 /// How many of `shared` cases the shard has.
 [[nodiscard]] std::int64_t size_of(const Shard& shard, std::int64_t shared);
 
-/// The shard's cases, in the order of `cases`. All selected ceilings are the first shard's.
+/// Returns the shard's cases, in the order of `cases`. All selected ceilings belong to the first shard.
 [[nodiscard]] std::vector<CaseId> cases_of(const Shard& shard, std::span<const CaseId> cases);
 
 // Shards that take about as long as each other, where the durations of the cases are known.
@@ -59,16 +59,16 @@ struct TimedCase {
 /// @param count  of shards, > 0
 [[nodiscard]] std::vector<Places> places_by_time(std::span<const TimedCase> cases, std::int64_t count);
 
-/// The shard's cases, in the order of `cases`. All selected ceilings are the first shard's.
+/// Returns the shard's cases, in the order of `cases`. All selected ceilings belong to the first shard.
 [[nodiscard]] std::vector<CaseId> cases_at(const Shard& shard, const Places& places, std::span<const CaseId> cases);
 
 /// `0,3,9-12`; empty for none.
 [[nodiscard]] std::string format_places(const Places& places);
-/// What format_places has written; nothing for another text.
+/// Reads the text that format_places has written; returns nothing for another text.
 [[nodiscard]] std::optional<Places> parse_places(std::string_view text);
 
-/// Where a case stands in the random order of one of several processes. It follows from the seed, the process and the
-/// case's own name alone, so that a case that is added or taken away leaves the others in their order.
+/// Returns the place of a case in the random order of one of several processes. It follows from the seed, the process
+/// and the own name of the case alone, so that a case that is added or taken away leaves the others in their order.
 /// @param process  from 0
 [[nodiscard]] std::uint64_t random_rank(const std::string& name, std::int64_t process, std::uint64_t seed);
 

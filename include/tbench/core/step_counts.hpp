@@ -14,7 +14,7 @@
 
 namespace tbench {
 
-/// Of an element in memory: TF32 is stored as float32.
+/// Bytes of an element in memory: TF32 is stored as float32.
 [[nodiscard]] std::int64_t storage_bytes(Precision precision);
 
 struct StepFloor {
@@ -60,8 +60,8 @@ inline constexpr Seconds kHostSensitiveBudget{25e-6};
 /// operations. Nothing without a device time, and where the device had caught up with the host.
 [[nodiscard]] std::optional<Seconds> measured_queue_gap(const Record& record);
 
-/// The part of a chained step that is neither device_time() nor a gap of the queue: the host's. Nothing without a
-/// device time, and of bursts.
+/// Returns the host's share of a chained step: the part that is neither device_time() nor a gap of the queue. Nothing
+/// for bursts and without a device time.
 [[nodiscard]] std::optional<double> host_share(const Record& record);
 
 /// The time in which the host has to make a launch so as not to hold the GPU up: device time and gaps, over launches.

@@ -1,4 +1,4 @@
-// What the GPU did in a step of a case, from a few steps that were traced after the timed ones.
+// The GPU's work in a step of a case, from a few steps that were traced after the timed ones.
 #pragma once
 
 #include <cstdint>
@@ -72,8 +72,8 @@ struct TracedAttention {
 /// where the host limits it, because tracing costs the host time.
 struct StepTrace {
   std::int64_t steps{};  // traced
-  /// From the end of the GPU's last operation of the step before to that of its own; of a burst from the begin of its
-  /// first operation.
+  /// Time from the end of the GPU's last operation of the previous step to the end of this step's last one; for a
+  /// burst, from the begin of its first operation.
   Seconds span;
   Seconds device;       // union of the operations' intervals
   Seconds host_gaps;    // the queue was empty: the call that launched what follows began after the gap had
@@ -81,10 +81,10 @@ struct StepTrace {
   Seconds other_gaps;   // nothing follows, or nobody knows its launch
   Seconds longest_gap;
   double launches{};  // calls that launched kernels; the replay of a CUDA graph is one
-  /// By the multiprocessors' cycle counters, while the traced steps ran. Absent of bursts and in files of before
-  /// version 9.
+  /// The clock by the multiprocessors' cycle counters, while the traced steps ran. Absent for bursts and in files of
+  /// before version 9.
   std::optional<Hertz> sm_clock_counted{};
-  /// By phase, the longest first.
+  /// Kernels by phase, the longest first.
   std::vector<TracedKernel> kernels;
   std::vector<TracedRange> ranges{};         // a range before those inside of it
   std::vector<TracedPart> parts{};           // by range
@@ -94,7 +94,7 @@ struct StepTrace {
   bool operator==(const StepTrace&) const = default;
 };
 
-/// Launches of kernels a step, those inside CUDA graphs one by one; copies and fills are none.
+/// Launches of kernels per step, with each kernel inside a CUDA graph as one; copies and fills are none.
 [[nodiscard]] double kernels_per_step(const StepTrace& trace);
 
 /// Kernels, copies and fills a step, each of which waits for a moment behind the one before.

@@ -23,7 +23,7 @@ namespace tbench {
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 [[nodiscard]] std::string join(std::span<const std::string> parts, std::string_view separator);
 
-/// What names of ranges that differ in a number alone have in common: `layer.*` of `layer.12`; without the sequence
+/// Returns the common part of range names that differ in a number alone: `layer.*` of `layer.12`; without the sequence
 /// numbers that PyTorch appends to the names of its operations.
 [[nodiscard]] std::string range_label(std::string_view name);
 

@@ -21,8 +21,8 @@ struct EnumNames<Pass> {
   static constexpr std::array<std::string_view, 3> kNames{"forward", "forward_backward", "train_step"};
 };
 
-/// Of one attention layer's core alone, softmax(scale q k^T) v: its output, the gradients of q, k and v from a forward
-/// pass that ran before, or both.
+/// Results of one attention layer's core alone, softmax(scale q k^T) v: its output, the gradients of q, k and v from a
+/// forward pass that ran before, or both.
 enum class AttentionPass { kForward, kBackward, kForwardBackward };
 
 template <>
@@ -38,7 +38,8 @@ struct Work {
   /// The ceiling that the rate is compared with, a `what` of the Ceiling family: bytes per second where bytes are
   /// counted, else FLOP/s. Filled in from the case's family.
   std::string ceiling{};  // empty: nothing
-  /// What updates the weights of a train step: adamw_foreach, adamw_fused, adamw_own. Empty: nothing does.
+  /// The optimizer that updates the weights of a train step: adamw_foreach, adamw_fused, adamw_own. Empty: nothing
+  /// does.
   std::string optimizer{};
   bool operator==(const Work&) const = default;
 };
@@ -105,7 +106,8 @@ struct EnumNames<CollectiveOp> {
                                                           "broadcast",  "all_to_all", "send_recv"};
 };
 
-/// What of the algorithm bandwidth crosses the slowest link of `ranks` ranks: bus bandwidth = factor * bytes / time.
+/// The factor of the algorithm bandwidth that crosses the slowest link of `ranks` ranks: bus bandwidth = factor * bytes
+/// / time.
 /// @param ranks  > 0
 /// @see  nccl-tests, doc/PERFORMANCE.md: all_reduce 2 (n - 1) / n; all_gather, reduce_scatter, all_to_all (n - 1) / n;
 ///       broadcast, send_recv 1

@@ -12,7 +12,7 @@
 
 namespace tbench::results {
 
-/// What tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py took of one case.
+/// The time that tools/time_pytorch_model.py or tools/time_pytorch_ceilings.py measured for one case.
 struct PytorchTime {
   CaseId id;
   double median_ms{};
@@ -23,7 +23,7 @@ struct PytorchTime {
 /// @throws  UsageError  naming the file, the problem and the remedy
 [[nodiscard]] std::vector<PytorchTime> read_pytorch_times(const std::string& path);
 
-/// What Nsight Compute took of one case's kernels, added up by tools/ncu_kernel_times.py.
+/// The times that Nsight Compute measured for one case's kernels, added up by tools/ncu_kernel_times.py.
 struct NcuTimes {
   struct Kernel {
     std::string symbol;  // mangled
@@ -37,8 +37,8 @@ struct NcuTimes {
 /// @throws  as read_pytorch_times
 [[nodiscard]] NcuTimes read_ncu_times(const std::string& path);
 
-/// What tests/bench/aa_check.py found of one case: two sets A and A' of one build, a third one B, and B again with a
-/// slowdown planted in the samples of this case. Ratios are of medians.
+/// A case's row of tests/bench/aa_check.py: two sets A and A' of one build, a third one B, and B again with a slowdown
+/// injected into the samples of this case. Ratios are of medians.
 struct SelfComparison {
   struct Seen {
     double ratio{};

@@ -1,5 +1,5 @@
-// What a command of tbench comes to, as its `--json` begins: an outcome, the causes, and the command for a shell that
-// follows from them. tools/tbench/output.schema.json has the outcomes of each command.
+// The conclusion of a command of tbench, with which its `--json` begins: an outcome, the causes, and the command for a
+// shell that follows from them. tools/tbench/output.schema.json has the outcomes of each command.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct Conclusion {
 class CorrectableError : public UsageError {
  public:
   CorrectableError(const std::string& message, std::string next) : UsageError{message}, next_{std::move(next)} {}
-  /// As Conclusion::next.
+  /// The next command, like Conclusion::next.
   [[nodiscard]] const std::string& next() const { return next_; }
 
  private:
@@ -58,7 +58,7 @@ struct RunFlags {
   std::optional<std::string> program{};
 };
 
-/// Of a results file, from the options in its header.
+/// Returns the flags of the run that wrote a results file, from the options in its header.
 [[nodiscard]] RunFlags run_flags(const ResultFile& header);
 
 /// Cases that a command names one by one; of more it runs all of the run.

@@ -64,7 +64,7 @@ class LineAppender {
 /// @throws  std::runtime_error  if zlib cannot get its memory
 [[nodiscard]] std::string pack(std::string_view content);
 
-/// As pack(), of content that comes in parts: only what is packed is kept.
+/// Packs like pack(), but content that comes in parts: only the packed bytes are kept.
 class Packer {
  public:
   /// @throws  std::runtime_error  if zlib cannot get its memory
@@ -89,7 +89,7 @@ class UnpacksToTooMuch : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What all members hold, one after the other, as gzip reads them. Checks every member's length and CRC.
+/// Returns the content of all members, one after the other, as gzip reads them. Checks every member's length and CRC.
 /// @param most  bytes that they may hold
 /// @throws      std::runtime_error  saying what is wrong: no gzip data, cut off, corrupt
 /// @throws      UnpacksToTooMuch    for more than `most`

@@ -17,8 +17,8 @@
 
 namespace tbench::results {
 
-/// What a case costs a run: building, verifying, sampling, tracing, and the start of its own process where it needs
-/// one.
+/// The time that a case costs a run: building, verifying, sampling, tracing, and the start of its own process where it
+/// needs one.
 struct CaseDuration {
   Seconds time;
   Status status{};
@@ -48,7 +48,7 @@ class DurationTable {
   ///                          unknown status
   [[nodiscard]] static DurationTable parse(std::string_view text, std::string_view name);
 
-  /// As NVML has it: "NVIDIA H100 80GB HBM3".
+  /// The name of the GPU as NVML has it: "NVIDIA H100 80GB HBM3".
   [[nodiscard]] const std::string& gpu() const { return gpu_; }
   /// The smallest memory of the GPUs that measured it.
   [[nodiscard]] std::int64_t memory_bytes() const { return memory_bytes_; }
@@ -61,9 +61,9 @@ class DurationTable {
   /// The case's own row, or null.
   [[nodiscard]] const CaseDuration* find(const CaseId& id) const;
 
-  /// The case's own row. Without one, the median of the rows that differ from it in the precision alone; without those,
-  /// in the pass, ctx or impl alone, or in any one key; else that of its family, else of the table. Rows whose status
-  /// has no time count only where no other row is left.
+  /// Returns the own row of the case. Without one, it returns the median of the rows that differ from it in the
+  /// precision alone; without those, in the pass, ctx or impl alone, or in any one key; else the median of its family,
+  /// else the median of the table. Rows whose status has no time count only where no other row is left.
   [[nodiscard]] DurationEstimate estimate(const CaseId& id) const;
 
  private:

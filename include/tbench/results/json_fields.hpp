@@ -91,7 +91,7 @@ class FieldWriter {
   void name(const std::string& key, Enum value, std::optional<Enum> (*)(std::string_view)) {
     object_[key] = std::string{to_string(value)};
   }
-  /// As field() and name(), of what version 1 of the schema did not have.
+  /// Like field() and name(), for fields that version 1 of the schema did not have.
   template <class T>
   void late_field(const std::string& key, const T& value) {
     field(key, value);
@@ -104,7 +104,7 @@ class FieldWriter {
   void name(const std::string& key, std::optional<Enum> value, std::optional<Enum> (*parse)(std::string_view)) {
     if (value) name(key, *value, parse);
   }
-  /// As name(), of a key that had another name in earlier versions.
+  /// Like name(), for a key that had another name in earlier versions.
   template <class Enum>
   void renamed_name(const std::string& key, const std::string& /*before*/, Enum value,
                     std::optional<Enum> (*parse)(std::string_view)) {
@@ -171,7 +171,7 @@ class FieldReader {
     value.reset();
     if (find(key) != nullptr) name(key, value.emplace(), parse);
   }
-  /// What version 1 of the schema did not have keeps its default where it is missing.
+  /// Like field(), but a field that version 1 of the schema did not have keeps its default where it is missing.
   template <class T>
   void late_field(const std::string& key, T& value) {
     if (find(key) != nullptr) field(key, value);

@@ -27,7 +27,7 @@ class NestedTooDeeply : public std::runtime_error {
 /// @throws  NestedTooDeeply  for more than kMaxNesting levels, closed or not
 void check_nesting(std::string_view text);
 
-/// As check_nesting(text), for a parser's callback.
+/// Like check_nesting(text), for a parser's callback.
 /// @param depth  that it is told of the array or object that begins: 0 for the outermost
 void check_nesting(std::size_t depth);
 

@@ -48,14 +48,14 @@ struct MeasuredCase {
   std::vector<Replicate> replicates;
 };
 
-/// What cases are matched by: family and parameters, the order of which does not matter.
+/// Returns the key by which cases are matched: family and parameters, whatever the order of these.
 [[nodiscard]] std::string match_key(const CaseId& id);
 
 /// Different samples that a record has at least, for equal ones to be a copy: a few may coincide, where a timer is
 /// coarse. Of 15,030 committed records all have five, and no two the same.
 inline constexpr std::size_t kFewestDifferentSamples = 5;
 
-/// What equal samples in an equal order have in common, and others but once in 2^64.
+/// Returns a digest that equal samples in an equal order share; other samples share it once in 2^64.
 /// @return  nothing for fewer than kFewestDifferentSamples
 [[nodiscard]] std::optional<std::uint64_t> samples_digest(std::span<const double> samples_s);
 

@@ -13,7 +13,7 @@
 
 namespace tbench::results {
 
-/// What a case, or a run as a whole, came out as: the gravest first.
+/// The outcome of a case, or of a run as a whole: the gravest first.
 enum class Outcome {
   kWrong,              // its results are wrong, and were wrong again
   kFlaky,              // its results were wrong, and right on the same data again
@@ -65,7 +65,7 @@ enum class Headline { kPassed, kReview, kFailed };
 [[nodiscard]] Headline headline_of_status(int status);
 [[nodiscard]] Headline headline_of(Outcome outcome, bool is_confirmed = false);
 
-/// How many cases came out as what. The order is that of gravity.
+/// The number of cases with each outcome, the gravest outcome first.
 using OutcomeCounts = std::map<Outcome, std::size_t>;
 
 }  // namespace tbench::results

@@ -20,7 +20,7 @@ class OutputLock {
   /// Removes the journal if it is empty.
   ~OutputLock();
 
-  /// Of the results file.
+  /// The path of the results file.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// The journal, open to append. It shares the lock.
   /// @throws  WriteError

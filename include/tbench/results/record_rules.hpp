@@ -41,12 +41,12 @@ enum class RecordRule {
 /// The longest reason, in bytes: ResultWriter cuts what is longer.
 inline constexpr std::size_t kMaxReason = 4096;
 
-/// The first schema version of which counters are compared: their formulas are those of the current version.
+/// The first schema version whose counters are compared: their formulas are the current version's formulas.
 inline constexpr std::int64_t kComparedCounters = 9;
 
-/// The first schema version of which statistics are exactly those of the samples. Earlier files may have been
-/// shortened: a part of the samples beside the statistics of all, which are then in order, their median within
-/// kShortened of the samples'.
+/// The first schema version whose statistics follow exactly from the samples. Earlier files may have been shortened: a
+/// part of the samples next to the statistics of all samples. These statistics are then in order, and their median is
+/// within kShortened of the median of the samples that remain.
 inline constexpr std::int64_t kExactStatistics = 9;
 inline constexpr double kShortened = 0.25;
 
@@ -87,7 +87,7 @@ class RuleError : public std::runtime_error {
 /// @throws  RuleError  for a rule that the record breaks
 void check_record(const Record& record, const std::string& where, std::int64_t version = kSchemaVersion);
 
-/// As check_record, and for a rule that record and entry break together.
+/// Like check_record, and also checks the rules that a record and its entry break together.
 void check_entry(const Json& entry, const Record& record, const std::string& where,
                  std::int64_t version = kSchemaVersion);
 

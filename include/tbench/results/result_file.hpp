@@ -1,5 +1,5 @@
 // Results files on the disk: read as a whole or entry by entry, packed or not; and which of their records a command is
-// about. Their layout is result_json.hpp's, the journal beside one result_writer.hpp's.
+// about. result_json.hpp has their layout, result_writer.hpp the journal next to a file.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace tbench::results {
 /// @throws  UsageError  naming path, problem and remedy
 [[noreturn]] void refuse_file(const std::string& path, const std::string& problem, const std::string& remedy);
 
-/// What to do about a file that is none of ours.
+/// The remedy for a file that is not a results file.
 inline constexpr const char* kMakeResultFile = "give a file that transformer_bench wrote with --benchmark_out=FILE";
 
 /// The file's text without a byte order mark, unpacked if it is packed by gzip, which its bytes tell.

@@ -1,5 +1,5 @@
 // The layout of a results file: Google Benchmark's JSON with ours under `tbench`, in `context` and in every entry.
-// Reading and writing files is result_file.hpp's.
+// result_file.hpp reads and writes files.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace tbench::results {
 inline constexpr std::int64_t kSchemaVersion = 9;
 inline constexpr std::int64_t kOldestSchemaVersion = 1;
 
-/// What Google Benchmark tells of the machine, besides what is in Environment. No host names.
+/// Facts about the machine that Google Benchmark reports and Environment lacks. No host names.
 struct HostFacts {
   std::string executable;  // as it was called
   std::optional<double> mhz_per_cpu;

@@ -1,5 +1,5 @@
 // Writes a results file while the run goes on, so that nothing finished is ever lost: every record goes to a synced
-// journal (`FILE.journal`: a header, then a record a line) at once, and into the file itself every few seconds.
+// journal (`FILE.journal`: a header, then one record per line) at once, and into the file itself every few seconds.
 #pragma once
 
 #include <chrono>
@@ -20,14 +20,15 @@ namespace tbench::results {
 /// none: a run that was killed before its first record left it.
 [[nodiscard]] bool has_journal(const std::string& path);
 
-/// What is known of the run whose results are at `path`: the file and the journal beside it, merged by case name and
-/// repetition, the journal's record before the file's. The last line of a journal may be torn and is then left out.
+/// Returns what is known about the run whose results are at `path`: the file and the journal beside it, merged by case
+/// name and repetition, where both have a record, the one in the journal. The last line of a journal may be torn and is
+/// then left out.
 /// @return  nothing if neither exists
 /// @throws  UsageError  as read_result_file; for another torn line; or if the journal belongs to another run than the
 ///                      file
 [[nodiscard]] std::optional<ResultFile> load_for_resume(const std::string& path);
 
-/// Whether results of `now` may join those of `earlier`.
+/// Whether results of `now` may join the results of `earlier`.
 /// @throws  UsageError  with the reason (tbench::incompatibility) and the remedy
 void check_resumable(const std::string& path, const ResultFile& earlier, const Environment& now);
 
@@ -35,9 +36,9 @@ class ResultWriter {
  public:
   static constexpr std::chrono::seconds kRewriteInterval{5};
 
-  /// What is on the disk stays before the first `add` or `finish`.
-  /// @param lock      of the file; begins before what is there is read (load_for_resume)
-  /// @param start     header of the file, and the records to keep: those of load_for_resume; with none, the run starts
+  /// Starts a run. The files on the disk stay before the first `add` or `finish`.
+  /// @param lock      lock of the file; begins before its present content is read (load_for_resume)
+  /// @param start     header of the file, and the records to keep: all of load_for_resume; with none, the run starts
   ///                  afresh, and a file and a journal at its path are replaced. `interrupted` is ignored.
   /// @param interval  shortest time between two rewrites of the file
   ResultWriter(OutputLock lock, ResultFile start, std::chrono::nanoseconds interval = kRewriteInterval);

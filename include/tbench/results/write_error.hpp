@@ -12,7 +12,7 @@ namespace tbench::results {
 /// The exit status of transformer_bench where it could not write what it measured. tbench has 2 for that.
 inline constexpr int kExitNotWritten = 3;
 
-/// What a user can do where writing failed, as a sentence.
+/// The remedy that a user has where writing failed, as a sentence.
 /// @param error  a value of errno
 [[nodiscard]] std::string_view write_remedy(int error);
 

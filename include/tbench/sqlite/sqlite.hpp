@@ -1,5 +1,5 @@
-// SQLite with owners: a connection, a statement, a transaction. A file may be anybody's: its schema runs no code, and
-// the work of a statement is bounded.
+// SQLite with owners: a connection, a statement, a transaction. A file may come from anybody, so its schema runs no
+// code, and the work of a statement is bounded.
 #pragma once
 
 #include <sqlite3.h>
@@ -27,8 +27,8 @@ class SqliteError : public std::runtime_error {
   int code_;
 };
 
-/// What one run of a statement may take, in steps of SQLite's virtual machine. A file whose rows are what they seem to
-/// be needs a few for each of its bytes; one with endless generated rows would need them for ever.
+/// The work that one run of a statement may take, in steps of SQLite's virtual machine. A file with ordinary rows needs
+/// a few steps per byte; one with endless generated rows would need them for ever.
 struct WorkLimit {
   std::int64_t file_bytes{};
   std::int64_t blocks_left{};  // of the statement that runs, in calls of the progress handler

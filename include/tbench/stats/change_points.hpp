@@ -1,4 +1,4 @@
-// Where a series of values changes its level, as a pure function.
+// Finds the points at which a series of values changes its level, as a pure function.
 #pragma once
 
 #include <cstddef>

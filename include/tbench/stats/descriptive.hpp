@@ -31,7 +31,7 @@ struct Interval {
 /// Half the width of the median's interval over the median; nothing where there is no interval.
 [[nodiscard]] std::optional<double> median_relative_half_width(std::span<const double> samples);
 
-/// What a record says of its samples.
+/// The statistics that a record has of its samples.
 struct Summary {
   double median{}, p10{}, p90{}, min{}, mean{};
   std::optional<double> standard_deviation;   // absent for one sample
@@ -54,8 +54,8 @@ struct PowerLaw {
 /// @throws      std::invalid_argument  for another number of values, or one that is not above 0
 [[nodiscard]] std::optional<PowerLaw> power_law_fit(std::span<const double> x, std::span<const double> y);
 
-/// Whether the newest samples, in the order taken, show a settled level: the last ten have
-/// (q90 - q10) / median <= 1 %, and the median of the last five is within 0.5 % of that of the five before.
+/// Whether the newest samples, in the order taken, show a settled level: the last ten have (q90 - q10) / median <= 1 %,
+/// and the median of the last five is within 0.5 % of the median of the five before.
 [[nodiscard]] bool is_steady(std::span<const double> samples_in_order);
 
 /// Whether the newest samples, in the order taken, have a level without a trend although they are too noisy for

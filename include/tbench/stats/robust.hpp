@@ -1,4 +1,4 @@
-// Statistics of judging one run against the runs before it, as pure functions. What they mean for a case is gate.hpp's.
+// Statistics of judging one run against the runs before it, as pure functions. gate.hpp says what they mean for a case.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct RobustScore {
 };
 
 /// scale = max(1.4826 MAD, min_scale): the first is the standard deviation of normal values, and neither it nor the
-/// median is moved by a few odd ones. 1.57 / n is the variance of a median of n values over that of one.
+/// median is moved by a few odd ones. 1.57 / n is the variance of a median of n values over the variance of one value.
 /// @param past         not empty
 /// @param min_scale  above 0
 /// @throws             std::invalid_argument  otherwise
@@ -44,8 +44,8 @@ struct Trend {
 /// @throws        std::invalid_argument  otherwise
 [[nodiscard]] Trend trend_of(std::span<const double> values);
 
-/// Fisher's exact test: the probability that of `marked` things among `marked + others` at least `in_sample` are in a
-/// random sample of so many.
+/// Fisher's exact test: the probability that a random sample of `sample` things has at least `in_sample` marked ones,
+/// if `marked` of all things are marked.
 /// @throws  std::invalid_argument  if more are in the sample than there are, or than it has
 [[nodiscard]] double share_p_value(std::size_t in_sample, std::size_t sample, std::size_t marked, std::size_t all);
 

@@ -1,5 +1,5 @@
-// Statistics of comparing two builds or two GPUs, as pure functions. Values are logarithms of times, one a replicate
-// (a fresh process), so that differences are relative. What they mean for a case is report/comparison.hpp's.
+// Statistics of comparing two builds or two GPUs, as pure functions. Values are logarithms of times, one per replicate
+// (a fresh process), so that differences are relative. compare/comparison.hpp says what they mean for a case.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +34,9 @@ struct DispersionPrior {
   double degrees_of_freedom{};  // d0: as much as the prior counts beside what is measured; prior_degrees_of_freedom
 };
 
-/// d0 from how much a case's variances differ from run to run, by the moments of their logarithms: with variances that
-/// are s0^2 times F(d, d0) distributed, var(ln s^2) = trigamma(d / 2) + trigamma(d0 / 2).
-/// @param variances  of each case one a run, with their degrees of freedom (above 0)
+/// Estimates d0 from how much a case's variances differ from run to run, by the moments of their logarithms: with
+/// variances that are s0^2 times F(d, d0) distributed, var(ln s^2) = trigamma(d / 2) + trigamma(d0 / 2).
+/// @param variances  of each case one per run, with their degrees of freedom (above 0)
 /// @return           0 where fewer than 10 differences between runs tell of it; at most kMaxPriorFreedom
 /// @see              Smyth, as moderated_t_test, section 6.2
 [[nodiscard]] double prior_degrees_of_freedom(std::span<const std::vector<PooledVariance>> variances);

@@ -63,7 +63,7 @@ WriteError::WriteError(std::string_view action, const std::string& path, int err
 void hold_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
-    // It gets the lowest number that is free: that of the stream.
+    // open() returns the lowest free descriptor, which is the closed stream's number.
     static_cast<void>(::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY));
   }
 }
