@@ -93,7 +93,7 @@ void put_interval_within(CaseComparison& c) {
   c.interval_is_within = c.ratio_interval.has_value();
 }
 
-/// Of the mean logarithms; absent unless every replicate that has a time has the measure too.
+/// Returns the difference of the mean logarithms; absent unless every replicate that has a time has the measure too.
 std::optional<double> difference_of(const results::MeasuredCase& base, const results::MeasuredCase& next,
                                     std::optional<double> (*measure)(const results::Replicate&)) {
   const Values in_base = logarithms(base.replicates, measure);

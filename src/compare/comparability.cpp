@@ -27,7 +27,7 @@ std::string device_of(const Environment& environment) {
   return environment.gpu ? environment.gpu->name : environment.cpu_name;
 }
 
-/// What a device is told apart by: a MIG slice is another device than the whole GPU.
+/// Returns the identity of a device: a MIG slice is another device than the whole GPU.
 std::string device_identity(const Environment& environment) {
   if (!environment.gpu) return "CPU " + environment.cpu_name;
   const GpuFacts& gpu = *environment.gpu;

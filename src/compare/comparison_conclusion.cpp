@@ -1,4 +1,4 @@
-// What a comparison comes to, in words: rules over its cases.
+// Concludes a comparison in words: rules over its cases.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ std::vector<const Case*> those(const std::vector<const Case*>& cases, bool (*cou
 bool has_failed(const Case& c) { return is_bad(c.next.status); }
 bool is_slower(const Case& c) { return !has_failed(c) && c.ratio && *c.ratio > 1 + c.threshold; }
 
-/// What does not run any more comes first, then the largest change.
+/// Weight in the order of cases: the ones that do not run any more come first, then the largest change.
 double weight_of(const Case* c) {
   return has_failed(*c) ? std::numeric_limits<double>::infinity() : std::abs(std::log(c->ratio.value_or(1)));
 }
@@ -70,7 +70,7 @@ std::string change_of(const Case& c) {
                             100 * (interval->high - 1), 100 * c.threshold);
 }
 
-/// What makes the outcome of a case, besides its change.
+/// Returns the cause of a case's outcome, besides its change.
 std::string cause_of(const Case& c) {
   switch (c.outcome.value()) {
     case Outcome::kHost:

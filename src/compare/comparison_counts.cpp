@@ -35,7 +35,7 @@ void add_wrapped(Texts& lines, std::string line, const Texts& words, std::size_t
   lines.push_back(line);
 }
 
-/// What a case is called among others of its outcome: singular and plural.
+/// Returns the noun for a case among others of its outcome: singular and plural.
 std::pair<const char*, const char*> kind_of(const Case& c) {
   if (is_tested(c)) return {"case", "cases"};
   if (!c.known_test && c.outcome != Outcome::kUndecided) return {"case", "cases"};

@@ -18,7 +18,7 @@ using Case = CaseComparison;
 
 constexpr std::string_view kContext = "ctx";
 
-/// What is said of an outcome that a case must not have, or should.
+/// The words for an outcome that a case must not have, or should.
 struct Said {
   Outcome outcome;
   const char* one;

@@ -32,7 +32,7 @@ class CaseNames {
 /// Its interval.
 [[nodiscard]] std::optional<stats::Interval> judged_interval(const CaseComparison& c);
 
-/// What the comparison comes to, in a sentence: what is wrong, slower or faster, and by how much, the gravest first.
+/// Returns the comparison's answer in a sentence: what is wrong, slower or faster, and by how much, the gravest first.
 [[nodiscard]] std::string answer_of(const Comparison& comparison);
 
 /// Sides, processes, GPU, host and builds, in a sentence.

@@ -1,4 +1,4 @@
-// What is said of files, in sentences that begin with one's name: `'a.json': the run was interrupted`.
+// Sentences about files, which begin with the name of one: `'a.json': the run was interrupted`.
 #pragma once
 
 #include <string>

@@ -63,7 +63,7 @@ Measured measured(std::span<const NamedResults> files) {
   return all;
 }
 
-/// What makes GPUs incomparable, and what a reader has to know of those that are compared.
+/// Whether GPUs that differ in the fact are incomparable; differences in other facts are told to the reader.
 bool is_other_kind(const std::string& fact) {
   return fact == "GPU" || fact == "SMs" || fact == "MIG" || fact == "clock policy";
 }
@@ -124,8 +124,8 @@ std::vector<std::string> common_ceilings(const Measured& all, Resource resource)
   return names;
 }
 
-/// How much slower each machine is than the others in these ceilings: ln of its times as the sum of what is the
-/// ceiling's and what is the machine's, by turns the median over machines and the mean over ceilings until neither
+/// How much slower each machine is than the others in these ceilings: ln of its times as the sum of a part of the
+/// ceiling and a part of the machine, alternately the median over machines and the mean over ceilings until neither
 /// moves, since not every machine has every ceiling.
 std::vector<std::optional<double>> effects_of(const Measured& all, const std::vector<std::string>& ceilings) {
   std::vector<std::optional<double>> effects(all.machines.size());

@@ -29,8 +29,9 @@ Facts build_facts(const Environment& environment) {
   return facts;
 }
 
-/// Not of the command line as a whole: which part of it a file has, and by which durations (merge.cpp compares those of
-/// shards), its user's notes, and the times of regimes, which are only there where a case of the regime is.
+/// Whether the option belongs to a part, and not to the command line as a whole: which part of it a file has, and by
+/// which durations (merge.cpp compares those that shards have), its user's notes, and the times of regimes, which are
+/// only there where a case of the regime is.
 bool is_of_part(const std::string& option) {
   static const std::set<std::string> kOfParts{
       "shard",      "shard_places",      "durations",        "filter",

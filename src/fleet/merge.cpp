@@ -42,7 +42,7 @@ class Order {
         has_shards_{has_shards} {}
 
   void add(Part part) {
-    // Of the part's cases besides ceilings, in the order in which they ran.
+    // Numbers of the part's cases besides ceilings, in the order in which they ran.
     std::map<std::string, std::int64_t> numbers;
     for (Record& record : part.results.file.records) {
       const std::string name = record.id.name();

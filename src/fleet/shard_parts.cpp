@@ -23,7 +23,7 @@ std::optional<Shard> shard_of(const ResultFile& file) {
   return found == file.options.end() ? std::nullopt : parse_shard(found->second);
 }
 
-/// How many runs of cases other than ceilings the file has, one a process; repetitions inside one count once.
+/// How many runs of cases other than ceilings the file has, one per process; repetitions inside one count once.
 std::int64_t runs_of_cases(const ResultFile& file) {
   const bool has_processes = processes_of(file) > 1;
   std::set<std::pair<std::string, std::int64_t>> runs;

@@ -23,7 +23,7 @@ void collect(const std::vector<compare::ComparisonSide>& runs, const std::string
   }
 }
 
-/// What a process says of a step; nothing where it does not know.
+/// Reads a measure of a step from a process; returns nothing where the process does not know it.
 using Measure = std::optional<double> (*)(const results::Replicate&);
 
 std::optional<double> time_of(const results::Replicate& r) {

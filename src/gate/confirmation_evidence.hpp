@@ -1,4 +1,4 @@
-// What the blocks of a confirmation measured of a case: the kept build and the candidate's, run in turns.
+// The measurements of a case in the blocks of a confirmation, which run the kept build and the candidate alternately.
 #pragma once
 
 #include <optional>

@@ -149,7 +149,7 @@ void judge_machine(GateReport& report, const std::vector<history::PastRun>& past
   report.epoch = history::machine_epoch(candidate.epoch, candidate.started);
 }
 
-/// What is usual of the processes, where the candidate has another number of them.
+/// Tells the usual number of processes where the candidate has another one.
 std::optional<std::string> processes_note(const std::vector<history::PastRun>& past, std::size_t processes) {
   std::map<std::size_t, std::size_t> runs;
   for (const history::PastRun& run : past) {
@@ -161,7 +161,7 @@ std::optional<std::string> processes_note(const std::vector<history::PastRun>& p
                      usual->first);
 }
 
-/// What the run shows of itself, before any of its cases is looked at.
+/// Evaluates the evidence that the run gives of itself, before any of its cases is looked at.
 void judge_evidence(GateReport& report, const std::vector<history::PastRun>& past,
                     const history::MeasuredRun& candidate, const GateOptions& options, bool has_null_control) {
   if (!has_ceilings(candidate.cases)) {

@@ -1,4 +1,4 @@
-// What a gate's report comes to, in words: rules over it.
+// Concludes a gate's report in words: rules over it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// Of what calls for a look, the most telling first.
+/// Outcomes that call for a look, the most telling first.
 constexpr std::array kUncertain{Outcome::kUnconfirmed, Outcome::kCreep, Outcome::kHost, Outcome::kClock,
                                 Outcome::kNotJudged};
 constexpr std::size_t kMaxTold = 3;  // cases of an outcome; the JSON has them all

@@ -15,16 +15,16 @@
 namespace tbench::gate {
 namespace {
 
-/// A rise of this much, this sure, is run again: 0.01 cases of 200 a run by chance (simulated).
+/// A rise of this much, this sure, is run again: by chance 0.01 cases of 200 per run (simulated).
 constexpr double kMinCreep = 0.004;
 constexpr double kCreepScore = 3.5;
 constexpr std::int64_t kTrendNights = 60;
 constexpr std::size_t kMinTrendRuns = 20;
-/// Of a night's processes that are slow, beside those of the last runs.
+/// Limits for the slow processes of a night, which are compared with the slow ones of the last runs.
 constexpr double kSplitLevel = 0.01;
 constexpr std::size_t kMinSplit = 2;
 
-/// Processes of a case, and those of them that are slow.
+/// Numbers of a case's processes: all, and the slow ones.
 struct Shares {
   std::size_t all{};
   std::size_t slow{};

@@ -1,5 +1,5 @@
-// What a run has to show before any of its cases is judged: that it is whole, that its clock is right, that it was
-// measured now, that the machine was checked. Pure functions of the run and the history.
+// The evidence that a run needs before any of its cases is judged: that it is whole, that its clock is right, that it
+// was measured now, that the machine was checked. Pure functions of the run and the history.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ inline constexpr std::size_t kMinProcesses = 3;
 
 // evidence/facts.cpp
 
-/// What differs between two environments of one model of GPU: `power limit 700 -> 600 W`.
+/// Returns the differences between two environments of one model of GPU: `power limit 700 -> 600 W`.
 [[nodiscard]] std::vector<std::string> changed_facts(const Environment& then, const Environment& now);
 
 /// Settings of the measurement that differ from the last run that counts: `min_time_s 0.5 -> 0.05`.
@@ -51,7 +51,7 @@ inline constexpr std::size_t kMinProcesses = 3;
 /// INCOMPLETE: the run began before an earlier one that counts, or over an hour from now.
 [[nodiscard]] std::optional<Finding> find_wrong_clock(const history::MeasuredRun& run, const NightFacts& facts);
 
-/// REPLAYED: samples are those of an earlier run, or of another process of this one.
+/// REPLAYED: samples equal those of an earlier run, or of another process of this one.
 [[nodiscard]] std::optional<Finding> find_replay(const std::vector<history::PastRun>& past,
                                                  const history::MeasuredRun& run, const NightFacts& facts);
 

@@ -43,7 +43,8 @@ std::string what_of(const CaseId& id) {
   return what ? *what : "";
 }
 
-/// Launches, dispatch and copies over the bus are the host's, whatever the GPU; what L2 serves is the device's.
+/// Returns the resource of a ceiling. The host limits launches, dispatch and copies over the bus, whatever the GPU; the
+/// device limits reads from L2.
 Resource resource_of(const std::string& what) {
   static const std::set<std::string> kStreams{"copy", "read", "write", "l2_read"};
   return what.starts_with("gemm_") || kStreams.contains(what) ? Resource::kDevice : Resource::kHost;

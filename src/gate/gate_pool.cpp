@@ -25,7 +25,7 @@ std::optional<double> level_of(const CaseRuns& runs, std::optional<double> CaseR
   return values.size() < kMinLevelRuns ? std::nullopt : std::optional{stats::median(values)};
 }
 
-/// From one machine's level to another's; nothing where either is unknown.
+/// The shift from one machine's level to the level of another one; nothing where either is unknown.
 std::optional<double> shift_between(const CaseRuns& from, const CaseRuns& to, std::optional<double> CaseRun::*value) {
   const std::optional<double> level = level_of(from, value);
   const std::optional<double> wanted = level_of(to, value);

@@ -42,8 +42,8 @@ void find_since(JudgedCase& c, const std::function<bool(const CaseRun&)>& was_ba
 
 using PeakOf = std::optional<std::int64_t> CaseRun::*;
 
-/// What tensors asked for, where the candidate and every reference run that knows a peak know that, else the
-/// allocator's blocks, which depend on what ran before.
+/// Selects the peak of what tensors asked for, where the candidate and every reference run that knows a peak know that,
+/// else the peak of the allocator's blocks, which depend on what ran before.
 PeakOf comparable_peak(const std::vector<const CaseRun*>& reference, const results::MeasuredCase& candidate) {
   const bool all_know = std::ranges::all_of(
       reference, [](const CaseRun* run) { return !run->peak_bytes || run->requested_peak_bytes.has_value(); });
@@ -86,8 +86,8 @@ void screen_memory(JudgedCase& c) {
   });
 }
 
-/// By how much the GPU's time in a step differs from what is usual, as a difference of logarithms; nothing where the
-/// candidate or too many of the runs do not know it.
+/// Returns the difference of the GPU's time in a step from its usual value, in logarithms; nothing where the candidate
+/// or too many of the runs do not know it.
 std::optional<double> device_change(const JudgedCase& c, const std::vector<const CaseRun*>& reference) {
   const std::optional<double> now = compare::device_value_of(*c.measured);
   std::vector<double> past;
@@ -98,8 +98,8 @@ std::optional<double> device_change(const JudgedCase& c, const std::vector<const
   return *now - stats::median(past);
 }
 
-/// Whether a change of the step is the host's. Not one that hides a slower kernel: where the GPU's time alone is beyond
-/// the threshold, the case is run again.
+/// Whether the host caused a change of the step. It did not cause one that hides a slower kernel: where the GPU's time
+/// alone is beyond the threshold, the case is run again.
 bool is_of_host(double change, std::optional<double> of_device, double limit) {
   return !compare::shares_change(change, of_device) && !(change > 0 && *of_device > limit);
 }

@@ -32,14 +32,14 @@ struct CaseRun {
 /// A case's runs of one epoch, oldest first, from its baseline on.
 using CaseRuns = std::vector<CaseRun>;
 
-/// By match_key.
+/// Runs by the match_key of their case.
 using RunsByCase = std::unordered_map<std::string, CaseRuns>;
 
 [[nodiscard]] RunsByCase runs_by_case(const std::vector<history::PastRun>& past, const std::string& epoch);
 /// Empty for a case that no run measured.
 [[nodiscard]] const CaseRuns& runs_of(const RunsByCase& runs, const std::string& key);
 
-/// As the public overload.
+/// Like the public overload, over runs that are grouped already.
 [[nodiscard]] std::map<std::string, stats::DispersionPrior> known_dispersions(const RunsByCase& runs);
 
 /// The reference runs, oldest first.
@@ -50,9 +50,9 @@ using RunsByCase = std::unordered_map<std::string, CaseRuns>;
 
 // gate_pool.cpp: what the runs of other machines say of each case.
 
-/// Adds the valid runs of other machines to those of the candidate's, each moved by the difference of the two machines'
-/// levels: the medians over their reference runs. A case takes part where both machines have three of these, and where
-/// there are then enough for a screen.
+/// Adds the valid runs of other machines to the runs of the candidate's machine, each moved by the difference of the
+/// two machines' levels: the medians over their reference runs. A case takes part where both machines have three of
+/// these, and where there are then enough for a screen.
 /// @param measured  the candidate's epoch as measured; machines take part with their runs of the same software, each of
 ///                  their own machine epochs for itself
 void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history::PastRun>>& machines,
@@ -72,9 +72,9 @@ void add_other_machines(RunsByCase& runs, const std::vector<std::vector<history:
 /// The epoch that a run belongs to: as measured, or the last one of its machine.
 [[nodiscard]] std::string current_epoch(const std::vector<history::PastRun>& past, const std::string& measured);
 
-/// Of a candidate whose device ceilings are off: whether the machine changed for good, that is whether three of the
-/// last five runs, this one included, were off, and every ceiling that is off now differs among them by no more than
-/// its tolerance. Absent if not.
+/// Tells of a candidate whose device ceilings are off whether the machine changed for good, that is whether three of
+/// the last five runs, this one included, were off, and every ceiling that is off now differs among them by no more
+/// than its tolerance. Absent if not.
 /// @param epoch  of current_epoch
 [[nodiscard]] std::optional<MachineChange> machine_change(const std::vector<history::PastRun>& past,
                                                           const std::string& epoch,
@@ -141,11 +141,12 @@ struct JudgedCase {
   double limit{};                         // of a split: ln of the time from which on a process is slow
 };
 
-/// What a creep has to come to when it is run again. Half of it is there long before, as the screen is of many runs.
+/// The rise that a creep has to come to when it is run again. Half of it is there long before, since the screen looks
+/// at many runs.
 inline constexpr double kCreepThreshold = 0.005;
 
-/// What needs no machine to judge by: failures of cases that ran before, and speeds that are impossible. All others are
-/// NOT_JUDGED.
+/// Screens for faults that need no machine to judge by: failures of cases that ran before, and speeds that are
+/// impossible. All other cases are NOT_JUDGED.
 void screen_failures(std::vector<JudgedCase>& cases, const Environment& environment);
 
 /// IMPOSSIBLE, in place of what their times were found to be, for speeds that no GPU has.
@@ -156,7 +157,7 @@ void screen_impossible(std::vector<JudgedCase>& cases, const Environment& enviro
 void screen(std::vector<JudgedCase>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
             std::optional<double> tau);
 
-/// Of what nobody runs again: a robust score, or that of a trend.
+/// The score, of a value or of a trend, beyond which nobody runs a case again.
 inline constexpr double kClearScore = 4;
 
 void become_suspect(JudgedCase& c, const char* found_by);
@@ -178,7 +179,7 @@ void find_creep(JudgedCase& c);
 /// Says of a case that creeps by how much and since when.
 void tell_creep(JudgedCase& c);
 
-// gate_confirmation.cpp: the kept build and the candidate's, run in turns.
+// gate_confirmation.cpp: the kept build and the candidate, run alternately.
 
 /// Gives every suspect its verdict.
 /// @param confirm       empty: there is no kept build, and they stay UNCONFIRMED
@@ -186,8 +187,8 @@ void tell_creep(JudgedCase& c);
 /// @throws              what `confirm` throws
 void confirm_suspects(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects);
 
-/// Of cases that are faster: IMPROVED, confirmed where the blocks show it, too, else RETRIED. Of more than
-/// `max_suspects` the largest speed-ups are run again, and the others are confirmed where all of those are.
+/// Evaluates cases that are faster: IMPROVED, confirmed where the blocks show it, too, else RETRIED. If there are more
+/// than `max_suspects`, the largest speed-ups are run again, and the others are confirmed where all of these are.
 void confirm_improvements(std::vector<JudgedCase*> faster, const Confirm& confirm, std::size_t max_suspects);
 
 /// The same of what creeps, against the pinned build and kCreepThreshold: CREEP, confirmed where it is beyond that, and

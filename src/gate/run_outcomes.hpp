@@ -1,4 +1,4 @@
-// What a run came out as beside its cases.
+// The outcomes of a run as a whole, next to the outcomes of its cases.
 #pragma once
 
 #include <string>

@@ -224,7 +224,7 @@ Connection open_to_read(const std::string& path, Seconds wait) {
   return {path, Mode::kReadImmutable, wait};
 }
 
-/// What `open` returns; what it throws becomes a UsageError about the file.
+/// Returns the result of `open`; its exceptions become a UsageError about the file.
 template <class Open>
 auto opened(const std::string& path, const Open& open) {
   try {

@@ -41,7 +41,7 @@ struct History::Database {
   [[nodiscard]] static Database in_memory();
   static void back_up(const std::string& path, const std::string& to, Seconds wait);
 
-  /// What `work` returns; an error of SQLite, or of JSON in the database, becomes a UsageError.
+  /// Returns the result of `work`; an error of SQLite, or of JSON in the database, becomes a UsageError.
   template <class Work>
   auto explained(Work work) const {
     try {

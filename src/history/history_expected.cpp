@@ -42,7 +42,8 @@ std::optional<std::int64_t> id_of_case(const Connection& connection, const std::
   return select.step() ? std::optional{select.integer(0)} : std::nullopt;
 }
 
-/// Moves every row about the case to another one. Tables whose rows both have keep the other's.
+/// Moves every row about the case to another one. Where both have a row in a table, the row of the moved case replaces
+/// the other's one.
 void move_rows(const Connection& connection, std::int64_t from, std::int64_t to) {
   for (const char* table : {"measurement", "regression", "excluded", "pin", "expected"}) {
     connection.prepare(fmt::format("UPDATE OR REPLACE {} SET bench_case = ? WHERE bench_case = ?", table))

@@ -1,4 +1,4 @@
-// What the history keeps of judged runs: verdicts, validity, baselines. What was measured is history.cpp's.
+// Keeps the verdicts, the validity and the baselines of judged runs. history.cpp keeps what was measured.
 #include <set>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// What cases over time come to, in words: rules over the changes of level in each one's newest epoch.
+// Concludes the series of cases in words: rules over the changes of level in each one's newest epoch.
 #include <fmt/format.h>
 
 #include <algorithm>

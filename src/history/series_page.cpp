@@ -27,7 +27,7 @@ struct Range {
   double high{};
 };
 
-/// Of the values that are there, and at least kMinRange wide around their middle.
+/// The range of the values that are there, at least kMinRange wide around their middle.
 Range range_of(std::span<const std::optional<double>> values) {
   Range range{.low = std::numeric_limits<double>::infinity(), .high = -std::numeric_limits<double>::infinity()};
   for (const std::optional<double>& value : values) {

@@ -20,7 +20,7 @@ constexpr std::string_view kOpening = "<!-- tbench:";
 constexpr std::string_view kEnd = "-->";
 constexpr std::string_view kBlanks = " \n";
 
-/// Where the next marker that begins with `marker` and a blank stands, from `begin` on.
+/// Finds the next marker that begins with `marker` and a blank, from `begin` on.
 std::size_t find_marker(std::string_view document, std::string_view marker, std::size_t begin) {
   std::size_t found = document.find(marker, begin);
   while (found != std::string_view::npos) {
@@ -31,7 +31,7 @@ std::size_t find_marker(std::string_view document, std::string_view marker, std:
   return found;
 }
 
-/// Where the only one begins.
+/// Returns the place of the only one.
 std::size_t find_only(std::string_view document, const std::string& marker) {
   const std::size_t found = find_marker(document, marker, 0);
   if (found == std::string_view::npos) {

@@ -89,7 +89,8 @@ Texts failures_of(const std::vector<Record>& records) {
   return lines;
 }
 
-/// What limits the cases that the host does: the file tells where they were traced.
+/// Returns the command that shows what limits the cases that the host limits: a report where the file has traces, else
+/// a run that traces them.
 std::string after_host(const results::ResultFile& file, const std::string& path, const Texts& names) {
   const Texts words{"tbench", "report", "--limits", path};
   const auto is_traced = [](const Record& record) { return record.trace.has_value(); };

@@ -92,7 +92,7 @@ struct Fact {
   std::string text;
 };
 
-/// Those that are known.
+/// Returns the facts that are known.
 std::vector<Fact> facts_of(const results::ResultFile& file) {
   const Environment& environment = file.environment;
   std::vector<Fact> facts;

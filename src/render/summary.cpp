@@ -18,7 +18,7 @@
 namespace tbench::render {
 namespace {
 
-/// How a metric comes from counters_of: the counter, and what turns its unit into the header's.
+/// A metric's source in counters_of: the counter, and what turns its unit into the header's.
 struct MetricSpec {
   Metric metric;
   std::string_view header;
@@ -54,7 +54,7 @@ constexpr std::string_view kGap = "  ";
 
 /// Room for what each summary column may hold; rows arrive one by one, so it cannot be taken from them.
 constexpr std::array<std::size_t, 8> kWidths{11, 10, 6, 12, 8, 6, 9, 5};
-/// What a narrow terminal goes without, in this order: TFLOP/s, MFU, the interval, samples, tokens/s.
+/// The columns that a narrow terminal drops, in this order: TFLOP/s, MFU, the interval, samples, tokens/s.
 constexpr std::array<std::size_t, 5> kLeastMissed{4, 5, 2, 7, 3};
 
 /// Columns of a terminal that the summary's take, with marks behind them.
@@ -80,7 +80,7 @@ bool has_wide_interval(const Record& record) {
   return record.timing->relative_half_width.value_or(0) > kWide;
 }
 
-/// Of a GPU: a processor is its own host.
+/// Whether a record is marked as limited by its host. Only records of a GPU are: a processor is its own host.
 bool is_marked_host_bound(const Record& record) { return record.device && is_host_bound(record); }
 
 }  // namespace
@@ -218,7 +218,7 @@ ConsoleTable::ConsoleTable(std::FILE* out, Options options)
   options_.name_width = std::min(options_.name_width, std::max(kMinNameWidth, room));
 }
 
-/// What fits into the terminal of it.
+/// Returns the part of the note that fits into the terminal.
 /// @param used  columns of the row so far
 std::string ConsoleTable::note_for(const Record& record, std::size_t used) {
   std::string note = one_line(note_of(record));

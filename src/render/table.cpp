@@ -128,7 +128,7 @@ void Table::add_row_of(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
-/// As a terminal and Markdown show them: on one line, a footnote as its mark.
+/// Returns the cells like a terminal and Markdown show them: on one line, a footnote as its mark.
 std::vector<Texts> Table::texts() const {
   std::vector<Texts> rows;
   rows.reserve(rows_.size());

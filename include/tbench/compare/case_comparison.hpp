@@ -21,7 +21,7 @@ namespace tbench::compare {
 /// Whether the case has a test of its own: both sides are `ok`, of one machine, and have enough replicates.
 [[nodiscard]] bool is_tested(const CaseComparison& c);
 
-/// The p value that counts in the correction over all cases: that of the case's own test, or of known_test.
+/// The p value that counts in the correction over all cases: the p of the case's own test, or of known_test.
 [[nodiscard]] std::optional<double> p_of(const CaseComparison& c);
 
 /// Fills in the minimum detectable effect and the verdict.
@@ -55,7 +55,8 @@ void decide(CaseComparison& c, std::optional<double> adjusted_p, std::size_t com
 [[nodiscard]] std::optional<double> device_value_of(const results::MeasuredCase& c);
 /// The largest peak of its processes, in the allocator's blocks.
 [[nodiscard]] std::optional<std::int64_t> peak_of(const results::MeasuredCase& c);
-/// As peak_of, of what tensors asked for; nothing unless every process that knows a peak knows that.
+/// Returns the peak of what tensors asked for, like peak_of; nothing unless every process that knows a peak knows this
+/// one.
 [[nodiscard]] std::optional<std::int64_t> requested_peak_of(const results::MeasuredCase& c);
 /// ln of the times in seconds, of the processes that have one.
 [[nodiscard]] std::vector<double> log_times(const results::MeasuredCase& c);

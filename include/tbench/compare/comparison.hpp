@@ -1,5 +1,5 @@
-// Two builds, or two GPUs, case by case: what changed, by how much, and how sure that is. How it is printed is
-// comparison_output.hpp's.
+// Two builds, or two GPUs, case by case: what changed, by how much, and how sure that is. comparison_output.hpp prints
+// it.
 #pragma once
 
 #include <array>
@@ -37,8 +37,7 @@ struct CompareOptions {
   double false_discovery_rate{0.05};
   /// A case's dispersion between processes, from earlier runs: standard deviation of ln(time), by match_key.
   std::map<std::string, stats::DispersionPrior> known_dispersion{};
-  /// The spreads by which cases without enough replicates, and those of two machines, are judged; outlives the
-  /// comparison.
+  /// The spreads that judge cases without enough replicates, and cases of two machines; outlives the comparison.
   const KnownSpreads* spreads{&built_in_spreads()};
 };
 
@@ -114,8 +113,8 @@ struct Peaks {
   std::int64_t base{};
   std::int64_t next{};
 };
-/// What tensors asked for, where both sides know it, else the allocator's blocks: those of the same tensors differ by
-/// what ran before. Nothing where a side knows neither.
+/// Peaks of what tensors asked for, where both sides know it, else of the allocator's blocks, which differ for equal
+/// tensors by what ran before. Nothing where a side knows neither.
 [[nodiscard]] std::optional<Peaks> comparable_peaks(const CaseComparison& c);
 
 /// Geometric means over those cases of a family that have a time on both sides.
@@ -159,7 +158,8 @@ struct Comparison {
 [[nodiscard]] Comparison compare(const ComparisonSide& base, const ComparisonSide& next, const CompareOptions& options);
 
 enum class CaseOrder { kFile, kName, kChange, kP };
-/// By name; by change, the largest slowdown first; by p value, the smallest first. Cases without one come last.
+/// Sorts by name; by change, the largest slowdown first; or by p value, the smallest first. Cases without one come
+/// last.
 void sort_cases(Comparison& comparison, CaseOrder order);
 
 [[nodiscard]] results::OutcomeCounts count_outcomes(const Comparison& comparison);

@@ -51,7 +51,7 @@ struct ComparisonSide {
   std::string planted;                   // CASE:SHARE of a slowdown that was planted (--tb_plant); empty: none
   results::RunFlags run;                 // of the first file
   bool was_interrupted{};                // one of the files says so, or its run was killed
-  /// By key: in how many processes each case was to be measured. Empty for files without a plan.
+  /// The number of processes in which each case was to be measured, by key. Empty for files without a plan.
   std::map<std::string, std::size_t> planned{};
   std::string way{};    // the settings of the measurement: `min_time_s 0.5, samples 60`; of the first file
   std::string suite{};  // likewise; empty: not told

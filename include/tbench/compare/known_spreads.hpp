@@ -54,7 +54,7 @@ struct EnumNames<compare::SpreadClass> {
 
 namespace tbench::compare {
 
-/// What the class of a time follows from.
+/// The facts that decide the class of a time.
 struct SpreadFacts {
   std::optional<Regime> regime;  // absent where that is unknown, for cases of several ranks and ceilings
   Seconds time;
@@ -121,7 +121,7 @@ class KnownSpreads {
   std::map<CaseKey, KnownSpread> cases;
   std::vector<SpreadSample> samples;  // that they were made of; empty unless pairs may be added
 
-  /// The case's own, else its class's.
+  /// Returns the case's own spread, else the spread of its class.
   [[nodiscard]] std::optional<KnownSpread> find(const std::string& key, SpreadClass of, Apart apart) const;
 
   /// Puts what `own` knows by itself, not by borrowing, over these.

@@ -23,10 +23,10 @@ class SpreadCollector {
   /// @throws  UsageError  naming the file, if all of them were added before
   std::size_t add(const ComparisonSide& file);
 
-  /// Of all that was added: a class's limit is the largest that the 50, 90 or 95 % quantile of its pairs gives, each
-  /// cell weighing as much as any other, but at least kMinLimit. A class of fewer than kMinPairs or kMinCells borrows
-  /// from its neighbour, and is left out where that has too few as well. A case whose processes spread too much for its
-  /// class, at 1 %, has a spread of its own.
+  /// Returns the spreads of all that was added. A class's limit is the largest that the 50, 90 or 95 % quantile of its
+  /// pairs gives, each cell weighing as much as any other, but at least kMinLimit. A class of fewer than kMinPairs or
+  /// kMinCells borrows from its neighbour, and is left out where that has too few as well. A case whose processes
+  /// spread too much for its class, at 1 %, has a spread of its own.
   [[nodiscard]] KnownSpreads spreads() const;
 
   [[nodiscard]] const std::vector<SpreadSample>& samples() const { return samples_; }

@@ -15,8 +15,8 @@
 
 namespace tbench::fleet {
 
-/// What the record's case cost the run: its harness and its sampling. A file that does not tell the time of sampling
-/// (before host_times) has the steps that it counts: warm-up and samples.
+/// Returns the time that the record's case cost the run: its harness and its sampling. Where a file does not tell the
+/// time of sampling (before host_times), the steps that it counts stand for it: warm-up and samples.
 [[nodiscard]] Seconds cost_of(const Record& record);
 
 class DurationCollector {

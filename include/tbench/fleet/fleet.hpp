@@ -19,12 +19,12 @@
 
 namespace tbench::fleet {
 
-/// What a GPU has, by how its sound specimens differ: products on tensor cores draw the most power, so that their rate
-/// is that of the specimen's clock at the limit; the others run at the same clock in all. What is the host's (dispatch,
-/// pageable copies) is left out.
+/// A resource of a GPU, by how healthy specimens differ in it. Products on tensor cores draw the most power, so that
+/// their rate follows each specimen's clock at the power limit; the other resources run at the same clock in all.
+/// Ceilings that the host decides (dispatch, pageable copies) belong to none.
 enum class Resource { kTensor, kFloat32, kMemory, kL2, kLink, kLaunch };
 
-/// Nothing for a ceiling that is not the GPU's.
+/// Returns the resource of a ceiling; nothing for a ceiling that is not the GPU's own.
 /// @param what  of the Ceiling family
 [[nodiscard]] std::optional<Resource> resource_of(std::string_view what);
 
@@ -35,7 +35,7 @@ struct KnownSpread {
   stats::DispersionPrior spread;
 };
 
-/// Those measured for this project, on the machines of bench/results.
+/// Returns the spreads measured for this project, on the machines of bench/results.
 [[nodiscard]] std::span<const KnownSpread> recorded_spreads();
 
 struct FleetOptions {
@@ -93,13 +93,13 @@ struct Fleet {
 /// E.g. `8 machines: GPU-0123abcd slow in memory`.
 [[nodiscard]] std::string fleet_summary(const Fleet& fleet);
 
-/// A row a machine, a row a resource with what it can find, and the summary.
+/// Renders a row per machine, a row per resource with the difference that it can find, and the summary.
 [[nodiscard]] std::string fleet_page(const Fleet& fleet, const render::PageOptions& options);
 
 /// SLOW or SOUND, why, and the command that measures a slow GPU again, on its machine.
 [[nodiscard]] results::Conclusion fleet_conclusion(const Fleet& fleet);
 
-/// That, everything in the struct, and its summary.
+/// Returns the conclusion, everything in the struct, and its summary.
 [[nodiscard]] results::Json fleet_to_json(const Fleet& fleet);
 
 /// The spreads of a file that fleet_to_json made.

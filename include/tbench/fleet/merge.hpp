@@ -21,11 +21,10 @@ struct Merged {
 /// Joins files, labelled by their paths.
 ///
 /// Records: shards come in the order in which an undivided run has their cases; other files follow each other, in
-/// processes (--tb_processes) each in that process's order. Ceilings come first, as always. Those that several files
-/// measured are taken from the first of them: every other record keeps the rate that it was held against, which its own
-/// machine reached.
+/// processes (--tb_processes) each in that process's order. Ceilings come first, as always. A ceiling that several
+/// files measured is taken from the first of them. Other records keep the ceiling of their own machine.
 ///
-/// Header: that of the first shard, or file, with the earliest date; the GPU's UUID where all are of one GPU, else the
+/// Header: the first shard's or file's one, with the earliest date; the GPU's UUID where all are of one GPU, else the
 /// option `merged_gpus`. Without the options that tell the parts apart; `interrupted` where something is missing.
 ///
 /// @param parts  at least one; one that was killed counts as `interrupted`
@@ -38,7 +37,7 @@ struct Merged {
 
 // kinds.cpp: what has to be the same in all files, and who differs.
 
-/// What a machine's results depend on besides which GPU of its model it is, by name, as a reader calls it.
+/// Facts, besides the GPU specimen, that a machine's results depend on, by the name that a reader knows.
 using Facts = std::map<std::string, std::string>;
 [[nodiscard]] Facts machine_facts(const Environment& environment);
 
@@ -46,8 +45,9 @@ using Facts = std::map<std::string, std::string>;
 ///                                  the files, and the remedy
 void check_same_kind(std::span<const results::NamedResults> parts);
 
-/// The options of an undivided run: those of the parts, without `shard`, `shard_places` and `shared_cases`. Of
-/// different filters, one that selects what they do together; of different `durations` and `context.KEY`, all values.
+/// Returns the options of an undivided run: the options of the parts, without `shard`, `shard_places` and
+/// `shared_cases`. Different filters become one that selects what they select together; different `durations` and
+/// `context.KEY` become a list of all values.
 /// @param parts  as check_same_kind leaves them
 /// @throws       compare::NotComparable  for different filters of which one excludes
 [[nodiscard]] std::map<std::string, std::string> joined_options(std::span<const results::NamedResults> parts);

@@ -31,14 +31,15 @@ struct ConfirmationBlock {
   std::vector<compare::ComparisonSide> next;
 };
 inline constexpr std::size_t kConfirmationBlocks = 6;
-/// Of a creep, whose threshold is half as large: 0.95 of those of twice the threshold are found in ten, 0.57 in six.
+/// Blocks of a creep's confirmation, whose threshold is half as large. Of creeps of twice the threshold, ten blocks
+/// find 0.95 and six find 0.57.
 inline constexpr std::size_t kCreepBlocks = 10;
 
 /// Runs the cases given, and no others, in so many blocks.
 using Confirm =
     std::function<std::vector<ConfirmationBlock>(const std::vector<std::string>& names, std::size_t blocks)>;
 
-/// What the history and the clock on the wall say of a whole run, beside the earlier runs themselves.
+/// Facts about a whole run from the history and from the clock on the wall, next to the earlier runs themselves.
 struct NightFacts {
   std::string now;                                       // UTC
   std::int64_t later_runs{};                             // that count, were recorded before, and are dated later
@@ -53,11 +54,12 @@ struct NightFacts {
 struct GateOptions {
   std::optional<double> tau{};   // threshold, 0.02 for 2 %; absent: by family and length
   std::size_t max_suspects{40};  // confirmed at most; the others stay unconfirmed
-  /// Keys of cases whose level in the candidate is the new normal, whatever it is. If there are any, so is the
-  /// machine's.
+  /// Keys of cases whose level in the candidate is the new normal, whatever it is. If there are any, the level of the
+  /// machine is the new normal, too.
   std::set<std::string> accepted{};
-  /// Earlier runs of other machines of the kind, a vector a machine, oldest first: a case's series then has those too,
-  /// moved to the level of the candidate's machine. Whether that one is as usual, it alone tells.
+  /// Earlier runs of other machines of the same model, one vector per machine, oldest first. The series of a case then
+  /// has those too, moved to the level of the candidate's machine. Whether the candidate's machine is as usual, its own
+  /// runs alone tell.
   std::vector<std::vector<history::PastRun>> other_machines{};
   /// Absent: a run that is no night, of one case with a planted slowdown for instance. Nothing is then asked of the run
   /// as a whole.

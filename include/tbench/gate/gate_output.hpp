@@ -12,7 +12,7 @@
 
 namespace tbench::gate {
 
-/// What a run was judged with, for the commands that follow.
+/// The inputs that a run was judged with, for the commands that follow.
 struct GateInput {
   std::string db;
   std::vector<std::string> files;   // of the run
@@ -32,10 +32,10 @@ struct GateInput {
 [[nodiscard]] std::string ceiling_line(const CeilingCheck& check);
 
 /// PASSED, REVIEW (4 with `strict`), FAILED. GOOD, PINNED and NEW in the command are the folders of the kept builds and
-/// of the run's.
+/// of the run's build.
 [[nodiscard]] results::Conclusion gate_conclusion(const GateReport& report, const GateInput& input);
 
-/// What was seen of a planted slowdown: `change +4.91 %, z 18.5, limit 2.0 %`.
+/// The measured effect of an injected slowdown: `change +4.91 %, z 18.5, limit 2.0 %`.
 [[nodiscard]] std::string heartbeat_line(const CaseReport& planted);
 
 /// Verdicts on a heartbeat besides FOUND: it was not; nothing can be said.
@@ -48,8 +48,8 @@ inline constexpr const char* kUnknown = "UNKNOWN";
 [[nodiscard]] results::Conclusion heartbeat_conclusion(const GateReport& report, const CaseReport& planted,
                                                        const std::string& share, const GateInput& input);
 
-/// What was compared; a row for each case that did not simply pass, the gravest first; since when, and what changed
-/// then; driver, machine, null control; missing and stale cases; the summary.
+/// Renders what was compared; a row for each case that did not simply pass, the gravest first; since when, and what
+/// changed then; driver, machine, null control; missing and stale cases; the summary.
 [[nodiscard]] std::string report_page(const GateReport& report, const render::PageOptions& options);
 
 /// Everything in the report. Quantities are in SI units, changes are ratios (candidate over reference); what is unknown
@@ -68,8 +68,8 @@ inline constexpr const char* kUnknown = "UNKNOWN";
 [[nodiscard]] results::Json heartbeat_message(const results::Conclusion& conclusion, const std::string& name,
                                               const std::string& share, int status);
 
-/// One test a case of the run, and a case that is expected of it, and one a Subject: a failure where the exit status is
-/// that of its outcome; skipped where no verdict is possible.
+/// One test per case of the run, per case that is expected of it, and per Subject: a failure where its outcome makes
+/// the exit status a failure; skipped where no verdict is possible.
 [[nodiscard]] std::string report_to_junit(const GateReport& report, bool strict);
 
 }  // namespace tbench::gate

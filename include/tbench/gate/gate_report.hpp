@@ -1,5 +1,5 @@
-// What the gate says of a run, the candidate: the verdicts on its cases and what they rest on. How it is judged is
-// gate.hpp's, how it is printed gate_output.hpp's.
+// The gate's report on a run, the candidate: the verdicts on its cases and the evidence for them. gate.hpp judges,
+// gate_output.hpp prints.
 #pragma once
 
 #include <array>
@@ -54,7 +54,8 @@ struct CaseReport {
   bool operator==(const CaseReport&) const = default;
 };
 
-/// What a ceiling is a limit of. The host's wander from night to night, and say nothing of what the GPU computes.
+/// The resource that a ceiling limits. Ceilings of the host wander from night to night, and say nothing about what the
+/// GPU computes.
 enum class Resource { kDevice, kHost };
 
 /// A ceiling of the machine against its median over the last runs.
@@ -89,7 +90,7 @@ struct ShiftOfCase {
   bool operator==(const ShiftOfCase&) const = default;
 };
 
-/// What a change of the machine, its settings, the libraries or the way of measuring did, without a verdict.
+/// The effect of a change of the machine, its settings, the libraries or the way of measuring, without a verdict.
 struct EpochShift {
   std::string from;
   std::string to;
@@ -101,7 +102,7 @@ struct EpochShift {
   bool operator==(const EpochShift&) const = default;
 };
 
-/// What a finding is about: a part of the evidence that a run is judged by.
+/// The subject of a finding: a part of the evidence that a run is judged by.
 enum class Subject { kWhole, kClock, kCeilings, kNullControl, kMachine, kHeartbeat };
 
 /// Something about the run as a whole that its cases do not tell.
@@ -168,9 +169,9 @@ inline constexpr std::int64_t kMaxBlindRuns = 3;
 [[nodiscard]] bool is_good(const GateReport& report);
 
 [[nodiscard]] std::size_t count_of(const GateReport& report, Outcome outcome);
-/// Of the cases.
+/// Counts the outcomes of the cases.
 [[nodiscard]] results::OutcomeCounts count_outcomes(const GateReport& report);
-/// Of the cases and of the run as a whole.
+/// Counts the outcomes of the cases and of the run as a whole.
 [[nodiscard]] results::OutcomeCounts count_all_outcomes(const GateReport& report);
 
 }  // namespace tbench::gate

@@ -112,8 +112,8 @@ class History {
   /// Fills in the cases of a run, in the order in which they were first added.
   void load_cases(StoredRun& run) const;
 
-  /// What a run is judged against: the last `max_runs` runs of a fingerprint that began before `before`, and those
-  /// older ones of `epoch` that a case is pinned to. Oldest first, with their cases.
+  /// Returns the runs that a run is judged against: the last `max_runs` runs of a fingerprint that began before
+  /// `before`, and those older ones of `epoch` that a case is pinned to. Oldest first, with their cases.
   /// @param epoch  as measured: the epochs of a machine that changed belong to it (machine_epoch)
   [[nodiscard]] std::vector<PastRun> past(const std::string& fingerprint, const std::string& epoch,
                                           const std::string& before, std::size_t max_runs) const;
@@ -125,8 +125,8 @@ class History {
   /// Judged runs of the fingerprint that were added before `run` and are dated later.
   [[nodiscard]] std::int64_t later_runs(const std::string& fingerprint, const std::string& started,
                                         std::int64_t run) const;
-  /// What a run of the machine is expected to have, sorted by key: the cases of baselines on it, and those that its
-  /// last valid run before `run` had in `ok`. Ceilings are not among them.
+  /// Returns the cases that a run of the machine is expected to have, sorted by key: the cases of baselines on it, and
+  /// the cases that were `ok` in its last valid run before `run`. Ceilings are not among them.
   [[nodiscard]] std::vector<ExpectedCase> expected(const MeasuredRun& of, std::int64_t run) const;
   /// No longer expects these cases, by key, of runs of the machine.
   void retire(const MeasuredRun& of, const std::set<std::string>& keys);

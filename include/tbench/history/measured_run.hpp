@@ -1,5 +1,5 @@
-// One run of a history: what the processes of one build measured on one machine in one go, the processes of a night for
-// instance. Where it is kept is history.hpp's.
+// One run of a history: what the processes of one build measured on one machine in one go, for instance in one night.
+// history.hpp keeps it.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct MeasuredRun {
   std::vector<std::string> warnings;
   std::string planted;    // as compare::ComparisonSide
   results::RunFlags run;  // likewise
-  // As compare::ComparisonSide has them.
+  // Fields like those that compare::ComparisonSide has.
   bool was_interrupted{};
   std::map<std::string, std::size_t> planned{};
   std::string way{};
@@ -52,7 +52,8 @@ void refuse_planted(const MeasuredRun& run);
 /// The model of what a run was measured on: runs of one model are expected to have the same cases.
 [[nodiscard]] std::string model_of(const Environment& environment);
 
-/// What machines of one pool share: their fingerprints, apart from which GPU of its model and which processor it is.
+/// Returns the part of their fingerprints that machines of one pool share: everything but the specimen of the GPU and
+/// the processor.
 [[nodiscard]] std::string pool_of(Environment environment);
 
 /// The versions that a measurement depends on and the project does not control: driver, CUDA, cuBLAS, cuDNN, LibTorch.

@@ -12,7 +12,8 @@ struct ResultFolder {
   std::vector<std::string> others;
 };
 
-/// Those of the folders below it, too, but for folders called `null`, `confirm` and `heartbeat`.
+/// Lists the results files of a folder and of the folders below it, but for folders called `null`, `confirm` and
+/// `heartbeat`.
 /// @throws  UsageError  naming the folder, for one that cannot be read or has no results
 [[nodiscard]] ResultFolder result_folder(const std::string& folder);
 

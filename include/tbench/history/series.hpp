@@ -52,15 +52,15 @@ struct Series {
 /// @param width  columns; if there are more values, the newest are shown
 [[nodiscard]] std::string sparkline(std::span<const std::optional<double>> values, std::size_t width);
 
-/// One series: a plot with change points and epochs, and a row a run.
+/// One series: a plot with change points and epochs, and a row per run.
 /// @param max_width  columns of the terminal
 [[nodiscard]] std::string series_page(const Series& series, std::optional<std::size_t> max_width);
 
 /// Several: a row each, with a sparkline.
 [[nodiscard]] std::string series_overview(std::span<const Series> series, std::optional<std::size_t> max_width);
 
-/// By the last change of level of each case, with the present driver and libraries: SLOWER where one became so, else
-/// FASTER; STEADY where there is none; NEW where there are too few runs to see one.
+/// Concludes from the last change of level of each case, with the present driver and libraries: SLOWER where one became
+/// so, else FASTER; STEADY where there is none; NEW where there are too few runs to see one.
 /// @param db  the history's file, for the command that follows
 [[nodiscard]] results::Conclusion series_conclusion(std::span<const Series> series, const std::string& db);
 

@@ -32,7 +32,7 @@ namespace tbench::render {
 
 /// A number of bytes >= 0 as people say it: `1 KiB`, `384 MiB`, `4 GiB`; whole, of the largest unit that divides it.
 [[nodiscard]] std::string format_bytes(std::int64_t bytes);
-/// What format_bytes has written; nothing for another text.
+/// Reads the text that format_bytes has written; returns nothing for another text.
 [[nodiscard]] std::optional<std::int64_t> parse_bytes(std::string_view text);
 
 /// The day of a time as format_timestamp writes it.

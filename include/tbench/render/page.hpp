@@ -33,7 +33,7 @@ class Page {
   /// @param colour  a line of the table, coloured; asked where the page has colours
   void table(const Table& table, const std::function<std::string(const std::string& line)>& colour = {});
 
-  /// A caption and an entry a line; nothing for no entries.
+  /// A caption and one entry per line; nothing for no entries.
   /// @param most  of more entries, so many are listed and the rest is counted
   void list(std::string_view caption, std::span<const std::string> entries,
             std::optional<std::size_t> most = std::nullopt);

@@ -1,4 +1,4 @@
-// What `tbench report` shows of a results file: where it was made, and a table for each family of its cases.
+// Renders a results file for `tbench report`: where it was made, and a table for each family of its cases.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,8 @@ struct FamilyTable {
   Table table;
 };
 
-/// A row a record: its varying parameters, then summary_cells. A time that is `unstable` or `throttled` has its reason
-/// in a last column `note`.
+/// A row per record: its varying parameters, then summary_cells. A time that is `unstable` or `throttled` has its
+/// reason in a last column `note`.
 /// @param records  of one family, not empty
 [[nodiscard]] FamilyTable family_table(std::span<const Record> records);
 
@@ -51,7 +51,7 @@ struct FamilyTable {
                                       Metric metric);
 
 /// The environment, and then a caption and a table for each family. A family without any of the keys to pivot by has a
-/// row a case.
+/// row per case.
 /// @throws  UsageError  naming the value and what would be right: for a regular expression that is none, a filter that
 ///                      no case passes, a key that no family has
 [[nodiscard]] std::string report_page(const results::ResultFile& file, const ReportOptions& options);
@@ -61,7 +61,8 @@ struct FamilyTable {
 /// @param path  of the file, for the command that follows
 [[nodiscard]] results::Conclusion run_conclusion(const results::ResultFile& file, const std::string& path);
 
-/// The conclusion, how many cases have each status, and a case a record: its counters (bench/counters.md) and its note.
+/// The conclusion, how many cases have each status, and an object per record: its counters (bench/counters.md) and its
+/// note.
 /// @param path  as run_conclusion
 /// @throws      UsageError  as report_page, for the filter, which alone counts
 [[nodiscard]] std::string report_json(const results::ResultFile& file, const ReportOptions& options,

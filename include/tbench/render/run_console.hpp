@@ -1,4 +1,4 @@
-// What a run shows on a terminal besides its rows: short names for its cases, and at the end what it found.
+// The parts of a run's terminal output that are not its rows: short names for its cases, and its findings at the end.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@ namespace tbench::render {
 /// Names of the cases of one run without what they share: the family and the values that differ, `Model small bf16`.
 class ShortNames {
  public:
-  /// Where no legend stands above the names, numbers need their keys: `Attention seq_len 512 flash`.
+  /// Numbers need their keys where no legend stands above the names: `Attention seq_len 512 flash`.
   enum class Numbers { kAlone, kWithKeys };
   explicit ShortNames(std::span<const CaseId> cases, Numbers numbers = Numbers::kAlone);
 
   /// One line a family, which says what the values are and what all its cases share:
   /// `Model size precision; all ctx:512 batch:4`.
   [[nodiscard]] const std::vector<std::string>& legend() const { return legend_; }
-  /// Of one of the cases; of another one its whole name.
+  /// Returns the short name of one of the cases; the whole name of any other case.
   [[nodiscard]] std::string operator()(const CaseId& id) const;
   /// Columns that the longest one takes.
   [[nodiscard]] std::size_t width() const { return width_; }
@@ -35,8 +35,8 @@ class ShortNames {
   std::size_t width_{};
 };
 
-/// What the records of a run say together, a line each: how many cases the host limits, how many are not sharp, how
-/// many are above their ceiling, which is nearest to its own.
+/// Findings over the records of a run, one per line: how many cases the host limits, how many are not sharp, how many
+/// are above their ceiling, which is nearest to its own.
 struct Finding {
   bool is_warning{};
   std::string text;

@@ -1,5 +1,5 @@
-// What sums up one record: quantities and columns, for reports and for the benchmark's own output, which has a row for
-// each record as it arrives and at the end what it all came to.
+// Sums up one record in quantities and columns, for reports and for the benchmark's own output, which has a row for
+// each record as it arrives and a summary at the end.
 #pragma once
 
 #include <cstddef>
@@ -36,11 +36,11 @@ enum class Metric { kMilliseconds, kTokens, kTflops, kMfu, kMemory, kBandwidth, 
 /// One cell a column; of a case without a time, the status, and the reason in place of all numbers.
 [[nodiscard]] std::vector<std::string> summary_cells(const Record& record);
 
-/// What a table says in place of the number of a case without a time: `OOM`, or the status as it is.
+/// Returns the text that stands for the number of a case without a time: `OOM`, or the status as it is.
 [[nodiscard]] std::string status_text(Status status);
 
-/// What is to be said of a time beside its numbers: why it is unstable or throttled, that it is too short for the
-/// timer, never was steady or has a wide interval, that the host's time limits it. Empty for most, and without a time.
+/// Returns the remarks on a time next to its numbers: why it is unstable or throttled, that it is too short for the
+/// timer, never was steady or has a wide interval, that the host limits it. Empty for most, and without a time.
 [[nodiscard]] std::string note_of(const Record& record);
 
 /// The same as marks of a cell, each at most once: `*` unstable or throttled; `~` not sharp: under 10 us, never steady
@@ -57,11 +57,11 @@ struct NamedMarks {
 /// A row's cell of marks, `tf32 ~h, bf16 h`. Times without a mark are left out.
 [[nodiscard]] std::string marks_cell(std::span<const NamedMarks> times);
 /// A table whose last column has the marks of each row, where any has.
-/// @param rows   a text a column
-/// @param marks  one a row
+/// @param rows   one text per column
+/// @param marks  one per row
 [[nodiscard]] Table table_with_marks(std::vector<Column> columns, std::vector<std::vector<std::string>> rows,
                                      std::span<const std::string> marks);
-/// What a table says of the marks that it uses, one text a mark.
+/// Returns a table's legend for the marks that it uses, one text per mark.
 [[nodiscard]] std::vector<std::string> legend_of(std::string_view marks);
 
 class ConsoleTable {

@@ -1,5 +1,5 @@
 // A table of text cells and the only place that knows how one is written: for a terminal, as Markdown, CSV, LaTeX or
-// HTML. What stands around a table on a page is page.hpp's.
+// HTML. page.hpp has what stands around a table.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,7 @@ class Table {
   /// A GitHub table; every line ends in a newline.
   [[nodiscard]] std::string markdown() const;
 
-  /// The header and a line a row. A footnote is left out: its cell is empty.
+  /// The header and one line per row. A footnote is left out: its cell is empty.
   [[nodiscard]] std::string csv() const;
 
   /// A longtable, for \usepackage{longtable}.

@@ -1,5 +1,5 @@
-// What fits on a terminal: how much room UTF-8 text takes and how to make it fit, and the line that tells what the run
-// is doing, rewritten in place.
+// Fits text to a terminal: the room that UTF-8 text takes, how to make it fit, and the line that tells what the run is
+// doing, rewritten in place.
 #pragma once
 
 #include <cstddef>

@@ -42,7 +42,7 @@ class ResultWriter {
   ///                  afresh, and a file and a journal at its path are replaced. `interrupted` is ignored.
   /// @param interval  shortest time between two rewrites of the file
   ResultWriter(OutputLock lock, ResultFile start, std::chrono::nanoseconds interval = kRewriteInterval);
-  /// As above, with the lock taken here.
+  /// Starts a run like the other constructor, and takes the lock itself.
   /// @throws  as OutputLock
   ResultWriter(std::string path, ResultFile start, std::chrono::nanoseconds interval = kRewriteInterval);
   ResultWriter(const ResultWriter&) = delete;

@@ -1,4 +1,4 @@
-// What the `context` of plain Google Benchmark JSON says of program and machine.
+// The facts about program and machine in the `context` of plain Google Benchmark JSON.
 #pragma once
 
 #include <optional>

@@ -78,7 +78,7 @@ std::string name_of_benchmark(const PlainRow& row, const std::string& name) {
   return has_ending ? name.substr(0, name.size() - ending.size()) : name;
 }
 
-/// Of a library that does not say, a fitted complexity has no time.
+/// Recognises the row of a fitted complexity, which has no time, where the library does not say that it is one.
 bool is_complexity(const Json& entry, const std::string& name) {
   return !entry.contains("real_time") && (name.ends_with("_BigO") || name.ends_with("_RMS"));
 }

@@ -121,7 +121,7 @@ std::optional<results::Replicate> replicate_of(const Benchmark& benchmark) {
   return std::nullopt;
 }
 
-/// What is told of cases of which only the first has a place in a warning.
+/// Cases that a warning counts, of which it names only the first.
 struct Told {
   std::size_t count{};
   std::string first;

@@ -12,7 +12,7 @@
 namespace tbench::compare {
 namespace {
 
-/// What makes its times worth less, if its context says so.
+/// Warns of facts in the context that make the side's times worth less.
 void warn_of(ComparisonSide& side, const std::string& path, const PlainContext& context) {
   const auto says = [&](const char* key, const char* value) {
     const auto found = context.find(key);

@@ -14,7 +14,7 @@
 namespace tbench::compare {
 namespace {
 
-/// What one process measured again and again, as the one replicate that it is: the median of its times, with the
+/// Makes the repeated measurements of one process the one replicate that they are: the median of its times, with the
 /// interval that they give it.
 results::Replicate one_process(const results::MeasuredCase& c) {
   results::Replicate process = c.replicates.front();

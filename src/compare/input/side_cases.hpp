@@ -1,4 +1,4 @@
-// The cases of a side: those of one key become one, repetitions inside one process one replicate.
+// The cases of a side: cases of one key become one, repetitions inside one process become one replicate.
 #pragma once
 
 #include <cstddef>

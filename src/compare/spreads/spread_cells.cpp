@@ -13,7 +13,7 @@ namespace {
 using ClassKey = KnownSpreads::ClassKey;
 using Samples = std::vector<const SpreadSample*>;
 
-/// What a cell is told apart by besides its case: GPU, way and, of processes, UUID and build.
+/// Tells cells of one case apart: GPU, way and, for processes, UUID and build.
 using CellKey = std::tuple<std::string, std::string, std::string, std::string, std::string>;
 
 struct OpenCell {
@@ -49,7 +49,7 @@ void add_pair(OpenCells& cells, const SpreadSample& a, const SpreadSample& b) {
     }
   };
   add(class_of_time(facts), a.facts.time, b.facts.time);
-  // At the power limit time and device time are of one class: the time tells of both.
+  // Time and device time are of one class at the power limit, where the time tells of both.
   const std::optional<SpreadClass> of_device = class_of_device_time(facts);
   if (a.device_time && b.device_time && of_device != SpreadClass::kPowerLimit) {
     add(of_device, *a.device_time, *b.device_time);

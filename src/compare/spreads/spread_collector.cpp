@@ -17,7 +17,7 @@ namespace {
 
 /// Implementations whose kernels are this project's own: they change with its builds.
 constexpr std::array<std::string_view, 2> kOwnImplementations{"fused", "flash"};
-/// Families of which every other implementation is the libraries'.
+/// Families in which every implementation but the project's own comes from the libraries.
 constexpr std::array<std::string_view, 4> kStockFamilies{"Attention", "Gemm", "Kernel", "Model"};
 
 bool is_stock(const CaseId& id) {
@@ -86,8 +86,8 @@ KnownSpread measured(std::span<const SpreadCell> cells, double at_least) {
           .borrowed = {}};
 }
 
-/// The classes to borrow from, the nearest first: another of the same kind of pairs, then the same of the other kind. A
-/// graph's time is the GPU's: its nearest are device times.
+/// Returns the classes to borrow from, the nearest first: another class of the same kind of pairs, then the same class
+/// of the other kind. A graph's time is the GPU's own time, so that the nearest classes are device times.
 std::vector<ClassKey> neighbours(const ClassKey& key) {
   using enum SpreadClass;
   static const std::map<SpreadClass, SpreadClass> kNearest{

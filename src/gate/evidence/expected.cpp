@@ -1,4 +1,4 @@
-// What is expected of every run, and is not in this one.
+// Finds the cases that are expected of every run and are not in this one.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is wrong with a case whatever the other runs say: failures, and speeds that no GPU has.
+// Finds the faults of a case that need no other runs: failures, and speeds that no GPU has.
 #include <fmt/format.h>
 
 #include <algorithm>
