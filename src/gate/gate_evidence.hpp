@@ -51,7 +51,7 @@ inline constexpr std::size_t kMinProcesses = 3;
 /// INCOMPLETE: the run began before an earlier one that counts, or over an hour from now.
 [[nodiscard]] std::optional<Finding> find_wrong_clock(const history::MeasuredRun& run, const NightFacts& facts);
 
-/// REPLAYED: samples equal those of an earlier run, or of another process of this one.
+/// REPLAYED: samples equal samples of an earlier run, or of another process of this one.
 [[nodiscard]] std::optional<Finding> find_replay(const std::vector<history::PastRun>& past,
                                                  const history::MeasuredRun& run, const NightFacts& facts);
 

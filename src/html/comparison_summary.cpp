@@ -1,4 +1,4 @@
-// What a summary says of one file against the first.
+// Summarises one file against the first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -130,7 +130,7 @@ void add_ran_on_one(std::vector<Sentence>& sentences, const compare::Comparison&
   }
 }
 
-/// What lies between the fastest and the slowest case on the other GPU.
+/// Tells the range between the fastest and the slowest case on the other GPU.
 void add_extremes(std::vector<Sentence>& sentences, const compare::Comparison& comparison,
                   const render::ShortNames& names) {
   const CaseComparison* low = nullptr;

@@ -202,7 +202,7 @@ results::Json slots_of(std::span<const results::NamedResults> results) {
   return colour_slots(names);
 }
 
-/// What the page says of the marks that its records have.
+/// The page's legend for the marks that its records have.
 std::vector<std::string> legend_of(std::span<const results::NamedResults> results) {
   std::vector<const Record*> all;
   for (const results::NamedResults& result : results) {

@@ -29,7 +29,7 @@ std::string escape_json(std::string_view json) {
   return escaped;
 }
 
-/// What stands for `{{name}}` of the frame.
+/// Returns the text for `{{name}}` of the frame.
 std::string filled_in(std::string_view name, const HtmlPage& page, const results::Json& data) {
   if (name == "data") return escape_json(results::compact(data));
   if (name == "title") return std::string{page.title};

@@ -1,5 +1,5 @@
-// What the pages of this layer are made of: their frame and files, with scripts and without, how their data is written,
-// whose colours are whose, and what they have of a record.
+// The parts that the pages of this layer share: their frame and files, with scripts and without, the form of their
+// data, the assignment of colours, and the data of a record.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct EmbeddedFile {
 /// @throws  std::logic_error  for a name that none has
 [[nodiscard]] std::string_view html_asset(std::string_view name);
 
-/// What a page has of its own: html/frame.html has the rest. Texts are markup as they are.
+/// The parts of a page that are its own: html/frame.html has the rest. Texts are markup as they are.
 struct HtmlPage {
   std::string_view title;
   std::string_view heading;
@@ -73,7 +73,7 @@ class PageFamilies {
   std::vector<Family> families_;
 };
 
-/// What `tbench diff` says of a file against the first one.
+/// The comparison of `tbench diff` of a file with the first one.
 struct FileComparison {
   std::size_t file{};  // index
   std::optional<compare::Comparison> comparison;
@@ -96,7 +96,7 @@ struct FileComparison {
 /// @param text  escaped here
 [[nodiscard]] std::string note_html(std::string_view text);
 
-// Which implementation has which of the pages' colours. The colours are assets/page.css's.
+// The assignment of the pages' colours to implementations. assets/page.css has the colours.
 
 /// `--slot-0` to `--slot-9` of page.css.
 inline constexpr std::size_t kColourSlots = 10;
@@ -104,21 +104,21 @@ inline constexpr std::size_t kColourSlots = 10;
 /// By whom a case is computed: its `impl`, or else its `method`; null for one that has neither.
 [[nodiscard]] const std::string* implementation_of(const CaseId& id);
 
-/// A slot an implementation. Those of this suite have theirs on every page, and two that a family has both have
-/// different ones. Any other has one by its name, and of the free ones while there are any.
+/// Returns a slot per implementation. The implementations of this suite have the same slot on every page, and two that
+/// a family has both have different ones. Any other gets one by its name, and a free one while there are any.
 [[nodiscard]] std::map<std::string, std::size_t> colour_slots(const std::set<std::string>& implementations);
 
-// What a page has of a record besides its numbers: of its trace the GPU's time by phase and class of operation and by
-// range, and the gaps; and the bytes of its roofline.
+// The data of a record besides its numbers: from its trace the GPU's time by phase and class of operation and by range,
+// and the gaps; and the bytes of its roofline.
 
 /// Phases, classes and ranges of all traces of a page, which name them by their indexes.
 class TraceNames {
  public:
-  /// Of one trace, all a step, as three lists of numbers:
+  /// Returns one trace, all per step, as three lists of numbers:
   ///   span, device, gaps of the host, the device's own and others in ms; the longest gap in us; kernels; launches
   ///   four numbers for each class in each phase, in the order of the trace: phase and class (indexes), ms, operations
-  ///   three numbers for each range with time on the GPU, in the order of the trace: what its path has behind that of
-  ///   the range around it (index of a name), that range (index in this list; -1: none), ms
+  ///   three numbers for each range with time on the GPU, in the order of the trace: what its path has behind the path
+  ///   of the range around it (index of a name), that range (index in this list; -1: none), ms
   [[nodiscard]] results::Json trace(const StepTrace& trace);
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 

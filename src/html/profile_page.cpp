@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kMebi = 1024.0 * 1024.0;
 
-/// Of the outermost parts, one after the other, and of bands; the first slot is for what is older than the step.
+/// The colour slots of the outermost parts, one after the other, and of bands; the first slot is for what is older than
+/// the step.
 constexpr std::array<std::size_t, 8> kSlots{2, 1, 6, 7, 3, 4, 5, 9};
 /// How much of the colour a range, a class and a kernel have; texts stand on it.
 constexpr std::array<int, 3> kShares{26, 50, 12};

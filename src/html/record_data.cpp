@@ -30,7 +30,7 @@ struct ClassSum {
   double operations{};
 };
 
-/// Of an element of a precision's inputs and outputs.
+/// Bytes of an element of a precision's inputs and outputs.
 struct ElementBytes {
   std::int64_t input{};
   std::int64_t output{};
@@ -71,7 +71,7 @@ std::optional<double> attention_bytes(const CaseId& id, const ElementBytes& elem
   const auto d_model = extent_of(id, "d_model");
   const auto length = extent_of(id, "seq_len");
   const auto pass = parse_enum<AttentionPass>(text_of(id, "pass"));
-  // What both passes hold at once is less than what they move.
+  // Nothing is known for both passes together: what they hold at once is less than what they move.
   if (!batch || !heads || !d_model || !length || !pass || pass == AttentionPass::kForwardBackward) return std::nullopt;
   constexpr double kMaxElements = 1e15;  // far beyond any memory
   if (static_cast<double>(*batch) * static_cast<double>(*d_model) * static_cast<double>(*length) > kMaxElements) {

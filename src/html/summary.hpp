@@ -1,4 +1,4 @@
-// What a page of results opens with: what its files say, in sentences that follow from rules.
+// The opening of a page of results: sentences about its files that follow from rules.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Sentence {
   Tone tone{Tone::kPlain};
 };
 
-/// What is said of one file, or of one against the first.
+/// The sentences about one file, or about one against the first.
 struct SummaryPart {
   std::string heading;
   std::vector<Sentence> sentences;
@@ -28,10 +28,10 @@ struct SummaryPart {
 [[nodiscard]] SummaryPart comparison_part(const FileComparison& against,
                                           std::span<const results::NamedResults> results);
 
-/// A part a file, then a part a comparison. Of a file: which GPU, how many cases, how they were measured; what could
-/// not run, by status and reason; and render::findings_of. Of a comparison: a sentence for each verdict that there is,
-/// with the cases that changed the most, and how sure that is; between different GPUs how many times as long each
-/// family takes.
+/// A part per file, then a part per comparison. For a file: which GPU, how many cases, how they were measured; what
+/// could not run, by status and reason; and render::findings_of. For a comparison: a sentence for each verdict that
+/// there is, with the cases that changed the most, and how sure that is; between different GPUs how many times as long
+/// each family takes.
 [[nodiscard]] std::vector<SummaryPart> page_summary(std::span<const results::NamedResults> results,
                                                     std::span<const FileComparison> comparisons);
 
@@ -41,7 +41,7 @@ struct SummaryPart {
 /// `1 case`, `2 cases`.
 [[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
 
-/// What a program said, so that it does not fill the page: the table has all of it.
+/// Shortens what a program said, so that it does not fill the page: the table has all of it.
 [[nodiscard]] std::string shortened(std::string_view text);
 
 /// With a capital and a full stop.

@@ -41,9 +41,9 @@ class DeviceOperations {
 
   /// @param trace  must outlive this
   explicit DeviceOperations(const Trace& trace);
-  /// As device_time.
+  /// Returns the same as device_time.
   [[nodiscard]] DeviceTime time(std::span<const Index> launched_by, const Device& device, Window window) const;
-  /// As device_times.
+  /// Returns the same as device_times.
   [[nodiscard]] std::vector<DeviceTime> times(std::span<const Index> launched_by) const;
 
  private:
@@ -51,7 +51,7 @@ class DeviceOperations {
   std::map<Device, std::vector<Index>> by_device_;  // in order
 };
 
-/// What a device did in a window: operations that begin in it count, until its end.
+/// Returns the time of a device in a window: operations that begin in it count, until its end.
 /// @param launched_by      launching_calls(trace)
 /// @param process, device  whose operations count
 [[nodiscard]] DeviceTime device_time(const Trace& trace, std::span<const Index> launched_by, std::uint16_t process,

@@ -28,7 +28,7 @@ struct Sum {
   }
 };
 
-/// Of the parts of one frame by name, the longest first.
+/// Parts of one frame by name. longest_first() sorts them, the longest first.
 using Parts = std::map<std::string, Sum>;
 std::vector<std::pair<std::string, Sum>> longest_first(const Parts& parts) {
   std::vector<std::pair<std::string, Sum>> sorted(parts.begin(), parts.end());
@@ -40,7 +40,7 @@ std::string kernel_label(const RangeKernelTime& kernel) {
   return kernel.kind == OperationKind::kKernel ? kernel_name(kernel.name) : kernel.name;
 }
 
-/// By row, with what is in the ranges inside of it.
+/// Sums by row, with what is in the ranges inside of it.
 std::map<std::size_t, Sum> range_sums(const Profile& profile) {
   std::map<std::size_t, Sum> sums;
   for (const RangeKernelTime& kernel : profile.range_kernels) {

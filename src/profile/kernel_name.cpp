@@ -24,8 +24,8 @@ constexpr std::string_view kConst = " const";
 constexpr std::string_view kOpening = "<({[";
 constexpr std::string_view kClosing = ">)}]";
 
-/// Where the text goes on after the bracket that closes the one at `open`; its end if none does. A '<' that a bracket
-/// of another kind finds open was a comparison.
+/// Returns the place behind the bracket that closes the one at `open`; the end of the text if none does. A '<' that a
+/// bracket of another kind finds open was a comparison.
 std::size_t behind_bracket(std::string_view text, std::size_t open) {
   std::string opened;
   for (std::size_t i = open; i < text.size();) {
@@ -48,8 +48,8 @@ std::size_t behind_bracket(std::string_view text, std::size_t open) {
   return text.size();
 }
 
-/// Behind the parameters at `open`, and const, if a name goes on there: those of a function that encloses it. Else the
-/// text's end.
+/// Returns the place behind the parameters at `open`, and behind const, if a name goes on there: the parameters belong
+/// to a function that encloses it. Else returns the text's end.
 std::size_t behind_parameters(std::string_view text, std::size_t open) {
   std::size_t end = behind_bracket(text, open);
   if (text.substr(end).starts_with(kConst)) end += kConst.size();
@@ -119,7 +119,7 @@ constexpr std::array kMarks{
     Mark{"gemmSN_NN_kernel<float", ProductPrecision::kFp32},
 };
 
-/// nvjet_sm90_tst_...: the letters behind the architecture are those of the types, the inputs' first.
+/// nvjet_sm90_tst_...: the letters behind the architecture name the types, the inputs' types first.
 std::optional<ProductPrecision> of_nvjet(std::string_view name) {
   name.remove_prefix(std::string_view{"nvjet_"}.size());
   if (name.starts_with("sm")) name.remove_prefix(std::min(name.find('_'), name.size() - 1) + 1);

@@ -1,5 +1,5 @@
-// What a thread launched in none of its own ranges, by time: PyTorch runs backward on a thread of its own, while the
-// thread that has the range BACKWARD waits.
+// Finds by time the ranges of operations that a thread launched in none of its own ranges: PyTorch runs backward on a
+// thread of its own, while the thread that has the range BACKWARD waits.
 #include <algorithm>
 #include <cstddef>
 #include <iterator>

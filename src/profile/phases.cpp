@@ -60,7 +60,7 @@ void add(DerivedRange& sum, const RangeTime& range, int sign) {
   sum.launches += sign * range.launches;
 }
 
-/// Of a row what is in no row inside of it.
+/// Adds the part of a row that is in no row inside of it.
 void add_alone(DerivedRange& sum, const std::vector<RangeTime>& ranges, std::size_t outer) {
   add(sum, ranges[outer], 1);
   const std::size_t end = end_of(ranges, outer);

@@ -82,7 +82,7 @@ class Sums {
     kernel.durations.add(duration_ns);
   }
 
-  /// Of an operation that was added: its range is another thread's.
+  /// Counts an operation that was added and whose range belongs to another thread.
   void add_by_time(const Operation& operation, std::size_t phase) {
     ++profile_.operations_by_time;
     profile_.operations_by_time_ns += operation.end_ns - operation.start_ns;
@@ -130,7 +130,7 @@ class Sums {
     copy.total_ns += duration_ns;
   }
 
-  /// By name and, of each name, by phase.
+  /// Takes the copies by name and, for each name, by phase.
   void take_copies() {
     const Index* last_name = nullptr;
     for (auto& [key, time] : copies_) {
@@ -167,7 +167,7 @@ std::vector<ApiTime> longest_first(const Trace& trace, const std::map<Index, Dur
   return times;
 }
 
-/// Of the whole trace and of every phase.
+/// Adds the calls of the whole trace and of every phase.
 void add_calls(const Trace& trace, const RangeTree& tree, const Phases& phases, Profile& profile) {
   std::map<Index, Durations> all;
   std::vector<std::map<Index, Durations>> of_phase(phases.names().size() + 1);

@@ -17,7 +17,8 @@ namespace {
 
 constexpr char kAny = '*';
 
-/// What the `*` of the pattern stands for in the text, or nothing of a pattern without one; none: it does not match.
+/// Returns the part of the text that the `*` of the pattern stands for, or an empty text for a pattern without one;
+/// nothing if it does not match.
 std::optional<std::string_view> matched(std::string_view text, std::string_view pattern) {
   const std::size_t star = pattern.find(kAny);
   if (star == std::string_view::npos) return text == pattern ? std::optional{std::string_view{}} : std::nullopt;

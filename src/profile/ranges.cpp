@@ -95,14 +95,14 @@ RangeTree range_tree(const Trace& trace) {
 
 namespace {
 
-/// Of one range, while its operations come in the order of their starts.
+/// The time of one range, while its operations come in the order of their starts.
 struct Instance {
   std::int64_t first_start_ns{INT64_MAX};
   std::int64_t last_end_ns{INT64_MIN};
   BusyTime busy;
 };
 
-/// Ranges into rows: those of a label whose outer ranges are of one row.
+/// Sorts ranges into rows: ranges of one label whose outer ranges are in one row share a row.
 class Rows {
  public:
   Rows(const Trace& trace, const RangeTree& tree) : trace_{trace}, tree_{tree} {

@@ -12,12 +12,12 @@
 
 namespace tbench::profile {
 
-// How ranges lie in one another, in which one a call was made, and what ranges come to: on the host, and of the
+// The nesting of ranges, the range in which a call was made, and the figures of ranges: on the host, and of the
 // operations that were launched in them.
 
-/// Of each range the innermost one of its thread that holds it, and of each call the innermost one of its thread that
-/// holds it: this is nsys's rule. kNone: none does. Of two equal ranges the first in the trace holds the other. Ranges
-/// that would be in over 63 others lie beside each other in the 63rd.
+/// For each range the innermost one of its thread that holds it, and for each call the innermost one of its thread that
+/// holds it: this is nsys's rule. kNone: none does. If two ranges are equal, the first in the trace holds the other.
+/// Ranges that would be in over 63 others lie next to each other in the 63rd.
 struct RangeTree {
   std::vector<Index> parent_of_range;
   std::vector<Index> range_of_call;
@@ -46,14 +46,14 @@ struct RangeRows {
 // Which phase of a step an operation belongs to, when the devices worked on each phase, and the rows of the studies
 // that follow from the times of ranges and of the kernels in them.
 
-/// The phase of each range: that of the innermost range around it that is one, itself included.
+/// The phase of each range: the innermost range around it that is a phase, itself included.
 class Phases {
  public:
   /// @param trace, tree  must outlive this
   /// @throws             UsageError  as analyse
   Phases(const Trace& trace, const RangeTree& tree, const ProfileOptions& options);
 
-  /// As they first begin.
+  /// Names of the phases in the order of their first begin.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
   /// The innermost range around `range` that is a phase, itself included; kNone: none is.
@@ -88,7 +88,7 @@ void add_phase_spans(const Trace& trace, const RangeTree& tree, const Phases& ph
 /// them: projections, residual, not attention; each only where the ranges are there that it is made of.
 [[nodiscard]] std::vector<DerivedRange> derived_ranges(const std::vector<RangeTime>& ranges);
 
-/// By phase; only those that have operations in such ranges.
+/// Returns the times of attention by phase; only phases that have operations in such ranges.
 [[nodiscard]] std::vector<AttentionTime> attention_times(const Profile& profile);
 
 }  // namespace tbench::profile

@@ -16,7 +16,7 @@ constexpr std::size_t kMaxExpandedLength = 20'000;
 
 constexpr std::size_t kNowhere = std::string_view::npos;
 
-/// Where the bracket expression that begins at `open` ends: behind its ']'. kNowhere if it does not.
+/// Returns the end of the bracket expression that begins at `open`: behind its ']'. kNowhere if it does not end.
 std::size_t behind_bracket_expression(std::string_view text, std::size_t open) {
   std::size_t i = open + 1;
   if (i < text.size() && text[i] == '^') ++i;

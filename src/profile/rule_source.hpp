@@ -1,4 +1,4 @@
-// What the rules of kernels are read from: the file that the program was built with, and the dialect of their regular
+// The source of the rules of kernels: the file that the program was built with, and the dialect of their regular
 // expressions.
 #pragma once
 
@@ -31,8 +31,8 @@ struct ExpressionError {
   std::string problem;     // with the remedy
 };
 
-/// What makes `expression` no rule: brackets without partner, a repetition of nothing, a counted one, a back-reference,
-/// more than `regcomp` expands in a few milliseconds; nothing for an expression that may be compiled.
+/// Returns why `expression` is no rule: brackets without partner, a repetition of nothing, a counted one, a
+/// back-reference, more than `regcomp` expands in a few milliseconds; nothing for an expression that may be compiled.
 [[nodiscard]] std::optional<ExpressionError> check_expression(std::string_view expression);
 
 /// The first bracket expression that cannot be compiled alone, `[z-a]`, as its position; 0 if there is none.

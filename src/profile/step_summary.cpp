@@ -121,7 +121,7 @@ DeviceTime sum(const DeviceTime& a, const DeviceTime& b) {
   return both;
 }
 
-/// What the device did from `begin_ns` to the end of the part's last operation.
+/// Returns the device's time from `begin_ns` to the end of the part's last operation.
 /// @param scratch  has the calls of the trace
 DeviceTime time_of(Trace& scratch, const StepOperations& part, std::int64_t begin_ns) {
   if (part.operations.empty()) return {};
@@ -160,7 +160,7 @@ std::optional<Seconds> deviation_of(const Durations& durations) {
   return seconds_of(durations.std_ns());
 }
 
-/// Of each range its label behind those of the ranges around it.
+/// Returns for each range its label behind the labels of the ranges around it.
 std::vector<std::string> paths_of(const std::vector<RangeTime>& ranges) {
   std::vector<std::string> paths;
   for (const RangeTime& range : ranges) {
@@ -240,7 +240,7 @@ Exposure exposure_of(std::span<const Interval> intervals, std::span<const Interv
   std::vector<Interval> all;
   all.reserve(intervals.size() + others.size());
   std::ranges::merge(intervals, others, std::back_inserter(all), {}, &Interval::start_ns, &Interval::start_ns);
-  // What the intervals alone cover is what the union of all has more than that of the others.
+  // The exposed time is the union of all intervals less the union of the others.
   return {.total_ns = union_of(intervals), .exposed_ns = union_of(all) - union_of(others)};
 }
 

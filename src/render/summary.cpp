@@ -18,7 +18,7 @@
 namespace tbench::render {
 namespace {
 
-/// A metric's source in counters_of: the counter, and what turns its unit into the header's.
+/// A metric's source in counters_of: the counter, and the factor from its unit to the unit of the header.
 struct MetricSpec {
   Metric metric;
   std::string_view header;

@@ -17,7 +17,7 @@ namespace {
 
 using render::Align;
 
-/// What is less than this of a step, or of the GPU's time, is not worth a line.
+/// The share of a step, or of the GPU's time, below which a limit is not worth a line.
 constexpr double kNotable = 0.05;
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
@@ -49,7 +49,7 @@ class Step {
   }
 
  private:
-  /// Where the trace disagrees with the time there is none but the traced steps' own.
+  /// The device time of the timed steps; where the trace disagrees with the time, the device time of the traced steps.
   [[nodiscard]] Seconds device() const { return device_time(record_).value_or(trace_.device); }
   [[nodiscard]] bool is_host_bound() const { return tbench::is_host_bound(record_); }
   [[nodiscard]] double share(const OperationSum& time) const { return time.total / operations_; }

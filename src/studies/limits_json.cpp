@@ -1,4 +1,4 @@
-// What limits traced steps, for programs: with the verdict on all of them.
+// The limits of traced steps, for programs: with the verdict on all of them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -92,7 +92,7 @@ StudyColumn mean_tokens_column() {
           .format = &render::format_thousands};
 }
 
-/// What a step takes besides its phases: their medians need not be those of one step.
+/// Returns the time of a step outside of its phases, whose medians need not come from one step.
 std::optional<double> outside_phases_ms(const Record& record) {
   if (!record.timing || record.timing->phases.empty()) return std::nullopt;
   Seconds rest = record.timing->median;
@@ -102,7 +102,7 @@ std::optional<double> outside_phases_ms(const Record& record) {
 
 }  // namespace
 
-/// What a step costs: time, spread, throughput, memory and phases of every size, context, pass and precision.
+/// The cost of a step: time, spread, throughput, memory and phases of every size, context, pass and precision.
 Study end_to_end_study() {
   return {.name = "end_to_end",
           .title = "Time, throughput and peak memory of a step",
@@ -125,7 +125,7 @@ Study end_to_end_study() {
           }}};
 }
 
-/// What a step costs by who makes it and how it reaches the GPU.
+/// The cost of a step by implementation and by the way that it reaches the GPU.
 Study step_study() {
   FamilyGrid grid = model_grid({"512"}, {"forward", "forward_backward", "train_step"}, {"bf16"});
   grid.axes.back() = {"impl", {"eager", "sdpa", "flash", "fused", "compiled"}};
@@ -154,7 +154,7 @@ Study step_study() {
       .if_known = {{"Model", {"impl", {"compiled"}}}}};
 }
 
-/// Where the memory goes: peaks, and what they hold.
+/// The use of memory: peaks, and what they hold.
 Study memory_study() {
   const auto of_memory = [](auto rows_of) {
     return [rows_of](std::span<const Record* const> records) {
@@ -199,7 +199,8 @@ Study memory_study() {
                       .rows_of = of_memory(&allocation_rows)}}};
 }
 
-/// Where memory ends: the longest context of each size, pass and precision; of a smaller GPU with --tb_memory_limit.
+/// The end of the memory: the longest context of each size, pass and precision; for a smaller GPU with
+/// --tb_memory_limit.
 Study oom_boundary_study() {
   return {.name = "oom_boundary",
           .title = "The longest context that fits into memory",
@@ -232,7 +233,7 @@ Study scaling_study() {
                       .only = {{"pass", "forward_backward"}}}}};
 }
 
-/// What the first steps of a process cost a measurement that does not warm up. The counts of steps are part of the
+/// The cost of a process's first steps in a measurement that does not warm up. The counts of steps are part of the
 /// case: its family gives every case a process of its own.
 Study warmup_study() {
   return {

@@ -12,7 +12,7 @@
 namespace tbench::studies {
 namespace {
 
-/// What every subject has around its operations.
+/// The columns that every subject has around its operations.
 std::vector<StudyColumn> quantities(std::initializer_list<const char*> operations) {
   std::vector<StudyColumn> columns{number_column("forward and backward ms", "median_ms"),
                                    finding_column("parameters", "parameters")};
@@ -100,14 +100,14 @@ double casts_percent(const StepTrace& trace, Seconds /*step*/) {
   return percent_of(casts, all);
 }
 
-/// What --tb_trace=on adds to the times.
+/// A table of the cost that --tb_trace=on adds to the times.
 StudyTable traced_table(std::string caption, StudyColumn column) {
   return {.caption = std::move(caption), .spread = {"precision"}, .columns = {std::move(column)}, .needs_trace = true};
 }
 
 }  // namespace
 
-/// What lower precision gains in time.
+/// The time that lower precision saves.
 Study precision_study() {
   StudyTable scores =
       traced_table("Attention's scores alone, the GPU's ms of a forward pass: Q K^T, scale, mask and their casts",
@@ -128,7 +128,7 @@ Study precision_study() {
                                   trace_column("casts %", &casts_percent, &one_digit))}};
 }
 
-/// What TF32 products change of attention's time, on the course's grid.
+/// The effect of TF32 products on attention's time, on the course's grid.
 Study tf32_study() {
   return {.name = "tf32",
           .title = "Attention's forward and backward with TF32 off and on",
@@ -144,7 +144,7 @@ Study tf32_study() {
 }
 
 /// Which dtype each operation runs and returns in under autocast: the course's toy model, and the transformer. The
-/// names are those of the Autocast family's labels, in the order of the computation.
+/// names are the labels of the Autocast family, in the order of the computation.
 Study autocast_study() {
   return {
       .name = "autocast",
@@ -160,8 +160,8 @@ Study autocast_study() {
                                "loss exp",       "loss"}))}};
 }
 
-/// What a long sum is in each accumulator: the course's sums of 0.01, sums and dot products of seeded values in several
-/// orders, and matrix products of growing inner extent.
+/// The value of a long sum in each accumulator: the course's sums of 0.01, sums and dot products of seeded values in
+/// several orders, and matrix products of growing inner extent.
 Study accumulation_study() {
   StudyColumn result = number_column("result", "result");
   result.format = &all_digits;

@@ -13,14 +13,14 @@
 
 namespace tbench::html {
 
-/// What the page shows, as its scripts read it (src/html/assets/data.js):
+/// Returns the data of the page in the form that its scripts read (src/html/assets/data.js):
 ///   summary   parts: pairs of a heading and its sentences, pairs of text and tone
 ///   files     label, device, facts (pairs of texts), cases
 ///   families  name, keys: of the records' parameters, in order of appearance
 ///   metrics   names, as in counters_of
 ///   slots     of the page's colours, by the names of implementations
-///   records   file and family (indexes), values (one a key, null where the case has none), status, reason,
-///             repetition, repetitions, metrics (one a name, null where unknown), least_bytes (that it moves;
+///   records   file and family (indexes), values (one per key, null where the case has none), status, reason,
+///             repetition, repetitions, metrics (one per name, null where unknown), least_bytes (that it moves;
 ///             of a case with FLOP whose bytes are known), ceiling (what its rate is held
 ///             against), findings (texts by name), half_width, n, stop; phases_ms (pairs of name and median),
 ///             samples_ms, flagged (indexes of samples_ms), trace (TraceNames)
@@ -28,9 +28,9 @@ namespace tbench::html {
 ///   comparisons  of every file but the first with the first, as `tbench diff` makes them: file (index), and either
 ///             refused (why they cannot be compared) or summary, cross, differences, warnings, means (family, cases,
 ///             ratio, cycles), only_in_base, only_in_new (names) and cases: family, values, verdict, base_ms, new_ms,
-///             ratio, interval (95 %, pair), within (it comes from inside one process a side), cycles and memory
+///             ratio, interval (95 %, pair), within (it comes from inside one process per side), cycles and memory
 ///             (ratios), p, finds (a fraction), n (pair of replicates), note
-/// Times have 5 significant digits. Of a page's samples at most 400,000 are kept, as many of each case, evenly spaced
+/// Times have 5 significant digits. At most 400,000 samples per page are kept, as many of each case, evenly spaced
 /// in the order taken; `n` is the number before.
 [[nodiscard]] results::Json html_data(std::span<const results::NamedResults> results);
 
@@ -41,13 +41,13 @@ namespace tbench::html {
 /// Values that one HTML page can hold: about 8 MB.
 inline constexpr std::size_t kMaxPageValues = 200'000;
 
-/// What the HTML page shows, as its scripts read it (src/html/assets/history.js):
+/// Returns the data of the HTML page in the form that its scripts read (src/html/assets/history.js):
 ///   files     machines: label, runs (started, commit, epoch, and `invalid` where the machine was not as usual)
 ///   families  name, keys, as in html_data
-///   records   series: file and family (indexes), values (one a key), runs (indexes of the machine's); and, one a run,
-///             ms, spread, peak_bytes (null where unknown), n (processes), device_ms (null where unknown; absent where
-///             no run was traced); status (by position, where it is not `ok`), regressed (positions), changes (pairs of
-///             position and ratio of the levels)
+///   records   series: file and family (indexes), values (one per key), runs (indexes of the machine's runs); and,
+///             one per run, ms, spread, peak_bytes (null where unknown), n (processes), device_ms (null where unknown;
+///             absent where no run was traced); status (by position, where it is not `ok`), regressed (positions),
+///             changes (pairs of position and ratio of the levels)
 [[nodiscard]] results::Json series_page_data(std::span<const history::Series> series);
 
 /// The page: every series with change points, epochs, nights that are not valid and confirmed regressions, and a table

@@ -20,7 +20,7 @@ struct TimePart {
   double operations{};                  // likewise
 };
 
-/// What a range holds at each point of a step, in bytes.
+/// The bytes that a range holds at each point of a step.
 struct MemoryPart {
   std::string name;
   std::vector<std::int64_t> bytes;

@@ -1,4 +1,4 @@
-// What a flame graph shows of a profile: the GPU's time by range, in each by class, in each by kernel; and as text for
+// The flame graph of a profile: the GPU's time by range, in each by class, in each by kernel; and as text for
 // https://github.com/brendangregg/FlameGraph.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The kinds of work that a GPU operation does. Which one a kernel does, kernel_rules.hpp tells from its name.
+// The kinds of work that a GPU operation does. kernel_rules.hpp tells from a kernel's name which kind it does.
 #pragma once
 
 #include <array>

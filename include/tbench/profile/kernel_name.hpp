@@ -25,14 +25,16 @@ namespace tbench::profile {
 /// @param demangled  the whole name, as results files have it
 [[nodiscard]] std::string current_kernel_name(const std::string& demangled);
 
-/// What the multipliers take.
+/// The type of the multipliers' inputs.
 enum class ProductPrecision { kFp32, kTf32, k16Bit, k8Bit };
 
-/// By the structure of the names of cuBLAS, CUTLASS and its generators; nothing for a name that does not tell.
+/// Reads the type from the structure of the names of cuBLAS, CUTLASS and its generators; nothing for a name that does
+/// not tell.
 [[nodiscard]] std::optional<ProductPrecision> product_precision(std::string_view kernel);
 
-/// Why the matrix products of a step cannot be those of `precision`, or nothing: none of those whose names tell it runs
-/// in it, or a product of float32 without TF32 runs in less. Where a name does not tell, the step is not accused.
+/// Why the matrix products of a step cannot have `precision`, or nothing: no product whose name tells its precision
+/// runs in `precision`, or a product of float32 without TF32 runs in less. Where a name does not tell, the step is not
+/// accused.
 /// @param step  of a case of that precision
 [[nodiscard]] std::optional<std::string> product_problem(const StepTrace& step, Precision precision);
 

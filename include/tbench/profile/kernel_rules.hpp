@@ -1,5 +1,5 @@
-// From a kernel's name to its class, by an ordered list of regular expressions: src/profile/kernel_rules.txt, or a file
-// of the user's.
+// Maps a kernel's name to its class, by an ordered list of regular expressions: src/profile/kernel_rules.txt, or a file
+// of the user.
 #pragma once
 
 #include <regex.h>
@@ -18,7 +18,7 @@ namespace tbench::profile {
 /// lines and those that begin with '#' are skipped. Counted repetitions and back-references are no part of it.
 class KernelRules {
  public:
-  /// Those that the program was built with.
+  /// Returns the rules that the program was built with.
   [[nodiscard]] static const KernelRules& built_in();
 
   /// @param origin  what messages call the text: the file's path
@@ -29,7 +29,7 @@ class KernelRules {
   [[nodiscard]] static KernelRules read(const std::string& path);
 
   /// The class of the first rule whose expression is found anywhere in the name; kOther if none is. Takes tens of
-  /// microseconds: ask once a distinct name. Safe in several threads at once.
+  /// microseconds: ask once per distinct name. Safe in several threads at once.
   /// @param name  mangled or demangled, whole: with its template arguments
   [[nodiscard]] KernelClass classify(const std::string& name) const;
 

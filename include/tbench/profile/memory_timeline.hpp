@@ -26,13 +26,13 @@ struct MemoryRow {
 /// @throws      UsageError  naming the file, the line, what is wrong with it, and the remedy
 [[nodiscard]] std::vector<MemoryRow> read_memory_csv(std::string_view text, const std::string& name);
 
-/// What one range holds, behind each of the timeline's points.
+/// The bytes that one range holds, behind each of the timeline's points.
 struct MemoryBand {
   std::string range;  // `FORWARD/layer.*/ffn`; or `before the step`, `(no range)`, `others`
   std::vector<std::int64_t> bytes;
 };
 
-/// Where a phase begins.
+/// The point at which a phase begins.
 struct MemoryPhase {
   std::string name;
   std::size_t point{};
@@ -51,9 +51,9 @@ struct TimelineOptions {
   std::size_t max_bands{9};     // at least 3: what lived before, those of the most bytes at any point, and the others
 };
 
-/// Of the last step of the log, whose memory is as that of all later ones. Blocks count for the range that allocated
-/// them, ranges of one label (`layer.0`, `layer.1`) as one; what lived before the step, and is freed in it, is a band
-/// of its own, the first. Nothing for rows of which none is of a phase of a step.
+/// Returns the timeline of the log's last step, whose memory is like the memory of all later ones. Blocks count for the
+/// range that allocated them, ranges of one label (`layer.0`, `layer.1`) as one; what lived before the step, and is
+/// freed in it, is a band of its own, the first. Nothing if no row is of a phase of a step.
 [[nodiscard]] std::optional<MemoryTimeline> memory_timeline(std::span<const MemoryRow> rows,
                                                             const TimelineOptions& options = {});
 

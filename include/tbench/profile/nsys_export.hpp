@@ -19,10 +19,10 @@ struct NsysExport {
   std::string newer_report;
 };
 
-/// Reads the exports of nsys 2023 to 2026, and older ones as far as their tables go; any of them but those of the GPU
-/// may be missing. Takes about 100 bytes a row of the tables that are read, whatever the file's size.
+/// Reads the exports of nsys 2023 to 2026, and older ones as far as their tables go; any table but the GPU's tables may
+/// be missing. Takes about 100 bytes per row of the tables that are read, whatever the file's size.
 /// @throws  results::CorrectableError  naming the file, the problem and the remedy: it cannot be read, is empty, no
-///                                     database, damaged, another program's, or has no operation of a GPU
+///                                     database, damaged, written by another program, or has no operation of a GPU
 [[nodiscard]] NsysExport read_nsys_export(const std::string& path);
 
 }  // namespace tbench::profile

@@ -1,4 +1,4 @@
-// What a trace comes to: the figures of every table, before anybody prints them.
+// The figures of a trace that every table needs, before anybody prints them.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class Durations {
   [[nodiscard]] std::int64_t total_ns() const { return total_ns_; }
   [[nodiscard]] std::int64_t min_ns() const { return min_ns_; }
   [[nodiscard]] std::int64_t max_ns() const { return max_ns_; }
-  /// 0 of none.
+  /// 0 for no calls.
   [[nodiscard]] double mean_ns() const;
-  /// Of the sample (n - 1), as nsys has it; 0 of fewer than two.
+  /// The standard deviation of the sample (n - 1), like nsys has it; 0 for fewer than two calls.
   [[nodiscard]] double std_ns() const;
 
  private:
@@ -125,7 +125,7 @@ struct RangeTime {
   std::int64_t gpu_exclusive_ns{};  // sum of the operations that are in no range inside
 };
 
-/// What one kernel, or one kind of copy, did in the ranges of a row and in none inside of them.
+/// The time of one kernel, or of one kind of copy, in the ranges of a row and in none inside of them.
 struct RangeKernelTime {
   std::optional<std::size_t> range{};  // index of Profile::ranges; none: launched in no range
   std::size_t phase{};                 // index of Profile::phases

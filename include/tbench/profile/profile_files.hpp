@@ -30,9 +30,9 @@ inline constexpr const char* kMemoryPickleName = "memory.pickle";
 [[nodiscard]] std::string memory_csv(const AllocationLog& log, std::span<const LoggedStep> steps,
                                      std::span<const std::string_view> phases);
 
-/// What https://pytorch.org/memory_viz and torch.cuda._memory_viz open: the events of device 0 in order, and a segment
-/// for each block of the log that is live at its end and for all that was before. Ranges stand where PyTorch has the
-/// frames of a stack. An event's time is its number: the log has none.
+/// Returns the file that https://pytorch.org/memory_viz and torch.cuda._memory_viz open: the events of device 0 in
+/// order, and a segment for each block of the log that is live at its end and for all that was before. Ranges stand
+/// where PyTorch has the frames of a stack. An event's time is its number: the log has none.
 [[nodiscard]] std::string memory_pickle(const AllocationLog& log);
 
 /// Writes both into a folder that is there.

@@ -30,8 +30,8 @@ struct TableOptions {
 /// All tables that have a row, in the order of their names.
 [[nodiscard]] std::vector<ProfileTable> profile_tables(const Profile& profile, const TableOptions& options);
 
-/// What a reader must know before the figures, a sentence each: operations without a launch or a range, the share of
-/// class `other` where it is over 2 %, graphs traced as a whole.
+/// Returns what a reader must know before the figures, one sentence each: operations without a launch or a range, the
+/// share of class `other` where it is over 2 %, graphs traced as a whole.
 [[nodiscard]] std::vector<std::string> profile_notes(const Profile& profile);
 
 /// INCOMPLETE where the trace lacks kernels or launches, UNCLASSIFIED where the rules know too few of the kernels, HOST

@@ -15,7 +15,7 @@
 
 namespace tbench::profile {
 
-// What a trace of a few steps of a case says of one step: what its record keeps.
+// Derives one step from a trace of a few steps of a case, for its record.
 
 /// Whether a label is this name in any case of letters: `FORWARD`, `forward`.
 [[nodiscard]] bool is_label(std::string_view label, std::string_view name);
@@ -36,7 +36,7 @@ struct Interval {
   std::int64_t end_ns{};  // at least start_ns
 };
 
-/// What some operations took.
+/// The time that some operations took.
 struct Exposure {
   std::int64_t total_ns{};    // union of their intervals
   std::int64_t exposed_ns{};  // the part of it in which none of the other operations ran
@@ -46,8 +46,8 @@ struct Exposure {
 /// @param intervals, others  each in the order of their starts; they may overlap, each other too
 [[nodiscard]] Exposure exposure_of(std::span<const Interval> intervals, std::span<const Interval> others);
 
-/// Of the trace's kernels of class collective beside all its other operations, copies and fills among them; nothing
-/// without one. A kernel that waits for another rank is communication.
+/// The exposure of the trace's kernels of class collective next to all its other operations, copies and fills among
+/// them; nothing without one. A kernel that waits for another rank is communication.
 /// @param trace  of one GPU
 [[nodiscard]] std::optional<Exposure> communication_of(const Trace& trace, const KernelRules& rules);
 
@@ -71,10 +71,10 @@ struct StepPlace {
 /// @throws  std::invalid_argument  for fewer than two steps, or a step that marked another number of phases
 void check_steps(std::span<const EnqueuedStep> steps, std::size_t phases);
 
-/// What was launched, called and entered in `steps` but the first one, which summarise_steps does not count either. On
-/// every thread that launched in a phase the phase is a range, named in capitals (FORWARD), unless a range of that name
-/// is there: so each operation has its phase, those of autograd's own thread too. Names and threads without an event
-/// are left out.
+/// Cuts out what was launched, called and entered in `steps` but the first one, which summarise_steps does not count
+/// either. On every thread that launched in a phase the phase is a range, named in capitals (FORWARD), unless a range
+/// of that name is there: so each operation has its phase, also on autograd's own thread. Names and threads without an
+/// event are left out.
 /// @param steps  in their order, at least two, each with an end for each of `phases`
 /// @throws       std::invalid_argument  as summarise_steps
 [[nodiscard]] Trace cut_steps(const Trace& trace, std::span<const EnqueuedStep> steps,

@@ -1,5 +1,5 @@
-// What a tracer saw, whichever it was (CUPTI in this process, an export of Nsight Systems): operations of the GPU,
-// calls of the CUDA API, ranges. Plain records; what they mean is analysed elsewhere.
+// The events that a tracer recorded, whichever it was (CUPTI in this process, an export of Nsight Systems): operations
+// of the GPU, calls of the CUDA API, ranges. Plain records; what they mean is analysed elsewhere.
 //
 // Times are nanoseconds of one clock with any origin. Names are indexes into Trace::names. An operation belongs to the
 // call with its process and correlation.
@@ -46,7 +46,7 @@ struct ApiCall {
   bool operator==(const ApiCall&) const = default;
 };
 
-/// What NVTX calls a range: from a push to its pop, or from a start to its end.
+/// A range as NVTX defines it: from a push to its pop, or from a start to its end.
 struct Range {
   std::int64_t start_ns{};
   std::int64_t end_ns{};

@@ -13,7 +13,7 @@ namespace tbench::profile {
 /// How the file of a folder of profiles is called.
 inline constexpr const char* kTraceFileName = "trace.json.gz";
 
-/// What is known of a trace besides its events.
+/// The facts known about a trace besides its events.
 struct TraceFacts {
   std::string name{};               // of what was traced: a case; empty: not known
   std::int64_t steps{1};            // that were traced

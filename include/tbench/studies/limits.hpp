@@ -1,4 +1,4 @@
-// What limits a step, by rules over its record: each with the numbers that it follows from.
+// Finds what limits a step, by rules over its record: each with the numbers that it follows from.
 #pragma once
 
 #include <optional>

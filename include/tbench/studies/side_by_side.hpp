@@ -35,7 +35,7 @@ struct RatioOptions {
 /// the GPU's own times are divided. With a pivot, a row for each combination of the values of `rows` and a column for
 /// each number that the pivot's parameter has: the ratio of the fastest `of`, its letter where there are several; and a
 /// column of marks: `~` where `over` is resolution limited, `d` where the GPU's own times are divided, `h` where a host
-/// limits either and they are unknown, `*` where either is not `ok`. Without a pivot, a row a case: the time and the
+/// limits either and they are unknown, `*` where either is not `ok`. Without a pivot, a row per case: the time and the
 /// rate of `over`, each ratio, the fastest `of`, and marks. Both sides are of one file where it has both, else of files
 /// of the same GPU; a later file wins.
 /// @param results  not empty
@@ -44,32 +44,32 @@ struct RatioOptions {
 
 /// Cases that have a time in at least three processes: medians, their range, SM clocks (the mean of a polled clock
 /// where the record has it, else its median), the range of the medians' cycles, and whether peaks are the same bytes.
-/// @param results  in the order shown, each of one process or several; the cases are those of the last one, in its
+/// @param results  in the order shown, each of one process or several; the last one decides the cases and their
 /// order
 /// @throws         UsageError  if there is no such case
 [[nodiscard]] render::Table repeat_table(std::span<const results::NamedResults> results);
 
-/// What a run's own time went to, a family a row and all of them in the last: entries that have a time, the host's
-/// seconds for them, and of those each part's, with what it adds to the time without it, in percent. A process's start,
-/// ceilings apart from their cases, and cases without a time are not counted.
+/// The use of a run's own time, one row per family and all of them in the last: entries that have a time, the host's
+/// seconds for them, and each part of these seconds, with what it adds to the time without it, in percent. A process's
+/// start, ceilings apart from their cases, and cases without a time are not counted.
 /// @throws  UsageError  if no record has host times
 [[nodiscard]] render::Table host_times_table(std::span<const results::NamedResults> results);
 
-/// Cases that PyTorch was timed on too: both times and their ratio; of several files the first one that has a case
-/// counts. Of ceilings: the rates of all processes, their range, and the median's ratio to PyTorch's.
+/// Cases that PyTorch was timed on too: both times and their ratio; if several files have a case, the first one counts.
+/// For ceilings: the rates of all processes, their range, and the ratio of the median to PyTorch's rate.
 /// @throws  UsageError  if no case is in both
 [[nodiscard]] render::Table pytorch_table(std::span<const results::PytorchTime> pytorch,
                                           std::span<const results::NamedResults> results);
 
-/// The ten kernels that take most of the traced step and that Nsight Compute timed too, the longest first: calls a
-/// step, microseconds of a call by either, and by how many percent the trace's are longer.
+/// The ten kernels that take most of the traced step and that Nsight Compute timed too, the longest first: calls per
+/// step, microseconds per call by either, and by how many percent the trace's are longer.
 /// @throws  UsageError  if the case is in no file, has no trace, or shares no kernel
 [[nodiscard]] render::Table ncu_table(const results::NcuTimes& ncu, std::span<const results::NamedResults> results);
 
-/// A case a row: what was seen between two sets of one build, and with a slowdown planted.
+/// A row per case: the differences between two sets of one build, and with an injected slowdown.
 [[nodiscard]] render::Table self_comparison_table(std::span<const results::SelfComparison> cases);
 
-/// A file a row.
+/// A row per file.
 [[nodiscard]] render::Table manifest_table(std::span<const results::ManifestEntry> files);
 
 }  // namespace tbench::studies

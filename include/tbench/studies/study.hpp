@@ -25,7 +25,7 @@ struct StudyColumn {
   /// In the header's unit; nothing where the record does not tell.
   std::function<std::optional<double>(const Record&)> value;
   std::function<std::string(double)> format;
-  /// What is no number, in place of `value` and `format`; nothing where the record does not tell.
+  /// A value that is no number, in place of `value` and `format`; nothing where the record does not tell.
   std::function<std::optional<std::string>(const Record&)> text{};
   /// A key that is spread over columns and its value whose cases alone have the quantity: {"pass", "forward"}. The
   /// header then says what that value means. Absent: all cases have it.
@@ -82,7 +82,7 @@ struct StudyTable {
   std::string together_before{};
 };
 
-/// What a row is in its case's waterfall chart.
+/// The role of a row in its case's waterfall chart.
 enum class StudyStep {
   kNone,   // not part of it
   kFloor,  // what the case cannot do without: from where the bar before it ended
@@ -107,12 +107,13 @@ struct StudyQuantity {
 /// All that the files have of a study.
 struct StudyMeasurements {
   std::span<const CaseId> cases;  // of the study, in its order, whatever a filter shows of them
-  /// Of a case of the study, or of Study::beside; those that failed too; empty where it was not measured.
+  /// Returns the records of a case of the study, or of Study::beside, with the failed ones; empty where it was not
+  /// measured.
   std::function<std::span<const Record* const>(const CaseId&)> records_of;
   std::span<const ModelSize> sizes;  // the built-in ones and the user's
 };
 
-/// What a table is told of a case. Where its own records are enough, it is these.
+/// The records that a table gets for a case: its own ones, where these are enough.
 struct StudyCase {
   std::span<const Record* const> records;  // those that did not fail, at least one
   const StudyMeasurements& all;
@@ -164,7 +165,7 @@ struct Study {
 /// @throws      UsageError  for an unknown name, with the nearest one and all of them
 [[nodiscard]] const Study& find_study(std::string_view name, std::string_view flag);
 
-/// The study without those of its `if_known` values that `is_known` denies.
+/// Returns the study without the `if_known` values that `is_known` denies.
 [[nodiscard]] Study with_known_values(
     Study study, const std::function<bool(const std::string& family, const CaseId::Parameter& value)>& is_known);
 

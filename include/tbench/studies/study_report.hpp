@@ -41,7 +41,7 @@ struct StudyReport {
   std::vector<std::string> commands;  // footnote 1, 2, ...: each measures what its cells lack, and nothing else
 };
 
-/// What is said above `commands`.
+/// The sentence above `commands`.
 inline constexpr const char* kNotMeasured = "Not measured; this does:";
 
 struct StudyOptions {

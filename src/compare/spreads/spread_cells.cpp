@@ -49,7 +49,7 @@ void add_pair(OpenCells& cells, const SpreadSample& a, const SpreadSample& b) {
     }
   };
   add(class_of_time(facts), a.facts.time, b.facts.time);
-  // Time and device time are of one class at the power limit, where the time tells of both.
+  // Time and device time are of one class at the power limit, where the time stands for the device time, too.
   const std::optional<SpreadClass> of_device = class_of_device_time(facts);
   if (a.device_time && b.device_time && of_device != SpreadClass::kPowerLimit) {
     add(of_device, *a.device_time, *b.device_time);

@@ -37,7 +37,7 @@ std::string hatch_lines(const Box& box, std::size_t hatch) {
   const bool rises = hatch % 2 == 1;
   std::string path;
   for (double along = kApart; along < box.width + box.height; along += kApart) {
-    // From the left side or the bottom to the top or the right side, seen from the box's left top corner.
+    // The line goes from the left side or the bottom to the top or the right side, seen from the box's left top corner.
     const double x1 = std::max(0.0, along - box.height);
     const double x2 = std::min(box.width, along);
     const auto at = [&](double x) {
@@ -84,7 +84,7 @@ double longest(const BarGroup& group) {
   return high;
 }
 
-/// What the upright labels of all groups need above the longest bar.
+/// Returns the room that the upright labels of all groups need above the longest bar.
 double room_of_labels(const BarChart& chart) {
   std::size_t letters = 0;
   for (const BarGroup& group : chart.groups) {

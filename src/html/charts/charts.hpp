@@ -1,4 +1,4 @@
-// Charts that need no script: SVG whose colours and fonts are page.css's. One function for each kind, and the parts
+// Charts that need no script: SVG with the colours and fonts of page.css. One function for each kind, and the parts
 // that several kinds have.
 #pragma once
 
@@ -121,7 +121,8 @@ struct FlameChart {
 /// A `figure` as wide as the page. Boxes of one parent are side by side in their order and begin where the parent does;
 /// the top row is as wide as the picture. What is too narrow to be seen is not drawn, and names are cut to their box:
 /// of `attention.qkv` in `attention` there is `qkv`. Texts are escaped.
-/// @param chart  values are finite, above 0 in sum and at least 0; those of one parent are at most it in sum
+/// @param chart  values are finite, above 0 in sum and at least 0; the boxes of one parent are at most the parent in
+///               sum
 /// @throws       std::invalid_argument  for another one, or a parent that is not before its box
 [[nodiscard]] std::string flame_chart(const FlameChart& chart);
 
@@ -155,7 +156,8 @@ struct WaterfallChart {
 
 [[nodiscard]] std::string grid_line(double x1, double y1, double x2, double y2);
 
-/// From 0 up to `high` at most, in steps of 1, 2 or 5 times a power of ten: the finest that make `most` steps or fewer.
+/// Returns steps from 0 up to `high` at most, in steps of 1, 2 or 5 times a power of ten: the finest that make `most`
+/// steps or fewer.
 /// @param high  above 0
 /// @param most  at least 2
 /// @throws      std::invalid_argument  for others

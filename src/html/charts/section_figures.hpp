@@ -21,9 +21,9 @@ namespace tbench::html {
 /// number, and quantities that follow from others, are left out.
 [[nodiscard]] std::vector<BarChart> study_bars(const studies::StudySection& section);
 
-/// One of each case whose rows are steps, made of nothing but those rows: lengths are the first quantity's, labels all
-/// quantities' texts, the note is what the last row says of itself. Cases that have none, since they failed or were
-/// not measured, are left out.
+/// Makes one chart for each case whose rows are steps, from nothing but those rows: lengths come from the first
+/// quantity, labels are the texts of all quantities, the note is the note of the last row. Cases without rows, since
+/// they failed or were not measured, are left out.
 [[nodiscard]] std::vector<WaterfallChart> study_waterfalls(const studies::StudySection& section);
 
 struct SectionFigures {
@@ -48,7 +48,7 @@ struct StudyPlots {
 /// has several rows for one point, as of a case's kernels.
 [[nodiscard]] StudyPlots study_plots(const studies::StudySection& section);
 
-// What the headers and captions of a study's tables say that their numbers are.
+// The names that headers and captions of a study's tables give to their numbers.
 
 /// Keys whose values have a colour each: of a section the first that has several.
 inline constexpr std::array<std::string_view, 3> kColouredKeys{"impl", "op", "strategy"};
@@ -66,8 +66,8 @@ struct StudyQuantity {
 /// Whether a quantity follows from others: a speed-up, a change, a fit, a deviation.
 [[nodiscard]] bool is_derived(const std::string& quantity);
 
-/// What a caption says that its numbers are, where no header does: `Median ms` of `Model batch:4. Median ms by context;
-/// ...`.
+/// Returns the name that a caption gives to its numbers, where no header does: `Median ms` of `Model batch:4. Median ms
+/// by context; ...`.
 [[nodiscard]] std::string quantity_of_caption(const std::string& caption);
 
 /// Empty for a key that there is not.
@@ -75,7 +75,7 @@ struct StudyQuantity {
 
 /// The values of `of` as a name, numbers behind their key: `ctx 512 flash`.
 [[nodiscard]] std::string joined(const StudyKeys& keys, const std::vector<std::string>& of);
-/// Of all keys.
+/// Joins the texts of all keys.
 [[nodiscard]] std::string joined(const StudyKeys& keys);
 
 }  // namespace tbench::html

@@ -32,14 +32,14 @@ constexpr std::array<Axis, 5> kAxes{{{"seq_len", "seq_len (tokens)"},
                                      {"bytes", "bytes"},
                                      {"for gpus", "GPUs"},
                                      {"size", "size, by its parameters"}}};
-/// What charts are divided by where they have too many lines, in this order.
+/// The keys that divide charts where they have too many lines, in this order.
 constexpr std::array<std::string_view, 9> kDividing{"pass",   "precision", "gpus", "phase", "batch",
                                                     "causal", "d_model",   "ctx",  "size"};
 constexpr std::size_t kMaxLines = 6;
 constexpr std::size_t kMaxCharts = 12;
 constexpr std::size_t kMaxQuantities = 3;
 
-/// Where a value stands on an axis; nothing for one that is no number, or an unknown size.
+/// Returns the place of a value on an axis; nothing for one that is no number, or an unknown size.
 std::optional<double> place_of(std::string_view axis, const std::string& value) {
   if (axis != "size") {
     const std::optional<std::int64_t> number = axis == "bytes" ? render::parse_bytes(value) : parse_integer(value);
@@ -119,7 +119,7 @@ std::vector<std::pair<std::string, std::vector<Value>>> grouped(const std::vecto
   return groups;
 }
 
-/// The keys whose values differ, but for the axis: those of the lines, and those of charts of their own.
+/// The keys whose values differ, but for the axis: the keys of the lines, and the keys that have charts of their own.
 struct Division {
   Texts lines;
   Texts charts;

@@ -40,7 +40,7 @@ struct Kind {
 constexpr std::array<Kind, 4> kKinds{
     {{"floor", "at the ceiling"}, {"loss", "beyond it"}, {"gain", "less than it"}, {"sum", "sum of all above"}}};
 
-/// Where a bar goes from and to.
+/// The ends of a bar.
 struct Span {
   double from{};
   double to{};
@@ -159,7 +159,7 @@ std::string row_of(const WaterfallBar& bar, const Span& span, const Scale& x, co
   return row;
 }
 
-/// Of the kinds that there are.
+/// The legend of the kinds that there are.
 std::string legend_of(const std::vector<WaterfallBar>& bars) {
   std::string entries = "<ul class=\"legend\">\n";
   for (const Kind& kind : kKinds) {

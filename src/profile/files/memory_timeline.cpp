@@ -74,7 +74,7 @@ std::string band_name(const std::string& range) {
   return join(parts, "/");
 }
 
-/// Of each point the index of its row: of each stretch the row with the most bytes.
+/// Returns the row index of each point: the row with the most bytes in each stretch.
 std::vector<std::size_t> points_of(std::span<const MemoryRow> rows, std::size_t most) {
   std::vector<std::size_t> points;
   const std::size_t count = std::min(most, rows.size());
@@ -87,7 +87,7 @@ std::vector<std::size_t> points_of(std::span<const MemoryRow> rows, std::size_t 
   return points;
 }
 
-/// Who holds what while a step goes on.
+/// The bytes that each band holds while a step goes on.
 class LiveBytes {
  public:
   void add(const MemoryRow& row) {
@@ -109,7 +109,7 @@ class LiveBytes {
   std::map<std::string, std::int64_t> bytes_;
 };
 
-/// Those of the most bytes first; what is behind the first `most` is added up as `others`.
+/// Returns the bands with the most bytes first; bands beyond the first `most` are added up as `others`.
 std::vector<MemoryBand> largest(const std::map<std::string, std::vector<std::int64_t>>& held, std::size_t most) {
   std::vector<MemoryBand> bands;
   for (const auto& [name, bytes] : held) bands.push_back({.range = name, .bytes = bytes});

@@ -150,7 +150,7 @@ void write_segments(PickleWriter& out, Frames& frames, const AllocationLog& log)
   out.end_list();
 }
 
-/// Of an event the step it is in, counted from 1, and its phase.
+/// The step that an event is in, counted from 1, and its phase.
 class Places {
  public:
   Places(std::span<const LoggedStep> steps, std::span<const std::string_view> phases)

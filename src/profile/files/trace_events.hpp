@@ -18,7 +18,7 @@ namespace tbench::profile {
 /// Whatever is wrong throws std::runtime_error, which names the place.
 class TraceEvents {
  public:
-  /// What stands before the events.
+  /// Reads what stands before the events.
   void read_header(const results::Json& json);
   [[nodiscard]] bool has_header() const { return has_header_; }
 

@@ -26,8 +26,8 @@ struct HostEvent {
 /// of one lane nest.
 [[nodiscard]] std::vector<HostEvent> host_events(const Trace& trace);
 
-/// Of each operation the lane of its stream, counted from 0: those of one lane do not overlap. Kernels of one stream do
-/// where one was launched to begin before the one before it has ended (programmatic dependent launch).
+/// Returns for each operation the lane of its stream, counted from 0: operations of one lane do not overlap. Kernels of
+/// one stream do where one was launched to begin before the previous one has ended (programmatic dependent launch).
 [[nodiscard]] std::vector<std::uint32_t> operation_lanes(const Trace& trace);
 
 /// Rises whenever a field changes its meaning, or one that is new must be there.

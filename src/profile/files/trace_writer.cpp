@@ -25,7 +25,7 @@ using results::Json;
 /// A number of an event's process or thread: no two of a file are equal, which some viewers take for one.
 using TrackId = std::uint32_t;
 
-/// From the first begin of any event to the last end.
+/// Returns the window from the first begin of any event to the last end.
 Window extent_of(const Trace& trace) {
   Window extent{INT64_MAX, INT64_MIN};
   const auto include = [&](const auto& events) {
@@ -80,7 +80,7 @@ class Writer {
   }
   [[nodiscard]] std::string_view to_text() const { return {text_.data(), text_.size()}; }
 
-  /// Of the next event.
+  /// Begins the line of the next event.
   void begin_event() {
     print("{}\n", is_first_ ? "" : ",");
     is_first_ = false;

@@ -80,8 +80,8 @@ std::uint64_t header_number(std::string_view header, std::size_t at, std::size_t
   return number;
 }
 
-/// What SQLite does not find wrong: it takes an empty file for an empty database, and misses lost pages only where it
-/// needs them. The header: https://www.sqlite.org/fileformat.html#the_database_header
+/// Finds what SQLite does not find wrong: it takes an empty file for an empty database, and misses lost pages only
+/// where it needs them. The header: https://www.sqlite.org/fileformat.html#the_database_header
 void check_kind(const std::string& path) {
   constexpr std::string_view kMagic{"SQLite format 3\0", 16};
   std::ifstream file{path, std::ios::binary};

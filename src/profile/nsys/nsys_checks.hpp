@@ -29,7 +29,7 @@ void check_nsys_operations(const std::string& path, const Trace& trace, std::int
 [[noreturn]] void refuse_nsys_database(const std::string& path, const sqlite::SqliteError& error);
 
 /// The report beside the export if it is the newer one of the two, with by how much: `'a.nsys-rep' beside it, by 0.1
-/// s`. Empty: there is none. Copies and archives set times in any order, so that it need not be another run's.
+/// s`. Empty: there is none. Copies and archives set times in any order, so that it need not come from another run.
 [[nodiscard]] std::string newer_report(const std::string& path);
 
 }  // namespace tbench::profile

@@ -76,7 +76,7 @@ class Reader {
     return !is_sane;
   }
 
-  /// What is no whole number ends before anything.
+  /// Returns the end of an operation. A value that is no whole number ends before anything.
   [[nodiscard]] static std::int64_t end_of(const sqlite::Statement& row) {
     return row.is_integer(1) ? row.integer(1) : INT64_MIN;
   }
@@ -101,7 +101,7 @@ class Reader {
     return found->second;
   }
 
-  /// What all tables of operations have: start, end, device, stream, correlation, process.
+  /// The columns that all tables of operations have: start, end, device, stream, correlation, process.
   [[nodiscard]] std::string common_columns(const std::string& table) const {
     return fmt::format("start, \"end\", {}, {}, {}, {}", schema_.column(table, "deviceId", "0"),
                        schema_.column(table, "streamId", "0"), schema_.column(table, "correlationId", "0"),
@@ -161,7 +161,7 @@ class Reader {
     }
   }
 
-  /// What nsys writes for CUDA graphs by default, in place of their kernels.
+  /// Reads the rows that nsys writes for CUDA graphs by default, in place of their kernels.
   void read_graphs() {
     const std::string table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
     if (!schema_.has(table)) return;

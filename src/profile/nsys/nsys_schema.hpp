@@ -31,7 +31,7 @@ class NsysSchema {
   std::map<std::string, std::set<std::string>> columns_;
 };
 
-/// Characters of a name: those of kernels have some thousands, for their template arguments. What is behind is cut off.
+/// Characters of a name that are kept. Names of kernels have some thousands, for their template arguments.
 inline constexpr int kMaxNameLength = 65'536;
 
 /// Names that the rows have as ids of StringIds, which is read once, at the end: it holds far more than is needed.

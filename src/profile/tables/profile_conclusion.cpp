@@ -1,4 +1,4 @@
-// What a trace comes to, in words: rules over its profile.
+// Concludes a trace in words: rules over its profile.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -12,7 +12,7 @@ namespace tbench::profile {
 
 // table_source.cpp: how figures are written, and what shares are of.
 
-/// A profile and how to show it. Counts and totals are those of a step.
+/// A profile and how to show it. Counts and totals are per step.
 class TableSource {
  public:
   /// @param profile, options  must outlive this
@@ -24,7 +24,7 @@ class TableSource {
   [[nodiscard]] std::string ms(std::int64_t total_ns) const;
   [[nodiscard]] std::string count(std::int64_t n) const;
   [[nodiscard]] std::string megabytes(std::int64_t bytes) const;
-  /// Of the time of all operations, in percent.
+  /// Returns the share in the time of all operations, in percent.
   [[nodiscard]] std::string share(std::int64_t ns) const;
   [[nodiscard]] std::string name_of(const KernelTime& kernel) const;
   /// The time of all operations of a phase: what the shares of its kernels are of.
@@ -36,7 +36,7 @@ class TableSource {
   const TableOptions& options_;
 };
 
-/// Of one thing, whatever the number of steps.
+/// Formats the time of one thing, whatever the number of steps.
 [[nodiscard]] std::string microseconds(double ns);
 [[nodiscard]] std::string microseconds(std::int64_t ns);
 /// In percent; 0 of nothing.
@@ -48,7 +48,7 @@ class TableSource {
 [[nodiscard]] std::vector<render::Column> spared(std::vector<render::Column> columns,
                                                  const std::vector<std::string>& headers);
 
-/// Of class `other`, of the operations' time: with more, a reader is told.
+/// The largest share of class `other` in the operations' time of which a reader is not told.
 inline constexpr double kMaxOtherShare = 0.02;
 
 // range_tables.cpp

@@ -1,4 +1,4 @@
-// What a study's tables say of one case (CaseCells of study_section.hpp).
+// Fills the cells that a study's tables have for one case (CaseCells of study_section.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>

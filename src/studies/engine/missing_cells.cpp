@@ -125,7 +125,7 @@ std::string filter_of(const Box& box, std::span<const CaseId> all) {
   return filter;
 }
 
-/// As MissingCells::gpus.
+/// Returns the number of ranks, like MissingCells::gpus.
 std::string ranks_of(const CaseId& id) {
   const std::string* const gpus = id.find("gpus");
   return gpus == nullptr ? "" : *gpus;

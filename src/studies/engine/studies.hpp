@@ -42,12 +42,12 @@ namespace tbench::studies {
 /// The median over the records that tell; nothing where none does.
 [[nodiscard]] std::optional<double> median_of(std::span<const Record* const> records,
                                               const std::function<std::optional<double>(const Record&)>& value);
-/// Of a counter.
+/// Returns the median of a counter.
 [[nodiscard]] std::optional<double> median_of(std::span<const Record* const> records, const std::string& counter);
 
 /// The ceiling that bytes are held against: a copy in memory.
 [[nodiscard]] const CaseId& copy_case();
-/// Of the case's key `size`; nothing for an unknown one.
+/// Returns the model size of the case's key `size`; nothing for an unknown one.
 [[nodiscard]] std::optional<ModelSize> size_of(const CaseId& id, std::span<const ModelSize> sizes);
 
 /// A counter (bench/README.md lists them) times `factor`, with four significant digits.
@@ -63,13 +63,13 @@ namespace tbench::studies {
 /// Classes of the memory's split, together, as MiB; nothing where a record has none of them.
 [[nodiscard]] StudyColumn split_column(std::string header, std::vector<std::string> classes);
 
-/// What the family saw under `finding` (Record::labels).
+/// A column of what the family found under `finding` (Record::labels).
 [[nodiscard]] StudyColumn finding_column(std::string header, std::string finding);
 
 /// The column of the cases of one pass alone, in a table that spreads `pass`.
 [[nodiscard]] StudyColumn of_pass(std::string pass, StudyColumn column);
-/// Of attention, in a table that spreads `pass`: the median of the forward pass's own case, and the backward's part of
-/// the case of both, so that a backward that fails leaves the forward's time.
+/// The columns of attention in a table that spreads `pass`: the median of the forward pass's own case, and the backward
+/// part of the case with both, so that a backward that fails leaves the forward's time.
 [[nodiscard]] StudyColumn attention_forward_column();
 [[nodiscard]] StudyColumn attention_backward_column();
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kFewestRanks = 2;
 
-/// What a file's command line changed of the study.
+/// The changes of the study that a file's command line made.
 struct Changes {
   std::vector<AxisOverride> axes;
   std::vector<ModelSize> sizes;
@@ -141,7 +141,7 @@ bool is_measured(std::span<const results::NamedResults> results, const std::stri
   });
 }
 
-/// What the files' cases have of a key, in the order of their numbers.
+/// Returns the values of a key in the files' cases, in the order of their numbers.
 /// @param family  whose cases; empty: of all families of the study
 std::set<std::int64_t> measured_numbers(std::span<const results::NamedResults> results, const Study& study,
                                         const std::string& family, const std::string& key) {
@@ -159,8 +159,8 @@ std::set<std::int64_t> measured_numbers(std::span<const results::NamedResults> r
   return numbers;
 }
 
-/// Of an axis that the study leaves open: the family's own numbers, else those of the study's other families, else
-/// what the smallest run of several ranks would have.
+/// Returns the values of an axis that the study leaves open: the family's own numbers, else the numbers of the study's
+/// other families, else the numbers of the smallest run of several ranks.
 std::vector<std::string> open_values(std::span<const results::NamedResults> results, const Study& study,
                                      const std::string& family, const std::string& key) {
   std::set<std::int64_t> numbers = measured_numbers(results, study, family, key);

@@ -47,7 +47,7 @@ Cells row_with(const StudyRowTable& table, StudyCell state) {
   return row;
 }
 
-/// Of a case without rows: its status, or how to measure it.
+/// The row of a case without rows: its status, or how to measure it.
 Cells state_row(const StudyRowTable& table, const CaseId& id, CaseCells& cells) {
   const StudyColumn nothing{
       .header = {}, .value = {}, .format = {}, .text = [](const Record&) { return std::nullopt; }};

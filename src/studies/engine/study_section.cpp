@@ -190,7 +190,7 @@ void Section::add_columns() {
   section_.columns.push_back({"r²", render::Align::kRight});
 }
 
-/// Of times that hosts or two GPUs make incomparable, the GPU's own are divided where both are known.
+/// The ratio of times that hosts or two GPUs make incomparable divides the GPU's own times where both are known.
 StudyCell Section::speed_up(const CaseId& base, const CaseId& own, const StudyColumn& column) const {
   const StudySpeedUp& how = *table_.speed_up;
   const bool is_of_impl = std::ranges::find(how.base, "impl", &CaseId::Parameter::first) != how.base.end();

@@ -1,5 +1,5 @@
 // One table of a study filled with what was measured: what each cell says, the marks that need a note, and tables with
-// several rows a case.
+// several rows per case.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 
 namespace tbench::studies {
 
-/// What marks the tables use.
+/// The marks that the tables use.
 struct Marks {
   std::string of_times;   // as render::marks_of
   bool other_protocol{};  // +
   std::size_t max_records{};
 };
 
-/// What is said of one case, by column.
+/// The cells of one case, by column.
 class CaseCells {
  public:
   CaseCells(const Study& study, const StudyCells& cells, const MissingCells& missing)
@@ -41,7 +41,7 @@ class CaseCells {
   [[nodiscard]] StudyCell cell(const CaseId& id, const StudyColumn& column, bool is_first);
   /// Empty for a case that nobody measured.
   [[nodiscard]] const std::vector<const Record*>& records(const CaseId& id) const;
-  /// Those of them that have a time.
+  /// Returns the records that have a time.
   [[nodiscard]] std::vector<const Record*> timed(const CaseId& id) const;
   /// A time's part on the GPU: StudyColumn::device.
   [[nodiscard]] std::optional<double> device(const CaseId& id, const StudyColumn& column) const;

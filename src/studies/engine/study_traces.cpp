@@ -148,9 +148,9 @@ class Readings {
   std::vector<const Reading*> readings_;
 };
 
-/// Of each thing in a list of every trace, in the order of the first one that has it: the readings of those that do, if
-/// they are most.
-/// @param merge  makes one of them
+/// Merges the readings of each thing in a list of every trace, in the order of the first trace that has it, if most
+/// traces have it.
+/// @param merge  makes one reading of several
 template <class Reading, class Key, class Merge>
 std::vector<Reading> merged(const std::vector<const StepTrace*>& traces, std::vector<Reading> StepTrace::*list,
                             const Key& key, const Merge& merge) {

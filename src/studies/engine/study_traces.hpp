@@ -1,4 +1,4 @@
-// What the traces of a case's records say of its kernels, and what has to be said of traces beside a table.
+// Derives from the traces of a case's records the figures of its kernels, and the remarks on traces next to a table.
 #pragma once
 
 #include <optional>
@@ -18,9 +18,9 @@ struct TracedPhase {
   Seconds total;                         // of all of them, a step
 };
 
-/// A step's phases in their order. Of several records each figure is the median over those that were traced, where one
-/// that did not launch a kernel counts as 0; the shortest and the longest call are those of all. What most did not
-/// launch is left out.
+/// A step's phases in their order. For several records each figure is the median over the traced ones, where one that
+/// did not launch a kernel counts as 0; the shortest and the longest call come from all of them. Kernels that most
+/// records did not launch are left out.
 [[nodiscard]] std::vector<TracedPhase> traced_phases(std::span<const Record* const> records);
 
 /// Forward and backward as one phase: an operation that both have has one entry. Nothing unless both are there.
@@ -34,8 +34,8 @@ struct TracedRanges {
   Seconds gpu_sum;  // of all operations, those of no range too
 };
 
-/// Of several records each figure is the median over those that have the range; the shortest and the longest call are
-/// those of all. What most do not have is left out.
+/// For several records each figure is the median over the records that have the range; the shortest and the longest
+/// call come from all of them. Ranges that most records do not have are left out.
 [[nodiscard]] TracedRanges traced_ranges(std::span<const Record* const> records);
 
 /// Cases without a trace, traces that lack operations, and time of kernels that no rule knows.

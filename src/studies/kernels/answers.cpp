@@ -39,7 +39,7 @@ CaseId inference_of(const CaseId& id) {
   return CaseId{id.family(), std::move(parameters)};
 }
 
-/// What a case's records say, each answer only where they do.
+/// The answers from a case's records, each only where they give it.
 class Answers {
  public:
   explicit Answers(const StudyCase& of)
@@ -101,7 +101,7 @@ class Answers {
     return answer("(c) forward's time besides matrix products", percent_of(rest, forward->total), std::move(text));
   }
 
-  /// Of inference, which is a case of its own, against all of the training step.
+  /// The share in inference, which is a case of its own, against all of the training step.
   [[nodiscard]] std::optional<StudyRow> gemm_share() const {
     const std::vector<TracedPhase> inference_phases = traced_phases(inference_);
     const TracedPhase* const forward = phase_named(inference_phases, "forward");

@@ -1,4 +1,4 @@
-// What the GPU's time goes to, by class of operation, in each phase and in the step.
+// Divides the GPU's time by class of operation, in each phase and in the step.
 #include <utility>
 
 #include "studies/engine/studies.hpp"

@@ -21,13 +21,13 @@ namespace tbench::studies {
 [[nodiscard]] bool is_copy(const TracedKernel& operation);
 [[nodiscard]] bool is_kernel(const TracedKernel& operation);
 
-/// Of operations, a step.
+/// The sum of operations, per step.
 struct OperationSum {
   double calls{};
   Seconds total{};
   void add(const TracedKernel& operation);
 };
-/// Of those for which `counts`.
+/// Returns the sum of the operations for which `counts` is true.
 [[nodiscard]] OperationSum sum_of(std::span<const TracedKernel> operations, bool (*counts)(const TracedKernel&));
 
 /// The longest first.
@@ -37,33 +37,33 @@ struct OperationSum {
 [[nodiscard]] double percent_of(Seconds part, Seconds whole);
 
 [[nodiscard]] std::string one_digit(double value);
-/// A count a step: whole where it is, as calls that not every step makes are not.
+/// A count per step: whole where it is, as calls that not every step makes are not.
 [[nodiscard]] std::string count_text(double value);
 
-/// Calls a step, total ms a step, % of phase; mean, std, min and max us of a call.
+/// Calls per step, total ms per step, % of phase; mean, std, min and max us of a call.
 [[nodiscard]] std::vector<StudyQuantity> kernel_quantities();
 /// Named by its phase and class, with those quantities; its whole name is the detail.
 [[nodiscard]] StudyRow kernel_row(const TracedPhase& phase, const TracedKernel& kernel);
 
-/// By the timer's events, untraced: of a case of one phase the step is the phase.
+/// Returns the forward time by the timer's events, untraced: for a case of one phase the step is the phase.
 [[nodiscard]] std::optional<Seconds> forward_time(const Record& record);
 /// The range of a phase of a step: FORWARD of `forward`; null where it has none.
 [[nodiscard]] const TracedRange* phase_range(std::span<const TracedRange> ranges, std::string_view phase);
 
-/// What a trace and its record say together; nothing without a trace.
+/// A column of a value that needs a trace and its record; nothing without a trace.
 [[nodiscard]] StudyColumn trace_column(std::string header, std::function<double(const StepTrace&, Seconds step)> value,
                                        std::function<std::string(double)> format);
 
 /// Cases of the course's model whose kernels are traced.
 [[nodiscard]] std::vector<FamilyGrid> traced_grid(std::vector<std::string> pass, std::vector<std::string> precision);
 
-/// Of one forward pass over all layers.
+/// The FLOP of one forward pass over all layers.
 struct AttentionFlop {
   double softmax{};  // 5 B H S^2: maximum, difference, exponential, sum, quotient
   double matmul{};   // 4 B H S^2 D: Q K^T, and weights V
 };
 
-/// Of a case of Model; nothing for a size that is not built in: its record does not tell the heads.
+/// Returns the FLOP of a case of Model; nothing for a size that is not built in: its record does not tell the heads.
 [[nodiscard]] std::optional<AttentionFlop> attention_flop(const CaseId& id);
 
 }  // namespace tbench::studies

@@ -1,4 +1,4 @@
-// What of a step is no matrix product: by class, and the kernels that take the most of it.
+// The part of a step that is no matrix product: by class, and the kernels that take the most of it.
 #include <algorithm>
 #include <map>
 #include <utility>

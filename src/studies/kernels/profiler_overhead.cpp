@@ -1,4 +1,5 @@
-// What a trace costs the step that it traces, and what a range says of a phase beside the events of the timer.
+// The cost that a trace adds to the step that it traces, and the time of a phase by its range next to the time by the
+// timer's events.
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,7 +13,7 @@ namespace {
 
 using OfRange = Seconds TracedRange::*;
 
-/// Of the range FORWARD of the last steps that were traced.
+/// The time of the range FORWARD in the last steps that were traced.
 StudyColumn forward_column(std::string header, OfRange time) {
   return {.header = std::move(header),
           .value = [time](const Record& record) -> std::optional<double> {

@@ -1,4 +1,4 @@
-// Where a step's time goes by what it was about: the host's time in each range, and the GPU's for it.
+// Divides a step's time by its ranges: the host's time in each, and the GPU's time for it.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ std::optional<double> microseconds(std::optional<Seconds> time) {
   return time ? std::optional{time->value * kMicro} : std::nullopt;
 }
 
-/// Of the range around `path`, else of the whole step.
+/// Returns the GPU's time in the range around `path`, else in the whole step.
 Seconds gpu_time_around(const std::string& path, const TracedRanges& step) {
   const std::string outer = path.substr(0, std::min(path.rfind('/'), path.size()));
   const auto found = std::ranges::find(step.ranges, outer, &TracedRange::path);
@@ -52,7 +52,7 @@ std::vector<StudyQuantity> quantities() {
           {"GPU std us", &render::format_number}};
 }
 
-/// What is known of a part that is no range.
+/// The row of a part that is no range.
 StudyRow part_row(const TracedPart& part, const TracedRanges& step) {
   const auto of = std::ranges::find(step.ranges, part.of, &TracedRange::path);
   const Seconds around = of == step.ranges.end() ? step.gpu_sum : of->gpu_sum;

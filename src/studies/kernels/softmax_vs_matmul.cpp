@@ -1,4 +1,4 @@
-// What softmax costs beside the matrix products of attention, and beside its share of the FLOP.
+// The cost of softmax next to the matrix products of attention, and next to its share of the FLOP.
 #include <optional>
 #include <string>
 #include <utility>

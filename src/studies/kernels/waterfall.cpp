@@ -1,5 +1,5 @@
-// From the ceilings of the GPU down to the measured step: what the step cannot do without at those rates, what each
-// kind of work loses against that, and when the GPU did nothing. Everything adds up to the step.
+// Leads from the ceilings of the GPU down to the measured step: the time that the step needs at those rates, the loss
+// of each kind of work against that, and the time in which the GPU did nothing. Everything adds up to the step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,8 +35,8 @@ struct Part {
   std::string classes;  // that the time is of, where they are several
 };
 
-/// Of the sum of a phase's kernels: the time in which any of them ran. Those that run side by side slow each other
-/// down, and share that time here in proportion to their own.
+/// The share, in the sum of a phase's kernels, of the time in which any of them ran. Kernels that run side by side slow
+/// each other down, and share that time here in proportion to their own.
 double busy_share(std::span<const TracedRange> ranges, std::string_view phase) {
   const TracedRange* const range = phase_range(ranges, phase);
   return range == nullptr || range->gpu_sum.value <= 0 ? 1.0 : range->gpu_busy.value / range->gpu_sum.value;
@@ -127,7 +127,7 @@ class Waterfall {
     return time;
   }
 
-  /// What is in no part of its own, and of which classes most of it is.
+  /// Returns the time that is in no part of its own, and the classes that make up most of it.
   [[nodiscard]] std::pair<Seconds, std::string> other_classes() const {
     Seconds time;
     std::vector<std::string> texts;

@@ -18,18 +18,19 @@ class CollectiveTimes {
   /// @throws       std::invalid_argument for another value
   void add(CollectiveOp op, std::int64_t gpus, double bytes, Seconds time);
 
-  /// The number of GPUs from whose times those of `gpus` follow: `gpus` itself where it was measured, else the largest
-  /// below, else the smallest above. Nothing for an operation that was not measured.
+  /// Returns the number of GPUs whose times give the times for `gpus`: `gpus` itself where it was measured, else the
+  /// largest below, else the smallest above. Nothing for an operation that was not measured.
   [[nodiscard]] std::optional<std::int64_t> source(CollectiveOp op, std::int64_t gpus) const;
 
-  /// Between measured sizes a straight line in the logarithms of both; below the smallest its time, which is all
-  /// latency; above the largest its bandwidth.
-  /// For a number of GPUs N that was not measured an extrapolation from the source G: the latency, and the rest scaled
-  /// by nccl-tests' factor, that is with the same bus bandwidth:
+  /// Interpolates between measured sizes by a straight line in the logarithms of both; below the smallest its time,
+  /// which is all latency; above the largest its bandwidth. For a number of GPUs N that was not measured an
+  /// extrapolation from the source G: the latency, and the rest scaled by nccl-tests' factor, that is with the same bus
+  /// bandwidth:
   ///   t_N(bytes) = latency(N) + max(0, t_G(bytes) - latency(G)) * bus_factor(N) / bus_factor(G).
-  /// A measured count's latency is the time of its smallest size. Others' are on the line through the two nearest
-  /// counts, since a ring of N makes a number of steps that is linear in N; where only one was measured, it is G's,
-  /// which is a lower bound. It does not know of a link that only more GPUs use, a second machine's network say.
+  /// A measured count's latency is the time of its smallest size. The latencies of other counts are on the line
+  /// through the two nearest counts, since a ring of N makes a number of steps that is linear in N; where only one was
+  /// measured, its latency is taken, which is a lower bound. It does not know of a link that only more GPUs use, for
+  /// instance the network to a second machine.
   /// @see  nccl-tests, doc/PERFORMANCE.md
   /// @param bytes  > 0
   /// @return       nothing for an operation that was not measured

@@ -1,4 +1,5 @@
-// What the GPUs of a run exchange, operation by operation and size by size, against what the link between them gives.
+// The data that the GPUs of a run exchange, operation by operation and size by size, against what the link between them
+// gives.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ std::vector<std::string> operations() {
   return {names.begin(), names.end()};
 }
 
-/// What stands for the link between the GPUs.
+/// The bandwidth that stands for the link between the GPUs.
 struct Link {
   double bytes_per_second{};
   CaseId of;
@@ -52,7 +53,7 @@ std::optional<double> percent_of_link(const StudyCase& of) {
   return link && rate ? std::optional{100 * *rate / link->bytes_per_second} : std::nullopt;
 }
 
-/// What each number of GPUs is held against.
+/// Tells for each number of GPUs the link that it is compared with.
 std::vector<std::string> links_in_words(const StudyMeasurements& all) {
   std::vector<std::string> counts;
   for (const CaseId& id : all.cases) {

@@ -56,7 +56,7 @@ std::optional<double> saved(const StudyCase& of) {
   return alone && own ? std::optional{*alone - *own / kMebi} : std::nullopt;
 }
 
-/// What sharding its state among n GPUs leaves out on each: (1 - 1 / n) of both moments.
+/// Returns the bytes that sharding the optimizer state among n GPUs leaves out on each: (1 - 1 / n) of both moments.
 std::optional<double> saved_by_count(const StudyCase& of) {
   const std::optional<ModelSize> size = size_of(id_of(of), of.all.sizes);
   if (!size) return std::nullopt;

@@ -21,7 +21,7 @@ constexpr std::array<std::int64_t, 2> kPredictedGpus{4, 8};
 constexpr double kMilli = 1e-3;
 constexpr double kMebi = 1024.0 * 1024.0;
 
-/// As src/model/layers/model_impl.cpp lays parameters out.
+/// The layout of parameters in src/model/layers/model_impl.cpp.
 TensorLayout layout_of(const std::string& impl) {
   return {.joined_qkv = impl != "eager", .joined_gate_up = impl == "fused"};
 }
@@ -45,7 +45,7 @@ std::optional<LoneStep> lone_step(std::span<const Record* const> records) {
   return LoneStep{.step = {*step * kMilli}, .backward = {*backward * kMilli}, .optimizer = {*optimizer * kMilli}};
 }
 
-/// Of float32: what an operation takes depends on its bytes, and hardly on their type.
+/// Returns the times of float32 collectives: the time of an operation depends on its bytes, and hardly on their type.
 CollectiveTimes measured_collectives(const StudyMeasurements& all) {
   CollectiveTimes times;
   for (const CaseId& id : all.cases) {
@@ -59,8 +59,8 @@ CollectiveTimes measured_collectives(const StudyMeasurements& all) {
   return times;
 }
 
-/// Of a gradient's element, from what a strategy that sums all gradients gives to its collectives; float32's where none
-/// tells.
+/// Returns the bytes of a gradient's element, from the bytes that a strategy which sums all gradients gives to its
+/// collectives; float32's bytes where no case tells.
 double gradient_bytes(const StudyMeasurements& all, const CaseId& none, std::int64_t parameters) {
   for (const CaseId& id : all.cases) {
     if (id.family() != none.family() || !differ_in_strategy_alone(id, none)) continue;
@@ -71,7 +71,7 @@ double gradient_bytes(const StudyMeasurements& all, const CaseId& none, std::int
   return kParameterBytes;
 }
 
-/// Of the exchange beside products of the same precision whose size is nearest to a bucket's.
+/// Returns the overlap cost next to products of the same precision whose size is nearest to a bucket's size.
 std::optional<double> cost_near(const StudyMeasurements& all, const CaseId& none, double bucket_bytes) {
   std::optional<double> cost;
   double nearest = std::numeric_limits<double>::infinity();
@@ -97,7 +97,7 @@ std::vector<std::int64_t> gpus_from(std::int64_t measured) {
   return gpus;
 }
 
-/// The operation that stands for all of a strategy: those of a run have the same numbers of GPUs.
+/// The operation that stands for all operations of a strategy, which have the same numbers of GPUs in a run.
 CollectiveOp operation_of(DdpStrategy strategy) {
   return strategy == DdpStrategy::kShardedOptimizer ? CollectiveOp::kReduceScatter : CollectiveOp::kAllReduce;
 }

@@ -17,7 +17,7 @@ namespace tbench::studies {
 /// Nothing for one that there is no prediction of.
 [[nodiscard]] std::optional<DdpStrategy> strategy_of(const CaseId& id);
 
-/// Of a case of Overlap; nothing where its records have no phases.
+/// Returns the overlap cost of a case of Overlap; nothing where its records have no phases.
 [[nodiscard]] std::optional<double> measured_overlap_cost(std::span<const Record* const> records);
 
 struct PredictedStep {
@@ -29,7 +29,7 @@ struct PredictedStep {
   std::optional<Seconds> measured;  // the median of its own records
   bool is_host_bound{};             // the host limits the lone step or the measured one: no prediction knows of it
 
-  /// Of the prediction, in percent of what was measured.
+  /// The error of the prediction, in percent of the measured time.
   [[nodiscard]] std::optional<double> error_percent() const;
 };
 

@@ -72,8 +72,8 @@ struct GradientBucket {
   double backward_share{};
 };
 
-/// What hiding an exchange behind computation costs, of the shorter one's time: 0 where both at once take as long as
-/// the longer one alone, 1 where they take as long as one after the other. Never negative.
+/// The cost of hiding an exchange behind computation, as a share of the shorter one's time: 0 where both at once take
+/// as long as the longer one alone, 1 where they take as long as one after the other. Never negative.
 /// @throws  std::invalid_argument  for a time that is not positive
 [[nodiscard]] double overlap_cost(Seconds products, Seconds exchange, Seconds both);
 
@@ -84,8 +84,8 @@ struct GradientBucket {
                                                            double gradient_bytes, double bucket_bytes,
                                                            double first_bytes);
 
-/// With n GPUs, P the bytes of all gradients, T(bytes) an all-reduce's time, C(bytes) = 2 bytes / copy rate that of a
-/// copy into a buffer, which reads and writes (0 without a rate), and `lone` the step by itself:
+/// With n GPUs, P the bytes of all gradients, T(bytes) an all-reduce's time, C(bytes) = 2 bytes / copy rate the time of
+/// a copy into a buffer, which reads and writes (0 without a rate), and `lone` the step by itself:
 /// - naive:    lone + the sum over tensors of T(tensor), all after the backward pass
 /// - flat:     lone + C(P) + T(P) + C(P): into one buffer and back
 /// - bucketed: after the backward pass buckets are copied one after the other, and bucket i starts at the later of its
@@ -95,9 +95,8 @@ struct GradientBucket {
 ///             backward pass (nothing without it). The reducer's first bucket closes at 1 MiB where the others have its
 ///             default of 25, as torch/nn/parallel/distributed.py, _ddp_init_helper, sets it up
 /// - sharded_optimizer: lone - optimizer + C(P) + T_reduce_scatter(P in parts of kScatterBytes) + optimizer / n +
-///             T_all_gather(all parameters)
-/// Left out: the host's part, how ranks wait for the slowest one, and that FLOP are not all of the backward pass's
-/// time.
+///   T_all_gather(all parameters) Left out: the host's part, the wait of ranks for the slowest one, and the part of the
+///   backward pass that FLOP do not explain.
 /// @return  nothing where an operation that the strategy needs was not measured, and for `none`
 /// @throws  std::invalid_argument  for a plan that is not as it says
 [[nodiscard]] std::optional<DdpPrediction> predict_step(const LoneStep& lone, const DdpPlan& plan,

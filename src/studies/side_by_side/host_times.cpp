@@ -1,4 +1,4 @@
-// What a run's own time went to.
+// The use of a run's own time.
 #include <fmt/format.h>
 
 #include <array>

@@ -85,7 +85,7 @@ Cells cells_of(const results::ResultFile& file, const RatioOptions& options) {
 
 std::string gpu_of(const results::ResultFile& file) { return file.environment.gpu ? file.environment.gpu->uuid : ""; }
 
-/// What a file lacks of its cells' other side, from the files of the same GPU.
+/// Completes the sides that a file lacks, from the files of the same GPU.
 void complete(Pair& pair, const std::string& name, std::size_t self, std::span<const results::NamedResults> results,
               const std::vector<Cells>& cells) {
   for (std::size_t other = 0; other < cells.size(); ++other) {
@@ -116,7 +116,8 @@ Cells all_cells(std::span<const results::NamedResults> results, const RatioOptio
   return cells;
 }
 
-/// What tells the alternatives apart in a cell: the first letter after what all begin with; nothing for a single one.
+/// Returns the letters that tell the alternatives apart in a cell: the first letter after their common beginning;
+/// nothing for a single one.
 std::vector<std::string> letters_of(const std::vector<Selector>& alternatives) {
   std::vector<std::string> names;
   for (const Selector& selector : alternatives) names.push_back(values_of(selector));

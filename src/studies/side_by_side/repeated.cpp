@@ -31,7 +31,7 @@ TimedRecords timed_records(const results::ResultFile& file) {
   return records;
 }
 
-/// Those of each process of a file, in the order of the processes.
+/// Returns the timed records of each process of a file, in the order of the processes.
 std::map<std::int64_t, TimedRecords> processes_of(const results::ResultFile& file) {
   std::map<std::int64_t, TimedRecords> processes;
   for (const Record& record : file.records) {
@@ -64,13 +64,13 @@ std::vector<double> clocks_of(std::span<const Record* const> records) {
   return clocks;
 }
 
-/// From the lowest to the highest, of the median.
+/// The range from the lowest to the highest value, relative to the median.
 std::string range_percent(const std::vector<double>& values) {
   const auto [low, high] = std::ranges::minmax(values);
   return fmt::format("{:.2f}", (high - low) / stats::median(values) * 100);
 }
 
-/// Of the cycles of the medians; empty unless every record has a clock.
+/// The range of the medians' cycles; empty unless every record has a clock.
 std::string range_of_cycles(std::span<const Record* const> records) {
   std::vector<double> cycles;
   for (const Record* const record : records) {
