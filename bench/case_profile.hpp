@@ -1,4 +1,4 @@
-// The traced steps of a case: traced through CUPTI on a GPU, and kept where --tb_profile=DIR asks for it, a folder a
+// The traced steps of a case: traced through CUPTI on a GPU, and kept where --tb_profile=DIR asks for it, a folder per
 // case, which `tbench profile` reads.
 #pragma once
 
@@ -30,13 +30,13 @@ using TraceSink = std::function<void(const profile::Trace& trace, const profile:
 /// @param sink  may be empty
 [[nodiscard]] std::unique_ptr<measure::StepTracer> make_cupti_step_tracer(TraceSink sink);
 
-// The whole traces of --tb_profile=DIR: a folder a case, which `tbench profile` reads.
+// The whole traces of --tb_profile=DIR: a folder per case, which `tbench profile` reads.
 
 /// Makes the folder where there is none, and looks whether it can be written.
 /// @throws  UsageError  naming the flag, the folder and the problem
 void make_profile_root(const std::string& root);
 
-/// The case's name as that of a folder: `Model/size:small` is `Model_size=small`.
+/// Returns the case's name in the form of a folder's name: `Model/size:small` is `Model_size=small`.
 [[nodiscard]] std::string profile_folder_name(const CaseId& id);
 
 /// Writes the traced steps of one case.

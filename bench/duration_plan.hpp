@@ -31,9 +31,9 @@ struct RunDurations {
   [[nodiscard]] bool is_of_this_gpu() const { return gpu == table.gpu(); }
 };
 
-/// The table of --tb_durations, else the built-in one of the GPU, else that of an H100. Nothing with
-/// --tb_durations=off, and without --tb_durations for what a CPU is asked to do: --tb_device=cpu, and the smoke suite,
-/// whose sampling is shorter than the tables'.
+/// Returns the table of --tb_durations, else the built-in one of the GPU, else the H100's table. Nothing with
+/// --tb_durations=off. Nothing either without --tb_durations for runs of a CPU: --tb_device=cpu, and the smoke suite,
+/// whose sampling is shorter than in the tables.
 /// @param gpu  the model present; nothing: none, or not to be used
 /// @throws     UsageError  naming the file, for one that is no table
 [[nodiscard]] std::optional<RunDurations> choose_durations(const Options& options, Suite suite,

@@ -268,7 +268,8 @@ void declare_output(CLI::App& app, Options& options, bool& help) {
       ->group("");
 }
 
-/// What checks a plug-in's launches needs both verifications, and stands between them in the cache.
+/// Refuses options that plug-ins rule out: the check of a plug-in's launches needs both verifications, and stands
+/// between them in the cache.
 void check_with_plugins(const Options& options) {
   const auto refuse = [](const char* flag, const char* why) {
     throw UsageError{fmt::format("{}: not together with --tb_plugin: {}; leave one out", flag, why)};

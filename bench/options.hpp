@@ -17,7 +17,7 @@
 
 namespace tbench::bench {
 
-/// Where cases run: `run` one child process for all, `case` a fresh one each, `none` this process.
+/// The processes that cases run in: `run` one child process for all, `case` a fresh one for each, `none` this process.
 enum class Isolation { kRun, kCase, kNone };
 enum class DeviceChoice { kAuto, kCuda, kCpu };
 /// Whether the Ceiling cases run that the selected cases are measured against: `auto` on a GPU, except in the smoke
@@ -25,11 +25,11 @@ enum class DeviceChoice { kAuto, kCuda, kCpu };
 enum class CeilingChoice { kAuto, kOn, kOff };
 enum class ColorChoice { kAuto, kAlways, kNever };
 
-/// What a child process is for: to run cases, or to load plug-ins and describe them.
+/// The task of a child process: to run cases, to load plug-ins and describe them, or to describe the device.
 enum class WorkerTask { kCases, kPlugins, kDevice };
 
 struct Options {
-  // What is measured
+  // Options that decide what is measured
   std::string filter{"."};
   std::optional<Suite> suite;
   std::string study;  // its name; empty: a suite's cases
@@ -71,11 +71,11 @@ struct Options {
   bool json_on_stdout{};
   ColorChoice color{};
   std::vector<std::pair<std::string, std::string>> context;
-  // Of a child process: the descriptors it reads requests from and writes results to
+  // Options of a child process: the descriptors from which it reads requests and to which it writes results
   std::optional<std::pair<int, int>> worker;
   WorkerTask worker_task{};
   std::string described_plugins;  // what the parent has learned of `plugins`: see plugins.hpp
-  // Of one of several ranks: what the environment says, not the command line
+  // Options of one of several ranks: from the environment, not from the command line
   std::optional<ranks::Launch> launch;
 };
 

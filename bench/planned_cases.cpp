@@ -26,7 +26,7 @@
 namespace tbench::bench {
 namespace {
 
-/// Where a finished case's records wait for the reporter, by case name.
+/// Records of finished cases that wait for the reporter, by case name.
 using FinishedRecords = std::map<std::string, std::vector<Record>>;
 
 class RunReporter final : public benchmark::BenchmarkReporter {

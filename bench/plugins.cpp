@@ -47,7 +47,7 @@ model::Plugin from_json(const Json& json) {
   return {.path = json.at("path"), .name = json.at("name"), .digest = json.at("digest"), .parts = json.at("parts")};
 }
 
-/// What the child answers for one path.
+/// The child's answer for one path.
 Json describe(const std::string& path, model::DeviceKind device) {
   try {
     return to_json(model::describe_plugin(path, device));

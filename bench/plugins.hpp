@@ -33,8 +33,8 @@ int run_plugin_describer(const Options& options);
 /// another version, for --tb_resume and `tbench diff`.
 void add_plugin_versions(Environment& environment, const std::vector<model::Plugin>& plugins);
 
-/// Puts the cases of plug-ins after all others of their process, and gives those of each a process of their own: what
-/// one of them breaks is nobody else's. Call it after isolate().
+/// Puts the cases of plug-ins after all others of their process, and gives the cases of each plug-in a process of their
+/// own, so that a plug-in breaks no other cases. Call it after isolate().
 void put_plugins_last(std::vector<PlannedCase>& plan);
 
 /// A plug-in's case above the ceiling of this GPU is no result: `incorrect`, with the share.

@@ -1,5 +1,5 @@
-// Everything behind `main` of transformer_bench: reads the command line, and then is a whole run, one of its ranks, or
-// a child process of either.
+// Everything behind `main` of transformer_bench: reads the command line, then runs as a whole run, as one of its ranks,
+// or as a child process of a run or a rank.
 #pragma once
 
 #include <functional>

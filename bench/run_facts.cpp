@@ -44,7 +44,7 @@ std::string now_as_iso8601() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
 }
 
-/// The first number of a file of the kernel's, if there is one.
+/// Returns the first number of a file that the kernel provides, if there is one.
 std::optional<double> number_in(const char* path) {
   std::ifstream file{path};
   double number{};

@@ -1,4 +1,4 @@
-// What a results file says of its run: the machine and the build, and the command line.
+// The facts about its run in a results file: the machine and the build, and the command line.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace tbench::bench {
 
-/// What was built, from what: written by tools/cmake/BuildInfo.cmake at every build.
+/// The build and its sources: written by tools/cmake/BuildInfo.cmake at every build.
 struct BuildInfo {
   std::string_view commit;          // "unknown" outside a checkout; "-dirty" with uncommitted changes
   std::string_view sources_digest;  // SHA-256 over what transformer_bench is compiled from
@@ -35,7 +35,7 @@ struct BuildInfo {
 /// The same without what tells this machine from others of its kind: the GPU's UUID.
 [[nodiscard]] Environment without_identity(Environment environment);
 
-/// What Google Benchmark tells of this machine, as it is now.
+/// Reads what Google Benchmark tells about this machine, as it is now.
 /// @param executable  as it was called
 [[nodiscard]] results::HostFacts read_host_facts(std::string executable);
 

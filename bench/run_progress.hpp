@@ -23,7 +23,7 @@ class RunProgress {
 
   void begin_case(std::size_t index, const std::string& name);
   void end_case();
-  /// Shows what the running case is doing; a repeated activity at most five times a second.
+  /// Shows what the running case is doing; a repeated activity at most five times per second.
   void update(std::string_view activity);
   void clear() { line_.clear(); }
   [[nodiscard]] Seconds elapsed() const;

@@ -34,7 +34,7 @@ class RankMeasurement;
 class CaseRunner {
  public:
   virtual ~CaseRunner() = default;
-  /// Where the cases run. A supervised runner starts its child to find out.
+  /// Returns the environment of the cases. A supervised runner starts its child to find out.
   /// @throws  std::runtime_error  if that fails; UsageError if the machine is not what was asked for
   [[nodiscard]] virtual const Environment& environment() = 0;
   /// One record a repetition; empty if the user asked to stop before the case was done. Never throws for what a case
@@ -87,7 +87,7 @@ class LocalRunner final : public CaseRunner {
 /// The error for --tb_device=cuda without a GPU.
 [[nodiscard]] UsageError no_cuda_device();
 
-/// Of cases that run on the CPU.
+/// Refuses options for cases that run on the CPU.
 /// @throws  UsageError  for a flag that only a GPU can serve: --tb_l2, --tb_trace=on or what implies it,
 ///                      --tb_memory_limit
 void refuse_gpu_options(const Options& options);
@@ -111,7 +111,7 @@ inline constexpr const char* kOwnExecutable = "/proc/self/exe";
 /// @return  exit status
 int run_worker(std::vector<Family> families, const Options& options);
 
-/// From now on SIGINT and SIGTERM set the flag; a second one ends the program at once.
+/// Makes SIGINT and SIGTERM set the flag from now on; a second one ends the program at once.
 void catch_stop_signals();
 [[nodiscard]] bool stop_signalled();
 /// Sets the flag, as the first signal does.

@@ -31,11 +31,11 @@ struct Selection {
 /// Whether the case's family is one of `families` and times bursts.
 [[nodiscard]] bool is_burst(std::span<const FamilySpec> families, const CaseId& id);
 
-/// Expands the suite (without --tb_suite: standard with a GPU, smoke without), or the study, and filters it by name. Of
-/// the cases that bench/retired.txt takes out of the suite, those of a family with an axis of the user's stay; the
-/// others are selected where the filter matches none but them. A study's cases are sampled as those of the standard
-/// suite. With --tb_l2=warm the names of bursts end in l2:warm, except in families whose cases each fix their own L2
-/// state; the default appears in no name.
+/// Expands the suite (without --tb_suite: standard with a GPU, smoke without), or the study, and filters it by name.
+/// Some cases that bench/retired.txt takes out of the suite are selected all the same: the cases of a family with an
+/// axis that the user gives, and any others where the filter matches nothing else. A study's cases are sampled like
+/// cases of the standard suite. With --tb_l2=warm the names of bursts end in l2:warm, except in families whose cases
+/// each fix their own L2 state; the default appears in no name.
 /// @throws  UsageError  if nothing is left, naming the suites in which the filter has matches; as expand() does
 [[nodiscard]] Selection select_cases(std::span<const FamilySpec> families, const Options& options, bool has_gpu);
 
@@ -51,7 +51,7 @@ void leave_out_gpu_cases(Selection& selection, const std::vector<Family>& famili
 /// One line for each kind of case that is not selected, though the suite's tables hold it.
 void say_what_is_left_out(const Selection& selection, std::FILE* to);
 
-/// What --tb_shard leaves of it, in its order.
+/// Returns the cases that --tb_shard leaves of the selection, in its order.
 /// @param places  of the shard, where durations decide; absent: every so many places
 /// @throws        UsageError  if that is nothing
 [[nodiscard]] std::vector<CaseId> select_shard(const Selection& selection, const std::optional<Shard>& shard,
@@ -87,9 +87,9 @@ void keep_cases(std::vector<PlannedCase>& plan, const std::set<std::string>& nam
 /// @param always_fresh  names of families
 void isolate(std::vector<PlannedCase>& plan, const std::set<std::string>& always_fresh);
 
-/// Gives each CUDA graph its own process, likewise. The same graph takes the same time as a process's first, but up to
-/// 4 % more behind others, 0.3 us a kernel, from the second to the fourth on: four H100s and H200s, traced or not,
-/// whatever LibTorch's allocator is told.
+/// Gives each CUDA graph its own process, likewise. The same graph takes the same time as the first of a process, but
+/// up to 4 % more behind others, 0.3 us per kernel, from the second to the fourth on: four H100s and H200s, traced or
+/// not, whatever LibTorch's allocator is told.
 void isolate_graphs(std::vector<PlannedCase>& plan);
 
 /// The process that measured a record, from 0. Of one process several records of a case are its repetitions.

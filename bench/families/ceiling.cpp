@@ -19,7 +19,8 @@ const Values kStreams{"copy", "read", "write", "l2_read"};
 const Values kProducts{"gemm_fp32", "gemm_tf32", "gemm_bf16", "gemm_fp16", "gemm_fp8_e4m3"};
 const Values kDevice{"launch", "event"};
 const Values kQueue{"queue_gap"};
-/// What involves the host, which no spin kernel can hide, and page-locked copies for a comparison with the others.
+/// The ceilings that involve the host, which no spin kernel can hide, and page-locked copies for a comparison with the
+/// others.
 const Values kHost{"dispatch", "h2d_pinned", "h2d_pageable", "d2h_pinned", "d2h_pageable"};
 
 bool contains(const Values& values, const std::string& value) {
@@ -68,7 +69,7 @@ void prescribe(const CaseId& id, measure::SamplerOptions& sampler) {
   if (is_chained_product) {
     // A clock at the power limit takes 0.2 s to settle, and any break undoes that: the warm-up only shows how long a
     // step is, and a chunk is long and loses its first part. It ends before the limit's control overshoots: from 0.55 s
-    // on it takes up to a fifth of the rate for 0.2 s (an H200's, measured), in no two processes alike.
+    // on it takes up to a fifth of the rate for 0.2 s (measured on an H200), in no two processes alike.
     sampler.fixed_warm_up = 20;
     sampler.dropped_time = sampler.chunk_time;
     sampler.chunk_time = sampler.chunk_time * 2.2;

@@ -1,5 +1,5 @@
-// What a benchmark family is to the program: its case tables, and how to make one of its cases; and the families of
-// transformer_bench. Adding a family is one file that returns a Family plus one line in family.cpp.
+// A benchmark family for the program: its case tables, and how to make one of its cases; and the families of
+// transformer_bench. Adding a family takes one file that returns a Family plus one line in family.cpp.
 // bench/retired.txt names the cases of the tables that a suite runs only where they are asked for.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace tbench::bench {
 
-/// What making a case takes besides its name.
+/// The inputs, besides its name, that make a case.
 struct CaseContext {
   bool on_gpu{};
   std::uint64_t seed{};
@@ -52,7 +52,7 @@ struct Family {
 /// result is a number or a dtype, which a time only accompanies.
 void prescribe_few_samples(const CaseId& id, measure::SamplerOptions& sampler);
 
-/// The built-in sizes and the user's.
+/// Returns the built-in sizes and the sizes of the user.
 [[nodiscard]] std::vector<ModelSize> known_model_sizes(std::span<const ModelSize> extra);
 
 [[nodiscard]] std::vector<FamilySpec> specs_of(const std::vector<Family>& families);

@@ -58,7 +58,7 @@ std::vector<Shape> shapes_of(const ModelSize& size) {
           layer(size.d_model, size.d_ff), layer(kVocabSize, size.d_model)};
 }
 
-/// Of all sizes of the course, each shape once.
+/// Returns the shapes of all sizes of the course, each shape once.
 std::vector<Shape> model_shapes() {
   std::vector<Shape> shapes;
   for (const ModelSize& size : course_model_sizes()) {

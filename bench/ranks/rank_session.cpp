@@ -47,7 +47,7 @@ Record crashed_record(const CaseId& id, const std::string& reason) {
 
 /// This rank's part of a round. Loses the round for all if it went wrong here; what went wrong because another rank was
 /// lost says nothing new, and whoever lost it will tell.
-/// @return  no records if the round was lost, for another rank's sake or the user's
+/// @return  no records if the round was lost, because of another rank or of the user
 std::vector<Record> take_part(CaseRunner& own, RankMeeting& meeting, const CaseId& id, const Activity& activity,
                               const StopRequested& stop) {
   auto last_asked = std::chrono::steady_clock::now();

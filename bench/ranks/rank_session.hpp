@@ -1,5 +1,5 @@
-// What a launcher changes about a run as a whole: whether there is one, what it rules out, which GPU is this rank's,
-// and how the ranks run each case together.
+// The changes that a launcher makes to a run as a whole: whether there is one, which options it rules out, which GPU
+// belongs to this rank, and how the ranks run each case together.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace tbench::bench {
 
-/// What this process's environment says; nothing for a process by itself.
+/// Reads this process's launch from the environment; nothing for a process by itself.
 /// @throws  UsageError  as ranks::find_launch()
 [[nodiscard]] std::optional<ranks::Launch> own_launch();
 
@@ -30,14 +30,14 @@ void check_with_ranks(const Options& options);
 /// @throws  UsageError  as ranks::visible_gpu()
 void show_own_gpu(const ranks::Launch& launch);
 
-/// Of rank 0. After a case that failed on any rank the next one gets fresh workers on all.
+/// Returns the runner of rank 0. After a case that failed on any rank the next one gets fresh workers on all.
 /// @param own      runs rank 0's part
 /// @param meeting  outlives the runner
 /// @param timeout  of a worker (--tb_timeout)
 [[nodiscard]] std::unique_ptr<CaseRunner> make_leading_runner(std::unique_ptr<CaseRunner> own, RankMeeting& meeting,
                                                               Seconds timeout);
 
-/// What every other rank does until rank 0 says that the run is over: its part of each case. Prints nothing.
+/// Serves as a rank other than 0 until rank 0 says that the run is over: runs its part of each case. Prints nothing.
 /// @return  exit status
 int follow(CaseRunner& own, RankMeeting& meeting, const StopRequested& stop);
 

@@ -1,5 +1,5 @@
-// What the ranks of a run tell each other, and what follows from it: whether they can run together at all, and what
-// became of a case that every rank has seen from its side. Pure functions; RankMeeting carries the texts.
+// The messages between the ranks of a run, and their evaluation: whether the ranks can run together at all, and how a
+// case ended that every rank has seen from its side. Pure functions; RankMeeting carries the texts.
 #pragma once
 
 #include <optional>
@@ -23,12 +23,12 @@ struct Introduction {
 /// @throws  std::runtime_error  for what another version of the program has written
 [[nodiscard]] Introduction introduction_from(const std::string& text);
 
-/// Why ranks must not run together: one has refused; another build, GPU or command line than rank 0's; one GPU twice.
+/// Why ranks must not run together: one has refused; another build, GPU or command line than rank 0 has; one GPU twice.
 /// Nothing if they may.
 /// @param ranks  in their order
 [[nodiscard]] std::optional<std::string> disagreement(std::span<const Introduction> ranks);
 
-/// What rank 0 asks of the others: to run the next case, or to go.
+/// The request of rank 0 to the others: to run the next case, or to end.
 struct RoundCall {
   std::string name{};  // of the case; empty: the run is over
   bool needs_fresh{};  // in workers that have measured nothing before
@@ -41,13 +41,14 @@ struct RoundCall {
 /// The label of a record whose case failed because another rank did not take part any more.
 inline constexpr const char* kLostRanks = "lost_ranks";
 
-/// The records that a rank has of a case, one a repetition; none if its worker was ended for another rank's sake.
+/// The records that a rank has of a case, one per repetition; none if its worker was ended because of another rank.
 [[nodiscard]] std::string to_text(std::span<const Record> records);
 [[nodiscard]] std::vector<Record> records_from(const std::string& text, const std::string& name);
 
-/// A case's records from those of all ranks. Where every rank has its times, they are rank 0's: all agree on the times.
-/// Else the case ends as it did for the rank that caused it, and the reason names that rank: one whose worker crashed,
-/// hung, computed wrong results or ran out of memory, in this order, before those that lost another one.
+/// Merges the records that all ranks have of a case. Where every rank has its times, rank 0's records are taken: all
+/// agree on the times. Else the case ends as it did for the rank that caused it, and the reason names that rank: one
+/// whose worker crashed, hung, computed wrong results or ran out of memory, in this order, before those that lost
+/// another one.
 /// @param ranks  in their order, at least one
 /// @return       nothing if no rank knows a cause: the user has interrupted the run
 [[nodiscard]] std::vector<Record> merge_ranks(std::span<const std::vector<Record>> ranks);

@@ -25,7 +25,7 @@ struct StallOptions {
   Seconds limit;  // so long a rank has not moved when it stands still; the others then have half as long to say so
 };
 
-/// What a rank that stands still finds out: it leaves its position to the others, and waits for them if one of them is
+/// Finds the rank that stands still: each rank leaves its position to the others, and waits for them if one of them is
 /// behind, or does not even say where it is.
 class StallCheck {
  public:

@@ -84,7 +84,8 @@ bool begins_as_results(const std::string& start) {
   return words.starts_with(R"({"context")");
 }
 
-/// What a file holds that cannot be made again; empty for any other file, or where there is none.
+/// Returns the kind of measurements in a file, which cannot be made again; empty for any other file, or where there is
+/// none.
 std::string_view measurements_in(const std::string& path) {
   std::error_code missing;
   if (!std::filesystem::is_regular_file(path, missing)) return "";

@@ -37,7 +37,8 @@ void add_tau_option(CLI::App& command, std::optional<double>& percent);
 /// `--wait=S`, from 0 to 3600.
 void add_wait_option(CLI::App& command, double& seconds);
 
-/// What is wrong with the arguments, for a person: names the flag or command that is unknown, and the nearest known.
+/// Explains what is wrong with the arguments, for a person: names the flag or command that is unknown, and the nearest
+/// known.
 [[nodiscard]] std::string explain(const CLI::App& app, const CLI::ParseError& error);
 
 /// A document of the kind `error` with the conclusion, whose command is `--help` where it has none, and `exit_status`;
@@ -51,7 +52,8 @@ void add_wait_option(CLI::App& command, double& seconds);
 /// @throws        UsageError  if it would replace one of them, or if a process is writing results there
 void check_no_input(const std::string& flag, const std::string& path, std::span<const std::string> inputs);
 
-/// As check_no_input, and no other results, journal or database are replaced: `-o a.json b.json` was meant otherwise.
+/// Checks the same as check_no_input, and that no other results, journal or database are replaced: `-o a.json b.json`
+/// was meant otherwise.
 void check_output(const std::string& flag, const std::string& path, std::span<const std::string> inputs);
 
 /// Writes the output that `flag` asks for, as a whole or not at all.

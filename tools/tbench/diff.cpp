@@ -57,8 +57,8 @@ void check(const DiffArguments& arguments) {
   static_cast<void>(order_of(arguments.sort));
 }
 
-/// What the history knows of each case's dispersion between processes, on the machine and with the libraries of the
-/// base.
+/// Returns the history's knowledge of each case's dispersion between processes, on the machine and with the libraries
+/// of the base.
 std::map<std::string, stats::DispersionPrior> known_dispersion(const std::string& db,
                                                                const compare::ComparisonSide& base) {
   if (db.empty()) return {};
@@ -75,7 +75,7 @@ std::map<std::string, stats::DispersionPrior> known_dispersion(const std::string
   return dispersions;
 }
 
-/// The built-in spreads, and over them those of a file.
+/// Returns the built-in spreads, and over them the spreads of a file.
 compare::KnownSpreads known_spreads(const std::string& path) {
   compare::KnownSpreads spreads = compare::built_in_spreads();
   if (!path.empty()) spreads.put_over(compare::read_spreads(path));

@@ -21,7 +21,7 @@ struct DiffArguments {
   bool cross{};
   bool strict{};
   std::string sort;
-  // Where it goes.
+  // Form of the output.
   bool markdown{};
   bool all{};
   bool json{};
@@ -29,7 +29,7 @@ struct DiffArguments {
   std::string junit;
 };
 
-/// What is compared, and how. `arguments` outlives the parsing.
+/// Declares what is compared, and how. `arguments` outlives the parsing.
 void declare_comparison_options(CLI::App& command, DiffArguments& arguments);
 
 /// The comparison as a document shows it.

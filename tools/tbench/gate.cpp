@@ -102,7 +102,7 @@ std::optional<gate::NullControlSides> null_control(const GateArguments& argument
   return gate::NullControlSides{.a = compare::merged(std::move(a)), .b = compare::merged(std::move(b))};
 }
 
-/// The runs of the machines that make up a pool with that of `run`.
+/// Returns the runs of the machines that make up a pool with the machine of `run`.
 std::vector<std::vector<history::PastRun>> other_machines(const History& history, const MeasuredRun& run) {
   std::vector<std::vector<history::PastRun>> machines;
   for (const std::string& fingerprint : history.fingerprints()) {

@@ -21,8 +21,8 @@ namespace {
 /// To standard error, as far as that takes it: there is nobody else to tell.
 void say(const std::string& line) { static_cast<void>(std::fputs(line.c_str(), stderr)); }
 
-/// What stdio still holds is written at the end of main at the earliest: a full disk would pass unseen.
-/// @return  `status`, or that of a failure to write
+/// Flushes standard output before the end of main. stdio would write the rest later, and a full disk would pass unseen.
+/// @return  `status`, or the exit status of a failed write
 int after_flush(int status) {
   const std::optional<std::string> problem = tbench::results::flush_standard_output();
   if (!problem) return status;

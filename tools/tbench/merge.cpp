@@ -51,8 +51,8 @@ void check_out(const MergeArguments& arguments) {
       fmt::format("-o: '{}' is there already and {}. Give another name, or remove it if nobody needs it.", path, why)};
 }
 
-/// What was merged before may be merged again, of more or of newer files. Results of other cases would be lost, and so
-/// would those that `-o a.json b.json` means to merge, too.
+/// Checks that nothing is lost by replacing the output. The same parts may be merged again, with more or newer files.
+/// Results of other cases would be lost, and so would the results of an input that `-o a.json b.json` names by mistake.
 void check_replaced(const MergeArguments& arguments, std::span<const Record> merged) {
   std::error_code missing;
   if (!fs::is_regular_file(arguments.out, missing)) return;

@@ -29,7 +29,7 @@ struct NsysArguments {
   ProfileArguments show;
 };
 
-/// What was read.
+/// Names what was read.
 std::string title_of(const std::string& file, const profile::NsysExport& read) {
   std::string title = file;
   if (!read.gpus.empty()) title += ": " + join(read.gpus, ", ");
@@ -53,7 +53,8 @@ void warn(const std::string& file, const profile::NsysExport& read) {
   }
 }
 
-/// Of several exports each has a folder in that of -o, named as its file.
+/// Returns the folder of an export. If there are several, each has a folder in the folder of -o, with the name of its
+/// file.
 std::string folder_of(const NsysArguments& arguments, const std::string& file) {
   if (arguments.folder.empty() || arguments.files.size() == 1) return arguments.folder;
   return (std::filesystem::path{arguments.folder} / std::filesystem::path{file}.stem()).string();

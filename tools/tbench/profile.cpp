@@ -27,7 +27,7 @@ struct ProfileCommandArguments {
   ProfileArguments show;
 };
 
-/// The path itself, or of a folder of profiles (--tb_profile's) each of them, by name.
+/// Returns the path itself, or each profile of a folder of profiles (the one of --tb_profile), by name.
 std::vector<std::string> profiles_at(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;

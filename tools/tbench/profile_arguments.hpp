@@ -1,4 +1,4 @@
-// What the subcommands that show a profile have in common: their options, and the page that these make.
+// The common parts of the subcommands that show a profile: their options, and the page that these make.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -35,11 +35,11 @@ void add_profile_options(CLI::App& command, ProfileArguments& arguments);
 /// @throws  UsageError  for options that exclude each other
 void check_profile_options(const ProfileArguments& arguments);
 
-/// By the rules of `--rules`, or the built-in ones.
+/// Analyses by the rules of `--rules`, or by the built-in ones.
 /// @throws  UsageError  as KernelRules::read and profile::analyse
 [[nodiscard]] profile::Profile analyse(const ProfileArguments& arguments, const profile::Trace& trace);
 
-/// What standard output gets.
+/// Returns the text for standard output.
 /// @param title   what was read
 /// @param source  the subcommand and the path that it was read from, for the command that follows
 /// @throws        UsageError  as profile::profile_page

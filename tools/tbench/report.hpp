@@ -1,5 +1,5 @@
-// `tbench report`: its command line, also that of the sections of a document that it fills, and the tables and pages
-// that it asks for.
+// `tbench report`: its command line, also for the sections of a document that it fills, and the tables and pages that
+// it asks for.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -43,9 +43,9 @@ struct ReportArguments {
   std::vector<std::string> check;
 };
 
-/// What one table is made from. `arguments` outlives the parsing.
+/// Declares what one table is made from. `arguments` outlives the parsing.
 void declare_table_options(CLI::App& command, ReportArguments& arguments);
-/// Where it goes: a page, a section of a document.
+/// Declares the output: a page, a section of a document.
 void declare_output_options(CLI::App& command, ReportArguments& arguments);
 
 /// The kinds of tables that exclude each other, as they were asked for: "--study", "--repeat".
@@ -56,7 +56,8 @@ class ResultFiles {
  public:
   explicit ResultFiles(std::filesystem::path folder) : folder_{std::move(folder)} {}
 
-  /// The file's results with those of its journal: a killed run leaves its last records there. Says so on stderr.
+  /// Returns the file's results with the results of its journal: a killed run leaves its last records there. Says so on
+  /// stderr.
   /// @throws  UsageError  as results::read_result_file
   const results::ResultFile& at(const std::string& path);
   /// Labelled by the files' names, by their paths where two have the same name. A file that cannot be read is named on

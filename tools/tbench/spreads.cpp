@@ -82,7 +82,7 @@ void collect(compare::SpreadCollector& collector, const Arguments& arguments) {
                   arguments.results.front())};
 }
 
-/// What a file that is added to holds already; nothing if there is no such file yet.
+/// Returns the samples that a file has already, to which others are added; nothing if there is no such file yet.
 std::vector<compare::SpreadSample> samples_of(const std::string& path) {
   if (path.empty() || !std::filesystem::exists(path)) return {};
   compare::KnownSpreads known = compare::read_spreads(path);

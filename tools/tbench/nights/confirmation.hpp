@@ -10,7 +10,7 @@
 
 namespace tbench::tool {
 
-/// Where the results of the second look go: the folder asked for, else one that is gone at the end.
+/// The folder of the second look's results: the folder asked for, else one that is gone at the end.
 class ConfirmationFolder {
  public:
   explicit ConfirmationFolder(std::string asked) : asked_{std::move(asked)} {}

@@ -1,4 +1,5 @@
-// What `tbench gate` knows of a night beside its files: what is expected of it, and the user's changes to that.
+// The knowledge that `tbench gate` has of a night besides its files: what is expected of it, and the user's changes to
+// that.
 #pragma once
 
 #include <cstdint>
