@@ -27,7 +27,7 @@ class ActivityBuffers {
   /// @return  records that CUPTI had no room for
   template <class Use>
   std::size_t drain(const Use& use);
-  /// Of records that CUPTI had no room for and has not told yet.
+  /// Forgets the count of records that CUPTI had no room for and has not told yet.
   static void forget_dropped();
 
  private:

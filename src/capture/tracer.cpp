@@ -29,8 +29,9 @@ constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVIT
                             CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_DRIVER,
                             CUPTI_ACTIVITY_KIND_OVERHEAD};
 
-/// Of the driver's calls the launches: some libraries launch without the runtime. All others are switched off one by
-/// one: without the kind no call of the driver is recorded, whatever is switched on (CUPTI of CUDA 13.0, an H200).
+/// The launches among the driver's calls: some libraries launch without the runtime. All other calls are switched off
+/// one by one: without the kind no call of the driver is recorded, whatever is switched on (CUPTI of CUDA 13.0, an
+/// H200).
 constexpr std::array kDriverLaunches{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
                                      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
                                      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
@@ -120,7 +121,7 @@ class TraceBuilder {
   [[nodiscard]] CapturedTrace take(std::size_t dropped);
 
  private:
-  /// What records of operations have in common.
+  /// Fills the fields that all records of operations share.
   template <class Record>
   profile::Operation operation_of(const Record& record, profile::OperationKind kind, const std::string& name) {
     return {.start_ns = static_cast<std::int64_t>(record.start),

@@ -17,9 +17,9 @@ namespace {
 
 constexpr Seconds kSampleTime{100e-6};
 constexpr int kMaxLaunches = 50;
-/// An enqueued launch costs the host 2 to 4 us: the spin has to outlast all of a sample's.
+/// An enqueued launch costs the host 2 to 4 us: the spin has to outlast all launches of a sample.
 constexpr Seconds kEnqueueTime{5e-6};
-/// After so much work without rests the clock may be down, and takes this long to rise (an H200's, measured).
+/// The clock may be down after so much work without rests, and takes this long to rise (measured on an H200).
 constexpr Seconds kLongRound{20e-3};
 constexpr Seconds kClockRise{0.2};
 /// Candidates are compared with each other alone, under the same conditions: longer pauses would cost a large product
@@ -27,7 +27,7 @@ constexpr Seconds kClockRise{0.2};
 constexpr Seconds kLongestPause{5e-3};
 /// Times that are no further apart are equal to autotuning with a few samples.
 constexpr double kEqualWithin = 1.01;
-/// Of cold launches, whose times spread by more.
+/// The same limit for cold launches, whose times spread by more.
 constexpr double kNarrowWithin = 1.03;
 
 struct Candidate {

@@ -42,7 +42,7 @@ constexpr rlim_t kMaxDescriptors = 65536;
 constexpr rlim_t kMaxFileBytes = rlim_t{16} << 30;
 constexpr rlim_t kMoreThreads = 16384;
 
-/// Threads of the whole machine, which are at least those of the user whose number the kernel limits.
+/// Returns the threads of the whole machine: at least as many as the threads of the user, which the kernel limits.
 rlim_t machine_threads() {
   std::ifstream file{"/proc/loadavg"};
   double load{};

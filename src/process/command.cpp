@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kSignalStatus = 128;  // as shells do
 
-/// What the new process does to its descriptors before it executes the program.
+/// Changes of the new process's descriptors before it executes the program.
 class FileActions {
  public:
   explicit FileActions(const CommandOutput& output) {

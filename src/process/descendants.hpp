@@ -21,8 +21,8 @@ void adopt_orphans();
 
 /// Holds end_orphans() off between the start of a child and add_own_child().
 [[nodiscard]] std::unique_lock<std::mutex> lock_children();
-/// From now on `pid` is a child that this process ends and reaps itself.
-/// @param lock  that of lock_children(), taken before the child was started
+/// Makes `pid` from now on a child that this process ends and reaps itself.
+/// @param lock  the lock of lock_children(), taken before the child was started
 void add_own_child(pid_t pid, const std::unique_lock<std::mutex>& lock);
 /// Once it is reaped, or given up.
 void remove_own_child(pid_t pid);

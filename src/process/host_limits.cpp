@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of machines that exist, rounded up.
+/// The CPUs of the largest machines that exist, rounded up.
 constexpr int kMaxCpus = 1 << 16;
 
 std::string first_line(const fs::path& path) {
@@ -27,7 +27,7 @@ std::string first_line(const fs::path& path) {
 }
 
 /// The folders of a hierarchy that the process is in, from its own group up to where it is mounted. In a container the
-/// path may be the host's, of which only the last folder is there.
+/// path may be a path of the host, of which only the last folder is there.
 std::vector<fs::path> folders_of(const fs::path& mount, const std::string& group) {
   std::vector<fs::path> folders;
   for (fs::path path = mount / fs::path{group}.relative_path();; path = path.parent_path()) {

@@ -16,7 +16,7 @@
 namespace tbench::process {
 namespace {
 
-/// What wrote to the folder ends with us, but not in the same instant.
+/// Processes that wrote to the folder end with this one, but not in the same instant.
 constexpr int kTries = 50;
 constexpr std::chrono::milliseconds kPause{20};
 

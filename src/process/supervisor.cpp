@@ -80,7 +80,7 @@ Outcome Supervisor::request(std::string_view payload, const std::function<void(s
     if (options_.fresh_child_per_request) stop_child();
     return outcome;
   } catch (...) {
-    // The child may be in the middle of the request: its answer must not be taken for that of the next one.
+    // The child may be in the middle of the request: its answer must not be taken for the answer to the next one.
     child_.reset();
     throw;
   }
@@ -248,7 +248,7 @@ Outcome Supervisor::answer(Exchange& exchange) {
   }
 }
 
-/// What to say of a child that holds too much memory; else nothing.
+/// Returns the reason for ending a child that holds too much memory; else nothing.
 std::string Supervisor::excess_memory() {
   if (options_.max_memory_bytes == 0) return "";
   const std::int64_t bytes = child_->connection.memory_bytes();

@@ -47,7 +47,7 @@ class WorkerConnection {
   /// @return               nothing if nothing is to be told yet
   /// @throws               ProtocolError
   [[nodiscard]] std::optional<Event> poll_event(Seconds wait, Seconds silence_limit);
-  /// As held_bytes(); counted anew at most ten times a second.
+  /// Returns the worker's held_bytes(); counted again at most ten times per second.
   [[nodiscard]] std::int64_t memory_bytes();
   void interrupt() const { process_.interrupt(); }
 

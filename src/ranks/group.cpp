@@ -22,7 +22,8 @@
 namespace tbench::ranks {
 namespace {
 
-/// As PyTorch does: the interface that the user names, else that of the host's own name.
+/// Selects an interface like PyTorch does: the interface that the user names, else the interface of the host's own
+/// name.
 std::shared_ptr<gloo::transport::Device> gloo_device() {
   const char* const interface = std::getenv("GLOO_SOCKET_IFNAME");
   if (interface != nullptr) return c10d::ProcessGroupGloo::createDeviceForInterface(interface);

@@ -1,4 +1,4 @@
-// What a Group is made of: c10d's backends, and whether one of them has failed.
+// The parts of a Group: c10d's backends, and whether one of them has failed.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -13,8 +13,8 @@ namespace {
 constexpr const char* kAlone = "WORLD_SIZE=1 runs this process by itself";
 constexpr std::int64_t kMaxRanks = 65536;
 constexpr std::int64_t kMaxPort = 65535;
-/// Where a Slurm step meets: a port that two steps of one host seldom share, below those that Linux hands out itself
-/// (from 32768 on).
+/// The ports at which a Slurm step meets: two steps of one host seldom share one, and they are below the ports that
+/// Linux hands out itself (from 32768 on).
 constexpr std::int64_t kFirstStepPort = 20000;
 constexpr std::int64_t kStepPorts = 10000;
 

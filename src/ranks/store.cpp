@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kAskInterval{100};
 constexpr std::chrono::seconds kLookUpInterval{1};
-/// What c10d may take beyond its limit, which it does not keep with a server that accepts and says nothing.
+/// The time that c10d may take beyond its limit, which it does not keep with a server that accepts and says nothing.
 constexpr std::chrono::seconds kOverrun{5};
 
 std::chrono::milliseconds milliseconds_of(Seconds time) {

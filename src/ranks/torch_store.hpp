@@ -8,11 +8,11 @@
 
 namespace tbench::ranks {
 
-/// The store of the ranks, in which every key begins with that of this start.
+/// Opens the store of the ranks, in which every key begins with the key of this start.
 /// @throws  as open_store()
 [[nodiscard]] c10::intrusive_ptr<c10d::Store> open_torch_store(const Launch& launch, bool may_serve, Seconds limit);
 
-/// What an exception of c10d says, without its backtrace.
+/// Returns the text of an exception of c10d, without its backtrace.
 [[nodiscard]] std::string message_of(const std::exception& error);
 
 }  // namespace tbench::ranks

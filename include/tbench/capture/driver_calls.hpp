@@ -1,4 +1,4 @@
-// Where the host's time goes inside the CUDA driver: its API calls, timed one by one through CUPTI.
+// The host's time inside the CUDA driver: its API calls, timed one by one through CUPTI.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace tbench::capture {
 
-/// What a driver call does. Allocation: of device memory and of addresses for it, and its release. Loading: of modules,
-/// libraries and kernels. Launch: of kernels, which are loaded on their first launch unless CUDA_MODULE_LOADING=EAGER.
+/// Classes of driver calls. Allocation: device memory and addresses for it, and its release. Loading: modules,
+/// libraries and kernels. Launch: kernels, which are loaded on their first launch unless CUDA_MODULE_LOADING=EAGER.
 enum class DriverCallClass { kContext, kLoading, kAllocation, kLaunch, kOther };
 inline constexpr std::size_t kDriverCallClasses = 5;
 
@@ -25,7 +25,7 @@ struct DriverTime {
 };
 using DriverTimes = std::array<DriverTime, kDriverCallClasses>;  // by DriverCallClass
 
-/// Times the driver calls of all threads of this process between start() and stop(), at well under a microsecond a
+/// Times the driver calls of all threads of this process between start() and stop(), at well under a microsecond per
 /// call. CUPTI serves one at a time. It is attached by the constructor, which takes milliseconds, and let go by the
 /// destructor: neither has to be inside what is timed.
 class DriverCalls {
@@ -40,7 +40,7 @@ class DriverCalls {
   void start();
   void stop();
 
-  /// Of the calls that have begun and returned between start() and stop() so far.
+  /// Times of the calls that have begun and returned between start() and stop() so far.
   [[nodiscard]] DriverTimes times() const;
 
  private:

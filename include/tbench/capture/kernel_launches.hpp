@@ -14,9 +14,9 @@ struct KernelLaunch {
   bool operator==(const KernelLaunch&) const = default;
 };
 
-/// Records the kernels that all threads of this process launch between start() and stop(), those of instantiations of
-/// one template together; not those inside a CUDA graph. CUPTI serves one recorder at a time: it is attached by the
-/// constructor, which takes milliseconds, and let go by the destructor.
+/// Records the kernels that all threads of this process launch between start() and stop(), with all instantiations of
+/// one template as one kernel. Kernels inside a CUDA graph are left out. CUPTI serves one recorder at a time: it is
+/// attached by the constructor, which takes milliseconds, and let go by the destructor.
 class KernelLaunches {
  public:
   /// @throws  std::runtime_error  if CUPTI refuses: another tool (a profiler) is using it, say
@@ -29,7 +29,7 @@ class KernelLaunches {
   void start();
   void stop();
 
-  /// What was launched since the last call, in the order of the first launches.
+  /// Returns the launches since the last call, in the order of the first launches.
   [[nodiscard]] std::vector<KernelLaunch> take();
 
  private:

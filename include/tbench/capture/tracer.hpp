@@ -1,5 +1,5 @@
-// What the GPU does while steps are traced: CUPTI's activity records of this process, with the ranges of
-// cuda/range.hpp, as a profile::Trace.
+// The GPU's work while steps are traced: CUPTI's activity records of this process, with the ranges of cuda/range.hpp,
+// as a profile::Trace.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ struct CapturedTrace {
 };
 
 /// Traces the kernels, copies and fills of the device, the calls of the runtime and of the driver's launches, and the
-/// ranges, of all threads of this process. Costs the host 2 to 4 us a launch while it traces (an H200's), nothing
-/// before and, since CUPTI is taken out of the process, nothing after. One at a time, and not beside KernelLaunches or
-/// DriverCalls.
+/// ranges, of all threads of this process. Costs the host 2 to 4 us per launch while it traces (on an H200), nothing
+/// before and, since CUPTI is taken out of the process, nothing after. One at a time, and not at the same time as
+/// KernelLaunches or DriverCalls.
 ///
 /// CUPTI's buffers are made by the constructor: a launching thread that has to wait for one stalls for 0.3 ms.
 class Tracer {

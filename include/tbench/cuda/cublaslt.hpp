@@ -64,8 +64,8 @@ enum class PartialSums {
   kAnyType,      // also the output's: what LibTorch allows by default
 };
 
-/// What NVIDIA recommends a product on Hopper to be given (cuBLAS documentation, cublasSetWorkspace), and LibTorch
-/// gives.
+/// The workspace that NVIDIA recommends for a product on Hopper (cuBLAS documentation, cublasSetWorkspace), and that
+/// LibTorch gives.
 inline constexpr std::size_t kMatmulWorkspaceBytes = std::size_t{32} << 20U;
 
 struct MatmulAlgorithm {
@@ -120,8 +120,8 @@ class Matmul {
   ///                                 multiprocessors; CublasError
   Matmul(const CublasLt& library, const MatmulProblem& problem);
 
-  /// What the library's heuristic recommends, the best first by its estimate. Empty where it has no algorithm at all,
-  /// as for odd extents in fp8. Nothing runs on the device.
+  /// Returns the algorithms that the library's heuristic recommends, the best first by its estimate. Empty where it has
+  /// no algorithm at all, which is so for odd extents in fp8. Nothing runs on the device.
   /// @param max_count        at most so many, > 0
   /// @param workspace_limit  none that needs more bytes
   /// @throws  CublasError

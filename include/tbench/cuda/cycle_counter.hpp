@@ -23,8 +23,8 @@ struct CountedCycles {
   Seconds time;     // for which they were counted
 };
 
-/// What passed between two marks of each multiprocessor, of the one in the middle by its clock: all have one clock, and
-/// the median stays what it is where a few counters were reset, or a multiprocessor slept.
+/// Returns the cycles between two marks of each multiprocessor, for the multiprocessor with the median clock: all have
+/// one clock, and the median stays what it is where a few counters were reset, or a multiprocessor slept.
 /// @param begin, end  by multiprocessor, as many
 /// @return  nothing where no multiprocessor has both marks
 [[nodiscard]] std::optional<CountedCycles> counted_cycles(std::span<const CycleMark> begin,
@@ -36,7 +36,7 @@ struct CountedCycles {
 /// Holds some device memory, and synchronises the device: for use outside timed regions, right before and right behind.
 class CycleCounter {
  public:
-  /// Of the current device.
+  /// Counts the cycles of the current device.
   /// @throws  OutOfMemory, CudaError
   CycleCounter();
 

@@ -1,6 +1,6 @@
-// What lies between launches: writes that empty the L2 cache of what a kernel may have left in it, a kernel that takes
-// a known time and touches no memory, behind which a launch is hidden, and how long the device rests, so that a burst's
-// time does not depend on the one before.
+// The parts of a burst between its launches: writes that empty the L2 cache of what a kernel may have left in it, a
+// kernel that takes a known time and touches no memory, behind which a launch is hidden, and the length of the device's
+// rests, so that a burst's time does not depend on the one before.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -40,8 +40,8 @@ class L2Flush {
   DeviceMemoryBlock block_;
 };
 
-/// Enqueues one thread that spins until the GPU's nanosecond timer has gone on by `duration`. It waits for no flag of
-/// the host's, which would deadlock with a host that waits for the device, as when it loads a kernel.
+/// Enqueues one thread that spins until the GPU's nanosecond timer has gone on by `duration`. It waits for no flag that
+/// the host sets: that would deadlock where the host waits for the device, for instance when it loads a kernel.
 /// @param duration  at least 0; the timer's own steps, some 1 us on some GPUs, are its resolution
 /// @throws  CudaError  if the launch fails
 void launch_spin(Seconds duration, cudaStream_t stream);

@@ -14,7 +14,7 @@
 
 namespace tbench::cuda {
 
-/// Of a product, that are worth timing: the heuristic sorts by its own estimate.
+/// Candidates of a product that are worth timing: the heuristic sorts by its own estimate.
 inline constexpr int kAutotuneCandidates = 16;
 
 struct AutotuneRules {
@@ -56,7 +56,7 @@ class AutotunePauses {
 [[nodiscard]] std::optional<AutotuneResult> find_fastest(std::size_t candidates, const CandidateTimer& time,
                                                          const AutotuneRules& rules = {});
 
-/// What a timed launch of a product meets in the L2 cache.
+/// The state of the L2 cache that a timed launch of a product meets.
 enum class ProductOperands {
   kWarm,       // what the launch before left there: products of one case, again and again
   kWeightCold  // x, as the kernel that has just made it leaves it, but not w: a layer's weights or kept activations

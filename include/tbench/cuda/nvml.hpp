@@ -1,5 +1,5 @@
-// What the driver's management library says about a GPU: clocks, temperature, power, energy, modes. The library is
-// loaded when asked for, because it exists only beside a driver. Nothing here changes a setting.
+// The facts that the driver's management library tells about a GPU: clocks, temperature, power, energy, modes. The
+// library is loaded when asked for, because it exists only beside a driver. Nothing here changes a setting.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ class NvmlDevice {
   [[nodiscard]] std::optional<double> temperature_c() const;
   /// At this moment; of a GPU that does not tell that, NVML's average, which lags by up to a second.
   [[nodiscard]] std::optional<Watts> power() const;
-  /// The limit in force: the lower of the software's and the board's.
+  /// The limit in force: the lower one of software and board.
   [[nodiscard]] std::optional<Watts> power_limit() const;
   /// Energy used since the driver was loaded.
   [[nodiscard]] std::optional<Joules> total_energy() const;
@@ -59,8 +59,8 @@ class NvmlDevice {
   [[nodiscard]] std::optional<std::uint64_t> clock_event_reasons() const;
   [[nodiscard]] std::optional<bool> ecc() const;
   [[nodiscard]] std::optional<bool> mig() const;
-  /// Compute processes on the device besides this one. In a container the process ids may be those of the host, and
-  /// this process then counts as another: ask before it first uses the GPU.
+  /// Compute processes on the device besides this one. In a container the process ids may be the host's ids, and this
+  /// process then counts as another: ask before it first uses the GPU.
   [[nodiscard]] std::optional<std::int64_t> other_compute_processes() const;
 
  private:

@@ -4,7 +4,7 @@
 
 namespace tbench::cuda {
 
-/// Told of the ranges of all threads, on the thread that enters or leaves; those of a thread are nested.
+/// Listens to the ranges of all threads, on the thread that enters or leaves; the ranges of one thread are nested.
 class RangeListener {
  public:
   virtual ~RangeListener() = default;
@@ -27,7 +27,7 @@ class Range {
   Range& operator=(const Range&) = delete;
 };
 
-/// What `work` returns, done inside a range.
+/// Returns the result of `work`, done inside a range.
 template <class Work>
 decltype(auto) in_range(const char* name, const Work& work) {
   const Range range{name};

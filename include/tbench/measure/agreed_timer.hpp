@@ -13,8 +13,8 @@ namespace tbench::measure {
 /// Gives every process the numbers of all of them, in one order. Returns in none before all have called it.
 using Gather = std::function<std::vector<std::vector<double>>(std::span<const double> own)>;
 
-/// The times of a chunk are those of the process for which it took longest, as they are: steps that wait for each other
-/// take as long everywhere, but for jitter, and the longest of each step would add that of all processes up.
+/// Takes the times of a chunk from the process for which it took longest, as they are: steps that wait for each other
+/// take as long everywhere, but for jitter, and the longest time of each step would add up the jitter of all processes.
 class AgreedTimer final : public Timer {
  public:
   /// @param own          times this process; outlives the timer

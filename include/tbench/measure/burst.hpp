@@ -40,7 +40,7 @@ class BurstQueue {
 /// the spin: a launch on a stream that does not wait for the timed one reads them while the spin still holds that up.
 class Burst {
  public:
-  /// What the launches cost the host, those that were kept.
+  /// The cost of the launches for the host, without the launches that were made again.
   struct HostTimes {
     Seconds enqueue;
     Seconds cpu;     // processor time of the process meanwhile
@@ -61,7 +61,8 @@ class Burst {
   void read(const BurstQueue& queue, std::span<double> phase_seconds) const;
 
   [[nodiscard]] const HostTimes& host() const { return host_; }
-  /// Calls of `launch` since the begin, and those of them, by number, that were made again: read() has none of these.
+  /// Numbers the calls of `launch` since the begin. made_again() has the numbers of the ones that were made again,
+  /// which read() leaves out.
   [[nodiscard]] std::size_t calls() const { return calls_; }
   [[nodiscard]] const std::vector<std::size_t>& made_again() const { return made_again_; }
 

@@ -21,7 +21,7 @@ struct ClockReading {
   bool invalidates{};
 };
 
-/// What a monitor noted by itself.
+/// A reading that a monitor noted by itself.
 struct PolledClock {
   Seconds at;  // of the timers' now(): before the reading, which takes microseconds
   Hertz sm_clock;

@@ -22,8 +22,8 @@ namespace tbench::measure {
 /// event, so time for which the operating system keeps the thread from running in between adds to it. It cannot show
 /// work that ends while `while_busy` still runs: chunks with an empty `while_busy` are the exact ones.
 ///
-/// Bursts are Burst's, one at a time: the device is idle between them. With a witness each begins with no persisting
-/// line in the L2 cache.
+/// Times bursts by a Burst, one at a time: the device is idle between them. With an output checker each begins with no
+/// persisting line in the L2 cache.
 class CudaEventTimer final : public Timer, private BurstQueue {
  public:
   /// @param stream  the steps' stream; null is the legacy default stream. Not owned.

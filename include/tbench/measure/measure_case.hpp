@@ -26,7 +26,7 @@ using MemoryLogSink = std::function<void(const AllocationLog& log, std::span<con
 /// Why the step that was traced is not the one that the case's name promises, or nothing: the case is `incorrect`.
 using TraceCheck = std::function<std::optional<std::string>(const StepTrace& trace)>;
 
-/// What a case is measured with.
+/// The instruments that a case is measured with.
 struct Instruments {
   Timer& timer;
   ClockMonitor& monitor;

@@ -28,7 +28,7 @@ class StepTracer {
   /// @throws       std::runtime_error  if the tracer fails
   [[nodiscard]] virtual StepTrace stop(std::span<const EnqueuedStep> steps, std::span<const std::string_view> phases,
                                        Regime regime) = 0;
-  /// What the trace that stop() ended says besides, a step: for Record::counters.
+  /// Returns the further figures of the trace that stop() ended, per step: for Record::counters.
   [[nodiscard]] virtual std::map<std::string, double> counters() const { return {}; }
   /// Lets go of what start() holds, if stop() did not: a step has thrown.
   virtual void cancel() noexcept = 0;

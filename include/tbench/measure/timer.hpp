@@ -24,11 +24,11 @@ struct Chunk {
   /// bursts: after the one for which it was longest.
   Seconds escaped;
   bool exposed{};  // of bursts: the device reached a launch before all of it was enqueued, in spite of the longest spin
-  /// Of the multiprocessors' clock, and the time for which they were counted: the steps' and a moment before and behind
-  /// them. 0: not counted, as of bursts, between which the device rests.
+  /// Cycles of the multiprocessors' clock, and the time for which they were counted: the steps, and a moment before and
+  /// behind them. 0: not counted, which is so for bursts, between which the device rests.
   double cycles{};
   Seconds counted{};
-  /// Of bursts: calls of `launch`, by number, that were made again because the device reached them too early. No row
+  /// Calls of `launch` of a burst, by number, that were made again because the device reached them too early. No row
   /// has them.
   std::vector<std::size_t> made_again;
 
@@ -38,7 +38,7 @@ struct Chunk {
 
 using Step = std::function<void(PhaseMarker&)>;
 
-/// What the bursts of a case have in common.
+/// The settings that the bursts of a case share.
 struct BurstSetup {
   std::size_t phases{1};
   bool flush_l2{};           // before every launch

@@ -1,5 +1,5 @@
-// What the kernel lets this process use of its host: its CPU affinity, and what its control groups allow (versions 1
-// and 2).
+// The share of its host that the kernel lets this process use: its CPU affinity, and the limits of its control groups
+// (versions 1 and 2).
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace tbench::process {
 /// @param root  of the file system, with /proc/self and /sys/fs/cgroup
 [[nodiscard]] std::optional<double> cpu_quota(const std::filesystem::path& root = "/");
 
-/// Bytes of memory that the process may hold: those of the machine, or fewer if its control groups limit it; nothing
-/// where neither is known.
+/// Bytes of memory that the process may hold: all of the machine's memory, or less if its control groups limit it;
+/// nothing where neither is known.
 [[nodiscard]] std::optional<std::int64_t> memory_limit(const std::filesystem::path& root = "/");
 
 /// The affinity of the calling thread, and cpu_quota(). Nothing where the kernel does not tell the affinity.

@@ -59,7 +59,7 @@ class FrameDecoder {
 /// The worker's end of the two pipes.
 class WorkerChannel {
  public:
-  /// Takes over both descriptors (those of `--tb_worker=R,W`), and keeps them from programs that the worker executes.
+  /// Takes over both descriptors (`--tb_worker=R,W`), and keeps them from programs that the worker executes.
   /// @throws  std::system_error  if one of them is not open
   WorkerChannel(int read_descriptor, int write_descriptor);
 
@@ -70,7 +70,7 @@ class WorkerChannel {
   /// Waits for the next request. Nothing when the parent has closed the pipe or is gone.
   /// @throws  ProtocolError
   [[nodiscard]] std::optional<Message> receive();
-  /// From any thread.
+  /// Sends a message, from any thread.
   /// @throws  std::system_error  if the parent is gone
   void send(MessageKind kind, std::string_view payload);
 

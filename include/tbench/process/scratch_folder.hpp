@@ -9,8 +9,8 @@
 
 namespace tbench::process {
 
-/// Removes a file, or a folder with all that is in it, at its own end or at that of the process, whichever comes first:
-/// a process of its own waits for either.
+/// Removes a file, or a folder with all that is in it, at its own end or at the end of the process, whichever comes
+/// first: a process of its own waits for either.
 class Cleaner {
  public:
   /// @param path  need not be there, now or at the end
@@ -29,7 +29,7 @@ class Cleaner {
   pid_t keeper_{};
 };
 
-/// A folder in that of temporary files, under a name that nobody can foresee.
+/// A folder in the system's folder of temporary files, under a name that nobody can foresee.
 class ScratchFolder {
  public:
   /// @param name  begins the folder's

@@ -24,8 +24,8 @@ struct Outcome {
     kInterrupted,  // `stop` was true, and the child ended without a result
   } kind{};
   std::string payload;  // of the result
-  /// Of everything else: one line that says what happened and what the child was doing, then the last 4 KiB of its
-  /// stdout and stderr, if there is any, from the second line on.
+  /// The reason for every kind but kResult: one line that says what happened and what the child was doing, then the
+  /// last 4 KiB of its stdout and stderr, if there is any, from the second line on.
   std::string reason;
   /// How long it took to start a child for the request, and to end the one before; zero where one was running.
   Seconds start;
@@ -48,9 +48,9 @@ struct SupervisorOptions {
   Seconds kill_limit{10.0};        // for a child that was killed, before it is left behind (the kernel may hold it)
   bool fresh_child_per_request{};  // --tb_isolate=case
   bool echo_stderr{};              // pass the children's stdout and stderr on to this process's stderr
-  /// Of a child's message. One that is longer is no message.
+  /// The largest message of a child. A longer one is no message.
   std::uint64_t max_message_bytes{kMaxPayloadBytes};
-  /// Of memory that a child and what it starts may hold while it works on a request; 0: any.
+  /// Memory that a child and the processes it starts may hold while it works on a request; 0: any.
   std::int64_t max_memory_bytes{};
 };
 

@@ -59,13 +59,13 @@ class Group {
   void mean(at::Tensor& data);                                 // in place
   void mean_scatter(at::Tensor& output, at::Tensor& input);    // as reduce_scatter
 
-  /// As mean(), but returns before the others have taken part. Until wait() has returned nobody may use `data`.
+  /// Starts mean(), but returns before the others have taken part. Until wait() has returned nobody may use `data`.
   [[nodiscard]] Pending start_mean(at::Tensor& data);
   /// Likewise all_reduce().
   [[nodiscard]] Pending start_all_reduce(at::Tensor& data);
 
-  /// Runs what exchanges data between the ranks by other calls than these. Its exceptions are failures of the group,
-  /// but for those of memory that is lacking.
+  /// Runs an action that exchanges data between the ranks by other calls than these. Its exceptions are failures of the
+  /// group, unless memory is lacking.
   void guard(const char* what, const std::function<void()>& action);
 
  private:

@@ -1,5 +1,5 @@
-// What torchrun or Slurm says of this process: which of how many ranks it is, and where the ranks meet. A pure function
-// of environment variables.
+// The place of this process in a launch by torchrun or Slurm: which of how many ranks it is, and where the ranks meet.
+// A pure function of environment variables.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 namespace tbench {
 namespace ranks {
 
-/// Who started the ranks. `kTorchrun` is whatever sets RANK and WORLD_SIZE.
+/// The program that started the ranks. `kTorchrun` is whatever sets RANK and WORLD_SIZE.
 enum class Launcher { kTorchrun, kSlurm };
 
 struct Launch {
@@ -26,7 +26,7 @@ struct Launch {
   std::uint16_t port{};
   /// torchrun's agent serves the store at that address; without one rank 0 does.
   bool has_agent_store{};
-  /// What tells this start from an earlier one in the same store: torchrun starts all ranks anew when one ends.
+  /// Tells this start from an earlier one in the same store: torchrun starts all ranks again when one ends.
   std::string attempt{"0"};
   bool operator==(const Launch&) const = default;
 
@@ -49,8 +49,8 @@ using Lookup = std::function<std::optional<std::string>(const std::string& name)
 /// @throws  UsageError  naming SLURM_STEP_NODELIST and its value
 [[nodiscard]] std::string first_host(std::string_view nodes);
 
-/// What CUDA_VISIBLE_DEVICES has to be for this rank to see its own GPU alone: number `local_rank` of the list that it
-/// is now. A list of one is taken as it is: the launcher has given the rank its GPU.
+/// Returns the CUDA_VISIBLE_DEVICES with which this rank sees its own GPU alone: number `local_rank` of the present
+/// list. A list of one is taken as it is: the launcher has given the rank its GPU.
 /// @param visible  its value now; nothing: all GPUs of the host
 /// @throws         UsageError  if the host has more ranks than the list has GPUs
 [[nodiscard]] std::string visible_gpu(const std::optional<std::string>& visible, int local_rank);

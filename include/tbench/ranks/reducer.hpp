@@ -29,7 +29,7 @@ class Reducer {
   /// @param backward  of a loss that depends on every parameter, through autograd
   /// @throws          as the group's calls
   void average(const std::function<void()>& backward);
-  /// Of the buckets.
+  /// Bytes of the buckets.
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:

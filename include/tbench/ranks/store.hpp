@@ -1,5 +1,5 @@
-// Where the ranks of a run leave each other notes: keys with values, served by torchrun's agent or by rank 0. For what
-// is rare, who measures what next and how it ended; measuring uses a Group.
+// Notes that the ranks of a run leave each other: keys with values, served by torchrun's agent or by rank 0. They are
+// for rare events, such as which case is next and how it ended; measuring uses a Group.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ struct Wait {
   std::string what;      // "for rank 0 to serve the ranks' store at node7:29500 (MASTER_ADDR, MASTER_PORT)"
   bool is_suspicious{};  // it may well be in vain: the user is to know at once
 };
-/// Told several times a second; throws to end the wait.
+/// Called several times per second; throws to end the wait.
 using Waiting = std::function<void(const Wait&)>;
 
 /// Connects to the store of the ranks, or serves it where nobody else does. Every process of a rank may: its supervisor

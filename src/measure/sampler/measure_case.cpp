@@ -161,7 +161,7 @@ bool Measurement::verify_again() {
   return !verdict || accept(std::move(*verdict), "found after the timing, on other data: ");
 }
 
-/// Of the last launch that was timed, where someone watches.
+/// Verifies the last launch that was timed, where an output checker watches.
 bool Measurement::verify_timed() {
   LaunchWitness* const witness = subject_.witness();
   if (witness == nullptr || options_.regime != Regime::kBurst) {
@@ -185,7 +185,7 @@ bool Measurement::accept(Verification verdict, const std::string& found) {
   return passed;
 }
 
-/// Ends the record in progress as that of another step than the one asked for.
+/// Ends the record in progress: another step was measured than the one asked for.
 void Measurement::reject(std::string reason) {
   record_.memory.reset();
   record_.trace.reset();

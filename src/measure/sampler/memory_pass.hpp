@@ -1,4 +1,4 @@
-// What a step needs of the allocator: the memory pass.
+// The memory pass, which measures the memory that a step needs of the allocator.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ namespace tbench::measure {
 /// @param sink  gets the log; may be empty
 [[nodiscard]] MemoryUse measure_memory(Case& subject, Timer& timer, MemoryProbe& probe, const MemoryLogSink& sink);
 
-/// What a log says of the phases of its last step, and of the moment at which the bytes peaked: of several the last.
-/// Fills everything but the allocator's own peaks.
+/// Adds the memory of the phases of a log's last step, and of the moment at which the bytes peaked: the last one if
+/// there are several. Fills everything but the allocator's own peaks.
 /// @param marks  what the case held when a step was enqueued and at the end of each phase, and in the end
 /// @return       the bytes of the log's peak
 std::int64_t add_log(MemoryUse& use, const AllocationLog& log, std::span<const LoggedStep> steps,

@@ -247,7 +247,7 @@ SamplingRun Sampler::take_samples() {
   run.stop = *stop;
   run.polls = polls_within(run, polling.stop());
   const std::optional<Joules> energy_after = monitor_.total_energy();
-  // What flushes, spins and gaps used is not the kernel's.
+  // The energy of a burst is unknown: flushes, spins and gaps use energy, too.
   const bool is_resolved = !is_burst() && timer_.now() - begin >= kMinEnergyTime;
   if (is_resolved && energy_before && energy_after && *energy_after > *energy_before) {
     run.energy = Joules{energy_after->value - energy_before->value};

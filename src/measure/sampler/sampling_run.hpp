@@ -1,5 +1,5 @@
-// One run through sampling: its chunks, with times refused that cannot be the case's, and what it gathered, condensed
-// into a Timing and a DeviceState.
+// One run through sampling: its chunks, without times that the case cannot have, and the readings that it gathered,
+// condensed into a Timing and a DeviceState.
 #pragma once
 
 #include <cstdint>
@@ -73,8 +73,8 @@ struct SamplingRun {
 /// @param end    of the last one
 [[nodiscard]] std::vector<Seconds> step_ends(std::span<const double> times, Seconds end);
 
-/// Those of `polls`, in order, that were noted while a sample that counts ran. Which samples are flagged is left to the
-/// readings of chunks: under a power limit polled clocks swing by more than kSlowClock within a chunk.
+/// Returns those polls, in order, that were noted while a sample that counts ran. Whether a sample is flagged is left
+/// to the readings of chunks: under a power limit polled clocks swing by more than kSlowClock within a chunk.
 [[nodiscard]] std::vector<PolledClock> polls_within(const SamplingRun& run, std::span<const PolledClock> polls);
 
 /// @param run      at least one sample; its samples are moved out

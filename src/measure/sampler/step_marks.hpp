@@ -1,4 +1,4 @@
-// Where steps and their phases lie in whatever is recorded while they are enqueued.
+// The places of steps and their phases in whatever is recorded while they are enqueued.
 #pragma once
 
 #include <utility>

@@ -39,7 +39,7 @@ std::size_t run_up_steps(Seconds step, Seconds run_up) {
   return step.value > 0 ? static_cast<std::size_t>(std::min(run_up / step, kMostRunUpSteps)) : 0;
 }
 
-/// What of `steps` the timer kept: operations of the others lie in no step.
+/// Returns the `steps` that the timer kept: operations of the others lie in no step.
 std::vector<EnqueuedStep> kept(const std::vector<EnqueuedStep>& steps, const std::vector<std::size_t>& made_again) {
   std::vector<EnqueuedStep> rest;
   for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -78,7 +78,7 @@ struct WarmUpEnd {
 [[nodiscard]] std::optional<WarmUpEnd> warm_up_end(std::span<const double> times, Seconds elapsed,
                                                    const SamplerOptions& options);
 
-/// What the sampler knows at a check, at the end of a chunk.
+/// The sampler's knowledge at a check, at the end of a chunk.
 struct SamplingState {
   std::span<const double> samples;               // kept ones, in order
   std::span<const double> relative_iqr_history;  // one value a check
@@ -109,7 +109,7 @@ struct ChunkPlan {
 [[nodiscard]] bool is_unstable(std::span<const double> samples, StopReason reason, const SamplerOptions& options);
 
 /// Indexes of the samples whose clock is under kSlowClock of the median of all known clocks.
-/// @param clocks  one a sample, in Hz; nothing where the clock is not known
+/// @param clocks  one per sample, in Hz; nothing where the clock is not known
 [[nodiscard]] std::vector<std::size_t> slow_samples(std::span<const std::optional<double>> clocks);
 
 /// Device time of a chunk that may pass after its last event without counting as escaped: 5 % of the chunk, or 1 ms.
