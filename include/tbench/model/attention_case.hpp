@@ -30,9 +30,9 @@ struct AttentionConfig {
 
 /// The names `impl` takes, in order.
 [[nodiscard]] std::vector<std::string> attention_impl_names();
-/// Those of them that have a GPU kernel for `precision`, and that it changes.
+/// Returns the names of implementations that have a GPU kernel for `precision`, and that it changes.
 [[nodiscard]] std::vector<std::string> attention_impl_names(Precision precision);
-/// Those of these whose backward gives the same bits every time where it is asked to.
+/// Returns the names whose backward gives the same bits every time where it is asked to.
 [[nodiscard]] std::vector<std::string> deterministic_attention_impl_names(Precision precision);
 
 /// The kernels that one step launched on a GPU.

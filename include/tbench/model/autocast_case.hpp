@@ -32,10 +32,10 @@ struct AutocastConfig {
   std::uint64_t seed{};
 };
 
-/// Labels, after verify(): dtypes by operation (dtype_observer.hpp says how they read), and of `parameters` and
-/// `gradients`. Logits, loss and gradients are verified against float32 without autocast. A launch is a forward and a
-/// backward pass, chained like a model's. A CPU's autocast is not a GPU's: there layer norm, softmax and exponentials
-/// stay in 16 bits.
+/// Labels, after verify(): dtypes by operation (dtype_observer.hpp says how they read), and the dtypes of `parameters`
+/// and `gradients`. Logits, loss and gradients are verified against float32 without autocast. A launch is a forward and
+/// a backward pass, chained like the passes of a model. The autocast of a CPU is another one than the autocast of a
+/// GPU: there layer norm, softmax and exponentials stay in 16 bits.
 /// @throws  UsageError  for a precision that is no autocast dtype
 [[nodiscard]] std::unique_ptr<Case> make_autocast_case(const AutocastConfig& config);
 

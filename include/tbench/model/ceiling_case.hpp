@@ -24,9 +24,10 @@ struct CeilingSizes {
   std::int64_t dispatches{};      // operations one after the other
 };
 
-/// What the benchmark uses. On a GPU buffers of copy, read and write have 4 GiB each, or an eighth of its memory if
-/// that is less: what a flush leaves dirty in L2, whose write-back a cold launch pays, is about a hundredth of them.
-/// Products have m of 64 a multiprocessor: tiles of 128 x 128 and of 128 x 256 then fill every wave of blocks.
+/// Returns the sizes that the benchmark uses. On a GPU buffers of copy, read and write have 4 GiB each, or an eighth of
+/// its memory if that is less: what a flush leaves dirty in L2, whose write-back a cold launch pays, is about a
+/// hundredth of them. Products have an m of 64 per multiprocessor: tiles of 128 x 128 and of 128 x 256 then fill every
+/// wave of blocks.
 [[nodiscard]] CeilingSizes default_ceiling_sizes(DeviceKind device);
 
 struct CeilingConfig {
@@ -36,7 +37,7 @@ struct CeilingConfig {
   std::optional<CeilingSizes> sizes{};  // absent: default_ceiling_sizes(), asked for as late as work() or build()
 };
 
-/// What a launch of each does, with n = stream_bytes:
+/// Returns the names of the ceilings. A launch of each, with n = stream_bytes:
 /// - copy: copies one buffer of normal values to another, by our kernel or cudaMemcpyAsync; 2 n bytes, read and
 /// written;
 /// - read: adds all 32-bit words of a buffer modulo 2^32, with a partial sum for each block; n bytes;

@@ -35,21 +35,22 @@ enum class ParallelStrategy { kNone, kNaive, kFlat, kBucketed, kOverlapped, kRed
 }
 
 struct DataParallelConfig {
-  /// Of one rank: `batch` sequences each, of a batch of all ranks together. Its pass and its part are set here.
+  /// The model of one rank, with `batch` sequences per rank out of a batch of all ranks together. Its pass and its part
+  /// are set here.
   ModelConfig model;
   ParallelStrategy strategy{};
   /// A bucket is closed once it holds as much; read where there are buckets.
   std::int64_t bucket_bytes{};
 };
 
-/// A step is forward, backward with the exchange of gradients, and the optimizer with that of parameters, in these
-/// phases. verify() runs it once and compares as make_model_case() does, but for gradients and updates, which have to
-/// be those of the batch of all ranks: each rank computes these in higher precision by itself. All ranks must end with
-/// parameters of the same bits. verify_again() does it with other weights and sequences.
-/// work() has the tokens of all ranks and the FLOP of one: rates of FLOP are a GPU's. The counter `communication_bytes`
-/// is what a rank gives to collective operations in a step: of an all-reduce and a reduce-scatter the gradients, of an
-/// all-gather its share. live_tensors() has `communication_buffers` besides: what holds gradients between backward and
-/// the optimizer. What is on its way into them is a temporary of backward.
+/// A step is forward, backward with the exchange of gradients, and the optimizer with the exchange of parameters, in
+/// these phases. verify() runs it once and compares as make_model_case() does, but for gradients and updates, which
+/// have to be the gradients and updates of the batch of all ranks: each rank computes these in higher precision by
+/// itself. All ranks must end with parameters of the same bits. verify_again() does it with other weights and
+/// sequences. work() has the tokens of all ranks and the FLOP of one: rates of FLOP are per GPU. The counter
+/// `communication_bytes` is the data that a rank gives to collective operations in a step: the gradients for an
+/// all-reduce and a reduce-scatter, its share for an all-gather. live_tensors() has `communication_buffers` besides:
+/// what holds gradients between backward and the optimizer. What is on its way into them is a temporary of backward.
 /// Execution::kGraph is as make_model_case() has it, with the collective operations in the graphs; not of `reducer`.
 /// Strategies that need autograd, and a share of the optimizer of a model that keeps copies of its parameters, are
 /// `unsupported` with an impl that makes its own passes.

@@ -1,4 +1,4 @@
-// What LibTorch says of the machine, and its allocator of memory. Free of LibTorch in its interface.
+// The machine as LibTorch sees it, and LibTorch's allocator of memory. The interface is free of LibTorch.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace tbench::model {
 
-/// What a case runs on: the CPU, or the first visible CUDA device.
+/// The device that a case runs on: the CPU, or the first visible CUDA device.
 enum class DeviceKind { kCpu, kCuda };
 
 /// CUDA devices that LibTorch can use; 0 without a driver. Never throws.

@@ -16,8 +16,8 @@
 
 namespace tbench::model {
 
-/// What a matrix product's inputs are: those of Precision, and fp8 (e4m3: 4 bits of exponent, 3 of significand), which
-/// no model or attention here computes in. All are summed in float32.
+/// The types of a matrix product's inputs: the ones of Precision, and fp8 (e4m3: 4 bits of exponent, 3 of significand),
+/// which no model or attention here computes in. All are summed in float32.
 enum class GemmPrecision { kFp32, kTf32, kBf16, kFp16, kFp8E4m3 };
 
 inline constexpr std::array kAllGemmPrecisions{GemmPrecision::kFp32, GemmPrecision::kTf32, GemmPrecision::kBf16,

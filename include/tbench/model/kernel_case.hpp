@@ -53,7 +53,7 @@ struct KernelBytes {
 /// Implementations of all operations, without duplicates.
 [[nodiscard]] std::vector<std::string> kernel_impl_names();
 
-/// What an operation comes in.
+/// The passes and precisions of an operation.
 struct KernelVariants {
   std::vector<KernelPass> passes;     // those that launch anything
   std::vector<Precision> precisions;  // those that a model runs it in
@@ -69,7 +69,7 @@ struct KernelVariants {
 [[nodiscard]] std::optional<std::string> kernel_invalid_reason(std::string_view op, KernelPass pass,
                                                                Precision precision, std::string_view impl);
 
-/// By the formula of the operation, which stands in its file in src/model/operations/kernels/.
+/// Returns the bytes by the formula of the operation, which stands in its file in src/model/operations/kernels/.
 /// @throws  UsageError  for an unknown operation
 [[nodiscard]] KernelBytes kernel_bytes(const KernelConfig& config);
 

@@ -14,7 +14,7 @@
 
 namespace tbench::model {
 
-/// Which sequences of a larger batch are a step's own: those of part `index` of `count` equal ones.
+/// The sequences of a larger batch that belong to a step: part `index` of `count` equal parts.
 struct BatchPart {
   std::int64_t index{};
   std::int64_t count{1};

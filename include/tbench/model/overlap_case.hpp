@@ -20,12 +20,12 @@ struct OverlapConfig {
 };
 
 /// A step has three phases: `products` alone, the `exchange` alone, and `both` at once, the exchange started first, as
-/// backward's hooks do it. On a GPU a product is that of a feed-forward layer, [2048, 2048] x [2048, 8192], two for
-/// every 25 MiB of the exchange and at least two; on a CPU [64, 64] x [64, 64].
+/// backward's hooks do it. On a GPU a product has the shape of a feed-forward layer, [2048, 2048] x [2048, 8192], two
+/// for every 25 MiB of the exchange and at least two; on a CPU [64, 64] x [64, 64].
 ///
 /// Nothing is hidden where both takes as long as one after the other; an exchange that costs nothing leaves both as
 /// long as the longer of the two. It costs something: its kernels take multiprocessors, links and memory from the
-/// products. The sums are verified exactly, as Collective's are, the product as Gemm's.
+/// products. The sums are verified exactly, like those that Collective makes, the product like a product of Gemm.
 /// @param group  outlives the case
 [[nodiscard]] std::unique_ptr<Case> make_overlap_case(const OverlapConfig& config, ranks::Group& group);
 

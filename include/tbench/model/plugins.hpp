@@ -14,7 +14,7 @@ struct Plugin {
   std::string path;    // absolute
   std::string name;    // the value of `impl`
   std::string digest;  // SHA-256 of the file, 64 hexadecimal digits
-  /// What it joins: "Attention", "Gemm", "Kernel/op:swiglu".
+  /// The families and operations that it joins: "Attention", "Gemm", "Kernel/op:swiglu".
   std::vector<std::string> parts;
 };
 
@@ -26,8 +26,8 @@ struct Plugin {
 ///                            tools/export_kernel.py, of another format, PyTorch or machine
 [[nodiscard]] Plugin describe_plugin(const std::string& path, DeviceKind device);
 
-/// Adds the plug-in's implementations to those of the families, for as long as the process runs. Loads nothing: that is
-/// left to the first case that asks for one of them. Not thread-safe.
+/// Adds the plug-in's implementations to the implementations of the families, for as long as the process runs. Loads
+/// nothing: that is left to the first case that asks for one of them. Not thread-safe.
 /// @throws  UsageError  if an implementation of any family that plug-ins join has the name, or another plug-in; if it
 ///                      is for an operation that there is not
 void add_plugin(const Plugin& plugin);

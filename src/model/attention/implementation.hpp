@@ -18,7 +18,7 @@ namespace tbench::model {
 /// The dropout that ATen's fused operators are given.
 inline constexpr double kNoDropout = 0.0;
 
-/// What an implementation computes with. Tensors are [batch, heads, seq_q | seq_kv, head_dim], contiguous.
+/// The inputs of an implementation. Tensors are [batch, heads, seq_q | seq_kv, head_dim], contiguous.
 struct AttentionOperands {
   AttentionConfig config;
   double scale{};             // 1 / sqrt(head_dim)
@@ -29,7 +29,7 @@ struct AttentionOperands {
   std::shared_ptr<const void> made{};  // whatever else prepare() makes, of the implementation's own type
 };
 
-/// What a forward pass leaves.
+/// The results of a forward pass.
 struct AttentionState {
   at::Tensor output;              // [batch, heads, seq_q, head_dim]
   at::Tensor lse;                 // [batch, heads, seq_q or more] float, further extents 1; undefined where not given
@@ -48,13 +48,13 @@ struct AttentionImpl {
   /// A part of the name of a kernel that each of its passes launches on a GPU; empty where it is made of general
   /// operations.
   std::string_view kernel_mark{};
-  /// What it cannot run on a device that exists and knows the precision. May be null.
+  /// Returns why it does not support `config` on a device that exists and knows the precision. May be null.
   std::optional<std::string> (*unsupported_reason)(const AttentionConfig& config);
   /// Adds to the operands what it needs made once. May be null.
   void (*prepare)(AttentionOperands& operands);
   /// Never synchronises. What a backward needs is kept only if there will be one.
   AttentionState (*forward)(const AttentionOperands& operands, bool for_backward);
-  /// Of the state that forward() left. Never synchronises.
+  /// Computes the gradients from the state that forward() left. Never synchronises.
   /// @param keep_state  the same state is used again
   AttentionGradients (*backward)(const AttentionOperands& operands, const AttentionState& state, bool keep_state);
   bool is_watched{};  // by a witness, while it is timed: an implementation from a plug-in

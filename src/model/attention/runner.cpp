@@ -18,7 +18,7 @@
 namespace tbench::model {
 namespace {
 
-/// What holds for everything that is computed in a case.
+/// The settings that hold for everything that is computed in a case.
 class CaseScope {
  public:
   explicit CaseScope(const AttentionConfig& config)

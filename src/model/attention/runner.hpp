@@ -14,7 +14,7 @@
 
 namespace tbench::model {
 
-/// What a pass computes; undefined where it does not, or where the implementation does not give it.
+/// The results of a pass; undefined where it does not compute them, or where the implementation does not give them.
 struct AttentionOutputs {
   at::Tensor o;    // [batch, heads, seq_q, head_dim]
   at::Tensor lse;  // [batch, heads, seq_q]
@@ -34,7 +34,7 @@ class AttentionRunner {
   /// Runs everything that a step and what goes before it run, and hands over what came out; of a backward alone what a
   /// second one from the same state gives, as all timed steps but the first are. That state is released: see restore().
   [[nodiscard]] AttentionOutputs outputs();
-  /// What the last step has computed, of a watched implementation; of a backward pass alone the gradients.
+  /// Returns what the last step of a watched implementation has computed; for a backward pass alone the gradients.
   [[nodiscard]] const AttentionOutputs& last_outputs() const { return last_; }
   /// Makes the state that a backward pass alone starts from, after outputs().
   void restore();

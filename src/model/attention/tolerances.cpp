@@ -10,19 +10,19 @@
 namespace tbench::model {
 namespace {
 
-// With normal inputs scores s are normal, too. An error of a score moves p by that much of itself, as a rounding of p
-// does: let e be the relative error of p, independent from key to key. Then o = sum p v is off by sum p e (v - o),
-// which relative to o is e, whatever the number of keys: both are sums with the weights p. Weighted by p^2 ~ exp(2 s),
-// as these errors are, scores have a mean of 2 and s^2 one of 5; the largest is z. What makes e, in unit round-offs u
-// of the type that products are stored in, each rounding uniform within u at most:
+// Errors of attention. With normal inputs scores s are normal, too. An error of a score moves p by that much of itself,
+// as a rounding of p does: let e be the relative error of p, independent from key to key. Then o = sum p v is off by
+// sum p e (v - o), which relative to o is e, whatever the number of keys: both are sums with the weights p. Weighted by
+// p^2 ~ exp(2 s), as these errors are, scores have a mean of 2, and s^2 has a mean of 5; the largest is z. What makes
+// e, in unit round-offs u of the type that products are stored in, each rounding uniform within u at most:
 //   16 bit  A score is exact but for its sum. Where operations are single it is stored twice, u s each; p and the
 //           result are stored once. The gradients of scores have dP, its difference, and their product with the scale
 //           besides.
 //   tf32    Each product's inputs are rounded to 11 bits or cut off (see gemm/verify.cpp): a score is off by 0.64 u,
-//           and smaller by 1.5 u of itself; of the other products so are the results.
+//           and smaller by 1.5 u of itself; so are the results of the other products.
 //   fp32    A score's sum rounds d partial sums, which grow to s: u^2 d / 3 (s^2 / 3 + 1 / 6) is the variance. exp()
 //           has the rounding of its argument and two of its own; a row's sum n / 9; the sum over n keys, or queries,
-//           n / 6; that of dP d / 6.
+//           n / 6; the sum of dP d / 6.
 // The norm of all takes the means, an element or a row the largest score, and is relative to the rms of its row, of few
 // elements of which Student's distribution says how small it is by chance. The constants that follow from this, sqrt(12
 // / 3) = 2.0 for o and sqrt(17 / 3) = 2.4 for dq in 16 bits, are what the least exact implementations show: 2.0 and 2.3
@@ -37,13 +37,13 @@ constexpr double kOtherProducts = 2.0;  // of float32
 // o, lse, dq, dk and dv share the budget, each half for elements, half for norms and rows.
 constexpr double kResults = 5.0;
 constexpr double kBudget = kVerificationBudget / kResults / 2.0;
-// A row's errors p e are those of at least so many keys, each of which shows in every element.
+// The errors p e of a row come from at least so many keys, each of which shows in every element.
 constexpr double kKeysOfARow = 4.0;
 // dP - rowsum(grad_o o) is zero for a query that sees one key, and of n keys' p and dP, has 1 - 1 / n of the variance
 // of dP. With two the rounding of dP shows twice as much, and so on.
 constexpr double kFewKeys = 2.0;
-// lse of 16-bit inputs: that of float32 sums, with an exp() that need not be better than a quarter of what float16
-// shows.
+// The error of lse of 16-bit inputs: the error of float32 sums, with an exp() that need not be better than a quarter of
+// what float16 shows.
 constexpr double kShortExp = 0x1p-13;
 constexpr double kLogRoundings = 8.0;  // of lse itself: exp, log, and a change of their base
 constexpr double kFloatUnit = unit_roundoff(Precision::kFp32);
@@ -77,7 +77,7 @@ ErrorSquares error_squares(Precision precision, const Extents& extents, double s
   return {.value = kRounding * (2.0 * score_square + 2.0), .gradient = kRounding * (2.0 * score_square + 7.0)};
 }
 
-/// Of a result of `rows` rows a pair, each element a sum of `terms` terms.
+/// The tolerance of a result that has `rows` rows per pair, each element a sum of `terms` terms.
 Tolerance result_tolerance(Precision precision, const Extents& extents, double rows, double terms,
                            double ErrorSquares::*of) {
   const double unit = unit_roundoff(precision) * (precision == Precision::kFp32 ? kOtherProducts : 1.0);
@@ -108,9 +108,9 @@ Tolerance score_gradient_tolerance(Tolerance result, const Extents& extents, dou
   return result;
 }
 
-/// By how much rowsum(grad_o o), or dP beside it, is off, of ||grad_o o||, times an element of p k or q of its rms; two
-/// normal values, whose product exceeds t with exp(-t). In 16 bits o is stored, and of single operations dP and p dP.
-/// In float32 both are sums of d terms, in TF32 one of them is a product.
+/// The error of rowsum(grad_o o), or of the dP next to it, relative to ||grad_o o||, times an element of p k or q
+/// relative to its rms; two normal values, whose product exceeds t with exp(-t). In 16 bits o is stored, and single
+/// operations also store dP and p dP. In float32 rowsum and dP are sums of d terms, in TF32 one of them is a product.
 double rowsum_error(Precision precision, const Extents& extents) {
   const double count = extents.pairs * std::max(extents.seq_q, extents.seq_kv) * extents.head_dim;
   const double z = sum_bound(count, kBudget);
@@ -122,7 +122,8 @@ double rowsum_error(Precision precision, const Extents& extents) {
   return in_float + unit * std::sqrt(3.0) * kRoundingRms * z * z / 2.0;
 }
 
-/// lse is that of its largest scores, and off by as much as those; its sum has n / 9.
+/// The tolerance of lse, which follows the largest scores of a row and is off by as much as they are; its sum has n /
+/// 9.
 Tolerance lse_tolerance(Precision precision, const Extents& extents) {
   const double count = extents.pairs * extents.seq_q;
   const double z = sum_bound(count, kBudget);
@@ -150,7 +151,7 @@ AttentionTolerances attention_tolerances(Precision precision, const AttentionSha
   const auto result = [&](double rows, double terms, double ErrorSquares::*of) {
     return result_tolerance(precision, extents, rows, terms, of);
   };
-  // A key's gradient adds up the errors of its queries, each of which is p of that of a rowsum.
+  // A key's gradient adds up the errors of its queries, each of which is p times the error of a rowsum.
   const double queries = extents.causal ? 1.0 : std::sqrt(extents.seq_q);
   const double of_keys = of_rowsum * std::sqrt(std::numbers::e) * queries / extents.seq_kv;
   return {

@@ -75,7 +75,8 @@ class PairComparison {
     comparison_.add(fmt::format("elements of {} that are not finite", name), odd, at::zeros_like(odd), {});
   }
 
-  /// Of every pair, where not all are compared, o of evenly spaced queries: the first chosen by the seed.
+  /// Compares o of evenly spaced queries of every pair, where not all pairs are compared: the seed chooses the first
+  /// query.
   void add_queries_of_all(const at::Tensor& o, Tolerance tolerance) {
     if (!partial() || o.sizes() != operands_.q.sizes()) return;
     const AttentionShape& shape = operands_.config.shape;
@@ -119,7 +120,7 @@ class PairComparison {
     return tensor.detach().flatten(0, 1).index_select(0, index_);
   }
 
-  /// What the reference of all pairs would be, in its shape alone.
+  /// Returns the shape of a reference of all pairs, without its data.
   [[nodiscard]] at::Tensor shape_of_all(const at::Tensor& expected) const {
     std::vector<std::int64_t> sizes = expected.sizes().vec();
     sizes.front() = operands_.config.shape.heads;

@@ -16,8 +16,8 @@
 
 namespace tbench::model {
 
-/// Of one verification. A right implementation exceeds one of a case's tolerances with a probability of at most 1 in
-/// 1,000, both verifications counted: see tolerances.cpp for the derivation.
+/// Tolerances of one verification. A right implementation exceeds one of a case's tolerances with a probability of at
+/// most 1 in 1,000, both verifications counted: see tolerances.cpp for the derivation.
 struct AttentionTolerances {
   Tolerance o, dv;  // sums over p alone
   Tolerance lse;
@@ -33,17 +33,18 @@ struct AttentionTolerances {
 /// Synchronises.
 [[nodiscard]] Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& outputs);
 
-/// Runs everything twice, the results of the first run overwritten with NaN, and compares the second's. Fills the
-/// operands by `seed` between the two, unless they are: what the first left in memory does not help the second. Fails,
-/// too, if an operand was changed. Leaves the runner ready to be timed on these operands. Synchronises.
+/// Runs everything twice, the results of the first run overwritten with NaN, and compares the results of the second.
+/// Fills the operands by `seed` between the two, unless they are filled by it already: the memory that the first left
+/// does not help the second. Fails, too, if an operand was changed. Leaves the runner ready to be timed on these
+/// operands. Synchronises.
 [[nodiscard]] Verification verify_attention(AttentionRunner& runner, std::uint64_t seed);
 [[nodiscard]] inline Verification verify_attention(AttentionRunner& runner) {
   return verify_attention(runner, runner.operands().config.seed);
 }
 
-/// Of the batch * heads pairs, those that are compared with float64 as a whole, ascending: all where that is cheap on
-/// the device, else the last, whose offsets are the largest, and others chosen by the seed; of all pairs then some
-/// queries.
+/// Returns the pairs of batch and head, ascending, that are compared with float64 as a whole: all where that is cheap
+/// on the device, else the last, whose offsets are the largest, and others chosen by the seed; in that case some
+/// queries of all pairs are compared, too.
 [[nodiscard]] std::vector<std::int64_t> compared_pairs(const AttentionConfig& config);
 
 struct AttentionReferenceInput {

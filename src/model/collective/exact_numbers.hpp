@@ -1,4 +1,4 @@
-// What ranks bring to an exchange whose sums are verified exactly.
+// The numbers that ranks bring to an exchange whose sums are verified exactly.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -53,7 +53,7 @@ class OverlapCase final : public TorchCase {
     static constexpr std::array<std::string_view, 3> kPhases{"products", "exchange", "both"};
     return kPhases;
   }
-  /// Of three unlike phases no rate says anything.
+  /// Three unlike phases have no rate that says anything.
   [[nodiscard]] Work work() const override { return {}; }
   [[nodiscard]] std::map<std::string, double> counters() override {
     return {{"products", static_cast<double>(products())}};

@@ -19,7 +19,7 @@
 namespace tbench::model {
 namespace {
 
-/// Where an input of the backward graph is from.
+/// The origin of an input of the backward graph.
 struct Source {
   enum class Kind { kInput, kOutput, kGradient } kind{};  // of the forward graph; of the loss
   std::size_t index{};
@@ -46,7 +46,7 @@ std::vector<Source> parse_sources(const std::string& text, const std::string& pa
   return sources;
 }
 
-/// As autograd hands a gradient to its leaf: one that is laid out otherwise is copied.
+/// Lays a gradient out like autograd hands it to its leaf: one that is laid out otherwise is copied.
 at::Tensor laid_out_as(const at::Tensor& leaf, at::Tensor gradient) {
   return gradient.strides() == leaf.strides() ? std::move(gradient) : gradient.contiguous();
 }

@@ -17,13 +17,13 @@ namespace tbench::model {
 
 using CompiledGraph = torch::inductor::AOTIModelPackageLoader;
 
-/// What the name of a package says of its machine: "cpu", or the compute capability, "sm90".
+/// Returns the part of a package's name that says its machine: "cpu", or the compute capability, "sm90".
 [[nodiscard]] std::string package_machine(DeviceKind device);
-/// And of the precision. TF32 is a setting of the run: fp32's packages serve it.
+/// Returns the part that says its precision. TF32 is a setting of the run: the packages of fp32 serve it.
 [[nodiscard]] std::string package_precision(Precision precision);
 
 /// Runs on the current stream without events, which no capture would survive; not thread-safe.
-/// @param graph  its name in the package: that of PyTorch where a package has one alone
+/// @param graph  its name in the package: PyTorch's own name where a package has one graph alone
 /// @throws       Unsupported  for a file that is no whole package, or not of this machine's kind; OutOfMemory's causes
 ///                            pass through
 [[nodiscard]] std::unique_ptr<CompiledGraph> load_package(const std::string& path, const std::string& graph = "model");
@@ -33,8 +33,8 @@ enum class ModelGraph { kForward, kTraining, kBackward };
 
 /// In the folder of the configuration; the name has the shapes' names, the machine, the precision and the graph.
 [[nodiscard]] std::string model_package_path(const ModelConfig& config, ModelGraph graph);
-/// What a package of this case says of itself: extents, precision, GPU and PyTorch. A name says less: a size of the
-/// user's, for one, has the extents of that day.
+/// Returns the contents that a package of this case states: extents, precision, GPU and PyTorch. A name says less: a
+/// size that the user defines, for one, has the extents of that day.
 [[nodiscard]] std::string model_package_contents(const ModelConfig& config, ModelGraph graph);
 /// Why the case has no packages: no folder, or a file that is not there, with the command that makes it.
 [[nodiscard]] std::optional<std::string> model_packages_refusal(const ModelConfig& config);

@@ -16,20 +16,20 @@ struct Bucket {
   std::vector<at::Tensor> views;    // of data, in the leaves' shapes
 };
 
-/// The gradients of all leaves, from the last leaf's to the first one's as backward makes them. A bucket has one dtype,
-/// that of the gradients that are there, else the leaves'.
+/// The gradients of all leaves, from the last leaf to the first one, which is the order in which backward makes them. A
+/// bucket has one dtype: the dtype of the gradients that are there, else of the leaves.
 /// @param bytes  a bucket is closed once it holds as much; nothing: never
 [[nodiscard]] std::vector<Bucket> make_buckets(const std::vector<at::Tensor>& leaves,
                                                std::optional<std::int64_t> bytes);
 
 /// Copies the leaves' gradients into the bucket: one operation. Each must be defined.
 void fill(const Bucket& bucket, const std::vector<at::Tensor>& leaves);
-/// And back.
+/// Copies the bucket back into the leaves' gradients.
 void empty_into_gradients(const Bucket& bucket, const std::vector<at::Tensor>& leaves);
 /// Makes the bucket's parts the leaves' gradients; what these were is given up.
 void show_as_gradients(const Bucket& bucket, const std::vector<at::Tensor>& leaves);
 
-/// Of all leaves' gradients by themselves.
+/// Bytes of all leaves' gradients by themselves.
 [[nodiscard]] std::int64_t gradient_bytes_of(const std::vector<at::Tensor>& leaves);
 [[nodiscard]] std::int64_t bytes_of(const std::vector<Bucket>& buckets);
 

@@ -49,7 +49,7 @@ class DataParallelCase final : public TorchCase {
 
   std::optional<std::string> unsupported_reason() const override;
   std::int64_t min_bytes() const override {
-    // Of a share of the optimizer's state nothing is known without its layout.
+    // Nothing is known about a share of the optimizer's state without its layout.
     const bool is_sharded = config_.strategy == ParallelStrategy::kShardedOptimizer;
     return model_min_bytes(config_.model.size, is_sharded ? Pass::kForwardBackward : Pass::kTrainStep);
   }

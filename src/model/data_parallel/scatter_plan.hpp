@@ -23,8 +23,8 @@ struct ScatterPiece {
   friend bool operator==(const ScatterPiece&, const ScatterPiece&) = default;
 };
 
-/// The same range of every rank's share of the parameters. Its buffer holds [ranks, of_share.count] elements, row r
-/// those of the share of rank r.
+/// The same range of every rank's share of the parameters. Its buffer holds [ranks, of_share.count] elements, row r has
+/// the elements of rank r's share.
 struct ScatterPart {
   ElementRange of_share;
   std::vector<ScatterPiece> pieces;

@@ -1,7 +1,7 @@
 // strategy:sharded_optimizer: gradients are reduce-scattered, the optimizer updates the rank's share of the parameters,
-// which have one storage, and all ranks gather them. Gradients go by way of a buffer of some of them. Those of a leaf
-// are freed once they are scattered, and a rank has those of its share from then to the next step alone: beside
-// activations there are neither, and beside all gradients next to none of the share's.
+// which have one storage, and all ranks gather them. Gradients go by way of a buffer of some of them. A leaf's
+// gradients are freed once they are scattered, and a rank has the gradients of its share only from then to the next
+// step: at the time of the activations there are neither, and at the time of all gradients next to none of the share.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/_foreach_zero.h>

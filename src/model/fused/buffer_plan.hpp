@@ -1,5 +1,5 @@
-// Where the buffers of a step lie in one block of memory: those whose lifetimes do not meet may share bytes. Planned
-// before the step runs, so that what it needs is known.
+// The places of a step's buffers in one block of memory: buffers whose lifetimes do not meet may share bytes. Planned
+// before the step runs, so that the bytes that it needs are known.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class BufferPlan {
   /// @see  Pisarchyk and Lee (arXiv:2001.03288), greedy by size
   void place();
 
-  /// Of buffer `number`, after place().
+  /// The offset of buffer `number`, after place().
   [[nodiscard]] std::int64_t offset(std::size_t number) const { return buffers_.at(number).offset; }
   /// Bytes of the block, after place().
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }

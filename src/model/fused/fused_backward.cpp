@@ -29,7 +29,7 @@ void FusedPasses::backward(const UpdateHook& update) {
 
 void FusedPasses::update_beside(const UpdateHook& update, std::size_t layer) {
   if (!update) return;
-  // Of a layer and of the head the first leaf is a norm's weight.
+  // The first leaf of a layer and of the head is a norm's weight.
   std::vector<std::size_t> matrices(layer == buffers_.layers.size() ? 1 : kFusedMatricesOfLayer);
   std::iota(matrices.begin(), matrices.end(), 1 + kFusedLeavesOfLayer * layer + 1);
   updates_.run([&] {

@@ -111,7 +111,7 @@ void FusedPasses::make_copies() {
   if (storage_ == Precision::kFp32) return;
   for (std::size_t i = 0; i < parameters_.leaves().size(); ++i) {
     const at::Tensor& leaf = parameters_.leaves()[i];
-    // The optimizer writes a copy of each leaf; the passes read those of the products.
+    // The optimizer writes a copy of each leaf; the passes read the copies of the products' weights.
     const bool is_read = i > 0 && leaf.dim() == 2;
     const bool is_made = is_read || config_.pass == Pass::kTrainStep;
     copies_.push_back(is_made ? at::empty_like(leaf, leaf.options().dtype(dtype_).requires_grad(false)) : at::Tensor{});

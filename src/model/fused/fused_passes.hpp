@@ -40,13 +40,13 @@ class FusedPasses final : public ModelPasses {
   [[nodiscard]] std::optional<HeldBytes> held_bytes() const override;
 
  private:
-  /// What the products of a layer read, in the compute type; norms' weights in float32.
+  /// Weights that the products of a layer read, in the compute type; norms' weights in float32.
   struct LayerWeights {
     const float* ln1;
     const void *qkv, *output, *gate_up, *w2;
     const float* ln2;
   };
-  /// Where a layer's gradients go, in the order of its leaves.
+  /// Destinations of a layer's gradients, in the order of its leaves.
   struct LayerGradients {
     float* ln1;
     void *qkv, *output, *gate_up, *w2;
@@ -69,23 +69,23 @@ class FusedPasses final : public ModelPasses {
   void forward_layer(std::size_t layer);
   void attention_forward(const LayerBuffers& buffers, const LayerWeights& weights);
   void feed_forward(const LayerBuffers& buffers, const LayerWeights& weights);
-  /// Of x + branch, which is written to `sum`; where that is null, of x.
+  /// Normalises x + branch, which is written to `sum`; where `sum` is null, normalises x.
   void norm(const float* x, const float* weight, float* sum, void* normed, float* rstd);
 
   void backward_head();
   void backward_layer(std::size_t layer, const UpdateHook& update);
-  /// From the gradient of the feed-forward part's output to those of gate and up.
+  /// Leads from the gradient of the feed-forward part's output to the gradients of gate and up.
   void activation_backward(std::size_t layer, bool beside_updates);
-  /// From these on; the largest products of a layer.
+  /// Goes on from the gradients of gate and up; the largest products of a layer.
   void feed_forward_products_backward(std::size_t layer, bool beside_updates);
   void attention_backward(std::size_t layer, bool beside_updates);
-  /// Beside what backward goes on with, of the layer's matrices, or the head's for the number of layers: the current
+  /// Updates the layer's matrices, or the head's matrix for the number of layers, while backward goes on: the current
   /// stream is done with their values, and the side stream's mark is behind their gradients.
   void update_beside(const UpdateHook& update, std::size_t layer);
-  /// From the gradients of the norm's output and of the stream behind it to the stream's before it.
+  /// Leads from the gradients of the norm's output and of the stream behind it to the gradient of the stream before it.
   /// @param dbranch  of what the part before the norm added to the stream
   void norm_backward(const float* sum, const float* weight, const float* rstd, float* dweight, void* dbranch);
-  /// Of the layer's turn.
+  /// Buffers of the layer, which takes turns with others.
   [[nodiscard]] const ScratchBuffers::OfLayer& of_layer(std::size_t layer) const {
     return buffers_.scratch.of_layer[layer % kLayersInFlight];
   }

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t kFloat = sizeof(float);
 
-/// What a layer does forward, in order: each is a moment.
+/// The parts of a layer's forward pass, in order: each is a moment.
 enum Part : std::int64_t { kProjections, kAttention, kGateUp, kFeedForward, kParts };
 
 /// The moments of a step. Backward a layer is one, and the gradients of its weights may still be made in the next.
@@ -25,7 +25,7 @@ struct Schedule {
   [[nodiscard]] std::int64_t backward_embedding() const { return backward_head() + layers + 1; }
   [[nodiscard]] std::int64_t end() const { return has_backward ? backward_embedding() + 1 : head(); }
 
-  /// Of what a part of a layer writes: until the layer's backward pass, or until `last` has read it.
+  /// Lifetime of what a part of a layer writes: until the layer's backward pass, or until `last` has read it.
   [[nodiscard]] Lifetime kept(std::int64_t layer, Part part, std::int64_t last) const {
     return {.first = forward(layer, part), .last = has_backward ? backward(layer) + 1 : last};
   }

@@ -57,7 +57,7 @@ struct ScratchBuffers {
   void* dnormed{};    // [tokens, d_model]
   void* dattended{};  // [tokens, d_model]
   void* dh{};         // [tokens, d_ff]
-  /// What weights' gradients read, which may still run in the layer after: by turns.
+  /// Inputs of the weights' gradients, whose products may still run in the layer after: two sets that alternate.
   struct OfLayer {
     void* dffn{};        // [tokens, d_model]: of what the feed-forward part added to the stream
     void* dattention{};  // [tokens, d_model]: of what attention added
@@ -77,9 +77,9 @@ class StepBuffers {
   StepBuffers(const StepBuffers&) = delete;
   StepBuffers& operator=(const StepBuffers&) = delete;
 
-  /// Of the block.
+  /// Bytes of the block.
   [[nodiscard]] std::int64_t bytes() const { return plan_.bytes(); }
-  /// Of the gradients that live when the block has the most live bytes.
+  /// Bytes of the gradients that live when the block has the most live bytes.
   [[nodiscard]] std::int64_t gradient_bytes_at_peak() const;
   [[nodiscard]] const BufferPlan& plan() const { return plan_; }
   /// Gives every buffer its place.

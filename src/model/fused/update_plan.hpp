@@ -15,11 +15,11 @@ struct UpdatePlan {
   bool operator==(const UpdatePlan&) const = default;
 };
 
-/// Train steps at 512 tokens, bf16, as graphs, H200, ms; a third of the multiprocessors beside all products / a third
+/// Train steps at 512 tokens, bf16, as graphs, H200, ms; a third of the multiprocessors next to all products / a third
 /// and a quarter beside three. d_model 1,024: 14.2 / 13.6 to 13.7, 13.3; 1,280: 29.0 / 28.6, 30.0; 1,600: 58.5 to 59.3
 /// / 57.9, 58.9; 2,560: 89.0 / 92.1, 96.7.
-/// @param d_model         the model's
-/// @param multiprocessors  the device's
+/// @param d_model          d_model of the model
+/// @param multiprocessors  SMs of the device
 [[nodiscard]] constexpr UpdatePlan update_plan(std::int64_t d_model, int multiprocessors) {
   constexpr std::int64_t kNarrow = 1024, kWide = 2048;
   return {.multiprocessors = std::max(multiprocessors / (d_model <= kNarrow ? 4 : 3), 1),

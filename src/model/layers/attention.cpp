@@ -60,7 +60,8 @@ at::Tensor attention_around(at::Tensor (*core)(const at::Tensor& q, const at::Te
   const at::Tensor qkv = in_range("attention.qkv", [&] {
                            return at::linear(x, weights.qkv);
                          }).view({batch, context, 3, tables.num_heads, head_dim});
-  // Splits, not slices: the backward of a split is one concatenation, that of slices a zero-filled tensor for each.
+  // Splits, not slices: the backward of a split is one concatenation, the backward of slices makes a zero-filled tensor
+  // for each.
   const auto parts = qkv.split_with_sizes({2, 1}, 2);
   const auto qk = in_range("attention.rope", [&] { return fused_rope(parts[0], tables.rotation); }).unbind(2);
   const at::Tensor attended = in_range("attention.core", [&] {

@@ -10,7 +10,7 @@
 
 namespace tbench::model {
 
-/// What attention reads besides weights. A variant fills what it needs.
+/// Constants that attention reads besides weights. A variant fills the ones that it needs.
 struct AttentionTables {
   std::int64_t num_heads{};
   RopeTable rope;

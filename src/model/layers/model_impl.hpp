@@ -18,7 +18,7 @@
 
 namespace tbench::model {
 
-/// One function a layer; their shapes are those of the layers' headers. None synchronises.
+/// One function per layer; the layers' headers give their shapes. None synchronises.
 struct LayerOps {
   at::Tensor (*embedding)(const at::Tensor& weight, const at::Tensor& tokens);
   at::Tensor (*rms_norm)(const at::Tensor& x, const at::Tensor& weight);
@@ -47,7 +47,8 @@ struct ModelImpl {
   std::unique_ptr<ModelPasses> (*make_passes)(const PassesInputs& inputs){};
   ParameterLayout layout;
   AdamWVariant optimizer{};
-  /// What this implementation cannot run on a device that exists and knows the precision. May be null.
+  /// Returns why the implementation does not support `config` on a device that exists and knows the precision. May be
+  /// null.
   std::optional<std::string> (*unsupported_reason)(const ModelConfig& config);
 };
 
@@ -60,7 +61,7 @@ struct ModelImpl {
 /// All of them, in the order of model_impl_names().
 [[nodiscard]] Registry<ModelImpl>& model_impls();
 
-/// That of a case.
+/// Returns the implementation that the case names.
 /// @throws  UsageError  as make_model_case()
 [[nodiscard]] const ModelImpl& checked_model_impl(const ModelConfig& config);
 

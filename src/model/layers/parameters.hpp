@@ -1,5 +1,5 @@
 // The transformer's weights by the role they play, as the layers take them; and its parameters' names, storage,
-// gradients and seeded initialisation. Names are those of the course's state dict, and the same whatever the storage:
+// gradients and seeded initialisation. Names come from the course's state dict, and are the same whatever the storage:
 // an implementation may keep q, k and v of a layer in one tensor.
 #pragma once
 
@@ -56,9 +56,10 @@ inline constexpr std::size_t kBlockParameters = 9;
 struct ParameterLayout {
   bool fused_qkv{};      // q, k and v
   bool fused_gate_up{};  // w1 and w3
-  /// Above 0: all leaves lie in one storage, which splits evenly in so many shares, one a rank.
+  /// Above 0: all leaves lie in one storage, which splits evenly in so many shares, one per rank.
   std::int64_t shares{};
-  /// Of gradients that the ranks exchange at once: the optimizer updates a share in tensors of its part of so many.
+  /// Bytes of gradients that the ranks exchange at once: the optimizer updates a share in tensors of its part of so
+  /// many bytes.
   std::int64_t scatter_bytes{kScatterBytes};
 };
 
@@ -84,12 +85,12 @@ class Parameters {
   /// deviation sqrt(2 / (inputs + outputs)), embeddings of 1, both truncated at three of them; norms are ones. Depends
   /// on `seed` and `index` alone.
   [[nodiscard]] at::Tensor initial_value(std::size_t index, std::uint64_t seed) const;
-  /// Those of `count` parameters from `first` on: fewer operations than one by one.
+  /// The initial values of `count` parameters from `first` on: fewer operations than one by one.
   [[nodiscard]] std::vector<at::Tensor> initial_values(std::size_t first, std::size_t count, std::uint64_t seed) const;
 
   /// Embedding; then of each layer ln1, q, k, v, output, w1, w2, w3, ln2; ln_final; lm_head.
   [[nodiscard]] const std::vector<NamedParameter>& named() const { return named_; }
-  /// What autograd differentiates by and the optimizer updates.
+  /// The tensors that autograd differentiates by and the optimizer updates.
   [[nodiscard]] const std::vector<at::Tensor>& leaves() const { return leaves_; }
   [[nodiscard]] const ModelWeights& weights() const { return weights_; }
   /// All leaves and the zeros between them, [elements]; undefined where the layout has no shares.

@@ -92,7 +92,7 @@ at::Tensor plugin_bytes(std::int64_t bytes, DeviceKind device, std::string_view 
   return at::empty({bytes}, at::TensorOptions{}.device(torch_device(device)).dtype(at::kByte));
 }
 
-/// What is read is not written through it: the checks see to that.
+/// Inputs are not written through the pointer: the checks see to that.
 void* plugin_pointer(const at::Tensor& tensor) {
   return tensor.defined() ? const_cast<void*>(tensor.const_data_ptr()) : nullptr;
 }

@@ -1,5 +1,5 @@
-// What the functions of a plug-in are given: LibTorch's tensors as the structs of include/tbench/plugin.h, and memory;
-// what they answer, and how the results of an operation are laid out.
+// The arguments of a plug-in's functions: LibTorch's tensors as the structs of include/tbench/plugin.h, and memory; the
+// functions' answers, and the layout of an operation's results.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -26,7 +26,8 @@ struct TensorLayout {
   at::TensorOptions options;
 };
 
-/// Of what `aten` computes in a pass, in its order: all implementations are held to it. Runs it once.
+/// Returns the layouts of what `aten` computes in a pass, in its order, which all implementations have to keep. Runs it
+/// once.
 [[nodiscard]] std::vector<TensorLayout> aten_layouts(KernelConfig config, KernelPass pass);
 
 [[nodiscard]] std::int32_t plugin_device(DeviceKind device);
@@ -48,7 +49,7 @@ struct TensorLayout {
 /// @throws         std::runtime_error  if that is not null
 void require_no_error(const char* message, std::string_view impl, std::string_view function);
 
-/// What `unsupported` has returned.
+/// Returns the reason that `unsupported` has returned.
 [[nodiscard]] std::optional<std::string> plugin_reason(const char* message);
 
 }  // namespace tbench::model

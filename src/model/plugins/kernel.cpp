@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kKernelPart = "Kernel/op:";
 
-/// What a plug-in's passes are given besides the operands; KernelOperands::made.
+/// The arguments of a plug-in's passes besides the operands; KernelOperands::made.
 struct PreparedKernel {
   const tbench_kernel& functions;
   tbench_kernel_problem problem{};

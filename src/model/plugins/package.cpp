@@ -24,7 +24,7 @@ constexpr const char* kTool = "tools/export_kernel.py";
 
 using Metadata = std::unordered_map<std::string, std::string>;
 
-/// As model_name() of the tool has it.
+/// The name that model_name() of the tool gives.
 std::string packed_name(std::size_t index) { return fmt::format("graph{:02}", index); }
 
 std::string one_line(const std::exception& error) {

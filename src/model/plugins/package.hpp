@@ -45,7 +45,7 @@ struct KernelPackage {
 ///                            with another PyTorch, or for another machine
 [[nodiscard]] KernelPackage read_kernel_package(const std::string& path, DeviceKind device);
 
-/// What a case asks of a package.
+/// The question that a case asks a package.
 struct PackageQuestion {
   std::string precision;                        // "bf16"
   std::string flags;                            // "/causal1", or empty
@@ -56,8 +56,9 @@ struct PackageQuestion {
 /// Why the package cannot compute it.
 [[nodiscard]] std::optional<std::string> package_refusal(const KernelPackage& package, const PackageQuestion& question);
 
-/// What is wrong with the results of a graph, but for their shapes and values, which verification looks at: one is
-/// missing, of another dtype or not contiguous. That would be another amount of work than other implementations'.
+/// Returns what is wrong with the results of a graph, but for their shapes and values, which verification looks at: one
+/// is missing, of another dtype or not contiguous. That would be another amount of work than the other implementations
+/// do.
 [[nodiscard]] std::optional<std::string> result_fault(std::span<const at::Tensor> results,
                                                       std::span<const at::ScalarType> dtypes);
 

@@ -9,7 +9,7 @@
 namespace tbench::model {
 namespace {
 
-/// What prepare() makes; KernelOperands::made.
+/// The results of prepare(); KernelOperands::made.
 struct PreparedPackage {
   PackageGraphs graphs;
   std::vector<at::ScalarType> dtypes;          // of the timed pass's results

@@ -29,7 +29,7 @@ struct Added {
   std::optional<KernelPackage> package;
 };
 
-/// Those that were added. Pointers to them stay valid.
+/// The plug-ins that were added. Pointers to them stay valid.
 std::deque<Added>& added_plugins() {
   static std::deque<Added> plugins;
   return plugins;

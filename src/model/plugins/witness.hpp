@@ -21,8 +21,8 @@ struct SmallChange {
   void undo() const;
 };
 
-/// Changes a little of a contiguous tensor in place, so that its values stay what they are distributed as: of the last
-/// dimension but one an index, in all others; of a vector an element. Signs turn; token ids move.
+/// Changes a little of a contiguous tensor in place, so that its values keep their distribution: one index of the last
+/// dimension but one, in all others; one element of a vector. Signs turn; token ids move.
 SmallChange change_a_little(const at::Tensor& tensor, std::mt19937_64& random);
 
 /// Copies the outputs of the first launch and then of one in eight, chosen behind it and at random: a copy goes through

@@ -39,7 +39,7 @@ enum Count : std::int64_t { kWorstIndex, kFirstBadIndex, kGoodCount, kWorstRow }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// What waits to be compared together, in bytes of the references: enough for a GPU, and little beside a model.
+/// Bytes of the references that wait to be compared together: enough for a GPU, and little next to a model.
 constexpr std::size_t kBatchBytes = std::size_t{64} << 20;
 
 /// float32 has the error of 16-bit and float32 tensors within a rounding of that error.
@@ -66,12 +66,12 @@ at::Tensor row_norms(const at::Tensor& matrices, double order = 2.0) {
   return at::linalg_vector_norm(matrices, order, at::IntArrayRef{-1}, /*keepdim=*/true);
 }
 
-/// Of each matrix, from its rows' norms: [tensors, 1, 1].
+/// Returns the norm of each matrix, from its rows' norms: [tensors, 1, 1].
 at::Tensor whole_norms(const at::Tensor& of_rows) {
   return at::linalg_vector_norm(of_rows, 2.0, at::IntArrayRef{1}, /*keepdim=*/true);
 }
 
-/// What references' errors are relative to.
+/// The scale to which references' errors are relative.
 struct Scale {
   at::Tensor norm;  // [tensors, 1, 1], of the whole
   at::Tensor rows;  // [tensors, rows, 1]: the larger root mean square of what is not zero, in the row or in the whole
@@ -87,12 +87,13 @@ Scale scale_of(const at::Tensor& matrices) {
   return {.norm = norm, .rows = at::fmax(norms.div_(roots), whole).nan_to_num_(0.0, 0.0)};
 }
 
-/// What every row is allowed besides, beside [tensors, rows, 1].
+/// The further allowance of every row, in the shape that goes with [tensors, rows, 1].
 at::Tensor allowance_of_rows(const at::Tensor& row_allowance, at::ScalarType dtype) {
   return row_allowance.to(dtype).view({1, -1, 1});
 }
 
-/// What the elements of a row may be off, but for what is relative to each: [tensors, rows, 1], or [1, 1, 1] for all.
+/// The allowed error of a row's elements, without the part that is relative to each element: [tensors, rows, 1], or [1,
+/// 1, 1] for all.
 at::Tensor row_tolerance(const Tolerance& tolerance, const at::Tensor& scale, const at::Tensor& row_allowance,
                          const at::TensorOptions& options) {
   at::Tensor allowed =
@@ -116,9 +117,9 @@ std::pair<at::Tensor, at::Tensor> worst_row(const at::Tensor& errors, std::int64
   return {ratio.gather(1, worst), worst};
 }
 
-/// About 30 operations, of which 12 read all elements: 70 bytes an element of float32.
+/// About 30 operations, of which 12 read all elements: 70 bytes per element of float32.
 /// @param actual, reference  [tensors, ...]: one after the other
-/// @return                   [tensors, Value] and [tensors, Count]; those of rows only if asked
+/// @return                   [tensors, Value] and [tensors, Count]; the values of rows only if asked
 std::pair<at::Tensor, at::Tensor> reduce(const at::Tensor& actual, const at::Tensor& reference, Tolerance tolerance,
                                          const at::Tensor& row_allowance) {
   const at::ScalarType dtype = error_dtype(actual, reference);
@@ -146,7 +147,7 @@ std::pair<at::Tensor, at::Tensor> reduce(const at::Tensor& actual, const at::Ten
   std::vector<at::Tensor> counts{indices, good.sum(1, /*keepdim=*/true)};
   if (knows_norm || knows_rows) {
     const at::Tensor errors = row_norms(error);
-    // An infinite tolerance leaves the norm alone, also that of a reference of zeros (0 * infinity).
+    // An infinite tolerance leaves the norm alone, also the norm of a reference of zeros (0 * infinity).
     at::Tensor allowed = knows_norm ? scale.norm.mul(tolerance.of_norm) : at::full({1, 1, 1}, kInfinity, r.options());
     values.push_back(whole_norms(errors).div(at_least_a_little(allowed)).flatten(1));
     if (knows_rows) {

@@ -14,12 +14,12 @@
 
 namespace tbench::model {
 
-/// Of every element: |actual - reference| <= relative * |reference| + of_rms * rms + absolute, where rms is the root
-/// mean square of the reference's elements that are not zero (most rows of an embedding's gradient are), or of those
-/// in the element's last dimension if that is larger (rows of an LM head's gradient differ by orders of magnitude).
-/// Of the whole: ||actual - reference|| <= of_norm * ||reference||, which sees what is a little wrong everywhere. Of a
-/// row, along the last dimension: ||actual - reference|| <= sqrt(elements) * (of_row_norm * the larger rms above + what
-/// the row is allowed besides).
+/// Allowed errors. Every element has |actual - reference| <= relative * |reference| + of_rms * rms + absolute. Its rms
+/// is the root mean square of the reference's elements that are not zero (most rows of an embedding's gradient are
+/// zero), or of the elements in its last dimension if that is larger (rows of an LM head's gradient differ by orders of
+/// magnitude). The whole has ||actual - reference|| <= of_norm * ||reference||, which sees what is a little wrong
+/// everywhere. A row, along the last dimension, has ||actual - reference|| <= sqrt(elements) * (of_row_norm * the
+/// larger rms above + what the row is allowed besides).
 struct Tolerance {
   double relative{};
   double of_rms{};
@@ -30,7 +30,7 @@ struct Tolerance {
   bool operator==(const Tolerance&) const = default;
 };
 
-/// What Verification::worst_error says at most: an element that is NaN or infinite, or off where nothing is allowed.
+/// The largest Verification::worst_error, for an element that is NaN or infinite, or off where nothing is allowed.
 inline constexpr double kWorstErrorCap = 1e9;
 
 class Comparison {
@@ -53,9 +53,9 @@ class Comparison {
   /// @param tolerance          of an element alone
   /// @throws                   std::invalid_argument  for another tolerance
   void add(std::vector<Part> parts, const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance);
-  /// As the first, but enqueued together with others of the same shape, types and tolerance, once there are 64 MiB of
-  /// them, by compare_waiting() or at the end: a fraction of the launches. Keeps both tensors until then, and whatever
-  /// they are views of; neither may change meanwhile.
+  /// Does the same as the first add(), but enqueues the comparison together with others of the same shape, types and
+  /// tolerance, once there are 64 MiB of them, by compare_waiting() or at the end: a fraction of the launches. Keeps
+  /// both tensors until then, and whatever they are views of; neither may change meanwhile.
   void add_batched(std::string name, const at::Tensor& actual, const at::Tensor& reference, const Tolerance& tolerance);
   void compare_waiting();
   /// The verdict over everything added. Synchronises.
@@ -67,7 +67,7 @@ class Comparison {
     std::vector<Part> parts;
     std::string shape_error{};  // empty: the shapes agree
     std::int64_t elements{};
-    // What reduces them: compare.cpp has the order. Undefined where the shapes differ.
+    // Results of the reduction: compare.cpp has the order. Undefined where the shapes differ.
     at::Tensor values{};  // of the errors' dtype
     at::Tensor counts{};  // int64
 
@@ -99,13 +99,13 @@ class Comparison {
 /// Whether both have the same bytes, of a NaN too. The same shape and dtype; contiguous or not. Synchronises.
 [[nodiscard]] bool has_same_bytes(const at::Tensor& a, const at::Tensor& b);
 
-/// Passes if all elements are equal, and none is NaN. The same shape, dtype and device; needs a byte an element.
+/// Passes if all elements are equal, and none is NaN. The same shape, dtype and device; needs a byte per element.
 /// Synchronises.
 /// @param reference  what Verification::reference says
 [[nodiscard]] Verification verify_equal(const std::string& name, const at::Tensor& actual, const at::Tensor& expected,
                                         std::string reference);
 
-/// The one that failed, else that of the larger error.
+/// Returns the one that failed, else the one with the larger error.
 [[nodiscard]] Verification worse_of(Verification a, Verification b);
 
 }  // namespace tbench::model

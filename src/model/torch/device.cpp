@@ -22,7 +22,8 @@ namespace {
 
 constexpr int kAmpereMajor = 8;  // the first with bfloat16 and TF32 tensor cores
 
-/// Of the cuBLAS that LibTorch has loaded. Asked for by name: linking it here could bring in another one.
+/// The version of the cuBLAS that LibTorch has loaded. It is asked for by name: linking it here could bring in another
+/// one.
 std::optional<std::string> cublas_version() {
   using GetProperty = int (*)(int, int*);  // cublasStatus_t cublasGetProperty(libraryPropertyType, int*)
   const auto get_property = reinterpret_cast<GetProperty>(::dlsym(RTLD_DEFAULT, "cublasGetProperty"));

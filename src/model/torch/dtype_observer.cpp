@@ -27,7 +27,7 @@ namespace {
 thread_local DtypeObserver::State* observing = nullptr;
 
 void note_dtype(Dtypes& dtypes, const at::Tensor& tensor) {
-  // A wrapped number is a scalar of the host (x / 2.0), whose dtype gives way to the tensors'.
+  // A wrapped number is a scalar of the host (x / 2.0), whose dtype gives way to the dtype of tensors.
   if (!tensor.defined() || tensor.unsafeGetTensorImpl()->is_wrapped_number()) return;
   const at::ScalarType dtype = tensor.scalar_type();
   if (at::isFloatingType(dtype) && std::ranges::find(dtypes, dtype) == dtypes.end()) dtypes.push_back(dtype);

@@ -1,4 +1,4 @@
-// What a case holds, for the memory pass (Case::live_tensors()).
+// The tensors that a case holds, for the memory pass (Case::live_tensors()).
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -27,13 +27,13 @@ inline constexpr double kRoundingRms = std::numbers::inv_sqrt3;
 /// a / u of a walk of `terms` terms, in units of the whole sum's rms. That K + 1 stands for K covers few terms.
 [[nodiscard]] double walk_roundoffs(double terms);
 
-/// By how much the root of a sum of squares of `terms` products of two normal values, to which independent roundings of
-/// these products add up, may exceed sqrt(terms) in any of `count` such sums: the squares have a variance of 8, and the
-/// largest is that of a single product, which exceeds t with exp(-t).
+/// Returns the factor by which the root of a sum of squares of `terms` products of two normal values, to which
+/// independent roundings of these products add up, may exceed sqrt(terms) in any of `count` such sums: the squares have
+/// a variance of 8, and the largest sum is dominated by a single product, which exceeds t with exp(-t).
 [[nodiscard]] double product_spread(double terms, double count, double budget);
 
-/// By how much the norm of `degrees` independent errors may exceed its level: the square is that of a chi-squared
-/// variable over its degrees of freedom, for which P(chi2_n > n + 2 sqrt(n x) + 2 x) <= exp(-x).
+/// Returns the factor by which the norm of `degrees` independent errors may exceed its level: its square is a
+/// chi-squared variable over its degrees of freedom, for which P(chi2_n > n + 2 sqrt(n x) + 2 x) <= exp(-x).
 /// @see  Laurent and Massart, Adaptive estimation of a quadratic functional (2000), lemma 1
 [[nodiscard]] double norm_fluctuation(double degrees, double budget);
 
@@ -41,8 +41,8 @@ inline constexpr double kRoundingRms = std::numbers::inv_sqrt3;
 /// P(chi2_n < n - 2 sqrt(n x)) <= exp(-x). 0 where it says nothing.
 [[nodiscard]] double norm_shortfall(double degrees, double budget);
 
-/// What `deviations` of a normal error's standard deviations are in units of the rms of `degrees` other normal values
-/// of the same deviation, which may be small by chance: a quantile of Student's distribution.
+/// Converts `deviations` standard deviations of a normal error to units of the rms of `degrees` other normal values of
+/// the same deviation, which may be small by chance: a quantile of Student's distribution.
 /// @see  Wallace, Bounds on normal approximations to Student's and the chi-square distributions (1959)
 [[nodiscard]] double student_bound(double deviations, double degrees);
 

@@ -29,7 +29,7 @@ class TorchCase : public Case {
  protected:
   explicit TorchCase(DeviceKind device) : device_{device} {}
 
-  /// What do_build() made and keeps in an optional or a pointer.
+  /// Returns an object that do_build() made and keeps in an optional or a pointer.
   /// @throws  std::logic_error  if build() has not run
   template <class Made>
   [[nodiscard]] static auto& built(Made& made) {
@@ -41,7 +41,7 @@ class TorchCase : public Case {
   virtual void do_build() = 0;
   virtual Verification do_verify() = 0;
   virtual std::optional<Verification> do_verify_again() { return std::nullopt; }
-  /// As Case::launch: enqueues on the current stream, never synchronises.
+  /// Launches like Case::launch: enqueues on the current stream, never synchronises.
   virtual void do_launch(PhaseMarker& marker) = 0;
 
   DeviceKind device_;
@@ -51,7 +51,7 @@ class TorchCase : public Case {
 /// after CUDA was initialised; further calls do nothing.
 void observe_cuda_out_of_memory();
 
-/// Runs `action`. The bytes told are those of the block asked of the device, rounded up by the allocator.
+/// Runs `action`. The bytes told are the bytes of the block asked of the device, rounded up by the allocator.
 /// @throws  OutOfMemory  where LibTorch's CUDA or CPU allocator ran out, also where another error came of that, as from
 ///                       a compiled package; everything else passes through
 void with_out_of_memory_translated(const std::function<void()>& action);

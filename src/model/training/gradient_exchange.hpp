@@ -1,5 +1,4 @@
-// What a training step that several ranks make together does besides that of one: the interface. Who implements it is
-// in model/data_parallel/.
+// The part of a training step that only several ranks have: the interface. model/data_parallel/ implements it.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +6,8 @@
 
 namespace tbench::model {
 
-/// Of one trainer, whose step calls it. All ranks make the same calls, in the same order. None synchronises the host
-/// with a GPU.
+/// The exchange of one trainer, whose step calls it. All ranks make the same calls, in the same order. None
+/// synchronises the host with a GPU.
 class GradientExchange {
  public:
   virtual ~GradientExchange() = default;

@@ -108,7 +108,7 @@ void GraphedStep::capture(PhaseMarker* phases) {
   discard();
   c10::cuda::device_synchronize();
   const auto begin = std::chrono::steady_clock::now();
-  // What cuBLAS works in has to come from the graphs' memory.
+  // The workspace of cuBLAS has to come from the graphs' memory.
   at::cuda::clearCublasWorkspaces();
   Capture{*this, phases}.run();
   capture_time_ = Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};

@@ -1,4 +1,5 @@
-// A training step as CUDA graphs, one a phase, so that the phases can be timed as ever: captured once, replayed since.
+// A training step as CUDA graphs, one per phase, so that the phases can be timed as ever: captured once, replayed
+// since.
 #pragma once
 
 #include <ATen/cuda/CUDAGraph.h>
@@ -21,8 +22,8 @@ class GraphedStep {
   /// @param trainer  has made steps before: what is loaded or chosen at the first cannot be captured. Outlives this.
   explicit GraphedStep(Trainer& trainer) : trainer_{trainer}, stream_{c10::cuda::getStreamFromPool()} {}
 
-  /// Enqueues one step on the current stream. Captures it before, where there is none: then the marks are those of the
-  /// capture, and the call synchronises. Gradients are set as Trainer::step() sets them, at the capture alone.
+  /// Enqueues one step on the current stream. Captures it before, where there is none: then the capture makes the
+  /// marks, and the call synchronises. Gradients are set as Trainer::step() sets them, at the capture alone.
   /// @param phases  may be null
   /// @throws  Unsupported  with the reason for which the step cannot be captured; OutOfMemory's causes pass through
   void launch(PhaseMarker* phases);

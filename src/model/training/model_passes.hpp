@@ -15,13 +15,13 @@
 
 namespace tbench::model {
 
-/// What a step computes and a timed one gives back at once.
+/// The results of a step, which a timed step gives back at once.
 struct StepOutputs {
   at::Tensor logits;  // [batch, context, vocab_size], as the forward pass returns them, no graph
   at::Tensor loss;    // scalar, not scaled, no graph; undefined after a forward pass alone
 };
 
-/// What passes hold for as long as they live.
+/// Bytes that passes hold for as long as they live.
 struct HeldBytes {
   std::int64_t copies{};
   std::int64_t gradients{};    // those that there are at the peak
@@ -34,8 +34,8 @@ struct HeldBytes {
 /// so many blocks, each of which takes a multiprocessor to itself.
 using UpdateHook = std::function<void(std::span<const std::size_t> leaves, int max_blocks)>;
 
-/// Of one case: made once, called every step. Calls enqueue on the current stream and never synchronise; from the
-/// second on they can be captured.
+/// The passes of one case: made once, called every step. Calls enqueue on the current stream and never synchronise;
+/// from the second on they can be captured.
 class ModelPasses {
  public:
   virtual ~ModelPasses() = default;
@@ -48,9 +48,9 @@ class ModelPasses {
   virtual StepOutputs loss(const at::Tensor& tokens, const at::Tensor& targets) = 0;
   /// Gradients of the last loss, times the loss scale, as the grad of every leaf; what was there is overwritten.
   /// @param update  of this step alone: may be called on a stream beside the current one, which waits for it in the
-  ///                end, with each leaf once at the most; the others are the caller's. Empty: nothing is updated
+  ///                end, with each leaf once at the most; the caller updates the others. Empty: nothing is updated
   virtual void backward(const UpdateHook& update) = 0;
-  /// Parameters were given new values by another hand than the optimizer's.
+  /// Tells the passes that parameters were given new values, and not by the optimizer.
   virtual void parameters_changed() = 0;
 
   /// In a training step a 16-bit copy of each leaf, which the optimizer is to keep up to date; none where the passes
@@ -60,7 +60,7 @@ class ModelPasses {
   [[nodiscard]] virtual std::optional<HeldBytes> held_bytes() const = 0;
 };
 
-/// What passes are made of.
+/// The inputs that passes are made from.
 struct PassesInputs {
   const ModelConfig& config;
   Parameters& parameters;  // outlive the passes; initialised after they are made

@@ -18,7 +18,7 @@ namespace tbench::model {
 
 /// kForeachOnDevice counts its steps on the device, as torch.optim.AdamW(foreach=True, capturable=True) does: a CUDA
 /// graph would replay the bias correction of the step that it captured. Two more passes over the denominators.
-/// kOwnKernel is that of tbench/kernels/adamw.hpp, for float32 on a GPU; it takes bfloat16 gradients, too.
+/// kOwnKernel is the kernel of tbench/kernels/adamw.hpp, for float32 on a GPU; it takes bfloat16 gradients, too.
 enum class AdamWVariant { kForeach, kForeachOnDevice, kFused, kOwnKernel };
 
 /// Work::optimizer: adamw_foreach of both foreach variants, adamw_fused, adamw_own.
@@ -47,17 +47,17 @@ class AdamW {
   /// Whether a step can be made in parts.
   [[nodiscard]] bool steps_in_parts() const { return variant_ == AdamWVariant::kOwnKernel; }
   /// 16-bit copies of the parameters, in their order, which every step is to write: kOwnKernel alone.
-  /// @throws  std::invalid_argument  for copies with another variant, or of another number than the parameters'
+  /// @throws  std::invalid_argument  for copies with another variant, or of another number than there are parameters
   void keep_up_to_date(const std::vector<at::Tensor>& copies);
   /// Back to the state before the first step.
   void reset();
 
-  /// Of parameter `index`, in the order that the constructor was given.
+  /// The moments of parameter `index`, in the order that the constructor was given.
   [[nodiscard]] const at::Tensor& first_moment(std::size_t index) const { return first_moments_[index]; }
   [[nodiscard]] const at::Tensor& second_moment(std::size_t index) const { return second_moments_[index]; }
   /// The moments and the step count.
   [[nodiscard]] std::vector<at::Tensor> state() const;
-  /// Of these.
+  /// Bytes of the moments and the step count.
   [[nodiscard]] std::int64_t state_bytes() const;
 
  private:
@@ -65,7 +65,7 @@ class AdamW {
   void step_foreach_on_device();
   void step_fused(const at::Tensor& found_inf);
   void step_own_kernel(const at::Tensor& found_inf);
-  /// Of a step that is counted already.
+  /// Updates parameters in a step that is counted already.
   void update(std::span<const std::size_t> parameters, const at::Tensor& found_inf,
               std::optional<int> max_blocks) const;
   void launch_own_kernel(const std::vector<kernels::AdamWTensor>& tensors, Precision gradients,
@@ -115,7 +115,7 @@ class AdamW::StepInParts {
 
 /// Loss scaling for fp16: gradients are computed of loss * scale, checked and divided again; a step whose gradients are
 /// not finite is skipped on the device, the scale halved. Counts the skips there too: nothing here waits for the
-/// device. The constants are those of torch.amp.GradScaler.
+/// device. The constants are the defaults of torch.amp.GradScaler.
 class GradScaler {
  public:
   static constexpr double kInitialScale = 65536.0;

@@ -12,11 +12,11 @@
 namespace tbench::model {
 namespace {
 
-/// Of a verification's budget: half for its elements, half for its norms.
+/// The budget of a verification is divided: half for its elements, half for its norms.
 constexpr double kShare = kVerificationBudget / 2;
 
-/// What a block adds to the variance of the residual stream, as a share of the embeddings'. Of seeded weights: 0.085
-/// from SwiGLU, the rest from attention over a short context.
+/// The variance that a block adds to the residual stream, relative to the variance of the embeddings. With seeded
+/// weights: 0.085 from SwiGLU, the rest from attention over a short context.
 constexpr double kBlockVariance = 0.25;
 
 /// (Error / roundoff of a product)^2 is at most `base + by_depth * ln(1 + kBlockVariance * num_layers)`.
@@ -26,13 +26,14 @@ struct Noise {
   double local;  // how many times the tensor's the noise of its worst rows and columns is
 };
 
-// In the order of Quantity: logits, loss, LM head, all other gradients, those of q and k.
+// In the order of Quantity: logits, loss, LM head, all other gradients, gradients of q and k.
 constexpr std::array kNoise{
     Noise{.base = 2.0, .by_depth = 3.5, .local = 1.0}, Noise{.base = 2.0, .by_depth = 3.5, .local = 1.0},
     Noise{.base = 2.0, .by_depth = 3.5, .local = 3.0}, Noise{.base = 14.0, .by_depth = 20.0, .local = 3.0},
     Noise{.base = 8.0, .by_depth = 100.0, .local = 3.0}};
 
-/// Of an element's own size: its last few roundings, not those of the sums that it came from.
+/// The part of an error that is relative to an element's own size: the last few roundings of the element, not of the
+/// sums that it came from.
 constexpr double kRelativeShare = 0.25;
 
 /// The rms error of a matrix product, relative to its result. A rounding is uniform within u of the value, of an rms of
@@ -44,25 +45,25 @@ double product_roundoff(const ModelConfig& config) {
   return u * std::sqrt(static_cast<double>(std::max(config.size.d_ff, config.batch * config.context)) / 6.0);
 }
 
-// What a product of float32 matrices loses in TF32, relative to its result: a tensor core reads 11 digits of an operand
-// and drops the rest, 2^-11 of the operand's power of two on average, which is 1 / (2 ln 2) of the operand. Both
-// operands' errors have one sign: they add up with each other and, at worst, with those of the product that is checked.
-// bfloat16's roundoff is 5.5 times that. With operands cut so on a CPU the largest error of a case grew by 14 % at most
-// (2 to 48 layers, 79 cases), by 1 to 6 % on average.
+// The loss of a product of float32 matrices in TF32, relative to its result: a tensor core reads 11 digits of an
+// operand and drops the rest, 2^-11 of the operand's power of two on average, which is 1 / (2 ln 2) of the operand.
+// Both operands' errors have one sign: they add up with each other and, at worst, with the errors of the product that
+// is checked. bfloat16's roundoff is 5.5 times that. With operands cut so on a CPU the largest error of a case grew by
+// 14 % at most (2 to 48 layers, 79 cases), by 1 to 6 % on average.
 constexpr double kTf32Loss = 2.0 * 0x1p-11 * std::numbers::log2e / 2.0;
 
-// Of a target's element, p - 1, fp16 keeps no more than 11 digits: p, about 1 / vocab_size, is lost with the same sign
-// in every token. Cross-entropy written out gives what its row's sum then lacks to the largest logit's word, and in an
-// untrained model one word is the largest of many tokens: the row of its gradient is off by p times what these tokens'
-// streams have in common, of which an element is about 1: on an H100 a quarter to a half of that (nine cases of 2,048
-// and 4,096 tokens). bfloat16's other roundings are eight times fp16's and leave room for it.
+// The element of a target, p - 1, has no more than 11 digits in fp16: p, about 1 / vocab_size, is lost with the same
+// sign in every token. Cross-entropy written out gives what its row's sum then lacks to the largest logit's word, and
+// in an untrained model one word is the largest of many tokens: the row of its gradient is off by p times what these
+// tokens' streams have in common, of which an element is about 1: on an H100 a quarter to a half of that (nine cases of
+// 2,048 and 4,096 tokens). The other roundings of bfloat16 are eight times as large as in fp16 and leave room for it.
 double lost_probability(const ModelConfig& config, Quantity quantity) {
   if (config.precision != Precision::kFp16 || quantity != Quantity::kHeadGradient) return 0.0;
   return std::min(unit_roundoff(config.precision), 1.0 / static_cast<double>(config.vocab_size));
 }
 
-// Of the norm's bound: a row that is off by p in every element, while all rows of the gradient have the norm
-// sqrt(width / tokens). One word is not the largest of all tokens.
+// The share of the norm's bound that is lost: a row that is off by p in every element, while all rows of the gradient
+// have the norm sqrt(width / tokens). One word is not the largest of all tokens.
 constexpr double kLostShare = 0.5;
 
 // A float32 update rounds the parameter p up to twice and the decay factor once, and a dozen times what it subtracts,
@@ -70,8 +71,8 @@ constexpr double kLostShare = 0.5;
 // 2^-25 / 0.001 = 3e-5 of it. These are bounds, not quantiles: nothing right exceeds them.
 constexpr double kUpdateRoundings = 8.0;
 constexpr double kUpdateRelative = 1e-4;  // of the learning rate; of a moment
-// Of a tensor's update norm: a rounding of p ~ 1 is 0.6 % of a decay of lr * 0.01 * p alone, but of either sign, so
-// that it adds up to 0.006^2 / 2 of the norm.
+// The relative error of a tensor's update norm: a rounding of p ~ 1 is 0.6 % of a decay of lr * 0.01 * p alone, but of
+// either sign, so that it adds up to 0.006^2 / 2 of the norm.
 constexpr double kUpdateNormRelative = 2e-3;
 constexpr double kFloatRoundoff = 0x1p-24;
 constexpr double kSmallestSquare = 0x1p-120;  // below it the square of a gradient loses digits, or is flushed to zero
@@ -90,16 +91,17 @@ ReferenceProducts second_products(const ModelConfig& config) {
 // the relative error c of its own roundings, and errors travel with the stream, through norms that keep their relative
 // size. After L blocks the relative variance is the sum over l of c^2 b / (1 + b l), about c^2 ln(1 + b L): it does not
 // grow with the depth, as errors that simply added up would. The LM head adds one product. Gradients pass the stream
-// twice, those of q and k besides through the differences in softmax's backward. The constants of that law are mean
-// squares over seeds, not extremes (CPU, both implementations, 2 to 48 layers of a width of 32 to 128): in units of
-// product_roundoff, for bfloat16 (float32 has half to two thirds of it, since its sums are made in blocks)
+// twice, the gradients of q and k besides through the differences in softmax's backward. The constants of that law are
+// mean squares over seeds, not extremes (CPU, both implementations, 2 to 48 layers of a width of 32 to 128): in units
+// of product_roundoff, for bfloat16 (float32 has half to two thirds of it, since its sums are made in blocks)
 //                                 2 layers    6       48
 //   logits, LM head               1.3         1.6     2.4
 //   gradients                     2.3         2.7     3.9
 //   of q and k                    3.1         3.9     6.4
-// kNoise allows 2 times the squares of the first, 4 times those of the second and 6 times those of the third, for
-// kernels that round more often than these: the memory-efficient and the flash backward on a GPU do. The H200's results
-// of record, where the logits' norm reached 2.2 at 32 layers and an element of q's gradient 126, keep a factor of 1.4.
+// kNoise allows 2 times the squares of the first line, 4 times the squares of the second and 6 times the squares of the
+// third, for kernels that round more often than these: the memory-efficient and the flash backward on a GPU do. The
+// H200's results of record, where the logits' norm reached 2.2 at 32 layers and an element of q's gradient 126, keep a
+// factor of 1.4.
 //
 // Its fluctuation. Over seeds the logarithm of a norm has a standard deviation of up to 2 sqrt(L) / d_model (0.03 at 2
 // layers of a width of 64, 0.22 at 48), since the errors of a row share the streams' directions: as a chi-squared
@@ -108,12 +110,12 @@ ReferenceProducts second_products(const ModelConfig& config) {
 //
 // Its largest element. A sum of independent uniform variables exceeds z of its standard deviations with a probability
 // of at most 2 exp(-z^2 / 2); by the union bound over all N elements of the case z = sqrt(2 ln(2 N / budget)). Rows and
-// columns of a gradient differ in their noise (`local`). In the LM head's there are rows of nothing but the rounding of
-// softmax's sum, as large as that of a target's row: with fewer tokens than words these rows' size is
-// sqrt(1 + vocab_size / tokens) times below.
+// columns of a gradient differ in their noise (`local`). The gradient of the LM head has rows of nothing but the
+// rounding of softmax's sum, as large as the rounding of a target's row: with fewer tokens than words these rows' size
+// is sqrt(1 + vocab_size / tokens) times below.
 //
-// A mean over ranks is held to the same: it rounds partial sums once a rank, for gradients of a short type by up to
-// sqrt(ranks / 3) in these units, 1.6 at 8 ranks, beside the 3.7 and more that kNoise allows.
+// A mean over ranks is held to the same: it rounds partial sums once per rank, for gradients of a short type by up to
+// sqrt(ranks / 3) in these units, 1.6 at 8 ranks, next to the 3.7 and more that kNoise allows.
 Tolerance rounding_tolerance(const ModelConfig& config, Quantity quantity, std::int64_t count,
                              ReferenceProducts products) {
   const Noise noise = kNoise.at(static_cast<std::size_t>(quantity));

@@ -8,7 +8,7 @@
 
 namespace tbench::model {
 
-/// What rounding moves by different amounts.
+/// Quantities that rounding moves by different amounts.
 enum class Quantity {
   kLogits,             // of one row
   kLoss,               // a scalar
@@ -20,8 +20,8 @@ enum class Quantity {
 /// How a reference multiplies matrices: in the type of all else, or float32 ones with TF32's digits.
 enum class ReferenceProducts { kItsOwnType, kTf32 };
 
-/// Those of the second verification: a GPU multiplies several times as fast in TF32, whose loss is a fraction of
-/// bfloat16's roundoff. Not so of fp16's and TF32's own, which have no more digits.
+/// The products of the second verification's reference: a GPU multiplies several times as fast in TF32, whose loss is a
+/// fraction of bfloat16's roundoff. fp16 and TF32 do not use TF32, since they have no more digits than it.
 [[nodiscard]] ReferenceProducts second_products(const ModelConfig& config);
 
 /// How far rounding may move a tensor of `count` elements. A right implementation exceeds one of a case's tolerances
@@ -29,9 +29,10 @@ enum class ReferenceProducts { kItsOwnType, kTf32 };
 [[nodiscard]] Tolerance rounding_tolerance(const ModelConfig& config, Quantity quantity, std::int64_t count,
                                            ReferenceProducts products = ReferenceProducts::kItsOwnType);
 
-/// Of a parameter after its first step of AdamW, with a reference of the step's own gradients, in float32 or float64.
+/// The tolerance of a parameter after its first step of AdamW, with a reference of the step's own gradients, in float32
+/// or float64.
 [[nodiscard]] Tolerance update_tolerance();
-/// Of that update's norm, and of the elements of a moment: with a reference in float64.
+/// The tolerances of that update's norm, and of the elements of a moment: with a reference in float64.
 [[nodiscard]] Tolerance update_norm_tolerance();
 [[nodiscard]] Tolerance moment_tolerance();
 

@@ -26,17 +26,17 @@ class Trainer {
  public:
   /// Allocates everything, then fills it: seeded weights, seeded uniform tokens (a sequence's targets are its tokens
   /// shifted by one). May synchronise.
-  /// @param impl   its layout may have shares: the optimizer then updates that of the configured part alone
+  /// @param impl   its layout may have shares: the optimizer then updates the share of the configured part alone
   /// @param dtype  of the parameters; float64 for tests against references
   Trainer(ModelConfig config, const ModelImpl& impl, at::ScalarType dtype = at::kFloat);
 
   /// One step of the configured pass. Marks the end of the forward pass, of the backward pass and of the optimizer, as
   /// far as the pass goes; passes of their own may have updated parameters before the end of backward. Gradients are
-  /// set to none at its start, or overwritten; those of fp16 stay multiplied by the loss scale where no optimizer
+  /// set to none at its start, or overwritten; gradients of fp16 stay multiplied by the loss scale where no optimizer
   /// follows. Never synchronises.
   /// @param phases   may be null
-  /// @param outputs  filled with the step's own, for a check; valid until the forward pass is marked, where passes of
-  ///                 their own write over them. Null in a timed step
+  /// @param outputs  filled with the outputs of the step, for a check; valid until the forward pass is marked, where
+  ///                 passes of their own write over them. Null in a timed step
   void step(PhaseMarker* phases = nullptr, StepOutputs* outputs = nullptr);
 
   /// Forward pass in the configured precision: [batch, context, vocab_size]. With a graph if gradients are enabled.
@@ -50,7 +50,7 @@ class Trainer {
   /// Has every step from now on exchange its gradients; null: none does.
   /// @param exchange  outlives its use here
   void exchange_through(GradientExchange* exchange) { exchange_ = exchange; }
-  /// After parameters were given values by another hand than the optimizer's.
+  /// Tells the passes that parameters were given values, and not by the optimizer.
   void parameters_changed() {
     if (passes_) passes_->parameters_changed();
   }
@@ -64,20 +64,20 @@ class Trainer {
   [[nodiscard]] const Parameters& parameters() const { return parameters_; }
   [[nodiscard]] const at::Tensor& tokens() const { return tokens_; }    // [batch, context] int64
   [[nodiscard]] const at::Tensor& targets() const { return targets_; }  // [batch, context] int64
-  /// Of all parts of the batch, by a seed: tokens in all columns but the last, targets in all but the first.
-  /// [part.count * batch, context + 1] int64
+  /// All parts of the batch, by a seed: tokens in all columns but the last, targets in all but the first. [part.count *
+  /// batch, context + 1] int64
   [[nodiscard]] at::Tensor whole_batch(std::uint64_t seed) const;
-  /// What the optimizer updates: the leaves, or the share of them, in parts one behind the other
+  /// The tensors that the optimizer updates: the leaves, or the share of them, in parts one behind the other
   /// (ParameterLayout::scatter_bytes).
   [[nodiscard]] const std::vector<at::Tensor>& optimized() const { return optimized_; }
   [[nodiscard]] AdamW* optimizer() { return optimizer_ ? &*optimizer_ : nullptr; }  // null but for train_step
   [[nodiscard]] const AdamW* optimizer() const { return optimizer_ ? &*optimizer_ : nullptr; }
-  /// Of passes that plan their memory; nothing where a step allocates what it needs.
+  /// Bytes of passes that plan their memory; nothing where a step allocates what it needs.
   [[nodiscard]] std::optional<HeldBytes> planned_bytes() const {
     return passes_ ? passes_->held_bytes() : std::nullopt;
   }
   [[nodiscard]] GradScaler* scaler() { return scaler_ ? &*scaler_ : nullptr; }  // null but for fp16 with a backward
-  /// Of parameters, data and optimizer.
+  /// Bytes of parameters, data and optimizer.
   [[nodiscard]] std::int64_t held_bytes() const;
   /// Whether a step was made since the last reset.
   [[nodiscard]] bool stepped() const { return stepped_; }

@@ -1,4 +1,4 @@
-// What a trainer holds, for the memory pass.
+// The tensors that a trainer holds, for the memory pass.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace tbench::model {
 
-/// Parameters; gradients, those of a share of the optimizer too; optimizer_state; inputs (tokens and targets). Of
-/// passes that plan their memory casts, and what of the plan is gradients, activations and workspaces at its peak.
+/// Returns parameters; gradients, also of a share of the optimizer; optimizer_state; inputs (tokens and targets).
+/// Passes that plan their memory add casts, and the gradients, activations and workspaces of the plan at its peak.
 /// @param exchange  null: there is none; its buffers are communication_buffers, and so are the gradients in them
 [[nodiscard]] std::vector<LiveTensor> live_tensors_of(const Trainer& trainer, const GradientExchange* exchange);
 

@@ -18,7 +18,7 @@ int steps_of(Pass pass) { return pass == Pass::kForward ? 1 : 4; }
 
 // Two runs of the same steps differ: sums that are added in any order do, an update turns that into as much as twice
 // the learning rate where a gradient is near zero, and the steps that follow amplify it. What one weight of a norm does
-// then says nothing (on an H200, with 2.7B's 32 layers, ten replays of one were 0.57 of its update off, those of
+// then says nothing (on an H200, with 2.7B's 32 layers, ten replays of one were 0.57 of its update off, replays of
 // `small` to `large` 0.07), but how far it goes does, and so do all parameters together. With a frozen bias correction,
 // and gradients that stay as they are, four updates go 1.41 times as far (betas 0.9 and 0.999). Half of that is
 // allowed, and to all parameters together what two runs of plain steps differ by besides.
@@ -26,7 +26,7 @@ constexpr double kUpdateNorm = 0.2;
 constexpr double kLength = 0.2;
 constexpr double kAnyElement = 1e6;
 
-/// Of all parameters together: squares of the distances between weights.
+/// Distances of all parameters together: squares of the distances between weights.
 struct Distances {
   double moved{};    // from their initial values, by plain steps
   double runs{};     // between two runs of these
@@ -50,7 +50,7 @@ double square_distance(const std::vector<at::Tensor>& tensors, const std::vector
   return sum;
 }
 
-/// Of two runs of plain steps from the initial state. Empty where a step leaves no state.
+/// The results of two runs of plain steps from the initial state. Empty where a step leaves no state.
 struct PlainRuns {
   std::vector<at::Tensor> leaves;  // after the first; of the second there is no copy, for which memory may be lacking
   double square_distance{};        // between them

@@ -18,7 +18,7 @@
 namespace tbench::model {
 namespace {
 
-/// What a GPU compares as fast as one tensor: so many elements, in any number of them.
+/// The number of elements that a GPU compares as fast as one tensor, in any number of tensors.
 constexpr std::int64_t kComparedTogether = std::int64_t{1} << 23;
 
 constexpr int kMaxScaleBackoffs = 24;
@@ -98,7 +98,7 @@ double digest_of(const at::Tensor& tensor) {
 /// One behind the other; a single tensor as it is.
 at::Tensor joined(const std::vector<at::Tensor>& flat) { return flat.size() == 1 ? flat.front() : at::cat(flat); }
 
-/// What the gradients of a step are the mean over.
+/// The batch over which the gradients of a step are the mean.
 struct CheckedBatch {
   ModelConfig config;          // of all its rows
   at::Tensor tokens, targets;  // [rows, context]
@@ -173,7 +173,7 @@ class TrainerCheck {
     comparison_.add("loss", mean_of(loss), expected_loss, tolerance(Quantity::kLoss, expected_loss));
   }
 
-  /// Of the ranks' losses: each is the mean over as many tokens.
+  /// Returns the mean of the ranks' losses: each is the mean over as many tokens.
   [[nodiscard]] at::Tensor mean_of(const at::Tensor& loss) const {
     if (group_ == nullptr) return loss;
     const std::array own{loss.item<double>()};
@@ -220,10 +220,10 @@ class TrainerCheck {
     comparison_.compare_waiting();  // views of `whole`: two moments of all ranks may not fit
   }
 
-  /// The expected update is computed from the step's own gradients: computed from the reference's, an element whose
-  /// gradient is near zero may differ by 2 * lr, since the first update is lr times the gradient's sign. The moments
-  /// have what the first update does not show: their decay rates cancel in it. With other data the same optimizer is at
-  /// work: that it was given them shows in the parameters.
+  /// The expected update is computed from the step's own gradients: computed from the gradients of the reference, an
+  /// element whose gradient is near zero may differ by 2 * lr, since the first update is lr times the gradient's sign.
+  /// The moments have what the first update does not show: their decay rates cancel in it. With other data the same
+  /// optimizer is at work: that it was given them shows in the parameters.
   void compare_update() {
     const at::NoGradGuard no_grad;
     if (!is_first()) return compare_parameters();

@@ -36,9 +36,9 @@ using CheckedStep = std::function<void(StepOutputs& outputs)>;
 /// a GPU, multiplies in TF32: a third of the operations, and products of a size and type that a GPU is fast at.
 /// @param step  makes one step of the trainer and fills its outputs; by default as the trainer makes it
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step);
-/// The same of a step that all ranks make together, each on its part of a batch. The logits are its own; the loss, the
-/// gradients and what the optimizer makes of them are those of the whole batch, which every rank computes by itself;
-/// and behind the step all ranks have parameters of the same bits.
+/// Verifies a step like the first overload, but a step that all ranks make together, each on its part of a batch. The
+/// logits are the rank's own; the loss, the gradients and what the optimizer makes of them belong to the whole batch,
+/// which every rank computes by itself; and behind the step all ranks have parameters of the same bits.
 /// @param group  of the ranks, all of which call this
 /// @param step   leaves every leaf's gradient as it is averaged
 [[nodiscard]] Verification verify_trainer(Trainer& trainer, std::uint64_t seed, const CheckedStep& step,

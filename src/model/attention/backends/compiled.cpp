@@ -18,7 +18,7 @@ constexpr std::int64_t kMinLength = 16;
 constexpr std::int64_t kMaxLength = 65'536;
 constexpr std::int64_t kMinPairs = 2;
 
-/// What prepare() loads; null where the pass does not need it.
+/// The graphs that prepare() loads; null where the pass does not need them.
 struct CompiledGraphs {
   std::unique_ptr<CompiledGraph> forward, training, backward;
 };

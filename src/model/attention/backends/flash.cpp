@@ -1,5 +1,5 @@
 // `flash`: our own fused kernels, forward and backward. Outputs and workspace come from LibTorch's allocator inside the
-// timed region, as those of ATen's operators do.
+// timed region, like the outputs of ATen's operators.
 #include "model/attention/flash_attention.hpp"
 
 #include <utility>

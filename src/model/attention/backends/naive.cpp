@@ -1,5 +1,5 @@
-// `naive`: every operation of its own, scores in memory, backward by autograd; the studies' own attention. The softmax
-// is ATen's, one kernel: four elementary operations would make a weaker baseline than any framework's user meets. The
+// `naive`: every operation by itself, scores in memory, backward by autograd; the studies' own attention. The softmax
+// is one kernel of ATen: four elementary operations would make a weaker baseline than users of any framework meet. The
 // mask is made once, before the timing; autograd runs on the calling thread.
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>

@@ -27,10 +27,10 @@ namespace {
 constexpr int kLongMatmulCandidates = 64;
 constexpr std::size_t kLongMatmulWorkspaceBytes = std::size_t{32} << 20;  // what cuBLAS recommends on Hopper
 
-// What a norm may be off, relative to the result's. Normal factors: every product is as often positive as negative, and
-// a sum of k of them has the size of sqrt(k). In float32, k u: tensor cores truncate, so that errors may be of one
-// sign. In float16, where k u is above 1 from 2,048 on and would pass anything: lambda sqrt(k) u of independent
-// roundings to nearest (Higham, Mary 2019). An error of rounding the result comes on top.
+// The allowed error of a norm, relative to the norm of the result. Normal factors: every product is as often positive
+// as negative, and a sum of k of them has the size of sqrt(k). In float32, k u: tensor cores truncate, so that errors
+// may be of one sign. In float16, where k u is above 1 from 2,048 on and would pass anything: lambda sqrt(k) u of
+// independent roundings to nearest (Higham, Mary 2019). An error of rounding the result comes on top.
 constexpr double kLambdaOfMatmul = 4.0;
 // An element, relative to the norm's share of it: 10^6 normal errors have one of 5 standard deviations.
 constexpr double kElementOverNorm = 8.0;

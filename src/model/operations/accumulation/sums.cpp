@@ -158,7 +158,7 @@ class VectorSum final : public OperationCase {
                                             result_value_, exact, relative_error_, allowed)};
   }
 
-  /// What is added, products in float32.
+  /// Returns the terms of the sum, products in float32.
   [[nodiscard]] std::vector<float> host_terms() const {
     const at::Tensor a = host_values(a_);
     std::vector<float> terms(a.const_data_ptr<float>(), a.const_data_ptr<float>() + config_.n);

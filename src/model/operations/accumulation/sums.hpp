@@ -1,6 +1,6 @@
-// What the operations of this folder share, a file and one function to make it each; and sums of known order on the
-// host, rounded to a number format after every operation: what the device's sums have to be, bit by bit. The host's
-// sums share no code with the device's.
+// The shared parts of this folder's operations, each of which has a file and one function to make it; and sums of known
+// order on the host, rounded to a number format after every operation: the sums of the device have to be equal bit by
+// bit. The host's sums share no code with them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -34,7 +34,7 @@ namespace tbench::model {
 /// `times` additions of `addend` to 0.
 [[nodiscard]] float repeated_sum(float addend, std::int64_t times, Precision accumulator);
 
-/// The orders are those of kernels::SumOrder. Terms are rounded to the accumulator's format first.
+/// Sums in the orders of kernels::SumOrder. Terms are rounded to the accumulator's format first.
 [[nodiscard]] float sequential_sum(std::span<const float> terms, Precision accumulator);
 [[nodiscard]] float kahan_sum(std::span<const float> terms, Precision accumulator);
 /// @param lanes  a power of two

@@ -44,7 +44,7 @@ constexpr ToyRoundings kToyLoss{.name = "loss", .element = 1, .norm = 1};
 constexpr std::array kToyGradients{ToyRoundings{"fc1.grad", 70, 8}, ToyRoundings{"ln.weight.grad", 57, 19},
                                    ToyRoundings{"ln.bias.grad", 176, 61}, ToyRoundings{"fc2.grad", 23, 6}};
 
-/// What a pass returns. Gradients are the parameters'.
+/// The results of a pass. The gradients belong to the parameters.
 struct ToyResults {
   at::Tensor logits, loss;
 };

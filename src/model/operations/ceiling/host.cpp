@@ -60,7 +60,7 @@ class LaunchCeiling final : public OperationCase {
 };
 
 /// Kernels that wait, one behind the other, longer than the host needs to launch one: the queue is never empty. Their
-/// time by events, less their time by a trace, is that of the gaps.
+/// time by events, less their time by a trace, is the time of the gaps.
 class QueueGapCeiling final : public OperationCase {
  public:
   explicit QueueGapCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
@@ -139,7 +139,7 @@ class DispatchCeiling final : public OperationCase {
   Verification do_verify() override {
     enqueue();
     const at::Tensor reference = x_.to(at::kDouble).add(y_.to(at::kDouble), static_cast<double>(count_));
-    // Of n float32 additions each rounds a sum that has grown: n / 2 times 2^-24 of the last one, at most.
+    // Each of n float32 additions rounds a sum that has grown: n / 2 times 2^-24 of the last one, at most.
     const double rounding = static_cast<double>(count_) * 0x1p-24;
     Comparison comparison;
     comparison.add("sum", result_, reference, {.relative = rounding, .of_rms = rounding});
@@ -160,8 +160,8 @@ class DispatchCeiling final : public OperationCase {
   std::vector<double> seconds_;  // of the host, one a launch
 };
 
-/// cudaMemcpyAsync, one a launch. Of pageable memory it returns only when the copy is through, or nearly so: the driver
-/// copies by way of its own page-locked memory.
+/// cudaMemcpyAsync, one per launch. For pageable memory it returns only when the copy is through, or nearly so: the
+/// driver copies by way of its own page-locked memory.
 class TransferCeiling final : public OperationCase {
  public:
   explicit TransferCeiling(CeilingConfig config)

@@ -26,7 +26,7 @@ namespace tbench::model {
 [[nodiscard]] std::unique_ptr<Case> make_dispatch_ceiling(const CeilingConfig& config);
 [[nodiscard]] std::unique_ptr<Case> make_transfer_ceiling(const CeilingConfig& config);
 
-/// As ceiling_precision(), of what make_product_ceiling() makes.
+/// Returns the precision of a product of make_product_ceiling(), like ceiling_precision().
 [[nodiscard]] std::optional<Precision> product_precision(std::string_view what);
 
 }  // namespace tbench::model

@@ -45,7 +45,7 @@ class ProductCeiling final : public OperationCase {
   explicit ProductCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
 
   [[nodiscard]] std::optional<std::string> unsupported_reason() const override {
-    // Without a GPU its shape is unknown, and that of a CPU's product stands for it.
+    // The shape is unknown without a GPU, and the shape of a CPU's product stands for it.
     CeilingConfig asked = config_;
     if (cuda_device_count() == 0) asked.sizes = ceiling_sizes({.what = {}, .device = DeviceKind::kCpu});
     return make_gemm_operation(product_config(asked, "aten"))->unsupported_reason();

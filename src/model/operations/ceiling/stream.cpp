@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::int64_t kFloatBytes = 4;
 
-/// What the bandwidths have in common: the fastest way to do it.
+/// The common part of the bandwidths: the fastest way to do it.
 class StreamCeiling : public OperationCase {
  public:
   explicit StreamCeiling(CeilingConfig config) : OperationCase{config.device}, config_{std::move(config)} {}
@@ -154,14 +154,14 @@ class ReadCeiling final : public StreamCeiling {
   }
 
  private:
-  /// From L2: a quarter of it, so that it fits twice into a half. The two halves of a large L2 both keep what their own
-  /// multiprocessors read.
+  /// Bytes of the buffer. A read from L2 takes a quarter of it, so that it fits twice into a half. The two halves of a
+  /// large L2 both keep what their own multiprocessors read.
   [[nodiscard]] std::int64_t buffer_bytes() const {
     if (!from_l2_) return stream_bytes();
     const std::int64_t quarter = at::cuda::getCurrentDeviceProperties()->l2CacheSize / 4;
     return quarter / kernels::kStreamGranularity * kernels::kStreamGranularity;
   }
-  /// From L2: as many as read 1 GiB, beside which the kernel's start is small.
+  /// Passes over the buffer. A read from L2 makes as many as read 1 GiB, against which the kernel's start is small.
   [[nodiscard]] int passes(std::int64_t bytes) const {
     constexpr std::int64_t kRead = std::int64_t{1} << 30;
     return from_l2_ ? static_cast<int>((kRead + bytes - 1) / bytes) : 1;
@@ -170,7 +170,7 @@ class ReadCeiling final : public StreamCeiling {
   void do_build() override {
     const std::int64_t bytes = buffer_bytes();
     from_ = normal(bytes, 0);
-    // Of our kernel a sum for each block, of which there are at most as many as tiles of 256 threads.
+    // Our kernel gives a sum for each block, of which there are at most as many as tiles of 256 threads.
     sums_ = at::zeros({is_on_gpu() ? bytes / (kernels::kStreamGranularity / 2) : 1}, from_.options().dtype(at::kInt));
     const auto* const from = static_cast<const std::uint32_t*>(from_.const_data_ptr());
     auto* const sums = reinterpret_cast<std::uint32_t*>(sums_.mutable_data_ptr<std::int32_t>());

@@ -48,7 +48,7 @@ cuda::MatmulProblem matmul_problem(const GemmOperands& operands) {
   return problem;
 }
 
-/// What LibTorch lets cuBLAS choose from by default: sums in the output's type where k is split.
+/// The algorithms that LibTorch lets cuBLAS choose from by default: sums in the output's type where k is split.
 std::vector<cuda::MatmulAlgorithm> matmul_candidates(const cuda::Matmul& matmul, int max_count) {
   return matmul.algorithms(max_count, cuda::kMatmulWorkspaceBytes, cuda::PartialSums::kAnyType);
 }

@@ -147,7 +147,7 @@ class GemmCase final : public OperationCase {
   std::optional<double> relative_error_;
 };
 
-/// What values are divided by to have their largest magnitude at kLargestFp8.
+/// Returns the divisor that brings the largest magnitude of the values to kLargestFp8.
 at::Tensor fp8_scale(const at::Tensor& values) { return values.abs().amax().div(kLargestFp8); }
 
 /// Numbers of their buffers, for seeded_normal.

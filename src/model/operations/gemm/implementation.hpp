@@ -41,7 +41,7 @@ class GemmProduct {
 
   /// Overwrites y, or makes its own. Never synchronises.
   virtual void launch() = 0;
-  /// Whether launch() makes its own y, and leaves that of the operands alone.
+  /// Whether launch() makes its own y, and leaves the operands' y alone.
   [[nodiscard]] virtual bool makes_y() const { return false; }
   /// Hands over the y that the last launch has made.
   [[nodiscard]] virtual at::Tensor take_y() { return {}; }
@@ -51,7 +51,7 @@ class GemmProduct {
 
 struct GemmImpl {
   std::string name;
-  /// What it cannot run on a device that exists and knows the precision. May be null.
+  /// Returns why it does not support the product on a device that exists and knows the precision. May be null.
   std::optional<std::string> (*unsupported_reason)(const GemmConfig& config);
   /// May launch and synchronise.
   std::unique_ptr<GemmProduct> (*make)(const GemmOperands& operands);
@@ -61,7 +61,7 @@ struct GemmImpl {
 /// All of them, in the order of gemm_impl_names().
 [[nodiscard]] Registry<GemmImpl>& gemm_impls();
 
-/// What make_gemm_case() makes.
+/// Makes the operation of make_gemm_case().
 [[nodiscard]] std::unique_ptr<OperationCase> make_gemm_operation(const GemmConfig& config);
 
 /// LibTorch's own product (`mm`, of fp8 `_scaled_mm`) with its default settings, TF32 as the precision says.

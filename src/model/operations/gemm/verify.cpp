@@ -28,7 +28,7 @@ constexpr std::int64_t kGpuCheckedProducts = std::int64_t{1} << 36;
 constexpr std::int64_t kCpuCheckedProducts = std::int64_t{1} << 28;
 /// Elements of the longer operand that are held in float64 at once: 1 GiB.
 constexpr std::int64_t kBlockElements = std::int64_t{1} << 27;
-/// Of the signs, after those of x and w.
+/// Index of the signs' seed, after the indexes of x and w.
 constexpr std::uint64_t kSignsIndex = 2;
 
 // How far rounding moves y. x and w are normal, so that a sum of k terms s_1 ... s_k is a random walk with an rms of
@@ -47,10 +47,10 @@ constexpr std::uint64_t kSignsIndex = 2;
 // TF32 in place of fp32 exceeds these, and so does a 16-bit accumulator along a k of thousands.
 // The sum of squares of k terms x w, by which a term's roundings add up, is k on average with a variance of 8 k; its
 // largest outliers are single terms, of size ln(terms): see product_spread(). The budget is shared by elements, norms,
-// those of rows and signed sums; given a row's errors, their sum with random signs exceeds z of their norm with 2
+// norms of rows and signed sums; given a row's errors, their sum with random signs exceeds z of their norm with 2
 // exp(-z^2 / 2). A norm's square is a sum of squares of errors, Q g^2 with a walk's Q and a normal g: its variance is 6
-// of its mean's square, that of chi2_1 is 2, so that three such errors count as one degree of freedom. Errors of a row
-// or column share that line of x or w, whose own square has 2 / k: see degrees_of().
+// of its mean's square, the variance of chi2_1 is 2, so that three such errors count as one degree of freedom. Errors
+// of a row or column share that line of x or w, whose own square has 2 / k: see degrees_of().
 constexpr double kFp32Unit = 0x1p-24;
 constexpr double kTf32Shrinkage = 1.5, kTf32Scatter = 0.64;
 constexpr double kMostSplits = 32.0, kLeastTermsOfASplit = 32.0;  // of cuBLASLt's algorithms
@@ -71,8 +71,8 @@ struct GemmError {
   double rms{};
 };
 
-/// What all but fp32 lose besides: at most kCutOff of the mean |s_j| a step, which for one of the elements may be as
-/// large as the root of a walk's largest Q.
+/// The further loss of all precisions but fp32: at most kCutOff of the mean |s_j| per step, which for one of the
+/// elements may be as large as the root of a walk's largest Q.
 GemmError cut_off_error(double k, double count) {
   const double steps = k / kTermsAStep * kCutOff;
   return {.element = steps * std::sqrt(walk_bound(count, kBudget) * 4.0 / std::numbers::pi),
@@ -103,7 +103,7 @@ GemmError rounding_error(GemmPrecision precision, double k, double count) {
   return error;
 }
 
-/// What an operand stands for, in float64.
+/// Returns the value of an operand in float64.
 at::Tensor in_double(const at::Tensor& values, const at::Tensor& scale) {
   const at::Tensor result = values.to(at::kDouble);
   return scale.defined() ? result.mul(scale.to(at::kDouble)) : result;
@@ -158,7 +158,7 @@ class GemmComparison {
         y_.slice(1, columns.begin, y_.size(1), columns.step).t(), double_product(lines_of(w_, columns), x_));
   }
 
-  /// Of every row. An element that is no finite number leaves none.
+  /// Adds the signed sum of every row. A row with an element that is no finite number has none.
   void add_signed_sums() {
     const at::Tensor signs = seeded_normal({config_.n}, at::kDouble, config_.device, config_.seed, kSignsIndex).sign();
     at::Tensor of_w = at::zeros({config_.k}, signs.options());  // w^T r
@@ -196,7 +196,7 @@ class GemmComparison {
   at::Tensor error_squares_, reference_squares_;
 };
 
-/// Of a y that the product has made.
+/// The verdict on a y of another shape, which the product has made.
 Verification wrong_shape(const at::Tensor& y, const std::vector<std::int64_t>& shape) {
   Comparison comparison;
   comparison.add("y", y, y.new_empty({}).expand(shape), {});
@@ -222,7 +222,7 @@ GemmTolerances gemm_tolerances(GemmPrecision precision, std::int64_t k, std::int
   const auto degrees_of = [&](double elements_a_degree) {
     return 1.0 / (elements_a_degree / (height * width) + 1.0 / (terms * height) + 1.0 / (terms * width));
   };
-  // Of a y of few elements the norm may be anything: then each stands for itself.
+  // The norm of a y of few elements may be anything: then each element stands for itself.
   const double shortfall = norm_shortfall(degrees_of(1.0), kBudget / 2);
   const auto of_norm = [&](double fluctuation) {
     return shortfall > 0.0 ? error.rms * fluctuation / shortfall : std::numeric_limits<double>::infinity();

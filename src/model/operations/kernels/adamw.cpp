@@ -141,7 +141,7 @@ at::TensorList copies_of(const KernelOperands& operands) {
   return at::TensorList{operands.saved}.slice(kTensorsOfABlock);
 }
 
-/// What a step has changed and written, in the order of adamw_cast_expect.
+/// Returns the tensors that a step has changed and written, in the order of adamw_cast_expect.
 std::vector<at::Tensor> stepped_tensors(const KernelOperands& operands) {
   std::vector<at::Tensor> results = list_of(operands, kParameters).vec();
   for (const at::TensorList tensors :
@@ -179,7 +179,7 @@ std::vector<at::Tensor> own_adamw_step(const KernelOperands& operands) {
 /// One fused kernel over all tensors; the count of steps stays.
 KernelImpl adamw_aten() { return {.name = "aten", .prepare = &adamw_prepare, .forward = &adamw_step}; }
 
-/// That kernel, and one more for all casts.
+/// The kernel of adamw_aten(), and one more for all casts.
 KernelImpl adamw_cast_aten() {
   return {.name = "aten", .prepare = &adamw_cast_prepare, .forward = &adamw_step_and_cast};
 }

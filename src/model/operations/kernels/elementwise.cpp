@@ -52,8 +52,8 @@ SwigluResults swiglu_results(const KernelOperands& operands, const at::Tensor& g
   if (operands.config.pass == KernelPass::kForward) return {.h = h, .dgate = {}, .dup = {}};
   const at::Tensor dh = exact(operands.gradients[0]);
   const at::Tensor slope = s.mul(gate.mul(s.neg().add(1)).add(1));
-  // The slope, of an rms of 0.6 as the result's, is s + s (g - s g), which may cancel: off by six of these round-offs
-  // of 1, times dh up.
+  // The slope, whose rms is 0.6 like the rms of the result, is s + s (g - s g), which may cancel: off by six of these
+  // round-offs of 1, times dh up.
   KernelRoundings of_slope = product;
   of_slope.of_rms = 6 / 0.6 * largest_product(count);
   of_slope.norm += 6 / 0.6;
@@ -139,7 +139,7 @@ void add_fill(KernelOperands& operands) {
   for (int i = 0; i < 2; ++i) add_normal_input(operands, {operands.config.tokens(), operands.config.size.d_model});
 }
 
-/// Of every element, uniform within a round-off of it.
+/// One rounding of every element, uniform within a round-off of it.
 KernelRoundings one_rounding(std::int64_t count) {
   return {.relative = 1, .norm = kRoundingRms, .stored_norm = kRoundingRms, .degrees = static_cast<double>(count)};
 }

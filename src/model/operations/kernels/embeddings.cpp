@@ -1,8 +1,8 @@
 // embedding: rows of the table by token id. Inputs: weight [vocab_size, d_model], ids [tokens] int64, uniform.
-// rope: each pair (x[2i], x[2i+1]) of queries and keys turns by its position's angle. Input: q and k of one layer,
+// rope: each pair (x[2i], x[2i+1]) of queries and keys turns by the angle of its position. Input: q and k of one layer,
 // [batch, context, 2, heads, head_dim]; the table of cosines and sines is float32 in every precision.
 // rope_qkv: the same where one product [batch, context, 3, heads, head_dim] becomes queries, keys and values [3, batch,
-// heads, context, head_dim], as attention reads them; backward: their gradients become the product's.
+// heads, context, head_dim], as attention reads them; backward: their gradients become the gradient of the product.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/embedding_dense_backward.h>

@@ -18,7 +18,7 @@
 
 namespace tbench::model {
 
-/// What one case computes with. The operation's file gives the tensors' order and shapes.
+/// The inputs of one case. The operation's file gives the tensors' order and shapes.
 struct KernelOperands {
   KernelConfig config;
   std::vector<at::Tensor> inputs;     // of the forward pass
@@ -38,18 +38,19 @@ struct KernelResult {
 /// One way to compute an operation.
 struct KernelImpl {
   std::string name;
-  /// What it cannot run on a device that exists and knows the precision. May be null.
+  /// Returns why it does not support the operation on a device that exists and knows the precision. May be null.
   std::optional<std::string> (*unsupported_reason)(const KernelConfig& config){};
   /// Makes once what the pass reads besides: for a backward, what a forward pass leaves. May be null.
   void (*prepare)(KernelOperands& operands){};
   /// The results in the order of KernelOp::expect. Never synchronises.
   std::vector<at::Tensor> (*forward)(const KernelOperands& operands);
-  /// As forward, any number of times from the same `saved`. Null where the operation has no backward.
+  /// Runs the backward like forward, any number of times from the same `saved`. Null where the operation has no
+  /// backward.
   std::vector<at::Tensor> (*backward)(const KernelOperands& operands){};
   bool is_watched{};  // by a witness, while it is timed: an implementation from a plug-in
 };
 
-/// What is computed, whoever does it.
+/// The operation that is computed, whoever does it.
 struct KernelOp {
   std::string name;
   std::vector<KernelPass> passes{KernelPass::kForward, KernelPass::kBackward};
@@ -105,7 +106,7 @@ at::Tensor& add_token_input(KernelOperands& operands);
 [[nodiscard]] at::Tensor exact(const at::Tensor& tensor);
 
 // `fused`: our kernels for the operations that a training step consists of, on tensors. Outputs come from LibTorch's
-// allocator inside the timed region, as those of ATen's operators do. None synchronises.
+// allocator inside the timed region, like the outputs of ATen's operators. None synchronises.
 
 /// Our kernels run on a GPU alone.
 [[nodiscard]] std::optional<std::string> own_kernel_refusal(const KernelConfig& config);

@@ -37,7 +37,7 @@ KernelBytes add_rmsnorm_bytes(const KernelConfig& config) {
   return {.read = 2 * wide + narrow + weight, .written = wide + of_sublayer + weight};
 }
 
-/// Gradients: the sum's, float32, and the normed output's.
+/// Fills the inputs and the gradients: the gradient of the sum, float32, and the gradient of the normed output.
 void add_rmsnorm_fill(KernelOperands& operands) {
   const KernelConfig& config = operands.config;
   const std::int64_t tokens = config.tokens(), width = config.size.d_model;
@@ -122,8 +122,9 @@ void cross_entropy_in_place_fill(KernelOperands& operands) {
   add_token_input(operands);
 }
 
-/// As cross_entropy's, but that nothing between the logits and the gradient is stored in the precision's type. A loss
-/// is the difference of two numbers of at most `largest`, the one off by the row's sum's share of 1.
+/// The expected results of cross_entropy, but nothing between the logits and the gradient is stored in the precision's
+/// type. A loss is the difference of two numbers of at most `largest`, one of them off by the error of the row's sum,
+/// relative to 1.
 std::vector<KernelResult> cross_entropy_in_place_expect(const KernelOperands& operands) {
   const at::Tensor logits = exact(operands.inputs[0]);
   const at::Tensor targets = operands.inputs[1].unsqueeze(-1);

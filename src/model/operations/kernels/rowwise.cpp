@@ -118,7 +118,7 @@ void softmax_fill(KernelOperands& operands) {
 
 /// dscores = p (dp - sum(p dp)). ATen stores p, p dp and the result; an element near zero is a difference of numbers of
 /// the size of p sum(p dp), with all of their roundings. A p has the exponential of a difference of at most 2 z,
-/// rounded, five round-offs of its own, and those of a sum over its row.
+/// rounded, five round-offs of its own, and the round-offs of a sum over its row.
 std::vector<KernelResult> softmax_expect(const KernelOperands& operands) {
   const Precision precision = operands.config.precision;
   const at::Tensor x = exact(operands.inputs[0]);
@@ -143,7 +143,8 @@ std::vector<KernelResult> softmax_expect(const KernelOperands& operands) {
   of_difference.norm = 0;
   of_difference.stored = 3.02;
   of_difference.degrees = 0;
-  // Of a row: what its largest p makes of the errors of p dp, as large as those of the sum, and of the sum's own terms.
+  // The allowance of a row: its largest p times the errors of p dp, which are as large as the errors of the sum and of
+  // the sum's own terms.
   const double stored = precision == Precision::kFp32 ? 0.0 : 2.0;
   const double float_roundoffs = of_p.relative * unit_roundoff(Precision::kFp32);
   const at::Tensor terms = products.square().sum(-1, /*keepdim=*/true).sqrt();
@@ -195,8 +196,8 @@ void cross_entropy_fill(KernelOperands& operands) {
   }
 }
 
-/// What a mean over the tokens has of additions in the storage type: ATen's CPU kernel adds 16 terms in turn, and again
-/// 16 of such sums. A GPU's adds in float32.
+/// Round-offs of a mean over the tokens from additions in the storage type: ATen's CPU kernel adds 16 terms one after
+/// the other, and again 16 of such sums. The kernel of a GPU adds in float32.
 double stored_sum_roundoffs(const KernelConfig& config) {
   constexpr std::int64_t kTermsInTurn = 16;
   if (config.device == DeviceKind::kCuda) return 0.0;
@@ -217,7 +218,7 @@ std::vector<KernelResult> cross_entropy_expect(const KernelOperands& operands) {
   const double largest = std::log(static_cast<double>(kVocabSize)) + 0.5 + largest_deviation(logits.numel());
   const double of_sum = positive_sum_roundoffs(kVocabSize, tokens);
   if (operands.config.pass == KernelPass::kForward) {
-    // Of a loss near ln(V): the row's sum, off by as much of 1; the mean over the tokens.
+    // The error of a loss near ln(V): the row's sum, off by as much of 1; the mean over the tokens.
     return {{"loss", log_sum.sub(at::gather(logits, -1, targets)).mean(),
              kernel_tolerance(precision, {.relative = 8 + of_sum / std::log(static_cast<double>(kVocabSize)) +
                                                       positive_sum_roundoffs(tokens, 1),

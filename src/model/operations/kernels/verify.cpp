@@ -41,7 +41,8 @@ std::optional<std::string> changed_tensor(const KernelOperands& operands, const 
     for (std::size_t i = 0; i < now.size(); ++i) {
       const bool is_result = std::ranges::any_of(
           results, [&](const at::Tensor& result) { return result.const_data_ptr() == now[i].const_data_ptr(); });
-      // Of an operation in place, a result; of any other, an output that overwrites its input.
+      // Only the results of an operation in place may change; an output that overwrites its input is a fault of any
+      // other operation.
       if (!(op.is_in_place && is_result) && !has_same_bytes(now[i], then[i])) return fmt::format("{} {}", name, i);
     }
     return std::nullopt;
@@ -70,7 +71,7 @@ std::vector<at::Tensor> run_kernel(const KernelOperands& operands, const KernelI
 Verification verify_kernel(KernelOperands& operands, const KernelOp& op, const KernelImpl& impl, std::uint64_t seed) {
   const at::NoGradGuard no_grad;
   const bool is_filled = operands.config.seed == seed;
-  // What is expected comes first: it must not be computed of inputs that the operation has changed.
+  // The expected results come first: they must not be computed from inputs that the operation has changed.
   std::vector<KernelResult> expected;
   if (is_filled) expected = op.expect(operands);
   if (!op.is_in_place) {

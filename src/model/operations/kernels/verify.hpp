@@ -29,9 +29,10 @@ void fill_kernel_operands(KernelOperands& operands, const KernelOp& op, const Ke
 /// Half of a verification's for elements, half for norms.
 inline constexpr double kKernelBudget = kVerificationBudget / 2;
 
-/// Of `count` elements: how many standard deviations a rounding error, or a normal value, does not exceed.
+/// Returns how many standard deviations a rounding error, or a normal value, does not exceed among `count` elements.
 [[nodiscard]] double largest_deviation(std::int64_t count);
-/// Of `count` products of two normal values: a product exceeds t with a probability of exp(-t) at most.
+/// Returns the bound of `count` products of two normal values: a product exceeds t with a probability of exp(-t) at
+/// most.
 [[nodiscard]] double largest_product(std::int64_t count);
 /// Relative error, in round-offs, of `count` sums of positive terms that are added one after the other: the partial
 /// sums grow like j / terms, so that the variance of their roundings is terms / 9.
