@@ -286,7 +286,7 @@ TEST_F(Shares, AreAbsentWhereNothingIsKnown) {
   Record failed = timed(held_case("x"), 0.1, Regime::kBurst, flop(1e12, "gemm_bf16"));
   failed.timing.reset();
   EXPECT_EQ(held(failed), std::nullopt);
-  // What is not ok, and what is no ceiling, is not learnt from.
+  // Records that are not ok, or of no ceiling, teach nothing.
   MeasuredCeilings empty{families};
   Record throttled = timed(ceiling_case("copy", "burst"), 0.001, Regime::kBurst, bytes(1000));
   throttled.status = Status::kThrottled;

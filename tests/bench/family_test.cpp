@@ -39,7 +39,7 @@ TEST(CaseList, IsTheOnePinned) {
   EXPECT_EQ(names_of(Suite::kFull), pinned("full"));
 }
 
-/// Those of the run's ranks together.
+/// Names of the cases that the run's ranks measure together.
 std::vector<std::string> names_for_ranks(Suite suite, int ranks) {
   std::vector<std::string> names;
   for (const CaseId& id : expand(specs_of(for_ranks(all_families({}), ranks)), suite, {})) names.push_back(id.name());
@@ -89,7 +89,7 @@ std::int64_t count_of(Suite suite, const std::string& part) {
 }
 
 TEST(CaseList, FullHoldsTheWholeModelGrid) {
-  // Of each implementation 5 sizes x 4 contexts x 3 passes x 2 precisions; at 512 tf32 and fp16; and graphs in bf16
+  // Each implementation has 5 sizes x 4 contexts x 3 passes x 2 precisions; at 512 tf32 and fp16; and graphs in bf16
   const auto impls = static_cast<std::int64_t>(model::model_impl_names().size());
   EXPECT_EQ(count_of(Suite::kFull, "Model/"), impls * (120 + 30 + 15));
   EXPECT_EQ(count_of(Suite::kFull, "/exec:graph"), impls * 5 * 3);
@@ -121,7 +121,7 @@ TEST(CaseList, EveryOperationOfTheKernelFamilyIsInEverySuite) {
   // rmsnorm, rope, swiglu, softmax, cross_entropy, embedding, add_rmsnorm, rope_qkv, swiglu_packed: 2 passes x 2
   // precisions; add, cross_entropy_in_place: 2 precisions; cast: 2 passes in bf16; adamw: float32; adamw_cast: bf16
   const std::int64_t aten = 9 * 2 * 2 + 2 * 2 + 2 + 1 + 1;
-  // Of ours: all but softmax, cross_entropy, add and cast.
+  // Our kernels cover all but softmax, cross_entropy, add and cast.
   const std::int64_t fused = 7 * 2 * 2 + 2 + 1 + 1;
   const std::int64_t of_one_size = aten + fused;
   EXPECT_EQ(count_of(Suite::kSmoke, "Kernel/"), of_one_size);

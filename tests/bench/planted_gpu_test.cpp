@@ -76,7 +76,7 @@ TEST_F(ProgramOnGpu, ColdAndWarmKernelsAreCasesOfTheirOwn) {
   };
   const nlohmann::json cold = kernels({});
   ASSERT_EQ(cold.size(), 2U);
-  // The same file goes on with the warm ones: no name is taken for another's.
+  // The same file goes on with the warm ones: no name is taken for another one.
   const nlohmann::json both = kernels({"--tb_l2=warm", "--tb_resume"});
   ASSERT_EQ(both.size(), 4U);
   const nlohmann::json none = kernels({"--tb_l2=cold", "--tb_resume"});
@@ -99,7 +99,7 @@ TEST_F(ProgramOnGpu, AKnownSlowdownIsInTheCasesTime) {
                                      0);
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_LE(entries[0].at("real_time").get<double>(), 0.009);
-  // Of a kernel that takes up to 6 us more than it spins; the delay is another such kernel.
+  // The kernel takes up to 6 us more than it spins; the delay is another such kernel.
   EXPECT_GE(entries[1].at("real_time").get<double>(), 0.150);
   EXPECT_LE(entries[1].at("real_time").get<double>(), 0.168);
 }
@@ -158,7 +158,8 @@ TEST_F(ProgramOnGpu, TracesWhatTheGpuDoesInAStep) {
   EXPECT_LE(entries[0].at("device_ms").get<double>(), entries[0].at("real_time").get<double>());
 }
 
-/// A limit is that of a smaller GPU: what it has no room for is out of memory, and the file says how much there was.
+/// A limit of memory stands for a smaller GPU: a case that has no room is out of memory, and the file says how much
+/// there was.
 TEST_F(ProgramOnGpu, ALimitOfMemoryIsThatOfASmallerGpu) {
   const std::vector<std::string> flags{
       "--tb_suite=full", "--tb_ceilings=off",

@@ -35,7 +35,7 @@ void write_to_bad_address() {
   if (error != cudaSuccess) throw std::runtime_error{cudaGetErrorString(error)};
 }
 
-/// What a rank's socket does when its peer was killed.
+/// Does what a rank's socket does when its peer was killed.
 /// @throws  std::system_error  with the reason, where no signal ends the process
 void write_to_closed_pipe() {
   std::array<int, 2> ends{};

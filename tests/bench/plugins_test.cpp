@@ -1,4 +1,4 @@
-// What the program does about plug-ins, without a library: order and processes of their cases, versions, the ceiling.
+// The program's handling of plug-ins, without a library: order and processes of their cases, versions, the ceiling.
 #include "bench/plugins.hpp"
 
 #include <gmock/gmock.h>

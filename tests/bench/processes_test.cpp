@@ -20,8 +20,8 @@ using ::testing::Not;
 
 class Processes : public InFolder {
  protected:
-  /// Cases of a few milliseconds, of a fixed number of steps, so that none is unstable on a busy machine; those of the
-  /// full suite are all right.
+  /// Cases of a few milliseconds, of a fixed number of steps, so that none is unstable on a busy machine; the cases of
+  /// the full suite are all right.
   CommandResult run(const std::string& file, std::vector<std::string> flags, const char* suite = "full") const {
     return run_command(command(file, std::move(flags), suite));
   }
@@ -146,7 +146,7 @@ TEST_F(Processes, AFamilyThatAsksForItGetsOneForEveryCase) {
   for (const nlohmann::json& record : records("a.json")) {
     EXPECT_EQ(record.at("family"), "Fresh");
     process_ids.insert(record.at("counters").at("process_id").get<double>());
-    // What the family prescribes, not what the command line says.
+    // The family prescribes these counts, not the command line.
     EXPECT_EQ(record.at("timing").at("samples_s").size(), 3U);
     EXPECT_EQ(record.at("timing").at("warm_up").at("steps"), 2);
   }

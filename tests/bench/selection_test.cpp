@@ -356,7 +356,7 @@ TEST(Selection, AWarmCacheIsAKeyOfBurstsAndCanBeFilteredFor) {
               ::testing::ElementsAre("Steps/n:1", "Steps/n:2", "Bursts/n:1/l2:warm", "Bursts/n:2/l2:warm"));
   options.filter = "n:2/l2:warm$";
   EXPECT_THAT(names(options), ::testing::ElementsAre("Bursts/n:2/l2:warm"));
-  // What a worker is asked for is the same case.
+  // A worker is asked for the same case.
   const CaseId asked = CaseId::parse(names(options).front());
   EXPECT_EQ(asked.at("n"), "2");
   EXPECT_TRUE(is_burst(specs, asked));

@@ -85,7 +85,7 @@ TEST_F(TracerOnGpu, SeesEveryKernelAndItsLaunch) {
   EXPECT_NE(launch_of(trace, kernels[3])->thread, launch_of(trace, kernels[0])->thread);
 }
 
-/// As cuBLAS launches: by the driver's own call.
+/// Launches like cuBLAS does: by the driver's own call.
 cudaError_t launch_by_the_driver() {
   cudaFunction_t function = nullptr;
   if (const cudaError_t status = cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(&untyped_kernel));
@@ -118,7 +118,7 @@ TEST_F(TracerOnGpu, SeesLaunchesThatGoPastTheRuntime) {
   EXPECT_THAT(captured.trace.names[launch->name], HasSubstr("cuLaunchKernelEx"));
 }
 
-/// Of the host, the least of several rounds: another process on its core only adds.
+/// The host's time per launch, the least of several rounds: another process on its core only adds.
 double microseconds_of_a_launch() {
   constexpr int kRounds = 30, kLaunches = 400;
   double least = 1e9;
@@ -140,7 +140,7 @@ TEST_F(TracerOnGpu, LaunchesCostAfterItWhatTheyCostBefore) {
     static_cast<void>(launch_untyped());
     static_cast<void>(tracer.stop());
   }
-  // What a trace leaves behind stays, a host's slow moments pass.
+  // A cost that a trace leaves behind stays, a host's slow moments pass.
   const double after = std::min({microseconds_of_a_launch(), microseconds_of_a_launch(), microseconds_of_a_launch()});
   RecordProperty("launch_us", std::to_string(before) + " before, " + std::to_string(after) + " after");
   EXPECT_LT(after, 1.12 * before) << before << " us before";

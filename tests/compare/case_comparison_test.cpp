@@ -94,7 +94,7 @@ TEST(Outcome, ClockThatExplainsTheTimeIsNoRegression) {
   // Cycles rose by a third of the time's change, and by two thirds.
   EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.04)).outcome, Outcome::kClock);
   EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.02)).outcome, Outcome::kRegressed);
-  // As large, the other way round.
+  // The same sizes of change, the other way round.
   EXPECT_EQ(compare_one(at(1, 1e9), at(1.06, 1e9 / 1.13)).outcome, Outcome::kClock);
   EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1.06e9)).outcome, Outcome::kClock);
   EXPECT_EQ(compare_one(at(1, 1e9), at(0.95, 1e9)).outcome, Outcome::kImproved);

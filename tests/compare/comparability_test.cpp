@@ -1,4 +1,4 @@
-// What keeps two sides from being compared, and how their environments differ.
+// Facts that keep two sides from being compared, and differences of their environments.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -43,7 +43,7 @@ Comparison simulate(std::mt19937_64& random, const Simulation& simulation) {
   return compare(support::side_with(std::move(base)), support::side_with(std::move(next)), options);
 }
 
-/// Of the shifted cases, the share that got `verdict`.
+/// Returns the share of the shifted cases that got `verdict`.
 double share_found(const Simulation& simulation, Outcome verdict, int trials) {
   std::mt19937_64 random{20260102};
   int found = 0;

@@ -35,7 +35,7 @@ KnownSpreads simple_spreads() {
   return spreads;
 }
 
-/// What one process measured.
+/// The measurements of one process.
 struct Process {
   double time_s{};
   std::optional<double> device_s{};

@@ -237,7 +237,7 @@ TEST(SpreadsFile, KeepsClassesCasesAndSamples) {
   EXPECT_EQ(read.gpus, spreads.gpus);
   EXPECT_EQ(read.excluded, "updates_");
   ASSERT_EQ(read.samples.size(), 80);
-  // What is added to a file counts with what it holds.
+  // Samples that are added to a file count together with the samples that it holds.
   SpreadCollector again{read.samples};
   static_cast<void>(again.add(file({kernel(1.002e-3, 0)})));
   EXPECT_EQ(again.spreads().classes.at(kKernels).pairs, 42);

@@ -1,6 +1,6 @@
-// What the committed results say of one process a side: the built-in table is theirs, A/A pairs come out as SAME, and a
-// change is found. The long form reads all results and judges each GPU by what is known without it; the short one reads
-// files of several processes and judges by what is built in.
+// The committed results as comparisons of one process per side: the built-in table follows from them, A/A pairs come
+// out as SAME, and a change is found. The long form reads all results and judges each GPU by what is known without it;
+// the short one reads files of several processes and judges by what is built in.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -157,7 +157,8 @@ bool is_changed(const CaseComparison& c) {
   return c.by_machines && implementation != nullptr && (*implementation == "fused" || *implementation == "flash");
 }
 
-/// Of machines device times alone count: kernels spread more than their thresholds, so that they are UNDECIDED.
+/// Whether a case counts. For two machines device times alone count: kernels spread more than their thresholds, so that
+/// they are UNDECIDED.
 bool is_counted(const CaseComparison& c) {
   if (!c.known_test || !c.outcome || is_changed(c)) return false;
   return !c.by_machines || c.judged_by == Measure::kDeviceTime;
@@ -205,7 +206,8 @@ TEST(SpreadsOfRecord, TheSameCodeIsTheSame) {
   EXPECT_LE(counts.called / counts.judged, 0.04);
 }
 
-/// Of cases whose class is `of`, how many are found where each alone is slower by `change`, and how many are UNDECIDED.
+/// Counts of the cases whose class is `of`: how many are found where each alone is slower by `change`, and how many are
+/// UNDECIDED.
 struct Found {
   double tried{};
   double found{};

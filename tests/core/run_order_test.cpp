@@ -103,8 +103,8 @@ TEST(Shard, TheCeilingsThatAreSelectedAreTheFirstOnes) {
 }
 
 TEST(RandomRank, FollowsFromNameProcessAndSeedAlone) {
-  // Files that were written keep their order: the values are the formula's, worked out apart from it (FNV-1a over 16
-  // zero bytes and the name, then splitmix64's finalizer).
+  // Files that were written keep their order: the values follow from the formula, worked out apart from it (FNV-1a over
+  // 16 zero bytes and the name, then the finalizer of splitmix64).
   EXPECT_EQ(random_rank("a", 0, 0), 0x08cb6891ddea949eU);
   std::set<std::uint64_t> ranks;
   for (const char* name : {"a", "b"}) {

@@ -218,7 +218,7 @@ TEST_F(CublasLtOnGpu, Fp8TakesBothScalesAndEvenExtents) {
   EXPECT_TRUE(Matmul(odd.library, odd.problem).algorithms(1, kWorkspaceBytes, PartialSums::kAnyType).empty());
 }
 
-/// What 64 ones times 1 + 2^-12 add up to: 64 + 2^-6 in float32, 64 where TF32 reads 11 bits.
+/// Returns the sum of 64 ones times 1 + 2^-12: 64 + 2^-6 in float32, 64 where TF32 reads 11 bits.
 float sum_of_long_ones(cublasComputeType_t compute) {
   Product<float, float> product{64, 64, 64, {CUDA_R_32F, CUDA_R_32F, compute}};
   product.x.fill_with(1.0F + 0x1p-12F);

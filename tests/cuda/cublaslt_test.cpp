@@ -1,4 +1,4 @@
-// What of cuBLASLt's interface needs no GPU: descriptions and errors.
+// The parts of cuBLASLt's interface that need no GPU: descriptions and errors.
 #include "tbench/cuda/cublaslt.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What must hold without a driver. What needs a GPU is in device_gpu_test.cpp.
+// Behaviour without a driver. device_gpu_test.cpp has the tests that need a GPU.
 #include "tbench/cuda/device.hpp"
 
 #include <gmock/gmock.h>

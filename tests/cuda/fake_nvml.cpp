@@ -97,7 +97,7 @@ int nvmlDeviceGetTemperatureV(void* device, FakeTemperature* target) {
   return answer(device, &target->temperature, 54);
 }
 int nvmlDeviceGetPowerUsage(void* device, unsigned int* milliwatts) { return answer(device, milliwatts, 612345U); }
-/// Of the instantaneous power alone, and not with `TBENCH_FAKE_NVML_AVERAGE` in the environment.
+/// Answers for the instantaneous power alone, and not with `TBENCH_FAKE_NVML_AVERAGE` in the environment.
 int nvmlDeviceGetFieldValues(void* device, int count, FakeFieldValue* values) {
   if (device != &full_device) {
     return kNotSupported;

@@ -24,7 +24,7 @@ constexpr double kSpread = 0.005;
 constexpr double kTensorSpread = 0.012;  // between sound H200s
 constexpr double kSlow = 0.03;
 
-/// What so many other sound GPUs say of the spread; nothing for none.
+/// The spread that so many other healthy GPUs give; nothing for none.
 std::optional<stats::DispersionPrior> known_from(int gpus, double spread, std::mt19937_64& random) {
   if (gpus == 0) return std::nullopt;
   const double freedom = gpus - 1;
@@ -74,7 +74,7 @@ double found(int known_gpus, double spread, double shift, int fleets) {
   return static_cast<double>(count) / fleets;
 }
 
-/// What the search says that it finds nine times in ten, in the median of fleets.
+/// The change that the search states to find nine times in ten, in the median of fleets.
 double stated(int known_gpus, double spread, int fleets) {
   std::mt19937_64 random{20261125};
   std::vector<double> values;
@@ -122,7 +122,7 @@ TEST(SimulatedFleet, ThroughTheResultsFilesOfEightGpus) {
   for (int i = 0; i < kFleets; ++i) {
     FleetOptions options;
     for (const Resource resource : kAllOf<Resource>) {
-      // What differs from ceiling to ceiling is part of what is known: at most 0.1 %, of a single one.
+      // The difference between ceilings is part of the known spread: at most 0.1 %, for a single one.
       const auto known = known_from(32, std::hypot(spread_of(resource), 0.001), random).value();
       options.known.push_back({.gpu = "NVIDIA H200", .resource = resource, .spread = known});
     }

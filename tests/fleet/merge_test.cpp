@@ -87,7 +87,7 @@ std::vector<NamedResults> timed_shards(std::int64_t processes = 1) {
   return files;
 }
 
-/// Those that have a case.
+/// The shards that have a case.
 std::vector<NamedResults> shards(std::int64_t count, std::int64_t processes = 1) {
   std::vector<NamedResults> files;
   for (std::int64_t index = 1; index <= std::min<std::int64_t>(count, 10); ++index) {
@@ -102,7 +102,7 @@ std::vector<std::string> names_of(const ResultFile& file) {
   return names;
 }
 
-/// What is wrong with files that are one of a kind with the golden one, but for `change` of the second.
+/// Returns the refusal of files that are like the golden one, but for `change` of the second file.
 template <class Error, class Change>
 std::string refusal(Change change) {
   std::vector<NamedResults> files = shards(3);
@@ -178,7 +178,7 @@ TEST(Merge, SaysWhichShardsAndCasesAreMissing) {
   Merged merged = merge(std::move(files));
   EXPECT_THAT(merged.missing, ElementsAre("1 of 2 of shard 2/4 ('shard2.json')", "shard 3/4, 3 cases"));
   EXPECT_TRUE(merged.file.interrupted);
-  // What is there is in the undivided run's order, so that --tb_resume may go on with it.
+  // The merged cases are in the order of the undivided run, so that --tb_resume may go on with it.
   std::vector<std::string> expected = names_of(run_of(selection()));
   const std::vector<std::string> names = names_of(merged.file);
   std::erase_if(expected, [&](const std::string& name) { return std::ranges::find(names, name) == names.end(); });

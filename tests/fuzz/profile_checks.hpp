@@ -1,4 +1,4 @@
-// What holds of every profile, whatever its trace.
+// Checks that hold for every profile, whatever its trace.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What follows from each kind of report; the situations of tests/tools/situations/ run the rest through the program.
+// The conclusion from each kind of report; the situations of tests/tools/situations/ run the rest through the program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

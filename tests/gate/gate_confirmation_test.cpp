@@ -1,4 +1,4 @@
-// What running suspects again says, on runs without noise.
+// The result of running regression candidates again, on runs without noise.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -22,7 +22,7 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 
-/// What a night comes out as.
+/// The outcome of a night.
 struct Row {
   Headline headline;
   Outcome outcome;

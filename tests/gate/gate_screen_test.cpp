@@ -1,4 +1,4 @@
-// Which cases look regressed, on runs without noise. How it does on noise is gate_simulation_test.cpp's.
+// Finds the cases that look regressed, on runs without noise. gate_simulation_test.cpp has runs with noise.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

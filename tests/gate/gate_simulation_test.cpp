@@ -27,7 +27,7 @@ bool alarms(const GateReport& report) {
          0;
 }
 
-/// Of a hundred nights in which nothing happens, those with any alarm.
+/// Counts the nights with any alarm, of a hundred nights in which nothing happens.
 int false_alarms(SimulatedRuns& nights) {
   int alarmed = 0;
   for (int i = 0; i < 100; ++i) alarmed += alarms(nights.night()) ? 1 : 0;
@@ -155,7 +155,7 @@ TEST(SimulatedGate, AnOutageIsOfTheMachineAndGatesNothing) {
   EXPECT_THAT(after.stale, testing::IsEmpty());
 }
 
-/// Of healthy nights, with a host that wanders, the share that was not judged.
+/// Returns the share of healthy nights, with a host that wanders, that was not judged.
 double share_not_judged(bool has_heavy_tails, int trials) {
   int nights_seen = 0;
   int blind = 0;

@@ -65,7 +65,7 @@ class SimulatedRuns {
   static CaseId id(std::size_t i) { return CaseId{"Model", {{"size", std::to_string(i)}}}; }
 
  private:
-  /// What a night does to something, with a standard deviation of `noise`.
+  /// The effect of a night, with a standard deviation of `noise`.
   double night_effect(double noise) {
     if (noise == 0) return 1;
     if (!has_heavy_tails) return std::exp(noise * std::normal_distribution<double>{}(random_));

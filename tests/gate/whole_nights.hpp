@@ -34,7 +34,7 @@ inline const std::vector<std::string>& night_ceilings() {
   return names;
 }
 
-/// A process of a case; its samples are those of no other.
+/// A process of a case; no other process has the same samples.
 inline results::Replicate night_process(double seconds, std::mt19937_64& random) {
   results::Replicate replicate = support::timed_replicate(seconds, 1.755e9);
   replicate.regime = Regime::kBurst;
@@ -76,7 +76,7 @@ inline std::vector<history::PastRun> healthy_nights(int count = kHealthyNights) 
   return past;
 }
 
-/// What the history says of the night after `past`: every case of its runs is expected.
+/// The history's facts about the night after `past`: every case of its runs is expected.
 inline NightFacts facts_after(const std::vector<history::PastRun>& past, const history::MeasuredRun& run) {
   NightFacts facts{.now = run.started, .expects_null_control = !past.empty()};
   if (past.empty()) return facts;

@@ -19,7 +19,7 @@
 namespace tbench::history {
 namespace {
 
-/// As another program would.
+/// Executes SQL like another program would.
 void execute(const std::string& path, const std::string& sql) {
   sqlite3* connection = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &connection), SQLITE_OK);
@@ -138,7 +138,7 @@ class ChangedHistory : public testing::Test {
  protected:
   ChangedHistory() { static_cast<void>(History::open(path_)); }
 
-  /// The message of the refusal by whoever only reads it, which is that of whoever writes.
+  /// The message of the refusal to read, which is the message of the refusal to write.
   std::string refusal() const {
     std::string to_read = message_of([&] { static_cast<void>(History::open_copy(path_)); });
     EXPECT_EQ(message_of([&] { static_cast<void>(History::open(path_)); }), to_read);

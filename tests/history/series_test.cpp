@@ -100,7 +100,7 @@ TEST(Series, JsonHasEverything) {
   EXPECT_NEAR(series.at("changes").at(0).at("ratio").get<double>(), 1.05, 0.005);
 }
 
-/// Nine nights, of which the last six were traced; in the last one a process was not.
+/// Nine nights. The last six were traced, but for one process of the last night.
 History traced_history() {
   History history = History::in_memory();
   for (int night = 0; night < 9; ++night) {

@@ -16,7 +16,7 @@
 namespace tbench::measure {
 namespace {
 
-/// What two threads gather.
+/// The values that two threads gather.
 class Meeting {
  public:
   Gather gather(std::size_t rank) {

@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kThreads) read_kernel(const uint4* values, std
   const std::int64_t stride = std::int64_t{gridDim.x} * kThreads;
   unsigned offset = 0;
   for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += stride) {
-    // What was read is part of the next address.
+    // The value that was read is part of the next address.
     const uint4 value = values[i + offset];
     offset = value.x | value.y | value.z | value.w;
   }
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(kThreads) read_kernel(const uint4* values, std
 }
 
 /// Enqueues one reading of `zeros` ([count], device memory, all zero). A thread's loads wait for one another, so that
-/// the latency of the L2 cache, or that of the memory behind it, counts some tens of times.
+/// the latency of the L2 cache, or of the memory behind it, counts some tens of times.
 /// @param last  device memory; written only if a value is not zero, so that the compiler keeps the loads
 /// @throws  cuda::CudaError  if the launch fails
 void launch_read(const uint4* zeros, std::int64_t count, unsigned* last, cudaStream_t stream) {
@@ -98,7 +98,7 @@ TEST_F(BurstOnGpu, TimesAShortKernel) {
 
 TEST_F(BurstOnGpu, TheSpinHidesWhatTheHostDoes) {
   const Step slow = after_host_work(300e-6);
-  // Chained, the first step's time holds the host's: its event passes at once.
+  // Chained, the first step's time includes host time: its event passes at once.
   EXPECT_GE(timer_.time_steps(1, slow, {}).phase_seconds[0], 300e-6);
   timer_.begin_bursts({});
   const Chunk chunk = timer_.time_bursts(kBursts, 1, slow, {});
@@ -192,7 +192,8 @@ TEST_F(BurstOnGpu, ColdReadsTakeLongerThanWarmOnes) {
   RecordProperty("warm_us", std::to_string(warm.timing->median.value * 1e6));
   EXPECT_EQ(cold.timing->l2, L2State::kCold);
   EXPECT_EQ(warm.timing->l2, L2State::kWarm);
-  // Memory's latency is about twice the L2 cache's, and the kernel's start and end are short beside 32 of either.
+  // The latency of memory is about twice the latency of the L2 cache, and the kernel's start and end are short next to
+  // 32 of either.
   EXPECT_GT(cold.timing->median.value, 1.3 * warm.timing->median.value);
 }
 

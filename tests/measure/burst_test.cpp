@@ -215,7 +215,7 @@ TEST(Burst, TheSpinHasACap) {
   EXPECT_DOUBLE_EQ(*std::ranges::max_element(device.spins), 0.05);
   EXPECT_EQ(std::ranges::count(device.spins, 0.05), 1);
   EXPECT_GT(times[0], kKernel);  // with what the spin could not hide
-  // From then on a burst is taken as it is.
+  // A burst is taken as it is from then on.
   const std::size_t before = device.spins.size();
   run_burst(device, {}, 1, spin, &host);
   EXPECT_TRUE(host.exposed);

@@ -1,4 +1,4 @@
-// What becomes of cases that cannot run, are wrong, run out of memory or crash: a status, a reason and no time.
+// Cases that cannot run, are wrong, run out of memory or crash: each has a status, a reason and no time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

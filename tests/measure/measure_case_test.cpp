@@ -1,5 +1,5 @@
-// From a case to records, with planted cases on a simulated clock, and twice on the real one. Cases that fail:
-// measure_case_failure_test.cpp.
+// Leads from a case to records, with made-up cases on a simulated clock, and twice on the real one.
+// measure_case_failure_test.cpp has the cases that fail.
 #include "tbench/measure/measure_case.hpp"
 
 #include <gmock/gmock.h>

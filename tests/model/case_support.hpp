@@ -1,4 +1,4 @@
-// What the tests of cases share: launches whose phases are counted, a case that has to be right, and a GPU to run it
+// Support for the tests of cases: launches whose phases are counted, a case that has to be right, and a GPU to run it
 // on.
 #pragma once
 

@@ -13,7 +13,7 @@ namespace tbench::model {
 
 class MutationScore {
  public:
-  /// One trial of a fault, those of one fault in a row. It is found only if all of its trials are.
+  /// One trial of a fault; the trials of one fault follow each other. It is found only if all of its trials are.
   /// @param message  of the verification that failed; empty if none did
   void add(const std::string& fault, std::string_view variant, const std::string& message) {
     if (faults_.empty() || faults_.back() != fault) faults_.push_back(fault);

@@ -13,7 +13,7 @@
 namespace tbench::process {
 namespace {
 
-/// What a shell's command writes to the given stream.
+/// Returns what a shell's command writes to the given stream.
 std::string output_of(const std::string& script, bool to_err) {
   Pipe pipe = make_pipe();
   const int end = pipe.write_end.get();

@@ -1,5 +1,5 @@
-// What is below this process: children of all its threads, and what they hold. That orphans end is in
-// supervisor_test.cpp.
+// The descendants of this process: children of all its threads, and what they hold. supervisor_test.cpp tests that
+// orphans end.
 #include "process/descendants.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What control groups say, read from folders that look like Linux's.
+// Limits of control groups, read from folders that look like the folders of Linux.
 #include "tbench/process/host_limits.hpp"
 
 #include <gtest/gtest.h>

@@ -63,7 +63,7 @@ TEST(ScratchFolder, GoesWithAProcessThatIsKilled) {
   pipe.write_end.reset();
   std::array<char, 1000> buffer{};
   std::string path;
-  // The end of the pipe is that of the process: the one that removes the folder holds nothing of it.
+  // The pipe ends when the process ends: the process that removes the folder holds nothing of it.
   for (Transfer got = read_some(pipe.read_end.get(), buffer); got.state == Transfer::State::kMoved;
        got = read_some(pipe.read_end.get(), buffer)) {
     path.append(buffer.data(), got.bytes);

@@ -1,4 +1,4 @@
-// What the supervisor's tests share. Time-outs are short only where one is meant to pass; everywhere else a loaded
+// Support for the supervisor's tests. Time-outs are short only where one is meant to pass; everywhere else a loaded
 // machine has half a minute.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace tbench::process {
 
 inline constexpr Seconds kAmple{30.0};
 
-/// Of the worker with planted faults (supervisor_test_worker.cpp).
+/// Options for the worker with injected faults (supervisor_test_worker.cpp).
 inline SupervisorOptions options_with_timeout(Seconds timeout) {
   return {.command = {TBENCH_TEST_WORKER}, .timeout = timeout, .start_timeout = kAmple, .exit_grace = kAmple};
 }

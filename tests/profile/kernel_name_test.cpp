@@ -28,7 +28,7 @@ TEST(KernelName, IsTheFunctionsWithoutReturnTypeTemplateArgumentsAndParameters) 
   EXPECT_EQ(kernel_name("spin(unsigned long long) [clone .part]"), "spin");
 }
 
-/// As PyTorch 2.11 has them.
+/// Names of PyTorch 2.11.
 TEST(KernelName, OfWhatIsNoFunctionStays) {
   EXPECT_EQ(kernel_name("CUDA graph 5"), "CUDA graph 5");
   EXPECT_EQ(kernel_name("Memset 2 (device)"), "Memset 2 (device)");
@@ -125,7 +125,8 @@ TEST(ProductPrecision, IsToldByTheStructureOfNames) {
   for (const auto& [name, precision] : expected) EXPECT_EQ(product_precision(name), precision) << name;
 }
 
-// What ran on an H200 in cuBLAS and CUTLASS: no name of a product is left without an answer but those of its epilogues.
+// Names of cuBLAS and CUTLASS that ran on an H200: every name of a product has an answer, but for the names of its
+// epilogues.
 TEST(ProductPrecision, IsToldByNamesThatRan) {
   std::ifstream file{TBENCH_PROFILE_DATA "/kernel_names.json"};
   KernelClassifier classify{KernelRules::built_in()};

@@ -1,5 +1,5 @@
-// The built-in rules against names of kernels as they are met: those that an H200 ran, with the operations of PyTorch
-// that launched them, and those of other GPUs' libraries.
+// The built-in rules against names of kernels as they are met: names that an H200 ran, with the operations of PyTorch
+// that launched them, and names from the libraries of other GPUs.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -20,7 +20,7 @@ struct Operation {
   std::set<std::string> names;  // without "aten::"
 };
 
-/// What PyTorch's operations do.
+/// Operations of PyTorch and the classes of their kernels.
 const std::vector<Operation>& operations() {
   using enum KernelClass;
   static const std::vector<Operation> kOperations{

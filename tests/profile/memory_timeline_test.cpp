@@ -1,4 +1,4 @@
-// Who holds what over the second step of memory_log.hpp, read back from the file that memory_csv writes.
+// The holders of memory over the second step of memory_log.hpp, read back from the file that memory_csv writes.
 #include "tbench/profile/memory_timeline.hpp"
 
 #include <gmock/gmock.h>

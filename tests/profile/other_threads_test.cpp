@@ -51,7 +51,7 @@ TEST(PlaceByTime, OnlyLaunchesArePlaced) {
   EXPECT_THAT(tree.range_of_call, ElementsAre(0, 1, kNone));
 }
 
-/// As torch.autograd.profiler.emit_nvtx has them.
+/// Ranges that torch.autograd.profiler.emit_nvtx makes.
 TEST(PlaceByTime, TheRangesOfTheOtherThreadAreInsideOfIt) {
   const Trace trace = with_backward(1).range(105, 180, "AddmmBackward", 1).range(109, 115, "aten::mm", 1).take();
   const RangeTree tree = placed(trace);

@@ -157,7 +157,7 @@ TEST(Profile, APhaseHasTheSpansOfItsRanges) {
   EXPECT_EQ(profile.phases[1].calls.at(0).durations.count(), 1);
 }
 
-/// As wrappers have it that push the range of what they wrap.
+/// Wrappers push such ranges when they push the range of what they wrap.
 TEST(Profile, APhaseInsideOfItselfCountsOnce) {
   const Trace trace = TraceWriter{}
                           .range(0, 100, "forward")
@@ -206,7 +206,7 @@ TEST(Profile, APhaseThatNeverEndedDoesNotTakeInOthers) {
   EXPECT_EQ(profile.phases.at(1).busy_ns, 30);
 }
 
-/// The second one never ended, so that its window lies over that of the first one.
+/// The second one never ended, so that its window lies over the window of the first one.
 TEST(Profile, APhaseThatOverlapsItselfCountsOnce) {
   const Trace trace = TraceWriter{}
                           .range(0, 100, "forward")

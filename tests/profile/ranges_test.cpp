@@ -43,7 +43,7 @@ TEST(RangeTree, AThreadHasItsOwnRanges) {
   EXPECT_THAT(tree.range_of_call, ElementsAre(0, 1, kNone));
 }
 
-/// As ranges with a start and an end may.
+/// Ranges with a start and an end may overlap.
 TEST(RangeTree, RangesMayOverlap) {
   const RangeTree tree = range_tree(TraceWriter{}
                                         .range(0, 50, "a")
@@ -63,7 +63,7 @@ TEST(RangeTree, AnEarlierOneHoldsAnEqualOne) {
   EXPECT_THAT(tree.range_of_call, ElementsAre(1));
 }
 
-/// As a program has them that starts a range in each step and never ends it.
+/// A program makes such ranges if it starts a range in each step and never ends it.
 TEST(RangeTree, IsOfALimitedDepth) {
   TraceWriter writer;
   constexpr std::int64_t kCount = 1000;

@@ -56,8 +56,9 @@ Trace three_steps() {
 
 constexpr double kNs = 1e-9;
 
-/// From 60 to 280: busy 40 + 10 + 40 + 10 + 10 = 110; gaps 60..110 and 160..215, whose next launches began at 105 and
-/// 205, after the gap had: the host's, 105; 265..270, launched at 225: the device's, 5.
+/// The window is 60 to 280: busy 40 + 10 + 40 + 10 + 10 = 110. The host caused the gaps 60..110 and 160..215, 105 in
+/// all, whose next launches began at 105 and 205, after the gap had begun. The device caused the gap 265..270, launched
+/// at 225: 5.
 TEST(StepSummary, OfChainedStepsHasTheGapsBetweenThem) {
   const StepTrace step = summary_of(three_steps(), kSteps);
   EXPECT_EQ(step.steps, 2);
@@ -210,7 +211,7 @@ TEST(StepRanges, HaveTheTimesOfOneStep) {
   EXPECT_DOUBLE_EQ(ns(layers.gpu_exclusive), (20 + 40) / 2.0);
   EXPECT_DOUBLE_EQ(layers.operations, 2);
   EXPECT_DOUBLE_EQ(layers.launches, 2);
-  // Of one call, whatever the number of steps.
+  // Times of one call, whatever the number of steps.
   EXPECT_DOUBLE_EQ(ns(layers.host_min), 40);
   EXPECT_DOUBLE_EQ(ns(layers.host_max), 40);
   EXPECT_DOUBLE_EQ(ns(layers.host_deviation.value()), 0);

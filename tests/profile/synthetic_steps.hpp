@@ -27,7 +27,7 @@ inline std::vector<std::string> real_kernel_names() {
 /// Launches and kernels whose times are drawn from a seeded generator: calls of 2 to 7 us, kernels of 2 to 200 us.
 class SyntheticSteps {
  public:
-  /// 48 layers of 70 operations forward and 130 backward, and 400 of the optimizer: 10,000 a step.
+  /// 48 layers of 70 operations forward and 130 backward, and 400 of the optimizer: 10,000 per step.
   [[nodiscard]] static Trace make(int steps) {
     SyntheticSteps synthetic;
     for (int step = 0; step < steps; ++step) synthetic.add_step();
@@ -70,7 +70,7 @@ class SyntheticSteps {
     trace_.ranges[range].end_ns = host_ns_;
   }
 
-  /// The kernels of a layer are those of every layer.
+  /// Launches the kernels of a layer, which are the same in every layer.
   void launch(int count, std::size_t first) {
     for (int i = 0; i < count; ++i) {
       const std::size_t name = (first + static_cast<std::size_t>(i % 23) * 7) % kernels_;

@@ -172,8 +172,9 @@ std::pair<std::int64_t, std::int64_t> interval_of(const json& event) {
   return {begin, begin + std::llround(event.at("dur").get<double>() * 1000)};
 }
 
-/// What a viewer needs: every track named before its first event, events of a track in order and nested, those of a
-/// stream apart from one another, every flow with one begin and at least one end, none of which is before it.
+/// Checks what a viewer needs: every track named before its first event, events of a track in order and nested, the
+/// events of a stream apart from one another, every flow with one begin and at least one end, and no end before the
+/// begin.
 void expect_sound(const json& file) {
   std::set<std::pair<int, int>> named;
   std::set<std::pair<int, int>> streams;
@@ -256,7 +257,7 @@ TEST(TraceFile, OfAnotherProgramIsRefused) {
   EXPECT_THAT(error_of(newer.dump()), HasSubstr("tbench.schema_version: is 2; this program reads 1"));
 }
 
-/// Of the trace with one more event, a range on thread 0's track with `field` as it is given.
+/// Returns the error for the trace with one more event, a range on thread 0's track with `field` as it is given.
 std::string error_of_event(const std::string& field, const json& value) {
   json file = json_of(one_step());
   json& events = file.at("traceEvents");

@@ -22,7 +22,7 @@ std::optional<Launch> launch_in(const Environment& environment) {
   });
 }
 
-/// What is wrong with the environment.
+/// Returns what is wrong with the environment.
 std::string refusal_of(const Environment& environment) {
   try {
     static_cast<void>(launch_in(environment));
@@ -32,7 +32,7 @@ std::string refusal_of(const Environment& environment) {
   return "";
 }
 
-/// As torchrun sets them for the second of two ranks.
+/// The variables that torchrun sets for the second of two ranks.
 Environment torchrun_variables() {
   return {{"RANK", "1"},
           {"WORLD_SIZE", "2"},
@@ -43,7 +43,7 @@ Environment torchrun_variables() {
           {"TORCHELASTIC_RESTART_COUNT", "3"}};
 }
 
-/// As srun sets them for the ninth of 16 tasks on two nodes.
+/// The variables that srun sets for the ninth of 16 tasks on two nodes.
 Environment slurm_variables() {
   return {{"SLURM_PROCID", "8"},  {"SLURM_NTASKS", "16"}, {"SLURM_LOCALID", "0"},
           {"SLURM_JOB_ID", "77"}, {"SLURM_STEP_ID", "2"}, {"SLURM_STEP_NODELIST", "node[07-09,12],login"}};

@@ -16,7 +16,7 @@ namespace {
 
 using support::as_two_ranks;
 
-/// Of 256, 512 and 768 bytes: several buckets of 500.
+/// Parameters of 256, 512 and 768 bytes: several buckets of 500.
 std::vector<at::Tensor> parameters() {
   std::vector<at::Tensor> leaves;
   for (const std::int64_t count : {64, 128, 192}) leaves.push_back(at::ones({count}).requires_grad_(true));

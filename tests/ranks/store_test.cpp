@@ -36,7 +36,7 @@ Launch launch_of(int rank, const std::string& address, std::uint16_t port) {
       .launcher = Launcher::kTorchrun, .rank = rank, .size = 2, .local_rank = rank, .address = address, .port = port};
 }
 
-/// What a rank waits for, until it has been told so often, or something suspicious.
+/// Returns the waits of a rank, until it has been told so many, or something suspicious.
 std::vector<Wait> waits_of(const Launch& launch, std::size_t count) {
   std::vector<Wait> waits;
   try {

@@ -78,7 +78,7 @@ TEST(SelfComparison, IsReadCaseByCase) {
               HasSubstr("aa_check.py"));
 }
 
-/// A folder with one results file, one other, and a manifest of both.
+/// A folder with one results file, one other file, and a manifest that lists them.
 class ManifestTest : public testing::Test {
  protected:
   ManifestTest() {

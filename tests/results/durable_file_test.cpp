@@ -190,7 +190,7 @@ TEST(LineAppender, TakesATornLineBack) {
   EXPECT_EQ(read_whole_file(folder.file("a")), "one\ntwo\n");
 }
 
-/// What `printf gzip | gzip -9n` writes.
+/// The output of `printf gzip | gzip -9n`.
 const std::string kGzip{
     "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\xaf\xca\x2c\x00\x00\xf2\x5c\xe9\x3a\x04\x00\x00\x00", 24};
 

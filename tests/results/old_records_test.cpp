@@ -80,7 +80,7 @@ TEST(OldRecords, ForgetARateAtAClockThatTheGpuCannotHave) {
   EXPECT_TRUE(record.boost_peak.has_value());
 }
 
-/// What a file of version 8 calls `mfu` is the share of the peak at the measured clock.
+/// The `mfu` of a file of version 8 is the share of the peak at the measured clock.
 TEST(OldRecords, AreCompletedWhenTheirFileIsRead) {
   ResultFile file = file_of("Model/precision:bf16");
   Json json = result_file_to_json(file);

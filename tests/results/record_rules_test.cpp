@@ -127,7 +127,7 @@ TEST(RecordRules, RoundingBreaksNone) {
   EXPECT_FALSE(broken_rule(record).has_value());
 }
 
-/// What read_result_file() says of the golden file, spoilt.
+/// Returns the refusal of read_result_file() for the golden file, spoilt.
 std::string refusal(const std::function<void(Json&)>& spoil) {
   const support::TemporaryFolder folder;
   Json json = result_file_to_json(support::golden_file());

@@ -68,7 +68,7 @@ TEST(ResultJson, ReadsTheVersionsBeforeThisOne) {
   }
   Json json = result_file_to_json(without_fields_of_version_7(file));
   json["context"]["tbench"]["schema_version"] = 6;
-  // What came with version 9 is made again from the names.
+  // The fields that came with version 9 are made again from the names.
   EXPECT_EQ(json["benchmarks"][0]["tbench"].erase("boost_peak_flop_per_s"), 1U);
   EXPECT_EQ(json["benchmarks"][0]["tbench"]["work"].erase("optimizer"), 1U);
   for (Json& entry : json["benchmarks"]) {

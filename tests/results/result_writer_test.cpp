@@ -1,4 +1,4 @@
-// What is on the disk at every moment of a run, and how a run is gone on with.
+// The files on the disk at every moment of a run, and how a run is resumed.
 #include "tbench/results/result_writer.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Statistics against closed forms and sums done by hand; where a value is NumPy's, the call stands beside it.
+// Statistics against closed forms and sums done by hand; where a value comes from NumPy, the call stands next to it.
 #include "tbench/stats/descriptive.hpp"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ struct Ranks {
 
 class MedianInterval : public testing::TestWithParam<Ranks> {};
 
-// Of 1..n the order statistics are the ranks themselves.
+// The order statistics of 1..n are the ranks themselves.
 TEST_P(MedianInterval, HasTheRanksOfTheFormula) {
   const auto [n, low, high] = GetParam();
   const auto interval = median_interval(one_to(n));

@@ -34,7 +34,7 @@ std::vector<CaseId> matching(const std::vector<CaseId>& cases, const std::string
   return found;
 }
 
-/// What the filters of a result select, and that none selects a case twice or one that is not missing.
+/// Checks that the filters of a result select all missing cases, none twice and no other case.
 void expect_exact(const std::vector<CaseId>& all, const std::vector<CaseId>& missing) {
   const MissingCells result = missing_cells(all, missing);
   std::set<std::string> selected;

@@ -1,4 +1,4 @@
-// What the study of precision shows of traced cases, on records whose figures are worked out by hand.
+// The tables of the study of precision for traced cases, on records whose figures are worked out by hand.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -226,7 +226,7 @@ TEST(PytorchTable, HasTheRatesOfCeilings) {
               HasSubstr("| copy burst | GB/s | 2000, 4000, 1000 | 300.00 |  | 2.000 |"));
 }
 
-/// Worked out by hand: the long kernel runs twice forward and twice backward, 90 us of 4 calls against 20 us a call.
+/// Worked out by hand: the long kernel runs twice forward and twice backward, 90 us of 4 calls against 20 us per call.
 TEST(NcuTable, TheLongestKernelsThatBothTimed) {
   Record record = attention("flash", "64", 3);
   record.trace.emplace();

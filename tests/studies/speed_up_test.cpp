@@ -1,4 +1,4 @@
-// What a speed-up divides where hosts, two GPUs or two optimizers make times incomparable; and what a fit leaves out.
+// Speed-ups where hosts, two GPUs or two optimizers make times incomparable; and the points that a fit leaves out.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST(SpeedUp, DividesTimesWhereTheGpuLimitsBoth) {
   EXPECT_THAT(texts(report.sections[0].rows[0]), ElementsAre("8.000", "4.000", "2.000"));
 }
 
-/// As medium in TF32 on a slow host: 0.47 by time, 2.18 by the GPU's own.
+/// A case like medium in TF32 on a slow host: 0.47 by time, 2.18 by the GPU's own time.
 TEST(SpeedUp, DividesDeviceTimesWhereTheHostLimitsASide) {
   const StudyReport report = speed_ups({traced("128", "fp32", 8, 7.9)}, {traced("128", "bf16", 16, 4)});
   EXPECT_THAT(texts(report.sections[0].rows[0]), ElementsAre("8.000", "16.00", "1.975", "bf16 hd"));

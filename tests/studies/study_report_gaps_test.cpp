@@ -1,4 +1,4 @@
-// What a study's tables say of cases without a time, of other protocols and of several files.
+// The tables of a study for cases without a time, for other protocols and for several files.
 #include "tbench/studies/study_report.hpp"
 
 #include <gmock/gmock.h>

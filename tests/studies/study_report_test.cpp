@@ -1,4 +1,4 @@
-// What a study's tables look like: columns, bases, fits, texts.
+// The form of a study's tables: columns, bases, fits, texts.
 #include "tbench/studies/study_report.hpp"
 
 #include <gmock/gmock.h>

@@ -25,7 +25,7 @@ TEST(Study, EveryOneHasANameOfItsOwnCasesAndATable) {
     ASSERT_FALSE(study.tables.empty() && study.row_tables.empty()) << study.name;
     for (const StudyRowTable& table : study.row_tables) {
       EXPECT_FALSE(table.quantities.empty()) << study.name;
-      // Rows of memory come from the memory pass, those of ddp from other cases.
+      // Rows of memory come from the memory pass, rows of ddp from other cases.
       const bool is_of_traces = study.name != "memory" && study.name != "ddp";
       EXPECT_EQ(study.protocol.needs_trace, is_of_traces) << study.name << ": rows are of kernels or ranges";
     }

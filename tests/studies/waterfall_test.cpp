@@ -1,5 +1,5 @@
-// From the ceilings down to the step, on the traced step of kernel_study_samples.hpp and ceilings that give round
-// floors.
+// The way from the ceilings down to the step, on the traced step of kernel_study_samples.hpp and ceilings that give
+// round floors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

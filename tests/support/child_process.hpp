@@ -1,4 +1,4 @@
-// What programs and functions print: runs a program as a user does, or a function on a C stream.
+// Runs a program as a user does, or a function on a C stream, and returns what it prints.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ struct KillMoment {
 [[nodiscard]] ChildResult run_child(const std::vector<std::string>& command,
                                     std::optional<KillMoment> kill = std::nullopt);
 
-/// What `print` prints to a file.
+/// Returns what `print` prints to a file.
 template <class Print>
 std::string printed(Print print) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), &std::fclose};

@@ -1,4 +1,4 @@
-// Helper of the gate's tests and of ci/nightly.sh's: a transformer_bench that measures nothing. It takes
+// Helper of the tests of the gate and of ci/nightly.sh: a transformer_bench that measures nothing. It takes
 // `--benchmark_filter`, `--benchmark_out`, `--tb_processes`, `--tb_plant`, `--tb_shard` and `--benchmark_list_tests`,
 // and writes results of eight cases and a ceiling that take about 10 ms. A shard has the ceiling too, as a real one on
 // a GPU. What its "build" is comes from the environment:

@@ -13,7 +13,7 @@
 
 namespace tbench::support {
 
-/// What a GPU's run has of each resource.
+/// The ceilings that a GPU's run has, for each resource.
 inline std::vector<CaseId> fleet_ceilings() {
   std::vector<CaseId> cases;
   for (const char* what : {"copy", "read", "write", "l2_read", "launch", "event"}) {

@@ -16,16 +16,17 @@ namespace tbench::support {
 [[nodiscard]] CaseId model_id(const std::string& pass, const std::string& impl, const std::string& size = "small",
                               std::int64_t context = 512);
 
-/// Replaces the samples, and the statistics by those of the new ones; flagged samples that are gone are so no longer.
+/// Replaces the samples, and the statistics by the statistics of the new samples; flagged samples that are gone are so
+/// no longer.
 void set_samples(Timing& timing, std::vector<double> samples_s);
-/// As set_samples, with every sample times `factor`.
+/// Does the same as set_samples, with every sample times `factor`.
 void scale_samples(Timing& timing, double factor);
 
 /// A record with every field set.
 [[nodiscard]] Record full_record();
 /// A record with three samples around `median`, and nothing optional but their statistics.
 [[nodiscard]] Record timed_record(CaseId id, Seconds median);
-/// A record of a kernel's bursts, cold, of 13 launches a sample.
+/// A record of a kernel's bursts, cold, of 13 launches per sample.
 [[nodiscard]] Record burst_record(CaseId id, Seconds median);
 /// A record without a time.
 [[nodiscard]] Record failed_record(CaseId id, Status status, std::string reason);

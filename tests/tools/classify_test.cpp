@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// With so many names, one a line, on standard input.
+/// Runs classify with these names, one per line, on standard input.
 support::ChildResult classify(const std::string& names, const std::string& arguments = "") {
   const support::TemporaryFolder folder;
   support::write_text(folder.file("names.txt"), names);

@@ -27,7 +27,7 @@ support::ChildResult diff(std::vector<std::string> arguments) {
 
 class TbenchDiff : public testing::Test {
  protected:
-  /// Files of one process each: each time is that of its only case.
+  /// Files of one process each: each time is the time of its only case.
   std::vector<std::string> processes(const std::string& prefix, const std::vector<double>& milliseconds,
                                      const std::string& clock_policy = "default",
                                      const std::string& gpu = "NVIDIA H200") {

@@ -42,7 +42,7 @@ TEST_F(TbenchFleet, ExitStatusAndOutputs) {
   const support::ChildResult sound = fleet();
   EXPECT_EQ(sound.exit_status, 0) << sound.err;
   EXPECT_THAT(sound.out, AllOf(StartsWith("GPU "), HasSubstr("5 machines: none slow")));
-  // What is known of the H200 counts unless --alone says otherwise.
+  // The known spreads of the H200 count unless --alone says otherwise.
   EXPECT_THAT(sound.out, HasSubstr("1.15 (8)"));
   support::slow_down(files_[3], fleet::Resource::kFloat32, 0.1);
   const support::ChildResult slow = fleet({"--markdown"});

@@ -32,7 +32,7 @@ support::ChildResult tbench(Arguments arguments) {
 
 class TbenchGate : public testing::Test {
  protected:
-  /// What `env` sets, and the program.
+  /// Returns the command: the variables that `env` sets, and the program.
   static Arguments fake(const Variables& variables) {
     Arguments command{"/usr/bin/env"};
     for (const auto& [name, value] : variables) command.push_back(name + "=" + value);
@@ -309,7 +309,7 @@ TEST_F(TbenchGate, BackfillAndSeries) {
   EXPECT_THAT(results::read_whole_file(page),
               AllOf(StartsWith("<!doctype html>"), HasSubstr("\"commit\":\"night15\"")));
 
-  // What was imported is what tonight is judged against.
+  // The imported runs are the runs that tonight is judged against.
   EXPECT_THAT(gate(measure(30)).out, AllOf(HasSubstr("against  30 valid runs"), HasSubstr("\nPASSED: ")));
 }
 

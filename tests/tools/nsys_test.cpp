@@ -119,7 +119,7 @@ TEST_F(TbenchNsys, AnExportOlderThanItsReportIsShownWithANote) {
                             "it again\n");
 }
 
-/// As a program that records with PyTorch has it: `backward` is open on the thread that waits.
+/// A program that records with PyTorch has such ranges: `backward` is open on the thread that waits.
 TEST_F(TbenchNsys, BackwardOfAutogradsThreadIsOfItsPhase) {
   const std::string path = folder_.file("autograd.sqlite");
   {

@@ -1,4 +1,4 @@
-// What no command of tbench overwrites, and what it says where it cannot write.
+// Files that no command of tbench overwrites, and messages where it cannot write.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

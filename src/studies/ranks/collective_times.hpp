@@ -22,8 +22,8 @@ class CollectiveTimes {
   /// largest below, else the smallest above. Nothing for an operation that was not measured.
   [[nodiscard]] std::optional<std::int64_t> source(CollectiveOp op, std::int64_t gpus) const;
 
-  /// Interpolates between measured sizes by a straight line in the logarithms of both; below the smallest its time,
-  /// which is all latency; above the largest its bandwidth. For a number of GPUs N that was not measured an
+  /// Interpolates between measured sizes by a straight line in the logarithms of size and time; below the smallest its
+  /// time, which is all latency; above the largest its bandwidth. For a number of GPUs N that was not measured an
   /// extrapolation from the source G: the latency, and the rest scaled by nccl-tests' factor, that is with the same bus
   /// bandwidth:
   ///   t_N(bytes) = latency(N) + max(0, t_G(bytes) - latency(G)) * bus_factor(N) / bus_factor(G).

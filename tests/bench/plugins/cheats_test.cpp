@@ -29,7 +29,7 @@ TEST_F(Cheats, EveryOneIsIncorrectAndAnHonestOneIsNot) {
     EXPECT_FALSE(entries.at(cheat).contains("real_time")) << cheat;
   }
   for (const char* impl : {"aten", "honest"}) EXPECT_THAT(status_of(entries.at(impl)), is_measured()) << impl;
-  // What is right whenever a verification looks is found by what a timed launch has written.
+  // Cheats whose result is right whenever a verification looks are found by what a timed launch has written.
   for (const char* cheat :
        {"cached_output", "cache_by_pointer", "memo_by_shape", "memo_by_sample", "only_when_watched"}) {
     EXPECT_THAT(entries.at(cheat).at("error_message").get<std::string>(), StartsWith("found in a timed launch: "))

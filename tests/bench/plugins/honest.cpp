@@ -86,7 +86,7 @@ void softmax(const tbench_kernel_problem& problem, const tbench_kernel_arguments
   }
 }
 
-/// Of the forward pass's output, not of what that saved.
+/// The backward from the forward pass's output, not from what the forward saved.
 void softmax_backward(const tbench_kernel_problem& problem, const tbench_kernel_arguments& in) {
   const std::int64_t width = problem.context;
   for (std::int64_t row = 0; row < count(in.results[0]) / width; ++row) {

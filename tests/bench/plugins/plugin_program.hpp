@@ -30,7 +30,7 @@ class PluginProgram : public InFolder {
     return nlohmann::json::parse(stream);
   }
   [[nodiscard]] nlohmann::json entries() const { return contents().at("benchmarks"); }
-  /// Of every implementation the entry, where each has one.
+  /// Returns the entry of every implementation, where each has one.
   [[nodiscard]] std::map<std::string, nlohmann::json> by_impl() const {
     std::map<std::string, nlohmann::json> all;
     for (const nlohmann::json& entry : entries()) {

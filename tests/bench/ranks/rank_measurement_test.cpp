@@ -11,7 +11,7 @@
 namespace tbench::bench {
 namespace {
 
-/// What the tracer inside was asked for, in order.
+/// Notes what the tracer inside was asked for, in order.
 class ScriptedTracer final : public measure::StepTracer {
  public:
   ScriptedTracer(std::string refusal, std::vector<std::string>& asked) : refusal_{std::move(refusal)}, asked_{asked} {}

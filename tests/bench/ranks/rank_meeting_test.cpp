@@ -126,7 +126,7 @@ TEST(RankMeeting, NamesARankThatDoesNotCome) {
   }
 }
 
-/// What a rank of three tells and does while it waits; it stops once it has told so many lines.
+/// The lines that a rank of three tells while it waits, and its state; it stops once it has told so many lines.
 struct Waiter {
   Patience patience(std::size_t lines) {
     return {.limit = Seconds{20.0},

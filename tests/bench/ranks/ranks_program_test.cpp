@@ -27,7 +27,7 @@ using Words = std::vector<std::string>;
 constexpr const char* kWarmUp = "--tb_warmup=4";
 constexpr const char* kSamples = "--tb_samples=20";
 
-/// Of both ranks; `first` is rank 0.
+/// Results of both ranks; `first` is rank 0.
 struct RanksResult {
   CommandResult first;
   int second_status{};

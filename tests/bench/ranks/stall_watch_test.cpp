@@ -1,4 +1,4 @@
-// Two ranks that stand still, by a clock of the test's.
+// Two ranks that stand still, by a clock of the test.
 #include "bench/ranks/stall_watch.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ class WatchedRank {
       : store_{shared.view()},
         check_{{.group = "group/7", .rank = rank, .size = 2, .limit = kLimit}, [this] { return position; }, *store_} {}
 
-  /// Asks once a second. @return how often it said that it waits
+  /// Asks once per second. @return how often it said that it waits
   int run(double from, double to) {
     int waits = 0;
     for (double now = from; now < to; ++now) waits += check_.waits_for_another({now}) ? 1 : 0;

@@ -130,7 +130,7 @@ using studies::StudySection;
 render::Column key(const std::string& header) { return {header, render::Align::kLeft}; }
 render::Column number(const std::string& header) { return {header, render::Align::kRight}; }
 
-/// Of two sizes and passes; nobody measured `compiled`, and nothing of `xl forward`.
+/// Steps of two sizes and passes; nobody measured `compiled`, and nothing of `xl forward`.
 StudySection steps() {
   return {
       .caption = "Model ctx:512. Median ms: on a stream, or as CUDA graphs",

@@ -62,7 +62,7 @@ TEST(WaterfallChart, BelowZeroTheAxisIsLonger) {
   WaterfallChart chart = sample();
   chart.bars[3].value = -7;
   chart.bars[4].value = 12;
-  // From -2 to 10: 317 / 12 a ms. 0 is at 176 + 52.83.
+  // The axis goes from -2 to 10: 317 / 12 per ms. 0 is at 176 + 52.83.
   EXPECT_THAT(waterfall_chart(chart),
               AllOf(HasSubstr("<rect class=\"floor\" x=\"228.83\" y=\"12.0\" width=\"52.83\""),
                     HasSubstr("<rect class=\"gain\" x=\"176.00\" y=\"102.0\" width=\"184.92\"")));

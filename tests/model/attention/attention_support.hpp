@@ -22,7 +22,7 @@ inline AttentionConfig attention_config(DeviceKind device, const std::string& im
           .seed = 1};
 }
 
-/// Operands of any dtype for `impl`, prepared; the shape is that of the tensors [batch, heads, seq, head_dim].
+/// Operands of any dtype for `impl`, prepared; the tensors have the shape [batch, heads, seq, head_dim].
 inline AttentionOperands operands_for(const AttentionImpl& impl, at::Tensor q, at::Tensor k, at::Tensor v,
                                       at::Tensor grad_o, double scale, bool causal) {
   AttentionOperands operands;

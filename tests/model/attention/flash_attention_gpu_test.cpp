@@ -19,8 +19,9 @@ namespace tbench::model {
 namespace {
 
 constexpr double kAllowedOverLibrary = 1.5;
-/// The bound of the worst element. A row's maximum is updated lazily (src/kernels/attention/design.md): where one key
-/// makes a row, its probability is rounded like any other; with the largest score it would be exactly 1.
+/// The allowed error of the worst element, over the library's error. A row's running maximum need not be its largest
+/// score to the last bit (src/kernels/attention/design.md), so that in a row with one key that matters this key is
+/// rounded like any other; with the largest score it would be exactly 1.
 constexpr double kWorstOverLibrary = 2.25;
 /// Below this an error is the rounding of a result that is zero.
 constexpr double kNothing = 0x1p-20;
@@ -84,7 +85,8 @@ void expect_as_accurate_as_the_library(const AttentionConfig& config) {
   };
   const AttentionReference reference = reference_of([](const at::Tensor& tensor) { return tensor; });
   const AttentionOutputs ours = outputs_of(config, "flash"), theirs = outputs_of(config, library_for(config.precision));
-  // cuBLAS leaves small products in float32: what rounding the operands alone costs is TF32's, whoever multiplies.
+  // cuBLAS leaves small products in float32: the rounding of the operands alone is the error of TF32, whoever
+  // multiplies.
   AttentionReference least = reference;
   if (config.precision == Precision::kTf32) least = reference_of(&rounded_to_tf32);
   const double nothing = config.precision == Precision::kTf32 ? kNothingOfTf32 : kNothing;
@@ -132,7 +134,7 @@ class FlashAutograd : public GpuTest {
   static constexpr FlashOptions kOptions{
       .causal = true, .scale = 0.125, .precision = Precision::kBf16, .deterministic = true};
 
-  /// As a model's projection leaves them: q, k and v of a token side by side.
+  /// Lays q, k and v of a token out next to each other, like a model's projection leaves them.
   static at::Tensor packed() {
     return at::randn({kBatch, kSeq, 3, kHeads, kHeadDim}, at::TensorOptions{}.device(at::kCUDA).dtype(at::kBFloat16));
   }

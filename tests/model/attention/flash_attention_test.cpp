@@ -1,4 +1,4 @@
-// What our kernels refuse of LibTorch's tensors, before they ask for a GPU.
+// Tensors of LibTorch that our kernels refuse before they ask for a GPU.
 #include "model/attention/flash_attention.hpp"
 
 #include <ATen/ops/zeros.h>

@@ -21,7 +21,7 @@ struct Core {
   at::Tensor dq, dk, dv;
 };
 
-/// What a fault remembers from one launch to the next.
+/// The state that a fault keeps from one launch to the next.
 struct State {
   at::Tensor a, b;
   std::int64_t launches{};

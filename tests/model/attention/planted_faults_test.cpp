@@ -12,7 +12,7 @@
 namespace tbench::model::planted_attention {
 namespace {
 
-/// What a case does: verified, used, verified again on other data.
+/// Does what a case does: is verified, used, and verified again on other data.
 /// @return  the message of the verification that failed, or "" if none did
 std::string message_of(const Fault& fault, Precision precision) {
   const AttentionImpl impl = planted(fault);

@@ -24,7 +24,7 @@ Split split_of(const Core& core, std::int64_t first, std::int64_t end) {
   return {.o = o, .lse = sum.log().squeeze(-1).add(core.lse)};
 }
 
-/// What is remembered of the launch before takes the place of a part of o.
+/// Puts a part of the previous launch's o in the place of the same part of o.
 template <class Part>
 void stale(Core& core, State& state, const Part& part) {
   const at::Tensor now = core.o.clone();

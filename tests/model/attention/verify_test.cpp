@@ -264,8 +264,8 @@ TEST(ComparedPairs, OfLongOnesTheLastAndOthersByTheSeed) {
   EXPECT_EQ(compared_pairs(config).size(), 100U);  // 2^28 / 2^21 = 128
 }
 
-/// Gradients whose only errors are those of 16-bit results and of rowsum(grad_o o) of the rounded o, as libraries
-/// compute them, of many queries that see two to eight keys; each row against its own size.
+/// Gradients of many queries whose only errors come from 16-bit results and from rowsum(grad_o o) of the rounded o, as
+/// libraries compute them. The queries see two to eight keys; each row is compared with its own size.
 TEST(AttentionTolerances, RowsOfFewKeysSeeTheRoundingOfTheOutput) {
   constexpr std::int64_t kPairs = 4000, kSeq = 8, kHeadDim = 64;
   const double scale = 1.0 / std::sqrt(static_cast<double>(kHeadDim));

@@ -1,5 +1,5 @@
-// What `compiled` says where it has no packages of the model, or damaged ones. Whole ones, and those of other shapes,
-// are tested with the whole program (tests/bench/model_packages_test.py), since PyTorch makes them.
+// The refusals of `compiled` where it has no packages of the model, or damaged ones. Whole packages, and packages of
+// other shapes, are tested with the whole program (tests/bench/model_packages_test.py), since PyTorch makes them.
 #include "model/compiled/packages.hpp"
 
 #include <gmock/gmock.h>

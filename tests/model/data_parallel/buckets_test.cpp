@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using Indices = std::vector<std::size_t>;
 
-/// Of 100, 64 and 200 elements.
+/// Leaves of 100, 64 and 200 elements.
 std::vector<at::Tensor> three_leaves() {
   return {at::empty({10, 10}, at::kFloat), at::empty({64}, at::kFloat), at::empty({2, 100}, at::kFloat)};
 }

@@ -73,7 +73,7 @@ struct NormLeftOut final : PlantedExchange {
   }
 };
 
-/// Those of the step before.
+/// Averages the gradients of the step before.
 struct StaleGradients final : PlantedExchange {
   using PlantedExchange::PlantedExchange;
   void average(const std::function<void()>& backward) override {
@@ -111,7 +111,7 @@ struct WaitSkipped final : PlantedExchange {
     for (int updates = updates_; updates < averages_; updates = updates_) updates_.wait(updates);
   }
 
-  // Of all trainers so far: both ranks make as many steps with each.
+  // Counts over all trainers so far: both ranks make as many steps with each.
   static inline std::atomic<int> updates_{};  // those of rank 0
   static inline int averages_{};              // that rank 1 has begun
   std::vector<ranks::Pending> pending_;
@@ -151,7 +151,7 @@ struct RanksDriftApart final : PlantedExchange {
   }
 };
 
-/// As a case: verified, used, verified again on other data. What is found, on either rank.
+/// Does what a case does: is verified, used, and verified again on other data. Returns what is found, on either rank.
 template <class Exchange>
 std::string found_in(ParallelStrategy strategy, Precision precision, std::int64_t scatter_bytes = kScatterBytes) {
   const OneThread one_thread;

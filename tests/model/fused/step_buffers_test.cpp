@@ -82,9 +82,9 @@ TEST(StepBuffers, BytesOfActivationsAreThoseCountedByHand) {
   const ModelSize size = size_called("small");
   const std::int64_t tokens = 2'048;
   const std::int64_t layer = tokens * (8 * size.d_model + 12 * size.d_model + 4 * size.d_ff + 8 + 4 * size.num_heads);
-  // The most is needed in backward's first layer: beside all layers the head's stream, norm and two matrices of logits,
-  // which the gradient of its weight may still read, its gradients and the layer's, and what passes between operations,
-  // twice where a weight's gradient reads it.
+  // The most is needed in backward's first layer: next to all layers the head's stream, norm and two matrices of
+  // logits, which the gradient of its weight may still read, its gradients and the gradients of the layer, and what
+  // passes between operations, twice where a weight's gradient reads it.
   const std::vector<std::int64_t> gradients = gradient_bytes(size);
   std::int64_t head = tokens * (6 * size.d_model + 4 * kVocab + 8) + gradients.back();
   for (std::size_t leaf = gradients.size() - 2 - kFusedLeavesOfLayer; leaf < gradients.size() - 2; ++leaf) {

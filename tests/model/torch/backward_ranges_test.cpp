@@ -22,7 +22,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::Not;
 
-/// What is open when, as `a/b`.
+/// Writes which ranges are open when, as `a/b`.
 class Written final : public cuda::RangeListener {
  public:
   Written() { cuda::set_range_listener(this); }

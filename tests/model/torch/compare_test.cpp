@@ -179,7 +179,7 @@ TEST(CompareTensors, ShortTypesAreComparedAsInFloat64) {
 
 TEST(CompareTensors, ABoundThatIsMetInFloat32IsMet) {
   const at::Tensor reference = at::arange(1, 1001, at::TensorOptions{}.dtype(at::kFloat)).div_(7.0);
-  // As a float32 2.3 is a little less.
+  // The float32 nearest to 2.3 is a little less.
   const Tolerance tolerance{.relative = 2.3, .of_rms = 0.0, .absolute = 0.0};
   const at::Tensor actual = reference.clone();
   for (std::int64_t i = 0; i < actual.numel(); ++i) {

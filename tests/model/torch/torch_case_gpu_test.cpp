@@ -1,4 +1,4 @@
-// What becomes of an allocation that fails on a GPU, whichever error reaches the caller.
+// The translation of an allocation that fails on a GPU, whichever error reaches the caller.
 #include "model/torch/torch_case.hpp"
 
 #include <ATen/ops/empty.h>
@@ -22,7 +22,7 @@ constexpr std::int64_t kTooMuch = std::int64_t{1} << 42;
 
 void allocate_too_much() { at::empty({kTooMuch}, at::TensorOptions{}.dtype(at::kByte).device(at::kCUDA)); }
 
-/// What a compiled package does.
+/// Fails like a compiled package does.
 void allocate_too_much_and_say_nothing() {
   try {
     allocate_too_much();
@@ -31,7 +31,7 @@ void allocate_too_much_and_say_nothing() {
   }
 }
 
-/// What an action that runs out of memory is told as; fails where it does not.
+/// Returns the error that an action which runs out of memory is translated to; fails where it does not run out.
 OutOfMemory told(void (*action)()) {
   try {
     with_out_of_memory_translated(action);

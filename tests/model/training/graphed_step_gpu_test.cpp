@@ -1,5 +1,5 @@
-// Steps as CUDA graphs on a GPU: every case verifies and replays without waiting, the steps are the trainer's, and what
-// a capture can get wrong is found.
+// Steps as CUDA graphs on a GPU: every case verifies and replays without waiting, the steps equal the trainer's own
+// steps, and what a capture can get wrong is found.
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/cuda/CUDACachingAllocator.h>
@@ -138,7 +138,7 @@ TEST_F(GraphedStepGpu, MemoryGoesWithTheGraphs) {
   EXPECT_EQ(reserved(), before);
 }
 
-/// Of bytes live at once in a step, whoever enqueues it.
+/// Peak of the bytes live at once in a step, whoever enqueues it.
 std::int64_t peak_of(ModelConfig config) {
   const auto step = make_model_case(std::move(config));
   step->build();

@@ -19,7 +19,7 @@ inline constexpr std::int64_t kFaultyLayer = 2;
 inline const ModelSize kShallow{.name = "shallow", .d_model = 64, .d_ff = 128, .num_layers = kLayers, .num_heads = 4};
 inline const ModelSize kDeep{.name = "deep", .d_model = 96, .d_ff = 192, .num_layers = 48, .num_heads = 4};
 
-/// What the faulty functions remember from one call to the next; fresh for every trainer.
+/// The state that the faulty functions keep from one call to the next; fresh for every trainer.
 struct State {
   std::int64_t attention_calls{}, norm_calls{}, feed_forward_calls{};
   at::Tensor norm_input;

@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Some of the faults, and those of them that are not found: by either verification, and by the second alone.
+/// Some of the faults, and the ones that are not found: by either verification, and by the second alone.
 struct Part {
   std::string name;
   std::vector<std::vector<Fault> (*)()> faults;
@@ -66,7 +66,7 @@ struct Messages {
   [[nodiscard]] const std::string& first() const { return before.empty() ? after : before; }
 };
 
-/// What a case does: verified, used, verified again on other data.
+/// Does what a case does: is verified, used, and verified again on other data.
 Messages messages_of(const Fault& fault, Precision precision) {
   state() = {};
   ModelImpl impl = eager_impl();

@@ -81,7 +81,7 @@ void replace_optimizer(Trainer& trainer, const AdamWOptions& options) {
   *trainer.optimizer() = AdamW{trainer.parameters().leaves(), AdamWVariant::kForeach, options};
 }
 
-/// As if the moments had been corrected for a bias that many steps have taken away.
+/// Leaves the moments as if they had been corrected for a bias that many steps have taken away.
 void lose_bias_correction(Trainer& trainer) {
   for (const auto& leaf : trainer.parameters().leaves()) leaf.mutable_grad() = at::zeros_like(leaf);
   for (int step = 0; step < 300; ++step) trainer.optimizer()->step();

@@ -1,5 +1,5 @@
-// What a reference that multiplies in TF32 adds to the errors that are checked: the digits of float32 operands that a
-// tensor core does not read are cut off here on the CPU, for the whole process.
+// The error that a reference which multiplies in TF32 adds to the errors that are checked: the digits of float32
+// operands that a tensor core does not read are cut off here on the CPU, for the whole process.
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
@@ -20,7 +20,7 @@ namespace {
 bool is_cut = false;
 std::int64_t cuts = 0;
 
-/// 11 of float32's 24 digits. A step in bf16 has no float32 products: what is cut is the reference's.
+/// Keeps 11 of float32's 24 digits. A step in bf16 has no float32 products: only the reference's products are cut.
 at::Tensor cut(const at::Tensor& x) {
   if (!is_cut || x.scalar_type() != at::kFloat) return x;
   ++cuts;

@@ -25,7 +25,8 @@ ModelConfig step_of(const std::string& size, std::int64_t context, Precision pre
   return config;
 }
 
-/// Of the LM head's gradient. TF32 has fp16's digits and loses no probability: its tolerance is fp16's of before.
+/// The tolerance of the LM head's gradient. TF32 has as many digits as fp16 and loses no probability: its tolerance is
+/// the former one of fp16.
 Tolerance head_tolerance(const std::string& size, std::int64_t context, Precision precision) {
   const ModelConfig config = step_of(size, context, precision);
   return rounding_tolerance(config, Quantity::kHeadGradient, config.size.d_model * config.vocab_size);

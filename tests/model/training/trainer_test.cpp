@@ -22,7 +22,7 @@
 namespace tbench::model {
 namespace {
 
-/// What tools/make_model_reference.py wrote: PyTorch's results for a very small model.
+/// The file of tools/make_model_reference.py: PyTorch's results for a very small model.
 struct ReferenceFile {
   nlohmann::json header;
   std::map<std::string, at::Tensor> tensors;

@@ -224,7 +224,7 @@ TEST(VerifyTrainer, RowsRunTogetherAsFarAsTheirMemoryIsSmall) {
   EXPECT_EQ(rows_together(config, at::kFloat), 4);
   config.size = {.name = "2.7B", .d_model = 2560, .d_ff = 10240, .num_layers = 32, .num_heads = 32};
   config.context = 512;
-  // 4 * 512 * (6 * 32 * 512 + 20 * 2560 + 7 * 10240) = 453 MB a row: three fit in 1.61 GB, so it is twice two
+  // 4 * 512 * (6 * 32 * 512 + 20 * 2560 + 7 * 10240) = 453 MB per row: three fit in 1.61 GB, so it is twice two
   EXPECT_EQ(rows_together(config, at::kFloat), 2);
   EXPECT_EQ(rows_together(config, at::kDouble), 1);
   config.context = 8192;

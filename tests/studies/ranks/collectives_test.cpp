@@ -25,8 +25,8 @@ std::vector<AxisOverride> narrowed() {
           parse_axis_override("Collective.bytes=1024,1048576"), parse_axis_override("Collective.precision=fp32")};
 }
 
-/// Of 8 GPUs: 1 MiB is 104.9 GB/s by the algorithm and 1.75 times that on the bus; send_recv's, whose factor is 1,
-/// 209.7.
+/// Records of 8 GPUs: 1 MiB has 104.9 GB/s by the algorithm and 1.75 times that on the bus; send_recv, whose factor is
+/// 1, has 209.7 GB/s.
 std::vector<Record> of_eight() {
   return {collective(kAllReduce, 1024, 8, 16), collective(kAllReduce, kMebi, 8, 10), collective(kSendRecv, 1024, 8, 8),
           collective(kSendRecv, kMebi, 8, 5)};

@@ -86,7 +86,7 @@ TEST(PredictStep, OverlappedExposesWhatEndsAfterTheBackwardPass) {
   expect_us(predict_step(kLone, plan(kOverlapped, 4000), times()), 104, 16, 4);
   // Copies of 1.25, 2.5 and 1.25 us in between: 11.25 to 15.25, 23.75 to 31.75, 45 to 49.
   expect_us(predict_step(kLone, with_copies(plan(kOverlapped, 4000)), times()), 109, 16, 4);
-  // Of a backward pass of 12 us they wait for each other: 3 to 7, 7 to 15, 15 to 19.
+  // They wait for each other in a backward pass of 12 us: 3 to 7, 7 to 15, 15 to 19.
   LoneStep quick = kLone;
   quick.backward = {12 * kUs};
   expect_us(predict_step(quick, plan(kOverlapped, 4000), times()), 107, 16, 7);

@@ -213,7 +213,7 @@ TEST(DdpStudy, StepsThatTheHostLimitsCountAsNoError) {
               ElementsAre("2 measured steps that the host limits are left out of the errors."));
 }
 
-/// Of a file from before ranks were told so when they were measured.
+/// A file from before ranks were told so when they were measured.
 TEST(DdpStudy, AStepWhoseExchangeWaitsForAHostCountsAsNoError) {
   std::vector<Record> records{alone(), parallel(parallel_id("naive"), 62.5), parallel(parallel_id("flat"), 75)};
   records[2].timing->drain = records[2].timing->median * 0.04;

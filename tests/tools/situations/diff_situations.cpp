@@ -108,7 +108,7 @@ void write_noise(const Sandbox& sandbox) {
   });
 }
 
-/// What measures these cases in turns; FILTER and the blank before it are empty for all cases.
+/// Returns the command that measures these cases alternately; FILTER and the blank before it are empty for all cases.
 std::string in_turns(const std::string& numbers, const std::string& filter, const std::string& any = "?") {
   return fmt::format(
       "for i in {0}; do BASE/transformer_bench --tb_suite=standard{1} --benchmark_out=base$i.json; "

@@ -1,4 +1,4 @@
-// From `--json` alone follow the outcome, its cause and the next command: of every command, in the situations that
+// The outcome, its cause and the next command follow from `--json` alone: for every command, in the situations that
 // users meet. Each row is run with the real program, and so is the command that it says comes next.
 // TBENCH_DOCUMENTS=FOLDER keeps the documents for tests/tools/output_schema_test.py, and leaves out that command.
 #include <gmock/gmock.h>

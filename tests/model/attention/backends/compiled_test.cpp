@@ -1,5 +1,5 @@
-// What `compiled` says where it has no packages, or bad ones; packages themselves are tested with the whole program
-// (tests/bench/packages_test.py), since PyTorch makes them.
+// The refusals of `compiled` where it has no packages, or bad ones; packages themselves are tested with the whole
+// program (tests/bench/packages_test.py), since PyTorch makes them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

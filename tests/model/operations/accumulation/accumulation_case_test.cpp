@@ -45,7 +45,7 @@ struct KnownSum {
   double result;
 };
 
-// The first four are the course's.
+// The first four come from the course.
 const KnownSum kKnownSums[] = {
     {1000, kFp32, kFp32, kSequential, 10.000133514404297},
     {1000, kFp16, kFp16, kSequential, 9.953125},

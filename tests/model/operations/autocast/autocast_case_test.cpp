@@ -57,7 +57,7 @@ TEST_P(AutocastOnCpu, EveryOperationOfTheTransformerIsFound) {
   for (const char* wide : {"parameters", "gradients", "embedding", "rmsnorm", "rope"}) {
     EXPECT_EQ(labels.at(wide), "fp32") << wide;
   }
-  // The residual stream is float32's, since the embedding is; what is added to it is not.
+  // The residual stream is float32 because the embedding is; what is added to it is not.
   EXPECT_EQ(labels.at("residual"), "fp32+" + narrow + " -> fp32");
 }
 

@@ -1,5 +1,5 @@
-// How often the verification of a matrix product rejects a right one: ATen's, and for the precisions and orders of
-// summation that a CPU does not have, imitations of the least exact that is right.
+// How often the verification of a matrix product rejects a right one: a product of ATen, and for the precisions and
+// orders of summation that a CPU does not have, imitations of the least exact that is right.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros_like.h>

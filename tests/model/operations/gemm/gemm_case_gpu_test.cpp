@@ -51,7 +51,7 @@ TEST_P(EveryGpuGemm, VerifiesAndRunsWithoutWaitingForTheDevice) {
     const auto gemm = make_gemm_case(gpu_gemm(extents.m, extents.n, extents.k, precision, impl));
     if (const auto reason = gemm->unsupported_reason()) {
       refused = *reason;
-      // By fp8's rules or the GPU's age alone: no implementation refuses anything else.
+      // The rules of fp8 or the GPU's age are the only reasons: no implementation refuses anything else.
       const std::optional<Precision> common = common_precision(precision);
       EXPECT_TRUE(!common || device_unsupported_reason(DeviceKind::kCuda, *common)) << *reason;
       continue;

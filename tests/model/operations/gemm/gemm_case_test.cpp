@@ -48,7 +48,8 @@ TEST_P(EveryCpuGemm, VerifiesAndCountsItsError) {
     EXPECT_TRUE(verdict.passed) << verdict.message;
     EXPECT_THAT(verdict.reference, HasSubstr("float64"));
     launch(*gemm);
-    // bf16 rounds the output to 8 bits, by 2^-8 at most: the norm of many such errors is some 2^-9.3 of the outputs's.
+    // bf16 rounds the output to 8 bits, by 2^-8 at most: the norm of many such errors is some 2^-9.3 of the norm of the
+    // outputs.
     const double error = gemm->counters().at("relative_error");
     if (precision == GemmPrecision::kBf16) {
       EXPECT_LT(error, 0x1p-8);

@@ -11,7 +11,7 @@
 
 namespace tbench::model::planted_gemm {
 
-/// What a faulty product remembers from one launch to the next.
+/// The state that a faulty product keeps from one launch to the next.
 struct State {
   at::Tensor y;          // of the launch before
   at::Tensor x, w;       // of the first launch, in float64

@@ -11,7 +11,7 @@
 namespace tbench::model::planted_gemm {
 namespace {
 
-/// What a case does: verified, used, verified again on other data.
+/// Does what a case does: is verified, used, and verified again on other data.
 /// @return  the message of the verification that failed, or "" if none did
 std::string message_of(const Fault& fault, GemmPrecision precision) {
   constexpr std::uint64_t kSeed = 7;
@@ -30,8 +30,8 @@ std::string message_of(const Fault& fault, GemmPrecision precision) {
   return after.passed ? "" : after.message;
 }
 
-// The survivor. Cut off, an element is off by twice as much as rounded; where k is split, rounded splits may be off by
-// more, and nothing tells which of the two a kernel did.
+// The survivor. An element that is cut off is off by twice as much as rounded; where k is split, rounded splits may be
+// off by more, and nothing tells what a kernel did.
 const std::vector<std::string> kSurvivors{"y cut off, not rounded"};
 
 TEST(PlantedGemmFaults, AllButTheNamedSurvivorAreFound) {

@@ -21,7 +21,7 @@ inline std::string name_of(const KernelVariant& variant) {
          (variant.impl == "aten" ? "" : "_" + variant.impl);
 }
 
-/// Every operation that has the implementation, in every pass and in those of the precisions that it has.
+/// Every operation that has the implementation, in every pass and in each of the precisions that it has.
 inline std::vector<KernelVariant> kernel_variants_in(const std::vector<Precision>& precisions,
                                                      const std::string& impl = "aten") {
   std::vector<KernelVariant> variants;

@@ -23,13 +23,13 @@ struct Fault {
 
 [[nodiscard]] std::vector<Fault> all_faults();
 
-/// What faulty implementations remember from one launch to the next; to be cleared before each.
+/// The tensors that faulty implementations keep from one launch to the next; to be cleared before each.
 [[nodiscard]] std::vector<at::Tensor>& remembered();
 
 /// `aten` of the operation.
 [[nodiscard]] std::vector<at::Tensor> right(const KernelOperands& operands);
 
-// What faults are made of.
+// Parts of faults.
 
 using Results = std::vector<at::Tensor>;
 using Operands = const KernelOperands&;
@@ -80,9 +80,9 @@ inline Results added_up(Operands o, std::size_t result) {
   return results;
 }
 
-/// Those of rmsnorm, softmax and cross_entropy, in a file of their own.
+/// The faults of rmsnorm, softmax and cross_entropy, in a file of their own.
 [[nodiscard]] std::vector<Fault> row_faults();
-/// Those of the operations that a fused step has where others have several, in a file of their own.
+/// The faults of the operations that a fused step has where others have several, in a file of their own.
 [[nodiscard]] std::vector<Fault> fused_step_faults();
 
 }  // namespace tbench::model::planted_kernels

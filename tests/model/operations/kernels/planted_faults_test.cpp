@@ -16,7 +16,7 @@ namespace {
 /// 96 tokens; no extent is a power of two.
 const KernelShape kShape{{.name = "odd", .d_model = 72, .d_ff = 136, .num_layers = 1, .num_heads = 4}, 2, 48};
 
-/// What a case does: built, verified, used, verified again on other data.
+/// Does what a case does: is built, verified, used, and verified again on other data.
 /// @return  the message of the verification that failed, or "" if none did
 std::string message_of(const Fault& fault, Precision precision) {
   const KernelOp& op = kernel_ops().at(fault.op);

@@ -1,5 +1,5 @@
-// Faults planted into the kernels of a fused step (step_fault.hpp) must be found by the Kernel family's verification.
-// Linked with those kernels built again, faults included, instead of the library's.
+// Faults injected into the kernels of a fused step (step_fault.hpp) must be found by the Kernel family's verification.
+// Linked with those kernels built again, faults included, instead of the kernels of the library.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -121,8 +121,8 @@ class StepFaultGpu : public GpuTest, public testing::WithParamInterface<FaultCas
  protected:
   void TearDown() override { kernels::step_fault() = InjectedStepFault::kNone; }
 
-  /// As transformer_bench verifies: twice, the second time on other data, which what is left of the first is no result
-  /// for. Every seed has data of its own, too.
+  /// Verifies like transformer_bench does: twice, the second time on other data, for which the rest of the first is no
+  /// result. Every seed has data of its own, too.
   /// @return  what was wrong; empty: nothing
   static std::string failure_with(InjectedStepFault fault, std::uint64_t seed) {
     const auto& [row, precision] = GetParam();
