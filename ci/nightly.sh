@@ -3,9 +3,9 @@
 #   ci/nightly.sh DIR
 # DIR/history.db is the history, DIR/backups/ has it as it was before each of the last seven nights, DIR/runs/DATE/ a
 # night's results and reports, DIR/good and DIR/pinned the builds that suspects are run against. Once a week a slowdown
-# is planted in one case, which the gate has to find. Exit: 0 nothing regressed (also where the machine was not as usual
-# or the null control failed: the report says so), 1 a case failed, is wrong, missing or confirmed to be slower, 2
-# something could not be done, or the gate is blind: it missed the planted slowdown, or nothing could be gated in seven
+# is injected into one case, which the gate has to find. Exit: 0 nothing regressed (also where the machine was not as
+# usual or the null control failed: the report says so), 1 a case failed, is wrong, missing or confirmed to be slower, 2
+# something could not be done, or the gate is blind: it missed the injected slowdown, or nothing could be gated in seven
 # nights in a row, 7 the run is not whole, or its samples are those of an earlier one.
 # Settings, as variables:
 #   TBENCH_NIGHT_ARGUMENTS   what is measured, as flags of transformer_bench (default: --tb_suite=standard)

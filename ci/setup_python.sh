@@ -1,7 +1,7 @@
 # Sourced by ci/setup.sh, which defines say and die: the Python of .venv and its wheels. Whatever the user has set for pip
 # (PIP_USER, PIP_TARGET, PIP_CONSTRAINT, also in pip.conf), the wheels go to .venv; where they come from stays the user's.
 
-# Nothing is made by a Python, or in a folder, that is of no use.
+# Checks that there is a Python that can be used, before anything is made.
 check_python() {
   command -v python3 >/dev/null || die "there is no python3 on PATH. Install Python 3.10 or later."
   local version

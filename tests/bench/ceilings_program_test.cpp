@@ -1,4 +1,4 @@
-// Shares as a user gets them, on the CPU, of planted families: ceilings of 10^6 in 100 us, cases of 10^6 in 400 us.
+// Shares as a user gets them, on the CPU, of families of the test: ceilings of 10^6 in 100 us, cases of 10^6 in 400 us.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

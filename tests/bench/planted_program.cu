@@ -1,5 +1,5 @@
-// transformer_bench with planted families in place of its own: cases that go wrong in every way that a case can, and
-// kernels of known time.
+// transformer_bench with families of the tests in place of its own: cases that go wrong in every way that a case can,
+// and kernels of known time.
 #include <unistd.h>
 
 #include <array>

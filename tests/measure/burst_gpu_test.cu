@@ -193,7 +193,7 @@ TEST_F(BurstOnGpu, ColdReadsTakeLongerThanWarmOnes) {
   EXPECT_EQ(cold.timing->l2, L2State::kCold);
   EXPECT_EQ(warm.timing->l2, L2State::kWarm);
   // The latency of memory is about twice the latency of the L2 cache, and the kernel's start and end are short next to
-  // 32 of either.
+  // 32 such latencies.
   EXPECT_GT(cold.timing->median.value, 1.3 * warm.timing->median.value);
 }
 

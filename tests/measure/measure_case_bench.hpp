@@ -1,4 +1,4 @@
-// A planted case with simulated instruments, for the tests of measure_case().
+// A made-up case with simulated instruments, for the tests of measure_case().
 #pragma once
 
 #include <gtest/gtest.h>

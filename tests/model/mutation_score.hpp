@@ -1,4 +1,4 @@
-// The mutation score of a verification: of the faults planted, the share that it finds.
+// The mutation score of a verification: the share of the injected faults that it finds.
 #pragma once
 
 #include <fmt/format.h>

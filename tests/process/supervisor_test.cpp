@@ -1,4 +1,4 @@
-// Requests to a real worker process with planted faults (supervisor_test_worker.cpp): results, and deaths that are
+// Requests to a real worker process with injected faults (supervisor_test_worker.cpp): results, and deaths that are
 // told.
 #include "tbench/process/supervisor.hpp"
 

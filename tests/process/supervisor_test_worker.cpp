@@ -1,4 +1,4 @@
-// A worker process with planted behaviours for the supervisor's tests: a request names one, as `what` or
+// A worker process with injected behaviours for the supervisor's tests: a request names one, as `what` or
 // `what:argument`. Started with --no_hello, --silent or --refuses it does not get as far as a request.
 #include <dirent.h>
 #include <signal.h>

@@ -60,7 +60,7 @@ def main():
             assert result.returncode == 1, result.stdout
             assert len(verdict["false_alarms"]) == 1 and "size:large" in verdict["false_alarms"][0], verdict
 
-        # Faster by 4 %, and the planted 3 % cannot be found.
+        # Faster by 4 %, and the injected 3 % cannot be found.
         faster = changed(folder, bench, "faster", "b", "FAKE_SLOW=medium/.*forward FAKE_FACTOR=0.96")
         result, verdict, _ = check(folder, tbench, faster)
         assert result.returncode == 1 and not verdict["false_alarms"] and PLANTED not in verdict["found"], result.stdout

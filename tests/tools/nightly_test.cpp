@@ -75,7 +75,7 @@ TEST_F(Nightly, AWeekAndAHalf) {
     const support::ChildResult result = night();
     ASSERT_EQ(result.exit_status, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr("PASSED: 8 "));
-    // Three nights are needed to compare with; the fourth one finds what is planted, and is enough for a week.
+    // Three nights are needed to compare with; the fourth one finds the injected slowdown, and is enough for a week.
     EXPECT_EQ(std::filesystem::exists(last_run() + "/heartbeat"), i < 4) << i;
     if (i == 3) {
       EXPECT_THAT(result.out, HasSubstr("heartbeat: found: Model/"));

@@ -114,7 +114,7 @@ std::vector<std::vector<history::PastRun>> other_machines(const History& history
   return machines;
 }
 
-/// @param id  of the run in the history; absent: it is no night, but one case with a planted slowdown
+/// @param id  of the run in the history; absent: it is no night, but one case with an injected slowdown
 GateReport judge(const GateArguments& arguments, const History& history, const MeasuredRun& run,
                  std::optional<std::int64_t> id, const std::set<std::string>& accepted) {
   ConfirmationFolder folder{arguments.confirm_folder};
@@ -173,7 +173,7 @@ gate::GateInput input_of(const GateArguments& arguments, const MeasuredRun& run)
                            results::flags_for(run.run, {&name, 1}), results::quoted(name + ":0.05"))};
 }
 
-/// Whether the gate finds the slowdown that was planted in the run. Records nothing.
+/// Whether the gate finds the slowdown that was injected into the run. Records nothing.
 int run_heartbeat(const GateArguments& arguments, const MeasuredRun& run) {
   if (run.planted.empty()) refuse_unplanted(arguments, run);
   const std::string name = run.planted.substr(0, run.planted.rfind(':'));

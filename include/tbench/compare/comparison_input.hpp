@@ -48,7 +48,7 @@ struct ComparisonSide {
   std::vector<results::MeasuredCase> cases;                 // in the order in which they first appear
   std::vector<std::string> warnings;
   std::vector<std::string> shared_gpus;  // of the warnings, those of other processes on a GPU
-  std::string planted;                   // CASE:SHARE of a slowdown that was planted (--tb_plant); empty: none
+  std::string planted;                   // CASE:SHARE of an injected slowdown (--tb_plant); empty: none
   results::RunFlags run;                 // of the first file
   bool was_interrupted{};                // one of the files says so, or its run was killed
   /// The number of processes in which each case was to be measured, by key. Empty for files without a plan.

@@ -61,8 +61,8 @@ struct GateOptions {
   /// has those too, moved to the level of the candidate's machine. Whether the candidate's machine is as usual, its own
   /// runs alone tell.
   std::vector<std::vector<history::PastRun>> other_machines{};
-  /// Absent: a run that is no night, of one case with a planted slowdown for instance. Nothing is then asked of the run
-  /// as a whole.
+  /// Absent: a run that is no night, of one case with an injected slowdown for instance. Nothing is then asked of the
+  /// run as a whole.
   std::optional<NightFacts> night{};
   Confirm confirm_last_good{};  // empty: there is no such build
   Confirm confirm_pinned{};

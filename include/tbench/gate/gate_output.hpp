@@ -42,7 +42,7 @@ struct GateInput {
 inline constexpr const char* kBlind = "BLIND";
 inline constexpr const char* kUnknown = "UNKNOWN";
 
-/// Whether the gate found a slowdown that was planted: FOUND, kBlind, kUnknown.
+/// Whether the gate found an injected slowdown: FOUND, kBlind, kUnknown.
 /// @param planted  of the report: the case that was slowed down
 /// @param share    as --tb_plant has it
 [[nodiscard]] results::Conclusion heartbeat_conclusion(const GateReport& report, const CaseReport& planted,

@@ -41,7 +41,7 @@ struct MeasuredRun {
   std::optional<std::int64_t> other_processes{};  // the most that were on the GPU at a file's begin
 };
 
-/// @throws  UsageError  for a run with a planted slowdown, which is no part of a history
+/// @throws  UsageError  for a run with an injected slowdown, which is no part of a history
 void refuse_planted(const MeasuredRun& run);
 
 /// Which machine it is and how it was set up: values of different fingerprints are never compared. The GPU's name and

@@ -21,8 +21,8 @@ namespace tbench::ranks {
 class Pending;
 
 /// Every call is one that all ranks make, in the same order. A call in which another rank does not take part throws
-/// std::runtime_error, at the latest after the group's time limit; the group is of no use then. On GPUs calls on
-/// tensors only enqueue on the current stream, and what goes wrong behind them is CUDA's or NCCL's to tell.
+/// std::runtime_error, at the latest after the group's time limit; the group cannot be used any more then. On GPUs
+/// calls on tensors only enqueue on the current stream, and what goes wrong behind them is CUDA's or NCCL's to tell.
 class Group {
  public:
   /// Waits for the other ranks.

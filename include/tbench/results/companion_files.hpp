@@ -45,8 +45,8 @@ struct SelfComparison {
     std::string outcome;
   };
   CaseId id;
-  Seen same, other, planted;  // A to A', A to B, A to the planted B
-  double factor{};            // planted
+  Seen same, other, planted;  // A to A', A to B, A to B with the injected slowdown
+  double factor{};            // injected
   double detectable{};        // smallest relative change that the comparison would have found
 };
 

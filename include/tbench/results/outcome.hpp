@@ -23,7 +23,7 @@ enum class Outcome {
   kMissing,            // expected, and not in the run
   kSplit,              // slower in some of the run's processes alone
   kCreep,              // slower step by step over many runs
-  kBlind,              // nothing was judged in many runs in a row, or a planted slowdown was not found
+  kBlind,              // nothing was judged in many runs in a row, or an injected slowdown was not found
   kIncomplete,         // the run is not whole
   kReplayed,           // the samples are those of an earlier run
   kNullControlFailed,  // two runs of one build differ

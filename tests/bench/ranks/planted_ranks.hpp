@@ -1,4 +1,4 @@
-// A planted family that spans ranks: what can go wrong on one of them.
+// A family of the tests that spans ranks: faults on one of them.
 #pragma once
 
 #include "bench/families/family.hpp"

@@ -1,4 +1,4 @@
-// Planted faults of the backward pass.
+// Injected faults of the backward pass.
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/zeros_like.h>
 

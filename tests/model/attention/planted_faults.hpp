@@ -43,7 +43,7 @@ struct Fault {
 [[nodiscard]] std::vector<Fault> forward_faults();
 [[nodiscard]] std::vector<Fault> backward_faults();
 
-/// Commits the fault that was planted last. Forgets what was remembered before.
+/// Commits the fault that was injected last. Forgets what was remembered before.
 [[nodiscard]] AttentionImpl planted(const Fault& fault);
 
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

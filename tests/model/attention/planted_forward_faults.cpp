@@ -1,4 +1,4 @@
-// Planted faults of the forward pass.
+// Injected faults of the forward pass.
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/zeros_like.h>
 

@@ -1,4 +1,4 @@
-// The check must find what is wrong: faults planted in every result of an implementation that is right otherwise.
+// The check must find what is wrong: faults injected into every result of an implementation that is right otherwise.
 #include "model/attention/verify.hpp"
 
 #include <ATen/Context.h>

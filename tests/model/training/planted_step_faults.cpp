@@ -1,4 +1,4 @@
-// Planted faults of the loss, the gradients and the optimizer.
+// Injected faults of the loss, the gradients and the optimizer.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/zeros_like.h>
 

@@ -1,4 +1,4 @@
-// The check must find what is wrong: faults planted into products that are right otherwise, in every precision. On the
+// The check must find what is wrong: faults injected into products that are right otherwise, in every precision. On the
 // CPU a right product is the one in float64, rounded.
 #include "model/operations/gemm/verify.hpp"
 

@@ -1,4 +1,4 @@
-// Planted faults of the operations on rows.
+// Injected faults of the operations on rows.
 #include <ATen/ops/exp.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/softmax.h>
@@ -142,7 +142,7 @@ std::vector<Fault> softmax_faults() {
 }
 
 // A loss in bfloat16 has 8 bits, and a CPU adds it up in them: its tolerance, of up to 3 %, is wider than what one
-// token of a hundred changes. These faults are planted in float32 alone.
+// token of a hundred changes. These faults are injected in float32 alone.
 std::vector<Fault> cross_entropy_faults() {
   const std::string op = "cross_entropy";
   return {

@@ -1,4 +1,4 @@
-// Planted faults of the operations of a fused step: what its kernels could get wrong.
+// Injected faults of the operations of a fused step: what its kernels could get wrong.
 #include <ATen/ops/rms_norm.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
