@@ -41,7 +41,7 @@ struct BuildInfo {
 
 /// Options by name, as text, defaults included: suite or study, filter, seed, repetitions, times. The user's axes as
 /// `axis.FAMILY.KEY` and sizes as `size.NAME`, from which `tbench report --study` knows what the study was changed to.
-/// Of a shard, which one it is and how many cases are shared out, from which `tbench merge` knows what is missing.
+/// A shard also has its index and how many cases are shared out, from which `tbench merge` knows what is missing.
 /// @param regimes  of the selected cases: each has its own times
 [[nodiscard]] std::map<std::string, std::string> recorded_options(const Options& options, const Selection& selection,
                                                                   const std::set<Regime>& regimes, bool on_gpu);

@@ -130,7 +130,8 @@ Record failed_record(const CaseId& id, Status status, const std::string& reason)
   return record;
 }
 
-/// In front of a case's name in a request: whether it can run, which is to be answered by its refusal, or by no record.
+/// The prefix of a case's name in a request that asks whether the case can run: the answer is its refusal, or no
+/// record.
 const std::string kQuestion = "can run? ";
 /// Bytes that a child's message may have: a mebibyte for each record, and what the user has asked for of samples.
 std::uint64_t max_message_bytes(const Options& options) {
@@ -231,7 +232,8 @@ std::string to_text(const std::vector<Record>& records) {
   return results::compact(answer);
 }
 
-/// The records of a request as a message. Of too long a one, which a plug-in's words can make, its case has crashed.
+/// The records of a request as a message. If the message is too long, which a plug-in's words can make it, its case has
+/// crashed.
 std::string answer_of(const std::vector<Record>& records, std::uint64_t max_bytes) {
   std::string answer = to_text(records);
   if (answer.size() <= max_bytes) return answer;

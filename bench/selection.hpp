@@ -92,7 +92,7 @@ void isolate(std::vector<PlannedCase>& plan, const std::set<std::string>& always
 /// not, whatever LibTorch's allocator is told.
 void isolate_graphs(std::vector<PlannedCase>& plan);
 
-/// The process that measured a record, from 0. Of one process several records of a case are its repetitions.
+/// The process that measured a record, from 0. Several records of a case by one process are its repetitions.
 [[nodiscard]] std::int64_t process_of(const Record& record, std::int64_t processes);
 
 /// Takes out what earlier records hold: a case's name, of several processes with the same number. The first case that

@@ -49,7 +49,7 @@ std::vector<ActivityBuffers::Completed> ActivityBuffers::take_completed() {
   return std::exchange(completed_, {});
 }
 
-/// On a launching thread.
+/// Called on a launching thread.
 void CUPTIAPI ActivityBuffers::on_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   ActivityBuffers& buffers = of_process();
   const std::lock_guard lock{buffers.mutex_};
@@ -60,7 +60,7 @@ void CUPTIAPI ActivityBuffers::on_requested(std::uint8_t** buffer, std::size_t* 
   *max_records = 0;  // as many as there is room for
 }
 
-/// On a thread of CUPTI's or the one that flushes. Records are read later.
+/// Called on a thread of CUPTI or on the one that flushes. Records are read later.
 void CUPTIAPI ActivityBuffers::on_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                             std::size_t /*size*/, std::size_t valid_bytes) {
   std::size_t dropped = 0;

@@ -78,7 +78,7 @@ class DriverCalls::Impl {
     std::atomic<std::int64_t> calls{};
   };
 
-  /// On the calling thread, before and after the call.
+  /// Called on the calling thread, before and after the call.
   static void CUPTIAPI on_call(void* self, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
     const auto& call = *static_cast<const CUpti_CallbackData*>(data);
     if (call.callbackSite == CUPTI_API_ENTER) {

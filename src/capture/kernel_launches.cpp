@@ -39,7 +39,7 @@ class KernelLaunches::Impl {
   }
 
  private:
-  /// On the launching thread, before and after the call.
+  /// Called on the launching thread, before and after the call.
   static void CUPTIAPI on_call(void* self, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
     const auto& call = *static_cast<const CUpti_CallbackData*>(data);
     if (call.callbackSite != CUPTI_API_ENTER) return;

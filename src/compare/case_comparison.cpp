@@ -85,7 +85,7 @@ std::optional<stats::Interval> ratios(stats::Interval logarithms) {
   return std::isfinite(interval.low) && std::isfinite(interval.high) ? std::optional{interval} : std::nullopt;
 }
 
-/// With one process a side, the only known dispersion is that inside each process.
+/// With one process per side, the only known dispersion is the one inside each process.
 void put_interval_within(CaseComparison& c) {
   if (!c.base.dispersion_is_within || !c.next.dispersion_is_within) return;
   const double half_width = std::hypot(*c.base.dispersion, *c.next.dispersion);
@@ -158,7 +158,7 @@ Outcome combined(Outcome time, std::optional<Outcome> memory, const CaseComparis
   return memory == Outcome::kImproved && is_open ? Outcome::kImproved : time;
 }
 
-/// With how many replicates a side the interval would lie on one side of the threshold.
+/// Returns with how many replicates per side the interval would lie on one side of the threshold.
 std::optional<std::int64_t> replicates_to_decide(const CaseComparison& c) {
   if (c.outcome != Outcome::kUndecided) return std::nullopt;
   if (!is_tested(c)) return static_cast<std::int64_t>(kMinReplicates);

@@ -5,7 +5,7 @@
 
 namespace tbench::compare {
 
-/// A change at the power limit that may be said of one process a side; smaller ones stay UNDECIDED.
+/// A change at the power limit that may be said of one process per side; smaller ones stay UNDECIDED.
 inline constexpr double kPowerLimitChange = 0.08;
 
 /// Fills in the intervals of time and device time, and the test that the outcome follows from. On one machine the time

@@ -68,7 +68,8 @@ void check_durations(std::span<const Part> parts) {
   }
 }
 
-/// Shards of which there is no file. By durations alone the files that are there do not tell how many cases each has.
+/// Shards of which there is no file. If durations decided, the files that are there do not tell how many cases each
+/// has.
 void add_missing_shards(std::vector<std::string>& missing, const std::vector<Shard>& shards,
                         std::span<const Part> parts) {
   if (shards.empty()) return;

@@ -37,7 +37,7 @@ struct Part {
 /// @throws  UsageError  for shards beside files that are none
 [[nodiscard]] bool are_shards(std::span<const results::NamedResults> files);
 
-/// The files by shard. Those that are no shards are one part each of a selection without shards, in their order.
+/// The files by shard. Files that are no shards are one part each of a selection without shards, in their order.
 /// @throws  UsageError  for places that are not written as they are, or beyond the shared cases
 [[nodiscard]] std::vector<Part> parts_of(std::vector<results::NamedResults> files);
 

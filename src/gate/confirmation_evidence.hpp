@@ -16,7 +16,7 @@ struct Evidence {
   JudgedCase* judged;
   Processes base;
   Processes next;
-  std::vector<double> differences;           // of ln(time), one a block
+  std::vector<double> differences;           // of ln(time), one per block
   std::vector<double> in_cycles;             // the same of cycles, of the blocks that know them
   std::vector<double> of_device;             // and of the GPU's time
   std::optional<stats::ModeratedTest> test;  // of `differences`, where there are three

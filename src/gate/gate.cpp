@@ -86,8 +86,8 @@ bool is_host_bound(const results::MeasuredCase& c) {
   return 2 * static_cast<std::size_t>(bound) > c.replicates.size();
 }
 
-/// A host that is not as it was makes the cases invalid that it limits, and no others. Of one that is HOST more is
-/// known: the GPU did not change.
+/// A host that is not as it was makes the cases invalid that it limits, and no others. A case that is HOST is known
+/// better: the GPU did not change.
 void drop_host_bound(std::vector<JudgedCase>& cases) {
   for (JudgedCase& c : cases) {
     if (!c.value || c.result.outcome == Outcome::kHost || !is_host_bound(*c.measured)) continue;

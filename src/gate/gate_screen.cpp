@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kMinBaselineRuns = 3;  // a median that one odd run does not move
 constexpr double kMinScale = 0.0025;         // no run repeats better than 0.25 %
-/// At a noise of 0.45 % from run to run, 1 % beyond a threshold of 2 % is above this in 0.94 of runs. What is by chance
-/// is sorted out by running it again.
+/// At a noise of 0.45 % from run to run, 1 % beyond a threshold of 2 % is above this in 0.94 of runs. Running a case
+/// again sorts out what is by chance.
 constexpr double kSuspectScore = 3;
 RunMark mark_of(const CaseRun& run) {
   return {.started = run.past->run.started, .commit = run.past->run.environment.commit};
@@ -187,7 +187,7 @@ bool screen_case(JudgedCase& c, std::optional<double> tau) {
   return false;
 }
 
-/// `diff` of the cases given, each against the run in the middle of its reference: the baseline. By key.
+/// `diff` of the cases given, each against the run in the middle of its reference: the baseline. The result is by key.
 std::map<std::string, compare::CaseComparison> against_baseline(
     const std::vector<JudgedCase*>& cases, const std::map<std::string, stats::DispersionPrior>& known_dispersion,
     std::optional<double> tau) {

@@ -192,7 +192,7 @@ void confirm_suspects(std::vector<JudgedCase*> suspects, const Confirm& confirm,
 void confirm_improvements(std::vector<JudgedCase*> faster, const Confirm& confirm, std::size_t max_suspects);
 
 /// The same of what creeps, against the pinned build and kCreepThreshold: CREEP, confirmed where it is beyond that, and
-/// RETRIED where it is under half of that. Of what is not run again only what creeps clearly is CREEP.
+/// RETRIED where it is under half of that. Among cases that are not run again only those that creep clearly are CREEP.
 void confirm_creeps(std::vector<JudgedCase*> suspects, const Confirm& confirm, std::size_t max_suspects);
 
 /// The same of cases with slow processes: SPLIT, confirmed where the candidate's build has a larger share of them than

@@ -59,10 +59,10 @@ std::string sentence(const Shift& shift) {
                      render::format_commit(point.commit), render::format_commit(point_before(shift).commit));
 }
 
-/// Without what says that its tree had changes, for git.
+/// Returns the commit without the mark that says that its tree had changes, for git.
 std::string clean(const std::string& commit) { return render::format_commit(commit.substr(0, commit.find('-'))); }
 
-/// One case: the commits that made it slower, or whether the machine did. Of several, the one that slowed down most.
+/// One case: the commits that made it slower, or whether the machine did. Several cases: the one that slowed down most.
 std::string next_of(const Shift& slowest, std::size_t count, const std::string& db) {
   const std::string before = clean(point_before(slowest).commit);
   const std::string after = clean(point_of(slowest).commit);

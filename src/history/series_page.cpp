@@ -47,7 +47,7 @@ std::size_t level_of(double value, const Range& range, std::size_t levels) {
   return std::min(levels - 1, static_cast<std::size_t>(share * static_cast<double>(levels)));
 }
 
-/// In milliseconds, of the points that count.
+/// The values of the points that count, in milliseconds.
 Values times_of(const Series& series, std::optional<Seconds> SeriesPoint::*time = &SeriesPoint::time) {
   Values values;
   for (const SeriesPoint& point : series.points) {

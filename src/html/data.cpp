@@ -134,7 +134,7 @@ results::Json metrics_of(const Record& record) {
   return values;
 }
 
-/// At most `limit` samples, evenly spaced in the order taken.
+/// Adds at most `limit` samples, evenly spaced in the order taken.
 void add_samples(results::Json& json, const Timing& timing, std::size_t limit) {
   const std::size_t count = timing.samples_s.size();
   const std::size_t kept = std::min(count, limit);

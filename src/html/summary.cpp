@@ -52,8 +52,8 @@ struct Reason {
   Texts cases;
 };
 
-/// Why cases of one status have no time, the most frequent reason first. Of memory every case has a reason of its own,
-/// in bytes, which says nothing here.
+/// Why cases of one status have no time, the most frequent reason first. Cases without memory have a reason of their
+/// own each, in bytes, which says nothing here.
 std::vector<Reason> reasons_of(std::span<const Record> records, Status status, const render::ShortNames& names) {
   std::vector<Reason> reasons;
   for (const Record& record : records) {

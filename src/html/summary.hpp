@@ -44,7 +44,7 @@ struct SummaryPart {
 /// Shortens what a program said, so that it does not fill the page: the table has all of it.
 [[nodiscard]] std::string shortened(std::string_view text);
 
-/// With a capital and a full stop.
+/// Returns the text with a capital and a full stop.
 [[nodiscard]] std::string sentence(std::string text);
 
 /// The first three, and how many there are besides.

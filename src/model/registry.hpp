@@ -40,7 +40,7 @@ class Registry {
     return fmt::format("{}:{}: unknown; expected one of {}", key_, name, fmt::join(names(), ", "));
   }
 
-  /// In the order in which they were listed and added.
+  /// Names in the order in which they were listed and added.
   [[nodiscard]] std::vector<std::string> names() const {
     return names_where([](const T&) { return true; });
   }

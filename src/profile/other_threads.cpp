@@ -15,7 +15,7 @@ namespace {
 
 /// A thread that waits lets the other one make this many calls, on average, before it makes one itself.
 constexpr std::int64_t kMinCallsBetween = 4;
-/// With ranges, of one process. Of more nobody can tell which one waits.
+/// The most threads with ranges that one process may have. With more, nobody can tell which one waits.
 constexpr std::size_t kMaxThreads = 100;
 
 Window window_of(const Range& range) { return {range.start_ns, range.end_ns}; }

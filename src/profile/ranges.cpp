@@ -116,7 +116,7 @@ class Rows {
 
   [[nodiscard]] Index row_of(Index range) const { return row_of_range_[range]; }
   [[nodiscard]] const std::vector<Index>& row_of_range() const { return row_of_range_; }
-  /// With their names and places alone.
+  /// The rows, with their names and places alone.
   [[nodiscard]] const std::vector<RangeTime>& rows() const { return rows_; }
 
  private:

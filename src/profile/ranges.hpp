@@ -27,10 +27,10 @@ struct RangeTree {
 [[nodiscard]] RangeTree range_tree(const Trace& trace);
 
 /// Places what threads launched in no range, and their outermost ranges around launches: into the innermost range that
-/// another thread of the process had open all the while, if that thread waited or the range is of the whole process.
-/// It waited where the launches in that range come without its own calls in between, four in a row at least on average.
-/// Of several such threads those count that launch operations themselves; where their ranges have neither one name nor
-/// lie in one another, nothing is placed.
+/// another thread of the process had open all the while, if that thread waited or the range is of the whole process. It
+/// waited where the launches in that range come without its own calls in between, four in a row at least on average. If
+/// there are several such threads, the ones count that launch operations themselves; where their ranges have neither
+/// one name nor lie in one another, nothing is placed.
 /// @param launched_by  launching_calls(trace)
 void place_by_time(const Trace& trace, std::span<const Index> launched_by, RangeTree& tree);
 

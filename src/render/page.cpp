@@ -43,7 +43,7 @@ std::size_t find_only(std::string_view document, const std::string& marker) {
   return found;
 }
 
-/// Behind the end of the marker that begins at `begin`.
+/// Returns the place behind the end of the marker that begins at `begin`.
 std::size_t end_of_marker(std::string_view document, std::size_t begin) {
   const std::size_t end = document.find(kEnd, begin);
   if (end != std::string_view::npos) return end + kEnd.size();

@@ -26,7 +26,7 @@ bool is_common(std::span<const CaseId> cases, const std::string& key) {
 class Combinations {
  public:
   std::size_t index_of(Texts values) { return indexes_.emplace(std::move(values), indexes_.size()).first->second; }
-  /// In the order of their numbers.
+  /// All combinations, in the order of their numbers.
   [[nodiscard]] std::vector<Texts> all() const {
     std::vector<Texts> all(indexes_.size());
     for (const auto& [values, index] : indexes_) all[index] = values;

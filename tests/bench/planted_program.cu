@@ -178,7 +178,7 @@ Family planted_held_family() {
           }};
 }
 
-/// `Planted/fault:F/index:I`: `none` succeeds (a few milliseconds a step); the others fail as their names say.
+/// `Planted/fault:F/index:I`: `none` succeeds (a few milliseconds per step); the others fail as their names say.
 Family planted_family() {
   const std::vector<std::string> faults{
       "none",     "unsupported", "oom",  "throw",       "incorrect",       "abort",

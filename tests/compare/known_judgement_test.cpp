@@ -1,4 +1,4 @@
-// One process a side, and one machine against another: which measure is judged, and what it comes out as.
+// One process per side, and one machine against another: which measure is judged, and what it comes out as.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

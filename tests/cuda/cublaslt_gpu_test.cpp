@@ -102,7 +102,7 @@ struct Product {
             .workspace_bytes = kWorkspaceBytes};
   }
 
-  /// With the heuristic's first algorithm.
+  /// Runs the product with the heuristic's first algorithm.
   void run() {
     const Matmul matmul{library, problem};
     const auto algorithms = matmul.algorithms(1, kWorkspaceBytes, PartialSums::kComputeType);

@@ -51,7 +51,7 @@ class TraceWriter {
     return *this;
   }
 
-  /// With the operations in order.
+  /// Returns the trace with the operations in order.
   [[nodiscard]] Trace take() {
     std::ranges::stable_sort(trace_.operations, {}, &Operation::start_ns);
     return trace_;
@@ -156,7 +156,7 @@ inline Trace one_layer() {
       .take();
 }
 
-/// With microseconds for nanoseconds.
+/// Returns the trace with microseconds for nanoseconds.
 inline Trace in_microseconds(Trace trace) {
   const auto scale = [](auto& events) {
     for (auto& event : events) {

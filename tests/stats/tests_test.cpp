@@ -13,7 +13,7 @@
 namespace tbench::stats {
 namespace {
 
-// ln of five medians a side, in ms.
+// ln of five medians per side, in ms.
 const std::vector<double> kBase{std::log(25.31), std::log(25.40), std::log(25.22), std::log(25.35), std::log(25.29)};
 const std::vector<double> kNext{std::log(26.02), std::log(26.11), std::log(25.90), std::log(26.20), std::log(26.05)};
 
@@ -192,7 +192,7 @@ TEST(BenjaminiHochberg, OfOneIsItselfAndOfNoneNone) {
 }
 
 TEST(SmallestDetectableDifference, AgreesWithSciPy) {
-  // s~ = 0.6 %, five replicates a side: (isf(.05 / 2m, nu) + isf(.2, nu)) * 0.006 * sqrt(2 / 5).
+  // s~ = 0.6 %, five replicates per side: (isf(.05 / 2m, nu) + isf(.2, nu)) * 0.006 * sqrt(2 / 5).
   ModeratedTest test;
   test.standard_error = 0.006 * std::sqrt(2.0 / 5);
   test.degrees_of_freedom = 8;

@@ -186,8 +186,8 @@ TEST(HostTimesTable, AddsUpByFamilyAndSaysWhatEachPartAdds) {
   const Record untold = attention("naive", "64", 1);
   const std::vector results{file_of(
       {with_host_times(attention("flash", "64", 2)), with_host_times(attention("flash", "128", 2)), gemm, untold})};
-  // A sample record: build 0.25, verify 0.125, sample 3.5, memory 0.0625, trace 0.1875, again 0.25 = 4.375 s.
-  // Of two: trace 0.375 / (8.75 - 0.375) = 4.5 %, again 0.5 / 8.25 = 6.1 %, sample 7 / 1.75 = 400 %.
+  // A sample record: build 0.25, verify 0.125, sample 3.5, memory 0.0625, trace 0.1875, again 0.25 = 4.375 s. Two
+  // records: trace 0.375 / (8.75 - 0.375) = 4.5 %, again 0.5 / 8.25 = 6.1 %, sample 7 / 1.75 = 400 %.
   EXPECT_EQ(
       host_times_table(results).markdown(),
       "| family | entries | s | build, s | + % | verify, s | + % | sample, s | + % | memory pass, s | + % | trace, s "

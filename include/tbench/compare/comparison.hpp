@@ -80,7 +80,7 @@ struct CaseComparison {
   SideOfCase next;
   std::optional<double> ratio;                    // of the times, new over base
   std::optional<stats::Interval> ratio_interval;  // 95 %
-  bool interval_is_within{};                      // from the dispersion inside one process a side: too narrow
+  bool interval_is_within{};                      // from the dispersion inside one process per side: too narrow
   std::optional<double> p_value;
   std::optional<double> adjusted_p;    // over all cases of the comparison; absent where no test was made
   std::optional<double> device_ratio;  // of the GPU's times, new over base; absent where one is unknown

@@ -1,4 +1,4 @@
-// The sides of a comparison: what they need of results files (a few numbers a case and replicate, from our files and
+// The sides of a comparison: what they need of results files (a few numbers per case and replicate, from our files and
 // from plain Google Benchmark JSON; samples are not kept), and whether two of them may be compared.
 #pragma once
 

@@ -29,23 +29,23 @@ struct ConsoleOptions {
 inline constexpr std::size_t kConsoleWidth = 100;  // columns, at most
 inline constexpr std::size_t kMaxShown = 20;       // cases, but for `all`
 
-/// For a terminal: the answer, the sides, the cases by outcome, the gravest cases, what to do next. Between GPU models
-/// models_console().
+/// Renders for a terminal: the answer, the sides, the cases by outcome, the gravest cases, what to do next. Two GPU
+/// models get the text of models_console().
 [[nodiscard]] std::string comparison_console(const Comparison& comparison, const ConsoleOptions& options);
 
 /// Two GPU models: means by family, then ratios of the GPU's time and of the step with intervals, the largest first.
 [[nodiscard]] std::string models_console(const Comparison& comparison, const ConsoleOptions& options);
 
-/// For a pull request, in Markdown: both sides, how their environments differ, a row per case, the cases that only one
-/// side has, geometric means by family, the summary, the warnings. Columns that no case fills are left out.
+/// Renders for a pull request, in Markdown: both sides, how their environments differ, a row per case, the cases that
+/// only one side has, geometric means by family, the summary, the warnings. Columns that no case fills are left out.
 [[nodiscard]] std::string comparison_markdown(const Comparison& comparison);
 
 /// The conclusion, and everything of the comparison. Quantities are in SI units, changes are ratios (new over base);
 /// what is unknown is absent. `exit_status` is the one of `tbench diff`.
 [[nodiscard]] results::Json comparison_to_json(const Comparison& comparison, bool strict);
 
-/// A header, and a row a case (RFC 4180, lines end in a single newline); what is unknown is empty. Cases that one side
-/// lacks have their name and `missing` or `new` as the verdict.
+/// A header, and a row per case (RFC 4180, lines end in a single newline); what is unknown is empty. Cases that one
+/// side lacks have their name and `missing` or `new` as the verdict.
 [[nodiscard]] std::string comparison_to_csv(const Comparison& comparison);
 
 /// One test a case: a failure where it regressed, or with `strict` is uncertain; skipped where no verdict is possible.

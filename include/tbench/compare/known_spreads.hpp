@@ -1,4 +1,5 @@
-// How much measurements of the same code are apart, by kind of case: what lets a comparison judge one process a side.
+// The distance between measurements of the same code, by kind of case, with which a comparison judges one process per
+// side.
 #pragma once
 
 #include <array>

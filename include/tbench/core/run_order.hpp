@@ -29,9 +29,9 @@ struct Shard {
 /// `2/4`
 [[nodiscard]] std::string to_string(const Shard& shard);
 
-// The cases that are shared out are those that are no ceilings; `place` and `shared` count these alone, from 0. Of
-// every `count` that follow each other a shard has one, and each time the next one: tables repeat with the periods of
-// their axes, and a shard that always took the same place could get nothing but one implementation.
+// The cases that are shared out are all but ceilings; `place` and `shared` count these alone, from 0. A shard has one
+// of every `count` that follow each other, and each time the next one: tables repeat with the periods of their axes,
+// and a shard that always took the same place could get nothing but one implementation.
 
 /// The index of the shard that has the case at `place` (from 0).
 [[nodiscard]] std::int64_t shard_of_place(std::int64_t place, std::int64_t count);

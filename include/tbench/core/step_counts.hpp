@@ -31,7 +31,7 @@ struct StepFloor {
 /// Counted from the shape: FLOP as in model_step_work(), bytes with every input read once and every output written
 /// once.
 /// @param size     extents > 0
-/// @param context  tokens a sequence, > 0
+/// @param context  tokens per sequence, > 0
 /// @param batch    sequences, > 0
 /// @throws         std::invalid_argument if an extent is not positive
 [[nodiscard]] StepFloor model_step_floor(const ModelSize& size, std::int64_t context, std::int64_t batch, Pass pass,

@@ -97,7 +97,7 @@ struct StepTrace {
 /// Launches of kernels per step, with each kernel inside a CUDA graph as one; copies and fills are none.
 [[nodiscard]] double kernels_per_step(const StepTrace& trace);
 
-/// Kernels, copies and fills a step, each of which waits for a moment behind the one before.
+/// Kernels, copies and fills per step, each of which waits for a moment behind the one before.
 [[nodiscard]] double operations_per_step(const StepTrace& trace);
 
 }  // namespace tbench

@@ -44,7 +44,7 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
-/// The FLOP of `mfu`: those that no implementation can avoid. Of a training step 6 N + 6 L s d a token, where N are the
+/// The FLOP of `mfu`, which no implementation can avoid. A training step has 6 N + 6 L s d per token, where N are the
 /// weights in products, the LM head's included and the embedding's not, and attention is causal; of a forward pass a
 /// third of it. What a backward computes once more does not count.
 /// @see  Narayanan et al., Megatron-LM (arXiv:2104.04473), section 5, without recomputation
@@ -88,7 +88,7 @@ struct AttentionShape {
 /// and not counted), attention as `attention_forward_flop`, causal. Backward is twice the dense layers' forward and 2.5
 /// times attention's (2 times in min_flop). The optimizer, norms, softmax and activations are not counted.
 /// @param size     extents > 0
-/// @param context  tokens a sequence, > 0
+/// @param context  tokens per sequence, > 0
 /// @param batch    sequences, > 0
 /// @throws         std::invalid_argument if an extent is not positive
 [[nodiscard]] Work model_step_work(const ModelSize& size, std::int64_t context, std::int64_t batch, Pass pass);

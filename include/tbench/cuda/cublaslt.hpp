@@ -58,7 +58,7 @@ struct MatmulProblem {
 /// so; "for 88 multiprocessors" where it is not for all.
 [[nodiscard]] std::string describe(const MatmulProblem& problem);
 
-/// In what precision algorithms that split k may keep and add their partial sums.
+/// The precision in which algorithms that split k may keep and add their partial sums.
 enum class PartialSums {
   kComputeType,  // that of the sums, so that splitting loses nothing
   kAnyType,      // also the output's: what LibTorch allows by default

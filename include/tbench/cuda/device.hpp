@@ -25,7 +25,7 @@ namespace tbench::cuda {
 /// @throws       CudaError  if there is no device
 [[nodiscard]] GpuFacts gpu_facts(const std::shared_ptr<const NvmlLibrary>& nvml);
 
-/// The current device as NVML knows it; a device that knows nothing if there is none. Of a MIG slice it is the whole
+/// The current device as NVML knows it; a device that knows nothing if there is none. For a MIG slice it is the whole
 /// GPU, whose clocks and power the slice shares.
 [[nodiscard]] NvmlDevice current_nvml_device(const std::shared_ptr<const NvmlLibrary>& nvml);
 

@@ -66,7 +66,7 @@ enum class ProductOperands {
 /// they take 100 us, after one launch that loads the kernel; warm ones are chained between two events, cold ones have
 /// two each, in twice as many rounds. From the second round on the device rests before each time, as before a burst's
 /// sample, and first until its clock has risen again if the first round was long: at the power limit another algorithm
-/// may be the fastest. Of algorithms within 1 % of the best it is the first. One that cuBLASLt refuses to launch is
+/// may be the fastest. Among algorithms within 1 % of the best it is the first. One that cuBLASLt refuses to launch is
 /// none. Synchronises.
 /// @return  nothing if none can run
 /// @throws  CudaError, OutOfMemory: cold launches need twice the L2 cache

@@ -49,7 +49,7 @@ class NvmlDevice {
   [[nodiscard]] std::optional<Hertz> sm_clock() const;
   [[nodiscard]] std::optional<Hertz> max_sm_clock() const;
   [[nodiscard]] std::optional<double> temperature_c() const;
-  /// At this moment; of a GPU that does not tell that, NVML's average, which lags by up to a second.
+  /// The power at this moment; for a GPU that does not tell that, NVML's average, which lags by up to a second.
   [[nodiscard]] std::optional<Watts> power() const;
   /// The limit in force: the lower one of software and board.
   [[nodiscard]] std::optional<Watts> power_limit() const;

@@ -28,9 +28,9 @@ class DurationCollector {
   void add(const results::NamedResults& file);
 
   /// A row for each case, sorted by name, from the build whose file of that case was begun last: another build may take
-  /// another time. Of several records of a case by that build: `ok` if any is, else the last of their statuses
-  /// in the order of Status, so that a case is `oom` only if it always was; the median time of the records that, like
-  /// this status, have a time or have none. A case that failed without ever being `ok` has no row.
+  /// another time. Several records of a case by that build give `ok` if any is, else the last of their statuses in the
+  /// order of Status, so that a case is `oom` only if it always was; the median time of the records that, like this
+  /// status, have a time or have none. A case that failed without ever being `ok` has no row.
   /// @param only  names of the cases to keep; empty: all
   /// @throws      UsageError  if no row is left
   [[nodiscard]] std::string csv(const std::set<std::string>& only) const;

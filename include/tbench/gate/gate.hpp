@@ -31,8 +31,8 @@ struct ConfirmationBlock {
   std::vector<compare::ComparisonSide> next;
 };
 inline constexpr std::size_t kConfirmationBlocks = 6;
-/// Blocks of a creep's confirmation, whose threshold is half as large. Of creeps of twice the threshold, ten blocks
-/// find 0.95 and six find 0.57.
+/// Blocks of a creep's confirmation, whose threshold is half as large. Ten blocks find 0.95 of the creeps that are
+/// twice the threshold, six find 0.57.
 inline constexpr std::size_t kCreepBlocks = 10;
 
 /// Runs the cases given, and no others, in so many blocks.

@@ -47,8 +47,8 @@ struct ProfilePage {
   std::vector<CaptionedTable> tables;
 };
 
-/// A flame graph of the times, the memory over the step, the tables; without scripts. Of nothing above 0 there is no
-/// picture.
+/// A flame graph of the times, the memory over the step, the tables; without scripts. There is no picture where nothing
+/// is above 0.
 [[nodiscard]] std::string profile_html(const ProfilePage& page);
 
 }  // namespace tbench::html

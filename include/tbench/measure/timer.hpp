@@ -13,14 +13,14 @@ namespace tbench::measure {
 
 /// Times of one chunk of n steps, or of n bursts, with p phases each.
 struct Chunk {
-  /// [n, p], row by row: from the previous mark to this one. Of a burst: the mean over its launches.
+  /// [n, p], row by row: from the previous mark to this one. For a burst: the mean over its launches.
   std::vector<double> phase_seconds;
   std::size_t phases{};
   std::size_t launches{1};  // of a burst, in each row
   Seconds wall;             // host: from before the first step to the device's end
   Seconds enqueue;  // host: from before the first step to after the last was enqueued; of bursts: launches alone
   Seconds cpu;      // processor time of the process over `wall`; of bursts: over `enqueue`
-  /// Device time that passed after the last mark before the device was idle: work that the marks do not enclose. Of
+  /// Device time that passed after the last mark before the device was idle: work that the marks do not enclose. For
   /// bursts: after the one for which it was longest.
   Seconds escaped;
   bool exposed{};  // of bursts: the device reached a launch before all of it was enqueued, in spite of the longest spin

@@ -26,7 +26,7 @@ enum class KernelPass { kForward, kBackward };
 struct KernelConfig {
   std::string op;          // "rmsnorm": see src/model/operations/kernels/implementation.hpp
   ModelSize size;          // extents > 0
-  std::int64_t context{};  // tokens a sequence, > 0
+  std::int64_t context{};  // tokens per sequence, > 0
   std::int64_t batch{};    // sequences, > 0
   KernelPass pass{};
   Precision precision{};  // the storage type of everything but tables, token ids and what the operation says

@@ -22,7 +22,7 @@ struct BatchPart {
 
 struct ModelConfig {
   ModelSize size;
-  std::int64_t context{};  // tokens a sequence
+  std::int64_t context{};  // tokens per sequence
   std::int64_t batch{};
   Pass pass{};
   Precision precision{};

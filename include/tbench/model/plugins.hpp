@@ -19,7 +19,7 @@ struct Plugin {
 };
 
 /// Loads a library into this process, for good, and describes it. Runs the library's code: a library that crashes takes
-/// the process with it. Of a package (FILE.pt2) it reads the metadata, and runs nothing.
+/// the process with it. For a package (FILE.pt2) it reads the metadata, and runs nothing.
 /// @param device  that the run is on
 /// @throws        UsageError  that says what is wrong. A library: it cannot be opened, has no tbench_plugin(), another
 ///                            ABI version, no valid name, joins nothing, or lacks a function. A package: it is none of

@@ -61,7 +61,7 @@ class Group {
 
   /// Starts mean(), but returns before the others have taken part. Until wait() has returned nobody may use `data`.
   [[nodiscard]] Pending start_mean(at::Tensor& data);
-  /// Likewise all_reduce().
+  /// Starts all_reduce() in the same way.
   [[nodiscard]] Pending start_all_reduce(at::Tensor& data);
 
   /// Runs an action that exchanges data between the ranks by other calls than these. Its exceptions are failures of the

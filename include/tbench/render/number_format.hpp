@@ -24,10 +24,10 @@ namespace tbench::render {
 /// A fraction in percent with so many digits behind the point: `12.34` of 0.1234. Empty where there is none.
 [[nodiscard]] std::string format_percent(const std::optional<double>& fraction, int digits);
 
-/// In milliseconds, as format_number. Empty where there is none.
+/// Formats a time in milliseconds, like format_number. Empty where there is none.
 [[nodiscard]] std::string format_milliseconds(const std::optional<Seconds>& time);
 
-/// In GiB with so many digits behind the point. Empty where there is none.
+/// Formats bytes in GiB with so many digits behind the point. Empty where there is none.
 [[nodiscard]] std::string format_gibibytes(const std::optional<std::int64_t>& bytes, int digits);
 
 /// A number of bytes >= 0 as people say it: `1 KiB`, `384 MiB`, `4 GiB`; whole, of the largest unit that divides it.

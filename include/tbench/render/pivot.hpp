@@ -19,7 +19,7 @@ namespace tbench::render {
 struct Pivot {
   struct Row {
     std::vector<std::string> values;                // of row_keys
-    std::vector<std::vector<std::size_t>> columns;  // a cell a column: the indexes of its cases
+    std::vector<std::vector<std::size_t>> columns;  // a cell per column: the indexes of its cases
   };
   std::vector<std::string> common;                // keys of which all cases have one value, and none lacks it
   std::vector<std::string> row_keys;              // the others, but for those that are spread

@@ -18,7 +18,7 @@ struct ReportOptions {
   bool markdown{};
   bool environment{true};                // begin with where and with what the results were made
   std::string filter;                    // regular expression on case names, found anywhere; empty: all
-  std::vector<std::string> pivot;        // parameters to spread over columns; empty: a row a case
+  std::vector<std::string> pivot;        // parameters to spread over columns; empty: a row per case
   Metric show{Metric::kMilliseconds};    // in the cells of a pivot
   std::optional<std::size_t> max_width;  // columns of the terminal; ignored for Markdown
 };

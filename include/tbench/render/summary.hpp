@@ -24,9 +24,10 @@ enum class Metric { kMilliseconds, kTokens, kTflops, kMfu, kMemory, kBandwidth, 
 /// The names that `--show` takes: ms, tokens, tflops, mfu, memory, bandwidth, share, floor.
 [[nodiscard]] std::span<const std::string> metric_names();
 [[nodiscard]] std::optional<Metric> parse_metric(std::string_view name);
-/// With the unit: `median ms`, `tokens/s`, `TFLOP/s`, `MFU %`, `peak GiB`, `TB/s`, `% of ceiling`, `floor, % of time`.
+/// The header with the unit: `median ms`, `tokens/s`, `TFLOP/s`, `MFU %`, `peak GiB`, `TB/s`, `% of ceiling`, `floor, %
+/// of time`.
 [[nodiscard]] std::string metric_header(Metric metric);
-/// In the unit of the header; nothing where the record does not tell.
+/// The value in the unit of the header; nothing where the record does not tell.
 [[nodiscard]] std::optional<double> metric_value(const Record& record, Metric metric);
 [[nodiscard]] std::string format_metric(double value, Metric metric);
 

@@ -16,7 +16,7 @@ namespace tbench::render {
 struct Column {
   std::string header;  // with the unit
   Align align{Align::kLeft};
-  /// 0: always shown. Of the others, those with the highest number go first where a terminal is narrow.
+  /// 0: always shown. Other columns go where a terminal is narrow, the highest number first.
   int spare{0};
 };
 
@@ -39,8 +39,8 @@ class Table {
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   [[nodiscard]] std::size_t column_count() const { return columns_.size(); }
 
-  /// Without the columns that no row fills and, where there is a width, without as many `spare` ones as it takes for
-  /// the others to fit, a left-aligned last column aside: text() may shorten that one.
+  /// Returns the table without the columns that no row fills and, where there is a width, without as many `spare` ones
+  /// as it takes for the others to fit, a left-aligned last column aside: text() may shorten that one.
   [[nodiscard]] Table without_spare_columns(std::optional<std::size_t> max_width) const;
 
   /// Columns aligned and two spaces apart, the header underlined; every line ends in a newline.

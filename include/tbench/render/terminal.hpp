@@ -31,8 +31,8 @@ enum class Align { kLeft, kRight };
 [[nodiscard]] std::string pad(std::string_view text, std::size_t width, Align align);
 
 /// Text that moves no cursor, changes no colour and turns no line around: control characters of ASCII and of Latin-1,
-/// Unicode's line breaks and its controls of direction become a space each. Of a name, a reason or a path, which may
-/// hold anything.
+/// Unicode's line breaks and its controls of direction become a space each. It is for names, reasons and paths, which
+/// may hold anything.
 [[nodiscard]] std::string without_controls(std::string_view text);
 
 /// without_controls(), less the spaces at the ends.

@@ -19,7 +19,7 @@ struct PytorchTime {
   std::optional<double> per_second;  // bytes or FLOP; of ceilings alone
 };
 
-/// In the file's order. A name that ends in .gz is read as packed.
+/// Reads the times in the file's order. A name that ends in .gz is read as packed.
 /// @throws  UsageError  naming the file, the problem and the remedy
 [[nodiscard]] std::vector<PytorchTime> read_pytorch_times(const std::string& path);
 

@@ -50,7 +50,7 @@ class CorrectableError : public UsageError {
 /// An extended regular expression that matches exactly the names given, of which there is at least one.
 [[nodiscard]] std::string exact_filter(std::span<const std::string> names);
 
-/// The flags of a run. Those that name its output are not among them.
+/// The flags of a run, without the flags that name its output.
 struct RunFlags {
   std::string of_all{"FLAGS"};  // what was selected but for the filter, and how it was measured; FLAGS: not known
   std::string filter{};         // on the names of cases; empty: all

@@ -52,7 +52,7 @@ struct MeasuredCase {
 [[nodiscard]] std::string match_key(const CaseId& id);
 
 /// Different samples that a record has at least, for equal ones to be a copy: a few may coincide, where a timer is
-/// coarse. Of 15,030 committed records all have five, and no two the same.
+/// coarse. All of 15,030 committed records have five, and no two the same.
 inline constexpr std::size_t kFewestDifferentSamples = 5;
 
 /// Returns a digest that equal samples in an equal order share; other samples share it once in 2^64.

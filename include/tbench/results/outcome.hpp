@@ -28,7 +28,7 @@ enum class Outcome {
   kReplayed,           // the samples are those of an earlier run
   kNullControlFailed,  // two runs of one build differ
   kUnconfirmed,        // looks slower; there is no kept build to confirm it with
-  kLikelySlower,       // slower by more than two processes differ, from one process a side
+  kLikelySlower,       // slower by more than two processes differ, from one process per side
   kEnvironment,        // the machine, or the way of measuring, is not that of the earlier runs
   kMachineChanged,     // the machine is another one from this run on, for good
   kUndecided,          // more processes would decide

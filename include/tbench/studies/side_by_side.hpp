@@ -26,7 +26,7 @@ using Selector = std::vector<CaseId::Parameter>;
 struct RatioOptions {
   std::vector<Selector> of;       // at least one; of several the fastest is taken where a cell has one ratio
   Selector over;                  // the same case but for these parameters and those of `of`
-  std::string pivot;              // the parameter that columns are made of; empty: a row a case
+  std::string pivot;              // the parameter that columns are made of; empty: a row per case
   std::vector<std::string> rows;  // with a pivot: the parameters that a row is named by
   std::string filter;             // on the names of cases without the parameters of `over`; empty: all
 };

@@ -22,7 +22,7 @@ struct StudyCase;
 /// A quantity of a case, as a table shows it.
 struct StudyColumn {
   std::string header;  // with the unit
-  /// In the header's unit; nothing where the record does not tell.
+  /// The value in the header's unit; nothing where the record does not tell.
   std::function<std::optional<double>(const Record&)> value;
   std::function<std::string(double)> format;
   /// A value that is no number, in place of `value` and `format`; nothing where the record does not tell.
@@ -30,8 +30,8 @@ struct StudyColumn {
   /// A key that is spread over columns and its value whose cases alone have the quantity: {"pass", "forward"}. The
   /// header then says what that value means. Absent: all cases have it.
   std::optional<CaseId::Parameter> only_of{};
-  /// In place of `value`, for what the records of other cases have a part in; nothing where they do not tell. Of a case
-  /// that has a time.
+  /// A value that stands in place of `value`, where the records of other cases have a part in it; nothing where they do
+  /// not tell. It is asked for a case that has a time.
   std::function<std::optional<double>(const StudyCase&)> of_case{};
   /// The GPU's own part of a time, in the same unit: what a speed-up divides where the host limits a side, or the sides
   /// were measured on two GPUs. Absent: `value` it is.
@@ -75,7 +75,7 @@ struct StudyTable {
   bool needs_base{};                      // not shown without cases of the speed-up's base
   bool needs_trace{};                     // not shown where no record has a trace; the study itself may need none
   bool quantities_down{};                 // a row for every quantity, a column for every combination of spread keys
-  bool has_bars{};       // pages show a bar a column, grouped by the rows' first key, in place of lines
+  bool has_bars{};       // pages show a bar per column, grouped by the rows' first key, in place of lines
   std::string family{};  // whose cases alone it has; empty: those of all
   /// Rows whose cases agree in all keys before this one stand together, where the study's grids do not have them so.
   /// Empty: in the grids' order.

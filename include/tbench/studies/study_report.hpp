@@ -21,9 +21,9 @@ using StudyCell = render::Cell;
 struct StudySection {
   std::string caption;
   std::vector<render::Column> columns;
-  std::vector<std::vector<StudyCell>> rows;  // a cell a column
+  std::vector<std::vector<StudyCell>> rows;  // a cell per column
   bool has_bars{};                           // as StudyTable::has_bars
-  std::vector<StudyStep> steps{};            // one a row; empty where no case has a waterfall chart
+  std::vector<StudyStep> steps{};            // one per row; empty where no case has a waterfall chart
   std::size_t name_column{};  // where there are steps: the row's name; the values follow, keys are before
 
   [[nodiscard]] render::Table table() const {

@@ -13,8 +13,8 @@
 namespace tbench::compare {
 
 struct PlainCases {
-  /// In the file's order, by whole names; one replicate per repetition. Where the file has only the aggregates of a
-  /// benchmark, the median of its repetitions, else their mean, is one replicate.
+  /// The cases in the file's order, by whole names; one replicate per repetition. Where the file has only the
+  /// aggregates of a benchmark, the median of its repetitions, else their mean, is one replicate.
   std::vector<results::MeasuredCase> cases;
   std::vector<std::string> warnings;  // sentences without the file's name
 };

@@ -11,7 +11,7 @@
 namespace tbench::html {
 namespace {
 
-// In units of a group's picture.
+// Lengths in units of a group's picture.
 constexpr double kPlace = 24;     // of a bar, with what parts it from the next, at least
 constexpr double kMaxBar = 30;    // wide
 constexpr double kOfPlace = 0.7;  // that a bar takes

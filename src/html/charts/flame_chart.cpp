@@ -11,7 +11,7 @@
 namespace tbench::html {
 namespace {
 
-// In units of the picture, which are pixels where it is as wide as that.
+// Lengths in units of the picture, which are pixels where it is as wide as that.
 constexpr double kWidth = 1180;
 constexpr double kRow = 22;
 constexpr double kBox = 21;

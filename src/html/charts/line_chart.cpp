@@ -13,7 +13,7 @@
 namespace tbench::html {
 namespace {
 
-// In units of the picture, which are pixels where it is as wide as that.
+// Lengths in units of the picture, which are pixels where it is as wide as that.
 constexpr double kWidth = 560;
 constexpr double kHeight = 300;
 constexpr double kLeft = 64;

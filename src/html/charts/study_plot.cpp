@@ -94,7 +94,7 @@ std::optional<Axis> axis_of(const std::vector<Value>& values) {
   return std::nullopt;
 }
 
-/// In the order in which they come; of too many the first one with a unit.
+/// The quantities in the order in which they come; if there are too many, the first one with a unit.
 Texts quantities_of(const std::vector<Value>& values) {
   Texts names;
   for (const Value& value : values) {

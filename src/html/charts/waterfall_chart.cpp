@@ -18,7 +18,7 @@ namespace {
 
 using studies::StudyStep;
 
-// In units of the picture, which are pixels where it is as wide as that.
+// Lengths in units of the picture, which are pixels where it is as wide as that.
 constexpr double kWidth = 590;
 constexpr double kLeft = 176;    // of the bars: the names are before it
 constexpr double kLetter = 6.9;  // of a label
@@ -72,7 +72,7 @@ std::string_view kind_of(const WaterfallBar& bar) {
   throw std::invalid_argument{"waterfall_chart: " + bar.name + " is no step"};
 }
 
-/// In two lines where it is long; what does not fit into them is cut.
+/// Writes a label in two lines where it is long; what does not fit into them is cut.
 std::vector<std::string> lines_of(const std::string& name) {
   std::vector<std::string> lines{""};
   for (const std::string& word : split(name, ' ')) {

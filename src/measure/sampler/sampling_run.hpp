@@ -47,8 +47,8 @@ struct SamplingRun {
   std::optional<L2State> l2;
   std::int64_t launches{1};                          // of a sample
   std::vector<double> samples;                       // seconds, kept ones in order
-  std::vector<std::optional<double>> sample_clocks;  // Hz, one a sample
-  std::vector<Seconds> sample_ends;                  // host time, one a sample; empty for bursts
+  std::vector<std::optional<double>> sample_clocks;  // Hz, one per sample
+  std::vector<Seconds> sample_ends;                  // host time, one per sample; empty for bursts
   std::vector<PolledClock> polls;                    // those within samples; empty: none, readings count
   std::vector<std::vector<double>> phase_samples;    // [phases][samples], seconds
   std::vector<double> relative_iqr_history;          // one a check
@@ -81,7 +81,7 @@ struct SamplingRun {
 /// @param phases   names, one for each row of run.phase_samples
 [[nodiscard]] Timing timing_of(SamplingRun& run, std::span<const std::string_view> phases, const WarmUp& warm_up);
 [[nodiscard]] DeviceState device_state_of(const SamplingRun& run);
-/// For a throttled run: what the device did.
+/// Returns what the device did in a throttled run.
 [[nodiscard]] std::string throttled_reason(const SamplingRun& run);
 
 }  // namespace tbench::measure

@@ -111,7 +111,7 @@ std::span<const std::string_view> AttentionCase::phases() const {
   return config_.pass == AttentionPass::kForward ? all.first(1) : all.last(1);
 }
 
-/// On a GPU, also of the kernels that ran.
+/// Verifies the results and, on a GPU, the kernels that ran.
 Verification AttentionCase::do_verify() {
   AttentionRunner& runner = built(runner_);
   if (observe_ && config_.device == DeviceKind::kCuda) kernels_ = observe_(*this, impl_.kernel_mark);

@@ -26,7 +26,7 @@ namespace {
 // (its float64 products run at 60 TFLOP/s), one core of a CPU in about 1 s.
 constexpr std::int64_t kGpuComparedScores = std::int64_t{1} << 28;
 constexpr std::int64_t kCpuComparedScores = std::int64_t{1} << 24;
-/// For queries of all pairs a quarter as many.
+/// The share for queries of all pairs: a quarter as many.
 constexpr std::int64_t kShareOfQueries = 4;
 
 std::int64_t compared_scores(const AttentionConfig& config) {

@@ -29,7 +29,7 @@ struct AttentionTolerances {
 [[nodiscard]] AttentionTolerances attention_tolerances(Precision precision, const AttentionShape& shape,
                                                        std::int64_t pairs);
 
-/// Compares what a step has computed of the operands as they are now. Of a backward pass alone the gradients suffice.
+/// Compares what a step has computed of the operands as they are now. The gradients suffice for a backward pass alone.
 /// Synchronises.
 [[nodiscard]] Verification compare_attention(const AttentionRunner& runner, const AttentionOutputs& outputs);
 
@@ -52,7 +52,8 @@ struct AttentionReferenceInput {
   at::Tensor grad_o;   // [pairs, seq_q, head_dim], or undefined: no gradients
   double scale{};
   bool causal{};  // needs seq_q == seq_kv
-  /// Scores at once. By default a block is 256 MiB in float64; half a dozen such matrices live at a time.
+  /// Elements of scores that are computed at once. The default block is 256 MiB in float64; half a dozen such matrices
+  /// live at a time.
   std::int64_t block_elements{std::int64_t{1} << 25};
 };
 

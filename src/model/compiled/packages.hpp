@@ -31,7 +31,8 @@ using CompiledGraph = torch::inductor::AOTIModelPackageLoader;
 /// The graphs of a step: the forward pass alone, or one with the loss and its backward.
 enum class ModelGraph { kForward, kTraining, kBackward };
 
-/// In the folder of the configuration; the name has the shapes' names, the machine, the precision and the graph.
+/// The path of a package in the folder of the configuration; the name has the shapes' names, the machine, the precision
+/// and the graph.
 [[nodiscard]] std::string model_package_path(const ModelConfig& config, ModelGraph graph);
 /// Returns the contents that a package of this case states: extents, precision, GPU and PyTorch. A name says less: a
 /// size that the user defines, for one, has the extents of that day.

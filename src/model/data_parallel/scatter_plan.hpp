@@ -1,4 +1,4 @@
-// In which parts gradients are reduce-scattered, so that no buffer of all of them is needed: pure counting.
+// The parts in which gradients are reduce-scattered, so that no buffer of all of them is needed: pure counting.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct ScatterPart {
 [[nodiscard]] std::vector<ScatterPart> scatter_parts(std::span<const ElementRange> leaves, std::int64_t ranks,
                                                      std::int64_t share, std::int64_t part_elements);
 
-/// For each part the leaves that no later one reads, in any order.
+/// Returns for each part the leaves that no later one reads, in any order.
 [[nodiscard]] std::vector<std::vector<std::size_t>> leaves_done_after(std::span<const ScatterPart> parts);
 
 }  // namespace tbench::model

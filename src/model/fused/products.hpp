@@ -35,7 +35,7 @@ class Product {
  public:
   /// @param workspace  of kMatmulWorkspaceBytes; outlives this
   Product(const ProductLibrary& library, const at::Tensor& workspace, const cuda::MatmulProblem& problem);
-  /// On the current stream.
+  /// Enqueues the product on the current stream.
   /// @param x, w, y  as of cuda::MatmulOperands
   /// @throws  cuda::CublasError; std::runtime_error if the library has no algorithm
   void operator()(const void* x, const void* w, void* y);

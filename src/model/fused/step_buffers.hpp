@@ -47,7 +47,8 @@ struct HeadBuffers {
 /// Norms whose weights' gradients are added up together.
 inline constexpr std::size_t kPendingNorms = 16;
 
-/// In backward: the one that is worked on and the one whose weights' gradients may not be done yet.
+/// Layers that backward has in flight: the one that is worked on and the one whose weights' gradients may not be done
+/// yet.
 inline constexpr std::size_t kLayersInFlight = 2;
 
 /// Written and read between two neighbouring operations.

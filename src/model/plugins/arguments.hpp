@@ -41,7 +41,7 @@ struct TensorLayout {
                                       std::string_view what);
 [[nodiscard]] void* plugin_pointer(const at::Tensor& tensor);
 
-/// On LibTorch's current stream.
+/// A launch on LibTorch's current stream.
 /// @param workspace  of plugin_bytes()
 [[nodiscard]] tbench_launch plugin_launch(const at::Tensor& workspace, DeviceKind device);
 

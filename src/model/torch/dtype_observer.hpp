@@ -48,7 +48,7 @@ class DtypeObserver {
   DtypeObserver(const DtypeObserver&) = delete;
   DtypeObserver& operator=(const DtypeObserver&) = delete;
 
-  /// In the order of their ends.
+  /// Calls in the order of their ends.
   [[nodiscard]] const std::vector<ObservedOperation>& operations() const;
 
   struct State;

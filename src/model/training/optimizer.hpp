@@ -74,7 +74,7 @@ class AdamW {
   AdamWVariant variant_;
   AdamWOptions options_;
   std::vector<at::Tensor> parameters_;
-  std::vector<at::Tensor> copies_;     // empty or one a parameter
+  std::vector<at::Tensor> copies_;     // empty or one per parameter
   std::vector<at::Tensor> gradients_;  // filled for the length of a step; a member to keep its capacity
   std::vector<at::Tensor> first_moments_;
   std::vector<at::Tensor> second_moments_;
@@ -92,7 +92,7 @@ class AdamW::StepInParts {
   /// @throws           std::invalid_argument  for another one
   explicit StepInParts(AdamW& optimizer);
 
-  /// On the current stream.
+  /// Updates some parameters on the current stream.
   /// @param parameters  numbers of some that this step has not updated, with gradients
   /// @param max_blocks  each takes a multiprocessor to itself
   /// @throws            std::invalid_argument  for others

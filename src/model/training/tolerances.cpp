@@ -37,7 +37,7 @@ constexpr std::array kNoise{
 constexpr double kRelativeShare = 0.25;
 
 /// The rms error of a matrix product, relative to its result. A rounding is uniform within u of the value, of an rms of
-/// u / sqrt(3) at most. Short types round both inputs and the result: u. Of a float32 sum of K terms every partial sum
+/// u / sqrt(3) at most. Short types round both inputs and the result: u. Every partial sum of a float32 sum of K terms
 /// is rounded, and these grow like sqrt(k): u sqrt(K / 6).
 double product_roundoff(const ModelConfig& config) {
   const double u = unit_roundoff(config.precision);

@@ -25,7 +25,7 @@ class TraceEvents {
   /// Takes complete events, and names of processes and threads; other kinds of events are passed over.
   void add(const results::Json& json);
 
-  /// With the operations in the order of their starts.
+  /// Returns the trace with the operations in the order of their starts.
   [[nodiscard]] TraceFile take() &&;
 
  private:

@@ -22,8 +22,8 @@ struct HostEvent {
   bool is_call{};
 };
 
-/// In the order of their starts; of those that start together what ends last first, a range before a call. The events
-/// of one lane nest.
+/// The events of a lane in the order of their starts; among events that start together the one that ends last comes
+/// first, a range before a call. The events of one lane nest.
 [[nodiscard]] std::vector<HostEvent> host_events(const Trace& trace);
 
 /// Returns for each operation the lane of its stream, counted from 0: operations of one lane do not overlap. Kernels of

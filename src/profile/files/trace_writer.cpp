@@ -222,7 +222,7 @@ class Writer {
     print("}}");
   }
 
-  /// Without template arguments and parameters.
+  /// Returns the name without template arguments and parameters.
   const std::string& kernel_name_of(Index name) {
     std::string& known = kernel_names_[name];
     if (known.empty()) known = results::compact(Json(kernel_name(trace_.names[name])));

@@ -12,8 +12,8 @@
 namespace tbench::profile {
 namespace {
 
-/// Without the call that launched them operations are in no range and no phase. Of a few the capture has always lost
-/// the calls, which began before it did.
+/// Without the call that launched them operations are in no range and no phase. The capture always loses the calls of a
+/// few operations, which began before it did.
 constexpr double kMaxWithoutLaunch = 0.02;
 
 bool is_incomplete(const Profile& profile) {

@@ -39,12 +39,12 @@ class TableSource {
 /// Formats the time of one thing, whatever the number of steps.
 [[nodiscard]] std::string microseconds(double ns);
 [[nodiscard]] std::string microseconds(std::int64_t ns);
-/// In percent; 0 of nothing.
+/// Returns the share in percent; 0 of nothing.
 [[nodiscard]] std::string percent_of(std::int64_t part, std::int64_t whole);
 
 /// Left-aligned columns, then right-aligned ones.
 [[nodiscard]] std::vector<render::Column> columns_of(std::vector<std::string> texts, std::vector<std::string> numbers);
-/// With columns that go where a terminal is narrow, the last of them first.
+/// Returns the columns with numbers that let some go where a terminal is narrow, the last of them first.
 [[nodiscard]] std::vector<render::Column> spared(std::vector<render::Column> columns,
                                                  const std::vector<std::string>& headers);
 

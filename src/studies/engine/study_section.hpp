@@ -53,7 +53,7 @@ class CaseCells {
   [[nodiscard]] std::string optimizer(const CaseId& id) const;
   /// Notes that a table uses these marks.
   void use(const std::string& marks) { marks_.of_times += marks; }
-  /// For as long as this is.
+  /// Valid for as long as this object.
   [[nodiscard]] const StudyMeasurements& measurements() const { return measurements_; }
   /// Counts how many records a cell is made of, for the note on medians.
   void note(const std::vector<const Record*>& records) {
@@ -76,7 +76,7 @@ class CaseCells {
 [[nodiscard]] std::vector<CaseId> cases_of(const StudyCells& cells, std::span<const CaseId::Parameter> only,
                                            const std::string& family);
 
-/// The value of a key of a case's name. Of `bytes` as people say it, `1 KiB`, and as a number.
+/// The value of a key of a case's name. The value of `bytes` is written as people say it, `1 KiB`, and as a number.
 [[nodiscard]] StudyCell key_cell(const std::string& key, const std::string& value);
 
 /// The values that all cases of a section share, and what it shows.

@@ -33,7 +33,7 @@ struct OperationSum {
 /// The longest first.
 [[nodiscard]] std::vector<std::pair<std::string, OperationSum>> sums_by_class(std::span<const TracedKernel> operations);
 
-/// In percent; 0 of nothing.
+/// Returns the share in percent; 0 of nothing.
 [[nodiscard]] double percent_of(Seconds part, Seconds whole);
 
 [[nodiscard]] std::string one_digit(double value);

@@ -163,7 +163,7 @@ class Waterfall {
 
 StudyColumn copy_rate() { return number_column("GB/s", "bytes_per_second", 1 / kGiga); }
 
-/// Without the ceilings of the same files what is missing.
+/// Returns the rows of the waterfall; without the ceilings of the same files, a row that names what is missing.
 std::vector<StudyRow> waterfall_of(const StudyCase& of) {
   const Record& first = *of.records.front();
   const auto rate = median_of(of.records, [](const Record& record) { return record.ceiling_per_second; });

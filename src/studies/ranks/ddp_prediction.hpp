@@ -31,7 +31,7 @@ struct GradientTensor {
 /// head, last norm; of each layer from the last to the first w2, w1 and w3, norm, output projection, q, k and v, norm;
 /// embedding. FLOP as in model_step_work(): 4 * tokens * elements of a matrix, attention's core 2.5 times its forward,
 /// between output projection and q, k, v; norms and the embedding have none.
-/// @param context  tokens a sequence, > 0
+/// @param context  tokens per sequence, > 0
 /// @param batch    sequences, > 0
 /// @throws         std::invalid_argument if an extent is not positive
 [[nodiscard]] std::vector<GradientTensor> gradient_order(const ModelSize& size, std::int64_t context,

@@ -121,8 +121,8 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedFault,
 
 TEST(VerifyTrainer, SeesAWrongOptimizer) {
   Trainer trainer{tiny("eager", Pass::kTrainStep, Precision::kFp32), model_impls().at("eager")};
-  // Moments that a first step does not have, as a lost bias correction or a step counted twice would leave them. Of
-  // one row: with the same gradients twice, only the moments would be wrong.
+  // Moments that a first step does not have, as a lost bias correction or a step counted twice would leave them. The
+  // step has one row: with the same gradients twice, only the moments would be wrong.
   trainer.parameters().clear_gradients();
   trainer.backward(trainer.loss(trainer.tokens().narrow(0, 0, 1), trainer.targets().narrow(0, 0, 1)));
   trainer.optimizer()->step();

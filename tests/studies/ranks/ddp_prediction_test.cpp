@@ -1,4 +1,4 @@
-// Steps of three gradients and collectives that take a microsecond a kilobyte, so that every sum fits a line.
+// Steps of three gradients and collectives that take a microsecond per kilobyte, so that every sum fits a line.
 
 #include "studies/ranks/ddp_prediction.hpp"
 

@@ -157,7 +157,7 @@ class DispatchCeiling final : public OperationCase {
   CeilingConfig config_;
   std::int64_t count_{};
   at::Tensor x_, y_, result_;    // [kElements]
-  std::vector<double> seconds_;  // of the host, one a launch
+  std::vector<double> seconds_;  // of the host, one per launch
 };
 
 /// cudaMemcpyAsync, one per launch. For pageable memory it returns only when the copy is through, or nearly so: the

@@ -26,7 +26,7 @@ GemmPrecision product_gemm_precision(std::string_view what) {
 }
 
 /// float32 products are a sixth as fast as the next: half of n and of k spare a second of autotuning and sampling, and
-/// still leave milliseconds a launch.
+/// still leave milliseconds per launch.
 GemmConfig product_config(const CeilingConfig& config, std::string impl) {
   const CeilingSizes sizes = ceiling_sizes(config);
   const GemmPrecision precision = product_gemm_precision(config.what);

@@ -115,7 +115,7 @@ at::Tensor& add_token_input(KernelOperands& operands);
 struct OwnAdamWLists {
   at::TensorList parameters, gradients, first_moments, second_moments, copies;
 };
-/// With the options of AdamWOptions. `step` is a float scalar on the device, as _fused_adamw_ has it.
+/// Updates with the options of AdamWOptions. `step` is a float scalar on the device, as _fused_adamw_ has it.
 void own_adamw(const OwnAdamWLists& lists, const at::Tensor& step, Precision copy_precision);
 
 [[nodiscard]] KernelImpl rmsnorm_fused();
