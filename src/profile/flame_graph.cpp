@@ -28,7 +28,7 @@ struct Sum {
   }
 };
 
-/// Parts of one frame by name. longest_first() sorts them, the longest first.
+/// Parts of one frame by name.
 using Parts = std::map<std::string, Sum>;
 std::vector<std::pair<std::string, Sum>> longest_first(const Parts& parts) {
   std::vector<std::pair<std::string, Sum>> sorted(parts.begin(), parts.end());

@@ -63,7 +63,7 @@ TEST(RangeTree, AnEarlierOneHoldsAnEqualOne) {
   EXPECT_THAT(tree.range_of_call, ElementsAre(1));
 }
 
-/// A program makes such ranges if it starts a range in each step and never ends it.
+/// A program nests ranges so deep if it starts one in each step and never ends it.
 TEST(RangeTree, IsOfALimitedDepth) {
   TraceWriter writer;
   constexpr std::int64_t kCount = 1000;

@@ -136,7 +136,7 @@ TEST(Group, MeansAreOfAllRanks) {
   }
 }
 
-/// Gathers like a share of parameters is gathered: the input lies in the output.
+/// A share of parameters is gathered like this: the input lies in the output.
 TEST(Group, GathersInPlace) {
   as_two_ranks([](Group& group) {
     at::Tensor whole = at::full({4}, -1.0, at::kFloat);

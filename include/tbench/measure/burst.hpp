@@ -61,8 +61,8 @@ class Burst {
   void read(const BurstQueue& queue, std::span<double> phase_seconds) const;
 
   [[nodiscard]] const HostTimes& host() const { return host_; }
-  /// Numbers the calls of `launch` since the begin. made_again() has the numbers of the ones that were made again,
-  /// which read() leaves out.
+  /// Returns the number of calls of `launch` since the begin. made_again() lists, by number, the calls that were made
+  /// again, which read() leaves out.
   [[nodiscard]] std::size_t calls() const { return calls_; }
   [[nodiscard]] const std::vector<std::size_t>& made_again() const { return made_again_; }
 

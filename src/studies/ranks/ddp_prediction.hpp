@@ -95,8 +95,9 @@ struct GradientBucket {
 ///             backward pass (nothing without it). The reducer's first bucket closes at 1 MiB where the others have its
 ///             default of 25, as torch/nn/parallel/distributed.py, _ddp_init_helper, sets it up
 /// - sharded_optimizer: lone - optimizer + C(P) + T_reduce_scatter(P in parts of kScatterBytes) + optimizer / n +
-///   T_all_gather(all parameters) Left out: the host's part, the wait of ranks for the slowest one, and the part of the
-///   backward pass that FLOP do not explain.
+///             T_all_gather(all parameters)
+/// Left out: the host's part, the wait of ranks for the slowest one, and the part of the backward pass that FLOP do not
+/// explain.
 /// @return  nothing where an operation that the strategy needs was not measured, and for `none`
 /// @throws  std::invalid_argument  for a plan that is not as it says
 [[nodiscard]] std::optional<DdpPrediction> predict_step(const LoneStep& lone, const DdpPlan& plan,
