@@ -50,6 +50,10 @@ class Sentences(unittest.TestCase):
         self.assertEqual(page_prose.long_sentences("A b. W" + "ord w" * 44 + "ord. C d."), [])
         self.assertEqual([words for words, _ in page_prose.long_sentences("A b. W" + "ord w" * 45 + "ord. C d.")], [46])
 
+    def test_of_a_comment_end_at_tags_and_entries(self):
+        words = "word " * 30
+        self.assertEqual(page_prose.long_sentences(f"{words}@param a  {words}@throws  E  {words}- {words}- `b`: {words}"), [])
+
     def test_of_a_page_end_at_paragraphs_entries_and_cells_and_skip_code(self):
         page = ("# Title\nOne\ntwo [three](a.md).\n\n- Four\n- five\n| six | seven |\n```\ncode\n```\n"
                 "<!-- tbench:x report -->\n| 8 |\n<!-- /tbench:x -->\nNine\n")

@@ -6,7 +6,8 @@ GENERATED = re.compile(r"<!-- tbench:(\w+) .*?<!-- /tbench:\1 -->", re.DOTALL)
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 ENTRY = re.compile(r"^\s*(?:[-*+]|\d+\.) ")
-SENTENCE_END = re.compile(r"(?<=[.!?])[)\"'*]*\s+(?=[\"'(*`[]*[A-Z0-9`])")
+# A sentence also ends where a comment's next tag or list entry begins.
+SENTENCE_END = re.compile(r"(?<=[.!?])[)\"'*]*\s+(?=[\"'(*`[]*[A-Z0-9`])|\s+(?=@(?:param|return|throws|see)\b)|\s+(?=- `?\w)")
 
 
 def paragraphs(page):
