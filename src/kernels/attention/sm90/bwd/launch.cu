@@ -1,5 +1,5 @@
-// Hopper's backward kernels of one precision, Precision::TBENCH_PRECISION: which instantiations serve a problem, and
-// their launches. CMakeLists.txt compiles this file once for each precision.
+// Launches of the sm90 backward kernels for one precision, Precision::TBENCH_PRECISION: which instantiations serve a
+// problem. CMakeLists.txt compiles this file once per precision.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/bwd_common/pre_postprocess.cuh"
 #include "kernels/attention/sm90/bwd_hdim256/kernel.cuh"
@@ -11,7 +11,7 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-/// Boxes of a step's queries, and of a warpgroup's keys.
+/// TMA descriptors with boxes of a step's queries, and below of a warpgroup's keys.
 CUtensorMap query_map(const AttentionProblem& problem, const TensorView& view) {
   const AttentionShape& shape = problem.shape;
   const auto head_dim = static_cast<int>(shape.head_dim);
@@ -87,7 +87,7 @@ void launch_backward(const AttentionProblem& problem, const AttentionBackward& a
         kernel,
         by_heads ? backward_heads_launch(shape, choice.shares, limits) : backward_launch(shape, choice.blocks, limits),
         parameters);
-    if (by_heads && choice.shares == 1) return;  // it has written dQ
+    if (by_heads && choice.shares == 1) return;  // the kernel has written dQ itself
     auto convert = &attention_bwd_sm90_postprocess_kernel<Element, kHeadDim, 1>;
     if constexpr (kHeadDim <= 128) {
       if (choice.sums != DqAccumulation::kAtomic) {

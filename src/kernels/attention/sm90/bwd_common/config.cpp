@@ -16,13 +16,12 @@ std::int64_t key_tiles(const AttentionShape& shape) {
   return block_count(shape.seq_kv, backward_keys(static_cast<int>(shape.head_dim)));
 }
 
-/// A tile of keys of a head each.
+/// Number of work tiles: one per K/V tile and head.
 std::int64_t item_count(const AttentionShape& shape) { return key_tiles(shape) * shape.batch * shape.heads; }
 
-/// What does not go by heads, measured on an H200: up to 255 tokens Ampere's single launch is faster, then these where
-/// their blocks are many, and from 1,024 tokens on (512 of 128 columns) always. 256 columns on an H100, Ampere's /
-/// these, us, causal: batch 8, one head 12.0 / 10.9 at 64 tokens, 17.0 / 13.5 at 128, 27.8 / 18.5 at 256, 945 / 450 at
-/// 4,096; batch 4, 16 heads 22.2 / 18.0, 44.1 / 30.1, 109 / 60.5 and 6,347 / 3,375. Fewer tokens were not measured.
+/// Whether the sm90 kernels are faster than the sm80 kernels where kPerHead does not apply. Up to 255 tokens the sm80
+/// kernels' single launch is faster, then the sm90 kernels if they have many CTAs, and from 1,024 tokens on (512 at
+/// head_dim 128) always. At head_dim 256 they are from 64 tokens on; fewer were not measured.
 bool beats_ampere_kernels(const AttentionShape& shape, int multiprocessors) {
   const std::int64_t tokens = std::min(shape.seq_q, shape.seq_kv), blocks = item_count(shape);
   if (shape.head_dim == 256) return tokens >= 64;
@@ -31,22 +30,19 @@ bool beats_ampere_kernels(const AttentionShape& shape, int multiprocessors) {
   return tokens >= 256 && 3 * blocks >= 2 * std::int64_t{multiprocessors};
 }
 
-/// Measured on an H100, batch 4, sums together / apart, us. 64 columns, causal, 256 tokens: 12 heads 17.5 / 16.7, 25
-/// heads 23.9 / 22.8; without a mask, of more tiles of keys, 20 heads, 512 tokens 51.7 / 60.8, 32 heads, 384
-/// 50.2 / 55.2. 80 columns, causal, 12, 32 heads: 22.1 / 21.9, 33.5 / 31.7 at 256, 32 heads 67.1 / 75.9 at 512 (H200).
-/// 128 columns, 256 tokens: 25 heads 47.7 / 44.3, but 12 heads, whose items are fewer than the multiprocessors,
-/// 26.8 / 28.4.
+/// Whether kPerKvTile is faster than kAtomic. It is for up to two K/V tiles per head; with more it loses (51.7 us with
+/// kAtomic, 60.8 with kPerKvTile on an H100 at head_dim 64, batch 4, 20 heads, 512 tokens, no mask). At head_dim 128 it
+/// also loses where work tiles are fewer than SMs.
 bool sums_apart_are_faster(const AttentionShape& shape, int multiprocessors) {
   constexpr std::int64_t kFewTiles = 2;
   if (shape.head_dim > 128 || key_tiles(shape) > kFewTiles) return false;
   return shape.head_dim < 128 || item_count(shape) > multiprocessors;
 }
 
-/// Where blocks stay, of about two items a multiprocessor, whose Q, dO and sums are 16 MiB of the 50 of an H200's L2
-/// cache (64 columns) or 20; with one, or one and a half, blocks would be dealt up to 1.8 times their share. Else of 40
-/// MiB. Measured on an H100, of the time with 40 MiB: 80 columns, 32 heads, batch 4, 1,024 tokens 0.87, without a mask
-/// 0.86, 2,048 0.89, 64 columns, 12, 20 heads, 2,048 0.94, 0.93, 25 heads, 1,024 1.01; 128 columns, a block an item,
-/// 12, 25 heads, 1,024 tokens with 20 MiB 1.05, 0.99.
+/// Number of groups of heads. Persistent CTAs get about two work tiles per SM and group, whose Q, dO and dQ sums are 16
+/// MiB (head_dim 64) or 20 MiB of the 50 MiB of an H200's L2 cache. With one work tile per SM, or one and a half, some
+/// CTAs would get up to 1.8 times their share. With one tile per CTA a group has as many heads as 40 MiB hold, which is
+/// faster there.
 std::int64_t head_groups(const AttentionShape& shape) {
   constexpr std::int64_t kItems = 250;
   constexpr std::int64_t kCachedBytes = std::int64_t{40} << 20;
@@ -54,7 +50,7 @@ std::int64_t head_groups(const AttentionShape& shape) {
   if (backward_blocks(shape) == BwdSchedule::kPersistent) {
     return std::clamp<std::int64_t>((item_count(shape) + kItems / 2) / kItems, 1, heads);
   }
-  const std::int64_t bytes_of_head = shape.seq_q * shape.head_dim * (2 + 2 + 4);  // Q, dO, sums
+  const std::int64_t bytes_of_head = shape.seq_q * shape.head_dim * (2 + 2 + 4);  // Q, dO and dQ sums
   return block_count(heads, std::clamp<std::int64_t>(kCachedBytes / bytes_of_head, 1, heads));
 }
 
@@ -82,10 +78,9 @@ BwdTileOrder backward_order(const AttentionShape& shape) {
 }
 
 BwdSchedule backward_blocks(const AttentionShape& shape) {
-  // Measured on an H100, causal, batch 4, blocks of one item / that stay, us. 64 columns: 25 heads 60.7 / 51.9 at 512
-  // tokens, 357 / 345 at 2,048. 128, 25 heads: 93.6 / 105.4 at 512, 224.9 / 237.7 at 1,024; 12 heads 48.1 / 48.8 and
-  // 106.8 / 116.2; 20 heads 79.1 / 76.5 at 512. H200, 80, 32 heads, one item with 64 queries a step: 72.6 / 67.1 at
-  // 512, 187.9 / 175.7 at 1,024; batch 1, 16 heads, 16,384 3,296 / 3,030.
+  // Persistent CTAs are faster up to head_dim 80. One tile per CTA and persistent CTAs, causal, batch 4, in us:
+  // head_dim 128 and 25 heads on an H100 take 93.6 and 105.4 at 512 tokens, 224.9 and 237.7 at 1,024. head_dim 80 and
+  // 32 heads on an H200 take 72.6 and 67.1 at 512 tokens, 187.9 and 175.7 at 1,024.
   return shape.head_dim <= 80 ? BwdSchedule::kPersistent : BwdSchedule::kOneTilePerCta;
 }
 
@@ -129,9 +124,10 @@ Launch backward_launch(const AttentionShape& shape, BwdSchedule blocks, const De
             .threads = kBackwardThreads,
             .shared_bytes = static_cast<std::size_t>(shared_bytes)};
   }
-  return {.grid = {items, 1, 1},
-          .threads = kBackwardThreads,
-          .shared_bytes = static_cast<std::size_t>(shared_bytes + kSharedAlignment)};  // it aligns its tiles itself
+  return {
+      .grid = {items, 1, 1},
+      .threads = kBackwardThreads,
+      .shared_bytes = static_cast<std::size_t>(shared_bytes + kSharedAlignment)};  // the kernel aligns its tiles itself
 }
 
 Launch backward_prepare_launch(const AttentionShape& shape) {

@@ -1,5 +1,5 @@
-// Which problems Hopper's backward kernels take, what lies in a block's shared memory and in the workspace, and the
-// launches that follow: pure host functions. And those launches.
+// Selection of the sm90 backward kernels: which problems they take, the contents of shared memory and workspace, and
+// the launch configurations (pure host functions). Declares the launches themselves, too.
 #pragma once
 
 #include <array>
@@ -13,46 +13,49 @@ namespace tbench::kernels::sm90 {
 
 inline constexpr std::array<std::int64_t, 4> kBackwardHeadDims{64, 80, 128, 256};
 
-/// Which of two kernels computes a problem: a block that takes one item after another, or a block an item.
+/// Schedule of the work tiles: persistent CTAs, or one tile per CTA. Each has its own kernels.
 enum class BwdSchedule {
-  kPersistent,     // head_dim 64, 80: at most one a multiprocessor, an item's beginning and end beside others' steps
-  kOneTilePerCta,  // head_dim 128, 256: nothing beside its steps, and nothing to find out again in every one of them
+  kPersistent,     // head_dim 64, 80: at most one CTA per SM; a tile's start and end overlap the steps of others
+  kOneTilePerCta,  // head_dim 128, 256: no overlap of tiles, and no bookkeeping in every step
 };
 
-/// An item is 128 keys, of 256 columns 64, with the queries that see them. A literal type; see FwdConfig.
+/// Constants of a backward kernel. A work tile is 128 keys (64 at head_dim 256) and the queries that see them. A
+/// literal type; see FwdConfig.
 struct BwdConfig {
-  int queries{};  // of a step
-  int stages{};   // buffers of Q and of dO
+  int queries{};  // per step
+  int stages{};   // stages of Q and of dO
   int registers{};
   int copying_registers{};
-  bool early_gradients{};  // dP^T is issued with S^T, not after it
+  bool early_gradients{};  // dP^T is issued together with S^T instead of after it
   bool operator==(const BwdConfig&) const = default;
 };
 
-constexpr int kBackwardGroups = 2;                        // warpgroups that compute; one more copies
-constexpr int kBackwardKeys = kBackwardGroups * kWgmmaM;  // of up to 128 columns, see backward_keys()
+constexpr int kBackwardGroups = 2;  // consumer warpgroups; the CTA has one producer warpgroup, too
+constexpr int kBackwardKeys = kBackwardGroups * kWgmmaM;  // up to head_dim 128, see backward_keys()
 constexpr int kBackwardThreads = (kBackwardGroups + 1) * kGroupThreads;
 
-/// Each warpgroup keeps kWgmmaM keys; of 256 columns both keep the same: one their dV, the other their dK.
+/// Each warpgroup holds kWgmmaM keys. At head_dim 256 both hold the same keys: one makes their dV, the other their dK.
 [[nodiscard]] constexpr int backward_key_groups(int head_dim) { return head_dim <= 128 ? kBackwardGroups : 1; }
 [[nodiscard]] constexpr int backward_keys(int head_dim) { return backward_key_groups(head_dim) * kWgmmaM; }
 
-/// Of 80 columns five panels of 16: filled up to 128 the tiles of 128 queries a step would not fit shared memory.
+/// head_dim 80 has five 16-column panels: filled up to 128 columns, tiles of 128 queries per step would not fit shared
+/// memory.
 [[nodiscard]] constexpr int backward_panel_columns(int head_dim) {
   return head_dim == 80 ? kSwizzle32Cols : kSwizzle128Cols;
 }
 
-/// Of 128 columns half the queries a step, because dK and dV of 64 keys take half of a thread's registers; of 256
-/// columns either does.
+/// head_dim 128 has half as many queries per step, because dK and dV of 64 keys take half of a thread's registers; at
+/// head_dim 256 either of them takes half.
 [[nodiscard]] constexpr BwdConfig backward_tile(int head_dim) {
-  const bool narrow = head_dim <= 80;  // early dP^T: as was measured
+  const bool narrow = head_dim <= 80;  // early dP^T where it was measured to be faster
   return {
       .queries = narrow ? 128 : 64, .stages = 2, .registers = 240, .copying_registers = 24, .early_gradients = narrow};
 }
 
-/// Where what lies in a block's shared memory; bytes. Tiles start at multiples of 1,024, as the 128-byte swizzle wants
-/// it. Where blocks stay, K and V have two buffers: the next item's come while the products read the last one's. dS has
-/// two, so that its product with K can come a step late. Of 256 columns P crosses, too, as float32.
+/// Byte offsets in a CTA's shared memory. Tiles start at multiples of 1,024, as the 128-byte swizzle requires. With
+/// persistent CTAs K and V have two stages: the next work tile's K and V are loaded while the products read the current
+/// ones. dS has two buffers, so that its product with K can come one step late. At head_dim 256 P crosses shared
+/// memory, too, as float32.
 struct BwdSmemLayout {
   int k{}, v{}, q{}, grad_o{}, scores{}, probabilities{}, lse{}, delta{}, barriers{}, end{};
 };
@@ -74,90 +77,96 @@ constexpr int kKeptStages = 2;
   return shared;
 }
 
-/// What an item keeps where items are of two kinds: keys, whose dK and dV it makes while it walks over queries, or
-/// queries, whose dQ it makes while it walks over keys. S and dP are made twice, so seven products instead of five, but
-/// no gradient is a sum of several items': nothing crosses shared memory, nothing is added atomically, and the bits are
-/// the same every time.
+/// The stationary side of a work tile of the split backward pass. A tile with stationary K/V makes dK and dV while it
+/// walks over queries; a tile with stationary Q makes dQ while it walks over keys. S and dP are computed twice, so
+/// there are seven products instead of five. In return no gradient is a sum over work tiles: nothing crosses shared
+/// memory or is added atomically, and the bits are the same in every run.
 enum class Stationary { kKv, kQ };
 
-/// How dQ is added up. Apart, every tile of keys leaves its share of dQ beside the others': nothing has to be cleared,
-/// and the bits are the same every time, but there is a tile's share more to read for every tile. By heads, a block has
-/// all tiles of keys of a head, or a share of them, so that the running sums of dQ are its threads' own: nothing is
-/// cleared or atomic, the bits are the same every time, and where it has all of them it writes dQ itself.
+/// Accumulation of dQ over the K/V tiles. With kPerKvTile every K/V tile stores a partial dQ of its own: nothing has to
+/// be cleared, and the bits are the same in every run, but the postprocess kernel reads one partial dQ per tile. With
+/// kPerHead a CTA takes all K/V tiles of a head, or a share of them, so that its threads keep the running sums of dQ.
+/// Nothing is cleared or atomic, the bits are the same in every run, and a CTA that has the whole head writes dQ
+/// itself.
 enum class DqAccumulation {
   kAtomic,
   kPerKvTile,
   kPerHead,
-  kNone,  // by items of two kinds; see Kept
+  kNone,  // split backward; see Stationary
 };
-constexpr int kMaxSumsApart = 4;   // tiles of keys
-constexpr int kMaxHeadShares = 2;  // blocks
+constexpr int kMaxSumsApart = 4;   // K/V tiles
+constexpr int kMaxHeadShares = 2;  // CTAs
 
-/// Queries, and keys, of a head that is computed by heads.
+/// Maximum of queries, and of keys, per head with kPerHead.
 constexpr int kMaxHeadRows = 1024;
 
-/// Of the warpgroups, to issue products. Where a block's items are few, as they are with the other sums, a step that
-/// waits for its turn is latency that nobody hides.
+/// Whether the warpgroups issue products in ping-pong order. Where a CTA has few work tiles, as with the other
+/// accumulations, a step that waits for its turn is latency that nothing hides.
 [[nodiscard]] constexpr bool uses_pingpong(int head_dim, DqAccumulation sums) {
   return head_dim <= 80 && sums == DqAccumulation::kAtomic;
 }
 
 struct BwdPlan {
   BwdSchedule blocks{};
-  DqAccumulation sums{};  // kPerKvTile where blocks stay, and there are at most kMaxSumsApart tiles of keys
-  int shares = 1;         // by heads: among how many blocks, at most kMaxHeadShares, a head's tiles are dealt
-  bool is_alone{};        // of two kinds: no kernel before makes lse and delta
+  DqAccumulation sums{};  // kPerKvTile: persistent CTAs, and at most kMaxSumsApart K/V tiles
+  int shares = 1;         // kPerHead: CTAs per head, at most kMaxHeadShares, which share its K/V tiles
+  bool is_alone{};        // split backward with fused row statistics: no preprocess kernel
   bool operator==(const BwdPlan&) const = default;
 };
 
-/// What lies where in the workspace, of each head queries rounded up to `rows`, a multiple of every step; bytes.
+/// Byte sizes of the workspace's parts. The queries of each head are rounded up to `rows`, a multiple of every kernel's
+/// step.
 struct BwdWorkspace {
   std::int64_t rows{};
-  std::size_t lse_bytes{};  // float32 [batch, heads, rows]: -lse / scale, which S starts from; -infinity beyond the end
-  std::size_t delta_bytes{};  // as much: -delta, which dP starts from; 0 there
-  /// dQ as float32 in the accumulators' own layout, see SoftmaxGrad::add_query_gradient(); apart: [tile of keys] of
-  /// them, by heads [share], none where a block has all of a head's single tile of keys, or of two kinds of items
+  std::size_t lse_bytes{};    // float32 [batch, heads, rows]: -lse / scale, where S starts; -infinity beyond the end
+  std::size_t delta_bytes{};  // as many: -delta, where dP starts; 0 beyond the end
+  /// dQ as float32 in the accumulators' own layout, see SoftmaxGrad::add_query_gradient(). kPerKvTile has [K/V tile]
+  /// and kPerHead [share] of them. The split backward pass has none, nor has a CTA with all of a head's single K/V
+  /// tile.
   std::size_t sums_bytes{};
   [[nodiscard]] std::size_t bytes() const { return lse_bytes + delta_bytes + sums_bytes; }
   bool operator==(const BwdWorkspace&) const = default;
 };
 [[nodiscard]] BwdWorkspace backward_workspace(const AttentionShape& shape, DqAccumulation sums, int shares = 1);
 
-/// The order in which blocks take tiles of keys, their items: those of a group of `heads` heads, then the next group's,
-/// so that Q, dO and the sums of dQ of the heads under way stay in the L2 cache. Groups are of about the same size: a
-/// small one at the end would start its heaviest tile when little else is left to do beside it. Of a group the heaviest
-/// come first (with a causal mask the first keys are seen by the most queries); where blocks stay, of the last group
-/// and every second one before it, while the others begin with their lightest: if every group began with its heaviest,
-/// the blocks that come first would be dealt them all, up to 1.7 times their share.
+/// The order in which CTAs take work tiles, which are K/V tiles. All tiles of a group of `heads` heads come before any
+/// of the next group, so that Q, dO and the dQ sums in use stay in the L2 cache. Groups are of about the same size: a
+/// small one at the end would start its heaviest tile when little else is left to overlap it.
+///
+/// With a causal mask the first keys are seen by the most queries, and a group begins with these heaviest tiles. With
+/// persistent CTAs groups alternate: the last one and every second one before it begin with their heaviest tiles, the
+/// others with their lightest. If every group began with its heaviest, the CTAs that come first would get all of them,
+/// up to 1.7 times their share.
 struct BwdTileOrder {
-  int tiles{};  // of a head
-  int heads{};  // of a group
-  int items{};  // of all heads
+  int tiles{};  // per head
+  int heads{};  // per group
+  int items{};  // in all heads
   bool operator==(const BwdTileOrder&) const = default;
 };
 [[nodiscard]] BwdTileOrder backward_order(const AttentionShape& shape);
 
-/// The kernel that was measured to be the faster one.
+/// Returns the faster schedule.
 [[nodiscard]] BwdSchedule backward_blocks(const AttentionShape& shape);
 
-/// How Hopper's kernels compute `problem`; nothing where they cannot or where Ampere's were measured to be faster.
+/// Returns the plan of the sm90 kernels for `problem`; nothing if they cannot compute the problem or the sm80 kernels
+/// are faster.
 [[nodiscard]] std::optional<BwdPlan> choose_backward(const AttentionProblem& problem, const DeviceLimits& limits);
 
-/// Whether the copy engine can read and write the arguments (tma_supports()); by heads dQ, too, leaves 16 bytes at a
-/// time.
+/// Whether TMA can read and write the arguments (tma_supports()). With kPerHead dQ, too, is stored 16 bytes at a time.
 [[nodiscard]] bool supports_layout(const AttentionProblem& problem, const AttentionBackward& arguments,
                                    const BwdPlan& choice);
 
-/// 0 where Ampere's kernels are chosen.
+/// Bytes of the workspace; 0 if the sm80 kernels are selected.
 [[nodiscard]] std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
 
 [[nodiscard]] Launch backward_launch(const AttentionShape& shape, BwdSchedule blocks, const DeviceLimits& limits);
-/// Of the kernel before, which makes lse and delta and clears the sums, and the one after, which makes dQ of them.
+/// Launches of the preprocess kernel, which makes lse and delta and clears the sums, and of the postprocess kernel,
+/// which converts them to dQ.
 [[nodiscard]] Launch backward_prepare_launch(const AttentionShape& shape);
 [[nodiscard]] Launch backward_convert_launch(const AttentionShape& shape);
 
-/// Enqueues the backward pass, for a problem with an instance (see BwdSchedule) and arguments that supports_layout()
-/// accepts.
+/// Launches the backward pass on `stream` without synchronising. The problem has an instance (see BwdSchedule) and
+/// arguments that supports_layout() accepts.
 /// @throws  cuda::CudaError
 template <Precision kPrecision>  // kBf16, kFp16
 void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, BwdPlan choice,

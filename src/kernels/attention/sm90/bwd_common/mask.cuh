@@ -1,5 +1,5 @@
-// What a mask and the ends of rows hide of a step's scores, where a warpgroup keeps keys or queries: items of two
-// kinds, and TF32.
+// The mask of the scores of one step, with the ends of rows, for a warpgroup with stationary keys or queries: split
+// backward and TF32.
 #pragma once
 
 #include <cmath>
@@ -8,11 +8,12 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Of a thread's scores, in fours: two columns of one row, and the same of another eight below.
-/// @param row_of           the row of either half, among those that are kept
-/// @param first_column     the thread's first, among the streamed rows
-/// @param streamed_extent  beyond it columns are hidden, too: their zeros times an Inf would be NaN. By reference, as
-///                         `causal`: parameters are read where they are needed, not kept in registers.
+/// Masks a thread's scores, which come in fours: two columns of one row, and the same two of the row eight below.
+/// @param row_of           the row of either half, among the stationary rows
+/// @param first_column     the thread's first column, among the streamed rows
+/// @param streamed_extent  number of streamed rows; columns beyond it are masked, too, because their zeros times an Inf
+///                         would be NaN. It and `causal` are references, so that parameters are read where they are
+///                         needed and not kept in registers
 template <bool kKeepsKeys, int kScores, class Row>
 __device__ __forceinline__ void hide_scores(float (&scores)[kScores], const Row& row_of, int first_column,
                                             const int& streamed_extent, const bool& causal) {
@@ -20,7 +21,7 @@ __device__ __forceinline__ void hide_scores(float (&scores)[kScores], const Row&
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = row_of(half);
-    // Queries see the keys up to their own.
+    // A query sees the keys up to its own index.
     const int begin = kKeepsKeys && causal ? row - too_many - first_column : 0;
     const int end = (!kKeepsKeys && causal ? min(row + 1 + too_many, streamed_extent) : streamed_extent) - first_column;
 #pragma unroll

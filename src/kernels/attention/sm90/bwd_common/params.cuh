@@ -1,4 +1,4 @@
-// What Hopper's backward kernels are given, and an item's steps.
+// Parameters of the sm90 backward kernels, and the steps of a work tile.
 #pragma once
 
 #include "kernels/attention/common/ptx.cuh"
@@ -7,25 +7,27 @@
 
 namespace tbench::kernels::sm90 {
 
-/// `Gradient`: how dK and dV are described to who stores them; `Order`: a BwdTileOrder, with what else items need.
+/// Parameters common to these kernels. `Gradient`: how dK and dV are described to the code that stores them; `Order`: a
+/// BwdTileOrder with whatever else the schedule needs.
 template <class Gradient, class Order>
 struct BwdParams {
   CUtensorMap q, k, v, grad_o;
   Gradient dk, dv;           // every row starts on a 16-byte boundary
-  const float *lse, *delta;  // [batch * heads, rows], negative, as BwdWorkspace has them
+  const float *lse, *delta;  // [batch * heads, rows], negative, as described at BwdWorkspace
   float* dq_sums;
   int heads, seq_q, seq_kv;
-  int rows;         // of a head in lse, delta and the sums
+  int rows;         // per head in lse, delta and the sums
   int batch_heads;  // batch * heads
   float scale;
   bool causal;
   Order order;
 };
 
-/// An item's keys and the steps over the queries that see them: `steps` of them from `first_step` on, around the end.
+/// Coordinates of a work tile: its keys and the steps over the queries that see them. There are `steps` steps from
+/// `first_step` on; they wrap around at the end.
 struct BwdTileCoord {
   int first_key;
-  int head;  // of all batches'
+  int head;  // counted through all batches
   int first_step, steps;
 };
 

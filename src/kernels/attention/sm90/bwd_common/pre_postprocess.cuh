@@ -1,5 +1,5 @@
-// The kernels around Hopper's backward kernels: what S and dP start from and cleared sums before it, dQ of the sums
-// after. And what they are given.
+// The preprocess kernel of the sm90 backward pass, which makes the start values of S and dP and clears the sums, and
+// the postprocess kernel, which converts sums to dQ; with their parameters.
 #pragma once
 
 #include "kernels/attention/common/delta.cuh"
@@ -14,14 +14,15 @@ struct PrePostParams {
   GlobalMatrix<const Element> o, grad_o;
   GlobalMatrix<Element> dq;
   const float* lse;                      // [batch, heads, seq_q]
-  float *lse_out, *delta_out, *dq_sums;  // of `rows` queries a head, see BwdWorkspace
+  float *lse_out, *delta_out, *dq_sums;  // `rows` queries per head, see BwdWorkspace
   int heads, seq_q, rows;
-  int sums_apart;  // of so many tiles of keys; 0: together, and cleared before
+  int sums_apart;  // number of partial dQ, one per K/V tile or share; 0: atomic sums, which the preprocess kernel
+                   // clears
   bool causal;
   float scale;
 };
 
-/// Where what lies in the workspace.
+/// Pointers into the workspace.
 struct WorkspacePointers {
   float *lse, *delta, *sums;
   int rows;
@@ -68,24 +69,24 @@ PrePostParams<Element> helper_parameters(const AttentionProblem& problem, const 
           .scale = problem.scale};
 }
 
-/// A block's batch and head: from the last to the first, while the kernel of products goes from the first to the last.
-/// So each begins with what the one before it has left in the L2 cache.
+/// Batch and head of a CTA. These kernels go from the last head to the first, the kernel between them from the first to
+/// the last, so that each begins with data that the one before it has left in the L2 cache.
 __device__ __forceinline__ unsigned helper_batch() { return gridDim.z - 1 - blockIdx.z; }
 __device__ __forceinline__ unsigned helper_head() { return gridDim.y - 1 - blockIdx.y; }
 
-/// Of a block over its rows' sums, four to a thread.
+/// Passes of a CTA over the sums of its rows, four floats per thread and pass.
 template <int kHeadDim>
 constexpr int kSumPasses = kBackwardHelperRows* kHeadDim / 4 / kBackwardHelperThreads;
 static_assert(kBackwardHelperRows * 16 % (4 * kBackwardHelperThreads) == 0, "16 divides every head_dim");
 
-/// Row products of dO and O, as row_dot() makes them, that load first, then do `meanwhile`: the stores that clear
-/// the sums would else be ahead of the loads.
+/// Makes delta = rowsum(dO * O) as row_dot() does, but calls `meanwhile` between loads and sums: the stores that clear
+/// the sums would otherwise be ahead of the loads.
 template <class Element, int kHeadDim, class Meanwhile>
 __device__ __forceinline__ void vector_row_products(const PrePostParams<Element>& p, int first_row, float* result,
                                                     Meanwhile&& meanwhile) {
   constexpr int kThreadsPerRow = kBackwardHelperThreads / kBackwardHelperRows;
   constexpr int kVectorsPerRow = kHeadDim * static_cast<int>(sizeof(Element)) / kVectorBytes;
-  constexpr int kVectors = (kVectorsPerRow + kThreadsPerRow - 1) / kThreadsPerRow;  // of a thread
+  constexpr int kVectors = (kVectorsPerRow + kThreadsPerRow - 1) / kThreadsPerRow;  // per thread
   const int thread = static_cast<int>(threadIdx.x), row = first_row + thread / kThreadsPerRow;
   const auto* const o = reinterpret_cast<const uint4*>(p.o.head(helper_batch(), helper_head()) + row * p.o.row_stride);
   const auto* const grad_o =
@@ -107,14 +108,14 @@ __device__ __forceinline__ void vector_row_products(const PrePostParams<Element>
   if (thread % kThreadsPerRow == 0) result[thread / kThreadsPerRow] = sum;
 }
 
-/// Of kBackwardHelperRows queries.
+/// The preprocess kernel; each CTA has kBackwardHelperRows queries.
 template <class Element, int kHeadDim>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
     attention_bwd_sm90_preprocess_kernel(const __grid_constant__ PrePostParams<Element> p) {
   const int first_row = static_cast<int>(blockIdx.x) * kBackwardHelperRows, i = static_cast<int>(threadIdx.x);
   const std::int64_t head = static_cast<std::int64_t>(helper_batch()) * p.heads + helper_head();
   __shared__ float sums[kBackwardHelperRows];
-  // In this order: the next kernel fetches K and V before it waits for this one.
+  // This order is safe because the next kernel loads only K and V before it waits for this one.
   griddep_wait();
   griddep_launch_dependents();
   const bool exists = i < kBackwardHelperRows && first_row + i < p.seq_q;
@@ -139,7 +140,8 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   p.lse_out[row] = exists ? -lse / p.scale : -INFINITY;
 }
 
-/// dq = scale * sums, from the accumulators' layout (see SoftmaxGrad::add_query_gradient()); of at most `kSums`.
+/// The postprocess kernel: dq = scale * sums, from the accumulators' layout (see SoftmaxGrad::add_query_gradient()); it
+/// adds at most `kSums` partial sums.
 template <class Element, int kHeadDim, int kSums>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
     attention_bwd_sm90_postprocess_kernel(const __grid_constant__ PrePostParams<Element> p) {
@@ -150,7 +152,7 @@ __global__ void __launch_bounds__(kBackwardHelperThreads)
   const std::int64_t head = static_cast<std::int64_t>(helper_batch()) * p.heads + helper_head();
   const float4* const sums = reinterpret_cast<const float4*>(p.dq_sums + (head * p.rows + first_row) * kHeadDim);
   const std::int64_t distance = static_cast<std::int64_t>(gridDim.z) * p.heads * p.rows * kHeadDim / 4;
-  // With a mask the tiles of keys that the block's queries see: kBackwardHelperRows divides kBackwardKeys.
+  // With a mask, only the K/V tiles that the CTA's queries see; kBackwardHelperRows divides kBackwardKeys.
   const int count = p.causal ? min(p.sums_apart, first_row / kBackwardKeys + 1) : p.sums_apart;
   griddep_wait();
   float4 shares[kSums][kSumPasses<kHeadDim>];  // all loads first

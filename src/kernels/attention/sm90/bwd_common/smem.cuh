@@ -1,4 +1,4 @@
-// What lies in shared memory of Hopper's backward kernels for the steps of items, and how a block begins.
+// Shared memory of the sm90 backward kernels for the steps of a work tile, and the start of a CTA.
 #pragma once
 
 #include "kernels/attention/common/ptx.cuh"
@@ -7,8 +7,8 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Q and dO [stage, panel, queries, 64]; dS [buffer, 64 keys, queries, 64]; lse and delta [stage, queries];
-/// barriers: `kOthers` of who derives from it, then those of these.
+/// Holds Q and dO [stage, panel, queries, 64]; dS [buffer, 64 keys, queries, 64]; lse and delta [stage, queries];
+/// barriers: first the `kOthers` of the deriving struct, then these.
 template <int kColumns, BwdSchedule kBlocks, int kOthers>
 struct BwdSmem {
   static constexpr int kHeadDim = kColumns;
@@ -19,12 +19,12 @@ struct BwdSmem {
   static constexpr int kPanelColumns = backward_panel_columns(kHeadDim), kPanels = kHeadDim / kPanelColumns;
   static constexpr int kRowBytes = kPanelColumns * 2;  // of a panel
   static constexpr int kKeptPanelBytes = kWgmmaM * kRowBytes;
-  static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // of 64 keys' K or V
+  static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // K or V of 64 keys
   static constexpr int kPanelBytes = kQueries * kRowBytes;
   static constexpr int kStageBytes = kPanels * kPanelBytes;
-  static constexpr int kScoresPanelBytes = kQueries * kPanelRowBytes;  // of 64 keys
+  static constexpr int kScoresPanelBytes = kQueries * kPanelRowBytes;  // dS of 64 keys
   static constexpr int kScoresBytes = kKeyGroups * kScoresPanelBytes;
-  static constexpr int kStatisticsBytes = kQueries * 4;  // of a stage, lse or delta
+  static constexpr int kStatisticsBytes = kQueries * 4;  // lse or delta of one stage
   static constexpr int kWarps = kBackwardGroups * kWarpGroupWarps;
   static constexpr int kBarrierSize = 8;
 
@@ -57,8 +57,8 @@ struct BwdSmem {
     return base + kPlan.barriers + number * kBarrierSize;
   }
 
-  /// Of one thread, after the others. Those of what is copied are arrived at by the thread that copies, the rest by
-  /// warps.
+  /// Initialises the barriers; one thread calls it, after the others are initialised. The producer arrives at barriers
+  /// of loads, warps at the rest.
   __device__ __forceinline__ void make_step_barriers() const {
     for (int stage = 0; stage < kTile.stages; ++stage) {
       mbarrier_init(barrier(kQueriesFull + stage), 1);
@@ -73,7 +73,7 @@ struct BwdSmem {
   }
 };
 
-/// Makes the barriers and lets the next kernel begin.
+/// Initialises the barriers and lets the next kernel start.
 template <class Parameters, class Shared>
 __device__ __forceinline__ void begin_backward_block(const Parameters& parameters, const Shared& shared) {
   if (threadIdx.x == 0) {

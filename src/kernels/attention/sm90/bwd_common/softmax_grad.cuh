@@ -1,7 +1,7 @@
-// What a computing warpgroup of Hopper's backward kernels does with the scores of a step, in every kernel: S^T, dP^T
-// and dS of 64 keys, a step of queries, and what is made of them. Scores are transposed, so that P and dS are operands
-// of dV += P dO and dK += dS Q as they stand in registers; dS crosses shared memory for dQ = dS K, of which each
-// warpgroup computes a half over all of the item's keys.
+// The part of a consumer warpgroup's step that all sm90 backward kernels share: S^T, dP^T and dS of 64 keys and a step
+// of queries, and their products. Scores are transposed, so that P and dS are operands of dV += P dO and dK += dS Q as
+// they stand in registers. Then dS crosses shared memory for dQ = dS K, of which each warpgroup computes one half over
+// all keys of the work tile.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace tbench::kernels::sm90 {
 
-/// `Tiles`: BwdSmem with K and V.
+/// @tparam Tiles  BwdSmem with K and V
 template <class Element, class Parameters, class Tiles>
 class SoftmaxGrad {
  protected:
@@ -22,19 +22,19 @@ class SoftmaxGrad {
   static constexpr int kHeadDim = Shared::kHeadDim;
   static constexpr BwdConfig kTile = Shared::kTile;
   static constexpr int kQueries = Shared::kQueries;
-  static constexpr int kScores = kQueries / 2;  // of a thread: a warp's 16 keys among 32 lanes
-  // dP^T, dV and dK go by parts of 64 queries: dP^T of 128 would not fit beside S^T, P and dS.
+  static constexpr int kScores = kQueries / 2;  // per thread: a warp's 16 keys among 32 lanes
+  // dP^T, dV and dK are computed in parts of 64 queries: dP^T of 128 queries would not fit next to S^T, P and dS.
   static constexpr int kPartQueries = 64, kParts = kQueries / kPartQueries;
   static constexpr int kPartScores = kPartQueries / 2;
   static constexpr int kPartBytes = kPartQueries * Shared::kRowBytes;
   static constexpr int kGradients = kHeadDim / 2;
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
   static_assert(kTile.stages == 2);
-  // dQ's half: 64 queries, or of all queries the columns of half of K's panels.
+  // The warpgroup's half of dQ: 64 queries, or all queries with half of K's panels.
   static constexpr bool kHalvesQueries = kQueries > kWgmmaM;
   static constexpr int kHalfPanels = kHalvesQueries ? Shared::kPanels : Shared::kPanels / 2;
   static constexpr int kHalfColumns = kHalfPanels * Shared::kPanelColumns;
-  static constexpr int kQueryGradients = kWgmmaM * kHalfColumns / kWarpGroupThreads;  // of a thread
+  static constexpr int kQueryGradients = kWgmmaM * kHalfColumns / kWarpGroupThreads;  // per thread
   static_assert(kQueries == (kHalvesQueries ? 128 : 64) && kHeadDim == (kHalvesQueries ? 1 : 2) * kHalfColumns,
                 "both halves are all of dQ");
 
@@ -45,15 +45,15 @@ class SoftmaxGrad {
     const int thread = kHeadDim <= 128 ? static_cast<int>(threadIdx.x) : opaque_thread_index();
     return thread / kWarpSize % kWarpGroupWarps;
   }
-  /// Of 128 columns read anew every time, of 256 the warp, too: what follows from it would be kept in registers, of
-  /// which there are none left.
+  /// Lane, at head_dim 256 also the warp, read again at every use: values that follow from it would be kept in
+  /// registers, and none are left.
   __device__ __forceinline__ static int lane() {
     if constexpr (kHeadDim <= 64) return static_cast<int>(threadIdx.x) % kWarpSize;
     return read_lane();
   }
 
-  /// Where the tiles and dS of the block's i-th step lie, and the parity of the phase in which they come: nothing that
-  /// would have to be kept in registers.
+  /// Stage and phase parity of the tiles and dS of the CTA's i-th step, computed so that nothing has to be kept in
+  /// registers.
   __device__ __forceinline__ static std::uint32_t stage(int i) { return static_cast<std::uint32_t>(i) % 2; }
   __device__ __forceinline__ static std::uint32_t parity(int i) { return static_cast<std::uint32_t>(i) / 2 % 2; }
 
@@ -61,16 +61,17 @@ class SoftmaxGrad {
     wait_for_tile(shared_.barrier(Shared::kGradientsFull + stage(i)), parity(i));
   }
   __device__ __forceinline__ static void wait_for_tile(std::uint32_t barrier, std::uint32_t parity) {
-    // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
+    // Once the tile has arrived, the preceding phase belongs to the next tile, which nothing loads before this one is
+    // read.
     if (injected(InjectedFault::kBackwardParity)) return mbarrier_wait_bounded(barrier, parity ^ 1u);
     mbarrier_wait(barrier, parity);
   }
-  /// Of both warpgroups, of the i-th step.
+  /// Waits for dS of both warpgroups of the i-th step.
   __device__ __forceinline__ void wait_for_scores(int i) const {
     mbarrier_wait(shared_.barrier(Shared::kScoresFull + stage(i)), parity(i));
   }
 
-  /// Tells those who wait at the barrier that the warp has done its part: written what it is of, or read it.
+  /// Arrives for the warp at a barrier: the warp has written or read the data that the barrier guards.
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
     __syncwarp();
     if (lane() == 0) mbarrier_arrive(shared_.barrier(barrier));
@@ -82,7 +83,7 @@ class SoftmaxGrad {
     delay(InjectedFault::kBackwardRelease);
   }
 
-  /// result += K Q^T or V dO^T, of kept rows and streamed ones.
+  /// result += K Q^T or V dO^T: stationary rows times streamed rows.
   template <int kCount>
   __device__ __forceinline__ static void multiply_transposed(float (&result)[kCount], std::uint32_t kept,
                                                              std::uint32_t streamed) {
@@ -97,7 +98,7 @@ class SoftmaxGrad {
     }
   }
 
-  /// gradient += scores * the stage's rows, of a part of the queries; = instead of += without `add`.
+  /// gradient += scores * the stage's rows, for one part of the queries; without `add` = instead of +=.
   __device__ __forceinline__ static void multiply_gradient(float (&gradient)[kGradients],
                                                            const std::uint32_t (&scores)[kScores / 2],
                                                            std::uint32_t streamed, int part, bool add) {
@@ -110,10 +111,10 @@ class SoftmaxGrad {
     }
   }
 
-  /// The warpgroup's 64 keys among the item's.
+  /// Index of the warpgroup's 64 keys in the work tile.
   __device__ __forceinline__ int key_group() const { return Shared::kKeyGroups > 1 ? group_ : 0; }
 
-  /// The operands of a warpgroup's half of dQ = dS K: dS of the i-th step, and the item's keys, 64 after 64.
+  /// Operands of a warpgroup's half of dQ = dS K: dS of the i-th step, and the work tile's keys, 64 after 64.
   __device__ __forceinline__ SmemDescriptor scores_operand(int i) const {
     return make_smem_descriptor(shared_.scores(stage(i)) + (kHalvesQueries ? group_ * kWgmmaM * kPanelRowBytes : 0));
   }
@@ -122,7 +123,7 @@ class SoftmaxGrad {
         keys + (kHalvesQueries ? 0 : group_ * kHalfPanels * Shared::kKeptPanelBytes),
         kHalfPanels > 1 ? Shared::kKeptPanelBytes : 16);
   }
-  /// To what dq holds with `add`.
+  /// Issues dQ = dS K, added to the contents of dq with `add`.
   __device__ __forceinline__ static void multiply_query_gradient(float (&dq)[kQueryGradients],
                                                                  const SmemDescriptor& scores,
                                                                  const SmemDescriptor& keys, bool add = false) {
@@ -135,8 +136,9 @@ class SoftmaxGrad {
     }
   }
 
-  /// Adds it to the sums [batch, heads, query blocks of 16, head_dim / 8, lane, 4]: a thread's four elements of a block
-  /// of eight columns side by side, so that a warp adds 512 bytes in a row. `head`: of all batches'; `put`: adds four.
+  /// Adds dQ to the sums [batch, heads, query blocks of 16, head_dim / 8, lane, 4]. A thread's four elements of a block
+  /// of eight columns are contiguous, so that a warp adds 512 contiguous bytes. `head`: counted through all batches;
+  /// `put`: adds four floats.
   template <class Put>
   __device__ __forceinline__ void add_query_gradient(const float (&dq)[kQueryGradients], int first_query, int head,
                                                      Put&& put) const {
@@ -153,10 +155,12 @@ class SoftmaxGrad {
     }
   }
 
-  /// Of a thread's two keys, eight apart. Its scores come in fours: two queries of the first, the same of the second.
+  /// Key of a thread in the warpgroup's 64. A thread has two keys, eight apart; its scores come in fours, two queries
+  /// of the first key and the same two of the second.
   __device__ __forceinline__ int key_in_group(int half) const { return warp() * 16 + half * 8 + lane() / 4; }
 
-  /// Hides queries beyond the last, too, whose zeros times an Inf would be NaN. `item_key`: the item's first.
+  /// Masks scores, also of queries beyond the last, whose zeros times an Inf would be NaN. `item_key`: first key of the
+  /// work tile.
   template <int kCount>
   __device__ __forceinline__ void mask(float (&s)[kCount], int first_query, int item_key) const {
     const int first_key = item_key + key_group() * kWgmmaM;
@@ -180,8 +184,8 @@ class SoftmaxGrad {
     }
   }
 
-  /// A number of each query, lse or delta, for the accumulators to start from: neither is in the way between a product
-  /// and what becomes of it.
+  /// Starts the accumulators from a number per query, lse or delta, so that neither is needed between a product and its
+  /// use.
   template <int kCount>
   __device__ __forceinline__ static void spread(float (&sums)[kCount], std::uint32_t statistics) {
 #pragma unroll
@@ -202,16 +206,16 @@ class SoftmaxGrad {
     for (int n = 0; n < kCount; ++n) s[n] = exp2_approximate(s[n] * scale);
   }
 
-  /// Where a lane stores dS of the i-th step's first 16 queries. A warp's 16 keys are two vectors of a row; lanes of 8
-  /// name the rows of a matrix: the first eight queries of 16, its two vectors, then the others.
+  /// Address at which a lane stores dS of the i-th step's first 16 queries. A warp's 16 keys are two vectors of a row.
+  /// Each eight lanes address the rows of one matrix: the first eight queries with either vector, then the other eight.
   __device__ __forceinline__ std::uint32_t scores_line(int i) const {
     const int vector = warp() * 2 + lane() / 8 % 2, row = lane() / 16 * 8 + lane() % 8;
     return shared_.scores(stage(i)) + key_group() * Shared::kScoresPanelBytes + row * kPanelRowBytes +
            (vector ^ lane() % 8) * 16;
   }
 
-  /// P and dS = P (dP - delta) as operands, of a part of the queries, whose P are `s`; dS to shared memory, too,
-  /// [query, key], for dQ's products of both warpgroups.
+  /// Makes P and dS = P (dP - delta) as operands for one part of the queries, with P in `s`. Stores dS to shared
+  /// memory, too, [query, key], for the dQ products of both warpgroups.
   __device__ __forceinline__ void differentiate(const float* s, const float (&dp)[kPartScores],
                                                 std::uint32_t (&p)[kScores / 2], std::uint32_t (&ds)[kScores / 2],
                                                 int part, int i) const {
@@ -230,20 +234,20 @@ class SoftmaxGrad {
     }
   }
 
-  /// A planted fault: a part's P without which dV is to be.
+  /// An injected fault: drops one part's P from dV.
   __device__ __forceinline__ static void leave_out(std::uint32_t (&p)[kScores / 2], int part) {
 #pragma unroll
     for (int j = 0; j < kPartScores / 2; ++j) p[part * (kPartScores / 2) + j] = 0;
   }
 
-  /// To both warpgroups, what differentiate() has stored of a step.
+  /// Publishes the dS that differentiate() has stored for a step to both warpgroups.
   __device__ __forceinline__ void show_scores(int i) const {
     fence_proxy_async();
     release(Shared::kScoresFull + stage(i));
   }
 
-  /// dK or dV times `factor` to where K or V was, for the copy engine. A lane names its row of four matrices [16, 16]:
-  /// lanes of 16 the rows of the left two, then those of the right two.
+  /// Stores dK or dV times `factor` over K or V in shared memory, for the TMA store. A lane addresses its row of four
+  /// matrices [16, 16]: the first 16 lanes the rows of the left two, the others the rows of the right two.
   __device__ __forceinline__ void stage_gradient(std::uint32_t tile, const float (&gradient)[kGradients],
                                                  float factor) const {
     const int row = warp() * 16 + lane() % 16;

@@ -1,6 +1,7 @@
-// Backward pass on Hopper at head_dim 256, bf16 and fp16, by a block an item of 64 keys: two warpgroups that compute,
-// one dV, one dK (sm90/bwd_hdim256/mainloop.cuh), and one whose first thread copies, as in the kernel of one item a
-// block. dQ is added to float32 sums: a kernel before clears them and makes lse and delta, one after converts them.
+// Backward pass on Hopper at head_dim 256, bf16 and fp16, with one work tile of 64 keys per CTA. Of the two consumer
+// warpgroups one makes dV, the other dK (sm90/bwd_hdim256/mainloop.cuh); one producer thread loads, as in
+// sm90/bwd_tile. dQ is added atomically to float32 sums: the preprocess kernel clears them and makes lse and delta, the
+// postprocess kernel converts them.
 #pragma once
 
 #include "kernels/attention/sm90/bwd_hdim256/mainloop.cuh"

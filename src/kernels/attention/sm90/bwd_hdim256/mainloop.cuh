@@ -1,8 +1,11 @@
-// What the two computing warpgroups of Hopper's backward kernel of head_dim 256 do with the same 64 keys, whose dK and
-// dV together are more than a warpgroup's registers: one makes S^T, P and dV, the other dP^T, dS and dK, each half of
-// dQ's columns. P crosses shared memory as float32, so that dS is of what the exponentials gave; dS crosses it for dQ.
-// The first is ahead: its exponentials are beside the other's products. The next S^T and dP^T are issued behind dV and
-// dK, so that neither warpgroup's products wait for what is made of the last ones; dQ is a step late, as ever.
+// Main loop of the two consumer warpgroups of the sm90 backward kernel at head_dim 256. Both hold the same 64 keys,
+// because dK and dV together exceed a warpgroup's registers. One makes S^T, P and dV, the other dP^T, dS and dK, and
+// each makes half of dQ's columns. P crosses shared memory as float32, so that dS comes from unrounded P; dS crosses it
+// for dQ.
+//
+// The first warpgroup runs ahead: its exponentials overlap the other's products. The next S^T and dP^T are issued
+// behind dV and dK, so that the tensor cores never wait while P and dS are made. dQ comes one step late, as in the
+// other kernels.
 #pragma once
 
 #include "kernels/attention/sm90/bwd_common/softmax_grad.cuh"
@@ -10,7 +13,7 @@
 
 namespace tbench::kernels::sm90 {
 
-/// What both do.
+/// The common part of both warpgroups.
 template <class Element, int kHeadDim>
 class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<kHeadDim>> {
  protected:
@@ -22,20 +25,21 @@ class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<
   static_assert(Scores::kParts == 1 && !kTile.early_gradients);
 
   enum Group { kValues, kKeys };
-  // Of 16; 0 is __syncthreads(). The second is a warpgroup's, and the one after it the other's.
+  // Named barriers, of 16 that exist; 0 is __syncthreads(). kStaging belongs to the first warpgroup, kStaging + 1 to
+  // the second.
   enum NamedBarrier { kKeysRead = 1, kStaging = 2 };
 
   __device__ __forceinline__ Hdim256Warpgroup(const TileParams& parameters, Shared shared, const BwdTileCoord& place,
                                               Group group)
       : Scores{parameters, shared, group}, place_{place} {}
 
-  /// place_.steps - 1, found out again: kept, it spills.
+  /// Returns place_.steps - 1, computed again: kept in a register, it spills.
   __device__ __forceinline__ int last_step() const {
     return all_steps(p_, kQueries) - 1 - (p_.causal ? place_.first_step : 0);
   }
   __device__ __forceinline__ int first_query(int i) const { return one_item_query(p_, place_, i, kQueries); }
 
-  /// `step`: advance<kFirst, kLast>(i) of every step; the two are known when it is compiled.
+  /// Calls step.operator()<kFirst, kLast>(i) for every step; the two flags are known at compile time.
   template <class Step>
   __device__ __forceinline__ void walk(Step&& step) const {
     const int last = last_step();
@@ -46,7 +50,7 @@ class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<
     step.template operator()<false, true>(last);
   }
 
-  /// Of the i-th step.
+  /// Issues dQ of the i-th step.
   __device__ __forceinline__ void start_query_gradient(float (&dq)[kQueryGradients], int i) const {
     const SmemDescriptor scores = Scores::scores_operand(i), keys = Scores::keys_operand(shared_.k(0));
     Scores::multiply_query_gradient(dq, scores, keys);
@@ -58,15 +62,15 @@ class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<
                                [](float* sums, const float* four) { red_add_v4(sums, four); });
   }
 
-  /// Of the products under way those of dQ are not the last.
+  /// Waits for dQ and adds it; one group that was issued after dQ stays in flight.
   __device__ __forceinline__ void finish_query_gradient(float (&dq)[kQueryGradients], int i) const {
     wgmma_wait_group<1>(dq);
     release(Shared::kScoresEmpty + stage(i));
     add_query_gradient(dq, i);
   }
 
-  /// The last dQ; then dK or dV leaves by way of the shared memory of K or V, which nobody reads any more: V since the
-  /// last dS has come, K when both have made their dQ.
+  /// Adds the last dQ, then stores dK or dV through the shared memory of K or V, which nothing reads any more: V since
+  /// the last dS has arrived, K when both warpgroups have made their dQ.
   __device__ __forceinline__ void finish(const CUtensorMap& map, std::uint32_t tile,
                                          const float (&gradient)[kGradients], float factor) const {
     float dq[kQueryGradients];
@@ -76,7 +80,8 @@ class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<
     start_query_gradient(dq, last);
     wgmma_wait_group<0>(dq);
     add_query_gradient(dq, last);
-    // One arrives, the other waits: bar.sync of both would be two instructions, which one barrier may not get.
+    // One warpgroup arrives and the other waits: bar.sync in two branches would be two instructions, which one barrier
+    // may not get.
     if (group_ == kValues) {
       named_barrier_arrive<kBackwardGroups * kWarpGroupThreads>(kKeysRead);
     } else {
@@ -86,7 +91,7 @@ class Hdim256Warpgroup : protected SoftmaxGrad<Element, TileParams, Hdim256Smem<
     fence_proxy_async();
     named_barrier_sync<kWarpGroupThreads>(kStaging + group_);
     if (threadIdx.x % kWarpGroupThreads != 0) return;
-    // Found out again: kept, it spills.
+    // Computed again: kept in a register, it spills.
     const BwdTileCoord place = one_item_place(p_, opaque(static_cast<int>(blockIdx.x)), kQueries, Shared::kKeys);
     tma_store_tile<kHeadDim>(map, {place.first_key, place.head % p_.heads, place.head / p_.heads}, tile,
                              Shared::kKeptPanelBytes);
@@ -118,7 +123,7 @@ class Hdim256Dv : Hdim256Warpgroup<Element, kHeadDim> {
   }
 
  private:
-  /// A step, with the dQ of the one before and S^T of the one after.
+  /// Computes one step, with dQ of the step before and S^T of the step after.
   template <bool kFirst, bool kLast>
   __device__ __forceinline__ void advance(int i) {
     Scores::mask(scores_, first_query(i), place_.first_key);
@@ -140,7 +145,7 @@ class Hdim256Dv : Hdim256Warpgroup<Element, kHeadDim> {
     if constexpr (!kLast) finish_scores(i + 1);
   }
 
-  /// S^T - lse / scale.
+  /// Issues S^T - lse / scale.
   __device__ __forceinline__ void start_scores(int i) {
     if (!injected(InjectedFault::kBackwardBarrier))
       mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
@@ -154,7 +159,7 @@ class Hdim256Dv : Hdim256Warpgroup<Element, kHeadDim> {
     release(Shared::kStageEmpty + stage(i));
   }
 
-  /// To the other warpgroup as they are, and as operands.
+  /// Publishes P to the other warpgroup as float32, and packs it as an operand.
   __device__ __forceinline__ void show_probabilities(std::uint32_t (&p)[kScores / 2], int i) const {
     const float(&s)[kScores] = scores_;
     mbarrier_wait(shared_.barrier(Shared::kProbabilitiesEmpty), static_cast<std::uint32_t>(i) % 2 ^ 1u);
@@ -167,8 +172,8 @@ class Hdim256Dv : Hdim256Warpgroup<Element, kHeadDim> {
     for (int n = 0; n < kScores / 2; ++n) p[n] = pack<Element>(s[2 * n], s[2 * n + 1]);
   }
 
-  float scores_[kScores];     // from S to P
-  float values_[kGradients];  // of dV
+  float scores_[kScores];     // first S, then P
+  float values_[kGradients];  // sums of dV
 };
 
 template <class Element, int kHeadDim>
@@ -194,7 +199,7 @@ class Hdim256Dk : Hdim256Warpgroup<Element, kHeadDim> {
   }
 
  private:
-  /// A step, with the dQ of the one before and dP^T of the one after.
+  /// Computes one step, with dQ of the step before and dP^T of the step after.
   template <bool kFirst, bool kLast>
   __device__ __forceinline__ void advance(int i) {
     mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
@@ -203,14 +208,14 @@ class Hdim256Dk : Hdim256Warpgroup<Element, kHeadDim> {
     mbarrier_wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
     std::uint32_t ds[kScores / 2];
     differentiate(ds, i);
-    release(Shared::kProbabilitiesEmpty);  // not before: what is loaded has to have come
+    release(Shared::kProbabilitiesEmpty);  // only now: the loads have to have completed
     float dq[kQueryGradients];
     if constexpr (!kFirst) Scores::wait_for_scores(i - 1);
     wgmma_fence();
     if constexpr (!kFirst) Group::start_query_gradient(dq, i - 1);
     Scores::multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !kFirst);
     wgmma_commit_group();
-    Scores::show_scores(i);  // its fence takes as long as a product: not before them
+    Scores::show_scores(i);  // after the products: its fence takes as long as one of them
     if constexpr (!kFirst) Group::finish_query_gradient(dq, i - 1);
     if constexpr (!kLast) start_probability_gradients(i + 1);
     wgmma_wait_group<kLast ? 0 : 1>(keys_);
@@ -218,7 +223,7 @@ class Hdim256Dk : Hdim256Warpgroup<Element, kHeadDim> {
     if constexpr (!kLast) finish_probability_gradients(i + 1);
   }
 
-  /// dP^T - delta.
+  /// Issues dP^T - delta.
   __device__ __forceinline__ void start_probability_gradients(int i) {
     Scores::wait_for_gradients(i);
     Scores::spread(gradients_, shared_.delta(stage(i)));
@@ -231,8 +236,8 @@ class Hdim256Dk : Hdim256Warpgroup<Element, kHeadDim> {
     release(Shared::kGradientsEmpty + stage(i));
   }
 
-  /// dS = P (dP - delta), to shared memory, too; see SoftmaxGrad::differentiate(). P comes a few loads ahead: all of
-  /// it would spill.
+  /// Makes dS = P (dP - delta) and stores it to shared memory, too; see SoftmaxGrad::differentiate(). P is loaded a few
+  /// values ahead; all of it would spill.
   __device__ __forceinline__ void differentiate(std::uint32_t (&ds)[kScores / 2], int i) const {
     constexpr int kFours = kScores / 4, kAhead = 4;
     const std::uint32_t line = Scores::scores_line(i);
@@ -250,7 +255,7 @@ class Hdim256Dk : Hdim256Warpgroup<Element, kHeadDim> {
   }
 
   float gradients_[kScores];  // dP
-  float keys_[kGradients];    // of dK
+  float keys_[kGradients];    // sums of dK
 };
 
 }  // namespace tbench::kernels::sm90

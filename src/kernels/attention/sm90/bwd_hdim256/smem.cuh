@@ -1,11 +1,11 @@
-// What lies in shared memory of Hopper's backward kernel of head_dim 256.
+// Shared memory of the sm90 backward kernel at head_dim 256.
 #pragma once
 
 #include "kernels/attention/sm90/bwd_tile/smem.cuh"
 
 namespace tbench::kernels::sm90 {
 
-/// As TileSmem, of 64 keys, with P of a step [four columns, thread, 4], as accumulators have it.
+/// TileSmem with 64 keys, and P of one step [four columns, thread, 4] in the accumulators' layout.
 template <int kColumns>
 struct Hdim256Smem : TileSmem<kColumns, 4> {
   using Kept = TileSmem<kColumns, 4>;
@@ -13,19 +13,19 @@ struct Hdim256Smem : TileSmem<kColumns, 4> {
   static_assert(Kept::kKeyGroups == 1 && kTile.stages == 2);
 
   enum DeepBarrier {
-    kGradientsEmpty = static_cast<int>(Kept::kMoreBarriers),  // dO of a stage; kStageEmpty is Q's
+    kGradientsEmpty = static_cast<int>(Kept::kMoreBarriers),  // dO of a stage; kStageEmpty is for its Q
     kProbabilitiesFull = kGradientsEmpty + kTile.stages,
     kProbabilitiesEmpty,
   };
   static constexpr bool kGivesBackApart = true;
 
-  /// Of a thread of either warpgroup: its n-th four of P.
+  /// Address of a thread's n-th four values of P, the same in either warpgroup.
   __device__ __forceinline__ std::uint32_t probabilities(int n) const {
-    const int thread = opaque_thread_index() % kWarpGroupThreads;  // anew, see SoftmaxGrad::warp()
+    const int thread = opaque_thread_index() % kWarpGroupThreads;  // read again, see SoftmaxGrad::warp()
     return base + kPlan.probabilities + (n * kWarpGroupThreads + thread) * 16;
   }
 
-  /// Of one thread.
+  /// Initialises the barriers; one thread calls it.
   __device__ __forceinline__ void make_barriers() const {
     for (int stage = 0; stage < kTile.stages; ++stage) mbarrier_init(barrier(kGradientsEmpty + stage), Kept::kWarps);
     mbarrier_init(barrier(kProbabilitiesFull), kWarpGroupWarps);

@@ -1,6 +1,6 @@
-// What becomes of dQ in Hopper's backward kernel whose blocks stay. dQ of a step comes at the end of the next one, be
-// it the next item's first. It is added to float32 sums or stored beside those of other tiles of keys; by heads the
-// running sums are the threads' own, and dQ itself leaves with the head's first keys.
+// dQ in the persistent sm90 backward kernel. dQ of a step comes at the end of the next step, even if that is the next
+// work tile's first. It is added to float32 sums (kAtomic) or stored as a partial dQ (kPerKvTile). With kPerHead the
+// running sums are the threads' own, and dQ itself is stored with the head's first keys.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -11,7 +11,7 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Knows of which item a step of the block is, and the one before it.
+/// Knows the work tile of each step of the CTA and of the step before it.
 template <class Element, int kHeadDim, DqAccumulation kSums>
 class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, PersistentSmem<kHeadDim>> {
   using Scores = SoftmaxGrad<Element, PersistentParamsFor<kSums>, PersistentSmem<kHeadDim>>;
@@ -26,7 +26,7 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
   __device__ __forceinline__ DqMainloop(const PersistentParamsFor<kSums>& parameters, Shared shared, int group)
       : Scores{parameters, shared, group} {}
 
-  /// Where the item's K, V and fields lie, and those of the step before, whose dQ is late.
+  /// Stage of the work tile's K, V and fields, and the stage that the step before used, whose dQ is late.
   __device__ __forceinline__ std::uint32_t kept() const { return item_ % kKeptStages; }
   __device__ __forceinline__ std::uint32_t late_kept(int i) const {
     return (item_ - (begins_item(i) ? 1 : 0)) % kKeptStages;
@@ -49,7 +49,7 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
     return sm90::first_query(p_, i - 1 + of_late_item(Shared::kShift, i), kQueries);
   }
 
-  /// Of the step before the i-th.
+  /// Issues dQ of the step before the i-th.
   __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kQueryGradients], int i, bool add) const {
     const SmemDescriptor scores = Scores::scores_operand(i - 1),
                          keys = Scores::keys_operand(shared_.k(late_kept(i), 0));
@@ -71,8 +71,8 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
         [](float* sums, const float* four) { kApart ? store_to_global(sums, four) : red_add_v4(sums, four); });
   }
 
-  /// By heads, with the last tile of keys of a whole head, dQ starts from the running sums: they come while the
-  /// warpgroup waits for the other one. False where there are none.
+  /// kPerHead: at the last K/V tile of a whole head, dQ starts from the running sums. They are loaded while the
+  /// warpgroup waits for the other one. Returns false if there are none.
   using LateSums = float[kByHeads ? kQueryGradients : 1];
   __device__ __forceinline__ bool load_late_sums(LateSums& sums, int i) const {
     if constexpr (kByHeads) {
@@ -98,7 +98,7 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
       for (int n = 0; n < kQueryGradients; ++n) dq[n] = opaque(sums[n]);
     }
   }
-  /// Of the step before the i-th: whether it is the last of its queries, and whether others were before.
+  /// Whether the step before the i-th is the last one of its queries, and below, whether earlier ones left sums.
   __device__ __forceinline__ bool ends_query_gradient(int i) const {
     return p_.order.shares == 1 && of_late_item(Shared::kFirstKey, i) == 0;
   }
@@ -106,7 +106,8 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
     return query >= of_late_item(Shared::kFirstSeen, i) || injected(InjectedFault::kDqFirstSums);
   }
 
-  /// By heads: the running sums, which no other thread touches; with the last tile of keys of a whole head dQ itself.
+  /// kPerHead: stores the running sums, which no other thread touches, or, at the last K/V tile of a whole head, dQ
+  /// itself.
   __device__ __forceinline__ void keep_query_gradient(float (&dq)[kQueryGradients], int i) const {
     if (injected(InjectedFault::kDqSkipTile) && of_late_item(Shared::kFirstKey, i) == 0) {
       for (float& one : dq) one = 0.0f;
@@ -121,7 +122,7 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
     store_query_gradient(dq, query, i);
   }
 
-  /// dQ, from registers, of the warpgroup's half.
+  /// Stores the warpgroup's half of dQ from registers.
   __device__ __forceinline__ void store_query_gradient(const float (&dq)[kQueryGradients], int first_query,
                                                        int i) const {
     const TensorView& view = p_.order.dq;
@@ -131,15 +132,15 @@ class DqMainloop : protected SoftmaxGrad<Element, PersistentParamsFor<kSums>, Pe
                            (kHalvesQueries ? 0 : group_ * kHalfColumns);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      // With the planted fault `kept` it may be one before the first.
+      // With the injected fault kBackwardKept the row may lie before the first.
       const bool exists = static_cast<unsigned>(row + half * 8) < static_cast<unsigned>(p_.seq_q);
       Element* const to = first + (row + half * 8) * view.strides[2];
       store_row(to, dq, half, p_.scale, place, exists);
     }
   }
 
-  std::uint32_t item_ = 0;  // of the block
-  int begin_ = 0;           // its first step
+  std::uint32_t item_ = 0;  // counted through the CTA
+  int begin_ = 0;           // first step of the work tile
 };
 
 }  // namespace tbench::kernels::sm90

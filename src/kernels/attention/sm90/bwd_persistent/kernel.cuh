@@ -1,8 +1,10 @@
-// Backward pass on Hopper by blocks that stay, bf16 and fp16, head_dim 64, 80 and 128. An item is 128 keys; a block has
-// two warpgroups that compute (sm90/bwd_persistent/mainloop.cuh) and one that copies: a thread fetches K and V, an item
-// ahead, another Q, dO and their lse and delta, as many steps ahead as there are buffers, of whatever item. dQ is added
-// to float32 sums: a kernel before clears them and makes lse and delta, one after converts them. By heads it leaves
-// here.
+// Backward pass on Hopper with persistent CTAs, bf16 and fp16, head_dim 64, 80 and 128. A work tile is 128 keys. A CTA
+// has two consumer warpgroups (sm90/bwd_persistent/mainloop.cuh) and one producer warpgroup. One producer thread loads
+// K and V, one work tile ahead. Another loads Q, dO and their lse and delta, as many steps ahead as there are stages,
+// across work tiles.
+//
+// dQ is added to float32 sums, which the preprocess kernel clears and the postprocess kernel converts. The preprocess
+// kernel also makes lse and delta. With kPerHead this kernel stores dQ itself.
 #pragma once
 
 #include "kernels/attention/common/delta.cuh"
@@ -10,7 +12,7 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Chooses the block's items, tells all others about them, and fetches their K and V.
+/// Schedules the CTA's work tiles, publishes them to all other warps, and loads their K and V.
 template <int kHeadDim, DqAccumulation kSums>
 class KvProducer {
   using Shared = PersistentSmem<kHeadDim>;
@@ -21,7 +23,7 @@ class KvProducer {
   __device__ __forceinline__ KvProducer(const Parameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
-  /// K and V of the first items come while the kernel before works: it does not write these.
+  /// K and V of the first work tiles are loaded while the preprocess kernel runs, which does not write them.
   __device__ __forceinline__ void run() {
     for (auto item = first_of_block(p_); exists(p_, item); item = next_of_block(p_, item, round_)) {
       show_item(item);
@@ -30,7 +32,7 @@ class KvProducer {
       fetch(p_.v, Shared::kValuesFull, shared_.v(kept(), 0));
       ++round_;
       mbarrier_wait(shared_.barrier(Shared::kKeysEmpty + kept()), parity() ^ 1u);
-      // By heads there is no register to keep it in.
+      // With kPerHead no register is left to keep it in.
       if constexpr (kByHeads) item.place = load_shared(shared_.field((round_ - 1) % kKeptStages, Shared::kPlace));
     }
     show(steps_before(), 0);
@@ -40,7 +42,7 @@ class KvProducer {
   __device__ __forceinline__ std::uint32_t kept() const { return round_ % kKeptStages; }
   __device__ __forceinline__ std::uint32_t parity() const { return round_ / kKeptStages % 2; }
 
-  /// Of all items of the block.
+  /// Steps of all work tiles of the CTA so far.
   __device__ __forceinline__ int steps_before() const {
     return round_ == 0 ? 0 : load_shared(shared_.field((round_ - 1) % kKeptStages, Shared::kEnd));
   }
@@ -82,7 +84,7 @@ class KvProducer {
     }
   }
 
-  /// By heads there is no register to keep it in, either.
+  /// With kPerHead no register is left to keep the hint in.
   __device__ __forceinline__ static std::uint64_t policy() {
     if constexpr (kByHeads) {
       return cache_policy_here<CacheHint::kEvictFirst>();
@@ -96,7 +98,7 @@ class KvProducer {
   std::uint32_t round_ = 0;
 };
 
-/// Fetches Q and dO of the items' steps.
+/// Loads Q and dO of the work tiles' steps.
 template <int kHeadDim, DqAccumulation kSums>
 class QdoProducer {
   using Shared = PersistentSmem<kHeadDim>;
@@ -106,20 +108,20 @@ class QdoProducer {
   __device__ __forceinline__ QdoProducer(const Parameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
-  /// The first tiles, as K and V, come while the kernel before works: it does not write these.
+  /// The first tiles, as K and V, are loaded while the preprocess kernel runs, which does not write them.
   __device__ __forceinline__ void run() {
     mbarrier_wait(shared_.barrier(Shared::kItemFull), 0);
     const int early = min(of_item(Shared::kEnd), Shared::kTile.stages);
 #pragma unroll 1
     for (int i = 0; i < early; ++i) fetch_tiles(i);
-    // For lse, delta and cleared sums: whoever adds to these has waited for a step's lse.
+    // Required for lse, delta and the cleared sums. A consumer that adds to the sums has waited for a step's lse.
     griddep_wait();
 #pragma unroll 1
     for (int i = 0; i < early; ++i) fetch_statistics(i);
     for (int i = early;; ++item_) {
       mbarrier_wait(shared_.barrier(Shared::kItemFull + item_ % kKeptStages), item_ / kKeptStages % 2);
       const int end = of_item(Shared::kEnd);
-      if (of_item(Shared::kBegin) == end) return;  // not i: all steps of the first item may have come early
+      if (of_item(Shared::kBegin) == end) return;  // not i: all steps of the first work tile may have come early
 #pragma unroll 1
       for (; i < end; ++i) {
         mbarrier_wait(shared_.barrier(Shared::kStageEmpty + stage(i)),
@@ -142,7 +144,7 @@ class QdoProducer {
     return sm90::first_query(p_, i + of_item(Shared::kShift), Shared::kQueries);
   }
 
-  /// Q and dO of a step; their barriers wait for lse and delta, too.
+  /// Loads Q and dO of a step; their barriers also wait for lse and delta.
   __device__ __forceinline__ void fetch_tiles(int i) const {
     delay_one_warp(InjectedFault::kBackwardBarrier);
     fetch_tile(p_.q, shared_.q(stage(i)), Shared::kQueriesFull + stage(i), first_query(i));
@@ -168,14 +170,14 @@ class QdoProducer {
 
   const Parameters& p_;
   Shared shared_;
-  std::uint32_t item_ = 0;  // of the block
+  std::uint32_t item_ = 0;  // counted through the CTA
 };
 
 template <class Element, int kHeadDim, DqAccumulation kSums>
 __device__ __forceinline__ void backward_block(const PersistentParamsFor<kSums>& parameters, char* memory) {
   using Shared = PersistentSmem<kHeadDim>;
   const Shared shared{{shared_address(memory)}};
-  // From one lane, so that the compiler knows it to be the same for all of a warp.
+  // The shuffle from one lane tells the compiler that the number is the same in the whole warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   begin_backward_block(parameters, shared);
   if (warp_group == 0) {
@@ -192,7 +194,7 @@ template <class Element, int kHeadDim, DqAccumulation kSums>
 __global__ void __launch_bounds__(kBackwardThreads, 1)
     attention_bwd_sm90_persistent_kernel(const __grid_constant__ PersistentParamsFor<kSums> parameters) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  extern __shared__ __align__(kSharedAlignment) char shared[];  // nothing else lies in shared memory: it is aligned
+  extern __shared__ __align__(kSharedAlignment) char shared[];  // aligned, because nothing else lies in shared memory
   backward_block<Element, kHeadDim, kSums>(parameters, shared);
 #endif
 }

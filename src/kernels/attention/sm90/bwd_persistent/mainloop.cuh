@@ -1,8 +1,11 @@
-// What a computing warpgroup of Hopper's backward kernel does with 64 keys of each item. It walks over the queries that
-// see them: S^T = K Q^T and dP^T = V dO^T, so that P and dS are operands of dV += P dO and dK += dS Q as they stand in
-// registers. dS crosses shared memory for dQ = dS K, of which each warpgroup computes a half over the keys of both.
-// That product comes at the end of the next step, be it the next item's first, so that the warpgroups can be half a
-// step apart, one's products beside the other's exponentials, and neither waits for the other's dS.
+// Main loop of a consumer warpgroup of the persistent sm90 backward kernel over the queries that see its 64 keys of
+// each work tile. S^T = K Q^T and dP^T = V dO^T, so that P and dS are operands of dV += P dO and dK += dS Q as they
+// stand in registers. Then dS crosses shared memory for dQ = dS K, of which each warpgroup computes one half over the
+// keys of both.
+//
+// That product comes at the end of the next step, even if it is the next work tile's first. The warpgroups can
+// therefore be half a step apart, with one's products next to the other's exponentials. Neither waits for dS of the
+// other.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -26,10 +29,11 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
       Scores::key_in_group, Scores::spread, Scores::exponentiate, Scores::show_scores;
   using typename Scores::Products, typename Scores::Shared, typename QueryGradients::LateSums;
   static constexpr bool kTakesTurns = uses_pingpong(kHeadDim, kSums);
-  static constexpr bool kKeepsValues = kHeadDim == 64;  // in registers: each part would read them from shared memory
+  static constexpr bool kKeepsValues =
+      kHeadDim == 64;  // kept in registers: otherwise each part would read V from shared memory
   static_assert(kParts > 1 || !kTakesTurns, "skip() takes no turn");
 
-  // Of 16; 0 is __syncthreads().
+  // Named barriers, of 16 that exist; 0 is __syncthreads().
   enum NamedBarrier { kTurn = 1 };
 
  public:
@@ -37,7 +41,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
       : QueryGradients{parameters, shared, group} {}
 
   __device__ __forceinline__ void run() {
-    if (kTakesTurns && group_ == kBackwardGroups - 1) pass_turn();  // the first turn is the first group's
+    if (kTakesTurns && group_ == kBackwardGroups - 1) pass_turn();  // the first group issues first
     bool has_turn = false;
     int i = 0;
 #pragma unroll 1
@@ -52,8 +56,9 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
       }
 #pragma unroll 1
       for (; i < end; ++i) advance(i);
-      // From item to item a turn is kept: it would come back half a step later. But where the item had one step, the
-      // other warpgroup may need it to give the K back in whose place the next item's comes.
+      // The ping-pong order is kept from work tile to work tile: given away, it would come back half a step later.
+      // After a work tile of one step it is given away, because the other warpgroup may need it to release the K whose
+      // stage the next work tile's K takes.
       has_turn = end - begin_ > 1;
       store_gradients();
       if (injected(InjectedFault::kBackwardKept)) release(Shared::kKeysEmpty + kept());
@@ -71,7 +76,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     wgmma_commit_group();
     wgmma_wait_group<0>(dq);
     take_query_gradient(dq, i);
-    if (kTakesTurns && group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
+    if (kTakesTurns && group_ == 0) wait_for_turn();  // no barrier may stay half full
   }
 
  private:
@@ -85,24 +90,24 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
   __device__ __forceinline__ void store_gradients() const {
     store_gradient(p_.dv, values_, 1.0f);
     store_gradient(p_.dk, keys_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
-    // Loaded ones, too: a copy may overtake loads that are under way.
+    // Also needed where V is loaded to registers: a copy may overtake loads in flight.
     release(Shared::kValuesEmpty + kept());
   }
 
-  /// With a mask an item's first 64 queries see the first warpgroup's keys alone: of the second one's first step a half
-  /// is left, or with 64 queries a step nothing.
+  /// With a mask, the first 64 queries of a work tile see the first warpgroup's keys only. The second warpgroup's first
+  /// step shrinks to a half or, with 64 queries per step, to nothing.
   __device__ __forceinline__ bool sees_half(int i) const {
     return p_.causal && group_ == kBackwardGroups - 1 && begins_item(i);
   }
-  /// Whether no step before has added to dK and dV.
+  /// Whether no earlier step has added to dK and dV.
   __device__ __forceinline__ bool begins_sums(int i) const {
     return begins_item(i) || (!kHalvesQueries && sees_half(i - 1));
   }
 
-  /// A step whose P and dS are zeros, with the dQ of the one before.
+  /// Skips a step whose P and dS are zeros, but makes dQ of the step before.
   __device__ __forceinline__ void skip(int i) {
     mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)),
-                  parity(i));  // or its buffer could be given back too early
+                  parity(i));  // or its stage could be released too early
     mbarrier_wait(shared_.barrier(Shared::kScoresEmpty + stage(i)), parity(i) ^ 1u);
     clear_scores(i);
     show_scores(i);
@@ -123,7 +128,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     release(Shared::kStageEmpty + stage(i));
   }
 
-  /// dS of the warpgroup and a part's queries.
+  /// Clears dS of the warpgroup for one part of the queries.
   __device__ __forceinline__ void clear_scores(int i) const {
     const std::uint32_t line = shared_.scores(stage(i)) + group_ * Shared::kScoresPanelBytes +
                                static_cast<int>(threadIdx.x) % kWarpGroupThreads * 16;
@@ -132,7 +137,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     for (int n = 0; n < kBytes / (kWarpGroupThreads * 16); ++n) store_zeros(line + n * kWarpGroupThreads * 16);
   }
 
-  /// A step of the second part's queries alone, at an item's beginning.
+  /// Computes only the second half of a work tile's first step.
   __device__ __forceinline__ void advance_by_half(int i) {
     constexpr int kPart = 1, kBytes = kPart * kPartQueries * 4;
     float s[kPartScores], dp[kPartScores];
@@ -175,13 +180,13 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     named_barrier_arrive<2 * kWarpGroupThreads>(kTurn + (1 - group_));
   }
 
-  /// A step, with the dQ of the one before. The block's first step has none before it: a product of whatever lies there
-  /// goes nowhere, as ptxas takes no branch around products.
+  /// Computes one step, with dQ of the step before. The CTA's first step has none before it: its product of undefined
+  /// data is added nowhere, because ptxas accepts no branch around products.
   __device__ __forceinline__ void advance(int i) {
     float s[kScores];
     float dp[kParts][kPartScores];
     start_scores(s, dp[0], i);
-    if (kTakesTurns) pass_turn();  // before the wait for dS's buffer, which the other group empties in its turn
+    if (kTakesTurns) pass_turn();  // before the wait for dS's buffer, which the other group empties when it is its turn
     wgmma_wait_group<kTile.early_gradients ? 1 : 0>(s);
     if constexpr (!kTile.early_gradients) start_probability_gradients(dp[0], 0, i);
     mask(s, first_query(i));
@@ -214,20 +219,20 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     finish_step(dq, i);
   }
 
-  /// Those of the step before the i-th.
+  /// Waits for dS of the step before the i-th.
   __device__ __forceinline__ void wait_for_late_scores(int i) const {
     if (i == 0) return;
     if (begins_item(i)) delay(InjectedFault::kBackwardKept);
     wait_for_scores(i - 1);
   }
-  /// K of the item before, whose dQ is complete.
+  /// Releases K of the work tile before, whose dQ is complete.
   __device__ __forceinline__ void release_late_keys(int i) const {
     if (!injected(InjectedFault::kBackwardKept)) release(Shared::kKeysEmpty + late_kept(i));
   }
 
-  /// What is left when all products of a step have been issued.
+  /// Finishes a step whose products have all been issued.
   __device__ __forceinline__ void finish_step(float (&dq)[kQueryGradients], int i) {
-    show_scores(i);  // its fence takes as long as a product: not before them
+    show_scores(i);  // after the products: its fence takes as long as one of them
     wgmma_wait_group<1>(dq);
     if (i > 0) {
       release(Shared::kScoresEmpty + stage(i - 1));
@@ -239,7 +244,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     if (!injected(InjectedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
   }
 
-  /// Starts a step's S^T, with dP^T of its first part or alone.
+  /// Issues S^T of a step, with or without dP^T of its first part.
   __device__ __forceinline__ void start_scores(float (&s)[kScores], float (&dp)[kPartScores], int i) const {
     if (!injected(InjectedFault::kBackwardBarrier))
       mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
@@ -266,7 +271,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     wgmma_commit_group();
   }
 
-  /// dP^T - delta, of a part of the queries.
+  /// Issues dP^T - delta for one part of the queries.
   __device__ __forceinline__ void multiply_probability_gradients(float (&dp)[kPartScores], int part, int i) const {
     const std::uint32_t grad_o = shared_.grad_o(stage(i)) + part * kPartBytes;
     if constexpr (kKeepsValues) {
@@ -292,7 +297,8 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     if (injected(InjectedFault::kDvSkipTile) && first_query(i) == 0) Scores::leave_out(p, part);
   }
 
-  /// V as the left operand of dP^T: lanes of 16 name the rows of the left two of four matrices, then of the right two.
+  /// Loads V as the left operand of dP^T. The first 16 lanes address the rows of the left two of four matrices, the
+  /// others the rows of the right two.
   __device__ __forceinline__ void load_values() {
     const int row = warp() * 16 + lane() % 16;
     const std::uint32_t line = shared_.v(kept(), group_) + row * kPanelRowBytes;
@@ -303,7 +309,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
     }
   }
 
-  /// dK or dV, from registers: K's and V's places are needed by the next item.
+  /// Stores dK or dV from registers, because the next work tile needs the places of K and V.
   __device__ __forceinline__ void store_gradient(const TensorView& view, const float (&gradient)[kGradients],
                                                  float factor) const {
     const int place = lane() % 4, key = of_item(Shared::kFirstKey) + group_ * kWgmmaM + key_in_group(0);
@@ -317,7 +323,7 @@ class DkDvMainloop : DqMainloop<Element, kHeadDim, kSums> {
   }
 
   std::uint32_t kept_values_[kKeepsValues ? kHeadDim / 4 : 1];
-  float keys_[kGradients], values_[kGradients];  // of dK and dV
+  float keys_[kGradients], values_[kGradients];  // sums of dK and dV
 };
 
 }  // namespace tbench::kernels::sm90

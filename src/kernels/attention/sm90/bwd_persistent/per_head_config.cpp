@@ -9,7 +9,7 @@ namespace {
 
 std::int64_t tiles_of(std::int64_t rows) { return block_count(rows, kBackwardKeys); }
 
-/// Heads as a part of the multiprocessors.
+/// A number of heads as a fraction of the SMs.
 struct Part {
   int numerator, denominator;
 };
@@ -18,10 +18,10 @@ bool are_at_least(std::int64_t heads, Part part, std::int64_t multiprocessors) {
 }
 
 constexpr Part kThird{1, 3}, kThreeFifths{3, 5}, kTwoThirds{2, 3}, kThreeQuarters{3, 4};
-using Fewest = std::span<const Part>;  // by a head's tiles of keys, from one on
+using Fewest = std::span<const Part>;  // indexed by a head's K/V tiles, from one tile on
 
-/// The fewest heads of which a block each is faster: measured on an H200 with a cold L2 cache, the thresholds on an
-/// H100, too; see the rows "one CTA per head" of src/kernels/experiments.csv.
+/// Minimum of heads from which one CTA per head is faster. Measured on an H200 with a cold L2 cache, the thresholds on
+/// an H100, too: the rows "one CTA per head" of src/kernels/experiments.csv.
 Fewest fewest_whole_heads(std::int64_t head_dim, bool causal) {
   static constexpr std::array kOf64{kThird,         kThreeFifths,   kThreeQuarters,
                                     kThreeQuarters, kThreeQuarters, kThreeQuarters};
@@ -39,7 +39,8 @@ std::optional<Part> fewest_whole_heads(const AttentionProblem& problem) {
   return tiles <= fewest.size() ? std::optional{fewest[tiles - 1]} : std::nullopt;
 }
 
-/// And of which two blocks each are: where Ampere's kernels are the others that give the same bits every time.
+/// Minimum of heads from which two CTAs per head are faster. The alternatives that give the same bits in every run are
+/// sm80 kernels there.
 std::optional<Part> fewest_shared_heads(const AttentionProblem& problem) {
   const AttentionShape& shape = problem.shape;
   const bool is_faster = problem.deterministic && shape.causal && shape.head_dim == 64;
@@ -50,11 +51,11 @@ std::optional<Part> fewest_shared_heads(const AttentionProblem& problem) {
 }  // namespace
 
 std::optional<int> head_shares(const AttentionProblem& problem, int multiprocessors) {
-  constexpr std::int64_t kMinRows = 65;  // up to 64 Ampere's kernels are faster
+  constexpr std::int64_t kMinRows = 65;  // up to 64 rows the sm80 kernels are faster
   const AttentionShape& shape = problem.shape;
   const std::int64_t heads = shape.batch * shape.heads;
   const bool has_kernel = shape.head_dim == 64 || shape.head_dim == 80;
-  // As many queries as keys, give or take a tile, as was measured; one head after another in a block was not.
+  // Measured only with seq_q and seq_kv within one tile of each other, and with at most one head per CTA.
   const bool is_square = tiles_of(shape.seq_q) == tiles_of(shape.seq_kv);
   if (!has_kernel || !is_square || std::min(shape.seq_q, shape.seq_kv) < kMinRows ||
       std::max(shape.seq_q, shape.seq_kv) > kMaxHeadRows) {

@@ -1,5 +1,5 @@
-// Hopper's backward pass by heads: which problems, among how many blocks a head's tiles of keys are dealt, which of
-// them each takes, and the launch. Pure functions.
+// The sm90 backward pass with one or more CTAs per head (kPerHead): which problems it takes, which K/V tiles each CTA
+// of a head takes, and the launch. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace tbench::kernels::sm90 {
 
-/// A head's tiles of keys are dealt out there and back among `shares` blocks, so that with a causal mask, under which a
-/// tile has the fewer steps the later it comes, each has about as many steps: of four tiles one block has the first and
-/// the last, the other those between.
-/// @param nth  of the share, from its first keys on
+/// Assigns a head's K/V tiles to `shares` CTAs in snake order. With a causal mask later tiles have fewer steps, and so
+/// each CTA gets about the same number of steps. Of four tiles one CTA has the first and the last, the other those
+/// between.
+/// @param nth  index in the share, from its first keys on
 [[nodiscard]] constexpr int tile_of_share(int nth, int share, int shares) {
   return nth * shares + (nth % 2 == 0 ? share : shares - 1 - share);
 }
@@ -21,15 +21,13 @@ namespace tbench::kernels::sm90 {
   return rounds + (tile_of_share(rounds, share, shares) < tiles ? 1 : 0);
 }
 
-/// Of the blocks that a head's tiles are dealt out among; beyond 1 each keeps sums of its own, which the kernel after
+/// Returns the number of CTAs per head. With more than one, each keeps sums of its own, which the postprocess kernel
 /// adds.
-/// @return  nothing where other kernels were measured to be faster, or a head's rows have no room
+/// @return  nothing if other kernels are faster or a head has more than kMaxHeadRows rows
 [[nodiscard]] std::optional<int> head_shares(const AttentionProblem& problem, int multiprocessors);
 
-/// Of a head a block, where head_shares() says so: whether it is faster than items of two kinds, too. With a mask, and
-/// where the last step is more than half full: these walk in steps of 128 queries, those in steps of 64. H200, batch 4,
-/// L2 cold, us, kinds / by heads: 25 heads, 256 tokens 21.3 / 19.7, 512 42.5 / 41.4, no mask, 384 41.4 / 41.0 (H100);
-/// 320 27.4 / 30.4 (H100).
+/// Whether one CTA per head, where head_shares() allows it, is faster than the split backward pass, too. It is with a
+/// mask, and where the last step of 128 queries is more than half full; the split backward pass walks in steps of 64.
 [[nodiscard]] bool beats_kinds(const AttentionShape& shape);
 
 [[nodiscard]] Launch backward_heads_launch(const AttentionShape& shape, int shares, const DeviceLimits& limits);

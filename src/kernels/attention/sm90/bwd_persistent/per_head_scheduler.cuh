@@ -1,4 +1,5 @@
-// The items of Hopper's backward pass by heads: of each head, or share of it, from the last tile of keys to the first.
+// Schedule of the sm90 backward pass with kPerHead: the K/V tiles of each head, or of a share of it, from the last to
+// the first.
 #pragma once
 
 #include <type_traits>
@@ -8,10 +9,10 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Blocks take pairs of a head and a share of it, and what they make of whole heads needs.
+/// Each CTA takes pairs of a head and a share of it. Also holds the data needed for the dQ of whole heads.
 struct PerHeadOrder {
-  int shares;                  // of a head
-  int last[kMaxHeadShares]{};  // of a share's tiles, by its number
+  int shares;                  // per head
+  int last[kMaxHeadShares]{};  // of a share's tiles, by the share's index
   int pairs;
   FastDivmod by_shares;
   TensorView dq;  // every row starts on a 16-byte boundary
@@ -28,7 +29,7 @@ inline PerHeadOrder heads_order(const AttentionShape& shape, int shares, const T
   return order;
 }
 
-/// One of a block's items: a pair's nth tile, of which the last one comes first. In one register.
+/// One of a CTA's work tiles: the nth tile of a pair, the last tile first. Packed in one register.
 struct PerHeadTile {
   static constexpr unsigned kMaxTiles = kMaxHeadRows / kBackwardKeys;
   unsigned place;  // pair * kMaxTiles + nth
@@ -66,14 +67,14 @@ __device__ __forceinline__ KvTile backward_item(const PerHeadParams& p, const Pe
 template <DqAccumulation kSums>
 using PersistentParamsFor = std::conditional_t<kSums == DqAccumulation::kPerHead, PerHeadParams, PersistentParams>;
 
-/// Queries before this one have been seen by none of the pair's items before.
+/// First query that an earlier work tile of the pair has seen.
 __device__ __forceinline__ int first_seen_query(const PerHeadParams& p, const PerHeadTile& item) {
   const HeadSlice of = head_share(p, item);
   if (item.nth() == of.last) return p.rows;
   return p.causal ? tile_of_share(item.nth() + 1, of.share, p.order.shares) * kBackwardKeys : 0;
 }
 
-/// Which of all shares' heads.
+/// Index of the sums' head among the heads of all shares.
 __device__ __forceinline__ int head_of_sums(const PerHeadParams& p, const PerHeadTile& item) {
   const HeadSlice of = head_share(p, item);
   return of.share * p.batch_heads + of.head;

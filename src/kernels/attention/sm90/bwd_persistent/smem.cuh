@@ -1,4 +1,4 @@
-// What Hopper's backward kernel whose blocks stay is given, its items, and what lies in a block's shared memory.
+// Parameters of the persistent sm90 backward kernel, its work tiles, and the contents of a CTA's shared memory.
 #pragma once
 
 #include "kernels/attention/sm90/bwd_common/params.cuh"
@@ -7,7 +7,7 @@
 
 namespace tbench::kernels::sm90 {
 
-/// With what it takes to find an item in it.
+/// The tile order with the divisors that find a work tile in it.
 struct PersistentOrder : BwdTileOrder {
   FastDivmod items_of_group, heads_of_group, heads_of_last_group;
   int last_group;
@@ -21,10 +21,10 @@ inline PersistentOrder staying_order(const AttentionShape& shape) {
 }
 using PersistentParams = BwdParams<TensorView, PersistentOrder>;
 
-/// Which of its head's tiles of keys an item is.
+/// A work tile: which K/V tile of which head.
 struct KvTile {
   int tile;
-  int head;  // of all batches'
+  int head;  // counted through all batches
 };
 __device__ __forceinline__ KvTile backward_item(const PersistentParams& p, int item) {
   const int group = divide(item, p.order.items_of_group), first_head = group * p.order.heads;
@@ -36,7 +36,7 @@ __device__ __forceinline__ KvTile backward_item(const PersistentParams& p, int i
   return {lightest_first ? p.order.tiles - 1 - nth : nth, first_head + in_group - nth * heads.value};
 }
 
-/// One of a block's items, and that of its next round.
+/// A CTA's work tile in a round, and below its work tile in the next round.
 struct ScheduledTile {
   int item;
 };
@@ -51,13 +51,13 @@ __device__ __forceinline__ KvTile backward_item(const PersistentParams& p, Sched
   return backward_item(p, dealt.item);
 }
 
-/// Over the queries that see a tile of keys.
+/// Number of steps over the queries that see a K/V tile.
 template <class Parameters>
 __device__ __forceinline__ int steps_of(const Parameters& p, int tile, int queries) {
   return all_steps(p, queries) - (p.causal ? tile * kBackwardKeys / queries : 0);
 }
 
-/// `kAround`: without a mask, too, neighbours start at different queries: they add to dQ of different ones.
+/// @tparam kAround  without a mask, too, neighbouring CTAs start at different queries, so that they add to different dQ
 template <bool kAround, class Parameters>
 __device__ __forceinline__ BwdTileCoord backward_place(const Parameters& p, const KvTile& item, int queries) {
   const auto [tile, head] = item;
@@ -70,14 +70,14 @@ __device__ __forceinline__ BwdTileCoord backward_place(const Parameters& p, cons
           .steps = steps_of(p, tile, queries)};
 }
 
-/// The first query of a step as places number them.
+/// First query of a step as BwdTileCoord numbers the steps.
 template <class Parameters>
 __device__ __forceinline__ int first_query(const Parameters& p, int step, int queries) {
   const int all = all_steps(p, queries);
   return (step < all ? step : step - all) * queries;
 }
 
-/// K and V [kept stage, warpgroup, panel, 64, 64], then BwdSmem, items [kept stage, field].
+/// Holds K and V [stage, warpgroup, panel, 64, 64], then BwdSmem, then the work tiles' fields [stage, field].
 template <int kHeadDim>
 struct PersistentSmem : BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptStages> {
   using Tiles = BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptStages>;
@@ -87,16 +87,18 @@ struct PersistentSmem : BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptSta
   enum KeptBarrier {
     kItemFull,
     kKeysFull = kItemFull + kKeptStages,
-    kKeysEmpty = kKeysFull + kKeptStages,  // with the item
+    kKeysEmpty = kKeysFull + kKeptStages,  // also releases the work tile's fields
     kValuesFull = kKeysEmpty + kKeptStages,
     kValuesEmpty = kValuesFull + kKeptStages,
   };
   static_assert(kValuesEmpty + kKeptStages == static_cast<int>(Tiles::kQueriesFull));
 
-  /// What is known of an item: whoever needs it reads it anew, there are no registers to keep it in. It is steps
-  /// [kBegin, kEnd) of the block's, its place's are their numbers plus kShift. After the last item comes an empty one.
+  /// Fields of a work tile. They are read at every use, because no registers are left to keep them in. The work tile
+  /// has the CTA's steps [kBegin, kEnd); adding kShift gives the steps of BwdTileCoord. The last work tile is followed
+  /// by an empty one.
   enum Field { kFirstKey, kHeadOfAll, kHead, kBatch, kBegin, kEnd, kShift, kFields };
-  /// And by heads: of queries before kFirstSeen the item has the head's first sums; which sums these are; which item.
+  /// Additional fields with kPerHead. For queries before kFirstSeen the work tile makes the head's first sums.
+  /// kHeadOfSums: which sums these are. kPlace: the PerHeadTile.
   enum HeadField { kFirstSeen, kHeadOfSums, kPlace, kHeadFields };
   static constexpr int kFieldBytes = kKeptStages * kFields * 4, kHeadFieldBytes = kKeptStages * kHeadFields * 4;
   static_assert(kBarriers * kBarrierSize + kFieldBytes + kHeadFieldBytes <= kBarrierBytes, "all have their room");
@@ -114,7 +116,7 @@ struct PersistentSmem : BwdSmem<kHeadDim, BwdSchedule::kPersistent, 5 * kKeptSta
     return barrier(kBarriers) + kFieldBytes + (kept * kHeadFields + field) * 4;
   }
 
-  /// Of one thread.
+  /// Initialises the barriers; one thread calls it.
   __device__ __forceinline__ void make_barriers() const {
     for (int kept = 0; kept < kKeptStages; ++kept) {
       mbarrier_init(barrier(kItemFull + kept), 1);

@@ -1,9 +1,8 @@
-// Backward pass on Hopper where a multiprocessor has few steps, bf16 and fp16, head_dim 64: items of two kinds side by
-// side in one launch, of 64 keys, whose dK and dV they make while they walk over queries, and of 64 queries, whose dQ
-// they make while they walk over keys. A block is two teams of a computing warpgroup each
-// (sm90/bwd_split/mainloop.cuh), with items, shared memory and barriers of their own, and one more warpgroup, of which
-// a lane of each team's warp copies. A kernel before makes what S and dP start from, or one more warp a team makes lse
-// and delta (sm90/bwd_split/row_stats.cuh).
+// Split backward pass on Hopper, for few steps per SM: bf16 and fp16, head_dim 64. One launch has work tiles of 64
+// keys, which make dK and dV while they walk over queries, and work tiles of 64 queries, which make dQ while they walk
+// over keys. A CTA is two consumer groups of one warpgroup each (sm90/bwd_split/mainloop.cuh), with work tiles, shared
+// memory and barriers of their own, and one producer warpgroup with one loading lane per group. A preprocess kernel
+// makes the start values of S and dP, or one more warp per group makes lse and delta (sm90/bwd_split/row_stats.cuh).
 #pragma once
 
 #include "kernels/attention/common/warp_reduce.cuh"
@@ -22,7 +21,8 @@ class SplitProducer {
   __device__ __forceinline__ SplitProducer(const SplitParams& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
-  /// A team's first item, whose first tiles come while the kernel before works: it does not write these, if it is ours.
+  /// Loads a consumer group's first work tile. Its first tiles are loaded while our preprocess kernel runs, which does
+  /// not write them; without one this waits for the previous kernel first.
   __device__ __forceinline__ void begin(const SplitTileCoord& place) {
     if constexpr (kTile.makes_statistics) griddep_wait();
     const int early = min(place.steps, kTile.stages);
@@ -89,7 +89,7 @@ class SplitProducer {
     }
   }
 
-  /// Of a step, whose barrier waits for statistics, too.
+  /// Loads one operand of a step. Its barrier waits for lse or delta, too.
   __device__ __forceinline__ void fetch_rows(const SplitTileCoord& place, int i, Part part) const {
     const std::uint32_t full = shared_.full(part, stage(i));
     if (part == Shared::kForScores) delay_one_warp(InjectedFault::kBackwardBarrier);
@@ -130,7 +130,7 @@ class SplitProducer {
 
   const SplitParams& p_;
   Shared shared_;
-  int nth_ = 0, begin_ = 0;  // of the team's items, and its steps before
+  int nth_ = 0, begin_ = 0;  // work tiles of the consumer group so far, and their steps
 };
 
 template <class Element, class Tile>
@@ -138,7 +138,7 @@ __device__ __forceinline__ void kinds_block(const SplitParams& parameters, char*
   using Shared = SplitSmem<Tile>;
   constexpr int kTeams = kKindsTeams, kMade = 1;
   const std::uint32_t first = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
-  // From one lane, so that the compiler knows it to be the same for all of a warp.
+  // The shuffle from one lane tells the compiler that the number is the same in the whole warp.
   const int warp = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpSize, 0);
   if (threadIdx.x == kTeams * kWarpSize) {  // of a warp that has nothing else to do yet
     for (const CUtensorMap* map : {&parameters.q, &parameters.k, &parameters.v, &parameters.grad_o}) prefetch(*map);
@@ -154,7 +154,7 @@ __device__ __forceinline__ void kinds_block(const SplitParams& parameters, char*
   int item = first_tile<kTeams>(team), nth = 0;
   if (copies) shared.make_barriers();
   __syncwarp();
-  // Whoever copies goes on; all others wait, at one instruction.
+  // The producer only arrives and goes on; all other warps wait, at one and the same instruction.
   if (in_copying_group && !makes) {
     named_barrier_arrive<kKindsThreads>(kMade);
   } else {
@@ -176,7 +176,7 @@ __device__ __forceinline__ void kinds_block(const SplitParams& parameters, char*
     }
   } else {
     setmaxnreg_inc<Shared::kTile.registers>();
-    // Read anew: it would be kept in a register.
+    // The index is read again every time: otherwise it would take a register.
     const auto own_team = [] { return __shfl_sync(kFullWarp, opaque_thread_index() / kWarpGroupThreads, 0) - 1; };
     int begin = 0;
 #pragma unroll 1

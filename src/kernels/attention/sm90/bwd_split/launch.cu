@@ -1,5 +1,5 @@
-// Hopper's backward kernels of two kinds of items of one precision, Precision::TBENCH_PRECISION: which instantiation
-// serves a problem, and the two launches. CMakeLists.txt compiles this file once for each precision.
+// Launches of the sm90 split backward pass for one precision, Precision::TBENCH_PRECISION: which instantiation serves a
+// problem, with or without a preprocess kernel. CMakeLists.txt compiles this file once per precision.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/bwd_common/pre_postprocess.cuh"
 #include "kernels/attention/sm90/bwd_split/kernel.cuh"
@@ -8,7 +8,7 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-/// But for lse and delta.
+/// Returns the parameters, except for lse and delta.
 SplitParams kinds_parameters(const AttentionProblem& problem, const AttentionBackward& arguments, bool is_alone) {
   const AttentionShape& shape = problem.shape;
   const auto map = [&](const TensorView& view, std::int64_t seq) {

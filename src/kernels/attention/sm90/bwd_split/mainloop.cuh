@@ -1,5 +1,5 @@
-// How a computing warpgroup of Hopper's backward kernel of two kinds of items walks over the streamed rows. A step
-// issues the next S and dP, then its own dV and dK, or dQ: all but S is beside the next step's exponentials.
+// Main loop of a consumer warpgroup of the sm90 split backward kernel over the streamed rows. A step issues the next S
+// and dP, then its own dV and dK, or dQ. All of these but S overlap the next step's exponentials.
 #pragma once
 
 #include "kernels/attention/sm90/bwd_split/softmax_grad.cuh"
@@ -33,7 +33,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
     Base::start_from_statistics(0);
     wgmma_fence();
     Base::multiply_scores(0);
-    if constexpr (kTile.makes_statistics) {  // O comes with them
+    if constexpr (kTile.makes_statistics) {  // O comes with dO
       wait_for_gradients(0);
       wgmma_fence();
     }
@@ -42,7 +42,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
     make_probabilities(0);
     wgmma_wait_group<0>(gradients_);
     make_operands(0);
-    // Delta is there: who makes it has read dO, too.
+    // Delta has arrived, so the warp that makes it has read the stationary dO, too.
     if (kReleasesLate && !injected(InjectedFault::kBackwardKept)) release_kept();
 #pragma unroll 1
     for (int i = 0; i < last; ++i) advance(i);
@@ -60,7 +60,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
   }
 
  private:
-  /// Tells the copying thread that the warp has read what the barrier is of.
+  /// Tells the producer that the warp has read the stage that `empty` guards.
   __device__ __forceinline__ void release(std::uint32_t empty) const {
     __syncwarp();
     if (lane() == 0) mbarrier_arrive(shared_.barrier(empty));
@@ -78,7 +78,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
     return shared_.kept(part, Shared::kept_stage(nth_));
   }
 
-  /// Takes what is kept to registers.
+  /// Loads the stationary rows to registers.
   __device__ __forceinline__ void load_kept() {
     if (injected(InjectedFault::kBackwardKept)) release_kept();
     for (const auto part : {Shared::kForScores, Shared::kForGradients}) {
@@ -111,15 +111,18 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
     if (!injected(InjectedFault::kBackwardBarrier)) wait_for_tile(Shared::kForScores, i);
   }
   __device__ __forceinline__ void wait_for_gradients(int i) const {
-    if (injected(InjectedFault::kBackwardBarrier)) return;  // dO comes behind Q, and would be waited for in its place
-    // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
+    if (injected(InjectedFault::kBackwardBarrier))
+      return;  // dO comes after Q, and waiting for it would be waiting for Q
+    // Once the tile has arrived, the preceding phase belongs to the next tile, which nothing loads before this one is
+    // read.
     if (injected(InjectedFault::kBackwardParity)) {
       return mbarrier_wait_bounded(shared_.full(Shared::kForGradients, stage(i)), parity(i) ^ 1u);
     }
     wait_for_tile(Shared::kForGradients, i);
   }
 
-  /// Where the kernel makes them. Also of kept queries in every step, or parities are ambiguous: read in the first one.
+  /// Waits for lse or delta that this kernel makes. With stationary queries it also waits in every step, because
+  /// otherwise parities are ambiguous, but reads them in the first step only.
   __device__ __forceinline__ void wait_for_statistics(Part part, int i, float (&of_rows)[2]) const {
     if (!injected(InjectedFault::kBackwardStatistics))
       mbarrier_wait(shared_.statistics_full(part, stage(i)), parity(i));
@@ -132,7 +135,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
     }
   }
 
-  /// A step's dV and dK, or dQ, whose operands are there, and the next one up to its operands.
+  /// Issues dV and dK, or dQ, of a step whose operands exist, and computes the next step up to its operands.
   __device__ __forceinline__ void advance(int i) {
     release_too_early(i);
     Base::start_from_statistics(i + 1);
@@ -152,18 +155,20 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
     if (!injected(InjectedFault::kBackwardRelease)) release_step(i);
   }
 
-  /// P of the i-th step.
+  /// Makes P of the i-th step.
   __device__ __forceinline__ void make_probabilities(int i) {
-    if (injected(InjectedFault::kBackwardBarrier)) {  // too late
+    if (injected(InjectedFault::kBackwardBarrier)) {  // too late for the products
       for (const auto part : {Shared::kForScores, Shared::kForGradients}) wait_for_tile(part, i);
     }
     if constexpr (kTile.makes_statistics) wait_for_statistics(Shared::kForScores, i, lse_);
     Base::mask(place_.streamed(i));
     Base::exponentiate(i);
-    // The next step's, and a place that ptxas moves no wait for products across: exponentials are beside them.
+    // The wait for the next step's tiles stands here because ptxas moves no wait for products across it: the
+    // exponentials above then overlap products.
     if (i + 1 < place_.steps) wait_for_tiles(i + 1);
   }
-  /// All operands before the first of their products: ptxas serialises products beside which operands are made.
+  /// Makes all operands before the first of their products, because ptxas serialises products next to which operands
+  /// are made.
   __device__ __forceinline__ void make_operands(int i) {
     if constexpr (kTile.makes_statistics) wait_for_statistics(Shared::kForGradients, i, delta_);
     Base::differentiate(i);

@@ -1,7 +1,7 @@
-// Where no kernel before Hopper's backward kernel of two kinds of items makes lse and delta: a warp of the copying
-// warpgroup makes a team's, of the queries of every step, or of those that an item keeps, in its first step. It reads
-// dO and O in shared memory. What S and dP do not start from is subtracted later: lse in the exponent, delta where dS
-// is made, so that no product waits for either.
+// Fused row statistics of the sm90 split backward kernel. A warp of the producer warpgroup makes lse and delta for a
+// consumer group: for the queries of every step, or in a work tile's first step for its stationary queries. It reads dO
+// and O in shared memory. S and dP start from zero; lse is subtracted in the exponent and delta where dS is made, so
+// that no product waits for either.
 #pragma once
 
 #include <bit>
@@ -17,13 +17,14 @@ __device__ __forceinline__ bool makes_delta(const SplitTileCoord& place, int i) 
   return place.kept == Stationary::kKv || i == 0;
 }
 
-/// Of a whole warp. A team's warps wait for it before they give a step's buffers back, so nobody else has to.
+/// Runs in one whole warp. The consumer group's warps wait for it before they release a step's stage, so nothing else
+/// has to.
 template <class Element, class Tiles>
 class RowStatsWarp {
   using Shared = Tiles;
   using Part = typename Shared::Part;
-  static constexpr int kBlockRows = 16;  // of a product
-  static constexpr int kTogether = 2;    // blocks whose products do not wait for each other
+  static constexpr int kBlockRows = 16;  // rows per product
+  static constexpr int kTogether = 2;    // blocks whose products do not depend on each other
   static constexpr int kLaneRows = kWgmmaM / kWarpSize;
 
  public:
@@ -36,7 +37,7 @@ class RowStatsWarp {
 #pragma unroll 1
     for (int i = 0; i < place.steps; ++i) {
       const bool makes = makes_delta(place, i);
-      // Its buffer is free: nobody reads the last step's statistics any more.
+      // The place of the statistics is free: nothing reads the statistics of this stage's last step any more.
       mbarrier_wait(shared_.full(Shared::kForScores, stage(i)), parity(i));
       if (makes) store_lse(lse, shared_.statistics(Shared::kForScores, stage(i)));
       show(Shared::kForScores, i);
@@ -60,7 +61,7 @@ class RowStatsWarp {
     if (lane() == 0) mbarrier_arrive(shared_.statistics_full(part, stage(i)));
   }
 
-  /// To the base 2; of rows beyond the end infinite, so that their P is zero.
+  /// Loads lse, to be stored to the base 2. Rows beyond the end get infinity, so that their P is zero.
   __device__ __forceinline__ void load_lse(float (&lse)[kLaneRows], const SplitTileCoord& place, int i) const {
     const int first = place.kept == Stationary::kKv ? place.streamed(i) : place.first_row;
     const float* const head = p_.lse + static_cast<std::int64_t>(place.all_head) * p_.seq_q;
@@ -86,19 +87,21 @@ class RowStatsWarp {
     multiply_rows(place.kept == Stationary::kKv ? shared_.tile(Shared::kForGradients, stage(i))
                                                 : shared_.kept(Shared::kForGradients, kept),
                   shared_.outputs(stage(i)), shared_.statistics(Shared::kForGradients, stage(i)));
-    fence_proxy_async();  // the next copy may overtake loads that are under way
+    fence_proxy_async();  // the next copy may overtake loads in flight
   }
 
-  /// Row products of dO and O: the diagonals of products of 16 rows with the same 16, of which the tensor cores make
-  /// 16 times as much as is wanted in a sixth of the instructions.
+  /// Makes delta = rowsum(dO * O) as the diagonals of products of 16 rows with the same 16 rows. The tensor cores
+  /// compute 16 times as much as is needed, in a sixth of the instructions.
   __device__ __forceinline__ static void multiply_rows(std::uint32_t grad_o, std::uint32_t o,
                                                        std::uint32_t destination) {
     const int lane = read_lane(), row = lane / 4;
-    // Lanes of 16 name the rows of four matrices [8, 8], as in SplitSoftmaxGrad::load_operand().
+    // The first 16 lanes address the rows of the left two of four matrices [8, 8], as in
+    // SplitSoftmaxGrad::load_operand().
     const int line = lane % 16 * kPanelRowBytes, vector = (lane / 16 ^ lane % 8) * 16;
 #pragma unroll 1
     for (int first = 0; first < kWgmmaM; first += kTogether * kBlockRows) {
-      float upper[kTogether][4]{}, lower[kTogether][4]{};  // of the block's first eight columns and the others
+      float upper[kTogether][4]{},
+          lower[kTogether][4]{};  // products with the block's first eight rows, and with the other eight
 #pragma unroll
       for (int i = 0; i < Shared::kHeadDim / 16; ++i) {
 #pragma unroll
@@ -122,10 +125,10 @@ class RowStatsWarp {
 
   const SplitParams& p_;
   Shared shared_;
-  int nth_ = 0, begin_ = 0;  // of the team's items, and its steps before
+  int nth_ = 0, begin_ = 0;  // work tiles of the consumer group so far, and their steps
 };
 
-/// Of all the team's items.
+/// Makes the statistics of all work tiles of the consumer group.
 template <class Element, class Tiles>
 __device__ __forceinline__ void make_statistics(const SplitParams& parameters, Tiles shared, int team) {
   RowStatsWarp<Element, Tiles> statistics{parameters, shared};

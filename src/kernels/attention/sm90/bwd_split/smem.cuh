@@ -1,4 +1,4 @@
-// What Hopper's backward kernel of two kinds of items is given, a team's item, and what lies in its shared memory.
+// Parameters of the sm90 split backward kernel, a consumer group's work tile, and the contents of its shared memory.
 #pragma once
 
 #include "kernels/attention/common/ptx.cuh"
@@ -11,28 +11,29 @@ namespace tbench::kernels::sm90 {
 
 struct SplitParams {
   CUtensorMap q, k, v, grad_o;  // boxes of kWgmmaM rows
-  CUtensorMap o;                // where the kernel makes delta
+  CUtensorMap o;                // with makes_statistics
   TensorView dq, dk, dv;        // every row starts on a 16-byte boundary
-  // [batch * heads, rows], negative, as BwdWorkspace has them. Where the kernel makes delta, lse is the forward
-  // pass's: [batch * heads, seq_q].
+  // [batch * heads, rows], negative, as described at BwdWorkspace. With makes_statistics lse is what the forward pass
+  // left, [batch * heads, seq_q].
   const float *lse, *delta;
   int seq_q, seq_kv;
-  int rows;  // of a head in lse and delta
+  int rows;  // per head in lse and delta
   float scale;
   bool causal;
   SplitOrder order;
 };
 
-/// An item: its kept rows, and the steps over those that meet them.
+/// A work tile: its stationary rows, and the steps over the streamed rows that meet them.
 struct SplitTileCoord {
   Stationary kept;
   int first_row;
   int head, batch;
-  int all_head;  // of all batches'
+  int all_head;  // counted through all batches
   int steps;
-  int last_tile;  // where queries are kept steps go down to 0, else from the item's own tile, or 0, on
+  int last_tile;  // steps of stationary queries go down to tile 0, those of stationary keys start at the own tile, or
+                  // at 0
 
-  /// The first streamed row of the i-th step.
+  /// First streamed row of the i-th step.
   __device__ __forceinline__ int streamed(int i) const {
     return (kept == Stationary::kKv ? last_tile - steps + 1 + i : last_tile - i) * kWgmmaM;
   }
@@ -62,11 +63,11 @@ struct SplitSmem {
   static constexpr int kHeadDim = kKindsHeadDim;
   static constexpr SplitConfig kTile = Tile::tile();
   static constexpr SplitSmemLayout kPlan = kinds_shared(kTile);
-  static constexpr int kTileBytes = kKindsTileBytes;  // a panel
+  static constexpr int kTileBytes = kKindsTileBytes;  // of one panel
   static constexpr int kStatisticsBytes = kWgmmaM * 4;
   static constexpr int kBarrierSize = 8;
 
-  /// The first of S's operands (K, Q) or of dP's (V, dO).
+  /// Operands of S (K, Q) or of dP (V, dO).
   enum Part { kForScores, kForGradients, kParts };
 
   static constexpr int kMade = kTile.makes_statistics ? kTile.stages * kParts : 0;
@@ -88,7 +89,7 @@ struct SplitSmem {
   __device__ __forceinline__ std::uint32_t tile(Part part, std::uint32_t stage) const {
     return base + kPlan.stages + (stage * stage_tiles(kTile) + part) * kTileBytes;
   }
-  /// Of O's rows: the queries of a step, or in an item's first step those that it keeps.
+  /// Address of a stage's O tile: the queries of a step, or in a work tile's first step the stationary queries.
   __device__ __forceinline__ std::uint32_t outputs(std::uint32_t stage) const {
     return base + kPlan.stages + (stage * stage_tiles(kTile) + kParts) * kTileBytes;
   }
@@ -111,7 +112,7 @@ struct SplitSmem {
     return barrier(kStatistics + stage * kParts + part);
   }
 
-  /// Where a team's n-th step or item lies, and the parity of the phase in which it comes: nothing that would have to
+  /// Stage of a consumer group's n-th step or work tile, and the parity of its phase, computed so that nothing has to
   /// be kept in registers.
   template <int kStages>
   __device__ __forceinline__ static std::uint32_t place_in(int n) {
@@ -126,7 +127,8 @@ struct SplitSmem {
   __device__ __forceinline__ static std::uint32_t kept_stage(int nth) { return place_in<kTile.kept_stages>(nth); }
   __device__ __forceinline__ static std::uint32_t kept_parity(int nth) { return parity_in<kTile.kept_stages>(nth); }
 
-  /// Of one thread. Full ones are arrived at by the thread that copies, empty ones by the warps that read.
+  /// Initialises the barriers; one thread calls it. The producer arrives at full barriers, the reading warps at empty
+  /// ones.
   __device__ __forceinline__ void make_barriers() const {
     for (int i = kKeptFull; i < kKeptEmpty; ++i) mbarrier_init(barrier(i), 1);
     for (int i = kKeptEmpty; i < kFull; ++i) mbarrier_init(barrier(i), kWarpGroupWarps);

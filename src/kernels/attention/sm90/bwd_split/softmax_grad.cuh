@@ -1,7 +1,7 @@
-// What a computing warpgroup of Hopper's backward kernel of two kinds of items makes of its 64 kept rows, keys or
-// queries, and a step's streamed ones: scores, S^T = K Q^T and dP^T = V dO^T of keys, S = Q K^T and dP = dO V^T of
-// queries, and what becomes of them. As they stand in registers P and dS are left operands of dV += P^T dO and dK +=
-// dS^T Q, or of dQ += dS K; a streamed tile serves both its products.
+// The scores of a consumer warpgroup of the sm90 split backward kernel: its 64 stationary rows, keys or queries, times
+// the streamed rows of a step. Stationary keys make S^T = K Q^T and dP^T = V dO^T, stationary queries S = Q K^T and dP
+// = dO V^T. P and dS, as they stand in registers, are left operands of dV += P^T dO and dK += dS^T Q, or of dQ += dS K.
+// A streamed tile serves both of its products.
 #pragma once
 
 #include <bit>
@@ -22,9 +22,9 @@ class SplitSoftmaxGrad {
   static constexpr int kHeadDim = Shared::kHeadDim;
   static constexpr SplitConfig kTile = Shared::kTile;
   static constexpr bool kKeepsKeys = kKept == Stationary::kKv;
-  static constexpr int kScores = kWgmmaM / 2;  // of a thread
+  static constexpr int kScores = kWgmmaM / 2;  // per thread
   static constexpr int kGradients = kHeadDim / 2;
-  static constexpr int kInner = 16;  // of a product, four along a row
+  static constexpr int kInner = 16;  // inner extent of a product, four of which make a row
   static constexpr int kInnerBytes = kInner * 2;
   static constexpr int kOperandWords = kHeadDim / 4;
   using Scores = float[kScores];
@@ -32,23 +32,24 @@ class SplitSoftmaxGrad {
   using KeptOperand = std::uint32_t[kOperandWords];
   using Gradient = float[kGradients];
 
-  /// @param nth    of the team's items
-  /// @param begin  its steps before
+  /// @param nth    work tiles of the consumer group before this one
+  /// @param begin  their steps
   __device__ __forceinline__ SplitSoftmaxGrad(const SplitParams& parameters, Shared shared, const SplitTileCoord& place,
                                               int nth, int begin)
       : p_{parameters}, shared_{shared}, place_{place}, nth_{nth}, begin_{begin} {}
 
-  // Read anew every time: what follows from them would be kept in registers from item to item.
+  // Lane and warp are read again at every use: values that follow from them would be kept in registers from work tile
+  // to work tile.
   __device__ __forceinline__ static int lane() { return read_lane(); }
   __device__ __forceinline__ static int warp() { return opaque_thread_index() / kWarpSize % kWarpGroupWarps; }
-  /// Of a thread's two rows, eight apart.
+  /// Row of a thread in the tile. A thread has two rows, eight apart.
   __device__ __forceinline__ static int row_in_tile(int half) { return warp() * 16 + half * 8 + lane() / 4; }
   __device__ __forceinline__ int extent() const { return kKeepsKeys ? p_.seq_kv : p_.seq_q; }
   __device__ __forceinline__ const int& streamed_extent() const { return kKeepsKeys ? p_.seq_q : p_.seq_kv; }
   __device__ __forceinline__ std::uint32_t stage(int i) const { return Shared::stage(begin_ + i); }
 
-  /// Lanes of 16 name the rows of the left two of four matrices [8, 8], then those of the right two. The swizzle
-  /// permutes vectors.
+  /// Loads a left operand. The first 16 lanes address the rows of the left two of four matrices [8, 8], the others the
+  /// rows of the right two. The swizzle permutes vectors.
   __device__ __forceinline__ static void load_operand(std::uint32_t (&words)[kOperandWords], std::uint32_t tile) {
     const int row = warp() * 16 + lane() % 16;
     const std::uint32_t line = tile + row * kPanelRowBytes;
@@ -58,7 +59,7 @@ class SplitSoftmaxGrad {
     }
   }
 
-  /// result += kept rows times streamed ones, or = where it starts from zero.
+  /// result += stationary rows times streamed rows, or = if it starts from zero.
   __device__ __forceinline__ static void multiply_rows(Scores& result, const KeptOperand& kept,
                                                        std::uint32_t streamed) {
     const SmemDescriptor right = make_smem_descriptor(streamed);
@@ -80,7 +81,7 @@ class SplitSoftmaxGrad {
     }
   }
 
-  // A step's products, a group each. S starts from -lse / scale, dP from -delta, or both from zero.
+  // Issues a step's products, one group each. S starts from -lse / scale and dP from -delta, or both start from zero.
   __device__ __forceinline__ void multiply_scores(int i) {
     multiply_rows(scores_, scores_operand_, shared_.tile(Shared::kForScores, stage(i)));
   }
@@ -95,7 +96,7 @@ class SplitSoftmaxGrad {
     wgmma_commit_group();
   }
 
-  /// What accumulators start from: a number of each query, lse or delta.
+  /// Starts the accumulators from a number per query, lse or delta.
   __device__ __forceinline__ void spread(Scores& sums, Part part, int i, const float (&of_rows)[2]) const {
     if constexpr (kKeepsKeys) {
       const std::uint32_t statistics = shared_.statistics(part, stage(i)) + lane() % 4 * 8;
@@ -120,7 +121,7 @@ class SplitSoftmaxGrad {
     }
   }
 
-  /// Calls use(j, that of the query of the j-th score) for all scores.
+  /// Calls use(j, lse or delta of the j-th score's query) for all scores.
   template <class Use>
   __device__ __forceinline__ void for_each_statistic(Part part, int i, const float (&of_rows)[2], const Use& use) {
     const std::uint32_t statistics = shared_.statistics(part, stage(i)) + lane() % 4 * 8;
@@ -136,7 +137,7 @@ class SplitSoftmaxGrad {
     }
   }
 
-  /// Hides what lies beyond the last row, too: its zeros times an Inf would be NaN.
+  /// Masks scores, also beyond the last row, whose zeros times an Inf would be NaN.
   __device__ __forceinline__ void mask(int streamed) {
     const bool on_diagonal = p_.causal && streamed == place_.first_row;
     if (!on_diagonal && streamed + kWgmmaM <= streamed_extent()) return;
@@ -146,7 +147,7 @@ class SplitSoftmaxGrad {
         p_.causal);
   }
 
-  /// P = exp(scale * (S - lse / scale)), or of S without lse exp2(scale * log2(e) * S - log2(e) * lse).
+  /// P = exp(scale * (S - lse / scale)); from an S without lse exp2(scale * log2(e) * S - log2(e) * lse).
   __device__ __forceinline__ void exponentiate(int i) {
     const float scale = p_.scale * kLog2E * (injected(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
     if constexpr (kTile.makes_statistics) {
@@ -158,7 +159,7 @@ class SplitSoftmaxGrad {
     }
   }
 
-  /// dS = P (dP - delta), and its operand and P's.
+  /// Makes dS = P (dP - delta), and the operands of P and dS.
   __device__ __forceinline__ void differentiate(int i) {
     if constexpr (kTile.makes_statistics) {
       for_each_statistic(Shared::kForGradients, i, delta_,
@@ -178,7 +179,7 @@ class SplitSoftmaxGrad {
     for (int i = 0; i < kScores / 2; ++i) operands[i] = pack<Element>(values[2 * i], values[2 * i + 1]);
   }
 
-  /// A planted fault: a step's scores without which a gradient is to be.
+  /// An injected fault: drops one step's scores from a gradient.
   __device__ __forceinline__ static void leave_out(Operands& operands) {
 #pragma unroll
     for (int i = 0; i < kScores / 2; ++i) operands[i] = 0;
@@ -204,13 +205,13 @@ class SplitSoftmaxGrad {
   const SplitTileCoord& place_;
   int nth_, begin_;
   KeptOperand scores_operand_, gradients_operand_;  // K and V, or Q and dO
-  float lse_[2], delta_[2];                         // of kept queries
-  Scores scores_;                                   // from S to P
-  Scores gradients_;                                // from dP to dS
-  Operands probabilities_;                          // P, of keys
+  float lse_[2], delta_[2];                         // of stationary queries
+  Scores scores_;                                   // first S, then P
+  Scores gradients_;                                // first dP, then dS
+  Operands probabilities_;                          // P, with stationary keys
   Operands differentials_;                          // dS
-  Gradient values_;                                 // of dV
-  Gradient kept_;                                   // of dK or dQ
+  Gradient values_;                                 // sums of dV
+  Gradient kept_;                                   // sums of dK or dQ
 };
 
 }  // namespace tbench::kernels::sm90

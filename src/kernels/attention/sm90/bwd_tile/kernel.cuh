@@ -1,7 +1,7 @@
-// Backward pass on Hopper by a block an item, bf16 and fp16, head_dim 80 and 128. A block keeps 128 keys with two
-// warpgroups that compute (sm90/bwd_tile/mainloop.cuh) and one whose first thread copies: K and V, then Q, dO and their
-// lse and delta step by step. dQ is added to float32 sums: a kernel before clears them and makes lse and delta, one
-// after converts them.
+// Backward pass on Hopper with one tile per CTA, bf16 and fp16, head_dim 80 and 128. A CTA holds 128 keys in two
+// consumer warpgroups (sm90/bwd_tile/mainloop.cuh). One producer thread loads K and V, then step by step Q, dO and
+// their lse and delta. dQ is added atomically to float32 sums: the preprocess kernel clears them and makes lse and
+// delta, the postprocess kernel converts them.
 #pragma once
 
 #include "kernels/attention/common/delta.cuh"
@@ -17,12 +17,12 @@ class TileProducer {
   __device__ __forceinline__ TileProducer(const TileParams& parameters, Shared shared, const BwdTileCoord& place)
       : p_{parameters}, shared_{shared}, place_{place} {}
 
-  /// The first tiles come while the kernel before works: it does not write these.
+  /// The first tiles are loaded while the preprocess kernel runs, which does not write them.
   __device__ __forceinline__ void run() {
     const int early = min(place_.steps, Shared::kTile.stages);
     fetch_kept(p_.k, Shared::kKeysFull, shared_.k(0));
     for (int i = 0; i < early; ++i) fetch_tiles(i);
-    // For lse, delta and cleared sums: whoever adds to these has waited for a step's lse.
+    // Required for lse, delta and the cleared sums. A consumer that adds to the sums has waited for a step's lse.
     griddep_wait();
     for (int i = 0; i < early; ++i) fetch_statistics(i);
     for (int i = early; i < place_.steps; ++i) {
@@ -61,7 +61,7 @@ class TileProducer {
     mbarrier_wait(shared_.barrier(empty + stage(i)), ~(static_cast<std::uint32_t>(i) / Shared::kTile.stages) % 2);
   }
 
-  /// Q and dO of a step, V after the first Q; their barriers wait for lse and delta, too.
+  /// Loads Q and dO of a step, and V after the first Q. Their barriers also wait for lse and delta.
   __device__ __forceinline__ void fetch_tiles(int i) const {
     fetch_queries(i);
     if (i == 0) fetch_kept(p_.v, Shared::kValuesFull, shared_.v(0));
@@ -96,7 +96,7 @@ class TileProducer {
     bulk_load(shared_.delta(stage(i)), p_.delta + row(i), Shared::kStatisticsBytes,
               shared_.barrier(Shared::kGradientsFull + stage(i)));
   }
-  /// Of lse and delta.
+  /// Index of a step's first row in lse and delta.
   __device__ __forceinline__ std::int64_t row(int i) const {
     return static_cast<std::int64_t>(place_.head) * p_.rows + first_query(i);
   }
@@ -106,12 +106,13 @@ class TileProducer {
   const BwdTileCoord& place_;
 };
 
-/// A block with one item: the first thread of its first warpgroup copies, the others are `compute`'s, counted from 0.
+/// Runs a CTA with one work tile: the first thread of the first warpgroup is the producer, the other warpgroups run
+/// `compute`, counted from 0.
 template <class Shared, class Compute>
 __device__ __forceinline__ void run_one_item(const TileParams& parameters, char* memory, const Compute& compute) {
   Shared shared;
   shared.base = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
-  // From one lane, so that the compiler knows it to be the same for all of a warp.
+  // The shuffle from one lane tells the compiler that the number is the same in the whole warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   begin_backward_block(parameters, shared);
   const BwdTileCoord place = one_item_place(parameters, static_cast<int>(blockIdx.x), Shared::kQueries, Shared::kKeys);

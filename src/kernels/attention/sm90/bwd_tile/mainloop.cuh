@@ -1,7 +1,6 @@
-// What a computing warpgroup of Hopper's backward kernel of one item a block does with its 64 keys: it walks over the
-// queries that see them, 64 a step. The product of a step's dQ comes at the end of the next step, so that the
-// warpgroups can be half a step apart, one's products beside the other's exponentials, and neither waits for the
-// other's dS.
+// Main loop of a consumer warpgroup of the one-tile-per-CTA sm90 backward kernel: its 64 keys and the queries that see
+// them, 64 per step. The product of a step's dQ comes at the end of the next step. The warpgroups can therefore be half
+// a step apart, with one's products next to the other's exponentials, and neither waits for dS of the other.
 #pragma once
 
 #include "kernels/attention/sm90/bwd_common/softmax_grad.cuh"
@@ -18,7 +17,8 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
   using typename Scores::Shared;
   static_assert(Scores::kParts == 1 && !kTile.early_gradients, "see BackwardKeys for these");
 
-  // Of 16; 0 is __syncthreads(). The second is a warpgroup's, and the one after it the other's.
+  // Named barriers, of 16 that exist; 0 is __syncthreads(). kStaging belongs to the first warpgroup, the barrier after
+  // it to the second.
   enum NamedBarrier { kAllGroups = 1, kStaging = 4 };
 
  public:
@@ -47,7 +47,7 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
  private:
   __device__ __forceinline__ int first_query(int i) const { return one_item_query(p_, place_, i, kQueries); }
 
-  /// A step, with the dQ of the one before.
+  /// Computes one step, with dQ of the step before.
   template <bool kFirst>
   __device__ __forceinline__ void advance(int i) {
     float s[kScores], dp[kScores];
@@ -71,7 +71,7 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
     Scores::multiply_gradient(values_, p, shared_.grad_o(stage(i)), 0, !kFirst);
     Scores::multiply_gradient(keys_, ds, shared_.q(stage(i)), 0, !kFirst);
     wgmma_commit_group();
-    Scores::show_scores(i);  // its fence takes as long as a product: not before them
+    Scores::show_scores(i);  // after the products: its fence takes as long as one of them
     if constexpr (!kFirst) {
       wgmma_wait_group<1>(dq);
       release(Shared::kScoresEmpty + stage(i - 1));
@@ -82,7 +82,7 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
     if (!injected(InjectedFault::kBackwardRelease)) release(Shared::kStageEmpty + stage(i));
   }
 
-  /// S^T - lse / scale, complete.
+  /// Computes S^T - lse / scale and waits for it.
   __device__ __forceinline__ void multiply_scores_and_wait(float (&s)[kScores], int i) const {
     if (!injected(InjectedFault::kBackwardBarrier))
       mbarrier_wait(shared_.barrier(Shared::kQueriesFull + stage(i)), parity(i));
@@ -94,7 +94,7 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
     wgmma_wait_group<0>(s);
   }
 
-  /// dP^T - delta.
+  /// Issues dP^T - delta.
   __device__ __forceinline__ void start_probability_gradients(float (&dp)[kScores], int i) const {
     Scores::spread(dp, shared_.delta(stage(i)));
     wgmma_fence();
@@ -102,7 +102,7 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
     wgmma_commit_group();
   }
 
-  /// Of the i-th step.
+  /// Issues dQ of the i-th step.
   __device__ __forceinline__ void multiply_query_gradient(float (&dq)[kQueryGradients], int i) const {
     const SmemDescriptor scores = Scores::scores_operand(i), keys = Scores::keys_operand(shared_.k(0));
     Scores::multiply_query_gradient(dq, scores, keys);
@@ -113,11 +113,12 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
                                [](float* sums, const float* four) { red_add_v4(sums, four); });
   }
 
-  /// dK and dV by way of the shared memory of K and V, which nobody reads any more.
+  /// Stores dK and dV through the shared memory of K and V, which nothing reads any more.
   __device__ __forceinline__ void finish() const {
     const int first_key = place_.first_key + group_ * kWgmmaM;
     Scores::stage_gradient(shared_.v(group_), values_, 1.0f);
-    named_barrier_sync<kBackwardGroups * kWarpGroupThreads>(kAllGroups);  // the other one's dQ has read this one's K
+    named_barrier_sync<kBackwardGroups * kWarpGroupThreads>(
+        kAllGroups);  // the other warpgroup's dQ has read this one's K
     Scores::stage_gradient(shared_.k(group_), keys_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
     fence_proxy_async();
     named_barrier_sync<kWarpGroupThreads>(kStaging + group_);
@@ -129,7 +130,7 @@ class TileDkDvMainloop : SoftmaxGrad<Element, TileParams, TileSmem<kHeadDim>> {
   }
 
   const BwdTileCoord& place_;
-  float keys_[kGradients], values_[kGradients];  // of dK and dV
+  float keys_[kGradients], values_[kGradients];  // sums of dK and dV
 };
 
 }  // namespace tbench::kernels::sm90

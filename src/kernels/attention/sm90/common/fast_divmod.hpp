@@ -1,5 +1,5 @@
-// Division by what is known before a launch: a product and a shift. The compiler's division is some 25 instructions,
-// one after the other: a hundred cycles before an item's first copy.
+// Integer division by a number known before the launch: one multiplication and one shift. The compiler's division takes
+// some 25 dependent instructions, a hundred cycles before a work tile's first copy.
 #pragma once
 
 #include <bit>
@@ -21,7 +21,7 @@ struct FastDivmod {
   return {.value = value, .multiplier = static_cast<std::uint32_t>(multiplier), .shift = shift};
 }
 
-/// @param number  at least 0
+/// @param number  the dividend, at least 0
 [[nodiscard]] constexpr int divide(int number, const FastDivmod& by) {
   const std::uint64_t twice = static_cast<std::uint32_t>(number) * 2u;
   return static_cast<int>(static_cast<std::uint32_t>(twice * by.multiplier >> 32) >> by.shift);

@@ -1,6 +1,5 @@
-// Hopper's own instructions that the kernels are written in: barriers that count bytes, tensor copies, registers that
-// warpgroups hand each other. Thin wrappers; shared memory is named by 32-bit addresses. Products:
-// sm90/common/wgmma.cuh.
+// Thin wrappers of Hopper's PTX instructions: mbarriers, TMA copies, setmaxnreg. Shared memory is named by 32-bit
+// addresses. For wgmma see sm90/common/wgmma.cuh.
 #pragma once
 
 #include <cuda.h>
@@ -15,7 +14,8 @@ namespace tbench::kernels::sm90 {
 constexpr int kWarpGroupThreads = 128;
 constexpr int kWarpGroupWarps = 4;
 
-/// Takes registers from the warpgroup's threads, or gives them more: all four warps call it. Multiples of 8.
+/// setmaxnreg: lowers or raises the register count of each thread of the warpgroup. All four warps call it; the count
+/// is a multiple of 8.
 template <int kRegisters>
 __device__ __forceinline__ void setmaxnreg_dec() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
@@ -25,7 +25,8 @@ __device__ __forceinline__ void setmaxnreg_inc() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(kRegisters));
 }
 
-/// Of one thread, before anybody uses the barriers; others see them after fence_mbarrier_init() and a __syncthreads().
+/// Initialises an mbarrier. One thread calls it before anybody uses the barrier; fence_mbarrier_init() and
+/// __syncthreads() publish it.
 __device__ __forceinline__ void mbarrier_init(std::uint32_t barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(barrier), "r"(arrivals) : "memory");
 }
@@ -36,11 +37,12 @@ __device__ __forceinline__ void fence_mbarrier_init() {
 __device__ __forceinline__ void mbarrier_arrive(std::uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(barrier) : "memory");
 }
-/// Arrives, and makes the phase wait for so many bytes of copies, too.
+/// Arrives, and makes the phase also wait for `bytes` bytes of asynchronous copies.
 __device__ __forceinline__ void mbarrier_arrive_expect_tx(std::uint32_t barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(barrier), "r"(bytes) : "memory");
 }
-/// Waits until the phase of this parity is over; a new barrier is in the phase of parity 0, the one of 1 is over.
+/// Waits until the phase with this parity has ended. A new barrier is in phase 0, and its phase of parity 1 counts as
+/// ended.
 __device__ __forceinline__ void mbarrier_wait(std::uint32_t barrier, std::uint32_t parity) {
   asm volatile(
       "{\n"
@@ -53,7 +55,7 @@ __device__ __forceinline__ void mbarrier_wait(std::uint32_t barrier, std::uint32
       : "memory");
 }
 
-/// The same, but not for ever.
+/// mbarrier_wait() with a bound: returns after 1,000 attempts even if the phase has not ended.
 __device__ __forceinline__ void mbarrier_wait_bounded(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t over = 0;
   for (int n = 0; n < 1000 && over == 0; ++n) {
@@ -69,14 +71,14 @@ __device__ __forceinline__ void mbarrier_wait_bounded(std::uint32_t barrier, std
   }
 }
 
-/// Orders this thread's ordinary writes to shared memory before what tensor copies and wgmma read of it later.
+/// Orders this thread's ordinary writes to shared memory before later reads of them by TMA and wgmma.
 __device__ __forceinline__ void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
 
 __device__ __forceinline__ void prefetch(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];\n" ::"l"(reinterpret_cast<std::uint64_t>(&map)) : "memory");
 }
 
-/// How long the L2 cache keeps what a copy has read.
+/// The L2 eviction priority of the lines that a copy reads.
 enum class CacheHint { kEvictFirst, kEvictLast };
 template <CacheHint kReuse>
 __device__ __forceinline__ std::uint64_t l2_cache_hint() {
@@ -89,7 +91,8 @@ __device__ __forceinline__ std::uint64_t l2_cache_hint() {
   return policy;
 }
 
-/// The same in an instruction that stays where it is, where there is no register to keep it in.
+/// l2_cache_hint() in an instruction that the compiler does not hoist, for code that has no register to keep the hint
+/// in.
 template <CacheHint kReuse>
 __device__ __forceinline__ std::uint64_t cache_policy_here() {
   static_assert(kReuse == CacheHint::kEvictFirst);
@@ -98,14 +101,14 @@ __device__ __forceinline__ std::uint64_t cache_policy_here() {
   return policy;
 }
 
-/// Where a box lies in a tensor as make_tma_descriptor() describes it.
+/// Coordinates of a box in a tensor that make_tma_descriptor() describes.
 struct TmaCoord {
   int row, head, batch;
   int column = 0;
 };
 
-/// One thread starts to copy a box to shared memory, zeros where it reaches over the last row; `barrier` gets its
-/// bytes.
+/// Starts a TMA copy of a box to shared memory; one thread calls it. Rows beyond the last are filled with zeros. The
+/// bytes are counted at `barrier`.
 __device__ __forceinline__ void tma_load(std::uint32_t destination, const CUtensorMap& map, TmaCoord place,
                                          std::uint32_t barrier, std::uint64_t policy) {
   asm volatile(
@@ -115,7 +118,7 @@ __device__ __forceinline__ void tma_load(std::uint32_t destination, const CUtens
       "r"(place.batch), "r"(barrier), "l"(policy)
       : "memory");
 }
-/// The same for bytes in a row; 16 divides addresses and size.
+/// Starts a copy of contiguous bytes to shared memory. The addresses and the size are multiples of 16.
 __device__ __forceinline__ void bulk_load(std::uint32_t destination, const void* source, int bytes,
                                           std::uint32_t barrier) {
   asm volatile(
@@ -131,7 +134,7 @@ __device__ __forceinline__ void bulk_load(std::uint32_t destination, const void*
       "l"(source), "r"(bytes), "r"(barrier), "l"(policy)
       : "memory");
 }
-/// And back, except what lies beyond the last row.
+/// Starts a TMA copy of a box from shared memory to global memory. Rows beyond the last are not written.
 __device__ __forceinline__ void tma_store(const CUtensorMap& map, TmaCoord place, std::uint32_t source) {
   asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3, %4, %5}], [%6];\n" ::"l"(
                    reinterpret_cast<std::uint64_t>(&map)),
@@ -139,7 +142,8 @@ __device__ __forceinline__ void tma_store(const CUtensorMap& map, TmaCoord place
                : "memory");
   asm volatile("cp.async.bulk.commit_group;\n" ::: "memory");
 }
-/// A tile of `kHeadDim` columns by one box, or where panels do not divide them by one box a panel, `panel_bytes` apart.
+/// Loads a tile of `kHeadDim` columns as one box, or, where panels do not divide the columns, as one box per panel,
+/// `panel_bytes` apart.
 template <int kHeadDim, int kPanel = panel_columns(kHeadDim)>
 __device__ __forceinline__ void tma_load_tile(std::uint32_t destination, int panel_bytes, const CUtensorMap& map,
                                               TmaCoord place, std::uint32_t barrier, std::uint64_t policy) {
@@ -160,16 +164,16 @@ __device__ __forceinline__ void tma_store_tile(const CUtensorMap& map, TmaCoord 
     tma_store(map, place, source + i * panel_bytes);
   }
 }
-/// Until the shared memory of this thread's stores may be written again.
+/// Waits until the shared memory that this thread's bulk stores read may be written again.
 __device__ __forceinline__ void bulk_wait_group_read() {
   asm volatile("cp.async.bulk.wait_group.read 0;\n" ::: "memory");
 }
 
-/// Plain words of shared memory.
+/// Stores a 32-bit word to shared memory.
 __device__ __forceinline__ void store_shared(std::uint32_t address, int value) {
   asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(address), "r"(value) : "memory");
 }
-/// 16 bytes.
+/// Stores 16 zero bytes.
 __device__ __forceinline__ void store_zeros(std::uint32_t address) {
   asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};\n" ::"r"(address), "r"(0) : "memory");
 }
@@ -184,7 +188,7 @@ __device__ __forceinline__ float2 load_shared_pair(std::uint32_t address) {
   return pair;
 }
 
-/// 16 bytes.
+/// Stores 16 bytes.
 __device__ __forceinline__ void store_shared_four(std::uint32_t address, float4 four) {
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "f"(four.x), "f"(four.y), "f"(four.z),
                "f"(four.w)
@@ -199,19 +203,21 @@ __device__ __forceinline__ float4 load_shared_four(std::uint32_t address) {
   return four;
 }
 
-/// In an instruction that stays where it is: before products, as ptxas wants what they start from.
+/// Copies a value in an instruction that the compiler does not move. Used before products, because ptxas wants what
+/// they start from in place.
 __device__ __forceinline__ float opaque(float value) {
   float copy;
   asm volatile("mov.b32 %0, %1;\n" : "=f"(copy) : "f"(value));
   return copy;
 }
-/// The same for what follows from it: it is not computed earlier, to be kept in a register.
+/// Copies a value so that nothing which depends on it is computed earlier and kept in a register.
 __device__ __forceinline__ int opaque(int value) {
   int copy;
   asm volatile("mov.b32 %0, %1;\n" : "=r"(copy) : "r"(value));
   return copy;
 }
-/// The thread's number in its block, read anew; the lane's in its warp.
+/// The thread's index in its CTA, read again by an instruction that the compiler does not move; below, the lane's index
+/// in its warp.
 __device__ __forceinline__ int opaque_thread_index() {
   int thread;
   asm volatile("mov.u32 %0, %%tid.x;\n" : "=r"(thread));
@@ -223,14 +229,14 @@ __device__ __forceinline__ int read_lane() {
   return lane;
 }
 
-/// Adds four floats to four in a row of global memory, each atomically; 16 divides the address.
+/// Adds four floats to four contiguous floats of global memory, each atomically. The address is a multiple of 16.
 __device__ __forceinline__ void red_add_v4(float* destination, const float* values) {
   asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"l"(destination), "f"(values[0]),
                "f"(values[1]), "f"(values[2]), "f"(values[3])
                : "memory");
 }
 
-/// Past the L1 cache: what the same thread has added.
+/// Loads past the L1 cache, so that the thread sees what it has added itself.
 __device__ __forceinline__ float4 load_from_global(const float* source) {
   float4 four;
   asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];\n"
@@ -243,7 +249,7 @@ __device__ __forceinline__ void store_to_global(float* destination, const float*
   *reinterpret_cast<float4*>(destination) = {values[0], values[1], values[2], values[3]};
 }
 
-/// Four 8x8 matrices of 16-bit elements; lane i gives the address of row i % 8 of matrix i / 8.
+/// Loads four 8x8 matrices of 16-bit elements. Lane i gives the address of row i % 8 of matrix i / 8.
 __device__ __forceinline__ void ldmatrix_x4(std::uint32_t* r, std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -255,7 +261,7 @@ __device__ __forceinline__ void store_matrices(std::uint32_t address, const std:
                "r"(r[1]), "r"(r[2]), "r"(r[3])
                : "memory");
 }
-/// The same of their transposes.
+/// Stores the transposes of four such matrices.
 __device__ __forceinline__ void store_transposed(std::uint32_t address, const std::uint32_t* r) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};\n" ::"r"(address), "r"(r[0]),
                "r"(r[1]), "r"(r[2]), "r"(r[3])

@@ -1,16 +1,17 @@
-// How blocks that stay come by their items without a counter.
+// The static schedule of persistent CTAs: work tiles in snake order, without a counter.
 #pragma once
 
 namespace tbench::kernels::sm90 {
 
-/// The item of the block in a round: every second round is dealt out backwards. Beyond the last item there are none in
-/// later rounds either.
+/// Returns the CTA's work tile in a round. Every second round runs backwards (snake order). An index beyond the last
+/// work tile means that later rounds have none either.
 __device__ __forceinline__ int snake_tile(int round) {
   const int place = static_cast<int>(round % 2 == 0 ? blockIdx.x : gridDim.x - 1 - blockIdx.x);
   return round * static_cast<int>(gridDim.x) + place;
 }
 
-/// The same for one of a block's teams, which take the rounds in turns, every second time in reverse.
+/// Returns the work tile of one of the CTA's consumer groups. The groups take rounds alternately, and every second time
+/// in reverse order.
 template <int kTeams>
 __device__ __forceinline__ int snake_tile(int nth, int team) {
   if constexpr (kTeams == 1) {

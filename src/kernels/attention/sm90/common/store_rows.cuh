@@ -1,11 +1,13 @@
-// Rows of accumulators to global memory from registers: it waits for nobody, and no shared memory has to wait for it.
+// Stores rows of accumulators from registers to global memory, without shared memory and without waiting for other
+// warps.
 #pragma once
 
 #include "kernels/attention/common/ptx.cuh"
 
 namespace tbench::kernels::sm90 {
 
-/// The j-th of a quad's lane i becomes the i-th of lane j; `place`: the lane's in its quad.
+/// Transposes the 4 x 4 words of a quad: word j of lane i becomes word i of lane j. `place`: the lane's index in its
+/// quad.
 __device__ __forceinline__ void transpose_quad(std::uint32_t (&r)[4], int place) {
 #pragma unroll
   for (int bit = 1; bit < 4; bit *= 2) {
@@ -20,9 +22,10 @@ __device__ __forceinline__ void transpose_quad(std::uint32_t (&r)[4], int place)
   }
 }
 
-/// A row times `factor`, the quad's first of two if `half` is 0; whole warps call. A quad has 32 columns at a time in
-/// four blocks of eight, a thread two columns of each; it stores one block. Nothing is stored where no row `exists`.
-/// @param row  at a multiple of 16 bytes
+/// Stores a row times `factor`: the first of the quad's two rows if `half` is 0. All lanes of a warp call it. A quad
+/// stores 32 columns at a time, four blocks of eight: each thread holds two columns of every block and stores one
+/// block. Nothing is stored unless the row `exists`.
+/// @param row  16-byte aligned
 template <class Element, int kCount>
 __device__ __forceinline__ void store_row(Element* row, const float (&results)[kCount], int half, float factor,
                                           int place, bool exists) {

@@ -17,7 +17,7 @@ constexpr unsigned kRank = 5;
 
 using Encode = PFN_cuTensorMapEncodeTiled_v12000;
 
-/// The driver's function, which is known by its name alone: the program is not linked with the driver.
+/// Looks the driver's function up by name, because the program is not linked with the driver.
 Encode encode_function() {
   static const Encode encode = [] {
     constexpr unsigned kFirstVersion = 12000;
@@ -33,7 +33,7 @@ Encode encode_function() {
   return encode;
 }
 
-/// Bytes from one batch, head and row to the next; where there is only one, a stride that the driver accepts.
+/// Strides in bytes between batches, heads and rows. An extent of one gets a stride that the driver accepts.
 std::array<std::int64_t, 3> strides_in_bytes(const TensorView& view, const TmaExtents& extents) {
   std::array<std::int64_t, 3> strides{};
   const std::array counts{extents.batch, extents.heads, extents.rows};
@@ -100,7 +100,7 @@ CUtensorMap make_tma_descriptor(const TensorView& view, const TmaExtents& extent
       encode_function()(&map, data_type(precision), kRank, view.data, counts.data(), strides.data(), box.data(),
                         kEveryElement.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle(panel_of_16_bits),
                         CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  // The driver's codes and the runtime's have the same numbers.
+  // CUDA's driver and runtime give their error codes the same numbers.
   cuda::check(static_cast<cudaError_t>(result), "cuTensorMapEncodeTiled", __FILE__);
   return map;
 }

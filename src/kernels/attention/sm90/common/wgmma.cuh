@@ -1,6 +1,6 @@
 // Warpgroup products (wgmma): D [64, N] in registers, A [64, 16] from shared memory or registers, B from shared memory.
-// Layouts: PTX ISA, "Asynchronous warpgroup-level matrix instructions". They run beside the warp: between start() and
-// wait() nobody may touch the registers of products under way.
+// Layouts: PTX ISA, "Asynchronous warpgroup-level matrix instructions". Products are asynchronous: between
+// wgmma_fence() and wgmma_wait_group() no code may touch the registers of products in flight.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -12,11 +12,11 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Tiles in shared memory are panels [rows, kSwizzle128Cols] of 16-bit elements, or narrower ones, a row's vectors
-/// permuted as swizzled_vector() says, panel after panel. Panels start at multiples of 1,024 bytes.
+/// A tile in shared memory is a sequence of panels [rows, kSwizzle128Cols] of 16-bit elements, or of narrower ones.
+/// Within a row, 16-byte vectors are permuted by swizzled_vector(). Panels start at multiples of 1,024 bytes.
 constexpr int kPanelRowBytes = kSwizzle128Cols * 2;
 
-/// A matrix in shared memory as wgmma reads it. An offset of n bytes is n / 16 added to `bits`.
+/// A wgmma descriptor of a matrix in shared memory. An offset of n bytes adds n / 16 to `bits`.
 struct SmemDescriptor {
   std::uint64_t bits;
   __device__ __forceinline__ SmemDescriptor at(int bytes) const {
@@ -24,9 +24,10 @@ struct SmemDescriptor {
   }
 };
 
-/// Of panels whose columns are the inner extent ("K-major"), and of panels whose rows are ("MN-major"), `panel_bytes`
-/// apart. Bits 0-13: address; 16-29: distance of panels (not read in the first form: a product lies in one); 32-45: of
-/// groups of eight rows; all in units of 16 bytes; 62-63: the swizzle, 1 of 128 bytes, 2 of 64, 3 of 32.
+/// Makes the descriptor of panels whose inner extent is the columns ("K-major") or the rows ("MN-major"), `panel_bytes`
+/// apart. Bits 0-13: address. Bits 16-29: distance of panels, not read if K-major, where a product lies in one panel.
+/// Bits 32-45: distance of groups of eight rows. All three are in units of 16 bytes. Bits 62-63: the swizzle, 1 for 128
+/// bytes, 2 for 64, 3 for 32.
 template <int kRowBytes = kPanelRowBytes>
 __device__ __forceinline__ SmemDescriptor make_smem_descriptor(std::uint32_t address, int panel_bytes = 16) {
   constexpr std::uint64_t kSwizzle = std::uint64_t{kRowBytes == kPanelRowBytes       ? 1
@@ -37,14 +38,14 @@ __device__ __forceinline__ SmemDescriptor make_smem_descriptor(std::uint32_t add
   return {kSwizzle | kRowGroups | static_cast<std::uint64_t>(panel_bytes / 16) << 16 | address / 16};
 }
 
-/// Before each group of products: orders earlier accesses to their registers.
+/// Orders earlier accesses to the registers of the products that follow; called before each group.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory"); }
-/// Makes a group of those since the last one.
+/// Makes one group of the products issued since the last commit.
 __device__ __forceinline__ void wgmma_commit_group() {
   asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
 }
 
-/// Waits until at most `kPending` groups are under way, and keeps the compiler from touching `results` earlier.
+/// Waits until at most `kPending` groups are in flight, and keeps the compiler from touching `results` earlier.
 template <int kPending, int kCount>
 __device__ __forceinline__ void wgmma_wait_group(float (&results)[kCount]) {
   asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(kPending) : "memory");
@@ -71,10 +72,10 @@ __device__ __forceinline__ void wgmma_wait_group(float (&results)[kCount]) {
   "%97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
   "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-/// The products of one type of elements, D float32: D = A B^T, or D += A B^T if `add`, A [64, 16], B [N, 16], both
-/// K-major; `kTransposed`: A B, B [16, N]. N is twice the number of a thread's results.
+/// Products of one element type, D in float32: D = A B^T, or D += A B^T if `add`, with A [64, 16] and B [N, 16], both
+/// K-major; with `kTransposed` A B, B [16, N]. N is twice the number of results per thread.
 ///
-/// from_shared(): A in shared memory; from_registers(): its fragments in registers.
+/// from_shared(): A is in shared memory; from_registers(): its fragments are in registers.
 template <class Element>
 struct Wgmma;
 

@@ -10,34 +10,34 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-constexpr std::size_t kCounterBytes = 256;  // one number, and the alignment of what a caller may put behind it
-constexpr std::int64_t kMaxItems = std::numeric_limits<int>::max() / 2;  // the counter runs on past the last item
+constexpr std::size_t kCounterBytes =
+    256;  // one 32-bit number, padded to the alignment of whatever the caller puts behind it
+constexpr std::int64_t kMaxItems = std::numeric_limits<int>::max() / 2;  // the counter runs on past the last work tile
 
 std::int64_t items(const AttentionShape& shape, int rows) {
   return block_count(shape.seq_q, rows) * shape.heads * shape.batch;
 }
 
-/// That a query sees, on average.
+/// Average number of keys that a query sees.
 std::int64_t keys_of_query(const AttentionShape& shape) { return shape.causal ? shape.seq_kv / 2 : shape.seq_kv; }
 
-/// Of 64 columns: where each team has an item of 64 queries or none. Two of them a multiprocessor take as long as one
-/// short or narrow one, or longer, without a mask or up to 256 tokens. Measured up to 2,048 keys, and with one item a
-/// team 4 heads of 2,048 tokens without a mask 13.1 us, by narrow tiles 18.4, one head of 16,384 with one 91 and 133.
+/// head_dim 64: whether each consumer group has at most one work tile of 64 queries. With two per SM, FwdM64N128x2 is
+/// no faster than FwdM128N64x2 or FwdM128N128 without a mask or up to 256 tokens. Measured up to 2,048 keys, and with
+/// one work tile per group up to 16,384.
 bool wants_pair_tiles(const AttentionShape& shape, int multiprocessors) {
   const std::int64_t pairs = items(shape, rows(FwdM64N128x2::tile()));
   return pairs <= multiprocessors || (shape.causal && shape.seq_kv > 256 && pairs <= 2 * std::int64_t{multiprocessors});
 }
 
-/// Of 64 and 80 columns: more than so many rounds of all multiprocessors.
+/// head_dim 64 and 80: whether the work tiles of FwdM192* are more than `rounds` per SM.
 bool has_many_wide_items(const AttentionShape& shape, int multiprocessors, int rounds) {
   return items(shape, rows(FwdM192N128::tile())) > rounds * std::int64_t{multiprocessors};
 }
 
-/// Of 64 columns. Below 4,096 keys with a mask always, without one where items are more than multiprocessors; of 4,096,
-/// without a mask, if each team has one item at most: 60 us, by narrow tiles 70. From 4,096 on, by short and wide
-/// tiles: with a mask 2 to 5 % less time at 48 to 100 heads of 4,096 tokens, 13 % at 16, 8 % at 8 of 8,192, but as much
-/// at 8 and up to 4 % more at 16 of 16,384; without one 7 % less at 16 of 4,096, 8 % at 8 of 8,192, 7 % at 8 and 1 %
-/// more at 16 of 16,384.
+/// head_dim 64: whether FwdM128N64x2 is faster than FwdM192N128 and FwdM128N128. Below 4,096 keys it is with a mask,
+/// and without one if work tiles exceed SMs. At 4,096 keys without a mask it is if each consumer group has at most one
+/// work tile. From 4,096 keys on it ties with FwdM192N128 or loses where a head is long and work tiles are many; the
+/// limits below are where that begins.
 bool wants_short_tiles(const AttentionShape& shape, int multiprocessors) {
   constexpr std::int64_t kManyKeys = 4096;
   const std::int64_t shorts = items(shape, rows(FwdM128N64x2::tile()));
@@ -53,29 +53,25 @@ bool wants_short_tiles(const AttentionShape& shape, int multiprocessors) {
   return shape.seq_kv <= 4 * kManyKeys && !has_many_wide_items(shape, multiprocessors, 6);
 }
 
-/// Of 80 columns. Measured on an H100, batch 4, 32 heads, causal, narrow and wide tiles, us: 512 tokens 23.1 and 21.7,
-/// 1,024 64.7 and 64.2, 2,048, by the counter, 208 and 185, 4,096 674 and 602; 256 tokens, wide ones joined, 9.6 and
-/// 13.3.
+/// head_dim 80: whether FwdM192N64 is faster than FwdM128N128. It loses at 256 tokens and wins from 512 on where its
+/// work tiles take more than two rounds.
 bool wants_wide_tiles_of_80(const AttentionShape& shape, int multiprocessors) {
   return shape.seq_kv >= 512 && has_many_wide_items(shape, multiprocessors, 2);
 }
 
-/// Of 32 columns: where tall items fill the GPU, with a mask, which makes them unequal, one and a half times. Measured
-/// on an H100, narrow and tall tiles, by tall items a multiprocessor: 0.48: 15.7 and 24.8 us; 0.97: 58.1 and 48.3, with
-/// a mask 32.3 and 47.6; 1.9, with a mask: 23.8 and 18.5. Up to 128 queries a tall item holds no more than a narrow one
-/// and takes longer: 128 tokens 3.1 and 4.2.
+/// head_dim 32: whether FwdM256N64 fills the GPU. With a mask its work tiles are unequal and have to fill it one and a
+/// half times. Up to 128 queries its work tile holds no more than one of FwdM128N128 and takes longer.
 bool wants_tall_tiles(const AttentionShape& shape, int multiprocessors) {
   if (shape.seq_q <= rows(FwdM128N128::tile())) return false;
   const std::int64_t tall = items(shape, rows(FwdM256N64::tile())), all = multiprocessors;
   return shape.causal ? 2 * tall >= 3 * all : 10 * tall >= 9 * all;
 }
 
-/// Measured on an H200: up to 64 tokens, and where Ampere's kernels divide the keys of few tiles among warps or blocks,
-/// these are as fast or faster; from 512 tokens of 128 columns and 1,024 of 32 on that takes fewer tiles. Of 64 columns
-/// by way of narrow tiles: of their time Ampere's kernels take 0.83 (128 tokens, 96 tiles; H200) and 0.93 (512, 64),
-/// pair tiles 0.79 and 0.78 (H100). Of 256 columns, whose keys Ampere's kernels never divide, Hopper's are as fast or
-/// faster from 64 tokens on, down to one head (64 tokens, 8 heads, H200: 8.6 us for 8.7 with a mask, 8.6 without). 32
-/// columns: H100, batch 8 of one head: 512 tokens 5.6 us by Ampere's kernels, 5.7 by these, 1,024 10.0 and 9.0.
+/// Whether the sm90 kernel is faster than the sm80 kernels. Up to 64 tokens, and where the sm80 kernels split the keys
+/// of few tiles among warps or CTAs, these are as fast or faster. From 512 tokens on at head_dim 128, and 1,024 at
+/// head_dim 32, fewer tiles are enough for sm90. At head_dim 64 FwdM64N128x2 gains a fifth on the sm80 kernels where
+/// FwdM128N128 gains nothing. At head_dim 256, whose keys the sm80 kernels never split, sm90 is as fast or faster from
+/// 64 tokens on, down to one head.
 bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limits) {
   constexpr std::int64_t kShortest = 64;
   const std::int64_t shorter = std::min(shape.seq_q, shape.seq_kv);
@@ -84,7 +80,8 @@ bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limit
   const std::int64_t tiles = items(shape, kWgmmaM), multiprocessors = limits.multiprocessors;
   if (tiles > multiprocessors) return true;
   if (sm80::forward_split_kv(shape, limits).num_splits > 1) return false;
-  constexpr std::int64_t kMaxKeys = 1024;  // of a query, where pair tiles were measured against Ampere's kernels
+  constexpr std::int64_t kMaxKeys =
+      1024;  // keys per query up to which FwdM64N128x2 was measured against the sm80 kernels
   const bool pairs =
       shape.head_dim == 64 && wants_pair_tiles(shape, limits.multiprocessors) && keys_of_query(shape) <= kMaxKeys;
   if (pairs && shape.seq_kv < 512) return 3 * tiles >= 2 * multiprocessors;
@@ -104,26 +101,25 @@ FwdConfigId choose_tiles(const AttentionShape& shape, int multiprocessors) {
 }
 
 static_assert(rows(FwdM192N64::tile()) == rows(FwdM192N128::tile()));
-/// Queries of an item.
+/// Queries per work tile.
 int item_rows(FwdConfigId tiles) {
   if (tiles == FwdConfigId::kM192) return rows(FwdM192N128::tile());
   if (tiles == FwdConfigId::kM256N64) return rows(FwdM256N64::tile());
   return rows(FwdM128N128::tile());
 }
 
-/// Measured on an H200: with a mask, from so many items a multiprocessor on, dealing them out leaves the
-/// multiprocessors 5 to 30 % apart. Without one all items are equal. Of 128 columns on an H100: 2.9 items a
-/// multiprocessor 30.0 us dealt, 33.9 by the counter; 4.8 53.6 and 50.9; 6.1 66.4 and 64.0. Of 256 columns (80 keys a
-/// step): 3.9 of 1,024 tokens 81.9 and 86.7, of 4,096 215.8 and 209.8; 7.8 257.5 and 258.7; 15.5 of 4,096 846 and 857,
-/// of 16,384 2,709 and 2,778. Short tiles were measured dealt: up to 3,200 items.
+/// Whether the dynamic schedule is faster. With a mask and many work tiles per SM, the static schedule leaves the SMs 5
+/// to 30 % apart. Without a mask all work tiles are equal. At head_dim 128 the static schedule wins with 2.9 work tiles
+/// per SM and the dynamic one from 4.8 on; at head_dim 256 they tie. FwdM128N64x2 was measured with the static schedule
+/// only, up to 3,200 work tiles.
 bool wants_counter(const AttentionShape& shape, FwdConfigId tiles, int multiprocessors) {
   if (tiles == FwdConfigId::kM128N64x2 || tiles == FwdConfigId::kM64N128x2) return false;
   const std::int64_t half_rounds = shape.head_dim <= 64 ? 14 : 9;
   return shape.causal && shape.head_dim <= 128 && 2 * items(shape, item_rows(tiles)) > half_rounds * multiprocessors;
 }
 
-/// Groups of the same size end sooner by the counter, too; longer sequences, whose groups are of a few heads, were not
-/// measured.
+/// Whether groups of heads alternate in their direction. That is faster with the dynamic schedule, too; sequences of
+/// more than 4,096 keys, whose groups have few heads, were not measured with it.
 bool goes_in_turns(const AttentionShape& shape, bool counted) {
   constexpr std::int64_t kMaxKeys = 4096;
   return shape.causal && (!counted || shape.seq_kv <= kMaxKeys);

@@ -1,5 +1,5 @@
-// How a computing warpgroup of Hopper's forward kernels keeps in step with the copying thread, from which it has items
-// and tiles, and with the other computing warpgroups, with which it takes turns.
+// A consumer warpgroup of the sm90 forward kernels: its synchronization with the producer, which provides work tiles
+// and loads, and with the other consumer warpgroups, with which it issues in ping-pong order.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -24,11 +24,12 @@ class ConsumerWarpgroup {
   static constexpr int kGroups = kTile.teams * kTile.warp_groups;
   static constexpr bool kTakesTurns = kTile.warp_groups > 1;
 
-  // Of 16; 0 is __syncthreads(). One a warpgroup; those from kFreeBarrier on are not used here.
+  // Named barriers, of 16 that exist; 0 is __syncthreads(). Each warpgroup has one. Those from kFreeBarrier on are free
+  // for the deriving class.
   enum NamedBarrier { kTurn = 1, kFreeBarrier = kTurn + kGroups };
   static_assert(kFreeBarrier + kGroups <= 16);
 
-  /// Of the block's warpgroups that compute, this one's number, from which its team's are counted.
+  /// Number of a warpgroup among all consumer warpgroups of the CTA; `group` counts from the consumer group's first.
   __device__ __forceinline__ int block_group(int group) const { return shared_.team * kTile.warp_groups + group; }
 
   __device__ __forceinline__ int next_item() {
@@ -39,13 +40,13 @@ class ConsumerWarpgroup {
     return item;
   }
 
-  /// Tells the copying thread that the warp has read what the barrier is of.
+  /// Tells the producer that the warp has read the stage that `barrier` guards.
   __device__ __forceinline__ void release(std::uint32_t barrier) const {
     __syncwarp();
     if (lane_ == 0) mbarrier_arrive(shared_.barrier(barrier));
   }
   __device__ __forceinline__ void release_keys() {
-    // Too late then, but nobody may fetch what comes next while this tile is on its way.
+    // The injected wait comes too late, but nothing may load into the stage while this tile is in flight.
     if (injected(InjectedFault::kForwardBarrier)) wait_for_tile_of_keys();
     release(Shared::kKeysEmpty + keys_.stage);
     keys_.advance();
@@ -59,7 +60,7 @@ class ConsumerWarpgroup {
     queries_.advance();
   }
   __device__ __forceinline__ void release_queries() const { release(Shared::kQueriesEmpty + query_stage()); }
-  /// Of those that were waited for last.
+  /// Stage of the Q tile that was waited for last.
   __device__ __forceinline__ std::uint32_t query_stage() const {
     return kTile.query_stages == 1 ? 0 : queries_.stage == 0 ? kTile.query_stages - 1 : queries_.stage - 1;
   }

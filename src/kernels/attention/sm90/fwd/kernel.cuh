@@ -1,7 +1,6 @@
-// Forward pass on Hopper, bf16 and fp16. A block has one warpgroup that copies and two to four that compute 64 queries
-// each. The copying one's first thread, of teams a thread each, fetches tiles of Q, K and V by the tensor copy engine;
-// a barrier per buffer says when its bytes have come, another when nobody reads them any more. What the others do:
-// sm90/fwd/operands_16bit.cuh.
+// Forward pass on Hopper, bf16 and fp16. A CTA has one producer warpgroup and two to four consumer warpgroups with 64 Q
+// rows each. One producer thread per consumer group loads Q, K and V tiles by TMA. Each stage has a full mbarrier,
+// which counts bytes, and an empty one, at which the readers arrive. For the consumers see sm90/fwd/operands_16bit.cuh.
 #pragma once
 
 #include "kernels/attention/sm90/fwd/operands_16bit.cuh"
@@ -10,17 +9,17 @@
 
 namespace tbench::kernels::sm90 {
 
-/// A block of either forward kernel, TF32's, too: its barriers, and which of its warpgroups does what.
-/// @tparam Copies  what the copying warpgroup's first thread runs, of teams a thread each; see TmaProducer
-/// @tparam Rows    what the computing warpgroups run; see FwdMainloop
+/// Runs a CTA of either forward kernel, TF32's included: makes the mbarriers and gives each warpgroup its role.
+/// @tparam Copies  code of the producer, one thread per consumer group; see TmaProducer
+/// @tparam Rows    code of the consumer warpgroups; see FwdMainloop
 /// @param  memory  dynamic shared memory
-/// @param  maps    the copy engine's, of `parameters`
+/// @param  maps    TMA descriptors of `parameters`
 template <class Shared, class Copies, class Rows, class Parameters, class... Maps>
 __device__ __forceinline__ void forward_block(const Parameters& parameters, char* memory, const Maps&... maps) {
   constexpr int kTeams = Shared::kTile.teams, kTeamGroups = Shared::kTile.warp_groups, kMade = 0;
   constexpr int kThreads = threads(Shared::kTile);
   const std::uint32_t first = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
-  // From one lane, so that the compiler knows it to be the same for all of a warp.
+  // The shuffle from one lane tells the compiler that the number is the same in the whole warp.
   const int warp = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpSize, 0);
   if (threadIdx.x == kTeams * kWarpSize) {  // of a warp that has nothing else to do
     for (const CUtensorMap* map : {&maps...}) prefetch(*map);
@@ -33,7 +32,7 @@ __device__ __forceinline__ void forward_block(const Parameters& parameters, char
   const FwdTileCoord place = forward_place(parameters, item, Shared::kRows);
   const bool copies = warp < kTeams && threadIdx.x % kWarpSize == 0;
   Copies copying{parameters, shared};
-  // Between here and the kernel's begin there is nothing that the first copies could wait for: no other warp, no jump.
+  // Nothing between the kernel's entry and this point delays the first copies: no wait for another warp, no jump.
   if (in_copying_group) {
     if (copies) shared.make_barriers();
     __syncwarp();
@@ -51,7 +50,7 @@ __device__ __forceinline__ void forward_block(const Parameters& parameters, char
   }
 }
 
-/// K and V as they are in memory.
+/// The producer of the 16-bit kernels: loads K and V as they lie in memory.
 template <int kHeadDim, class Tile>
 class FwdLoad : public TmaProducer<FwdLoad<kHeadDim, Tile>, FwdParams, FwdSmem<kHeadDim, Tile>> {
   using Shared = FwdSmem<kHeadDim, Tile>;

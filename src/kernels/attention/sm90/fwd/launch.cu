@@ -1,5 +1,5 @@
-// Hopper's forward kernel of one precision, Precision::TBENCH_PRECISION: which instantiation serves a problem, and its
-// launch. CMakeLists.txt compiles this file once for each precision.
+// Launch of the sm90 forward kernel for one precision, Precision::TBENCH_PRECISION: which instantiation serves a
+// problem. CMakeLists.txt compiles this file once per precision.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/common/tma_descriptor.hpp"
 #include "kernels/attention/sm90/fwd/config.hpp"

@@ -1,7 +1,7 @@
-// What a computing warpgroup of Hopper's forward kernels does with its 64 queries, whatever their operands. It walks
-// over the keys from the last tile to the first, so that only its first step has a mask. A step issues Q K^T and the
-// P V of the step before, and makes the new P when both are done. Warpgroups take turns to issue: one's products meet
-// the others' softmax.
+// Main loop of a consumer warpgroup of the sm90 forward kernels over its 64 queries, for any operand type. It walks
+// from the last K/V tile to the first, so that only the first step has a mask. A step issues Q K^T and the P V of the
+// step before, and makes the new P when both are done. Warpgroups issue in ping-pong order, so that one's products
+// overlap the others' softmax.
 #pragma once
 
 #include <cmath>
@@ -10,9 +10,9 @@
 
 namespace tbench::kernels::sm90 {
 
-/// @tparam Rows      the class that derives from this one, its friend: load_queries(), where they stay in registers;
-///                   multiply_scores(s), S = Q K^T; multiply_values(), O += P V; finish(place), by which O and lse
-///                   leave
+/// @tparam Rows      the class that derives from this one and befriends it. It has load_queries() if Q stays in
+///                   registers; multiply_scores(s), S = Q K^T; multiply_values(), O += P V; finish(place), which stores
+///                   O and lse
 /// @tparam Operands  see OnlineSoftmax
 template <class Rows, class Parameters, class Shared, class Operands, int kHeadDim>
 class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim> {
@@ -31,16 +31,16 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
  public:
   using Softmax::Softmax;
 
-  /// @param item  the first one, which is at `place` if there is any
+  /// @param item  the first work tile, at `place` if it exists
   __device__ __forceinline__ void run(int item, FwdTileCoord place) {
-    if (group_ == kTile.warp_groups - 1) pass_turn();  // the first turn is the first group's
+    if (group_ == kTile.warp_groups - 1) pass_turn();  // the first group issues first
     while (item < p_.order.items) {
       attend(place);
       rows().finish(place);
       item = next_item();
       place = forward_place(p_, item, Shared::kRows);
     }
-    if (group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
+    if (group_ == 0) wait_for_turn();  // no barrier may stay half full
   }
 
  private:
@@ -66,7 +66,7 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
     release_values();
   }
 
-  /// A step of the block all of whose keys the mask hides from this group.
+  /// Skips a step of the CTA in which the mask hides all keys from this warpgroup.
   __device__ __forceinline__ void skip_step() {
     wait_for_turn();
     pass_turn();
@@ -76,7 +76,7 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
     release_values();
   }
 
-  /// The first step's P, with no O yet.
+  /// Makes P of the first step, with no O yet.
   __device__ __forceinline__ void start(int first_row, int steps) {
     reset();
     wait_for_queries();
@@ -88,13 +88,13 @@ class FwdMainloop : public OnlineSoftmax<Parameters, Shared, Operands, kHeadDim>
     wgmma_commit_group();
     wgmma_wait_group<0>(s);
     release_keys();
-    // Not before a product has read what the warps loaded: the next copy may overtake loads that are under way.
+    // A product must have read Q before its release: the next copy may overtake loads that were merely issued.
     if (kKeepsQueries || steps == 1) release_queries();
     mask(s, first_row, (steps - 1) * kTile.cols);
     softmax_with_new_references(s);
   }
 
-  /// S = Q K^T, which is done, and O += P V, which is under way.
+  /// Issues S = Q K^T and O += P V, and waits for the first alone.
   __device__ __forceinline__ void multiply(float (&s)[kScores]) {
     wait_for_keys();
     wait_for_turn();

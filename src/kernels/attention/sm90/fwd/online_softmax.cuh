@@ -1,5 +1,5 @@
-// What a computing warpgroup of Hopper's forward kernels makes of its scores, in registers: P, and of each row the
-// reference that exponents are relative to, and their sum.
+// Online softmax of a consumer warpgroup of the sm90 forward kernels, in registers: P, and for each row a lazily
+// updated maximum and the sum of exponentials.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace tbench::kernels::sm90 {
 
-/// @tparam Operands  a thread's left operands, Q and P: exponentiate(s, scale, shift, sums) leaves P, which is
-///                   exp2(scale * s - shift), and adds it to the sums; shifts and sums are of a thread's two rows
+/// @tparam Operands  left operands of a thread, Q and P. Its exponentiate(s, scale, shift, sums) leaves P = exp2(scale
+///                   * s - shift) and adds it to the sums; shifts and sums are those for a thread's two rows
 template <class Parameters, class Shared, class Operands, int kHeadDim>
 class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
   using Warpgroup = ConsumerWarpgroup<Parameters, Shared>;
@@ -20,7 +20,7 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
 
  protected:
   using Warpgroup::kTile, Warpgroup::p_, Warpgroup::thread_, Warpgroup::lane_;
-  static constexpr int kScores = kTile.cols / 2;  // of a thread: a warp's 16 rows among 32 lanes
+  static constexpr int kScores = kTile.cols / 2;  // per thread: a warp's 16 rows among 32 lanes
   static constexpr int kOutputs = kHeadDim / 2;
 
   __device__ __forceinline__ void reset() {
@@ -30,7 +30,8 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
     for (int i = 0; i < kOutputs; ++i) o_[i] = 0.0f;
   }
 
-  /// Of a thread's two rows, eight apart. Its elements come in fours: two columns of the first, the same of the second.
+  /// Row of a thread in its warpgroup. A thread has two rows, eight apart; its elements come in fours, two columns of
+  /// the first row and the same two of the second.
   __device__ __forceinline__ int row_in_group(int half) const {
     return thread_ / kWarpSize * 16 + half * 8 + lane_ / 4;
   }
@@ -52,15 +53,15 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
     }
   }
 
-  /// Of scores, in exponents to base 2.
+  /// Scale of scores as exponents to base 2.
   __device__ __forceinline__ float exponent_scale() const {
     return p_.scale * kLog2E * (injected(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
-  /// With the references as they are. A row's reference is a maximum of its scores, not the latest; whether it is still
-  /// good is seen in the sums, so that a step needs no maximum: none of a thread's elements is above their sum, and
-  /// where that is at most 2^8, far from any format's limit, nothing is lost, because references cancel at the end.
-  /// @return  false, with P to be made again, where the sum of some thread of the warp is more or no number
+  /// Makes P with each row's current maximum, which may be an old one. A step needs no new maximum, because the sums
+  /// show whether the old one still serves: no element of a thread exceeds the thread's sum. If that is at most 2^8,
+  /// far from any format's limit, nothing is lost, since the maximum cancels at the end.
+  /// @return  false if the sum of some thread of the warp is larger or not a number; P has to be made again
   __device__ __forceinline__ bool softmax(const float (&s)[kScores]) {
     constexpr float kLimit = 256.0f;
     float sums[2] = {0.0f, 0.0f};
@@ -71,7 +72,7 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
     return true;
   }
 
-  /// With references that are at least the maxima of these scores. O has to be multiplied by rescale_.
+  /// Makes P with maxima that cover these scores. The caller multiplies O by rescale_.
   __device__ __forceinline__ void softmax_with_new_references(const float (&s)[kScores]) {
     const float scale = exponent_scale();
     float shift[2];
@@ -82,8 +83,8 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
       for (int n = 0; n < kScores / 4; ++n) raised = fmaxf(raised, fmaxf(s[4 * n + 2 * half], s[4 * n + 2 * half + 1]));
       raised = fmaxf(raised, __shfl_xor_sync(kFullWarp, raised, 1));
       raised = fmaxf(raised, __shfl_xor_sync(kFullWarp, raised, 2));
-      // A row that has seen -infinity alone: 0 keeps -infinity - (-infinity) away here, and shift_, which is -infinity,
-      // the next step from softmax().
+      // A row that has seen -infinity alone: the 0 avoids -infinity - (-infinity) here, and shift_, which is -infinity,
+      // makes the next softmax() call return false.
       shift_[half] = raised * scale;
       shift[half] = raised == -INFINITY ? 0.0f : shift_[half];
       rescale_[half] = exp2_approximate(fmaf(reference_[half], scale, -shift[half]));
@@ -95,7 +96,7 @@ class OnlineSoftmax : public ConsumerWarpgroup<Parameters, Shared> {
 
   Operands operands_;
   float o_[kOutputs];
-  float reference_[2], shift_[2], sum_[2];  // of rows; a thread's share of the sums
+  float reference_[2], shift_[2], sum_[2];  // per row; sum_ is the thread's share of the row's sum
   float rescale_[2];
 };
 

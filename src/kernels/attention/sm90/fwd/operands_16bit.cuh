@@ -1,5 +1,5 @@
-// What a computing warpgroup of Hopper's forward kernel in 16 bits does with its 64 queries: the operands of its steps
-// (sm90/fwd/mainloop.cuh), and how O leaves.
+// Operands of a 16-bit consumer warpgroup of the sm90 forward kernel for the steps of sm90/fwd/mainloop.cuh, and its
+// store of O.
 #pragma once
 
 #include "kernels/attention/common/softmax.cuh"
@@ -9,13 +9,13 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Left operands of a thread: Q, if it stays in registers, and P, two columns a register.
+/// Left operands of a thread: Q, if it stays in registers, and P, two columns per register.
 template <class Element, int kHeadDim, class Tile>
 struct Packed16BitFragments {
   std::uint32_t queries[Tile::tile().queries_in_registers ? kHeadDim / 4 : 1];
   std::uint32_t probabilities[Tile::tile().cols / 4];
 
-  /// Leaves exp2(scale * s - shift) as P, and their sums.
+  /// Leaves P = exp2(scale * s - shift) and adds it to the sums.
   template <int kScores>
   __device__ __forceinline__ void exponentiate(const float (&s)[kScores], float scale, const float (&shift)[2],
                                                float (&sums)[2]) {
@@ -44,7 +44,7 @@ class Fwd16BitOperands
   using Steps::p_, Steps::shared_, Steps::group_, Steps::thread_, Steps::lane_, Steps::keys_, Steps::values_;
   static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
   static constexpr int kRowBytes = Shared::kRowBytes;
-  static constexpr int kPanelSteps = kRowBytes / kInnerBytes;  // such extents of a panel
+  static constexpr int kPanelSteps = kRowBytes / kInnerBytes;  // products per panel along the inner extent
 
   enum NamedBarrier { kStaging = Steps::kFreeBarrier };
 
@@ -65,14 +65,15 @@ class Fwd16BitOperands
     }
   }
 
-  /// Where a lane finds its row of the four matrices [16, 16] that it loads or stores: lanes of 16 name the rows of the
-  /// left two, the others those of the right two, `i` pairs of vectors into the row. The swizzle permutes vectors.
+  /// Row that a lane addresses of the four matrices [16, 16] that a warp loads or stores: the first 16 lanes address
+  /// the rows of the left two, the others those rows of the right two, `i` pairs of vectors into the row. The swizzle
+  /// permutes vectors.
   __device__ __forceinline__ int matrix_row() const { return thread_ / kWarpSize * 16 + lane_ % 16; }
   __device__ __forceinline__ int vector_offset(int i) const {
     return swizzled_vector<kRowBytes>(matrix_row(), 2 * (i % kPanelSteps) + lane_ / 16) * 16;
   }
 
-  /// S = Q K^T.
+  /// Issues S = Q K^T.
   __device__ __forceinline__ void multiply_scores(float (&s)[kScores]) const {
     const SmemDescriptor q = make_smem_descriptor<kRowBytes>(shared_.q(group_, query_stage()));
     const SmemDescriptor k = make_smem_descriptor<kRowBytes>(shared_.k(keys_.stage));
@@ -88,7 +89,7 @@ class Fwd16BitOperands
     }
   }
 
-  /// O += P V.
+  /// Issues O += P V.
   __device__ __forceinline__ void multiply_values() {
     const SmemDescriptor v = make_smem_descriptor<kRowBytes>(shared_.v(values_.stage), Shared::kPanelBytes);
 #pragma unroll
@@ -97,7 +98,7 @@ class Fwd16BitOperands
     }
   }
 
-  /// O / sum, and lse.
+  /// Stores O divided by the sum, and lse.
   __device__ __forceinline__ void finish(const FwdTileCoord& place) {
     const int first_row = place.first_row + group_ * kWgmmaM;
     float* const lse = p_.lse + (static_cast<std::int64_t>(place.batch) * p_.heads + place.head) * p_.seq_q;
@@ -130,7 +131,7 @@ class Fwd16BitOperands
 
   __device__ __forceinline__ void store_from_shared(const FwdTileCoord& place, int first_row,
                                                     const float (&inverse)[2]) const {
-    if (thread_ == 0) bulk_wait_group_read();  // of the item before
+    if (thread_ == 0) bulk_wait_group_read();  // the store of the work tile before
     named_barrier_sync<kWarpGroupThreads>(kStaging + block_group(group_));
     const std::uint32_t line = shared_.o(group_) + matrix_row() * kRowBytes;
 #pragma unroll

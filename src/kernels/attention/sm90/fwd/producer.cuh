@@ -1,5 +1,5 @@
-// What the first thread of the copying warpgroup of Hopper's forward kernels does, of teams a thread each: it hands out
-// items and fetches everything that they need, K a step ahead of V; of its first item all that there are buffers for.
+// The producer of the sm90 forward kernels, one thread per consumer group. It provides work tiles and loads everything
+// that they need, K one step ahead of V. For the first work tile it fills all stages at once.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -7,17 +7,17 @@
 
 namespace tbench::kernels::sm90 {
 
-/// @tparam Copies  the class that derives from this one, and its friend. It has fetch_keys() and fetch_values(), of a
-///                 place and a step, and kWaitsForValues: whether the kernel before makes V alone, so that nothing else
-///                 waits for it.
+/// @tparam Copies  the class that derives from this one and befriends it. It has fetch_keys(place, step),
+///                 fetch_values(place, step) and kWaitsForValues: whether the preprocess kernel makes V only, so that
+///                 nothing else waits for it
 template <class Copies, class Parameters, class Shared>
 class TmaProducer {
  public:
   __device__ __forceinline__ TmaProducer(const Parameters& parameters, Shared shared)
       : p_{parameters}, shared_{shared} {}
 
-  /// Fetches what there are buffers for of the first item, while all of these are new and nobody has to be waited for.
-  /// Whoever writes has waited for an item's tiles, and they for the kernel before.
+  /// Fills all stages with the first work tile; they are new, so nothing waits for an empty barrier. Stores of O come
+  /// after griddepcontrol.wait, too: consumers wait for these tiles, which are loaded after it.
   __device__ __forceinline__ void begin(const FwdTileCoord& place) {
     Copies& copies = static_cast<Copies&>(*this);
     const int steps = steps_of(place), rest = max(steps - kTile.stages, 0);
@@ -30,7 +30,7 @@ class TmaProducer {
     for (int step = steps - 1; step >= rest; --step) copies.fetch_values(place, step);
   }
 
-  /// The rest of the first item, which is at `place`, and all others.
+  /// Loads the rest of the first work tile, which is at `place`, and all others.
   __device__ __forceinline__ void run(FwdTileCoord place) {
     fetch_steps(place, steps_of(place) - kTile.stages);
     for (int item = next_item(); item < p_.order.items; item = next_item()) {
@@ -44,8 +44,8 @@ class TmaProducer {
  protected:
   static constexpr FwdConfig kTile = Shared::kTile;
 
-  /// @param full  the first of the tensor's barriers: one a stage that says full, then one a stage that says empty
-  /// @return      the barrier that the next tile's bytes count at
+  /// @param full  the first of the tensor's barriers: one full barrier per stage, then one empty barrier per stage
+  /// @return      the barrier that counts the next tile's bytes
   __device__ __forceinline__ std::uint32_t expect(std::uint32_t full, const PipelineState<kTile.stages>& ring) const {
     const std::uint32_t barrier = shared_.barrier(full + ring.stage);
     delay_one_warp(InjectedFault::kForwardBarrier);
@@ -58,15 +58,15 @@ class TmaProducer {
     return forward_steps(p_, place.first_row + Shared::kRows, kTile.cols);
   }
 
-  /// Until nobody reads the next buffer any more.
+  /// Waits until the next stage is empty.
   __device__ __forceinline__ void wait_for_buffer(std::uint32_t empty, const PipelineState<kTile.stages>& ring) const {
     mbarrier_wait(shared_.barrier(empty + ring.stage), ring.parity ^ 1u);
   }
 
-  /// The last `steps` of an item's.
+  /// Loads the last `steps` steps of a work tile's key loop, in its order.
   __device__ __forceinline__ void fetch_steps(const FwdTileCoord& place, int steps) {
     Copies& copies = static_cast<Copies&>(*this);
-    // K a step ahead of V.
+    // K comes one step ahead of V.
 #pragma unroll 1
     for (int step = steps; step >= 0; --step) {
       if (step > 0) {
@@ -80,7 +80,7 @@ class TmaProducer {
     }
   }
 
-  /// Hands the next item to the warpgroups that compute.
+  /// Hands the next work tile to the consumers.
   __device__ __forceinline__ int next_item() {
     const int item = p_.counter == nullptr ? snake_tile<kTile.teams>(++round_, shared_.team)
                                            : static_cast<int>(kTile.teams * gridDim.x + atomicAdd(p_.counter, 1u));

@@ -1,4 +1,4 @@
-// What the forward kernel of Hopper is given, which tile a block works on, and what lies in its shared memory.
+// Parameters of the sm90 forward kernels, the coordinates of a work tile, and the contents of shared memory.
 #pragma once
 
 #include "kernels/attention/common/ptx.cuh"
@@ -17,8 +17,8 @@ struct FwdParams {
   bool causal;
   TileOrder order;
   TileDivmods divisors;
-  unsigned* counter;    // of items that blocks have taken besides their first; null: they are dealt out
-  TensorView stored_o;  // o, whose rows start on 16-byte boundaries, for tiles that store it from registers
+  unsigned* counter;    // work tiles taken besides each group's first; null: static schedule
+  TensorView stored_o;  // o, whose rows start on 16-byte boundaries, for configs that store it from registers
 };
 
 struct FwdTileCoord {
@@ -31,13 +31,13 @@ __device__ __forceinline__ FwdTileCoord forward_place(const Parameters& p, int i
   return {tile * rows, head, batch};
 }
 
-/// Of `cols` keys each, that the queries before `end_row` see.
+/// Number of K/V tiles, of `cols` keys each, that the queries before `end_row` see.
 template <class Parameters>
 __device__ __forceinline__ int forward_steps(const Parameters& p, int end_row, int cols) {
   return ((p.causal ? min(p.seq_kv, end_row) : p.seq_kv) + cols - 1) / cols;
 }
 
-/// Which of some buffers is next, and the parity of the barriers' phase in which it is filled.
+/// Index of the next stage, and the parity of the barrier phase in which it is filled.
 template <int kStages>
 struct PipelineState {
   std::uint32_t stage = 0, parity = 0;
@@ -49,12 +49,12 @@ struct PipelineState {
   }
 };
 
-/// Q and, unless it leaves from registers, O [warpgroup, panel, 64, panel's columns], K and V [stage, panel, cols,
-/// panel's columns], barriers, the next item.
+/// Shared memory of a consumer group: Q and, unless it leaves from registers, O [warpgroup, panel, 64, columns of a
+/// panel]; K and V [stage, panel, cols, columns of a panel]; barriers; the next work tile.
 template <int kHeadDim, class Tile>
 struct FwdSmem {
   static constexpr FwdConfig kTile = Tile::tile();
-  static constexpr int kColumns = kHeadDim;  // of 16 bits
+  static constexpr int kColumns = kHeadDim;  // 16-bit
   static constexpr int kRows = rows(kTile);
   static constexpr FwdSmemLayout kPlan = forward_shared(kTile, kHeadDim);
   static constexpr int kPanels = panels(kHeadDim);
@@ -82,7 +82,7 @@ struct FwdSmem {
   std::uint32_t base;
   int team = 0;
 
-  /// Of a team, of any.
+  /// Returns the shared memory of one consumer group.
   __device__ __forceinline__ static FwdSmem of_team(std::uint32_t first, int team) {
     if constexpr (kTile.teams == 1) return {first};
     return {first + team * team_bytes(kTile, kHeadDim), team};
@@ -99,7 +99,8 @@ struct FwdSmem {
   }
   __device__ __forceinline__ std::uint32_t item() const { return barrier(kBarriers); }
 
-  /// Of one thread. Full ones are arrived at by the thread that copies, empty ones by the warps that read.
+  /// Initialises the barriers; one thread calls it. The producer arrives at full barriers, the reading warps at empty
+  /// ones.
   __device__ __forceinline__ void make_barriers() const {
     for (int stage = 0; stage < kTile.stages; ++stage) {
       mbarrier_init(barrier(kKeysFull + stage), 1);
