@@ -1,5 +1,4 @@
-// The public functions: check what the caller asks for, plan it for the device, and hand problem and plan to the
-// instance of its precision.
+// The public functions: check the arguments, plan the problem for the device, and call the instance of its precision.
 #include "tbench/kernels/attention.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +24,7 @@ namespace {
 
 constexpr std::array<std::int64_t, 6> kHeadDims{16, 32, 64, 80, 96, 128};
 constexpr std::int64_t kLargeHeadDim16Bit = 256;
-constexpr std::int64_t kMaxGridYz = 65535;                    // CUDA's limit of gridDim.y and gridDim.z
+constexpr std::int64_t kMaxGridYz = 65535;                    // CUDA's maximum of gridDim.y and gridDim.z
 constexpr std::int64_t kMaxSequence = std::int64_t{1} << 30;  // rows are counted in int inside the kernels
 
 std::optional<std::string> extent_problem(const AttentionShape& shape) {
@@ -93,7 +92,7 @@ std::optional<std::string> attention_unsupported_reason(const AttentionProblem& 
 std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
   const std::size_t bytes = plan_forward(problem, limits).workspace_bytes;
   if (!has_sm90_kernels(limits)) return bytes;
-  // Views that Hopper's copy engine does not take are known at the launch alone.
+  // Only the launch knows whether TMA supports the views, so the workspace holds the maximum of all paths.
   return std::max(
       {bytes, sm90::forward_workspace_bytes(problem, limits), sm90_tf32::forward_workspace_bytes(problem, limits)});
 }
@@ -128,7 +127,7 @@ void attention_forward(const AttentionProblem& problem, const AttentionForward& 
 std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits) {
   const std::size_t bytes = plan_backward(problem, limits).workspace.bytes();
   if (!has_sm90_kernels(limits)) return bytes;
-  // As forward's.
+  // Only the launch knows whether TMA supports the views, as in the forward pass.
   return std::max(
       {bytes, sm90::backward_workspace_bytes(problem, limits), sm90_tf32::backward_workspace_bytes(problem, limits)});
 }

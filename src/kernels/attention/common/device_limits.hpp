@@ -1,4 +1,4 @@
-// What a device must have for the attention kernels: facts read once a device, and machine code in this build.
+// Requirements of the attention kernels on the device: limits, read once per device, and machine code in this build.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace tbench::kernels {
 class DeviceLimitsCache {
  public:
   explicit DeviceLimitsCache(std::function<DeviceLimits(int device)> read) : read_{std::move(read)} {}
-  /// @throws  what reading throws; the next call reads again
+  /// @throws  whatever `read` throws; the next call reads again
   [[nodiscard]] DeviceLimits of(int device);
 
  private:
@@ -25,24 +25,24 @@ class DeviceLimitsCache {
   std::map<int, DeviceLimits> limits_;
 };
 
-/// What TBENCH_CUDA_ARCHITECTURES was for this build, "8.0 9.0a".
+/// Value of TBENCH_CUDA_ARCHITECTURES for this build, for example "8.0 9.0a".
 [[nodiscard]] std::string_view built_architectures();
 
-/// Why a build for `architectures` does not run on a GPU, or nothing. The entries are Torch's CMake's: "8.0" is machine
-/// code for 8.0 and later minor versions of major version 8, "9.0a" for 9.0 alone; "+PTX" adds code that later GPUs
-/// compile when they load it (none of them for an "a").
-/// See the CUDA C++ Programming Guide, "Binary Compatibility" and "Architecture-Specific Features".
+/// Returns why a build for `architectures` does not run on a GPU, or nothing if it does. The entries have the form of
+/// Torch's CMake. "8.0" is machine code for 8.0 and later minor versions of major version 8, "9.0a" for 9.0 alone.
+/// "+PTX" adds code that later GPUs compile when they load it; for an "a" entry none of them does. See the CUDA C++
+/// Programming Guide, "Binary Compatibility" and "Architecture-Specific Features".
 [[nodiscard]] std::optional<std::string> missing_code_reason(const DeviceLimits& limits,
                                                              std::string_view architectures);
 
-/// Compute capability 9.0, which Hopper's kernels are for alone.
+/// Whether the GPU has compute capability 9.0, which the sm90 kernels require.
 [[nodiscard]] bool is_hopper(const DeviceLimits& limits);
 
-/// Whether a build for `architectures` runs Hopper's kernels, which are machine code for "9.0a": no other build makes
-/// code of them, and what it launched would do nothing.
+/// Whether a build for `architectures` runs the sm90 kernels. Only a build with "9.0a" has code in them; in any other
+/// build their launches would do nothing.
 [[nodiscard]] bool runs_sm90a(const DeviceLimits& limits, std::string_view architectures);
 
-/// Why a pass, "forward" or "backward", does not run with `workspace`; or nothing.
+/// Returns why a pass, "forward" or "backward", does not run with `workspace`, or nothing if it does.
 [[nodiscard]] std::optional<std::string> missing_workspace_reason(std::string_view pass, std::size_t needed,
                                                                   const void* workspace);
 

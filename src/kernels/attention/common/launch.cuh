@@ -1,4 +1,4 @@
-// From a head_dim known at run time to a template parameter, and the launch of a kernel that was chosen.
+// Dispatch of a run-time head_dim to a template parameter, and the launch of a selected kernel.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -20,8 +20,8 @@ template <Precision kPrecision>
 using StoredElement = std::conditional_t<kPrecision == Precision::kBf16, __nv_bfloat16,
                                          std::conditional_t<kPrecision == Precision::kFp16, __half, float>>;
 
-/// Calls `function.operator()<D>()` for the head_dim D of the kernels that equals `head_dim`; does nothing for any
-/// other, which attention_unsupported_reason() has refused.
+/// Calls `function.operator()<D>()` for the kernels' head_dim D that equals `head_dim`. Does nothing for other values,
+/// which attention_unsupported_reason() has refused.
 template <Precision kPrecision, class Function>
 void with_head_dim(std::int64_t head_dim, Function&& function) {
   const auto call_if_equal = [&]<int kHeadDim>() {
@@ -36,8 +36,10 @@ void with_head_dim(std::int64_t head_dim, Function&& function) {
   if constexpr (sizeof(StoredElement<kPrecision>) == 2) call_if_equal.template operator()<256>();
 }
 
-/// One for each file of kernels, as what it uploads is: a copy shared between files would upload to one of them alone.
-/// @param overlaps  the kernel keeps the rule of common/pdl.cuh, and may begin before the one before it has ended
+/// Launches a kernel. One function per kernel file, like the fault that it uploads: a copy shared between files would
+/// upload to one of them alone.
+/// @param overlaps  programmatic dependent launch: the kernel keeps the rule of common/pdl.cuh and may start before the
+///                  previous one has ended
 /// @throws          cuda::CudaError
 template <class Parameters>
 static void launch_kernel(void (*kernel)(Parameters), const Launch& launch, const Parameters& parameters,

@@ -1,4 +1,4 @@
-// The shape of a launch, which the plans of all attention kernels compute on the host.
+// Launch configuration, which the plans of all attention kernels compute on the host.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace tbench::kernels {
 
-/// Whether a precision is stored in 16 bits: mma.m16n8k16 with float32 accumulators. The others are stored as float32:
-/// mma.m16n8k8, one product of TF32 operands (kTf32), or three for float32's accuracy (kFp32).
+/// Whether a precision is stored in 16 bits and uses mma.m16n8k16 with float32 accumulators. The others are stored as
+/// float32 and use mma.m16n8k8 with one product of TF32 operands (kTf32), or three for float32's accuracy (kFp32).
 constexpr bool is_16bit(Precision precision) { return precision == Precision::kBf16 || precision == Precision::kFp16; }
 
-/// Blocks of `block` rows that hold `extent`.
+/// Number of blocks of `block` rows that cover `extent`.
 [[nodiscard]] constexpr std::int64_t block_count(std::int64_t extent, std::int64_t block) {
   return (extent + block - 1) / block;
 }
@@ -30,7 +30,7 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
-/// Blocks of the kernels before and after a backward pass have `kBackwardHelperRows` queries each.
+/// Queries per CTA of the preprocess and postprocess kernels of a backward pass.
 constexpr int kBackwardHelperRows = 64;
 constexpr int kBackwardHelperThreads = 256;
 [[nodiscard]] constexpr Launch backward_helper_launch(const AttentionShape& shape, std::size_t shared_bytes) {

@@ -10,11 +10,11 @@ namespace {
 constexpr int kWarpSize = 32;
 constexpr std::size_t kWorkspaceAlignment = 256;
 
-// Up to here the split kernel computes delta itself and saves a launch; seven products instead of five cost less than
-// the launches of the other way.
+// Maximum of tokens up to which the split kernel computes delta itself and saves a launch. Its seven products instead
+// of five cost less than the launches of the atomic kernel.
 constexpr std::int64_t kShortSequence = 256;
 
-// Up to here groups of warps divide the keys better than blocks, whose sums cross memory.
+// Maximum of keys up to which groups of warps divide the keys better than CTAs, whose sums cross memory.
 constexpr std::int64_t kFewKeysToSplit = 1024;
 constexpr std::int64_t kMinKeysPerSplit = 256;
 
@@ -67,7 +67,7 @@ SplitKv forward_split_kv(const AttentionShape& shape, const DeviceLimits& limits
   const bool few_tiles = tiles * (shape.causal ? 1 : 2) <= limits.multiprocessors;
   if (head_dim > 128 || shape.seq_kv <= kFewKeysToSplit || !few_tiles) return {};
   const std::int64_t at_once = std::int64_t{limits.multiprocessors} * tile.blocks_per_multiprocessor;
-  // With a causal mask a tile has half the keys on average, and its last part half a part's.
+  // With a causal mask a tile sees half of the keys on average, and its last part is half full on average.
   const std::int64_t keys = shape.causal ? block_count(tiles * shape.seq_kv / 2, at_once - tiles / 2)
                                          : block_count(shape.seq_kv, at_once / tiles);
   const std::int64_t part = std::max(block_count(keys, tile.rows) * tile.rows, kMinKeysPerSplit);
@@ -161,7 +161,7 @@ BwdPlan plan_backward_16bit(const AttentionProblem& problem, const DeviceLimits&
 }
 
 std::optional<std::string> block_count_reason(const AttentionShape& shape) {
-  constexpr std::int64_t kMinRows = 64;  // of a block, but for those with split warps, which serve small grids alone
+  constexpr std::int64_t kMinRows = 64;  // queries per CTA, except for split warps, which serve small grids alone
   const std::int64_t max_blocks =
       (block_count(shape.seq_q, kMinRows) + block_count(shape.seq_kv, kMinRows)) * shape.heads * shape.batch;
   if (max_blocks <= std::numeric_limits<int>::max()) return std::nullopt;

@@ -5,7 +5,7 @@ namespace {
 
 constexpr int kWarpSize = 32;
 
-// Up to here the split kernel computes delta itself and saves a launch.
+// Maximum of tokens up to which the split kernel computes delta itself and saves a launch.
 constexpr std::int64_t kShortSequence = 512;
 
 int head_dim_of(const AttentionShape& shape) { return static_cast<int>(shape.head_dim); }
@@ -28,17 +28,18 @@ std::int64_t backward_blocks(const AttentionProblem& problem, BwdAlgorithm metho
   return grid.x * grid.y * grid.z;
 }
 
-/// Whether so many usual blocks leave a GPU so empty that groups of warps pay. With a causal mask the heaviest of the
-/// blocks that run side by side takes the longest: twice as many are still few. TF32's chains of products are a third
-/// as long, and groups pay up to half a GPU alone, whatever the mask (backward: the forward pass has tiles of its own).
+/// Whether so few usual CTAs leave a GPU so empty that split warps pay. With a causal mask the heaviest of the
+/// concurrent CTAs takes the longest, so twice as many are still few. TF32's chains of products are a third as long,
+/// and split warps pay up to half a GPU only, whatever the mask. (For the backward pass; the forward pass has tiles of
+/// its own.)
 bool is_small_grid(std::int64_t usual_blocks, const AttentionProblem& problem, const DeviceLimits& limits) {
   const std::int64_t multiprocessors = limits.multiprocessors;
   if (!is_exact(problem)) return 2 * usual_blocks <= multiprocessors;
   return usual_blocks < multiprocessors * (problem.shape.causal ? 2 : 1);
 }
 
-/// Whether blocks of keys with atomic additions are enough, and fit. Those with groups, at most about one a
-/// multiprocessor, do not even out what a causal mask leaves of them.
+/// Whether the CTAs with atomic dQ are enough and fit. CTAs with split warps, at most about one per SM, cannot even out
+/// the unequal work that a causal mask leaves.
 bool serves_atomic(const AttentionProblem& problem, const DeviceLimits& limits, bool splits_warps) {
   if (splits_warps && (problem.shape.causal || !BwdFp32AtomicWarpSplit::serves(head_dim_of(problem.shape))))
     return false;

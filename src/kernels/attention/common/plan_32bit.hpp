@@ -1,5 +1,5 @@
-// Which tiles the float32 kernels use for a problem, and the launch that follows: pure host functions. The types are
-// those of the 16-bit plan.
+// Selection of tiles and launch configuration for the float32 sm80 kernels (pure host functions). The types are those
+// in plan_16bit.hpp.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace tbench::kernels::sm80 {
 
-/// TF32, long sequences: 32 queries a warp. Two buffers and the tile of keys are as large as shared memory allows with
-/// two blocks a multiprocessor.
+/// TF32, long sequences: 32 queries per warp. Two stages, and K/V tiles as large as shared memory allows with two CTAs
+/// per SM.
 struct FwdFp32Long {
   static constexpr FwdConfig tile(int head_dim) {
     return {.rows = 128,
@@ -21,8 +21,8 @@ struct FwdFp32Long {
   }
 };
 
-/// Problems with too few long tiles to fill the GPU, half the queries a block; and all that are `k3xTf32`: three
-/// products need registers for their own sums and for both parts of operands, so that a warp takes 16 queries, and 32
+/// Half as many queries per CTA, for problems with too few long tiles to fill the GPU, and for all `k3xTf32` problems.
+/// Three products need registers for their own sums and for both parts of operands, so a warp takes 16 queries, and 32
 /// keys at once.
 template <bool k3xTf32>
 struct FwdFp32Short {
@@ -43,9 +43,9 @@ struct FwdFp32Short {
   }
 };
 
-/// Problems with so few short tiles that the chain of products that a warp makes one after the other is all the time:
-/// several warps for the same queries, each with its share of the keys. The fewer queries a block has, the more blocks
-/// there are, and the fewer queries a key in shared memory serves.
+/// Several warps for the same queries, each with its share of the keys. For problems with so few short tiles that the
+/// chain of a warp's products is all the time. Fewer queries per CTA mean more CTAs, but a key in shared memory serves
+/// fewer queries.
 template <bool k3xTf32, int kRows>
 struct FwdFp32WarpSplit {
   static_assert(kRows == 64 || kRows == 32 || (kRows == 16 && !k3xTf32));
@@ -79,7 +79,7 @@ struct FwdFp32WarpSplit {
          padded_row_bytes_32bit(head_dim);
 }
 
-/// Keys and values with dQ by atomic additions. Up to 64 a warp takes 32 keys, so that a fragment read from shared
+/// CTAs for K/V tiles with atomic dQ. Up to head_dim 64 each warp takes 32 keys, so that a fragment read from shared
 /// memory serves two products; beyond, dK and dV of 32 keys would not fit its registers.
 template <bool k3xTf32>
 struct BwdFp32Atomic {
@@ -113,8 +113,8 @@ struct BwdFp32Split {
   }
 };
 
-/// Problems with so few blocks of BwdFp32Split that each has a multiprocessor to itself: half the rows a block, and
-/// four warps for the same rows, each with a quarter of the streamed ones.
+/// Half as many rows per CTA, and four warps for the same rows, each with a quarter of the streamed ones. For problems
+/// with so few CTAs of BwdFp32Split that each has an SM to itself.
 struct BwdFp32WarpSplit {
   static constexpr BwdConfig tile(int /*head_dim*/) {
     return {.kept_rows = 32,
@@ -129,11 +129,11 @@ struct BwdFp32WarpSplit {
   }
 };
 
-/// Longer sequences, but too few blocks of BwdFp32Atomic for the GPU: 64 keys a block, and two warps for the same
-/// keys, each with half of the queries. Five products instead of the seven of a split pass.
+/// 64 keys per CTA, and two warps for the same keys, each with half of the queries. For longer sequences with too few
+/// CTAs of BwdFp32Atomic for the GPU. Five products instead of the split pass's seven.
 struct BwdFp32AtomicWarpSplit {
-  /// The warps divide dQ's tile, streamed queries by head_dim, in 4 by 2, or 2 by 4 at 128: a loop over more than 32
-  /// streamed rows would take registers there that accumulators need.
+  /// The warps divide dQ's tile, streamed queries by head_dim, in 4 by 2, or in 2 by 4 at head_dim 128: there a loop
+  /// over more than 32 streamed rows would take registers that accumulators need.
   static constexpr bool serves(int head_dim) { return head_dim % 32 == 0; }
   static constexpr BwdConfig tile(int head_dim) {
     return {.kept_rows = 64,
@@ -157,34 +157,34 @@ struct BwdFp32AtomicWarpSplit {
   return rows * padded_row_bytes_32bit(head_dim) + scores + statistics * sizeof(float);
 }
 
-/// Why a block's shared memory does not hold the tiles that every problem of this head_dim can need, or a grid not the
-/// blocks; or nothing. Extents are positive.
+/// Returns why the shared memory of a CTA does not hold the tiles that problems of this head_dim can need, or why the
+/// CTAs are too many; or nothing. Extents are positive.
 [[nodiscard]] std::optional<std::string> unsupported_32bit_reason(const AttentionProblem& problem,
                                                                   const DeviceLimits& limits);
 
-/// Whether a problem is cut into long tiles: TF32 alone, where they fit and pay.
+/// Whether a problem gets long tiles: TF32 only, if they fit and suit the grid.
 [[nodiscard]] bool wants_long_forward_32bit_tile(const AttentionProblem& problem, const DeviceLimits& limits);
-/// The queries of a block whose warps divide the keys in groups, by the number of short tiles: 32 up to half of the
-/// multiprocessors, 64 below all of them, with a causal mask each up to twice as many (TF32, whatever the mask: 16 up
-/// to an eighth, 32 up to half, 64 up to all of them); 0 beyond, and where such a block does not fit: no groups. For
-/// problems that do not want long tiles.
+/// Queries per CTA with split warps, by the number of short tiles; 0, no split warps, beyond these limits and if such a
+/// CTA does not fit. 3xTF32: 32 up to half of the SMs, 64 below all of them, with a causal mask twice as many. TF32,
+/// with any mask: 16 up to an eighth of the SMs, 32 up to half, 64 up to all of them. For problems that do not want
+/// long tiles.
 [[nodiscard]] int split_warps_forward_32bit_rows(const AttentionProblem& problem, const DeviceLimits& limits);
 [[nodiscard]] Launch forward_32bit_launch(const AttentionShape& shape, FwdConfig tile);
 
-/// Which way the backward pass goes. `kAtomic` is here two launches: delta and a cleared dq, then the products. It
-/// needs blocks of keys enough to fill the multiprocessors, or with groups and without a mask half of them, and shared
-/// memory for dS besides the tiles.
+/// Selects the backward algorithm. `kAtomic` is two launches here: delta and a cleared dq, then the products. It needs
+/// shared memory for dS next to the tiles, and K/V tiles for all SMs, or with split warps and without a mask for half
+/// of them.
 [[nodiscard]] BwdAlgorithm backward_32bit_method(const AttentionProblem& problem, const DeviceLimits& limits);
-/// Whether groups of warps divide what is streamed, with the method that backward_32bit_method() gives: if the usual
-/// blocks are fewer than the multiprocessors (split: with a causal mask than twice those; TF32: half of them at most),
-/// and if it fits.
+/// Whether split warps divide the streamed rows, with the algorithm that backward_32bit_method() gives. They do if they
+/// fit and the usual CTAs are fewer than the SMs (split with a causal mask: fewer than twice the SMs; TF32: at most
+/// half of the SMs).
 [[nodiscard]] bool wants_split_warps_backward_32bit_tile(const AttentionProblem& problem, BwdAlgorithm method,
                                                          const DeviceLimits& limits);
 [[nodiscard]] BwdConfig backward_32bit_tile(const AttentionProblem& problem, BwdAlgorithm method, bool splits_warps);
 [[nodiscard]] Launch backward_32bit_launch(const AttentionShape& shape, BwdConfig tile, BwdAlgorithm method);
 
-/// The choice for a pass of a problem that unsupported_32bit_reason() has nothing against. Backward's workspace holds
-/// delta alone.
+/// Returns the plan of a pass for a problem that unsupported_32bit_reason() accepts. The workspace of a backward pass
+/// holds delta alone.
 [[nodiscard]] FwdPlan plan_forward_32bit(const AttentionProblem& problem, const DeviceLimits& limits);
 [[nodiscard]] BwdPlan plan_backward_32bit(const AttentionProblem& problem, const DeviceLimits& limits);
 

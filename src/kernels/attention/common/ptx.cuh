@@ -1,5 +1,5 @@
-// The instructions that the kernels are written in: asynchronous copies, matrix loads, matrix products. Thin wrappers;
-// the layouts of fragments are those of the PTX ISA, "Warp-level matrix instructions".
+// Thin wrappers of the PTX instructions that all kernels use: asynchronous copies, matrix loads, matrix products.
+// Fragment layouts: PTX ISA, "Warp-level matrix instructions".
 #pragma once
 
 #include <cuda_bf16.h>
@@ -18,26 +18,26 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-/// Copies 16 bytes to shared memory, or writes zeros there where `valid` is false (nothing is read then).
+/// Copies 16 bytes to shared memory. Unless `valid`, it reads nothing and writes zeros.
 __device__ __forceinline__ void cp_async_16(std::uint32_t destination, const void* source, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(destination), "l"(source), "r"(valid ? 16 : 0)
                : "memory");
 }
-/// The same for 4 bytes.
+/// Copies 4 bytes in the same way.
 __device__ __forceinline__ void cp_async_4(std::uint32_t destination, const void* source, bool valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;\n" ::"r"(destination), "l"(source), "r"(valid ? 4 : 0)
                : "memory");
 }
 __device__ __forceinline__ void cp_async_commit_group() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
-/// Waits until at most `kPending` of this thread's groups are under way.
+/// Waits until at most `kPending` of this thread's groups are in flight.
 template <int kPending>
 __device__ __forceinline__ void cp_async_wait_group() {
   asm volatile("cp.async.wait_group %0;\n" ::"n"(kPending) : "memory");
 }
 
-/// A barrier of `kThreads` threads beside __syncthreads(), which is number 0 of 16. Whole warps call:
-/// named_barrier_arrive() to show what they have written to those that wait, and go on; named_barrier_sync() to wait
-/// for all others.
+/// A named barrier of `kThreads` threads. There are 16, and number 0 is __syncthreads(). Whole warps call it:
+/// named_barrier_arrive() publishes their writes to the waiting warps and goes on, named_barrier_sync() waits for all
+/// others.
 template <int kThreads>
 __device__ __forceinline__ void named_barrier_arrive(int number) {
   asm volatile("bar.arrive %0, %1;\n" ::"r"(number), "n"(kThreads) : "memory");
@@ -47,7 +47,7 @@ __device__ __forceinline__ void named_barrier_sync(int number) {
   asm volatile("bar.sync %0, %1;\n" ::"r"(number), "n"(kThreads) : "memory");
 }
 
-/// Four 8x8 matrices of 16-bit elements; lane i gives the address of row i % 8 of matrix i / 8.
+/// Loads four 8x8 matrices of 16-bit elements. Lane i gives the address of row i % 8 of matrix i / 8.
 __device__ __forceinline__ void ldmatrix_x4(std::uint32_t (&r)[4], std::uint32_t address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];\n"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -82,7 +82,7 @@ __device__ __forceinline__ void mma_m16n8k16<__half>(float (&c)[4], const std::u
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// c[16, 8] += a[16, 8] b[8, 8], float32 of whose words the 19 high bits are read: TF32 numbers.
+/// c[16, 8] += a[16, 8] b[8, 8], of float32 words whose 19 high bits are read as TF32 numbers.
 __device__ __forceinline__ void mma_m16n8k8(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                             std::uint32_t b1) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\n"
@@ -90,8 +90,8 @@ __device__ __forceinline__ void mma_m16n8k8(float (&c)[4], const std::uint32_t (
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-/// To the nearest TF32 number, as a float32 whose low 13 bits are zero. Ties to even where that is one instruction,
-/// away from zero where it is four either way.
+/// Rounds to the nearest TF32 number, a float32 whose low 13 bits are zero. Ties go to even where that is one
+/// instruction, and away from zero where either takes four.
 __device__ __forceinline__ std::uint32_t round_to_tf32(float x) {
   std::uint32_t y;
 #if __CUDA_ARCH__ >= 900
@@ -102,7 +102,7 @@ __device__ __forceinline__ std::uint32_t round_to_tf32(float x) {
   return y;
 }
 
-/// Two floats as a pair of 16-bit elements, the first in the low half.
+/// Packs two floats as a pair of 16-bit elements, the first in the low half.
 template <class Element>
 __device__ __forceinline__ std::uint32_t pack(float low, float high);
 template <>
@@ -127,7 +127,7 @@ __device__ __forceinline__ float2 unpack<__half>(std::uint32_t pair) {
   return __half22float2(reinterpret_cast<const __half2&>(pair));
 }
 
-/// Adds four floats to four in a row, each atomically. `destination` is aligned to 16 bytes.
+/// Adds four floats to four contiguous floats, each atomically. `destination` is 16-byte aligned.
 __device__ __forceinline__ void atomic_add_v4(float* destination, const float (&values)[4]) {
 #if __CUDA_ARCH__ >= 900
   atomicAdd(reinterpret_cast<float4*>(destination), float4{values[0], values[1], values[2], values[3]});

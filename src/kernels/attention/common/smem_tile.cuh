@@ -1,7 +1,7 @@
-// Tiles of a [seq, head_dim] matrix in shared memory, rows padded by 16 bytes: a row is then an odd number of 16-byte
-// units for every head_dim that is a multiple of 16, so that the eight rows of a matrix load, and the eight rows that
-// eight quads of a warp touch, lie in different banks. A XOR swizzle does the same without the padding, but not for
-// rows of 160 or 192 bytes, and costs instructions where a padded row costs a constant offset.
+// Tiles of a [seq, head_dim] matrix in shared memory, with rows padded by 16 bytes. A row is then an odd number of
+// 16-byte units for every head_dim that is a multiple of 16. The eight rows of a matrix load, and the eight rows that
+// the eight quads of a warp touch, therefore lie in different banks. An XOR swizzle does the same without padding, but
+// not for rows of 160 or 192 bytes, and costs instructions where a padded row costs a constant offset.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,9 @@ GlobalMatrix<Element> matrix_of(const TensorView& view) {
   return {static_cast<Element*>(view.data), view.strides[0], view.strides[1], view.strides[2], vectors};
 }
 
-/// Starts copying rows [first_row, first_row + kRows) of a head into a tile; where `kChecked`, rows from `rows` on
-/// become zeros (otherwise there are none). By vectors it is asynchronous (cp_async_commit_group() by the caller), else
-/// done when it returns.
+/// Starts copying rows [first_row, first_row + kRows) of a head into a tile. If `kChecked`, rows from `rows` on become
+/// zeros; otherwise there are none. Copies of vectors are asynchronous, and the caller calls cp_async_commit_group();
+/// others are complete when this returns.
 template <class Element, int kRows, int kHeadDim, int kThreads, bool kChecked>
 __device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* head, std::int64_t row_stride,
                                           bool vectors, int first_row, int rows) {
@@ -48,8 +48,8 @@ __device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* hea
   constexpr int kVectorsPerRow = kHeadDim / kPerVector;
   const int thread = static_cast<int>(threadIdx.x);
   if (vectors) {
-    // Every pass of the block covers whole rows, so that a thread stays in its column: its addresses are one pointer
-    // and constants. Where rows do not divide the block evenly its last threads have nothing to do.
+    // Every pass of the CTA covers whole rows, so that a thread stays in its column: its addresses are one pointer and
+    // constants. If rows do not divide the threads evenly, the last threads have nothing to do.
     constexpr int kRowsPerPass = kThreads / kVectorsPerRow;
     const int row = thread / kVectorsPerRow, column = thread % kVectorsPerRow;
     if (kThreads % kVectorsPerRow != 0 && row >= kRowsPerPass) return;
@@ -75,8 +75,8 @@ __device__ __forceinline__ void load_tile(std::uint32_t tile, const Element* hea
 }
 
 /// Writes change(x) to `destination`, the tile itself or another of its form, for those elements x of a tile that this
-/// thread copied with load_tile() of the same parameters: after cp_async_wait_group() and before the barrier that shows
-/// the tiles to others.
+/// thread copied by load_tile() with the same parameters. Called after cp_async_wait_group() and before the barrier
+/// that publishes the tiles.
 template <class Element, int kRows, int kHeadDim, int kThreads, class Change>
 __device__ __forceinline__ void change_own_elements(const char* tile, char* destination, bool vectors,
                                                     Change&& change) {
@@ -111,7 +111,7 @@ __device__ __forceinline__ void change_own_elements(const char* tile, char* dest
   }
 }
 
-/// Writes rows of a tile back, those below `rows`.
+/// Stores a tile's rows that are below `rows`.
 template <class Element, int kRows, int kHeadDim, int kThreads>
 __device__ __forceinline__ void store_tile(const char* tile, Element* head, std::int64_t row_stride, bool vectors,
                                            int first_row, int rows) {

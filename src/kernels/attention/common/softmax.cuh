@@ -1,4 +1,4 @@
-// What the forward kernels of every architecture make of a row's sum of exponentials.
+// Row sums of exponentials, for the forward kernels of every architecture.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// The launches behind the public functions, an instance for each precision: sm80/fwd/launch.cu and sm80/bwd/launch.cu,
-// compiled once for each so that the instances compile side by side. The caller has checked the arguments and made the
-// plan; each function enqueues its kernels on `stream`, checks the launches, and does not synchronise.
+// The sm80 launches behind the public functions, one instance per precision: sm80/fwd/launch.cu and sm80/bwd/launch.cu,
+// compiled once per precision so that the instances compile in parallel. The caller has checked the arguments and made
+// the plan. Each function enqueues its kernels on `stream`, checks the launches, and does not synchronise.
 #pragma once
 
 #include "kernels/attention/common/launch.hpp"
@@ -9,8 +9,8 @@
 
 namespace tbench::kernels::sm80 {
 
-/// @param problem  of precision kPrecision
-/// @param plan     of `problem` on the current device
+/// @param problem  a problem of precision kPrecision
+/// @param plan     the plan of `problem` for the current device
 /// @throws         cuda::CudaError
 template <Precision kPrecision>
 void launch_forward(const AttentionProblem& problem, const FwdPlan& plan, const AttentionForward& arguments,

@@ -1,12 +1,12 @@
-// A block of keys' share of dQ in bf16 and fp16: dS crosses shared memory, and dS K is added atomically to float32 sums
-// in the accumulators' own layout.
+// The contribution of a K/V tile to dQ in bf16 and fp16: dS crosses shared memory, and dS K is added atomically to
+// float32 sums in the accumulators' own layout.
 #pragma once
 
 #include "kernels/attention/sm80/bwd/smem_16bit.cuh"
 
 namespace tbench::kernels::sm80 {
 
-/// A warp's packed dS^T of the columns from `first_col` on to shared memory, [kept row, streamed row].
+/// Stores a warp's packed dS^T, columns from `first_col` on, to shared memory as [stationary row, streamed row].
 template <class Geometry>
 __device__ __forceinline__ void store_scores(const std::uint32_t (&ds)[Geometry::kRowBlocks][Geometry::kColBlocks][2],
                                              const BwdSmem<Geometry>& tiles, int first_col) {
@@ -26,9 +26,8 @@ __device__ __forceinline__ void store_scores(const std::uint32_t (&ds)[Geometry:
   }
 }
 
-/// Adds dS K of a step's tile, whose dS is the last that was stored, to the sums. The warps divide queries and head_dim
-/// among them. A thread's four elements of an accumulator lie side by side in the sums, so that a warp adds 512 bytes
-/// in a row.
+/// Adds dS K of a step, whose dS was stored last, to the sums. The warps divide queries and head_dim among them. A
+/// thread's four elements of an accumulator are contiguous in the sums, so that a warp adds 512 contiguous bytes.
 template <class Geometry>
 __device__ __forceinline__ void add_query_gradient(const BwdSmem<Geometry>& tiles, int step) {
   using Element = typename Geometry::Element;
@@ -41,7 +40,7 @@ __device__ __forceinline__ void add_query_gradient(const BwdSmem<Geometry>& tile
   const auto& p = tiles.parameters();
   const WarpCoord& place = tiles.place();
   const int row_block = place.warp / kDimWarps * kRows, dim_block = place.warp % kDimWarps * kDims;
-  // dS^T is stored [key, query]: transposed on its way in it is the left operand, 16 queries by 16 keys.
+  // dS^T is stored as [key, query]: loaded transposed it is the left operand, 16 queries by 16 keys.
   const std::uint32_t a_address = tiles.scores() + column_major_offset(place.lane, kScoreRowBytes) + row_block * 32;
   const std::uint32_t b_address = tiles.kept(0) + row_major_offset(place.lane, kRowBytes) + dim_block * 16;
   float dq[kRows][kDims][4] = {};

@@ -1,11 +1,11 @@
-// What a block of the backward pass keeps in shared memory and what it streams past that, the same in every precision:
+// Stationary and streamed tiles of a backward CTA, the same in every precision.
 //
-//   gradient of           keeps     streams    scores it computes            accumulates in registers
-//   keys and values       K, V      Q, dO      S^T = K Q^T, dP^T = V dO^T    dV += P^T dO, dK += dS^T Q
-//   queries               Q, dO     K, V       S = Q K^T, dP = dO V^T        dQ += dS K
+//     gradient of           holds     streams    scores it computes            accumulates in registers
+//     keys and values       K, V      Q, dO      S^T = K Q^T, dP^T = V dO^T    dV += P^T dO, dK += dS^T Q
+//     queries               Q, dO     K, V       S = Q K^T, dP = dO V^T        dQ += dS K
 //
-// with P = exp(scale * S - lse), dS = P * (dP - delta), delta = rowsum(dO * O). Both keep the scores in registers: they
-// are the left operand of the next product as they stand, because the kept matrix gives their rows.
+// Here P = exp(scale * S - lse), dS = P * (dP - delta), delta = rowsum(dO * O). Scores stay in registers in both cases:
+// as they stand they are the left operand of the next product, because the stationary matrix gives their rows.
 #pragma once
 
 #include "kernels/attention/common/plan_16bit.hpp"
@@ -13,8 +13,8 @@
 
 namespace tbench::kernels::sm80 {
 
-/// Extents of a block's tiles, a warp's share of them, and where they begin in shared memory. `kAddsQueryGradient`: a
-/// block of keys also adds its share of dQ to memory.
+/// Extents of a CTA's tiles and of a warp's share of them, and their offsets in shared memory. `kAddsQueryGradient`: a
+/// CTA with a K/V tile also adds its contribution to dQ.
 template <class StoredElement, int kRowElements, class Tile, bool kKeepsQueries, bool kAddsQueryGradient>
 struct BwdGeometry {
   using Element = StoredElement;
@@ -25,19 +25,20 @@ struct BwdGeometry {
   static constexpr int kThreads = kTile.warps * kWarpSize;
   static constexpr bool kSharesRows = kTile.sharing_warps > 1;  // sm80/bwd/warp_pair_16bit.cuh
   static constexpr int kRowWarps = kTile.warps / kTile.split_warps;
-  static constexpr int kRowBlocks = kTile.kept_rows * kTile.sharing_warps / kRowWarps / 16;  // of a warp
+  static constexpr int kRowBlocks = kTile.kept_rows * kTile.sharing_warps / kRowWarps / 16;  // per warp
   static constexpr int kColBlocks = kTile.cols_at_once / 8;
   static constexpr int kDimBlocks = kHeadDim / 8;
-  static constexpr int kGradientBlocks = kDimBlocks / kTile.sharing_warps;  // of kDimBlocks, a warp's in the gradients
+  static constexpr int kGradientBlocks = kDimBlocks / kTile.sharing_warps;  // per warp: kDimBlocks or half of them
   static constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
   static constexpr int kKeptBytes = kTile.kept_rows * kRowBytes;
   static constexpr int kStreamedBytes = kTile.streamed_rows * kRowBytes;
-  // dS crosses shared memory as [key, query] in 16 bits, where a matrix load transposes it, and as [query, key] in 32.
+  // dS crosses shared memory as [key, query] in 16 bits, where a matrix load transposes it, and as [query, key] in 32
+  // bits.
   static constexpr bool kKeysByQueries = sizeof(Element) == 2;
   static constexpr int kScoreRowBytes = row_bytes<Element>(kKeysByQueries ? kTile.streamed_rows : kTile.kept_rows);
   static constexpr int kScoreBytes = (kKeysByQueries ? kTile.kept_rows : kTile.streamed_rows) * kScoreRowBytes;
-  static constexpr int kProbabilityBytes = kRowBlocks * kColBlocks * 8 * 16 * 2;  // of a warp's P in 16 bits
-  // Bytes from the start: two kept tiles, two streamed ones a stage, dS, P if rows are shared, lse and delta of
+  static constexpr int kProbabilityBytes = kRowBlocks * kColBlocks * 8 * 16 * 2;  // P of a warp in 16 bits
+  // Byte offsets: two stationary tiles, two streamed ones per stage, dS, P if warps share rows, lse and delta of
   // queries.
   static constexpr int kStreamed = 2 * kKeptBytes;
   static constexpr int kScores = kStreamed + 2 * kTile.stages * kStreamedBytes;
@@ -53,23 +54,23 @@ struct BwdGeometry {
                 "two warps of the same rows take half a step's columns each");
   static_assert(kDimBlocks % (2 * kTile.sharing_warps) == 0, "and head_dim in blocks of 16");
 
-  // A warp's, in the layout of the products' accumulators.
+  // Scores and gradients of a warp, in the layout of the products' accumulators.
   using Scores = float[kRowBlocks][kColBlocks][4];
   using Accumulator = float[kRowBlocks][kGradientBlocks][4];
 
-  /// The first of a warp's row blocks, and which of the warps that share them it is.
+  /// The first of a warp's row blocks, and the warp's index among those that share them.
   __device__ __forceinline__ static int row_block(int warp) { return (kSharesRows ? warp / 2 : warp) * kRowBlocks; }
   __device__ __forceinline__ static int part(int warp) { return kSharesRows ? warp % 2 : 0; }
 };
 
-/// A thread in its block, whose rows begin at `first_row`.
+/// Coordinates of a thread in a CTA whose rows begin at `first_row`.
 struct WarpCoord {
   int warp, lane;
   int first_row;
 };
 
-/// The two sides of a block's walk: the rows that it keeps, and the steps of those that it streams. Base of the classes
-/// that load them.
+/// The two sides of a CTA's loop: the stationary rows, and the steps over the streamed rows. Base of the classes that
+/// load them.
 template <class Geometry, class Parameters>
 class BwdOperands {
   using Element = typename Geometry::Element;
@@ -99,7 +100,7 @@ class BwdOperands {
   __device__ __forceinline__ int kept_extent() const { return kQueriesKept ? p_.seq_q : p_.seq_kv; }
   __device__ __forceinline__ int streamed_extent() const { return kQueriesKept ? p_.seq_kv : p_.seq_q; }
 
-  /// Steps that hold anything under the mask.
+  /// Steps that the mask leaves anything of.
   __device__ __forceinline__ Range steps() const {
     const int end =
         kQueriesKept && p_.causal ? min(streamed_extent(), place_.first_row + kTile.kept_rows) : streamed_extent();
@@ -107,7 +108,7 @@ class BwdOperands {
             (end + kTile.streamed_rows - 1) / kTile.streamed_rows};
   }
 
-  /// Whether a step's tile reaches over the diagonal, over the end of the keys or, streamed, of the queries.
+  /// Whether a step's tile crosses the diagonal, the end of the keys or the end of the streamed queries.
   __device__ __forceinline__ bool needs_mask(int step) const {
     const int first_col = step * kTile.streamed_rows, end_col = first_col + kTile.streamed_rows;
     const bool over_keys = (kQueriesKept ? end_col : place_.first_row + kTile.kept_rows) > p_.seq_kv;
@@ -117,7 +118,7 @@ class BwdOperands {
     return over_end || (p_.causal && over_diagonal);
   }
 
-  const Parameters& p_;  // the kernel's
+  const Parameters& p_;  // parameters of the kernel
   WarpCoord place_;
 };
 

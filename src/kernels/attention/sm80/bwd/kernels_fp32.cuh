@@ -1,11 +1,11 @@
-// The float32 backward kernels: delta and a cleared dq before the products, and the products.
+// The float32 backward kernels: the preprocess kernel (delta and a cleared dq) and the products.
 #pragma once
 
 #include "kernels/attention/sm80/bwd/mainloop_fp32.cuh"
 
 namespace tbench::kernels::sm80 {
 
-/// Sets delta, and clears dq where the products are going to be added to it.
+/// Computes delta, and clears dq if the products will be added to it.
 template <int kHeadDim, bool kClear>
 __global__ void __launch_bounds__(kBackwardHelperThreads)
     attention_bwd_sm80_preprocess_fp32_kernel(const __grid_constant__ BwdFp32Params p) {

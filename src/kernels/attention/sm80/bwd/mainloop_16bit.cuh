@@ -1,10 +1,11 @@
-// Backward pass, bf16 and fp16: a block of keys or of queries, see sm80/bwd/geometry.cuh, and its walk over the other
-// side's tiles.
+// Backward pass, bf16 and fp16: the loop of a CTA with a K/V tile or a Q tile (sm80/bwd/geometry.cuh) over the tiles of
+// the other side.
 //
-// Two ways to all three gradients. `kAtomic`: blocks of keys and values also compute dQ's share of their tile, dS
-// crossing shared memory, and add it to float32 sums in the workspace; a kernel before sets delta and clears the sums,
-// one after converts them. Five products. `kSplit`: blocks of both kinds in one launch, no sums, no atomic additions,
-// the same bits every time. Seven products, which short sequences do not feel and launches they do.
+// There are two ways to all three gradients. `kAtomic`: CTAs with K/V tiles also compute their contribution to dQ, for
+// which dS crosses shared memory, and add it to float32 sums in the workspace. A preprocess kernel computes delta and
+// clears the sums, a postprocess kernel converts them. Five products. `kSplit`: CTAs for K/V tiles and CTAs for Q tiles
+// in one launch, with no sums, no atomic additions and the same bits in every run. Seven products, which cost short
+// sequences less than launches do.
 #pragma once
 
 #include "kernels/attention/sm80/bwd/dq_16bit.cuh"
@@ -26,7 +27,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
   using Tiles::place_;
   static constexpr BwdConfig kTile = Geometry::kTile;
   static constexpr int kRowBytes = Geometry::kRowBytes;
-  // With two buffers of dS its product with K waits for the next step's barrier: one barrier a step instead of two.
+  // With two buffers of dS its product with K waits for the next step's barrier: one barrier per step instead of two.
   static constexpr bool kDelayed = kAtomic && kTile.score_stages > 1;
   static_assert(!kAtomic || kGradient == Gradient::kDkDv, "dQ's share comes with the keys' scores");
 
@@ -42,7 +43,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
     int stage = 0;
     for (int step = range.first; step < range.last; ++step) {
       cp_async_wait_group<0>();
-      // The step's tiles have come, and nobody reads the last one's any more.
+      // The step's tiles have arrived, and no warp reads the last one's any more.
       if (!injected(InjectedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && step + 1 < range.last) this->load_step(step + 1, stage ^ 1);
       if constexpr (kDelayed) {
@@ -72,7 +73,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
   using Scores = typename Geometry::Scores;
   using Operand = std::uint32_t[Geometry::kRowBlocks][Geometry::kColBlocks][2];
 
-  /// Address of the warp's rows of the i-th kept tile.
+  /// Address of the warp's rows of the i-th stationary tile.
   __device__ __forceinline__ std::uint32_t warp_rows(int i) const {
     return this->kept(i) + Geometry::row_block(place_.warp) * 16 * kRowBytes;
   }
@@ -102,7 +103,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
         Operand ds;
         pack_scores<Element>(dp, ds);
         if (kQueriesKept && injected(InjectedFault::kDqSkipTile) && step == 0) clear(ds);
-        if constexpr (Geometry::kSharesRows) {  // before its product, which the partner need not wait for
+        if constexpr (Geometry::kSharesRows) {  // before its product, for which the partner need not wait
           store_scores<Geometry>(ds, *this, col);
           announce_scores(place_);
         }
@@ -112,12 +113,13 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
     }
     if constexpr (Geometry::kSharesRows) add_products_of_partner(first, second, kCols - first_col);
     if constexpr (kAtomic && !kDelayed) {
-      __syncthreads();  // every warp's dS is there
+      __syncthreads();  // dS of every warp is stored
       add_query_gradient<Geometry>(*this, step);
     }
   }
 
-  /// What the other half of the scores, columns from `col` on, adds to the warp's half of the gradients.
+  /// Adds the products with the partner's half of the scores, columns from `col` on, to the warp's half of the
+  /// gradients.
   __device__ __forceinline__ void add_products_of_partner(std::uint32_t first, std::uint32_t second, int col) {
     await_partner(place_);
     Operand p, ds;
@@ -127,7 +129,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
     add_gradient(keys_, ds, first, col);
   }
 
-  /// sums += scores * the rows from `col` on of the streamed tile `right`, the warp's part of its columns.
+  /// sums += scores * rows of the streamed tile `right` from `col` on, for the warp's part of its columns.
   __device__ __forceinline__ void add_gradient(typename Geometry::Accumulator& sums, const Operand& scores,
                                                std::uint32_t right, int col) const {
     multiply_by<Element, kHeadDim>(sums, place_.lane, scores, right + col * kRowBytes + this->gradient_offset());
@@ -152,7 +154,7 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
     }
   }
 
-  /// Gradients through the kept tiles, which nobody reads any more.
+  /// Stores gradients through the stationary tiles, which nothing reads any more.
   __device__ __forceinline__ void finish() {
     cp_async_wait_group<0>();
     __syncthreads();
@@ -166,12 +168,12 @@ class BwdMainloop : BwdSmem<BwdGeometry<Element, kHeadDim, Tile, kGradient == Gr
     if constexpr (kWithValues) this->store_gradient(1, p_.dv);
   }
 
-  typename Geometry::Accumulator keys_ = {};  // or of the queries
+  typename Geometry::Accumulator keys_ = {};  // dK, or dQ with stationary queries
   typename Geometry::Accumulator values_ = {};
   RowStats<Geometry> rows_;
 };
 
-/// What a block of a split pass does: of keys, of values, of both, or of queries.
+/// Runs a CTA of a split pass, which makes dK, dV, both, or dQ.
 template <class Element, int kHeadDim>
 __device__ __forceinline__ void run_split_backward_16bit(const BwdParams<Element>& p, char* shared) {
   TileScheduler place = schedule_tile(p.heads_first);

@@ -1,6 +1,6 @@
-// Backward pass, float32 storage: the two kinds of blocks and the two ways of sm80/bwd/mainloop_16bit.cuh, which see,
-// with the products of sm80/common/mma_tf32.cuh. What differs: dQ's share is added to dq itself, which is float32
-// already, so that no kernel converts it, and dS crosses shared memory as [query, key].
+// Backward pass, float32 storage: the two kinds of CTAs and the two algorithms described in
+// sm80/bwd/mainloop_16bit.cuh, with the products in sm80/common/mma_tf32.cuh. Two things differ: dQ is added to dq
+// itself, which is float32 already, so that no kernel converts it, and dS crosses shared memory as [query, key].
 #pragma once
 
 #include "kernels/attention/sm80/bwd/dq_fp32.cuh"
@@ -33,7 +33,7 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
       const bool more = step + 1 < range.last;
       cp_async_wait_group<0>();
       this->round_step(stage);
-      // The step's tiles have come, and nobody reads the last one's any more.
+      // The step's tiles have arrived, and no warp reads the last one's any more.
       if (!injected(InjectedFault::kBackwardBarrier)) __syncthreads();
       if (kTile.stages > 1 && more) this->load_step(step + 1, stage ^ 1);
       if (this->needs_mask(step)) {
@@ -41,7 +41,8 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
       } else {
         advance<false>(step, stage);
       }
-      if (kTile.stages == 1 || kAtomic) __syncthreads();  // nobody reads the step's tiles, and every warp's dS is there
+      if (kTile.stages == 1 || kAtomic)
+        __syncthreads();  // no warp reads the step's tiles any more, and dS of every warp is stored
       if (kTile.stages == 1 && more) this->load_step(step + 1, 0);
       if constexpr (kAtomic) add_query_gradient<k3xTf32, Geometry>(*this, step);
     }
@@ -92,14 +93,14 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
            (kQueriesKept ? first_col < row + Geometry::kRowBlocks * 16 : row < first_col + kTile.cols_at_once);
   }
 
-  /// exp(scale * s - lse), zero under the mask.
+  /// exp(scale * s - lse), or zero under the mask.
   template <bool kMasked>
   __device__ __forceinline__ void to_probabilities(Scores& s, int first_col, const float* col_lse) const {
     const float scale = p_.scale * (injected(InjectedFault::kBackwardScale) ? 1.05f : 1.0f);
     probabilities<Geometry, kMasked>(
         p_, place_, s, first_col, rows_, col_lse, [this](int m) { return this->row(m); },
         [scale](float score, float lse) {
-          // Subtracting first keeps large scores exact; one multiply-add is what TF32 products leave time for.
+          // Subtracting first keeps large scores exact. TF32 products leave time for one multiply-add only.
           return exp2_approximate(k3xTf32 ? fmaf(score, scale, -lse) * kLog2E
                                           : fmaf(score, scale * kLog2E, -lse * kLog2E));
         });
@@ -116,13 +117,13 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
                            place_.lane, one);
   }
 
-  /// The same where groups of warps have each seen a part of what was streamed.
+  /// Stores the gradients where split warps have each seen a part of the streamed rows.
   __device__ __forceinline__ void finish_split_warps() const {
     static_assert(kTile.split_warps * kTile.kept_rows * kRowBytes <= Geometry::kStatistics,
                   "the tiles' memory holds the groups' sums");
     const bool forgets_scale = !kQueriesKept && injected(InjectedFault::kDkScale);
     const auto store = [&](const typename Geometry::Accumulator& sums, const GlobalMatrix<float>& matrix, float scale) {
-      __syncthreads();  // nobody reads the tiles, or the other sums, any more
+      __syncthreads();  // no warp reads the tiles, or the other sums, any more
       store_split_warps_sums<kHeadDim, kTile.kept_rows, kTile.split_warps, Geometry::kThreads>(
           sums, this->shared(), this->warp_split() * kTile.kept_rows + this->warp_row(), matrix, this->block(),
           place_.first_row, this->kept_extent(), [scale](int, int) { return scale; });
@@ -131,12 +132,12 @@ class BwdFp32Mainloop : BwdFp32Smem<k3xTf32, BwdGeometry<float, kHeadDim, Tile, 
     if constexpr (!kQueriesKept) store(values_, p_.dv, 1.0f);
   }
 
-  typename Geometry::Accumulator keys_ = {};  // or of the queries
+  typename Geometry::Accumulator keys_ = {};  // dK, or dQ with stationary queries
   typename Geometry::Accumulator values_ = {};
   RowStats<Geometry> rows_;
 };
 
-/// What a block of a split pass does: of keys, or of queries.
+/// Runs a CTA of a split pass, which makes dK and dV, or dQ.
 template <bool k3xTf32, int kHeadDim, class Tile>
 __device__ __forceinline__ void run_split_backward_32bit(const BwdFp32Params& p, char* shared) {
   TileScheduler place = schedule_tile(p.heads_first);

@@ -1,5 +1,5 @@
-// Shared memory of a 16-bit backward block: parameters, the tiles that are kept and streamed with the statistics of
-// their queries, and the gradients on their way out.
+// Shared memory of a 16-bit backward CTA: parameters, the stationary and streamed tiles with the statistics of their
+// queries, and the gradients before they are stored.
 #pragma once
 
 #include "kernels/attention/common/delta.cuh"
@@ -12,21 +12,21 @@ namespace tbench::kernels::sm80 {
 template <class Element>
 struct BwdParams {
   GlobalMatrix<const Element> q, k, v, o, grad_o;
-  const float* lse;    // [batch, heads, seq_q]; kAtomic: in base 2, as the kernel before has left it
-  const float* delta;  // [batch, heads, seq_q]; null: each block computes what it needs
+  const float* lse;    // [batch, heads, seq_q]; kAtomic: in base 2, as the preprocess kernel has left it
+  const float* delta;  // [batch, heads, seq_q]; null: each CTA computes what it needs
   GlobalMatrix<Element> dq, dk, dv;
-  float* delta_out;       // the same, for the kernel that computes it
-  float* base_2_lse_out;  // kAtomic: lse * log2(e), from that kernel
+  float* delta_out;       // delta, for the kernel that computes it
+  float* base_2_lse_out;  // kAtomic: lse * log2(e), from the preprocess kernel
   float* dq_sums;  // kAtomic: [batch, heads, query blocks of 16, head_dim / 8, lane, 4], see add_query_gradient()
   int heads, seq_q, seq_kv;
-  int query_blocks;  // of 16, of a head, as the sums are allocated
-  int kv_tiles;      // kSplit: blocks of keys, before those of queries
+  int query_blocks;  // 16-query blocks per head, as the sums are allocated
+  int kv_tiles;      // kSplit: CTAs per head with K/V tiles, before those with Q tiles
   float scale;
   bool causal;
   bool heads_first;  // kSplit: schedule_tile()
 };
 
-/// Loads and addresses of a block. Base of the block itself.
+/// Loads and addresses of a CTA. Base of the main loop.
 template <class Geometry>
 class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Element>> {
   using Element = typename Geometry::Element;
@@ -40,11 +40,11 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
     return place_.first_row + (Geometry::row_block(place_.warp) + m) * 16;
   }
 
-  /// Addresses of the first (K or Q) and the second tile that is kept, and of the step's dS.
+  /// Addresses of the first (K or Q) and the second stationary tile, and of the step's dS.
   __device__ __forceinline__ std::uint32_t kept(int i) const { return kept_ + i * Geometry::kKeptBytes; }
   __device__ __forceinline__ std::uint32_t scores() const { return scores_ + score_stage_; }
   __device__ __forceinline__ char* scores_pointer() const { return shared_ + (scores_ - kept_) + score_stage_; }
-  /// Where a warp that shares its rows leaves the step's P.
+  /// Address at which a warp that shares its rows leaves the step's P.
   __device__ __forceinline__ char* probabilities_pointer(int warp) const {
     return shared_ + Geometry::kProbabilities + warp * Geometry::kProbabilityBytes;
   }
@@ -67,7 +67,7 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
         statistics_{reinterpret_cast<float*>(shared + Geometry::kStatistics)},
         head_offset_{(batch() * p_.heads + head()) * p_.seq_q} {}
 
-  /// Of the block. kAtomic follows the grid, without a register for it.
+  /// Batch and head of the CTA. kAtomic reads them from the grid, without a register.
   __device__ __forceinline__ std::int64_t batch() const { return Geometry::kAtomic ? blockIdx.z : block_.batch(); }
   __device__ __forceinline__ std::int64_t head() const { return Geometry::kAtomic ? blockIdx.y : block_.head(); }
 
@@ -78,7 +78,7 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
   /// The next step's dS lies in the other buffer.
   __device__ __forceinline__ void next_scores() { score_stage_ = Geometry::kScoreBytes - score_stage_; }
 
-  /// Keys kept: lse, then delta, of a step's queries.
+  /// Stationary keys: lse, then delta, of a step's queries.
   __device__ __forceinline__ const float* statistics(int stage) const {
     return statistics_ + 2 * stage * kTile.streamed_rows;
   }
@@ -106,7 +106,7 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
     cp_async_commit_group();
   }
 
-  /// Queries kept: a thread's rows keep their statistics in registers, lse in base 2.
+  /// Stationary queries: a thread keeps the statistics of its rows in registers, lse in base 2.
   __device__ __forceinline__ void read_row_statistics(RowStats<Geometry>& rows) const {
     cp_async_wait_group<0>();
     __syncthreads();
@@ -126,7 +126,7 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
     return Geometry::part(place_.warp) * Geometry::kGradientBlocks * 16;
   }
 
-  /// A warp's sums, times `factor`, over the i-th kept tile, which nobody reads any more.
+  /// Writes a warp's sums, times `factor`, over the i-th stationary tile, which nothing reads any more.
   __device__ __forceinline__ void write_gradient(int i, const typename Geometry::Accumulator& sums,
                                                  float factor) const {
 #pragma unroll
@@ -145,7 +145,7 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
     }
   }
 
-  /// What write_gradient() has left of all warps, to memory.
+  /// Stores the gradient that the warps' write_gradient() calls have left.
   __device__ __forceinline__ void store_gradient(int i, const GlobalMatrix<Element>& gradient) const {
     store_tile<Element, kTile.kept_rows, Geometry::kHeadDim, Geometry::kThreads>(
         shared_ + i * Geometry::kKeptBytes, gradient.head(batch(), head()), gradient.row_stride, gradient.vectors,
@@ -164,7 +164,7 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
     }
   }
 
-  /// lse and delta of `kRows` queries, zero after the end.
+  /// Loads lse and delta of `kRows` queries, zero beyond the end.
   template <int kRows>
   __device__ __forceinline__ void load_statistics(int first_query, float* destination) const {
     for (int i = static_cast<int>(threadIdx.x); i < kRows; i += Geometry::kThreads) {
@@ -182,11 +182,11 @@ class BwdSmem : public BwdOperands<Geometry, BwdParams<typename Geometry::Elemen
   }
 
   TileScheduler block_;
-  int score_stage_ = 0;  // where this step's dS lies behind the first
+  int score_stage_ = 0;  // offset of this step's dS from the first buffer
   char* shared_;
   std::uint32_t kept_, streamed_, scores_;
   float* statistics_;
-  std::int64_t head_offset_;  // of the head's first query in lse and delta
+  std::int64_t head_offset_;  // offset of the head's first query in lse and delta
 };
 
 }  // namespace tbench::kernels::sm80

@@ -1,5 +1,5 @@
-// Shared memory of a float32 backward block: parameters, and the tiles that are kept and streamed with the statistics
-// of their queries.
+// Shared memory of a float32 backward CTA: parameters, and the stationary and streamed tiles with the statistics of
+// their queries.
 #pragma once
 
 #include "kernels/attention/common/delta.cuh"
@@ -13,16 +13,16 @@ namespace tbench::kernels::sm80 {
 struct BwdFp32Params {
   GlobalMatrix<const float> q, k, v, o, grad_o;
   const float* lse;  // [batch, heads, seq_q]
-  float* delta;      // [batch, heads, seq_q]; null: each block computes what it needs
+  float* delta;      // [batch, heads, seq_q]; null: each CTA computes what it needs
   GlobalMatrix<float> dq, dk, dv;
   int heads, seq_q, seq_kv;
-  int kv_tiles;  // kSplit: blocks of keys and values, before those of queries
+  int kv_tiles;  // kSplit: CTAs per head with K/V tiles, before those with Q tiles
   float scale;
   bool causal;
   bool heads_first;  // schedule_tile()
 };
 
-/// Loads and addresses of a block. Base of the block itself.
+/// Loads and addresses of a CTA. Base of the main loop.
 template <bool k3xTf32, class Geometry>
 class BwdFp32Smem : public BwdOperands<Geometry, BwdFp32Params> {
   using Sides = BwdOperands<Geometry, BwdFp32Params>;
@@ -35,11 +35,11 @@ class BwdFp32Smem : public BwdOperands<Geometry, BwdFp32Params> {
   __device__ __forceinline__ TileScheduler block() const { return block_; }
   /// First row of the warp's m-th 16, in the whole matrix.
   __device__ __forceinline__ int row(int m) const { return place_.first_row + warp_row_ + m * 16; }
-  /// Which share of the streamed rows the warp takes.
+  /// The warp's share of the streamed rows.
   __device__ __forceinline__ int warp_split() const {
     return split_of_warp<kTile.warps, kTile.split_warps>(place_.warp);
   }
-  /// Of the warp's rows in the block.
+  /// First of the warp's rows in the CTA's tile.
   __device__ __forceinline__ int warp_row() const { return warp_row_; }
 
  protected:
@@ -109,7 +109,7 @@ class BwdFp32Smem : public BwdOperands<Geometry, BwdFp32Params> {
     return reinterpret_cast<float*>(shared_ + Geometry::kStatistics) + 2 * stage * kRows;
   }
 
-  /// Queries kept: a thread's rows keep their statistics in registers.
+  /// Stationary queries: a thread keeps the statistics of its rows in registers.
   __device__ __forceinline__ void read_row_statistics(RowStats<Geometry>& rows) const {
     __syncthreads();
     const float* const source = statistics<kTile.kept_rows>(0);
@@ -125,7 +125,7 @@ class BwdFp32Smem : public BwdOperands<Geometry, BwdFp32Params> {
   }
 
  private:
-  /// lse and delta of `kRows` queries, zero after the end.
+  /// Loads lse and delta of `kRows` queries, zero beyond the end.
   template <int kRows>
   __device__ __forceinline__ void load_statistics(int first_query, int stage) const {
     float* const destination = statistics<kRows>(stage);

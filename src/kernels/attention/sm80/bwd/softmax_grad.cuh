@@ -1,5 +1,5 @@
-// Between the products of the backward pass, in every precision: from S to P and from dP to dS, in a warp's registers,
-// and the lse and delta of queries that this takes.
+// The steps between the products of the backward pass, in every precision: from S to P and from dP to dS, in a warp's
+// registers, and the lse and delta of queries that these need.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -7,15 +7,16 @@
 
 namespace tbench::kernels::sm80 {
 
-/// Queries kept: lse and delta of a thread's rows, `lane / 4` and 8 further of each 16.
+/// Stationary queries: lse and delta of a thread's rows, `lane / 4` and the row eight below, of each 16.
 template <class Geometry>
 struct RowStats {
   float lse[Geometry::kRowBlocks][2], delta[Geometry::kRowBlocks][2];
 };
 
-/// s = probability(s, lse), zero under the mask and, where keys are kept, of queries beyond the last, whose zeros times
-/// an Inf would be NaN. `row_of(m)`: of the matrix of all scores, the first row of the warp's m-th 16; `first_col`: the
-/// first column. Where keys are kept lse comes with the columns, from `col_lse` on, else with the rows.
+/// s = probability(s, lse). Zero under the mask and, with stationary keys, for queries beyond the last, whose zeros
+/// times an Inf would be NaN. `row_of(m)`: row of the warp's m-th 16 in the matrix of all scores; `first_col`: its
+/// first column. With stationary keys lse belongs to the columns and starts at `col_lse`; otherwise it belongs to the
+/// rows.
 template <class Geometry, bool kMasked, class Parameters, class Row, class Probability>
 __device__ __forceinline__ void probabilities(const Parameters& p, const WarpCoord& place, typename Geometry::Scores& s,
                                               int first_col, const RowStats<Geometry>& rows, const float* col_lse,

@@ -1,9 +1,9 @@
 // Two warps that share their rows (BwdConfig::sharing_warps). Each computes half of their scores and holds half of
-// their gradients' columns, so that a fragment read from shared memory serves twice the products that 16 rows of one
-// warp would give it; for the gradients each also takes the other's half of P and dS from shared memory. Both are left
-// operands there, which a lane holds the same elements of in either warp.
+// their gradients' columns, so that a fragment read from shared memory serves twice the products that one warp's 16
+// rows would give it. For the gradients each warp also reads the other's half of P and dS from shared memory. Both are
+// left operands, of which a lane holds the same elements in either warp.
 //
-// Nothing more guards the buffers than the block's barrier before each step: what a step's P and dS overwrite has been
+// The CTA's barrier before each step is the only guard of the buffers: P and dS of a step overwrite only data that was
 // read before it.
 #pragma once
 
@@ -13,8 +13,8 @@ namespace tbench::kernels::sm80 {
 
 __device__ __forceinline__ int partner(int warp) { return warp ^ 1; }
 
-/// Each warp waits at a barrier of its own, where the other has only to arrive: the first to come is not held up before
-/// it has used its own half.
+/// Each warp waits at a barrier of its own, at which the other only arrives. The first warp to come is thus not held up
+/// before it has used its own half.
 __device__ __forceinline__ void announce_scores(const WarpCoord& place) {
   named_barrier_arrive<2 * kWarpSize>(1 + partner(place.warp));
 }
@@ -22,8 +22,8 @@ __device__ __forceinline__ void await_partner(const WarpCoord& place) {
   named_barrier_sync<2 * kWarpSize>(1 + place.warp);
 }
 
-/// Calls function(m, n, bytes) for each 16 by 16 of a warp's scores: its row block, its first block of 8 columns, and
-/// where in the warp's P the lane's 16 bytes of it lie.
+/// Calls function(m, n, bytes) for each 16 by 16 of a warp's scores: row block, first 8-column block, and offset of the
+/// lane's 16 bytes in the warp's P.
 template <class Geometry, class Function>
 __device__ __forceinline__ void for_each_operand(int lane, Function&& function) {
 #pragma unroll
@@ -35,7 +35,7 @@ __device__ __forceinline__ void for_each_operand(int lane, Function&& function) 
   }
 }
 
-/// A warp's packed P to where take_probabilities() finds it.
+/// Stores a warp's packed P where take_probabilities() finds it.
 template <class Geometry>
 __device__ __forceinline__ void leave_probabilities(
     const std::uint32_t (&p)[Geometry::kRowBlocks][Geometry::kColBlocks][2], const BwdSmem<Geometry>& tiles) {
@@ -45,7 +45,7 @@ __device__ __forceinline__ void leave_probabilities(
   });
 }
 
-/// The partner's packed P.
+/// Loads the partner's packed P.
 template <class Geometry>
 __device__ __forceinline__ void take_probabilities(std::uint32_t (&p)[Geometry::kRowBlocks][Geometry::kColBlocks][2],
                                                    const BwdSmem<Geometry>& tiles) {
@@ -59,7 +59,7 @@ __device__ __forceinline__ void take_probabilities(std::uint32_t (&p)[Geometry::
   });
 }
 
-/// The partner's packed dS^T, columns from `first_col` on, from where store_scores() has put it for dQ.
+/// Loads the partner's packed dS^T, columns from `first_col` on, from where store_scores() has put it for dQ.
 template <class Geometry>
 __device__ __forceinline__ void take_score_gradients(std::uint32_t (&ds)[Geometry::kRowBlocks][Geometry::kColBlocks][2],
                                                      const BwdSmem<Geometry>& tiles, int first_col) {

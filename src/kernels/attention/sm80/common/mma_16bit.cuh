@@ -1,18 +1,18 @@
-// Products of a warp's fragments with tiles in shared memory, bf16 and fp16: what the forward and the backward kernels
-// are made of. A warp's rows come in blocks of 16, columns in blocks of 8; accumulators are float32.
+// Products of a warp's fragments with tiles in shared memory, bf16 and fp16, which the forward and the backward kernels
+// consist of. A warp's rows come in blocks of 16, columns in blocks of 8; accumulators are float32.
 #pragma once
 
 #include "kernels/attention/common/smem_tile.cuh"
 
 namespace tbench::kernels::sm80 {
 
-/// Lane's offset in a tile of rows of `bytes` for a left operand, or for a right one that is stored [inner, outer] and
-/// loaded transposed.
+/// Offset of a lane in a tile with rows of `bytes` bytes, for a left operand, or for a right one that is stored as
+/// [inner, outer] and loaded transposed.
 __device__ __forceinline__ std::uint32_t row_major_offset(int lane, int bytes) {
   return lane % 16 * bytes + lane / 16 * 16;
 }
 
-/// The same for a right operand stored [outer, inner].
+/// Offset of a lane for a right operand stored as [outer, inner].
 __device__ __forceinline__ std::uint32_t column_major_offset(int lane, int bytes) {
   return (lane % 8 + lane / 16 * 8) * bytes + lane / 8 % 2 * 16;
 }
@@ -43,7 +43,7 @@ __device__ __forceinline__ void multiply_by_transposed(float (&sums)[kRowBlocks]
   }
 }
 
-/// Scores as the next product's left operand: pairs of neighbouring columns.
+/// Packs scores as the next product's left operand, in pairs of adjacent columns.
 template <class Element, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void pack_scores(const float (&s)[kRowBlocks][kColBlocks][4],
                                             std::uint32_t (&packed)[kRowBlocks][kColBlocks][2]) {
@@ -58,7 +58,7 @@ __device__ __forceinline__ void pack_scores(const float (&s)[kRowBlocks][kColBlo
 }
 
 /// sums += left right over kColBlocks * 8 rows and kDimBlocks * 8 columns of `right`, a tile [cols, head_dim] of padded
-/// rows. `left` are scores as their accumulators hold them, packed in pairs.
+/// rows. `left` are scores in the layout of their accumulators, packed in pairs.
 template <class Element, int kHeadDim, int kRowBlocks, int kDimBlocks, int kColBlocks>
 __device__ __forceinline__ void multiply_by(float (&sums)[kRowBlocks][kDimBlocks][4], int lane,
                                             const std::uint32_t (&left)[kRowBlocks][kColBlocks][2],

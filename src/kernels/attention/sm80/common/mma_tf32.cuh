@@ -1,21 +1,22 @@
-// Products of float32 matrices on the tensor cores, mma.m16n8k8 with TF32 operands. `k3xTf32` says how a product is
-// made: one product of rounded operands (an error of 2^-11 of each), or three (3xTF32). For the latter each operand is
-// the sum of two TF32 numbers, big + small, good to 2^-23, and the products of all parts but small * small, which lies
-// below float32's rounding, are added.
+// Products of float32 matrices on the tensor cores, mma.m16n8k8 with TF32 operands. `k3xTf32` selects one product of
+// rounded operands (an error of 2^-11 of each) or three (3xTF32). In 3xTF32 each operand is the sum of two TF32
+// numbers, big + small, accurate to 2^-23. The products of all parts are added except small * small, which is below
+// float32's rounding.
 //
 // The tensor cores' additions truncate: in an accumulator that many products go into, errors have one sign and grow
 // with their number. Sums of three products therefore start from zero, are of 32 terms at most, and are added to the
-// longer sum by an ordinary addition, which rounds to nearest. Products with small parts are 2^-11 of the others: what
-// the tensor cores lose of their sum is nothing, however long it is. TF32's rounding of operands is far above all that.
+// longer sum by an ordinary addition, which rounds to nearest. Products with small parts are 2^-11 of the others, so
+// the truncation of their sum does not matter, however long it is. With TF32 the rounding of operands is a far larger
+// error than any of these.
 //
-// Inf and NaN: a score, and an element of dQ, is what a float32 product gives; the small parts, NaN for an operand that
-// is Inf or rounds to it, are left out where the big ones' sum is not finite. Sums over keys or queries that are
-// rounded as they grow (add_exact_products) keep both in one accumulator and give NaN where float32 gives Inf: never a
-// finite number. Two accumulators there are one instruction more for each matrix product.
+// Inf and NaN: a score, and an element of dQ, is the same as in a float32 product. The small parts, which are NaN for
+// an operand that is Inf or rounds to it, are left out where the sum of the big ones is not finite. Sums over keys or
+// queries that are rounded as they grow (add_exact_products) keep both in one accumulator and give NaN where float32
+// gives Inf: never a finite number. Two accumulators would cost one more instruction per matrix product there.
 //
-// A wide reading of the instruction's inner extent saves all shuffles: any permutation of it serves, as long as both
-// operands follow the same. Where scores become a left operand, the inner places l and l + 4 of a lane (l = lane % 4)
-// stand for the scores' columns 2 l and 2 l + 1, which are what the lane holds of the product that made them; the right
+// A permutation of the instruction's inner extent saves all shuffles: any one serves, as long as both operands follow
+// it. Where scores become a left operand, the inner places l and l + 4 of a lane (l = lane % 4) stand for the scores'
+// columns 2 l and 2 l + 1. These are the columns that the lane holds of the product that made the scores. The right
 // operand is then read from rows 2 l and 2 l + 1.
 #pragma once
 
@@ -26,7 +27,8 @@
 
 namespace tbench::kernels::sm80 {
 
-/// Four words of an operand: all of a left one (16 by 8), or those of two neighbouring right ones (8 by 8 each).
+/// Four words of an operand: all words of a left one (16 by 8), or those that two adjacent right ones (8 by 8 each)
+/// have.
 template <bool k3xTf32>
 struct Tf32Operand;
 template <>
@@ -36,7 +38,7 @@ struct Tf32Operand<false> {
 template <>
 struct Tf32Operand<true> {
   std::uint32_t big[4];
-  std::uint32_t small[4];  // not rounded: of its 12 bits that may be set the tensor cores ignore one at most
+  std::uint32_t small[4];  // not rounded: the tensor cores ignore at most one of the 12 bits that may be set
 };
 
 template <bool k3xTf32>
@@ -51,7 +53,7 @@ __device__ __forceinline__ Tf32Operand<k3xTf32> to_operand(float x0, float x1, f
   return operand;
 }
 
-/// The same for words from a tile in shared memory, TF32 numbers already if `kRounded`.
+/// Makes an operand of words from a tile in shared memory, which are TF32 numbers already if `kRounded`.
 template <bool k3xTf32, bool kRounded>
 __device__ __forceinline__ Tf32Operand<k3xTf32> to_operand_from_tile(float x0, float x1, float x2, float x3) {
   static_assert(!(k3xTf32 && kRounded), "rounding loses the small parts");
@@ -62,22 +64,23 @@ __device__ __forceinline__ Tf32Operand<k3xTf32> to_operand_from_tile(float x0, f
   }
 }
 
-/// Whether a block rounds to TF32, in shared memory, the tiles that it streams. With groups few warps read the same
-/// rows: each rounds what it reads.
+/// Whether a CTA rounds the tiles that it streams to TF32 in shared memory. With split warps, few warps read the same
+/// rows, and each rounds what it reads.
 template <bool k3xTf32, int kSplitWarps>
 constexpr bool kRoundsStreamedTiles = !k3xTf32 && kSplitWarps == 1;
 
-/// Rounds what this thread copied of a tile. Once an element, where each fragment's reading would do it once for each
-/// warp and each product that reads it; but then nothing else goes on, and where warps divide a tile's rows among them
-/// rounding on reading takes less time.
+/// Rounds the elements of a tile that this thread copied. This rounds each element once, while rounding each fragment
+/// as it is read would round it once per warp and product that reads it. But nothing else overlaps it, and where warps
+/// divide a tile's rows among them rounding on reading takes less time.
 template <int kRows, int kHeadDim, int kThreads>
 __device__ __forceinline__ void round_own_elements(char* tile, bool vectors) {
   change_own_elements<float, kRows, kHeadDim, kThreads>(tile, tile, vectors,
                                                         [](float x) { return __uint_as_float(round_to_tf32(x)); });
 }
 
-/// The two parts of the operands of three products, of what this thread copied of a tile: big ones in its place, small
-/// ones in another tile's. For operands that are read again and again; twice the memory for all would be too much.
+/// Splits the elements of a tile that this thread copied into the two parts of the operands of three products: big
+/// parts in place, small parts in another tile. For operands that are read many times; splitting all of them would take
+/// twice the memory, which is too much.
 template <int kRows, int kHeadDim, int kThreads>
 __device__ __forceinline__ void split_own_elements(char* tile, char* small, bool vectors) {
   change_own_elements<float, kRows, kHeadDim, kThreads>(tile, small, vectors,
@@ -85,7 +88,7 @@ __device__ __forceinline__ void split_own_elements(char* tile, char* small, bool
   round_own_elements<kRows, kHeadDim, kThreads>(tile, vectors);
 }
 
-/// Four 8x4 matrices of float32; lane i gives the address of row i % 8 of matrix i / 8.
+/// Loads four 8x4 matrices of float32. Lane i gives the address of row i % 8 of matrix i / 8.
 template <bool k3xTf32, bool kRounded>
 __device__ __forceinline__ Tf32Operand<k3xTf32> load_operand(std::uint32_t address) {
   std::uint32_t r[4];
@@ -94,7 +97,7 @@ __device__ __forceinline__ Tf32Operand<k3xTf32> load_operand(std::uint32_t addre
                                                  __uint_as_float(r[3]));
 }
 
-/// The same of two tiles that split_own_elements() has made, `small_parts` bytes apart.
+/// Loads an operand from two tiles that split_own_elements() has made, `small_parts` bytes apart.
 __device__ __forceinline__ Tf32Operand<true> load_split_operand(std::uint32_t address, int small_parts) {
   Tf32Operand<true> operand;
   ldmatrix_x4(operand.big, address);
@@ -102,7 +105,7 @@ __device__ __forceinline__ Tf32Operand<true> load_split_operand(std::uint32_t ad
   return operand;
 }
 
-/// c[m][first + i] += left[m].*kPart right, for every m and the two right operands i. Neighbouring instructions write
+/// c[m][first + i] += left[m].*kPart right, for every m and the two right operands i. Adjacent instructions write
 /// different sums.
 template <auto kPart, class Operand, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void multiply_pair(float (&c)[kRowBlocks][kColBlocks][4], int first,
@@ -128,9 +131,8 @@ __device__ __forceinline__ void add(float (&c)[kRowBlocks][kColBlocks][4], int f
   }
 }
 
-/// c += small, the products with small parts, where c, the products of the big ones, is finite. Where it is not, small
-/// is NaN as a rule, of any sign at least, and c is the result already: the small part of an infinite operand is Inf -
-/// Inf.
+/// c += small, the products with small parts, where c, the products of the big ones, is finite. Otherwise c is the
+/// result already, and small is NaN as a rule, or of any sign: the small part of an infinite operand is Inf - Inf.
 template <int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void add_to_finite(float (&c)[kRowBlocks][kColBlocks][4],
                                               const float (&small)[kRowBlocks][kColBlocks][4]) {
@@ -146,8 +148,8 @@ __device__ __forceinline__ void add_to_finite(float (&c)[kRowBlocks][kColBlocks]
   }
 }
 
-/// c[m][first] and c[m][first + 1] += the sum of a[i][m] b[i] over a few i, which is made in the tensor cores, the
-/// products with small parts before the others, and rounded to nearest as it is added.
+/// c[m][first] and c[m][first + 1] += the sum of a[i][m] b[i] over a few i. The tensor cores make the sum, the products
+/// with small parts before the others, and it is rounded to nearest as it is added.
 template <int kSteps, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void add_exact_products(float (&c)[kRowBlocks][kColBlocks][4], int first,
                                                    const Tf32Operand<true> (&a)[kSteps][kRowBlocks],
@@ -162,7 +164,7 @@ __device__ __forceinline__ void add_exact_products(float (&c)[kRowBlocks][kColBl
 #pragma unroll
   for (int i = 0; i < kSteps; ++i) multiply_pair<&Tf32Operand<true>::big>(sums, 0, a[i], b[i].big);
   add(c, first, sums);
-  // These sums are independent of each other: without this, loads for many of them move ahead and take registers.
+  // These sums do not depend on each other: without this barrier, loads for many of them move ahead and take registers.
   __syncwarp();
 }
 
@@ -172,7 +174,7 @@ template <bool k3xTf32, int kInner, int kRowBlocks, int kColBlocks, class Left, 
 __device__ __forceinline__ void multiply_steps(float (&c)[kRowBlocks][kColBlocks][4], const Left& left,
                                                const Right& right) {
   if constexpr (k3xTf32) {
-    constexpr int kSteps = kInner % 4 == 0 ? 4 : 2;  // of 8 terms: 32 at most
+    constexpr int kSteps = kInner % 4 == 0 ? 4 : 2;  // steps of 8 terms: at most 32 terms
     float small[kRowBlocks][kColBlocks][4] = {};
 #pragma unroll 2
     for (int first = 0; first < kInner; first += kSteps) {
@@ -194,7 +196,8 @@ __device__ __forceinline__ void multiply_steps(float (&c)[kRowBlocks][kColBlocks
     }
     add_to_finite(c, small);
   } else {
-    // Not further: loads moved to the front of a longer body take registers that the accumulators need.
+    // The loop is not unrolled further: loads moved to the front of a longer body take registers that the accumulators
+    // need.
 #pragma unroll 4
     for (int step = 0; step < kInner; ++step) {
       Tf32Operand<false> a[kRowBlocks];
@@ -208,18 +211,19 @@ __device__ __forceinline__ void multiply_steps(float (&c)[kRowBlocks][kColBlocks
   }
 }
 
-/// A lane's byte offset in a tile with rows of `bytes`, for load_operand() of a left operand stored [row, inner].
+/// Byte offset of a lane in a tile with rows of `bytes` bytes, for load_operand() of a left operand stored as [row,
+/// inner].
 __device__ __forceinline__ std::uint32_t left_offset(int lane, int bytes) {
   return static_cast<std::uint32_t>(lane % 16 * bytes + lane / 16 * kVectorBytes);
 }
-/// The same for two right operands, columns 0 to 7 and 8 to 15, stored [column, inner].
+/// Byte offset of a lane for two right operands, columns 0 to 7 and 8 to 15, stored as [column, inner].
 __device__ __forceinline__ std::uint32_t right_offset(int lane, int bytes) {
   return static_cast<std::uint32_t>((lane % 8 + lane / 16 * 8) * bytes + lane / 8 % 2 * kVectorBytes);
 }
 
-/// scores += left right^T, both stored [row, head_dim] in shared memory. `left` and `right` are addresses with
-/// left_offset() and right_offset() in them. Where right's elements are TF32 numbers is `kRounded`; left's always are
-/// unless `k3xTf32`. The bytes from left's big parts to its small ones are `kSmallParts`, or zero if it is not split.
+/// scores += left right^T, both stored as [row, head_dim] in shared memory. `left` and `right` are addresses that
+/// include left_offset() and right_offset(). `kRounded`: right's elements are TF32 numbers; left's always are unless
+/// `k3xTf32`. `kSmallParts`: bytes from left's big parts to its small ones, or zero if it is not split.
 template <bool k3xTf32, bool kRounded, int kHeadDim, int kSmallParts = 0, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void multiply_rows(float (&scores)[kRowBlocks][kColBlocks][4], std::uint32_t left,
                                               std::uint32_t right) {
@@ -237,20 +241,20 @@ __device__ __forceinline__ void multiply_rows(float (&scores)[kRowBlocks][kColBl
       [&](int n, int inner) { return load_operand<k3xTf32, kRounded>(right + n * 8 * kRowBytes + inner * 32); });
 }
 
-/// Two right operands of a product whose inner extent are the rows of a tile: columns 0 to 7 and 8 to 15 at `rows`,
-/// which points to the lane's column in row 2 (lane % 4). Single words: pairs of columns would halve the loads, but
-/// leave registers in an order that costs more moves than that.
+/// Loads two right operands of a product whose inner extent is the rows of a tile: columns 0 to 7 and 8 to 15 at
+/// `rows`, which points to the lane's column in row 2 (lane % 4). Loads are single words: pairs of columns would halve
+/// the loads, but leave registers in an order that costs more moves than that.
 template <bool k3xTf32, bool kRounded, int kHeadDim>
 __device__ __forceinline__ Tf32Operand<k3xTf32> load_rows(const char* rows) {
   const float* const even = reinterpret_cast<const float*>(rows);
   const float* const odd = reinterpret_cast<const float*>(rows + row_bytes<float>(kHeadDim));
   return to_operand_from_tile<k3xTf32, kRounded>(even[0], odd[0], even[8], odd[8]);
 }
-/// A lane's byte offset for load_rows().
+/// Byte offset of a lane for load_rows().
 __device__ __forceinline__ int rows_offset(int lane, int bytes) { return lane % 4 * 2 * bytes + lane / 4 * 4; }
 
-/// sums += scores rows, with `rows` stored [scores' column, head_dim]; a pointer with rows_offset() in it. `kRounded`:
-/// the rows' elements are TF32 numbers.
+/// sums += scores rows, with `rows` stored as [scores' column, head_dim], a pointer that includes rows_offset().
+/// `kRounded`: the rows' elements are TF32 numbers.
 template <bool k3xTf32, bool kRounded, int kHeadDim, int kRowBlocks, int kColBlocks>
 __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadDim / 8][4],
                                                 const float (&scores)[kRowBlocks][kColBlocks][4], const char* rows) {
@@ -287,7 +291,7 @@ __device__ __forceinline__ void accumulate_rows(float (&sums)[kRowBlocks][kHeadD
   }
 }
 
-/// Writes the rows of one warp's blocks that lie below `rows`, times factor(m, half).
+/// Stores the rows of one warp's blocks that are below `rows`, times factor(m, half).
 template <int kHeadDim, int kRowBlocks, class Factor>
 __device__ __forceinline__ void store_rows(const float (&sums)[kRowBlocks][kHeadDim / 8][4],
                                            const GlobalMatrix<float>& matrix, TileScheduler place, int first_row,

@@ -1,6 +1,6 @@
-// Where a grid is too small to fill the GPU: warps of a block that share the same rows, in groups that divide what the
-// block streams past those rows. Each has sums of its own, float32 whatever is stored; they are added at the end,
-// through the memory of the tiles, in the order of the groups: the same bits every time.
+// Split warps, for a grid that is too small to fill the GPU: groups of warps of a CTA share the same rows and divide
+// the rows that the CTA streams. Each group has sums of its own, in float32 for every storage type. They are added at
+// the end, through the memory of the tiles, in the order of the groups, so that the bits are the same in every run.
 #pragma once
 
 #include <cmath>
@@ -11,8 +11,7 @@
 
 namespace tbench::kernels::sm80 {
 
-/// A warp's place among `kWarps` in `kSplitWarps`: which share of the block's rows it takes, and which of the streamed
-/// ones.
+/// Share of a warp, among `kWarps` warps in `kSplitWarps` groups: of the CTA's rows, and below of the streamed rows.
 template <int kWarps, int kSplitWarps>
 __device__ __forceinline__ int row_warp(int warp) {
   return kSplitWarps == 1 ? warp : warp % (kWarps / kSplitWarps);
@@ -22,11 +21,12 @@ __device__ __forceinline__ int split_of_warp(int warp) {
   return kSplitWarps == 1 ? 0 : warp / (kWarps / kSplitWarps);
 }
 
-/// Softmax over keys that groups have seen parts of. A lane's share of a row is its sum of exp2(scale * (score -
-/// reference)); a group that saw none of the row's keys has a reference of -infinity and sums of 0. Sets by what each
-/// group has to multiply its part of O, so that their sum is O, and calls done(row, reference, sum) of the whole for
-/// the warp's rows, in each of the four lanes of a row. `statistics` holds [kSplitWarps, kRows], and nobody reads its
-/// old contents any more; `warp_row` is the first of the warp's rows in the block. All threads of the block take part.
+/// Combines the softmax over keys of which each group has seen a part. A lane's share of a row is its sum of exp2(scale
+/// * (score - reference)); a group that saw none of the row's keys has a reference of -infinity and sums of 0. Sets the
+/// factors by which each group has to multiply its part of O, so that the parts add up to O. Calls done(row, reference,
+/// sum) with the whole row's values for the warp's rows, in each of the four lanes of a row. `statistics` holds
+/// [kSplitWarps, kRows], whose old contents nothing reads any more; `warp_row` is the first of the warp's rows in the
+/// CTA. All threads of the CTA take part.
 template <int kRows, int kSplitWarps, int kRowBlocks, class Done>
 __device__ __forceinline__ void combine_split_warps(const float (&reference)[kRowBlocks][2],
                                                     float (&sum)[kRowBlocks][2], float scale, int group, int warp_row,
@@ -62,7 +62,7 @@ __device__ __forceinline__ void combine_split_warps(const float (&reference)[kRo
   }
 }
 
-/// Four neighbours of a row.
+/// Stores four adjacent elements of a row.
 template <class Element>
 __device__ __forceinline__ void store_4(Element* destination, float4 x, bool vectors) {
   struct alignas(4 * sizeof(Element)) Quad {
@@ -77,9 +77,9 @@ __device__ __forceinline__ void store_4(Element* destination, float4 x, bool vec
   }
 }
 
-/// Writes the block's rows [first_row, first_row + kRows) that lie below `rows`: the groups' sums, each times its
-/// factor(m, half). `partials` is [kSplitWarps, kRows, head_dim] with padded rows, whose old contents nobody reads any
-/// more; `own_row` is the first of this warp's rows there. All threads of the block take part.
+/// Stores the CTA's rows [first_row, first_row + kRows) that are below `rows`: the groups' sums, each times its
+/// factor(m, half). `partials` is [kSplitWarps, kRows, head_dim] with padded rows, whose old contents nothing reads any
+/// more; `own_row` is the first of this warp's rows there. All threads of the CTA take part.
 template <int kHeadDim, int kRows, int kSplitWarps, int kThreads, int kRowBlocks, class Element, class Factor>
 __device__ __forceinline__ void store_split_warps_sums(const float (&sums)[kRowBlocks][kHeadDim / 8][4], char* partials,
                                                        int own_row, const GlobalMatrix<Element>& matrix,

@@ -1,20 +1,20 @@
-// Which tile of which head a block works on.
+// The tile and head that a CTA works on.
 #pragma once
 
 namespace tbench::kernels::sm80 {
 
 struct TileScheduler {
   int tile;
-  unsigned packed;  // batch and head, 16 bits each as CUDA's grids allow: one register of a kernel's whole life less
+  unsigned packed;  // batch and head, 16 bits each as CUDA's grids allow: one register less throughout the kernel
 
   __device__ __forceinline__ int batch() const { return static_cast<int>(packed >> 16); }
   __device__ __forceinline__ int head() const { return static_cast<int>(packed & 0xffff); }
 };
 
-/// Of a grid [tiles, heads, batch], which the hardware starts in the order of x, then y, then z: all tiles of a head
-/// before the next head's, whose keys and values may stay in the L2 cache meanwhile. Or, if `heads_first`, all heads'
-/// first tiles, then their second ones: with tiles ordered by their work, the lightest then come last of all and even
-/// out the multiprocessors' finishing times. Fewer than 2^31 blocks.
+/// Schedules a CTA of a grid [tiles, heads, batch] with fewer than 2^31 CTAs. The hardware starts CTAs in the order of
+/// x, then y, then z: all tiles of a head come before the next head, whose keys and values may stay in the L2 cache
+/// meanwhile. If `heads_first`, all heads' first tiles come before their second ones: with tiles ordered by their work,
+/// the lightest then come last of all and even out the SMs' finishing times.
 __device__ __forceinline__ TileScheduler schedule_tile(bool heads_first) {
   if (!heads_first) return {static_cast<int>(blockIdx.x), blockIdx.z << 16 | blockIdx.y};
   const unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
@@ -23,10 +23,10 @@ __device__ __forceinline__ TileScheduler schedule_tile(bool heads_first) {
   return {static_cast<int>(block / heads), head / gridDim.y << 16 | head % gridDim.y};
 }
 
-/// Of a split pass, where `kv_blocks` of a head's blocks keep keys and the others queries: whether this one keeps keys.
-/// `place.tile` becomes its tile of what it keeps. Heaviest first: with a causal mask the first keys are seen by the
-/// most queries, and the last queries see the most keys. If `heads_first`, as many of either, in turn; else the keys'
-/// blocks first, whose work is more.
+/// Whether this CTA of a split pass has a K/V tile; `kv_blocks` of a head's CTAs have one and the others a Q tile. Sets
+/// `place.tile` to the index of that tile. The heaviest come first: with a causal mask the first keys are seen by the
+/// most queries, and the last queries see the most keys. If `heads_first`, K/V tiles and Q tiles alternate and are
+/// equally many; otherwise K/V tiles, which have more work, come first.
 __device__ __forceinline__ bool keeps_keys(TileScheduler& place, bool heads_first, int kv_blocks) {
   const int block = place.tile, blocks = static_cast<int>(gridDim.x);
   const bool keys = heads_first ? block % 2 == 0 : block < kv_blocks;

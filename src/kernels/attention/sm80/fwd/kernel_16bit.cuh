@@ -1,10 +1,10 @@
-// Forward pass, bf16 and fp16. One block owns a tile of queries of one head and walks over its keys and values, or over
-// a part of them (sm80/fwd/split_kv_combine.cuh), last tile first: the tiles that need a mask come first, and a loop
-// without masks follows. The scores never leave the registers: the accumulators of S = Q K^T are the left operand of O
-// += P V as they stand.
+// Forward pass, bf16 and fp16. One CTA owns a Q tile of one head and walks over its keys and values, or over a part of
+// them (sm80/fwd/split_kv_combine.cuh), last tile first: tiles that need a mask come first, and a loop without masks
+// follows. Scores never leave the registers: the accumulators of S = Q K^T are the left operand of O += P V as they
+// stand.
 //
-// With one buffer each of K and V, V of a step is on its way during Q K^T, K of the next during P V; the second block
-// of the multiprocessor computes while this one waits. With two a step's copies have the whole step before.
+// With one stage of K and of V, V of a step is loaded during Q K^T, and K of the next step during P V; the second CTA
+// of the SM computes while this one waits. With two stages a step's loads have the whole step before.
 #pragma once
 
 #include <cmath>
@@ -23,8 +23,8 @@ class FwdMainloop {
   static constexpr FwdConfig kTile = Tile::tile(kHeadDim);
   static constexpr int kThreads = kTile.warps * kWarpSize;
   static constexpr int kRowWarps = kTile.warps / kTile.split_warps;
-  static constexpr int kRowBlocks = kTile.rows / kRowWarps / 16;    // 16 queries each, of a warp
-  static constexpr int kWarpCols = kTile.cols / kTile.split_warps;  // keys of a step, of a warp
+  static constexpr int kRowBlocks = kTile.rows / kRowWarps / 16;    // blocks of 16 queries per warp
+  static constexpr int kWarpCols = kTile.cols / kTile.split_warps;  // keys per step and warp
   static constexpr int kColBlocks = kWarpCols / 8;
   static constexpr int kDimBlocks = kHeadDim / 8;
   static constexpr int kRowBytes = row_bytes<Element>(kHeadDim);
@@ -44,7 +44,7 @@ class FwdMainloop {
         shared_{shared},
         row_warp_{row_warp<kTile.warps, kTile.split_warps>(static_cast<int>(threadIdx.x) / kWarpSize)},
         lane_{static_cast<int>(threadIdx.x) % kWarpSize},
-        // Heaviest first: with a causal mask the last queries see the most keys.
+        // The heaviest tiles come first: with a causal mask the last queries see the most keys.
         first_row_{static_cast<int>(p_.causal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * kTile.rows} {
 #pragma unroll
     for (int m = 0; m < kRowBlocks; ++m) row_max_[m][0] = row_max_[m][1] = -INFINITY;
@@ -60,7 +60,7 @@ class FwdMainloop {
       last_col = min(last_col, first_step() * kTile.cols + p_.splits.keys);
     }
     const int steps = (last_col + kTile.cols - 1) / kTile.cols;
-    // Steps whose tile reaches over the diagonal or the end.
+    // First step whose tile crosses the diagonal or the end.
     int first_masked = (p_.causal ? first_row_ : p_.seq_kv) / kTile.cols;
     if constexpr (kTile.split_kv) first_masked = max(first_masked, first_step());
     load_tile<Element, kTile.rows, kHeadDim, kThreads, true>(q_tile_, p_.q.head(batch, head), p_.q.row_stride,
@@ -81,24 +81,25 @@ class FwdMainloop {
   }
 
  private:
-  // With groups, at the end: their sums from the start, then [groups, rows] of a row's reference and sum.
+  // Statistics of split warps at the end: the groups' sums from the start, then [groups, rows] of a row's reference and
+  // sum.
   static constexpr int kStatistics = kTile.split_warps * kTile.rows * row_bytes<float>(kHeadDim);
   static_assert(kTile.split_warps == 1 ||
                     kStatistics + kTile.split_warps * kTile.rows * static_cast<int>(sizeof(float2)) <=
                         kTile.rows * kRowBytes + 2 * kTile.stages * kStageBytes,
                 "the tiles' memory holds the groups' sums");
 
-  /// Which share of a step's keys the warp takes, and where it begins.
+  /// The warp's share of a step's keys, and its first column.
   __device__ __forceinline__ int warp_split() const {
     return split_of_warp<kTile.warps, kTile.split_warps>(static_cast<int>(threadIdx.x) / kWarpSize);
   }
   __device__ __forceinline__ int warp_col() const { return warp_split() * kWarpCols; }
-  /// Where blocks divide the keys: which part of them the block takes. And the first step of those it takes.
+  /// Split-KV: the CTA's part of the keys, and its first step.
   __device__ __forceinline__ int split() const { return static_cast<int>(blockIdx.z) % p_.splits.num_splits; }
   __device__ __forceinline__ int first_step() const {
     return kTile.split_kv ? split() * (p_.splits.keys / kTile.cols) : 0;
   }
-  /// First of the warp's rows in the block.
+  /// First of the warp's rows in the CTA.
   __device__ __forceinline__ int warp_row() const { return row_warp_ * kRowBlocks * 16; }
 
   template <bool kChecked>
@@ -113,7 +114,7 @@ class FwdMainloop {
   template <bool kMasked>
   __device__ __forceinline__ void advance(const Element* k, const Element* v, int step) {
     cp_async_wait_group<0>();
-    // K has come, and nobody reads V of the step before any more.
+    // K has arrived, and no warp reads V of the step before any more.
     if (!injected(InjectedFault::kForwardBarrier)) __syncthreads();
     float s[kRowBlocks][kColBlocks][4] = {};
     if constexpr (kTile.stages > 1) {
@@ -127,7 +128,7 @@ class FwdMainloop {
       load_step<kMasked>(v_tile_, v, p_.v, step);
       multiply_scores(s);
       cp_async_wait_group<0>();
-      __syncthreads();  // V has come, and nobody reads K any more
+      __syncthreads();  // V has arrived, and no warp reads K any more
       if (step > first_step()) load_step<false>(k_tile_, k, p_.k, step - 1);
     }
     if constexpr (kMasked) mask(s, step * kTile.cols + warp_col());
@@ -158,15 +159,15 @@ class FwdMainloop {
     }
   }
 
-  /// Of scores, in exponents to base 2.
+  /// Scale of scores as exponents to base 2.
   __device__ __forceinline__ float exponent_scale() const {
     return p_.scale * kLog2E * (injected(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
   /// Leaves exp2(scale * (s - reference)) as operands and adds them to the sums. A row's reference is a maximum of its
-  /// scores, not the latest: it moves, and what O and the sum hold is scaled, only if some row of the warp has risen
-  /// above its own by a factor of 2^kSlack, which after the first steps is rare. Nothing is lost: references cancel at
-  /// the end.
+  /// scores, but not the latest. It moves, and O and the sum are rescaled, only if some row of the warp exceeds its own
+  /// by a factor of 2^kSlack, which is rare after the first steps. Nothing is lost, because references cancel at the
+  /// end.
   template <bool kMasked>
   __device__ __forceinline__ void softmax(const float (&s)[kRowBlocks][kColBlocks][4],
                                           std::uint32_t (&probabilities)[kRowBlocks][kColBlocks][2]) {
@@ -192,7 +193,7 @@ class FwdMainloop {
     for (int m = 0; m < kRowBlocks; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        // A row that has seen no key yet: anything finite keeps -infinity - (-infinity) away.
+        // The row has seen no key yet: any finite shift avoids -infinity - (-infinity).
         const float shift = (kMasked && row_max_[m][half] == -INFINITY ? 0.0f : row_max_[m][half]) * scale;
 #pragma unroll
         for (int n = 0; n < kColBlocks; ++n) {
@@ -224,7 +225,7 @@ class FwdMainloop {
     }
   }
 
-  /// O / sum through the queries' tile, which nobody reads any more, and lse.
+  /// Stores O divided by the sum, through the Q tile, which nothing reads any more, and lse.
   __device__ __forceinline__ void finish(std::int64_t batch, std::int64_t head) {
     __syncthreads();
     float* const lse = p_.lse + (batch * p_.heads + head) * p_.seq_q;
@@ -251,11 +252,11 @@ class FwdMainloop {
                                                         first_row_, p_.seq_q);
   }
 
-  /// The same where groups of warps have each seen a part of a row's keys.
+  /// Stores O and lse where split warps have each seen a part of a row's keys.
   __device__ __forceinline__ void finish_split_warps(std::int64_t batch, std::int64_t head) {
     float* const lse = p_.lse + (batch * p_.heads + head) * p_.seq_q;
     float2* const statistics = reinterpret_cast<float2*>(shared_ + kStatistics);
-    __syncthreads();  // nobody reads the tiles any more
+    __syncthreads();  // no warp reads the tiles any more
     float factor[kRowBlocks][2];
     combine_split_warps<kTile.rows, kTile.split_warps>(
         row_max_, sum_, exponent_scale(), warp_split(), warp_row(), lane_, statistics, factor,
@@ -270,7 +271,7 @@ class FwdMainloop {
         [&](int m, int half) { return factor[m][half]; });
   }
 
-  /// O / sum and lse of the block's part of the keys, to the workspace.
+  /// Stores O divided by the sum, and lse, of the CTA's part of the keys to the workspace.
   __device__ __forceinline__ void finish_split(std::int64_t batch, std::int64_t head) const {
     const std::int64_t first = ((batch * p_.heads + head) * p_.splits.num_splits + split()) * p_.seq_q + first_row_;
 #pragma unroll
@@ -295,9 +296,9 @@ class FwdMainloop {
   const FwdParams<Element>& p_;
   std::uint32_t q_tile_, k_tile_, v_tile_;
   char* shared_;
-  int row_warp_, lane_;  // which share of the block's rows the warp takes
+  int row_warp_, lane_;  // row_warp_: the warp's share of the CTA's rows
   int first_row_;
-  int stage_ = 0;  // where this step's K and V lie behind the first: 0 or kStageBytes
+  int stage_ = 0;  // offset of this step's K and V from the first stage: 0 or kStageBytes
   float o_[kRowBlocks][kDimBlocks][4] = {};
   float row_max_[kRowBlocks][2];
   float sum_[kRowBlocks][2] = {};

@@ -1,9 +1,9 @@
-// Forward pass, float32 storage. The walk is that of sm80/fwd/kernel_16bit.cuh: one block owns a tile of queries of one
-// head and takes its keys and values last tile first, K and V with one buffer each, or two. The products are
-// sm80/common/mma_tf32.cuh's.
+// Forward pass, float32 storage, with the loop of sm80/fwd/kernel_16bit.cuh: one CTA owns a Q tile of one head and
+// takes its keys and values last tile first, with one or two stages of K and V. The products are in
+// sm80/common/mma_tf32.cuh.
 //
-// A warp takes 32 queries where registers allow: a fragment of K or V then serves two products, and shared memory,
-// which gives one fragment in the time of about two products, is not what limits them.
+// A warp takes 32 queries where registers allow. A fragment of K or V then serves two products, and shared memory,
+// which delivers one fragment in the time of about two products, does not limit them.
 #pragma once
 
 #include <cmath>
@@ -22,8 +22,8 @@ class FwdFp32Mainloop {
   static constexpr FwdConfig kTile = Tile::tile(kHeadDim);
   static constexpr int kThreads = kTile.warps * kWarpSize;
   static constexpr int kRowWarps = kTile.warps / kTile.split_warps;
-  static constexpr int kRowBlocks = kTile.rows / kRowWarps / 16;    // 16 queries each, of a warp
-  static constexpr int kWarpCols = kTile.cols / kTile.split_warps;  // keys of a step, of a warp
+  static constexpr int kRowBlocks = kTile.rows / kRowWarps / 16;    // blocks of 16 queries per warp
+  static constexpr int kWarpCols = kTile.cols / kTile.split_warps;  // keys per step and warp
   static constexpr int kColBlocks = kWarpCols / 8;
   static constexpr int kRowBytes = row_bytes<float>(kHeadDim);
   static_assert(kTile.rows == kRowWarps * kRowBlocks * 16, "a warp takes a whole number of 16-row blocks");
@@ -37,7 +37,7 @@ class FwdFp32Mainloop {
         shared_{shared},
         lane_{static_cast<int>(threadIdx.x) % kWarpSize},
         place_{schedule_tile(p_.causal)},
-        // Heaviest first: with a causal mask the last queries see the most keys.
+        // The heaviest tiles come first: with a causal mask the last queries see the most keys.
         first_row_{(p_.causal ? static_cast<int>(gridDim.x) - 1 - place_.tile : place_.tile) * kTile.rows},
         warp_row_{row_warp<kTile.warps, kTile.split_warps>(static_cast<int>(threadIdx.x) / kWarpSize) * kRowBlocks *
                   16} {
@@ -48,7 +48,7 @@ class FwdFp32Mainloop {
   __device__ __forceinline__ void run() {
     const int last_col = p_.causal ? min(p_.seq_kv, first_row_ + kTile.rows) : p_.seq_kv;
     const int steps = (last_col + kTile.cols - 1) / kTile.cols;
-    // Steps whose tile reaches over the diagonal or the end.
+    // First step whose tile crosses the diagonal or the end.
     const int first_masked = (p_.causal ? first_row_ : p_.seq_kv) / kTile.cols;
     load_tile<float, kTile.rows, kHeadDim, kThreads, true>(shared_address(shared_),
                                                            p_.q.head(place_.batch(), place_.head()), p_.q.row_stride,
@@ -75,18 +75,19 @@ class FwdFp32Mainloop {
   using Scores = float[kRowBlocks][kColBlocks][4];
   static constexpr bool kRounded = kRoundsStreamedTiles<k3xTf32, kTile.split_warps>;
   static_assert(kTile.query_parts == (k3xTf32 ? 2 : 1), "every step reads the queries: they are split once");
-  static constexpr int kSmallQueries = (kTile.query_parts - 1) * kTile.rows * kRowBytes;  // where tiles begin, bytes
+  static constexpr int kSmallQueries = (kTile.query_parts - 1) * kTile.rows * kRowBytes;  // byte offsets of tiles
   static constexpr int kKeys = kTile.query_parts * kTile.rows * kRowBytes;
   static constexpr int kStageBytes = kTile.cols * kRowBytes;
   static constexpr int kValues = kKeys + kTile.stages * kStageBytes;
-  // With groups, at the end: their sums from the start, then [groups, rows] of a row's maximum and sum.
+  // Statistics of split warps at the end: the groups' sums from the start, then [groups, rows] of a row's maximum and
+  // sum.
   static constexpr int kStatistics = kTile.split_warps * kTile.rows * kRowBytes;
   static_assert(kTile.split_warps == 1 ||
                     kStatistics + kTile.split_warps * kTile.rows * static_cast<int>(sizeof(float2)) <=
                         kValues + kTile.stages * kStageBytes,
                 "the tiles' memory holds the groups' sums");
 
-  /// Which share of a step's keys the warp takes, and where it begins.
+  /// The warp's share of a step's keys, and its first column.
   __device__ __forceinline__ int warp_split() const {
     return split_of_warp<kTile.warps, kTile.split_warps>(static_cast<int>(threadIdx.x) / kWarpSize);
   }
@@ -113,7 +114,7 @@ class FwdFp32Mainloop {
     cp_async_wait_group<0>();
     round_step(kKeys + stage_, p_.k);
     if constexpr (kTile.stages > 1) round_step(kValues + stage_, p_.v);
-    // K has come, and nobody reads V of the step before any more.
+    // K has arrived, and no warp reads V of the step before any more.
     if (!injected(InjectedFault::kForwardBarrier)) __syncthreads();
     Scores s = {};
     if constexpr (kTile.stages > 1) {
@@ -127,7 +128,7 @@ class FwdFp32Mainloop {
       if (active) multiply_scores(s);
       cp_async_wait_group<0>();
       round_step(kValues, p_.v);
-      __syncthreads();  // V has come, and nobody reads K any more
+      __syncthreads();  // V has arrived, and no warp reads K any more
       if (step > 0) load_step<false>(kKeys, p_.k, step - 1);
     }
     if (active) {
@@ -162,12 +163,12 @@ class FwdFp32Mainloop {
     }
   }
 
-  /// Of scores, in exponents to base 2.
+  /// Scale of scores as exponents to base 2.
   __device__ __forceinline__ float exponent_scale() const {
     return p_.scale * kLog2E * (injected(InjectedFault::kForwardScale) ? 1.05f : 1.0f);
   }
 
-  /// Updates maxima and sums, scales what O holds so far, and turns scores into exp2(scale * (s - maximum)).
+  /// Updates maxima and sums, rescales O, and turns scores into exp2(scale * (s - maximum)).
   template <bool kMasked>
   __device__ __forceinline__ void softmax(Scores& s) {
     const float scale = exponent_scale();
@@ -180,7 +181,7 @@ class FwdFp32Mainloop {
         for (int n = 0; n < kColBlocks; ++n) maximum = fmaxf(maximum, fmaxf(s[m][n][2 * half], s[m][n][2 * half + 1]));
         maximum = fmaxf(maximum, __shfl_xor_sync(kFullWarp, maximum, 1));
         maximum = fmaxf(maximum, __shfl_xor_sync(kFullWarp, maximum, 2));
-        // A row that has seen no key yet: anything finite keeps -infinity - (-infinity) away.
+        // The row has seen no key yet: any finite shift avoids -infinity - (-infinity).
         const float shift = kMasked && maximum == -INFINITY ? 0.0f : maximum;
         const float rescale = exp2_approximate((row_max_[m][half] - shift) * scale);
         row_max_[m][half] = maximum;
@@ -189,7 +190,7 @@ class FwdFp32Mainloop {
         for (int n = 0; n < kColBlocks; ++n) {
 #pragma unroll
           for (int i = 2 * half; i < 2 * half + 2; ++i) {
-            // Subtracting first keeps large scores exact; one multiply-add is what TF32 products leave time for.
+            // Subtracting first keeps large scores exact. TF32 products leave time for one multiply-add only.
             s[m][n][i] =
                 exp2_approximate(k3xTf32 ? (s[m][n][i] - shift) * scale : fmaf(s[m][n][i], scale, -shift * scale));
             sum += s[m][n][i];
@@ -205,7 +206,7 @@ class FwdFp32Mainloop {
     }
   }
 
-  /// O / sum, straight from registers, and lse.
+  /// Stores O divided by the sum, from registers, and lse.
   __device__ __forceinline__ void finish() {
     float* const lse = p_.lse + (static_cast<std::int64_t>(place_.batch()) * p_.heads + place_.head()) * p_.seq_q;
 #pragma unroll
@@ -222,12 +223,12 @@ class FwdFp32Mainloop {
                          [&](int m, int half) { return 1.0f / sum_[m][half]; });
   }
 
-  /// The same where groups of warps have each seen a part of a row's keys, or none (a maximum of -infinity, sums of 0):
-  /// all shares are brought to the maximum of all.
+  /// Stores O and lse where split warps have each seen a part of a row's keys, or none (a maximum of -infinity, sums of
+  /// 0): all shares are rescaled to the common maximum.
   __device__ __forceinline__ void finish_split_warps() {
     float* const lse = p_.lse + (static_cast<std::int64_t>(place_.batch()) * p_.heads + place_.head()) * p_.seq_q;
     float2* const statistics = reinterpret_cast<float2*>(shared_ + kStatistics);
-    __syncthreads();  // nobody reads the tiles any more
+    __syncthreads();  // no warp reads the tiles any more
     float factor[kRowBlocks][2];
     combine_split_warps<kTile.rows, kTile.split_warps>(
         row_max_, sum_, exponent_scale(), warp_split(), warp_row_, lane_, statistics, factor,
@@ -246,8 +247,8 @@ class FwdFp32Mainloop {
   char* shared_;
   int lane_;
   TileScheduler place_;
-  int stage_ = 0;             // bytes from the first buffers of K and V to the step's
-  int first_row_, warp_row_;  // of the block; of the warp in it
+  int stage_ = 0;             // offset of the step's K and V from the first stages, in bytes
+  int first_row_, warp_row_;  // of the CTA; of the warp in the CTA
   float o_[kRowBlocks][kHeadDim / 8][4] = {};
   float row_max_[kRowBlocks][2];
   float sum_[kRowBlocks][2] = {};

@@ -1,5 +1,5 @@
-// The forward kernels of one precision, Precision::TBENCH_PRECISION, and their launches. CMakeLists.txt compiles this
-// file once for each precision.
+// Launches of the forward kernels of one precision, Precision::TBENCH_PRECISION. CMakeLists.txt compiles this file once
+// per precision.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/common/plan_32bit.hpp"
 #include "kernels/attention/instances/launch.hpp"

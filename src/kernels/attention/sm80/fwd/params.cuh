@@ -1,4 +1,4 @@
-// What the forward kernels of every precision are given, and share.
+// Parameters and common parts of the forward kernels of every precision.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -7,13 +7,13 @@
 
 namespace tbench::kernels::sm80 {
 
-/// The division of the keys among blocks, and what these leave in the workspace.
+/// The division of the keys among CTAs, and the parts that these leave in the workspace.
 struct SplitKvView : SplitKv {
   float* o;    // [batch, heads, num_splits, seq_q, head_dim]
   float* lse;  // [batch, heads, num_splits, seq_q]
 };
 
-/// None without a workspace.
+/// Returns no division if there is no workspace.
 inline SplitKvView forward_splits(const AttentionShape& shape, SplitKv split_kv, void* workspace) {
   if (workspace == nullptr) return {};
   char* const o = static_cast<char*>(workspace);

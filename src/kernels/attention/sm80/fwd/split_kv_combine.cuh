@@ -1,6 +1,6 @@
-// Where few tiles of queries meet many keys: blocks that see a part of a row's keys each leave their part of O, divided
-// by its own sum, and its lse in the workspace, float32, and a second kernel weighs the parts by their lse, in one
-// order: the same bits every time.
+// The combine kernel of split-KV, for few Q tiles and many keys. Each CTA that sees a part of a row's keys leaves its
+// part of O, divided by its own sum, and its lse in the workspace, in float32. This kernel weighs the parts by their
+// lse in a fixed order, so that the bits are the same in every run.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace tbench::kernels::sm80 {
 
-/// One thread's kCombineElements of a row of o, and lse.
+/// Combines kCombineElements elements of a row of o, and lse; one thread.
 template <class Element, int kHeadDim>
 __device__ __forceinline__ void combine_splits(const FwdParams<Element>& p) {
   constexpr int kPerRow = kHeadDim / kCombineElements;

@@ -3,7 +3,7 @@
 // stand in registers. Then dS crosses shared memory for dQ = dS K, of which each warpgroup computes one half over the
 // keys of both.
 //
-// That product comes at the end of the next step, even if it is the next work tile's first. The warpgroups can
+// That product comes at the end of the next step, even if that step belongs to the next work tile. The warpgroups can
 // therefore be half a step apart, with one's products next to the other's exponentials. Neither waits for dS of the
 // other.
 #pragma once

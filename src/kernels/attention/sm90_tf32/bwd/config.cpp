@@ -19,11 +19,10 @@ std::int64_t items(const AttentionShape& shape, Stationary kept) {
   return tile_count(shape, kept) * shape.batch * shape.heads;
 }
 
-/// Ampere's one launch is faster for few tokens, and its divided keys for few tiles of wide heads. H200, causal, L2
-/// warm, Ampere's / these, us. 64 columns, 128 tokens: 16 heads 7.7 / 9.1, 32 heads 11.1 / 10.4; 192 tokens: one head
-/// 8.9 / 8.7, 16 heads 14.5 / 10.5. 128 columns: 16 heads, 128 tokens 12.9 / 13.3, 32 heads 19.3 / 15.3; one head, 512
-/// tokens 33.7 / 30.3, 1,024 52.0 / 55.1, 2,048 97.8 / 104, 3,072 275 / 152; two heads, 1,024 tokens 52.6 / 55.7, four
-/// heads 100 / 58.6.
+/// Whether the sm90 kernels are faster than the sm80 kernels. The sm80 kernels' one launch is faster for few tokens,
+/// and their split of the keys for few tiles at head_dim 128. Not in src/kernels/experiments.csv: two heads, 1,024
+/// tokens, head_dim 128, causal, on an H200 with a warm L2 cache, 52.6 us (sm80) and 55.7 us; four heads 100 and 58.6
+/// us.
 bool beats_ampere_kernels(const AttentionShape& shape, int multiprocessors) {
   constexpr std::int64_t kMinTokens = 128, kFewTokens = 256, kFewestDividedKeys = 512, kMostDividedKeys = 2048;
   const std::int64_t tokens = std::min(shape.seq_q, shape.seq_kv);
@@ -51,7 +50,7 @@ BwdWorkspace backward_workspace(const AttentionShape& shape) {
 
 BwdTileOrder backward_order(const AttentionShape& shape, Stationary kept) {
   constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;  // of the 50 MiB of an H200's L2 cache
-  // Q, dO, dO^T and Q^T, or K, V and K^T
+  // Rows of Q, dO, dO^T and Q^T, or of K, V and K^T.
   const std::int64_t streamed_rows = kept == Stationary::kKv ? 4 * shape.seq_q : 3 * shape.seq_kv;
   const std::int64_t bytes_of_head = streamed_rows * shape.head_dim * kElementBytes;
   const std::int64_t heads = shape.batch * shape.heads, tiles = tile_count(shape, kept);
@@ -61,10 +60,9 @@ BwdTileOrder backward_order(const AttentionShape& shape, Stationary kept) {
           .items = static_cast<int>(tiles * heads)};
 }
 
-/// H200, of the kernel that keeps keys, 128 columns, causal, TFLOP/s without / with turns: 16 heads, 1,024 tokens 143 /
-/// 149, 2,048 265 / 275, 4,096 291 / 312, 16,384 293 / 326; batch 4, 12 heads, 512 tokens 167 / 158, 1,024 201 / 198.
-/// 64 columns: 16 heads, 1,024 tokens 172 / 176, 16,384 359 / 363; batch 4, 12 heads, 4,096 tokens without a mask 353 /
-/// 342.
+/// Ping-pong order in the kernel with stationary keys. At head_dim 128 it is 4 to 11 % faster from 1,024 tokens on with
+/// 16 heads, and slower at 512 tokens or with more heads (rows of the kernel in src/kernels/experiments.csv). At
+/// head_dim 64 it gains 1 to 2 % with a causal mask and loses 3 % without.
 bool uses_pingpong(const AttentionShape& shape) {
   constexpr std::int64_t kMinQueries = 1024;
   return shape.head_dim == 128 && shape.seq_q >= kMinQueries;
@@ -96,7 +94,7 @@ Launch backward_launch(const AttentionShape& shape, Stationary kept) {
   return {.grid = {backward_order(shape, kept).items, 1, 1},
           .threads = kBackwardThreads,
           .shared_bytes = static_cast<std::size_t>(stream_shared(shape.head_dim, kept).end +
-                                                   kSharedAlignment)};  // it aligns its tiles itself
+                                                   kSharedAlignment)};  // the kernel aligns its tiles itself
 }
 
 Launch backward_prepare_launch(const AttentionShape& shape) {

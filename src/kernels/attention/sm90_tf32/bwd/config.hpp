@@ -1,5 +1,5 @@
-// Which TF32 problems Hopper's backward kernels take, their items and tiles, what lies in shared memory and in the
-// workspace, and the launches that follow: pure host functions. And those launches.
+// Selection of the sm90 TF32 backward kernels: which problems they take, work tiles, the contents of shared memory and
+// workspace, and the launch configurations (pure host functions). Declares the launches themselves, too.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,26 @@
 
 namespace tbench::kernels::sm90_tf32 {
 
-/// Of a block: 64 keys, or queries, a warpgroup. Blocks of one kernel keep keys, those of another one queries.
+/// Stationary rows per CTA: 64 keys or queries per warpgroup. The CTAs of one kernel hold keys, the CTAs of the other
+/// hold queries.
 constexpr int kKeptRows = kBackwardGroups * kWgmmaM;
 
-/// Of a thread: together what a block begins with (see fits_registers()).
+/// Registers per thread; together they are what a CTA starts with (see fits_registers()).
 constexpr int kComputingRegisters = 240, kCopyingRegisters = 24;
 static_assert(kBackwardGroups * kComputingRegisters + kCopyingRegisters == 3 * 168);
 
-/// A literal type; see FwdConfig.
+/// Constants of a kernel. A literal type; see FwdConfig.
 struct BwdConfig {
-  int rows{};   // of a step: queries where keys are kept, keys where queries are
-  int slots{};  // buffers, each of a step's Q, dO, dO^T or Q^T, or of its K, V or K^T
-  /// Of kept rows: left operands of S (K or Q) and of dP (V or dO). In registers they come through slots; else they
-  /// stay in shared memory.
+  int rows{};   // per step: queries with stationary keys, keys with stationary queries
+  int slots{};  // stages, each for Q, dO, dO^T or Q^T of a step, or for K, V or K^T
+  /// Whether the stationary left operands of S (K or Q) and of dP (V or dO) are in registers, loaded through stages.
+  /// Otherwise they stay in shared memory.
   bool scores_operand_in_registers{}, gradients_operand_in_registers{};
   bool operator==(const BwdConfig&) const = default;
 };
 
-/// dK and dV of 64 keys by 128 columns are half of a thread's registers: K and V stay in shared memory, where they
-/// leave room for steps of 32 queries. dQ leaves room for Q.
+/// At head_dim 128 dK and dV of 64 keys take half of a thread's registers. K and V therefore stay in shared memory,
+/// where they leave room for steps of 32 queries. dQ leaves registers for Q.
 [[nodiscard]] constexpr BwdConfig stream_tile(std::int64_t head_dim, Stationary kept) {
   const bool is_narrow = head_dim == 64, keeps_queries = kept == Stationary::kQ;
   return {.rows = is_narrow || keeps_queries ? 64 : 32,
@@ -39,11 +40,11 @@ struct BwdConfig {
           .gradients_operand_in_registers = keeps_queries && is_narrow};
 }
 
-/// Where what lies in a block's shared memory; bytes. Tiles start at multiples of 1,024.
+/// Byte offsets in a CTA's shared memory. Tiles start at multiples of 1,024.
 struct BwdSmemLayout {
-  int scores_operand{}, gradients_operand{};  // [group, panel, 64, 32] each, where they stay there
+  int scores_operand{}, gradients_operand{};  // [group, panel, 64, 32] each, if they stay in shared memory
   int slots{};
-  int statistics{};  // float32 [slot, rows]: a step's lse or delta, with its Q or dO
+  int statistics{};  // float32 [stage, rows]: lse or delta of a step, with its Q or dO
   int barriers{}, end{};
 };
 [[nodiscard]] constexpr int slot_bytes(std::int64_t head_dim, Stationary kept) {
@@ -61,43 +62,44 @@ struct BwdSmemLayout {
   return shared;
 }
 
-/// What lies where in the workspace, of each head rows rounded up to a multiple of kKeptRows; bytes. Transposed tensors
-/// are the panels [row / 32, head_dim, 32], rounded, with the 128-byte swizzle and the rows of each eight in the order
-/// 0 2 4 6 1 3 5 7 (sm90_tf32/fwd/preprocess.cuh), zeros beyond the last row.
+/// Byte sizes of the workspace's parts; the rows of each head are rounded up to a multiple of kKeptRows. Transposed
+/// tensors are panels [row / 32, head_dim, 32], rounded to TF32, with the 128-byte swizzle and zeros beyond the last
+/// row. Each eight rows have the order 0 2 4 6 1 3 5 7 (sm90_tf32/common/transpose.cuh).
 struct BwdWorkspace {
   std::int64_t queries{}, keys{};  // rounded up
-  std::size_t statistics_bytes{};  // of lse, and again of delta: as sm90::BwdWorkspace has them
-  std::size_t queries_bytes{};     // of Q^T, and again of dO^T
+  std::size_t statistics_bytes{};  // of lse, and the same again of delta, both as described at sm90::BwdWorkspace
+  std::size_t queries_bytes{};     // of Q^T, and the same again of dO^T
   std::size_t keys_bytes{};        // of K^T
   [[nodiscard]] std::size_t bytes() const { return 2 * statistics_bytes + 2 * queries_bytes + keys_bytes; }
   bool operator==(const BwdWorkspace&) const = default;
 };
 [[nodiscard]] BwdWorkspace backward_workspace(const AttentionShape& shape);
 
-/// A block an item, those of a group of `heads` heads, then the next group's, so that what they stream stays in the L2
-/// cache; of a group the heaviest first.
+/// Order of the work tiles, one per CTA. All tiles of a group of `heads` heads come before any of the next group, so
+/// that the streamed tensors stay in the L2 cache. A group begins with its heaviest tiles.
 [[nodiscard]] BwdTileOrder backward_order(const AttentionShape& shape, Stationary kept);
 
-/// Whether the two warpgroups that keep keys take turns to issue products.
+/// Whether the two warpgroups with stationary keys issue products in ping-pong order.
 [[nodiscard]] bool uses_pingpong(const AttentionShape& shape);
 
-/// Whether Hopper's kernels compute `problem`: not where they cannot or where Ampere's were measured to be faster.
+/// Whether the sm90 kernels compute `problem`: not if they cannot or if the sm80 kernels are faster.
 [[nodiscard]] bool takes_backward(const AttentionProblem& problem, const DeviceLimits& limits);
 
-/// Whether the copy engine can read what it has to, and 16 bytes at a time do for the rest.
+/// Whether TMA can read its operands and the other accesses are possible 16 bytes at a time.
 [[nodiscard]] bool supports_layout(const AttentionProblem& problem, const AttentionBackward& arguments);
 
-/// 0 where Ampere's kernels are chosen.
+/// Bytes of the workspace; 0 if the sm80 kernels are selected.
 [[nodiscard]] std::size_t backward_workspace_bytes(const AttentionProblem& problem, const DeviceLimits& limits);
 
 [[nodiscard]] Launch backward_launch(const AttentionShape& shape, Stationary kept);
-/// Of the kernel before: of each head first blocks of queries, then of keys.
+/// Rows per CTA of the preprocess kernel, whose grid has for each head CTAs for queries, then for keys.
 [[nodiscard]] constexpr int backward_prepare_rows(std::int64_t head_dim) {
   return kPrepareThreads / 32 * kPrepareRows * kPrepareColumns / static_cast<int>(head_dim);
 }
 [[nodiscard]] Launch backward_prepare_launch(const AttentionShape& shape);
 
-/// Enqueues the three kernels, for a problem with an instance and arguments that supports_layout() accepts.
+/// Launches the three kernels on `stream` without synchronising. The problem has an instance and arguments that
+/// supports_layout() accepts.
 /// @throws  cuda::CudaError
 void launch_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream);
 

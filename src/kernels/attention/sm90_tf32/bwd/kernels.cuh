@@ -1,12 +1,12 @@
-// TF32 backward pass on Hopper, by two kernels, a block an item: of 128 keys, whose dK and dV it makes while it walks
-// over queries, then of 128 queries, whose dQ it makes while it walks over keys. Two warpgroups compute
-// (sm90_tf32/bwd/mainloop.cuh), and the first thread of a third copies: what is kept, then tiles of each step through
-// a ring of slots. All rows are rounded to TF32 on their way; a kernel before leaves Q^T, dO^T and K^T, rounded, and
-// what S and dP start from.
+// TF32 backward pass on Hopper, in two kernels with one work tile per CTA. The first has tiles of 128 keys and makes dK
+// and dV while it walks over queries; the second has tiles of 128 queries and makes dQ while it walks over keys. Two
+// consumer warpgroups compute (sm90_tf32/bwd/mainloop.cuh), and one producer thread loads the stationary rows and then
+// the tiles of each step through a ring of stages. All rows are rounded to TF32 on their way. A preprocess kernel
+// leaves Q^T, dO^T and K^T, rounded, and the start values of S and dP.
 //
-// The second kernel needs nothing of the first, whose last blocks it may run beside. So the first allows it to begin
-// when it has itself waited for the kernel before, and the second, which then need not wait to begin, waits to end: who
-// waits for it has waited for both.
+// The second kernel depends on nothing of the first and may run next to its last CTAs. The first kernel therefore lets
+// it start once it has itself waited for the preprocess kernel. The second does not wait at its start but at its end,
+// so that waiting for it means waiting for both.
 #pragma once
 
 #include "kernels/attention/sm90_tf32/bwd/mainloop.cuh"
@@ -24,7 +24,7 @@ class BwdProducer {
   __device__ __forceinline__ BwdProducer(const BwdParams& parameters, Shared shared, const BwdTileCoord& place)
       : p_{parameters}, shared_{shared}, place_{place} {}
 
-  /// Where keys are kept rows come while the kernel before works: it does not write these.
+  /// With stationary keys, rows are loaded while the preprocess kernel runs, which does not write them.
   __device__ __forceinline__ void run() {
     fetch_kept(kKeepsKeys ? p_.k : p_.kept_q, kTile.scores_operand_in_registers, Shared::kScoresOperandFull,
                shared_.scores_operand(0), 0);
@@ -57,7 +57,7 @@ class BwdProducer {
     mbarrier_wait(shared_.empty(n), Shared::parity(n) ^ 1u);
   }
 
-  /// @param n  of the first slot, where it goes to registers
+  /// @param n  index of the first tile that goes through stages, if the rows go to registers
   __device__ __forceinline__ void fetch_kept(const CUtensorMap& map, bool to_registers, int full,
                                              std::uint32_t destination, int n) const {
     const std::uint32_t barrier = shared_.barrier(full);
@@ -71,7 +71,7 @@ class BwdProducer {
     }
   }
 
-  /// Of a step, whose barrier waits for statistics, too.
+  /// Loads one operand of a step. Its barrier waits for lse or delta, too.
   __device__ __forceinline__ void fetch_rows(int i, Tile tile) const {
     const int n = Shared::number(i, tile);
     const bool for_scores = tile == Shared::kForScores;
@@ -112,7 +112,7 @@ template <int kHeadDim, Stationary kKept, bool kTakesTurns>
 __device__ __forceinline__ void backward_block(const BwdParams& parameters, char* memory) {
   using Shared = BwdSmem<kHeadDim, kKept>;
   const Shared shared{(shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment};
-  // From one lane, so that the compiler knows it to be the same for all of a warp.
+  // The shuffle from one lane tells the compiler that the number is the same in the whole warp.
   const int warp_group = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpGroupThreads, 0);
   const BwdTileCoord place = backward_place<kHeadDim, kKept>(parameters, static_cast<int>(blockIdx.x));
   if (threadIdx.x == 0) shared.make_barriers();

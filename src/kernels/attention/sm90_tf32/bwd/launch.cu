@@ -1,4 +1,4 @@
-// Hopper's TF32 backward kernels: which instantiation serves a problem, and the three launches.
+// Launches of the sm90 TF32 backward pass: which instantiation serves a problem, and the three kernels.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/common/tma_descriptor.hpp"
 #include "kernels/attention/sm90_tf32/bwd/kernels.cuh"
@@ -17,7 +17,7 @@ WorkspacePointers parts(const BwdWorkspace& layout, void* workspace) {
     next += bytes;
     return reinterpret_cast<float*>(part);
   };
-  // One after the other, as they are initialised.
+  // take() advances, so the members are in the order of their initialisation.
   return {.lse = take(layout.statistics_bytes),
           .delta = take(layout.statistics_bytes),
           .q_transposed = take(layout.queries_bytes),

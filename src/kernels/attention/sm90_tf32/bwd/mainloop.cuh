@@ -1,6 +1,6 @@
-// How a computing warpgroup of Hopper's TF32 backward kernels walks over the streamed rows. In a step the next S is
-// issued behind dV and dK or dQ, and the next dP when these have ended: exponentials are beside dP, and registers are
-// those of one step.
+// Main loop of a consumer warpgroup of the sm90 TF32 backward kernels over the streamed rows. A step issues the next S
+// behind dV and dK or dQ, and the next dP when these have ended. Exponentials then overlap dP, and registers for one
+// step are enough.
 #pragma once
 
 #include "kernels/attention/common/warp_reduce.cuh"
@@ -8,7 +8,8 @@
 
 namespace tbench::kernels::sm90_tf32 {
 
-/// @tparam kTakesTurns  the warpgroups, to issue products: one's are beside what the other makes of scores
+/// @tparam kTakesTurns  whether the warpgroups issue products in ping-pong order, so that one's products overlap the
+///                      other's exponentials
 template <class Tiles, bool kTakesTurns>
 class BwdMainloop : SoftmaxGrad<Tiles> {
   using Base = SoftmaxGrad<Tiles>;
@@ -17,10 +18,10 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
   using Base::p_, Base::shared_, Base::place_, Base::group_, Base::scores_, Base::gradients_;
   using typename Base::Gradient, typename Base::Operands, typename Base::Shared;
 
-  /// With a wait for tiles before the one for dP; else ptxas moves the exponentials behind both.
+  /// Whether a wait for tiles stands before the wait for dP; without it ptxas moves the exponentials behind both.
   static constexpr bool kExponentialsBesideGradients = !kKeepsKeys || Base::kHeadDim == 64;
 
-  // Of 16; 0 is __syncthreads(). One a warpgroup.
+  // Named barriers, of 16 that exist, one per warpgroup; 0 is __syncthreads().
   enum NamedBarrier { kTurn = 1 };
 
  public:
@@ -30,7 +31,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
 
   __device__ __forceinline__ void run() {
     if constexpr (kKeepsKeys) griddep_wait();
-    if (group_ == kBackwardGroups - 1) pass_turn();  // the first turn is the first group's
+    if (group_ == kBackwardGroups - 1) pass_turn();  // the first group issues first
     load_kept();
     const int skipped = skipped_steps(), last = place_.steps - 1;
     for (int i = 0; i < skipped; ++i) skip_step(i);
@@ -38,13 +39,13 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     Base::clear(kept_);
     if (skipped <= last) {
       start_scores(skipped);
-      wgmma_wait_group<0>(scores_);  // or ptxas would
+      wgmma_wait_group<0>(scores_);  // explicit, or ptxas adds one
       make_probabilities_and_gradients(skipped, /*passes_turn=*/false);
 #pragma unroll 1
       for (int i = skipped; i < last; ++i) advance<false>(i);
       advance<true>(last);
     }
-    if (group_ == 0) wait_for_turn();  // nobody leaves a barrier half full
+    if (group_ == 0) wait_for_turn();  // no barrier may stay half full
     if constexpr (kKeepsKeys) {
       Base::store(p_.dv, values_, 1.0f);
       Base::store(p_.dk, kept_, injected(InjectedFault::kDkScale) ? 1.0f : p_.scale);
@@ -55,8 +56,8 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
   }
 
  private:
-  /// Steps of the block, all at its beginning, that the mask hides from this warpgroup, and those that meet only rows
-  /// beyond the end.
+  /// Number of steps in which this warpgroup has no work: those at the CTA's start whose rows the mask hides, or all of
+  /// them if its rows lie beyond the end.
   __device__ __forceinline__ int skipped_steps() const {
     if (first_row() >= extent()) return place_.steps;
     if (!p_.causal) return 0;
@@ -64,7 +65,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     return place_.steps - min(place_.steps, steps_of_queries(p_, first_row() + kWgmmaM, kTile.rows));
   }
 
-  /// Tells the copying thread that the warp has read the n-th tile.
+  /// Tells the producer that the warp has read the n-th tile.
   __device__ __forceinline__ void release(int n) const {
     __syncwarp();
     if (lane() == 0) mbarrier_arrive(shared_.empty(n));
@@ -87,16 +88,17 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     }
   }
 
-  /// Takes what is to stay in registers out of the slots, and waits for the rest.
+  /// Loads the operands that stay in registers from the stages, and waits for the others.
   __device__ __forceinline__ void load_kept() {
     int n = 0;
     const auto load = [&](auto& operand) {
 #pragma unroll
       for (int group = 0; group < kBackwardGroups; ++group, ++n) {
-        wait_for_tile(n);  // of the other warpgroup, too, or a later wait would take this phase for the one before
+        wait_for_tile(
+            n);  // also for the other warpgroup's tile, or a later wait would take this phase for the one before
         if (group == group_) {
           Base::load_operand(operand.words, shared_.tile(n));
-          fence_proxy_async();  // the next copy may overtake loads that are under way
+          fence_proxy_async();  // the next copy may overtake loads in flight
         }
         release(n);
       }
@@ -113,7 +115,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     }
   }
 
-  /// S - lse / scale of the i-th step.
+  /// Issues S - lse / scale of the i-th step.
   __device__ __forceinline__ void start_scores(int i) {
     const int n = Shared::number(i, Shared::kForScores);
     if (!injected(InjectedFault::kBackwardBarrier)) wait_for_tile(n);
@@ -123,7 +125,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
                                                                     shared_.scores_operand(group_), shared_.tile(n));
     wgmma_commit_group();
   }
-  /// dP - delta.
+  /// Issues dP - delta.
   __device__ __forceinline__ void start_probability_gradients(int i) {
     const int n = Shared::number(i, Shared::kForGradients);
     wait_for_gradients(n);
@@ -134,7 +136,8 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     wgmma_commit_group();
   }
   __device__ __forceinline__ void wait_for_gradients(int n) const {
-    // Once the tile is there, the phase before is that of the next one, which nobody fetches before this one is read.
+    // Once the tile has arrived, the preceding phase belongs to the next tile, which nothing loads before this one is
+    // read.
     if (injected(InjectedFault::kBackwardParity)) return mbarrier_wait_bounded(shared_.full(n), Shared::parity(n) ^ 1u);
     wait_for_tile(n);
   }
@@ -144,7 +147,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     wait_for_tile(Shared::number(i, Shared::kForKept));
   }
 
-  /// P, and dP - delta, of the i-th step, whose S is under way.
+  /// Makes P, and issues dP - delta, of the i-th step, whose S is in flight.
   __device__ __forceinline__ void make_probabilities_and_gradients(int i, bool passes_turn) {
     start_probability_gradients(i);
     if (passes_turn) pass_turn();
@@ -159,11 +162,12 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     release(Shared::number(i, Shared::kForGradients));
   }
 
-  /// A step, whose P and dP are there, with the next one's.
+  /// Computes a step whose P and dP exist, together with the next one's.
   template <bool kLast>
   __device__ __forceinline__ void advance(int i) {
     const int for_values = Shared::number(i, Shared::kForValues), for_kept = Shared::number(i, Shared::kForKept);
-    // All operands before the first of their products: ptxas serialises products beside which operands are made.
+    // Makes all operands before the first of their products, because ptxas serialises products next to which operands
+    // are made.
     Operands probabilities, differentials;
     if constexpr (kKeepsKeys) {
       Base::to_operands(probabilities, scores_);
@@ -173,7 +177,7 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
     Base::differentiate();
     Base::to_operands(differentials, gradients_);
     if (!kKeepsKeys && injected(InjectedFault::kDqSkipTile) && first_streamed(i) == 0) Base::leave_out(differentials);
-    // The last of the step that is given back, but for the fault.
+    // The step's last stage to be released, unless the fault releases it here.
     if (injected(InjectedFault::kBackwardRelease)) release_too_early(kKeepsKeys ? for_values : for_kept);
     wait_for_turn();
     wgmma_fence();
@@ -201,8 +205,8 @@ class BwdMainloop : SoftmaxGrad<Tiles> {
 
   StationaryFragment<kTile.scores_operand_in_registers ? kOperandWords : 0> scores_operand_;
   StationaryFragment<kTile.gradients_operand_in_registers ? kOperandWords : 0> gradients_operand_;
-  Gradient values_;  // of dV
-  Gradient kept_;    // of dK or dQ
+  Gradient values_;  // sums of dV
+  Gradient kept_;    // sums of dK or dQ
 };
 
 }  // namespace tbench::kernels::sm90_tf32

@@ -1,4 +1,5 @@
-// The kernel before the TF32 backward kernel: Q^T, dO^T and K^T, rounded, in panels; what S and dP start from.
+// The preprocess kernel of the TF32 backward pass: Q^T, dO^T and K^T, rounded, in panels, and the start values of S and
+// dP.
 #pragma once
 
 #include "kernels/attention/common/delta.cuh"
@@ -12,11 +13,11 @@ struct BwdPreprocessParams {
   const float* lse;                                                              // [batch, heads, seq_q]
   float *q_transposed, *grad_o_transposed, *k_transposed, *lse_out, *delta_out;  // see BwdWorkspace
   int heads, seq_q, seq_kv;
-  int queries, keys;  // of a head in the workspace
+  int queries, keys;  // per head in the workspace
   float scale;
 };
 
-/// -lse / scale and -delta of a block's queries.
+/// Stores -lse / scale and -delta of a CTA's queries.
 template <int kHeadDim>
 __device__ __forceinline__ void store_statistics(const BwdPreprocessParams& p, int first_row, std::int64_t all_head) {
   constexpr int kRows = backward_prepare_rows(kHeadDim);
@@ -37,7 +38,7 @@ __global__ void __launch_bounds__(kPrepareThreads)
   const std::int64_t all_head = static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y;
   const int warp = static_cast<int>(threadIdx.x) / kWarpSize;
   TransposeCoord place = transpose_place<kHeadDim>(warp);
-  // In this order: the next kernel fetches rows of Q, K, V and dO before it waits for this one.
+  // This order is safe because the next kernel loads only rows of Q, K, V and dO before it waits for this one.
   griddep_wait();
   griddep_launch_dependents();
   if (block < query_blocks) {

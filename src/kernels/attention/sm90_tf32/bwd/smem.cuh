@@ -1,4 +1,4 @@
-// What Hopper's TF32 backward kernels are given, a block's item, and what lies in their shared memory.
+// Parameters of the sm90 TF32 backward kernels, a CTA's work tile, and the contents of shared memory.
 #pragma once
 
 #include "kernels/attention/common/smem_tile.cuh"
@@ -9,30 +9,30 @@
 namespace tbench::kernels::sm90_tf32 {
 
 struct BwdParams {
-  CUtensorMap kept_q, kept_grad_o;  // boxes of a warpgroup's rows, which K's and V's are, too
-  CUtensorMap q, grad_o;            // of a step's
+  CUtensorMap kept_q, kept_grad_o;  // boxes of a warpgroup's rows, as in the descriptors of K and V
+  CUtensorMap q, grad_o;            // boxes of a step's rows
   CUtensorMap k, v;
   const float *q_transposed, *grad_o_transposed, *k_transposed;  // see BwdWorkspace
-  const float *lse, *delta;                                      // negative, as BwdWorkspace has them
+  const float *lse, *delta;                                      // negative, as described at BwdWorkspace
   GlobalMatrix<float> dq, dk, dv;
   int heads, seq_q, seq_kv;
-  int queries, keys;  // of a head in the workspace
+  int queries, keys;  // per head in the workspace
   int batch_heads;    // batch * heads
   float scale;
   bool causal;
   BwdTileOrder order;
 };
 
-/// An item: its kept rows, and how many steps meet them.
+/// A work tile: its stationary rows, and the number of steps that meet them.
 struct BwdTileCoord {
   int first_row;
   int head, batch;
-  int all_head;  // of all batches'
+  int all_head;  // counted through all batches
   int steps;
-  int first_step;  // where keys are kept; where queries are, steps go down to 0
+  int first_step;  // with stationary keys; with stationary queries steps go down to 0
 };
 
-/// Steps over the keys that queries below `end_row` see.
+/// Number of steps over the keys that queries below `end_row` see.
 __device__ __forceinline__ int steps_of_queries(const BwdParams& p, int end_row, int step_rows) {
   const int keys = p.causal ? min(p.seq_kv, end_row) : p.seq_kv;
   return (keys + step_rows - 1) / step_rows;
@@ -42,7 +42,8 @@ template <int kHeadDim, Stationary kKept>
 __device__ __forceinline__ BwdTileCoord backward_place(const BwdParams& p, int item) {
   constexpr int kStepRows = stream_tile(kHeadDim, kKept).rows;
   const int first_head = item / (p.order.tiles * p.order.heads) * p.order.heads;
-  const int heads = min(p.order.heads, p.batch_heads - first_head);  // of this group, the last of which may be smaller
+  const int heads =
+      min(p.order.heads, p.batch_heads - first_head);  // heads of this group; the last group may be smaller
   const int in_group = item - p.order.tiles * first_head;
   const int nth = in_group / heads, head = first_head + in_group % heads;
   BwdTileCoord place{.head = head % p.heads, .batch = head / p.heads, .all_head = head};
@@ -58,7 +59,7 @@ __device__ __forceinline__ BwdTileCoord backward_place(const BwdParams& p, int i
   return place;
 }
 
-/// The first row that is streamed in the i-th step.
+/// First streamed row of the i-th step.
 template <Stationary kKept>
 __device__ __forceinline__ int first_streamed_row(const BwdTileCoord& place, int i, int step_rows) {
   return (kKept == Stationary::kKv ? place.first_step + i : place.steps - 1 - i) * step_rows;
@@ -73,7 +74,7 @@ struct BwdSmem {
   static constexpr BwdSmemLayout kPlan = stream_shared(kHeadDim, kKept);
   static constexpr int kPanels = kHeadDim / kPanelFloats;
   static constexpr int kKeptPanelBytes = kWgmmaM * kPanelRowBytes;
-  static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // of a warpgroup
+  static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // per warpgroup
   static constexpr int kPanelBytes = kTile.rows * kPanelRowBytes;
   static constexpr int kTransposedPanelBytes = kHeadDim * kPanelRowBytes;
   static constexpr int kSlotBytes = slot_bytes(kHeadDim, kKept);
@@ -81,9 +82,9 @@ struct BwdSmem {
   static constexpr int kWarps = kBackwardGroups * kWarpGroupWarps;
   static constexpr int kBarrierSize = 8;
 
-  /// Tiles go through the slots in this order: kept rows that end in registers, a warpgroup's after the other's, those
-  /// for S first; then of each step its rows for S (Q or K), for dP (dO or V), and transposed for dV (dO^T), where keys
-  /// are kept, and for dK or dQ (Q^T or K^T).
+  /// Order in which tiles go through the stages. Stationary rows that end in registers come first: one warpgroup's
+  /// after the other's, the operand of S before the one of dP. Then come, for each step, its rows for S (Q or K), for
+  /// dP (dO or V), transposed for dV (dO^T, with stationary keys), and transposed for dK or dQ (Q^T or K^T).
   enum Tile { kForScores, kForGradients, kForValues, kForKept = kForValues + (kKeepsKeys ? 1 : 0), kTiles };
   static constexpr int kKeptTiles =
       kBackwardGroups * (kTile.scores_operand_in_registers + kTile.gradients_operand_in_registers);
@@ -112,7 +113,7 @@ struct BwdSmem {
     return base + kPlan.barriers + number * kBarrierSize;
   }
 
-  /// Of the n-th tile that goes through the slots.
+  /// Stage and phase parity of the n-th tile that goes through the stages.
   __device__ __forceinline__ static std::uint32_t slot(int n) { return static_cast<std::uint32_t>(n) % kTile.slots; }
   __device__ __forceinline__ static std::uint32_t parity(int n) {
     return static_cast<std::uint32_t>(n) / kTile.slots % 2;
@@ -125,7 +126,8 @@ struct BwdSmem {
   __device__ __forceinline__ std::uint32_t empty(int n) const { return barrier(kSlotEmpty + slot(n)); }
   __device__ __forceinline__ static int number(int step, int tile) { return kKeptTiles + step * kTiles + tile; }
 
-  /// Of one thread. Full ones are arrived at by the thread that copies, empty ones by the warps that read.
+  /// Initialises the barriers; one thread calls it. The producer arrives at full barriers, the reading warps at empty
+  /// ones.
   __device__ __forceinline__ void make_barriers() const {
     mbarrier_init(barrier(kScoresOperandFull), 1);
     mbarrier_init(barrier(kGradientsOperandFull), 1);

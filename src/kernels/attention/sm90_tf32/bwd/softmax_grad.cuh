@@ -1,6 +1,6 @@
-// What a computing warpgroup of Hopper's TF32 backward kernels makes of its 64 kept rows, keys or queries, and a step's
-// streamed ones: scores, S^T = K Q^T and dP^T = V dO^T of keys, S = Q K^T and dP = dO V^T of queries, and what becomes
-// of them. As they stand in registers P and dS are left operands of dV += P^T dO and dK += dS^T Q, or of dQ += dS K.
+// The scores of a consumer warpgroup of the sm90 TF32 backward kernels: its 64 stationary rows, keys or queries, times
+// the streamed rows of a step. Stationary keys make S^T = K Q^T and dP^T = V dO^T, stationary queries S = Q K^T and dP
+// = dO V^T. P and dS, as they stand in registers, are left operands of dV += P^T dO and dK += dS^T Q, or of dQ += dS K.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"
@@ -25,9 +25,9 @@ class SoftmaxGrad {
   static constexpr int kHeadDim = Shared::kHeadDim;
   static constexpr bool kKeepsKeys = Shared::kKeepsKeys;
   static constexpr BwdConfig kTile = Shared::kTile;
-  static constexpr int kScores = kTile.rows / 2;  // of a thread
+  static constexpr int kScores = kTile.rows / 2;  // per thread
   static constexpr int kGradients = kHeadDim / 2;
-  static constexpr int kInner = 8;  // of a product, four along a panel's row
+  static constexpr int kInner = 8;  // inner extent of a product, four of which make a panel's row
   static constexpr int kInnerBytes = kInner * 4;
   static constexpr int kOperandWords = kHeadDim / 2;
   using Scores = float[kScores];
@@ -40,17 +40,17 @@ class SoftmaxGrad {
 
   __device__ __forceinline__ static int lane() { return static_cast<int>(threadIdx.x) % kWarpSize; }
   __device__ __forceinline__ static int warp() { return static_cast<int>(threadIdx.x) / kWarpSize % kWarpGroupWarps; }
-  /// Of a thread's two rows, eight apart.
+  /// Row of a thread in the warpgroup. A thread has two rows, eight apart.
   __device__ __forceinline__ static int row_in_group(int half) { return warp() * 16 + half * 8 + lane() / 4; }
   __device__ __forceinline__ int first_row() const { return place_.first_row + group_ * kWgmmaM; }
   __device__ __forceinline__ int extent() const { return kKeepsKeys ? p_.seq_kv : p_.seq_q; }
-  /// The first of a step's streamed rows.
+  /// First streamed row of a step.
   __device__ __forceinline__ int first_streamed(int i) const {
     return first_streamed_row<Shared::kKept>(place_, i, kTile.rows);
   }
 
-  /// The four matrices [8, 4] that a lane reads by are two of 16 rows side by side, 32 bytes of a row. The swizzle
-  /// permutes vectors.
+  /// Loads a left operand. The four matrices [8, 4] that a lane reads are two pairs of 16 rows next to each other, 32
+  /// bytes of a row. The swizzle permutes vectors.
   __device__ __forceinline__ static void load_operand(std::uint32_t (&words)[kOperandWords], std::uint32_t tile) {
     const int row = warp() * 16 + lane() % 16;
     const std::uint32_t line = tile + row * kPanelRowBytes;
@@ -61,7 +61,7 @@ class SoftmaxGrad {
     }
   }
 
-  /// result += kept rows times streamed ones.
+  /// result += stationary rows times streamed rows.
   template <bool kInRegisters, class Stationary>
   __device__ __forceinline__ static void multiply_rows(Scores& result, const Stationary& kept, std::uint32_t kept_tile,
                                                        std::uint32_t streamed) {
@@ -78,7 +78,7 @@ class SoftmaxGrad {
     }
   }
 
-  /// gradient += scores times the tile's rows, of which it is the transpose.
+  /// gradient += scores times the tile's rows; the tile in shared memory is their transpose.
   __device__ __forceinline__ static void multiply_gradient(Gradient& gradient, const Operands& scores,
                                                            std::uint32_t transposed) {
     const SmemDescriptor right = make_smem_descriptor(transposed);
@@ -89,7 +89,7 @@ class SoftmaxGrad {
     }
   }
 
-  /// What accumulators start from: a number of each query, lse or delta.
+  /// Starts the accumulators from a number per query, lse or delta.
   __device__ __forceinline__ void spread(Scores& sums, int n, const float* statistics) const {
     if constexpr (kKeepsKeys) {
 #pragma unroll
@@ -108,7 +108,7 @@ class SoftmaxGrad {
     }
   }
 
-  /// Hides what lies beyond the last row, too: its zeros times an Inf would be NaN.
+  /// Masks scores, also beyond the last row, whose zeros times an Inf would be NaN.
   __device__ __forceinline__ void mask(int streamed) {
     const int diagonal =
         kKeepsKeys ? streamed + 1 - (first_row() + kWgmmaM) : first_row() + 1 - (streamed + kTile.rows);
@@ -126,19 +126,19 @@ class SoftmaxGrad {
     for (int i = 0; i < kScores; ++i) scores_[i] = exp2_approximate(scores_[i] * scale);
   }
 
-  /// dS = P (dP - delta).
+  /// Makes dS = P (dP - delta).
   __device__ __forceinline__ void differentiate() {
 #pragma unroll
     for (int i = 0; i < kScores; ++i) gradients_[i] *= scores_[i];
   }
 
-  /// An operand's four words are its two rows' even columns, then their odd ones.
+  /// Rounds scores to operands, whose four words are the even columns of two rows, then their odd ones.
   __device__ __forceinline__ static void to_operands(Operands& operands, const Scores& values) {
 #pragma unroll
     for (int i = 0; i < kScores; ++i) operands[i / 4 * 4 + i % 2 * 2 + i / 2 % 2] = round_to_tf32(values[i]);
   }
 
-  /// A planted fault: a step's scores without which a gradient is to be.
+  /// An injected fault: drops one step's scores from a gradient.
   __device__ __forceinline__ static void leave_out(Operands& operands) {
 #pragma unroll
     for (int i = 0; i < kScores; ++i) operands[i] = 0;
@@ -149,7 +149,7 @@ class SoftmaxGrad {
     for (int i = 0; i < kGradients; ++i) gradient[i] = 0.0f;
   }
 
-  /// A quad stores 32 bytes of a row.
+  /// Stores a gradient; a quad stores 32 bytes of a row.
   __device__ __forceinline__ void store(const GlobalMatrix<float>& matrix, const Gradient& gradient,
                                         float factor) const {
     float* const head = matrix.head(place_.batch, place_.head) + lane() % 4 * 2;
@@ -170,8 +170,8 @@ class SoftmaxGrad {
   Shared shared_;
   const BwdTileCoord& place_;
   int group_;
-  Scores scores_;     // from S to P
-  Scores gradients_;  // from dP to dS
+  Scores scores_;     // first S, then P
+  Scores gradients_;  // first dP, then dS
 };
 
 }  // namespace tbench::kernels::sm90_tf32

@@ -1,9 +1,9 @@
-// A matrix transposed and rounded to TF32, in panels as wgmma reads them: [row / 32, head_dim, 32], the 32 rows of a
-// panel beside each other, with the 128-byte swizzle.
+// Transposition of a matrix with rounding to TF32, into panels as wgmma reads them: [row / 32, head_dim, 32], the 32
+// rows of a panel next to each other, with the 128-byte swizzle.
 //
-// Of eight rows a panel holds the even ones first: 0 2 4 6 1 3 5 7. A thread has the columns 2 l and 2 l + 1 of each
-// eight of a product's results (l = lane % 4), and as a left operand of eight inner places l and l + 4 are its own: in
-// this order results are an operand of the panels' product as they stand.
+// Each eight rows of a panel have the even ones first: 0 2 4 6 1 3 5 7. A thread holds the columns 2 l and 2 l + 1 of
+// each eight of a product's results (l = lane % 4), and the inner places l and l + 4 of a left operand. In this order
+// results are an operand of the panels' product as they stand.
 #pragma once
 
 #include "kernels/attention/common/smem_tile.cuh"
@@ -12,7 +12,7 @@
 
 namespace tbench::kernels::sm90_tf32 {
 
-/// Four floats in a row of a panel [rows, 32] with the 128-byte swizzle; `vector` of eight.
+/// Four contiguous floats of a row of a panel [rows, 32] with the 128-byte swizzle; `vector` is one of eight.
 __device__ __forceinline__ float4* panel_vector(float* panel, int row, int vector) {
   return reinterpret_cast<float4*>(panel + row * kPanelFloats) + (vector ^ row % 8);
 }
@@ -22,12 +22,12 @@ __device__ __forceinline__ float4 rounded(float x, float y, float z, float w) {
   return {round(x), round(y), round(z), round(w)};
 }
 
-/// A warp's 16 rows by 32 columns: eight lanes a row, four rows at a time.
+/// Coordinates of a warp's 16 rows by 32 columns: eight lanes per row, four rows at a time.
 struct TransposeCoord {
   int first_row, first_column, lane;
 };
 
-/// The place of the calling warp, the `warp`-th of those that share a matrix.
+/// Returns the coordinates of the calling warp, the `warp`-th of those that share a matrix.
 template <int kHeadDim>
 __device__ __forceinline__ TransposeCoord transpose_place(int warp) {
   constexpr int kColumnBlocks = kHeadDim / kPrepareColumns;
@@ -36,8 +36,9 @@ __device__ __forceinline__ TransposeCoord transpose_place(int warp) {
           .lane = static_cast<int>(threadIdx.x) % kWarpSize};
 }
 
-/// Of a head's matrix of `rows` rows; zeros beyond the last one. A lane has four columns of four rows, every second of
-/// eight. They are transposed in registers; a row of the result leaves in pieces of 64 bytes.
+/// Transposes a warp's part of a head's matrix with `rows` rows; zeros beyond the last one. A lane has four columns of
+/// four rows, every second of eight. They are transposed in registers; a row of the result is stored in pieces of 64
+/// bytes.
 template <int kHeadDim>
 __device__ __forceinline__ void transpose(const GlobalMatrix<const float>& matrix, const float* head, int rows,
                                           float* panels, TransposeCoord place) {

@@ -9,33 +9,33 @@
 namespace tbench::kernels::sm90_tf32 {
 namespace {
 
-constexpr std::size_t kCounterBytes = 256;  // one number, and the alignment of what lies behind it
-constexpr std::int64_t kMaxItems = std::numeric_limits<int>::max() / 2;  // the counter runs on past the last item
+constexpr std::size_t kCounterBytes = 256;  // one 32-bit number, padded to the alignment of the workspace's next part
+constexpr std::int64_t kMaxItems = std::numeric_limits<int>::max() / 2;  // the counter runs on past the last work tile
 constexpr std::int64_t kElementBytes = 4;
 
 std::int64_t items(const AttentionShape& shape) {
   return block_count(shape.seq_q, rows(forward_tile(shape.head_dim))) * shape.heads * shape.batch;
 }
 
-/// The same number of bytes in 16-bit rows.
+/// The 16-bit shape whose rows have the same number of bytes.
 AttentionShape in_16_bits(AttentionShape shape) {
   shape.head_dim = columns_of_16_bits(static_cast<int>(shape.head_dim));
   return shape;
 }
 
-/// Ampere's kernels divide the keys of few tiles among warps, which pays while there are few keys. H100, causal, with
-/// 16 heads, Ampere's / these, us: 64 columns, 128 tokens (32 tiles) 5.9 / 6.3, 256 (64 tiles) 8.3 / 8.0; 128 columns,
-/// 128 tokens 8.3 / 6.9. One head, 1,024 tokens: 16.1 / 15.7, 27.0 / 22.6.
+/// Whether the sm90 kernel is faster than the sm80 kernels. These divide the keys of few tiles among warps, which pays
+/// while keys are few: sm90 wins from two fifths of the SMs on in tiles at head_dim 64, from one fifth on at head_dim
+/// 128, and always from 1,024 tokens on.
 bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limits) {
   constexpr std::int64_t kShortest = 128, kAnyNumberOfTiles = 1024;
   const std::int64_t tiles = block_count(shape.seq_q, kWgmmaM) * shape.heads * shape.batch;
   if (shape.seq_q < kShortest || shape.seq_kv < kShortest) return false;
-  const std::int64_t fifths = shape.head_dim == 64 ? 2 : 1;  // of the multiprocessors
+  const std::int64_t fifths = shape.head_dim == 64 ? 2 : 1;  // of the SMs
   return shape.seq_kv >= kAnyNumberOfTiles || 5 * tiles >= fifths * limits.multiprocessors;
 }
 
-/// As the 16-bit kernels' (sm90::choose_forward()): by the counter, batch 4, 12 heads of 128, 1,024 tokens 68.6 us, not
-/// in turns 72.6; from 8,192 tokens on no difference that stands out.
+/// Whether groups of heads alternate, as in the 16-bit kernels (sm90::choose_forward()). With the dynamic schedule that
+/// is 5 % faster at 1,024 tokens and makes no clear difference from 8,192 tokens on.
 bool goes_in_turns(const AttentionShape& shape, bool counted) {
   constexpr std::int64_t kMaxKeys = 4096;
   return shape.causal && (!counted || shape.seq_kv <= kMaxKeys);
@@ -50,8 +50,8 @@ std::optional<FwdPlan> choose_forward(const AttentionProblem& problem, const Dev
   if (!is_hopper(limits) || !has_instance || !beats_ampere_kernels(shape, limits) || items(shape) > kMaxItems) {
     return std::nullopt;
   }
-  // Clearing the counter costs nothing here: there is a kernel before, anyway. Dealt out instead, batch 4, 12 heads of
-  // 128, 1,024 tokens take 73.4 us, not 68.6; without a mask items are equal.
+  // The dynamic schedule costs nothing here, because the preprocess kernel clears the counter. With the static schedule
+  // 12 heads of batch 4 and 1,024 tokens at head_dim 128 take 7 % longer. Without a mask work tiles are equal.
   const bool counted = shape.causal && items(shape) > limits.multiprocessors;
   return FwdPlan{.counted = counted, .in_turns = goes_in_turns(shape, counted)};
 }

@@ -1,4 +1,4 @@
-// Hopper's TF32 forward kernels: which instantiation serves a problem, and the two launches.
+// Launches of the sm90 TF32 forward pass: which instantiation serves a problem, and the two kernels.
 #include "kernels/attention/common/launch.cuh"
 #include "kernels/attention/sm90/common/tma_descriptor.hpp"
 #include "kernels/attention/sm90_tf32/fwd/kernel.cuh"
@@ -8,7 +8,7 @@ namespace tbench::kernels::sm90_tf32 {
 namespace {
 
 struct WorkspacePointers {
-  unsigned* counter;  // null: there is none
+  unsigned* counter;  // null with the static schedule
   float* values;
 };
 WorkspacePointers parts(const FwdWorkspace& layout, void* workspace) {

@@ -1,6 +1,6 @@
-// What a computing warpgroup of Hopper's TF32 forward kernel does with its 64 queries: the operands of its steps
-// (sm90/fwd/mainloop.cuh), and how O leaves. Q is rounded once, as it is read; P as it is made. P's registers are the
-// left operand of V^T's tiles, whose keys lie in that order (sm90_tf32/fwd/preprocess.cuh).
+// Operands of a consumer warpgroup of the sm90 TF32 forward kernel for the steps of sm90/fwd/mainloop.cuh, and its
+// store of O. Q is rounded once, when it is read, and P when it is made. P's registers are the left operand of V^T's
+// tiles, whose keys are in that order (sm90_tf32/common/transpose.cuh).
 #pragma once
 
 #include "kernels/attention/common/softmax.cuh"
@@ -11,13 +11,14 @@
 
 namespace tbench::kernels::sm90_tf32 {
 
-/// Left operands of a thread: Q and P. An operand's four of P are its two rows' even columns, then their odd ones.
+/// Left operands of a thread: Q and P. An operand's four words of P are the even columns of two rows, then their odd
+/// ones.
 template <int kHeadDim>
 struct Tf32Fragments {
   std::uint32_t queries[kHeadDim / 2];
   std::uint32_t probabilities[FwdSmem<kHeadDim>::kTile.cols / 2];
 
-  /// Leaves exp2(scale * s - shift) as P, and their sums.
+  /// Leaves P = exp2(scale * s - shift) and adds it to the sums.
   template <int kScores>
   __device__ __forceinline__ void exponentiate(const float (&s)[kScores], float scale, const float (&shift)[2],
                                                float (&sums)[2]) {
@@ -40,7 +41,7 @@ class FwdTf32Operands
   using Steps::kTile, Steps::kScores, Steps::kOutputs, Steps::row_in_group;
   using Steps::operands_, Steps::o_, Steps::reference_, Steps::sum_;
   using Steps::p_, Steps::shared_, Steps::group_, Steps::thread_, Steps::lane_, Steps::keys_, Steps::values_;
-  static constexpr int kInner = 8;  // of a product, four along a panel's row
+  static constexpr int kInner = 8;  // inner extent of a product, four of which make a panel's row
   static constexpr int kInnerBytes = kInner * 4;
   static_assert(kTile.queries_in_registers);
 
@@ -48,8 +49,8 @@ class FwdTf32Operands
   using Steps::Steps;
 
  private:
-  /// The four matrices [8, 4] that a lane reads by are two of 16 rows side by side, 32 bytes of a row. The swizzle
-  /// permutes vectors.
+  /// Loads Q. The four matrices [8, 4] that a lane reads are two pairs of 16 rows next to each other, 32 bytes of a
+  /// row. The swizzle permutes vectors.
   __device__ __forceinline__ void load_queries() {
     const int row = thread_ / kWarpSize * 16 + lane_ % 16;
     const std::uint32_t line = shared_.q(group_) + row * kPanelRowBytes;
@@ -64,7 +65,7 @@ class FwdTf32Operands
     }
   }
 
-  /// S = Q K^T.
+  /// Issues S = Q K^T.
   __device__ __forceinline__ void multiply_scores(float (&s)[kScores]) const {
     const SmemDescriptor k = make_smem_descriptor(shared_.k(keys_.stage));
 #pragma unroll
@@ -74,7 +75,7 @@ class FwdTf32Operands
     }
   }
 
-  /// O += P V.
+  /// Issues O += P V.
   __device__ __forceinline__ void multiply_values() {
     const SmemDescriptor v = make_smem_descriptor(shared_.v(values_.stage));
 #pragma unroll
@@ -84,7 +85,7 @@ class FwdTf32Operands
     }
   }
 
-  /// O / sum, and lse. A quad stores 32 bytes of a row.
+  /// Stores O divided by the sum, and lse. A quad stores 32 bytes of a row.
   __device__ __forceinline__ void finish(const FwdTileCoord& place) const {
     const int first_row = place.first_row + group_ * kWgmmaM;
     float* const lse = p_.lse + (static_cast<std::int64_t>(place.batch) * p_.heads + place.head) * p_.seq_q;

@@ -1,5 +1,5 @@
-// The kernel before the TF32 forward kernel: V^T, rounded to TF32, in tiles as they lie in shared memory, zeros beyond
-// the last key; and a cleared counter.
+// The preprocess kernel of the TF32 forward pass: makes V^T, rounded to TF32, in tiles as they lie in shared memory,
+// with zeros beyond the last key, and clears the counter.
 #pragma once
 
 #include "kernels/attention/sm90_tf32/common/transpose.cuh"
@@ -9,9 +9,9 @@ namespace tbench::kernels::sm90_tf32 {
 struct PreprocessParams {
   GlobalMatrix<const float> v;
   float* values;      // see FwdWorkspace
-  unsigned* counter;  // null: there is none
+  unsigned* counter;  // null with the static schedule
   int heads, seq_kv;
-  int padded_keys;  // of a head's tiles
+  int padded_keys;  // keys per head, filled up to whole tiles
 };
 
 template <int kHeadDim>
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kPrepareThreads)
   const std::int64_t elements = static_cast<std::int64_t>(p.padded_keys) * kHeadDim;  // of a head's tiles
   const std::int64_t tiles = (static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y) * elements;
   const int warp = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / kWarpSize;
-  // In this order: the next kernel fetches Q and K before it waits for this one.
+  // This order is safe because the next kernel loads only Q and K before it waits for this one.
   griddep_wait();
   griddep_launch_dependents();
   const bool is_first = blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0 && threadIdx.x == 0;

@@ -1,5 +1,5 @@
-// What the TF32 forward kernel of Hopper is given. What lies in its shared memory is the 16-bit kernel's of twice the
-// columns (FwdSmem), but for V, whose tiles are V^T.
+// Parameters of the sm90 TF32 forward kernel. Its shared memory is the 16-bit kernel's at twice the head_dim (FwdSmem),
+// except for V, whose tiles are V^T.
 #pragma once
 
 #include "kernels/attention/sm90/fwd/smem.cuh"
@@ -8,28 +8,28 @@
 namespace tbench::kernels::sm90_tf32 {
 
 struct FwdParams {
-  CUtensorMap q, k;     // k's rounds to TF32
+  CUtensorMap q, k;     // the descriptor of k rounds to TF32
   const float* values;  // tiles of V^T; see FwdWorkspace
-  TensorView o;         // whose rows start on 16-byte boundaries
+  TensorView o;         // rows start on 16-byte boundaries
   float* lse;           // [batch, heads, seq_q]
   int heads, seq_q, seq_kv;
-  int key_tiles;  // of a head
+  int key_tiles;  // per head
   float scale;
   bool causal;
   TileOrder order;
   TileDivmods divisors;
-  unsigned* counter;  // as the 16-bit kernel's
+  unsigned* counter;  // null with the static schedule
 };
 
 template <int kHeadDim>
 using FwdSmem = sm90::FwdSmem<columns_of_16_bits(kHeadDim), FwdConfigFor<kHeadDim>>;
 
-/// Of V^T: [head_dim, 32].
+/// Bytes per panel [head_dim, 32] of V^T.
 template <int kHeadDim>
 constexpr int kValuePanelBytes = kHeadDim* kPanelRowBytes;
 static_assert(kPanelRowBytes == kPanelFloats * sizeof(float));
 
-/// Of a tile's elements, whether of K or of V^T.
+/// Elements per tile of K or V^T.
 template <int kHeadDim>
 constexpr int kTileElements = FwdConfigFor<kHeadDim>::tile().cols* kHeadDim;
 static_assert(kTileElements<64> * sizeof(float) == FwdSmem<64>::kStageBytes);
