@@ -1,6 +1,7 @@
-// Two kernels: one thread adds terms that its block has loaded (sequential, Kahan); a block's threads sum a lane each
-// in pairs, and then each other's. Everything is computed in float32 and rounded after every operation: exact for
-// 16-bit formats, since float32 has more than twice their bits (Figueroa, "When is double rounding innocuous?", 1995).
+// Two kernels for sums. In one, a single thread adds the terms that its CTA has loaded (sequential, Kahan). In the
+// other, each thread of a CTA sums one lane in pairs, and then the threads' sums are added in pairs. Everything is
+// computed in float32 and rounded after every operation. That is exact for 16-bit formats, since float32 has more than
+// twice their bits (Figueroa, "When is double rounding innocuous?", 1995).
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -17,7 +18,7 @@ namespace {
 constexpr std::int64_t kMaxSumTerms = std::int64_t{1} << 31;
 constexpr int kLoadingThreads = 256;
 constexpr int kTileTerms = 4096;  // 16 KiB of shared memory
-constexpr int kLevels = 22;       // of a lane of 2^31 / kPairwiseLanes terms: 2^21 are one sum of level 21
+constexpr int kLevels = 22;       // for a lane of 2^31 / kPairwiseLanes terms: 2^21 of them make one sum of level 21
 static_assert(kMaxSumTerms / kPairwiseLanes <= std::int64_t{1} << (kLevels - 1), "a lane's terms need more levels");
 
 __device__ float to_float(float x) { return x; }
@@ -49,7 +50,7 @@ __device__ float subtract(float x, float y) {
   return rounded<Accumulator>(__fsub_rn(x, y));
 }
 
-/// Term `i` in the accumulator's format. The product is not contracted with the addition that follows.
+/// Returns term `i` in the accumulator's format. The product is not contracted with the addition that follows.
 template <class Input, class Accumulator>
 __device__ float term(const Input* a, const Input* b, std::int64_t i) {
   const float x = to_float(a[i]);
@@ -93,7 +94,7 @@ __global__ void pairwise_sum_kernel(const Input* a, const Input* b, std::int64_t
   for (std::int64_t i = threadIdx.x; i < count; i += kPairwiseLanes, ++taken) {
     float value = term<Input, Accumulator>(a, b, i);
 #pragma unroll
-    for (int level = 0; level < kLevels; ++level) {  // unrolled: an index at run time would put partial into memory
+    for (int level = 0; level < kLevels; ++level) {  // unrolled: a run-time index would put partial into memory
       if (((taken >> level) & 1U) == 0U) {
         partial[level] = value;
         break;

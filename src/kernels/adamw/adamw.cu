@@ -1,7 +1,7 @@
-// Two kernels of the same arithmetic. In the first one a block takes a chunk of one tensor, a thread a vector of each
-// of the four arrays, four independent loads of 16 bytes. What is read leaves L2 first. Stores that ask for the same
-// made a step 3 to 4 % slower. The second one leaves most multiprocessors to others: few blocks go over all elements
-// and load the next ones before they are done with these.
+// Two kernels with the same arithmetic. In the first one each CTA takes one chunk of a tensor. Each thread loads one
+// vector of each of the four arrays, four independent loads of 16 bytes. Its loads ask L2 to evict their lines first;
+// stores with the same hint made a step 3 to 4 % slower. The second one leaves most SMs to other kernels: few CTAs walk
+// over all elements and load the next ones before they have finished these.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -16,9 +16,10 @@
 namespace tbench::kernels {
 namespace {
 
-constexpr int kThreads = 256;  // of a chunk
-constexpr int kWidth = 4;      // floats of a vector
-// Of few blocks: so many that with 64 registers each a multiprocessor is full, and what they take at a time.
+constexpr int kThreads = 256;  // per CTA and chunk
+constexpr int kWidth = 4;      // floats per vector
+// Threads per CTA of the second kernel, so many that with 64 registers each an SM is full, and the elements that they
+// take at a time.
 constexpr int kThreadsOfFew = 1024;
 constexpr std::int64_t kPiece = kThreadsOfFew * kWidth;
 static_assert(kAdamWChunk == kThreads * kWidth, "a chunk is what kThreads threads take");
@@ -41,16 +42,16 @@ struct Scalars {
 };
 static_assert(sizeof(Table) + sizeof(Scalars) <= 4096, "what every driver takes as a kernel's parameters");
 
-/// What all elements of a step share.
+/// Factors that all elements of a step share.
 struct Corrections {
   float step_size;         // lr / (1 - b1^t)
   float inverse_root;      // 1 / sqrt(1 - b2^t)
-  float inverse_of_scale;  // of the gradients
+  float inverse_of_scale;  // for the gradients
 };
 
 __device__ Corrections corrections_of(const Scalars& scalars) {
   const float t = injected(InjectedStepFault::kAdamWStep) ? *scalars.step + 1 : *scalars.step;
-  // 1 - b^t by expm1: a power near 1, subtracted from 1, would leave few bits.
+  // expm1 makes 1 - b^t, because a power near 1, subtracted from 1, would leave few bits.
   return {.step_size = scalars.learning_rate / -expm1f(t * scalars.log_beta1),
           .inverse_root =
               injected(InjectedStepFault::kAdamWSecondCorrection) ? 1.0F : 1.0F / sqrtf(-expm1f(t * scalars.log_beta2)),
@@ -68,7 +69,8 @@ __device__ __forceinline__ void update(float& p, float g, float& m, float& v, co
   p = p * decay - corrections.step_size * direction / (sqrtf(v) * corrections.inverse_root + scalars.epsilon);
 }
 
-/// The last tensor whose first chunk is not behind `chunk`: one without elements has the next one's first chunk.
+/// Returns the last tensor whose first chunk is not after `chunk`. A tensor without elements has the same first chunk
+/// as the next one.
 __device__ int tensor_of(const Table& table, unsigned chunk) {
   int found = 0;
 #pragma unroll
@@ -89,7 +91,7 @@ __device__ bool are_vectors_aligned(const AdamWTensor& tensor) {
          is_aligned(tensor.copy, kWidth * sizeof(Copy));
 }
 
-/// What a thread reads of a whole chunk.
+/// Words that a thread reads of a whole chunk.
 template <class Gradient>
 struct Words {
   Word<float, kWidth> parameter;
@@ -97,7 +99,7 @@ struct Words {
   Word<float, kWidth> first_moment, second_moment;
 };
 
-/// @param at  of the thread's first element
+/// @param at  index of the thread's first element
 template <class Gradient>
 __device__ __forceinline__ Words<Gradient> load_words(const AdamWTensor& tensor, std::int64_t at) {
   Words<Gradient> words;
@@ -108,7 +110,7 @@ __device__ __forceinline__ Words<Gradient> load_words(const AdamWTensor& tensor,
   return words;
 }
 
-/// As store(), of which the compiler makes four instructions in a loop.
+/// Stores a word as store() does, of which the compiler makes four instructions in a loop.
 __device__ __forceinline__ void store_word(void* to, uint4 word) {
   asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(word.x), "r"(word.y), "r"(word.z), "r"(word.w)
                : "memory");
@@ -171,17 +173,18 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// The pieces of all tensors are numbered through, and the blocks take them by turns.
+/// The second kernel: the pieces of all tensors are numbered consecutively, and CTA i takes every gridDim.x-th of them
+/// from i on.
 template <class Gradient, class Copy, bool kHasCopy>
 __global__ void __launch_bounds__(kThreadsOfFew)
     adamw_few_blocks_kernel(const __grid_constant__ Table table, const __grid_constant__ Scalars scalars) {
   if (is_skipped(scalars)) return;
   const Corrections corrections = corrections_of(scalars);
   const std::int64_t stride = std::int64_t{gridDim.x} * kPiece;
-  unsigned piece = blockIdx.x;  // from the tensor's first one on
+  unsigned piece = blockIdx.x;  // counted from the first piece of the tensor
   for (int index = 0; index < table.count; ++index) {
     const AdamWTensor& tensor = table.tensors[index];
-    // As in the other kernel: what is no whole chunk is taken element by element.
+    // Elements after the last whole chunk are taken one by one, as in the other kernel.
     const std::int64_t in_vectors =
         are_vectors_aligned<Gradient, Copy>(tensor) ? tensor.count - tensor.count % kAdamWChunk : 0;
     std::int64_t at = piece * kPiece + static_cast<int>(threadIdx.x) * kWidth;
@@ -213,7 +216,7 @@ template <class Gradient, class Copy, bool kHasCopy>
 constexpr Kernels kKernels{.one_pass = &adamw_one_pass_kernel<Gradient, Copy, kHasCopy>,
                            .few_blocks = &adamw_few_blocks_kernel<Gradient, Copy, kHasCopy>};
 
-/// Without a copy its type does not matter.
+/// Without a copy the copy's type does not matter.
 Kernels kernels_for(const AdamWStep& step, bool has_copy) {
   if (step.gradient_precision == Precision::kBf16) {
     return has_copy ? kKernels<__nv_bfloat16, __nv_bfloat16, true> : kKernels<__nv_bfloat16, __half, false>;

@@ -1,5 +1,6 @@
-// Streaming kernels: four independent accesses of 16 bytes a thread and tile, so that a multiprocessor of 2,048 threads
-// has 128 KiB under way, several times what bandwidth times latency asks for (4.8 TB/s and 0.8 us on an H200: 29 KiB).
+// Streaming kernels with four independent accesses of 16 bytes per thread and tile. An SM with 2,048 threads then has
+// 128 KiB in flight, several times the product of bandwidth and latency (29 KiB per SM for 4.8 TB/s and 0.8 us on an
+// H200).
 #include <stdexcept>
 #include <string>
 
@@ -10,14 +11,14 @@ namespace tbench::kernels {
 namespace {
 
 constexpr int kStreamMaxThreads = 512;
-/// Of a thread in a tile: four independent accesses of 16 bytes.
+/// Bytes per thread and tile: four independent accesses of 16 bytes.
 constexpr int kStreamTileBytes = 64;
 static_assert(kStreamGranularity == std::int64_t{kStreamMaxThreads} * kStreamTileBytes, "a tile of the largest block");
 
 constexpr int kUnroll = kStreamTileBytes / sizeof(uint4);
 constexpr int kWarp = 32;
 
-/// The tile's words of this thread: a warp's lie side by side.
+/// Index of this thread's word in the tile: the words of a warp are contiguous.
 __device__ std::int64_t place_in_tile(int access) { return access * static_cast<int>(blockDim.x) + threadIdx.x; }
 
 template <bool kKeepsInCache>
@@ -42,7 +43,7 @@ __global__ void __launch_bounds__(kStreamMaxThreads)
   }
 }
 
-/// In every thread. By shuffles: GPUs of compute capability 7.5 have no other way.
+/// Returns the sum in every thread. It uses shuffles, the only way on GPUs of compute capability 7.5.
 __device__ unsigned warp_sum(unsigned value) {
   for (unsigned distance = kWarp / 2; distance > 0; distance /= 2) {
     value += __shfl_xor_sync(0xffffffffU, value, distance);
@@ -50,7 +51,7 @@ __device__ unsigned warp_sum(unsigned value) {
   return value;
 }
 
-/// The sum of the block's values, in its first thread.
+/// Returns the sum of the CTA's values in its first thread.
 __device__ unsigned sum_of_block(unsigned value) {
   __shared__ unsigned of_warps[kStreamMaxThreads / kWarp];
   value = warp_sum(value);
@@ -104,13 +105,13 @@ unsigned blocks_of(const StreamGrid& grid) { return static_cast<unsigned>(grid.b
 unsigned threads_of(const StreamGrid& grid) { return static_cast<unsigned>(grid.threads); }
 
 void check_bytes(std::int64_t bytes) {
-  constexpr std::int64_t kMaxBytes = std::int64_t{1} << 40;  // so that tiles fit 32 bits
+  constexpr std::int64_t kMaxBytes = std::int64_t{1} << 40;  // so that tile indices fit 32 bits
   if (bytes > 0 && bytes % kStreamGranularity == 0 && bytes <= kMaxBytes) return;
   throw std::invalid_argument{"a streaming kernel over " + std::to_string(bytes) + " bytes: expected a multiple of " +
                               std::to_string(kStreamGranularity) + " up to 2^40"};
 }
 
-/// Tiles of a buffer, once everything was found to be as required.
+/// Returns the number of tiles of a buffer; throws unless bytes and grid are valid.
 unsigned checked_tiles(std::int64_t bytes, const StreamGrid& grid) {
   check_bytes(bytes);
   const bool is_valid =
@@ -130,7 +131,7 @@ std::vector<StreamGrid> stream_grids(std::int64_t bytes, int multiprocessors, bo
   std::vector<StreamGrid> grids;
   for (const int threads : {256, 512}) {
     const auto tiles = static_cast<int>(bytes / (threads * kStreamTileBytes));
-    // One wave of 1,024 and of 2,048 threads a multiprocessor, and as many blocks as there are tiles.
+    // One wave with 1,024 and with 2,048 threads per SM, and one CTA per tile.
     for (const int blocks : {multiprocessors * 1024 / threads, multiprocessors * 2048 / threads, tiles}) {
       grids.push_back({.threads = threads, .blocks = blocks, .keeps_in_cache = false});
       if (stores) grids.push_back({.threads = threads, .blocks = blocks, .keeps_in_cache = true});

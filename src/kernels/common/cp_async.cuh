@@ -1,18 +1,17 @@
-// Copies to shared memory that go on while the thread computes (cp.async). What a thread waits for is what it copied
-// itself.
+// Asynchronous copies to shared memory (cp.async). A thread waits for its own copies only.
 #pragma once
 
 #include <cstdint>
 
 namespace tbench::kernels {
 
-/// One vector of 4, 8 or 16 bytes, aligned to its size.
+/// Copies one vector of 4, 8 or 16 bytes, aligned to its size.
 template <class Vector, class Element>
 __device__ __forceinline__ void cp_async(Vector* to, const Element* from) {
   constexpr int kBytes = sizeof(Vector);
   static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16, "what cp.async copies");
   const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
-  if constexpr (kBytes == 16) {  // past L1
+  if constexpr (kBytes == 16) {  // bypasses L1
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;\n" ::"r"(address), "l"(from) : "memory");
   } else {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;\n" ::"r"(address), "l"(from), "n"(kBytes) : "memory");
@@ -22,7 +21,7 @@ __device__ __forceinline__ void cp_async(Vector* to, const Element* from) {
 /// Ends a set of copies, which may be empty.
 __device__ __forceinline__ void cp_async_commit_group() { asm volatile("cp.async.commit_group;\n" ::: "memory"); }
 
-/// Waits until at most the `kSets` latest sets of the calling thread are under way.
+/// Waits until at most the `kSets` latest sets of the calling thread are in flight.
 template <int kSets>
 __device__ __forceinline__ void cp_async_wait_group() {
   asm volatile("cp.async.wait_group %0;\n" ::"n"(kSets) : "memory");

@@ -1,4 +1,4 @@
-// From a precision to the type that it stores, and the checks that launch functions share.
+// Dispatch of a precision to its storage type, and the checks that launch functions share.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -39,7 +39,7 @@ decltype(auto) with_storage_type(std::string_view op, Precision precision, const
   return precision == Precision::kBf16 || precision == Precision::kFp16 ? 2 : 4;
 }
 
-/// Whether all of them, null ones apart, are multiples of `bytes`.
+/// Whether all pointers, except null ones, are multiples of `bytes`.
 [[nodiscard]] inline bool are_aligned(std::initializer_list<const void*> pointers, std::uintptr_t bytes) {
   for (const void* const pointer : pointers) {
     if (reinterpret_cast<std::uintptr_t>(pointer) % bytes != 0) return false;
@@ -47,7 +47,7 @@ decltype(auto) with_storage_type(std::string_view op, Precision precision, const
   return true;
 }
 
-/// @throws  std::invalid_argument  if one is null
+/// @throws  std::invalid_argument  if a pointer is null
 inline void check_pointers(std::string_view op, std::initializer_list<const void*> pointers) {
   for (const void* const pointer : pointers) {
     if (pointer == nullptr) throw std::invalid_argument{std::string{op} + ": a required pointer is null"};

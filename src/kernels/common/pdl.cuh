@@ -1,12 +1,14 @@
-// Programmatic dependent launch: a kernel that begins while the one before it on its stream ends, so that its launch,
-// and what it does before it reads, pass in the other's tail.
+// Programmatic dependent launch (PDL): a kernel starts while the previous one on its stream ends, so that its launch,
+// and its work before it reads, overlap the other's tail.
 //
-// The rule. A kernel that launch_pdl() starts calls griddep_wait() in every thread that touches global
-// memory, before that thread's first access: reads, of what earlier kernels write, and writes, over what they still
-// read. Parameters and what no kernel of the stream ever writes may be read before. Then whoever waits for this kernel
-// has waited for all before it, too: a wait ends when the last kernel is over, which itself waited. So a kernel that
-// keeps the rule may call griddep_launch_dependents() as its first statement, whatever comes next: a kernel launched as
-// usual does not begin early, and one launched overlapping waits.
+// The rule. In a kernel that launch_pdl() starts, every thread that accesses global memory calls griddep_wait() before
+// its first access. This holds for reads of data that earlier kernels write and for writes over data that they still
+// read. Parameters, and data that no kernel of the stream ever writes, may be read earlier.
+//
+// Waiting for this kernel then means waiting for all kernels before it, too: a wait ends when the previous kernel is
+// over, and that kernel has itself waited. A kernel that keeps the rule may therefore call griddep_launch_dependents()
+// as its first statement, whatever comes next: a kernel with an ordinary launch does not start early, and one launched
+// by launch_pdl() waits.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,21 +19,22 @@
 
 namespace tbench::kernels {
 
-/// Lets the next kernel of the stream start where it may, as soon as every block has called this or ended.
+/// Lets the next kernel of the stream start, if its launch allows it, as soon as every CTA has called this or ended.
 __device__ __forceinline__ void griddep_launch_dependents() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;\n" ::: "memory");
 #endif
 }
 
-/// Waits until the kernel before is over and its writes are seen. Returns at once in a kernel launched as usual.
+/// Waits until the previous kernel is over and its writes are visible. Returns at once in a kernel with an ordinary
+/// launch.
 __device__ __forceinline__ void griddep_wait() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;\n" ::: "memory");
 #endif
 }
 
-/// Whether kernels of the current device can overlap so: compute capability 9.0 and later.
+/// Whether kernels of the current device can overlap in this way: compute capability 9.0 and later.
 /// @throws  cuda::CudaError
 inline bool device_overlaps_kernels() {
   int device{}, major{};
@@ -40,8 +43,8 @@ inline bool device_overlaps_kernels() {
   return major >= 9;
 }
 
-/// Launches a kernel that keeps the rule above; as usual where the device cannot do more, or what comes before is no
-/// kernel. Graphs keep it.
+/// Launches a kernel that keeps the rule above. The launch is an ordinary one if the device cannot do more or the
+/// previous operation is no kernel. Graphs keep the overlap.
 /// @throws  cuda::CudaError
 template <class... Parameters, class... Arguments>
 void launch_pdl(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_t stream,

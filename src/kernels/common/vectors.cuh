@@ -1,5 +1,5 @@
-// Elements of the three storage types by the vector, and sums over the threads of a row: what the kernels that move
-// memory share. A vector is loaded as one word; arithmetic is float32's.
+// Vectors of elements of the three storage types, and sums over the threads of a row, for all memory-bound kernels. A
+// vector is loaded as one word; arithmetic is in float32.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -10,7 +10,7 @@
 namespace tbench::kernels {
 
 inline constexpr int kWarpThreads = 32;
-inline constexpr int kVectorBytes = 16;  // the widest access of a thread
+inline constexpr int kVectorBytes = 16;  // the widest access per thread
 
 template <int kBytes>
 struct VectorWord;
@@ -44,23 +44,23 @@ __device__ __forceinline__ Element from_float(float x) {
   if constexpr (sizeof(Element) == sizeof(float)) {
     return x;
   } else {
-    return static_cast<Element>(x);  // to the nearest, ties to even
+    return static_cast<Element>(x);  // rounds to nearest, ties to even
   }
 }
 
-/// x as it is once it has been stored.
+/// Returns x rounded as storing it would round it.
 template <class Element>
 __device__ __forceinline__ float rounded(float x) {
   return to_float(from_float<Element>(x));
 }
 
-/// What is read once: its lines are the first that L2 gives up.
+/// Loads data that is read once: L2 evicts its lines first.
 template <int kWidth, class Element>
 __device__ __forceinline__ Word<Element, kWidth> load_once(const Element* from) {
   return __ldcs(reinterpret_cast<const Word<Element, kWidth>*>(from));
 }
 
-/// What other threads read, too.
+/// Loads data that other threads read, too.
 template <int kWidth, class Element>
 __device__ __forceinline__ Word<Element, kWidth> load_cached(const Element* from) {
   return __ldg(reinterpret_cast<const Word<Element, kWidth>*>(from));
@@ -90,7 +90,8 @@ __device__ __forceinline__ void store(Element* to, const float (&values)[kWidth]
   *reinterpret_cast<Word<Element, kWidth>*>(to) = packed<Element, kWidth>(values);
 }
 
-/// Hides that a word is the one that it was, so that the compiler computes anew what it would else keep in registers.
+/// Hides from the compiler that a word keeps its value, so that it computes again what it would otherwise keep in
+/// registers.
 __device__ __forceinline__ void opaque(std::uint16_t& word) { asm volatile("" : "+h"(word)); }
 __device__ __forceinline__ void opaque(std::uint32_t& word) { asm volatile("" : "+r"(word)); }
 __device__ __forceinline__ void opaque(uint2& word) {
@@ -112,7 +113,7 @@ __device__ __forceinline__ float warp_sum(float value) {
   return value;
 }
 
-/// Waits for the `threads` threads that share barrier `number` (1 to 15; 0 is __syncthreads').
+/// Waits for the `threads` threads that share the named barrier `number` (1 to 15; 0 is __syncthreads()).
 __device__ __forceinline__ void named_barrier_sync(int number, int threads) {
   asm volatile("bar.sync %0, %1;\n" ::"r"(number), "r"(threads) : "memory");
 }

@@ -1,7 +1,7 @@
-// Two kernels, a row a block. The first holds the row in registers as it was loaded: each thread sums exponentials
-// relative to its own maximum, the block agrees on lse behind one barrier, and the exponentials are taken once more for
-// the gradient. Keeping them, in float32, would take twice the registers, and with three rows a multiprocessor instead
-// of six latency rules. The second kernel, for rows too long for that, reads the row twice.
+// Two kernels with one row per CTA. The first holds the row in registers as it was loaded. Each thread sums
+// exponentials relative to its own maximum, the CTA agrees on lse behind one barrier, and the exponentials are computed
+// once more for the gradient. Keeping them in float32 would take twice the registers, and with three rows per SM
+// instead of six latency dominates. The second kernel, for rows too long for that, reads the row twice.
 #include <limits>
 #include <string>
 
@@ -14,18 +14,18 @@
 namespace tbench::kernels {
 namespace {
 
-constexpr int kMaxThreads = 1024;  // of the second kernel
+constexpr int kMaxThreads = 1024;  // per CTA of the second kernel
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-/// sum(exp(x - maximum)) of some x, of which `maximum` is the largest; 0, or NaN, where that is minus infinity.
+/// sum(exp(x - maximum)) of some x, of which `maximum` is the largest; 0 or NaN if that is minus infinity.
 struct PartialSum {
   float maximum, sum;
 };
 
-/// What exponentials are relative to: not a minus infinity, from which nothing differs by a finite number.
+/// Returns the reference of exponentials. It is never minus infinity, from which nothing differs by a finite number.
 __device__ __forceinline__ float reference_of(float maximum) { return maximum == kMinusInfinity ? 0.0F : maximum; }
 
-/// exp(x - reference) with one multiplication and addition: relative to a rounding of x log2(e).
+/// exp(x - reference) with one multiply-add, accurate to a rounding of x log2(e).
 __device__ __forceinline__ float exp_of_difference(float x, float reference) {
   constexpr float kLog2E = 1.44269504F;
   float power;
@@ -33,12 +33,12 @@ __device__ __forceinline__ float exp_of_difference(float x, float reference) {
   return power;
 }
 
-/// `part` relative to a maximum that is as large or larger.
+/// Rescales `part` to a maximum that is as large as its own or larger.
 __device__ __forceinline__ float rescaled(const PartialSum& part, float maximum) {
   return part.maximum == kMinusInfinity ? part.sum : part.sum * expf(part.maximum - maximum);
 }
 
-/// The warp's maximum first, so that a lane takes one exponential.
+/// Reduces over the warp, the maximum first, so that a lane computes one exponential.
 __device__ __forceinline__ PartialSum of_warp(const PartialSum& mine) {
   float maximum = mine.maximum;
 #pragma unroll
@@ -48,7 +48,7 @@ __device__ __forceinline__ PartialSum of_warp(const PartialSum& mine) {
   return {maximum, warp_sum(injected(InjectedStepFault::kEntropyRescale) ? mine.sum : rescaled(mine, maximum))};
 }
 
-/// log(sum(exp(x))) over the block, in all threads.
+/// Returns log(sum(exp(x))) over the CTA, in all threads.
 __device__ float lse_of_block(PartialSum mine) {
   __shared__ PartialSum of_warps[kMaxThreads / kWarpThreads];
   const int warp = static_cast<int>(threadIdx.x) / kWarpThreads, lane = static_cast<int>(threadIdx.x) % kWarpThreads;
@@ -65,13 +65,13 @@ __device__ __forceinline__ bool is_word(std::int64_t target, std::int64_t width)
   return target >= 0 && target < width;
 }
 
-/// By one thread.
+/// Writes the row's results; one thread calls it.
 __device__ void write_row_results(const CrossEntropy& problem, std::int64_t row, float lse, float of_target) {
   problem.losses[row] = injected(InjectedStepFault::kEntropyLoss) ? lse : lse - of_target;
   if (problem.lse != nullptr) problem.lse[row] = lse;
 }
 
-/// The target's logit, before the row is overwritten; NaN for a target that is no word.
+/// Returns the target's logit, before the row is overwritten; NaN for a target outside the vocabulary.
 template <class Element>
 __device__ float logit_of_target(const CrossEntropy& problem, std::int64_t row, std::int64_t target) {
   if (!is_word(target, problem.width)) return std::numeric_limits<float>::quiet_NaN();
@@ -82,7 +82,7 @@ __device__ __forceinline__ float scale_of(const CrossEntropy& problem) {
   return problem.scale == nullptr ? problem.factor : problem.factor * *problem.scale;
 }
 
-/// Blocks that a multiprocessor should hold at least: rows under way are what hides latency, so that registers are few.
+/// Minimum of CTAs per SM: rows in flight hide latency, so registers are few.
 __host__ __device__ constexpr int row_blocks(int vectors) { return vectors <= 4 ? 3 : 2; }
 
 template <class Element, int kWidth, int kVectors>
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(kCrossEntropyRowThreads, row_blocks(kVectors))
   }
   const std::int64_t late = injected(InjectedStepFault::kEntropyTargetRow) && row + 1 < problem.rows ? 1 : 0;
   const std::int64_t target = problem.targets[row + late];
-  float of_target = 0.0F;  // read before the barrier, after which the row is overwritten
+  float of_target = 0.0F;  // read before the barrier, behind which the row is overwritten
   if (threadIdx.x == 0) of_target = logit_of_target<Element>(problem, row, target);
   PartialSum mine{kMinusInfinity, 0.0F};
 #pragma unroll
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(kCrossEntropyRowThreads, row_blocks(kVectors))
     float values[kWidth];
     unpack<Element, kWidth>(words[i], values);
 #pragma unroll
-    for (int j = 0; j < kWidth; ++j) mine.sum += exp_of_difference(values[j], reference);  // a NaN makes the sum one
+    for (int j = 0; j < kWidth; ++j) mine.sum += exp_of_difference(values[j], reference);  // a NaN makes the sum NaN
   }
   const float lse = lse_of_block(mine);
   if (threadIdx.x == 0) write_row_results(problem, row, lse, of_target);

@@ -1,4 +1,4 @@
-// How a row of logits is divided among threads: a pure function of the shape.
+// Division of a row of logits among threads: a pure function of the shape.
 #include <algorithm>
 
 #include "kernels/common/dispatch.hpp"

@@ -1,4 +1,4 @@
-// The backward kernel, and the sum over its blocks' shares of the weight's gradient.
+// The backward kernel, and the sum of its CTAs' shares of the weight's gradient.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -7,12 +7,12 @@
 
 namespace tbench::kernels {
 
-/// Columns of a share that a thread reads at once, and threads side by side: 128 bytes of each share, or 32.
+/// Columns of a share that a thread reads at once, and adjacent threads: 128 bytes of each share, or 32.
 constexpr int share_columns(int width_of_vector) { return width_of_vector == 1 ? 1 : 4; }
 inline constexpr int kShareThreads = 8;
 
-/// dweight = the sums over the grid's shares, each a row of the workspace. A block has some columns at a time, and a
-/// thread of them every so many shares, in order.
+/// dweight = the sum of the grid's shares, each a row of the workspace. A CTA has some columns at a time. For each
+/// column several threads add every n-th share, in order.
 /// @param warps_sums  [blockDim.x / 32, kShareThreads x kColumns], shared
 template <class Weight, int kColumns>
 __device__ void add_up_shares(const float* workspace, Weight* dweight, int width, float* warps_sums) {
@@ -32,10 +32,10 @@ __device__ void add_up_shares(const float* workspace, Weight* dweight, int width
         for (int j = 0; j < kColumns; ++j) sums[j] += terms[j];
       }
     }
-    __syncthreads();  // the sums of the columns before have been read
+    __syncthreads();  // the sums of the previous columns have been read
 #pragma unroll
     for (int j = 0; j < kColumns; ++j) {
-      // A warp has four threads of each column.
+      // A warp has four threads per column.
       sums[j] += __shfl_xor_sync(0xffffffffU, sums[j], kShareThreads);
       sums[j] += __shfl_xor_sync(0xffffffffU, sums[j], 2 * kShareThreads);
       if (thread % kWarpThreads < kShareThreads) warps_sums[thread / kWarpThreads * kSet + place + j] = sums[j];
@@ -49,11 +49,13 @@ __device__ void add_up_shares(const float* workspace, Weight* dweight, int width
   }
 }
 
-/// A row is read twice where it lies, in registers or in its slots: before the sum that all elements wait for, and
-/// after. The weight's gradient is a sum over rows: each block leaves its share in the workspace, and once all have,
-/// each adds up some columns. So the blocks have to run all at once: a cooperative launch; unless the shares are to
-/// stay. Dynamic shared memory: the slots of sum, dsum, dnormed and rstd, and after the rows, where a block has several
-/// groups, float[width].
+/// Each row is read twice from registers or from its slots: before the sum that all elements wait for, and after it.
+/// The weight's gradient is a sum over rows: each CTA stores its share in the workspace, and once all have, each CTA
+/// adds up some columns. All CTAs therefore have to run at once, by a cooperative launch, unless the shares stay in the
+/// workspace.
+///
+/// Dynamic shared memory: the slots of sum, dsum, dnormed and rstd; after the rows, if a CTA has several groups,
+/// float[width].
 template <class Stream, class Branch, class Weight, int kWidth, int kElements>
 __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
     rmsnorm_backward_kernel(const __grid_constant__ NormBackward tensors, std::int64_t rows, int width,
@@ -96,7 +98,7 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
     if (column(i) < width) weight.fetch(i, column(i));
   }
   const float inverse_width = 1.0F / static_cast<float>(width);
-  // n and dnormed of this thread's vector i
+  // n and dnormed of this thread's vector i.
   const auto normed_and_gradient = [&](int slot, int i, float rstd, float(&normed)[kWidth], float(&gradient)[kWidth]) {
     sum.get(slot, i, normed);
     dnormed.get(slot, i, gradient);
@@ -147,7 +149,7 @@ __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
       slot = slot + 1 == kAhead || injected(InjectedStepFault::kNormBackwardSlot) ? 0 : slot + 1;
     }
   }
-  // The groups' sums one after the other: the same bits every time.
+  // The groups' sums are added one after the other, so that the bits are the same in every run.
   float* const column_sums = reinterpret_cast<float*>(slots);
   for (int next = 1; next < groups; ++next) {
     __syncthreads();
@@ -196,7 +198,7 @@ struct NormSharesTable {
   NormShares norms[kNormsOfALaunch];
 };
 
-/// A block has 32 columns of a norm, a warp every so many shares of them, in order.
+/// A CTA has 32 columns of a norm; each warp adds every n-th share of them, in order.
 template <class Weight>
 __global__ void __launch_bounds__(kSharesThreads)
     rmsnorm_weight_gradient_kernel(const __grid_constant__ NormSharesTable table, int shares, int width) {

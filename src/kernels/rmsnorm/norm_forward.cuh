@@ -1,11 +1,11 @@
-// The forward kernel: a row is in registers from its only load to its only store, while the next ones come.
+// The forward kernel: a row stays in registers from its only load to its only store, while the next rows are loaded.
 #pragma once
 
 #include "kernels/rmsnorm/norm_rows.cuh"
 
 namespace tbench::kernels {
 
-/// Dynamic shared memory: the slots of x, then those of the branch.
+/// Dynamic shared memory: the slots of x, then the slots of the branch.
 template <class Stream, class Branch, class Weight, int kWidth, int kElements>
 __global__ void __launch_bounds__(norm_max_threads(kElements), 1)
     rmsnorm_forward_kernel(const __grid_constant__ NormForward tensors, std::int64_t rows, int width,

@@ -1,5 +1,5 @@
-// How the norm's kernels take rows: which threads hold one, how they add up over it, and how the next ones come. A
-// block takes row after row; a thread has the same columns of each.
+// Rows in the norm's kernels: which threads hold a row, how they sum over it, and how the next rows are loaded. A CTA
+// takes row after row; a thread has the same columns of each.
 #pragma once
 
 #include "kernels/common/cp_async.cuh"
@@ -11,7 +11,7 @@ namespace tbench::kernels {
 
 inline constexpr int kNormMaxWarps = norm_max_threads(kNormFewElements) / kWarpThreads;
 
-/// This thread's place: `lane` of the `threads` that hold a row, and the group's warps in the block.
+/// Coordinates of this thread: `lane` among the `threads` that hold a row, and the group's warps in the CTA.
 struct NormGroup {
   int index, lane, threads;
   __device__ explicit NormGroup(int threads_of_row)
@@ -19,8 +19,8 @@ struct NormGroup {
         lane{static_cast<int>(threadIdx.x) % threads_of_row},
         threads{threads_of_row} {}
 
-  /// The sum over the group's threads, in all of them. `partials` alternate between two sets, so that one barrier is
-  /// enough: who writes a set again has passed the barrier after which all had read it.
+  /// Returns the sum over the group's threads in all of them. `partials` alternate between two sets, so that one
+  /// barrier is enough: a thread that writes a set again has passed the barrier behind which all had read it.
   __device__ float sum(float value, float (&partials)[2][kNormMaxWarps], int& turn) const {
     value = warp_sum(value);
     if (threads == kWarpThreads) return value;
@@ -35,15 +35,15 @@ struct NormGroup {
   }
 };
 
-/// A thread's vectors of a row of one tensor: in registers, or, of `kAhead` rows, in the thread's own slots of shared
-/// memory. What a thread has copied itself it reads without a barrier.
+/// A thread's vectors of a row of one tensor: in registers, or, for `kAhead` rows, in the thread's own slots of shared
+/// memory. A thread reads what it has copied itself without a barrier.
 template <class Element, int kWidth, int kVectors, int kAhead>
 class RowVectors {
  public:
   using Vector = Word<Element, kWidth>;
   static constexpr int kSlotBytesOfThread = kAhead * kVectors * static_cast<int>(sizeof(Vector));
 
-  /// @param shared  of the block, this tensor's slots, which it is moved past
+  /// @param shared  shared memory of the CTA; advanced past this tensor's slots
   __device__ explicit RowVectors(char*& shared) : slots_{reinterpret_cast<Vector*>(shared) + threadIdx.x} {
     shared += kSlotBytesOfThread * blockDim.x;
   }
@@ -55,7 +55,7 @@ class RowVectors {
       cp_async(slots_ + place(slot, i), from);
     }
   }
-  /// Read anew each time, so that registers need not hold it meanwhile.
+  /// Reads the vector again each time, so that registers need not hold it meanwhile.
   __device__ void get(int slot, int i, float (&values)[kWidth]) {
     if constexpr (kAhead == 0) {
       opaque(held_[i]);
@@ -78,7 +78,7 @@ class RowVectors {
   Vector held_[kAhead == 0 ? kVectors : 1];
 };
 
-/// The weight's vectors: in registers for all rows where there are few, else read for each.
+/// The weight's vectors: held in registers for all rows if they are few, otherwise read for each row.
 template <class Element, int kWidth, int kVectors, bool kHeld>
 class WeightVectors {
  public:

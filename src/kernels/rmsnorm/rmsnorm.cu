@@ -1,4 +1,4 @@
-// The launches: types and the plan's vectors as template arguments.
+// Launches of the norm's kernels: types and the plan's vectors become template arguments.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -24,12 +24,12 @@ NormDevice current_device() {
   return {.multiprocessors = multiprocessors, .shared_bytes = shared_bytes};
 }
 
-/// Backward's blocks do not depend on vectors.
+/// Number of CTAs of the backward pass, which does not depend on vectors.
 std::int64_t backward_blocks(const NormShape& shape) {
   return norm_plan(NormPass::kBackward, shape, /*in_vectors=*/true, current_device()).blocks;
 }
 
-/// Calls `use` with tags of the stream's, the branch's and the weight's type.
+/// Calls `use` with tags of the types of stream, branch and weight.
 template <class Use>
 void with_types(const NormTypes& types, const Use& use) {
   if (types.stream == Precision::kFp32) {
@@ -44,7 +44,7 @@ void with_types(const NormTypes& types, const Use& use) {
 template <int kValue>
 using Number = std::integral_constant<int, kValue>;
 
-/// Calls `use` with the vector's width and a thread's elements as constants.
+/// Calls `use` with the vector's width and the elements per thread as constants.
 template <class Stream, class Use>
 void with_plan(const NormPlan& plan, const Use& use) {
   constexpr int kVector = kVectorBytes / static_cast<int>(sizeof(Stream));
@@ -55,7 +55,7 @@ void with_plan(const NormPlan& plan, const Use& use) {
   plan.width_of_vector == 1 ? with_width(Number<1>{}) : with_width(Number<kVector>{});
 }
 
-/// Of the runtime, for a kernel whose blocks need not run all at once, or have to.
+/// Launch function of the runtime: the ordinary one, or the cooperative one for CTAs that have to run all at once.
 using Launch = cudaError_t(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                            cudaStream_t stream);
 

@@ -1,6 +1,6 @@
-// One kernel: a thread has one vector of a head at one position in every part, so that queries and keys share the
-// angles that it loads. Threads are in the order of [token, head, head_dim], the packed product's: reading it, and
-// writing it in the backward pass, is contiguous; the other layout's runs are a head long.
+// One kernel. A thread has one vector of a head at one position in every part, so that queries and keys share the
+// angles that it loads. Threads are in the order [token, head, head_dim] of the packed product. Reading the product,
+// and writing it in the backward pass, is therefore contiguous; in the other layout the runs are one head_dim long.
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -17,15 +17,15 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// What a thread's number divides into.
+/// Divisors that split a thread's index.
 struct Extents {
-  unsigned vectors;  // of the problem, one part
+  unsigned vectors;  // vectors per part
   unsigned seq, heads, vectors_of_a_head;
 };
 
 struct Place {
   unsigned batch, seq, head;
-  int column;  // element of the head
+  int column;  // element in the head
 };
 
 template <int kWidth>
@@ -114,7 +114,7 @@ void check_rope(const RopeProblem& problem) {
 }
 
 bool fits_vectors(const RopeProblem& problem, std::int64_t vector) {
-  // A vector's angles are two vectors of half as many float32 values.
+  // The angles of a vector are two vectors of half as many float32 values.
   bool fits = problem.head_dim % vector == 0 && are_aligned({problem.cos, problem.sin}, kVectorBytes);
   for (std::size_t i = 0; i < static_cast<std::size_t>(problem.parts); ++i) {
     for (const TensorView* const view : {&problem.from.at(i), &problem.to.at(i)}) {
@@ -137,10 +137,11 @@ void launch(const RopeProblem& problem, cudaStream_t stream) {
                                            : &rope_layout_kernel<Element, kWidth, 3>;
   upload_step_fault(stream);
   const auto blocks = static_cast<unsigned>(ceil_div(extents.vectors, kThreads));
-  if (problem.backward) {  // behind attention's last kernel, which lets this one begin
+  if (problem.backward) {  // follows attention's last kernel, which lets this one start early
     return launch_pdl(kernel, blocks, kThreads, 0, stream, problem, extents);
   }
-  // Behind a product, which lets nobody begin early, an overlapping launch takes 0.3 to 0.5 us more than a usual one.
+  // Behind a matrix product, which lets nothing start early, a launch with PDL takes 0.3 to 0.5 us more than an
+  // ordinary one.
   kernel<<<blocks, kThreads, 0, stream>>>(problem, extents);
   TBENCH_CUDA_CHECK(cudaGetLastError());
 }

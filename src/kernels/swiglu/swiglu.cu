@@ -1,6 +1,6 @@
-// Two kernels on vectors in the order of h, a block's side by side, one a thread: two or three independent loads of 16
-// bytes in as many threads as a multiprocessor holds. Two a thread were 0 to 4 % slower, four 10 to 25 %. What the next
-// matrix product reads is left in L2.
+// Two kernels on vectors in the order of h. The vectors of a CTA are contiguous, one per thread: two or three
+// independent 16-byte loads in as many threads as an SM holds. Two vectors per thread were 0 to 4 % slower, four 10 to
+// 25 % slower. The data that the next matrix product reads stays in L2.
 #include <limits>
 #include <string>
 
@@ -14,9 +14,9 @@ namespace tbench::kernels {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kVectors = 1;  // of a thread
+constexpr int kVectors = 1;  // per thread
 
-/// The logistic function. For 16 bits the fast exponential and division do: both are off by units in float32's last
+/// The logistic function. 16-bit types use the fast exponential and division, whose errors are units in float32's last
 /// place.
 template <class Element>
 __device__ __forceinline__ float logistic(float x) {
@@ -27,19 +27,19 @@ __device__ __forceinline__ float logistic(float x) {
   }
 }
 
-/// Vectors of h, in rows.
+/// Number of vectors of h, in all and per row.
 struct Vectors {
   unsigned count, of_a_row;
 };
 
-/// Where vector `index` begins in a matrix of this stride.
+/// Offset of vector `index` in a matrix with this stride.
 template <int kWidth>
 __device__ __forceinline__ std::int64_t place(const Vectors& vectors, unsigned index, std::int64_t stride) {
   const unsigned row = index / vectors.of_a_row;
   return row * stride + std::int64_t{index - row * vectors.of_a_row} * kWidth;
 }
 
-/// The first of this thread's vectors; the others follow a block's threads apart.
+/// Index of this thread's first vector; the next ones are kThreads apart.
 __device__ __forceinline__ unsigned first_vector() { return blockIdx.x * kThreads * kVectors + threadIdx.x; }
 
 template <class Element, int kWidth>
@@ -124,7 +124,7 @@ bool fits_vectors(const SwigluShape& shape, std::initializer_list<std::int64_t> 
   return fits;
 }
 
-/// Calls `launch` with the type's tag, the vector's width as a constant, the vectors and the blocks for them.
+/// Calls `launch` with the type's tag, the vector's width as a constant, the vectors and the number of CTAs for them.
 template <class Launch>
 void with_vectors(const SwigluShape& shape, bool in_vectors, cudaStream_t stream, const Launch& launch) {
   with_storage_type("swiglu", shape.precision, [&](auto type) {

@@ -1,11 +1,11 @@
 // Main loop of a consumer warpgroup of the persistent sm90 backward kernel over the queries that see its 64 keys of
 // each work tile. S^T = K Q^T and dP^T = V dO^T, so that P and dS are operands of dV += P dO and dK += dS Q as they
 // stand in registers. Then dS crosses shared memory for dQ = dS K, of which each warpgroup computes one half over the
-// keys of both.
+// keys of the two.
 //
 // That product comes at the end of the next step, even if that step belongs to the next work tile. The warpgroups can
-// therefore be half a step apart, with one's products next to the other's exponentials. Neither waits for dS of the
-// other.
+// therefore be half a step apart, so that the products of one overlap the exponentials of the other. Neither waits for
+// dS of the other.
 #pragma once
 
 #include "kernels/attention/common/injected_fault.cuh"

@@ -82,9 +82,10 @@ struct BwdSmem {
   static constexpr int kWarps = kBackwardGroups * kWarpGroupWarps;
   static constexpr int kBarrierSize = 8;
 
-  /// Order in which tiles go through the stages. Stationary rows that end in registers come first: one warpgroup's
-  /// after the other's, the operand of S before the one of dP. Then come, for each step, its rows for S (Q or K), for
-  /// dP (dO or V), transposed for dV (dO^T, with stationary keys), and transposed for dK or dQ (Q^T or K^T).
+  /// Order in which tiles go through the stages. Stationary rows that end in registers come first: those for one
+  /// warpgroup before those for the other, and the operand of S before the one of dP. Then come, for each step, its
+  /// rows for S (Q or K), for dP (dO or V), transposed for dV (dO^T, with stationary keys), and transposed for dK or dQ
+  /// (Q^T or K^T).
   enum Tile { kForScores, kForGradients, kForValues, kForKept = kForValues + (kKeepsKeys ? 1 : 0), kTiles };
   static constexpr int kKeptTiles =
       kBackwardGroups * (kTile.scores_operand_in_registers + kTile.gradients_operand_in_registers);
