@@ -1,5 +1,5 @@
-// Fused attention, forward and backward, as plain launch functions: pointers, shapes, strides, a stream. The kernels'
-// design is in src/kernels/attention/design.md, what was measured in src/kernels/experiments.csv.
+// Fused attention, forward and backward, as plain launch functions: pointers, shapes, strides, a stream. For the
+// kernels' design see src/kernels/attention/design.md, for measurements src/kernels/experiments.csv.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -19,16 +19,16 @@ namespace tbench::kernels {
 /// Precision::kFp32 and kTf32, __nv_bfloat16 for kBf16, __half for kFp16.
 struct TensorView {
   void* data{};
-  std::array<std::int64_t, 3> strides{};  // of batch, heads and seq, in elements; 0 repeats
+  std::array<std::int64_t, 3> strides{};  // strides of batch, heads and seq, in elements; 0 repeats
 };
 
-/// What both passes need to know. Pointers that are aligned to 16 bytes with strides that are multiples of 16 bytes
-/// are read in vectors; any others are taken too, element by element.
+/// Parameters of both passes. Tensors with 16-byte aligned pointers and strides that are multiples of 16 bytes are read
+/// in vectors, others element by element.
 struct AttentionProblem {
   AttentionShape shape;  // a causal mask requires seq_q == seq_kv
   Precision precision{};
-  float scale{};         // of q k^T, 1 / sqrt(head_dim) as a rule
-  bool deterministic{};  // backward: the same bits every time, without atomic additions
+  float scale{};         // factor of q k^T, 1 / sqrt(head_dim) as a rule
+  bool deterministic{};  // backward: the same bits in every run, without atomic additions
 };
 
 struct AttentionForward {
@@ -40,49 +40,49 @@ struct AttentionForward {
 
 struct AttentionBackward {
   TensorView q, k, v, o;  // as in the forward pass; o is its result
-  const float* lse{};     // its result
-  TensorView grad_o;      // [batch, heads, seq_q, head_dim]; strides of 0 are taken
-  TensorView dq, dk, dv;  // written, in the input's dtype
+  const float* lse{};     // result of the forward pass
+  TensorView grad_o;      // [batch, heads, seq_q, head_dim]; strides of 0 are allowed
+  TensorView dq, dk, dv;  // written, in the dtype of the input
   void* workspace{};      // attention_backward_workspace_bytes(), aligned to 256 bytes; contents do not matter
 };
 
-/// Facts of a device that decide what can run on it and how.
+/// Properties of a device that decide whether and how it can run the kernels.
 struct DeviceLimits {
   int compute_capability_major{};
   int compute_capability_minor{};
   int multiprocessors{};
-  std::size_t shared_bytes_per_block{};  // the opt-in limit
+  std::size_t shared_bytes_per_block{};  // the opt-in maximum
 };
 
-/// Of the current device. The device is asked once, then remembered.
+/// Returns the limits of the current device, which is queried once.
 /// @throws  cuda::CudaError
 [[nodiscard]] DeviceLimits current_device_limits();
 
-/// Why these kernels cannot compute `problem` on a device, or nothing: head_dim 16, 32, 64, 80, 96 or 128 (16-bit also
-/// 256, forward and backward), a compute capability that this build has machine code for, extents within the grid's
-/// limits.
+/// Returns why these kernels cannot compute `problem` on a device, or nothing if they can. Supported are head_dim 16,
+/// 32, 64, 80, 96 and 128 (in 16 bits also 256, forward and backward), compute capabilities that this build has machine
+/// code for, and extents within the grid's limits.
 [[nodiscard]] std::optional<std::string> attention_unsupported_reason(const AttentionProblem& problem,
                                                                       const DeviceLimits& limits);
 
-/// Bytes that attention_forward() needs of device memory besides its arguments; 0 where it needs none. At most
-/// 32 MiB on an H200, whatever the lengths; but where Hopper's TF32 kernel is chosen as many as v has, a head's keys
-/// rounded up to a multiple of 128 at most, and 256.
+/// Bytes of device memory that attention_forward() needs besides its arguments; 0 if none. At most 32 MiB on an H200,
+/// whatever the lengths. The sm90 TF32 kernel is the exception: it needs as many bytes as v has, with the keys of each
+/// head rounded up to a multiple of at most 128, and 256 more.
 [[nodiscard]] std::size_t attention_forward_workspace_bytes(const AttentionProblem& problem,
                                                             const DeviceLimits& limits);
 
-/// Enqueues o = softmax(scale * q k^T, masked) v and its row sums' logarithms. One or two launches. Does not
+/// Enqueues o = softmax(scale * q k^T, masked) v and the logarithms of its row sums. One or two launches. Does not
 /// synchronise.
-/// @throws  std::invalid_argument  for what attention_unsupported_reason() refuses, or a workspace that is needed and
-///                                  null; cuda::CudaError
+/// @throws  std::invalid_argument  if attention_unsupported_reason() has a reason, or a workspace is needed and null;
+///          cuda::CudaError
 void attention_forward(const AttentionProblem& problem, const AttentionForward& arguments, cudaStream_t stream);
 
-/// Bytes that attention_backward() needs of device memory besides its arguments; 0 where it needs none.
+/// Bytes of device memory that attention_backward() needs besides its arguments; 0 if none.
 [[nodiscard]] std::size_t attention_backward_workspace_bytes(const AttentionProblem& problem,
                                                              const DeviceLimits& limits);
 
 /// Enqueues the gradients of q, k and v. One to three launches. Does not synchronise.
-/// @throws  std::invalid_argument  for what attention_unsupported_reason() refuses, or a workspace that is needed and
-///                                  null; cuda::CudaError
+/// @throws  std::invalid_argument  if attention_unsupported_reason() has a reason, or a workspace is needed and null;
+///          cuda::CudaError
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& arguments, cudaStream_t stream);
 
 }  // namespace tbench::kernels

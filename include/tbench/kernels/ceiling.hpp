@@ -1,5 +1,5 @@
-// Kernels that do nothing but move memory, or nothing at all: what this GPU's limits are measured with. Buffers are
-// whole tiles of 16-byte words, so that no access needs a bound.
+// Kernels that only move memory, or do nothing at all, to measure the limits of this GPU. Buffers are whole tiles of
+// 16-byte words, so that no access needs a bound.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,45 +9,45 @@
 
 namespace tbench::kernels {
 
-/// How a streaming kernel covers its buffer, tile by tile: a tile is 64 bytes a thread, contiguous.
+/// Tiling of a buffer by a streaming kernel: a tile is 64 bytes per thread, contiguous.
 struct StreamGrid {
-  int threads{};          // a block: 32, 64, 128, 256 or 512
-  int blocks{};           // of the grid; each takes tile after tile, as many apart
-  bool keeps_in_cache{};  // stores leave their lines in L2 as others do, instead of as the first to go
+  int threads{};          // per CTA: 32, 64, 128, 256 or 512
+  int blocks{};           // CTAs of the grid; CTA i takes tiles i, i + blocks, and so on
+  bool keeps_in_cache{};  // stores leave their lines in L2 as usual, instead of as the first to be evicted
   bool operator==(const StreamGrid&) const = default;
 };
 
-/// Every buffer's bytes are a multiple of this: a tile of the largest block.
+/// Divisor of every buffer's bytes: a tile of the largest CTA.
 inline constexpr std::int64_t kStreamGranularity = 512 * 64;
 
-/// Grids to autotune over for a buffer: one wave of threads, half of one, and a block for each tile.
-/// @param bytes            of the buffer, > 0, a multiple of kStreamGranularity, at most 2^40
-/// @param multiprocessors  of the device, > 0
-/// @param stores           whether the kernel writes, so that what becomes of its lines is a choice
+/// Grids to autotune over for a buffer: one wave of threads, half a wave, and one CTA per tile.
+/// @param bytes            bytes of the buffer, > 0, a multiple of kStreamGranularity, at most 2^40
+/// @param multiprocessors  SMs of the device, > 0
+/// @param stores           whether the kernel writes, which adds the choice of keeps_in_cache
 /// @throws                 std::invalid_argument
 [[nodiscard]] std::vector<StreamGrid> stream_grids(std::int64_t bytes, int multiprocessors, bool stores);
 
-/// Bytes of the pattern that write_stream repeats: a tile of the largest block.
+/// Bytes of the pattern that write_stream() repeats: a tile of the largest CTA.
 inline constexpr std::int64_t kStreamPatternBytes = kStreamGranularity;
 
-// Each of the following enqueues one kernel on `stream` and does not synchronise. Pointers are of device memory,
-// aligned to 16 bytes; `bytes` as above.
-// @throws  std::invalid_argument  if `bytes` or `grid` is not as required; CudaError if the launch fails
+// Each of the following functions enqueues one kernel on `stream` and does not synchronise. Pointers are to device
+// memory and 16-byte aligned; `bytes` as above.
+// @throws  std::invalid_argument  if `bytes` or `grid` is invalid; CudaError if the launch fails
 
 /// to[i] = from[i].
 void copy_stream(void* to, const void* from, std::int64_t bytes, const StreamGrid& grid, cudaStream_t stream);
-/// Adds up all 32-bit words modulo 2^32, every one `passes` times, through L2 alone: L1 is passed by, and in each pass
-/// a tile is another block's.
-/// @param sums    [grid.blocks], a partial sum of each block
+/// Adds up all 32-bit words modulo 2^32, each of them `passes` times, through L2 alone: loads bypass L1, and in each
+/// pass a tile goes to another CTA.
+/// @param sums    [grid.blocks], one partial sum per CTA
 /// @param passes  > 0
 void read_stream(std::uint32_t* sums, const void* from, std::int64_t bytes, int passes, const StreamGrid& grid,
                  cudaStream_t stream);
 /// to[i] = pattern[i mod kStreamPatternBytes].
 void write_stream(void* to, const void* pattern, std::int64_t bytes, const StreamGrid& grid, cudaStream_t stream);
-/// *counter += 1, by one thread.
+/// *counter += 1, in one thread.
 void increment(std::uint32_t* counter, cudaStream_t stream);
-/// As increment(), by a grid of `blocks` blocks of 256 threads, each of which first waits for `cycles` of its
-/// multiprocessor's clock.
+/// *counter += 1, by a grid of `blocks` CTAs with 256 threads, each of which first waits for `cycles` cycles of its
+/// SM's clock.
 /// @param cycles  >= 0
 /// @param blocks  > 0
 void increment_after(std::int64_t cycles, int blocks, std::uint32_t* counter, cudaStream_t stream);

@@ -1,4 +1,4 @@
-// Token embedding: rows of a table, and the sum of their gradients. Behind plain launch functions.
+// Token embedding: rows of a table, and the sum of their gradients, as plain launch functions.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,8 +9,8 @@
 
 namespace tbench::kernels {
 
-/// Where a row is a multiple of 16 bytes and every pointer aligned to 16, rows are accessed in vectors, else element by
-/// element. A token outside [0, vocab_size) reads a row of NaN and adds to none.
+/// If a row is a multiple of 16 bytes and every pointer is 16-byte aligned, rows are accessed in vectors, otherwise
+/// element by element. A token outside [0, vocab_size) reads a row of NaN and adds to no row.
 struct EmbeddingShape {
   std::int64_t tokens{};                  // > 0
   std::int64_t vocab_size{};              // > 0
@@ -18,16 +18,17 @@ struct EmbeddingShape {
   Precision precision{Precision::kFp32};  // of the table, the rows and their gradients
 };
 
-/// Enqueues one launch; does not synchronise. rows[i] = table[tokens[i]].
+/// Enqueues rows[i] = table[tokens[i]] in one launch; does not synchronise.
 /// @param tokens  [tokens]
 /// @param table   [vocab_size, width]
 /// @param rows    [tokens, width]
-/// @throws  std::invalid_argument  for an extent that is not as required or a null pointer; cuda::CudaError
+/// @throws  std::invalid_argument  for an invalid extent or a null pointer; cuda::CudaError
 void embedding_forward(const EmbeddingShape& shape, const std::int64_t* tokens, const void* table, void* rows,
                        cudaStream_t stream);
 
-/// dtable[w] = sum of drows[i] over the tokens i with tokens[i] = w, 0 where there are none. Fills with zeros, then
-/// adds atomically, in any order, each sum rounded to the storage type. Enqueues two operations; does not synchronise.
+/// dtable[w] = sum of drows[i] over the tokens i with tokens[i] = w, 0 if there are none. Fills the table with zeros,
+/// then adds atomically, in any order, and rounds each sum to the storage type. Enqueues two operations; does not
+/// synchronise.
 /// @param drows   [tokens, width]
 /// @param dtable  [vocab_size, width], written
 /// @throws  as above

@@ -1,6 +1,5 @@
-// Rotary position embedding inside a change of layout: from one product [tokens, 3, heads, head_dim] to the queries,
-// keys and values [batch, heads, seq, head_dim] that attention reads, and back for gradients. Behind a plain launch
-// function.
+// Rotary position embedding within a change of layout, as a plain launch function: from one product [tokens, 3, heads,
+// head_dim] to the queries, keys and values [batch, heads, seq, head_dim] that attention reads, and back for gradients.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,19 +14,19 @@ namespace tbench::kernels {
 
 inline constexpr int kRopeMaxParts = 3;
 
-/// `parts` tensors [batch, heads, seq, head_dim] in any layout whose last dimension is contiguous. The pair (x[2i],
-/// x[2i + 1]) of the first `turned` of them turns by its position's angle, the others are copied. Where head_dim,
-/// strides and pointers are multiples of 16 bytes, rows are accessed in vectors, else by the pair.
+/// `parts` tensors [batch, heads, seq, head_dim] in any layout whose last dimension is contiguous. In the first
+/// `turned` of them the pair (x[2i], x[2i + 1]) rotates by the angle of its position; the others are copied. If
+/// head_dim, strides and pointers are multiples of 16 bytes, rows are accessed in vectors, otherwise pair by pair.
 struct RopeProblem {
-  std::int64_t batch{}, heads{}, seq{}, head_dim{};  // > 0; head_dim even; all together at most 2^32 - 1
+  std::int64_t batch{}, heads{}, seq{}, head_dim{};  // > 0; head_dim even; the product of all at most 2^32 - 1
   Precision precision{};
   int parts{};   // 1 to kRopeMaxParts
   int turned{};  // 0 to parts
   std::array<TensorView, kRopeMaxParts> from{};
-  std::array<TensorView, kRopeMaxParts> to{};  // from's memory, element by element, or none of it
+  std::array<TensorView, kRopeMaxParts> to{};  // the same memory as `from`, element by element, or none of it
   const float* cos{};                          // [seq, head_dim / 2]
   const float* sin{};                          // [seq, head_dim / 2]
-  bool backward{};                             // by the angles' negatives
+  bool backward{};                             // rotates by the negative angles
 };
 
 /// Views of part `part` of a contiguous product [batch, seq, parts, heads, head_dim], and of a contiguous tensor
@@ -35,9 +34,9 @@ struct RopeProblem {
 [[nodiscard]] TensorView packed_part(void* product, const RopeProblem& problem, int part);
 [[nodiscard]] TensorView contiguous_heads(void* tensor, const RopeProblem& problem);
 
-/// Enqueues one launch; does not synchronise. Every element is read once and written once; the tables are read for
-/// every head, through L1.
-/// @throws  std::invalid_argument for extents that are not as required or a null pointer; cuda::CudaError
+/// Enqueues one launch; does not synchronise. Every element is read once and written once; the tables are read once per
+/// head, through L1.
+/// @throws  std::invalid_argument for invalid extents or a null pointer; cuda::CudaError
 void rope(const RopeProblem& problem, cudaStream_t stream);
 
 }  // namespace tbench::kernels

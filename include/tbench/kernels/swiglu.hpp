@@ -1,5 +1,5 @@
 // SwiGLU's elementwise part, h = silu(gate) up, forward and backward in one launch each, on two matrices or on one
-// product that holds both. Behind plain launch functions.
+// product that holds both, as plain launch functions.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,17 +10,17 @@
 
 namespace tbench::kernels {
 
-/// `gate` and `up`, or their gradients: rows of SwigluShape::width elements, `stride` apart. Of one product
-/// [rows, 2 width]: up = gate + width, stride = 2 width.
+/// `gate` and `up`, or their gradients: rows of SwigluShape::width elements, `stride` apart. In one product [rows, 2
+/// width] up = gate + width and stride = 2 width.
 template <class Pointer>
 struct GatedPair {
   Pointer gate{};
   Pointer up{};
-  std::int64_t stride{};  // elements, >= width
+  std::int64_t stride{};  // in elements, >= width
 };
 
-/// rows x width elements at most 2^32 - 1. Where width and strides are multiples of 16 bytes and every pointer is
-/// aligned to 16, rows are accessed in vectors, else element by element.
+/// rows x width is at most 2^32 - 1. If width and strides are multiples of 16 bytes and every pointer is 16-byte
+/// aligned, rows are accessed in vectors, otherwise element by element.
 struct SwigluShape {
   std::int64_t rows{};   // > 0
   std::int64_t width{};  // > 0
@@ -30,14 +30,14 @@ struct SwigluShape {
 struct SwigluBackward {
   GatedPair<const void*> inputs;
   const void* dh{};            // [rows, width]
-  GatedPair<void*> gradients;  // may be the inputs' memory
-  void* h{};                   // [rows, width] or null: h once more, which the weight's gradient after it reads; not dh
+  GatedPair<void*> gradients;  // may be the memory of the inputs
+  void* h{};  // [rows, width] or null: h again, which the weight's gradient reads after this; not the memory of dh
 };
 
-/// Enqueue one launch each; do not synchronise. With s = 1 / (1 + exp(-gate)): h = gate s up, dup = dh gate s,
-/// dgate = dh up s (1 + gate (1 - s)). Every input is read once, every output written once.
+/// Enqueue one launch each; do not synchronise. With s = 1 / (1 + exp(-gate)): h = gate s up, dup = dh gate s, dgate =
+/// dh up s (1 + gate (1 - s)). Every input is read once, every output written once.
 /// @param h  [rows, width]
-/// @throws   std::invalid_argument for extents that are not as required, a null pointer; cuda::CudaError
+/// @throws   std::invalid_argument for invalid extents or a null pointer; cuda::CudaError
 void swiglu_forward(const SwigluShape& shape, const GatedPair<const void*>& inputs, void* h, cudaStream_t stream);
 void swiglu_backward(const SwigluShape& shape, const SwigluBackward& tensors, cudaStream_t stream);
 
