@@ -1,5 +1,5 @@
-// AdamW's kernel against float64 of the formulas: whole and partial chunks, many tensors, addresses of any alignment,
-// and what its scalars on the device do.
+// AdamW's kernel against the formulas in float64: whole and partial chunks, many tensors, addresses of any alignment,
+// and the effect of its scalars on the device.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,8 +19,8 @@ struct StepOptions {
   double number{10};
   std::optional<Precision> copy{};
   Precision gradient{Precision::kFp32};
-  std::int64_t offset{};  // of every array but the gradient's, elements
-  double scale{};         // of the gradients; 0: none
+  std::int64_t offset{};  // of every array but the gradient, in elements
+  double scale{};         // scale of the gradients; 0: none
   bool found_inf{};
   std::optional<int> max_blocks{};
 };
@@ -52,7 +52,7 @@ class AdamWOnGpu : public testing::Test {
 
   static constexpr double kRate = 1e-3, kBeta1 = 0.9, kBeta2 = 0.999, kEpsilon = 1e-8, kDecay = 0.01;
 
-  /// @return  parameters, moments and copies behind the step, tensor by tensor
+  /// @return  parameters, moments and copies after the step, tensor by tensor
   static std::vector<Doubles> run(const std::vector<HostTensor>& hosts, const StepOptions& options) {
     std::vector<std::unique_ptr<Arrays>> arrays;
     std::vector<AdamWTensor> tensors;
@@ -122,7 +122,7 @@ class AdamWOnGpu : public testing::Test {
       next.v[i] = kBeta2 * host.v[i] + (1 - kBeta2) * g * g;
       const double denominator = std::sqrt(next.v[i] / correction2) + kEpsilon;
       next.p[i] = host.p[i] * (1 - kRate * kDecay) - kRate * next.m[i] / correction1 / denominator;
-      // Each term of m is rounded three times at most; what is subtracted from p another twenty.
+      // Each term of m is rounded at most three times; the number subtracted from p is rounded another twenty times.
       m_allowed[i] = 4 * kU * (std::abs(kBeta1 * host.m[i]) + std::abs((1 - kBeta1) * g));
       p_allowed[i] = 3 * kU * std::abs(host.p[i]) +
                      kRate / correction1 / denominator * (m_allowed[i] + 20 * kU * std::abs(next.m[i]));
@@ -133,7 +133,7 @@ class AdamWOnGpu : public testing::Test {
     expect_close("p", p, next.p, [&](std::size_t i) { return p_allowed[i]; });
     EXPECT_EQ(arrays.g.read().size(), host.g.size());
     if (options.copy) {
-      // Of the very parameters that the kernel left: rounded once.
+      // The copy must be the parameters that the kernel left, rounded once.
       expect_close("copy", arrays.copy->read(), stored(p, *options.copy), [](std::size_t) { return 0.0; });
     }
   }

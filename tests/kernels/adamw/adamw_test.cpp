@@ -1,4 +1,4 @@
-// What AdamW's host code decides and refuses, without a GPU.
+// Decisions and refusals of AdamW's host code, without a GPU.
 #include "tbench/kernels/adamw.hpp"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Faults planted into the kernels (common/injected_fault.hpp) must be found by the comparison with the reference, each
-// in the outputs that it spoils and in no other. Linked with the library that holds them, built for one head_dim.
+// Faults injected into the kernels (common/injected_fault.hpp). The comparison with the reference must find each of
+// them, in the outputs that it spoils and in no other. Linked with the library that has them, built for one head_dim.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -21,9 +21,13 @@ struct FaultShape {
   std::int64_t seq{}, heads{};
 };
 
-/// What each kernel of a precision serves on the 132 multiprocessors of an H200: few tiles; with 5 tiles of 64 a head
-/// more of them than two for each multiprocessor, and on Hopper short tiles; with 16 tiles of 128 a head as many; few
-/// tiles and many keys; on Hopper pair tiles, 10 a head; narrow tiles.
+/// One shape for each kernel of a precision on the 132 SMs of an H200, in this order:
+/// - few tiles
+/// - 5 tiles of 64 per head, more than two per SM; on Hopper FwdM128N64x2
+/// - 16 tiles of 128 per head, more than two per SM
+/// - few tiles and many keys
+/// - on Hopper FwdM64N128x2, 10 tiles per head
+/// - on Hopper FwdM128N128
 constexpr std::array kFaultShapes{FaultShape{300, 4},  FaultShape{300, 56}, FaultShape{2000, 17},
                                   FaultShape{1100, 1}, FaultShape{600, 12}, FaultShape{4300, 4}};
 

@@ -1,5 +1,5 @@
 // The attention kernels against float64: every precision and head_dim, odd, tiny and large shapes, layouts, extreme
-// inputs, and what they must not do: write elsewhere, give other bits the next time.
+// inputs, and prohibitions: no writes elsewhere, no other bits in the next run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ class AttentionOnGpu : public testing::TestWithParam<KernelOfGrid> {
     }
   }
 
-  /// Forward, and both kinds of backward.
+  /// Checks the forward pass, and the backward pass with and without `deterministic`.
   void expect_right(const AttentionCase& one) {
     SCOPED_TRACE(describe(one));
     const AttentionRun run{one};
@@ -87,7 +87,7 @@ TEST_P(AttentionOnGpu, ManyHeadsAndBatches) {
 }
 
 TEST_P(AttentionOnGpu, GridsThatFillTheGpu) {
-  // What serves small grids leaves these, in the order of their size, to the tiles of larger ones.
+  // The kernels for small grids leave these shapes, in the order of their size, to larger tiles.
   expect_right(make_case({300, 300, true}, 2, 28));
   expect_right(make_case({300, 300, false}, 2, 14));
   expect_right(make_case({1000, 1000, false}, 2, 6));

@@ -1,4 +1,4 @@
-// What the launch functions refuse, decided without a GPU.
+// Refusals of the launch functions, decided without a GPU.
 #include "tbench/kernels/attention.hpp"
 
 #include <gmock/gmock.h>
@@ -67,7 +67,7 @@ DeviceLimits of_capability(int major, int minor) {
 }
 
 TEST(AttentionUnsupportedReason, IsOfTheBuildsOwnCode) {
-  // PTX, where the build has it, runs on whatever comes later.
+  // PTX, if the build has it, runs on all later GPUs.
   const bool has_ptx = built_architectures().find("+PTX") != std::string_view::npos;
   EXPECT_EQ(attention_unsupported_reason(problem_of(64, Precision::kBf16), of_capability(99, 1)).has_value(), !has_ptx);
 }
@@ -106,7 +106,7 @@ TEST(RunsSm90a, NeedsTheGpuAndMachineCodeForIt) {
 }
 
 /// Limits from NVIDIA's CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", and the number
-/// of multiprocessors from the GPUs' datasheets.
+/// of SMs from the GPUs' datasheets.
 struct KnownGpu {
   const char* name;
   DeviceLimits limits;
@@ -212,14 +212,14 @@ TEST(AttentionForwardWorkspace, IsOfTheDeviceThatIsGiven) {
   DeviceLimits half = kHopper;
   half.multiprocessors = 66;
   EXPECT_GT(attention_forward_workspace_bytes(problem, kHopper), 0U);
-  EXPECT_EQ(attention_forward_workspace_bytes(problem, half), 0U);  // 64 tiles are more than half of 66
+  EXPECT_EQ(attention_forward_workspace_bytes(problem, half), 0U);  // 64 tiles are more than half of the 66 SMs
 }
 
 TEST(AttentionForwardWorkspace, HoldsValuesOnceMoreForTf32OnHopper) {
   if (!runs_sm90a(kHopper, built_architectures())) GTEST_SKIP() << "a build without Hopper's kernels";
   AttentionProblem problem = problem_of(64, Precision::kTf32);
   problem.shape.seq_q = problem.shape.seq_kv = 8000;
-  // 6 heads of 63 tiles of 128 keys by 64 columns, and the counter
+  // 6 heads with 63 tiles of 128 keys by 64 columns each, and the counter
   EXPECT_EQ(attention_forward_workspace_bytes(problem, kHopper), 6u * 63 * 128 * 64 * 4 + 256);
   problem.precision = Precision::kFp32;
   EXPECT_EQ(attention_forward_workspace_bytes(problem, kHopper), 0U);
@@ -256,7 +256,7 @@ TEST(AttentionForwardWorkspace, IsBoundedWhateverTheLengths) {
 }
 
 TEST(AttentionBackwardWorkspace, IsTheSameForTheSameProblemAndGrowsWithItLinearly) {
-  // A buffer per element of dq, dk or dv is the most that a backward may need: memory stays O(seq).
+  // A backward pass may need at most a buffer per element of dq, dk or dv, so that memory stays O(seq).
   for (const auto& [precision, head_dim] : kernel_grid()) {
     SCOPED_TRACE(fmt::format("{} {}", to_string(precision), head_dim));
     for (const bool deterministic : {false, true}) {

@@ -1,6 +1,6 @@
-// Hashes of the kernels, tiles and workspaces that the rules choose for 5,491,200 problems, so that no choice changes
-// by accident when the rules are moved or rewritten. The walk takes 0.8 s in a release build. It has no shorter form
-// for sanitizers: that half of the tests builds no kernels.
+// Hashes of the kernels, tiles and workspaces that the rules select for 5,491,200 problems, so that no selection
+// changes by accident when the rules are moved or rewritten. The walk takes 0.8 s in a release build. It has no shorter
+// form for sanitizers, because their half of the tests builds no kernels.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ class Hash {
   std::uint64_t hash_ = 0xcbf29ce484222325U;
 };
 
-// The numbers of choices, whatever order an enumeration has.
+// Numbers of the configs, whatever the order in an enumeration.
 
 int number_of(sm80::FwdConfigId tiles) {
   switch (tiles) {
@@ -99,7 +99,7 @@ int number_of(sm80::BwdAlgorithm method) {
   return 0;
 }
 
-/// The wide tiles for head_dim 80 are others than for head_dim 64.
+/// kM192 is another config at head_dim 80 than at head_dim 64.
 int number_of(sm90::FwdConfigId tiles, std::int64_t head_dim) {
   switch (tiles) {
     case sm90::FwdConfigId::kM128N128:
@@ -136,7 +136,7 @@ bool is_16_bit(const AttentionProblem& problem) {
   return problem.precision == Precision::kBf16 || problem.precision == Precision::kFp16;
 }
 
-/// Whether the tiles do not serve a problem. Asks nothing about the machine code of this build.
+/// Whether no tiles serve a problem. Independent of the machine code of this build.
 bool is_refused(const AttentionProblem& problem, const DeviceLimits& limits) {
   if (!is_16_bit(problem)) {
     return problem.shape.head_dim == 256 || sm80::unsupported_32bit_reason(problem, limits).has_value();
@@ -174,7 +174,7 @@ struct Hashes {
   std::int64_t problems{};
 };
 
-/// Without a mask every other problem has another number of queries than of keys.
+/// Without a mask every other problem has different numbers of queries and keys.
 void add_lengths(Hashes& hashes, AttentionProblem problem, const std::vector<std::int64_t>& all,
                  const DeviceLimits& limits) {
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -219,7 +219,8 @@ struct Golden {
   std::uint64_t forward, backward;
 };
 
-/// A rule that is changed on purpose changes a hash: what a failure prints goes here, with the change's measurements.
+/// A rule that is changed on purpose changes a hash. The values that a failure prints then go here, with the change's
+/// measurements.
 constexpr std::array kGolden{Golden{Precision::kFp32, 0x5c9e4aeea5abb793, 0x15910a534ad0e7f},
                              Golden{Precision::kTf32, 0x71ef648016dd35d7, 0x333a7711ff14b196},
                              Golden{Precision::kBf16, 0x67e7c60eb8a7cafe, 0x98dde5d1fcaf9eb9},

@@ -1,4 +1,4 @@
-// The streaming kernels on a GPU: every word moved, in every grid, and nothing beyond the buffers touched.
+// The streaming kernels on a GPU: every word is moved, in every grid, and nothing beyond the buffers is touched.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -22,7 +22,7 @@ Words random_words(std::int64_t bytes, unsigned seed) {
   return words;
 }
 
-/// Words on the device, with guards behind them.
+/// Words on the device, followed by guards.
 class GuardedWords {
  public:
   explicit GuardedWords(const Words& words) : count_{words.size()}, memory_{bytes(words.size() + kGuardWords)} {
@@ -31,7 +31,7 @@ class GuardedWords {
     TBENCH_CUDA_CHECK(cudaMemcpy(memory_.data(), all.data(), bytes(all.size()), cudaMemcpyHostToDevice));
   }
   [[nodiscard]] std::uint32_t* data() const { return reinterpret_cast<std::uint32_t*>(memory_.data()); }
-  /// The words; fails if a guard was overwritten. Synchronises.
+  /// Returns the words; fails if a guard was overwritten. Synchronises.
   [[nodiscard]] Words read() const {
     Words all(count_ + kGuardWords);
     TBENCH_CUDA_CHECK(cudaMemcpy(all.data(), memory_.data(), bytes(all.size()), cudaMemcpyDeviceToHost));
@@ -46,7 +46,7 @@ class GuardedWords {
   DeviceBytes memory_;
 };
 
-/// Grids that a trial chooses from, and odd ones: fewer blocks than tiles, more, one.
+/// The grids that autotuning tries, and odd ones: fewer CTAs than tiles, more, one.
 std::vector<StreamGrid> all_grids(std::int64_t bytes) {
   std::vector<StreamGrid> grids = stream_grids(bytes, 132, true);
   for (const int threads : {32, 64, 128, 256, 512}) {

@@ -1,4 +1,4 @@
-// What the streaming kernels' host code decides and refuses, without a GPU.
+// Decisions and refusals of the streaming kernels' host code, without a GPU.
 #include "tbench/kernels/ceiling.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace tbench::kernels {
 namespace {
 
-constexpr std::int64_t kBytes = 8 * kStreamGranularity;  // 256 KiB: 16 tiles of 256 threads, 8 of 512
+constexpr std::int64_t kBytes = 8 * kStreamGranularity;  // 256 KiB: 16 tiles with 256 threads, 8 with 512
 
 TEST(StreamGrids, AreWavesOfThreadsAndOneTileABlock) {
   const std::vector<StreamGrid> grids = stream_grids(kBytes, 132, /*stores=*/false);

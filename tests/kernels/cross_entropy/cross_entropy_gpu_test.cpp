@@ -1,5 +1,5 @@
-// Cross entropy's kernels against float64 of the formulas: rows in registers and rows that are read twice, in place and
-// not, masked words, targets that are none.
+// Cross entropy's kernels against the formulas in float64: rows in registers and rows that are read twice, in place and
+// not, masked tokens, targets outside the vocabulary.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Rows {
   std::int64_t rows, width;
-  std::int64_t offset{};  // elements
+  std::int64_t offset{};  // in elements
 };
 
 const std::vector<Rows> kRows{{1, 1},     {1, 8},         {3, 7},      {2, 1000},   {5, 10'000}, {3, 10'001},
@@ -87,8 +87,8 @@ class CrossEntropyOnGpu : public testing::TestWithParam<Precision> {
       lse.push_back(has_nan ? kNan : largest + std::log(sum));
       const bool is_word = targets[row] >= 0 && targets[row] < rows.width;
       losses.push_back(is_word ? lse[row] - logits[row * width + static_cast<std::size_t>(targets[row])] : kNan);
-      // Relative, of an exponential: its argument's product with log2(e), the reference's and lse's are rounded; of the
-      // sum: additions in a thread and over threads.
+      // Relative errors. Of an exponential: its argument's product with log2(e), the reference and lse are rounded. Of
+      // the sum: additions within a thread and over threads.
       row_error.push_back(kU * (8 * size + 24 + std::sqrt(static_cast<double>(width)) / 4));
       for (std::size_t i = 0; i < width; ++i) {
         const std::size_t at = row * width + i;
@@ -132,7 +132,7 @@ TEST_P(CrossEntropyOnGpu, MaskedWordsHaveNoShare) {
   for (const Rows& rows : {Rows{3, 10'000}, Rows{2, 70'000}, Rows{2, 66}}) {
     Doubles logits = normal_values(rows.rows * rows.width, GetParam(), 4);
     const std::vector<std::int64_t> targets = some_targets(rows);
-    // Of all threads but a few nothing is left, and what is left is far below zero.
+    // Only a few threads keep a contribution to the sum, and their logits are far below zero.
     for (std::size_t i = 0; i < logits.size(); ++i) {
       const auto column = static_cast<std::int64_t>(i) % rows.width;
       const bool is_target = column == targets[i / static_cast<std::size_t>(rows.width)];

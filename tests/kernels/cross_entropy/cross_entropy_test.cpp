@@ -1,4 +1,4 @@
-// What cross entropy's host code decides and refuses, without a GPU.
+// Decisions and refusals of cross entropy's host code, without a GPU.
 #include "tbench/kernels/cross_entropy.hpp"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,8 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(CrossEntropyPlan, ARowIsFewVectorsAThreadInBlocksThatShareAMultiprocessor) {
-  // 10,000 words are 1,250 vectors of 8: 4 each for 313 threads, 10 warps; of 4: 8 each for 313
+  // 10,000 tokens are 1,250 vectors of 8 elements: 4 for each of 313 threads, 10 warps; with vectors of 4 elements: 8
+  // for each of 313
   const CrossEntropyPlan bf16{.width_of_vector = 8, .vectors = 4, .threads = 320};
   EXPECT_EQ(cross_entropy_plan(2048, 10'000, Precision::kBf16, true), bf16);
   const CrossEntropyPlan fp32{.width_of_vector = 4, .vectors = 8, .threads = 320};

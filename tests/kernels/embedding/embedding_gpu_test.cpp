@@ -1,4 +1,4 @@
-// The embedding's kernels against the host: rows are copied, gradients added, with and without vectors.
+// The embedding's kernels against the host: rows are copied and gradients added, with and without vectors.
 #include "tbench/kernels/embedding.hpp"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ namespace {
 
 struct Extents {
   std::int64_t tokens, vocab_size, width;
-  std::int64_t offset{};  // elements
+  std::int64_t offset{};  // in elements
 };
 
 const std::vector<Extents> kExtents{{1, 1, 1}, {7, 3, 4}, {64, 10, 33}, {100, 50, 768}, {33, 5, 2052}, {20, 9, 64, 1}};
@@ -29,7 +29,7 @@ class EmbeddingOnGpu : public testing::TestWithParam<Precision> {
   }
 };
 
-/// Tokens in device memory; every word of the vocabulary but the last comes up, some more than once.
+/// Tokens in device memory; every token of the vocabulary but the last occurs, some more than once.
 class Tokens {
  public:
   explicit Tokens(const std::vector<std::int64_t>& tokens)

@@ -1,4 +1,4 @@
-// What the embedding's launch functions refuse, which needs no GPU.
+// Refusals of the embedding's launch functions, which need no GPU.
 #include "tbench/kernels/embedding.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What the GPU tests find out about the 16-bit attention kernels, where there is no GPU: right at odd lengths, and
-// every planted fault found in the outputs that it spoils.
+// The GPU tests' checks of the 16-bit attention kernels, without a GPU: right at odd lengths, and every injected fault
+// found in the outputs that it spoils.
 #include "emulated/emulated_attention_16bit.hpp"
 #include "emulated/expect_emulated.hpp"
 
@@ -36,7 +36,7 @@ TYPED_TEST(EmulatedAttention16Test, BackwardSplit) { expect_right<TypeParam>(kSp
 TEST(EmulatedSplitKvTest, CombiningCountsElementsBeyondInt) {
   EmulatedAttention16<64> attention{Lengths{64, 64, false}, 1};
   EXPECT_TRUE(attention.combine_writes_at(0));
-  // 2^25 blocks of 128 threads: their first element's number is 2^32, zero in 32 bits.
+  // With 128 threads per CTA, the first element of CTA 2^25 has the number 2^32, which is zero in 32 bits.
   EXPECT_FALSE(attention.combine_writes_at(1U << 25U));
 }
 

@@ -1,4 +1,4 @@
-// The same for the float32 attention kernels, their tiles for small grids included.
+// The GPU tests' checks of the float32 attention kernels, without a GPU, the tiles for small grids included.
 #include <type_traits>
 
 #include "emulated/emulated_attention_32bit.hpp"

@@ -1,5 +1,5 @@
-// Hopper's backward kernel of two kinds of items where there is no GPU: its barriers above all. Teams of one to many
-// items, of one to many steps; warps and copies in a random order.
+// The sm90 split backward kernel without a GPU, above all its barriers. Consumer groups have one to many work tiles of
+// one to many steps; warps and copies run in a random order.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -50,7 +50,7 @@ TYPED_TEST(EmulatedBackwardKindsSm90Test, FaultsAreFound) {
     rows.push_back({"statistics", InjectedFault::kBackwardStatistics, any, When::kSometimes});
   }
   expect_all_found<TypeParam>(rows, outputs, run, {400, 400, true});
-  // With many buffers one is filled again only some steps later.
+  // With many stages a stage is filled again only some steps later.
   const std::array of_steps{FaultRow{"release", InjectedFault::kBackwardRelease, any, When::kSometimes}};
   expect_all_found<TypeParam>(of_steps, outputs, run, {800, 800, true});
 }

@@ -1,5 +1,5 @@
-// Hopper's backward kernels where there is no GPU: their barriers above all. Blocks of one to many items, of one to
-// many steps; warps and copies in a random order.
+// The sm90 backward kernels without a GPU, above all their barriers. CTAs have one to many work tiles of one to many
+// steps; warps and copies run in a random order.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -18,7 +18,7 @@ using Attentions =
                    EmulatedBackward<256, BwdSchedule::kOneTilePerCta>>;
 TYPED_TEST_SUITE(EmulatedBackwardSm90Test, Attentions);
 
-/// Those that know more ways to add dQ up than together.
+/// For the kernels with more ways to accumulate dQ than kAtomic.
 template <class Attention>
 class EmulatedBackwardSumsSm90Test : public testing::Test {};
 using StayingAttentions =
@@ -26,12 +26,12 @@ using StayingAttentions =
                    EmulatedBackward<128, BwdSchedule::kPersistent>>;
 TYPED_TEST_SUITE(EmulatedBackwardSumsSm90Test, StayingAttentions);
 
-/// How dQ is added up, and by heads among how many blocks a head's tiles are dealt.
+/// The accumulation of dQ and, with kPerHead, the number of CTAs per head.
 struct Sums {
   DqAccumulation kind{};
   int shares{1};
 };
-/// Those that the kernel knows.
+/// Returns the accumulations that the kernel has.
 std::vector<Sums> sums_of(BwdSchedule blocks) {
   using enum DqAccumulation;
   if (blocks == BwdSchedule::kOneTilePerCta) return {{kAtomic}};
@@ -69,8 +69,8 @@ void expect_faults_found(const Sums& way) {
   }
   const bool by_heads = sums == DqAccumulation::kPerHead;
   if (by_heads) rows.push_back({"first sums", InjectedFault::kDqFirstSums, {"dq"}, When::kAlways});
-  // By heads a tile of queries gives way to another one only within the third tile of keys; and without turns, with
-  // few steps, races are seldom lost.
+  // With kPerHead a stage of Q is released to another Q tile only within the third K/V tile. Without ping-pong, and
+  // with few steps, races are seldom lost.
   const Lengths lengths = sums == DqAccumulation::kAtomic ? kFaultLengths : Lengths{300, 300, true};
   expect_all_found<Attention>(
       rows, {"dq", "dk", "dv"}, [&](auto& attention) { return attention.backward(1, way.kind, way.shares); }, lengths);

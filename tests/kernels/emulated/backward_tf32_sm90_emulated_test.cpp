@@ -1,5 +1,5 @@
-// Hopper's TF32 backward kernels where there is no GPU: both widths on odd lengths, items of one to many steps; warps
-// and copies in a random order.
+// The sm90 TF32 backward kernels without a GPU: both head_dims on odd lengths, work tiles of one to many steps; warps
+// and copies run in a random order.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -52,7 +52,7 @@ TYPED_TEST(EmulatedBackwardTf32Sm90Test, FaultsAreFound) {
   const Names any{outputs.begin(), outputs.end()};
   const std::array of_slots{FaultRow{"release", InjectedFault::kBackwardRelease, any, When::kSometimes},
                             FaultRow{"parity", InjectedFault::kBackwardParity, any, When::kSometimes}};
-  // Of 64 columns a slot that K^T was in is filled again three steps later: not often in four.
+  // At head_dim 64 a stage that held K^T is filled again three steps later, which seldom happens with four steps.
   expect_all_found<TypeParam>(of_slots, outputs, kRun, {400, 400, true});
 }
 

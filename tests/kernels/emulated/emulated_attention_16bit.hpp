@@ -18,7 +18,7 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
  public:
   EmulatedAttention16(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kBf16, lengths, seed} {}
 
-  /// o, lse.
+  /// Compares o and lse.
   template <class Tile>
   std::vector<Comparison> forward(SplitKv parts = {}) {
     return this->run_forward(
@@ -29,12 +29,12 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
         parts, &combine_splits<Element, kHeadDim>);
   }
 
-  /// The same, its keys divided among blocks of `keys`.
+  /// Compares o and lse with the keys divided among CTAs, `keys` per CTA.
   std::vector<Comparison> forward_split_kv(int keys) {
     return forward<FwdSplitKv>({.num_splits = static_cast<int>(block_count(this->lengths_.kv, keys)), .keys = keys});
   }
 
-  /// Whether the combining kernel writes anything in a block that lies beyond all queries.
+  /// Whether the combine kernel writes anything in a CTA that lies beyond all queries.
   bool combine_writes_at(unsigned block) {
     std::vector<Element> o = this->nothing(this->lengths_.q);
     std::vector<float> lse(this->rows(this->lengths_.q), NAN);
@@ -49,7 +49,7 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
     return std::ranges::any_of(o, is_written) || std::ranges::any_of(lse, is_written);
   }
 
-  /// dq, dk, dv.
+  /// Compares dq, dk and dv.
   std::vector<Comparison> backward(BwdAlgorithm method) {
     const bool atomic = method == BwdAlgorithm::kAtomicDq;
     const int query_blocks =
@@ -78,7 +78,7 @@ class EmulatedAttention16 : public EmulatedProblem<__nv_bfloat16, kHeadDim> {
   }
 
  private:
-  /// What the kernel after the products makes of the sums: see add_query_gradient().
+  /// Converts the sums as the postprocess kernel does: see add_query_gradient().
   void take_sums(std::vector<Element>& dq, const std::vector<float>& sums, int query_blocks) const {
     for (std::size_t i = 0; i < dq.size(); ++i) {
       const auto column = static_cast<int>(i % kHeadDim);

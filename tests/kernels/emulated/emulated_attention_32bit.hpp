@@ -7,7 +7,7 @@
 
 namespace tbench::kernels::sm80 {
 
-/// TF32's products, or three of them where `k3xTf32`.
+/// Products of TF32 operands, three of them if `k3xTf32`.
 template <bool k3xTf32, int kHeadDim>
 class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
   using Problem = EmulatedProblem<float, kHeadDim>;
@@ -16,7 +16,7 @@ class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
   EmulatedAttention32(const Lengths& lengths, std::uint32_t seed)
       : Problem{k3xTf32 ? Precision::kFp32 : Precision::kTf32, lengths, seed} {}
 
-  /// o, lse.
+  /// Compares o and lse.
   template <class Tile>
   std::vector<Comparison> forward() {
     return this->run_forward(forward_32bit_launch(this->problem_.shape, Tile::tile(kHeadDim)),
@@ -25,8 +25,9 @@ class EmulatedAttention32 : public EmulatedProblem<float, kHeadDim> {
                              });
   }
 
-  /// dq, dk, dv.
-  /// @param heads_first  with a causal mask even for kSplitAlone, as no plan has it: blocks then do not follow the grid
+  /// Compares dq, dk and dv.
+  /// @param heads_first  with a causal mask even for kSplitFusedDelta, which no plan has: CTAs then do not follow the
+  ///                     grid
   template <class Tile>
   std::vector<Comparison> backward(BwdAlgorithm method, bool heads_first = false) {
     constexpr BwdConfig kTile = Tile::tile(kHeadDim);

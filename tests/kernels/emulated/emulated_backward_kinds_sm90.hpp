@@ -1,5 +1,5 @@
-// Hopper's backward kernel of two kinds of items, the one before included, compiled for the emulator: one problem in
-// bf16, its results compared with the reference.
+// The sm90 split backward kernel with its preprocess kernel, compiled for the emulator: one problem in bf16, its
+// results compared with the reference.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ class EmulatedKinds : public EmulatedProblem<__nv_bfloat16, kKindsHeadDim> {
 
   EmulatedKinds(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kBf16, lengths, seed} {}
 
-  /// dq, dk, dv, of at most `blocks` blocks.
+  /// Compares dq, dk and dv, with at most `blocks` CTAs.
   std::vector<Comparison> backward(int blocks) {
     const std::int64_t rows = backward_workspace(problem_.shape, DqAccumulation::kNone).rows;
     const std::vector<float> lse =

@@ -1,4 +1,4 @@
-// Hopper's backward kernels, compiled for the emulator: one problem in bf16, its results compared with the reference.
+// The sm90 backward kernels, compiled for the emulator: one problem in bf16, its results compared with the reference.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
 
   EmulatedBackward(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kBf16, lengths, seed} {}
 
-  /// dq, dk, dv; where blocks stay, of at most `blocks` of them; sums apart, and by heads, only there.
+  /// Compares dq, dk and dv. Persistent CTAs are at most `blocks`; kPerKvTile and kPerHead exist with them only.
   std::vector<Comparison> backward(int blocks, DqAccumulation sums, int shares = 1) {
     const BwdPlan choice{.blocks = kKind, .sums = sums, .shares = shares};
     if constexpr (kStays) {
@@ -43,9 +43,10 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     constexpr int kQueries = backward_tile(kColumns).queries;
     constexpr bool kPerHead = kSums == DqAccumulation::kPerHead;
     const BwdWorkspace workspace = backward_workspace(problem_.shape, kSums, choice.shares);
-    // With the planted fault `kept` a step of one item may be taken for one of another, before or behind all queries.
+    // With the injected fault kBackwardKept a step of one work tile may be taken for a step of another one, before or
+    // after all queries.
     const std::size_t room = backward_workspace(problem_.shape, DqAccumulation::kPerKvTile).sums_bytes / sizeof(float);
-    const float garbage = kSums == DqAccumulation::kAtomic ? 0.0f : NAN;  // it is cleared before
+    const float garbage = kSums == DqAccumulation::kAtomic ? 0.0f : NAN;  // the preprocess kernel clears it
     std::vector<float> memory_of_sums(room + workspace.sums_bytes / sizeof(float) + room, garbage);
     float* const sums = memory_of_sums.data() + room;
     const std::vector<float> lse = this->padded(this->lse(), workspace.rows, -1 / problem_.scale, -INFINITY);
@@ -101,7 +102,7 @@ class EmulatedBackward : public EmulatedProblem<__nv_bfloat16, kColumns> {
     return this->compare_backward(gradients);
   }
 
-  /// What the kernel after makes of the sums, of so many apart.
+  /// Converts the sums as the postprocess kernel does: `apart` partial sums.
   template <class Parameters>
   static void take_sums(std::vector<Element>& dq, const float* sums, const Parameters& p, int apart) {
     const std::size_t of_tile = static_cast<std::size_t>(kHeads) * static_cast<std::size_t>(p.rows) * kColumns;

@@ -1,5 +1,5 @@
-// Hopper's TF32 backward kernels, the one before included, compiled for the emulator: one problem, its results compared
-// with the reference.
+// The sm90 TF32 backward kernels with their preprocess kernel, compiled for the emulator: one problem, its results
+// compared with the reference.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include "emulated/emulated_sm90.hpp"
 #include "kernels/attention/sm90_tf32/bwd/kernels.cuh"
 
-// Blocks run one after the other, so that what is static is a block's.
+// CTAs run one after the other, so that static variables serve one CTA at a time.
 #pragma push_macro("__shared__")
 #undef __shared__
 #define __shared__ static
@@ -26,14 +26,14 @@ class EmulatedBackward : public EmulatedProblem<float, kColumns> {
  public:
   EmulatedBackward(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kTf32, lengths, seed} {}
 
-  /// dq, dk, dv.
+  /// Compares dq, dk and dv.
   std::vector<Comparison> backward(bool takes_turns = false) {
     takes_turns_ = takes_turns;
     return this->compare_backward(gradients(this->stored_o(), this->lse()));
   }
 
  private:
-  /// Of the workspace everything is NaN before.
+  /// The whole workspace is NaN beforehand.
   typename Problem::Gradients gradients(std::vector<float> o, const std::vector<float>& lse) {
     const BwdWorkspace workspace = backward_workspace(problem_.shape);
     const auto garbage = [](std::size_t bytes) { return std::vector<float>(bytes / sizeof(float), NAN); };

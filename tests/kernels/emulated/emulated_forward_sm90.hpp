@@ -1,4 +1,4 @@
-// Hopper's forward kernels, compiled for the emulator: one problem in bf16, its results compared with the reference.
+// The sm90 forward kernels, compiled for the emulator: one problem in bf16, its results compared with the reference.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ class EmulatedForward : public EmulatedProblem<__nv_bfloat16, kColumns> {
  public:
   EmulatedForward(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kBf16, lengths, seed} {}
 
-  /// o, lse; of at most `blocks` blocks, which are dealt their items or take them from a counter.
+  /// Compares o and lse, with at most `blocks` CTAs and the static or the dynamic schedule.
   std::vector<Comparison> forward(int blocks, bool counted) {
     std::vector<Element> o = this->nothing(lengths_.q);
     std::vector<float> lse(this->rows(lengths_.q), NAN);

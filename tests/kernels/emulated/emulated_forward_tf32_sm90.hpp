@@ -1,5 +1,5 @@
-// Hopper's TF32 forward kernels, the one before included, compiled for the emulator: one problem, its results compared
-// with the reference.
+// The sm90 TF32 forward kernels with their preprocess kernel, compiled for the emulator: one problem, its results
+// compared with the reference.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ class EmulatedForward : public EmulatedProblem<float, kColumns> {
  public:
   EmulatedForward(const Lengths& lengths, std::uint32_t seed) : Problem{Precision::kTf32, lengths, seed} {}
 
-  /// o, lse; of at most `blocks` blocks.
+  /// Compares o and lse, with at most `blocks` CTAs.
   std::vector<Comparison> forward(int blocks, FwdPlan choice) {
     const FwdWorkspace workspace = forward_workspace(problem_.shape, choice);
     std::vector<float> o = this->nothing(lengths_.q), values(workspace.values_bytes / sizeof(float), NAN),

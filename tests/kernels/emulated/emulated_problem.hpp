@@ -1,4 +1,4 @@
-// One attention problem for the emulator: its inputs, the reference, and how blocks run over it.
+// One attention problem for the emulator: its inputs, the reference, and the runs of CTAs over it.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,11 @@ constexpr std::int64_t kHeads = 2;
 struct Lengths {
   int q{}, kv{};
   bool causal{};
-  bool vectors{true};  // false: as if rows did not start on 16-byte boundaries, which is element by element
+  bool vectors{true};  // false: element by element, as if rows did not start on 16-byte boundaries
 };
 
-/// One sequence of two heads, contiguous, and what is needed to run kernels of it. Base of those that do.
+/// One sequence of two heads, contiguous, and the parts that every run of kernels on it needs. Base of the classes that
+/// run them.
 template <class Element, int kColumns>
 class EmulatedProblem {
  public:
@@ -50,16 +51,16 @@ class EmulatedProblem {
         grad_o_{normal(lengths.q)},
         reference_{attention_reference(problem_, view(q_), view(k_), view(v_), view(grad_o_), Executor::kHost)} {}
 
-  /// Of another order of the warps.
+  /// Gives the next runs another order of the warps.
   void next_order() { ++seed_; }
 
-  // Of the first head, elements in column 0; the reference is of what they were before.
+  // Set elements of the first head in column 0; the reference keeps the old elements.
   void set_query(int row, float value) { q_[static_cast<std::size_t>(row * kHeadDim)] = Element(value); }
   void set_key(int row, float value) { k_[static_cast<std::size_t>(row * kHeadDim)] = Element(value); }
   void set_value(int row, float value) { v_[static_cast<std::size_t>(row * kHeadDim)] = Element(value); }
   void set_grad_o(int row, float value) { grad_o_[static_cast<std::size_t>(row * kHeadDim)] = Element(value); }
 
-  /// Of what the first head's elements are now. Backward passes are given its o and lse from then on.
+  /// Computes the first head for its present elements. Backward passes read its o and lse from then on.
   const ExactHead& use_exact_head() {
     exact_ = exact_head({.q = of_first_head(q_),
                          .k = of_first_head(k_),
@@ -69,7 +70,7 @@ class EmulatedProblem {
                          .scale = problem_.scale});
     return exact_;
   }
-  /// Of the last backward pass, the first head's.
+  /// Gradients of the first head in the last backward pass.
   [[nodiscard]] ExactHead gradients_of_first_head() const {
     return {.o = {},
             .lse = {},
@@ -78,7 +79,7 @@ class EmulatedProblem {
             .dv = of_first_head(gradients_.dv)};
   }
 
-  /// A row of o of the first head, not causal: as the last forward pass gave it, and as float64 arithmetic does.
+  /// Row of o in the first head, not causal: from the last forward pass, and below from float64 arithmetic.
   [[nodiscard]] std::vector<double> row_of_o(int row) const {
     return {o_.begin() + row * kHeadDim, o_.begin() + (row + 1) * kHeadDim};
   }
@@ -115,8 +116,8 @@ class EmulatedProblem {
     return matrix;
   }
 
-  /// o, lse, of the blocks run_block(parameters, shared memory); where they divide the keys, of those of
-  /// combine(parameters) too.
+  /// Compares o and lse of the CTAs that run_block(parameters, shared memory) runs; with split keys also of the CTAs
+  /// that combine(parameters) runs.
   template <class RunBlock>
   std::vector<Comparison> run_forward(const Launch& launch, const RunBlock& run_block, sm80::SplitKv parts = {},
                                       const std::function<void(const sm80::FwdParams<Element>&)>& combine = {}) {
@@ -145,7 +146,7 @@ class EmulatedProblem {
   };
   Gradients no_gradients() const { return {nothing(lengths_.q), nothing(lengths_.kv), nothing(lengths_.kv)}; }
 
-  /// What the backward kernels of both widths are given, but for the forward pass's results and delta.
+  /// Parameters of the backward kernels of both widths, except for the forward pass's results and delta.
   template <class Parameters>
   Parameters backward_parameters(Gradients& gradients, int kept_rows) {
     Parameters parameters{};
@@ -171,7 +172,7 @@ class EmulatedProblem {
             compare("dv", lengths_.kv, kHeadDim, gradients.dv, reference_.dv)};
   }
 
-  /// What the forward pass has left for the backward one.
+  /// The o that the forward pass has left for the backward pass.
   std::vector<Element> stored_o() const {
     std::vector<Element> o;
     for (const Uncertain& one : reference_.o) o.push_back(Element(static_cast<float>(one.value)));
@@ -186,7 +187,7 @@ class EmulatedProblem {
                    [factor](double x) { return static_cast<float>(x) * factor; });
     return lse;
   }
-  /// As the kernel before the products leaves it.
+  /// Delta as the preprocess kernel leaves it.
   std::vector<float> row_products_of_o() const {
     const std::vector<Element> o = stored_o();
     std::vector<float> delta(rows(lengths_.q));
@@ -195,7 +196,7 @@ class EmulatedProblem {
     }
     return delta;
   }
-  /// A value per query times `factor`, to `rows` a head with `rest`.
+  /// Values per query times `factor`, filled up to `rows` per head with `rest`.
   std::vector<float> padded(const std::vector<float>& values, std::int64_t rows, float factor, float rest) const {
     std::vector<float> all(static_cast<std::size_t>(kHeads * rows), rest);
     const auto length = static_cast<std::size_t>(lengths_.q), padded_length = static_cast<std::size_t>(rows);
@@ -257,7 +258,7 @@ class EmulatedProblem {
   AttentionReference reference_;
   std::vector<double> o_;  // of the last forward pass
   Gradients gradients_;    // of the last backward pass
-  ExactHead exact_;        // nothing: o and lse are the reference's
+  ExactHead exact_;        // empty: o and lse come from the reference
 };
 
 }  // namespace tbench::kernels

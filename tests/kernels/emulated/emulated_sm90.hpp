@@ -1,4 +1,4 @@
-// What the emulated kernels of Hopper, forward and backward, are given.
+// Parameters of the emulated sm90 kernels, forward and backward.
 #pragma once
 
 #include "emulated/emulated_problem.hpp"
@@ -6,8 +6,8 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Of elements of `kElementBytes`, `kColumns` of them a row, `rows` rows a head, in panels of `kPanel` columns of 16
-/// bits.
+/// Makes the emulator's TMA descriptor: elements of `kElementBytes` bytes, `kColumns` per row, `rows` rows per head,
+/// panels of `kPanel` 16-bit columns.
 template <int kColumns, int kElementBytes = 2, int kPanel = panel_columns(kColumns* kElementBytes / 2)>
 CUtensorMap emulated_map(const TensorView& view, int rows, int box_rows, bool rounds_to_tf32 = false) {
   return make_tma_descriptor({.data = static_cast<char*>(view.data),

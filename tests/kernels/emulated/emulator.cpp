@@ -28,11 +28,12 @@ struct Fiber {
   ucontext_t context{};
   std::unique_ptr<char[]> stack{std::make_unique_for_overwrite<char[]>(kStackBytes)};
   State state{State::kReady};
-  std::vector<std::vector<Copy>> groups;  // of copies that have been committed
+  std::vector<std::vector<Copy>> groups;  // groups of copies that have been committed
   std::vector<Copy> copies;               // not committed yet
 };
 
-/// Two rooms in turn: who is first in the next meeting does not overwrite what others still read of the last one.
+/// Two buffers alternate: the first lane at the next meeting does not overwrite data of the last one that others still
+/// read.
 struct Warp {
   int arrived{};
   std::size_t room{};
@@ -45,9 +46,9 @@ struct Barrier {
 };
 
 struct Counter {
-  int arrivals{};  // of a phase
-  int missing{};   // of this one
-  int bytes{};     // that it waits for
+  int arrivals{};  // per phase
+  int missing{};   // in this phase
+  int bytes{};     // bytes that the phase waits for
   std::uint32_t phase{};
   std::vector<std::size_t> waiting{};
 };
@@ -113,7 +114,7 @@ class Block {
   std::vector<LateCopy> late_copies_;
   ucontext_t scheduler_{};
   std::size_t current_{};
-  std::size_t left_{};  // lanes' turns until another warp's
+  std::size_t left_{};  // turns of lanes before another warp runs
   std::exception_ptr error_;
 };
 
@@ -150,7 +151,7 @@ std::vector<std::size_t> Block::runnable_warps() const {
   return runnable;
 }
 
-/// The first that can go on of a warp's lanes from `from` on.
+/// Returns the first of a warp's lanes from `from` on that can run.
 std::optional<std::size_t> Block::next_lane(std::size_t warp, std::size_t from) const {
   for (std::size_t i = from; i < (warp + 1) * kLanes; ++i) {
     if (fibers_[i].state == State::kReady) return i;
@@ -158,7 +159,7 @@ std::optional<std::size_t> Block::next_lane(std::size_t warp, std::size_t from) 
   return std::nullopt;
 }
 
-/// Until nothing of it can go on, or in one case of three for a while only.
+/// Runs the warp until no lane can run, or, in one case of three, for a limited time only.
 void Block::run_warp(std::size_t warp) {
   const bool is_short = random_() % 3 == 0;
   left_ = is_short ? random_() % 2000 : std::size_t{1} << 30;
@@ -170,7 +171,7 @@ void Block::run_warp(std::size_t warp) {
   }
 }
 
-/// To the warp's next lane, or after the last one back to run_warp().
+/// Switches to the warp's next lane, or after the last one back to run_warp().
 void Block::pause(State state) {
   Fiber& mine = fiber();
   mine.state = state;

@@ -18,7 +18,7 @@ BlockLaunch launch(std::uint32_t seed = 1) {
   return {.block = {}, .grid = {1, 1, 1}, .threads = kThreads, .shared_bytes = kThreads * sizeof(float), .seed = seed};
 }
 
-/// Every thread writes its number and then reads its neighbour's of the next warp.
+/// Every thread writes its number and then reads the number of its neighbour in the next warp.
 std::vector<float> neighbours(std::uint32_t seed, bool with_barrier, bool late_copies = false) {
   std::vector<float> numbers(kThreads), seen(kThreads);
   std::iota(numbers.begin(), numbers.end(), 0.0f);

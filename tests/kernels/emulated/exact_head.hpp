@@ -1,5 +1,5 @@
-// One head of attention and its gradients as float64 arithmetic gives them, not causal: for inputs that are not finite,
-// which the reference does not take.
+// One head of attention and its gradients in float64 arithmetic, not causal, for inputs that are not finite, which the
+// reference does not take.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace tbench::kernels {
 
-/// [rows, columns] each, but for lse [queries].
+/// [rows, columns] each, except lse [queries].
 struct ExactHead {
   std::vector<double> o, lse, dq, dk, dv;
 };

@@ -1,4 +1,4 @@
-// How the emulated kernels are tested: at odd lengths, and with every planted fault.
+// Common tests of the emulated kernels: at odd lengths, and with every injected fault.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace tbench::kernels {
 
-/// One row; fewer than a tile; one more than a tile and than two; several tiles of keys, of both with a mask;
+/// One row; fewer than a tile; one more than a tile and than two; several K/V tiles, and with a mask several Q tiles;
 /// unaligned.
 inline std::vector<Lengths> odd_lengths() {
   const bool in_full = tbench::support::are_tests_long();
@@ -30,14 +30,14 @@ inline std::vector<Lengths> odd_lengths() {
           in_full ? Lengths{65, 130, false, /*vectors=*/false} : Lengths{33, 70, false, /*vectors=*/false}};
 }
 
-/// Whether a test runs one combination of lengths, blocks and so on: all in full, in the short form one in `among`,
-/// with every value of each.
+/// Whether a test runs one combination of lengths, CTAs and so on: all in the full form, one in `among` in the short
+/// form, with every value of each.
 /// @param position  the sum of the places of the combination's values in their lists
 inline bool is_run(std::size_t position, std::size_t among) {
   return tbench::support::are_tests_long() || position % among == 0;
 }
 
-/// @param run  of an `Attention`, its comparisons with the reference
+/// @param run  comparisons of an `Attention` with the reference
 template <class Attention, class Run>
 void expect_right(const Run& run) {
   std::uint32_t seed = 1;
@@ -49,7 +49,7 @@ void expect_right(const Run& run) {
   }
 }
 
-/// Plants a fault until the end of a scope.
+/// Injects a fault until the end of a scope.
 class PlantedScope {
  public:
   explicit PlantedScope(InjectedFault fault) { planted_fault() = fault; }
@@ -58,11 +58,12 @@ class PlantedScope {
   PlantedScope& operator=(const PlantedScope&) = delete;
 };
 
-/// Of four tiles of queries and of keys, so that one can be skipped.
+/// Lengths with four Q tiles and K/V tiles, so that one can be skipped.
 constexpr Lengths kFaultLengths{200, 200, true};
-constexpr int kRaceRuns = 40;  // at most: found, it is not looked for again
+constexpr int kRaceRuns = 40;  // maximum of runs; a fault that was found is not looked for again
 
-/// The same for each of the faults; what they spoil is among `outputs`, in the order of the comparisons.
+/// Expects each of the faults to be found; the outputs that they spoil are among `outputs`, in the order of the
+/// comparisons.
 template <class Attention, class Rows, class Run>
 void expect_all_found(const Rows& rows, const std::vector<std::string>& outputs, const Run& run,
                       const Lengths& lengths = kFaultLengths) {
@@ -75,7 +76,7 @@ void expect_all_found(const Rows& rows, const std::vector<std::string>& outputs,
       try {
         return run(attention);
       } catch (const std::logic_error& error) {
-        // Of a race the emulator may find a barrier with too many arrivals before there are any results.
+        // In a race the emulator may find a barrier with too many arrivals before there are any results.
         if (row.when == When::kAlways) throw;
         return std::vector<Comparison>(outputs.size(), Comparison{.failure = error.what()});
       }
@@ -83,8 +84,8 @@ void expect_all_found(const Rows& rows, const std::vector<std::string>& outputs,
   }
 }
 
-/// What is not finite of float64 arithmetic may be anything, all else is as there.
-/// @return  elements that are finite
+/// Expects the results of float64 arithmetic; where these are not finite, anything that is not finite.
+/// @return  number of elements that are finite
 inline int expect_as_exact(const char* name, const std::vector<double>& actual, const std::vector<double>& exact) {
   constexpr double kTolerance = 2e-2;
   int finite = 0, wrong = 0;
@@ -99,12 +100,12 @@ inline int expect_as_exact(const char* name, const std::vector<double>& actual, 
   return finite;
 }
 
-/// Elements of the first head's gradients.
+/// Numbers of finite elements in the first head's gradients.
 struct Finite {
   int dq{}, dk{}, dv{};
 };
 
-/// @param run  of an `Attention`, a backward pass
+/// @param run  a backward pass of an `Attention`
 template <class Attention, class Run>
 void expect_as_exact(Attention& attention, const Finite& expected, const Run& run) {
   const ExactHead& exact = attention.use_exact_head();
@@ -115,8 +116,9 @@ void expect_as_exact(Attention& attention, const Finite& expected, const Run& ru
   EXPECT_EQ(expect_as_exact("dv", actual.dv, exact.dv), expected.dv);
 }
 
-/// A key whose scores are all -Inf: its P and dS are 0, and so are its dK and dV; in dQ its Inf is multiplied by 0.
-/// @param run  of an `Attention`, a backward pass
+/// Expects a key whose scores are all -Inf to have P and dS of 0, and so dK and dV of 0; in dQ its Inf is multiplied by
+/// 0.
+/// @param run  a backward pass of an `Attention`
 template <class Attention, class Run>
 void expect_key_of_no_weight(const Run& run) {
   constexpr int kQueries = 33, kKeys = 130, kColumns = Attention::kHeadDim;

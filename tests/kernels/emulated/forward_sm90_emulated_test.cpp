@@ -1,5 +1,5 @@
-// Hopper's forward kernels where there is no GPU: every instance on odd lengths, blocks of one to many items, of one to
-// many steps; warps and copies in a random order.
+// The sm90 forward kernels without a GPU: every instance on odd lengths, CTAs with one to many work tiles of one to
+// many steps; warps and copies run in a random order.
 #include <gtest/gtest.h>
 
 #include "emulated/emulated_forward_sm90.hpp"

@@ -1,5 +1,5 @@
-// Hopper's TF32 forward kernels where there is no GPU: both widths on odd lengths, blocks of one to many items, of one
-// to many steps; warps and copies in a random order.
+// The sm90 TF32 forward kernels without a GPU: both head_dims on odd lengths, CTAs with one to many work tiles of one
+// to many steps; warps and copies run in a random order.
 #include <gtest/gtest.h>
 
 #include <cmath>

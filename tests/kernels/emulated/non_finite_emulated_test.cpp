@@ -1,5 +1,5 @@
-// Inf and NaN in the inputs of the forward kernels: what exact arithmetic gives as a finite number is that number, and
-// what it gives as Inf or NaN is not finite.
+// Inf and NaN in the inputs of the forward kernels: a result that is finite in exact arithmetic has that value, and a
+// result that is Inf or NaN there is not finite.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ class EmulatedNonFiniteTest : public testing::Test {
  protected:
   static constexpr int kQueries = 33, kKeys = 130;
 
-  /// @return  rows of the first head that hold a finite and one that is not
+  /// @return  number of rows of the first head whose elements are all finite
   int expect_as_exact(const char* what) {
     SCOPED_TRACE(what);
     if constexpr (std::is_same_v<Attention, Hopper>) {
@@ -64,7 +64,8 @@ using Attentions = testing::Types<Bf16, Tf32, Fp32, Hopper>;
 TYPED_TEST_SUITE(EmulatedNonFiniteTest, Attentions);
 
 TYPED_TEST(EmulatedNonFiniteTest, AKeyWhoseScoreIsMinusInfinityCountsNothing) {
-  // Of a query whose first element is negative; the others' score is Inf, and softmax's Inf - Inf is NaN.
+  // The key's score is -Inf for queries whose first element is negative; for the others it is Inf, and softmax's Inf -
+  // Inf is NaN.
   this->attention_.set_key(70, kInf);
   const int finite_rows = this->expect_as_exact("Inf in K");
   EXPECT_GT(finite_rows, 5);
@@ -85,7 +86,7 @@ TYPED_TEST(EmulatedNonFiniteTest, AValueThatIsNotFiniteSpoilsItsColumnAlone) {
 }
 
 TYPED_TEST(EmulatedNonFiniteTest, ANumberThatRoundsToInfinityIsTakenForIt) {
-  // Scores of some 1e37 and of either sign: the key takes all of a row's weight, or none.
+  // Scores of about 1e37 with either sign: the key takes all of a row's weight, or none.
   this->attention_.set_key(70, kLargest);
   this->attention_.set_value(70, 1.0f);
   for (int row = 0; row < this->kQueries; ++row) this->attention_.set_query(row, -0.5f);

@@ -1,4 +1,4 @@
-// The norm's kernels against float64 of the formulas, in all types that they have, at widths with and without vectors.
+// The norm's kernels against the formulas in float64, in all types that they have, at widths with and without vectors.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ constexpr double kU = 0x1p-24, kEpsilon = 1e-5;
 
 struct Extents {
   std::int64_t rows, width;
-  std::int64_t offset{};  // of every array from an aligned address, elements
+  std::int64_t offset{};  // of every array from an aligned address, in elements
 };
 
 const std::vector<Extents> kExtents{{1, 1},     {1, 8},     {7, 66},      {3, 131},      {33, 768},
@@ -32,7 +32,7 @@ class NormOnGpu : public testing::TestWithParam<NormTypes> {
   static NormShape shape_of(const Extents& extents) {
     return {.rows = extents.rows, .width = extents.width, .types = types(), .epsilon = static_cast<float>(kEpsilon)};
   }
-  /// Float32 round-offs of a sum over a row and of what follows it.
+  /// Float32 round-offs of a sum over a row and of the operations that follow it.
   static double roundoffs(const Extents& extents) { return 16 + std::sqrt(static_cast<double>(extents.width)); }
 };
 
@@ -94,7 +94,7 @@ TEST_P(NormOnGpu, Forward) {
 }
 
 struct BackwardInputs {
-  Doubles sum, weight, rstd, dnormed, dsum;  // no dsum: null
+  Doubles sum, weight, rstd, dnormed, dsum;  // dsum may be empty: null
 };
 
 struct BackwardResult {
@@ -108,14 +108,15 @@ BackwardInputs backward_inputs(const NormShape& shape, bool with_dsum) {
                         .rstd = {},
                         .dnormed = normal_values(count, shape.types.branch, 6),
                         .dsum = normal_values(with_dsum ? count : 0, shape.types.stream, 7)};
-  // Any scale of a row will do: not what makes its norm 1, so that a kernel that made its own would be seen.
+  // Any scale of a row will do. It is not the one that makes the norm 1, so that a kernel that computes its own would
+  // be seen.
   inputs.rstd = normal_values(shape.rows, Precision::kFp32, 8);
   for (double& rstd : inputs.rstd) rstd = 0.5 + std::abs(rstd);
   inputs.rstd = stored(inputs.rstd, Precision::kFp32);
   return inputs;
 }
 
-/// What a backward pass reads and writes, on the device.
+/// Inputs and outputs of a backward pass on the device.
 struct Tensors {
   Tensors(const NormShape& shape, std::int64_t offset, const BackwardInputs& inputs)
       : sum{inputs.sum, shape.types.stream, offset},
@@ -146,7 +147,7 @@ BackwardResult backward(const NormShape& shape, std::int64_t offset, const Backw
   const Tensors tensors{shape, offset, inputs};
   const DeviceArray workspace{norm_workspace_bytes(shape) / 4, Precision::kFp32};
   norm_backward(shape, tensors.arguments(workspace), nullptr);
-  static_cast<void>(workspace.read());  // its guards
+  static_cast<void>(workspace.read());  // checks its guards
   return {.dx = tensors.dx.read(), .dbranch = tensors.dbranch.read(), .dweight = tensors.dweight.read()};
 }
 
@@ -207,7 +208,7 @@ TEST_P(NormOnGpu, SharesOfSeveralWeightsAreAddedUpLater) {
     const BackwardInputs inputs = backward_inputs(shape, true);
     const BackwardResult at_once = backward(shape, extents.offset, inputs);
     const Tensors tensors{shape, extents.offset, inputs};
-    // More than a launch takes, all with the same shares.
+    // More norms than one launch takes, all with the same shares.
     const DeviceArray workspace{norm_workspace_bytes(shape) / 4, Precision::kFp32};
     NormBackward arguments = tensors.arguments(workspace);
     arguments.dweight = nullptr;
@@ -239,7 +240,7 @@ TEST_P(NormOnGpu, WhatIsNotFiniteStaysInItsRow) {
     const std::size_t row = i / 768;
     if (row == 3) {
       ASSERT_TRUE(std::isnan(result.normed[i])) << i;
-    } else if (row == 5) {  // of an infinite norm: 0, and NaN for the infinity itself
+    } else if (row == 5) {  // an infinite norm gives 0, and NaN for the infinity itself
       ASSERT_TRUE(i == 5 * 768 ? std::isnan(result.normed[i]) : result.normed[i] == 0) << i;
     } else {
       ASSERT_TRUE(std::isfinite(result.normed[i])) << i;

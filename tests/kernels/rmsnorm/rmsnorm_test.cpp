@@ -1,4 +1,4 @@
-// What the norm's host code decides and refuses, without a GPU.
+// Decisions and refusals of the norm's host code, without a GPU.
 #include "tbench/kernels/rmsnorm.hpp"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ NormPlan backward_plan(const NormShape& shape, bool in_vectors = true, const Nor
 }
 
 TEST(NormPlan, ForwardBlocksAreFourAMultiprocessorAndCopyThreeRowsAhead) {
-  // 1,600 elements: 200 threads, 7 warps. 4 x 132 blocks; 3 rows of 224 x 8 elements of 4 + 2 bytes.
+  // 1,600 elements: 200 threads, 7 warps. 4 x 132 CTAs; 3 rows of 224 x 8 elements of 4 + 2 bytes.
   const NormPlan xl{
       .width_of_vector = 4, .elements = 8, .threads = 224, .groups = 1, .blocks = 528, .shared_bytes = 32'256};
   EXPECT_EQ(forward_plan(shape_of(2048, 1600)), xl);
@@ -47,8 +47,8 @@ TEST(NormPlan, ForwardBlocksAreFourAMultiprocessorAndCopyThreeRowsAhead) {
 }
 
 TEST(NormPlan, SharedMemoryIsAskedForWithTheKernelsOwnArraysCounted) {
-  // 3 rows of 256 x 8 elements of 4 + 4 bytes are 48 KiB, which a launch has without asking, but not with arrays
-  // besides.
+  // 3 rows of 256 x 8 elements of 4 + 4 bytes are 48 KiB, which a launch has without the opt-in, but not with static
+  // arrays in addition.
   const NormPlan all_of_it = forward_plan(shape_of(700, 96, all_of(Precision::kFp32)));
   EXPECT_EQ(all_of_it.shared_bytes, 48 << 10);
   EXPECT_TRUE(norm_asks_for_shared(all_of_it));
@@ -60,7 +60,7 @@ TEST(NormPlan, ElementByElementWhereVectorsDoNotFit) {
   EXPECT_EQ(forward_plan(shape_of(4, 770)).width_of_vector, 1);
   EXPECT_EQ(forward_plan(shape_of(4, 772)).width_of_vector, 4);
   EXPECT_EQ(forward_plan(shape_of(4, 772, all_of(Precision::kFp16))).width_of_vector, 1);
-  // Nothing is copied ahead: a block for each row, or two.
+  // Nothing is copied ahead: one CTA per row, or per two rows.
   const NormPlan plan{
       .width_of_vector = 1, .elements = 8, .threads = 96, .groups = 2, .blocks = 1025, .shared_bytes = 0};
   EXPECT_EQ(forward_plan(shape_of(2049, 768), false), plan);
@@ -77,29 +77,29 @@ TEST(NormPlan, LongRowsAre32ElementsAThread) {
 }
 
 TEST(NormPlan, BackwardBlocksAreTwoAMultiprocessor) {
-  // Two rows of 224 threads, of each 2 in slots: 2 x 448 x (8 elements of 4 + 4 + 2 bytes, and rstd).
+  // Two rows of 224 threads, two of each in slots: 2 x 448 x (8 elements of 4 + 4 + 2 bytes, and rstd).
   const NormPlan xl{
       .width_of_vector = 4, .elements = 8, .threads = 224, .groups = 2, .blocks = 264, .shared_bytes = 75'264};
   EXPECT_EQ(backward_plan(shape_of(2048, 1600)), xl);
   const NormPlan largest{
       .width_of_vector = 4, .elements = 8, .threads = 320, .groups = 1, .blocks = 264, .shared_bytes = 53'760};
   EXPECT_EQ(backward_plan(shape_of(2048, 2560)), largest);
-  // 32 elements take 128 registers: one block of 512 threads
+  // 32 elements take 128 registers: one CTA with 512 threads per SM
   EXPECT_EQ(backward_plan(shape_of(2048, kNormMaxWidth)).blocks, 132);
   EXPECT_EQ(backward_plan(shape_of(1, 1600)).blocks, 1);
   EXPECT_EQ(backward_plan(shape_of(1, 1600)).groups, 1);
-  // Groups have a named barrier each, of which there are 15.
+  // Each group has a named barrier, and there are 15.
   EXPECT_EQ(backward_plan(shape_of(10'000, 8)).groups, 15);
 }
 
 TEST(NormPlan, BackwardBlocksFitTheSharedMemoryAndDoNotDependOnVectors) {
-  // They have to run all at once. 512 threads of float32 have 98 KiB of slots, of which 164 KiB hold one.
+  // The CTAs have to run all at once. 512 threads with float32 have 98 KiB of slots, and 164 KiB hold one such CTA.
   const NormShape shape = shape_of(2048, 1024, all_of(Precision::kFp32));
   EXPECT_EQ(backward_plan(shape).blocks, 264);
   EXPECT_EQ(backward_plan(shape, true, {.multiprocessors = 108, .shared_bytes = 164 << 10}).blocks, 108);
   EXPECT_EQ(backward_plan(shape, false, {.multiprocessors = 108, .shared_bytes = 164 << 10}).blocks, 108);
-  EXPECT_EQ(backward_plan(shape, false).shared_bytes, 4096);  // the groups' sums alone
-  // 100 KiB hold none: rows are not copied ahead.
+  EXPECT_EQ(backward_plan(shape, false).shared_bytes, 4096);  // only the groups' sums
+  // 100 KiB hold no such CTA: rows are not copied ahead.
   const NormPlan little = backward_plan(shape, true, {.multiprocessors = 84, .shared_bytes = 100 << 10});
   EXPECT_EQ(little.width_of_vector, 1);
   EXPECT_EQ(little.shared_bytes, 4096);

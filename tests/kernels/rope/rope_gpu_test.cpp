@@ -1,4 +1,4 @@
-// RoPE's kernel against float64 of the formulas, from the packed product to heads and back, with and without vectors.
+// RoPE's kernel against the formulas in float64, from the packed product to heads and back, with and without vectors.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ constexpr double kU = 0x1p-24;
 
 struct Extents {
   std::int64_t batch, heads, seq, head_dim;
-  std::int64_t offset{};  // of every array from an aligned address, elements: even
+  std::int64_t offset{};  // of every array from an aligned address, in elements: even
 };
 
 const std::vector<Extents> kExtents{{1, 1, 1, 2},  {1, 1, 1, 8},   {2, 3, 7, 22},     {3, 25, 33, 64},
@@ -28,7 +28,7 @@ class RopeOnGpu : public testing::TestWithParam<Precision> {
 
   static std::int64_t count_of(const Extents& e) { return e.batch * e.heads * e.seq * e.head_dim; }
 
-  /// Angles that are none of a position's: a table's row in the wrong place is seen.
+  /// Angles that belong to no position, so that a table's row in the wrong place is seen.
   static Doubles angles(const Extents& e) { return normal_values(e.seq * e.head_dim / 2, Precision::kFp32, 9); }
   static Doubles table(const Extents& e, double (*function)(double)) {
     Doubles values = angles(e);
@@ -42,7 +42,7 @@ class RopeOnGpu : public testing::TestWithParam<Precision> {
     return static_cast<std::size_t>((((b * e.seq + s) * parts + part) * e.heads + h) * e.head_dim + column);
   }
 
-  /// Heads of `turned` parts of `parts` from a product, or a product's gradient from those of heads.
+  /// Computes heads of `turned` parts of `parts` from a product, or a product's gradient from the gradients of heads.
   static void run(const Extents& e, int parts, int turned, bool backward) {
     const std::int64_t count = count_of(e);
     RopeProblem problem{.batch = e.batch,
@@ -149,7 +149,7 @@ TEST_P(RopeOnGpu, InPlace) {
   const DeviceArray array{x, GetParam()};
   problem.from[0] = problem.to[0] = contiguous_heads(array.data(), problem);
   rope(problem, nullptr);
-  Doubles expected(x.size());  // by a right angle: (a, b) becomes (-b, a)
+  Doubles expected(x.size());  // a rotation by a right angle: (a, b) becomes (-b, a)
   for (std::size_t i = 0; i < x.size(); i += 2) {
     expected[i] = -x[i + 1];
     expected[i + 1] = x[i];

@@ -1,4 +1,4 @@
-// What RoPE's host code decides and refuses, without a GPU.
+// Decisions and refusals of RoPE's host code, without a GPU.
 #include "tbench/kernels/rope.hpp"
 
 #include <gmock/gmock.h>

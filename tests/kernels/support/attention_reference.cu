@@ -1,5 +1,5 @@
-// Every element of every matrix is computed by itself, by a function of its head, row and column: for_each() calls it
-// in a loop on the host, or in a thread each on the GPU, of as many heads at once as there is memory for.
+// Attention in float64. A function of head, row and column computes every element of every matrix by itself. for_each()
+// calls it in a loop on the host, or in one thread per element on the GPU, for as many heads at once as memory allows.
 #include "support/attention_reference.hpp"
 
 #include <cuda_bf16.h>
@@ -16,11 +16,11 @@
 namespace tbench::kernels {
 namespace {
 
-constexpr int kTile = 16;                                   // threads of a block: kTile x kTile elements,
-constexpr int kRowTile = 256;                               // or so many rows of one
-constexpr std::int64_t kMostBytes = std::int64_t{4} << 30;  // of scores and their gradients at once
+constexpr int kTile = 16;                                   // threads per CTA: kTile x kTile elements,
+constexpr int kRowTile = 256;                               // or so many rows of one column
+constexpr std::int64_t kMostBytes = std::int64_t{4} << 30;  // for scores and their gradients at once
 
-/// Memory of the executor, and a matrix for each head in it.
+/// Memory of the executor with one matrix per head.
 class Matrix {
  public:
   Matrix(Executor executor, std::int64_t heads, std::int64_t rows, std::int64_t columns)
@@ -42,7 +42,7 @@ class Matrix {
       return data[row * columns + column];
     }
   };
-  /// Of all heads.
+  /// The matrices of all heads.
   struct Views {
     Uncertain* data;
     std::int64_t head_size, columns;
@@ -52,7 +52,7 @@ class Matrix {
     return {executor_ == Executor::kHost ? host_.data() : device_.get(), head_size_, columns_};
   }
 
-  /// Those of the first `heads` heads.
+  /// Appends the matrices of the first `heads` heads.
   void append_to(std::vector<Uncertain>& all, std::int64_t heads) const {
     const auto count = static_cast<std::size_t>(heads * head_size_);
     if (executor_ == Executor::kHost) {
@@ -77,7 +77,7 @@ class Matrix {
 
 __host__ __device__ double square(double x) { return x * x; }
 
-/// Variance of rounding `x` to unit round-off u, errors not below `smallest`.
+/// Variance of rounding `x` with unit round-off u, for errors of at least `smallest`.
 __host__ __device__ double rounding(double x, double u, double smallest) {
   const double largest_error = fmax(u * fabs(x), smallest);
   return square(largest_error) / 3;
@@ -87,7 +87,7 @@ __host__ __device__ Uncertain rounded(Uncertain x, double u, double smallest) {
   return {x.value, x.variance + rounding(x.value, u, smallest)};
 }
 
-/// A sum of products as a tensor core makes it.
+/// A sum of products as a tensor core computes it.
 class Accumulator {
  public:
   __host__ __device__ void add(Uncertain a, Uncertain b) {
@@ -119,7 +119,7 @@ __host__ __device__ std::uint32_t float_bits(float x) {
 /// One head's rows of a tensor of the problem, read as the kernels' operands.
 struct Rows {
   const void* data;
-  std::int64_t offset, stride;  // elements
+  std::int64_t offset, stride;  // in elements
   Precision precision;
   double input;  // ErrorModel::input
 
@@ -134,14 +134,14 @@ struct Rows {
       x = static_cast<double>(static_cast<const float*>(data)[at]);
     }
     if (input == 0) return {x, 0};
-    // What has TF32's 11 significant bits is not rounded: nothing is left once they are cut off.
+    // A number with TF32's 11 significant bits is not rounded: nothing is left once they are cut off.
     const bool is_tf32 = (float_bits(static_cast<float>(x)) & 0x1fffU) == 0;
     return {x, is_tf32 ? 0 : rounding(x, input, 0)};
   }
 };
 
-/// One head: its operands and the matrices made of them. Each function computes one element of one matrix, given those
-/// that compute() makes before it.
+/// One head: its operands and the matrices computed from them. Each function computes one element of one matrix, given
+/// the matrices that compute() makes before it.
 struct Head {
   AttentionShape shape;
   double scale;
@@ -150,14 +150,14 @@ struct Head {
   Matrix::View p;      // [seq_q, seq_kv]; scores, then probabilities
   Matrix::View ds;     // [seq_q, seq_kv]; the scores' gradient
   Matrix::View delta;  // [seq_q, 1]; sum of grad_o * o
-  Matrix::View keys;   // [seq_q, head_dim]; p k, the keys' mean that a query sees
+  Matrix::View keys;   // [seq_q, head_dim]; p k, the mean of the keys that a query sees
   Matrix::View o, lse, dq, dk, dv;
 
-  /// Keys that query i sees: the first so many.
+  /// Number of keys that query i sees, which are the first ones.
   __host__ __device__ std::int64_t visible(std::int64_t i) const { return shape.causal ? i + 1 : shape.seq_kv; }
 
-  /// s = scale * q k^T. In an exponent it is the absolute error that counts, to which the exponential's own 2^-22
-  /// (2 ulp) and the float32 subtraction of the maximum add.
+  /// s = scale * q k^T. In an exponent the absolute error counts. The exponential's own 2^-22 (2 ulp) and the float32
+  /// subtraction of the maximum add to it.
   __host__ __device__ void score(std::int64_t i, std::int64_t j) const {
     if (j >= visible(i)) return;
     Accumulator sum;
@@ -167,8 +167,8 @@ struct Head {
     p(i, j) = {value, square(scale) * product.variance + rounding(value, 0x1p-23, 0) + square(0x1p-22)};
   }
 
-  /// lse = log of the sum of exp(s): its error is the mean of the scores' errors, that of the logarithm, and that of a
-  /// float32 sum, up to n roundings of 2^-24 each.
+  /// lse = log of the sum of exp(s). Its error is the mean of the scores' errors, plus the logarithm's error and the
+  /// error of a float32 sum, up to n roundings of 2^-24 each.
   __host__ __device__ void log_sum_exp(std::int64_t i) const {
     double largest = p(i, 0).value;
     for (std::int64_t j = 1; j < visible(i); ++j) largest = fmax(largest, p(i, j).value);
@@ -181,7 +181,7 @@ struct Head {
     lse(i, 0) = {value, variance};
   }
 
-  /// p = exp(s - lse): its relative error is the score's absolute one.
+  /// p = exp(s - lse): its relative error is the absolute error of the score.
   __host__ __device__ void probability(std::int64_t i, std::int64_t j) const {
     const double value = j < visible(i) ? exp(p(i, j).value - lse(i, 0).value) : 0;
     p(i, j) = {value, j < visible(i) ? square(value) * p(i, j).variance : 0};
@@ -193,7 +193,7 @@ struct Head {
     keys(i, d) = {sum, 0};
   }
 
-  /// An error of q is one for the whole row: it changes lse by scale * error * the keys' mean.
+  /// An error of q is the same for the whole row: it changes lse by scale * error * mean of the keys.
   __host__ __device__ void add_query_error(std::int64_t i) const {
     for (std::int64_t d = 0; d < shape.head_dim; ++d) {
       lse(i, 0).variance += square(scale * keys(i, d).value) * q(i, d).variance;
@@ -214,7 +214,7 @@ struct Head {
     o(i, d) = rounded(result, model.storage, model.smallest);
   }
 
-  /// delta = sum of grad_o * o, in float32, of o as it was stored.
+  /// delta = sum of grad_o * o, in float32, with o as it was stored.
   __host__ __device__ void output_dot_gradient(std::int64_t i) const {
     Accumulator sum;
     for (std::int64_t d = 0; d < shape.head_dim; ++d) {
@@ -230,8 +230,8 @@ struct Head {
     return sum.result(model);
   }
 
-  /// dS = p (dP - delta); p is recomputed from lse, whose rounding is one more error of its exponent.
-  /// delta's error is left out: it is one for the whole row, see query_gradient().
+  /// dS = p (dP - delta); p is recomputed from lse, whose rounding is one more error of its exponent. The error of
+  /// delta is left out, because it is the same for the whole row: see query_gradient().
   __host__ __device__ void score_gradient(std::int64_t i, std::int64_t j) const {
     if (j >= visible(i)) {
       ds(i, j) = {0, 0};
@@ -244,7 +244,7 @@ struct Head {
                 p(i, j).variance * square(difference) + square(p(i, j).value) * dp.variance};
   }
 
-  /// dq = scale * dS k. An error of delta changes it by scale * error * the keys' mean.
+  /// dq = scale * dS k. An error of delta changes it by scale * error * mean of the keys.
   __host__ __device__ void query_gradient(std::int64_t i, std::int64_t d) const {
     Accumulator sum;
     for (std::int64_t j = 0; j < visible(i); ++j) {
@@ -255,8 +255,8 @@ struct Head {
     dq(i, d) = rounded({scale * result.value, square(scale) * variance}, model.storage, model.smallest);
   }
 
-  /// dk = scale * dS^T q, dv = p^T grad_o. If grad_o is one row for all queries, so are its errors and those of dP:
-  /// they are factors before the sums of p q and p.
+  /// dk = scale * dS^T q, dv = p^T grad_o. If grad_o is one row for all queries, so are its errors and the errors of
+  /// dP: they are factors before the sums of p q and p.
   __host__ __device__ void key_and_value_gradient(std::int64_t j, std::int64_t d) const {
     const bool one_row = grad_o.stride == 0;
     const double shared_score = one_row ? probability_gradient(0, j).variance : 0;
@@ -288,7 +288,7 @@ struct Head {
 /// A tensor of the problem, from which each head's rows are read.
 struct HeadRows {
   TensorView tensor;
-  std::int64_t heads;  // of a sequence
+  std::int64_t heads;  // per sequence
   Precision precision;
   double input;
 
@@ -301,14 +301,14 @@ struct HeadRows {
   }
 };
 
-/// As many heads as are computed at once, and the operands of all.
+/// The heads that are computed at once, and the operands of all heads.
 struct Heads {
   AttentionShape shape;
   double scale;
   ErrorModel model;
   HeadRows q, k, v, grad_o;
   Matrix::Views p, ds, delta, keys, o, lse, dq, dk, dv;
-  std::int64_t first{};  // of those computed at once, among all
+  std::int64_t first{};  // first of the heads computed at once, among all
 
   __host__ __device__ Head at(std::int64_t i) const {
     return {.shape = shape,
@@ -379,7 +379,7 @@ void compute(const Heads& heads, std::int64_t count, bool backward, Executor exe
   on(seq_kv, depth, [] __host__ __device__(const Head& head, Index j, Index d) { head.key_and_value_gradient(j, d); });
 }
 
-/// How many heads fit into kMostBytes; one at least.
+/// Number of heads that fit into kMostBytes; at least one.
 std::int64_t heads_at_once(const AttentionShape& shape, bool backward) {
   const std::int64_t bytes =
       shape.seq_q * shape.seq_kv * static_cast<std::int64_t>(sizeof(Uncertain)) * (backward ? 2 : 1);

@@ -1,5 +1,5 @@
-// Attention in float64, every result with the standard deviation that rounding must be expected to give it in a kernel
-// of a given precision. Meant to be read, not to be fast; runs on the host or, the same functions, on the GPU.
+// Attention in float64. Every result has the standard deviation that rounding is expected to give it in a kernel of a
+// given precision. Meant to be read, not to be fast; the same functions run on the host or on the GPU.
 #pragma once
 
 #include <optional>
@@ -9,33 +9,33 @@
 
 namespace tbench::kernels {
 
-/// A value of exact arithmetic and the variance of what rounding adds to it.
+/// A value of exact arithmetic and the variance that rounding adds to it.
 struct Uncertain {
   double value{};
   double variance{};
 };
 
-/// What a kernel of some precision rounds, from which the variances follow to first order.
+/// Rounding in a kernel of some precision, from which the variances follow to first order.
 ///
 /// A rounding to nearest with unit round-off u gives a relative error within +-u; taken as uniform, its variance is
 /// u^2/3 (an upper bound: the error is within +-u only just above a power of two). Errors of different elements are
-/// independent, so a sum's variance is the sum of its terms' (Higham and Mary, SIAM J. Sci. Comput. 41, 2019: the
-/// error of a sum grows with the root of the sum of squares, not with the sum).
+/// independent, so the variance of a sum is the sum of the variances of its terms (Higham and Mary, SIAM J. Sci.
+/// Comput. 41, 2019: the error of a sum grows with the root of the sum of squares, not with the sum).
 ///
 /// Where all rows of grad_o are one row in memory, so are the errors of its rounding, and a key's row of dP has one
 /// error for all queries. Such an error is a factor before a sum over the queries: it counts with the square of the
 /// sum, not with the sum of squares.
 struct ErrorModel {
-  double input{};    // of a matrix product's operand that is read from memory: 0 where it is taken as it is stored
+  double input{};    // of a matrix product's operand that is read from memory: 0 if it is used as it is stored
   double operand{};  // of an operand that was computed: the probabilities, and dS
   double storage{};  // of a result that is written
-  /// Errors of computed operands and results are not below it: half of float16's smallest subnormal number, 2^-25; with
-  /// float32's exponents 2^-126, below which exp2 gives 0.
+  /// Lower bound of the errors of computed operands and results: half of float16's smallest subnormal number, 2^-25;
+  /// with float32's exponents 2^-126, below which exp2 gives 0.
   double smallest{};
   double accumulate{};  // of one step of an accumulation in float32: 8 terms more
   /// Whether steps are added up in a tensor core, which truncates: errors of a long sum do not cancel and count in
-  /// full, n steps give n * accumulate relative to the sum's magnitude. Else additions round to nearest: sqrt(n) *
-  /// accumulate.
+  /// full, so that n steps give n * accumulate relative to the sum's magnitude. Otherwise additions round to nearest:
+  /// sqrt(n) * accumulate.
   bool truncates{};
 
   /// kBf16, kFp16: operands are exact as stored, computed ones round to the storage type.
@@ -47,16 +47,16 @@ struct ErrorModel {
 
 enum class Executor { kHost, kDevice };
 
-/// All contiguous; gradients are empty where there is no grad_o: o, dq: [batch, heads, seq_q, head_dim]; dk, dv:
-/// [batch, heads, seq_kv, head_dim]; lse: [batch, heads, seq_q].
+/// All contiguous: o, dq [batch, heads, seq_q, head_dim]; dk, dv [batch, heads, seq_kv, head_dim]; lse [batch, heads,
+/// seq_q]. Gradients are empty without a grad_o.
 struct AttentionReference {
   std::vector<Uncertain> o, lse, dq, dk, dv;
 };
 
-/// What attention_forward() and, if there is a grad_o, attention_backward() must give. The backward pass is taken to
-/// read o rounded to the storage type, and lse rounded to float32.
-/// @param q, k, v, grad_o  views as the kernels take them, of memory where `executor` can read it
-/// Synchronises. Needs about 48 bytes * seq_q * seq_kv of memory, or 4 GiB where that of several heads is less.
+/// Returns the required results of attention_forward() and, if there is a grad_o, of attention_backward(). The backward
+/// pass is assumed to read o rounded to the storage type, and lse rounded to float32. Synchronises. Needs about 48
+/// bytes * seq_q * seq_kv of memory, or 4 GiB if several heads need less.
+/// @param q, k, v, grad_o  views as the kernels take them, in memory that `executor` can read
 /// @throws  cuda::CudaError
 [[nodiscard]] AttentionReference attention_reference(const AttentionProblem& problem, const TensorView& q,
                                                      const TensorView& k, const TensorView& v,

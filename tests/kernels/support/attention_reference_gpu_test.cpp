@@ -1,4 +1,4 @@
-// The reference on the GPU is the one that the host tests checked.
+// The reference on the GPU equals the one that the host tests check.
 #include "support/attention_reference.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The reference itself: the forward pass against loops over the definition, gradients against finite differences of
-// that, variances against errors seen when the inputs are rounded.
+// Tests of the reference itself: the forward pass against loops over the definition, gradients against finite
+// differences of that, variances against errors seen when the inputs are rounded.
 #include "support/attention_reference.hpp"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ Forward defined_forward(const AttentionProblem& problem, std::span<const double>
   return result;
 }
 
-/// d(sum of grad_o * o) / dx[at] by a central difference: error of the order of step^2, 1e-8.
+/// d(sum of grad_o * o) / dx[at] by a central difference, with an error of the order of step^2, 1e-8.
 double central_difference(const std::function<Forward(double)>& shifted, std::span<const float> grad_o) {
   constexpr double kStep = 1e-4;
   const Forward above = shifted(kStep);
@@ -162,7 +162,7 @@ float tf32(float x) {
 }
 
 TEST(AttentionReference, VariancesExplainRoundedInputs) {
-  // Of TF32's roundings only the inputs' are made here, so errors must be smaller than predicted, yet of that order.
+  // Only the inputs are rounded to TF32 here, so errors must be smaller than predicted, but of the same order.
   SmallProblem exact{40, 40, 16, true, Precision::kTf32};
   SmallProblem rounded = exact;
   for (auto* tensor : {&rounded.q, &rounded.k, &rounded.v, &rounded.grad_o}) {
@@ -184,8 +184,8 @@ TEST(AttentionReference, VariancesExplainRoundedInputs) {
 }
 
 TEST(AttentionReference, ErrorsOfOneRowOfGradientsAreTheSameForAllQueries) {
-  // One query sees each key with certainty 1/40: p is constant, and dv the mean of 40 gradients. Their rounding errors
-  // cancel if the rows are different, and do not if all are one.
+  // One query sees each key with exactly 1/40: p is constant, and dv is the mean of 40 gradients. Their rounding errors
+  // cancel if the rows are different, and do not if all are one row.
   SmallProblem many{40, 40, 16, false, Precision::kTf32};
   for (float& x : many.q) x = 0;
   SmallProblem one = many;
@@ -207,7 +207,7 @@ TEST(AttentionReference, ExactInputsAreNotTakenToBeRounded) {
   for (float& x : fine.k) x = 0;  // scores without errors
   SmallProblem coarse = fine;
   for (float& x : coarse.v) x = tf32(x);
-  // One key: o is v, which TF32's products round, or not; the probability counts as rounded in both.
+  // One key: o is v, which TF32's products round, or not; the probability counts as rounded in both cases.
   const double u = 0x1p-11;
   EXPECT_GT(fine.reference().o[0].variance, u * u / 100);
   EXPECT_LT(coarse.reference().o[0].variance, fine.reference().o[0].variance / 1.5);

@@ -12,7 +12,8 @@
 namespace tbench::kernels {
 namespace {
 
-/// The first `count` values of a seed's sequence. What was drawn is kept: most cases ask for the same again.
+/// The first `count` values of a seed's sequence. Drawn values are kept, because most cases ask for the same ones
+/// again.
 std::vector<double> normal_values(std::size_t count, std::uint64_t seed) {
   struct Sequence {
     std::mt19937_64 engine;
@@ -26,20 +27,20 @@ std::vector<double> normal_values(std::size_t count, std::uint64_t seed) {
   return {sequence.values.begin(), sequence.values.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-/// Rounded to eight significant bits.
+/// Rounds to eight significant bits.
 double coarse(double value) {
   int exponent{};
   return std::ldexp(std::round(std::frexp(value, &exponent) * 256), exponent - 8);
 }
 
-/// q and k are scaled by this: the score of two rows is scale * factor^2 * sqrt(head_dim) times a standard normal
-/// number, whose largest of some thousands is about 4; 2500 times that is 1e4.
+/// Factor of q and k. The score of two rows is scale * factor^2 * sqrt(head_dim) times a standard normal number, the
+/// largest of some thousands of which is about 4; 2500 times that is 1e4.
 double large_factor(const AttentionProblem& problem) {
   const double depth = static_cast<double>(problem.shape.head_dim);
   return std::sqrt(2500 / (static_cast<double>(problem.scale) * std::sqrt(depth)));
 }
 
-/// Leaves the workspace as it was allocated where there is no garbage to fill it with.
+/// Fills the workspace with garbage; without any it stays as it was allocated.
 void poison(const DeviceBytes& workspace, std::optional<std::byte> garbage) {
   if (!garbage || workspace.size() == 0) return;
   TBENCH_CUDA_CHECK(cudaMemset(workspace.data(), std::to_integer<int>(*garbage), workspace.size()));
@@ -174,7 +175,7 @@ Comparison AttentionRun::check(std::string_view name, const DeviceTensor& actual
                                const std::vector<Uncertain>& expected) const {
   Allowance allowance;
   if (case_.data == Data::kEqual) {
-    // All errors of a row have one sign: up to an operand's and an input's round-off, and no mean over them.
+    // All errors of a row have one sign and do not average out: up to the round-off of an operand and an input.
     const ErrorModel model = ErrorModel::of(case_.problem.precision);
     allowance.relative = 2 * (model.operand + model.input);
     allowance.root_mean_square = std::numeric_limits<double>::infinity();

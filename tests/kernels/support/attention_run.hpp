@@ -1,4 +1,4 @@
-// One attention problem with its inputs on the GPU, runs of the kernels on it, and what they must give.
+// One attention problem with its inputs on the GPU, runs of the kernels on it, and their required results.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,9 @@ namespace tbench::kernels {
 
 enum class Data {
   kNormal,  // q, k, v, grad_o: standard normal
-  kLarge,   // q, k so large that scores reach +-1e4, of eight significant bits, so that every precision reads them
+  kLarge,   // q, k so large that scores reach +-1e4, with eight significant bits, so that every precision reads them
             // exactly
-  kEqual,   // each tensor one power of two: all scores, all probabilities and all rounding errors are equal
+  kEqual,   // each tensor is one power of two: all scores, all probabilities and all rounding errors are equal
 };
 
 struct AttentionCase {
@@ -41,10 +41,10 @@ struct BackwardResult {
   DeviceTensor dq, dk, dv;
 };
 
-/// What every byte of a workspace holds before; nothing leaves it as it was allocated.
+/// Byte that fills a workspace beforehand; nothing leaves it as it was allocated.
 constexpr std::optional<std::byte> kGarbage{std::byte{0xff}};
 
-/// A way to the gradients besides attention_backward(), whatever that would choose.
+/// Computes the gradients by another function than attention_backward(), whatever that would select.
 struct BackwardLaunch {
   std::function<void(const AttentionProblem&, const AttentionBackward&, cudaStream_t)> enqueue{};
   std::size_t workspace_bytes{};
@@ -53,7 +53,8 @@ struct BackwardLaunch {
 struct BackwardOptions {
   bool deterministic{};
   std::optional<std::byte> garbage{kGarbage};
-  /// The o and lse to read; null for the reference's, so that an error of the forward kernel does not show.
+  /// The o and lse to read; null for the results of the reference, so that an error of the forward kernel does not
+  /// show.
   const ForwardResult* forward{};
   std::optional<BackwardLaunch> launch{};
 };
@@ -67,8 +68,8 @@ class AttentionRun {
   [[nodiscard]] ForwardResult forward(std::optional<std::byte> garbage = kGarbage) const;
   [[nodiscard]] BackwardResult backward(const BackwardOptions& options = {}) const;
 
-  /// Of the outputs against the reference, in the order of the results' members; failures also for a byte written
-  /// outside an output.
+  /// Compares the outputs with the reference, in the order of the results' members. A byte written outside an output is
+  /// a failure, too.
   [[nodiscard]] std::vector<Comparison> check(const ForwardResult& result) const;
   [[nodiscard]] std::vector<Comparison> check(const BackwardResult& result) const;
 
@@ -82,7 +83,7 @@ class AttentionRun {
 
   AttentionCase case_;
   DeviceTensor q_, k_, v_, grad_o_;
-  // Made when first asked for.
+  // Computed at the first use.
   mutable std::optional<AttentionReference> reference_;
   mutable std::optional<ForwardResult> reference_forward_;
 };

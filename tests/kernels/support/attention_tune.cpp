@@ -1,5 +1,5 @@
-// Times the attention kernels alone over a grid given on the command line: a short way from a change in a kernel to its
-// effect. Published numbers come from transformer_bench.
+// Times the attention kernels alone over a grid given on the command line, to see a change's effect quickly. Published
+// numbers come from transformer_bench.
 //
 // A sample is one pair of events around as many launches as fill 50 us, behind a kernel that spins while they are
 // enqueued. Every launch takes the next of several sets of tensors that together exceed twice the L2 cache.
@@ -41,9 +41,9 @@ struct Cell {
 constexpr double kSampleSeconds = 50e-6;
 constexpr double kWarmUpSeconds = 0.1;
 constexpr double kSpinPerLaunch = 40e-6;  // longer than the host takes to enqueue both passes
-constexpr int kMaxLaunches = 64;          // of a sample
+constexpr int kMaxLaunches = 64;          // per sample
 
-/// One set of tensors, contiguous, inputs filled, o and lse computed.
+/// One set of contiguous tensors: inputs filled, o and lse computed.
 class TensorSet {
  public:
   TensorSet(const AttentionProblem& problem, std::uint64_t seed, cudaStream_t stream)
@@ -87,7 +87,7 @@ class TensorSet {
                         .workspace = backward_workspace_.data()},
                        stream);
   }
-  /// Of the smaller pass.
+  /// Bytes of the forward pass, which has fewer.
   [[nodiscard]] std::size_t forward_bytes() const {
     return tensors_[kQ].size() + tensors_[kK].size() + tensors_[kV].size() + tensors_[kO].size();
   }
@@ -110,7 +110,7 @@ class TensorSet {
   std::vector<DeviceBytes> tensors_;
 };
 
-/// Tensors, L2-cold in turn, and the launches of one pass on them.
+/// Sets of tensors, each out of the L2 cache when its turn comes, and the launches of one pass on them.
 class Launcher {
  public:
   Launcher(const Cell& cell, cudaStream_t stream) : stream_{stream}, pass_{cell.pass} {
@@ -124,14 +124,14 @@ class Launcher {
     for (std::size_t i = 1; i < std::min(sets, kMaxSets); ++i) sets_.emplace_back(cell.problem, 1 + 8 * i, stream);
   }
 
-  /// The next launch: the pass once.
+  /// Launches the pass once, on the next set.
   void operator()() {
     const TensorSet& set = sets_[next_++ % sets_.size()];
     if (pass_ != "backward") set.forward(stream_);
     if (pass_ != "forward") set.backward(stream_);
   }
 
-  /// Seconds of each of `launches` launches, their mean.
+  /// Mean seconds per launch of `launches` launches.
   double sample(int launches) {
     cuda::launch_spin(Seconds{kSpinPerLaunch * (launches + 2)}, stream_);
     TBENCH_CUDA_CHECK(cudaEventRecord(begin_.get(), stream_));
@@ -152,7 +152,7 @@ class Launcher {
   cuda::Event end_{cuda::make_timing_event()};
 };
 
-/// Sorted seconds of a launch.
+/// Sorted seconds per launch.
 std::vector<double> measure_cell(const Cell& cell, int samples, cudaStream_t stream) {
   Launcher launcher{cell, stream};
   launcher.sample(1);
@@ -166,7 +166,7 @@ std::vector<double> measure_cell(const Cell& cell, int samples, cudaStream_t str
   return seconds;
 }
 
-/// Of the pass: backward is 2.5 times forward.
+/// FLOP of the pass: the backward pass has 2.5 times as many as the forward pass.
 double flop(const Cell& cell) {
   const double forward = attention_forward_flop(cell.problem.shape).value;
   return forward * (cell.pass == "forward" ? 1.0 : cell.pass == "backward" ? 2.5 : 3.5);

@@ -12,8 +12,8 @@
 namespace tbench::kernels {
 namespace {
 
-constexpr std::byte kPoison{0xff};        // of all types: a NaN
-constexpr std::size_t kGuardBytes = 256;  // before and after; cudaMalloc's alignment
+constexpr std::byte kPoison{0xff};        // in every type a NaN
+constexpr std::size_t kGuardBytes = 256;  // before and after; the alignment of cudaMalloc()
 
 std::size_t bytes_of(Precision precision) { return precision == Precision::kFp32 ? 4 : 2; }
 
@@ -41,7 +41,7 @@ double round_off(Precision precision) {
 }
 
 double least_error(Precision precision) {
-  return precision == Precision::kFp16 ? 0x1p-25 : 0x1p-126;  // float32 results below that may be flushed to zero
+  return precision == Precision::kFp16 ? 0x1p-25 : 0x1p-126;  // smaller float32 results may be flushed to zero
 }
 
 DeviceArray::DeviceArray(std::int64_t count, Precision precision, std::int64_t offset)

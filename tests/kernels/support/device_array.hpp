@@ -1,5 +1,5 @@
-// Flat arrays on the GPU for tests of kernels, in memory that nobody may write around, and the comparison of what a
-// kernel left in them with numbers of float64.
+// Flat arrays on the GPU for tests of kernels, with guards around them, and the comparison of a kernel's results in
+// them with float64 numbers.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@ using Doubles = std::vector<double>;
 
 /// `count` seeded normal values, rounded to the storage type.
 [[nodiscard]] Doubles normal_values(std::int64_t count, Precision precision, unsigned seed);
-/// The values once they have been stored.
+/// Returns the values as storing rounds them.
 [[nodiscard]] Doubles stored(Doubles values, Precision precision);
-/// Of the storage type: 2^-24, 2^-8 (bf16) or 2^-11 (fp16).
+/// Unit round-off of the storage type: 2^-24 (fp32), 2^-8 (bf16) or 2^-11 (fp16).
 [[nodiscard]] double round_off(Precision precision);
-/// What rounding to a subnormal number of the type may be off.
+/// Maximum error of rounding to a subnormal number of the type.
 [[nodiscard]] double least_error(Precision precision);
 
 class DeviceArray {
  public:
-  /// Every byte poisoned: elements are NaN.
+  /// Poisons every byte, so that elements are NaN.
   /// @param offset  elements from an address aligned to 256 bytes
   DeviceArray(std::int64_t count, Precision precision, std::int64_t offset = 0);
   DeviceArray(const Doubles& values, Precision precision, std::int64_t offset = 0);
@@ -34,7 +34,7 @@ class DeviceArray {
   [[nodiscard]] void* data() const { return memory_.data() + first_ * element_bytes_; }
   [[nodiscard]] float* floats() const { return static_cast<float*>(data()); }
   [[nodiscard]] std::int64_t count() const { return count_; }
-  /// The elements. Synchronises; the test fails if a byte around them was written.
+  /// Returns the elements. Synchronises; the test fails if a byte around them was written.
   [[nodiscard]] Doubles read() const;
 
  private:
@@ -45,8 +45,8 @@ class DeviceArray {
   DeviceBytes memory_;
 };
 
-/// The test fails unless every |actual - expected| is at most allowed(index); a NaN matches a NaN alone, an infinity
-/// itself alone. Names the first bad index.
+/// Fails the test unless every |actual - expected| is at most allowed(index). A NaN matches only a NaN, an infinity
+/// only itself. Names the first bad index.
 void expect_close(std::string_view name, const Doubles& actual, const Doubles& expected,
                   const std::function<double(std::size_t)>& allowed);
 

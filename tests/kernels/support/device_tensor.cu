@@ -10,14 +10,14 @@
 namespace tbench::kernels {
 namespace {
 
-constexpr std::byte kPoison{0xff};     // of all four types: a NaN
-constexpr std::int64_t kGuard = 1024;  // elements before and after; keeps the alignment of 16 bytes and more
+constexpr std::byte kPoison{0xff};     // in all four types a NaN
+constexpr std::int64_t kGuard = 1024;  // elements before and after; keeps an alignment of 16 bytes and more
 
 std::size_t bytes_of_element(Precision precision) {
   return precision == Precision::kFp32 || precision == Precision::kTf32 ? 4 : 2;
 }
 
-/// Calls visit(how a double becomes an element, how an element becomes a double).
+/// Calls visit(function from double to element, function from element to double).
 template <class Visit>
 void with_element(Precision precision, const Visit& visit) {
   if (precision == Precision::kBf16) {
@@ -55,7 +55,7 @@ void load_row(Precision precision, const std::byte* from, std::span<double> valu
 
 struct Placement {
   std::array<std::int64_t, 4> strides;
-  std::int64_t first;  // from an aligned address
+  std::int64_t first;  // offset from an aligned address
 };
 
 Placement place(const DeviceTensor::Extents& extents, Layout layout) {
@@ -77,7 +77,7 @@ Placement place(const DeviceTensor::Extents& extents, Layout layout) {
   return {};
 }
 
-/// splitmix64's output function (Steele, Lea, Flood, OOPSLA 2014): neighbouring counters give unrelated bits.
+/// The output function of splitmix64 (Steele, Lea, Flood, OOPSLA 2014): adjacent counters give unrelated bits.
 __device__ std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15U;
   x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -85,10 +85,10 @@ __device__ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
-/// Box and Muller's: one of the pair.
+/// One of the pair of normal numbers that the Box-Muller transform gives.
 __device__ float normal(std::uint64_t bits) {
   const float u = (static_cast<float>(bits >> 40U) + 0.5F) * 0x1p-24F;
-  const float angle = static_cast<float>(bits & 0xffffffU) * 0x1p-23F;  // in half turns
+  const float angle = static_cast<float>(bits & 0xffffffU) * 0x1p-23F;  // in half rotations
   return sqrtf(-2.0F * logf(u)) * cospif(angle);
 }
 

@@ -1,5 +1,5 @@
-// A tensor [batch, heads, seq, head_dim] on the GPU for tests of kernels: any layout, and memory around and between its
-// elements that nobody may write to.
+// A tensor [batch, heads, seq, head_dim] on the GPU for tests of kernels, in any layout, with guards around and between
+// its elements.
 #pragma once
 
 #include <array>
@@ -35,39 +35,40 @@ enum class Layout {
   kContiguous,  // [batch, heads, seq, head_dim]
   kTransposed,  // [batch, seq, heads, head_dim]
   kPacked,      // one third of [batch, seq, 3, heads, head_dim]
-  kUnaligned,   // contiguous but for a row stride of head_dim + 1, from an odd element on
-  kOneRow,      // one row for all of them: strides of 0, as the gradient of a sum has
-  kOneBatch,    // contiguous, the batch's stride 0
+  kUnaligned,   // contiguous except for a row stride of head_dim + 1, starting at an odd element
+  kOneRow,      // one row for all: strides of 0, as the gradient of a sum has
+  kOneBatch,    // contiguous except for a batch stride of 0
 };
 
-/// Of a failed test: "packed", ...
+/// Name for a failed test: "packed", ...
 [[nodiscard]] std::string to_string(Layout layout);
 
 enum class Guard {
   kSurrounded,  // poisoned bytes before and after
-  k3xTf32,      // nothing around; of a layout without gaps not written to: for compute-sanitizer
+  k3xTf32,      // nothing around, and in a layout without gaps no poison: for compute-sanitizer
 };
 
 class DeviceTensor {
  public:
   using Extents = std::array<std::int64_t, 4>;  // batch, heads, seq, head_dim
 
-  /// Poisoned as poison() does it if there is any memory besides the elements.
+  /// Poisons the memory as poison() does if there is any besides the elements.
   DeviceTensor(const Extents& extents, Precision precision, Layout layout = Layout::kContiguous,
                Guard guard = Guard::kSurrounded);
 
   [[nodiscard]] const Extents& extents() const { return extents_; }
   [[nodiscard]] TensorView view() const;
 
-  /// Fills all memory, gaps included, with bytes of which every element is NaN.
+  /// Fills all memory, gaps included, with bytes that make every element NaN.
   void poison();
-  /// Elements in the order of a contiguous tensor, rounded to the storage type; where strides are 0, the last counts.
+  /// Stores elements given in the order of a contiguous tensor, rounded to the storage type. With strides of 0 the last
+  /// one counts.
   void write(const std::vector<double>& elements);
-  /// Elements in the order of a contiguous tensor.
+  /// Returns elements in the order of a contiguous tensor.
   [[nodiscard]] std::vector<double> read() const;
-  /// The memory, gaps included.
+  /// Returns the memory, gaps included.
   [[nodiscard]] std::vector<std::byte> bytes() const;
-  /// Where a byte that belongs to no element is not poison any more; nothing if all is well.
+  /// Returns where a byte that belongs to no element is not poison any more; nothing if all is well.
   [[nodiscard]] std::optional<std::string> overwritten_gap() const;
 
  private:
@@ -78,18 +79,18 @@ class DeviceTensor {
 
   Extents extents_;
   Precision precision_;
-  std::array<std::int64_t, 4> strides_{};  // elements
-  std::int64_t first_{};                   // offset of element [0, 0, 0, 0] in the memory, elements
+  std::array<std::int64_t, 4> strides_{};  // in elements
+  std::int64_t first_{};                   // offset of element [0, 0, 0, 0] in the memory, in elements
   std::size_t element_bytes_;
   std::unique_ptr<DeviceBytes> memory_;
 };
 
-/// The element in the storage type of `precision`, and back.
+/// Converts an element to the storage type of `precision`, and back.
 void store_element(Precision precision, double value, std::byte* to);
 [[nodiscard]] double load_element(Precision precision, const std::byte* from);
 
-/// Fills device memory as fast as timing needs. Enqueues: `count` elements of the storage type of `precision` from
-/// `data` on become standard normal numbers, the same for the same seed.
+/// Enqueues a kernel that fills device memory as fast as timing needs: `count` elements of the storage type of
+/// `precision` from `data` on become standard normal numbers, the same for the same seed.
 /// @throws  cuda::CudaError
 void fill_normal(void* data, std::int64_t count, Precision precision, std::uint64_t seed, cudaStream_t stream);
 

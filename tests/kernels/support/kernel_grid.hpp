@@ -1,4 +1,4 @@
-// The kernels that exist, one for each precision and head_dim, and the sequence lengths that they are tested at.
+// The existing kernels, one for each precision and head_dim, and the sequence lengths of their tests.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ struct KernelOfGrid {
   std::int64_t head_dim{};
 };
 
-/// head_dim 256 exists for the 16-bit types alone.
+/// head_dim 256 exists in the 16-bit types only.
 inline std::vector<KernelOfGrid> kernel_grid() {
   std::vector<KernelOfGrid> grid;
   for (const Precision precision : kAllOf<Precision>) {
@@ -57,7 +57,7 @@ inline constexpr std::array kLongShapes{
     SequenceShape{4097, 63, false},
 };
 
-/// For inputs at the limits.
+/// Shapes for extreme inputs.
 inline constexpr std::array kExtremeShapes{SequenceShape{257, 257, true}, SequenceShape{65, 300, false},
                                            SequenceShape{65, 1100, false}};
 

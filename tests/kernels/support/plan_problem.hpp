@@ -1,4 +1,4 @@
-// What the tests of Hopper's plans ask about: a GPU, and problems of batch 4.
+// Arguments of the tests of sm90 plans: a GPU, and problems of batch 4.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The faults that can be planted, with the outputs that each must be found in, and the check that it is.
+// The faults that tests can inject, with the outputs in which each must be found, and the check that it is.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace tbench::kernels {
 
 using Names = std::set<std::string>;
 
-enum class When { kAlways, kSometimes };  // a race need not show in every run, nor in every output
+enum class When { kAlways, kSometimes };  // a race need not show in every run or in every output
 
 struct FaultRow {
   const char* name;
@@ -43,8 +43,8 @@ inline const std::array kBackwardFaults{
     FaultRow{"barrier", InjectedFault::kBackwardBarrier, {"dq", "dk", "dv"}, When::kSometimes},
 };
 
-/// Runs the kernels with the fault that has been planted, a race's up to `runs` times, until it shows.
-/// @param outputs        names of what run_and_check() compares, in its order
+/// Runs the kernels with the injected fault until it shows, a race up to `runs` times.
+/// @param outputs        names of the outputs that run_and_check() compares, in its order
 /// @param run_and_check  one run's comparisons with the reference
 template <class Check>
 void expect_found(const FaultRow& row, const std::vector<std::string>& outputs, int runs, const Check& run_and_check) {

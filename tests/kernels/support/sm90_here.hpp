@@ -1,4 +1,4 @@
-// Whether Hopper's kernels can run in this build on this machine.
+// Whether the sm90 kernels can run in this build on this machine.
 #pragma once
 
 #include "kernels/attention/common/device_limits.hpp"

@@ -1,4 +1,5 @@
-// SwiGLU's kernels against float64 of the formulas: two matrices and one product of both, with and without vectors.
+// SwiGLU's kernels against the formulas in float64: two matrices and one product that holds both, with and without
+// vectors.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ constexpr double kU = 0x1p-24;
 
 struct Extents {
   std::int64_t rows, width;
-  std::int64_t offset{};  // elements
+  std::int64_t offset{};  // in elements
 };
 
 const std::vector<Extents> kExtents{{1, 1},    {1, 8},    {3, 131},     {7, 136},    {2, 4096},
@@ -29,15 +30,16 @@ class SwigluOnGpu : public testing::TestWithParam<Precision> {
 
   static std::string text(const Extents& e) { return fmt::format("{} x {} + {}", e.rows, e.width, e.offset); }
   static double logistic(double x) { return 1 / (1 + std::exp(-x)); }
-  /// Relative error of an exponential and of what follows it: a fast one is that of a rounded product, |x| log2(e).
+  /// Relative error of an exponential and of the operations that follow it. The error of a fast exponential is the
+  /// error of a rounded product, |x| log2(e).
   static double roundoffs(double gate) { return 12 + 3 * std::abs(gate); }
-  /// @param of_s  what the logistic function is multiplied by: where it is below 2^-126, float32 may have 0
+  /// @param of_s  factor of the logistic function, for which float32 may have 0 where it is below 2^-126
   static double error_of(double value, double float_error, double of_s) {
     return float_error + 0x1p-125 * std::abs(of_s) + 1.01 * round_off(GetParam()) * std::abs(value) +
            least_error(GetParam());
   }
 
-  /// One product: gate and up beside each other in each row.
+  /// Runs on one product: gate and up are next to each other in each row.
   static void run(const Extents& extents, const Doubles& product) {
     const std::int64_t count = extents.rows * extents.width;
     const SwigluShape shape{.rows = extents.rows, .width = extents.width, .precision = GetParam()};
@@ -57,7 +59,7 @@ class SwigluOnGpu : public testing::TestWithParam<Precision> {
         shape, {.inputs = pair, .dh = dh_array.data(), .gradients = pair_of(gradients), .h = h_again.data()}, nullptr);
     EXPECT_EQ(inputs.read().size(), product.size());
     expect(extents, product, dh, h.read(), h_again.read(), gradients.read());
-    // In place, and without h.
+    // Runs in place and without h.
     swiglu_backward(shape, {.inputs = pair, .dh = dh_array.data(), .gradients = of_inputs, .h = nullptr}, nullptr);
     expect(extents, product, dh, h.read(), h.read(), inputs.read());
   }
@@ -117,9 +119,9 @@ TEST_P(SwigluOnGpu, TwoMatricesOfRowsApart) {
 
 TEST_P(SwigluOnGpu, WhatIsNotFiniteStaysInItsElement) {
   Doubles product = normal_values(2 * 2 * 64, GetParam(), 6);
-  product[5] = std::numeric_limits<double>::quiet_NaN();        // a gate of row 0
-  product[64 + 9] = std::numeric_limits<double>::infinity();    // an up of row 0
-  product[128 + 70] = std::numeric_limits<double>::infinity();  // an up of row 1
+  product[5] = std::numeric_limits<double>::quiet_NaN();        // a gate in row 0
+  product[64 + 9] = std::numeric_limits<double>::infinity();    // an up in row 0
+  product[128 + 70] = std::numeric_limits<double>::infinity();  // an up in row 1
   run({2, 64}, product);
 }
 

@@ -1,4 +1,4 @@
-// What SwiGLU's host code refuses, without a GPU.
+// Refusals of SwiGLU's host code, without a GPU.
 #include "tbench/kernels/swiglu.hpp"
 
 #include <gmock/gmock.h>

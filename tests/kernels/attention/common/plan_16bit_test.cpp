@@ -11,7 +11,7 @@ constexpr int kMultiprocessors = 132;
 constexpr std::size_t kHopperSharedBytes = 227 * 1024;
 constexpr DeviceLimits kH200{
     .compute_capability_major = 9, .multiprocessors = kMultiprocessors, .shared_bytes_per_block = kHopperSharedBytes};
-// 163 and 99 KiB (CUDA C++ Programming Guide, compute capabilities 8.0 and 8.6).
+// Shared memory per CTA: 163 and 99 KiB (CUDA C++ Programming Guide, compute capabilities 8.0 and 8.6).
 constexpr DeviceLimits kA100{
     .compute_capability_major = 8, .multiprocessors = 108, .shared_bytes_per_block = 163 * 1024};
 constexpr DeviceLimits kSmall{
@@ -100,11 +100,11 @@ AttentionShape causal(AttentionShape shape) {
 }
 
 TEST(ForwardSplitKv, AreSoManyThatAllBlocksRunAtOnce) {
-  // 64 tiles: 396 blocks at once at head_dim 64, 264 at 128; 6 and 4 parts of each.
+  // 64 tiles: 396 CTAs at once at head_dim 64, 264 at 128; 6 and 4 parts per tile.
   EXPECT_EQ(forward_split_kv(square(1, 4096, 64), kH200), (SplitKv{.num_splits = 6, .keys = 704}));
   EXPECT_EQ(forward_split_kv(square(1, 4096, 128), kH200), (SplitKv{.num_splits = 4, .keys = 1024}));
-  // With a mask half the keys; tiles of as many queries as come before them: 6 * (1 + ... + 10) + 4 * 11 = 374 blocks,
-  // and 9 * (1 + ... + 7) + 8 = 260.
+  // With a mask a tile has work for each part that begins before the tile's end: 6 * (1 + ... + 10) + 4 * 11 = 374
+  // CTAs, and 9 * (1 + ... + 7) + 8 = 260.
   EXPECT_EQ(forward_split_kv(causal(square(1, 4096, 64)), kH200), (SplitKv{.num_splits = 11, .keys = 384}));
   EXPECT_EQ(forward_split_kv(causal(square(1, 4096, 128)), kH200), (SplitKv{.num_splits = 8, .keys = 576}));
 }
@@ -126,13 +126,13 @@ TEST(ForwardSplitKv, IsOneWhereTilesAreEnoughOrKeysFew) {
 }
 
 TEST(ForwardWorkspace, HoldsThePartsOfOAndTheirLse) {
-  // 4096 queries in 6 parts, of 64 floats and one
+  // 4096 queries in 6 parts, with 64 floats and one each
   EXPECT_EQ(forward_workspace(square(1, 4096, 64), {.num_splits = 6, .keys = 704}).o_bytes, 6291456u);
   EXPECT_EQ(forward_workspace(square(1, 4096, 64), {.num_splits = 6, .keys = 704}).bytes(), 6389760u);
 }
 
 TEST(ForwardCombineLaunch, CoversEveryElement) {
-  // 129 rows of 20 times four elements in blocks of 128 threads
+  // 129 rows of 20 times four elements in CTAs with 128 threads
   EXPECT_EQ(forward_combine_launch(problem(129, 80).shape).grid, (Grid{21, 12, 4}));
 }
 
@@ -160,8 +160,8 @@ TEST(Tiles, FitAHopperMultiprocessor) {
 }
 
 TEST(BackwardSharedBytes, HoldTheProbabilitiesOfWarpsThatShareRows) {
-  // 2 * 128 keys and 2 * 2 * 64 queries of 272 bytes, 2 * 128 rows of dS of 144, 4 * 64 floats, 128 * 64 of P in 16
-  // bits
+  // 2 * 128 keys and 2 * 2 * 64 queries of 272 bytes, 2 * 128 rows of dS of 144 bytes, 4 * 64 floats, 128 * 64 elements
+  // of P in 16 bits
   BwdConfig tile = BwdAtomic::tile(128);
   EXPECT_EQ(tile.sharing_warps, 2);
   EXPECT_EQ(backward_shared_bytes(tile, 128, true), 193536u);
@@ -177,7 +177,7 @@ TEST(BackwardMethod, ShortSequencesTakeOneLaunchLongOnesAtomicAdditions) {
 }
 
 TEST(BackwardMethod, FewBlocksOfKeysDoNotAddAtomically) {
-  // ceil(1000 / 128) = 8 blocks a head against 132 / 2
+  // ceil(1000 / 128) = 8 CTAs per head against 132 / 2
   AttentionProblem few = problem(1000, 64);
   few.shape.batch = 1;
   few.shape.heads = 8;
@@ -204,7 +204,7 @@ TEST(Unsupported16Bit, NamesWhatDoesNotFit) {
 }
 
 TEST(Unsupported16Bit, RefusesMoreBlocksThanAreCounted) {
-  // 1 and 1 tile of each of 2^30 - 1 heads, then of 2^30
+  // one K/V and one Q tile in each of 2^30 - 1 heads, then in 2^30 heads
   AttentionProblem one = problem(64, 64);
   one.shape.batch = 32767;
   one.shape.heads = 32769;
@@ -228,7 +228,8 @@ TEST(PlanForward16Bit, TakesSplitKeysFirstThenSplitWarpsThenTheLongerTilesThatPa
 }
 
 TEST(BackwardLaunch, HasBlocksForKeysAndIfSplitForQueries) {
-  // 1000 keys: ceil(1000 / 128) = 8 blocks, 16 of 64 for 256; split 16 of keys and as many of queries, thrice for 256.
+  // 1000 keys: ceil(1000 / 128) = 8 CTAs, 16 of 64 keys at head_dim 256; split: 16 with K/V tiles and as many with Q
+  // tiles, three times 16 at head_dim 256.
   EXPECT_EQ(backward_launch(problem(1000, 64), BwdAtomic::tile(64), BwdAlgorithm::kAtomicDq).grid, (Grid{8, 12, 4}));
   EXPECT_EQ(backward_launch(problem(1000, 256), BwdAtomic::tile(256), BwdAlgorithm::kAtomicDq).grid, (Grid{16, 12, 4}));
   EXPECT_EQ(backward_launch(problem(1000, 64), BwdSplit::tile(64), BwdAlgorithm::kSplit).grid, (Grid{32, 12, 4}));
@@ -236,7 +237,7 @@ TEST(BackwardLaunch, HasBlocksForKeysAndIfSplitForQueries) {
 }
 
 TEST(SplitsHeadsFirst, WithAMaskWhereBlocksAreMoreThanMultiprocessors) {
-  // 8 * 2 * ceil(seq / 64) blocks against 132
+  // 8 * 2 * ceil(seq / 64) CTAs against 132
   const auto splits = [](std::int64_t seq, std::int64_t head_dim, bool causal) {
     AttentionShape shape = square(8, seq, head_dim);
     shape.causal = causal;

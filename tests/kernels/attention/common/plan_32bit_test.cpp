@@ -1,4 +1,5 @@
-// The plan of the float32 kernels: worked-out launches, what fits which GPU, and which way the backward pass goes.
+// The plan of the float32 kernels: worked-out launches, which GPU has room for which tiles, and the algorithm of the
+// backward pass.
 #include "kernels/attention/common/plan_32bit.hpp"
 
 #include <gtest/gtest.h>
@@ -7,10 +8,10 @@ namespace tbench::kernels::sm80 {
 namespace {
 
 constexpr DeviceLimits kH200{.compute_capability_major = 9, .multiprocessors = 132, .shared_bytes_per_block = 232448};
-// Of compute capability 8.6 and 8.9: 99 KiB.
+// Compute capability 8.6 and 8.9: 99 KiB per CTA.
 constexpr DeviceLimits kSmall{.compute_capability_major = 8, .multiprocessors = 84, .shared_bytes_per_block = 101376};
-constexpr std::size_t kSharedBytesOfMultiprocessor = std::size_t{228}
-                                                     << 10;  // compute capability 9.0, with the next: CUDA's guide
+constexpr std::size_t kSharedBytesOfMultiprocessor =
+    std::size_t{228} << 10;  // compute capability 9.0; both from CUDA's programming guide
 constexpr std::size_t kReservedBytesOfBlock = std::size_t{1} << 10;
 constexpr std::size_t kRegistersOfMultiprocessor = 65536;
 constexpr int kHeadDims[]{16, 32, 64, 80, 96, 128};
@@ -22,7 +23,7 @@ AttentionProblem problem(std::int64_t batch, std::int64_t heads, std::int64_t se
           .scale = 1.0f};
 }
 
-/// A thread can have 255 registers: fewer are left only with more than two blocks of 128 threads.
+/// A thread can have 255 registers. Fewer are left only with more than two CTAs of 128 threads per SM.
 constexpr std::size_t kMinRegisters = 168;
 
 template <class Tile>
@@ -44,7 +45,7 @@ TEST(Plan32bit, TheBlocksOfEachTileFitAMultiprocessor) {
          {FwdFp32WarpSplit<true, 64>::tile(head_dim), FwdFp32WarpSplit<false, 64>::tile(head_dim),
           FwdFp32WarpSplit<false, 32>::tile(head_dim), FwdFp32WarpSplit<false, 16>::tile(head_dim)})
       expect_resident(tile, forward_32bit_shared_bytes(tile, head_dim));
-    // Sixteen queries of a warp with sixteen keys at once take 128 registers.
+    // Sixteen queries with sixteen keys at once take 128 registers per thread of a warp.
     constexpr std::size_t kRegistersOfSplitWarps = 128;
     const FwdConfig four_groups = FwdFp32WarpSplit<true, 32>::tile(head_dim);
     expect_resident(four_groups, forward_32bit_shared_bytes(four_groups, head_dim), kRegistersOfSplitWarps);
@@ -64,7 +65,7 @@ TEST(Plan32bit, SharedBytesOfForward) {
   // (128 + 2 * 32) rows of 128 * 4 + 16 bytes
   EXPECT_EQ(forward_32bit_shared_bytes({.rows = 128, .cols = 32, .warps = 4, .blocks_per_multiprocessor = 2}, 128),
             101376u);
-  // as many of 64 queries in two parts
+  // as many rows for 64 queries in two parts
   EXPECT_EQ(forward_32bit_shared_bytes(
                 {.rows = 64, .cols = 32, .warps = 4, .query_parts = 2, .blocks_per_multiprocessor = 2}, 128),
             101376u);
@@ -97,16 +98,17 @@ AttentionProblem causal(AttentionProblem one) {
 }
 
 TEST(Plan32bit, LongTilesOnlyForTf32AndWhereTheyFillTheGpu) {
-  // Without a mask: more than 2 * 132 short tiles, of 64 rows; of 32 columns three fit a multiprocessor.
+  // Without a mask: more than 2 * 132 short tiles of 64 rows; at head_dim 32 three fit an SM.
   EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 133, 128, 64), kH200));
   EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 132, 128, 64), kH200));
   EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 198, 128, 32), kH200));
   EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 199, 128, 32), kH200));
   EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 264, 128, 64, Precision::kFp32), kH200));
-  // With one: 2 * 132 tiles of 128 rows
+  // With a mask: 2 * 132 tiles of 128 rows.
   EXPECT_TRUE(wants_long_forward_32bit_tile(causal(problem(1, 264, 128, 64)), kH200));
   EXPECT_FALSE(wants_long_forward_32bit_tile(causal(problem(1, 263, 128, 64)), kH200));
-  // (128 + 4 * 64) rows of 272 bytes are 104448, more than a block has there; of 144 they are 55296.
+  // (128 + 4 * 64) rows of 272 bytes are 104448 bytes, more than a CTA has there; with rows of 144 bytes they are
+  // 55296.
   EXPECT_FALSE(wants_long_forward_32bit_tile(problem(1, 264, 128, 64), kSmall));
   EXPECT_TRUE(wants_long_forward_32bit_tile(problem(1, 264, 128, 32), kSmall));
 }
@@ -122,7 +124,7 @@ TEST(Plan32bit, GroupsDivideTheKeysOfSmallGrids) {
   EXPECT_EQ(split_warps_forward_32bit_rows(causal(exact(133)), kH200), 64);
   EXPECT_EQ(split_warps_forward_32bit_rows(causal(exact(263)), kH200), 64);
   EXPECT_EQ(split_warps_forward_32bit_rows(causal(exact(264)), kH200), 0);
-  // TF32: 16 rows up to an eighth of 132, 32 up to half, 64 up to all, whatever the mask
+  // TF32: 16 rows up to an eighth of 132, 32 up to half, 64 up to all, with any mask
   for (const bool is_causal : {false, true}) {
     const auto tf32 = [is_causal](std::int64_t batch) {
       return is_causal ? causal(problem(batch, 1, 64, 64)) : problem(batch, 1, 64, 64);
@@ -142,7 +144,7 @@ TEST(Plan32bit, GroupsDivideTheKeysOfSmallGrids) {
       }
     }
   }
-  // (2 * 32 + 2 * 2 * 64) rows of 80 * 4 + 16 bytes are 107520: more than a block has there.
+  // (2 * 32 + 2 * 2 * 64) rows of 80 * 4 + 16 bytes are 107520 bytes, more than a CTA has there.
   EXPECT_EQ(split_warps_forward_32bit_rows(problem(1, 1, 64, 80, Precision::kFp32), kSmall), 0);
   EXPECT_EQ(split_warps_forward_32bit_rows(problem(1, 1, 64, 64, Precision::kFp32), kSmall), 32);
 }
@@ -162,22 +164,22 @@ TEST(Plan32bit, LaunchOfAGroupedForward) {
 }
 
 TEST(Plan32bit, GroupsDivideWhatSmallGridsOfBackwardStream) {
-  // 8 + 8 blocks of 64 of 8 heads: 128, and of 9 heads 144
+  // 8 + 8 CTAs with 64 rows per head: 128 in 8 heads, 144 in 9
   const auto exact = [](std::int64_t batch) { return problem(batch, 1, 512, 128, Precision::kFp32); };
   EXPECT_TRUE(wants_split_warps_backward_32bit_tile(exact(8), BwdAlgorithm::kSplitFusedDelta, kH200));
   EXPECT_FALSE(wants_split_warps_backward_32bit_tile(exact(9), BwdAlgorithm::kSplitFusedDelta, kH200));
   EXPECT_TRUE(wants_split_warps_backward_32bit_tile(causal(exact(9)), BwdAlgorithm::kSplitFusedDelta, kH200));
   EXPECT_FALSE(wants_split_warps_backward_32bit_tile(causal(exact(17)), BwdAlgorithm::kSplitFusedDelta, kH200));
-  // TF32: half of 132, 64 of 4 heads
+  // TF32: half of 132; 64 CTAs in 4 heads
   EXPECT_TRUE(wants_split_warps_backward_32bit_tile(problem(4, 1, 512, 128), BwdAlgorithm::kSplitFusedDelta, kH200));
   EXPECT_FALSE(wants_split_warps_backward_32bit_tile(problem(5, 1, 512, 128), BwdAlgorithm::kSplitFusedDelta, kH200));
-  // 2 * 32 + 4 * 64 rows of 336 bytes, and lse and delta of 128 rows, are 108544 bytes: more than a block has there.
+  // 2 * 32 + 4 * 64 rows of 336 bytes, and lse and delta of 128 rows, are 108544 bytes, more than a CTA has there.
   EXPECT_FALSE(wants_split_warps_backward_32bit_tile(problem(1, 1, 64, 80), BwdAlgorithm::kSplitFusedDelta, kSmall));
   EXPECT_TRUE(wants_split_warps_backward_32bit_tile(problem(1, 1, 64, 64), BwdAlgorithm::kSplitFusedDelta, kSmall));
 }
 
 TEST(Plan32bit, AtomicAdditionsWithGroupsFromHalfAGpuOn) {
-  // 16 blocks of 64 keys of 8 heads: 128 of at least 66. 8 of 128 keys: 64.
+  // 8 heads with 16 CTAs of 64 keys each: 128 against at least 66. With 128 keys per CTA: 64.
   const AttentionProblem one = problem(8, 1, 1024, 128);
   EXPECT_EQ(backward_32bit_method(one, kH200), BwdAlgorithm::kAtomicDq);
   EXPECT_TRUE(wants_split_warps_backward_32bit_tile(one, BwdAlgorithm::kAtomicDq, kH200));
@@ -185,24 +187,24 @@ TEST(Plan32bit, AtomicAdditionsWithGroupsFromHalfAGpuOn) {
   // 2 * 64 + 4 * 32 rows of 528 bytes, dS of 32 rows of 272, lse and delta of 64 rows
   EXPECT_EQ(backward_32bit_launch(one.shape, tile, BwdAlgorithm::kAtomicDq),
             (Launch{.grid = {16, 1, 8}, .threads = 256, .shared_bytes = 144384}));
-  // 17 heads fill the GPU with 136 blocks of 128 keys.
+  // 17 heads fill the GPU with 136 CTAs of 128 keys.
   EXPECT_EQ(backward_32bit_method(problem(17, 1, 1024, 128), kH200), BwdAlgorithm::kAtomicDq);
   EXPECT_FALSE(wants_split_warps_backward_32bit_tile(problem(17, 1, 1024, 128), BwdAlgorithm::kAtomicDq, kH200));
-  // With a causal mask the first keys' block would take as long as without; 256 split blocks are few then, but
-  // not for TF32.
+  // With a causal mask the CTA of the first keys would take as long as without. 256 CTAs of the split pass are few
+  // then, but not for TF32.
   const AttentionProblem exact = problem(8, 1, 1024, 128, Precision::kFp32);
   EXPECT_EQ(backward_32bit_method(causal(exact), kH200), BwdAlgorithm::kSplit);
   EXPECT_TRUE(wants_split_warps_backward_32bit_tile(causal(exact), BwdAlgorithm::kSplit, kH200));
   EXPECT_EQ(backward_32bit_method(causal(one), kH200), BwdAlgorithm::kSplit);
   EXPECT_FALSE(wants_split_warps_backward_32bit_tile(causal(one), BwdAlgorithm::kSplit, kH200));
-  // The warps do not divide 80.
+  // The warps do not divide 80 columns evenly.
   EXPECT_EQ(backward_32bit_method(problem(8, 1, 1024, 80), kH200), BwdAlgorithm::kSplit);
 }
 
 TEST(Plan32bit, SplitWhereAtomicAdditionsDoNotPay) {
   EXPECT_EQ(backward_32bit_method(problem(4, 16, 512, 64), kH200), BwdAlgorithm::kSplitFusedDelta);
   EXPECT_EQ(backward_32bit_method(problem(4, 16, 513, 64), kH200), BwdAlgorithm::kAtomicDq);
-  // Of 1024 keys, 8 blocks of 128 for each of 4 heads: fewer than 132, and 16 of 64 are fewer than 66.
+  // 1024 keys have 8 CTAs of 128 in each of 4 heads: fewer than 132, and 16 of 64 are fewer than 66.
   EXPECT_EQ(backward_32bit_method(problem(4, 1, 1024, 64), kH200), BwdAlgorithm::kSplit);
   AttentionProblem same_bits = problem(4, 16, 4096, 64);
   same_bits.deterministic = true;
@@ -222,15 +224,15 @@ TEST(Plan32bit, ALongSequenceOnEitherSideIsLong) {
 
 TEST(Plan32bit, BackwardGridHasBlocksOfBothKindsOnlyWhenSplit) {
   AttentionProblem one = problem(2, 3, 0, 64);
-  one.shape.seq_q = 65;    // 2 blocks of 64
-  one.shape.seq_kv = 300;  // 5 of 64, 3 of 128
+  one.shape.seq_q = 65;    // 2 tiles of 64
+  one.shape.seq_kv = 300;  // 5 tiles of 64, 3 of 128
   const BwdConfig split = backward_32bit_tile(one, BwdAlgorithm::kSplit, false);
   EXPECT_EQ(split.kept_rows, 64);
   EXPECT_EQ(backward_32bit_launch(one.shape, split, BwdAlgorithm::kSplit).grid, (Grid{7, 3, 2}));
   EXPECT_EQ(backward_32bit_launch(one.shape, split, BwdAlgorithm::kSplitFusedDelta).grid, (Grid{7, 3, 2}));
   const BwdConfig atomic = backward_32bit_tile(one, BwdAlgorithm::kAtomicDq, false);
   EXPECT_EQ(atomic.kept_rows, 128);
-  const BwdConfig grouped = backward_32bit_tile(one, BwdAlgorithm::kSplit, true);  // 3 and 10 of 32
+  const BwdConfig grouped = backward_32bit_tile(one, BwdAlgorithm::kSplit, true);  // 3 and 10 tiles of 32
   EXPECT_EQ(backward_32bit_launch(one.shape, grouped, BwdAlgorithm::kSplit).grid, (Grid{13, 3, 2}));
   EXPECT_EQ(backward_32bit_launch(one.shape, atomic, BwdAlgorithm::kAtomicDq).grid, (Grid{3, 3, 2}));
 }
@@ -241,10 +243,10 @@ TEST(Plan32bit, TheWorkspaceIsDelta) {
 }
 
 TEST(Plan32bit, ASmallerGpuGetsSmallerTilesOrAReason) {
-  // 64 wide, dS does not fit beside the tiles: 2 * (128 + 32) * 272 + 32 * 528 + 1024 = 104960 bytes
+  // At head_dim 64 dS does not fit next to the tiles: 2 * (128 + 32) * 272 + 32 * 528 + 1024 = 104960 bytes
   EXPECT_EQ(backward_32bit_method(problem(4, 16, 4096, 64), kSmall), BwdAlgorithm::kSplit);
   EXPECT_EQ(unsupported_32bit_reason(problem(4, 16, 4096, 64), kSmall), std::nullopt);
-  // 128 wide, two streamed tiles beside the kept ones take 512 bytes more than there are.
+  // At head_dim 128 two streamed tiles next to the stationary ones take 512 bytes more than there are.
   const auto reason = unsupported_32bit_reason(problem(4, 16, 4096, 128), kSmall);
   ASSERT_TRUE(reason.has_value());
   EXPECT_NE(reason->find("head_dim 128 in tf32 needs 101888 bytes"), std::string::npos) << *reason;
@@ -254,7 +256,7 @@ TEST(Plan32bit, ASmallerGpuGetsSmallerTilesOrAReason) {
 }
 
 TEST(Plan32bit, RefusesMoreBlocksThanAreCounted) {
-  // 1 and 1 tile of each of 2^30 - 1 heads, then of 2^30
+  // one K/V and one Q tile in each of 2^30 - 1 heads, then in 2^30 heads
   EXPECT_EQ(unsupported_32bit_reason(problem(32768 - 1, 32768 + 1, 64, 64), kH200), std::nullopt);
   const auto reason = unsupported_32bit_reason(problem(32768, 32768, 64, 64), kH200);
   ASSERT_TRUE(reason.has_value());

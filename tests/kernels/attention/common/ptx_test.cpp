@@ -1,4 +1,4 @@
-// What the compiler has to know of the kernels' inline assembly, read from its source.
+// Properties of the kernels' inline assembly that the compiler has to know, read from its source.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Faults planted into Hopper's backward kernels, at every head_dim of each in 16 bits, must be found by the comparison
-// with the reference.
+// Faults injected into the sm90 backward kernels, in 16 bits at every head_dim of each kernel, which the comparison
+// with the reference must find.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,11 +12,11 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-/// The planted library holds TF32's kernels for one head_dim, those of 16 bits for all.
+/// The library with injected faults has the TF32 kernels for one head_dim, the 16-bit kernels for all.
 struct FaultCase {
   FaultRow row;
   Precision precision{};
-  BackwardInstance instance;  // of 16 bits
+  BackwardInstance instance;  // for 16 bits
   AttentionShape shape;
 };
 
@@ -38,11 +38,11 @@ std::vector<FaultCase> fault_cases() {
     }
     add(row, {.head_dim = kPlantedHeadDim, .choice = {}}, 1, 3, 1000, Precision::kTf32);
   }
-  // Where blocks stay. 480 items: blocks have three or four, and fetch the third K to where the first one was
+  // Persistent CTAs. With 480 work tiles CTAs have three or four, and load the third K to the place of the first.
   const FaultRow kept{"kept", InjectedFault::kBackwardKept, any, When::kSometimes};
   for (const BackwardInstance& instance : kBackwardInstances) {
-    // Items of two kinds take what they keep to registers at once, and without a wait for lse and delta they may wait
-    // for ever: both are left to the emulator.
+    // The split kernel loads its stationary rows to registers at once, and without a wait for lse and delta it may wait
+    // for ever. The emulator covers both.
     const bool of_two_kinds = instance.choice.sums == DqAccumulation::kNone;
     if (instance.choice.blocks == BwdSchedule::kPersistent && !of_two_kinds) add(kept, instance, 2, 60, 512);
   }

@@ -1,5 +1,5 @@
-// Hopper's backward kernels, every instance of both at every shape: against float64, on odd lengths, layouts and
-// extreme inputs; dK and dV with the same bits every time.
+// The sm90 backward kernels, every instance of each at every shape: against float64, on odd lengths, layouts and
+// extreme inputs; dK and dV with the same bits in every run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -96,7 +96,7 @@ TEST_P(BackwardSm90OnGpu, MoreItemsThanMultiprocessors) {
     expect_right(make_case({129, 200, false}, 35, 3), dealing);
     expect_right(make_case({500, 500, true}, 3, 40), dealing);
     expect_right(make_case({4097, 4097, true}, 1, 5), dealing);
-    // 640 items of one step (of two with 128 columns): warpgroups give way between them
+    // 640 work tiles of one step (two steps at head_dim 128): warpgroups pass the ping-pong order on between them
     expect_right(make_case({100, 1000, false}, 2, 40), dealing);
   }
 }
@@ -122,8 +122,8 @@ TEST_P(BackwardSm90OnGpu, Layouts) {
 }
 
 TEST_P(BackwardSm90OnGpu, ScoresOfTenThousand) {
-  // One key: lse is a score, of which half are so negative that keys beyond the end, whose scores are 0, would have
-  // infinite probabilities.
+  // With one key lse is a score. Half of the scores are so negative that keys beyond the end, whose scores are 0, would
+  // have infinite probabilities.
   for (const SequenceShape& shape :
        {SequenceShape{257, 257, true}, {65, 1100, false}, {65, 500, false}, {300, 1, false}}) {
     AttentionCase one = make_case(shape);
@@ -152,7 +152,7 @@ TEST_P(BackwardSm90OnGpu, SameKeysAndValuesFiftyTimes) {
     ASSERT_TRUE(first.dk.bytes() == again.dk.bytes()) << "dk, repeat " << i;
     ASSERT_TRUE(first.dv.bytes() == again.dv.bytes()) << "dv, repeat " << i;
     ASSERT_TRUE(!same_dq || first.dq.bytes() == again.dq.bytes()) << "dq, repeat " << i;
-    if (i % 10 != 0) continue;  // together, dq's sums have another order every time
+    if (i % 10 != 0) continue;  // with atomic dQ the sums have another order in every run
     EXPECT_EQ(run.check(again).front().failure, "") << "repeat " << i;
   }
 }

@@ -1,4 +1,5 @@
-// Hopper's backward kernels, TF32's too, at every shape, whether or not the dispatch would choose them there.
+// Runs the sm90 backward kernels, the TF32 ones included, at every shape, whether or not the dispatch would select them
+// there.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@
 
 namespace tbench::kernels::sm90 {
 
-/// Of either precision of 16 bits.
+/// A kernel for both 16-bit precisions.
 struct BackwardInstance {
   std::int64_t head_dim{};
   BwdPlan choice;
@@ -46,7 +47,7 @@ inline std::string name_of(const BackwardInstance& instance) {
   return fmt::format("d{}_{}", instance.head_dim, name);
 }
 
-/// Sums apart are of few tiles of keys; blocks by heads have room for short sequences.
+/// Whether the instance serves a shape: partial dQ is for few K/V tiles, one CTA per head for short sequences.
 inline bool takes(const BackwardInstance& instance, const AttentionShape& shape) {
   if (instance.choice == kStaysApart) return shape.seq_kv <= kMaxSumsApart * kBackwardKeys;
   if (!is_by_heads(instance)) return true;
@@ -54,17 +55,17 @@ inline bool takes(const BackwardInstance& instance, const AttentionShape& shape)
          instance.choice.shares <= block_count(shape.seq_kv, kBackwardKeys);
 }
 
-/// One that choose_backward() takes the instance for, on 132 multiprocessors.
+/// A problem for which choose_backward() selects the instance on 132 SMs.
 inline AttentionProblem chosen_problem(const BackwardInstance& instance, Precision precision) {
   const BwdPlan& choice = instance.choice;
   const bool is_narrow = instance.head_dim == 64, is_one_item = choice.blocks == BwdSchedule::kOneTilePerCta;
-  const std::int64_t heads = choice == kPerHead ? 100 : choice == kByHeadsShared ? 64 : 36;  // of four batches
+  const std::int64_t heads = choice == kPerHead ? 100 : choice == kByHeadsShared ? 64 : 36;  // in four batches
   AttentionShape shape{.batch = 4, .heads = heads / 4, .head_dim = instance.head_dim, .causal = true};
   shape.seq_q = shape.seq_kv = is_one_item                          ? 2048
                                : choice == kOfTwoKindsAlone         ? 128
                                : is_narrow && choice != kOfTwoKinds ? 1024
                                                                     : 512;
-  // Of 64 columns fewer keys are of two kinds of items, but without a mask or with other lengths.
+  // At head_dim 64 fewer keys get the split backward pass, except without a mask or with different lengths.
   if (is_narrow && choice == kPerHead) shape = {4, heads / 4, 256, 256, 64, false};
   if (is_narrow && choice == kStaysApart) shape = {4, heads / 4, 440, 512, 64, false};
   AttentionProblem problem = attention_problem(shape, precision);
@@ -72,13 +73,12 @@ inline AttentionProblem chosen_problem(const BackwardInstance& instance, Precisi
   return problem;
 }
 
-/// Whether dQ has the same bits every time, too.
+/// Whether dQ has the same bits in every run, too.
 inline bool is_deterministic(const BackwardInstance& instance) {
   return instance.choice.sums != DqAccumulation::kAtomic;
 }
 
-/// How blocks that stay come by their items: those of a multiprocessor in turns, or as if there were a multiprocessor
-/// for every item.
+/// Static schedule of persistent CTAs: one CTA per SM, or as many CTAs as if there were an SM for every work tile.
 enum class Dealing { kAmongMultiprocessors, kBlockEach };
 
 inline BackwardOptions backward_sm90(const AttentionProblem& problem, const BackwardInstance& instance,
@@ -97,7 +97,7 @@ inline BackwardOptions backward_sm90(const AttentionProblem& problem, const Back
   return options;
 }
 
-/// TF32's, of which there is nothing to choose.
+/// Options of the TF32 kernels, for which there is nothing to select.
 inline BackwardOptions backward_tf32_sm90(const AttentionProblem& problem) {
   BackwardOptions options;
   options.launch = BackwardLaunch{&sm90_tf32::launch_backward, sm90_tf32::backward_workspace(problem.shape).bytes()};

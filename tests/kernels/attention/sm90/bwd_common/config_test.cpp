@@ -36,7 +36,7 @@ TEST(BackwardPanelColumns, DivideEveryHeadDimAndAProductsInnerExtentDividesThem)
 }
 
 TEST(BackwardShared, HoldsTwoOfEverythingWhereBlocksStay) {
-  // 64 columns: K and V two times 128 rows of 128 bytes; Q and dO as much; dS two times 128 by 128 elements
+  // head_dim 64: K and V two times 128 rows of 128 bytes; Q and dO the same; dS two times 128 by 128 elements
   const BwdSmemLayout narrow = backward_shared(64, BwdSchedule::kPersistent);
   EXPECT_EQ(narrow.v, 32 << 10);
   EXPECT_EQ(narrow.q, 64 << 10);
@@ -44,7 +44,7 @@ TEST(BackwardShared, HoldsTwoOfEverythingWhereBlocksStay) {
   EXPECT_EQ(narrow.scores, 128 << 10);
   EXPECT_EQ(narrow.lse, 192 << 10);
   EXPECT_EQ(narrow.delta - narrow.lse, 2 * 128 * 4);
-  // 80 columns, five panels: rows of 160 bytes
+  // head_dim 80, five panels: rows of 160 bytes
   const BwdSmemLayout wide = backward_shared(80, BwdSchedule::kPersistent);
   EXPECT_EQ(wide.q, 80 << 10);
   EXPECT_EQ(wide.scores, 160 << 10);
@@ -90,7 +90,7 @@ TEST(BackwardWorkspace, RoundsQueriesUpToWholeSteps) {
 }
 
 TEST(BackwardWorkspace, HasSumsOfEveryTileOfKeysApart) {
-  const AttentionShape shape = problem(200, 64, 12).shape;  // two tiles of keys, 256 rows
+  const AttentionShape shape = problem(200, 64, 12).shape;  // two K/V tiles, 256 rows
   const BwdWorkspace together = backward_workspace(shape, DqAccumulation::kAtomic);
   EXPECT_EQ(backward_workspace(shape, DqAccumulation::kPerKvTile).sums_bytes, 2 * together.sums_bytes);
   EXPECT_EQ(backward_workspace(shape, DqAccumulation::kPerKvTile).delta_bytes, together.delta_bytes);
@@ -102,18 +102,18 @@ TEST(BackwardOrder, GroupsTheHeadsWhoseQueriesFitTheCache) {
   EXPECT_EQ(backward_order(problem(16384, 128, 4).shape), (BwdTileOrder{.tiles = 128, .heads = 2, .items = 2048}));
   EXPECT_EQ(backward_order(problem(129, 64, 12).shape), (BwdTileOrder{.tiles = 2, .heads = 48, .items = 96}));
   EXPECT_EQ(backward_order(problem(std::int64_t{1} << 20, 128, 1).shape).heads, 1);
-  // 256 columns: tiles of 64 keys, 4,096 * 256 * 8 bytes = 8 MiB; 16 heads, of which five fit, in four groups
+  // head_dim 256: tiles of 64 keys, 4,096 * 256 * 8 bytes = 8 MiB; 16 heads, of which five fit, in four groups
   EXPECT_EQ(backward_order(problem(4096, 256, 4).shape), (BwdTileOrder{.tiles = 64, .heads = 4, .items = 1024}));
 }
 
 TEST(BackwardOrder, HasGroupsOfAboutTwoItemsAMultiprocessorWhereBlocksStay) {
-  // 100 heads of 8 tiles: 800 items, three groups of 250, as near as it gets; 1,024 items four
+  // 100 heads of 8 tiles: 800 work tiles in three groups, the nearest number to 250 tiles per group; 1,024 in four
   EXPECT_EQ(backward_order(problem(1024, 64, 25).shape), (BwdTileOrder{.tiles = 8, .heads = 34, .items = 800}));
   EXPECT_EQ(backward_order(problem(1024, 80, 32).shape), (BwdTileOrder{.tiles = 8, .heads = 32, .items = 1024}));
   EXPECT_EQ(backward_order(problem(65536, 64, 1).shape).heads, 1);
 }
 
-/// Of the busiest multiprocessor, of the average one's, where items are dealt out there and back.
+/// Returns the steps of the busiest SM divided by the average, with the static schedule in snake order.
 double most_dealt_steps(const BwdTileOrder& order) {
   const int heads = order.items / order.tiles, groups = (heads + order.heads - 1) / order.heads;
   std::vector<int> steps(static_cast<std::size_t>(kH200.multiprocessors));
@@ -146,8 +146,8 @@ TEST(BackwardOrder, DealsABlockThatStaysAboutItsShare) {
   }
 }
 
-/// Steps of the busiest multiprocessor if each takes the next item, a block of its own, when it is done with the last
-/// one, heaviest first in groups of `heads` heads.
+/// Returns the steps of the busiest SM if each SM takes the next work tile, in a CTA of its own, when it has finished
+/// the last one, heaviest first in groups of `heads` heads.
 int most_steps(const AttentionShape& shape, int heads) {
   const BwdTileOrder order = backward_order(shape);
   const int all_heads = order.items / order.tiles, queries = backward_tile(static_cast<int>(shape.head_dim)).queries;
@@ -168,7 +168,8 @@ int most_steps(const AttentionShape& shape, int heads) {
 }
 
 TEST(BackwardOrder, GroupsOfTheSameSizeEndTogether) {
-  // As many heads as fit 40 MiB, then what is left: 40 and 8 of 1,024 tokens, 80 and 20 of 512, 20, 20 and 8 of 2,048
+  // Groups before: as many heads as fit 40 MiB, then the rest: 40 and 8 with 1,024 tokens, 80 and 20 with 512, 20, 20
+  // and 8 with 2,048
   for (const auto& [seq, heads, cached, before, after] :
        {std::array{1024, 12, 40, 36, 28}, {512, 25, 80, 20, 16}, {2048, 12, 20, 112, 102}}) {
     const AttentionShape shape = problem(seq, 128, heads).shape;
@@ -215,7 +216,8 @@ TEST(ChooseBackward, TheSameBitsEveryTimeUpToFourTilesOfKeys) {
     one.shape.seq_q = one.shape.seq_kv = 512;
     EXPECT_EQ(choose_backward(one, kH200), (BwdPlan{BwdSchedule::kPersistent, DqAccumulation::kPerKvTile})) << head_dim;
   }
-  // 64 columns: items of two kinds, whether asked for it or not, up to 28 steps a team: 2 * 48 * 10 * 11 / 2 of 264
+  // head_dim 64: the split backward pass, with or without `deterministic`, up to 28 steps per consumer group: 2 * 48 *
+  // 10 * 11 / 2 steps for 264 groups
   AttentionProblem one = problem(640, 64, 12);
   one.deterministic = true;
   EXPECT_EQ(choose_backward(one, kH200), (BwdPlan{BwdSchedule::kPersistent, DqAccumulation::kNone}));
@@ -240,14 +242,14 @@ TEST(ChooseBackward, TakesEveryInstanceSomewhere) {
 
 TEST(ChooseBackward, SumsApartWhereTheyWereMeasuredToBeFaster) {
   constexpr BwdPlan kPerKvTile{BwdSchedule::kPersistent, DqAccumulation::kPerKvTile};
-  // More heads than multiprocessors, or few, do not go by heads.
+  // With more heads than SMs, or with few, one CTA per head is not selected.
   EXPECT_EQ(choose_backward(problem(256, 80, 34), kH200), kPerKvTile);
   EXPECT_EQ(choose_backward(problem(256, 80, 12, false), kH200), kPerKvTile);
   EXPECT_EQ(choose_backward(problem(257, 80, 12), kH200)->sums, DqAccumulation::kAtomic);
-  // 64 columns, too many steps for items of two kinds
+  // head_dim 64, too many steps for the split backward pass
   EXPECT_EQ(choose_backward(problem(256, 64, 60, false), kH200), kPerKvTile);
   EXPECT_EQ(choose_backward(problem(384, 64, 60, false), kH200)->sums, DqAccumulation::kAtomic);
-  // 128 columns, more items than multiprocessors: 4 * 17 * 2 = 136, 4 * 16 * 2 = 128
+  // head_dim 128, more work tiles than SMs: 4 * 17 * 2 = 136, 4 * 16 * 2 = 128
   EXPECT_EQ(choose_backward(problem(256, 128, 17), kH200), kPerKvTile);
   EXPECT_EQ(choose_backward(problem(256, 128, 16), kH200),
             (BwdPlan{BwdSchedule::kOneTilePerCta, DqAccumulation::kAtomic}));
@@ -255,16 +257,16 @@ TEST(ChooseBackward, SumsApartWhereTheyWereMeasuredToBeFaster) {
 
 TEST(ChooseBackward, LeavesShortSequencesAndFewBlocksToAmperesKernels) {
   EXPECT_FALSE(choose_backward(problem(255, 64, 100), kH200));
-  // With a mask and without one, where as many heads do not go by heads: 4 * 11 * 2 = 88 blocks, 2 / 3 of 132; 80
+  // With and without a mask, where so many heads do not get one CTA each: 4 * 11 * 2 = 88 CTAs, 2 / 3 of 132; 80
   for (const bool causal : {true, false}) {
     EXPECT_TRUE(choose_backward(problem(256, 80, 11, causal), kH200)) << causal;
     EXPECT_FALSE(choose_backward(problem(256, 80, 10, causal), kH200)) << causal;
   }
-  // 64 columns, not as many queries as keys, which is no problem of two kinds of items
+  // head_dim 64, different numbers of queries and keys, which the split backward pass does not take
   AttentionProblem many_keys = problem(512, 64, 4, false);
   many_keys.shape.seq_kv = 600;
   many_keys.shape.heads = 3;
-  EXPECT_TRUE(choose_backward(many_keys, kH200));  // 4 * 3 * 5 = 60 blocks, more than 3 / 8 of 132
+  EXPECT_TRUE(choose_backward(many_keys, kH200));  // 4 * 3 * 5 = 60 CTAs, more than 3 / 8 of 132
   many_keys.shape.heads = 2;
   EXPECT_FALSE(choose_backward(many_keys, kH200));  // 40
   EXPECT_TRUE(choose_backward(problem(512, 128, 1), kH200));

@@ -12,7 +12,7 @@
 namespace tbench::kernels::sm90 {
 namespace {
 
-/// Of `heads` in all.
+/// A problem with `heads` heads in one batch.
 AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t heads, bool causal = true) {
   AttentionProblem one = problem_of(Precision::kBf16, seq, head_dim, heads, causal);
   one.shape.batch = 1;
@@ -27,7 +27,7 @@ std::optional<int> shares(std::int64_t seq, std::int64_t head_dim, std::int64_t 
 }
 constexpr bool kCausal = true, kFull = false, kDeterministic = true;
 
-/// From so many heads on, up to the multiprocessors', a block has one.
+/// Range of heads with one CTA per head: from `first` up to the number of SMs.
 struct Taken {
   std::int64_t seq, head_dim;
   bool causal, deterministic;
@@ -35,7 +35,7 @@ struct Taken {
 };
 
 TEST(TileOfShare, GoesThereAndBack) {
-  // Of four tiles one block has the first and the last; of five the last one goes to the first block
+  // With four tiles one CTA has the first and the last; with five the last one goes to the first CTA.
   EXPECT_EQ(tiles_of_share(4, 0, 2), 2);
   EXPECT_EQ(tile_of_share(0, 0, 2), 0);
   EXPECT_EQ(tile_of_share(1, 0, 2), 3);

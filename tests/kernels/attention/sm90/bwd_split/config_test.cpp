@@ -27,24 +27,25 @@ TEST(KindsLaunch, FitsAMultiprocessor) {
     EXPECT_EQ(launch.threads, 384);
     EXPECT_LE(launch.shared_bytes, kH200.shared_bytes_per_block);
   }
-  // Tiles of 8 KiB. Kept: two stages of two, steps: four stages of two, 96 KiB; lse and delta of six stages 3 KiB;
-  // barriers 256 bytes, which begin the 100th KiB. Two teams, and 1 KiB to align.
+  // Tiles of 8 KiB. Stationary rows have two stages of two tiles, steps four stages of two, 96 KiB together. lse and
+  // delta of six stages are 3 KiB. Barriers, 256 bytes, begin the 100th KiB. Two consumer groups, and 1 KiB for
+  // alignment.
   EXPECT_EQ(kinds_launch(shape(1000, 12), SplitPreprocessed::tile(), kH200).shared_bytes, (2u * 100 + 1) << 10);
-  // Steps: three stages of three tiles, 104 KiB; their lse and delta 1.5 KiB
+  // Steps have three stages of three tiles, 104 KiB together; their lse and delta are 1.5 KiB.
   EXPECT_EQ(kinds_launch(shape(1000, 12), SplitFusedStats::tile(), kH200).shared_bytes, (2u * 106 + 1) << 10);
-  // One batch, one head, one tile of keys and one of queries
+  // One batch, one head, one K/V tile and one Q tile.
   EXPECT_EQ(kinds_launch(shape(64, 1, true, 1), SplitPreprocessed::tile(), kH200).grid, (Grid{2, 1, 1}));
 }
 
 TEST(KindsOrder, HasEveryTileOfEitherKindOnce) {
   for (const bool causal : {false, true}) {
-    AttentionShape one = shape(300, 3, causal);  // five tiles of queries
-    if (!causal) one.seq_kv = 130;               // three of keys
+    AttentionShape one = shape(300, 3, causal);  // five Q tiles
+    if (!causal) one.seq_kv = 130;               // three K/V tiles
     const SplitOrder order = kinds_order(one);
     EXPECT_EQ(order.query_tiles, 5);
     EXPECT_EQ(order.key_tiles, causal ? 5 : 3);
     ASSERT_EQ(order.items, 12 * (order.query_tiles + order.key_tiles));
-    std::map<std::pair<int, int>, int> seen;  // by kind and head, of tiles
+    std::map<std::pair<int, int>, int> seen;  // tiles by kind and head
     for (int item = 0; item < order.items; ++item) {
       const SplitTile place = kinds_item(order, causal, item);
       const bool keeps_keys = place.kept == Stationary::kKv;
@@ -85,7 +86,8 @@ TEST(ChooseKinds, OfOneHeadDimAndMoreThanATile) {
 }
 
 TEST(ChooseKinds, TakesWhatWasMeasuredToBeFaster) {
-  // H200, L2 cold, us: what was taken before, what these took with a kernel before them, and alone (0: not measured)
+  // H200, cold L2 cache, us: the kernels selected before, the split kernel with a preprocess kernel, and with fused row
+  // statistics (0: not measured)
   struct Measured {
     std::int64_t batch, heads, seq;
     bool causal;

@@ -19,8 +19,8 @@ AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t h
 }
 
 TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
-  // 384 threads begin with 168 registers: 2 * 232 + 40 = 3 * 168; 512 with 128: 3 * 160 + 32 = 4 * 128; 640 with 96, of
-  // 102 in eights: 4 * 112 + 32 = 5 * 96
+  // 384 threads start with 168 registers: 2 * 232 + 40 = 3 * 168; 512 with 128: 3 * 160 + 32 = 4 * 128; 640 with 96,
+  // the multiple of eight below 102: 4 * 112 + 32 = 5 * 96
   EXPECT_TRUE(fits_registers(FwdM128N128::tile()));
   EXPECT_TRUE(fits_registers(FwdM192N128::tile()));
   EXPECT_TRUE(fits_registers(FwdM192N64::tile()));
@@ -29,7 +29,7 @@ TEST(ForwardTile, FillsButDoesNotExceedAMultiprocessor) {
   EXPECT_TRUE(fits_registers(FwdM128N64x2::tile()));
   EXPECT_TRUE(fits_registers(FwdM64N128x2::tile()));
   EXPECT_FALSE(fits_registers({.warp_groups = 2, .registers = 248, .copying_registers = 24}));
-  // (4 * 112 + 40) * 128 = 62,464 of 65,536, but the block begins with 480 * 128: hung on an H100
+  // (4 * 112 + 40) * 128 = 62,464 of 65,536, but the CTA starts with 480 * 128: hung on an H100
   EXPECT_FALSE(fits_registers({.warp_groups = 4, .registers = 112, .copying_registers = 40}));
   EXPECT_EQ(threads(FwdM128N128::tile()), 384);
   EXPECT_EQ(threads(FwdM192N128::tile()), 512);
@@ -106,8 +106,8 @@ TEST(ForwardShared, HasNoPlaceForOutputsThatLeaveFromRegisters) {
 }
 
 TEST(ForwardShared, IsATeams) {
-  // Q twice 128 rows of 128 bytes, O once, K and V three stages of 64 such rows each: 32, 16, 24, 24 KiB; barriers: the
-  // next KiB
+  // Q two times 128 rows of 128 bytes, O once, K and V three stages of 64 such rows each: 32, 16, 24, 24 KiB; barriers:
+  // the next KiB
   const FwdSmemLayout team = forward_shared(FwdM128N64x2::tile(), 64);
   EXPECT_EQ(team.o, 32 << 10);
   EXPECT_EQ(team.k, 48 << 10);
@@ -129,18 +129,18 @@ TEST(ForwardOrder, GroupsTheHeadsWhoseKeysFitTheCache) {
     // 2 * 128 * 64 * 2 bytes = 32 KiB: all 48 heads; ceil(128 / 192) = 1
     EXPECT_EQ(forward_order(problem(128, 64, 12).shape, 192, in_turns),
               (TileOrder{.tiles = 1, .heads = 48, .items = 48, .last_group = 0, .in_turns = in_turns}));
-    // 2 * 2^20 * 128 * 2 bytes = 512 MiB: one
+    // 2 * 2^20 * 128 * 2 bytes = 512 MiB: one head
     EXPECT_EQ(forward_order(problem(std::int64_t{1} << 20, 128, 1).shape, 128, in_turns).heads, 1);
   }
 }
 
 TEST(ForwardOrder, HasGroupsOfTheSameSizeInTurns) {
-  // 100 heads of 2 * 1,024 * 128 * 2 bytes = 512 KiB: 64 in 32 MiB, so two groups, of 64 and 36, or of 50
+  // 100 heads of 2 * 1,024 * 128 * 2 bytes = 512 KiB: 64 in 32 MiB, so two groups, of 64 and 36, or of 50 each
   EXPECT_EQ(forward_order(problem(1024, 128, 25).shape, 128, false).heads, 64);
   EXPECT_EQ(forward_order(problem(1024, 128, 25).shape, 128, true).heads, 50);
 }
 
-/// Steps of each block that items are dealt to, there and back.
+/// Returns the steps of each CTA with the static schedule in snake order.
 std::vector<int> dealt_steps(const AttentionShape& shape, const TileOrder& order, int rows) {
   const auto blocks = static_cast<int>(forward_launch(shape, FwdM128N128::tile(), kH200).grid.x);
   const TileDivmods divisors = forward_divisors(order, shape);
@@ -158,12 +158,12 @@ TEST(ForwardOrder, InTurnsSpreadsWhatIsDealt) {
     const AttentionShape shape = problem(seq, 128, heads).shape;
     return std::ranges::max(dealt_steps(shape, forward_order(shape, 128, in_turns), 128));
   };
-  // One group of heads: the same. 48 * 36 steps are 13.1 a multiprocessor, 100 * 10 are 7.6.
+  // One group of heads: the same. 48 * 36 steps are 13.1 per SM, 100 * 10 are 7.6.
   for (const bool in_turns : {false, true}) {
     EXPECT_EQ(most(1024, 12, in_turns), 14);
     EXPECT_EQ(most(512, 25, in_turns), 8);
   }
-  // Two groups, or four. On average 80 * 36 / 132 = 21.8, 27.3, and 64 * 528 / 132 = 256
+  // Two groups, or four. The averages are 80 * 36 / 132 = 21.8, 27.3, and 64 * 528 / 132 = 256
   EXPECT_EQ(most(1024, 20, false), 32);
   EXPECT_EQ(most(1024, 20, true), 23);
   EXPECT_EQ(most(1024, 25, false), 34);
@@ -175,7 +175,8 @@ TEST(ForwardOrder, InTurnsSpreadsWhatIsDealt) {
 TEST(ForwardItem, EveryTileOfEveryHeadOnce) {
   for (const bool causal : {false, true}) {
     for (const bool in_turns : {false, true}) {
-      const AttentionShape shape = problem(2048, 128, 25, causal).shape;  // groups of 32 heads, 4 in the last, or of 25
+      const AttentionShape shape =
+          problem(2048, 128, 25, causal).shape;  // groups of 32 heads, 4 in the last, or groups of 25
       const TileOrder order = forward_order(shape, 128, in_turns);
       const TileDivmods divisors = forward_divisors(order, shape);
       const auto of = [&](int item) { return forward_item(order, divisors, 25, causal, item); };
@@ -193,7 +194,7 @@ TEST(ForwardItem, EveryTileOfEveryHeadOnce) {
 }
 
 TEST(ForwardLaunch, HasAtMostABlockAMultiprocessor) {
-  // 48 * ceil(1000 / 128) = 384 items; 48 * ceil(200 / 128) = 96
+  // 48 * ceil(1000 / 128) = 384 work tiles; 48 * ceil(200 / 128) = 96
   const Launch launch = forward_launch(problem(1000, 64, 12).shape, FwdM128N128::tile(), kH200);
   EXPECT_EQ(launch.grid, (Grid{132, 1, 1}));
   EXPECT_EQ(launch.threads, 384);

@@ -1,5 +1,5 @@
-// Hopper's forward kernels, TF32's too, every instance at every shape, whether or not the dispatch would choose it
-// there: against float64, on odd lengths, layouts and extreme inputs, and the same bits every time.
+// The sm90 forward kernels, the TF32 ones included, every instance at every shape, whether or not the dispatch would
+// select it there: against float64, on odd lengths, layouts and extreme inputs, and with the same bits in every run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,16 +25,16 @@ namespace {
 struct Instance {
   Precision precision{};
   std::int64_t head_dim{};
-  FwdConfigId tiles{};  // 16 bits
+  FwdConfigId tiles{};  // for 16 bits
 };
 
 std::string name_of_instance(const testing::TestParamInfo<Instance>& info) {
-  constexpr std::array kNames{"narrow", "wide", "tall", "short", "pair"};  // as FwdConfigId
+  constexpr std::array kNames{"narrow", "wide", "tall", "short", "pair"};  // indexed by FwdConfigId
   return fmt::format("{}_d{}_{}", to_string(info.param.precision), info.param.head_dim,
                      kNames.at(static_cast<std::size_t>(info.param.tiles)));
 }
 
-/// In 16 bits.
+/// Instances for 16 bits.
 std::vector<Instance> instances() {
   constexpr FwdConfigId kNarrow = FwdConfigId::kM128N128;
   std::vector<Instance> all;
@@ -75,7 +75,7 @@ struct Outputs {
   DeviceTensor o, lse;
 };
 
-/// A choice of the kernels of any precision.
+/// A plan of the kernels of any precision.
 struct Choice {
   FwdPlan of_16_bits;
   sm90_tf32::FwdPlan of_tf32;
@@ -202,9 +202,9 @@ TEST_P(ForwardSm90OnGpu, QueriesAndKeysOfDifferentNumber) {
 }
 
 TEST_P(ForwardSm90OnGpu, MoreItemsThanMultiprocessors) {
-  // As many elements whatever the columns: the time goes into what the host does with each of them.
+  // The number of elements is the same at every head_dim, because the time goes into the host's work per element.
   const auto heads_of_64 = [](std::int64_t heads) { return heads * 64 / GetParam().head_dim; };
-  // The last's K and V take 40 MiB of all heads, so that there are two groups of them.
+  // K and V of all heads take 40 MiB in the last shape, so that it has two groups of heads.
   for (const AttentionShape& one :
        {shape(513, 513, true, 3, heads_of_64(70)), shape(129, 200, false, 70, heads_of_64(4)),
         shape(4097, 4097, true, 1, heads_of_64(40))}) {
@@ -219,7 +219,7 @@ TEST_P(ForwardSm90OnGpu, Layouts) {
   }
 }
 
-/// To eight significant bits, which every precision reads exactly.
+/// Rounds to eight significant bits, which every precision reads exactly.
 double in_eight_bits(double value) {
   int exponent{};
   return std::ldexp(std::round(std::frexp(value, &exponent) * 256), exponent - 8);
@@ -237,8 +237,8 @@ TEST_P(ForwardSm90OnGpu, ScoresOfTenThousand) {
 }
 
 TEST_P(ForwardSm90OnGpu, MaximaThatRiseFromStepToStep) {
-  // Of base 2 and relative to the tile of keys before it, the next that the kernel visits rises by this much: a row's
-  // reference moves never, seldom, in every step; 2^40 is beyond what a probability of float16 holds.
+  // In base 2, scores rise by this much from one K/V tile that the kernel visits to the next. A row's maximum then
+  // moves never, seldom, or in every step; 2^40 is beyond the probabilities that float16 can hold.
   for (const double rise : {0.5, 4.9, 5.1, 7.9, 8.1, 40.0}) {
     SCOPED_TRACE(rise);
     const AttentionShape one = shape(200, 900, false, 1, 2);
@@ -260,7 +260,7 @@ TEST_P(ForwardSm90OnGpu, MaximaThatRiseFromStepToStep) {
     for (std::size_t i = 0; i < inputs.k.size(); ++i) {
       const auto depth = static_cast<std::size_t>(one.head_dim), seq = static_cast<std::size_t>(one.seq_kv);
       const auto tile = static_cast<double>(i / depth % seq / cols);
-      // What all keys of a tile have in common: rounded to TF32 it would move their scores together.
+      // The common part of all keys of a tile; rounded to TF32 it would move their scores together.
       const double common = in_eight_bits(-tile * rise * std::log(2.0) / (8 * scale));
       inputs.k[i] = i % depth == 0 ? common : 0.25 * inputs.k[i];
     }
@@ -280,15 +280,15 @@ TEST_P(ForwardSm90OnGpu, WhatIsNotFiniteStaysInItsRows) {
     for (const bool in_keys : {false, true}) {
       constexpr std::size_t kRow = 140;
       Inputs inputs = clean;
-      (in_keys ? inputs.k : inputs.q)[kRow * depth + 3] = bad;  // of the first head
+      (in_keys ? inputs.k : inputs.q)[kRow * depth + 3] = bad;  // in the first head
       const std::vector<double> actual = ForwardRun{one, GetParam().precision, inputs}.forward(choice(true)).o.read();
       for (std::size_t i = 0; i < actual.size(); ++i) {
         const bool first_head = i < seq * depth;
         if (!first_head || (in_keys ? row_of(i) < kRow : row_of(i) != kRow)) {
-          // Not the same bits: a warp's rows move their references together.
+          // The bits differ, because a warp's rows move their maxima together.
           ASSERT_NEAR(actual[i], expected[i], 0.04) << (in_keys ? "k " : "q ") << i;
         } else if (!in_keys || std::isnan(bad)) {
-          // One row of infinite scores of both signs, or all rows that see the key.
+          // Either one row of infinite scores with both signs, or all rows that see the key.
           ASSERT_TRUE(std::isnan(actual[i])) << (in_keys ? "k " : "q ") << i;
         } else {
           // The key's score is +infinity for about half of the rows, which are NaN, and -infinity for the others.
@@ -300,7 +300,7 @@ TEST_P(ForwardSm90OnGpu, WhatIsNotFiniteStaysInItsRows) {
 }
 
 TEST_P(ForwardSm90OnGpu, RowsThatSeeNothingFiniteAtFirst) {
-  // The last tile of keys, the first visited, has scores of -infinity alone: the rest counts, as without it.
+  // The last K/V tile, which is visited first, has scores of -infinity alone: the result is as without it.
   const AttentionShape all = shape(100, 384, false, 1, 1), rest = shape(100, 256, false, 1, 1);
   Inputs inputs = normal_inputs(all);
   const auto depth = static_cast<std::size_t>(all.head_dim);
@@ -351,8 +351,8 @@ TEST_P(ForwardSm90OnGpu, ReplaysInAGraph) {
 }
 
 TEST_P(ForwardSm90OnGpu, OverlapsTheLaunchBeforeIt) {
-  // Each launch may begin while the one before it ends, and reads as keys and values what that one writes. All have one
-  // workspace.
+  // Each launch may start while the previous one ends, and reads the previous one's output as keys and values. All
+  // share one workspace.
   const AttentionShape one = shape(192, 192, true, 3, 20);
   const ForwardRun run{one, GetParam().precision, normal_inputs(one)};
   std::vector<Outputs> links;

@@ -1,4 +1,4 @@
-// Which problems Hopper's forward kernels take, with which tiles, in which order.
+// Selection of the sm90 forward kernels: which problems they take, with which tiles, in which order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ TEST(ChooseForward, LeavesShortSequencesAndFewTilesToAmperesKernels) {
   EXPECT_TRUE(choose_forward(one, kH200));  // 4 * 2 * 8 = 64 tiles, at least 3 / 8 of 132
   one.shape.batch = 1;
   EXPECT_FALSE(choose_forward(one, kH200));
-  EXPECT_FALSE(choose_forward(problem(1088, 64, 1), kH200));  // 68 tiles, whose keys blocks divide
+  EXPECT_FALSE(choose_forward(problem(1088, 64, 1), kH200));  // 68 tiles, whose keys CTAs divide
 }
 
 TEST(ChooseForward, Of64ColumnsLeavesFewerTilesToAmperesKernels) {
@@ -58,7 +58,7 @@ TEST(ChooseForward, Of64ColumnsLeavesFewerTilesToAmperesKernels) {
   EXPECT_FALSE(choose_forward(problem(512, 64, 1), kH200));   // 32
   EXPECT_TRUE(choose_forward(problem(512, 64, 2), kH200));    // 64, at least 3 / 8 of 132
   EXPECT_TRUE(choose_forward(problem(1024, 64, 1), kH200));   // 64
-  // Beyond 1,024 keys a query 3 / 4, if Ampere's kernels do not divide the keys: 4 * 24 = 96 and 4 * 25 = 100
+  // Beyond 1,024 keys per query 3 / 4, if the sm80 kernels do not split the keys: 4 * 24 = 96 and 4 * 25 = 100
   EXPECT_FALSE(choose_forward(problem(1536, 64, 1, false), kH200));
   EXPECT_TRUE(choose_forward(problem(1600, 64, 1, false), kH200));
 }
@@ -72,7 +72,7 @@ TEST(ChooseForward, TakesOf32ColumnsWhatItTakesOf64) {
       EXPECT_EQ(choose_forward(one, kH200).has_value(), taken) << seq;
     }
   }
-  // One sequence of one head, causal: Ampere's kernels divide the keys of up to 132 tiles.
+  // One sequence of one head, causal: the sm80 kernels split the keys of up to 132 tiles.
   for (const auto& [seq, taken] : {std::pair{4096, false}, {8192, false}, {16384, true}}) {
     AttentionProblem one = problem(seq, 32, 1);
     one.shape.batch = 1;
@@ -102,7 +102,8 @@ FwdConfigId tiles_of_64_columns(std::int64_t batch, std::int64_t heads, std::int
 }
 
 TEST(ChooseForward, TheFastestTilesWhereTheyWereMeasured) {
-  // H100, microseconds warm, of narrow, wide, short and pair tiles; wide ones by the counter where it is taken
+  // H100, warm L2 cache, us: FwdM128N128, FwdM192N128, FwdM128N64x2 and FwdM64N128x2; FwdM192N128 with the dynamic
+  // schedule where it is selected
   struct Measured {
     std::int64_t batch, heads, seq;
     bool causal;
@@ -171,7 +172,7 @@ TEST(ChooseForward, TheFastestTilesWhereTheyWereMeasured) {
 }
 
 TEST(ChooseForward, PairTilesWhereTeamsHaveAnItemAtMost) {
-  EXPECT_EQ(tiles_of_64_columns(4, 16, 128, true), FwdConfigId::kM64N128x2);  // 128 items of 64 queries
+  EXPECT_EQ(tiles_of_64_columns(4, 16, 128, true), FwdConfigId::kM64N128x2);  // 128 work tiles of 64 queries
   EXPECT_EQ(tiles_of_64_columns(4, 17, 128, true), FwdConfigId::kM128N64x2);  // 136
   EXPECT_EQ(tiles_of_64_columns(4, 17, 128, false), FwdConfigId::kM128N128);
   EXPECT_EQ(tiles_of_64_columns(4, 13, 320, true), FwdConfigId::kM64N128x2);   // 260
@@ -190,11 +191,11 @@ TEST(ChooseForward, ShortTilesOfUpToSomeThousandTokens) {
   EXPECT_EQ(tiles_of_64_columns(4, 12, 4097, true), FwdConfigId::kM192);
   EXPECT_EQ(tiles_of_64_columns(4, 12, 4095, false), FwdConfigId::kM128N64x2);
   EXPECT_EQ(tiles_of_64_columns(4, 12, 4096, false), FwdConfigId::kM192);
-  EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, true), FwdConfigId::kM128N128);   // 12 * 22 = 264 wide items
-  EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, false), FwdConfigId::kM128N128);  // 384 short ones
+  EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, true), FwdConfigId::kM128N128);  // 12 * 22 = 264 work tiles of 192 queries
+  EXPECT_EQ(tiles_of_64_columns(1, 12, 4096, false), FwdConfigId::kM128N128);  // 384 work tiles of 128 queries
   EXPECT_EQ(tiles_of_64_columns(1, 8, 4096, false), FwdConfigId::kM128N64x2);  // 256
-  EXPECT_EQ(tiles_of_64_columns(1, 4, 8192, false), FwdConfigId::kM128N128);   // as many, longer than was measured
-  // Up to 3 * 132 wide items with a mask, 9 * 43 = 387, and 6 * 132 without one, 36 * 22 = 792
+  EXPECT_EQ(tiles_of_64_columns(1, 4, 8192, false), FwdConfigId::kM128N128);   // as many, but longer than was measured
+  // Up to 3 * 132 work tiles of 192 queries with a mask, 9 * 43 = 387, and 6 * 132 without one, 36 * 22 = 792
   EXPECT_EQ(tiles_of_64_columns(1, 9, 8192, true), FwdConfigId::kM128N64x2);
   EXPECT_EQ(tiles_of_64_columns(1, 10, 8192, true), FwdConfigId::kM192);
   EXPECT_EQ(tiles_of_64_columns(1, 9, 8193, true), FwdConfigId::kM192);
@@ -214,14 +215,14 @@ TEST(ChooseForward, WideTilesOf80ColumnsForManyKeysAndItems) {
     EXPECT_EQ(choice(4, 32, seq, true).tiles, FwdConfigId::kM192);
     EXPECT_EQ(choice(4, 32, seq, false).tiles, FwdConfigId::kM192);
   }
-  EXPECT_EQ(choice(4, 22, 512, true).tiles, FwdConfigId::kM128N128);  // 88 * 3 = 264, two a multiprocessor
+  EXPECT_EQ(choice(4, 22, 512, true).tiles, FwdConfigId::kM128N128);  // 88 * 3 = 264, two per SM
   EXPECT_EQ(choice(4, 23, 512, true).tiles, FwdConfigId::kM192);
-  EXPECT_EQ(choice(1, 12, 4096, true).tiles, FwdConfigId::kM128N128);  // 12 * 22 = 264, two a multiprocessor
+  EXPECT_EQ(choice(1, 12, 4096, true).tiles, FwdConfigId::kM128N128);  // 12 * 22 = 264, two per SM
   EXPECT_EQ(choice(1, 13, 4096, true).tiles, FwdConfigId::kM192);
-  EXPECT_FALSE(choice(1, 13, 4096, true).counted);  // 286 items
-  EXPECT_FALSE(choice(4, 32, 512, true).counted);   // 384
-  EXPECT_FALSE(choice(4, 33, 768, true).counted);   // 528 of four tiles each
-  EXPECT_TRUE(choice(4, 32, 1024, true).counted);   // 768, more than four and a half a multiprocessor
+  EXPECT_FALSE(choice(1, 13, 4096, true).counted);  // 286 work tiles
+  EXPECT_FALSE(choice(4, 32, 512, true).counted);   // 528: four in each of 132 heads
+  EXPECT_FALSE(choice(4, 33, 768, true).counted);   // 528 heads with four tiles each
+  EXPECT_TRUE(choice(4, 32, 1024, true).counted);   // 768, more than four and a half per SM
   EXPECT_TRUE(choice(4, 32, 2048, true).counted);
   EXPECT_FALSE(choice(4, 32, 2048, false).counted);
 }
@@ -232,7 +233,7 @@ TEST(ChooseForward, TallTilesWhereTheyFillTheGpu) {
     one.shape.batch = batch;
     return choose_forward(one, kH200)->tiles == FwdConfigId::kM256N64;
   };
-  // Without a mask from 0.9 * 132 = 118.8 items on, with one from 1.5 * 132 = 198
+  // Without a mask from 0.9 * 132 = 118.8 work tiles on, with one from 1.5 * 132 = 198
   EXPECT_TRUE(is_tall(8, 1, 4096, false));  // 8 * 16 = 128
   EXPECT_FALSE(is_tall(8, 1, 4096, true));
   EXPECT_TRUE(is_tall(8, 1, 8192, true));    // 256
@@ -242,22 +243,22 @@ TEST(ChooseForward, TallTilesWhereTheyFillTheGpu) {
   EXPECT_FALSE(is_tall(1, 98, 512, true));   // 196
   EXPECT_TRUE(is_tall(1, 99, 512, true));    // 198
   EXPECT_TRUE(is_tall(1, 99, 257, true));
-  EXPECT_TRUE(is_tall(4, 100, 129, false));  // 400, or 800 narrow ones
+  EXPECT_TRUE(is_tall(4, 100, 129, false));  // 400, or 800 of FwdM128N128
   EXPECT_FALSE(is_tall(4, 100, 128, false)) << "400 of either, and narrow ones are shorter";
 }
 
 TEST(ChooseForward, ACounterForManyItemsOfUnequalWork) {
-  // 128 columns: more than 4.5 * 132 = 594 items. 4 * 18 * 8 = 576, 4 * 19 * 8 = 608
+  // head_dim 128: more than 4.5 * 132 = 594 work tiles. 4 * 18 * 8 = 576, 4 * 19 * 8 = 608
   EXPECT_FALSE(choose_forward(problem(1024, 128, 18), kH200)->counted);
   EXPECT_TRUE(choose_forward(problem(1024, 128, 19), kH200)->counted);
   EXPECT_FALSE(choose_forward(problem(1024, 128, 19, false), kH200)->counted);
-  // 64 columns: more than 7 * 132 = 924, wide ones here. 4 * 5 * 43 = 860, 4 * 6 * 43 = 1,032
+  // head_dim 64: more than 7 * 132 = 924, of 192 queries here. 4 * 5 * 43 = 860, 4 * 6 * 43 = 1,032
   EXPECT_FALSE(choose_forward(problem(8192, 64, 5), kH200)->counted);
   EXPECT_TRUE(choose_forward(problem(8192, 64, 6), kH200)->counted);
   EXPECT_EQ(forward_workspace_bytes(problem(8192, 64, 5), kH200), 0u);
   EXPECT_EQ(forward_workspace_bytes(problem(8192, 64, 6), kH200), 256u);
   EXPECT_FALSE(choose_forward(problem(4096, 64, 25), kH200)->counted) << "short tiles";
-  // 32 columns likewise, tall ones here: 4 * 14 * 16 = 896, 4 * 15 * 16 = 960
+  // head_dim 32: the same limit, with 256 queries per tile: 4 * 14 * 16 = 896, 4 * 15 * 16 = 960
   EXPECT_FALSE(choose_forward(problem(4096, 32, 14), kH200)->counted);
   EXPECT_TRUE(choose_forward(problem(4096, 32, 15), kH200)->counted);
   for (const std::int64_t seq : {1024, 16384}) {

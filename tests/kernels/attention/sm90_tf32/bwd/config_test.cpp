@@ -23,7 +23,7 @@ AttentionShape rectangle(std::int64_t head_dim) {
 }
 
 TEST(Tf32StreamShared, HoldsWhatIsKeptAndASlotForEveryTile) {
-  // 128 kept rows of 256 bytes are 32 KiB, twice; slots of 64 rows 16 KiB, eight; lse or delta of eight times 64
+  // 128 stationary rows of 256 bytes are 32 KiB, twice; stages of 64 rows 16 KiB, eight; lse or delta of eight times 64
   // queries 2 KiB
   const BwdSmemLayout keys64 = stream_shared(64, Stationary::kKv);
   EXPECT_EQ(keys64.gradients_operand, 32 << 10);
@@ -34,14 +34,14 @@ TEST(Tf32StreamShared, HoldsWhatIsKeptAndASlotForEveryTile) {
   const BwdSmemLayout queries64 = stream_shared(64, Stationary::kQ);
   EXPECT_EQ(queries64.slots, 0);
   EXPECT_EQ(queries64.barriers, 128 << 10);
-  // 128 kept rows of 512 bytes are 64 KiB, twice; slots of 32 rows 16 KiB, six; lse or delta of six times 32 queries
-  // 768 bytes
+  // 128 stationary rows of 512 bytes are 64 KiB, twice; stages of 32 rows 16 KiB, six; lse or delta of six times 32
+  // queries 768 bytes
   const BwdSmemLayout keys128 = stream_shared(128, Stationary::kKv);
   EXPECT_EQ(keys128.gradients_operand, 64 << 10);
   EXPECT_EQ(keys128.slots, 128 << 10);
   EXPECT_EQ(keys128.statistics, 224 << 10);
   EXPECT_EQ(keys128.barriers, (224 << 10) + 768);
-  // Q in registers, dO 64 KiB; slots of 64 rows 32 KiB, five
+  // Q in registers, dO 64 KiB; stages of 64 rows 32 KiB, five
   const BwdSmemLayout queries128 = stream_shared(128, Stationary::kQ);
   EXPECT_EQ(queries128.gradients_operand, 0);
   EXPECT_EQ(queries128.slots, 64 << 10);
@@ -64,7 +64,7 @@ TEST(Tf32StreamShared, AlignsTilesAndBarriers) {
 }
 
 TEST(Tf32BackwardLaunch, HasABlockAnItemAndFitsAMultiprocessor) {
-  // 48 heads of ceil(300 / 128) = 3 tiles of keys, ceil(130 / 128) = 2 of queries
+  // 48 heads with ceil(300 / 128) = 3 K/V tiles and ceil(130 / 128) = 2 Q tiles
   for (const std::int64_t head_dim : kHeadDims) {
     EXPECT_EQ(backward_launch(rectangle(head_dim), Stationary::kKv).grid, (Grid{144, 1, 1}));
     EXPECT_EQ(backward_launch(rectangle(head_dim), Stationary::kQ).grid, (Grid{96, 1, 1}));
@@ -74,7 +74,7 @@ TEST(Tf32BackwardLaunch, HasABlockAnItemAndFitsAMultiprocessor) {
       EXPECT_LE(launch.shared_bytes, kH200.shared_bytes_per_block);
     }
   }
-  // Barriers and the alignment are 1,280 bytes.
+  // Barriers and alignment take 1,280 bytes.
   EXPECT_EQ(backward_launch(rectangle(64), Stationary::kKv).shared_bytes, (194u << 10) + 1280);
   EXPECT_EQ(backward_launch(rectangle(64), Stationary::kQ).shared_bytes, (128u << 10) + 1280);
   EXPECT_EQ(backward_launch(rectangle(128), Stationary::kKv).shared_bytes, (224u << 10) + 768 + 1280);
@@ -87,7 +87,7 @@ TEST(Tf32BackwardLaunch, DealsOutTheRegistersOfAMultiprocessor) {
 }
 
 TEST(Tf32BackwardPrepareLaunch, HasAWarpForEach16RowsBy32Columns) {
-  // 256 queries and 384 keys of a head. 64 columns: eight warps have 64 rows; 128 columns: 32
+  // 256 queries and 384 keys per head. Eight warps have 64 rows at head_dim 64, and 32 rows at head_dim 128.
   EXPECT_EQ(backward_prepare_rows(64), 64);
   EXPECT_EQ(backward_prepare_rows(128), 32);
   EXPECT_EQ(backward_prepare_launch(rectangle(64)), (Launch{.grid = {10, 12, 4}, .threads = 256, .shared_bytes = 0}));
@@ -127,12 +127,12 @@ TEST(Tf32BackwardWorkspace, IsOfWhatIsTaken) {
 }
 
 TEST(Tf32BackwardOrder, GroupsTheHeadsWhoseStreamsFitTheCache) {
-  // Q, dO, dO^T and Q^T of a head: 4 * 16,384 * 128 * 4 bytes = 32 MiB; 64 columns: two fit
+  // Q, dO, dO^T and Q^T of a head: 4 * 16,384 * 128 * 4 bytes = 32 MiB; at head_dim 64 two heads fit
   EXPECT_EQ(backward_order(problem(16384, 128, 4).shape, Stationary::kKv),
             (BwdTileOrder{.tiles = 128, .heads = 1, .items = 2048}));
   EXPECT_EQ(backward_order(problem(16384, 64, 4).shape, Stationary::kKv).heads, 2);
-  // K, V and K^T of a head: 3 * 8,192 * 128 * 4 bytes = 12 MiB, of which two fit; 64 columns: five, 16 heads in four
-  // groups
+  // K, V and K^T of a head: 3 * 8,192 * 128 * 4 bytes = 12 MiB, of which two fit; at head_dim 64 five fit, 16 heads in
+  // four groups
   EXPECT_EQ(backward_order(problem(8192, 128, 4).shape, Stationary::kQ),
             (BwdTileOrder{.tiles = 64, .heads = 2, .items = 1024}));
   EXPECT_EQ(backward_order(problem(8192, 64, 4).shape, Stationary::kQ).heads, 4);
@@ -148,8 +148,8 @@ TEST(Tf32BackwardOrder, IsOfWhatIsKept) {
 }
 
 TEST(Tf32BackwardOrder, HasGroupsOfTheSameSize) {
-  // 100 heads of 4 * 1,024 * 64 * 4 bytes = 1 MiB: 32 in 32 MiB, so four groups, of 25, not of 32, 32, 32 and 4; of
-  // 3 / 4 MiB: 42, so three, of 34
+  // 100 heads of 4 * 1,024 * 64 * 4 bytes = 1 MiB: 32 in 32 MiB, so four groups of 25, not 32, 32, 32 and 4; with 3 / 4
+  // MiB 42 fit, so three groups of 34
   EXPECT_EQ(backward_order(problem(1024, 64, 25).shape, Stationary::kKv),
             (BwdTileOrder{.tiles = 8, .heads = 25, .items = 800}));
   EXPECT_EQ(backward_order(problem(1024, 64, 25).shape, Stationary::kQ),
@@ -185,15 +185,15 @@ TEST(TakesTf32Backward, LeavesShortSequencesAndFewTilesToAmperesKernels) {
     AttentionProblem one = problem(128, head_dim, 100, false);
     one.shape.seq_kv = 127;
     EXPECT_FALSE(takes_backward(one, kH200));
-    one.shape.seq_kv = 4096;  // 400 tiles of queries
+    one.shape.seq_kv = 4096;  // 400 Q tiles
     EXPECT_TRUE(takes_backward(one, kH200));
-    one.shape.batch = one.shape.heads = 1;  // one
+    one.shape.batch = one.shape.heads = 1;  // one Q tile
     EXPECT_FALSE(takes_backward(one, kH200));
   }
 }
 
 TEST(TakesTf32Backward, TakesWhatWasMeasuredToBeFaster) {
-  // H200, causal, us: what Ampere's kernels took, what these
+  // H200, causal, us: the sm80 kernels, and these kernels
   struct Measured {
     std::int64_t batch, heads, head_dim, seq;
     double amperes, these;
@@ -227,7 +227,7 @@ TEST(TakesTf32Backward, GivesTheSameBitsEveryTimeWhetherAskedToOrNot) {
 }
 
 TEST(TakesTf32Backward, CountsItemsAsInt) {
-  // 2^21 tiles of a head; of 4 * 256 heads 2^31 items, of 4 * 255 less
+  // 2^21 tiles per head; 4 * 256 heads have 2^31 work tiles, 4 * 255 heads fewer
   AttentionProblem one = problem(std::int64_t{1} << 28, 64, 256);
   EXPECT_FALSE(takes_backward(one, kH200));
   one.shape.heads = 255;

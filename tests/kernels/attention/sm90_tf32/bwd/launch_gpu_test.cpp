@@ -1,5 +1,5 @@
-// Hopper's TF32 backward kernels at every shape, whether or not the dispatch would choose them there: against float64,
-// on odd lengths, layouts and extreme inputs, and all gradients with the same bits every time.
+// The sm90 TF32 backward kernels at every shape, whether or not the dispatch would select them there: against float64,
+// on odd lengths, layouts and extreme inputs, and all gradients with the same bits in every run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST_P(BackwardTf32Sm90OnGpu, QueriesAndKeysOfDifferentNumber) {
 TEST_P(BackwardTf32Sm90OnGpu, MoreItemsThanMultiprocessors) {
   expect_right(make_case({513, 513, true}, 3, 30));
   expect_right(make_case({129, 200, false}, 35, 3));
-  // Streams of more than 32 MiB: the last group of heads is smaller than the others
+  // The streamed tensors exceed 32 MiB: the last group of heads is smaller than the others
   expect_right(make_case({4097, 4097, true}, 1, 11));
 }
 
@@ -117,8 +117,8 @@ TEST_P(BackwardTf32Sm90OnGpu, AnyLayoutOfO) {
 }
 
 TEST_P(BackwardTf32Sm90OnGpu, ScoresOfTenThousand) {
-  // One key: lse is a score, of which half are so negative that keys beyond the end, whose scores are 0, would have
-  // infinite probabilities.
+  // With one key lse is a score. Half of the scores are so negative that keys beyond the end, whose scores are 0, would
+  // have infinite probabilities.
   for (const SequenceShape& shape :
        {SequenceShape{257, 257, true}, {65, 1100, false}, {65, 500, false}, {300, 1, false}}) {
     AttentionCase one = make_case(shape);
@@ -167,7 +167,7 @@ TEST_P(BackwardTf32Sm90OnGpu, ReplaysInAGraph) {
     cudaGraphExec_t executable{};
     TBENCH_CUDA_CHECK(cudaGraphInstantiate(&executable, graph, 0));
     for (int i = 0; i < 3; ++i) {
-      // As many queries as keys, and contiguous.
+      // There are as many queries as keys, and gradients are contiguous.
       for (const TensorView& gradient : {arguments.dq, arguments.dk, arguments.dv}) {
         TBENCH_CUDA_CHECK(cudaMemsetAsync(gradient.data, 0xff, queries * sizeof(float), stream));
       }
@@ -183,14 +183,14 @@ TEST_P(BackwardTf32Sm90OnGpu, ReplaysInAGraph) {
 }
 
 TEST_P(BackwardTf32Sm90OnGpu, OneLaunchAfterAnotherInOneWorkspace) {
-  // Its kernels begin before those before them have ended; each pass makes the workspace again.
+  // The kernels start before the previous ones have ended; each pass writes the workspace again.
   const AttentionCase one = make_case({385, 385, true}, 3, 20);
   const AttentionRun run{one};
   BackwardOptions options = backward_tf32_sm90(one.problem);
   const BackwardResult expected = run.backward(options);
   options.launch->enqueue = [](const AttentionProblem& problem, const AttentionBackward& arguments,
                                cudaStream_t stream) {
-    // Of other inputs, which leave other things in it.
+    // The other pass has other inputs, which leave other data in the workspace.
     AttentionBackward other = arguments;
     std::swap(other.q, other.grad_o);
     std::swap(other.k, other.v);

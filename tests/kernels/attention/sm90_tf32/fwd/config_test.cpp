@@ -16,14 +16,14 @@ AttentionProblem problem(std::int64_t seq, std::int64_t head_dim, std::int64_t h
 TEST(Tf32ForwardLaunch, FitsAMultiprocessor) {
   for (const std::int64_t head_dim : kHeadDims) {
     EXPECT_TRUE(fits_registers(forward_tile(head_dim)));
-    // 48 * ceil(1000 / 128) = 384 items
+    // 48 * ceil(1000 / 128) = 384 work tiles
     const Launch launch = forward_launch(problem(1000, head_dim, 12).shape, kH200);
     EXPECT_EQ(launch.grid, (Grid{132, 1, 1}));
     EXPECT_EQ(launch.threads, 384);
     EXPECT_LE(launch.shared_bytes, kH200.shared_bytes_per_block);
   }
-  // Q 128 rows, K and V^T two tiles of 32 KiB each: 64 columns 32 + 64 + 64 KiB, 128 columns 64 + 64 + 64; barriers and
-  // the alignment are 1,280 bytes.
+  // Q 128 rows, K and V^T two tiles of 32 KiB each: 32 + 64 + 64 KiB at head_dim 64, 64 + 64 + 64 at 128; barriers and
+  // alignment take 1,280 bytes.
   EXPECT_EQ(forward_launch(problem(1000, 64, 12).shape, kH200).shared_bytes, (160u << 10) + 1280);
   EXPECT_EQ(forward_launch(problem(1000, 128, 12).shape, kH200).shared_bytes, (192u << 10) + 1280);
 }
@@ -48,7 +48,7 @@ TEST(Tf32ForwardWorkspace, IsOfTheChoice) {
 }
 
 TEST(Tf32PrepareLaunch, HasAWarpForEach16KeysBy32Columns) {
-  // 256 keys of a head, 64 columns: 16 * 2 warps, eight a block; 192 keys, 128 columns: 12 * 4
+  // head_dim 64, 256 keys per head: 16 * 2 warps, eight per CTA; head_dim 128, 192 keys: 12 * 4
   EXPECT_EQ(prepare_launch(problem(130, 64, 12).shape).grid, (Grid{4, 12, 4}));
   EXPECT_EQ(prepare_launch(problem(130, 128, 12).shape).grid, (Grid{6, 12, 4}));
   EXPECT_EQ(prepare_launch(problem(130, 64, 12).shape).threads, 256);
@@ -103,7 +103,7 @@ TEST(ChooseTf32Forward, LeavesShortSequencesAndFewTilesToAmperesKernels) {
 }
 
 TEST(ChooseTf32Forward, TakesWhatWasMeasuredToBeFaster) {
-  // H100, causal, us: what Ampere's kernels took, what these
+  // H100, causal, us: the sm80 kernels, and these kernels
   struct Measured {
     std::int64_t batch, heads, head_dim, seq;
     double amperes, these;
@@ -126,7 +126,7 @@ TEST(ChooseTf32Forward, TakesWhatWasMeasuredToBeFaster) {
 }
 
 TEST(ChooseTf32Forward, ACounterForUnequalItemsOfMoreThanOneRound) {
-  // 4 * 4 * 8 = 128 items of 1,024 queries, 4 * 5 * 8 = 160
+  // 4 * 4 * 8 = 128 work tiles with 1,024 queries per head, 4 * 5 * 8 = 160
   EXPECT_FALSE(choose_forward(problem(1024, 128, 4), kH200)->counted);
   EXPECT_TRUE(choose_forward(problem(1024, 128, 5), kH200)->counted);
   EXPECT_FALSE(choose_forward(problem(1024, 128, 5, false), kH200)->counted);

@@ -1,4 +1,4 @@
-// Stands in for src/kernels/common/pdl.cuh where the kernels are compiled for the emulator: the kernel before is
+// Replaces src/kernels/common/pdl.cuh where the kernels are compiled for the emulator: the previous kernel is always
 // over.
 #pragma once
 

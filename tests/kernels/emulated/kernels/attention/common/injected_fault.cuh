@@ -1,5 +1,5 @@
-// Stands in for src/kernels/attention/common/injected_fault.cuh where the kernels are compiled for the emulator: faults
-// are chosen at run time, for every head_dim.
+// Replaces src/kernels/attention/common/injected_fault.cuh where the kernels are compiled for the emulator: faults are
+// selected at run time, for every head_dim.
 #pragma once
 
 #include <cuda_runtime_api.h>

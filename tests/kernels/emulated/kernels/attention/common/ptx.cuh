@@ -1,5 +1,5 @@
-// Stands in for src/kernels/attention/common/ptx.cuh where the kernels are compiled for the emulator: the same
-// functions, with the layouts of fragments of the PTX ISA, "Warp-level matrix instructions", and CUDA's built-ins.
+// Replaces src/kernels/attention/common/ptx.cuh where the kernels are compiled for the emulator: the same functions,
+// with fragment layouts as in the PTX ISA, "Warp-level matrix instructions", and CUDA's built-ins.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -67,7 +67,7 @@ inline void named_barrier_sync(int number) {
   emulator::meet_block(number, kThreads, true);
 }
 
-/// Element [row, col] of the m-th of four 8x8 matrices, whose rows the lanes have given the addresses of.
+/// Returns element [row, col] of the m-th of four 8x8 matrices, whose row addresses the lanes have given.
 inline std::uint32_t matrix_element(const std::array<std::uint32_t, emulator::kLanes>& rows, int m, int row, int col) {
   const char* const begin = emulator::shared_memory(rows[m * 8 + row], 16);
   return reinterpret_cast<const std::uint16_t*>(begin)[col];
@@ -120,20 +120,20 @@ void mma_m16n8k16(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, 
   }
 }
 
-/// The nearest TF32 number, ties to even; NaN stays what it is.
+/// Returns the nearest TF32 number, ties to even; NaN stays NaN.
 inline std::uint32_t round_to_tf32(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   if (std::isnan(x)) return bits;
   return (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
 }
 
-/// The float32 number next to x towards zero: what is left of a sum in the tensor cores.
+/// Returns the float32 number next to x towards zero, to which the tensor cores truncate a sum.
 inline float truncate(double x) {
   const auto nearest = static_cast<float>(x);
   return std::abs(static_cast<double>(nearest)) > std::abs(x) ? std::nextafter(nearest, 0.0f) : nearest;
 }
 
-/// c[16, 8] += a[16, 8] b[8, 8], of TF32 operands: their low 13 bits are ignored.
+/// c[16, 8] += a[16, 8] b[8, 8] with TF32 operands, whose low 13 bits are ignored.
 inline void mma_m16n8k8(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
   struct Operands {
     std::uint32_t a[4], b[2];

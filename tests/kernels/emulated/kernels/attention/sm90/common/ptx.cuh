@@ -1,5 +1,5 @@
-// Stands in for src/kernels/attention/sm90/common/ptx.cuh where the kernels are compiled for the emulator: the
-// same functions.
+// Replaces src/kernels/attention/sm90/common/ptx.cuh where the kernels are compiled for the emulator: the same
+// functions.
 #pragma once
 
 #include <cuda.h>
@@ -17,7 +17,7 @@ namespace tbench::kernels::sm90 {
 constexpr int kWarpGroupThreads = 128;
 constexpr int kWarpGroupWarps = 4;
 
-/// Of a value that the whole warp has in common.
+/// Only for values that are the same in the whole warp.
 inline int __shfl_sync(unsigned, int value, int) { return value; }
 template <class T>
 T __shfl_xor_sync(unsigned, T value, int mask) {
@@ -35,7 +35,7 @@ inline void mbarrier_arrive(std::uint32_t barrier) { emulator::arrive(barrier); 
 inline void mbarrier_arrive_expect_tx(std::uint32_t barrier, int bytes) { emulator::arrive(barrier, bytes); }
 inline void mbarrier_wait(std::uint32_t barrier, std::uint32_t parity) { emulator::wait_for_phase(barrier, parity); }
 inline void mbarrier_wait_bounded(std::uint32_t, std::uint32_t) {
-}  // what it waits for happens before or after at random
+}  // the code waited for happens before or after at random
 
 inline void fence_proxy_async() {}
 inline void prefetch(const CUtensorMap&) {}
@@ -51,13 +51,13 @@ std::uint64_t cache_policy_here() {
   return 0;
 }
 
-/// What the emulator keeps in a CUtensorMap. Strides are those of bytes.
+/// Contents of a CUtensorMap in the emulator. Strides are in bytes.
 struct EmulatedMap {
   char* data;
   std::int64_t batch_stride, head_stride, row_stride;
   int rows, columns, box_rows;
   int panel_columns;
-  bool rounds_to_tf32;  // what is read; columns are of 16 bits, two a float32
+  bool rounds_to_tf32;  // rounds elements that are read; columns are 16-bit, two per float32
 };
 inline CUtensorMap make_tma_descriptor(const EmulatedMap& emulated) {
   CUtensorMap map{};
@@ -71,17 +71,18 @@ struct TmaCoord {
   int column = 0;
 };
 
-/// Of a panel.
+/// Bytes per panel row.
 inline int row_bytes(const EmulatedMap& map) { return map.panel_columns * 2; }
 
-/// What the swizzle of rows of 128, 64 or 32 bytes makes of an address: bits 4 to 6, 4 and 5, or 4, which vector of a
-/// row it is, by XOR with those from bit 7 on. Not swizzled_vector(), so that one checks the other.
+/// Swizzles an address for rows of 128, 64 or 32 bytes: bits 4 to 6, 4 and 5, or 4 alone, which select a vector of the
+/// row, are XORed with the bits from bit 7 on. Independent of swizzled_vector(), so that one checks the other.
 inline std::uint32_t swizzled(std::uint32_t offset, int row_bytes) {
   const auto vectors = static_cast<std::uint32_t>(row_bytes / 16);
   return offset ^ (offset >> 7) % vectors << 4;
 }
 
-/// For each 16 bytes of a panel with its swizzle: visit(there, in the tensor), which is null beyond the tensor's end.
+/// Calls visit(address in the panel, address in the tensor) for each 16 bytes of a swizzled panel; the second is null
+/// beyond the tensor's end.
 template <class Visit>
 void visit_panel(char* panel, const EmulatedMap& map, TmaCoord place, const Visit& visit) {
   char* const head = map.data + place.batch * map.batch_stride + place.head * map.head_stride;
@@ -114,7 +115,7 @@ inline void store_panel(char* source, const EmulatedMap& map, TmaCoord place) {
     if (to != nullptr) std::memcpy(to, from, 16);
   });
 }
-/// For each panel of a tile: visit(its shared memory, the tensor, its place).
+/// Calls visit(shared memory, tensor, coordinates) for each panel of a tile.
 template <int kHeadDim, int kPanel, class Visit>
 void visit_panels(std::uint32_t tile, int panel_bytes, const CUtensorMap& map, TmaCoord place, const Visit& visit) {
   EmulatedMap emulated;
@@ -137,7 +138,7 @@ inline void bulk_load(std::uint32_t destination, const void* source, int bytes, 
   char* const to = emulator::shared_memory(destination, 16);
   emulator::copy_some_time(barrier, bytes, [=] { std::memcpy(to, source, static_cast<std::size_t>(bytes)); });
 }
-/// Whoever stores has no products under way.
+/// The storing thread has no products in flight.
 template <int kHeadDim>
 void tma_store_tile(const CUtensorMap& map, TmaCoord place, std::uint32_t source, int panel_bytes) {
   visit_panels<kHeadDim, panel_columns(kHeadDim)>(
@@ -185,7 +186,7 @@ inline void ldmatrix_x4(std::uint32_t* r, std::uint32_t address) {
   kernels::ldmatrix_x4(matrices, address);
   std::memcpy(r, matrices, sizeof(matrices));
 }
-/// A lane's elements are two of a row of each matrix.
+/// A lane has two elements of one row of each matrix.
 inline void store_matrices(std::uint32_t address, const std::uint32_t (&r)[4]) {
   const auto rows = emulator::meet_warp(address);
   for (int matrix = 0; matrix < 4; ++matrix) {
@@ -193,7 +194,7 @@ inline void store_matrices(std::uint32_t address, const std::uint32_t (&r)[4]) {
     store_shared(line + static_cast<std::uint32_t>(emulator::lane() % 4 * 4), r[matrix]);
   }
 }
-/// Here: two of a column of what is stored.
+/// A lane has two elements of one column of each stored matrix.
 inline void store_transposed(std::uint32_t address, const std::uint32_t* r) {
   const auto rows = emulator::meet_warp(address);
   for (int matrix = 0; matrix < 4; ++matrix) {

@@ -1,4 +1,4 @@
-// Stands in for src/kernels/attention/sm90/common/wgmma.cuh where the kernels are compiled for the emulator: a thread
+// Replaces src/kernels/attention/sm90/common/wgmma.cuh where the kernels are compiled for the emulator: a thread
 // computes its own elements, at once or when it waits for them.
 #pragma once
 
@@ -16,12 +16,12 @@ struct SmemDescriptor {
   int row_bytes;
   SmemDescriptor at(int bytes) const { return {address + static_cast<std::uint32_t>(bytes), panel_bytes, row_bytes}; }
 
-  /// The swizzle permutes the vectors of a row by what row it is in memory.
+  /// The swizzle permutes the vectors of a row by the row's number in memory.
   template <class Element>
   float element(std::uint32_t offset) const {
     return static_cast<float>(load_shared_as<Element>(swizzled(address + offset, row_bytes)));
   }
-  /// Of 16 elements a row, or `kTransposed`: of 16 rows.
+  /// Returns an element of rows of 16 elements or, if `kTransposed`, of 16 rows.
   template <class Element, bool kTransposed>
   float element(int row, int inner) const {
     const auto r = static_cast<std::uint32_t>(row), k = static_cast<std::uint32_t>(inner);
@@ -48,7 +48,7 @@ void wgmma_wait_group(float (&)[kCount]) {
 template <class Element>
 struct Wgmma {
   static constexpr int kInner = 16;
-  using Rows = std::array<std::array<float, kInner>, 2>;  // of A, a thread's
+  using Rows = std::array<std::array<float, kInner>, 2>;  // a thread's rows of A
 
   template <bool kTransposed = false, int kCount>
   static void from_shared(float (&d)[kCount], SmemDescriptor a, SmemDescriptor b, bool add) {
@@ -78,7 +78,7 @@ struct Wgmma {
   }
 
  private:
-  /// Of a thread's elements, two columns of every eight in two rows.
+  /// Multiplies for a thread's elements: two columns of every eight in two rows.
   template <bool kTransposed, int kCount>
   static void multiply(float (&d)[kCount], const Rows& rows, SmemDescriptor b, bool add) {
     for (int pair = 0; pair < kCount / 2; ++pair) {

@@ -1,4 +1,4 @@
-// Stands in for src/kernels/attention/sm90_tf32/common/wgmma.cuh where the kernels are compiled for the emulator.
+// Replaces src/kernels/attention/sm90_tf32/common/wgmma.cuh where the kernels are compiled for the emulator.
 #pragma once
 
 #include "kernels/attention/sm90/common/wgmma.cuh"
@@ -8,7 +8,7 @@ namespace tbench::kernels::sm90_tf32 {
 
 struct Wgmma {
   static constexpr int kInner = 8;
-  using Rows = std::array<std::array<double, kInner>, 2>;  // of A, a thread's
+  using Rows = std::array<std::array<double, kInner>, 2>;  // a thread's rows of A
 
   template <int kCount>
   static void from_shared(float (&d)[kCount], SmemDescriptor a, SmemDescriptor b, bool add) {
@@ -34,7 +34,7 @@ struct Wgmma {
   }
 
  private:
-  /// Of a thread's elements, two columns of every eight in two rows.
+  /// Multiplies for a thread's elements: two columns of every eight in two rows.
   template <int kCount>
   static void multiply(float (&d)[kCount], const Rows& rows, SmemDescriptor b, bool add) {
     for (int i = 0; i < kCount; ++i) {
