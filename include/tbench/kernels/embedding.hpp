@@ -15,7 +15,7 @@ struct EmbeddingShape {
   std::int64_t tokens{};                  // > 0
   std::int64_t vocab_size{};              // > 0
   std::int64_t width{};                   // > 0; tokens x width and vocab_size x width at most 2^40
-  Precision precision{Precision::kFp32};  // of the table, the rows and their gradients
+  Precision precision{Precision::kFp32};  // precision of the table, the rows and their gradients
 };
 
 /// Enqueues rows[i] = table[tokens[i]] in one launch; does not synchronise.

@@ -13,9 +13,9 @@ namespace tbench::kernels {
 
 /// Storage types: all three the same, or a float32 stream and weight with a 16-bit branch, as autocast has them.
 struct NormTypes {
-  Precision stream{};  // of the residual stream and its gradient
-  Precision branch{};  // of the sublayer's output, the norm's output and their gradients
-  Precision weight{};  // of the weight and its gradient
+  Precision stream{};  // for the residual stream and its gradient
+  Precision branch{};  // for the sublayer's output, the norm's output and their gradients
+  Precision weight{};  // for the weight and its gradient
 };
 
 /// Rows of `width` elements, contiguous. If the width is a multiple of 16 bytes and every pointer is 16-byte aligned,

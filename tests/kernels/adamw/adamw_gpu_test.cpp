@@ -19,7 +19,7 @@ struct StepOptions {
   double number{10};
   std::optional<Precision> copy{};
   Precision gradient{Precision::kFp32};
-  std::int64_t offset{};  // of every array but the gradient, in elements
+  std::int64_t offset{};  // offset of every array but the gradient, in elements
   double scale{};         // scale of the gradients; 0: none
   bool found_inf{};
   std::optional<int> max_blocks{};

@@ -256,8 +256,8 @@ class EmulatedProblem {
   AttentionProblem problem_;
   std::vector<Element> q_, k_, v_, grad_o_;
   AttentionReference reference_;
-  std::vector<double> o_;  // of the last forward pass
-  Gradients gradients_;    // of the last backward pass
+  std::vector<double> o_;  // o of the last forward pass
+  Gradients gradients_;    // gradients of the last backward pass
   ExactHead exact_;        // empty: o and lse come from the reference
 };
 

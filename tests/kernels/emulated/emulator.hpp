@@ -24,7 +24,7 @@ struct BlockLaunch {
   Index block, grid;
   int threads{};  // a multiple of 32
   std::size_t shared_bytes{};
-  std::uint32_t seed{};  // of the order of warps
+  std::uint32_t seed{};  // seed of the order of warps
   bool late_copies{};    // asynchronous work happens when it is waited for; otherwise at once
 };
 

@@ -16,7 +16,7 @@ constexpr double kU = 0x1p-24, kEpsilon = 1e-5;
 
 struct Extents {
   std::int64_t rows, width;
-  std::int64_t offset{};  // of every array from an aligned address, in elements
+  std::int64_t offset{};  // offset of every array from an aligned address, in elements
 };
 
 const std::vector<Extents> kExtents{{1, 1},     {1, 8},     {7, 66},      {3, 131},      {33, 768},

@@ -14,7 +14,7 @@ constexpr double kU = 0x1p-24;
 
 struct Extents {
   std::int64_t batch, heads, seq, head_dim;
-  std::int64_t offset{};  // of every array from an aligned address, in elements: even
+  std::int64_t offset{};  // offset of every array from an aligned address, in elements: even
 };
 
 const std::vector<Extents> kExtents{{1, 1, 1, 2},  {1, 1, 1, 8},   {2, 3, 7, 22},     {3, 25, 33, 64},

@@ -26,13 +26,13 @@ struct Uncertain {
 /// error for all queries. Such an error is a factor before a sum over the queries: it counts with the square of the
 /// sum, not with the sum of squares.
 struct ErrorModel {
-  double input{};    // of a matrix product's operand that is read from memory: 0 if it is used as it is stored
-  double operand{};  // of an operand that was computed: the probabilities, and dS
-  double storage{};  // of a result that is written
+  double input{};    // a matrix product's operand that is read from memory: 0 if it is used as it is stored
+  double operand{};  // a computed operand: the probabilities, and dS
+  double storage{};  // a result that is written
   /// Lower bound of the errors of computed operands and results: half of float16's smallest subnormal number, 2^-25;
   /// with float32's exponents 2^-126, below which exp2 gives 0.
   double smallest{};
-  double accumulate{};  // of one step of an accumulation in float32: 8 terms more
+  double accumulate{};  // one step of an accumulation in float32: 8 terms more
   /// Whether steps are added up in a tensor core, which truncates: errors of a long sum do not cancel and count in
   /// full, so that n steps give n * accumulate relative to the sum's magnitude. Otherwise additions round to nearest:
   /// sqrt(n) * accumulate.

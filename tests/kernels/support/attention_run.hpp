@@ -21,8 +21,8 @@ enum class Data {
 
 struct AttentionCase {
   AttentionProblem problem;
-  Layout layout{Layout::kContiguous};       // of q, k, v, o, dq, dk, dv
-  Layout grad_layout{Layout::kContiguous};  // of grad_o
+  Layout layout{Layout::kContiguous};       // layout of q, k, v, o, dq, dk, dv
+  Layout grad_layout{Layout::kContiguous};  // layout of grad_o
   Data data{Data::kNormal};
   Guard guard{Guard::kSurrounded};
 };

@@ -38,7 +38,7 @@ class CompareOutputs : public testing::Test {
 TEST_F(CompareOutputs, PassesWhatRoundingExplains) {
   const Comparison result = compare_outputs("dk", kExtents, actual_, expected_);
   EXPECT_THAT(result.failure, IsEmpty());
-  EXPECT_GT(result.worst, 3.0 / 7);  // of 4800 normal errors, the largest is 3 to 5 deviations
+  EXPECT_GT(result.worst, 3.0 / 7);  // the largest of 4800 normal errors is 3 to 5 deviations
   EXPECT_LT(result.worst, 5.0 / 7);
   EXPECT_NEAR(result.root_mean_square, 1 / (1.5 + 7 / std::sqrt(300.0)), 0.03);
 }

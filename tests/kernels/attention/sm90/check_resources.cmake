@@ -1,7 +1,7 @@
-# Reads what ptxas reported of Hopper's kernels when they were built (OBJECT.ptxas, see tools/cmake/keep_ptxas_report.sh),
-# for sm_90a. It fails for registers that are spilled, for wgmma instructions that ptxas has serialised (C7510 to C7518,
-# which it reports as information, not as warnings), and for a kernel that no report has: RENAMES, tools/renames.tsv, lists
-# the kernels; they may have the old name or the new one. Kernels of 16 bits are required in bf16 and in fp16.
+# Reads the reports of ptxas on the sm90 kernels from their build (OBJECT.ptxas, see tools/cmake/keep_ptxas_report.sh), for
+# sm_90a. Fails for spilled registers, for wgmma instructions that ptxas has serialised (C7510 to C7518, which it reports as
+# information, not as warnings), and for a kernel that no report has. RENAMES, tools/renames.tsv, lists the kernels; they
+# may have the old name or the new one. 16-bit kernels are required in bf16 and in fp16.
 #   cmake "-DOBJECTS=a.cu.o;..." -DRENAMES=tools/renames.tsv -P check_resources.cmake
 cmake_policy(VERSION 3.25) # a script sets none
 

@@ -248,7 +248,7 @@ class FwdFp32Mainloop {
   int lane_;
   TileScheduler place_;
   int stage_ = 0;             // offset of the step's K and V from the first stages, in bytes
-  int first_row_, warp_row_;  // of the CTA; of the warp in the CTA
+  int first_row_, warp_row_;  // first row of the CTA; first row of the warp in the CTA
   float o_[kRowBlocks][kHeadDim / 8][4] = {};
   float row_max_[kRowBlocks][2];
   float sum_[kRowBlocks][2] = {};

@@ -17,7 +17,7 @@ struct BwdSmem {
   static constexpr BwdSmemLayout kPlan = backward_shared(kHeadDim, kBlocks);
   static constexpr int kKeyGroups = backward_key_groups(kHeadDim), kKeys = backward_keys(kHeadDim);
   static constexpr int kPanelColumns = backward_panel_columns(kHeadDim), kPanels = kHeadDim / kPanelColumns;
-  static constexpr int kRowBytes = kPanelColumns * 2;  // of a panel
+  static constexpr int kRowBytes = kPanelColumns * 2;  // bytes per panel row
   static constexpr int kKeptPanelBytes = kWgmmaM * kRowBytes;
   static constexpr int kKeptBytes = kPanels * kKeptPanelBytes;  // K or V of 64 keys
   static constexpr int kPanelBytes = kQueries * kRowBytes;
@@ -29,8 +29,8 @@ struct BwdSmem {
   static constexpr int kBarrierSize = 8;
 
   enum Barrier {
-    kQueriesFull = kOthers,                        // with lse
-    kGradientsFull = kQueriesFull + kTile.stages,  // with delta
+    kQueriesFull = kOthers,                        // for Q and lse
+    kGradientsFull = kQueriesFull + kTile.stages,  // for dO and delta
     kStageEmpty = kGradientsFull + kTile.stages,
     kScoresFull = kStageEmpty + kTile.stages,
     kScoresEmpty = kScoresFull + 2,

@@ -28,7 +28,7 @@ class SoftmaxGrad {
   static constexpr int kPartScores = kPartQueries / 2;
   static constexpr int kPartBytes = kPartQueries * Shared::kRowBytes;
   static constexpr int kGradients = kHeadDim / 2;
-  static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
+  static constexpr int kInnerBytes = 16 * 2;  // inner extent of a product, along a panel's row
   static_assert(kTile.stages == 2);
   // The warpgroup's half of dQ: 64 queries, or all queries with half of K's panels.
   static constexpr bool kHalvesQueries = kQueries > kWgmmaM;

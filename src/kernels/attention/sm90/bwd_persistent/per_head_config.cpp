@@ -20,7 +20,7 @@ bool are_at_least(std::int64_t heads, Part part, std::int64_t multiprocessors) {
 constexpr Part kThird{1, 3}, kThreeFifths{3, 5}, kTwoThirds{2, 3}, kThreeQuarters{3, 4};
 using Fewest = std::span<const Part>;  // indexed by a head's K/V tiles, from one tile on
 
-/// Minimum of heads from which one CTA per head is faster. Measured on an H200 with a cold L2 cache, the thresholds on
+/// Number of heads from which one CTA per head is faster. Measured on an H200 with a cold L2 cache, the thresholds on
 /// an H100, too: the rows "one CTA per head" of src/kernels/experiments.csv.
 Fewest fewest_whole_heads(std::int64_t head_dim, bool causal) {
   static constexpr std::array kOf64{kThird,         kThreeFifths,   kThreeQuarters,
@@ -39,8 +39,8 @@ std::optional<Part> fewest_whole_heads(const AttentionProblem& problem) {
   return tiles <= fewest.size() ? std::optional{fewest[tiles - 1]} : std::nullopt;
 }
 
-/// Minimum of heads from which two CTAs per head are faster. The alternatives that give the same bits in every run are
-/// sm80 kernels there.
+/// Number of heads from which two CTAs per head are faster. Without them only the sm80 kernels would give the same bits
+/// in every run.
 std::optional<Part> fewest_shared_heads(const AttentionProblem& problem) {
   const AttentionShape& shape = problem.shape;
   const bool is_faster = problem.deterministic && shape.causal && shape.head_dim == 64;

@@ -12,7 +12,7 @@ namespace tbench::kernels::sm90 {
 /// Each CTA takes pairs of a head and a share of it. Also holds the data needed for the dQ of whole heads.
 struct PerHeadOrder {
   int shares;                  // per head
-  int last[kMaxHeadShares]{};  // of a share's tiles, by the share's index
+  int last[kMaxHeadShares]{};  // index of each share's last tile
   int pairs;
   FastDivmod by_shares;
   TensorView dq;  // every row starts on a 16-byte boundary

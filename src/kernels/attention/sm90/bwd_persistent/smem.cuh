@@ -36,7 +36,7 @@ __device__ __forceinline__ KvTile backward_item(const PersistentParams& p, int i
   return {lightest_first ? p.order.tiles - 1 - nth : nth, first_head + in_group - nth * heads.value};
 }
 
-/// A CTA's work tile in a round, and below its work tile in the next round.
+/// One of a CTA's work tiles, by its number; the functions below return the first one and the next one.
 struct ScheduledTile {
   int item;
 };

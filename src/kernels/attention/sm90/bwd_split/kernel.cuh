@@ -140,7 +140,7 @@ __device__ __forceinline__ void kinds_block(const SplitParams& parameters, char*
   const std::uint32_t first = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
   // The shuffle from one lane tells the compiler that the number is the same in the whole warp.
   const int warp = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpSize, 0);
-  if (threadIdx.x == kTeams * kWarpSize) {  // of a warp that has nothing else to do yet
+  if (threadIdx.x == kTeams * kWarpSize) {  // a warp that has nothing else to do yet
     for (const CUtensorMap* map : {&parameters.q, &parameters.k, &parameters.v, &parameters.grad_o}) prefetch(*map);
     if constexpr (Shared::kTile.makes_statistics) prefetch(parameters.o);
   }

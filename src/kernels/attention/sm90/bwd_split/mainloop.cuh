@@ -18,7 +18,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
   static constexpr bool kReleasesLate = kTile.makes_statistics && !kKeepsKeys;
 
  public:
-  /// See SplitSoftmaxGrad.
+  /// @param nth, begin  see SplitSoftmaxGrad
   __device__ __forceinline__ SplitMainloop(const SplitParams& parameters, Shared shared, const SplitTileCoord& place,
                                            int nth, int begin)
       : Base{parameters, shared, place, nth, begin} {}
@@ -93,7 +93,7 @@ class SplitMainloop : SplitSoftmaxGrad<Element, Tiles, kKept> {
         delta_[half] = load_statistic(shared_.kept_statistics(Shared::kForGradients, Shared::kept_stage(nth_)), half);
       }
     }
-    fence_proxy_async();  // the next copy may overtake loads that are under way
+    fence_proxy_async();  // the next copy may overtake loads in flight
     if (!kReleasesLate && !injected(InjectedFault::kBackwardKept)) release_kept();
   }
   __device__ __forceinline__ static float load_statistic(std::uint32_t statistics, int half) {

@@ -30,8 +30,7 @@ struct SplitTileCoord {
   int head, batch;
   int all_head;  // counted through all batches
   int steps;
-  int last_tile;  // steps of stationary queries go down to tile 0, those of stationary keys start at the own tile, or
-                  // at 0
+  int last_tile;  // stationary queries: steps go down to tile 0; stationary keys: they start at the own tile, or at 0
 
   /// First streamed row of the i-th step.
   __device__ __forceinline__ int streamed(int i) const {
@@ -63,7 +62,7 @@ struct SplitSmem {
   static constexpr int kHeadDim = kKindsHeadDim;
   static constexpr SplitConfig kTile = Tile::tile();
   static constexpr SplitSmemLayout kPlan = kinds_shared(kTile);
-  static constexpr int kTileBytes = kKindsTileBytes;  // of one panel
+  static constexpr int kTileBytes = kKindsTileBytes;  // one panel
   static constexpr int kStatisticsBytes = kWgmmaM * 4;
   static constexpr int kBarrierSize = 8;
 

@@ -205,7 +205,7 @@ class SplitSoftmaxGrad {
   const SplitTileCoord& place_;
   int nth_, begin_;
   KeptOperand scores_operand_, gradients_operand_;  // K and V, or Q and dO
-  float lse_[2], delta_[2];                         // of stationary queries
+  float lse_[2], delta_[2];                         // for stationary queries
   Scores scores_;                                   // first S, then P
   Scores gradients_;                                // first dP, then dS
   Operands probabilities_;                          // P, with stationary keys

@@ -21,7 +21,7 @@ __device__ __forceinline__ void forward_block(const Parameters& parameters, char
   const std::uint32_t first = (shared_address(memory) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
   // The shuffle from one lane tells the compiler that the number is the same in the whole warp.
   const int warp = __shfl_sync(kFullWarp, static_cast<int>(threadIdx.x) / kWarpSize, 0);
-  if (threadIdx.x == kTeams * kWarpSize) {  // of a warp that has nothing else to do
+  if (threadIdx.x == kTeams * kWarpSize) {  // a warp that has nothing else to do
     for (const CUtensorMap* map : {&maps...}) prefetch(*map);
   }
   const int group = warp / kWarpGroupWarps - 1;

@@ -42,7 +42,7 @@ class Fwd16BitOperands
   using Steps::kTile, Steps::kScores, Steps::kKeepsQueries, Steps::row_in_group;
   using Steps::operands_, Steps::o_, Steps::reference_, Steps::sum_;
   using Steps::p_, Steps::shared_, Steps::group_, Steps::thread_, Steps::lane_, Steps::keys_, Steps::values_;
-  static constexpr int kInnerBytes = 16 * 2;  // of a product's inner extent, along a panel's row
+  static constexpr int kInnerBytes = 16 * 2;  // inner extent of a product, along a panel's row
   static constexpr int kRowBytes = Shared::kRowBytes;
   static constexpr int kPanelSteps = kRowBytes / kInnerBytes;  // products per panel along the inner extent
 

@@ -58,7 +58,7 @@ struct FwdSmem {
   static constexpr int kRows = rows(kTile);
   static constexpr FwdSmemLayout kPlan = forward_shared(kTile, kHeadDim);
   static constexpr int kPanels = panels(kHeadDim);
-  static constexpr int kRowBytes = panel_columns(kHeadDim) * 2;  // of a panel
+  static constexpr int kRowBytes = panel_columns(kHeadDim) * 2;  // bytes per panel row
   static constexpr int kGroupPanelBytes = kWgmmaM * kRowBytes;
   static constexpr int kGroupBytes = kPanels * kGroupPanelBytes;
   static constexpr int kPanelBytes = kTile.cols * kRowBytes;

@@ -49,7 +49,7 @@ BwdWorkspace backward_workspace(const AttentionShape& shape) {
 }
 
 BwdTileOrder backward_order(const AttentionShape& shape, Stationary kept) {
-  constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;  // of the 50 MiB of an H200's L2 cache
+  constexpr std::int64_t kCachedBytes = std::int64_t{32} << 20;  // part of the 50 MiB of an H200's L2 cache
   // Rows of Q, dO, dO^T and Q^T, or of K, V and K^T.
   const std::int64_t streamed_rows = kept == Stationary::kKv ? 4 * shape.seq_q : 3 * shape.seq_kv;
   const std::int64_t bytes_of_head = streamed_rows * shape.head_dim * kElementBytes;

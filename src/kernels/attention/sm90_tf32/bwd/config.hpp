@@ -67,9 +67,9 @@ struct BwdSmemLayout {
 /// row. Each eight rows have the order 0 2 4 6 1 3 5 7 (sm90_tf32/common/transpose.cuh).
 struct BwdWorkspace {
   std::int64_t queries{}, keys{};  // rounded up
-  std::size_t statistics_bytes{};  // of lse, and the same again of delta, both as described at sm90::BwdWorkspace
-  std::size_t queries_bytes{};     // of Q^T, and the same again of dO^T
-  std::size_t keys_bytes{};        // of K^T
+  std::size_t statistics_bytes{};  // lse, and the same again for delta, both as described at sm90::BwdWorkspace
+  std::size_t queries_bytes{};     // Q^T, and the same again for dO^T
+  std::size_t keys_bytes{};        // K^T
   [[nodiscard]] std::size_t bytes() const { return 2 * statistics_bytes + 2 * queries_bytes + keys_bytes; }
   bool operator==(const BwdWorkspace&) const = default;
 };

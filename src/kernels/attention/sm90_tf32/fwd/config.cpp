@@ -30,7 +30,7 @@ bool beats_ampere_kernels(const AttentionShape& shape, const DeviceLimits& limit
   constexpr std::int64_t kShortest = 128, kAnyNumberOfTiles = 1024;
   const std::int64_t tiles = block_count(shape.seq_q, kWgmmaM) * shape.heads * shape.batch;
   if (shape.seq_q < kShortest || shape.seq_kv < kShortest) return false;
-  const std::int64_t fifths = shape.head_dim == 64 ? 2 : 1;  // of the SMs
+  const std::int64_t fifths = shape.head_dim == 64 ? 2 : 1;  // fifths of the SMs
   return shape.seq_kv >= kAnyNumberOfTiles || 5 * tiles >= fifths * limits.multiprocessors;
 }
 

@@ -18,7 +18,7 @@ template <int kHeadDim>
 __global__ void __launch_bounds__(kPrepareThreads)
     attention_fwd_sm90_tf32_preprocess_kernel(const __grid_constant__ PreprocessParams p) {
   constexpr int kWarps = kPrepareThreads / kWarpSize;
-  const std::int64_t elements = static_cast<std::int64_t>(p.padded_keys) * kHeadDim;  // of a head's tiles
+  const std::int64_t elements = static_cast<std::int64_t>(p.padded_keys) * kHeadDim;  // elements per head
   const std::int64_t tiles = (static_cast<std::int64_t>(blockIdx.z) * p.heads + blockIdx.y) * elements;
   const int warp = static_cast<int>(blockIdx.x) * kWarps + static_cast<int>(threadIdx.x) / kWarpSize;
   // This order is safe because the next kernel loads only Q and K before it waits for this one.
