@@ -55,7 +55,7 @@ void put_rise(JudgedCase& c, const std::vector<double>& values, double rise) {
 
 /// The reference runs of the last kTrendNights days, but at least as many runs.
 std::vector<const CaseRun*> trend_runs(const JudgedCase& c) {
-  constexpr std::int64_t kDay = 24 * 3600;
+  constexpr std::int64_t kDay = std::int64_t{24} * 3600;
   const std::int64_t last = parse_timestamp(c.reference.back()->past->run.started).value_or(0);
   const auto is_recent = [&](const CaseRun* run) {
     return last - parse_timestamp(run->past->run.started).value_or(0) < kTrendNights * kDay;
