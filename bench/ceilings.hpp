@@ -39,7 +39,7 @@ class MeasuredCeilings {
   /// after (cuda::is_rested_after) is held against what the GPU sustains. Leaves it absent for a record without a time,
   /// without a ceiling, or with a warm L2 cache where the ceiling counts bytes read from a cold one.
   ///
-  /// Of bursts, where the launch was measured with the same state of L2: fills in Record::floor, and says again whether
+  /// For bursts, if the launch was measured with the same state of L2, fills in Record::floor, and says again whether
   /// the time is resolution_limited, by how much of it is a launch. For chained steps, and for `queue_gap` itself,
   /// fills in Record::queue_gap.
   void hold(Record& record, std::int64_t process) const;

@@ -70,7 +70,7 @@ std::string_view colour_of(Status status) {
   return status == Status::kOk ? kGreen : kYellow;
 }
 
-/// Where exactly so many steps were asked for, nobody asked whether the warm-up was enough.
+/// Nobody asks whether the warm-up was enough if the user fixed the number of steps.
 bool was_never_steady(const Record& record) {
   return record.timing->stop_reason != StopReason::kFixedCount && !record.timing->warm_up.steady;
 }

@@ -297,7 +297,7 @@ Record with_sound_reason(Record record) {
   if (record.status == Status::kOk) return record;
   if (record.reason.empty()) record.reason = "no reason was given";
   if (record.reason.size() <= kMaxReason / 3) return record;
-  // As it is written, where a byte that is no UTF-8 becomes three.
+  // The reason becomes what the file will hold: a byte that is no UTF-8 becomes three.
   record.reason = Json::parse(compact(Json(record.reason))).get<std::string>();
   if (record.reason.size() <= kMaxReason) return record;
   constexpr std::string_view kCut = " ... (cut)";

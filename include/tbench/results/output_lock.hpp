@@ -11,7 +11,7 @@ namespace tbench::results {
 /// run. The kernel takes the lock back when the process ends, however that ends.
 class OutputLock {
  public:
-  /// Where the file system has no locks, says so on stderr and goes on.
+  /// Says so on stderr and continues if the file system has no locks.
   /// @param path  of the results file
   /// @throws      UsageError  if another process has it, which is named; if the journal cannot be opened or made
   explicit OutputLock(std::string path);

@@ -16,9 +16,9 @@
 namespace tbench::kernels {
 namespace {
 
-constexpr int kTile = 16;                                   // threads per CTA: kTile x kTile elements,
-constexpr int kRowTile = 256;                               // or so many rows of one column
-constexpr std::int64_t kMostBytes = std::int64_t{4} << 30;  // for scores and their gradients at once
+constexpr int kTile = 16;                                  // threads per CTA: kTile x kTile elements,
+constexpr int kRowTile = 256;                              // or so many rows of one column
+constexpr std::int64_t kMaxBytes = std::int64_t{4} << 30;  // for scores and their gradients at once
 
 /// Memory of the executor with one matrix per head.
 class Matrix {
@@ -379,11 +379,11 @@ void compute(const Heads& heads, std::int64_t count, bool backward, Executor exe
   on(seq_kv, depth, [] __host__ __device__(const Head& head, Index j, Index d) { head.key_and_value_gradient(j, d); });
 }
 
-/// Number of heads that fit into kMostBytes; at least one.
+/// Number of heads that fit into kMaxBytes; at least one.
 std::int64_t heads_at_once(const AttentionShape& shape, bool backward) {
   const std::int64_t bytes =
       shape.seq_q * shape.seq_kv * static_cast<std::int64_t>(sizeof(Uncertain)) * (backward ? 2 : 1);
-  return std::clamp<std::int64_t>(kMostBytes / std::max<std::int64_t>(bytes, 1), 1, shape.batch * shape.heads);
+  return std::clamp<std::int64_t>(kMaxBytes / std::max<std::int64_t>(bytes, 1), 1, shape.batch * shape.heads);
 }
 
 }  // namespace
